@@ -1,7 +1,7 @@
 # The program. Its commands, in the order in which help lists them: each is a db_NAME_command (src/cli/command.h) with
 # the help of help/NAME.txt. The refinement, declared before, offers one of them.
 include(cmake/EmbedText.cmake)
-set(DB_COMMANDS sim grad check fit amorphous orient add compare noise help)
+set(DB_COMMANDS sim grad check fit import amorphous orient add compare noise help)
 file(GLOB DB_CLI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cli/*.c)
 file(GLOB DB_HELP_TEXTS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cli/help/*.txt)
 if(DB_HAVE_FIT)

@@ -3,6 +3,7 @@
 #include "cli/complaint.h"
 #include "cli/help.h"
 #include "cli/output.h"
+#include "cli/shell_word.h"
 #include "fit/pixels/experiment_name.h"
 #include "fit/cli/run_files.h"
 #include "fit/cli/printout.h"
@@ -83,26 +84,13 @@ static db_status show_defaults(const fit_run *run) {
     return status == DB_OK ? DB_OK : complain(run, status);
 }
 
-/* Appends an argument, in single quotes where a shell would need them. */
-static void print_argument(FILE *stream, const char *argument) {
-    const int plain = *argument && !argument[strcspn(argument, " \t\n'\"\\$*?[](){}<>|&;#~!`")];
-    if (plain) {
-        fprintf(stream, " %s", argument);
-        return;
-    }
-    fputs(" '", stream);
-    for (const char *c = argument; *c; c++)
-        *c == '\'' ? (void)fputs("'\\''", stream) : (void)fputc(*c, stream);
-    fputc('\'', stream);
-}
-
 /* Records argv as one line that a shell would read as the same arguments; a line that is too long
  * is cut. */
 static void record_command(db_fit_config *config, int argc, char **argv) {
     FILE *const stream = fmemopen(config->command, sizeof config->command, "w");
     if (!stream) return;
     fputs("dualbragg", stream);
-    for (int i = 0; i < argc; i++) print_argument(stream, argv[i]);
+    for (int i = 0; i < argc; i++) db_print_shell_word(stream, argv[i]);
     fclose(stream);
     config->command[sizeof config->command - 1] = '\0';
 }

@@ -1,4 +1,3 @@
-#define _POSIX_C_SOURCE 200809L /* strdup */
 /* dualbragg compare: how alike two images are. */
 #include "cli/complaint.h"
 #include "cli/flag_files.h"
@@ -9,8 +8,7 @@
 
 #if defined(DB_HAVE_JANSSON)
 #include "base/atomic_file.h"
-
-#include <jansson.h>
+#include "cli/json_text.h"
 #endif
 
 #include <math.h>
@@ -343,21 +341,9 @@ static json_t *place_of(const db_measured_image *image, size_t pixel) {
     return json_pack("[I,I]", (json_int_t)(pixel % width), (json_int_t)(pixel / width));
 }
 
-/* A file name need not be UTF-8, as JSON is. */
-static json_t *file_name(const char *bytes) {
-    json_t *const plain = json_string(bytes);
-    char *const copy = plain ? NULL : strdup(bytes);
-    if (!copy) return plain;
-    for (char *c = copy; *c; c++)
-        if ((unsigned char)*c > 0x7e) *c = '?';
-    json_t *const replaced = json_string(copy);
-    free(copy);
-    return replaced;
-}
-
 static json_t *image_object(const comparison *c, int i) {
     const comparison_result *const r = &c->result;
-    return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o}", "file", file_name(c->options.image[i]),
+    return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o}", "file", db_json_text_of(c->options.image[i]),
                      "format", c->image[i].format, "sum", number(r->sum[i]), "mean",
                      number(r->mean[i]), "largest", number(r->largest[i]), "largest_at",
                      place_of(&c->image[0], r->largest_place[i]));

@@ -12,7 +12,8 @@
 
 /* Made of the files help/NAME.txt by the build. */
 extern const char db_sim_help[], db_grad_help[], db_check_help[], db_amorphous_help[],
-    db_orient_help[], db_add_help[], db_compare_help[], db_noise_help[], db_help_help[];
+    db_orient_help[], db_add_help[], db_compare_help[], db_noise_help[], db_import_help[],
+    db_help_help[];
 
 /* Help of a command with all its flags. */
 void db_print_help(FILE *out, const db_command *command);

@@ -361,6 +361,24 @@ db_status db_expt_read(db_context *context, const char *path, const db_expt_sele
 #endif
 }
 
+db_status db_expt_count(db_context *context, const char *path, size_t *count) {
+    *count = 0;
+#if defined(DB_HAVE_JANSSON)
+    json_t *document;
+    db_json root;
+    DB_TRY(db_json_open(context, path, &document, &root));
+    const db_json list = db_json_member(&root, "experiment");
+    *count = json_array_size(list.value);
+    const db_status status = *count ? DB_OK : db_json_fail(&list, "a list of experiments");
+    json_decref(document);
+    return status;
+#else
+    return db_fail(context, DB_ERROR_UNSUPPORTED,
+                   "%s: this build has no JSON support (jansson), which experiment lists need",
+                   path);
+#endif
+}
+
 void db_expt_content_clear(db_expt_content *content) {
     for (size_t p = 0; p < content->panel_count; p++) free(content->panel[p].mask);
     free(content->panel);

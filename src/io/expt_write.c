@@ -3,7 +3,8 @@
  * They stand in the frame that dxtbx gives images of the simulators' family: x along the spindle, z
  * against the beam, y = z x x. Laboratory vectors are turned into it as a whole, so that nothing
  * depends on the convention they were set up in. */
-#include <dualbragg/io.h>
+#include "io/expt_write.h"
+
 #include <dualbragg/modules.h>
 #include <dualbragg/sensor.h>
 
@@ -26,7 +27,7 @@ typedef struct source {
     const db_expt_image *image; /* NULL: there is none */
     double frame[3][3];         /* rows: the axes x, y, z in the laboratory */
     db_image_template sequence;
-    int is_scan;
+    int is_scan, has_crystal;
 } source;
 
 static json_t *append(json_t *array, json_t *item) {
@@ -175,11 +176,15 @@ static json_t *imageset_model(const source *from) {
 
 /* The list, or NULL. */
 static json_t *experiment_list(const source *from) {
-    json_t *experiment =
-        json_pack("{s:s, s:s, s:i, s:i, s:i, s:i}", "__id__", "Experiment", "identifier", "",
-                  "beam", 0, "detector", 0, "goniometer", 0, "crystal", 0);
+    json_t *experiment = json_pack("{s:s, s:s, s:i, s:i, s:i}", "__id__", "Experiment",
+                                   "identifier", "", "beam", 0, "detector", 0, "goniometer", 0);
     json_t *scans = json_array();
     json_t *imagesets = json_array();
+    json_t *crystals = json_array();
+    if (from->has_crystal) {
+        experiment = put(experiment, "crystal", json_integer(0));
+        crystals = append(crystals, crystal_model(from));
+    }
     if (from->is_scan) {
         experiment = put(experiment, "scan", json_integer(0));
         scans = append(scans, scan_model(from));
@@ -188,17 +193,17 @@ static json_t *experiment_list(const source *from) {
         experiment = put(experiment, "imageset", json_integer(0));
         imagesets = append(imagesets, imageset_model(from));
     }
-    return json_pack("{s:s, s:[o], s:o, s:[o], s:[o], s:[o], s:o, s:[o], s:[], s:[]}", "__id__",
+    return json_pack("{s:s, s:[o], s:o, s:[o], s:[o], s:[o], s:o, s:o, s:[], s:[]}", "__id__",
                      "ExperimentList", "experiment", experiment, "imageset", imagesets, "beam",
                      beam_model(from), "detector", detector_model(from), "goniometer",
-                     goniometer_model(from), "scan", scans, "crystal", crystal_model(from),
-                     "profile", "scaling_model");
+                     goniometer_model(from), "scan", scans, "crystal", crystals, "profile",
+                     "scaling_model");
 }
 
 #endif
 
-db_status db_write_expt(db_context *context, const char *path, const db_experiment *experiment,
-                        const db_expt_image *image) {
+db_status db_expt_write(db_context *context, const char *path, const db_experiment *experiment,
+                        const db_expt_image *image, int has_crystal) {
 #if defined(DB_HAVE_JANSSON)
     DB_TRY(db_experiment_check(context, experiment));
     if (experiment->detector.curved)
@@ -207,6 +212,7 @@ db_status db_write_expt(db_context *context, const char *path, const db_experime
                        path);
     source from = { .experiment = experiment,
                     .image = image,
+                    .has_crystal = has_crystal,
                     .is_scan = oscillation(&experiment->goniometer) != 0 };
     db_dials_frame(experiment, from.frame);
     DB_TRY(db_image_template_of(context, image ? image->path : "", &from.sequence));
@@ -220,8 +226,14 @@ db_status db_write_expt(db_context *context, const char *path, const db_experime
 #else
     (void)experiment;
     (void)image;
+    (void)has_crystal;
     return db_fail(context, DB_ERROR_UNSUPPORTED,
                    "%s: this build has no JSON support (jansson), which experiment lists need",
                    path);
 #endif
+}
+
+db_status db_write_expt(db_context *context, const char *path, const db_experiment *experiment,
+                        const db_expt_image *image) {
+    return db_expt_write(context, path, experiment, image, 1);
 }

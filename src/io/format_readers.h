@@ -8,6 +8,9 @@
 db_status db_expt_read(db_context *context, const char *path, const db_expt_selection *selection,
                        db_experiment *experiment, db_expt_content *content);
 
+/* Experiments of a list. */
+db_status db_expt_count(db_context *context, const char *path, size_t *count);
+
 /* As db_read_mosflm_matrix, of lines of numbers. */
 db_status db_mosflm_matrix_read(db_context *context, const char *path, double matrix[9]);
 

@@ -80,7 +80,8 @@ static const db_format formats[] = {
       .begins = is_hdf5,
       .frame = db_nexus_read,
       .header = db_nexus_geometry,
-      .geometry = db_nexus_experiment },
+      .geometry = db_nexus_experiment,
+      .count = db_nexus_count },
     { .label = "MarCCD",
       .name = "an image of a MarCCD or Rayonix detector",
       .holds = DB_HOLDS_IMAGES,
@@ -100,7 +101,8 @@ static const db_format formats[] = {
       .name = "an experiment list of DIALS",
       .holds = DB_HOLDS_GEOMETRY | DB_HOLDS_CRYSTALS,
       .begins = db_is_experiment_list,
-      .geometry = db_expt_read },
+      .geometry = db_expt_read,
+      .count = db_expt_count },
     { .label = ".refl",
       .name = "a reflection table of DIALS",
       .holds = DB_HOLDS_SPOTS,
@@ -134,7 +136,8 @@ static const db_format formats[] = {
       .name = "a stream of CrystFEL",
       .holds = DB_HOLDS_GEOMETRY | DB_HOLDS_CRYSTALS,
       .begins = is_stream,
-      .geometry = db_stream_read },
+      .geometry = db_stream_read,
+      .count = db_stream_count },
     { .label = "XPARM.XDS",
       .name = "parameters of XDS (XPARM.XDS)",
       .holds = DB_HOLDS_GEOMETRY | DB_HOLDS_CRYSTALS,
@@ -265,4 +268,11 @@ db_status db_recognize_file(db_context *context, const char *path, db_file_kind 
     kind->holds = format->holds;
     kind->uncertain = format->uncertain;
     return DB_OK;
+}
+
+db_status db_file_count(db_context *context, const char *path, size_t *count) {
+    const db_format *format;
+    *count = 1;
+    DB_TRY(db_format_of_file(context, path, 0, &format));
+    return format && format->count ? format->count(context, path, count) : DB_OK;
 }

@@ -34,6 +34,8 @@ typedef struct db_format {
     /* Frame, detector, beam, crystal: as db_read_expt. */
     db_status (*geometry)(db_context *context, const char *path, const db_expt_selection *selection,
                           db_experiment *experiment, db_expt_content *content);
+    /* Number of images, or of experiments of a list; NULL: one. */
+    db_status (*count)(db_context *context, const char *path, size_t *count);
     /* As db_read_mosflm_matrix. */
     db_status (*matrix)(db_context *context, const char *path, double matrix[9]);
 } db_format;
@@ -51,5 +53,8 @@ const db_format *db_format_of_content(const char *path, const db_file_content *c
  * what was found. content may be NULL. */
 db_status db_fail_format(db_context *context, const char *path, const db_format *format,
                          const db_file_content *content, unsigned wanted);
+
+/* Number of images, or of experiments, of a file (not FILE#N). */
+db_status db_file_count(db_context *context, const char *path, size_t *count);
 
 #endif

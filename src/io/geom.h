@@ -96,6 +96,7 @@ db_status db_geom_write(db_context *context, const char *path, const char *sourc
                         const db_expt_selection *selection, const db_experiment *experiment);
 
 /* db_read_expt of a stream: each crystal is an experiment, in their order. */
+db_status db_stream_count(db_context *context, const char *path, size_t *count);
 db_status db_stream_read(db_context *context, const char *path, const db_expt_selection *selection,
                          db_experiment *experiment, db_expt_content *content);
 

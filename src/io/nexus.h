@@ -12,6 +12,9 @@
 db_status db_nexus_read(db_context *context, const char *path, long frame,
                         db_measured_image *image);
 
+/* Number of images. */
+db_status db_nexus_count(db_context *context, const char *path, size_t *count);
+
 /* What it says of the experiment alone; without pixels, too. frame 0: the first. */
 db_status db_nexus_geometry(db_context *context, const char *path, long frame,
                             db_image_geometry *geometry);

@@ -4,6 +4,7 @@
 
 #include "base/context_internal.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -124,17 +125,30 @@ static db_status look_through(search *s) {
     return DB_OK;
 }
 
+static db_status fail_no_images(const db_nexus_file *file) {
+    return db_fail(file->context, DB_ERROR_INPUT,
+                   "%s: expected images as the data set /entry/data/data or data_000001 (or as "
+                   "instrument/detector/data), found none",
+                   file->path);
+}
+
+db_status db_nexus_count_frames(const db_nexus_file *file, size_t *count) {
+    db_nexus_frame last = { .data = { .id = -1 } };
+    search s = { file, LONG_MAX, 0, &last };
+    const db_status status = look_through(&s);
+    db_hdf5_close(&last.data);
+    *count = (size_t)s.passed;
+    if (status != DB_OK) return status;
+    return s.passed ? DB_OK : fail_no_images(file);
+}
+
 db_status db_nexus_find_frame(const db_nexus_file *file, long frame, db_nexus_frame *found) {
     search s = { file, frame > 0 ? frame : 2, 0, found };
     *found = (db_nexus_frame){ .data = { .id = -1 } };
     DB_TRY(look_through(&s));
     if (frame > 0 && found->data.id >= 0) return DB_OK;
     db_hdf5_close(&found->data);
-    if (s.passed == 0)
-        return db_fail(file->context, DB_ERROR_INPUT,
-                       "%s: expected images as the data set /entry/data/data or data_000001 (or as "
-                       "instrument/detector/data), found none",
-                       file->path);
+    if (s.passed == 0) return fail_no_images(file);
     if (frame == 0 && s.passed == 1) return db_nexus_find_frame(file, 1, found);
     if (frame == 0)
         return db_fail(file->context, DB_ERROR_INPUT,

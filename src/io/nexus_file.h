@@ -28,6 +28,9 @@ typedef struct db_nexus_frame {
 /* frame from 1; 0: the only one there is. */
 db_status db_nexus_find_frame(const db_nexus_file *file, long frame, db_nexus_frame *found);
 
+/* Number of images. */
+db_status db_nexus_count_frames(const db_nexus_file *file, size_t *count);
+
 /* Rotation and shift (mm): p becomes turn p + shift. Rows of the matrix. */
 typedef struct db_nexus_motion {
     double turn[3][3], shift[3];

@@ -351,6 +351,20 @@ db_status db_nexus_read(db_context *context, const char *path, long frame,
     return status;
 }
 
+db_status db_nexus_count(db_context *context, const char *path, size_t *count) {
+    db_nexus_file file;
+    db_hdf5_guard guard;
+    *count = 0;
+    db_hdf5_enter(&guard);
+    db_status status = db_nexus_open(context, path, &file);
+    if (status == DB_OK) {
+        status = db_nexus_count_frames(&file, count);
+        db_nexus_close(&file);
+    }
+    db_hdf5_leave(&guard);
+    return status;
+}
+
 /* Masters that came without their pixels state the size of the image. */
 static db_status read_size(reading *r, long frame) {
     db_image_geometry *const g = &r->geometry;
@@ -437,6 +451,11 @@ db_status db_nexus_read(db_context *context, const char *path, long frame,
                         db_measured_image *image) {
     (void)frame;
     (void)image;
+    return refuse(context, path);
+}
+
+db_status db_nexus_count(db_context *context, const char *path, size_t *count) {
+    *count = 0;
     return refuse(context, path);
 }
 

@@ -230,3 +230,20 @@ db_status db_stream_read(db_context *context, const char *path, const db_expt_se
     fclose(r.file);
     return status;
 }
+
+/* Crystals, each of which is an experiment. */
+db_status db_stream_count(db_context *context, const char *path, size_t *count) {
+    crystal c = { .number = -1 };
+    reading r = { .context = context, .path = path, .file = fopen(path, "r") };
+    *count = 0;
+    if (!r.file)
+        return db_fail(context, DB_ERROR_FILE, "%s: cannot open: %s", path, strerror(errno));
+    db_status status = read_geometry(&r);
+    for (int found = 1; status == DB_OK && found;) {
+        status = next_crystal(&r, &c, &found);
+        *count += status == DB_OK && found;
+    }
+    free(r.geometry);
+    fclose(r.file);
+    return status;
+}

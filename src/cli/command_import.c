@@ -1,0 +1,169 @@
+/* dualbragg import: says what is understood of files. */
+#include "cli/complaint.h"
+#include "cli/flag_files.h"
+#include "cli/help.h"
+#include "cli/import.h"
+#include "cli/output.h"
+#include "cli/standard_streams.h"
+#include "io/expt_write.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct import_options {
+    const char *json_file, *expt_file;
+    int quiet, help;
+} import_options;
+
+#define FLAGS_FILL import_options
+static const db_flag flags[] = {
+    // clang-format off
+    { .name = "-o", .aliases = "-exptfile", .arguments = "FILE", DB_ONE(TEXT), DB_TO(expt_file), .writes = ~0u, .for_terminal = 1,
+      .help = "writes beam, detector, rotation and, if there is one, the crystal as an experiment list of DIALS (.expt)" },
+    { .name = "-json", .arguments = "FILE", DB_ONE(TEXT), DB_TO(json_file), .writes = ~0u, .for_terminal = 1,
+      .help = "all of it for programs; - is the standard output" },
+    { .name = "--quiet", .aliases = "-q", DB_SETS(quiet, 1), .help = "prints nothing but errors" },
+    { .name = "--help", .aliases = "-h", DB_SETS(help, 1), .ends = 1, .help = "prints this" },
+    // clang-format on
+};
+static const db_flag_table flag_table = {
+    .command = "import", .flags = flags, .count = sizeof flags / sizeof *flags, .takes_words = 1
+};
+
+typedef struct import_run {
+    import_options options;
+    db_context *context;
+    const char **path; /* owned list */
+    db_imported *file; /* owned */
+    size_t count;
+    db_import_summary *summary;
+} import_run;
+
+static db_status read_options(import_run *run, int argc, char **argv) {
+    db_arguments given;
+    db_status status = db_arguments_read(&given, &flag_table, argc, argv);
+    run->path = calloc(given.count + 1, sizeof *run->path);
+    if (status == DB_OK && !run->path) status = db_complain("import", DB_ERROR_MEMORY, "no memory");
+    for (size_t i = 0; run->path && i < given.count && status == DB_OK; i++) {
+        if (given.argument[i].flag)
+            db_argument_store(&given.argument[i], &run->options);
+        else
+            run->path[run->count++] = db_streams_input_name(given.argument[i].text);
+    }
+    db_arguments_clear(&given);
+    if (status != DB_OK || run->options.help) return status;
+    db_flag_files_settle(&flag_table, &run->options);
+    if (run->count) return DB_OK;
+    return db_complain("import", DB_ERROR_USAGE, "expected files, found none");
+}
+
+static db_status check_files(import_run *run) {
+    db_named_files named = { 0 };
+    for (size_t i = 0; i < run->count; i++)
+        db_named_files_add(&named, DB_ROLE_INPUT, "FILE", run->path[i]);
+    db_status status = db_flag_files_check(&flag_table, &run->options, &named);
+    for (size_t i = 0; i < run->count && status == DB_OK; i++)
+        status = db_streams_take_input("import", "FILE", run->path[i]);
+    return status == DB_OK ? db_flag_files_take_output(&flag_table, &run->options) : status;
+}
+
+/* The crystal of the files, in the frame of the experiment. */
+static db_status take_crystal(const import_run *run, db_experiment *e, int *has_crystal) {
+    const db_import_summary *const s = run->summary;
+    *has_crystal = 0;
+    if (s->crystal < 0) return DB_OK;
+    const db_imported *const from = &run->file[s->crystal];
+    *has_crystal = 1;
+    if (isnan(from->matrix[0])) {
+        e->crystal = from->experiment.crystal;
+        return DB_OK;
+    }
+    double a_star[9];
+    for (int i = 0; i < 9; i++) a_star[i] = from->matrix[i] / e->beam.wavelength;
+    return db_crystal_set_matrix(run->context, &e->crystal, a_star);
+}
+
+static db_status write_list(const import_run *run) {
+    const db_import_summary *const s = run->summary;
+    const db_imported *const from = s->geometry >= 0 ? &run->file[s->geometry] : NULL;
+    db_experiment e;
+    int has_crystal;
+    if (!from)
+        return db_complain(
+            "import", DB_ERROR_INPUT,
+            "-o %s: expected a file that says where the detector stands; missing: %s",
+            run->options.expt_file, s->sim);
+    db_expt_image image = { .path = s->image >= 0 ? run->file[s->image].name : "", .gain = 1 };
+    if (s->image >= 0) memcpy(image.trusted, run->file[s->image].trusted, sizeof image.trusted);
+    db_status status = db_experiment_copy(run->context, &from->experiment, &e);
+    if (status == DB_OK) status = take_crystal(run, &e, &has_crystal);
+    if (status == DB_OK)
+        status = db_expt_write(run->context, run->options.expt_file, &e,
+                               s->image >= 0 ? &image : NULL, has_crystal);
+    db_experiment_clear(&e);
+    return status == DB_OK ? DB_OK : db_complain_context("import", status, run->context);
+}
+
+/* Files that could not be read: the others were; the first failure is the program's. */
+static db_status complain(const import_run *run) {
+    db_status first = DB_OK;
+    for (size_t i = 0; i < run->count; i++) {
+        if (run->file[i].status == DB_OK) continue;
+        db_complain("import", run->file[i].status, "%s", run->file[i].failure);
+        if (first == DB_OK) first = run->file[i].status;
+    }
+    return first;
+}
+
+/* The image of which lists tell; NULL: there is none. */
+static const char *first_image(const import_run *run) {
+    for (size_t i = 0; i < run->count; i++) {
+        db_file_kind kind;
+        if (db_recognize_file(run->context, run->path[i], &kind) == DB_OK &&
+            kind.holds & DB_HOLDS_IMAGES)
+            return run->path[i];
+    }
+    return NULL;
+}
+
+static db_status import(import_run *run) {
+    db_status status = check_files(run);
+    if (status != DB_OK) return status;
+    run->file = calloc(run->count, sizeof *run->file);
+    run->summary = calloc(1, sizeof *run->summary);
+    if (!run->file || !run->summary) return db_complain("import", DB_ERROR_MEMORY, "no memory");
+    const char *const image = first_image(run);
+    for (size_t i = 0; i < run->count; i++)
+        db_imported_read(run->context, run->path[i], image, &run->file[i]);
+    db_import_sum_up(run->context, run->file, run->count, run->summary);
+    if (!run->options.quiet) db_import_print(run->file, run->count, run->summary);
+    if (run->options.json_file) {
+        status = db_import_write_json(run->context, run->options.json_file, run->file, run->count,
+                                      run->summary);
+        if (status != DB_OK) return db_complain_context("import", status, run->context);
+    }
+    status = complain(run);
+    const db_status written = run->options.expt_file ? write_list(run) : DB_OK;
+    return status != DB_OK ? status : written;
+}
+
+static int run(const db_command *command, int argc, char **argv) {
+    import_run run = { .count = 0 };
+    db_status status = read_options(&run, argc, argv);
+    if (status == DB_OK && run.options.help) {
+        db_print_help(stdout, command);
+    } else if (status == DB_OK) {
+        status = db_context_create(&run.context);
+        status =
+            status == DB_OK ? import(&run) : db_complain_context("import", status, run.context);
+    }
+    for (size_t i = 0; run.file && i < run.count; i++) db_imported_clear(&run.file[i]);
+    free(run.file);
+    free(run.summary);
+    free(run.path);
+    db_context_destroy(&run.context);
+    return db_status_exit_code(status);
+}
+
+const db_command db_import_command = { "import", db_import_help, &flag_table, run };

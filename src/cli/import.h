@@ -1,0 +1,90 @@
+/* dualbragg import: what was understood of files. */
+#ifndef DB_CLI_IMPORT_H
+#define DB_CLI_IMPORT_H
+
+#include <dualbragg/dualbragg.h>
+#include <dualbragg/io.h>
+
+#include <stdio.h>
+
+enum { DB_FACT_NUMBERS = 9, DB_MOST_FACTS = 40, DB_FACT_TEXT = 400, DB_FAILURE_TEXT = 800 };
+
+/* Something that a file says. Programs get the numbers or, without any, the text; people get the
+ * text. */
+typedef struct db_fact {
+    char key[24]; /* "beam_centre" */
+    int count;
+    double number[DB_FACT_NUMBERS]; /* NAN: null */
+    char text[DB_FACT_TEXT];
+} db_fact;
+
+/* What an experiment needs to know of its detector and beam. */
+enum {
+    DB_LACKS_WAVELENGTH = 1,
+    DB_LACKS_DISTANCE = 2,
+    DB_LACKS_PIXEL_SIZE = 4,
+    DB_LACKS_BEAM_CENTRE = 8,
+    DB_LACKS_PANELS = 16 /* where several panels stand */
+};
+
+typedef struct db_imported {
+    const char *path; /* as given; borrowed */
+    db_file_kind kind;
+    unsigned found;                /* of DB_HOLDS_*: what there really is */
+    size_t count;                  /* images or experiments */
+    db_status status;              /* other than DB_OK: it could not be read */
+    char failure[DB_FAILURE_TEXT]; /* why */
+    char name[4096];               /* of the image that is told of: FILE#1; "" */
+    unsigned lacks;                /* of DB_LACKS_* */
+    int placed;                    /* 1: experiment and content are filled */
+    db_experiment experiment;
+    db_expt_content content;
+    /* for comparison; NAN, 0, "" */
+    double wavelength, distance, pixel_size;
+    int shape[2]; /* of the image */
+    size_t panels;
+    double matrix[9];  /* wavelength times A*, where the file is one */
+    double trusted[2]; /* counts; both 0: not said */
+    double cell[6];    /* of crystal or amplitudes */
+    char group[96];    /* space group */
+    size_t most_panel; /* number of the last panel on which there are spots */
+    size_t fact_count;
+    db_fact fact[DB_MOST_FACTS];
+} db_imported;
+
+/* Adds a fact; format and what follows: its text. */
+void db_imported_add(db_imported *file, const char *key, int count, const double *number,
+                     const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* Reads everything that a file says. Of lists: the experiment that shows the image, which may be NULL,
+ * else the first. A failure is the file's own: file->status. Clear the file in any case. */
+void db_imported_read(db_context *context, const char *path, const char *image, db_imported *file);
+void db_imported_clear(db_imported *file);
+
+/* Detector, beam and rotation of an experiment, and its crystal where there is one, as facts. */
+void db_imported_add_experiment(db_context *context, db_imported *file);
+
+void db_imported_add_cell(db_imported *file, const double cell[6]);
+
+/* Structure factors of whatever kind of file. */
+db_status db_imported_amplitudes(db_context *context, db_imported *file);
+
+/* What files say together; the members are places in the list, -1: none. */
+enum { DB_MOST_CONFLICTS = 32 };
+typedef struct db_import_summary {
+    int image, geometry, crystal, amplitudes, spots;
+    size_t conflict_count;
+    char conflict[DB_MOST_CONFLICTS][DB_FACT_TEXT];
+    char sim[DB_FACT_TEXT], fit[DB_FACT_TEXT]; /* what they lack, with the flags; "" */
+    char next[3 * 4096];                       /* a command line; "" */
+} db_import_summary;
+
+void db_import_sum_up(db_context *context, db_imported *files, size_t count,
+                      db_import_summary *summary);
+
+/* For people, for programs. */
+void db_import_print(const db_imported *files, size_t count, const db_import_summary *summary);
+db_status db_import_write_json(db_context *context, const char *path, const db_imported *files,
+                               size_t count, const db_import_summary *summary);
+
+#endif

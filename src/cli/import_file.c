@@ -1,0 +1,356 @@
+/* What one file says: images, spots, matrices; the rest is told by import_experiment.c and
+ * import_amplitudes.c. */
+#include "cli/import.h"
+
+#include "base/context_internal.h"
+#include "base/file_content.h"
+#include "base/frame_name.h"
+#include "base/text_reader.h"
+#include "io/formats.h"
+#include "io/image_geometry.h"
+
+#include <dualbragg/modules.h>
+#include <dualbragg/reflections.h>
+#include <dualbragg/sensor.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+void db_imported_add(db_imported *file, const char *key, int count, const double *number,
+                     const char *format, ...) {
+    if (file->fact_count == DB_MOST_FACTS) return;
+    db_fact *const fact = &file->fact[file->fact_count++];
+    va_list arguments;
+    snprintf(fact->key, sizeof fact->key, "%s", key);
+    fact->count = count;
+    for (int i = 0; i < count; i++) fact->number[i] = number[i];
+    va_start(arguments, format);
+    vsnprintf(fact->text, sizeof fact->text, format, arguments);
+    va_end(arguments);
+}
+
+static void add_number(db_imported *file, const char *key, double number, const char *unit) {
+    if (isnan(number)) return;
+    db_imported_add(file, key, 1, &number, "%.10g%s%s", number, *unit ? " " : "", unit);
+}
+
+/* Pixels by what they are. */
+static void add_pixels(const db_measured_image *image, db_imported *file) {
+    const size_t count = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+    double kinds[3] = { 0, 0, 0 }; /* gaps, overloads, bad */
+    double sum = 0, used = 0, range[3] = { INFINITY, -INFINITY, NAN };
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t mask = image->mask[i];
+        const double value = (double)image->value[i];
+        if (mask)
+            kinds[mask & DB_MASK_GAP ? 0 : mask & DB_MASK_BAD ? 2 : 1]++;
+        else if (isfinite(value)) {
+            used++;
+            sum += value;
+            range[0] = fmin(range[0], value);
+            range[1] = fmax(range[1], value);
+        }
+    }
+    if (used > 0) {
+        range[2] = sum / used;
+        db_imported_add(file, "counts", 3, range, "%.10g to %.10g, mean %.5g", range[0], range[1],
+                        range[2]);
+    } else {
+        db_imported_add(file, "counts", 0, NULL, "no trusted pixel");
+    }
+    db_imported_add(file, "masked", 3, kinds, "%.0f in gaps, %.0f overloaded, %.0f bad (%.3g %%)",
+                    kinds[0], kinds[1], kinds[2],
+                    100 * (kinds[0] + kinds[1] + kinds[2]) / (double)count);
+}
+
+static void add_image(const db_measured_image *image, db_imported *file) {
+    const double shape[2] = { image->fast_pixels, image->slow_pixels };
+    file->shape[0] = image->fast_pixels;
+    file->shape[1] = image->slow_pixels;
+    file->panels = image->panel_count > 1 ? image->panel_count : 1;
+    db_imported_add(file, "format", 0, NULL, "%s", image->format);
+    if (*image->detector) db_imported_add(file, "detector", 0, NULL, "%s", image->detector);
+    if (file->panels > 1) {
+        const double panels[3] = { (double)file->panels, shape[0], image->panels[0].slow_pixels };
+        db_imported_add(file, "panels", 3, panels, "%zu, the first of %d x %d pixels", file->panels,
+                        image->fast_pixels, image->panels[0].slow_pixels);
+    } else {
+        db_imported_add(file, "pixels", 2, shape, "%.0f x %.0f (fast, slow)", shape[0], shape[1]);
+    }
+    add_pixels(image, file);
+    if (isfinite(image->overload)) file->trusted[1] = image->overload;
+    if (isfinite(image->overload)) add_number(file, "saturation", image->overload, "counts");
+    if (image->pedestal != 0) add_number(file, "pedestal", image->pedestal, "counts, taken off");
+    if (image->gain != 1) add_number(file, "gain", image->gain, "counts per photon");
+    add_number(file, "exposure", image->exposure, "s");
+}
+
+static void add_modules(const double pixel_size[2], db_imported *file) {
+    db_module_grid grid;
+    if (file->panels != 1 || !db_module_grid_find(file->shape, pixel_size, &grid)) return;
+    const double modules[4] = { grid.modules[0], grid.modules[1], grid.pixels[0], grid.pixels[1] };
+    db_imported_add(file, "modules", 4, modules, "%d x %d of %d x %d pixels (%s)", grid.modules[0],
+                    grid.modules[1], grid.pixels[0], grid.pixels[1], grid.name);
+}
+
+static void keep_failure(const db_context *context, db_status status, db_imported *file) {
+    if (file->status != DB_OK) return;
+    file->status = status;
+    snprintf(file->failure, sizeof file->failure, "%s", db_context_message(context));
+}
+
+/* The experiment of a header that says all that is needed. */
+static db_status place_by_header(db_context *context, db_imported *file) {
+    static const double any_cell[6] = { 100, 100, 100, 90, 90, 90 };
+    db_setup setup;
+    db_setup_init(&setup);
+    DB_TRY(db_setup_read_header(context, file->name, DB_HEADER_OF_IMAGE, &setup, NULL, NULL));
+    memcpy(setup.cell, any_cell, sizeof any_cell);
+    db_experiment_clear(&file->experiment);
+    memset(&file->experiment, 0, sizeof file->experiment);
+    DB_TRY(db_setup_resolve(context, &setup, &file->experiment, NULL, NULL));
+    if (setup.osc > 0) file->content.osc_range = setup.osc;
+    file->content.phi = setup.phi;
+    file->content.sensor_thickness = setup.sensor_thickness;
+    file->content.attenuation_depth = setup.attenuation_depth;
+    file->content.sensor_material = setup.sensor_material;
+    file->placed = 1;
+    return DB_OK;
+}
+
+/* What a header says where that is not enough for an experiment. */
+static void add_header(const db_image_geometry *g, db_imported *file) {
+    file->wavelength = g->wavelength;
+    file->distance = isnan(g->distance) ? g->close_distance : g->distance;
+    file->pixel_size = g->pixel_size;
+    add_number(file, "wavelength", file->wavelength, "A");
+    add_number(file, "distance", file->distance, "mm");
+    add_number(file, "pixel_size", file->pixel_size, "mm");
+    if (!isnan(g->beam_centre[0]) && g->pixel_size > 0) {
+        const double centre[2] = { g->beam_centre[0] / g->pixel_size,
+                                   g->beam_centre[1] / g->pixel_size };
+        db_imported_add(file, "beam_centre", 2, centre, "%.2f, %.2f pixels (fast, slow)", centre[0],
+                        centre[1]);
+    }
+    if (g->sensor_thickness > 0)
+        db_imported_add(file, "sensor", 1, &g->sensor_thickness, "%g um %s", g->sensor_thickness,
+                        db_sensor_material_name(g->sensor_material));
+}
+
+static void place_image(db_context *context, db_imported *file) {
+    db_image_geometry g;
+    if (db_image_geometry_read(context, file->name, &g) != DB_OK) {
+        if (file->panels > 1) file->lacks = DB_LACKS_PANELS | DB_LACKS_WAVELENGTH;
+        return;
+    }
+    if (file->shape[0] == 0) {
+        file->shape[0] = g.fast_pixels;
+        file->shape[1] = g.slow_pixels;
+        file->panels = 1;
+    }
+    file->lacks = 0;
+    if (isnan(g.wavelength)) file->lacks |= DB_LACKS_WAVELENGTH;
+    if (isnan(g.distance) && isnan(g.close_distance)) file->lacks |= DB_LACKS_DISTANCE;
+    if (isnan(g.pixel_size)) file->lacks |= DB_LACKS_PIXEL_SIZE;
+    if (isnan(g.beam_centre[0]) && isnan(g.near_point[0])) file->lacks |= DB_LACKS_BEAM_CENTRE;
+    if (file->panels > 1) file->lacks = (file->lacks & DB_LACKS_WAVELENGTH) | DB_LACKS_PANELS;
+    if (!file->lacks && place_by_header(context, file) == DB_OK) return;
+    add_header(&g, file);
+}
+
+/* Files with chains of axes say more than headers have room for. */
+static int place_by_chains(db_context *context, const db_format *format, const char *path,
+                           db_imported *file) {
+    const db_expt_selection selection = { .image = file->name };
+    if (!format->geometry) return 0;
+    file->placed =
+        db_read_expt(context, path, &selection, &file->experiment, &file->content) == DB_OK;
+    if (!file->placed) db_expt_content_clear(&file->content);
+    return file->placed;
+}
+
+static void read_image(db_context *context, const db_format *format, const char *path, long frame,
+                       db_imported *file) {
+    db_measured_image image;
+    db_status status = db_file_count(context, path, &file->count);
+    const int open_frame = format->frame && frame == 0 && file->count != 1;
+    snprintf(file->name, sizeof file->name, "%s%s", file->path, open_frame ? "#1" : "");
+    if (status == DB_OK) status = db_read_image(context, file->name, &image);
+    if (status == DB_OK) {
+        const double count = (double)file->count;
+        if (file->count > 1)
+            db_imported_add(file, "images", 1, &count, "%zu: %s#1 to #%zu", file->count, path,
+                            file->count);
+        add_image(&image, file);
+        file->found |= DB_HOLDS_IMAGES;
+        db_measured_image_clear(&image);
+    } else {
+        keep_failure(context, status, file);
+    }
+    if (!place_by_chains(context, format, path, file)) place_image(context, file);
+    if (!file->placed) return;
+    file->found |= DB_HOLDS_GEOMETRY;
+    db_imported_add_experiment(context, file);
+    add_modules(file->experiment.detector.panels[0].pixel_size, file);
+}
+
+static db_status read_one(db_context *context, const char *path, const char *image,
+                          db_imported *file) {
+    const db_expt_selection first = { .number = 0 }, shown = { .number = -1, .image = image };
+    if (image && db_read_expt(context, path, &shown, &file->experiment, &file->content) == DB_OK)
+        return DB_OK;
+    db_expt_content_clear(&file->content);
+    return db_read_expt(context, path, &first, &file->experiment, &file->content);
+}
+
+static void read_list(db_context *context, const char *path, const char *image, db_imported *file) {
+    db_status status = db_file_count(context, path, &file->count);
+    if (status == DB_OK) status = read_one(context, path, image, file);
+    if (status != DB_OK) {
+        keep_failure(context, status, file);
+        return;
+    }
+    const double count[2] = { (double)file->count, (double)file->content.number };
+    if (file->count > 1)
+        db_imported_add(file, "experiments", 2, count, "%zu, of which this is number %ld (from 0)",
+                        file->count, file->content.number);
+    file->placed = 1;
+    file->found |= DB_HOLDS_GEOMETRY;
+    db_imported_add_experiment(context, file);
+}
+
+static void read_matrix(db_context *context, const char *path, db_imported *file) {
+    const db_status status = db_read_mosflm_matrix(context, path, file->matrix);
+    db_crystal crystal = file->experiment.crystal;
+    if (status != DB_OK || db_crystal_set_matrix(context, &crystal, file->matrix) != DB_OK) {
+        keep_failure(context, DB_ERROR_INPUT, file);
+        return;
+    }
+    const double *const c = crystal.cell;
+    file->found |= DB_HOLDS_CRYSTALS;
+    db_imported_add(file, "matrix", 9, file->matrix, "A* times the wavelength");
+    db_imported_add(file, "cell_over_wavelength", 6, c, "%.5g %.5g %.5g %.4f %.4f %.4f", c[0], c[1],
+                    c[2], c[3], c[4], c[5]);
+}
+
+static void add_table(const db_reflection_table *t, db_imported *file) {
+    const double count = (double)t->count;
+    double indexed = 0, most = 0;
+    char columns[DB_FACT_TEXT];
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->hkl) indexed += t->hkl[i][0] || t->hkl[i][1] || t->hkl[i][2];
+        if (t->panel) most = fmax(most, (double)t->panel[i]);
+    }
+    file->most_panel = (size_t)most;
+    file->found |= DB_HOLDS_SPOTS;
+    db_imported_add(file, "spots", 1, &count, "%zu", t->count);
+    if (t->hkl) db_imported_add(file, "indexed", 1, &indexed, "%.0f", indexed);
+    snprintf(columns, sizeof columns, "%s%s%s%s%s", t->hkl ? "miller_index " : "",
+             t->position ? "xyzobs.px.value " : "", t->box ? "bbox " : "", t->panel ? "panel " : "",
+             t->experiment ? "id " : "");
+    db_imported_add(file, "columns", 0, NULL, "%s", *columns ? columns : "none that is used");
+    if (t->identifier_count) {
+        const double experiments = (double)t->identifier_count;
+        db_imported_add(file, "experiments", 1, &experiments, "%zu", t->identifier_count);
+    }
+}
+
+static db_status read_table(db_context *context, const char *path, db_imported *file) {
+    db_file_content content;
+    db_reflection_table table;
+    DB_TRY(db_file_content_read(context, path, &content));
+    const db_status status =
+        db_reflection_table_read(context, path, content.bytes, content.size, &table);
+    if (status == DB_OK) add_table(&table, file);
+    db_reflection_table_clear(&table);
+    db_file_content_clear(&content);
+    return status;
+}
+
+/* Columns of numbers may be spots; what they mean is not written in them. */
+static db_status count_lines(db_context *context, const char *path, db_imported *file) {
+    db_text text;
+    double shape[2] = { 0, 0 };
+    DB_TRY(db_text_open(context, path, &text));
+    while (db_text_next_line(&text)) {
+        const char *cursor = text.line;
+        if (shape[0]++ == 0)
+            while (db_next_word(&cursor, DB_WHITE_SPACE ",;").length) shape[1]++;
+    }
+    db_text_close(&text);
+    file->found |= DB_HOLDS_SPOTS;
+    db_imported_add(file, "columns", 2, shape, "%.0f lines of %.0f numbers", shape[0], shape[1]);
+    return DB_OK;
+}
+
+/* Reflection tables may be HDF5, too. */
+static void try_table(db_context *context, const char *path, db_imported *file) {
+    const size_t length = strlen(file->failure);
+    if (read_table(context, path, file) == DB_OK)
+        file->status = DB_OK;
+    else
+        snprintf(file->failure + length, sizeof file->failure - length,
+                 "; nor is it a reflection table: %s", db_context_message(context));
+}
+
+static void read_known(db_context *context, const db_format *format, const char *path, long frame,
+                       const char *image, db_imported *file) {
+    db_status status = DB_OK;
+    if (format->image || format->frame) {
+        read_image(context, format, path, frame, file);
+        if (!file->found && format->frame && strstr(file->failure, "NXentry"))
+            try_table(context, path, file);
+    } else if (format->geometry) {
+        read_list(context, path, image, file);
+    } else if (format->matrix) {
+        read_matrix(context, path, file);
+    } else if (format->amplitudes) {
+        status = db_imported_amplitudes(context, file);
+    } else if (format->holds & DB_HOLDS_SPOTS) {
+        status = (format->uncertain ? count_lines : read_table)(context, path, file);
+    } else {
+        const int packed = strcmp(format->label, "compressed") == 0;
+        status = db_fail(context, DB_ERROR_UNSUPPORTED, "%s: found %s, which is not read%s", path,
+                         format->name,
+                         packed ? "; unpack it first (gunzip, bunzip2, unxz, unzstd)" : "");
+    }
+    if (status != DB_OK) keep_failure(context, status, file);
+}
+
+static db_status recognize(db_context *context, const char *path, const db_format **format,
+                           db_imported *file) {
+    FILE *const there = fopen(path, "rb");
+    if (!there) return db_fail(context, DB_ERROR_FILE, "%s: cannot open", path);
+    fclose(there);
+    DB_TRY(db_recognize_file(context, file->path, &file->kind));
+    DB_TRY(db_format_of_file(context, path, 0, format));
+    if (*format) return DB_OK;
+    return db_fail(context, DB_ERROR_UNSUPPORTED,
+                   "%s: none of the formats that are known; raw floats and other files without a "
+                   "sign are taken by the flags that name them",
+                   path);
+}
+
+void db_imported_read(db_context *context, const char *path, const char *image, db_imported *file) {
+    const db_format *format = NULL;
+    char plain[4096];
+    *file = (db_imported){ .path = path,
+                           .wavelength = NAN,
+                           .distance = NAN,
+                           .pixel_size = NAN,
+                           .matrix = { NAN },
+                           .cell = { NAN } };
+    const long frame = db_frame_split(path, plain, sizeof plain);
+    db_status status = db_experiment_init(context, &file->experiment);
+    if (status == DB_OK) status = recognize(context, plain, &format, file);
+    if (status != DB_OK)
+        keep_failure(context, status, file);
+    else
+        read_known(context, format, plain, frame, image, file);
+}
+
+void db_imported_clear(db_imported *file) {
+    db_experiment_clear(&file->experiment);
+    db_expt_content_clear(&file->content);
+}

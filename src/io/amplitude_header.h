@@ -1,0 +1,21 @@
+/* What files of structure factors say beside their list: cell, group, resolution, columns. */
+#ifndef DB_IO_AMPLITUDE_HEADER_H
+#define DB_IO_AMPLITUDE_HEADER_H
+
+#include <dualbragg/context.h>
+#include <stddef.h>
+
+typedef struct db_amplitude_header {
+    int coordinates;      /* 1: a model, not reflections */
+    double cell[6];       /* A, degree; NAN: not said */
+    char group[96];       /* space group as the file names it; "" */
+    double resolution[2]; /* A, coarsest and finest; NAN */
+    size_t count;         /* reflections or atoms that the file holds */
+    char columns[400];    /* labels of an MTZ file with their types: "FP (F), SIGFP (Q)"; "" */
+} db_amplitude_header;
+
+/* Of an MTZ, mmCIF or PDB file; of others nothing is known. */
+db_status db_amplitude_header_read(db_context *context, const char *path,
+                                   db_amplitude_header *header);
+
+#endif

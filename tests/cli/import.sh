@@ -1,0 +1,99 @@
+#!/bin/sh
+# dualbragg import: what is understood of files, alone and together; damaged ones do not stop the others.
+. "$SOURCE_DIR/tests/cli/expectations"
+corpus=$SOURCE_DIR/tests/fuzz/corpus
+features=$("$DUALBRAGG" --version)
+has() {
+    echo "$features" | grep -q "$1"
+}
+
+# told KEY TEXT: a line of the last output
+told() {
+    grep -q -- "^  $1  *$2" ../out || complain "import: '$1 ... $2' is not in: $(cat ../out)"
+}
+says() {
+    grep -qF -- "$1" ../out || complain "import: '$1' is not in: $(cat ../out)"
+}
+
+# An image and a matrix of our own, and what they mean.
+# shellcheck disable=SC2086 # words
+succeed sim $small -intfile shot_0001.img -floatfile shot.f32 --quiet
+succeed orient -cell 40 50 60 90 100 90 -misset 10 20 30 -lambda 1.3 -o shot.mat --quiet
+succeed import shot_0001.img shot.mat
+told format SMV
+told pixels "40 x 30 "
+told "pixel size" "0.5 x 0.5 mm"
+told wavelength "1.3 A (9537.2 eV)"
+told distance "70 mm"
+told "beam centre" "21.00, 16.00 pixels"
+told scan "a still"
+told cell "40 50 60 A, 90 100 90 degree"
+says "missing for sim:  structure factors"
+grep -q "missing for fit" ../out && complain "import: something is missing for a fit: $(cat ../out)"
+says "dualbragg fit shot_0001.img --matrix shot.mat"
+
+# Without what a header does not say, the flags that give it; floats are of no format.
+expect_kept() {
+    keep=$(ls -A)
+    expect "$@"
+}
+expect_kept 2 "none of the formats that are known" import shot.f32
+expect_kept 2 "expected files, found none" import
+expect_kept 3 "cannot open" import nothing.img
+printf 'not an image' > odd.img
+expect_kept 2 "odd.img" import odd.img shot.mat
+told matrix "A\* times the wavelength"
+head -c 1500 shot_0001.img > cut.img
+expect_kept 3 "cut.img" import cut.img shot.mat
+told "cell over wavelength" "30.769 38.462 46.154"
+
+# No output is an input.
+expect_kept 2 "shot.mat" import shot_0001.img shot.mat -json shot.mat
+
+if has JSON; then
+    # as a list it makes the same image
+    succeed import shot_0001.img shot.mat -o shot.expt --quiet
+    succeed sim -expt shot.expt -default_F 100 -N 4 -oversample 1 -polar 0 -floatfile listed.f32 --quiet
+    succeed compare shot.f32 listed.f32 -brightest 1e-4 -detpixels_f 40 -detpixels_s 30
+    succeed import shot.expt
+    told cell "40 50 60 A"
+    says "next:"
+    eval "$(sed -n 's/^  dualbragg sim/"$DUALBRAGG" sim --quiet/p' ../out)" || complain "the command that is proposed fails"
+    succeed import shot_0001.img -o geometry.expt --quiet
+    succeed import geometry.expt
+    grep -q "^  cell" ../out && complain "a crystal from nowhere"
+    # what contradicts
+    sed 's/"wavelength": 1\.3[0-9]*/"wavelength": 1.4/' shot.expt > other.expt
+    succeed import shot_0001.img other.expt
+    says "does not fit:     wavelength: 1.3 A in shot_0001.img, 1.4 A in other.expt"
+    succeed import shot.expt "$corpus/list.expt"
+    says "cell: 40 50 60 90 100 90 in shot.expt, 10 10 10 90 90 90 in"
+    succeed import shot_0001.img shot.mat "$corpus/two.geom" "$corpus/run.stream" -json all.json
+    told experiments "3, of which this is number 0"
+    told trusted "up to 12000 counts"
+    python3 - << 'END' || complain "all.json is not what it should be"
+import json
+d = json.load(open("all.json"))
+image, matrix, geom, stream = d["files"]
+assert image["kind"] == "SMV" and image["holds"] == ["images", "geometry"], image
+assert image["facts"]["pixels"] == [40, 30] and image["facts"]["wavelength"] == 1.3, image
+assert matrix["holds"] == ["crystals"] and len(matrix["facts"]["matrix"]) == 9, matrix
+assert geom["holds"] == ["geometry"] and geom["error"] is None, geom
+assert stream["facts"]["experiments"] == [3, 0] and stream["facts"]["trusted"] == [None, 12000], stream
+assert any(c.startswith("wavelength: 1.3 A") for c in d["conflicts"]) and any("crystals is on" in c for c in d["conflicts"]), d["conflicts"]
+END
+fi
+{
+    cp "$SOURCE_DIR"/tests/fuzz/corpus/xparm_old.XDS .
+    succeed import xparm_old.XDS
+    told scan "10 to 10.5 degree"
+}
+has HDF5 && {
+    succeed import "$corpus/hdf5_stack.h5"
+    told images "2: $corpus/hdf5_stack.h5#1 to #2"
+    says "where the panels stand"
+    succeed import "$corpus/table_hdf5.refl"
+    told indexed 3
+    expect_kept 3 "hdf5_cut.h5" import "$corpus/hdf5_cut.h5"
+}
+finish
