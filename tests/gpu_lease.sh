@@ -59,7 +59,7 @@ for program in dualbragg stand_in dualbragg_bench gpu_backend gpu_same_as_proces
     say "FAILED: $program is missing"
     missing=1
 done
-if ! part 60 first_image ./dualbragg sim -cell 40 -N 2 -default_F 1 -detpixels 64 -floatfile "$work/first.bin" --device cuda
+if ! part 40 first_image ./dualbragg sim -cell 40 -N 2 -default_F 1 -detpixels 64 -floatfile "$work/first.bin" --device cuda
 then
     # what each program says where there is no GPU
     for test in backend same_as_processor closed; do part 20 "$test" "./gpu_$test"; done
@@ -82,7 +82,7 @@ on_gpu 90 fit tests/fit/comes_back.sh &
 five=$!
 for process in $one $two $three $four $five; do wait "$process" || failed=1; done
 
-part 110 bench ./dualbragg_bench --device cuda --threads 0 --loads domains,list,boxes,block,spots --sizes 1024,4096 \
+part 100 bench ./dualbragg_bench --device cuda --threads 0 --loads domains,list,boxes,block,spots --sizes 1024,4096 \
     --repeats 2 --output "$out/gpu-bench" || failed=1
 sed -n '/^## Kernels alone/,/^## Beside/p' "$out/gpu-bench.md" 2> /dev/null
 
@@ -95,7 +95,7 @@ if command -v ncu > /dev/null; then
         size=1024
         case $once in still*) size=4096 ;; esac
         name=ncu-$(echo "$once" | tr , -)
-        part 25 "$name" ncu --clock-control none --metrics $metrics ./dualbragg_bench --device cuda --once "$once" \
+        part 20 "$name" ncu --clock-control none --metrics $metrics ./dualbragg_bench --device cuda --once "$once" \
             --sizes $size || failed=1
         grep -E 'db_cuda|duration|per_cycle|conflicts|wavefronts' "$work/$name.log"
     done
