@@ -102,6 +102,7 @@ static const db_device_operations operations = { .create = db_cuda_plan_create,
                                                  .memory_destroy = destroy_memory,
                                                  .memory_copy = copy_memory,
                                                  .is_device_memory = is_device_memory };
-static const db_device_backend backend = { "cuda", open_device, &operations };
+const db_device_backend db_cuda_backend = { "cuda", open_device, &operations,
+                                            db_cuda_pool_destroy };
 
-void db_cuda_register(void) { db_device_register(&backend); }
+void db_cuda_register(void) { db_device_register(&db_cuda_backend); }

@@ -6,10 +6,14 @@
 
 db_status db_cuda_plan_create(db_context *context, int number, const db_device_work *work,
                               db_device_plan **plan);
-void db_cuda_plan_destroy(db_device_plan *plan);
+void db_cuda_plan_destroy(db_context *context, db_device_plan *plan);
 db_status db_cuda_plan_render(db_context *context, db_device_plan *plan,
                               const db_device_work *work);
 db_status db_cuda_plan_normal(db_context *context, db_device_plan *plan, const db_device_work *work,
                               double *sums);
+
+void db_cuda_pool_destroy(void *pool);
+
+extern const db_device_backend db_cuda_backend;
 
 #endif

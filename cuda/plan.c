@@ -109,18 +109,26 @@ static db_status send_regions(db_context *context, db_device_plan *plan,
     return status;
 }
 
+/* What a plan before has left is used again. */
+static db_status make_stream(db_context *context, db_device_plan *plan) {
+    if (!plan->stream)
+        DB_CUDA_TRY(context, plan->number,
+                    cudaStreamCreateWithFlags(&plan->stream, cudaStreamNonBlocking),
+                    "creating a stream");
+    for (int i = 0; i < 2; i++)
+        if (!plan->copied[i])
+            DB_CUDA_TRY(context, plan->number,
+                        cudaEventCreateWithFlags(&plan->copied[i], cudaEventDisableTiming),
+                        "creating an event");
+    return DB_OK;
+}
+
 /* Allocates at once the memory that the first image needs, so that creating a plan that is too
  * large fails. */
 static db_status prepare(db_context *context, db_device_plan *plan, const db_device_work *work) {
     db_cuda_arguments unused = { .job = work->job };
     const size_t size = work->job.pixel_type == DB_FLOAT32 ? sizeof(float) : sizeof(double);
-    DB_CUDA_TRY(context, plan->number,
-                cudaStreamCreateWithFlags(&plan->stream, cudaStreamNonBlocking),
-                "creating a stream");
-    for (int i = 0; i < 2; i++)
-        DB_CUDA_TRY(context, plan->number,
-                    cudaEventCreateWithFlags(&plan->copied[i], cudaEventDisableTiming),
-                    "creating an event");
+    DB_TRY(make_stream(context, plan));
     DB_TRY(count_pixels(context, plan, work));
     DB_TRY(send_regions(context, plan, work));
     DB_TRY(db_cuda_need(context, plan->number, &plan->results, plan->pixels * size, "an image"));
@@ -146,11 +154,19 @@ static void release(db_device_plan *plan) {
     free(plan);
 }
 
+void db_cuda_plan_release(db_device_plan *plan) {
+    db_cuda_scope scope;
+    const db_status status = db_cuda_enter(NULL, plan->number, &scope);
+    release(plan);
+    if (status == DB_OK) db_cuda_leave(&scope);
+}
+
 db_status db_cuda_plan_create(db_context *context, int number, const db_device_work *work,
                               db_device_plan **plan) {
     db_cuda_scope scope;
-    db_device_plan *made = calloc(1, sizeof *made);
+    db_device_plan *made = db_cuda_pool_take(context, number);
     *plan = NULL;
+    if (!made) made = calloc(1, sizeof *made);
     if (!made) return db_fail_memory(context, "a plan");
     made->number = number;
     db_status status = db_cuda_enter(context, number, &scope);
@@ -162,15 +178,15 @@ db_status db_cuda_plan_create(db_context *context, int number, const db_device_w
             release(made);
         db_cuda_leave(&scope);
     } else {
-        free(made);
+        db_cuda_plan_release(made);
     }
     return status;
 }
 
-void db_cuda_plan_destroy(db_device_plan *plan) {
-    db_cuda_scope scope;
+void db_cuda_plan_destroy(db_context *context, db_device_plan *plan) {
     if (!plan) return;
-    const db_status status = db_cuda_enter(NULL, plan->number, &scope);
-    release(plan);
-    if (status == DB_OK) db_cuda_leave(&scope);
+    free(plan->span);
+    plan->span = NULL;
+    db_cuda_values_forget(&plan->values);
+    if (!db_cuda_pool_give(context, plan)) db_cuda_plan_release(plan);
 }

@@ -28,6 +28,8 @@ typedef struct db_cuda_values {
  * them. */
 db_status db_cuda_values_bring(db_context *context, db_device_plan *plan,
                                const db_device_work *work, int normal, db_cuda_arguments *a);
+/* Nothing is on the device any more; the memory stays. */
+void db_cuda_values_forget(db_cuda_values *values);
 void db_cuda_values_release(db_cuda_values *values);
 
 /* Neighbouring pixels of the regions that are neighbours for the caller, too. */
@@ -58,6 +60,13 @@ struct db_device_plan {
     db_cuda_values values;
     db_cuda_buffer results, data, sums, staging, host_sums;
 };
+
+/* A plan that is gone, with its stream, events and memory, for a new one on the same device; NULL if
+ * there is none. */
+db_device_plan *db_cuda_pool_take(db_context *context, int number);
+/* Keeps it for later; 0: there are enough, it is the caller's to release. */
+int db_cuda_pool_give(db_context *context, db_device_plan *plan);
+void db_cuda_plan_release(db_device_plan *plan);
 
 static inline int db_cuda_is_mixed(const db_device_work *work) {
     return work->precision == DB_PRECISION_MIXED;

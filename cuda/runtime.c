@@ -99,7 +99,13 @@ db_status db_cuda_need(db_context *context, int number, db_cuda_buffer *buffer, 
                        const char *what) {
     if (buffer->bytes >= bytes) return DB_OK;
     db_cuda_release(buffer);
-    const cudaError_t error = cudaMalloc(&buffer->memory, bytes);
+    cudaError_t error = cudaMalloc(&buffer->memory, bytes);
+    if (error == cudaErrorMemoryAllocation && context && context->device_pool) {
+        (void)cudaGetLastError();
+        context->pool_backend->pool_destroy(context->device_pool);
+        context->device_pool = NULL;
+        error = cudaMalloc(&buffer->memory, bytes);
+    }
     if (error == cudaErrorMemoryAllocation) {
         size_t left = 0, all = 0;
         (void)cudaGetLastError();

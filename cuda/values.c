@@ -232,10 +232,6 @@ static db_status bring_large(db_context *context, db_device_plan *plan, const db
     return DB_OK;
 }
 
-static void forget(db_cuda_values *values) {
-    for (size_t i = 0; i < values->count; i++) values->array[i].bytes = 0;
-}
-
 static db_status bring(db_context *context, db_device_plan *plan, const db_device_work *work,
                        int normal, db_cuda_arguments *a) {
     db_cuda_values *values = &plan->values;
@@ -271,8 +267,15 @@ static db_status bring(db_context *context, db_device_plan *plan, const db_devic
 db_status db_cuda_values_bring(db_context *context, db_device_plan *plan,
                                const db_device_work *work, int normal, db_cuda_arguments *a) {
     const db_status status = bring(context, plan, work, normal, a);
-    if (status != DB_OK) forget(&plan->values);
+    for (size_t i = 0; status != DB_OK && i < plan->values.count; i++)
+        plan->values.array[i].bytes = 0;
     return status;
+}
+
+void db_cuda_values_forget(db_cuda_values *values) {
+    for (size_t i = 0; i < values->count; i++)
+        values->array[i].bytes = values->array[i].room = values->array[i].offset = 0;
+    values->used = 0;
 }
 
 void db_cuda_values_release(db_cuda_values *values) {

@@ -15,6 +15,9 @@ struct db_context {
     int threads; /* 0: all */
     db_isa isa;
     db_device device;
+    /* what plans that are gone have left on the device for later ones; its backend's */
+    void *device_pool;
+    const db_device_backend *pool_backend;
     db_progress_function progress;
     void *progress_user;
     db_stage_function stage;

@@ -14,6 +14,8 @@ typedef struct db_device_backend {
      * DB_ERROR_DEVICE with a message that says what is missing. */
     db_status (*open)(db_context *context, int number, char model[DB_DEVICE_MODEL_SIZE]);
     const struct db_device_operations *operations; /* engine/device_plan.h */
+    /* Frees what a context's plans have left for later ones (db_context.device_pool). */
+    void (*pool_destroy)(void *pool);
 } db_device_backend;
 
 /* A context's device. */

@@ -106,7 +106,7 @@ db_status db_plan_attach_device(db_plan *plan) {
 
 void db_plan_detach_device(db_plan *plan) {
     if (!plan->device_part) return;
-    plan->device.backend->operations->destroy(plan->device_part);
+    plan->device.backend->operations->destroy(plan->context, plan->device_part);
     plan->device_part = NULL;
 }
 

@@ -48,7 +48,8 @@ typedef struct db_device_operations {
     /* Prepares for work of this size on device `number`. */
     db_status (*create)(db_context *context, int number, const db_device_work *work,
                         db_device_plan **plan);
-    void (*destroy)(db_device_plan *plan);
+    /* what the next plan of the context can use may be kept in its device_pool */
+    void (*destroy)(db_context *context, db_device_plan *plan);
     /* Image, and derivatives if work->kind has them, to where the job's pointers say. */
     db_status (*render)(db_context *context, db_device_plan *plan, const db_device_work *work);
     /* sums[db_normal_size(job.parameter_count + 1)]: as the kernels add them up on the host */

@@ -489,6 +489,61 @@ static void what_is_missing_is_said(void **state) {
     db_context_destroy(&context);
 }
 
+/* A plan uses stream, events and memory of one that is gone, and their results do not mix. */
+static void a_plan_takes_what_another_has_left(void **state) {
+    (void)state;
+    static const db_region region = { 0, 3, 2, 270, 4, 2 * FAST + 3, FAST };
+    db_plan_options part = DB_PLAN_OPTIONS_INIT;
+    part.regions = &region;
+    part.region_count = 1;
+    result expected = result_create(PIXELS), r = result_create(PIXELS);
+    void *const *derivatives = (void *const *)r.derivative;
+    give_list(0);
+    db_plan *plan = plan_of(processor, defaults());
+    assert_int_equal(db_plan_gradient(plan, expected.image, (void *const *)expected.derivative),
+                     DB_OK);
+    db_plan_destroy(&plan);
+    for (int round = 0; round < 3; round++) {
+        if (round) stand_in.allocations = 0;
+        const size_t live = stand_in.live;
+        plan = plan_of(device, part);
+        assert_int_equal(db_plan_gradient(plan, r.image, derivatives), DB_OK);
+        db_plan_destroy(&plan);
+        plan = plan_of(device, defaults());
+        assert_int_equal(db_plan_gradient(plan, r.image, derivatives), DB_OK);
+        for (int k = 0; k < SOME; k++)
+            expect_near(r.derivative[k], expected.derivative[k], PIXELS, 2e-7);
+        db_plan_destroy(&plan);
+        if (!round) continue;
+        assert_int_equal(stand_in.allocations, 0);
+        assert_int_equal(stand_in.live, live);
+    }
+    result_destroy(&expected);
+    result_destroy(&r);
+}
+
+/* What waits for later plans is given up where memory is short. */
+static void what_is_left_makes_room(void **state) {
+    (void)state;
+    static double image[SOME + 1][PIXELS];
+    void *images[SOME + 1];
+    for (int k = 0; k <= SOME; k++) images[k] = image[k];
+    db_plan *plan[2];
+    for (int i = 0; i < 2; i++) {
+        plan[i] = plan_of(device, defaults());
+        assert_int_equal(db_plan_gradient(plan[i], images[0], images + 1), DB_OK);
+    }
+    for (int i = 0; i < 2; i++) db_plan_destroy(&plan[i]);
+    stand_in.memory = stand_in.allocated + 4096;
+    db_plan_options wide = DB_PLAN_OPTIONS_INIT;
+    wide.pixel_type = DB_FLOAT64; /* twice the memory of one of the two */
+    plan[0] = plan_of(device, wide);
+    const db_status status = db_plan_gradient(plan[0], images[0], images + 1);
+    if (status != DB_OK) print_error("%s\n", db_context_message(device));
+    assert_int_equal(status, DB_OK);
+    db_plan_destroy(&plan[0]);
+}
+
 static void the_callers_device_stays_current(void **state) {
     (void)state;
     float image[PIXELS];
@@ -600,6 +655,8 @@ static void memory_that_runs_out_is_said(void **state) {
     assert_int_equal(db_plan_gradient(plan, image[0], (void *const *)(image + 1)), DB_OK);
     db_plan_destroy(&plan);
     /* with auto the processor does it */
+    db_context_destroy(&device); /* with what the plan has left */
+    assert_int_equal(db_context_create(&device), DB_OK);
     assert_int_equal(db_context_set_device(device, "auto"), DB_OK);
     stand_in.memory = PIXELS * sizeof(float) + 8192;
     plan = plan_of(device, defaults());
@@ -624,7 +681,11 @@ static void any_call_may_fail(void **state) {
     db_plan_destroy(&plan);
     long failures = 0;
     for (long n = 0;; n++) {
+        db_context_destroy(&device); /* with what plans have left */
+        assert_int_equal(stand_in.live, 0);
         stand_in_reset();
+        assert_int_equal(db_context_create(&device), DB_OK);
+        assert_int_equal(db_context_set_device(device, "cuda"), DB_OK);
         stand_in.calls_until_failure = n;
         db_plan_options options = DB_PLAN_OPTIONS_INIT;
         options.parameters = some;
@@ -650,7 +711,6 @@ static void any_call_may_fail(void **state) {
             }
         }
         db_plan_destroy(&plan);
-        assert_int_equal(stand_in.live, 0);
         if (unharmed) break;
     }
     assert_true(failures > 40);
@@ -675,6 +735,8 @@ int main(void) {
         TEST(large_images_come_in_pieces),
 #if !defined(DB_ON_GPU)
         TEST(what_is_missing_is_said),
+        TEST(a_plan_takes_what_another_has_left),
+        TEST(what_is_left_makes_room),
         TEST(the_callers_device_stays_current),
         TEST(only_the_plans_device_gets_a_context),
         TEST(memory_of_another_device_is_refused),
