@@ -33,6 +33,7 @@ static const struct {
     SIZE(db_panel_motion),
     SIZE(db_parameter_info),
     SIZE(db_plan_options),
+    SIZE(db_plan_vector),
     SIZE(db_precision_advice),
     SIZE(db_predicted_spots),
     SIZE(db_reference_mode),

@@ -55,6 +55,8 @@ static void run_tiles(const db_execution *x, size_t slot, int thread) {
     report_rendering(plan, "kernel", 0, pixels);
 }
 
+static size_t all_slots(const db_execution *x) { return x->all ? x->all : x->slots; }
+
 /* One slot, by one of the threads; number 0, which started the work, tells the caller how far it
  * is.
  */
@@ -63,14 +65,18 @@ static void run_slot(progress *p, long slot, int thread) {
 #pragma omp atomic read
     stop = p->cancelled;
     if (stop) return;
-    run_tiles(p->wanted, (size_t)slot, thread);
+    if (p->wanted->work)
+        p->wanted->work(p->wanted, (size_t)slot, thread);
+    else
+        run_tiles(p->wanted, (size_t)slot, thread);
     const db_context *context = p->wanted->plan->context;
     if (!context->progress) return;
     long finished;
 #pragma omp atomic capture
     finished = ++p->done;
     if (thread != 0) return;
-    const double fraction = (double)finished / (double)p->wanted->slots;
+    const double fraction =
+        (double)(p->wanted->before + (size_t)finished) / (double)all_slots(p->wanted);
     if (context->progress(context->progress_user, fraction)) {
 #pragma omp atomic write
         p->cancelled = 1;
@@ -101,10 +107,13 @@ db_status db_execute(const db_execution *x) {
 #endif
         for (long s = 0; s < slots; s++) run_slot(&p, s, 0);
     if (context->stage)
-        report_rendering(plan, "render", 0, p.cancelled ? 0 : rendered_pixels(plan));
+        report_rendering(
+            plan, "render", 0,
+            p.cancelled ? 0 : rendered_pixels(plan) * (double)x->slots / (double)all_slots(x));
     if (p.cancelled)
         return db_fail(plan->context, DB_ERROR_CANCELLED, "cancelled by the progress callback");
-    if (context->progress) context->progress(context->progress_user, 1.0);
+    if (context->progress && x->before + x->slots == all_slots(x))
+        context->progress(context->progress_user, 1.0);
     return DB_OK;
 }
 
@@ -114,14 +123,13 @@ static db_status render(db_plan *plan, db_kernel_kind kind) {
         const db_status status = db_device_render(plan, kind, &done);
         if (done) return status;
     }
-    const db_execution x = { plan,
-                             &plan->job,
-                             plan->experiment.reference.on
-                                 ? db_kernel_reference_order
-                                 : db_kernel_instance(plan->context->isa, plan->precision, kind),
-                             plan->tile_count,
-                             NULL,
-                             0 };
+    const db_execution x = { .plan = plan,
+                             .job = &plan->job,
+                             .kernel = plan->experiment.reference.on
+                                           ? db_kernel_reference_order
+                                           : db_kernel_instance(plan->context->isa, plan->precision,
+                                                                kind),
+                             .slots = plan->tile_count };
     return db_execute(&x);
 }
 

@@ -14,6 +14,11 @@ typedef struct db_execution {
     double *sums; /* [slots][sums_size]: cleared, then what each slot's tiles add; NULL for
                      images */
     size_t sums_size;
+    /* NULL, or what is done for each slot instead; user: for it */
+    void (*work)(const struct db_execution *x, size_t slot, int thread);
+    void *user;
+    /* of work that is executed in parts: slots before this part, and of all parts; all 0: no parts */
+    size_t before, all;
 } db_execution;
 
 /* Watched by the context's callbacks; DB_ERROR_CANCELLED where one of them wants that. */

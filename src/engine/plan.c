@@ -1,5 +1,6 @@
 /* Creating, updating and destroying plans. */
 #include "engine/device_plan.h"
+#include "engine/plan_amplitudes.h"
 #include "engine/spots.h"
 
 #include <math.h>
@@ -337,6 +338,7 @@ void db_plan_destroy(db_plan **plan) {
     db_amorphous_curve_clear(&p->curve);
     db_normal_destroy(p->normal);
     db_spots_destroy(p->spots);
+    db_plan_amplitudes_destroy(p->amplitudes);
     void *const owned[] = { p->parameters,
                             p->regions,
                             p->given,

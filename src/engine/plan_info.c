@@ -1,5 +1,5 @@
 /* What a plan tells of itself. */
-#include "engine/plan_internal.h"
+#include "engine/plan_amplitudes.h"
 
 #include <stdio.h>
 
@@ -29,7 +29,7 @@ double db_plan_parameter_value(const db_plan *plan, size_t number) {
                : 0;
 }
 
-size_t db_plan_amplitude_count(const db_plan *plan) { return plan->table_count; }
+size_t db_plan_amplitude_count(const db_plan *plan) { return db_plan_amplitude_values(plan); }
 
 const db_region *db_plan_regions(const db_plan *plan, size_t *count) {
     *count = plan->given_count;

@@ -57,8 +57,9 @@ struct db_plan {
     char *room; /* [room_threads][room_size]: of the kernels (kernel/row_room.h) */
     size_t room_size;
     int room_threads;
-    struct db_normal *normal; /* NULL until the first normal equations */
-    struct db_spots *spots;   /* in closed form; else NULL */
+    struct db_normal *normal;              /* NULL until the first normal equations */
+    struct db_spots *spots;                /* in closed form; else NULL */
+    struct db_plan_amplitudes *amplitudes; /* NULL until the first gradient by them */
 
     db_device device;                   /* chosen by the context at creation */
     struct db_device_plan *device_part; /* NULL: the processor does it */

@@ -3,6 +3,7 @@
 #include "engine/device_plan.h"
 #include "engine/execute.h"
 #include "engine/normal_basis.h"
+#include "engine/plan_vector.h"
 
 #include <dualbragg/normal.h>
 #include <dualbragg/products.h>
@@ -121,13 +122,13 @@ static db_status explain(const db_plan *plan, const float *data, const float *we
 /* Into the first slot, on the processor; size: of the sums of one slot. */
 static db_status sum_on_processor(db_plan *plan, const db_kernel_job *job, size_t size) {
     const db_normal *normal = plan->normal;
-    const db_execution x = { plan,
-                             job,
-                             db_kernel_instance(plan->context->isa, plan->precision,
-                                                db_plan_gradient_kind(plan)),
-                             normal->slot_count,
-                             normal->sums,
-                             size };
+    const db_execution x = { .plan = plan,
+                             .job = job,
+                             .kernel = db_kernel_instance(plan->context->isa, plan->precision,
+                                                          db_plan_gradient_kind(plan)),
+                             .slots = normal->slot_count,
+                             .sums = normal->sums,
+                             .sums_size = size };
     DB_TRY(db_execute(&x));
     add_slots(normal, size);
     return DB_OK;
@@ -224,7 +225,10 @@ static db_status check_cotangent_row(const db_plan *plan, const db_region *r, in
 }
 
 /* Before the sums: a pixel that nothing shines on would not be noticed in them. */
-static db_status check_cotangent(const db_plan *plan, const void *cotangent) {
+db_status db_plan_check_cotangent(const db_plan *plan, const void *cotangent) {
+    if (!cotangent)
+        return db_fail(plan->context, DB_ERROR_USAGE,
+                       "product with a cotangent: expected one, found NULL for the cotangent");
     for (size_t i = 0; i < plan->region_count; i++)
         for (int slow = 0; slow < plan->regions[i].slow_count; slow++)
             DB_TRY(check_cotangent_row(plan, &plan->regions[i], slow, cotangent));
@@ -259,7 +263,7 @@ static db_status vjp_on_device(db_plan *plan, const float *cotangent, void *imag
     job.residual_scale = 0;
     *done = 1;
     DB_TRY(db_device_bring(plan, cotangent, &copy));
-    const db_status status = check_cotangent(plan, copy ? copy : cotangent);
+    const db_status status = db_plan_check_cotangent(plan, copy ? copy : cotangent);
     free(copy);
     DB_TRY(status);
     DB_TRY(db_device_normal(plan, &job, normal->sums, done));
@@ -270,14 +274,8 @@ static db_status vjp_on_device(db_plan *plan, const float *cotangent, void *imag
     return image ? db_plan_forward(plan, image) : DB_OK;
 }
 
-static db_status check_usage(const db_plan *plan, const void *cotangent, const double *gradient) {
-    DB_TRY(db_plan_need_parameters(plan));
-    if (!cotangent || !gradient)
-        return db_fail(plan->context, DB_ERROR_USAGE,
-                       "product with a cotangent: expected a cotangent and room for the gradient, "
-                       "found NULL for the %s",
-                       !cotangent ? "cotangent" : "gradient");
-    if (db_plan_on_device(plan) && plan->job.pixel_type != DB_FLOAT32)
+static db_status check_usage(const db_plan *plan, const void *cotangent) {
+    if (cotangent && db_plan_on_device(plan) && plan->job.pixel_type != DB_FLOAT32)
         return db_fail(plan->context, DB_ERROR_UNSUPPORTED,
                        "product with a cotangent on device %s: expected a plan with pixels of "
                        "32 bits, found 64 bits; create the plan with DB_FLOAT32",
@@ -285,19 +283,39 @@ static db_status check_usage(const db_plan *plan, const void *cotangent, const d
     return DB_OK;
 }
 
-db_status db_plan_vjp(db_plan *plan, const void *cotangent, void *image, double *gradient) {
-    DB_TRY(check_usage(plan, cotangent, gradient));
+/* Room for the products with each spot of each tile, cleared. */
+static db_status spot_products_create(const db_plan *plan, double **products) {
+    *products = calloc(plan->job.spots.first[plan->region_count] + 1, sizeof **products);
+    return *products ? DB_OK : db_fail_memory(plan->context, "the gradient by structure factors");
+}
+
+db_status db_plan_vjp_sums(db_plan *plan, const void *cotangent, void *image, double *gradient,
+                           double **by_spot) {
+    DB_TRY(check_usage(plan, cotangent));
     DB_TRY(prepare(plan));
     if (db_plan_on_device(plan)) {
         int done;
         const db_status status = vjp_on_device(plan, cotangent, image, gradient, &done);
         if (done) return status;
     }
-    DB_TRY(check_cotangent(plan, cotangent));
+    DB_TRY(db_plan_check_cotangent(plan, cotangent));
     const db_normal *normal = plan->normal;
     db_kernel_job job = basis_job(plan);
     job.image = image;
     job.cotangent = cotangent;
+    if (by_spot) {
+        DB_TRY(spot_products_create(plan, by_spot));
+        job.spots.by_amplitude = *by_spot;
+    }
     DB_TRY(sum_on_processor(plan, &job, normal->basis.count));
     return form_gradient(plan, normal->sums, 1, gradient);
+}
+
+db_status db_plan_vjp(db_plan *plan, const void *cotangent, void *image, double *gradient) {
+    DB_TRY(db_plan_need_parameters(plan));
+    if (!gradient)
+        return db_fail(plan->context, DB_ERROR_USAGE,
+                       "product with a cotangent: expected room for the result, found NULL for the "
+                       "gradient");
+    return db_plan_vjp_sums(plan, cotangent, image, gradient, NULL);
 }

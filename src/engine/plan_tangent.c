@@ -139,13 +139,11 @@ db_status db_plan_jvp(db_plan *plan, const double *direction, void *image, void 
     job.lattice_wanted = job.single_wanted = 0;
     db_status status = combine_columns(plan, direction, &job, &columns);
     if (status == DB_OK && plan->spots) status = combine_spots(plan, direction, &job, &slopes);
-    const db_execution x = { plan,
-                             &job,
-                             db_kernel_instance(plan->context->isa, plan->precision,
-                                                db_plan_gradient_kind(plan)),
-                             plan->tile_count,
-                             NULL,
-                             0 };
+    const db_execution x = { .plan = plan,
+                             .job = &job,
+                             .kernel = db_kernel_instance(plan->context->isa, plan->precision,
+                                                          db_plan_gradient_kind(plan)),
+                             .slots = plan->tile_count };
     if (status == DB_OK) status = db_execute(&x);
     free(columns);
     free(slopes);

@@ -66,22 +66,33 @@ AD_INLINE wide weight_at(const num weight[4], wide offset) {
 }
 #endif
 
-/* The cubic along each axis in turn. Its slopes follow from those of the weights by the product
- * rule. */
-AD_INLINE squared_amplitude interpolated(const db_kernel_job *job, const wide h[3]) {
+/* The window around Miller indices: the node that it begins one before, the weights of its nodes along
+ * each axis, and its place in the table in each lane. */
+typedef struct {
     wide node[3];
     num weight[3][4];
-    for (int j = 0; j < 3; j++) {
-        node[j] = floor_of(h[j]);
-        lagrange_weights(n_seed(w_sub(h[j], node[j]), 0), weight[j]);
-    }
     double index[LANES];
-    w_store(index, window_index(job, node));
+} amplitude_window;
+
+AD_INLINE void window_of(const db_kernel_job *job, const wide h[3], amplitude_window *w) {
+    for (int j = 0; j < 3; j++) {
+        w->node[j] = floor_of(h[j]);
+        lagrange_weights(n_seed(w_sub(h[j], w->node[j]), 0), w->weight[j]);
+    }
+    w_store(w->index, window_index(job, w->node));
+}
+
+/* The cubic along each axis in turn. Its slopes follow from those of the weights by the product
+ * rule. */
+AD_INLINE wide window_amplitude(const db_kernel_job *job, const double *table,
+                                const amplitude_window *w, wide by_h[3]) {
     const size_t along_l = (size_t)job->margin_extent[2],
                  along_k = (size_t)job->margin_extent[1] * along_l;
     wide f = w_set(0);
 #if DB_INSTANCE_KIND > 0
-    wide by_h[3] = { w_set(0), w_set(0), w_set(0) };
+    for (int j = 0; j < 3; j++) by_h[j] = w_set(0);
+#else
+    (void)by_h;
 #endif
     for (size_t a = 0; a < 4; a++) {
         wide plane = w_set(0);
@@ -90,22 +101,30 @@ AD_INLINE squared_amplitude interpolated(const db_kernel_job *job, const wide h[
 #endif
         for (size_t b = 0; b < 4; b++) {
             wide entry[4];
-            window_row(job->amplitude_table, index, a * along_k + b * along_l, entry);
-            num row = n_scale(weight[2][0], entry[0]);
-            for (int c = 1; c < 4; c++) row = n_add(row, n_scale(weight[2][c], entry[c]));
-            plane = w_fma(weight[1][b].v, row.v, plane);
+            window_row(table, w->index, a * along_k + b * along_l, entry);
+            num row = n_scale(w->weight[2][0], entry[0]);
+            for (int c = 1; c < 4; c++) row = n_add(row, n_scale(w->weight[2][c], entry[c]));
+            plane = w_fma(w->weight[1][b].v, row.v, plane);
 #if DB_INSTANCE_KIND > 0
-            plane_by_k = w_fma(weight[1][b].d[0], row.v, plane_by_k);
-            plane_by_l = w_fma(weight[1][b].v, row.d[0], plane_by_l);
+            plane_by_k = w_fma(w->weight[1][b].d[0], row.v, plane_by_k);
+            plane_by_l = w_fma(w->weight[1][b].v, row.d[0], plane_by_l);
 #endif
         }
-        f = w_fma(weight[0][a].v, plane, f);
+        f = w_fma(w->weight[0][a].v, plane, f);
 #if DB_INSTANCE_KIND > 0
-        by_h[0] = w_fma(weight[0][a].d[0], plane, by_h[0]);
-        by_h[1] = w_fma(weight[0][a].v, plane_by_k, by_h[1]);
-        by_h[2] = w_fma(weight[0][a].v, plane_by_l, by_h[2]);
+        by_h[0] = w_fma(w->weight[0][a].d[0], plane, by_h[0]);
+        by_h[1] = w_fma(w->weight[0][a].v, plane_by_k, by_h[1]);
+        by_h[2] = w_fma(w->weight[0][a].v, plane_by_l, by_h[2]);
 #endif
     }
+    return f;
+}
+
+AD_INLINE squared_amplitude interpolated(const db_kernel_job *job, const wide h[3]) {
+    amplitude_window w;
+    wide by_h[3];
+    window_of(job, h, &w);
+    const wide f = window_amplitude(job, job->amplitude_table, &w, by_h);
     squared_amplitude s;
     s.intensity = narrow(w_mul(f, f));
 #if DB_INSTANCE_KIND > 0
@@ -114,8 +133,8 @@ AD_INLINE squared_amplitude interpolated(const db_kernel_job *job, const wide h[
     for (int n = 0; n < job->amplitude_slopes; n++) {
         wide product = twice;
         for (int j = 0; j < 3; j++)
-            product = w_mul(product,
-                            weight_at(weight[j], w_sub(w_set(job->amplitude[n].node[j]), node[j])));
+            product = w_mul(product, weight_at(w.weight[j],
+                                               w_sub(w_set(job->amplitude[n].node[j]), w.node[j])));
         s.by_amplitude[n] = narrow(product);
     }
 #endif

@@ -5,18 +5,8 @@
 
 #include "kernel/normal_rows.h"
 
-#if DB_INSTANCE_KIND > 0
-
 AD_INLINE int all_zero(fine v) {
     return f_bitmask(f_eq(v, f_set(0))) == f_bitmask(f_eq(f_set(0), f_set(0)));
-}
-
-AD_INLINE double sum_of_lanes(fine v) {
-    SHAPE_REAL lane[LANES];
-    double sum = 0;
-    f_store(lane, v);
-    for (int i = 0; i < LANES; i++) sum += (double)lane[i];
-    return sum;
 }
 
 /* The rest of the lanes is 0. */
@@ -28,6 +18,16 @@ AD_INLINE fine load_cotangent(const db_kernel_job *job, const group_target *targ
                       ? (SHAPE_REAL)((const double *)job->cotangent)[element_of(target, i)]
                       : 0;
     return f_load(lane);
+}
+
+#if DB_INSTANCE_KIND > 0
+
+AD_INLINE double sum_of_lanes(fine v) {
+    SHAPE_REAL lane[LANES];
+    double sum = 0;
+    f_store(lane, v);
+    for (int i = 0; i < LANES; i++) sum += (double)lane[i];
+    return sum;
 }
 
 /* 0 where nothing has to be rendered for the sums. */

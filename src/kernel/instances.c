@@ -24,7 +24,8 @@
     X(general_forward, precision, isa)                                                             \
     X(general_gradient, precision, isa)                                                            \
     X(spots_forward, precision, isa)                                                               \
-    X(spots_gradient, precision, isa)
+    X(spots_gradient, precision, isa)                                                              \
+    X(amplitudes, precision, isa)
 
 #define NAME(kind, precision, isa) db_kernel_##kind##_##precision##_##isa
 #define DECLARE_ONE(kind, precision, isa)                                                          \

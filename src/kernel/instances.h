@@ -13,6 +13,7 @@ typedef enum db_kernel_kind {
     DB_KERNEL_GENERAL_GRADIENT,
     DB_KERNEL_SPOTS_FORWARD, /* spots in closed form */
     DB_KERNEL_SPOTS_GRADIENT,
+    DB_KERNEL_AMPLITUDES, /* derivatives by structure factors, of sampled spots */
     DB_KERNEL_KIND_COUNT
 } db_kernel_kind;
 

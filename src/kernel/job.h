@@ -134,6 +134,9 @@ typedef struct db_kernel_spots {
     /* [count][parameters][columns]: slopes, those of moving spots with more columns */
     const double *slope_double;
     const float *slope_float;
+    /* with a cotangent, NULL or [first[regions]]: gets the product with each spot of each region,
+     * without its amplitude and the overall scale */
+    double *by_amplitude;
 } db_kernel_spots;
 
 typedef struct db_kernel_job {
@@ -184,6 +187,9 @@ typedef struct db_kernel_job {
     int interpolate;
     const double *amplitude_table;
     double margin_min[3], margin_extent[3];
+    /* kind DB_KERNEL_AMPLITUDES: NULL, or another such table, along which the derivative of the
+     * image is wanted */
+    const double *amplitude_direction;
 
     /* slopes */
     int rotation_slopes; /* parameters that move the rotations */
@@ -278,7 +284,8 @@ typedef struct db_tile {
 
 /* Renders tiles: into the job's images, or adds to sums where they are not NULL (gradient instances
  * only). room: db_row_room bytes (kernel/row_room.h), aligned for doubles, that nobody else uses
- * meanwhile. */
+ * meanwhile; of kind DB_KERNEL_AMPLITUDES, the list to add to (kernel/amplitude_sums.h), or NULL for
+ * the image along the job's amplitude_direction. */
 typedef void (*db_kernel_function)(const db_kernel_job *job, const db_tile *tile, size_t tiles,
                                    double *sums, void *room);
 

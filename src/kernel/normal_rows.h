@@ -14,6 +14,25 @@
 
 #include <string.h>
 
+/* Pixels of data or weight; pixels NULL: 1. The rest of the lanes is 0. */
+AD_INLINE fine load_group(const float *pixels, const group_target *target) {
+    SHAPE_REAL value[LANES];
+    if (target->contiguous && target->count == LANES) {
+        if (!pixels) return f_set(1);
+        const float *from = pixels + target->element[0];
+#if defined(DB_INSTANCE_PRECISION_MIXED)
+        return f_load(from);
+#else
+        for (int i = 0; i < LANES; i++) value[i] = (SHAPE_REAL)from[i];
+        return f_load(value);
+#endif
+    }
+    for (int i = 0; i < LANES; i++) value[i] = 0;
+    for (int i = 0; i < target->count; i++)
+        value[i] = pixels ? (SHAPE_REAL)pixels[element_of(target, i)] : 1;
+    return f_load(value);
+}
+
 #if DB_INSTANCE_KIND > 0
 
 /* 16 rows of about 20 vectors stay in the level-1 cache, and adding 16 products in float, pairwise,
@@ -105,25 +124,6 @@ static __attribute__((noinline)) void add_run(normal_run *run) {
             sums += DB_NORMAL_BLOCK * DB_NORMAL_BLOCK;
         }
     run->rows = 0;
-}
-
-/* Pixels of data or weight; pixels NULL: 1. The rest of the lanes is 0. */
-AD_INLINE fine load_group(const float *pixels, const group_target *target) {
-    SHAPE_REAL value[LANES];
-    if (target->contiguous && target->count == LANES) {
-        if (!pixels) return f_set(1);
-        const float *from = pixels + target->element[0];
-#if defined(DB_INSTANCE_PRECISION_MIXED)
-        return f_load(from);
-#else
-        for (int i = 0; i < LANES; i++) value[i] = (SHAPE_REAL)from[i];
-        return f_load(value);
-#endif
-    }
-    for (int i = 0; i < LANES; i++) value[i] = 0;
-    for (int i = 0; i < target->count; i++)
-        value[i] = pixels ? (SHAPE_REAL)pixels[element_of(target, i)] : 1;
-    return f_load(value);
 }
 
 /* 0 where nothing has to be rendered: all weights are 0. */

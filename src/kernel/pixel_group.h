@@ -102,6 +102,9 @@ AD_INLINE source_sums sampled(loop_mode mode, const db_kernel_job *job, const in
 AD_INLINE source_sums crystal(loop_mode mode, const db_kernel_job *job,
                               const db_kernel_panel *panel, const group_rows *rows, size_t j,
                               const index_view *view, const fine q[3], fine u, pixel_sums *sums) {
+#if defined(DB_INSTANCE_AMPLITUDES)
+    if (mode.thermal) u = thermal_sum(job, w3_square(view->q).v, u);
+#endif
     source_sums source = sampled(mode, job, view, q, u, sums);
     if (!mode.thermal) return source;
     if (mode.index == BY_VECTOR) {

@@ -9,6 +9,10 @@
  * there the loose columns are an array of their own. */
 typedef struct {
     fine intensity;
+#if defined(DB_INSTANCE_AMPLITUDES)
+    fine cotangent;
+    struct db_amplitude_sums *amplitudes; /* or NULL */
+#endif
 #if DB_INSTANCE_KIND > 0 && defined(DB_LOOSE_COLUMNS_APART)
     fine column[DB_COLUMN_AMPLITUDE];
     fine *loose; /* [DB_LOOSE_COLUMNS] */

@@ -286,8 +286,9 @@ AD_INLINE void render_shape(const db_kernel_job *job, const db_region *region, i
 #endif
 
 /* sums: NULL where images are stored */
-static void render_rows(const db_kernel_job *job, const db_region *region, int row_begin,
-                        int row_end, double *sums, void *room) {
+static __attribute__((unused)) void render_rows(const db_kernel_job *job, const db_region *region,
+                                                int row_begin, int row_end, double *sums,
+                                                void *room) {
     normal_run *run = NULL;
 #if DB_INSTANCE_KIND > 0
     normal_run normal;

@@ -4,7 +4,7 @@
 #ifndef DB_KERNEL_SAMPLES_H
 #define DB_KERNEL_SAMPLES_H
 
-#include "kernel/amplitude.h"
+#include "kernel/amplitude_slopes.h"
 #include "kernel/lattice_factor.h"
 #include "kernel/pixel_sums.h"
 #include "kernel/row_reach.h"
@@ -187,6 +187,12 @@ AD_INLINE source_sums add_samples(loop_mode mode, const db_kernel_job *job, cons
         lattice_factor lattice = lattice_factor_of(shape, job, here.offset);
         if (cut && shape != KERNEL_TOPHAT)
             leave_out_beyond(sample_counts(shape, job, here.offset), &lattice);
+#if defined(DB_INSTANCE_AMPLITUDES)
+        if (interpolate)
+            f.intensity = add_interpolated(job, here.h, f_mul(u, lattice.value), sums);
+        else
+            add_nearest(job, look_up, here.node, f_mul(u, lattice.value), sums);
+#endif
         partial =
             constant ? f_add(partial, lattice.value) : f_fma(f.intensity, lattice.value, partial);
 #if DB_INSTANCE_KIND > 0

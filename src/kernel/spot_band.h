@@ -24,6 +24,7 @@ _Static_assert(SPOT_BAND <= 64, "a bit for each group");
 
 /* A band of a tile. */
 typedef struct {
+    size_t region;             /* of the list of spots */
     int fast, slow;            /* number of its first pixel */
     int top;                   /* the same from the region's corner */
     int width, height;         /* of the region, from there on */

@@ -75,16 +75,31 @@ AD_INLINE void add_cotangent_columns(spot_motion motion, fine cotangent, const f
         adjoint[e] = f_fma(f_select(none, f_set(0), column[e]), cotangent, adjoint[e]);
 }
 
+/* Where a spot is in the list of a region's spots. */
+static size_t place_in_list(const db_kernel_spots *spots, size_t region, uint32_t number) {
+    size_t low = spots->first[region], high = spots->first[region + 1];
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (spots->number[middle] <= number)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* A spot's columns times the cotangent, summed over pixels, times its slopes: what it adds to the
- * gradient. */
+ * gradient. The first column is the derivative by its amplitude. */
 static __attribute__((noinline)) void add_adjoint(spot_motion motion, const db_kernel_job *job,
-                                                  uint32_t number, const fine *adjoint,
-                                                  double *gradient) {
+                                                  size_t region, uint32_t number,
+                                                  const fine *adjoint, double *gradient) {
     const size_t count = job->spots.parameters,
                  length = motion == SPOTS_MOVE ? DB_SPOT_COLUMNS_MOVING : DB_SPOT_COLUMNS;
     const SHAPE_REAL *slope = job->spots.FINE(slope) + number * count * length;
     double sum[DB_SPOT_COLUMNS_MOVING];
     for (size_t e = 0; e < length; e++) sum[e] = sum_of_lanes(adjoint[e]);
+    if (job->spots.by_amplitude)
+        job->spots.by_amplitude[place_in_list(&job->spots, region, number)] += sum[0];
     for (size_t k = 0; k < count; k++, slope += length) {
         double by_k = 0;
         for (size_t e = 0; e < length; e++) by_k += (double)slope[e] * sum[e];
@@ -137,7 +152,8 @@ AD_INLINE void add_spot(spot_motion motion, const db_kernel_job *job, const spot
 #endif
     }
 #if DB_INSTANCE_KIND > 0
-    if (added && job->cotangent) add_adjoint(motion, job, room->number[i], adjoint, room->gradient);
+    if (added && job->cotangent)
+        add_adjoint(motion, job, band->region, room->number[i], adjoint, room->gradient);
 #endif
     (void)j;
 }
@@ -499,7 +515,8 @@ static void render_spot_rows(const db_kernel_job *job, size_t index, int row_beg
     const int step = SPOT_ROWS * GROUP_SLOW;
     for (int row = row_begin; row < row_end; row += step) {
         const int rows = (row_end - row + GROUP_SLOW - 1) / GROUP_SLOW;
-        const spot_band band = { .fast = region->fast_start,
+        const spot_band band = { .region = index,
+                                 .fast = region->fast_start,
                                  .slow = region->slow_start + row,
                                  .top = row,
                                  .width = region->fast_count,

@@ -170,7 +170,7 @@ DB_API const char *db_plan_parameter_unit(const db_plan *plan, size_t number);
 DB_API double db_plan_parameter_value(const db_plan *plan, size_t number);
 
 /** Number of structure factors in the plan's list: extent[0] * extent[1] * extent[2] of
- * db_structure_factors.
+ * db_structure_factors, or the number of values that they share (db_plan_share_amplitudes).
  *
  * @param plan to ask
  * @return their number; 0 without a list */

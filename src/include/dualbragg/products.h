@@ -4,11 +4,14 @@
  * pixels by all parameters:
  *
  *     db_plan_vjp   gradient = J^T cotangent      reverse mode
- *     db_plan_jvp   tangent  = J direction        forward mode */
+ *     db_plan_jvp   tangent  = J direction        forward mode
+ *
+ * db_plan_vjp_all and db_plan_jvp_all do the same for all structure factors, too. */
 #ifndef DUALBRAGG_PRODUCTS_H
 #define DUALBRAGG_PRODUCTS_H
 
 #include <dualbragg/plan.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -60,6 +63,84 @@ DB_API db_status db_plan_vjp(db_plan *plan, const void *cotangent, void *image, 
  * @param tangent receives the derivative along the direction; laid out as the image
  * @return an error leaves the results undefined */
 DB_API db_status db_plan_jvp(db_plan *plan, const double *direction, void *image, void *tangent);
+
+/** A number for everything that a plan's image depends on: derivatives of a loss by it, or a
+ * direction. Members that are NULL are not wanted, or 0. All memory is the caller's. */
+typedef struct db_plan_vector {
+    size_t size;        /**< sizeof(db_plan_vector): set by DB_PLAN_VECTOR_INIT */
+    double *parameters; /**< [db_plan_parameter_count], in the plan's order and units */
+    /** [db_plan_amplitude_count]: by the structure factors F_c (electrons). In the order of
+     * db_structure_factors.amplitude, each entry of the box by itself; or those values that the
+     * entries share, see db_plan_share_amplitudes */
+    double *amplitudes;
+    /** [1]: default_F (electrons), as far as it is taken where the list has nothing: outside the box,
+     * without a list everywhere; and by entries of DB_NO_AMPLITUDE */
+    double *default_F;
+    double reserved[6]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+} db_plan_vector;
+#define DB_PLAN_VECTOR_INIT                                                                        \
+    {                                                                                              \
+        sizeof(db_plan_vector), NULL, NULL, NULL, { 0 }                                            \
+    }
+
+/** Of an entry of the box that has default_F. */
+#define DB_NO_AMPLITUDE UINT32_MAX
+
+/** Says which entries of the plan's box of structure factors are one value: symmetry mates, Friedel
+ * mates, what was one line of a list (db_amplitude_classes finds them). From now on
+ * db_plan_vector.amplitudes has an element for each value: as a gradient the sum over its entries, as
+ * a direction the step of all of them. Images do not change, and the entries' own values may differ.
+ *
+ * @param plan to change
+ * @param value of each entry of the box, from 0 to count - 1, or DB_NO_AMPLITUDE: it moves with
+ *     default_F; copied; NULL: each entry is a value of its own, as in a new plan
+ * @param count number of values
+ * @return DB_OK; DB_ERROR_USAGE, naming the entry; DB_ERROR_MEMORY */
+DB_API db_status db_plan_share_amplitudes(db_plan *plan, const uint32_t *value, size_t count);
+
+/** The gradient by everything that is wanted of the members of `gradient`: sums over the plan's
+ * regions of cotangent times derivative,
+ *
+ *     gradient[x] = sum over pixels of cotangent * dI/dx,   F_c -> I is 2 F_c times what F_c^2 counts
+ *
+ * as db_plan_vjp for the parameters. There may be hundreds of thousands of structure factors, whether
+ * or not parameters are among them. A sample counts for the entry nearest to it, and where the list is
+ * interpolated for the 64 entries around it; a spot in closed form for its own. A structure factor of
+ * 0 that is not interpolated has the derivative 0.
+ *
+ * Sums are in double precision, of products that in mixed precision are formed in float, and have the
+ * same bits for any number of threads. Costs: one pass over the pixels of spots in closed form; of
+ * sampled spots one for the parameters or the image, and one of about two images for the structure
+ * factors (interpolated: several). Memory, kept by the plan: 8 bytes for each entry of the box (with a
+ * margin of 4 where it is interpolated), and less than 32 bytes for each entry that the tiles of 256
+ * pieces of the image meet; for spots in closed form 8 bytes for each spot on each tile of 64 x 16
+ * pixels while it runs.
+ *
+ * Errors: those of db_plan_vjp; DB_ERROR_USAGE where parameters are wanted and the plan has none;
+ * DB_ERROR_UNSUPPORTED for structure factors on a GPU, or with the reference's arithmetic. After an
+ * error the results are undefined. Thread-safety as in plan.h.
+ *
+ * @param plan with or without parameters
+ * @param cotangent db_plan_pixels elements of the plan's pixel type
+ * @param image receives the image, photons; NULL: not wanted
+ * @param gradient its members are filled, in units of cotangent times photons per unit
+ * @return an error leaves the results undefined */
+DB_API db_status db_plan_vjp_all(db_plan *plan, const void *cotangent, void *image,
+                                 const db_plan_vector *gradient);
+
+/** The image, and its derivative along a direction in everything that `direction` names.
+ *
+ * Costs an image or two for each member. Allocates while it runs: an image in double pixels where
+ * parameters and structure factors both have a direction, and a table of structure factors or a list
+ * of spots. Errors: those of db_plan_jvp and db_plan_vjp_all.
+ *
+ * @param plan with or without parameters
+ * @param direction at least one member, finite
+ * @param image receives the image, photons
+ * @param tangent receives the derivative along the direction; laid out as the image
+ * @return an error leaves the results undefined */
+DB_API db_status db_plan_jvp_all(db_plan *plan, const db_plan_vector *direction, void *image,
+                                 void *tangent);
 
 #ifdef __cplusplus
 }

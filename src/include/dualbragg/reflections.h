@@ -3,8 +3,9 @@
 #ifndef DUALBRAGG_REFLECTIONS_H
 #define DUALBRAGG_REFLECTIONS_H
 
-#include <dualbragg/context.h>
+#include <dualbragg/experiment.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,6 +37,19 @@ DB_API db_status db_symmetry_of_group(db_context *context, const char *group,
  * @param turned receives the equivalent indices; not hkl itself */
 DB_API void db_symmetry_turn(const db_symmetry *symmetry, int operator_index, const int hkl[3],
                              int turned[3]);
+
+/** Finds which structure factors of a box are equivalent, for db_plan_share_amplitudes: those of
+ * indices that the operators, and with friedel inversion, turn into each other. Classes are numbered in
+ * the order of their first entries in the box. Thread-safe.
+ *
+ * @param factors min and extent of the box
+ * @param symmetry rotations of a group; NULL: none
+ * @param friedel 1: F(-h -k -l) is F(h k l)
+ * @param value receives the number of its class for each entry of the box; in the order of
+ *     db_structure_factors.amplitude
+ * @return number of classes */
+DB_API size_t db_amplitude_classes(const db_structure_factors *factors, const db_symmetry *symmetry,
+                                   int friedel, uint32_t *value);
 
 /** Which experiment a number in a reflection table stands for. */
 typedef struct db_table_identifier {

@@ -1,0 +1,316 @@
+/* Derivatives by all structure factors. Each slot makes a list of the sums of its tiles; lists are added
+ * in the order of the slots, so that sums have the same bits for any number of threads. */
+#include "engine/plan_amplitudes.h"
+
+#include "engine/execute.h"
+#include "engine/spots.h"
+#include "kernel/amplitude_sums.h"
+
+#include <dualbragg/products.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Slots of one execution, at most, and lists that are kept at once. */
+enum { MOST_SLOTS = 4096, LISTS = 256 };
+
+struct db_plan_amplitudes {
+    uint32_t *value; /* [table_count]: which value each entry of the box has; NULL: its own */
+    size_t value_count;
+    db_amplitude_sums list[LISTS];
+    double *by_entry; /* of the table as the kernels read it, default_F last */
+    size_t entries;
+};
+
+void db_plan_amplitudes_destroy(db_plan_amplitudes *own) {
+    if (!own) return;
+    for (size_t i = 0; i < LISTS; i++) db_amplitude_sums_clear(&own->list[i]);
+    free(own->value);
+    free(own->by_entry);
+    free(own);
+}
+
+static db_status create(db_plan *plan) {
+    if (plan->amplitudes) return DB_OK;
+    plan->amplitudes = calloc(1, sizeof *plan->amplitudes);
+    return plan->amplitudes ? DB_OK
+                            : db_fail_memory(plan->context, "the structure factors of a plan");
+}
+
+/* Values */
+
+size_t db_plan_amplitude_values(const db_plan *plan) {
+    return plan->amplitudes && plan->amplitudes->value ? plan->amplitudes->value_count
+                                                       : plan->table_count;
+}
+
+db_status db_plan_share_amplitudes(db_plan *plan, const uint32_t *value, size_t count) {
+    for (size_t i = 0; value && i < plan->table_count; i++)
+        if (value[i] >= count && value[i] != DB_NO_AMPLITUDE)
+            return db_fail(plan->context, DB_ERROR_USAGE,
+                           "shared structure factors: entry %zu of the box: expected a number "
+                           "below %zu, or DB_NO_AMPLITUDE, found %u",
+                           i, count, value[i]);
+    DB_TRY(create(plan));
+    uint32_t *own = NULL;
+    if (value) {
+        own = malloc((plan->table_count + 1) * sizeof *own);
+        if (!own) return db_fail_memory(plan->context, "the structure factors of a plan");
+        memcpy(own, value, plan->table_count * sizeof *own);
+    }
+    free(plan->amplitudes->value);
+    plan->amplitudes->value = own;
+    plan->amplitudes->value_count = count;
+    return DB_OK;
+}
+
+/* Which value an entry has, numbers from that of the values on being default_F. */
+static size_t value_of(const db_plan *plan, size_t entry) {
+    const db_plan_amplitudes *own = plan->amplitudes;
+    if (entry >= plan->table_count) return SIZE_MAX;
+    if (!own || !own->value) return entry;
+    return own->value[entry] == DB_NO_AMPLITUDE ? SIZE_MAX : own->value[entry];
+}
+
+/* The entry of the box at a place of the table with margin; that behind all others: default_F. */
+static size_t entry_with_margin(const db_plan *plan, size_t at) {
+    const int *extent = plan->experiment.structure_factors.extent;
+    size_t place[3], entry = 0;
+    for (int j = 2; j >= 0; j--) {
+        const size_t wide = (size_t)extent[j] + 2 * DB_TABLE_MARGIN;
+        place[j] = at % wide;
+        at /= wide;
+    }
+    for (int j = 0; j < 3; j++) {
+        if (place[j] < DB_TABLE_MARGIN || place[j] >= (size_t)extent[j] + DB_TABLE_MARGIN)
+            return plan->table_count;
+        entry = entry * (size_t)extent[j] + place[j] - DB_TABLE_MARGIN;
+    }
+    return entry;
+}
+
+/* Entries of the table as the kernels read it. */
+static size_t kernel_entries(const db_plan *plan) {
+    return plan->margin_count && !plan->spots ? plan->margin_count : plan->table_count + 1;
+}
+
+static size_t entry_of_kernel(const db_plan *plan, size_t at) {
+    return plan->margin_count && !plan->spots ? entry_with_margin(plan, at) : at;
+}
+
+static double amplitude_of(const db_plan *plan, size_t entry) {
+    const db_structure_factors *f = &plan->experiment.structure_factors;
+    return entry < plan->table_count ? f->amplitude[entry] : f->default_F;
+}
+
+/* Sums with a cotangent */
+
+static void sum_slot(const db_execution *x, size_t slot, int thread) {
+    const db_plan *plan = x->plan;
+    const size_t number = x->before + slot, first = plan->tile_count * number / x->all,
+                 end = plan->tile_count * (number + 1) / x->all;
+    db_amplitude_sums *list = &plan->amplitudes->list[slot];
+    (void)thread;
+    if (db_amplitude_sums_begin(list))
+        x->kernel(x->job, plan->tiles + first, end - first, NULL, list);
+    else
+        list->failed = 1;
+}
+
+static db_status add_lists(const db_plan *plan, size_t count) {
+    const db_plan_amplitudes *own = plan->amplitudes;
+    for (size_t i = 0; i < count; i++) {
+        const db_amplitude_sums *list = &own->list[i];
+        if (list->failed) return db_fail_memory(plan->context, "the gradient by structure factors");
+        for (size_t n = 0; n < list->count; n++) own->by_entry[list->entry[n]] += list->sum[n];
+    }
+    return DB_OK;
+}
+
+/* By the entries of the kernels' table: derivatives by their squares, or by themselves where they are
+ * interpolated; without the overall scale. */
+static db_status sum_sampled(db_plan *plan, const void *cotangent) {
+    db_kernel_job job = plan->job;
+    job.image = NULL;
+    job.cotangent = cotangent;
+    const size_t all = plan->tile_count < MOST_SLOTS ? plan->tile_count : MOST_SLOTS;
+    db_execution x = { .plan = plan,
+                       .job = &job,
+                       .kernel = db_kernel_instance(plan->context->isa, plan->precision,
+                                                    DB_KERNEL_AMPLITUDES),
+                       .work = sum_slot,
+                       .all = all };
+    for (; x.before < all; x.before += x.slots) {
+        x.slots = all - x.before < LISTS ? all - x.before : LISTS;
+        DB_TRY(db_execute(&x));
+        DB_TRY(add_lists(plan, x.slots));
+    }
+    return DB_OK;
+}
+
+static size_t entry_of_node(const db_plan *plan, const int hkl[3]) {
+    const db_structure_factors *f = &plan->experiment.structure_factors;
+    size_t entry = 0;
+    for (int j = 0; j < 3; j++) {
+        const int offset = hkl[j] - f->min[j];
+        if (!plan->table_count || offset < 0 || offset >= f->extent[j]) return plan->table_count;
+        entry = entry * (size_t)f->extent[j] + (size_t)offset;
+    }
+    return entry;
+}
+
+/* Spots are proportional to the square of their structure factor; there are none of 0. */
+static void sum_closed(const db_plan *plan, const double *by_spot) {
+    const db_kernel_spots *spots = &plan->job.spots;
+    const db_spot_entry *entry = db_spots_entries(plan);
+    for (size_t i = 0; i < spots->first[plan->region_count]; i++) {
+        const uint32_t s = spots->number[i];
+        const size_t at = entry_of_node(plan, entry[s].name.hkl);
+        const double amplitude = amplitude_of(plan, at);
+        if (amplitude == 0 || by_spot[i] == 0) continue;
+        plan->amplitudes->by_entry[at] +=
+            spots->spot[s].value_double[DB_SPOT_AMPLITUDE] / (amplitude * amplitude) * by_spot[i];
+    }
+}
+
+/* From the kernels' entries to values. */
+static db_status form_gradient(const db_plan *plan, double *amplitudes, double *default_F) {
+    const size_t values = db_plan_amplitude_values(plan), entries = kernel_entries(plan);
+    const int interpolated = entries != plan->table_count + 1;
+    double by_default = 0, unused = 0;
+    if (amplitudes) memset(amplitudes, 0, values * sizeof *amplitudes);
+    for (size_t i = 0; i < entries; i++) {
+        double by_entry = plan->job.scale * plan->amplitudes->by_entry[i];
+        if (by_entry == 0) continue;
+        const size_t entry = entry_of_kernel(plan, i), value = value_of(plan, entry);
+        if (!interpolated) by_entry *= 2 * amplitude_of(plan, entry);
+        if (!isfinite(by_entry))
+            return db_fail(plan->context, DB_ERROR_INPUT,
+                           "gradient by structure factors is not finite: expected cotangent times "
+                           "derivatives below 1e38%s",
+                           plan->precision == DB_PRECISION_MIXED ? "; try double precision" : "");
+        *(value == SIZE_MAX ? &by_default : amplitudes ? &amplitudes[value] : &unused) += by_entry;
+    }
+    if (default_F) *default_F = by_default;
+    return DB_OK;
+}
+
+static db_status make_entries(db_plan *plan) {
+    DB_TRY(create(plan));
+    db_plan_amplitudes *own = plan->amplitudes;
+    const size_t entries = kernel_entries(plan);
+    if (entries > UINT32_MAX)
+        return db_fail(plan->context, DB_ERROR_UNSUPPORTED,
+                       "gradient by structure factors: %zu of them, with a margin for "
+                       "interpolation, more than the supported 2^32",
+                       entries);
+    if (own->entries != entries) {
+        free(own->by_entry);
+        own->entries = 0;
+        own->by_entry = malloc(entries * sizeof *own->by_entry);
+        if (!own->by_entry)
+            return db_fail_memory(plan->context, "the gradient by structure factors");
+        own->entries = entries;
+    }
+    memset(own->by_entry, 0, entries * sizeof *own->by_entry);
+    return DB_OK;
+}
+
+db_status db_plan_amplitudes_vjp(db_plan *plan, const void *cotangent, const double *by_spot,
+                                 double *amplitudes, double *default_F) {
+    DB_TRY(make_entries(plan));
+    if (plan->spots)
+        sum_closed(plan, by_spot);
+    else
+        DB_TRY(sum_sampled(plan, cotangent));
+    return form_gradient(plan, amplitudes, default_F);
+}
+
+/* The image along a direction */
+
+static double direction_of(const db_plan *plan, size_t entry, const double *amplitudes,
+                           const double *default_F) {
+    const size_t value = value_of(plan, entry);
+    if (value == SIZE_MAX) return default_F ? *default_F : 0;
+    return amplitudes ? amplitudes[value] : 0;
+}
+
+/* In place of squares their derivatives; of an interpolated table the direction itself. */
+static void *direction_table(const db_plan *plan, const double *amplitudes,
+                             const double *default_F) {
+    const size_t entries = kernel_entries(plan);
+    const int interpolated = entries != plan->table_count + 1,
+              mixed = !interpolated && plan->precision == DB_PRECISION_MIXED;
+    void *const table = malloc(entries * (mixed ? sizeof(float) : sizeof(double)));
+    for (size_t i = 0; table && i < entries; i++) {
+        const size_t entry = entry_of_kernel(plan, i);
+        const double step = direction_of(plan, entry, amplitudes, default_F),
+                     each = interpolated ? step : 2 * amplitude_of(plan, entry) * step;
+        if (mixed)
+            ((float *)table)[i] = (float)each;
+        else
+            ((double *)table)[i] = each;
+    }
+    return table;
+}
+
+static db_kernel_spot *direction_spots(const db_plan *plan, const double *amplitudes,
+                                       const double *default_F) {
+    const db_kernel_spots *spots = &plan->job.spots;
+    const db_spot_entry *entry = db_spots_entries(plan);
+    db_kernel_spot *made = malloc((spots->count + 1) * sizeof *made);
+    for (size_t s = 0; made && s < spots->count; s++) {
+        const size_t at = entry_of_node(plan, entry[s].name.hkl);
+        const double amplitude = amplitude_of(plan, at),
+                     step = direction_of(plan, at, amplitudes, default_F);
+        made[s] = spots->spot[s];
+        double *const brightness = &made[s].value_double[DB_SPOT_AMPLITUDE];
+        *brightness = amplitude == 0 ? 0 : *brightness * (2 * step / amplitude);
+        made[s].value_float[DB_SPOT_AMPLITUDE] = (float)*brightness;
+    }
+    return made;
+}
+
+/* Without room: an image. */
+static void render_direction(const db_execution *x, size_t slot, int thread) {
+    (void)thread;
+    x->kernel(x->job, x->plan->tiles + slot, 1, NULL, NULL);
+}
+
+/* The kernels' own image, of a job whose squared structure factors are their derivatives, and that has
+ * nothing but the crystal. */
+db_status db_plan_amplitudes_jvp(db_plan *plan, const double *amplitudes, const double *default_F,
+                                 void *tangent) {
+    db_kernel_job job = plan->job;
+    db_kernel_kind kind = db_plan_forward_kind(plan);
+    void *table = NULL;
+    job.image = tangent;
+    job.derivative = NULL;
+    job.water = 0;
+    job.amorphous.bins = 0;
+    if (plan->spots) {
+        DB_TRY(db_spots_fill(plan));
+        job.spots = plan->job.spots;
+        job.spots.spot = table = direction_spots(plan, amplitudes, default_F);
+    } else if (plan->margin_count) {
+        job.amplitude_direction = table = direction_table(plan, amplitudes, default_F);
+        kind = DB_KERNEL_AMPLITUDES;
+    } else {
+        table = direction_table(plan, amplitudes, default_F);
+        job.intensity_double = table;
+        job.intensity_float = table;
+        if (!plan->table_count)
+            job.default_intensity = 2 * amplitude_of(plan, 0) * (default_F ? *default_F : 0);
+    }
+    if (!table) return db_fail_memory(plan->context, "a direction of structure factors");
+    const db_execution x = { .plan = plan,
+                             .job = &job,
+                             .kernel =
+                                 db_kernel_instance(plan->context->isa, plan->precision, kind),
+                             .slots = plan->tile_count,
+                             .work = kind == DB_KERNEL_AMPLITUDES ? render_direction : NULL };
+    const db_status status = db_execute(&x);
+    free(table);
+    return status;
+}

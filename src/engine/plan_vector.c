@@ -1,0 +1,133 @@
+/* Products with a cotangent and along a direction, in everything that an image depends on. */
+#include "engine/plan_vector.h"
+
+#include "engine/device_plan.h"
+#include "engine/execute.h"
+#include "engine/plan_amplitudes.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int has_amplitudes(const db_plan_vector *v) { return v->amplitudes || v->default_F; }
+
+static db_status check_vector(const db_plan *plan, const db_plan_vector *v, const char *what) {
+    if (!v)
+        return db_fail(plan->context, DB_ERROR_USAGE, "%s: expected a db_plan_vector, found NULL",
+                       what);
+    if (v->size != sizeof *v)
+        return db_fail(plan->context, DB_ERROR_USAGE,
+                       "%s: size is %zu, expected %zu (use DB_PLAN_VECTOR_INIT)", what, v->size,
+                       sizeof *v);
+    if (!v->parameters && !has_amplitudes(v))
+        return db_fail(plan->context, DB_ERROR_USAGE,
+                       "%s: expected one of its members, found all of them NULL", what);
+    if (v->parameters) DB_TRY(db_plan_need_parameters(plan));
+    if (v->amplitudes && !plan->table_count)
+        return db_fail(plan->context, DB_ERROR_USAGE,
+                       "%s: amplitudes: the experiment has no list of structure factors, only "
+                       "default_F",
+                       what);
+    if (!has_amplitudes(v)) return DB_OK;
+    if (plan->experiment.reference.on)
+        return db_fail(
+            plan->context, DB_ERROR_UNSUPPORTED,
+            "the reference's arithmetic (compat) has no derivatives by structure factors");
+    if (!db_plan_on_device(plan)) return DB_OK;
+    return db_fail(plan->context, DB_ERROR_UNSUPPORTED,
+                   "device %s makes no derivatives by structure factors; use the processor",
+                   db_plan_device(plan));
+}
+
+/* Spots in closed form are summed with the parameters. */
+static db_status vjp_of_spots(db_plan *plan, const void *cotangent, void *image,
+                              const db_plan_vector *gradient) {
+    double *by_spot = NULL;
+    double *by_parameter = malloc((plan->parameter_count + 1) * sizeof *by_parameter);
+    db_status status = by_parameter ? DB_OK : db_fail_memory(plan->context, "a gradient");
+    if (status == DB_OK) status = db_plan_vjp_sums(plan, cotangent, image, by_parameter, &by_spot);
+    if (status == DB_OK)
+        status = db_plan_amplitudes_vjp(plan, cotangent, by_spot, gradient->amplitudes,
+                                        gradient->default_F);
+    for (size_t k = 0; status == DB_OK && gradient->parameters && k < plan->parameter_count; k++)
+        gradient->parameters[k] = by_parameter[k];
+    free(by_spot);
+    free(by_parameter);
+    return status;
+}
+
+db_status db_plan_vjp_all(db_plan *plan, const void *cotangent, void *image,
+                          const db_plan_vector *gradient) {
+    DB_TRY(check_vector(plan, gradient, "gradient"));
+    if (has_amplitudes(gradient) && plan->spots)
+        return vjp_of_spots(plan, cotangent, image, gradient);
+    if (gradient->parameters)
+        DB_TRY(db_plan_vjp(plan, cotangent, image, gradient->parameters));
+    else {
+        DB_TRY(db_plan_check_cotangent(plan, cotangent));
+        if (image) DB_TRY(db_plan_forward(plan, image));
+    }
+    if (!has_amplitudes(gradient)) return DB_OK;
+    return db_plan_amplitudes_vjp(plan, cotangent, NULL, gradient->amplitudes, gradient->default_F);
+}
+
+static db_status check_amplitudes(const db_plan *plan, const db_plan_vector *direction) {
+    const size_t count = direction->amplitudes ? db_plan_amplitude_values(plan) : 0;
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(direction->amplitudes[i]))
+            return db_fail(plan->context, DB_ERROR_INPUT,
+                           "direction of structure factor %zu: expected a finite number, found %g",
+                           i, direction->amplitudes[i]);
+    if (!direction->default_F || isfinite(*direction->default_F)) return DB_OK;
+    return db_fail(plan->context, DB_ERROR_INPUT,
+                   "direction of default_F: expected a finite number, found %g",
+                   *direction->default_F);
+}
+
+static size_t pixel_size(const db_plan *plan) {
+    return plan->job.pixel_type == DB_FLOAT64 ? sizeof(double) : sizeof(float);
+}
+
+/* sum = a + b in the plan's regions, element by element; elements of two regions are written twice. */
+static void add_images(const db_plan *plan, const void *a, const void *b, void *sum) {
+    const int wide = plan->job.pixel_type == DB_FLOAT64;
+    for (size_t i = 0; i < plan->given_count; i++) {
+        const db_region *r = &plan->given[i];
+        for (int slow = 0; slow < r->slow_count; slow++) {
+            const size_t first = r->offset + (size_t)slow * r->stride,
+                         end = first + (size_t)r->fast_count;
+            for (size_t at = first; at < end && wide; at++)
+                ((double *)sum)[at] = ((const double *)a)[at] + ((const double *)b)[at];
+            for (size_t at = first; at < end && !wide; at++)
+                ((float *)sum)[at] = ((const float *)a)[at] + ((const float *)b)[at];
+        }
+    }
+}
+
+/* Both summands in memory of their own. */
+static db_status jvp_of_both(db_plan *plan, const db_plan_vector *direction, void *image,
+                             void *tangent) {
+    char *const room = malloc(2 * plan->pixels * pixel_size(plan));
+    if (!room) return db_fail_memory(plan->context, "a derivative along a direction");
+    char *const second = room + plan->pixels * pixel_size(plan);
+    db_status status = db_plan_jvp(plan, direction->parameters, image, room);
+    if (status == DB_OK)
+        status = db_plan_amplitudes_jvp(plan, direction->amplitudes, direction->default_F, second);
+    if (status == DB_OK) add_images(plan, room, second, tangent);
+    free(room);
+    return status;
+}
+
+db_status db_plan_jvp_all(db_plan *plan, const db_plan_vector *direction, void *image,
+                          void *tangent) {
+    DB_TRY(check_vector(plan, direction, "direction"));
+    if (!has_amplitudes(direction)) return db_plan_jvp(plan, direction->parameters, image, tangent);
+    if (!image || !tangent)
+        return db_fail(plan->context, DB_ERROR_USAGE,
+                       "derivative along a direction: expected room for image and tangent, found "
+                       "NULL for the %s",
+                       !image ? "image" : "tangent");
+    DB_TRY(check_amplitudes(plan, direction));
+    if (direction->parameters) return jvp_of_both(plan, direction, image, tangent);
+    DB_TRY(db_plan_forward(plan, image));
+    return db_plan_amplitudes_jvp(plan, direction->amplitudes, direction->default_F, tangent);
+}

@@ -1,0 +1,16 @@
+/* What products with a cotangent and along a direction are made of. */
+#ifndef DB_ENGINE_PLAN_VECTOR_H
+#define DB_ENGINE_PLAN_VECTOR_H
+
+#include <dualbragg/products.h>
+
+/* The gradient by the plan's parameters, as db_plan_vjp has it, of which there may be none. by_spot:
+ * NULL, or receives what plans of spots in closed form need for that by structure factors; the caller
+ * frees it, also after an error. */
+db_status db_plan_vjp_sums(db_plan *plan, const void *cotangent, void *image, double *gradient,
+                           double **by_spot);
+
+/* DB_OK for a cotangent that is there, and finite. */
+db_status db_plan_check_cotangent(const db_plan *plan, const void *cotangent);
+
+#endif

@@ -1,0 +1,41 @@
+/* Which structure factors of a box are equivalent by symmetry. */
+#include <dualbragg/reflections.h>
+
+/* Gives an equivalent index the number of its class, if it is in the box and has none yet. */
+static void put(const db_structure_factors *f, const int hkl[3], int sign, uint32_t number,
+                uint32_t *value) {
+    size_t entry = 0;
+    for (int j = 0; j < 3; j++) {
+        const int offset = sign * hkl[j] - f->min[j];
+        if (offset < 0 || offset >= f->extent[j]) return;
+        entry = entry * (size_t)f->extent[j] + (size_t)offset;
+    }
+    if (value[entry] == UINT32_MAX) value[entry] = number;
+}
+
+static void put_equivalents(const db_structure_factors *f, const db_symmetry *symmetry, int friedel,
+                            const int hkl[3], uint32_t number, uint32_t *value) {
+    for (int sign = 1; sign >= (friedel ? -1 : 1); sign -= 2) {
+        put(f, hkl, sign, number, value);
+        for (int i = 0; symmetry && i < symmetry->count; i++) {
+            int turned[3];
+            db_symmetry_turn(symmetry, i, hkl, turned);
+            put(f, turned, sign, number, value);
+        }
+    }
+}
+
+size_t db_amplitude_classes(const db_structure_factors *f, const db_symmetry *symmetry, int friedel,
+                            uint32_t *value) {
+    const size_t entries = (size_t)f->extent[0] * (size_t)f->extent[1] * (size_t)f->extent[2];
+    uint32_t count = 0;
+    size_t entry = 0;
+    int hkl[3];
+    for (size_t i = 0; i < entries; i++) value[i] = UINT32_MAX;
+    for (hkl[0] = f->min[0]; hkl[0] < f->min[0] + f->extent[0]; hkl[0]++)
+        for (hkl[1] = f->min[1]; hkl[1] < f->min[1] + f->extent[1]; hkl[1]++)
+            for (hkl[2] = f->min[2]; hkl[2] < f->min[2] + f->extent[2]; hkl[2]++, entry++)
+                if (value[entry] == UINT32_MAX)
+                    put_equivalents(f, symmetry, friedel, hkl, count++, value);
+    return count;
+}

@@ -1,0 +1,399 @@
+/* Derivatives by all structure factors, in every instruction set and precision. An image is a quadratic
+ * form of them, so that half the difference of the images of two tables is exactly the derivative along
+ * half their difference, whatever its size. */
+#include "support/unit_test.h"
+#include "configurations.h"
+#include "images.h"
+
+#include <dualbragg/products.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const isas[] = { "sse2", "avx2", "avx512" };
+static const double bounds[] = { 1e-12, 1e-6 }; /* relative to the largest pixels */
+
+typedef struct {
+    db_context *context;
+    db_experiment e;
+    size_t entries;    /* of the box */
+    double *amplitude; /* [entries + 1]: the experiment's, default_F behind them */
+    double *direction; /* likewise */
+    double *cotangent; /* [pixels] */
+    double *image, *tangent, *above, *below;
+    double *gradient; /* [entries + 1] */
+    size_t pixels;
+} scene;
+
+static double *numbers(size_t count) {
+    double *made = calloc(count + 1, sizeof *made);
+    assert_non_null(made);
+    return made;
+}
+
+static void put_amplitudes(scene *s, const double *step, double factor) {
+    for (size_t i = 0; i < s->entries; i++)
+        s->e.structure_factors.amplitude[i] = s->amplitude[i] + factor * step[i];
+    s->e.structure_factors.default_F = s->amplitude[s->entries] + factor * step[s->entries];
+}
+
+static db_plan *plan_of(scene *s, const db_parameter *parameters, size_t count,
+                        db_precision precision) {
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    db_plan *plan;
+    options.precision = precision;
+    options.pixel_type = DB_FLOAT64;
+    options.parameters = parameters;
+    options.parameter_count = count;
+    assert_int_equal(db_plan_create(s->context, &s->e, &options, &plan), DB_OK);
+    return plan;
+}
+
+/* A cotangent of both signs, 0 in some pixels and in whole runs of them; a direction in all entries. */
+static void arrange(const configuration *which, scene *s) {
+    assert_int_equal(db_context_create(&s->context), DB_OK);
+    s->e = configured(s->context, which);
+    const db_structure_factors *f = &s->e.structure_factors;
+    s->entries =
+        f->amplitude ? (size_t)f->extent[0] * (size_t)f->extent[1] * (size_t)f->extent[2] : 0;
+    s->amplitude = numbers(s->entries + 1);
+    s->direction = numbers(s->entries + 1);
+    s->gradient = numbers(s->entries + 1);
+    if (s->entries) memcpy(s->amplitude, f->amplitude, s->entries * sizeof *s->amplitude);
+    s->amplitude[s->entries] = f->default_F;
+    for (size_t i = 0; i <= s->entries; i++)
+        s->direction[i] = 3 + 0.5 * (double)(i * 104729 % 19) - (i % 3 == 0 ? 8 : 0);
+    db_plan *plan = plan_of(s, NULL, 0, DB_PRECISION_DOUBLE);
+    s->pixels = db_plan_pixels(plan);
+    db_plan_destroy(&plan);
+    s->cotangent = numbers(s->pixels);
+    s->image = numbers(s->pixels);
+    s->tangent = numbers(s->pixels);
+    s->above = numbers(s->pixels);
+    s->below = numbers(s->pixels);
+    for (size_t i = 0; i < s->pixels; i++)
+        s->cotangent[i] = i % 7 == 3 || i / 40 % 5 == 2 ? 0 : 0.35 - 0.1 * (double)(i * 7919 % 13);
+}
+
+static void clear(scene *s) {
+    free(s->amplitude);
+    free(s->direction);
+    free(s->gradient);
+    free(s->cotangent);
+    free(s->image);
+    free(s->tangent);
+    free(s->above);
+    free(s->below);
+    db_experiment_clear(&s->e);
+    db_context_destroy(&s->context);
+}
+
+static double product(const double *a, const double *b, size_t count) {
+    long double sum = 0;
+    for (size_t i = 0; i < count; i++) sum += (long double)a[i] * b[i];
+    return (double)sum;
+}
+
+static void expect(const scene *s, const char *what, size_t number, double found, double expected,
+                   double room) {
+    if (fabs(found - expected) <= room) return;
+    print_error("%s: %s %zu is %.17g, expected %.17g, bound %g\n", db_context_isa(s->context), what,
+                number, found, expected, room);
+    fail();
+}
+
+/* above, below: images of the amplitudes plus and minus the step. */
+static void render_both(scene *s, db_plan *plan, const double *step) {
+    put_amplitudes(s, step, 1);
+    assert_int_equal(db_plan_update(plan, &s->e), DB_OK);
+    assert_int_equal(db_plan_forward(plan, s->above), DB_OK);
+    put_amplitudes(s, step, -1);
+    assert_int_equal(db_plan_update(plan, &s->e), DB_OK);
+    assert_int_equal(db_plan_forward(plan, s->below), DB_OK);
+    put_amplitudes(s, step, 0);
+    assert_int_equal(db_plan_update(plan, &s->e), DB_OK);
+}
+
+static double half_difference(scene *s, size_t i) { return (s->above[i] - s->below[i]) / 2; }
+
+/* Largest of the two images, without what does not depend on amplitudes: the room of a pixel. */
+static double brightest(const scene *s) {
+    double most = 0;
+    for (size_t i = 0; i < s->pixels; i++)
+        most = fmax(most, fmax(fabs(s->above[i]), fabs(s->below[i])));
+    return most;
+}
+
+static db_plan_vector vector_of(scene *s, double *numbers_of) {
+    db_plan_vector v = DB_PLAN_VECTOR_INIT;
+    v.amplitudes = s->entries ? numbers_of : NULL;
+    v.default_F = numbers_of + s->entries;
+    return v;
+}
+
+static void compare_tangent(scene *s, db_plan *plan, double bound) {
+    const db_plan_vector direction = vector_of(s, s->direction);
+    render_both(s, plan, s->direction);
+    assert_int_equal(db_plan_jvp_all(plan, &direction, s->image, s->tangent), DB_OK);
+    const double room = bound * brightest(s);
+    for (size_t i = 0; i < s->pixels; i++)
+        expect(s, "tangent of pixel", i, s->tangent[i], half_difference(s, i), room);
+}
+
+/* Of the whole table in one direction, and of some entries alone, default_F among them. */
+static void compare_gradient(scene *s, db_plan *plan, double bound) {
+    const db_plan_vector gradient = vector_of(s, s->gradient);
+    const double length = sqrt(product(s->cotangent, s->cotangent, s->pixels));
+    assert_int_equal(db_plan_vjp_all(plan, s->cotangent, NULL, &gradient), DB_OK);
+    const double along = product(s->cotangent, s->tangent, s->pixels);
+    expect(s, "product of gradient and direction, scene", 0,
+           product(s->gradient, s->direction, s->entries + 1), along,
+           2 * bound * length * sqrt(product(s->tangent, s->tangent, s->pixels)) +
+               bound * length * brightest(s));
+    for (size_t n = 0; n <= 4; n++) {
+        const size_t i = s->entries * n / 4 - (n % 2 && s->entries > 9 ? 2 : 0);
+        double *step = numbers(s->entries + 1), sum = 0;
+        step[i] = 5 + s->amplitude[i];
+        render_both(s, plan, step);
+        for (size_t p = 0; p < s->pixels; p++) sum += s->cotangent[p] * half_difference(s, p);
+        expect(s, "gradient by entry", i, s->gradient[i] * step[i], sum,
+               bound * length * brightest(s) * sqrt((double)s->pixels) / 4);
+        free(step);
+    }
+}
+
+/* Beside parameters, and with the image, nothing changes; threads do not matter. */
+static void same_bits(scene *s, db_precision precision) {
+    static const db_parameter both[] = { DB_DISTANCE, DB_CELL_B };
+    double *again = numbers(s->entries + 1), by_parameter[2], alone[2], tangent_alone;
+    double *one = numbers(s->pixels);
+    const db_plan_vector first = vector_of(s, s->gradient);
+    db_plan_vector second = vector_of(s, again);
+    second.parameters = by_parameter;
+    db_plan *plan = plan_of(s, both, 2, precision);
+    db_context_set_threads(s->context, 1);
+    assert_int_equal(db_plan_vjp_all(plan, s->cotangent, NULL, &first), DB_OK);
+    assert_int_equal(db_plan_vjp(plan, s->cotangent, one, alone), DB_OK);
+    for (int threads = 1; threads <= 3; threads++) {
+        db_context_set_threads(s->context, threads);
+        assert_int_equal(db_plan_vjp_all(plan, s->cotangent, s->image, &second), DB_OK);
+        assert_memory_equal(again, s->gradient, (s->entries + 1) * sizeof *again);
+        assert_memory_equal(by_parameter, alone, sizeof alone);
+        assert_memory_equal(one, s->image, s->pixels * sizeof *one);
+    }
+    /* the tangent of both is the sum of two */
+    double step[2] = { 0.3, -0.2 };
+    const db_plan_vector along = vector_of(s, s->direction);
+    db_plan_vector all = along;
+    all.parameters = step;
+    assert_int_equal(db_plan_jvp(plan, step, s->image, s->above), DB_OK);
+    assert_int_equal(db_plan_jvp_all(plan, &along, s->image, s->below), DB_OK);
+    assert_int_equal(db_plan_jvp_all(plan, &all, s->image, s->tangent), DB_OK);
+    for (size_t i = 0; i < s->pixels; i++) {
+        tangent_alone = s->above[i] + s->below[i];
+        assert_true(s->tangent[i] == tangent_alone);
+    }
+    free(again);
+    free(one);
+    db_plan_destroy(&plan);
+}
+
+/* Duals of full width, by the amplitudes that the configuration names. */
+static void compare_oracle(const configuration *which, scene *s) {
+    db_parameter parameters[MOST_PARAMETERS];
+    const size_t count = parameters_of(which, &s->e, parameters);
+    for (size_t k = 0; k < count; k++) {
+        if ((int)parameters[k] < DB_AMPLITUDE_FIRST) continue;
+        db_plan *plan = plan_of(s, &parameters[k], 1, DB_PRECISION_DOUBLE);
+        double *slope = s->tangent, *alone = numbers(s->entries + 1);
+        const db_plan_vector gradient = vector_of(s, alone);
+        assert_int_equal(db_plan_oracle(plan, s->image, &slope), DB_OK);
+        assert_int_equal(db_plan_vjp_all(plan, s->cotangent, NULL, &gradient), DB_OK);
+        /* which entry it is: the one that the parameter moves */
+        double *const list = s->e.structure_factors.amplitude;
+        const double value = db_parameter_get(&s->e, parameters[k]);
+        size_t at = 0;
+        db_parameter_set(&s->e, parameters[k], -1);
+        while (list[at] != -1) at++;
+        db_parameter_set(&s->e, parameters[k], value);
+        const double length = sqrt(product(s->cotangent, s->cotangent, s->pixels) *
+                                   product(s->tangent, s->tangent, s->pixels));
+        expect(s, "gradient, beside the oracle, by entry", at, alone[at],
+               product(s->cotangent, s->tangent, s->pixels), 1e-11 * length);
+        free(alone);
+        db_plan_destroy(&plan);
+    }
+}
+
+static void derivatives_by_structure_factors(void **state) {
+    const configuration *which = *state;
+    scene s = { 0 };
+    arrange(which, &s);
+    for (size_t i = 0; i < sizeof isas / sizeof isas[0]; i++) {
+        if (db_context_set_isa(s.context, isas[i]) != DB_OK) continue;
+        for (int precision = 0; precision < 2; precision++) {
+            db_plan *plan = plan_of(&s, NULL, 0, (db_precision)precision);
+            compare_tangent(&s, plan, bounds[precision]);
+            compare_gradient(&s, plan, bounds[precision]);
+            db_plan_destroy(&plan);
+            same_bits(&s, (db_precision)precision);
+        }
+    }
+    compare_oracle(which, &s);
+    clear(&s);
+}
+
+/* Mates share one value: its gradient is the sum of theirs, and a direction moves all of them. */
+static void mates_share_a_value(void **state) {
+    static const db_symmetry twofold = {
+        2, { { 1, 0, 0, 0, 1, 0, 0, 0, 1 }, { -1, 0, 0, 0, 1, 0, 0, 0, -1 } }
+    };
+    const configuration *which = *state;
+    scene s = { 0 };
+    arrange(which, &s);
+    uint32_t *value = malloc((s.entries + 1) * sizeof *value);
+    assert_non_null(value);
+    size_t count = db_amplitude_classes(&s.e.structure_factors, &twofold, 1, value);
+    assert_true(count < s.entries && count > s.entries / 8);
+    const int *low = s.e.structure_factors.min;
+    const int *extent = s.e.structure_factors.extent;
+    for (int h = 0; h < extent[0]; h++)
+        for (int k = 0; k < extent[1]; k++)
+            for (int l = 0; l < extent[2]; l++) {
+                /* -h k -l, and by inversion h -k l */
+                const int mate[2][3] = { { -2 * low[0] - h, k, -2 * low[2] - l },
+                                         { h, -2 * low[1] - k, l } };
+                for (int m = 0; m < 2; m++) {
+                    int inside = 1;
+                    for (int j = 0; j < 3; j++) inside &= mate[m][j] >= 0 && mate[m][j] < extent[j];
+                    if (inside)
+                        assert_int_equal(
+                            value[(h * extent[1] + k) * extent[2] + l],
+                            value[(mate[m][0] * extent[1] + mate[m][1]) * extent[2] + mate[m][2]]);
+                }
+            }
+    value[3] = DB_NO_AMPLITUDE;
+    db_plan *plan = plan_of(&s, NULL, 0, DB_PRECISION_DOUBLE);
+    double *shared = numbers(count), *step = numbers(count), by_default, *expected = numbers(count);
+    db_plan_vector own = vector_of(&s, s.gradient), classes = DB_PLAN_VECTOR_INIT;
+    assert_int_equal(db_plan_vjp_all(plan, s.cotangent, NULL, &own), DB_OK);
+    assert_int_equal(db_plan_amplitude_count(plan), s.entries);
+    assert_int_equal(db_plan_share_amplitudes(plan, value, count), DB_OK);
+    assert_int_equal(db_plan_amplitude_count(plan), count);
+    classes.amplitudes = shared;
+    classes.default_F = &by_default;
+    assert_int_equal(db_plan_vjp_all(plan, s.cotangent, NULL, &classes), DB_OK);
+    double default_expected = s.gradient[s.entries], room = 0;
+    for (size_t i = 0; i < s.entries; i++) {
+        room = fmax(room, 1e-12 * fabs(s.gradient[i]));
+        *(value[i] == DB_NO_AMPLITUDE ? &default_expected : &expected[value[i]]) += s.gradient[i];
+    }
+    for (size_t i = 0; i < count; i++) {
+        step[i] = 1 + (double)(i % 5);
+        expect(&s, "gradient by class", i, shared[i], expected[i], room);
+    }
+    expect(&s, "gradient by default_F of scene", 0, by_default, default_expected, room);
+    assert_true(room > 0);
+    for (size_t i = 0; i < s.entries; i++)
+        s.direction[i] = value[i] == DB_NO_AMPLITUDE ? 7 : step[value[i]];
+    double default_step = s.direction[s.entries] = 7;
+    classes.amplitudes = step;
+    classes.default_F = &default_step;
+    assert_int_equal(db_plan_jvp_all(plan, &classes, s.image, s.above), DB_OK);
+    assert_int_equal(db_plan_share_amplitudes(plan, NULL, 0), DB_OK);
+    own = vector_of(&s, s.direction);
+    assert_int_equal(db_plan_jvp_all(plan, &own, s.image, s.below), DB_OK);
+    assert_memory_equal(s.above, s.below, s.pixels * sizeof *s.above);
+    value[5] = (uint32_t)count;
+    assert_int_equal(db_plan_share_amplitudes(plan, value, count), DB_ERROR_USAGE);
+    assert_non_null(strstr(db_context_message(s.context), "entry 5 of the box"));
+    free(value);
+    free(shared);
+    free(step);
+    free(expected);
+    db_plan_destroy(&plan);
+    clear(&s);
+}
+
+static void expect_refusal(const scene *s, db_status found, db_status expected, const char *part) {
+    assert_int_equal(found, expected);
+    if (!strstr(db_context_message(s->context), part))
+        print_error("expected '%s' in: %s\n", part, db_context_message(s->context));
+    assert_non_null(strstr(db_context_message(s->context), part));
+}
+
+static void misuse_is_refused_with_a_reason(void **state) {
+    const configuration *which = *state;
+    scene s = { 0 };
+    arrange(which, &s);
+    db_plan *plan = plan_of(&s, NULL, 0, DB_PRECISION_MIXED);
+    db_plan_vector v = DB_PLAN_VECTOR_INIT;
+#define VJP db_plan_vjp_all(plan, s.cotangent, NULL, &v)
+#define JVP db_plan_jvp_all(plan, &v, s.image, s.tangent)
+    expect_refusal(&s, VJP, DB_ERROR_USAGE, "found all of them NULL");
+    expect_refusal(&s, JVP, DB_ERROR_USAGE, "found all of them NULL");
+    v.parameters = s.gradient;
+    expect_refusal(&s, VJP, DB_ERROR_USAGE, "without parameters");
+    v.parameters = NULL;
+    v.amplitudes = s.direction;
+    v.size -= 8;
+    expect_refusal(&s, VJP, DB_ERROR_USAGE, "DB_PLAN_VECTOR_INIT");
+    v.size += 8;
+    expect_refusal(&s, db_plan_vjp_all(plan, NULL, NULL, &v), DB_ERROR_USAGE,
+                   "NULL for the cotangent");
+    expect_refusal(&s, db_plan_vjp_all(plan, s.cotangent, NULL, NULL), DB_ERROR_USAGE,
+                   "found NULL");
+    expect_refusal(&s, db_plan_jvp_all(plan, &v, s.image, NULL), DB_ERROR_USAGE,
+                   "NULL for the tangent");
+    s.direction[7] = NAN;
+    expect_refusal(&s, JVP, DB_ERROR_INPUT, "structure factor 7");
+    s.direction[7] = 0;
+    v.default_F = &s.direction[s.entries];
+    s.direction[s.entries] = INFINITY;
+    expect_refusal(&s, JVP, DB_ERROR_INPUT, "default_F");
+    s.cotangent[1] = NAN;
+    expect_refusal(&s, VJP, DB_ERROR_INPUT, "cotangent of pixel (1, 0)");
+    s.cotangent[1] = 1e300;
+    v.amplitudes = s.gradient;
+    expect_refusal(&s, VJP, DB_ERROR_INPUT, "not finite");
+#undef VJP
+#undef JVP
+    db_plan_destroy(&plan);
+    clear(&s);
+}
+
+static const configuration *named(const char *name) {
+    for (size_t i = 0; i < configurations_and_closed(); i++)
+        if (strcmp(configuration_or_closed(i)->name, name) == 0) return configuration_or_closed(i);
+    fail_msg("no configuration %s", name);
+    return NULL;
+}
+
+int main(void) {
+    struct CMUnitTest tests[64];
+    size_t count = 0;
+    for (size_t i = 0; i < configurations_and_closed(); i++) {
+        const configuration *which = configuration_or_closed(i);
+        const int chosen = i < configuration_count || strstr(which->name, "structure") ||
+                           strstr(which->name, "sources") || strstr(which->name, "rotation") ||
+                           strstr(which->name, "background") || strstr(which->name, "panels");
+        if (chosen)
+            tests[count++] = (struct CMUnitTest){ which->name, derivatives_by_structure_factors,
+                                                  NULL, NULL, (void *)(uintptr_t)which };
+    }
+    static const struct {
+        const char *name, *scene;
+        CMUnitTestFunction test;
+    } others[] = {
+        { "mates, sampled", "structure factor list", mates_share_a_value },
+        { "mates, interpolated", "interpolation", mates_share_a_value },
+        { "mates, closed", "closed: structure factors", mates_share_a_value },
+        { "misuse, sampled", "structure factor list", misuse_is_refused_with_a_reason },
+        { "misuse, closed", "closed: structure factors", misuse_is_refused_with_a_reason },
+    };
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        tests[count++] = (struct CMUnitTest){ others[i].name, others[i].test, NULL, NULL,
+                                              (void *)(uintptr_t)named(others[i].scene) };
+    return _cmocka_run_group_tests("amplitudes", tests, count, NULL, NULL);
+}
