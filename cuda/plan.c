@@ -51,7 +51,7 @@ static db_status count_pixels(db_context *context, db_device_plan *plan,
     plan->region_count = work->region_count;
     plan->pixels = (uint32_t)pixels;
     plan->row_blocks = (uint32_t)blocks;
-    plan->wide = pixels / rows >= WIDE;
+    plan->wide = pixels >= WIDE * rows;
     plan->dense = pixels == work->pixels;
     plan->span = malloc((plan->dense ? 1 : rows) * sizeof *plan->span);
     if (!plan->span) return db_fail_memory(context, "the pixels of a plan");

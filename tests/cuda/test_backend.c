@@ -15,12 +15,17 @@ enum { FAST = 300, SLOW = 11, PIXELS = FAST * SLOW };
 static db_context *processor, *device;
 static db_experiment experiment;
 
+/* A context without what plans before have left. */
+static void open_device(void) {
+    assert_int_equal(db_context_create(&device), DB_OK);
+    assert_int_equal(db_context_set_device(device, "cuda"), DB_OK);
+}
+
 static int start(void **state) {
     (void)state;
     machine_reset();
     assert_int_equal(db_context_create(&processor), DB_OK);
-    assert_int_equal(db_context_create(&device), DB_OK);
-    assert_int_equal(db_context_set_device(device, "cuda"), DB_OK);
+    open_device();
     small_crystal(processor, FAST, SLOW, 3, &experiment);
     return 0;
 }
@@ -684,8 +689,7 @@ static void any_call_may_fail(void **state) {
         db_context_destroy(&device); /* with what plans have left */
         assert_int_equal(stand_in.live, 0);
         stand_in_reset();
-        assert_int_equal(db_context_create(&device), DB_OK);
-        assert_int_equal(db_context_set_device(device, "cuda"), DB_OK);
+        open_device();
         stand_in.calls_until_failure = n;
         db_plan_options options = DB_PLAN_OPTIONS_INIT;
         options.parameters = some;
