@@ -197,6 +197,12 @@ static void say_trials(db_fit_log *log, const db_fit_config *config, const db_fi
                        i == 0 ? "\n" : "", name, 100 * t->covered);
             continue;
         }
+        if (!(fabs(t->before) > 0) && !(fabs(t->after) > 0)) {
+            db_fit_say(log,
+                       "%sStage %s is left out: %zu spots are too few to hold half of them out\n",
+                       i == 0 ? "\n" : "", name, t->spots);
+            continue;
+        }
         db_fit_say(log, "%sStage %s is %s: held-out spots are described %s (loss %.3f -> %.3f)\n",
                    i == 0 ? "\n" : "", name, t->kept ? "kept" : "left out",
                    t->kept ? "better" : "no better", t->before, t->after);

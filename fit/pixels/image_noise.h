@@ -2,11 +2,13 @@
 #ifndef DB_FIT_PIXELS_IMAGE_NOISE_H
 #define DB_FIT_PIXELS_IMAGE_NOISE_H
 
-#include <dualbragg/fit.h>
+#include "fit/pixels/dark_levels.h"
 
 /* Completes a gain that is NAN: that of the image or, where pixels scatter by more
- * than twice the variance that it says, gain and readout noise by which they do. Returns 1 if these
- * were measured. A readout noise that is given stays. */
-int db_image_noise_settle(const db_measured_image *image, db_fit_settings *settings);
+ * than twice the variance that it says, gain and readout noise by which they do. A readout noise
+ * that is given stays. Where pixels scatter so, and their mean does not say by how much, the dark
+ * levels that differ are subtracted from the image. */
+db_status db_image_noise_settle(db_context *context, db_measured_image *image,
+                                db_fit_settings *settings, db_image_noise *noise);
 
 #endif

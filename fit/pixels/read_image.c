@@ -197,24 +197,33 @@ static void count_masked(db_measured_image *image) {
 }
 
 /* The image knows its noise where that was measured. */
-static void settle_noise(const reading *r, db_fit_settings *settings) {
-    char line[160];
-    if (!db_image_noise_settle(r->image, settings)) return;
-    r->image->gain = settings->gain;
-    r->image->readout_noise = settings->readout_noise;
-    if (!r->line) return;
+static db_status settle_noise(const reading *r, db_fit_settings *settings) {
+    char line[200];
+    db_image_noise noise;
+    DB_TRY(db_image_noise_settle(r->context, r->image, settings, &noise));
+    if (noise.measured) {
+        r->image->gain = settings->gain;
+        r->image->readout_noise = settings->readout_noise;
+    }
+    if (!r->line) return DB_OK;
     snprintf(line, sizeof line,
              "gain %.3g and readout noise %.3g are measured: pixels scatter by more than twice the "
              "variance of photons (data.gain, data.readout_noise)",
              settings->gain, settings->readout_noise);
-    r->line(r->user, line);
+    if (noise.measured) r->line(r->user, line);
+    snprintf(line, sizeof line,
+             "dark levels of %.3g to %.3g counts are subtracted: the background's scatter tells "
+             "that so many are not of photons",
+             noise.dark[0], noise.dark[1]);
+    if (noise.has_dark) r->line(r->user, line);
+    return DB_OK;
 }
 
 static db_status finish(const reading *r) {
     const db_fit_config *const config = r->config;
     db_fit_settings settings = config->settings;
     count_masked(r->image);
-    settle_noise(r, &settings);
+    DB_TRY(settle_noise(r, &settings));
     const size_t hot = db_mask_hot_pixels(&settings, config->hot_sigma, r->image);
     if (hot && r->line) {
         char text[128];

@@ -1,5 +1,6 @@
 /* Images and intensities of a shot's refined model, beside the light of other lattices of its image. */
 #include "base/context_internal.h"
+#include "fit/pixels/dark_levels.h"
 #include "fit/objective/lattice_light.h"
 #include "fit/objective/model_image.h"
 #include "fit/shots/shot_list.h"
@@ -64,6 +65,7 @@ static db_status fit_intensities(db_context *context, const db_fit_data *data,
                                .background = result->background_image };
     const db_status status =
         db_model_image(context, &result->experiment, data, &explained, &images);
+    if (status == DB_OK) db_dark_levels_add(data->image, result->background_image);
     result->reflections = images.reflection;
     result->reflection_count = images.reflection_count;
     return status;

@@ -4,6 +4,7 @@
 
 #include "base/context_internal.h"
 #include "fit/objective/evaluate.h"
+#include "fit/pixels/dark_levels.h"
 #include "fit/verdict/errors.h"
 #include "fit/verdict/goodness.h"
 #include "fit/verdict/held_distance.h"
@@ -144,6 +145,7 @@ static db_status show_refined(db_context *context, const db_experiment *experime
                                .background = result->background_image };
     const db_status status =
         strong_fraction(context, experiment, data, rendered, &images, &result->after);
+    if (status == DB_OK) db_dark_levels_add(data->image, result->background_image);
     result->image_scale = images.scale;
     result->reflections = images.reflection;
     result->reflection_count = images.reflection_count;

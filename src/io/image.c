@@ -79,6 +79,7 @@ db_status db_image_allocate(db_context *context, const char *path, long long fas
 void db_measured_image_clear(db_measured_image *image) {
     free(image->value);
     free(image->mask);
+    free(image->dark);
     free(image->panels);
     memset(image, 0, sizeof *image);
 }

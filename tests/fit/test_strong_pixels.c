@@ -170,6 +170,7 @@ static void threads_do_not_change_a_bit(void **state) {
 static void noise_is_measured_where_it_is_more_than_that_of_photons(void **state) {
     const double gain = 5, readout_noise = 3;
     db_fit_settings own = settings;
+    db_image_noise found;
     gsl_rng *const random = gsl_rng_alloc(gsl_rng_mt19937);
     enum { WIDE = 512 };
     static float counts[WIDE * WIDE];
@@ -181,22 +182,84 @@ static void noise_is_measured_where_it_is_more_than_that_of_photons(void **state
     for (int i = 0; i < WIDE * WIDE; i++)
         counts[i] = (float)gsl_ran_poisson(random, 2 + 0.02 * (i % WIDE));
     own.gain = NAN;
-    assert_false(db_image_noise_settle(&noisy, &own));
+    assert_int_equal(db_image_noise_settle(context, &noisy, &own, &found), DB_OK);
+    assert_false(found.measured || found.has_dark);
     assert_true(fabs(own.gain - 1) < 1e-12);
     for (int i = 0; i < WIDE * WIDE; i += 20) counts[i] += 100; /* crowded spots are no noise */
     own.gain = NAN;
-    assert_false(db_image_noise_settle(&noisy, &own));
+    assert_int_equal(db_image_noise_settle(context, &noisy, &own, &found), DB_OK);
+    assert_false(found.measured || found.has_dark);
     for (int i = 0; i < WIDE * WIDE; i += 20) counts[i] -= 100;
     for (int i = 0; i < WIDE * WIDE; i++)
         counts[i] = (float)(gain * counts[i] + gsl_ran_gaussian(random, readout_noise));
     own.gain = NAN;
-    assert_true(db_image_noise_settle(&noisy, &own));
+    assert_int_equal(db_image_noise_settle(context, &noisy, &own, &found), DB_OK);
+    assert_true(found.measured && !found.has_dark);
     print_message("gain %.3f, readout noise %.3f\n", own.gain, own.readout_noise);
     assert_true(fabs(own.gain - gain) < 0.15 * gain);
     assert_true(fabs(own.readout_noise - readout_noise) < 0.5 * readout_noise);
     own.gain = 2; /* given */
-    assert_false(db_image_noise_settle(&noisy, &own));
+    assert_int_equal(db_image_noise_settle(context, &noisy, &own, &found), DB_OK);
+    assert_false(found.measured || found.has_dark);
     assert_true(fabs(own.gain - 2) < 1e-12);
+    gsl_rng_free(random);
+}
+
+/* Panels of an integrating detector whose dark levels differ, also across a panel: what is not light
+ * is told by the scatter, so that noise is no spot, and the light of the background comes back. */
+static void dark_levels_that_differ_are_subtracted(void **state) {
+    enum { SIDE = 192, PANELS = 4, ALL = SIDE * SIDE * PANELS };
+    static float counts[ALL], before[ALL];
+    static uint8_t trusted[ALL];
+    const double gain = 10, dark[PANELS] = { 21, -3, 9, 0 };
+    db_image_panel panels[PANELS] = { 0 };
+    db_measured_image noisy = { .fast_pixels = SIDE, .slow_pixels = SIDE * PANELS, .gain = 1 };
+    db_fit_settings own = settings;
+    db_strong_pixels strong;
+    db_image_noise found;
+    gsl_rng *const random = gsl_rng_alloc(gsl_rng_mt19937);
+    (void)state;
+    noisy.panels = panels;
+    noisy.panel_count = PANELS;
+    noisy.value = counts;
+    noisy.mask = trusted;
+    for (int p = 0; p < PANELS; p++) panels[p] = (db_image_panel){ "", p * SIDE, SIDE };
+    for (int i = 0; i < ALL; i++) {
+        const int column = i % SIDE, p = i / (SIDE * SIDE);
+        const double photons = 0.5 + 2.0 * column / SIDE;
+        counts[i] = (float)(gain * gsl_ran_poisson(random, photons) + dark[p] +
+                            (i / SIDE % SIDE > SIDE / 2 ? 4 : 0) + gsl_ran_gaussian(random, 2));
+        if (p == 0 && column < 20 && i / SIDE < 20) trusted[i] = DB_MASK_BAD;
+    }
+    memcpy(before, counts, sizeof counts);
+    own.gain = NAN;
+    assert_int_equal(db_image_noise_settle(context, &noisy, &own, &found), DB_OK);
+    print_message("gain %.3f, dark levels %.2f to %.2f\n", own.gain, found.dark[0], found.dark[1]);
+    assert_true(found.measured && found.has_dark);
+    assert_true(fabs(own.gain - gain) < 0.2 * gain);
+    assert_true(found.dark[0] < 0 && found.dark[1] > 18 && found.dark[1] < 32);
+    double light[PANELS] = { 0 };
+    for (int i = 0; i < ALL; i++) {
+        light[i / (SIDE * SIDE)] += (double)counts[i] / (SIDE * SIDE);
+        assert_true(fabs((double)(counts[i] + noisy.dark[i] - before[i])) < 1e-4);
+    }
+    for (int p = 0; p < PANELS; p++) {
+        print_message("panel %d: %.2f counts of 15 are light\n", p, light[p]);
+        assert_true(fabs(light[p] - 15) < 4);
+    }
+    assert_int_equal(db_strong_pixels_find(context, &noisy, &own, &strong), DB_OK);
+    assert_int_equal(strong.spots, 0);
+    db_strong_pixels_clear(&strong);
+    free(noisy.dark);
+    noisy.dark = NULL;
+    memcpy(counts, before, sizeof counts);
+    own.gain = 12; /* given: it stays, dark levels follow from it */
+    assert_int_equal(db_image_noise_settle(context, &noisy, &own, &found), DB_OK);
+    assert_true(!found.measured && found.has_dark && fabs(own.gain - 12) < 1e-12);
+    assert_int_equal(db_strong_pixels_find(context, &noisy, &own, &strong), DB_OK);
+    assert_int_equal(strong.spots, 0);
+    db_strong_pixels_clear(&strong);
+    free(noisy.dark);
     gsl_rng_free(random);
 }
 
@@ -210,6 +273,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(threads_do_not_change_a_bit, make, drop),
         cmocka_unit_test_setup_teardown(noise_is_measured_where_it_is_more_than_that_of_photons,
                                         make, drop),
+        cmocka_unit_test_setup_teardown(dark_levels_that_differ_are_subtracted, make, drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

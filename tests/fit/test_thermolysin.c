@@ -85,6 +85,13 @@ static double correlation(const db_fit_result *r, size_t shift) {
     return (n * xy - x * y) / sqrt((n * xx - x * x) * (n * yy - y * y));
 }
 
+/* The part of all other pairings whose correlation is below that of the right one. */
+static double others_below(const db_fit_result *r, double own) {
+    size_t below = 0;
+    for (size_t shift = 1; shift < r->shoebox_count; shift++) below += correlation(r, shift) < own;
+    return (double)below / (double)(r->shoebox_count - 1);
+}
+
 static void refine_shot(const char *shot, double wavelength, double least_correlation) {
     static db_fit_config config;
     char path[512], list[512], image_name[64], text[2048];
@@ -107,22 +114,22 @@ static void refine_shot(const char *shot, double wavelength, double least_correl
     assert_int_equal(start.detector.panel_count, 64);
     const db_status status = db_fit_run(context, &start, &image, &config.settings, NULL, NULL, &r);
     if (status != DB_OK) fail_msg("%s", db_context_message(context));
-    const double own = correlation(r, 0), others = correlation(r, 7);
+    const double own = correlation(r, 0), below = others_below(r, own);
     print_message("shot %s: chi2/dof %.3f -> %.3f, correlation of pixels %.3f -> %.3f, strong "
                   "pixels explained %.1f -> %.1f %%, spots off by %.2f -> %.2f pixels, a %.3f c "
-                  "%.3f, %zu spots, with F^2: %.2f (others' %.2f)\n",
+                  "%.3f, %zu spots, with F^2: %.2f, above %.0f %% of other pairings\n",
                   shot, r->before.chi2_reduced, r->after.chi2_reduced, r->before.correlation,
                   r->after.correlation, 100 * r->before.strong_explained,
                   100 * r->after.strong_explained, r->before.centroid_rms, r->after.centroid_rms,
                   r->experiment.crystal.cell[0], r->experiment.crystal.cell[2], r->shoebox_count,
-                  own, others);
+                  own, 100 * below);
     assert_true(r->after.chi2_reduced < r->before.chi2_reduced);
     assert_true(r->after.correlation > r->before.correlation - 0.01);
     /* the cell of the merged data of this experiment: 93.24, 130.71; one still knows it to 0.3 % */
     assert_true(fabs(r->experiment.crystal.cell[0] / 93.24 - 1) < 0.003);
     assert_true(fabs(r->experiment.crystal.cell[2] / 130.71 - 1) < 0.005);
     assert_true(r->experiment.crystal.cell[0] == r->experiment.crystal.cell[1]);
-    assert_true(own > least_correlation && own > others + 0.2);
+    assert_true(own > least_correlation && below > 0.95);
     db_fit_result_destroy(&r);
     db_measured_image_clear(&image);
     db_experiment_clear(&start);
@@ -136,7 +143,7 @@ static void spots_of_64_panels_go_with_their_structure_factors(void **state) {
         fail_msg("%s", db_context_message(context));
     refine_shot("401", 1.272607, 0.4);
     refine_shot("601", 1.272444, 0.2);
-    refine_shot("801", 1.270917, 0.4);
+    refine_shot("801", 1.270917, 0.35);
 }
 
 /* Shot 401 against calculated amplitudes, the beam's full width in percent of the wavelength. */
@@ -181,8 +188,8 @@ static void known_amplitudes_ask_for_the_beam_s_bandwidth(void **state) {
     const double *const sharp = one->experiment.crystal.cell, *const cell =
                                                                   wide->experiment.crystal.cell;
     assert_true(one->after.correlation > 0.6);
-    assert_true(wide->after.correlation > one->after.correlation + 0.02);
-    assert_true(wide->after.strong_explained > one->after.strong_explained);
+    assert_true(wide->after.correlation > one->after.correlation + 0.01);
+    assert_true(wide->after.strong_explained > one->after.strong_explained + 0.02);
     assert_true(fabs(cell[0] - 93.24) < fabs(sharp[0] - 93.24));
     assert_true(fabs(cell[2] - 130.71) < fabs(sharp[2] - 130.71));
     assert_true(fabs(cell[0] / 93.24 - 1) < 0.002 && fabs(cell[2] / 130.71 - 1) < 0.005);

@@ -239,7 +239,9 @@ typedef struct db_measured_image {
     char detector[64];                  /**< as named by the header, or "" */
     size_t masked;                      /**< number of pixels with mask != 0 */
     double readout_noise;               /**< counts, standard deviation of a pixel; 0 */
-    double reserved[7]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+    /** counts of each pixel that were subtracted besides the pedestal; owned; NULL: none */
+    float *dark;
+    double reserved[6]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_measured_image;
 
 /** Reads an image, recognized by content: SMV, miniCBF (Pilatus, Eiger), full CBF (imgCIF; pixels
