@@ -1,5 +1,8 @@
 """The extension module, and what all calls have in common: contexts, statuses, arrays, texts."""
 
+import os
+import weakref
+
 import numpy
 
 from . import errors
@@ -38,6 +41,17 @@ def threads(number=None):
     return lib.db_context_threads(new_context())
 
 
+def forked():
+    """In a child of fork: OpenMP's threads are those of the parent, and would be waited for."""
+    threads(1)
+    for plan in plans:
+        lib.db_context_set_threads(plan._context, 1)
+
+
+plans = weakref.WeakSet()
+os.register_at_fork(after_in_child=forked)
+
+
 def text(c):
     """A C string as str; file names may hold any bytes."""
     return ffi.string(c).decode(errors="surrogateescape") if c != ffi.NULL else ""
@@ -45,7 +59,6 @@ def text(c):
 
 def encoded(path):
     """A path as bytes."""
-    import os
     value = os.fsencode(path)
     if b"\0" in value:
         raise errors.UsageError(f"path {path!r}: expected no zero bytes")

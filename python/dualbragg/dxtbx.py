@@ -59,7 +59,9 @@ def from_models(*, beam, detector, crystal=None, goniometer=None, scan=None, **k
         path = os.path.join(folder, "models.expt")
         with open(path, "w", encoding="utf-8") as out:
             out.write(text)
-        return Experiment(expt=path, **keywords)
+        made = Experiment(expt=path, **keywords)
+    made._recipe = None  # the file is gone
+    return made
 
 
 def from_experiments(experiments, number=None, **keywords):

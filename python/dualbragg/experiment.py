@@ -1,6 +1,7 @@
 """Experiments: crystal, beam, spindle, detector, structure factors."""
 
 import copy
+import os
 
 import numpy
 
@@ -93,10 +94,13 @@ class Experiment:
     experiment["cell_a"] reads and sets parameters, by which images have derivatives, in their
     units.
 
-    Thread-safety: an experiment may be read by many threads while none changes it.
+    Thread-safety: an experiment may be read by many threads while none changes it. One that was made
+    from keywords can be pickled; it is made again from them, and from the files that they name.
     """
 
     def __init__(self, *, header=None, expt=None, expt_number=-1, **keywords):
+        self._recipe = _recipe(header, expt, expt_number, keywords)
+        self._changes, self._amplitudes = {}, None
         context = new_context()
         setup = ffi.new("db_setup *")
         lib.db_setup_init(setup)
@@ -167,20 +171,26 @@ class Experiment:
         """An experiment that shares nothing with a struct of the library."""
         made = object.__new__(cls)
         made.notices = list(notices)
+        made._recipe, made._changes, made._amplitudes = None, {}, None
         made._c = _new_experiment()
         context = new_context()
         check(context, lib.db_experiment_copy(context, c, made._c))
         return made
 
     def __copy__(self):
-        return self.copy_of(self._c, self.notices)
+        other = self.copy_of(self._c, self.notices)
+        other._recipe, other._amplitudes = self._recipe, self._amplitudes
+        other._changes = dict(self._changes)
+        return other
 
     def __deepcopy__(self, memo):
         return self.__copy__()
 
     def __reduce__(self):
-        raise TypeError("an Experiment cannot be pickled: make it again from its keywords, in each "
-                        "process")
+        if self._recipe is None:
+            raise TypeError("this Experiment cannot be pickled: it comes from a refinement or a search, "
+                            "not from keywords (to_expt keeps it)")
+        return _remake, (type(self), self._recipe, self._amplitudes, self._changes)
 
     def _check(self):
         context = new_context()
@@ -207,6 +217,7 @@ class Experiment:
         except errors.Error:
             lib.db_parameter_set(self._c, parameter, before)
             raise
+        self._changes[name] = lib.db_parameter_get(self._c, parameter)
 
     @property
     def parameters(self):
@@ -260,12 +271,33 @@ class Experiment:
             ffi.from_buffer("double[]", box)))
         self._c.structure_factors.default_F = default_F
         self._c.structure_factors.listed = len(hkl)
+        self._amplitudes = (hkl, amplitude.copy(), default_F)
+        self._changes = {n: v for n, v in self._changes.items() if not n.startswith("F:")}
 
     def __repr__(self):
         c = self._c.crystal
         cell = " ".join(f"{v:g}" for v in c.cell)
         return (f"<dualbragg.Experiment: cell {cell}, {self._c.beam.wavelength:g} A, images of "
                 f"{' x '.join(map(str, self.shape))}>")
+
+
+def _recipe(header, expt, expt_number, keywords):
+    """What an experiment is made of again in another process, which may be in another folder."""
+    keywords = {n: os.path.abspath(os.fsdecode(v)) if n in _FILES else copy.copy(v)
+                for n, v in keywords.items()}
+    for name, path in (("header", header), ("expt", expt)):
+        if path is not None:
+            keywords[name] = os.path.abspath(os.fsdecode(path))
+    return {**keywords, "expt_number": expt_number}
+
+
+def _remake(kind, recipe, amplitudes, changes):
+    made = kind(**recipe)
+    if amplitudes is not None:
+        made.set_amplitudes(*amplitudes)
+    for name, value in changes.items():
+        made[name] = value
+    return made
 
 
 def _new_experiment():

@@ -5,7 +5,7 @@ import math
 import numpy
 
 from . import errors
-from ._library import Watch, array, check, ffi, integer, lib, new_context, pointer, text
+from ._library import Watch, array, check, ffi, integer, lib, new_context, plans, pointer, text
 
 _PRECISIONS = {"double": lib.DB_PRECISION_DOUBLE, "mixed": lib.DB_PRECISION_MIXED}
 
@@ -24,7 +24,7 @@ class Plan:
         an exception goes on from the call. Ctrl-C ends an image in any case
 
     A plan is used by one thread at a time and parallelizes inside; other threads of Python go on
-    meanwhile. The experiment is copied: update() takes over its changes.
+    meanwhile. A process that is forked from this one uses one thread. The experiment is copied: update() takes over its changes.
     """
 
     def __init__(self, experiment, parameters=(), *, precision="auto", dtype=numpy.float32,
@@ -58,6 +58,7 @@ class Plan:
         context = self._context  # lives as long as the plan
         self._plan = ffi.gc(out[0], lambda p: (context, lib.db_plan_destroy(
             ffi.new("db_plan **", p)))[0])
+        plans.add(self)
 
     def _choose(self, experiment, precision):
         if precision == "auto":

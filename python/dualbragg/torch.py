@@ -6,10 +6,13 @@
     loss = ((model() - data) ** 2).sum()
     loss.backward()                       # one pass, no derivative image is stored
 
-Tensors are on the processor. Second derivatives are not there: asking for them is an error.
+Reverse and forward mode, torch.func (vmap, vjp, jvp, jacrev, jacfwd, hessian) and torch.compile, as a
+custom operator (dualbragg::render), go through it. Tensors are on the processor.
 """
 
+import itertools
 import threading
+import weakref
 
 import numpy
 import torch
@@ -19,72 +22,285 @@ from .fields import parameters as describe
 from .plan import Plan
 
 _TYPES = {torch.float32: numpy.float32, torch.float64: numpy.float64}
+_SECOND_ORDERS = ("error", "gauss-newton", "differences")
+_renderers = weakref.WeakValueDictionary()  # by number, for operators of compiled code
+_numbers = itertools.count(1)
 
 
 class Renderer:
     """A plan, and an experiment of its own, which takes the values of its parameters.
 
-    Keywords are those of dualbragg.Plan; dtype is torch.float32 or torch.float64."""
+    experiment: copied; parameters: names of those that values are of
+    dtype: of images, torch.float32 or torch.float64
+    second_order: what second derivatives of images by the parameters are taken for, as a loss needs
+        them that is differentiated twice:
+        "error": refused;
+        "gauss-newton": 0, so that the Hessian of a loss is J^T (d2 loss/d image2) J;
+        "differences": differences of first derivatives, at two more passes each
+    keywords: those of dualbragg.Plan
 
-    def __init__(self, experiment, parameters, dtype=torch.float32, **keywords):
+    It can be pickled and copied if the experiment can, and used by several threads, one at a time."""
+
+    def __init__(self, experiment, parameters, dtype=torch.float32, *, second_order="error", **keywords):
         if dtype not in _TYPES:
             raise errors.UsageError(f"dtype: expected torch.float32 or torch.float64, found {dtype}")
+        if second_order not in _SECOND_ORDERS:
+            raise errors.UsageError(f"second_order: expected one of {', '.join(_SECOND_ORDERS)}, found "
+                                    f"{second_order!r}")
         self.experiment = experiment.copy()
         self.plan = Plan(self.experiment, parameters, dtype=_TYPES[dtype], **keywords)
-        self.dtype = dtype
+        self.dtype, self.second_order = dtype, second_order
+        self._keywords = keywords
         self._lock = threading.Lock()  # autograd goes back in threads of its own
+        self.number = next(_numbers)
+        _renderers[self.number] = self
+
+    def __reduce__(self):
+        return (_remake, (self.experiment, self.plan.names, self.dtype, self.second_order,
+                          self._keywords))
+
+    def __deepcopy__(self, memo):
+        return _remake(*self.__reduce__()[1])
+
+    @property
+    def shape(self):
+        """Of an image: (slow, fast), or as Experiment.shape says."""
+        return tuple(self.plan.shape)
 
     def __call__(self, values):
-        """The image (photons) at the values of the parameters, in their units."""
+        """The image (photons) at the values of the parameters, in their units.
+
+        values: floating tensor of (parameters,), or (..., parameters) for an image each; returns
+        (..., *shape) of the renderer's dtype"""
+        self._check(values)
+        if torch.compiler.is_compiling():
+            return torch.ops.dualbragg.render(values, self.number)
         return _Render.apply(values, self)
 
     def _at(self, values):
-        """The plan at these values; the lock is held."""
-        for name, value in zip(self.plan.names, values.detach().double().tolist()):
+        """The plan at these values (an array); the lock is held."""
+        for name, value in zip(self.plan.names, values.tolist()):
             self.experiment[name] = value
         self.plan.update(self.experiment)
         return self.plan
 
     def _check(self, values):
-        expected = (len(self.plan.names),)
+        expected = len(self.plan.names)
+        if not isinstance(values, torch.Tensor):
+            raise errors.UsageError(f"values: expected a tensor, found {type(values).__name__}")
         if values.device.type != "cpu":
-            raise errors.UsageError(f"values: expected a tensor on the processor, found {values.device}")
-        if tuple(values.shape) != expected:
-            raise errors.UsageError(f"values: expected the shape {expected}, found "
-                                    f"{tuple(values.shape)}")
+            raise errors.UsageError("values: expected a tensor on the processor (values.cpu() makes a "
+                                    f"copy), found one on {values.device}")
+        if values.dim() < 1 or values.shape[-1] != expected:
+            raise errors.UsageError(f"values: expected the shape ({expected},) or (..., {expected}), "
+                                    f"found {tuple(values.shape)}")
         if not values.is_floating_point():
             raise errors.UsageError(f"values: expected a floating type, found {values.dtype}")
 
+    def _room(self, values):
+        return torch.empty((*values.shape[:-1], *self.shape), dtype=self.dtype)
 
-class _Render(torch.autograd.Function):
-    @staticmethod
-    def forward(values, renderer):
-        renderer._check(values)
-        with renderer._lock:
-            return torch.from_numpy(renderer._at(values).forward())
+    # What the derivatives below are made of: for each row of values, in numpy.
+
+    def _forward(self, values):
+        images = self._room(values)
+        with self._lock:
+            for row, image in zip(_rows(values), _images(images, self)):
+                self._at(row).forward(image)
+        return images
+
+    def _vjp(self, values, cotangent):
+        gradient = torch.empty(values.shape, dtype=torch.float64)
+        own = cotangent.detach().to(self.dtype).contiguous()  # autograd may hand over one number for all
+        with self._lock:
+            for row, image, out in zip(_rows(values), _images(own, self), _rows(gradient)):
+                out[:] = self._at(row).vjp(image)
+        return gradient.to(values.dtype)
+
+    def _jvp(self, values, tangent):
+        images, unused = self._room(values), numpy.empty(self.shape, self.plan.dtype)
+        with self._lock:
+            for row, along, image in zip(_rows(values), _rows(tangent), _images(images, self)):
+                self._at(row).jvp(along, unused, image)
+        return images
+
+    def _bend(self, values, cotangent, direction):
+        """The derivative of vjp(values, cotangent) along a direction of the values."""
+        if self.second_order == "error":
+            raise errors.UnsupportedError("second derivatives of images: the library has none; "
+                                          "Renderer(second_order='gauss-newton') leaves them out, "
+                                          "'differences' estimates them")
+        if self.second_order == "gauss-newton":
+            return torch.zeros_like(values)
+        table = describe()
+        scale = torch.tensor([table[n].scale if n in table else 1.0 for n in self.plan.names],
+                             dtype=torch.float64)
+        step = 1e-4 if self.plan.precision == "double" and self.dtype == torch.float64 else 1e-2
+        at, along = values.detach().double(), direction.detach().double()
+        length = (along / scale).abs().amax(-1, keepdim=True)
+        h = torch.where(length > 0, step / length, torch.ones_like(length))
+        ahead, behind = [self._vjp(at + sign * h * along, cotangent) for sign in (1, -1)]
+        return ((ahead - behind) / (2 * h)).to(values.dtype)
+
+
+def _remake(experiment, names, dtype, second_order, keywords):
+    return Renderer(experiment, names, dtype, second_order=second_order, **keywords)
+
+
+def _rows(values):
+    """Rows of (..., n) as arrays of float64; of a float64 tensor they are its own memory."""
+    own = values.detach().double().contiguous()
+    return list(own.reshape(-1, values.shape[-1]).numpy())
+
+
+def _images(images, renderer):
+    """Images of (..., *shape) as arrays."""
+    return list(images.reshape(-1, *renderer.shape).numpy())
+
+
+class _Function(torch.autograd.Function):
+    """What is common: all arguments but the last, the renderer, are tensors, which may have further
+    dimensions in front."""
+
+    @classmethod
+    def _in_front(cls, tensor, dim, size):
+        return tensor.expand(size, *tensor.shape) if dim is None else tensor.movedim(dim, 0)
+
+    @classmethod
+    def _vmap(cls, info, in_dims, *arguments):
+        *tensors, renderer = arguments
+        moved = [cls._in_front(t, d, info.batch_size) for t, d in zip(tensors, in_dims)]
+        return cls.apply(*moved, renderer), 0
 
     @staticmethod
     def setup_context(context, inputs, output):
-        values, context.renderer = inputs
-        context.save_for_backward(values)
-        context.save_for_forward(values)
+        *tensors, context.renderer = inputs
+        context.save_for_backward(*tensors)
+        context.save_for_forward(*tensors)
+
+
+class _Render(_Function):
+    """The image at values."""
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
+    def forward(values, renderer):
+        return renderer._forward(values)
+
+    @staticmethod
     def backward(context, cotangent):
         values, = context.saved_tensors
-        # what autograd hands over may be one number for all pixels
-        own = cotangent.detach().to(context.renderer.dtype).contiguous().numpy()
-        with context.renderer._lock:
-            gradient = context.renderer._at(values).vjp(own)
-        return torch.from_numpy(gradient).to(values.dtype), None
+        return _Adjoint.apply(values, cotangent, context.renderer), None
 
     @staticmethod
     def jvp(context, tangent, _):
         values, = context.saved_tensors
-        with context.renderer._lock:
-            _, image = context.renderer._at(values).jvp(tangent.detach().double().numpy().copy())
-        return torch.from_numpy(image)
+        return _Tangent.apply(values, tangent, context.renderer)
+
+    @staticmethod
+    def vmap(info, in_dims, *arguments):
+        return _Render._vmap(info, in_dims, *arguments)
+
+
+class _Adjoint(_Function):
+    """J^T cotangent."""
+
+    @staticmethod
+    def forward(values, cotangent, renderer):
+        return renderer._vjp(values, cotangent)
+
+    @staticmethod
+    def backward(context, direction):
+        values, cotangent = context.saved_tensors
+        bent = by_cotangent = None
+        if context.needs_input_grad[0]:
+            bent = _Bend.apply(values, cotangent, direction, context.renderer)
+        if context.needs_input_grad[1]:
+            by_cotangent = _Tangent.apply(values, direction, context.renderer).to(cotangent.dtype)
+        return bent, by_cotangent, None
+
+    @staticmethod
+    def jvp(context, tangent, cotangent_tangent, _):
+        values, cotangent = context.saved_tensors
+        found = _Adjoint.apply(values, cotangent_tangent, context.renderer)
+        return found + _Bend.apply(values, cotangent, tangent, context.renderer)
+
+    @staticmethod
+    def vmap(info, in_dims, *arguments):
+        return _Adjoint._vmap(info, in_dims, *arguments)
+
+
+class _Tangent(_Function):
+    """J tangent."""
+
+    @staticmethod
+    def forward(values, tangent, renderer):
+        return renderer._jvp(values, tangent)
+
+    @staticmethod
+    def backward(context, cotangent):
+        values, tangent = context.saved_tensors
+        bent = by_tangent = None
+        if context.needs_input_grad[0]:
+            bent = _Bend.apply(values, cotangent, tangent, context.renderer)
+        if context.needs_input_grad[1]:
+            by_tangent = _Adjoint.apply(values, cotangent, context.renderer).to(tangent.dtype)
+        return bent, by_tangent, None
+
+    @staticmethod
+    def vmap(info, in_dims, *arguments):
+        return _Tangent._vmap(info, in_dims, *arguments)
+
+
+class _Bend(_Function):
+    """The derivative of J^T cotangent along a direction; its own derivatives are refused."""
+
+    @staticmethod
+    def forward(values, cotangent, direction, renderer):
+        return renderer._bend(values, cotangent, direction)
+
+    @staticmethod
+    def backward(context, _):
+        raise errors.UnsupportedError("third derivatives of images: the library has none")
+
+    @staticmethod
+    def vmap(info, in_dims, *arguments):
+        return _Bend._vmap(info, in_dims, *arguments)
+
+
+# The same as operators, which compiled code calls as they are.
+
+@torch.library.custom_op("dualbragg::render", mutates_args=())
+def _render_operator(values: torch.Tensor, renderer: int) -> torch.Tensor:
+    return _renderers[renderer]._forward(values)
+
+
+@_render_operator.register_fake
+def _(values, renderer):
+    own = _renderers[renderer]
+    return values.new_empty((*values.shape[:-1], *own.shape), dtype=own.dtype)
+
+
+@torch.library.custom_op("dualbragg::adjoint", mutates_args=())
+def _adjoint_operator(values: torch.Tensor, cotangent: torch.Tensor, renderer: int) -> torch.Tensor:
+    return _renderers[renderer]._vjp(values, cotangent)
+
+
+@_adjoint_operator.register_fake
+def _(values, cotangent, renderer):
+    return torch.empty_like(values)
+
+
+def _save(ctx, inputs, output):  # torch names the arguments
+    values, ctx.number = inputs
+    ctx.save_for_backward(values)
+
+
+def _back(context, cotangent):
+    values, = context.saved_tensors
+    return torch.ops.dualbragg.adjoint(values, cotangent, context.number), None
+
+
+_render_operator.register_autograd(_back, setup_context=_save)
 
 
 class Image(torch.nn.Module):
@@ -92,6 +308,7 @@ class Image(torch.nn.Module):
 
     experiment: where they start; parameters: their names
     bounds: {name: (least, most)} in their units: those stay between them
+    dtype and keywords: those of Renderer
 
     The one parameter of the module, `steps`, is in typical steps of each quantity, so that one
     learning rate suits all: value = start + scale * step, and within bounds
@@ -132,4 +349,5 @@ class Image(torch.nn.Module):
         return torch.where(bounded, inside, free)
 
     def forward(self):
+        """The image at values()."""
         return self.renderer(self.values())

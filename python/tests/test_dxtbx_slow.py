@@ -13,7 +13,6 @@ try:
     import dxtbx.model
     from cctbx import crystal, miller
     from cctbx.array_family import flex
-    from dxtbx.imageset import ImageSet, ImageSetData
     from dxtbx.model.experiment_list import ExperimentListFactory
     missing = ""
 except ImportError as error:

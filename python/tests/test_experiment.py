@@ -3,6 +3,7 @@
 import gc
 import json
 import os
+import pickle
 import tempfile
 import unittest
 
@@ -44,6 +45,20 @@ class Experiments(unittest.TestCase):
         other = e.copy()
         other["cell_a"] = 80
         self.assertEqual(e["cell_a"], 78)
+
+    def test_they_are_pickled(self):
+        e = dualbragg.Experiment(**SCENE, divergence=(1, 2))
+        e.set_amplitudes([[1, 2, 3], [2, 0, 1]], [30, 40], 80)
+        e["misset_y"] += 0.1
+        e["F:2:0:1"] = 60
+        e["cell_a"] = 78.2
+        for other in (pickle.loads(pickle.dumps(e)), pickle.loads(pickle.dumps(e.copy()))):
+            self.assertEqual(other.parameters, e.parameters)
+            self.assertEqual(other["F:2:0:1"], 60)
+            numpy.testing.assert_array_equal(dualbragg.Plan(other).forward(),
+                                             dualbragg.Plan(e).forward())
+        with self.assertRaisesRegex(TypeError, "pickled"):
+            pickle.dumps(dualbragg.Experiment.copy_of(e._c))
 
     def test_structure_factors_of_arrays(self):
         e = dualbragg.Experiment(**dict(SCENE, default_F=0))

@@ -1,6 +1,9 @@
 """Tensors of PyTorch; skipped where it is not installed."""
 
+import copy
+import pickle
 import unittest
+import warnings
 
 import dualbragg
 
@@ -8,45 +11,138 @@ try:
     import torch
 
     import dualbragg.torch
+    # its own forward mode calls what it has deprecated
+    warnings.filterwarnings("ignore", ".torch.jit.script. is deprecated", FutureWarning)
 except ImportError:
     torch = None
 
+# a small detector, since checks of derivatives go through each pixel
 SCENE = dict(cell=(78, 78, 38), cells=(12, 11, 10), default_F=100, wavelength=1.1, distance=90,
-             detector_pixels=(40, 30), pixel_size=0.6, misset=(10, 20, 30), oversample=2,
+             detector_pixels=(12, 9), pixel_size=2, misset=(10, 20, 30), oversample=2,
              fluence=1e24, shape="gauss")
+CLOSED = dict(spots="closed", mosaic_rms=0.5)
 NAMES = ["cell_a", "misset_y", "distance"]
+
+
+def at(*values):
+    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
+
+
+class Shots(torch.utils.data.Dataset if torch else object):
+    """Images at random orientations, for workers of a DataLoader."""
+
+    def __init__(self, render):
+        self.render = render
+
+    def __len__(self):
+        return 6
+
+    def __getitem__(self, i):
+        return self.render(torch.tensor([78.0, 20 + i, 90], dtype=torch.float64))
 
 
 @unittest.skipUnless(torch, "PyTorch is not installed")
 class Tensors(unittest.TestCase):
-    def renderer(self, **more):
-        return dualbragg.torch.Renderer(dualbragg.Experiment(**dict(SCENE, **more)), NAMES,
-                                        torch.float64, precision="double")
+    def renderer(self, names=NAMES, second_order="error", **more):
+        return dualbragg.torch.Renderer(dualbragg.Experiment(**dict(SCENE, **more)), names,
+                                        torch.float64, precision="double", second_order=second_order)
+
+    def scaled(self, render, *values):
+        """The renderer in units of its brightest pixel."""
+        with torch.no_grad():
+            size = render(at(*values)).max()
+        self.assertGreater(size, 0)
+        return lambda v: render(v) / size
 
     def test_gradcheck_both_ways(self):
-        for more in ({}, dict(spots="closed", mosaic_rms=0.5)):
-            render = self.renderer(**more)
-            values = torch.tensor([78.1, 20.05, 90.3], dtype=torch.float64, requires_grad=True)
-            with torch.no_grad():
-                size = render(values).max()
-            self.assertGreater(size, 0)
+        for more in ({}, CLOSED):
+            scaled = self.scaled(self.renderer(**more), 78.1, 20.05, 90.3)
             self.assertTrue(torch.autograd.gradcheck(
-                lambda v: render(v) / size, (values,), eps=1e-6, atol=1e-5, rtol=1e-4,
+                scaled, (at(78.1, 20.05, 90.3),), eps=1e-6, atol=1e-5, rtol=1e-4,
                 check_forward_ad=True))
+
+    def test_gradgradcheck(self):
+        # by differences of derivatives: any parameter
+        scaled = self.scaled(self.renderer(second_order="differences", **CLOSED), 78.1, 20.05, 90.3)
+        self.assertTrue(torch.autograd.gradgradcheck(scaled, (at(78.1, 20.05, 90.3),), eps=1e-5,
+                                                     atol=1e-3, rtol=1e-3))
+        # Gauss-Newton is exact where images are linear
+        linear = self.renderer(["scale"], "gauss-newton", **CLOSED)
+        self.assertTrue(torch.autograd.gradgradcheck(self.scaled(linear, 1.0), (at(1.2),), eps=1e-5,
+                                                     atol=1e-5))
+
+    def test_gauss_newton_is_the_normal_matrix(self):
+        render = self.renderer(second_order="gauss-newton", **CLOSED)
+        values = at(78.05, 20.02, 90.1)
+        data = render(at(78, 20, 90)).detach()
+        hessian = torch.autograd.functional.hessian(
+            lambda v: 0.5 * ((render(v) - data)**2).sum(), values)
+        jacobian = torch.func.jacrev(render)(values.detach()).reshape(-1, 3)
+        expected = jacobian.T @ jacobian
+        self.assertLess(((hessian - expected) / expected.diagonal().sqrt().outer(
+            expected.diagonal().sqrt())).abs().max(), 1e-10)
+        self.assertTrue(torch.allclose(torch.func.jacfwd(render)(values.detach()).reshape(-1, 3),
+                                       jacobian, rtol=1e-9, atol=1e-9 * float(jacobian.abs().max())))
+
+    def test_batches_and_vmap_are_one_by_one(self):
+        render = self.renderer()
+        values = torch.tensor([[78.0, 20, 90], [78.2, 20.5, 91], [77.5, 19, 88], [78, 20, 92]],
+                              dtype=torch.float64)
+        each = torch.stack([render(v) for v in values])
+        self.assertTrue(torch.equal(render(values), each))
+        self.assertTrue(torch.equal(render(values.reshape(2, 2, 3)), each.reshape(2, 2, 9, 12)))
+        self.assertTrue(torch.equal(torch.func.vmap(render)(values), each))
+        weight = torch.rand(each.shape, dtype=torch.float64)
+        one = values.clone().requires_grad_()
+        (render(one) * weight).sum().backward()
+        mapped = torch.func.vmap(torch.func.grad(lambda v, w: (render(v) * w).sum()))(values, weight)
+        self.assertTrue(torch.equal(mapped, one.grad))
 
     def test_backward_is_at_the_values_of_its_own_image(self):
         render = self.renderer()
-        one = torch.tensor([78.0, 20, 90], dtype=torch.float64, requires_grad=True)
-        two = torch.tensor([79.0, 21, 95], dtype=torch.float64, requires_grad=True)
+        one = at(78, 20, 90)
         first = (render(one) ** 2).sum()
-        render(two).sum().backward()
+        render(at(79, 21, 95)).sum().backward()
         first.backward()
-        alone = torch.tensor([78.0, 20, 90], dtype=torch.float64, requires_grad=True)
+        alone = at(78, 20, 90)
         (render(alone) ** 2).sum().backward()
         self.assertTrue(torch.equal(one.grad, alone.grad))
 
+    def test_compiled_code_has_it_as_an_operator(self):
+        render = self.renderer()
+
+        def loss(values):
+            return (2 * render(values) + 1).square().mean()
+
+        compiled = torch.compile(loss, fullgraph=True, backend="aot_eager")
+        one, two = at(78, 20, 90), at(78, 20, 90)
+        loss(one).backward()
+        compiled(two).backward()
+        self.assertTrue(torch.allclose(one.grad, two.grad, rtol=1e-14))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of torch about itself
+            torch.library.opcheck(torch.ops.dualbragg.render.default, (at(78, 20, 90), render.number))
+
+    def test_workers_of_a_loader(self):
+        render = self.renderer()
+        expected = [render(torch.tensor([78.0, 20 + i, 90], dtype=torch.float64)) for i in range(6)]
+        for start in ("fork", "spawn"):
+            loader = torch.utils.data.DataLoader(Shots(render), batch_size=3, num_workers=2,
+                                                 multiprocessing_context=start)
+            self.assertTrue(torch.equal(torch.cat(list(loader)), torch.stack(expected)), start)
+
+    def test_modules_are_kept(self):
+        model = dualbragg.torch.Image(dualbragg.Experiment(**SCENE), NAMES, {"cell_a": (77, 79)})
+        with torch.no_grad():
+            model.steps += 0.3
+        for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+            self.assertTrue(torch.equal(other(), model()))
+        fresh = dualbragg.torch.Image(dualbragg.Experiment(**SCENE), NAMES, {"cell_a": (77, 79)})
+        fresh.load_state_dict(model.state_dict())
+        self.assertTrue(torch.equal(fresh(), model()))
+
     def test_a_module_learns_its_parameters(self):
-        truth = dualbragg.Experiment(**dict(SCENE, spots="closed", mosaic_rms=0.5))
+        truth = dualbragg.Experiment(**dict(SCENE, **CLOSED))
         start = truth.copy()
         start["misset_y"] += 0.1
         start["cell_a"] += 0.1
@@ -69,19 +165,28 @@ class Tensors(unittest.TestCase):
 
     def test_what_does_not_fit_is_refused(self):
         render = self.renderer()
-        with self.assertRaisesRegex(dualbragg.UsageError, r"values: .*\(3,\)"):
+        refused = self.assertRaisesRegex
+        with refused(dualbragg.UsageError, r"values: .*\(3,\)"):
             render(torch.zeros(2, dtype=torch.float64))
-        with self.assertRaisesRegex(dualbragg.UsageError, "floating"):
+        with refused(dualbragg.UsageError, "floating"):
             render(torch.zeros(3, dtype=torch.int64))
-        with self.assertRaisesRegex(dualbragg.InputError, "cell edge a"):
+        with refused(dualbragg.UsageError, "values: .*list"):
+            render([78.0, 20.0, 90.0])
+        with refused(dualbragg.UsageError, "processor.*meta"):
+            render(torch.zeros(3, device="meta"))
+        with refused(dualbragg.UsageError, "misset_y: .*finite"):
+            render(torch.tensor([78.0, torch.nan, 90]))
+        with refused(dualbragg.InputError, "cell edge a"):
             render(torch.tensor([-1.0, 0, 90]))
-        with self.assertRaisesRegex(dualbragg.UsageError, "dtype"):
+        with refused(dualbragg.UsageError, "dtype"):
             dualbragg.torch.Renderer(dualbragg.Experiment(**SCENE), NAMES, torch.float16)
-        with self.assertRaisesRegex(dualbragg.UsageError, "misset_z"):
+        with refused(dualbragg.UsageError, "second_order: .*newton"):
+            self.renderer(second_order="newton")
+        with refused(dualbragg.UsageError, "misset_z"):
             dualbragg.torch.Image(dualbragg.Experiment(**SCENE), NAMES, {"misset_z": (0, 1)})
-        values = torch.tensor([78.0, 20, 90], dtype=torch.float64, requires_grad=True)
+        values = at(78, 20, 90)
         slope, = torch.autograd.grad(render(values).sum(), values, create_graph=True)
-        with self.assertRaises(RuntimeError):
+        with refused(dualbragg.UnsupportedError, "second derivatives"):
             slope.sum().backward()
 
 
