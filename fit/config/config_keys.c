@@ -247,7 +247,7 @@ static const db_config_key data_keys[] = {
 static const db_config_key shots_keys[] = {
     OTHER("list", DB_KEY_FILE, IN_CONFIG(shot_list), "one image, named above", "shots.txt",
         "text file, each line an image, or the configuration (.yaml) of a shot, then KEY=VALUE for it alone; or a "
-        "DIALS experiment list (.expt), each experiment a shot"),
+        "DIALS experiment list (.expt) or a .stream of CrystFEL, each image or crystal a shot"),
     CHOICE("series", IN_CONFIG(series), no_yes, NULL, 0, NULL,
         "yes: the images are frames of one crystal on a turning spindle: phi comes from their headers, all that is "
         "refined is shared, but for the scale, and the orientation is found on the first; parts of a reflection on "

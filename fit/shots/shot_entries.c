@@ -1,13 +1,13 @@
-/* Lists of shots: text files, a name in each line, then KEY=VALUE; and DIALS experiment lists, of
- * which each experiment is a shot. */
+/* Lists of shots: text files, a name in each line, then KEY=VALUE; and lists of experiments, of which
+ * each image of each experiment is a shot. */
 #include "fit/shots/shot_entries.h"
 
 #include "base/context_internal.h"
-#include "base/json_reader.h"
 #include "base/path.h"
 #include "base/text_reader.h"
 #include "fit/config/config_keys.h"
 
+#include <dualbragg/io.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,30 +160,86 @@ static db_status add_image(db_context *context, const db_text *text, const char 
                : db_fail_memory(context, text->path);
 }
 
+/* Finds the image: as named or, if the data have moved, beside the list. */
+static char *find_image(const char *list, const char *name) {
+    char *const named = db_path_beside(list, name);
+    if (!named || access(named, R_OK) == 0) return named;
+    char *const beside = db_path_beside(list, db_file_name(name));
+    if (!beside || access(beside, R_OK) != 0) {
+        free(beside);
+        return named;
+    }
+    free(named);
+    return beside;
+}
+
+/* Shots of a list of experiments, each with the number of its own. line: of the list that names it; 0:
+ * it is the list itself. */
+static db_status add_experiment(db_context *context, const char *path, const db_listed_shot *shot,
+                                int line, db_fit_shot_list *list) {
+    char override[2 * DB_FIT_PATH_SIZE];
+    char *const image = find_image(path, shot->image);
+    db_shot_entry *const entry =
+        image ? db_shot_entries_add(list, image, line ? line : (int)shot->number) : NULL;
+    free(image);
+    if (!entry) return db_fail_memory(context, path);
+    snprintf(override, sizeof override, "model.expt=%s", path);
+    int whole = db_shot_entry_override(entry, override);
+    snprintf(override, sizeof override, "model.expt_number=%ld", shot->number);
+    whole = whole && shot->number >= 0 ? db_shot_entry_override(entry, override) : whole;
+    return whole ? DB_OK : db_fail_memory(context, path);
+}
+
+/* range: first and last shot, from 1; NULL: all. */
+static db_status add_experiments(db_context *context, const char *path, const long range[2],
+                                 int line, db_fit_shot_list *list) {
+    db_listed_shots shots;
+    DB_TRY(db_list_shots(context, path, &shots));
+    const size_t first = range ? (size_t)range[0] - 1 : 0,
+                 end = range ? (size_t)range[1] : shots.count;
+    db_status status = DB_OK;
+    if (end > shots.count)
+        status = db_fail(context, DB_ERROR_INPUT, "%s: expected shots from 1 to %zu, found %ld-%ld",
+                         path, shots.count, range[0], range[1]);
+    for (size_t i = first; i < end && status == DB_OK; i++)
+        status = add_experiment(context, path, &shots.shot[i], line, list);
+    db_listed_shots_clear(&shots);
+    return status;
+}
+
+/* A list of experiments among the lines of a list of shots, which are not opened to be told. */
+static int names_experiments(const char *name) {
+    return has_ending(name, ".expt") || has_ending(name, ".json") || has_ending(name, ".stream");
+}
+
 /* Adds the shot of a name, or all those of a range. */
 static db_status add_named(db_context *context, const db_text *text, char *name,
                            db_fit_shot_list *list) {
+    const int line = (int)text->line_number;
     long range[2];
-    if (!cut_range(name, range))
-        return db_shot_entries_add(list, name, (int)text->line_number)
-                   ? DB_OK
-                   : db_fail_memory(context, text->path);
-    if (range[0] < 1 || range[1] < range[0])
+    const int ranged = cut_range(name, range);
+    if (ranged && (range[0] < 1 || range[1] < range[0]))
         return db_fail(context, DB_ERROR_INPUT,
                        "%s:%zu: expected images from 1 on, the first before the last, found "
                        "%ld-%ld",
                        text->path, text->line_number, range[0], range[1]);
+    if (names_experiments(name))
+        return add_experiments(context, name, ranged ? range : NULL, line, list);
+    if (!ranged)
+        return db_shot_entries_add(list, name, line) ? DB_OK : db_fail_memory(context, text->path);
     for (long n = range[0]; n <= range[1]; n++) DB_TRY(add_image(context, text, name, n, list));
     return DB_OK;
 }
 
-/* Shots of one line have the same settings. */
-static db_status share_overrides(db_context *context, const db_text *text, size_t first,
-                                 db_fit_shot_list *list) {
+/* Settings of a line are those of all its shots. */
+static db_status set_all(db_context *context, const db_text *text, char *word, size_t first,
+                         db_fit_shot_list *list) {
+    if (first == list->count) return DB_OK;
+    db_shot_entry *const one = &list->entry[first];
+    DB_TRY(read_override(context, text, word, one));
     for (size_t i = first + 1; i < list->count; i++)
-        for (size_t k = 0; k < list->entry[first].count; k++)
-            if (!db_shot_entry_override(&list->entry[i], list->entry[first].override[k]))
-                return db_fail_memory(context, text->path);
+        if (!db_shot_entry_override(&list->entry[i], one->override[one->count - 1]))
+            return db_fail_memory(context, text->path);
     return DB_OK;
 }
 
@@ -204,8 +260,8 @@ static db_status read_line(db_context *context, const db_text *text, db_fit_shot
     DB_TRY(added);
     for (;;) {
         DB_TRY(next_word(context, text, &cursor, &word));
-        if (!word) return share_overrides(context, text, first, list);
-        DB_TRY(read_override(context, text, word, &list->entry[first]));
+        if (!word) return DB_OK;
+        DB_TRY(set_all(context, text, word, first, list));
     }
 }
 
@@ -219,167 +275,12 @@ static db_status read_text(db_context *context, const char *path, db_fit_shot_li
     return status;
 }
 
-/* An image of a template such as shot_#####.cbf: its number, from 0, with at least as many digits
- * as there are signs. */
-static char *fill_template(const char *pattern, long number) {
-    char digits[24];
-    const size_t length = (size_t)snprintf(digits, sizeof digits, "%ld", number);
-    const size_t first = strcspn(pattern, "#"), signs = strspn(pattern + first, "#");
-    const size_t zeros = signs > length ? signs - length : 0;
-    char *const name = malloc(strlen(pattern) + length + 1);
-    if (!name) return NULL;
-    strcpy(name, pattern);
-    if (signs == 0) return name;
-    memset(name + first, '0', zeros);
-    strcpy(name + first + zeros, digits);
-    strcat(name + first + zeros + length, pattern + first + signs);
-    return name;
-}
-
-/* The first image of a scan; -1 without one. */
-static db_status first_number(const db_json *root, const db_json *experiment, long *number) {
-    const db_json reference = db_json_member(experiment, "scan"),
-                  scans = db_json_member(root, "scan");
-    *number = -1;
-    if (!json_is_integer(reference.value)) return DB_OK;
-    const db_json scan = db_json_element(&scans, (size_t)json_integer_value(reference.value)),
-                  range = db_json_member(&scan, "image_range"), first = db_json_element(&range, 0);
-    if (!first.value) return DB_OK;
-    *number = (long)json_integer_value(first.value);
-    return json_is_integer(first.value) && *number >= 0
-               ? DB_OK
-               : db_json_fail(&first, "the number of an image, from 0");
-}
-
-/* An image as a list names it. */
-typedef struct listed_image {
-    char *name; /* owned */
-    long frame; /* of the file, from 1; 0: the file is the image */
-} listed_image;
-
-/* Image `number` (from 1) of a sequence: in a file of its own, or in one that holds them all. */
-static db_status in_sequence(const db_json *set, const char *pattern, long number,
-                             listed_image *image) {
-    const db_json indices = db_json_member(set, "single_file_indices");
-    const size_t count = json_array_size(indices.value);
-    image->name = fill_template(pattern, number);
-    if (!image->name) return db_fail_memory(set->context, set->path);
-    if (count == 0 || strchr(pattern, '#')) return DB_OK;
-    image->frame = number;
-    for (size_t i = 0; i < count; i++)
-        if (json_integer_value(json_array_get(indices.value, i)) == number - 1) return DB_OK;
-    return db_fail(
-        set->context, DB_ERROR_INPUT,
-        "%s: %s: expected the index %ld of image %ld, which a scan has, found %zu others",
-        set->path, indices.place, number - 1, number, count);
-}
-
-/* Which of a set's images an experiment shows: where several experiments share the set, they take one
- * after the other. */
-static db_status place_in_set(const db_json *root, const db_json *reference, size_t number,
-                              size_t count, size_t *place) {
-    const db_json experiments = db_json_member(root, "experiment");
-    const json_int_t own = json_integer_value(reference->value);
-    size_t sharing = 0;
-    *place = 0;
-    for (size_t i = 0; i < json_array_size(experiments.value); i++) {
-        const json_t *const set = json_object_get(json_array_get(experiments.value, i), "imageset");
-        if (!json_is_integer(set) || json_integer_value(set) != own) continue;
-        if (i < number) (*place)++;
-        sharing++;
-    }
-    if (count <= 1 || sharing == 1) *place = 0;
-    if (count <= 1 || sharing == 1 || sharing == count) return DB_OK;
-    return db_fail(root->context, DB_ERROR_INPUT,
-                   "%s: %s: %zu experiments share a set of %zu images; expected one for each, or "
-                   "sequences, whose scans say which",
-                   root->path, reference->place, sharing, count);
-}
-
-static db_status in_set(const db_json *root, const db_json *reference, const db_json *set,
-                        size_t number, listed_image *image) {
-    const db_json images = db_json_member(set, "images"),
-                  indices = db_json_member(set, "single_file_indices");
-    size_t place;
-    DB_TRY(place_in_set(root, reference, number, json_array_size(images.value), &place));
-    const char *const name = json_string_value(json_array_get(images.value, place));
-    if (!name) return db_json_fail(&images, "a list of images");
-    const json_t *const index = json_array_get(indices.value, place);
-    if (index) image->frame = (long)json_integer_value(index) + 1;
-    if (index && (!json_is_integer(index) || image->frame < 1))
-        return db_json_fail(&indices, "numbers of images in their file, from 0");
-    image->name = db_copy_text(name);
-    return image->name ? DB_OK : db_fail_memory(root->context, root->path);
-}
-
-/* The image of experiment `number`, the first of its scan; the caller frees its name. */
-static db_status image_of(const db_json *root, const db_json *experiment, size_t number,
-                          listed_image *image) {
-    const db_json reference = db_json_member(experiment, "imageset"),
-                  sets = db_json_member(root, "imageset");
-    long first;
-    *image = (listed_image){ .name = NULL };
-    if (!json_is_integer(reference.value)) return db_json_fail(&reference, "the number of a set");
-    const db_json set = db_json_element(&sets, (size_t)json_integer_value(reference.value));
-    const char *const pattern = db_json_text(&set, "template");
-    DB_TRY(first_number(root, experiment, &first));
-    const db_status status = pattern ? in_sequence(&set, pattern, first < 0 ? 1 : first, image)
-                                     : in_set(root, &reference, &set, number, image);
-    if (status != DB_OK) free(image->name);
-    return status;
-}
-
-/* Finds the image: as named or, if the data have moved, beside the list. */
-static char *find_image(const char *list, const char *name) {
-    char *const named = db_path_beside(list, name);
-    if (!named || access(named, R_OK) == 0) return named;
-    char *const beside = db_path_beside(list, db_file_name(name));
-    if (!beside || access(beside, R_OK) != 0) {
-        free(beside);
-        return named;
-    }
-    free(named);
-    return beside;
-}
-
-static db_status add_experiment(const db_json *root, const db_json *experiments, size_t number,
-                                db_fit_shot_list *list) {
-    const db_json experiment = db_json_element(experiments, number);
-    listed_image listed;
-    char override[2 * DB_FIT_PATH_SIZE], frame[32] = "";
-    DB_TRY(image_of(root, &experiment, number, &listed));
-    char *const file = listed.name ? find_image(root->path, listed.name) : NULL;
-    free(listed.name);
-    if (listed.frame > 0) snprintf(frame, sizeof frame, "#%ld", listed.frame);
-    char *const image = file ? malloc(strlen(file) + sizeof frame) : NULL;
-    if (image) strcat(strcpy(image, file), frame);
-    free(file);
-    db_shot_entry *const entry = image ? db_shot_entries_add(list, image, (int)number) : NULL;
-    free(image);
-    int whole = entry != NULL;
-    if (whole) {
-        snprintf(override, sizeof override, "model.expt=%s", root->path);
-        whole = db_shot_entry_override(entry, override);
-        snprintf(override, sizeof override, "model.expt_number=%zu", number);
-        whole = whole && db_shot_entry_override(entry, override);
-    }
-    return whole ? DB_OK : db_fail_memory(root->context, root->path);
-}
-
-static db_status read_expt(db_context *context, const char *path, db_fit_shot_list *list) {
-    json_t *document = NULL;
-    db_json root;
-    DB_TRY(db_json_open(context, path, &document, &root));
-    const db_json experiments = db_json_member(&root, "experiment");
-    db_status status = DB_OK;
-    if (!json_is_array(experiments.value)) status = db_json_fail(&experiments, "a list");
-    for (size_t i = 0; i < json_array_size(experiments.value) && status == DB_OK; i++)
-        status = add_experiment(&root, &experiments, i, list);
-    json_decref(document);
-    return status;
-}
-
 db_status db_shot_entries_read(db_context *context, const char *path, db_fit_shot_list *list) {
-    const int is_expt = has_ending(path, ".expt") || has_ending(path, ".json");
-    return is_expt ? read_expt(context, path, list) : read_text(context, path, list);
+    db_file_kind kind;
+    DB_TRY(db_recognize_file(context, path, &kind));
+    const int certain = *kind.label && !kind.uncertain;
+    const int experiments =
+        certain ? (kind.holds & DB_HOLDS_GEOMETRY) != 0 : names_experiments(path);
+    return experiments ? add_experiments(context, path, NULL, 0, list)
+                       : read_text(context, path, list);
 }

@@ -35,8 +35,8 @@ char *db_copy_text(const char *text);
 db_shot_entry *db_shot_entries_add(db_fit_shot_list *list, const char *name, int line);
 int db_shot_entry_override(db_shot_entry *entry, const char *override); /* 0: out of memory */
 
-/* Fills the list from a DIALS experiment list (.expt, .json), or else from a text file: a name in
- * each line, then KEY=VALUE. */
+/* Fills the list from one of experiments (db_list_shots), or else from a text file: a name in each
+ * line, then KEY=VALUE. */
 db_status db_shot_entries_read(db_context *context, const char *path, db_fit_shot_list *list);
 
 #endif

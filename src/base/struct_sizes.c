@@ -24,6 +24,8 @@ static const struct {
     SIZE(db_file_kind),
     SIZE(db_goniometer),
     SIZE(db_image_panel),
+    SIZE(db_listed_shot),
+    SIZE(db_listed_shots),
     SIZE(db_measured_image),
     SIZE(db_module_grid),
     SIZE(db_noise_frame),

@@ -34,3 +34,18 @@ db_status db_read_mosflm_matrix(db_context *context, const char *path, double ma
         return db_fail_format(context, path, format, NULL, DB_HOLDS_CRYSTALS);
     return db_mosflm_matrix_read(context, path, matrix);
 }
+
+db_status db_list_shots(db_context *context, const char *path, db_listed_shots *shots) {
+    const db_format *format;
+    *shots = (db_listed_shots){ .count = 0 };
+    DB_TRY(db_format_of_file(context, path, DB_HOLDS_GEOMETRY, &format));
+    if (format && !format->shots && !format->uncertain)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s: expected a list of shots (an experiment list of DIALS, a stream of "
+                       "CrystFEL), found %s",
+                       path, format->name);
+    const db_status status = format && format->shots ? format->shots(context, path, shots)
+                                                     : db_expt_shots(context, path, shots);
+    if (status != DB_OK) db_listed_shots_clear(shots);
+    return status;
+}

@@ -5,7 +5,7 @@
 
 #if defined(DB_HAVE_JANSSON)
 #include "base/json_memory.h"
-#include "base/json_reader.h"
+#include "base/json_kept.h"
 #include "base/vector.h"
 #include "io/format_readers.h"
 #include "io/formats.h"
@@ -206,7 +206,8 @@ static db_status keep(db_context *context, const char *path, json_t *written, co
     json_t *const identifier = json_object_get(p.original, "identifier");
     if (!p.experiment || !p.original)
         return db_fail(context, DB_ERROR_INPUT, "%s: is no longer the list that was written", path);
-    if (json_is_string(identifier)) json_object_set(p.experiment, "identifier", identifier);
+    if (json_is_string(identifier))
+        json_object_set_new(p.experiment, "identifier", json_string(json_string_value(identifier)));
     keep_beam(&p);
     keep_detector(&p);
     keep_crystal(&p);
@@ -219,16 +220,16 @@ static db_status keep(db_context *context, const char *path, json_t *written, co
 db_status db_expt_keep(db_context *context, const char *path, const char *from, size_t number) {
 #if defined(DB_HAVE_JANSSON)
     json_t *written = NULL;
-    json_t *original = NULL;
+    const json_t *original = NULL;
     db_json at;
     const db_format *format;
     DB_TRY(db_format_of_file(context, from, DB_HOLDS_GEOMETRY, &format));
     if (format && format->geometry != db_expt_read) return DB_OK; /* geometries, images: no list */
     const size_t failures = db_json_failures();
     db_status status = db_json_open(context, path, &written, &at);
-    if (status == DB_OK) status = db_json_open(context, from, &original, &at);
+    if (status == DB_OK) status = db_json_open_kept(context, from, &original, &at);
     if (status == DB_OK) status = keep(context, path, written, original, number, failures);
-    json_decref(original);
+    db_json_give_back(original);
     json_decref(written);
     return status;
 #else

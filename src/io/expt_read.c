@@ -10,6 +10,7 @@
 #include <string.h>
 
 #if defined(DB_HAVE_JANSSON)
+#include "base/json_kept.h"
 #include "io/dxtbx.h"
 #include "io/expt_detector.h"
 #include "io/expt_scan.h"
@@ -345,11 +346,11 @@ static db_status read_list(const db_json *root, const db_expt_selection *selecti
 db_status db_expt_read(db_context *context, const char *path, const db_expt_selection *selection,
                        db_experiment *experiment, db_expt_content *content) {
 #if defined(DB_HAVE_JANSSON)
-    json_t *document;
+    const json_t *document;
     db_json root;
-    DB_TRY(db_json_open(context, path, &document, &root));
+    DB_TRY(db_json_open_kept(context, path, &document, &root));
     const db_status status = read_list(&root, selection, experiment, content);
-    json_decref(document);
+    db_json_give_back(document);
     return status;
 #else
     (void)selection;
@@ -364,13 +365,13 @@ db_status db_expt_read(db_context *context, const char *path, const db_expt_sele
 db_status db_expt_count(db_context *context, const char *path, size_t *count) {
     *count = 0;
 #if defined(DB_HAVE_JANSSON)
-    json_t *document;
+    const json_t *document;
     db_json root;
-    DB_TRY(db_json_open(context, path, &document, &root));
+    DB_TRY(db_json_open_kept(context, path, &document, &root));
     const db_json list = db_json_member(&root, "experiment");
     *count = json_array_size(list.value);
     const db_status status = *count ? DB_OK : db_json_fail(&list, "a list of experiments");
-    json_decref(document);
+    db_json_give_back(document);
     return status;
 #else
     return db_fail(context, DB_ERROR_UNSUPPORTED,

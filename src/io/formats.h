@@ -36,6 +36,8 @@ typedef struct db_format {
                           db_experiment *experiment, db_expt_content *content);
     /* Number of images, or of experiments of a list; NULL: one. */
     db_status (*count)(db_context *context, const char *path, size_t *count);
+    /* As db_list_shots, into an empty list, which is cleared after a failure. */
+    db_status (*shots)(db_context *context, const char *path, db_listed_shots *shots);
     /* As db_read_mosflm_matrix. */
     db_status (*matrix)(db_context *context, const char *path, double matrix[9]);
 } db_format;

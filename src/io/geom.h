@@ -100,6 +100,9 @@ db_status db_stream_count(db_context *context, const char *path, size_t *count);
 db_status db_stream_read(db_context *context, const char *path, const db_expt_selection *selection,
                          db_experiment *experiment, db_expt_content *content);
 
+/* db_list_shots of a stream, into an empty list. */
+db_status db_stream_shots(db_context *context, const char *path, db_listed_shots *shots);
+
 /* A vector of CrystFEL's frame in that of experiment lists and back: turned about y. */
 static inline void db_geom_turn(double v[3]) {
     v[0] = -v[0];

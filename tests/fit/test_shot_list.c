@@ -36,12 +36,15 @@ static void a_template_of_any_length_is_filled(void **state) {
         if (read_template(signs, "[7, 9]", &list) != DB_OK)
             fail_msg("%s", db_context_message(context));
         const db_fit_shot_source source = db_fit_shot_list_source(list);
-        assert_int_equal(source.count, 1);
-        const char *const name = source.name(source.user, 0);
-        assert_int_equal(strlen(name), signs + 6);
-        assert_memory_equal(name, "/i", 2);
-        assert_int_equal(strspn(name + 2, "0"), signs - 1);
-        assert_string_equal(name + 2 + signs - 1, "7.cbf");
+        assert_int_equal(source.count, 3);
+        for (size_t image = 0; image < 3; image++) {
+            const char *const name = source.name(source.user, image);
+            const char *const ends[] = { "7.cbf", "8.cbf", "9.cbf" };
+            assert_int_equal(strlen(name), signs + 6);
+            assert_memory_equal(name, "/i", 2);
+            assert_int_equal(strspn(name + 2, "0"), signs - 1);
+            assert_string_equal(name + 2 + signs - 1, ends[image]);
+        }
         db_fit_shot_list_destroy(&list);
     }
 }
@@ -87,12 +90,48 @@ static void images_of_one_file_are_told_apart(void **state) {
     db_fit_shot_list *list;
     expect_names(STILLS("5, 5"), sequence, 2);
     expect_names(SET("{\"imageset\": 0}, {\"imageset\": 0}"), set, 2);
-    expect_names(SET("{\"imageset\": 0}"), set, 1);
+    expect_names(SET("{\"imageset\": 0}"), set, 2);
+    static const char *const range[] = { "/m.h5#4", "/m.h5#5" };
+    expect_names(STILLS("4, 5"), (const char *const[]){ "/m.h5#3", range[0], range[1] }, 3);
     assert_int_equal(read_list(STILLS("6, 6"), &list), DB_ERROR_INPUT);
     assert_non_null(strstr(db_context_message(context), "expected the index 5 of image 6"));
     const char *const three = SET("{\"imageset\": 0}, {\"imageset\": 0}, {\"imageset\": 0}");
     assert_int_equal(read_list(three, &list), DB_ERROR_INPUT);
     assert_non_null(strstr(db_context_message(context), "3 experiments share a set of 2 images"));
+}
+
+/* Lists of experiments in a list of shots: all their images, or some; settings are those of each. */
+static void a_line_may_name_a_list_of_experiments(void **state) {
+    (void)state;
+    static const char *const names[] = { "/m.h5#3", "/m.h5#4", "/m.h5#5", "/m.h5#4", "/m.h5#5" };
+    static db_fit_config one;
+    db_fit_shot_list *list;
+    char scan[200];
+    snprintf(scan, sizeof scan, "%s", scratch_file("scan.expt", STILLS("4, 5")));
+    snprintf(config.shot_list, sizeof config.shot_list, "%s",
+             scratch_file("shots.txt", "scan.expt model.cells=[3, 4, 5]\n"
+                                       "\"scan.expt#2-3\" model.b_factor=7\n"));
+    if (db_fit_shot_list_read(context, &config, NULL, 0, &list) != DB_OK)
+        fail_msg("%s", db_context_message(context));
+    const db_fit_shot_source source = db_fit_shot_list_source(list);
+    assert_int_equal(source.count, 5);
+    for (size_t i = 0; i < 5; i++) {
+        assert_string_equal(source.name(source.user, i), names[i]);
+        snprintf(list->config.config_file, sizeof list->config.config_file, "%s",
+                 scratch_file("all.yaml", "refine: {misset_x: }\n"));
+        if (db_fit_shot_list_config(context, list, i, &one) != DB_OK)
+            fail_msg("%s", db_context_message(context));
+        assert_string_equal(one.expt_file, scan);
+        assert_int_equal(one.setup.expt_number, i == 0 ? 0 : 1);
+        assert_true((one.setup.cells[2] == 5) == (i < 3));
+        assert_true(one.setup.b_factor == (i < 3 ? 0 : 7));
+        db_fit_config_clear(&one);
+    }
+    db_fit_shot_list_destroy(&list);
+    snprintf(config.shot_list, sizeof config.shot_list, "%s",
+             scratch_file("shots.txt", "scan.expt#2-4\n"));
+    assert_int_equal(db_fit_shot_list_read(context, &config, NULL, 0, &list), DB_ERROR_INPUT);
+    assert_non_null(strstr(db_context_message(context), "shots from 1 to 3, found 2-4"));
 }
 
 static void a_number_below_zero_is_refused(void **state) {
@@ -166,6 +205,7 @@ int main(void) {
         cmocka_unit_test(a_template_of_any_length_is_filled),
         cmocka_unit_test(a_number_longer_than_its_template_stays_whole),
         cmocka_unit_test(images_of_one_file_are_told_apart),
+        cmocka_unit_test(a_line_may_name_a_list_of_experiments),
         cmocka_unit_test(a_number_below_zero_is_refused),
         cmocka_unit_test(a_name_beyond_all_length_is_refused),
         cmocka_unit_test(an_angle_that_is_said_counts_though_it_is_0),

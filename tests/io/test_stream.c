@@ -1,0 +1,136 @@
+#define _POSIX_C_SOURCE 200809L /* utimensat */
+/* Streams of CrystFEL as lists: which images and crystals they have, however many; and that a list which
+ * has changed is read anew. */
+#include "expect.h"
+#include "files_for_tests.h"
+
+#include <dualbragg/io.h>
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define HEAD                                                                                       \
+    "CrystFEL stream format 2.3\n----- Begin geometry file -----\nphoton_energy = 9500 eV\n"       \
+    "clen = 0.1 m\nres = 10000\nadu_per_photon = 1\ndata = /data\ndim0 = %\ndim1 = ss\ndim2 = "    \
+    "fs\n"                                                                                         \
+    "p0/min_fs = 0\np0/max_fs = 99\np0/min_ss = 0\np0/max_ss = 49\np0/fs = x\np0/ss = y\n"         \
+    "p0/corner_x = -50\np0/corner_y = -60\n"                                                       \
+    "p1/min_fs = 0\np1/max_fs = 99\np1/min_ss = 50\np1/max_ss = 99\np1/fs = x\np1/ss = y\n"        \
+    "p1/corner_x = -50\np1/corner_y = 5\n----- End geometry file -----\n"
+#define CHUNK(event) "----- Begin chunk -----\nImage filename: run.cxi\nEvent: //" event "\n"
+#define PEAKS                                                                                      \
+    "Peaks from peak search\n  fs/px   ss/px (1/d)/nm^-1   Intensity  Panel\n"                     \
+    "  10.50   20.25       1.00      300.00   p0\n  30.00   60.50       2.00       50.00   p1\n"   \
+    "End of peak list\n"
+#define CRYSTAL(a)                                                                                 \
+    "--- Begin crystal\nastar = " a " +0.0 +0.0 nm^-1\nbstar = +0.0 +0.2 +0.0 nm^-1\n"             \
+    "cstar = +0.0 +0.0 +0.1 nm^-1\n--- End crystal\n"
+#define END "----- End chunk -----\n"
+
+static void expect_shots(const char *text, const char *const *images, const long *numbers,
+                         size_t count) {
+    db_listed_shots shots;
+    expect_ok(test_context(), db_list_shots(test_context(), folder_text("a.stream", text), &shots));
+    assert_int_equal(shots.count, count);
+    for (size_t i = 0; i < count; i++) {
+        assert_string_equal(shots.shot[i].image, images[i]);
+        assert_int_equal(shots.shot[i].number, numbers[i]);
+    }
+    db_listed_shots_clear(&shots);
+}
+
+static void each_crystal_of_a_stream_is_a_shot(void **state) {
+    (void)state;
+    static const char *const images[] = { "run.cxi#//0", "run.cxi#//2", "run.cxi#//2" };
+    expect_shots(HEAD CHUNK("0") PEAKS CRYSTAL("0.2") END CHUNK("1") PEAKS END CHUNK("2")
+                     CRYSTAL("0.2") CRYSTAL("0.3") END,
+                 images, (const long[]){ 0, 1, 2 }, 3);
+}
+
+/* What CrystFEL found no crystal on can still be looked at, with the geometry alone. */
+static void images_without_crystals_are_listed_where_there_are_no_others(void **state) {
+    (void)state;
+    static const char *const images[] = { "run.cxi#//0", "run.cxi#//5" };
+    const char *const text = HEAD CHUNK("0") PEAKS END CHUNK("5") "photon_energy_eV = 9000\n" END;
+    expect_shots(text, images, (const long[]){ -1, -1 }, 2);
+    const db_expt_selection fifth = { .number = -1, .image = "run.cxi#//5" };
+    db_experiment e;
+    db_expt_content content;
+    expect_ok(test_context(), db_experiment_init(test_context(), &e));
+    expect_ok(test_context(),
+              db_read_expt(test_context(), folder_text("a.stream", text), &fifth, &e, &content));
+    assert_int_equal(content.has_crystal, 0);
+    assert_true(fabs(e.beam.wavelength - 12398.4198 / 9000) < 1e-9);
+    db_expt_content_clear(&content);
+    db_experiment_clear(&e);
+}
+
+static void make_old(const char *path) {
+    const struct timespec times[2] = { { time(NULL) - 60, 0 }, { time(NULL) - 60, 0 } };
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static double wavelength_of(const char *path, long number) {
+    const db_expt_selection selection = { .number = number };
+    db_experiment e;
+    db_expt_content content;
+    expect_ok(test_context(), db_experiment_init(test_context(), &e));
+    expect_ok(test_context(), db_read_expt(test_context(), path, &selection, &e, &content));
+    const double wavelength = e.beam.wavelength;
+    db_expt_content_clear(&content);
+    db_experiment_clear(&e);
+    return wavelength;
+}
+
+#define LIST(a, b)                                                                                 \
+    "{\"experiment\":[{\"beam\":0,\"detector\":0},{\"beam\":1,\"detector\":0}],\"beam\":["         \
+    "{\"direction\":[0,0,1],\"wavelength\":" a "},{\"direction\":[0,0,1],\"wavelength\":" b "}],"  \
+    "\"detector\":[{\"panels\":[{\"name\":\"p\",\"fast_axis\":[1,0,0],\"slow_axis\":[0,-1,0],"     \
+    "\"origin\":[-1,1,-100],\"image_size\":[20,10],\"pixel_size\":[0.1,0.1]}]}]}"
+
+/* Lists are kept between two shots, until they change; however often, and however many there are. */
+static void a_list_that_has_changed_is_read_anew(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *text;
+        double wavelength[2];
+    } lists[] = {
+#if defined(DB_HAVE_JANSSON)
+        { "a.expt", LIST("1.1", "1.2"), { 1.1, 1.2 } },
+        { "a.expt", LIST("1.3", "1.4"), { 1.3, 1.4 } },
+        { "b.expt", LIST("1.5", "1.6"), { 1.5, 1.6 } },
+#endif
+        { "a.stream",
+          HEAD CHUNK("0") "photon_energy_eV = 9000\n" CRYSTAL("0.2") END CHUNK("1") CRYSTAL("0.2")
+              END,
+          { 12398.4198 / 9000, 12398.4198 / 9500 } },
+        { "a.stream",
+          HEAD CHUNK("0") "photon_energy_eV = 8000\n" CRYSTAL("0.2") CRYSTAL("0.2") END,
+          { 12398.4198 / 8000, 12398.4198 / 8000 } },
+    };
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        for (int age = 0; age < 2; age++) {
+            const char *const path = folder_text(lists[i].name, lists[i].text);
+            if (age) make_old(path);
+            for (int round = 0; round < 2; round++)
+                for (int number = 1; number >= 0; number--) {
+                    const double found = wavelength_of(path, number);
+                    if (!(fabs(found - lists[i].wavelength[number]) < 1e-9))
+                        fail_msg("list %zu: experiment %d: %g", i, number, found);
+                }
+        }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_crystal_of_a_stream_is_a_shot),
+        cmocka_unit_test(images_without_crystals_are_listed_where_there_are_no_others),
+        cmocka_unit_test(a_list_that_has_changed_is_read_anew),
+    };
+    return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
+}
