@@ -156,12 +156,14 @@ int db_fit_geometry_on_panel(const db_fit_geometry *geometry, size_t panel, cons
     double u[3], normal[3];
     db_apply(g->to_pixels, s1, u);
     if (!(u[2] > 0)) return 0;
+    for (int i = 0; i < 2; i++) pixel[i] = u[i] / u[2];
+    if (!(geometry->sensor.sensor_thickness > 0)) return 1;
     /* s1/u[2] is on the front; further on it is recorded, in the pixel in front of that */
     const double cosine = db_dot(s1, g->normal) / db_length(s1),
                  depth = db_sensor_depth(&geometry->sensor, cosine),
                  beyond = depth * u[2] / (db_length(s1) * cosine);
     db_apply(g->to_pixels, g->normal, normal);
-    for (int i = 0; i < 2; i++) pixel[i] = u[i] * (1 + beyond) / u[2] - depth * normal[i];
+    for (int i = 0; i < 2; i++) pixel[i] += pixel[i] * beyond - depth * normal[i];
     return 1;
 }
 

@@ -21,31 +21,36 @@ typedef struct job {
     int half_width;
 } job;
 
-/* The rows that a window holds. */
+/* The rows that a window holds, and what is worked out for one of them. */
 typedef struct window {
     /* [2 half_width + 1][columns] */
     float *kept;   /* counts; 0 of pixels left out */
     float *number; /* 1; 0 of pixels left out */
-    /* [columns + 1]: their sums over the window's rows, and these over columns from 0 on */
+    /* [columns]: their sums over the window's rows */
     double *sum;
-    double *count;
-    double *across;
-    double *across_count;
+    float *count;
+    /* [2][columns + 4 half_width]: such sums with zeros before and after, and their sums along the
+     * row. Floats have all digits where counts are below the thousands, and else as many as the
+     * mean. */
+    float *padded[2];
+    float *total[2];
+    float *room; /* as large */
 } window;
 
 static size_t window_rows(const job *j) { return 2 * (size_t)j->half_width + 1; }
 
 static db_status make_window(db_context *context, const job *j, window *w) {
-    const size_t columns = (size_t)j->image->fast_pixels, ring = window_rows(j) * columns;
-    float *const rows = malloc(2 * ring * sizeof *rows);
-    double *const sums = malloc(4 * (columns + 1) * sizeof *sums);
-    *w = (window){ rows,
-                   rows + ring,
-                   sums,
-                   sums + columns + 1,
-                   sums + 2 * (columns + 1),
-                   sums + 3 * (columns + 1) };
-    return rows && sums ? DB_OK : db_fail_memory(context, "the background of the image");
+    const size_t columns = (size_t)j->image->fast_pixels, ring = window_rows(j) * columns,
+                 padded = columns + 2 * window_rows(j);
+    float *const rows = malloc((2 * ring + columns + 5 * padded) * sizeof *rows);
+    double *const sum = malloc((columns + 1) * sizeof *sum);
+    *w = (window){ .kept = rows, .number = rows + ring, .sum = sum, .count = rows + 2 * ring };
+    for (size_t k = 0; k < 2; k++) {
+        w->padded[k] = rows + 2 * ring + columns + k * padded;
+        w->total[k] = w->padded[k] + 2 * padded;
+    }
+    w->room = w->total[1] + padded;
+    return rows && sum ? DB_OK : db_fail_memory(context, "the background of the image");
 }
 
 static void free_window(window *w) {
@@ -54,20 +59,23 @@ static void free_window(window *w) {
 }
 
 /* What a row of pixels counts for. */
-static void keep_row(const job *j, int row, float *kept, float *number) {
+static void keep_row(const job *j, int row, float *restrict kept, float *restrict number) {
     const size_t columns = (size_t)j->image->fast_pixels, start = (size_t)row * columns;
     const float *const value = j->image->value + start;
     const uint8_t *const mask = j->image->mask + start;
-    const double gain = j->settings->gain, readout_noise = j->settings->readout_noise;
     const float *const expected = j->expected ? j->expected + start : NULL;
+    const float gain = (float)j->settings->gain, least = 0.5F * gain,
+                readout = (float)(j->settings->readout_noise * j->settings->readout_noise);
+    for (size_t i = 0; i < columns; i++) number[i] = mask[i] == DB_MASK_TRUSTED ? 1 : 0;
+    for (size_t i = 0; expected && i < columns; i++) {
+        const float level = expected[i], excess = value[i] - level;
+        const float variance = gain * (level > least ? level : least) + readout;
+        const float above = excess > 0 ? excess : 0;
+        number[i] = above * above <= 9 * variance ? number[i] : 0;
+    }
     for (size_t i = 0; i < columns; i++) {
-        const double level = expected ? (double)expected[i] : (double)INFINITY;
-        const double excess = (double)value[i] - level;
-        const double variance = db_count_variance(gain, readout_noise, level);
-        const double above = excess > 0 ? excess : 0;
-        const int used = (mask[i] == DB_MASK_TRUSTED) & (above * above <= 9 * variance);
-        number[i] = used ? 1 : 0;
-        kept[i] = used ? value[i] : 0;
+        const float counts = value[i];
+        kept[i] = number[i] > 0 ? counts : 0;
     }
 }
 
@@ -80,36 +88,62 @@ static void slide(const job *j, window *w, int row, int leaves) {
     if (leaves)
         for (size_t i = 0; i < columns; i++) {
             w->sum[i] -= (double)kept[i];
-            w->count[i] -= (double)number[i];
+            w->count[i] -= number[i];
         }
     if (row >= j->image->slow_pixels) return;
     keep_row(j, row, kept, number);
     for (size_t i = 0; i < columns; i++) {
         w->sum[i] += (double)kept[i];
-        w->count[i] += (double)number[i];
+        w->count[i] += number[i];
+    }
+}
+
+/* sums[i] = x[i] + x[i + step], for `count` numbers. */
+static void add_ahead(const float *restrict x, size_t count, size_t step, float *restrict sums) {
+    for (size_t i = 0; i < count; i++) sums[i] = x[i] + x[i + step];
+}
+
+/* total[i] = x[i] + ... + x[i + width - 1], by sums of twice as many at a time. x, which is lost, and
+ * room have count + width - 1 numbers. */
+static void sum_along(float *x, float *room, size_t count, size_t width, float *restrict total) {
+    size_t done = 0, end = count + width - 1;
+    memset(total, 0, count * sizeof *total);
+    for (size_t step = 1;; step *= 2) {
+        if (width & step) {
+            for (size_t i = 0; i < count; i++) total[i] += x[i + done];
+            done += step;
+        }
+        if (done == width) return;
+        end -= step;
+        add_ahead(x, end, step, room);
+        float *const sums = room;
+        room = x;
+        x = sums;
     }
 }
 
 /* Means along one row. Where every pixel is left out, the value so far stays. */
 static void average_row(const job *j, const window *w, int row) {
-    const int n = j->image->fast_pixels, half = j->half_width;
-    const size_t start = (size_t)row * (size_t)n;
-    double sum = 0, count = 0;
-    for (int i = 0; i < n; i++) {
-        w->across[i] = sum;
-        w->across_count[i] = count;
-        sum += w->sum[i];
-        count += w->count[i];
+    const size_t n = (size_t)j->image->fast_pixels, half = (size_t)j->half_width,
+                 start = (size_t)row * n;
+    const float *const expected = j->expected ? j->expected + start : NULL;
+    const float *const sum = w->total[0];
+    const float *const count = w->total[1];
+    float *const restrict mean = j->mean + start;
+    for (int k = 0; k < 2; k++) {
+        memset(w->padded[k], 0, half * sizeof **w->padded);
+        memset(w->padded[k] + half + n, 0, half * sizeof **w->padded);
     }
-    w->across[n] = sum;
-    w->across_count[n] = count;
-    for (int i = 0; i < n; i++) {
-        const int begin = i > half ? i - half : 0, end = i + half < n ? i + half + 1 : n;
-        const double total = w->across[end] - w->across[begin];
-        const double number = w->across_count[end] - w->across_count[begin];
-        const double left = j->expected ? (double)j->expected[start + (size_t)i] : 0;
-        const double mean = number > 0.5 ? total / number : left;
-        j->mean[start + (size_t)i] = (float)(mean > 0 ? mean : 0);
+    for (size_t i = 0; i < n; i++) w->padded[0][half + i] = (float)w->sum[i];
+    memcpy(w->padded[1] + half, w->count, n * sizeof *w->count);
+    for (int k = 0; k < 2; k++) sum_along(w->padded[k], w->room, n, window_rows(j), w->total[k]);
+    for (size_t i = 0; i < n; i++) {
+        const float number = count[i] > 0.5F ? count[i] : 1, average = sum[i] / number;
+        mean[i] = average > 0 ? average : 0;
+    }
+    for (size_t i = 0; expected && i < n; i++) {
+        const float left = expected[i], average = mean[i];
+        mean[i] = count[i] > 0.5F ? average : left;
     }
 }
 

@@ -20,7 +20,7 @@ typedef struct node {
     double half_width;    /* of the node, seen from the origin (radian) */
     double limit;         /* turns beyond it do not count (radian) */
     double most;          /* no sine of theirs is larger; 1: nothing is known of it */
-    double deviation;     /* standard deviation of turns that light it up (radian) */
+    double variance;      /* of the turns that light it up (radian^2) */
 } node;
 
 /* What turns a node, in the plane that it spans with the beam, onto the Ewald sphere of a line:
@@ -40,20 +40,26 @@ static int excite(const node *n, double wave_number, excitation *e) {
     return 1;
 }
 
+/* Turns beyond which a node without size would not count (radian). */
+static double limit_of(const db_fit_geometry *geometry, const db_prediction_range *range) {
+    return (range->excitation_angle + geometry->half_rotation) * degree;
+}
+
 /* 0 if it is along the beam. */
 static int look_at(const db_fit_geometry *geometry, const db_prediction_range *range, node *n) {
-    n->along = db_dot(n->q, geometry->direction);
-    n->across = sqrt(fmax(0, n->length * n->length - n->along * n->along));
+    const double limit = limit_of(geometry, range), size = geometry->node_radius / n->length,
+                 square = n->length * n->length - n->along * n->along,
+                 mosaic = geometry->mosaic_angle * degree,
+                 rotation = geometry->half_rotation * degree;
+    n->across = square > 0 ? sqrt(square) : 0;
     /* a node of finite size touches the sphere before its centre does */
-    n->half_width = asin(fmin(1, geometry->node_radius / n->length));
+    n->half_width = asin(size < 1 ? size : 1);
     /* The sine of the limit is not above the limit, which is not above the range's part and pi/2 x
      * the node's radius over its distance. */
-    const double most = (range->excitation_angle + geometry->half_rotation) * degree +
-                        1.6 * geometry->node_radius / n->length;
+    const double most = limit + 1.6 * size;
     n->most = most < 1 ? most : 1;
-    n->limit = (range->excitation_angle + geometry->half_rotation) * degree + n->half_width;
-    n->deviation = hypot(hypot(n->half_width / 3, geometry->mosaic_angle * degree),
-                         geometry->half_rotation * degree / sqrt(3));
+    n->limit = limit + n->half_width;
+    n->variance = n->half_width * n->half_width / 9 + mosaic * mosaic + rotation * rotation / 3;
     return n->across > 0;
 }
 
@@ -66,7 +72,8 @@ typedef struct excited {
 
 static void add_line(const node *n, const db_spectral_line *line, const excitation *e, double angle,
                      excited *sum) {
-    const double square = angle * angle, scale = 0.5 / (n->deviation * n->deviation);
+    const double square = angle * angle, scale = 0.5 / n->variance;
+    if (!(sum->weight > 0)) sum->nearest = square;
     if (square < sum->nearest) { /* weights are relative to the nearest line's: none underflows */
         const double less = exp((square - sum->nearest) * scale);
         sum->weight *= less;
@@ -75,23 +82,30 @@ static void add_line(const node *n, const db_spectral_line *line, const excitati
         sum->across *= less;
         sum->nearest = square;
     }
-    const double weight = line->weight * exp((sum->nearest - square) * scale);
+    const double apart = square - sum->nearest;
+    const double weight = line->weight * (apart > 0 ? exp(-apart * scale) : 1);
     sum->weight += weight;
     sum->angle += weight * angle;
     sum->along += weight * e->cosine / line->wave_number;
     sum->across += weight * e->sine / line->wave_number;
 }
 
+/* Small angles by the sine, which is far less work. */
+static double angle_of(const double turn[2]) {
+    const int is_small = turn[0] > 0 && fabs(turn[1]) < 0.1;
+    return is_small ? asin(turn[1]) : atan2(turn[1], turn[0]);
+}
+
 /* Lines from number `from` on, upwards or downwards, away from the one that excites the node best;
  * turns grow on the way. */
 static void add_lines(const db_fit_geometry *geometry, const node *n, long from, int step,
                       excited *sum) {
-    const double far = 2 * NEGLIGIBLE * n->deviation * n->deviation;
+    const double far = 2 * NEGLIGIBLE * n->variance;
     for (long i = from; i >= 0 && i < (long)geometry->line_count; i += step) {
         excitation e;
         if (!excite(n, geometry->line[i].wave_number, &e)) return;
         if (n->most < 1 && (fabs(e.turn[1]) > n->most || e.turn[0] < 0)) return;
-        const double angle = atan2(e.turn[1], e.turn[0]);
+        const double angle = angle_of(e.turn);
         if (fabs(angle) > n->limit || angle * angle > sum->nearest + far) return;
         add_line(n, &geometry->line[i], &e, angle, sum);
     }
@@ -110,6 +124,17 @@ static long first_line(const db_fit_geometry *geometry, double wave_number) {
     return (long)low;
 }
 
+/* Whether a node may be within its limit of any Ewald sphere, by cosines: those of the angles that it
+ * includes with the beam now and on the sphere differ by less than the turn from one to the other. */
+static int may_be_excited(const db_fit_geometry *geometry, const db_prediction_range *range,
+                          const node *n) {
+    const double square = 0.5 * n->length * n->length;
+    const double nearest = n->along + square / geometry->line[geometry->line_count - 1].wave_number,
+                 farthest = n->along + square / geometry->line[0].wave_number;
+    const double most = limit_of(geometry, range) * n->length + 1.6 * geometry->node_radius;
+    return nearest <= most && farthest >= -most;
+}
+
 /* Where a reflection's light goes: the direction s1, and the excitation. 0 if no line within the
  * range excites it. */
 static int scattered(const db_fit_geometry *geometry, const db_prediction_range *range,
@@ -122,7 +147,8 @@ static int scattered(const db_fit_geometry *geometry, const db_prediction_range 
     if (!(n.length > 0) || n.length * range->dmin > 1) return 0;
     reflection->d_spacing = 1 / n.length;
     if (range->dmax > 0 && reflection->d_spacing > range->dmax) return 0;
-    if (!look_at(geometry, range, &n)) return 0;
+    n.along = db_dot(n.q, geometry->direction);
+    if (!may_be_excited(geometry, range, &n) || !look_at(geometry, range, &n)) return 0;
     /* the wave number whose sphere the node is on */
     const double exact = n.along < 0 ? n.length * n.length / (-2 * n.along) : INFINITY;
     const long first = first_line(geometry, exact);
@@ -132,12 +158,11 @@ static int scattered(const db_fit_geometry *geometry, const db_prediction_range 
     if (!(sum.weight > 0)) return 0;
     reflection->excitation = sum.angle / sum.weight / degree;
     reflection->apart = fabs(reflection->excitation);
-    reflection->recorded = exp(-0.5 * sum.nearest / (n.deviation * n.deviation));
-    for (int i = 0; i < 3; i++) {
-        const double across = (n.q[i] - n.along * geometry->direction[i]) / n.across;
-        s1[i] = geometry->direction[i] +
-                n.length * (sum.along * geometry->direction[i] + sum.across * across) / sum.weight;
-    }
+    reflection->recorded = exp(-0.5 * sum.nearest / n.variance);
+    /* s1 = direction + length (along direction + across (q - its part along it) / its length) */
+    const double scale = n.length / sum.weight, aside = scale * sum.across / n.across,
+                 ahead = 1 + scale * sum.along - aside * n.along;
+    for (int i = 0; i < 3; i++) s1[i] = ahead * geometry->direction[i] + aside * n.q[i];
     return 1;
 }
 
@@ -190,13 +215,13 @@ static db_status index_limits(db_context *context, const db_fit_geometry *geomet
     return DB_OK;
 }
 
-/* Nodes q0 + l c* of a reciprocal lattice row, seen from the centre of a line's Ewald sphere:
- * between which l they are within a radius of it; 0: never. */
-static int within_radius(const db_fit_geometry *geometry, const double origin[3], double sphere,
+/* Nodes q0 + l c* of a reciprocal lattice row, seen from a point so far behind the origin, such as the
+ * centre of a line's Ewald sphere: between which l they are within a radius of it; 0: never. */
+static int within_radius(const db_fit_geometry *geometry, const double origin[3], double behind,
                          double radius, double between[2]) {
     double from_centre[3], step[3];
     for (int i = 0; i < 3; i++) {
-        from_centre[i] = origin[i] + sphere * geometry->direction[i];
+        from_centre[i] = origin[i] + behind * geometry->direction[i];
         step[i] = geometry->a_star[3 * i + 2];
     }
     const double a = db_dot(step, step), b = db_dot(step, from_centre);
@@ -212,17 +237,20 @@ static int within_radius(const db_fit_geometry *geometry, const double origin[3]
  * by at most the excitation limit they would touch one. All spheres touch each other at the origin,
  * so that these are within the largest, not deep in the smallest. 0: out of memory. */
 static int predict_row(const db_fit_geometry *geometry, const db_prediction_range *range,
-                       double thickness, int limit, db_reflection *r, size_t *room,
+                       double thickness, db_reflection *r, size_t *room,
                        db_prediction *prediction) {
     const double index[3] = { r->hkl[0], r->hkl[1], 0 }, smallest = geometry->line[0].wave_number,
                  largest = geometry->line[geometry->line_count - 1].wave_number;
-    double origin[3], outer[2], inner[2] = { INFINITY, -INFINITY };
+    double origin[3], resolved[2], outer[2], inner[2] = { INFINITY, -INFINITY };
     db_apply(geometry->a_star, index, origin);
-    if (!within_radius(geometry, origin, largest, largest + thickness, outer)) return 1;
+    if (!within_radius(geometry, origin, 0, 1.000001 / range->dmin, resolved) ||
+        !within_radius(geometry, origin, largest, largest + thickness, outer))
+        return 1;
     if (smallest > thickness)
         within_radius(geometry, origin, smallest, smallest - thickness, inner);
-    const int last = (int)fmin(limit, floor(outer[1]));
-    for (int l = (int)fmax(-limit, ceil(outer[0])); l <= last; l++) {
+    const int first = (int)ceil(fmax(resolved[0], outer[0])),
+              last = (int)floor(fmin(resolved[1], outer[1]));
+    for (int l = first; l <= last; l++) {
         if (l > inner[0] && l < inner[1]) { /* too deep inside: on to the other side */
             l = (int)fmin(last, ceil(inner[1]) - 1);
             continue;
@@ -241,10 +269,9 @@ static int predict_layer(const db_fit_geometry *geometry, const db_prediction_ra
     /* A turn by an angle moves a node by at most the angle x its distance from the origin; the
      * angle of the node itself, by at most pi/2 x its radius. */
     const double thickness =
-        1.001 * ((range->excitation_angle + geometry->half_rotation) * degree / range->dmin +
-                 1.6 * geometry->node_radius);
+        1.001 * (limit_of(geometry, range) / range->dmin + 1.6 * geometry->node_radius);
     for (r.hkl[1] = -limit[1]; r.hkl[1] <= limit[1]; r.hkl[1]++)
-        if (!predict_row(geometry, range, thickness, limit[2], &r, &room, layer)) return 0;
+        if (!predict_row(geometry, range, thickness, &r, &room, layer)) return 0;
     return 1;
 }
 

@@ -79,6 +79,7 @@ static db_status begin(work *w, db_context *context) {
     db_refinement *const r = &w->refinement;
     DB_TRY(db_shots_settings(all, context, w->shot, &w->settings));
     DB_TRY(db_shoebox_size_settle(context, &all->state[w->shot].start, &w->settings));
+    all->state[w->shot].shoebox_half_width = w->settings.shoebox_half_width;
     DB_TRY(db_strong_pixels_find(context, &w->image, &w->settings, &w->strong));
     DB_TRY(db_lattices_add_light(all, context, w->shot, &w->image, &w->strong));
     r->context = context;
