@@ -5,6 +5,7 @@
 
 #include "base/context_internal.h"
 #include "base/path.h"
+#include "io/hdf5_check.h"
 
 #include <errno.h>
 #include <math.h>
@@ -33,6 +34,7 @@ void db_hdf5_enter(db_hdf5_guard *guard) {
 }
 
 void db_hdf5_leave(const db_hdf5_guard *guard) {
+    db_hdf5_check_end();
     H5Eset_auto2(H5E_DEFAULT, guard->print, guard->data);
     pthread_mutex_unlock(&one_at_a_time);
 }
@@ -50,6 +52,7 @@ static db_status open_file(db_context *context, const char *path, hid_t *file) {
         return db_fail(context, DB_ERROR_FILE, "%s: cannot open: %s", path, strerror(errno));
     if (!S_ISREG(status.st_mode))
         return db_fail(context, DB_ERROR_FILE, "%s: expected a file, found none", path);
+    DB_TRY(db_hdf5_check_file(context, path));
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_file_locking(access, 0, 1); /* files that are only read, on whatever file system */
     *file = H5Fopen(path, H5F_ACC_RDONLY, access);
@@ -183,6 +186,9 @@ static db_status step(walk *w, const char *name, int *there) {
     if (H5Lget_info(at->id, name, &info, H5P_DEFAULT) < 0)
         return fail_at(w, name, "a link that cannot be read", "");
     if (info.type != H5L_TYPE_HARD) return follow(w, name, &info);
+    char where[2 * DB_HDF5_PATH];
+    snprintf(where, sizeof where, "%s/%s", strcmp(at->name, "/") == 0 ? "" : at->name, name);
+    DB_TRY(db_hdf5_check_object(at->context, at->file, info.u.address, where));
     const hid_t next = H5Oopen(at->id, name, H5P_DEFAULT);
     if (next < 0) return fail_at(w, name, "damaged: cannot be opened", "");
     H5Oclose(at->id);

@@ -39,7 +39,7 @@ def damage(folder):
         whole = file.read()
     with open(os.path.join(folder, "cut.h5"), "wb") as file:
         file.write(whole[: len(whole) // 2])
-    expect("cut.h5#3", "a damaged one: truncated file")
+    expect("cut.h5#3", "a damaged one: .*cut short")
     expect("lz4_u2.h5#6", "expected image 6, found 5 images")
     expect("lz4_u2.h5#0", "counted from 1")
     expect("lz4_u2.h5", "lz4_u2.h5#1")
@@ -58,6 +58,81 @@ def damage(folder):
     for source in ("gzip", "plain_lz4", "plain_zstd", "zstd_u4"):
         spoil(folder, source + ".h5", f"bad_{source}.h5", lambda b: bytes(255 - x for x in b))
         expect(f"bad_{source}.h5#3", "damaged pixels")
+
+
+def structure(folder):
+    """Damage to what has no checksum, and what libhdf5 follows without end, or out of the memory it has."""
+    path = os.path.join(folder, "structure.h5")
+    with h5py.File(path, "w") as file:
+        data = file.create_group("entry/data")
+        pixels = data.create_dataset("data", (40, SLOW, FAST), "u2", chunks=(1, 20, 30), compression="gzip")
+        pixels[:] = 1
+        pixels.attrs["units"] = "counts, as text of variable length"
+        for i in range(6):
+            pixels.attrs[f"number {i}"] = i
+        layout = h5py.VirtualLayout((2, SLOW, FAST), "u2")
+        layout[0:2, :, 0:50] = h5py.VirtualSource("x.h5", "d", (2, SLOW, 50))
+        file.create_group("virtual").create_virtual_dataset("data", layout)
+        header = h5py.h5o.get_info(pixels.id).addr
+    with open(path, "rb") as file:
+        whole = file.read()
+
+    def places(signature):
+        at, found = whole.find(signature), []
+        while at >= 0:
+            found.append(at)
+            at = whole.find(signature, at + 1)
+        return found
+
+    def write(name, *changes, text, frame=1):
+        changed = bytearray(whole)
+        for at, content in changes:
+            changed[at:at + len(content)] = content
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(changed)
+        expect(f"{name}#{frame}", text)
+
+    def number(value):
+        return struct.pack("<Q", value)
+
+    groups = [at for at in places(b"TREE") if whole[at + 4] == 0]
+    chunks = [at for at in places(b"TREE") if whole[at + 4] == 1]
+    leaves = [at for at in chunks if whole[at + 5] == 0]
+    top = next(at for at in chunks if whole[at + 5] == 1)
+    names, heaps, values = places(b"SNOD"), places(b"HEAP"), places(b"GCOL")
+    for at in groups[:1]:
+        write("tree_names.h5", (at + 32, number(at)), text="names of a group that are reached twice")
+        write("tree_deep.h5", (at + 5, b"\1"), (at + 32, number(at)), text="expected a node of a tree")
+        write("tree_many.h5", (at + 6, b"\xff\xff"), text="expected a node of a tree")
+        write("tree_far.h5", (at + 32, number(1 << 40)), text="found the end of the file")
+        write("tree_right.h5", (at + 16, number(at)), text="other neighbours")
+    write("name_far.h5", (names[0] + 8, number(1 << 30)), text="a name that is not within its local heap")
+    segment = struct.unpack_from("<Q", whole, heaps[0] + 24)[0]
+    write("heap_circle.h5", (heaps[0] + 16, number(8)), (segment + 8, number(8)), text="lead in a circle")
+    write("heap_size.h5", (heaps[0] + 8, number(1 << 50)), text="found the end of the file")
+    for n, text in ((0, "an object of a global heap of 0 bytes"), (1 << 40, "an object of a global heap of 1099511627776")):
+        write(f"global_{n}.h5", *[(at + 16, struct.pack("<HHIQ", 0 if n == 0 else 1, 0, 0, n)) for at in values], text=text)
+    write("global_size.h5", *[(at + 8, number(0)) for at in values], text="expected a global heap")
+    write("chunks_circle.h5", (leaves[0] + 16, number(leaves[0])), text="other neighbours")
+    write("chunks_twice.h5", (top + 112, whole[top + 64:top + 72]), text="reached twice")
+    write("message.h5", (header + 18, b"\xf8\xff"), text="a message of 65528 bytes is larger than its block")
+    kinds, blocks = {}, [(header + 16, struct.unpack_from("<I", whole, header + 8)[0])]
+    for begin, length in blocks:
+        at = begin
+        while at < begin + length:
+            kind, size = struct.unpack_from("<HH", whole, at)
+            kinds[kind] = at + 8
+            if kind == 16:
+                blocks.append(struct.unpack_from("<QQ", whole, at + 8))
+            at += 8 + size
+    write("rank.h5", (kinds[1] + 1, b"\xc8"), text="with 200 dimensions")
+    write("extent.h5", (kinds[1] + 8, number(1 << 60)), text="too many elements")
+    write("type.h5", (kinds[3] + 10, b"\xff\xff"), text="whose bits do not fit")
+    write("filters.h5", (kinds[11] + 1, b"\x20"), text="filters that end early")
+    write("chunk_shape.h5", (kinds[8] + 11, bytes(4)), text="chunks without size")
+    continued = kinds[16]
+    write("header_circle.h5", (struct.unpack_from("<Q", whole, continued)[0],
+                               struct.pack("<HHI", 16, 16, 0) + whole[continued:continued + 16]), text="lead in a circle")
 
 
 def links(folder):
@@ -110,4 +185,5 @@ def links(folder):
 
 if __name__ == "__main__":
     damage(sys.argv[1])
+    structure(sys.argv[1])
     links(sys.argv[1])
