@@ -10,6 +10,7 @@ usage() {
 usage: ./setup.sh demo      install what is missing, build, run examples/thaumatin.sh
        ./setup.sh test      install what is missing, build with warnings as errors, run the checks and tests
        ./setup.sh python    the Python package: builds and installs it in a virtual environment, tests it there
+                            (./setup.sh python torch jax: with these packages from the index, and their tests)
        ./setup.sh asan      the tests under the address and undefined-behaviour sanitizers
        ./setup.sh tsan      the tests under the thread sanitizer (clang)
        ./setup.sh coverage  the tests, and which lines of each folder they ran (gcov)
@@ -133,11 +134,15 @@ run_tests() {
     fi
 }
 
-# Makes a virtual environment with the Python package in it, and runs its tests there.
+# install_python [PACKAGE...]: makes a virtual environment with the Python package in it, and further packages of the index,
+# and runs its tests there.
 install_python() {
     venv=build/python
     [ -x "$venv/bin/python" ] || step "Making the virtual environment $venv" python3 -m venv "$venv"
     step "Building the package and installing it there" env CMAKE_BUILD_PARALLEL_LEVEL="$jobs" "$venv/bin/pip" install .
+    for extra; do
+        step "Installing $extra" "$venv/bin/pip" install "$extra"
+    done
     for program in python/tests/test_*.py; do
         step "Running $program" env SOURCE_DIR="$root" "$venv/bin/python" -W error "$program"
     done
@@ -203,7 +208,8 @@ test)
     ;;
 python)
     install_packages $tools $libraries python3-venv python3-dev
-    install_python
+    shift
+    install_python "$@"
     ;;
 asan)
     install_packages $tools $libraries $test_packages

@@ -1,6 +1,7 @@
 """Experiments: crystal, beam, spindle, detector, structure factors."""
 
 import copy
+import math
 import os
 
 import numpy
@@ -218,6 +219,15 @@ class Experiment:
             lib.db_parameter_set(self._c, parameter, before)
             raise
         self._changes[name] = lib.db_parameter_get(self._c, parameter)
+
+    def set_values(self, names, numbers, values):
+        """Sets several parameters at once; numbers: what the library calls them. After a failure the
+        values are those given."""
+        for name, number, value in zip(names, numbers, values):
+            if not math.isfinite(value):
+                raise errors.UsageError(f"{name}: expected a finite number, found {value!r}")
+            lib.db_parameter_set(self._c, number, value)
+        self._check()
 
     @property
     def parameters(self):

@@ -11,15 +11,13 @@ custom operator (dualbragg::render), go through it. Tensors are on the processor
 """
 
 import itertools
-import threading
 import weakref
 
 import numpy
 import torch
 
 from . import errors
-from .fields import parameters as describe
-from .plan import Plan
+from ._rendering import Rendering
 
 _TYPES = {torch.float32: numpy.float32, torch.float64: numpy.float64}
 _SECOND_ORDERS = ("error", "gauss-newton", "differences")
@@ -47,17 +45,19 @@ class Renderer:
         if second_order not in _SECOND_ORDERS:
             raise errors.UsageError(f"second_order: expected one of {', '.join(_SECOND_ORDERS)}, found "
                                     f"{second_order!r}")
-        self.experiment = experiment.copy()
-        self.plan = Plan(self.experiment, parameters, dtype=_TYPES[dtype], **keywords)
+        self._rendering = Rendering(experiment, parameters, _TYPES[dtype], keywords)
         self.dtype, self.second_order = dtype, second_order
-        self._keywords = keywords
-        self._lock = threading.Lock()  # autograd goes back in threads of its own
         self.number = next(_numbers)
         _renderers[self.number] = self
 
+    @property
+    def plan(self):
+        """The dualbragg.Plan that renders."""
+        return self._rendering.plan
+
     def __reduce__(self):
-        return (_remake, (self.experiment, self.plan.names, self.dtype, self.second_order,
-                          self._keywords))
+        own = self._rendering
+        return _remake, (own.experiment, own.plan.names, self.dtype, self.second_order, own.keywords)
 
     def __deepcopy__(self, memo):
         return _remake(*self.__reduce__()[1])
@@ -65,7 +65,7 @@ class Renderer:
     @property
     def shape(self):
         """Of an image: (slow, fast), or as Experiment.shape says."""
-        return tuple(self.plan.shape)
+        return self._rendering.shape
 
     def __call__(self, values):
         """The image (photons) at the values of the parameters, in their units.
@@ -77,52 +77,27 @@ class Renderer:
             return torch.ops.dualbragg.render(values, self.number)
         return _Render.apply(values, self)
 
-    def _at(self, values):
-        """The plan at these values (an array); the lock is held."""
-        for name, value in zip(self.plan.names, values.tolist()):
-            self.experiment[name] = value
-        self.plan.update(self.experiment)
-        return self.plan
-
     def _check(self, values):
-        expected = len(self.plan.names)
         if not isinstance(values, torch.Tensor):
             raise errors.UsageError(f"values: expected a tensor, found {type(values).__name__}")
         if values.device.type != "cpu":
             raise errors.UsageError("values: expected a tensor on the processor (values.cpu() makes a "
                                     f"copy), found one on {values.device}")
-        if values.dim() < 1 or values.shape[-1] != expected:
-            raise errors.UsageError(f"values: expected the shape ({expected},) or (..., {expected}), "
-                                    f"found {tuple(values.shape)}")
+        self._rendering.check_shape(values)
         if not values.is_floating_point():
             raise errors.UsageError(f"values: expected a floating type, found {values.dtype}")
 
-    def _room(self, values):
-        return torch.empty((*values.shape[:-1], *self.shape), dtype=self.dtype)
-
-    # What the derivatives below are made of: for each row of values, in numpy.
+    # What the derivatives below are made of.
 
     def _forward(self, values):
-        images = self._room(values)
-        with self._lock:
-            for row, image in zip(_rows(values), _images(images, self)):
-                self._at(row).forward(image)
-        return images
+        return torch.from_numpy(self._rendering.forward(_array(values)))
 
     def _vjp(self, values, cotangent):
-        gradient = torch.empty(values.shape, dtype=torch.float64)
-        own = cotangent.detach().to(self.dtype).contiguous()  # autograd may hand over one number for all
-        with self._lock:
-            for row, image, out in zip(_rows(values), _images(own, self), _rows(gradient)):
-                out[:] = self._at(row).vjp(image)
-        return gradient.to(values.dtype)
+        own = _array(cotangent, self.dtype)  # autograd may hand over one number for all pixels
+        return torch.from_numpy(self._rendering.vjp(_array(values), own)).to(values.dtype)
 
     def _jvp(self, values, tangent):
-        images, unused = self._room(values), numpy.empty(self.shape, self.plan.dtype)
-        with self._lock:
-            for row, along, image in zip(_rows(values), _rows(tangent), _images(images, self)):
-                self._at(row).jvp(along, unused, image)
-        return images
+        return torch.from_numpy(self._rendering.jvp(_array(values), _array(tangent)))
 
     def _bend(self, values, cotangent, direction):
         """The derivative of vjp(values, cotangent) along a direction of the values."""
@@ -132,9 +107,7 @@ class Renderer:
                                           "'differences' estimates them")
         if self.second_order == "gauss-newton":
             return torch.zeros_like(values)
-        table = describe()
-        scale = torch.tensor([table[n].scale if n in table else 1.0 for n in self.plan.names],
-                             dtype=torch.float64)
+        scale = torch.tensor(self._rendering.scales(), dtype=torch.float64)
         step = 1e-4 if self.plan.precision == "double" and self.dtype == torch.float64 else 1e-2
         at, along = values.detach().double(), direction.detach().double()
         length = (along / scale).abs().amax(-1, keepdim=True)
@@ -147,15 +120,9 @@ def _remake(experiment, names, dtype, second_order, keywords):
     return Renderer(experiment, names, dtype, second_order=second_order, **keywords)
 
 
-def _rows(values):
-    """Rows of (..., n) as arrays of float64; of a float64 tensor they are its own memory."""
-    own = values.detach().double().contiguous()
-    return list(own.reshape(-1, values.shape[-1]).numpy())
-
-
-def _images(images, renderer):
-    """Images of (..., *shape) as arrays."""
-    return list(images.reshape(-1, *renderer.shape).numpy())
+def _array(tensor, dtype=torch.float64):
+    """A tensor as an array in C order: its own memory, if it has this type and order."""
+    return tensor.detach().to(dtype).contiguous().numpy()
 
 
 class _Function(torch.autograd.Function):
@@ -322,10 +289,8 @@ class Image(torch.nn.Module):
         unknown = set(bounds) - set(names)
         if unknown:
             raise errors.UsageError(f"bounds: {sorted(unknown)[0]} is not among the parameters")
-        table = describe()
-        start = torch.tensor([experiment[n] for n in names], dtype=torch.float64)
-        scale = torch.tensor([table[n].scale if n in table else 1.0 for n in names],
-                             dtype=torch.float64)
+        start = torch.tensor(self.renderer._rendering.start(), dtype=torch.float64)
+        scale = torch.tensor(self.renderer._rendering.scales(), dtype=torch.float64)
         least, most = start - torch.inf, start + torch.inf
         for i, name in enumerate(names):
             if name in bounds:

@@ -1,0 +1,86 @@
+"""Functions of JAX; skipped where it is not installed."""
+
+import unittest
+
+import numpy
+
+import dualbragg
+
+try:
+    import jax
+    import jax.numpy as jnp
+    from jax.test_util import check_grads
+
+    import dualbragg.jax
+    jax.config.update("jax_enable_x64", True)
+except ImportError:
+    jax = None
+
+SCENE = dict(cell=(78, 78, 38), cells=(12, 11, 10), default_F=100, wavelength=1.1, distance=90,
+             detector_pixels=(12, 9), pixel_size=2, misset=(10, 20, 30), oversample=2,
+             fluence=1e24, shape="gauss")
+NAMES = ["cell_a", "misset_y", "distance"]
+AT = [78.1, 20.05, 90.3]
+
+
+@unittest.skipUnless(jax, "JAX is not installed")
+class Functions(unittest.TestCase):
+    def renderer(self, **more):
+        return dualbragg.jax.Renderer(dualbragg.Experiment(**dict(SCENE, **more)), NAMES, "float64",
+                                      precision="double")
+
+    def test_derivatives_both_ways(self):
+        for more in ({}, dict(spots="closed", mosaic_rms=0.5)):
+            render, values = self.renderer(**more), jnp.array(AT)
+            size = render(values).max()
+            self.assertGreater(size, 0)
+            for mode in ("fwd", "rev"):
+                check_grads(lambda v: render(v) / size, (values,), order=1, modes=[mode], atol=1e-4,
+                            rtol=1e-4, eps=1e-6)
+            forward, reverse = jax.jacfwd(render)(values), jax.jacrev(render)(values)
+            self.assertEqual(forward.shape, (9, 12, 3))
+            self.assertLess(abs(forward - reverse).max(), 1e-12 * abs(forward).max())
+            image, derivatives = render.plan.gradient()
+            numpy.testing.assert_allclose(image, render(values), rtol=1e-14)
+            self.assertLess(abs(numpy.moveaxis(derivatives, 0, -1) - reverse).max(),
+                            1e-12 * abs(reverse).max())
+
+    def test_compiled_and_mapped(self):
+        render = self.renderer()
+        values = jnp.array([AT, [78.2, 20.5, 91], [77.5, 19, 88]])
+        each = jnp.stack([render(v) for v in values])
+        for images in (render(values), jax.vmap(render)(values), jax.jit(render)(values),
+                       jax.jit(jax.vmap(render))(values)):
+            numpy.testing.assert_array_equal(images, each)
+        slope = jax.grad(lambda v: (render(v) ** 2).sum())
+        numpy.testing.assert_allclose(jax.jit(jax.vmap(slope))(values),
+                                      jnp.stack([slope(v) for v in values]), rtol=1e-13)
+
+    def test_single_precision(self):
+        render = dualbragg.jax.Renderer(dualbragg.Experiment(**SCENE), NAMES)
+        image, along = jax.jvp(render, (jnp.array(AT, "float32"),), (jnp.ones(3, "float32"),))
+        self.assertEqual(image.dtype, "float32")
+        self.assertEqual(along.dtype, "float32")
+        _, back = jax.vjp(render, jnp.array(AT, "float32"))
+        self.assertEqual(back(along)[0].dtype, "float32")
+
+    def test_what_does_not_fit_is_refused(self):
+        render = self.renderer()
+        with self.assertRaisesRegex(dualbragg.UsageError, r"values: .*\(3,\)"):
+            render(jnp.zeros(2))
+        with self.assertRaisesRegex(dualbragg.UsageError, "floating"):
+            render(jnp.zeros(3, int))
+        with self.assertRaisesRegex(Exception, "cell edge a"):
+            render(jnp.array([-1.0, 0, 90])).block_until_ready()
+        with self.assertRaises(Exception):
+            jax.hessian(lambda v: (render(v) ** 2).sum())(jnp.array(AT))
+        jax.config.update("jax_enable_x64", False)
+        try:
+            with self.assertRaisesRegex(dualbragg.UsageError, "jax_enable_x64"):
+                self.renderer()
+        finally:
+            jax.config.update("jax_enable_x64", True)
+
+
+if __name__ == "__main__":
+    unittest.main()
