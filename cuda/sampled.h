@@ -59,7 +59,7 @@ DB_CUDA_FN void write_row(kernel_shape shape, const db_cuda_arguments *a, uint32
     fine weight = 1;
     if (counts) {
         p = pixel_at(a, pixel);
-        if (a->job.weight) weight = a->job.weight[p.element];
+        if (a->job.weight) weight = ((const float *)a->job.weight)[p.element];
         counts = weight != 0;
     }
     if (!counts) {
@@ -95,7 +95,8 @@ DB_CUDA_FN void write_row(kernel_shape shape, const db_cuda_arguments *a, uint32
             if (k < images)
                 value = weighted(w, contract_row(&row[k], &sums));
             else if (k == images)
-                value = weighted(w, residual_of(&a->job, sums.intensity, a->job.data[p.element]));
+                value = weighted(w, residual_of(&a->job, sums.intensity,
+                                                ((const float *)a->job.data)[p.element]));
             four.of[i] = value;
         }
         out[b] = four;

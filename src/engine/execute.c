@@ -2,6 +2,7 @@
 #include "engine/execute.h"
 
 #include "engine/device_plan.h"
+#include "engine/plan_background.h"
 #include "engine/spots.h"
 #include "base/threads.h"
 #include "kernel/row_room.h"
@@ -136,7 +137,9 @@ static db_status render(db_plan *plan, db_kernel_kind kind) {
 db_status db_plan_forward(db_plan *plan, void *image) {
     plan->job.image = image;
     if (plan->spots) DB_TRY(db_spots_fill(plan));
-    return render(plan, db_plan_forward_kind(plan));
+    DB_TRY(render(plan, db_plan_forward_kind(plan)));
+    db_plan_add_background(plan, image);
+    return DB_OK;
 }
 
 db_status db_plan_prepare_slopes(db_plan *plan) {
@@ -164,5 +167,7 @@ db_status db_plan_gradient(db_plan *plan, void *image, void *const *derivatives)
     for (size_t k = 0; k < plan->parameter_count; k++)
         plan->derivative[plan->position[k]] = derivatives[k];
     plan->job.derivative = plan->derivative;
-    return render(plan, db_plan_gradient_kind(plan));
+    DB_TRY(render(plan, db_plan_gradient_kind(plan)));
+    db_plan_add_background(plan, image);
+    return DB_OK;
 }

@@ -1,6 +1,7 @@
 /* Creating, updating and destroying plans. */
 #include "engine/device_plan.h"
 #include "engine/plan_amplitudes.h"
+#include "engine/plan_background.h"
 #include "engine/spots.h"
 
 #include <math.h>
@@ -339,6 +340,7 @@ void db_plan_destroy(db_plan **plan) {
     db_normal_destroy(p->normal);
     db_spots_destroy(p->spots);
     db_plan_amplitudes_destroy(p->amplitudes);
+    db_plan_background_destroy(p->background);
     void *const owned[] = { p->parameters,
                             p->regions,
                             p->given,

@@ -59,6 +59,7 @@ struct db_plan {
     int room_threads;
     struct db_normal *normal;              /* NULL until the first normal equations */
     struct db_spots *spots;                /* in closed form; else NULL */
+    struct db_plan_background *background; /* NULL until one is set */
     struct db_plan_amplitudes *amplitudes; /* NULL until the first gradient by them */
 
     db_device device;                   /* chosen by the context at creation */

@@ -3,6 +3,7 @@
 #include "engine/device_plan.h"
 #include "engine/execute.h"
 #include "engine/normal_basis.h"
+#include "engine/plan_background.h"
 #include "engine/plan_vector.h"
 
 #include <dualbragg/normal.h>
@@ -102,15 +103,20 @@ static db_status check_pixel(const db_plan *plan, const db_region *r, int fast, 
         weight_is_bad ? "finite number of at least 0" : "finite number", weight_is_bad ? w : data);
 }
 
+static double value_at(db_pixel_type type, const void *pixels, size_t at) {
+    return type == DB_FLOAT64 ? ((const double *)pixels)[at] : (double)((const float *)pixels)[at];
+}
+
 /* Bad input shows in sums that are not finite, so it need not be checked before. */
-static db_status explain(const db_plan *plan, const float *data, const float *weight) {
+static db_status explain(const db_plan *plan, db_pixel_type type, const void *data,
+                         const void *weight) {
     for (size_t i = 0; i < plan->region_count; i++) {
         const db_region *r = &plan->regions[i];
         for (int slow = 0; slow < r->slow_count; slow++)
             for (int fast = 0; fast < r->fast_count; fast++) {
                 const size_t at = r->offset + (size_t)slow * r->stride + (size_t)fast;
-                const double w = weight ? (double)weight[at] : 1;
-                DB_TRY(check_pixel(plan, r, fast, slow, w, (double)data[at]));
+                const double w = weight ? value_at(type, weight, at) : 1;
+                DB_TRY(check_pixel(plan, r, fast, slow, w, value_at(type, data, at)));
             }
     }
     return db_fail(plan->context, DB_ERROR_INPUT,
@@ -144,14 +150,16 @@ static db_status sum_products(db_plan *plan, const db_kernel_job *job) {
     return sum_on_processor(plan, job, plan->normal->size);
 }
 
-/* The same for pixels that may be in a device's memory. */
-static db_status explain_on_host(db_plan *plan, const float *data, const float *weight) {
+/* The same for pixels that may be in a device's memory, which are floats. */
+static db_status explain_on_host(db_plan *plan, db_pixel_type type, const void *data,
+                                 const void *weight) {
     float *data_copy = NULL;
     float *weight_copy = NULL;
     db_status status = db_device_bring(plan, data, &data_copy);
     if (status == DB_OK && weight) status = db_device_bring(plan, weight, &weight_copy);
     if (status == DB_OK)
-        status = explain(plan, data_copy ? data_copy : data, weight_copy ? weight_copy : weight);
+        status =
+            explain(plan, type, data_copy ? data_copy : data, weight_copy ? weight_copy : weight);
     free(data_copy);
     free(weight_copy);
     return status;
@@ -178,8 +186,8 @@ static db_kernel_job basis_job(const db_plan *plan) {
     return job;
 }
 
-db_status db_plan_normal(db_plan *plan, const float *data, const float *weight, double *chi2,
-                         double *gradient, double *curvature) {
+static db_status check_normal(const db_plan *plan, db_pixel_type type, const void *data,
+                              const double *chi2, const double *gradient, const double *curvature) {
     DB_TRY(db_plan_need_parameters(plan));
     if (!data || !chi2 || !gradient || !curvature)
         return db_fail(plan->context, DB_ERROR_USAGE,
@@ -189,32 +197,49 @@ db_status db_plan_normal(db_plan *plan, const float *data, const float *weight, 
                        : !chi2     ? "chi2"
                        : !gradient ? "gradient"
                                    : "curvature");
+    if (type != DB_FLOAT32 && type != DB_FLOAT64)
+        return db_fail(plan->context, DB_ERROR_USAGE,
+                       "normal equations: expected data of type DB_FLOAT32 or DB_FLOAT64, found "
+                       "type %d",
+                       (int)type);
+    if (type == DB_FLOAT32 || !db_plan_on_device(plan)) return DB_OK;
+    return db_fail(plan->context, DB_ERROR_UNSUPPORTED,
+                   "normal equations on device %s: expected data of 32 bits, found 64 bits",
+                   db_plan_device(plan));
+}
+
+db_status db_plan_normal_typed(db_plan *plan, db_pixel_type type, const void *data,
+                               const void *weight, double *chi2, double *gradient,
+                               double *curvature) {
+    DB_TRY(check_normal(plan, type, data, chi2, gradient, curvature));
     DB_TRY(prepare(plan));
     const db_normal *normal = plan->normal;
     db_kernel_job job = basis_job(plan);
     job.data = data;
     job.weight = weight;
+    job.data_type = type;
+    job.background = db_plan_background_pixels(plan);
     DB_TRY(sum_products(plan, &job));
-    if (!all_finite(normal->sums, normal->size)) return explain_on_host(plan, data, weight);
+    if (!all_finite(normal->sums, normal->size)) return explain_on_host(plan, type, data, weight);
     form_parameters(plan, chi2, gradient, curvature);
     return DB_OK;
 }
 
-/* Products with a cotangent */
-
-static double pixel_of(const db_plan *plan, const void *image, size_t at) {
-    return plan->job.pixel_type == DB_FLOAT64 ? ((const double *)image)[at]
-                                              : (double)((const float *)image)[at];
+db_status db_plan_normal(db_plan *plan, const float *data, const float *weight, double *chi2,
+                         double *gradient, double *curvature) {
+    return db_plan_normal_typed(plan, DB_FLOAT32, data, weight, chi2, gradient, curvature);
 }
+
+/* Products with a cotangent */
 
 static db_status check_cotangent_row(const db_plan *plan, const db_region *r, int slow,
                                      const void *cotangent) {
     const size_t first = r->offset + (size_t)slow * r->stride;
     double sum = 0; /* as in all_finite */
     for (int fast = 0; fast < r->fast_count; fast++)
-        sum += pixel_of(plan, cotangent, first + (size_t)fast) * 0;
+        sum += value_at(plan->job.pixel_type, cotangent, first + (size_t)fast) * 0;
     for (int fast = 0; fast < r->fast_count && sum != 0; fast++) {
-        const double c = pixel_of(plan, cotangent, first + (size_t)fast);
+        const double c = value_at(plan->job.pixel_type, cotangent, first + (size_t)fast);
         if (!isfinite(c))
             return db_fail(plan->context, DB_ERROR_INPUT,
                            "cotangent of pixel (%d, %d) of panel %zu: expected a finite number, "
@@ -308,6 +333,7 @@ db_status db_plan_vjp_sums(db_plan *plan, const void *cotangent, void *image, do
         job.spots.by_amplitude = *by_spot;
     }
     DB_TRY(sum_on_processor(plan, &job, normal->basis.count));
+    db_plan_add_background(plan, image);
     return form_gradient(plan, normal->sums, 1, gradient);
 }
 

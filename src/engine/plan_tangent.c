@@ -1,6 +1,7 @@
 /* The derivative along a direction. Derivatives are linear combinations of columns, and so is what
  * they add up to: one combination of all columns takes the place of one for each parameter. */
 #include "engine/execute.h"
+#include "engine/plan_background.h"
 #include "engine/device_plan.h"
 
 #include <dualbragg/products.h>
@@ -145,6 +146,7 @@ db_status db_plan_jvp(db_plan *plan, const double *direction, void *image, void 
                                                           db_plan_gradient_kind(plan)),
                              .slots = plan->tile_count };
     if (status == DB_OK) status = db_execute(&x);
+    if (status == DB_OK) db_plan_add_background(plan, image);
     free(columns);
     free(slopes);
     return status;

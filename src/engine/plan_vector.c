@@ -4,6 +4,7 @@
 #include "engine/device_plan.h"
 #include "engine/execute.h"
 #include "engine/plan_amplitudes.h"
+#include "engine/plan_background.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ static db_status check_vector(const db_plan *plan, const db_plan_vector *v, cons
         return db_fail(plan->context, DB_ERROR_USAGE,
                        "%s: size is %zu, expected %zu (use DB_PLAN_VECTOR_INIT)", what, v->size,
                        sizeof *v);
-    if (!v->parameters && !has_amplitudes(v))
+    if (!v->parameters && !has_amplitudes(v) && !v->background)
         return db_fail(plan->context, DB_ERROR_USAGE,
                        "%s: expected one of its members, found all of them NULL", what);
     if (v->parameters) DB_TRY(db_plan_need_parameters(plan));
@@ -27,6 +28,11 @@ static db_status check_vector(const db_plan *plan, const db_plan_vector *v, cons
                        "%s: amplitudes: the experiment has no list of structure factors, only "
                        "default_F",
                        what);
+    if (v->background && db_plan_on_device(plan))
+        return db_fail(plan->context, DB_ERROR_UNSUPPORTED,
+                       "%s: device %s has no background of images; its derivative is the "
+                       "cotangent itself",
+                       what, db_plan_device(plan));
     if (!has_amplitudes(v)) return DB_OK;
     if (plan->experiment.reference.on)
         return db_fail(
@@ -58,6 +64,11 @@ static db_status vjp_of_spots(db_plan *plan, const void *cotangent, void *image,
 db_status db_plan_vjp_all(db_plan *plan, const void *cotangent, void *image,
                           const db_plan_vector *gradient) {
     DB_TRY(check_vector(plan, gradient, "gradient"));
+    if (gradient->background) {
+        DB_TRY(db_plan_check_cotangent(plan, cotangent));
+        DB_TRY(db_plan_list_elements(plan));
+        db_plan_add_image(plan, 1, cotangent, gradient->background);
+    }
     if (has_amplitudes(gradient) && plan->spots)
         return vjp_of_spots(plan, cotangent, image, gradient);
     if (gradient->parameters)
@@ -83,51 +94,38 @@ static db_status check_amplitudes(const db_plan *plan, const db_plan_vector *dir
                    *direction->default_F);
 }
 
-static size_t pixel_size(const db_plan *plan) {
-    return plan->job.pixel_type == DB_FLOAT64 ? sizeof(double) : sizeof(float);
-}
-
-/* sum = a + b in the plan's regions, element by element; elements of two regions are written twice. */
-static void add_images(const db_plan *plan, const void *a, const void *b, void *sum) {
-    const int wide = plan->job.pixel_type == DB_FLOAT64;
-    for (size_t i = 0; i < plan->given_count; i++) {
-        const db_region *r = &plan->given[i];
-        for (int slow = 0; slow < r->slow_count; slow++) {
-            const size_t first = r->offset + (size_t)slow * r->stride,
-                         end = first + (size_t)r->fast_count;
-            for (size_t at = first; at < end && wide; at++)
-                ((double *)sum)[at] = ((const double *)a)[at] + ((const double *)b)[at];
-            for (size_t at = first; at < end && !wide; at++)
-                ((float *)sum)[at] = ((const float *)a)[at] + ((const float *)b)[at];
-        }
-    }
-}
-
-/* Both summands in memory of their own. */
-static db_status jvp_of_both(db_plan *plan, const db_plan_vector *direction, void *image,
-                             void *tangent) {
-    char *const room = malloc(2 * plan->pixels * pixel_size(plan));
-    if (!room) return db_fail_memory(plan->context, "a derivative along a direction");
-    char *const second = room + plan->pixels * pixel_size(plan);
-    db_status status = db_plan_jvp(plan, direction->parameters, image, room);
-    if (status == DB_OK)
-        status = db_plan_amplitudes_jvp(plan, direction->amplitudes, direction->default_F, second);
-    if (status == DB_OK) add_images(plan, room, second, tangent);
-    free(room);
+/* The second summand in memory of its own. */
+static db_status add_amplitudes(db_plan *plan, const db_plan_vector *direction, void *tangent) {
+    const size_t each = plan->job.pixel_type == DB_FLOAT64 ? sizeof(double) : sizeof(float);
+    void *const second = malloc(plan->pixels * each);
+    if (!second) return db_fail_memory(plan->context, "a derivative along a direction");
+    const db_status status =
+        db_plan_amplitudes_jvp(plan, direction->amplitudes, direction->default_F, second);
+    if (status == DB_OK) db_plan_add_image(plan, 0, second, tangent);
+    free(second);
     return status;
 }
 
 db_status db_plan_jvp_all(db_plan *plan, const db_plan_vector *direction, void *image,
                           void *tangent) {
     DB_TRY(check_vector(plan, direction, "direction"));
-    if (!has_amplitudes(direction)) return db_plan_jvp(plan, direction->parameters, image, tangent);
     if (!image || !tangent)
         return db_fail(plan->context, DB_ERROR_USAGE,
                        "derivative along a direction: expected room for image and tangent, found "
                        "NULL for the %s",
                        !image ? "image" : "tangent");
     DB_TRY(check_amplitudes(plan, direction));
-    if (direction->parameters) return jvp_of_both(plan, direction, image, tangent);
-    DB_TRY(db_plan_forward(plan, image));
-    return db_plan_amplitudes_jvp(plan, direction->amplitudes, direction->default_F, tangent);
+    DB_TRY(db_plan_list_elements(plan));
+    if (direction->parameters)
+        DB_TRY(db_plan_jvp(plan, direction->parameters, image, tangent));
+    else
+        DB_TRY(db_plan_forward(plan, image));
+    if (has_amplitudes(direction) && direction->parameters)
+        DB_TRY(add_amplitudes(plan, direction, tangent));
+    else if (has_amplitudes(direction))
+        DB_TRY(db_plan_amplitudes_jvp(plan, direction->amplitudes, direction->default_F, tangent));
+    if (direction->background)
+        db_plan_add_image(plan, !direction->parameters && !has_amplitudes(direction),
+                          direction->background, tangent);
+    return DB_OK;
 }

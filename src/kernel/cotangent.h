@@ -11,13 +11,7 @@ AD_INLINE int all_zero(fine v) {
 
 /* The rest of the lanes is 0. */
 AD_INLINE fine load_cotangent(const db_kernel_job *job, const group_target *target) {
-    SHAPE_REAL lane[LANES];
-    if (job->pixel_type == DB_FLOAT32) return load_group(job->cotangent, target);
-    for (int i = 0; i < LANES; i++)
-        lane[i] = i < target->count
-                      ? (SHAPE_REAL)((const double *)job->cotangent)[element_of(target, i)]
-                      : 0;
-    return f_load(lane);
+    return load_group(job->pixel_type, job->cotangent, target);
 }
 
 #if DB_INSTANCE_KIND > 0

@@ -217,8 +217,11 @@ typedef struct db_kernel_job {
     void *image;
     void *const *derivative; /* [parameter_count], in the order of the contraction */
     /* where sums are wanted */
-    const float *data;     /* laid out as the image */
-    const float *weight;   /* likewise; may be NULL */
+    const void *data;   /* laid out as the image, of the data's type */
+    const void *weight; /* likewise; may be NULL */
+    db_pixel_type data_type;
+    const void
+        *background;       /* of the image's pixels: what the image has beside the model, or NULL */
     double residual_scale; /* of the image in the residual: the scale; 0: the residual is -data */
     /* of the image's pixels: not NULL where derivatives times it are to be summed, and the image
      * stored if there is one (kernel/cotangent.h) */

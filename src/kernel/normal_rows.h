@@ -14,12 +14,12 @@
 
 #include <string.h>
 
-/* Pixels of data or weight; pixels NULL: 1. The rest of the lanes is 0. */
-AD_INLINE fine load_group(const float *pixels, const group_target *target) {
+/* Pixels of data, weight or cotangent; pixels NULL: 1. The rest of the lanes is 0. */
+AD_INLINE fine load_group(db_pixel_type type, const void *pixels, const group_target *target) {
     SHAPE_REAL value[LANES];
-    if (target->contiguous && target->count == LANES) {
+    if (target->contiguous && target->count == LANES && type == DB_FLOAT32) {
         if (!pixels) return f_set(1);
-        const float *from = pixels + target->element[0];
+        const float *from = (const float *)pixels + target->element[0];
 #if defined(DB_INSTANCE_PRECISION_MIXED)
         return f_load(from);
 #else
@@ -28,9 +28,20 @@ AD_INLINE fine load_group(const float *pixels, const group_target *target) {
 #endif
     }
     for (int i = 0; i < LANES; i++) value[i] = 0;
-    for (int i = 0; i < target->count; i++)
-        value[i] = pixels ? (SHAPE_REAL)pixels[element_of(target, i)] : 1;
+    for (int i = 0; i < target->count; i++) {
+        const size_t at = element_of(target, i);
+        value[i] = !pixels              ? 1
+                   : type == DB_FLOAT64 ? (SHAPE_REAL)((const double *)pixels)[at]
+                                        : (SHAPE_REAL)((const float *)pixels)[at];
+    }
     return f_load(value);
+}
+
+/* What the model is compared with. */
+AD_INLINE fine load_data(const db_kernel_job *job, const group_target *target) {
+    const fine data = load_group(job->data_type, job->data, target);
+    if (!job->background) return data;
+    return f_sub(data, load_group(job->pixel_type, job->background, target));
 }
 
 #if DB_INSTANCE_KIND > 0
@@ -130,12 +141,18 @@ static __attribute__((noinline)) void add_run(normal_run *run) {
 static __attribute__((noinline)) int group_counts(const db_kernel_job *job,
                                                   const group_target *target) {
     uint32_t bits[LANES], any = 0;
+    if (job->data_type == DB_FLOAT64) {
+        for (int i = 0; i < target->count; i++)
+            if (((const double *)job->weight)[element_of(target, i)] != 0) return 1;
+        return 0;
+    }
+    const float *weight = job->weight;
     if (target->contiguous && target->count == LANES) {
-        memcpy(bits, job->weight + target->element[0], sizeof bits);
+        memcpy(bits, weight + target->element[0], sizeof bits);
         for (int i = 0; i < LANES; i++) any |= bits[i];
     } else {
         for (int i = 0; i < target->count; i++) {
-            memcpy(bits, job->weight + element_of(target, i), sizeof *bits);
+            memcpy(bits, weight + element_of(target, i), sizeof *bits);
             any |= *bits;
         }
     }
@@ -149,7 +166,7 @@ AD_INLINE void fill_normal_row(weight_kind kind, const db_kernel_job *job,
                                const group_target *target, fine *row) {
     pixel_weight w = { 0 };
     if (kind == WEIGHTS_DIFFER)
-        w = pixel_weight_of(load_group(job->weight, target), job->weight != NULL);
+        w = pixel_weight_of(load_group(job->data_type, job->weight, target), job->weight != NULL);
 #define WEIGHTED(value) (kind == ALL_WEIGH_ONE ? (value) : weighted(w, value))
     const size_t lattice = job->lattice_wanted, singles = lattice + job->single_wanted;
     size_t k = 0;
@@ -157,7 +174,7 @@ AD_INLINE void fill_normal_row(weight_kind kind, const db_kernel_job *job,
         row[k] = WEIGHTED(contract_lattice(&contraction[k], sums->column + DB_COLUMN_LATTICE));
     for (; k < singles; k++) row[k] = WEIGHTED(contract_single(&contraction[k], sums));
     for (; k < job->parameter_count; k++) row[k] = WEIGHTED(contract(&contraction[k], sums));
-    row[k] = WEIGHTED(residual_of(job, sums->intensity, load_group(job->data, target)));
+    row[k] = WEIGHTED(residual_of(job, sums->intensity, load_data(job, target)));
 #undef WEIGHTED
 }
 

@@ -51,7 +51,9 @@ AD_INLINE int group_wanted(const db_kernel_job *job, const group_target *target,
 #if DB_INSTANCE_KIND > 0
     if (!run) return 1;
     if (!job->weight) return !job->cotangent || job->image || cotangent_counts(job, target);
-    return job->weight[element_of(target, 0)] != 0 || group_counts(job, target);
+    const int floats = job->data_type == DB_FLOAT32;
+    return (floats && ((const float *)job->weight)[element_of(target, 0)] != 0) ||
+           group_counts(job, target);
 #else
     (void)job, (void)target, (void)run;
     return 1;

@@ -293,9 +293,20 @@ AD_INLINE fine load_any_pixels(db_pixel_type type, const void *pixels, const db_
     return f_load(lane);
 }
 
-AD_INLINE fine load_pixels(const float *pixels, const db_region *region, const spot_band *band,
-                           int g) {
-    return load_any_pixels(DB_FLOAT32, pixels, region, band, g);
+/* Weights; and what the model is compared with. */
+AD_INLINE fine load_weights(const db_kernel_job *job, const db_region *region,
+                            const spot_band *band, int g) {
+    return job->data_type == DB_FLOAT64 ? load_any_pixels(DB_FLOAT64, job->weight, region, band, g)
+                                        : load_any_pixels(DB_FLOAT32, job->weight, region, band, g);
+}
+
+AD_INLINE fine load_band_data(const db_kernel_job *job, const db_region *region,
+                              const spot_band *band, int g) {
+    const fine data = job->data_type == DB_FLOAT64
+                          ? load_any_pixels(DB_FLOAT64, job->data, region, band, g)
+                          : load_any_pixels(DB_FLOAT32, job->data, region, band, g);
+    if (!job->background) return data;
+    return f_sub(data, load_any_pixels(job->pixel_type, job->background, region, band, g));
 }
 
 /* Leaves of the band's groups those where a cotangent is not 0, unless the image is wanted. */
@@ -315,7 +326,7 @@ static __attribute__((noinline)) void load_cotangents(const db_kernel_job *job,
 /* Whether a weight in the group is not 0. */
 AD_INLINE int group_counts_in(const db_kernel_job *job, const db_region *region,
                               const spot_band *band, int g) {
-    return !all_zero(load_pixels(job->weight, region, band, g));
+    return !all_zero(load_weights(job, region, band, g));
 }
 
 /* Pixels in groups that are not wanted have their residual only: its square goes to the last sum.
@@ -338,7 +349,7 @@ static void add_empty_pixels(const db_kernel_job *job, const db_region *region,
                 all &
                 (unsigned)~(band->wanted >> (row / GROUP_SLOW * SPOT_GROUPS + column / GROUP_FAST));
             if (!empty) continue;
-            fine weight = load_group(job->weight, &target);
+            fine weight = load_group(job->data_type, job->weight, &target);
             if (empty != all) {
                 SHAPE_REAL counts[LANES];
                 for (int i = 0; i < LANES; i++)
@@ -346,7 +357,7 @@ static void add_empty_pixels(const db_kernel_job *job, const db_region *region,
                 weight = f_mul(weight, f_load(counts));
             }
             const fine r = weighted(pixel_weight_of(weight, job->weight != NULL),
-                                    residual_of(job, f_set(0), load_group(job->data, &target)));
+                                    residual_of(job, f_set(0), load_data(job, &target)));
             sum = f_fma(r, r, sum);
         }
     SHAPE_REAL lane[LANES];
@@ -369,9 +380,9 @@ static __attribute__((noinline)) void sum_band(const db_kernel_job *job, const d
             add_cotangent_group(job, contraction, sums, room->cotangent[g], run);
             continue;
         }
-        const fine data = load_pixels(job->data, region, band, g);
+        const fine data = load_band_data(job, region, band, g);
         const pixel_weight w =
-            pixel_weight_of(load_pixels(job->weight, region, band, g), job->weight != NULL);
+            pixel_weight_of(load_weights(job, region, band, g), job->weight != NULL);
         if (band->summed)
             weigh_group(job, contraction, sums, w, !job->weight && is_whole(band, g), data, count,
                         band->number[g], room->products);

@@ -160,6 +160,38 @@ static void compare_jvp(db_context *context, const problem *p, db_plan *plan, co
     images_destroy(&made);
 }
 
+static double *doubles_of(const float *pixels, size_t count) {
+    double *made = malloc(count * sizeof *made);
+    assert_non_null(made);
+    for (size_t i = 0; i < count; i++) made[i] = pixels[i];
+    return made;
+}
+
+/* Data in doubles that floats hold give the same bits; a background counts as data of the other sign. */
+static void compare_typed(const problem *p, db_plan *plan, const equations *of_floats) {
+    equations found;
+    double *data = doubles_of(p->data, p->pixels), *weight = doubles_of(p->weight, p->pixels),
+           *background = doubles_of(p->weight, p->pixels);
+    const size_t size = p->count * sizeof(double);
+    for (int with_background = 0; with_background < 2; with_background++) {
+        for (size_t i = 0; with_background && i < p->pixels; i++) {
+            background[i] = isfinite(data[i]) ? data[i] : 0; /* nothing is rounded away */
+            data[i] += background[i];
+        }
+        assert_int_equal(db_plan_set_background(plan, with_background ? background : NULL), DB_OK);
+        assert_int_equal(db_plan_normal_typed(plan, DB_FLOAT64, data, weight, &found.chi2,
+                                              found.gradient, found.curvature),
+                         DB_OK);
+        assert_true(found.chi2 == of_floats->chi2);
+        assert_memory_equal(found.gradient, of_floats->gradient, size);
+        assert_memory_equal(found.curvature, of_floats->curvature, p->count * size);
+    }
+    assert_int_equal(db_plan_set_background(plan, NULL), DB_OK);
+    free(data);
+    free(weight);
+    free(background);
+}
+
 /* Normal equations of spots in closed form are summed over spots, not over images
  * (kernel/spot_products.h), and rounding does something else to them in mixed precision: there they
  * have to be as close to double precision as the images are. A parameter's slope is a sum of ten terms
@@ -178,6 +210,7 @@ static void compare(db_context *context, const db_experiment *e, const problem *
     assert_int_equal(
         db_plan_normal(plan, p->data, p->weight, &found.chi2, found.gradient, found.curvature),
         DB_OK);
+    compare_typed(p, plan, &found);
     assert_true(expected.chi2 > 0);
     expect(context, "chi2", "the image", found.chi2, expected.chi2, bound * expected.chi2);
     for (size_t k = 0; k < p->count && spot_by_spot; k++)

@@ -316,6 +316,89 @@ static void mates_share_a_value(void **state) {
     clear(&s);
 }
 
+/* Two regions that share elements, and elements of none: a background is added once, where the plan
+ * renders; as a gradient it is the cotangent. */
+static void a_background_is_added(void **state) {
+    const configuration *which = *state;
+    scene s = { 0 };
+    arrange(which, &s);
+    const db_region regions[] = { { 0, 2, 1, 9, 6, 4, 20 }, { 0, 4, 3, 9, 6, 4 + 2 * 20 + 2, 20 } };
+    static const db_parameter scale = DB_SCALE;
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    for (int type = 0; type < 2; type++) {
+        const size_t each = type ? sizeof(double) : sizeof(float);
+        db_plan *plan;
+        options.pixel_type = type ? DB_FLOAT64 : DB_FLOAT32;
+        options.parameters = &scale;
+        options.parameter_count = 1;
+        options.regions = regions;
+        options.region_count = 2;
+        assert_int_equal(db_plan_create(s.context, &s.e, &options, &plan), DB_OK);
+        const size_t pixels = db_plan_pixels(plan);
+        assert_true(pixels < s.pixels);
+        memset(s.image, 0xff, pixels * each); /* NaN: shows which elements are rendered */
+        memset(s.above, 0xff, pixels * each);
+        memset(s.below, 0xff, pixels * each);
+        memset(s.tangent, 0xff, pixels * each);
+        char *background = (char *)numbers(pixels), *slopes = (char *)numbers(pixels);
+        void *derivative = slopes;
+        assert_int_equal(db_plan_gradient(plan, s.image, &derivative), DB_OK);
+        for (size_t i = 0; i < pixels; i++)
+            if (type)
+                ((double *)(void *)background)[i] = 3.5 + (double)i;
+            else
+                ((float *)(void *)background)[i] = 3.5F + (float)i;
+        assert_int_equal(db_plan_set_background(plan, background), DB_OK);
+        db_plan_vector v = DB_PLAN_VECTOR_INIT;
+        double by_scale, step = 0.25;
+        v.parameters = &by_scale;
+        v.background = s.tangent;
+        assert_int_equal(db_plan_vjp_all(plan, background, s.above, &v), DB_OK);
+        assert_int_equal(db_plan_gradient(plan, s.below, &derivative), DB_OK);
+        assert_memory_equal(s.above, s.below, pixels * each);
+        for (size_t i = 0; i < pixels; i++) {
+            const double plain = type ? s.image[i] : (double)((float *)s.image)[i],
+                         with = type ? s.above[i] : (double)((float *)s.above)[i],
+                         own = type ? ((double *)(void *)background)[i]
+                                    : (double)((float *)(void *)background)[i],
+                         gradient = type ? s.tangent[i] : (double)((float *)s.tangent)[i];
+            assert_true(isnan(plain) == isnan(with) && isnan(plain) == isnan(gradient));
+            if (isnan(plain)) continue;
+            assert_true(gradient == own);
+            assert_true(with == (type ? plain + own : (double)(float)(plain + own)));
+        }
+        /* the image's own derivative by the scale, and the background's */
+        v.parameters = &step;
+        v.background = background;
+        assert_int_equal(db_plan_jvp_all(plan, &v, s.image, s.tangent), DB_OK);
+        assert_memory_equal(s.image, s.above, pixels * each);
+        v.parameters = NULL;
+        assert_int_equal(db_plan_jvp_all(plan, &v, s.image, s.below), DB_OK);
+        for (size_t i = 0; i < pixels; i++) {
+            const double image = type ? s.image[i] : (double)((float *)s.image)[i],
+                         tangent = type ? s.tangent[i] : (double)((float *)s.tangent)[i],
+                         alone = type ? s.below[i] : (double)((float *)s.below)[i],
+                         own = type ? ((double *)(void *)background)[i]
+                                    : (double)((float *)(void *)background)[i],
+                         slope = type ? ((double *)(void *)slopes)[i]
+                                      : (double)((float *)(void *)slopes)[i];
+            if (isnan(image)) continue;
+            assert_true(alone == own);
+            assert_true(fabs(tangent - (own + step * slope)) <= 1e-6 * fabs(own + image));
+        }
+        if (type)
+            ((double *)(void *)background)[5] = NAN;
+        else
+            ((float *)(void *)background)[5] = NAN;
+        assert_int_equal(db_plan_set_background(plan, background), DB_ERROR_INPUT);
+        assert_non_null(strstr(db_context_message(s.context), "background: element 5"));
+        free(background);
+        free(slopes);
+        db_plan_destroy(&plan);
+    }
+    clear(&s);
+}
+
 static void expect_refusal(const scene *s, db_status found, db_status expected, const char *part) {
     assert_int_equal(found, expected);
     if (!strstr(db_context_message(s->context), part))
@@ -389,6 +472,8 @@ int main(void) {
         { "mates, sampled", "structure factor list", mates_share_a_value },
         { "mates, interpolated", "interpolation", mates_share_a_value },
         { "mates, closed", "closed: structure factors", mates_share_a_value },
+        { "background, sampled", "structure factor list", a_background_is_added },
+        { "background, closed", "closed: structure factors", a_background_is_added },
         { "misuse, sampled", "structure factor list", misuse_is_refused_with_a_reason },
         { "misuse, closed", "closed: structure factors", misuse_is_refused_with_a_reason },
     };

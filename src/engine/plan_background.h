@@ -1,0 +1,24 @@
+/* An image that is added to the model's, and the elements of images that a plan renders. */
+#ifndef DB_ENGINE_PLAN_BACKGROUND_H
+#define DB_ENGINE_PLAN_BACKGROUND_H
+
+#include "engine/plan_internal.h"
+
+/* What a plan keeps of it; NULL until it is asked for. */
+typedef struct db_plan_background db_plan_background;
+void db_plan_background_destroy(db_plan_background *own);
+
+/* Of the plan's pixel type; NULL: none. */
+const void *db_plan_background_pixels(const db_plan *plan);
+
+/* Adds it, if there is one, to an image that has been rendered; NULL is ignored. */
+void db_plan_add_background(const db_plan *plan, void *image);
+
+/* Prepares what the following functions need. */
+db_status db_plan_list_elements(db_plan *plan);
+
+/* to[i] += from[i], or = where `copy`, of images of the plan's pixel type: for all elements of the plan's
+ * regions, for each once. */
+void db_plan_add_image(const db_plan *plan, int copy, const void *from, void *to);
+
+#endif
