@@ -401,6 +401,8 @@ static db_flag flags[] = {
     { G, .name = "-sase", .arguments = "WIDTH SPIKE", NUMBERS(2, sase, 1),
       .help = "each shot has the spectrum of a pulse of a free-electron laser: spikes below a Gaussian; relative full widths at "
               "half maximum, such as 0.002 0.0002" },
+    { G, .name = "-noreflections", DB_SETS(no_reflections, 1),
+      .help = "the labels of many shots have no list of reflections, which takes time where spots are sampled" },
 #undef G
     /* noise */
 #define G .group = DB_GROUP_NOISE

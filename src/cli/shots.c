@@ -86,7 +86,7 @@ typedef struct shots_run {
     long seed;
     db_plan_options options;
     db_noise_options noise;
-    int with_spots, turns;
+    int turns;
     output out[OUTPUTS];
     db_progress_bar bar;
     double begin;
@@ -99,6 +99,9 @@ typedef struct worker {
     db_context *context;
     db_plan *plan;
     float *image;
+    /* the crystal alone, of sampled spots where something else scatters, too; NULL */
+    db_plan *crystal_plan;
+    float *crystal;
     int32_t *number;
 } worker;
 
@@ -145,15 +148,39 @@ static db_status prepare(const shots_run *r, worker *w, db_shot *s) {
     return vary(r, w, s);
 }
 
-static db_status render(const shots_run *r, worker *w, db_shot *s) {
-    db_status status = w->plan ? db_plan_update(w->plan, &s->experiment) : DB_ERROR_USAGE;
+static db_status render_with(const shots_run *r, worker *w, const db_experiment *experiment,
+                             db_plan **plan, float *image) {
+    db_status status = *plan ? db_plan_update(*plan, experiment) : DB_ERROR_USAGE;
     if (status == DB_ERROR_USAGE) { /* the first one, or other numbers of sources and the like */
-        db_plan_destroy(&w->plan);
-        status = db_plan_create(w->context, &s->experiment, &r->options, &w->plan);
+        db_plan_destroy(plan);
+        status = db_plan_create(w->context, experiment, &r->options, plan);
     }
-    if (status == DB_OK) status = db_plan_forward(w->plan, w->image);
-    if (status != DB_OK) return status;
-    db_session_apply_mask(r->session, w->image);
+    if (status == DB_OK) status = db_plan_forward(*plan, image);
+    if (status == DB_OK) db_session_apply_mask(r->session, image);
+    return status;
+}
+
+static int has_background(const db_experiment *e) {
+    return e->background.water_size != 0 || e->background.count != 0;
+}
+
+/* Which reflections there are, and where. */
+static db_status list_spots(const shots_run *r, worker *w, db_shot *s) {
+    if (s->experiment.spread.spots == DB_SPOTS_CLOSED)
+        return db_spots_predict(w->context, &s->experiment, NULL, &s->spots);
+    if (!has_background(&s->experiment))
+        return db_spots_of_image(w->context, &s->experiment, w->image, NULL, &s->spots);
+    db_experiment alone = s->experiment; /* borrows its lists */
+    alone.background.water_size = 0;
+    alone.background.count = 0;
+    if (!w->crystal) w->crystal = db_image_buffer(&r->session->sheet, &r->session->region);
+    if (!w->crystal) return db_fail_memory(w->context, "the image of a crystal alone");
+    DB_TRY(render_with(r, w, &alone, &w->crystal_plan, w->crystal));
+    return db_spots_of_image(w->context, &alone, w->crystal, NULL, &s->spots);
+}
+
+static db_status render(const shots_run *r, worker *w, db_shot *s) {
+    DB_TRY(render_with(r, w, &s->experiment, &w->plan, w->image));
     const size_t count =
         (size_t)r->session->sheet.fast_pixels * (size_t)r->session->sheet.slow_pixels;
     for (size_t i = 0; i < count; i++) s->label.photons += (double)w->image[i];
@@ -183,15 +210,14 @@ static db_status make(const shots_run *r, worker *w, db_shot *s) {
         DB_TRY(db_pack_bitshuffle(w->context, r->out[PHOTONS].path, w->image, count,
                                   sizeof *w->image, &s->packed[PHOTONS]));
     if (r->out[NOISY].path) DB_TRY(add_noise(r, w, s, count));
-    if (!r->with_spots) return DB_OK;
-    return db_spots_predict(w->context, &s->experiment, NULL, &s->spots);
+    return r->session->settings.no_reflections ? DB_OK : list_spots(r, w, s);
 }
 
 /* The first image tells what the file has room for. */
 static db_status begin_file(shots_run *r, output *out, const db_shot *s) {
     DB_TRY(db_nexus_create(r->session->context, out->path, &s->experiment, &out->format,
                            &out->writer));
-    return db_nexus_labels_create(out->writer, r->with_spots, &out->labels);
+    return db_nexus_labels_create(out->writer, !r->session->settings.no_reflections, &out->labels);
 }
 
 static int turns(const db_experiment *e) {
@@ -220,7 +246,7 @@ static db_status write_shot(shots_run *r, const db_shot *s) {
 static void deliver(shots_run *r, db_shot *s) {
     db_context *const context = r->session->context;
     if (atomic_load(&r->stopped) != DB_OK) return;
-    s->label.spots = &s->spots;
+    s->label.spots = r->session->settings.no_reflections ? NULL : &s->spots;
     db_status status = s->status;
     if (status == DB_OK) {
         status = write_shot(r, s);
@@ -329,8 +355,10 @@ static db_status open_worker(const shots_run *r, int threads, worker *w) {
 
 static void close_worker(worker *w) {
     db_plan_destroy(&w->plan);
+    db_plan_destroy(&w->crystal_plan);
     db_context_destroy(&w->context);
     free(w->image);
+    free(w->crystal);
     free(w->number);
 }
 
@@ -376,7 +404,6 @@ static db_status open_run(db_session *session, const db_processes *all, shots_ru
     const db_settings *const s = &session->settings;
     *r = (shots_run){ .session = session, .all = all, .seed = s->seed ? s->seed : 1 };
     r->noise = db_noise_options_of(s, &session->experiment);
-    r->with_spots = session->experiment.spread.spots == DB_SPOTS_CLOSED;
     r->out[PHOTONS].path = s->hdf5_file ? s->hdf5_file : s->float_file;
     r->out[PHOTONS].format = db_photon_format(session);
     r->out[NOISY].path = db_noise_wanted(s) ? s->noise_file : NULL;

@@ -1,10 +1,8 @@
 /* One sample after the other through the model and the physics of the pixel loop, in double
  * precision and without vectors (docs/theory/pixel.md, Sum over samples). */
-#include <dualbragg/pixel_trace.h>
+#include "engine/pixel_trace_model.h"
 
 #include "base/context_internal.h"
-#include "engine/amorphous_curve.h"
-#include "model/model.h"
 
 #define REAL double
 #define DIRS 0
@@ -17,12 +15,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct db_trace {
-    db_experiment experiment; /* own copy */
-    db_interface model;
-    db_amorphous_curve curve;
-};
 
 static db_status prepare(db_context *context, db_trace *trace) {
     const db_experiment *e = &trace->experiment;
@@ -44,12 +36,18 @@ static db_status prepare(db_context *context, db_trace *trace) {
     return complete ? DB_OK : db_fail_memory(context, "the trace of a pixel");
 }
 
-db_status db_trace_create(db_context *context, const db_experiment *experiment, db_trace **trace) {
+static db_status create(db_context *context, const db_experiment *experiment, int borrow,
+                        db_trace **trace) {
+    db_status status = DB_OK;
     *trace = NULL;
     DB_TRY(db_experiment_check(context, experiment));
     db_trace *made = calloc(1, sizeof *made);
     if (!made) return db_fail_memory(context, "the trace of a pixel");
-    db_status status = db_experiment_copy(context, experiment, &made->experiment);
+    made->borrowed = borrow;
+    if (borrow)
+        made->experiment = *experiment;
+    else
+        status = db_experiment_copy(context, experiment, &made->experiment);
     if (status == DB_OK) status = prepare(context, made);
     if (status != DB_OK)
         db_trace_destroy(&made);
@@ -58,11 +56,19 @@ db_status db_trace_create(db_context *context, const db_experiment *experiment, 
     return status;
 }
 
+db_status db_trace_create(db_context *context, const db_experiment *experiment, db_trace **trace) {
+    return create(context, experiment, 0, trace);
+}
+
+db_status db_trace_borrow(db_context *context, const db_experiment *experiment, db_trace **trace) {
+    return create(context, experiment, 1, trace);
+}
+
 void db_trace_destroy(db_trace **trace) {
     if (!trace || !*trace) return;
     db_trace *const t = *trace;
     *trace = NULL;
-    db_experiment_clear(&t->experiment);
+    if (!t->borrowed) db_experiment_clear(&t->experiment);
     db_amorphous_curve_clear(&t->curve);
     free(t->model.rotation);
     free(t->model.panel);

@@ -11,7 +11,7 @@
 
 typedef struct db_shot_label {
     int64_t number;                  /* of the shot, from 1 */
-    const db_predicted_spots *spots; /* NULL: not predicted */
+    const db_predicted_spots *spots; /* NULL: none */
     double misset[3];                /* degree, of the whole orientation */
     double photons;                  /* sum of the expected image */
     uint32_t noise_seed;
@@ -20,7 +20,7 @@ typedef struct db_shot_label {
 
 typedef struct db_nexus_labels db_nexus_labels;
 
-/* Begins the labels of a file. with_spots: 1: spots are predicted. */
+/* Begins the labels of a file. with_spots: 1: labels have lists of spots. */
 db_status db_nexus_labels_create(db_nexus_writer *writer, int with_spots, db_nexus_labels **labels);
 
 /* Those of the image that was appended last. */

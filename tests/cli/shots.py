@@ -1,4 +1,4 @@
-"""Labels of a training set. usage: shots.py SET SASE"""
+"""Labels of a training set. usage: shots.py SET SASE SAMPLED_WITH_WATER SAMPLED WITHOUT_REFLECTIONS"""
 import sys
 
 import h5py
@@ -44,3 +44,19 @@ with h5py.File(sys.argv[2]) as file:
     assert waves.shape == weights.shape and len(waves) == 3 and numpy.allclose(weights.sum(axis=1), 1)
     assert beam["incident_wavelength"].attrs["variant"] == b"incident_wavelength_1Dspectrum"
     assert abs(weights[0] - weights[1]).max() > 0.01 and abs((weights * waves).sum(axis=1) / 1.3 - 1).max() < 2e-3
+
+# sampled spots: all that is not background, and each where the image has it
+with h5py.File(sys.argv[3]) as wet, h5py.File(sys.argv[4]) as dry, h5py.File(sys.argv[5]) as bare:
+    assert "reflections" not in bare["entry/shots"]
+    for name, rows in dry["entry/shots/reflections"].items():
+        assert (rows[()] == wet["entry/shots/reflections"][name][()]).all(), name
+    assert (wet["entry/data/data"][()] - dry["entry/data/data"][()]).min() > 0
+    images, spots = dry["entry/data/data"][()], dry["entry/shots/reflections"]
+    for shot in range(2):
+        rows = slice(spots["first"][shot], spots["first"][shot] + spots["count"][shot])
+        photons, position = spots["photons"][rows], spots["position"][rows]
+        assert 0.9 < photons.sum() / images[shot].sum() < 1.000001 and spots["count"][shot] > 20
+        best = photons.argmax()
+        fast, slow = position[best].astype(int)
+        box = images[shot, max(slow - 3, 0):slow + 4, max(fast - 3, 0):fast + 4]
+        assert abs(box.sum() / photons[best] - 1) < 0.2, (box.sum(), photons[best])

@@ -40,7 +40,10 @@ esac
 printf 'one.cbf model.misset=[10, 20, 30] model.fluence=2e26\n# none\nmisset=[1, 2, 3] cell=[80, 80, 40, 90, 90, 90] phi=3 seed=7\n' > list.txt
 for spots in "$closed" "$base -mosaic 0.3 -mosaic_domains 5"; do
     # shellcheck disable=SC2086
-    sim $spots --shots list.txt -hdf5file l.h5 -noisefile ln.h5
+    sim $spots --shots list.txt -hdf5file l.h5 -noisefile ln.h5 --threads 2
+    # shellcheck disable=SC2086
+    sim $spots --shots list.txt -hdf5file l1.h5 --threads 1
+    cmp l.h5 l1.h5 || complain "labels depend on the number of threads"
     # shellcheck disable=SC2086
     sim $spots -misset 10 20 30 -fluence 2e26 -floatfile one.bin
     # shellcheck disable=SC2086
@@ -55,8 +58,14 @@ for candidate in "${DIALS_PYTHON:-}" /usr/bin/python3 python3; do
 done
 # shellcheck disable=SC2086
 sim $closed --random 3 -hdf5file s.h5 -sase 0.002 0.0004
+# shellcheck disable=SC2086
+sim $base -mosaic 0.3 -mosaic_domains 5 --random 2 -hdf5file w.h5 -water 1000
+# shellcheck disable=SC2086
+sim $base -mosaic 0.3 -mosaic_domains 5 --random 2 -hdf5file d.h5
+# shellcheck disable=SC2086
+sim $base --random 2 -hdf5file e.h5 -noreflections
 if [ -n "$python" ]; then
-    "$python" -B "$SOURCE_DIR/tests/cli/shots.py" a.h5 s.h5 || complain "labels"
+    "$python" -B "$SOURCE_DIR/tests/cli/shots.py" a.h5 s.h5 w.h5 d.h5 e.h5 || complain "labels"
 fi
 
 refuse() {

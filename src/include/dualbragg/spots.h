@@ -83,6 +83,26 @@ DB_API db_status db_spots_predict(db_context *context, const db_experiment *expe
 DB_API db_status db_spots_place(db_context *context, const db_experiment *experiment, int photons,
                                 db_spot *spot, size_t count);
 
+/** Lists the reflections that an image of sampled spots shows: to each belongs what samples next to
+ * its node add to the pixels. Photons, position (their mean place) and covariance are those of what
+ * the image shows, so those of spots at an edge are of the part on the panel, and all photons
+ * together are the image's. Pixels whose samples are next to several nodes are divided among these;
+ * the faintest, which together hold 1e-3 of all photons, by a part of their samples. What is said of the Ewald sphere
+ * (excitation, turn, recorded, angle, width) is NAN. Same result for any number of threads.
+ *
+ * @param context receives the message of a failure
+ * @param experiment with sampled spots and flat panels
+ * @param image photons of the crystal alone, without water and amorphous matter: all panels one after
+ *     the other, as db_plan_forward renders them; 0 where a pixel does not count
+ * @param options of which least_photons counts; 0 or NULL: 1e-4 of the brightest reflection's
+ * @param spots filled, in the order of h, k, l and panel, to be cleared by the caller; empty on
+ *     failure. 0 0 0 is left out
+ * @return DB_OK; DB_ERROR_USAGE for options out of range; DB_ERROR_UNSUPPORTED for spots in closed
+ *     form and curved detectors; DB_ERROR_INPUT; DB_ERROR_MEMORY */
+DB_API db_status db_spots_of_image(db_context *context, const db_experiment *experiment,
+                                   const float *image, const db_spot_options *options,
+                                   db_predicted_spots *spots);
+
 /** Frees the list and zeroes the struct.
  *
  * @param predicted to clear */

@@ -1,0 +1,113 @@
+/* The samples of a pixel, node by node: the physics of the pixel loop, in double precision and
+ * without vectors (docs/theory/pixel.md, Sum over samples). */
+#include "engine/node_samples.h"
+
+#define REAL double
+#define DIRS 0
+#include "kernel/lattice.h"
+#include "kernel/radiometry.h"
+#include "kernel/scattering.h"
+#include "kernel/structure_factor.h"
+#include "kernel/one_sample.h"
+
+/* A pixel, and where its samples go. */
+typedef struct pixel_nodes {
+    const db_experiment *experiment;
+    const db_interface *model;
+    const db_matrix *lattice;
+    db_node_sums *sums;
+    size_t next, stride; /* the sample that counts next, and from there each stride-th */
+    int failed;          /* 1: memory ran out */
+} pixel_nodes;
+
+/* Whether none of the next `count` samples counts; they are passed over then. */
+static int pass(pixel_nodes *t, size_t count) {
+    if (t->next < count) return 0;
+    t->next -= count;
+    return 1;
+}
+
+static size_t crystal_samples(const db_experiment *e) {
+    return (size_t)e->goniometer.phi_steps * (size_t)e->crystal.mosaic_domains;
+}
+
+void db_node_lattices(const db_trace *trace, db_matrix *lattice) {
+    const size_t count = crystal_samples(&trace->experiment);
+    for (size_t k = 0; k < count; k++)
+        lattice[k] = m3_multiply(trace->model.lattice, trace->model.rotation[k]);
+}
+
+/* What all phi steps and domains scatter along one q. From one to the next the lattice changes little,
+ * so mostly the node is that of the one before. */
+static void add_crystal(pixel_nodes *t, vec3 q, double factor) {
+    const db_experiment *const e = t->experiment;
+    const db_structure_factors *const f = &e->structure_factors;
+    const size_t count = crystal_samples(e);
+    for (; t->next < count && !t->failed; t->next += t->stride) {
+        const vec3 hkl = m3_apply(t->lattice[t->next], q);
+        const num h[3] = { hkl.x, hkl.y, hkl.z };
+        double node[3];
+        num offset[3];
+        for (int j = 0; j < 3; j++) {
+            node[j] = nearest_node(h[j].v);
+            offset[j] = n_shift(h[j], -node[j]);
+        }
+        const double amplitude =
+            (f->amplitude && f->interpolate ? interpolated_amplitude(f, NULL, h)
+                                            : node_amplitude(f, NULL, node))
+                .v;
+        if (amplitude == 0) continue;
+        const double shape =
+            lattice_amplitude_squared(e->crystal.shape, e->crystal.fudge, offset, t->model->cells)
+                .v;
+        const int hkl_of_node[3] = { (int)node[0], (int)node[1], (int)node[2] };
+        db_node_sum *const sum = db_node_sums_find(t->sums, hkl_of_node, 0);
+        t->failed = !sum;
+        if (sum) sum->photons += factor * amplitude * amplitude * shape;
+    }
+    t->next -= count;
+}
+
+/* All sources, for a point of a pixel. */
+static void add_sources(pixel_nodes *t, const site *at) {
+    const db_experiment *const e = t->experiment;
+    for (size_t n = 0; n < e->beam.source_count; n++) {
+        const db_source_interface *const source = &t->model->source[n];
+        if (pass(t, crystal_samples(e))) continue;
+        const vec3 q = scattering_vector(at->d, source->kappa, source->s0);
+        const num square = v3_square(q);
+        if (source->weight.v == 0 || !within_resolution(square.v, e->d_min)) {
+            while (t->next < crystal_samples(e)) t->next += t->stride;
+            t->next -= crystal_samples(e);
+            continue;
+        }
+        add_crystal(t, q,
+                    at->omega.v * at->capture.v * source->weight.v *
+                        polarization_factor(at->d, source->polarization).v *
+                        debye_waller_factor(square, t->model->b_factor).v);
+    }
+}
+
+int db_node_samples(const db_trace *trace, const db_matrix *lattice, size_t panel, int fast,
+                    int slow, size_t most, db_node_sums *nodes) {
+    const db_experiment *const e = &trace->experiment;
+    const double *const size = e->detector.panels[panel].pixel_size;
+    const int sub = e->oversample,
+              layers = e->detector.sensor_thickness != 0 ? e->detector.sensor_layers : 1;
+    const size_t each = crystal_samples(e) * e->beam.source_count,
+                 all = each * (size_t)layers * (size_t)(sub * sub),
+                 stride = most && most < all ? (all + most - 1) / most : 1;
+    /* in neighbouring pixels other samples */
+    pixel_nodes t = {
+        e, &trace->model, lattice, nodes, ((size_t)fast + 3 * (size_t)slow) % stride, stride, 0
+    };
+    for (int layer = 0; layer < layers; layer++)
+        for (int i = 0; i < sub * sub && !t.failed; i++) {
+            if (pass(&t, each)) continue;
+            const site at =
+                site_at(e, t.model, panel, layer, 1e-3 * size[0] * (fast + (i % sub + 0.5) / sub),
+                        1e-3 * size[1] * (slow + (i / sub + 0.5) / sub));
+            add_sources(&t, &at);
+        }
+    return !t.failed;
+}

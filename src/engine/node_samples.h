@@ -1,0 +1,17 @@
+/* What the samples of a pixel add to the nodes next to them. */
+#ifndef DB_ENGINE_NODE_SAMPLES_H
+#define DB_ENGINE_NODE_SAMPLES_H
+
+#include "engine/node_sums.h"
+#include "engine/pixel_trace_model.h"
+
+/* Lattice vectors (rows a, b, c) of each phi step and domain, domains fastest. */
+void db_node_lattices(const db_trace *trace, db_matrix *lattice);
+
+/* Adds a pixel's crystal scattering, up to a common factor, to the photons of its nodes (all of
+ * panel 0). lattice: that of db_node_lattices. most: of so many samples at most, spread over all; 0:
+ * of all. 0 without memory. */
+int db_node_samples(const db_trace *trace, const db_matrix *lattice, size_t panel, int fast,
+                    int slow, size_t most, db_node_sums *nodes);
+
+#endif
