@@ -28,20 +28,42 @@ static int fit_freely(const db_objective *objective, size_t b, fitted *f) {
     return isfinite(f->variance);
 }
 
+/* Of the centroid of strong pixels, whose noise it has; as wide as a pixel where there is but one. */
+static void add_centroid_variance(double excess, double variance, double fast, double slow,
+                                  double *weight, db_fit_reflection *i) {
+    const double off[2] = { i->region.fast_start + fast + 0.5 - i->observed[0],
+                            i->region.slow_start + slow + 0.5 - i->observed[1] };
+    *weight += excess;
+    for (int k = 0; k < 2; k++) i->observed_variance[k] += variance * off[k] * off[k];
+}
+
 /* Sums over the pixels in use. */
 static void add_up(const db_objective *objective, const db_shoeboxes *boxes, size_t b,
                    double *shape, db_fit_reflection *i) {
+    const db_block block = db_objective_block(objective, b);
     const double *const plane = objective->solution[b].linear;
+    double weight = 0, variance = 0;
     for (size_t p = 0; p < boxes->pixels; p++) {
         const size_t at = b * boxes->pixels + p, width = (size_t)boxes->width;
+        const int fast = (int)(p % width), slow = (int)(p / width);
         if (!(boxes->weight[at] > 0)) continue;
+        const db_pixel_report pixel = db_block_pixel(&block, plane, fast, slow);
+        const double background = db_block_plane(plane, &boxes->region[b], fast, slow);
         *shape += (double)objective->shape[at];
-        i->background +=
-            db_block_plane(plane, &boxes->region[b], (int)(p % width), (int)(p / width));
+        i->background += background;
+        i->sum += (double)boxes->value[at] - background;
+        variance += pixel.variance;
         i->strong += boxes->strong[at];
         i->pixels++;
+        if (boxes->strong[at])
+            add_centroid_variance((double)boxes->value[at] - (double)boxes->background[at],
+                                  pixel.variance, fast, slow, &weight, i);
     }
     i->background /= i->pixels;
+    i->sum_sigma = sqrt(variance);
+    for (int k = 0; k < 2 && i->strong; k++)
+        i->observed_variance[k] =
+            i->observed_variance[k] / (weight * weight) + 1 / (12.0 * i->strong);
 }
 
 /* What a box misses more than noise is taken for noise of its own. */

@@ -6,27 +6,29 @@
 
 #include <string.h>
 
-db_status db_config_experiment(db_context *context, const db_fit_config *config, long *number,
-                               char identifier[DB_IDENTIFIER_SIZE]) {
+db_status db_config_experiment(db_context *context, const db_fit_config *config,
+                               db_listed_name *name) {
     const db_expt_selection selection = db_listed_experiment(config);
     db_experiment experiment;
     db_expt_content content;
-    *number = -1;
-    *identifier = '\0';
+    *name = (db_listed_name){ -1, -1, "" };
     if (!*config->expt_file) return DB_OK;
     DB_TRY(db_experiment_init(context, &experiment));
     const db_status status =
         db_read_expt(context, config->expt_file, &selection, &experiment, &content);
-    if (status == DB_OK) *number = content.number;
-    if (status == DB_OK) memcpy(identifier, content.identifier, sizeof content.identifier);
+    if (status == DB_OK) {
+        name->number = content.number;
+        name->frame = content.has_frame ? content.frame : -1;
+        memcpy(name->identifier, content.identifier, sizeof content.identifier);
+    }
     db_expt_content_clear(&content);
     db_experiment_clear(&experiment);
     return status;
 }
 
 db_status db_config_keep_list(db_context *context, const db_fit_config *config, const char *path) {
-    char identifier[DB_IDENTIFIER_SIZE];
-    long number;
-    DB_TRY(db_config_experiment(context, config, &number, identifier));
-    return number < 0 ? DB_OK : db_expt_keep(context, path, config->expt_file, (size_t)number);
+    db_listed_name name;
+    DB_TRY(db_config_experiment(context, config, &name));
+    return name.number < 0 ? DB_OK
+                           : db_expt_keep(context, path, config->expt_file, (size_t)name.number);
 }

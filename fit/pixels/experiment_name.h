@@ -5,11 +5,14 @@
 #include <dualbragg/fit.h>
 #include <dualbragg/io.h>
 
-enum { DB_IDENTIFIER_SIZE = sizeof((db_expt_content *)0)->identifier };
+/* What the configuration's experiment list says of it. */
+typedef struct db_listed_name {
+    long number, frame; /* of the experiment, from 0, and of the image in its scan; -1: none */
+    char identifier[sizeof((db_expt_content *)0)->identifier];
+} db_listed_name;
 
-/* Number and identifier of the configuration's experiment in its list; -1 and "": there is no list. */
-db_status db_config_experiment(db_context *context, const db_fit_config *config, long *number,
-                               char identifier[DB_IDENTIFIER_SIZE]);
+db_status db_config_experiment(db_context *context, const db_fit_config *config,
+                               db_listed_name *name);
 
 /* An experiment list of a refined model keeps what the configuration's list says beside the model. */
 db_status db_config_keep_list(db_context *context, const db_fit_config *config, const char *path);

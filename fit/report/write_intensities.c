@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "base/text_stream.h"
+#include "base/vector.h"
 #include "fit/pixels/experiment_name.h"
 
 #include <dualbragg/reflections.h>
@@ -44,13 +45,24 @@ db_status db_fit_write_intensities(db_context *context, const char *path,
 
 /* A row of the table, as its columns hold it. */
 typedef struct row {
-    int32_t hkl[3], experiment, box[6], pixels;
+    int32_t hkl[3], experiment, box[6], pixels, imageset;
     uint64_t panel, flags;
-    double position[3], observed[3], s1[3], counts, variance, partiality, d_spacing, background;
+    double position[3], position_mm[3], observed[3], observed_variance[3], observed_mm[3],
+        observed_mm_variance[3], s1[3], counts, variance, sum, sum_variance, partiality, d_spacing,
+        background;
+    uint8_t entering;
 } row;
 
-/* Flags of DIALS: predicted, indexed, strong, integrated by profile fitting. */
-enum { PREDICTED = 1 << 0, INDEXED = 1 << 2, STRONG = 1 << 5, INTEGRATED = 1 << 9 };
+/* Flags of DIALS: predicted, observed, indexed, strong, integrated by summation and by profile
+ * fitting. */
+enum {
+    PREDICTED = 1 << 0,
+    OBSERVED = 1 << 1,
+    INDEXED = 1 << 2,
+    STRONG = 1 << 5,
+    SUMMED = 1 << 8,
+    INTEGRATED = 1 << 9
+};
 
 /* The scattered wave's vector, as DIALS has it: in its frame, of length 1/wavelength. */
 static void scattered(const db_experiment *experiment, const db_fit_reflection *i, double s1[3]) {
@@ -65,27 +77,72 @@ static void scattered(const db_experiment *experiment, const db_fit_reflection *
         s1[k] = (frame[k][0] * at[0] + frame[k][1] * at[1] + frame[k][2] * at[2]) / length;
 }
 
-static row row_of(const db_experiment *experiment, const db_fit_reflection *i) {
+/* The image as its list has it: image `number` of a scan that turns from `start` by `width` (degree). */
+typedef struct frame {
+    int number;
+    double start, width;
+} frame;
+
+static const double degree = 3.14159265358979323846 / 180;
+
+/* Millimetres on the panel and radians of the spindle, from pixels and the middle of the image. */
+static void place_in_mm(const db_experiment *experiment, const frame *f, size_t panel,
+                        const double px[2], double mm[3]) {
+    db_dials_millimetres(experiment, panel, px, mm);
+    mm[2] = (f->start + 0.5 * f->width) * degree;
+}
+
+/* Of the centroid; the angle is anywhere within the image's. */
+static void take_observed(const db_experiment *experiment, const frame *f,
+                          const db_fit_reflection *i, row *w) {
+    const db_panel *const panel = &experiment->detector.panels[i->region.panel];
+    memcpy(w->observed, i->observed, sizeof i->observed);
+    w->observed[2] = w->position[2];
+    place_in_mm(experiment, f, i->region.panel, i->observed, w->observed_mm);
+    for (int k = 0; k < 2; k++) {
+        const double size = panel->pixel_size[k];
+        w->observed_variance[k] = i->observed_variance[k];
+        w->observed_mm_variance[k] = size * size * i->observed_variance[k];
+    }
+    w->observed_variance[2] = 1 / 12.0;
+    w->observed_mm_variance[2] = f->width * f->width * degree * degree / 12;
+    w->flags |= OBSERVED | INDEXED;
+}
+
+/* Does the node enter the Ewald sphere, by DIALS' rule: does it come towards the beam's side? */
+static uint8_t enters(const db_experiment *experiment, const double s1[3]) {
+    double turned[3][3], axis[3], s0[3], cross[3];
+    db_dials_frame(experiment, turned);
+    db_experiment_spindle_axis(experiment, axis);
+    for (int k = 0; k < 3; k++) s0[k] = db_dot(turned[k], experiment->beam.direction);
+    const double spindle[3] = { db_dot(turned[0], axis), db_dot(turned[1], axis),
+                                db_dot(turned[2], axis) };
+    db_cross(s0, spindle, cross);
+    return db_dot(s1, cross) < 0;
+}
+
+static row row_of(const db_experiment *experiment, const frame *f, const db_fit_reflection *i) {
     const db_region *const r = &i->region;
     const int fewest_strong = 3;
     row w = { .box = { r->fast_start, r->fast_start + r->fast_count, r->slow_start,
-                       r->slow_start + r->slow_count, 0, 1 },
+                       r->slow_start + r->slow_count, f->number - 1, f->number },
               .pixels = i->pixels,
               .panel = r->panel,
-              .flags = PREDICTED | INDEXED | INTEGRATED,
-              .position = { i->position[0], i->position[1], 0.5 },
+              .flags = PREDICTED | SUMMED | INTEGRATED,
+              .position = { i->position[0], i->position[1], f->number - 0.5 },
               .counts = i->counts,
               .variance = i->counts_sigma * i->counts_sigma,
+              .sum = i->sum,
+              .sum_variance = i->sum_sigma * i->sum_sigma,
               .partiality = i->partiality,
               .d_spacing = i->d_spacing,
               .background = i->background };
     memcpy(w.hkl, i->hkl, sizeof w.hkl);
     scattered(experiment, i, w.s1);
+    w.entering = enters(experiment, w.s1);
+    place_in_mm(experiment, f, r->panel, i->position, w.position_mm);
     if (i->strong >= fewest_strong) w.flags |= STRONG;
-    if (isfinite(i->observed[0])) {
-        memcpy(w.observed, i->observed, sizeof i->observed);
-        w.observed[2] = w.position[2];
-    }
+    if (isfinite(i->observed[0])) take_observed(experiment, f, i, &w);
     return w;
 }
 
@@ -101,19 +158,27 @@ static const struct {
     COLUMN("flags", "std::size_t", flags),
     COLUMN("bbox", "int6", box),
     COLUMN("xyzcal.px", "vec3<double>", position),
+    COLUMN("xyzcal.mm", "vec3<double>", position_mm),
     COLUMN("xyzobs.px.value", "vec3<double>", observed),
+    COLUMN("xyzobs.px.variance", "vec3<double>", observed_variance),
+    COLUMN("xyzobs.mm.value", "vec3<double>", observed_mm),
+    COLUMN("xyzobs.mm.variance", "vec3<double>", observed_mm_variance),
     COLUMN("s1", "vec3<double>", s1),
     COLUMN("intensity.prf.value", "double", counts),
     COLUMN("intensity.prf.variance", "double", variance),
+    COLUMN("intensity.sum.value", "double", sum),
+    COLUMN("intensity.sum.variance", "double", sum_variance),
     COLUMN("partiality", "double", partiality),
     COLUMN("d", "double", d_spacing),
     COLUMN("background.mean", "double", background),
     COLUMN("num_pixels.foreground", "int", pixels),
+    COLUMN("imageset_id", "int", imageset),
+    COLUMN("entering", "bool", entering),
 };
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
 /* Rows become columns, one after the other in `bytes`. */
-static void transpose(const db_fit_result *result, unsigned char *bytes,
+static void transpose(const db_fit_result *result, const frame *f, unsigned char *bytes,
                       db_table_column table[COLUMNS]) {
     const size_t rows = result->reflection_count;
     unsigned char *bytes_of[COLUMNS];
@@ -123,7 +188,7 @@ static void transpose(const db_fit_result *result, unsigned char *bytes,
         bytes += rows * columns[c].size;
     }
     for (size_t n = 0; n < rows; n++) {
-        const row r = row_of(&result->experiment, &result->reflections[n]);
+        const row r = row_of(&result->experiment, f, &result->reflections[n]);
         for (size_t c = 0; c < COLUMNS; c++)
             memcpy(bytes_of[c] + n * columns[c].size, (const unsigned char *)&r + columns[c].from,
                    columns[c].size);
@@ -148,18 +213,23 @@ static int names_hdf5(const db_fit_config *config) {
 db_status db_fit_write_table(db_context *context, const char *path, const db_fit_config *config,
                              const db_fit_result *result) {
     db_table_column table[COLUMNS];
-    char text[DB_IDENTIFIER_SIZE] = "";
-    long number;
+    db_listed_name name = { -1, -1, "" };
+    const db_goniometer *const g = &result->experiment.goniometer;
+    frame f = { 1, g->phi, g->phi_step * g->phi_steps };
     DB_TRY(check(context, path, result));
-    if (config) DB_TRY(db_config_experiment(context, config, &number, text));
+    if (config) DB_TRY(db_config_experiment(context, config, &name));
+    if (config && f.width > 0)
+        DB_TRY(db_dials_image_number(context, config->image_file, &f.number));
+    else if (name.frame >= 0)
+        f.number = (int)name.frame;
     unsigned char *const bytes = malloc((result->reflection_count + 1) * sizeof(row));
     if (!bytes) return db_fail_memory(context, "the reflection table");
-    transpose(result, bytes, table);
-    const db_table_identifier identifier = { 0, text };
+    transpose(result, &f, bytes, table);
+    const db_table_identifier identifier = { 0, name.identifier };
     const db_table_content content = { .rows = result->reflection_count,
                                        .column_count = COLUMNS,
                                        .columns = table,
-                                       .identifier_count = *text ? 1 : 0,
+                                       .identifier_count = *name.identifier ? 1 : 0,
                                        .identifiers = &identifier };
     const db_table_form form = config && names_hdf5(config) ? DB_TABLE_HDF5 : DB_TABLE_MSGPACK;
     const db_status status = db_reflection_table_write(context, path, form, &content);

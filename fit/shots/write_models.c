@@ -149,10 +149,6 @@ db_status db_fit_shots_write_yaml(db_context *context, const char *path, const c
 }
 
 /* The experiment lists of shots as one, in which models that are the same stand once. */
-static const char *const kinds[] = {
-    "imageset", "beam", "detector", "goniometer", "scan", "crystal"
-};
-enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* Number of a model in a list, where it is put unless the last one is its like; -1: no memory. */
 static json_int_t place_of(json_t *list, json_t *model) {
@@ -173,20 +169,29 @@ static void drop_known_identifier(const json_t *experiments, json_t *experiment)
     }
 }
 
+/* The list of a kind of models; NULL: no memory. */
+static json_t *models_of(json_t *whole, const char *kind) {
+    json_t *const list = json_object_get(whole, kind);
+    if (list) return list;
+    return json_object_set_new(whole, kind, json_array()) == 0 ? json_object_get(whole, kind)
+                                                               : NULL;
+}
+
 /* failures: of allocations, before the whole was begun. */
 static db_status add(db_context *context, const char *path, size_t failures, json_t *whole,
                      json_t *part) {
     json_t *const experiment =
         json_deep_copy(json_array_get(json_object_get(part, "experiment"), 0));
     int complete = experiment != NULL;
-    for (int k = 0; k < KINDS && complete; k++) {
-        const json_t *const reference = json_object_get(experiment, kinds[k]);
-        if (!json_is_integer(reference)) continue;
-        json_t *const model =
-            json_array_get(json_object_get(part, kinds[k]), (size_t)json_integer_value(reference));
-        const json_int_t place = model ? place_of(json_object_get(whole, kinds[k]), model) : -1;
-        complete =
-            place >= 0 && json_object_set_new(experiment, kinds[k], json_integer(place)) == 0;
+    const char *kind;
+    json_t *models;
+    json_object_foreach(part, kind, models) {
+        const json_t *const reference = json_object_get(experiment, kind);
+        if (!complete || !json_is_array(models) || !json_is_integer(reference)) continue;
+        json_t *const model = json_array_get(models, (size_t)json_integer_value(reference));
+        json_t *const list = models_of(whole, kind);
+        const json_int_t place = model && list ? place_of(list, model) : -1;
+        complete = place >= 0 && json_object_set_new(experiment, kind, json_integer(place)) == 0;
     }
     drop_known_identifier(json_object_get(whole, "experiment"), experiment);
     complete = complete && json_array_append(json_object_get(whole, "experiment"), experiment) == 0;
@@ -197,10 +202,9 @@ static db_status add(db_context *context, const char *path, size_t failures, jso
 }
 
 static json_t *empty_list(void) {
-    json_t *const whole = json_pack("{s:s, s:[], s:[], s:[]}", "__id__", "ExperimentList",
-                                    "experiment", "profile", "scaling_model");
-    for (int k = 0; k < KINDS && whole; k++) json_object_set_new(whole, kinds[k], json_array());
-    return whole;
+    return json_pack("{s:s, s:[], s:[], s:[], s:[], s:[], s:[], s:[], s:[], s:[]}", "__id__",
+                     "ExperimentList", "experiment", "imageset", "beam", "detector", "goniometer",
+                     "scan", "crystal", "profile", "scaling_model");
 }
 
 static db_status collect(db_context *context, const char *folder, const db_fit_shots_result *result,

@@ -9,6 +9,7 @@
 #include "base/vector.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,4 +89,40 @@ db_status db_image_template_of(db_context *context, const char *path, db_image_t
     made->number = (int)strtol(end - digits, NULL, 10);
     memset(made->text + (end - digits - path), '#', digits);
     return DB_OK;
+}
+
+db_status db_dials_image_number(db_context *context, const char *image, int *number) {
+    db_image_template made;
+    DB_TRY(db_image_template_of(context, image, &made));
+    *number = made.number;
+    free(made.text);
+    return DB_OK;
+}
+
+/* The depth along the ray by which dxtbx thinks that photons are absorbed on average (mm): those that
+ * pass are not left out. */
+static double depth_along_ray(const db_detector *detector, double cosine) {
+    const double attenuation = 1e3 / detector->attenuation_depth, /* 1/mm */
+        path = 1e-3 * detector->sensor_thickness / cosine;
+    if (!(detector->sensor_thickness > 0) || !isfinite(attenuation)) return 0;
+    return 1 / attenuation - (path + 1 / attenuation) * exp(-attenuation * path);
+}
+
+void db_dials_millimetres(const db_experiment *experiment, size_t panel, const double pixels[2],
+                          double millimetres[2]) {
+    const db_panel *const p = &experiment->detector.panels[panel];
+    double corner[3], axis[2][3], ray[3] = { 0, 0, 0 }, normal[3];
+    (void)db_experiment_pixel_position(experiment, panel, 0, 0, corner);
+    (void)db_experiment_pixel_position(experiment, panel, 1, 0, axis[0]);
+    (void)db_experiment_pixel_position(experiment, panel, 0, 1, axis[1]);
+    (void)db_experiment_pixel_position(experiment, panel, pixels[0], pixels[1], ray);
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < 3; i++) axis[k][i] -= corner[i];
+        db_normalize(axis[k]);
+    }
+    db_cross(axis[0], axis[1], normal);
+    db_normalize(ray);
+    const double depth = depth_along_ray(&experiment->detector, fabs(db_dot(ray, normal)));
+    for (int k = 0; k < 2; k++)
+        millimetres[k] = pixels[k] * p->pixel_size[k] - depth * db_dot(ray, axis[k]);
 }

@@ -198,6 +198,24 @@ static void keep_images(const pair *p) {
     put_model(p, "imageset", json_deep_copy(images));
 }
 
+/* Models of other kinds (profiles of spots, scales), and what is said of the experiment by itself. */
+static void keep_others(const pair *p) {
+    static const char *const known[] = { "__id__",     "identifier", "beam",    "detector",
+                                         "goniometer", "scan",       "crystal", "imageset" };
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)p->original, key, value) {
+        const json_t *const model = model_of(p->from, p->original, key);
+        int own = 0;
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++) own |= !strcmp(key, known[i]);
+        if (own) continue;
+        if (model)
+            put_model(p, key, json_deep_copy(model));
+        else if (!json_is_integer(value))
+            json_object_set_new(p->experiment, key, json_deep_copy(value));
+    }
+}
+
 static db_status keep(db_context *context, const char *path, json_t *written, const json_t *from,
                       size_t number, size_t failures) {
     pair p = { .written = written, .from = from };
@@ -212,6 +230,7 @@ static db_status keep(db_context *context, const char *path, json_t *written, co
     keep_detector(&p);
     keep_crystal(&p);
     keep_images(&p);
+    keep_others(&p);
     return db_json_write(context, path, written, JSON_INDENT(2) | JSON_REAL_PRECISION(17),
                          failures);
 }

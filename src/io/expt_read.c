@@ -300,6 +300,8 @@ static db_status read_models(const models *m, const db_expt_selection *selection
     const int is_still = place.width == 0;
     content->phi = is_still ? 0 : place.start;
     content->osc_range = place.width;
+    content->has_frame = place.is_scan;
+    content->frame = place.number;
     goniometer->phi = content->phi;
     goniometer->phi_step = content->osc_range;
     goniometer->phi_steps = 1;

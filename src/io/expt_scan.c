@@ -121,6 +121,8 @@ db_status db_scan_place_of(const db_json *scan, const db_json *imageset, const c
         return db_fail(times.context, DB_ERROR_UNSUPPORTED,
                        "%s: %s: expected images of one wavelength each, found times of flight",
                        times.path, times.place);
+    place->is_scan = 1;
+    place->number = range[0] + place->step;
     DB_TRY(read_wavelength(&properties, place));
     return read_rotation(scan, &properties, place);
 }

@@ -7,6 +7,8 @@
 
 /* An image's place in its scan. */
 typedef struct db_scan_place {
+    int is_scan;         /* 0: there is none */
+    long number;         /* of the image, as the scan counts them */
     long step, count;    /* number of the image in the scan, from 0, and of its images */
     double start, width; /* of its rotation (degree) */
     double wavelength;   /* its own (A); NAN: that of the beam */

@@ -2,6 +2,7 @@
 
     lists.py two A.expt B.expt OUT.expt        two stills as one list with a shared beam and detector
     lists.py check LIST.expt TABLE...          identifiers agree, models are shared, s1 hits the predicted places
+    lists.py places LIST.expt TABLE            centroids in millimetres are those that DIALS makes of pixels; sums near fits
     lists.py index LIST.expt TABLE STRONG OUT  spots of find_spots with the indices of our reflections
     lists.py compare INTEGRATED TABLE          intensities of DIALS against ours
 """
@@ -46,6 +47,20 @@ def check(path, *tables):
     return good
 
 
+def places(path, name):
+    found, rows = experiments(path), table(name)
+    rows = rows.select(rows.get_flags(rows.flags.indexed))
+    again = rows.copy()
+    again.centroid_px_to_mm(found)
+    off = flex.max((rows["xyzobs.mm.value"] - again["xyzobs.mm.value"]).norms())
+    spread = flex.max((rows["xyzobs.mm.variance"] - again["xyzobs.mm.variance"]).norms())
+    seen = (rows["xyzobs.px.value"] - rows["xyzcal.px"]).norms()
+    ratio = flex.median(rows["intensity.sum.value"] / rows["intensity.prf.value"])
+    print("%d centroids, millimetres off by %.1e (variances %.1e), %.3f pixels from predictions; sums are %.3f of fits"
+          % (len(rows), off, spread, flex.median(seen), ratio))
+    return len(rows) > 100 and off < 1e-9 and spread < 1e-12 and flex.median(seen) < 0.2 and abs(ratio - 1) < 0.05
+
+
 def index(path, ours, strong, out):
     found, ours, spots = experiments(path), table(ours), table(strong)
     predicted = numpy.array(list(ours["xyzcal.px"]))[:, :2]
@@ -77,4 +92,4 @@ def compare(integrated, ours):
     return len(both) > 0.9 * len(theirs) > 50 and correlation > 0.99
 
 
-sys.exit({"two": two, "check": check, "index": index, "compare": compare}[sys.argv[1]](*sys.argv[2:]) is False)
+sys.exit({"two": two, "check": check, "places": places, "index": index, "compare": compare}[sys.argv[1]](*sys.argv[2:]) is False)

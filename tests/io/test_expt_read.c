@@ -232,7 +232,8 @@ static void a_written_list_keeps_what_its_origin_says(void **state) {
     const char *const origin = folder_text(
         "origin.expt",
         "{\"experiment\":[{},{\"identifier\":\"still-2\",\"beam\":0,\"detector\":0,\"crystal\":0,"
-        "\"scan\":0,\"imageset\":0,\"goniometer\":0}],"
+        "\"scan\":0,\"imageset\":0,\"goniometer\":0,\"profile\":1,\"scaling_model\":null}],"
+        "\"profile\":[{\"__id__\":\"none\"},{\"__id__\":\"gaussian_rs\",\"sigma_m\":0.25}],"
         "\"imageset\":[{\"__id__\":\"ImageSequence\",\"template\":\"/data/m.h5\","
         "\"single_file_indices\":[6]}],\"scan\":[{\"image_range\":[7,7],\"properties\":{"
         "\"wavelength\":[1.25]}}],\"goniometer\":[{\"rotation_axis\":[0,1,0]}],"
@@ -259,6 +260,12 @@ static void a_written_list_keeps_what_its_origin_says(void **state) {
     expect_ok(test_context(), db_write_expt(test_context(), written, &e, &image));
     expect_ok(test_context(), db_expt_keep(test_context(), written, origin, 1));
     db_experiment_clear(&e);
+    size_t size;
+    char *const text = load_file(written, &size);
+    assert_non_null(strstr(text, "gaussian_rs"));
+    assert_non_null(strstr(text, "\"profile\": 0"));
+    assert_null(strstr(text, "\"none\""));
+    free(text);
     const db_expt_selection shown = { .number = -1, .image = "m.h5#7" };
     read_experiment(written, &shown, &e, &content);
     for (size_t p = 0; p < 2; p++) expect_panel(&e, p, after[p]);

@@ -419,6 +419,11 @@ typedef struct db_fit_reflection {
     double background; /**< counts per pixel */
     int pixels;        /**< used */
     int strong;        /**< of them, those that stand out of the background */
+    double observed_variance
+        [2];    /**< of the centroid (pixels^2, fast, slow), by the noise of its pixels */
+    double sum; /**< counts above the background's plane, over the pixels used */
+    double
+        sum_sigma; /**< its standard error, by the noise of the pixels; the plane's own is left out */
 } db_fit_reflection;
 
 /** A pixel as a robust target sees it. */

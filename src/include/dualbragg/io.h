@@ -470,6 +470,25 @@ DB_API db_status db_write_expt(db_context *context, const char *path,
 DB_API db_status db_expt_keep(db_context *context, const char *path, const char *from,
                               size_t number);
 
+/** The number by which experiment lists call an image that turns, as dxtbx finds it: of
+ * image_0017.cbf and of image.h5#17 it is 17, of names without a number 1.
+ *
+ * @param context receives the message of a failure
+ * @param image its name
+ * @param number receives it
+ * @return DB_OK or DB_ERROR_MEMORY */
+DB_API db_status db_dials_image_number(db_context *context, const char *image, int *number);
+
+/** A place on a panel in millimetres along its axes, as DIALS has it: where the ray through it met the
+ * panel's front, by the parallax of the sensor that dxtbx takes off.
+ *
+ * @param experiment detector and sensor
+ * @param panel from 0
+ * @param pixels fast, slow, from the outer corner of the first pixel
+ * @param millimetres receives fast, slow */
+DB_API void db_dials_millimetres(const db_experiment *experiment, size_t panel,
+                                 const double pixels[2], double millimetres[2]);
+
 /** The laboratory frame that dxtbx gives simulated images, in which lists are written: x along the
  * spindle (or along the electric field where the spindle is along the beam), z against the beam. An
  * experiment whose beam is within 10 degree of -z stands in such a frame already, that of the list
@@ -524,6 +543,8 @@ typedef struct db_expt_content {
     db_expt_panel *panel; /**< owned */
     /** which parts of a file's arrays are the panels; owned; NULL: what the file says itself */
     struct db_image_layout *layout;
+    int has_frame; /**< 1: the experiment has a scan */
+    long frame;    /**< number of the image there, as the scan counts them */
 } db_expt_content;
 
 /** Writes an experiment in the form and the frame of the file that it came from: what that file says
