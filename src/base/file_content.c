@@ -1,7 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
-/* Reading whole files, pipes included; compressed ones are refused. */
+/* Reading whole files, pipes included; those packed by gzip are unpacked, others refused. */
 #include "base/file_content.h"
 #include "base/context_internal.h"
+#include "base/gzip.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -77,7 +78,7 @@ static db_status refuse_compressed(db_context *context, const char *path,
         const char *magic;
         size_t length;
     } formats[] = {
-        { "gzip", "gunzip", "\x1f\x8b", 2 },
+        { "gzip", "gunzip", "\x1f\x8b", 2 }, /* but not its method */
         { "bzip2", "bunzip2", "BZh", 3 },
         { "xz", "unxz",
           "\xfd"
@@ -105,7 +106,9 @@ static db_status read_content(db_context *context, const char *path, db_file_con
     close(descriptor);
     if (status == DB_OK) {
         content->bytes[content->size] = '\0';
-        status = refuse_compressed(context, path, content);
+        status = db_is_gzip(content->bytes, content->size)
+                     ? db_gzip_unpack(context, path, content)
+                     : refuse_compressed(context, path, content);
     }
     if (status != DB_OK) db_file_content_clear(content);
     return status;

@@ -10,7 +10,8 @@ typedef struct db_file_content {
     size_t size;
 } db_file_content;
 
-/* Reads everything. The content is zeroed on failure. Compressed files are refused with a hint. */
+/* Reads everything. The content is zeroed on failure. Files packed by gzip are unpacked; others that
+ * are compressed are refused with a hint. */
 DB_API db_status db_file_content_read(db_context *context, const char *path,
                                       db_file_content *content);
 DB_API void db_file_content_clear(db_file_content *content);

@@ -18,6 +18,9 @@ static const char features[] = ", "
 #ifdef DB_HAVE_PNG
                                ", PNG"
 #endif
+#ifdef DB_HAVE_ZLIB
+                               ", zlib"
+#endif
 #ifdef DB_HAVE_JANSSON
                                ", JSON"
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/context_internal.h"
 #include "base/frame_name.h"
+#include "base/gzip.h"
 #include "base/text_reader.h"
 #include "io/cbf.h"
 #include "io/format_readers.h"
@@ -17,6 +18,7 @@
 #include <dualbragg/reflections.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -78,6 +80,7 @@ static const db_format formats[] = {
       .name = "an HDF5 file",
       .holds = DB_HOLDS_IMAGES | DB_HOLDS_GEOMETRY,
       .begins = is_hdf5,
+      .by_name = 1,
       .frame = db_nexus_read,
       .header = db_nexus_geometry,
       .geometry = db_nexus_experiment,
@@ -91,6 +94,7 @@ static const db_format formats[] = {
       .name = "a TIFF image",
       .holds = DB_HOLDS_IMAGES,
       .begins = is_tiff,
+      .by_name = 1,
       .frame = db_tiff_read },
     { .label = "mar345",
       .name = "an image of a mar345",
@@ -137,6 +141,7 @@ static const db_format formats[] = {
       .name = "a stream of CrystFEL",
       .holds = DB_HOLDS_GEOMETRY | DB_HOLDS_CRYSTALS,
       .begins = is_stream,
+      .by_name = 1,
       .geometry = db_stream_read,
       .count = db_stream_count,
       .shots = db_stream_shots },
@@ -201,6 +206,20 @@ static db_status read_head(db_context *context, const char *path, char bytes[HEA
     return DB_OK;
 }
 
+/* What a file packed by gzip holds, if that can be read from there; else it is a compressed file. */
+static db_status find_packed(db_context *context, const db_file_head *packed, unsigned wanted,
+                             const db_format **format) {
+    char *const bytes = malloc(HEAD + 1);
+    if (!bytes) return db_fail_memory(context, packed->path);
+    db_file_head head = { packed->path, { bytes, 0 } };
+    head.start.size = db_gzip_start(packed->start.bytes, packed->start.size, bytes, HEAD);
+    bytes[head.start.size] = '\0';
+    *format = head.start.size ? find(&head, wanted) : NULL;
+    if (!*format || (*format)->by_name) *format = find(packed, wanted);
+    free(bytes);
+    return DB_OK;
+}
+
 db_status db_format_of_file(db_context *context, const char *path, unsigned wanted,
                             const db_format **format) {
     char bytes[HEAD + 1];
@@ -209,6 +228,7 @@ db_status db_format_of_file(db_context *context, const char *path, unsigned want
     *format = NULL;
     if (!path || stat(path, &file) != 0 || !S_ISREG(file.st_mode)) return DB_OK;
     DB_TRY_STAGE(context, "read files", read_head(context, path, bytes, &head.start.size));
+    if (db_is_gzip(bytes, head.start.size)) return find_packed(context, &head, wanted, format);
     *format = find(&head, wanted);
     return DB_OK;
 }

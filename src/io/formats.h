@@ -22,6 +22,7 @@ typedef struct db_format {
     unsigned holds;    /* DB_HOLDS_*; 0: known, so that messages can name it, but not read */
     int (*begins)(const db_file_head *head);
     int uncertain; /* 1: text that could be something else, too: never a reason to refuse it */
+    int by_name;   /* 1: its library opens the file itself, which cannot be packed then */
     db_amplitude_file amplitudes;
     /* Readers; NULL: none. Of an image from the whole file in memory, of one of many images from the
      * file (frame from 1; 0: the only one). image: initialized with the label. */

@@ -4,6 +4,8 @@
 
 #include "base/text_reader.h"
 
+#include <dualbragg/version.h>
+
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
@@ -114,7 +116,7 @@ static void binary_compressed_missing_files_and_folders_are_refused(void **state
                    db_text_open(context, folder_file("b", "1 2\0 3", 6), &text), "binary",
                    "byte 3");
     expect_failure(context, DB_ERROR_INPUT,
-                   db_text_open(context, folder_file("z", "\x1f\x8b\x08", 3), &text), "gzip",
+                   db_text_open(context, folder_file("z", "\x1f\x8b\x01", 3), &text), "gzip",
                    "gunzip");
     expect_failure(context, DB_ERROR_INPUT,
                    db_text_open(context,
@@ -131,6 +133,45 @@ static void binary_compressed_missing_files_and_folders_are_refused(void **state
     expect_failure(context, DB_ERROR_USAGE, db_text_open(context, "", &text), "file name");
     expect_failure(context, DB_ERROR_FILE, db_text_open(context, "/dev/zero", &text), "/dev/zero",
                    "longer than");
+}
+
+/* "1 2\n" and "3 4\n" by gzip. */
+#define PACKED_ONE                                                                                 \
+    "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff\x33\x54\x30\xe2\x02\x00\x57\xbb\x3b\x5c\x04\x00\x00" \
+    "\x00"
+#define PACKED_TWO                                                                                 \
+    "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff\x33\x56\x30\xe1\x02\x00\x5a\xd4\x68\xa0\x04\x00\x00" \
+    "\x00"
+
+static void files_packed_by_gzip_are_unpacked(void **state) {
+    (void)state;
+    static const char both[] = PACKED_ONE PACKED_TWO "\0\0\0"; /* and padding */
+    db_context *context = test_context();
+    db_text text;
+    if (!strstr(db_features(), "zlib")) {
+        expect_failure(context, DB_ERROR_UNSUPPORTED,
+                       db_text_open(context, folder_file("p.gz", both, sizeof both), &text),
+                       "zlib1g-dev");
+        return;
+    }
+    expect_ok(context, db_text_open(context, folder_file("p.gz", both, sizeof both), &text));
+    assert_true(db_text_next_line(&text));
+    assert_string_equal(text.line, "1 2");
+    assert_true(db_text_next_line(&text));
+    assert_string_equal(text.line, "3 4");
+    assert_false(db_text_next_line(&text));
+    db_text_close(&text);
+    /* cut off anywhere, or damaged */
+    for (size_t size = 3; size < sizeof PACKED_ONE - 1; size++)
+        expect_failure(context, DB_ERROR_INPUT,
+                       db_text_open(context, folder_file("c.gz", both, size), &text), "c.gz",
+                       "damaged or cut off");
+    char damaged[sizeof PACKED_ONE];
+    memcpy(damaged, PACKED_ONE, sizeof damaged);
+    damaged[sizeof damaged - 6] ^= 1; /* the checksum */
+    expect_failure(context, DB_ERROR_INPUT,
+                   db_text_open(context, folder_file("d.gz", damaged, sizeof damaged - 1), &text),
+                   "incorrect");
 }
 
 static void pipes_and_empty_files_are_read(void **state) {
@@ -152,6 +193,7 @@ int main(void) {
         cmocka_unit_test(numbers_do_not_depend_on_the_locale),
         cmocka_unit_test(lines_end_in_any_way_and_keep_their_numbers),
         cmocka_unit_test(binary_compressed_missing_files_and_folders_are_refused),
+        cmocka_unit_test(files_packed_by_gzip_are_unpacked),
         cmocka_unit_test(pipes_and_empty_files_are_read),
     };
     return cmocka_run_group_tests(tests, folder_setup, folder_teardown);

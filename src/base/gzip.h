@@ -1,0 +1,21 @@
+/* Files packed by gzip. */
+#ifndef DB_BASE_GZIP_H
+#define DB_BASE_GZIP_H
+
+#include "base/file_content.h"
+
+#include <string.h>
+
+static inline int db_is_gzip(const char *bytes, size_t size) {
+    return size > 2 && memcmp(bytes, "\x1f\x8b\x08", 3) == 0;
+}
+
+/* Replaces a content packed by gzip by what it holds. DB_ERROR_INPUT for a damaged one and for more
+ * than 1 GiB; DB_ERROR_UNSUPPORTED in a build without zlib. */
+db_status db_gzip_unpack(db_context *context, const char *path, db_file_content *content);
+
+/* The first bytes of what it holds, as many as there is room for; 0 if it is damaged, or in a build
+ * without zlib. */
+size_t db_gzip_start(const char *bytes, size_t size, char *start, size_t room);
+
+#endif
