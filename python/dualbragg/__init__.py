@@ -12,19 +12,21 @@ the library's message: see dualbragg.Error.
 """
 
 from ._library import features, threads, version
+from .amplitudes import Amplitudes
 from .errors import (CancelledError, DeviceError, Error, FileError, InputError, OutOfMemoryError,
                      UnsupportedError, UsageError)
 from .experiment import Experiment
 from .fields import Field, Parameter, fields, parameters
 from .images import MeasuredImage, load
 from .orientation import Orientation, find_lattices, find_orientation
-from .plan import Plan
+from .plan import Plan, Vector
 from .refinement import FitResult, fit
 from .shots import ShotsResult
 from .spots import predict
 
 __version__ = version()
-__all__ = ["CancelledError", "DeviceError", "Error", "Experiment", "Field", "FileError", "FitResult",
-           "InputError", "MeasuredImage", "Orientation", "OutOfMemoryError", "Parameter", "Plan",
-           "ShotsResult", "UnsupportedError", "UsageError", "features", "fields", "find_lattices",
-           "find_orientation", "fit", "load", "parameters", "predict", "threads", "version"]
+__all__ = ["Amplitudes", "CancelledError", "DeviceError", "Error", "Experiment", "Field",
+           "FileError", "FitResult", "InputError", "MeasuredImage", "Orientation",
+           "OutOfMemoryError", "Parameter", "Plan", "ShotsResult", "UnsupportedError",
+           "UsageError", "Vector", "features", "fields", "find_lattices", "find_orientation",
+           "fit", "load", "parameters", "predict", "threads", "version"]

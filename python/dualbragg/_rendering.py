@@ -6,20 +6,27 @@ import threading
 import numpy
 
 from . import errors
+from .amplitudes import Amplitudes
 from .fields import parameters as describe
-from .plan import Plan
+from .plan import Plan, Vector
 
 
 class Rendering:
-    """A plan, and an experiment of its own, which takes the values of its parameters.
+    """A plan, and an experiment of its own, which takes the values of its parameters, and behind them
+    those of structure factors (an Amplitudes, or None).
 
     Values and directions are float64 of (..., parameters), images and cotangents of (..., *shape)."""
 
-    def __init__(self, experiment, parameters, dtype, keywords):
+    def __init__(self, experiment, parameters, dtype, amplitudes, keywords):
         self.experiment = experiment.copy()
         self.plan = Plan(self.experiment, parameters, dtype=dtype, **keywords)
         self._numbers = [self.experiment._parameter(n) for n in self.plan.names]
-        self.keywords = keywords
+        self.amplitudes, self.keywords = amplitudes, keywords
+        if amplitudes is not None:
+            if not isinstance(amplitudes, Amplitudes):
+                raise errors.UsageError("amplitudes: expected a dualbragg.Amplitudes, found "
+                                        f"{type(amplitudes).__name__}")
+            self.plan.share(amplitudes)
         self._lock = threading.Lock()  # callers may have threads of their own
 
     @property
@@ -28,27 +35,36 @@ class Rendering:
 
     @property
     def count(self):
-        return len(self.plan.names)
+        return len(self.plan.names) + (0 if self.amplitudes is None else len(self.amplitudes))
 
     def scales(self):
         """A typical step of each parameter, in its unit."""
         table = describe()
-        return [table[n].scale if n in table else 1.0 for n in self.plan.names]
+        scales = [table[n].scale if n in table else 1.0 for n in self.plan.names]
+        if self.amplitudes is not None:
+            given = self.amplitudes.get(self.experiment)
+            scales += [float(numpy.sqrt((given**2).mean())) or 1.0] * len(given)
+        return scales
 
     def start(self):
         """Values of the experiment."""
         return [self.experiment[n] for n in self.plan.names]
 
-    def check_shape(self, values):
-        if len(values.shape) < 1 or values.shape[-1] != self.count:
-            raise errors.UsageError(f"values: expected the shape ({self.count},) or (..., {self.count}), "
-                                    f"found {tuple(values.shape)}")
-
     def _at(self, values):
         """The plan at these values; the lock is held."""
-        self.experiment.set_values(self.plan.names, self._numbers, values.tolist())
+        split = len(self.plan.names)
+        if self.amplitudes is not None:
+            self._check_amplitudes(values[split:])
+            self.amplitudes.put(self.experiment, values[split:])
+        self.experiment.set_values(self.plan.names, self._numbers, values[:split].tolist())
         self.plan.update(self.experiment)
         return self.plan
+
+    def _check_amplitudes(self, values):
+        bad = numpy.flatnonzero(~numpy.isfinite(values))
+        if len(bad):
+            hkl = tuple(self.amplitudes.hkl[bad[0]].tolist())
+            raise errors.UsageError(f"amplitudes: expected finite numbers, found {values[bad[0]]} for {hkl}")
 
     def _rows(self, values):
         return values.reshape(-1, self.count)
@@ -68,7 +84,14 @@ class Rendering:
         with self._lock:
             for row, image, out in zip(self._rows(values), self._images(cotangent),
                                        self._rows(gradient)):
-                out[:] = self._at(row).vjp(image)
+                if self.amplitudes is None:
+                    out[:] = self._at(row).vjp(image)
+                else:
+                    found = self._at(row).vjp_all(image)
+                    split = len(self.plan.names)
+                    if split:
+                        out[:split] = found.parameters
+                    out[split:] = found.amplitudes
         return gradient
 
     def jvp(self, values, direction):
@@ -77,5 +100,10 @@ class Rendering:
         with self._lock:
             for row, along, image in zip(self._rows(values), self._rows(direction),
                                          self._images(images)):
-                self._at(row).jvp(along, unused, image)
+                if self.amplitudes is None:
+                    self._at(row).jvp(along, unused, image)
+                else:
+                    split = len(self.plan.names)
+                    both = Vector(along[:split] if split else None, along[split:])
+                    self._at(row).jvp_all(both, unused, image)
         return images

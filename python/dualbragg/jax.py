@@ -99,14 +99,15 @@ class Renderer:
 
     experiment: copied; parameters: names of those that values are of
     dtype: of images, "float32" or, where JAX has 64 bits, "float64"
+    amplitudes: a dualbragg.Amplitudes: structure factors that are values, too
     keywords: those of dualbragg.Plan"""
 
-    def __init__(self, experiment, parameters, dtype="float32", **keywords):
+    def __init__(self, experiment, parameters=(), dtype="float32", *, amplitudes=None, **keywords):
         dtype = numpy.dtype(dtype)
         if dtype == numpy.float64 and not jax.config.jax_enable_x64:
             raise errors.UsageError("dtype: expected float32, since JAX has no 64 bits unless "
                                     "jax_enable_x64 is set, found float64")
-        self._rendering = own = Rendering(experiment, parameters, dtype, keywords)
+        self._rendering = own = Rendering(experiment, parameters, dtype, amplitudes, keywords)
 
         @jax.custom_jvp
         def render(values):
@@ -129,13 +130,24 @@ class Renderer:
         """Of an image: (slow, fast), or as Experiment.shape says."""
         return self._rendering.shape
 
-    def __call__(self, values):
+    def __call__(self, values=None, amplitudes=None):
         """The image (photons) at the values of the parameters, in their units.
 
-        values: floating array of (parameters,), or (..., parameters) for an image each; returns
-        (..., *shape) of the renderer's dtype"""
-        values = jnp.asarray(values)
-        self._rendering.check_shape(values)
-        if not jnp.issubdtype(values.dtype, jnp.floating):
-            raise errors.UsageError(f"values: expected a floating type, found {values.dtype}")
-        return self._render(values)
+        values: floating array of (parameters,), or (..., parameters) for an image each
+        amplitudes: the same of (amplitudes,), electrons, in the order of the renderer's Amplitudes
+        Returns (..., *shape) of the renderer's dtype"""
+        own, split = self._rendering, len(self.plan.names)
+        given = []
+        for what, array, size in (("values", values, split), ("amplitudes", amplitudes, own.count - split)):
+            if size == 0 and array is None:
+                continue
+            array = jnp.asarray(array)
+            if array.ndim < 1 or array.shape[-1] != size:
+                raise errors.UsageError(f"{what}: expected the shape ({size},) or (..., {size}), found "
+                                        f"{array.shape}")
+            if not jnp.issubdtype(array.dtype, jnp.floating):
+                raise errors.UsageError(f"{what}: expected a floating type, found {array.dtype}")
+            given.append(array)
+        shape = jnp.broadcast_shapes(*[a.shape[:-1] for a in given])
+        return self._render(jnp.concatenate(
+            [jnp.broadcast_to(a, (*shape, a.shape[-1])) for a in given], -1))

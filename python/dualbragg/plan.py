@@ -1,6 +1,7 @@
 """Plans: everything prepared for rendering one kind of image again and again."""
 
 import math
+from typing import NamedTuple, Optional
 
 import numpy
 
@@ -8,6 +9,14 @@ from . import errors
 from ._library import Watch, array, check, ffi, integer, lib, new_context, plans, pointer, text
 
 _PRECISIONS = {"double": lib.DB_PRECISION_DOUBLE, "mixed": lib.DB_PRECISION_MIXED}
+
+
+class Vector(NamedTuple):
+    """A number for everything that an image depends on: derivatives of a loss, or a direction. None:
+    not wanted, or 0."""
+    parameters: Optional[numpy.ndarray] = None  # (parameters,), in their units
+    amplitudes: Optional[numpy.ndarray] = None  # (amplitudes,), electrons; see Plan.share
+    default_F: Optional[float] = None  # electrons; of what the list does not have
 
 
 class Plan:
@@ -183,6 +192,61 @@ class Plan:
         self._check(lib.db_plan_jvp(self._plan, pointer(direction, "double *"),
                                              pointer(image, "void *"), pointer(tangent, "void *")))
         return image, tangent
+
+    @property
+    def amplitude_count(self):
+        """How many structure factors there are to have derivatives by: entries of the list's box, or
+        values that they share."""
+        return lib.db_plan_amplitude_count(self._plan)
+
+    def share(self, amplitudes):
+        """Makes structure factors values of their own (a dualbragg.Amplitudes), which vjp_all and
+        jvp_all are about from now on."""
+        self._check(lib.db_plan_share_amplitudes(
+            self._plan, ffi.from_buffer("uint32_t[]", amplitudes.value), len(amplitudes)))
+        self._shared = amplitudes
+
+    def vjp_all(self, cotangent, out=None):
+        """As vjp, by all structure factors, too: a Vector, whose parameters are None if the plan has
+        none."""
+        array(cotangent, "cotangent", self.shape, self.dtype)
+        if out is not None:
+            self._image(out)
+            if numpy.may_share_memory(cotangent, out):
+                raise errors.UsageError("cotangent and out: expected arrays that share no memory")
+        found = Vector(numpy.empty(len(self.names)) if self.names else None,
+                       numpy.empty(self.amplitude_count), numpy.empty(1))
+        c = self._vector(found)
+        self._check(lib.db_plan_vjp_all(self._plan, pointer(cotangent, "void *"),
+                                        ffi.NULL if out is None else pointer(out, "void *"), c))
+        return found._replace(default_F=float(found.default_F[0]))
+
+    def jvp_all(self, direction, out=None, tangent=None):
+        """As jvp, along a Vector: the image, and its derivative."""
+        if not isinstance(direction, Vector):
+            raise errors.UsageError(f"direction: expected a Vector, found {type(direction).__name__}")
+        for name, count in (("parameters", len(self.names)), ("amplitudes", self.amplitude_count)):
+            if getattr(direction, name) is not None:
+                array(getattr(direction, name), f"direction.{name}", (count,), numpy.float64)
+        if direction.default_F is not None:
+            direction = direction._replace(default_F=numpy.array([float(direction.default_F)]))
+        image, tangent = self._image(out), self._image(tangent, "tangent")
+        if numpy.may_share_memory(image, tangent):
+            raise errors.UsageError("out and tangent: expected arrays that share no memory")
+        c = self._vector(direction)
+        self._check(lib.db_plan_jvp_all(self._plan, c, pointer(image, "void *"),
+                                        pointer(tangent, "void *")))
+        return image, tangent
+
+    @staticmethod
+    def _vector(vector):
+        """The library's struct of a Vector of arrays, which must live as long."""
+        c = ffi.new("db_plan_vector *")
+        c.size = ffi.sizeof("db_plan_vector")
+        for name, values in vector._asdict().items():
+            if values is not None and len(values):
+                setattr(c, name, pointer(values, "double *"))
+        return c
 
     def __repr__(self):
         return (f"<dualbragg.Plan: {' x '.join(map(str, self.shape))} pixels, "

@@ -30,6 +30,7 @@ class Renderer:
 
     experiment: copied; parameters: names of those that values are of
     dtype: of images, torch.float32 or torch.float64
+    amplitudes: a dualbragg.Amplitudes: structure factors that are values, too
     second_order: what second derivatives of images by the parameters are taken for, as a loss needs
         them that is differentiated twice:
         "error": refused;
@@ -39,13 +40,14 @@ class Renderer:
 
     It can be pickled and copied if the experiment can, and used by several threads, one at a time."""
 
-    def __init__(self, experiment, parameters, dtype=torch.float32, *, second_order="error", **keywords):
+    def __init__(self, experiment, parameters=(), dtype=torch.float32, *, amplitudes=None,
+                 second_order="error", **keywords):
         if dtype not in _TYPES:
             raise errors.UsageError(f"dtype: expected torch.float32 or torch.float64, found {dtype}")
         if second_order not in _SECOND_ORDERS:
             raise errors.UsageError(f"second_order: expected one of {', '.join(_SECOND_ORDERS)}, found "
                                     f"{second_order!r}")
-        self._rendering = Rendering(experiment, parameters, _TYPES[dtype], keywords)
+        self._rendering = Rendering(experiment, parameters, _TYPES[dtype], amplitudes, keywords)
         self.dtype, self.second_order = dtype, second_order
         self.number = next(_numbers)
         _renderers[self.number] = self
@@ -57,7 +59,8 @@ class Renderer:
 
     def __reduce__(self):
         own = self._rendering
-        return _remake, (own.experiment, own.plan.names, self.dtype, self.second_order, own.keywords)
+        return _remake, (own.experiment, own.plan.names, self.dtype, own.amplitudes, self.second_order,
+                         own.keywords)
 
     def __deepcopy__(self, memo):
         return _remake(*self.__reduce__()[1])
@@ -67,25 +70,47 @@ class Renderer:
         """Of an image: (slow, fast), or as Experiment.shape says."""
         return self._rendering.shape
 
-    def __call__(self, values):
+    def __call__(self, values=None, amplitudes=None):
         """The image (photons) at the values of the parameters, in their units.
 
-        values: floating tensor of (parameters,), or (..., parameters) for an image each; returns
-        (..., *shape) of the renderer's dtype"""
-        self._check(values)
+        values: floating tensor of (parameters,), or (..., parameters) for an image each
+        amplitudes: the same of (amplitudes,), electrons, in the order of the renderer's Amplitudes
+        Returns (..., *shape) of the renderer's dtype"""
+        values = self._joined(values, amplitudes)
         if torch.compiler.is_compiling():
             return torch.ops.dualbragg.render(values, self.number)
         return _Render.apply(values, self)
 
-    def _check(self, values):
+    def _joined(self, values, amplitudes):
+        """Values of parameters and structure factors in one tensor."""
+        split, count = len(self.plan.names), self._rendering.count
+        given = []
+        for what, tensor, size in (("values", values, split), ("amplitudes", amplitudes, count - split)):
+            if size == 0 and tensor is None:
+                continue
+            self._check(what, tensor, size)
+            given.append(tensor)
+        if len(given) == 1:
+            return given[0]
+        shape = torch.broadcast_shapes(*[t.shape[:-1] for t in given])
+        return torch.cat([t.double().expand(*shape, t.shape[-1]) for t in given], -1)
+
+    def start(self):
+        """Values of the experiment's parameters, float64."""
+        return torch.tensor(self._rendering.start(), dtype=torch.float64)
+
+    @staticmethod
+    def _check(what, values, size):
         if not isinstance(values, torch.Tensor):
-            raise errors.UsageError(f"values: expected a tensor, found {type(values).__name__}")
+            raise errors.UsageError(f"{what}: expected a tensor, found {type(values).__name__}")
         if values.device.type != "cpu":
-            raise errors.UsageError("values: expected a tensor on the processor (values.cpu() makes a "
-                                    f"copy), found one on {values.device}")
-        self._rendering.check_shape(values)
+            raise errors.UsageError(f"{what}: expected a tensor on the processor (.cpu() makes a copy), "
+                                    f"found one on {values.device}")
+        if values.dim() < 1 or values.shape[-1] != size:
+            raise errors.UsageError(f"{what}: expected the shape ({size},) or (..., {size}), found "
+                                    f"{tuple(values.shape)}")
         if not values.is_floating_point():
-            raise errors.UsageError(f"values: expected a floating type, found {values.dtype}")
+            raise errors.UsageError(f"{what}: expected a floating type, found {values.dtype}")
 
     # What the derivatives below are made of.
 
@@ -116,8 +141,9 @@ class Renderer:
         return ((ahead - behind) / (2 * h)).to(values.dtype)
 
 
-def _remake(experiment, names, dtype, second_order, keywords):
-    return Renderer(experiment, names, dtype, second_order=second_order, **keywords)
+def _remake(experiment, names, dtype, amplitudes, second_order, keywords):
+    return Renderer(experiment, names, dtype, amplitudes=amplitudes, second_order=second_order,
+                    **keywords)
 
 
 def _array(tensor, dtype=torch.float64):
@@ -289,7 +315,7 @@ class Image(torch.nn.Module):
         unknown = set(bounds) - set(names)
         if unknown:
             raise errors.UsageError(f"bounds: {sorted(unknown)[0]} is not among the parameters")
-        start = torch.tensor(self.renderer._rendering.start(), dtype=torch.float64)
+        start = self.renderer.start()
         scale = torch.tensor(self.renderer._rendering.scales(), dtype=torch.float64)
         least, most = start - torch.inf, start + torch.inf
         for i, name in enumerate(names):

@@ -56,6 +56,24 @@ class Functions(unittest.TestCase):
         numpy.testing.assert_allclose(jax.jit(jax.vmap(slope))(values),
                                       jnp.stack([slope(v) for v in values]), rtol=1e-13)
 
+    def test_structure_factors(self):
+        e = dualbragg.Experiment(**SCENE)
+        hkl = numpy.stack(numpy.meshgrid(*[numpy.arange(-15, 16)] * 3, indexing="ij"),
+                          -1).reshape(-1, 3)
+        e.set_amplitudes(hkl, numpy.full(len(hkl), 100.0))
+        render = dualbragg.jax.Renderer(e, ["misset_y"], "float64", precision="double",
+                                        amplitudes=dualbragg.Amplitudes(e, hkl[::7]))
+        values, F = jnp.array([20.0]), jnp.full(len(hkl[::7]), 100.0)
+        size = render(values, F).max()
+
+        def loss(v, f):
+            return ((render(v, f) / size) ** 2).sum()
+
+        slope = jax.jit(jax.grad(loss, (0, 1)))(values, F)
+        self.assertGreater((slope[1] != 0).sum(), 20)
+        _, along = jax.jvp(loss, (values, F), (jnp.ones(1), jnp.ones(len(F))))
+        self.assertAlmostEqual(float(along / (slope[0].sum() + slope[1].sum())), 1, places=9)
+
     def test_single_precision(self):
         render = dualbragg.jax.Renderer(dualbragg.Experiment(**SCENE), NAMES)
         image, along = jax.jvp(render, (jnp.array(AT, "float32"),), (jnp.ones(3, "float32"),))

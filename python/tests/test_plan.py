@@ -79,6 +79,65 @@ class Images(unittest.TestCase):
             size = numpy.tensordot(abs(direction), abs(derivatives), 1).max()
             self.assertLess(abs(tangent - expected).max(), 1e-12 * size)
 
+    def listed(self, **keywords):
+        e = dualbragg.Experiment(**{**SCENE, **keywords})
+        hkl = numpy.stack(numpy.meshgrid(*[numpy.arange(-14, 15)] * 3, indexing="ij"),
+                          -1).reshape(-1, 3)
+        e.set_amplitudes(hkl, numpy.random.default_rng(2).uniform(20, 100, len(hkl)))
+        return e, hkl
+
+    def test_derivatives_by_structure_factors(self):
+        random = numpy.random.default_rng(4)
+        for keywords in ({}, dict(spots="closed", mosaic_rms=0.3)):
+            e, hkl = self.listed(**keywords)
+            chosen = hkl[random.choice(len(hkl), 500, replace=False)]
+            wanted = dualbragg.Amplitudes(e, chosen)
+            plan = dualbragg.Plan(e, ["cell_a", "scale"], precision="double", dtype=numpy.float64)
+            self.assertEqual(plan.amplitude_count, 29**3)
+            plan.share(wanted)
+            self.assertEqual(plan.amplitude_count, 500)
+            cotangent = random.normal(size=plan.shape)
+            found = plan.vjp_all(cotangent)
+            numpy.testing.assert_allclose(found.parameters, plan.vjp(cotangent), rtol=1e-12)
+            direction = dualbragg.Vector(random.normal(size=2), random.normal(size=500))
+            image, tangent = plan.jvp_all(direction)
+            numpy.testing.assert_allclose(image, plan.forward(), rtol=1e-13)
+            self.assertAlmostEqual(
+                (tangent * cotangent).sum() / (direction.parameters @ found.parameters +
+                                               direction.amplitudes @ found.amplitudes), 1, places=9)
+            images, step = [], 1e-5
+            for sign in (1, -1):
+                moved = e.copy()
+                values = wanted.get(e) + sign * step * direction.amplitudes
+                wanted.put(moved, values)
+                numpy.testing.assert_array_equal(wanted.get(moved), values)
+                images.append(dualbragg.Plan(moved, precision="double", dtype="float64").forward())
+            slope = (images[0] - images[1]) / (2 * step)
+            expected = plan.jvp_all(dualbragg.Vector(amplitudes=direction.amplitudes))[1]
+            self.assertLess(abs(slope - expected).max(), 1e-6 * abs(expected).max())
+
+    def test_structure_factors_are_shared(self):
+        e, hkl = self.listed()
+        each = dualbragg.Plan(e, precision="double", dtype=numpy.float64)
+        cotangent = numpy.random.default_rng(4).normal(size=each.shape)
+        own = each.vjp_all(cotangent)
+        self.assertIsNone(own.parameters)
+        half = hkl[(hkl > 0).all(1) | ((hkl[:, 0] > 0) & (hkl[:, 1] < 0) & (hkl[:, 2] == 0))]
+        plan = dualbragg.Plan(e, precision="double", dtype=numpy.float64)
+        plan.share(dualbragg.Amplitudes(e, half, friedel=True))
+        found = plan.vjp_all(cotangent).amplitudes
+        box = own.amplitudes.reshape(29, 29, 29)
+        for value, (h, k, l) in list(zip(found, half))[::97]:
+            expected = box[h + 14, k + 14, l + 14] + box[14 - h, 14 - k, 14 - l]
+            self.assertAlmostEqual(value, expected, delta=1e-12 * abs(found).max())
+        for words, bad in (("(40, 0, 0)", [[40, 0, 0]]), ("one value", [[1, 2, 3], [-1, -2, -3]]),
+                           ("whole", [[1.5, 2, 3]])):
+            with self.assertRaises(dualbragg.UsageError) as caught:
+                dualbragg.Amplitudes(e, bad, friedel=True)
+            self.assertIn(words, str(caught.exception))
+        with self.assertRaisesRegex(dualbragg.UsageError, "direction.amplitudes: .*found"):
+            plan.jvp_all(dualbragg.Vector(amplitudes=numpy.zeros(3)))
+
     def test_arrays_of_the_caller_are_filled(self):
         plan = dualbragg.Plan(dualbragg.Experiment(**SCENE), ["cell_a"])
         own, rows = numpy.zeros((44, 60), numpy.float32), numpy.zeros((1, 44, 60), numpy.float32)

@@ -5,6 +5,8 @@ import pickle
 import unittest
 import warnings
 
+import numpy
+
 import dualbragg
 
 try:
@@ -97,6 +99,38 @@ class Tensors(unittest.TestCase):
         (render(one) * weight).sum().backward()
         mapped = torch.func.vmap(torch.func.grad(lambda v, w: (render(v) * w).sum()))(values, weight)
         self.assertTrue(torch.equal(mapped, one.grad))
+
+    def test_structure_factors(self):
+        e = dualbragg.Experiment(**SCENE)
+        hkl = numpy.stack(numpy.meshgrid(*[numpy.arange(-15, 16)] * 3, indexing="ij"),
+                          -1).reshape(-1, 3)
+        e.set_amplitudes(hkl, numpy.full(len(hkl), 100.0))
+        wanted = dualbragg.Amplitudes(e, hkl[::7])
+        render = dualbragg.torch.Renderer(e, ["misset_y"], torch.float64, amplitudes=wanted,
+                                          second_order="differences", precision="double")
+        F = torch.full((len(wanted),), 100.0, dtype=torch.float64, requires_grad=True)
+        size = render(render.start(), F).max().detach()
+        loss = ((render(render.start(), F) / size - 0.1) ** 2).sum()
+        slope, = torch.autograd.grad(loss, F)
+        self.assertGreater((slope != 0).sum(), 20)
+        strong = slope.abs().argsort()[-4:]  # enough of them for differences
+
+        def part(values, some):
+            all_of_them = F.detach().index_put((strong,), some)
+            return render(values, all_of_them) / size
+
+        self.assertTrue(torch.autograd.gradcheck(
+            part, (at(20.05), F.detach()[strong].requires_grad_()), eps=1e-5, atol=1e-5,
+            check_forward_ad=True))
+        self.assertEqual(pickle.loads(pickle.dumps(render))(render.start(), F).shape, (9, 12))
+        images = render(torch.tensor([[20.0], [20.1]], dtype=torch.float64), F)
+        self.assertEqual(images.shape, (2, 9, 12))
+        alone = dualbragg.torch.Renderer(e, amplitudes=wanted)
+        self.assertEqual(alone(amplitudes=F).dtype, torch.float32)
+        with self.assertRaisesRegex(dualbragg.UsageError, r"amplitudes: .*\(3,\)"):
+            alone(amplitudes=F[:3])
+        with self.assertRaisesRegex(dualbragg.UsageError, r"amplitudes: .*nan for \(-15"):
+            alone(amplitudes=F * torch.nan)
 
     def test_backward_is_at_the_values_of_its_own_image(self):
         render = self.renderer()

@@ -1,0 +1,76 @@
+"""Structure factors as quantities by which images have derivatives: as many as there are."""
+
+import numpy
+
+from . import errors
+from ._library import check, ffi, lib, new_context
+
+NONE = numpy.iinfo(numpy.uint32).max  # DB_NO_AMPLITUDE
+
+
+class Amplitudes:
+    """Structure factors of an experiment's list that are values of their own.
+
+    hkl: (values, 3) whole numbers, one line for each value, in its order
+    symmetry: space group ("P 43 21 2", 96) whose equivalent reflections share a value; None: each is its
+        own. Needs gemmi in the build
+    friedel: whether F(-h -k -l) is F(h k l)
+
+    Reflections of the list that no line stands for keep their amplitude."""
+
+    def __init__(self, experiment, hkl, symmetry=None, friedel=False):
+        hkl = numpy.asarray(hkl)
+        if hkl.ndim != 2 or hkl.shape[1] != 3 or len(hkl) == 0 or hkl.dtype.kind not in "iu":
+            raise errors.UsageError("hkl: expected whole numbers of the shape (values, 3), found "
+                                    f"{hkl.dtype.name} of {hkl.shape}")
+        factors = experiment._c.structure_factors
+        low, extent = numpy.array(list(factors.min)), numpy.array(list(factors.extent))
+        self.hkl, self.symmetry, self.friedel = hkl, symmetry, friedel
+        self.size = int(extent.prod())
+        outside = ((hkl < low) | (hkl >= low + extent)).any(1)
+        if outside.any():
+            raise errors.UsageError(f"hkl: {tuple(hkl[outside][0].tolist())} is not in the experiment's "
+                                    "list of structure factors")
+        shifted = hkl - low
+        lines = (shifted[:, 0] * extent[1] + shifted[:, 1]) * extent[2] + shifted[:, 2]
+        self.lines = lines  # entries of the box that the lines name
+        kinds = self._classes(factors)
+        line_of = numpy.full(kinds.max() + 1, NONE, numpy.uint32)
+        line_of[kinds[lines]] = numpy.arange(len(hkl))
+        first = line_of[kinds[lines]]
+        twice = numpy.flatnonzero(first != numpy.arange(len(hkl)))
+        if len(twice):
+            one, other = twice[0], first[twice[0]]
+            raise errors.UsageError(f"hkl: {tuple(hkl[one].tolist())} and {tuple(hkl[other].tolist())} are "
+                                    "one value")
+        self.value = line_of[kinds]  # of each entry of the box
+        self.entries = numpy.flatnonzero(self.value != NONE)
+
+    def __len__(self):
+        return len(self.hkl)
+
+    def _classes(self, factors):
+        kinds = numpy.arange(self.size, dtype=numpy.uint32)
+        if self.symmetry is None and not self.friedel:
+            return kinds
+        group = ffi.NULL
+        if self.symmetry is not None:
+            context, group = new_context(), ffi.new("db_symmetry *")
+            check(context, lib.db_symmetry_of_group(context, str(self.symmetry).encode(), group))
+        lib.db_amplitude_classes(ffi.addressof(factors), group, bool(self.friedel),
+                                 ffi.from_buffer("uint32_t[]", kinds))
+        return kinds
+
+    def _box(self, experiment):
+        factors = experiment._c.structure_factors
+        if numpy.prod(list(factors.extent)) != self.size:
+            raise errors.UsageError("amplitudes: expected the experiment with the list that they are of")
+        return numpy.frombuffer(ffi.buffer(factors.amplitude, 8 * self.size))
+
+    def get(self, experiment):
+        """(values,) electrons: those of the lines."""
+        return self._box(experiment)[self.lines]
+
+    def put(self, experiment, values):
+        """Gives all reflections their values: (values,) float64, electrons."""
+        self._box(experiment)[self.entries] = values[self.value[self.entries]]
