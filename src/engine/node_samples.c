@@ -104,9 +104,10 @@ int db_node_samples(const db_trace *trace, const db_matrix *lattice, size_t pane
     for (int layer = 0; layer < layers; layer++)
         for (int i = 0; i < sub * sub && !t.failed; i++) {
             if (pass(&t, each)) continue;
+            const int sub_fast = i % sub, sub_slow = i / sub;
             const site at =
-                site_at(e, t.model, panel, layer, 1e-3 * size[0] * (fast + (i % sub + 0.5) / sub),
-                        1e-3 * size[1] * (slow + (i / sub + 0.5) / sub));
+                site_at(e, t.model, panel, layer, 1e-3 * size[0] * (fast + (sub_fast + 0.5) / sub),
+                        1e-3 * size[1] * (slow + (sub_slow + 0.5) / sub));
             add_sources(&t, &at);
         }
     return !t.failed;

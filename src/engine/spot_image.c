@@ -1,7 +1,6 @@
 /* Which reflections an image of sampled spots shows: each is what samples next to its node add to
- * the pixels (docs/theory/spots.md, Reflections of sampled spots). In most pixels the samples are
- * all next to one node, which bounds of the Miller indices tell; what is left is traced sample by
- * sample. */
+ * the pixels (docs/theory/pixel.md, Reflections of an image). In most pixels all samples are next to
+ * one node, which bounds of the Miller indices tell; other pixels are divided. */
 #include <dualbragg/spots.h>
 
 #include "base/growth.h"
