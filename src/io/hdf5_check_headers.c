@@ -66,7 +66,7 @@ static int check_messages(db_hdf5_parts *p, const storage *s, db_hdf5_view *v) {
 static int open_header(db_hdf5_parts *p, uint64_t address, storage *s, db_hdf5_view *v) {
     db_hdf5_view start = { .bytes = NULL };
     uint64_t size = 0, head = 16;
-    const uint64_t room = p->size > address ? p->size - address : 0;
+    const uint64_t whole = p->size - p->base, room = whole > address ? whole - address : 0;
     if (!db_hdf5_load(p, "an object header", address, room < 48 ? room : 48, &start)) return 0;
     s->old = start.size > 0 && start.bytes[0] == 1;
     if (s->old) {
@@ -169,9 +169,10 @@ static int check_old_start(db_hdf5_parts *p, db_hdf5_view *v, unsigned version) 
     const unsigned cached = (unsigned)db_hdf5_take(v, 4);
     db_hdf5_skip(v, 4);
     const uint64_t tree = db_hdf5_take_address(p, v), heap = db_hdf5_take_address(p, v);
-    if (v->over || base != 0 || p->ranks.leaf == 0 || p->ranks.group == 0 || p->ranks.chunks == 0)
+    if (v->over || (base != 0 && base != p->base) || p->ranks.leaf == 0 || p->ranks.group == 0 ||
+        p->ranks.chunks == 0)
         return db_hdf5_unsound(p, 0, "its first block is damaged");
-    if (end > p->size)
+    if (p->base == 0 && end > p->size)
         return db_hdf5_unsound(p, 0, "expected %llu bytes, found %llu (cut short?)",
                                (unsigned long long)end, (unsigned long long)p->size);
     if (driver != DB_HDF5_NOWHERE)
@@ -192,24 +193,36 @@ static int check_new_start(db_hdf5_parts *p, db_hdf5_view *v) {
     const uint64_t base = db_hdf5_take_address(p, v), extension = db_hdf5_take_address(p, v),
                    end = db_hdf5_take_address(p, v);
     p->root = db_hdf5_take_address(p, v);
-    if (v->over || base != 0) return db_hdf5_unsound(p, 0, "its first block is damaged");
-    if (end > p->size)
+    if (v->over || (base != 0 && base != p->base))
+        return db_hdf5_unsound(p, 0, "its first block is damaged");
+    if (p->base == 0 && end > p->size)
         return db_hdf5_unsound(p, 0, "expected %llu bytes, found %llu (cut short?)",
                                (unsigned long long)end, (unsigned long long)p->size);
     return extension == DB_HDF5_NOWHERE || db_hdf5_check_header(p, extension, 0);
 }
 
+/* The signature stands at the start, or behind a block of the user of 512 bytes, 1024, 2048 ... */
+static int find_start(db_hdf5_parts *p) {
+    for (p->base = 0; p->base + 8 <= p->size; p->base = p->base ? 2 * p->base : 512) {
+        db_hdf5_view v = { .bytes = NULL };
+        if (!db_hdf5_load(p, "a signature", 0, 8, &v)) return 0;
+        const int here = db_hdf5_begins(&v, "\x89HDF\r\n\x1a\n", 8);
+        free((void *)v.bytes);
+        if (here) return 1;
+    }
+    return db_hdf5_unsound(p, 0, "expected the signature of HDF5, found none");
+}
+
 int db_hdf5_check_start(db_hdf5_parts *p) {
     db_hdf5_view v = { .bytes = NULL };
-    const uint64_t size = p->size < 128 ? p->size : 128;
+    if (!find_start(p)) return 0;
+    const uint64_t rest = p->size - p->base, size = rest < 128 ? rest : 128;
     if (!db_hdf5_load(p, "the first block", 0, size, &v)) return 0;
     p->ranks = (db_hdf5_ranks){ 16, 32, 4 };
     p->root = DB_HDF5_NOWHERE;
-    v.at = size < 8 ? (size_t)size : 8;
+    db_hdf5_skip(&v, 8);
     const unsigned version = (unsigned)db_hdf5_take(&v, 1);
-    const int good = v.over || !db_hdf5_begins(&v, "\x89HDF\r\n\x1a\n", 8)
-                         ? db_hdf5_unsound(p, 0, "expected the signature of HDF5, found none")
-                     : version > 3
+    const int good = v.over || version > 3
                          ? db_hdf5_unsound(p, 8, "expected version 0 to 3, found %u", version)
                      : version > 1 ? check_new_start(p, &v)
                                    : check_old_start(p, &v, version);

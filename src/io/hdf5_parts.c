@@ -111,6 +111,7 @@ static int read_paged(db_hdf5_parts *p, uint64_t from, unsigned char *to, size_t
 int db_hdf5_load(db_hdf5_parts *p, const char *what, uint64_t address, uint64_t size,
                  db_hdf5_view *view) {
     *view = (db_hdf5_view){ .place = address };
+    if (address <= UINT64_MAX - p->base) address += p->base;
     if (address > p->size || size > p->size - address)
         return db_hdf5_unsound(p, address, "expected %s of %llu bytes, found the end of the file",
                                what, (unsigned long long)size);

@@ -38,6 +38,7 @@ struct db_hdf5_parts {
     struct timespec changed;
     uint64_t size;
     unsigned address_size, length_size;
+    uint64_t base; /* bytes of the user's in front; addresses count from there */
     uint64_t root;
     db_hdf5_ranks ranks;
     uint64_t used; /* when, to forget the one that was used longest ago */

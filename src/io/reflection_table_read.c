@@ -6,6 +6,7 @@
 #include "base/context_internal.h"
 #include "base/file_content.h"
 #include "base/growth.h"
+#include "io/message_pack.h"
 
 #include <limits.h>
 #include <stdint.h>
@@ -172,6 +173,11 @@ static db_status read_table(db_context *context, const char *path, const void *b
                             db_reflection_table *table) {
     msgpack_unpacked document;
     size_t offset = 0;
+    const db_message_pack whole = db_message_pack_check(bytes, size);
+    if (whole != DB_PACK_WHOLE)
+        return db_fail(context, DB_ERROR_INPUT, "%s: %s", path,
+                       whole == DB_PACK_CUT ? "ends in the middle of a reflection table"
+                                            : "not MessagePack, as its beginning says");
     msgpack_unpacked_init(&document);
     const msgpack_unpack_return found = msgpack_unpack_next(&document, bytes, size, &offset);
     const db_status status =
@@ -180,9 +186,7 @@ static db_status read_table(db_context *context, const char *path, const void *b
         : found == MSGPACK_UNPACK_NOMEM_ERROR
             ? db_fail(context, DB_ERROR_INPUT, "%s: larger than the memory, or not MessagePack",
                       path)
-            : db_fail(context, DB_ERROR_INPUT, "%s: %s", path,
-                      found == MSGPACK_UNPACK_CONTINUE ? "ends in the middle of a reflection table"
-                                                       : "not MessagePack, as its beginning says");
+            : db_fail(context, DB_ERROR_INPUT, "%s: not MessagePack, as its beginning says", path);
     msgpack_unpacked_destroy(&document);
     return status;
 }
