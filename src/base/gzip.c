@@ -88,7 +88,7 @@ db_status db_gzip_unpack(db_context *context, const char *path, db_file_content 
         free(out.bytes);
         return status;
     }
-    db_file_content_clear(content);
+    free(content->bytes);
     *content = out;
     return DB_OK;
 }
