@@ -230,6 +230,9 @@ static void say_verdict(db_fit_log *log, const db_fit_verdict *v) {
         if (isfinite(t->most)) db_fit_say(log, "%s at most %g", t->least > 0 ? "," : " ", t->most);
         db_fit_say(log, "%s\n", t->passed ? "" : "  FAILED");
     }
+    if (isnan(v->light_part)) return;
+    db_fit_say(log, "  %-58s  %9.3g  at least 0.667 for intensities\n",
+               "part of the spots as bright in the model, within 1.5", v->light_part);
 }
 
 void db_fit_say_result(db_fit_log *log, const db_fit_config *config, const db_fit_result *result) {

@@ -90,7 +90,7 @@ static json_t *tests(db_document *d, const void *of) {
 
 #define OF db_fit_verdict
 static const db_json_field verdict_rows[] = {
-    FLAG(usable, "all tests are passed"),
+    FLAG(usable, "all tests are passed: orientation and cell may be used"),
     VALUE(reason, "", "which test failed, and what may be wrong"),
     VALUE(
         spots, "",
@@ -102,6 +102,12 @@ static const db_json_field verdict_rows[] = {
     VALUE(seen, "", "of them, with a spot"),
     VALUE(intensities, "", "known: shoeboxes compared with calculated intensities"),
     MADE("tests", tests, "list", &test_fields, "", "always all of them"),
+    VALUE(light_spots, "", "free: spots of the final data"),
+    VALUE(
+        light_part, "",
+        "part of them whose light in the model is that measured within a factor of 1.5; null: they "
+        "are fewer than 20"),
+    FLAG(intensities_usable, "free intensities may be used: light_part is 2/3 or more"),
 };
 static TABLE(verdict_fields, verdict_rows);
 #undef OF

@@ -216,6 +216,7 @@ static db_status judge(db_context *context, const db_fit_data *data, const db_fi
     if (data->settings->intensity == DB_FIT_FREE) {
         db_verdict_of_explained(result->before.strong_explained, result->after.strong_explained,
                                 &result->verdict);
+        db_verdict_of_light(compared->shoeboxes, compared->shoebox_count, &result->verdict);
         return DB_OK;
     }
     db_verdict_of_brightness(result->shoeboxes, result->shoebox_count, &result->verdict);

@@ -28,6 +28,9 @@ db_status db_verdict_of_order(db_context *context, const db_structure_factors *f
  * before, after: fractions of the strong pixels. */
 void db_verdict_of_explained(double before, double after, db_fit_verdict *verdict);
 
+/* Free intensities: of how many spots is the model as bright as they are? */
+void db_verdict_of_light(const db_fit_shoebox *boxes, size_t count, db_fit_verdict *verdict);
+
 /* Do the data surely ask for another distance than the one held, and so for another cell? step: by how
  * much, NAN: not asked. */
 void db_verdict_of_distance(double held, double step, double error, db_fit_verdict *verdict);

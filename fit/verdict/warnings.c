@@ -46,6 +46,8 @@ static const double LARGE_SHIFT = 0.5;    /* pixels, mean of an area */
 static const size_t ENOUGH_SPOTS = 5;     /* of an area */
 static const double MANY_OUTLIERS = 0.02; /* of the shoeboxes */
 
+static const double NEAR_LEAST = 1.25; /* times the limit of a test */
+
 static const double DETERMINED_DISTANCE = 1e-3; /* error of a distance, relative */
 static const double WRONG_DISTANCE = 2e-3, SIGNIFICANT_STEP = 2.5;
 
@@ -138,6 +140,30 @@ static void about_other_lattice(list *l) {
         "%zu lie near nodes of another lattice of the same cell, where chance would bring %.0f; "
         "where spots of both overlap, intensities are of both",
         r->left_spots, r->all_spots, other->spots, other->indexed, other->by_chance);
+}
+
+/* What the verdict says beside its tests: which of them are passed by little, and whether intensities may
+ * be used, too. */
+static void about_verdict(list *l) {
+    const db_fit_verdict *const v = &l->result->verdict;
+    for (int k = 0; k < DB_FIT_TESTS && v->usable; k++) {
+        const db_fit_test *const t = &v->test[k];
+        if (!(t->found < NEAR_LEAST * t->least) && !(t->found > t->most / NEAR_LEAST)) continue;
+        warn(l, "compare with another start; look at the spots beside reflections in the report",
+             "the test `%s` is passed by little: %.3g, where %s %.3g is asked for",
+             db_fit_test_name((db_fit_test_kind)k), t->found,
+             t->found < NEAR_LEAST * t->least ? "at least" : "at most",
+             t->found < NEAR_LEAST * t->least ? t->least : t->most);
+    }
+    if (v->usable && !v->intensities_usable)
+        warn(
+            l,
+            "use orientation and cell; for intensities refine what shapes the spots, or sum pixels "
+            "at "
+            "the places in PREFIX.refl",
+            "intensities are not to be used: of %zu spots the model has the light of only %.0f %%, "
+            "within a factor of 1.5; two thirds are asked for. Orientation and cell may be used",
+            v->light_spots, 100 * v->light_part);
 }
 
 static void about_fit(list *l) {
@@ -238,6 +264,7 @@ db_status db_fit_warnings_make(db_context *context, db_fit_result *result) {
     about_parameters(&l);
     about_distance(&l);
     about_other_lattice(&l);
+    about_verdict(&l);
     about_fit(&l);
     about_sizes(&l);
     about_places(&l);

@@ -151,7 +151,9 @@ static void make_numbers(db_fit_config *config, db_fit_result *r) {
                                    .beside = 17,
                                    .position_rms = 1.14,
                                    .predicted = 3623,
-                                   .seen = 947 };
+                                   .seen = 947,
+                                   .light_part = NAN,
+                                   .intensities_usable = 1 };
     for (int k = 0; k < DB_FIT_TESTS; k++)
         r->verdict.test[k] = (db_fit_test){ k < 6 ? 0.5 * k : (double)NAN, 0, INFINITY, 1 };
     r->evaluations = EVALUATIONS;

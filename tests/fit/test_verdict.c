@@ -358,6 +358,31 @@ static void explaining_less_than_the_start_fails(void **state) {
     }
 }
 
+/* Two thirds of the spots within a factor of 1.5, in light; places have no say in it. */
+static void intensities_may_be_unusable_where_orientation_and_cell_are(void **state) {
+    enum { SPOTS = 30 };
+    static db_fit_shoebox boxes[SPOTS + 1];
+    (void)state;
+    for (int faint = 0; faint <= SPOTS; faint++) {
+        db_fit_verdict v;
+        for (int i = 0; i < SPOTS; i++) {
+            boxes[i] = (db_fit_shoebox){ .light = { i < faint ? 640 : 680, 1000 } };
+            boxes[i].strong_pixels = 3;
+        }
+        boxes[SPOTS] = (db_fit_shoebox){ .light = { 0, 50 } }; /* no spot */
+        db_verdict_forget(&v);
+        db_verdict_of_light(boxes, SPOTS + 1, &v);
+        assert_int_equal(v.light_spots, SPOTS);
+        assert_true(fabs(v.light_part - (double)(SPOTS - faint) / SPOTS) < 1e-12);
+        assert_int_equal(v.intensities_usable, faint <= 10);
+        assert_true(v.usable);
+    }
+    db_fit_verdict v;
+    db_verdict_forget(&v);
+    db_verdict_of_light(boxes, 19, &v); /* too few to say */
+    assert_true(isnan(v.light_part) && v.intensities_usable);
+}
+
 /* Amplitudes that belong to other reflections. */
 static void intensities_of_another_crystal_fail(void **state) {
     (void)state;
@@ -398,6 +423,7 @@ int main(void) {
         cmocka_unit_test(a_refinement_from_a_wrong_cell_does_not_succeed),
         cmocka_unit_test(too_bright_is_as_wrong_as_too_faint),
         cmocka_unit_test(explaining_less_than_the_start_fails),
+        cmocka_unit_test(intensities_may_be_unusable_where_orientation_and_cell_are),
         cmocka_unit_test(intensities_of_another_crystal_fail),
     };
     return cmocka_run_group_tests(tests, make, drop);

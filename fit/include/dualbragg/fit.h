@@ -563,7 +563,7 @@ typedef struct db_fit_test {
 
 /** Verdict on a model: may it be used? */
 typedef struct db_fit_verdict {
-    int usable; /**< 1: all tests are passed */
+    int usable; /**< 1: all tests are passed; orientation and cell may be used */
     db_fit_test test[DB_FIT_TESTS];
     size_t spots; /**< of the image, in the resolution range; the strongest 400 at most */
     /** spots near well excited reflections; farther away, but less than half way to the next */
@@ -573,6 +573,11 @@ typedef struct db_fit_verdict {
     size_t seen;         /**< of them, with a spot */
     size_t intensities;  /**< that were compared with calculated ones */
     char reason[448];    /**< which test failed, and what may be wrong; "" */
+    /** free intensities: spots of the final data, and the part of them whose light in the model is that
+     * measured within a factor of 1.5; NAN: they are fewer than 20 */
+    size_t light_spots;
+    double light_part;
+    int intensities_usable; /**< 0: light_part is below 2/3 */
 } db_fit_verdict;
 
 /** Name of a test, such as "places".
