@@ -107,7 +107,7 @@ static db_status read_content(db_context *context, const char *path, db_file_con
     if (status == DB_OK) {
         content->bytes[content->size] = '\0';
         status = db_is_gzip(content->bytes, content->size)
-                     ? db_gzip_unpack(context, path, content)
+                     ? db_gzip_unpack(context, path, &content->bytes, &content->size)
                      : refuse_compressed(context, path, content);
     }
     if (status != DB_OK) db_file_content_clear(content);

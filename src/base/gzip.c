@@ -45,32 +45,34 @@ static int open_stream(z_stream *z, const char *bytes) {
     return inflateInit2(z, WITH_HEADER) == Z_OK;
 }
 
-static db_status grow(db_context *context, const char *path, db_file_content *out, size_t *room) {
-    if (*room >= MOST)
+/* What has been unpacked so far. */
+typedef struct unpacked {
+    char *bytes;
+    size_t size, room;
+} unpacked;
+
+static db_status grow(db_context *context, const char *path, unpacked *out) {
+    if (out->room >= MOST)
         return db_fail(context, DB_ERROR_INPUT,
                        "%s: packed by gzip: expected at most %zu MiB, found more", path,
                        MOST >> 20);
-    *room = 2 * *room < MOST ? 2 * *room : MOST;
-    char *const grown = realloc(out->bytes, *room + 1);
+    out->room = 2 * out->room < MOST ? 2 * out->room : MOST;
+    char *const grown = realloc(out->bytes, out->room + 1);
     if (!grown) return db_fail_memory(context, path);
     out->bytes = grown;
     return DB_OK;
 }
 
-static db_status unpack_all(db_context *context, const char *path, z_stream *z,
-                            const db_file_content *in, db_file_content *out) {
-    size_t room = in->size < (1U << 16) ? 1U << 16 : 2 * in->size;
+static db_status unpack_all(db_context *context, const char *path, z_stream *z, const char *end,
+                            unpacked *out) {
     size_t done;
     int result = Z_OK;
     while (result == Z_OK) {
-        DB_TRY(grow(context, path, out, &room));
-        result = unpack(z, in->bytes + in->size, out->bytes + out->size, room - out->size, &done);
+        DB_TRY(grow(context, path, out));
+        result = unpack(z, end, out->bytes + out->size, out->room - out->size, &done);
         out->size += done;
     }
-    if (result == Z_STREAM_END) {
-        out->bytes[out->size] = '\0';
-        return DB_OK;
-    }
+    if (result == Z_STREAM_END) return DB_OK;
     return result == Z_MEM_ERROR
                ? db_fail_memory(context, path)
                : db_fail(context, DB_ERROR_INPUT,
@@ -78,18 +80,20 @@ static db_status unpack_all(db_context *context, const char *path, z_stream *z,
                          path, out->size, z->msg ? z->msg : "the end is missing");
 }
 
-db_status db_gzip_unpack(db_context *context, const char *path, db_file_content *content) {
+db_status db_gzip_unpack(db_context *context, const char *path, char **bytes, size_t *size) {
     z_stream z;
-    db_file_content out = { 0 };
-    if (!open_stream(&z, content->bytes)) return db_fail_memory(context, path);
-    const db_status status = unpack_all(context, path, &z, content, &out);
+    unpacked out = { .room = *size < (1U << 16) ? 1U << 16 : 2 * *size };
+    if (!open_stream(&z, *bytes)) return db_fail_memory(context, path);
+    const db_status status = unpack_all(context, path, &z, *bytes + *size, &out);
     inflateEnd(&z);
     if (status != DB_OK) {
         free(out.bytes);
         return status;
     }
-    free(content->bytes);
-    *content = out;
+    out.bytes[out.size] = '\0';
+    free(*bytes);
+    *bytes = out.bytes;
+    *size = out.size;
     return DB_OK;
 }
 
@@ -103,8 +107,9 @@ size_t db_gzip_start(const char *bytes, size_t size, char *start, size_t room) {
 }
 
 #else
-db_status db_gzip_unpack(db_context *context, const char *path, db_file_content *content) {
-    (void)content;
+db_status db_gzip_unpack(db_context *context, const char *path, char **bytes, size_t *size) {
+    (void)bytes;
+    (void)size;
     return db_fail(context, DB_ERROR_UNSUPPORTED,
                    "%s: packed by gzip, which this build does not read: it was made without zlib "
                    "(Debian: zlib1g-dev); unpack it first (gunzip)",

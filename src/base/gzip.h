@@ -2,17 +2,18 @@
 #ifndef DB_BASE_GZIP_H
 #define DB_BASE_GZIP_H
 
-#include "base/file_content.h"
-
+#include <dualbragg/context.h>
+#include <stddef.h>
 #include <string.h>
 
 static inline int db_is_gzip(const char *bytes, size_t size) {
     return size > 2 && memcmp(bytes, "\x1f\x8b\x08", 3) == 0;
 }
 
-/* Replaces a content packed by gzip by what it holds. DB_ERROR_INPUT for a damaged one and for more
- * than 1 GiB; DB_ERROR_UNSUPPORTED in a build without zlib. */
-db_status db_gzip_unpack(db_context *context, const char *path, db_file_content *content);
+/* Replaces the bytes of a file packed by gzip (of malloc) by what it holds and a final zero that is not
+ * counted. They stay where that fails: DB_ERROR_INPUT for a damaged one and for more than 1 GiB;
+ * DB_ERROR_UNSUPPORTED in a build without zlib. */
+db_status db_gzip_unpack(db_context *context, const char *path, char **bytes, size_t *size);
 
 /* The first bytes of what it holds, as many as there is room for; 0 if it is damaged, or in a build
  * without zlib. */
