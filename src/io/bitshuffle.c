@@ -188,13 +188,14 @@ void db_bitshuffle_close(db_bitshuffle *chunk) {
     chunk->offset = NULL;
 }
 
-const char *db_bitshuffle_block(const db_bitshuffle *chunk, size_t block, unsigned char *work,
-                                unsigned char *elements) {
-    unsigned char *const bits = work + DB_UNSHUFFLE_ROOM;
+/* The bits of a block, and behind them what is not shuffled (*rest). */
+static const char *undo_compression(const db_bitshuffle *chunk, size_t block, unsigned char *bits,
+                                    const unsigned char **rest) {
     const size_t count = shuffled(chunk, block), wanted = count * chunk->width,
-                 rest = (db_bitshuffle_count(chunk, block) - count) * chunk->width,
-                 end = chunk->offset[block + 1] - rest;
+                 end = chunk->offset[block + 1] -
+                       (db_bitshuffle_count(chunk, block) - count) * chunk->width;
     const unsigned char *from = chunk->bytes + chunk->offset[block];
+    *rest = chunk->bytes + end;
     if (chunk->compression == DB_BLOCKS_PLAIN) {
         memcpy(bits, from, wanted);
     } else if (count) {
@@ -209,8 +210,47 @@ const char *db_bitshuffle_block(const db_bitshuffle *chunk, size_t block, unsign
             return "a block does not decompress with Zstandard to its size";
         }
     }
+    return NULL;
+}
+
+const char *db_bitshuffle_block(const db_bitshuffle *chunk, size_t block, unsigned char *work,
+                                unsigned char *elements) {
+    unsigned char *const bits = work + DB_UNSHUFFLE_ROOM;
+    const unsigned char *rest;
+    const size_t count = shuffled(chunk, block), wanted = count * chunk->width;
+    const char *const reason = undo_compression(chunk, block, bits, &rest);
+    if (reason) return reason;
     db_unshuffle_bits(bits, count, chunk->width, work, elements);
-    memcpy(elements + wanted, chunk->bytes + end, rest);
+    memcpy(elements + wanted, rest, (db_bitshuffle_count(chunk, block) - count) * chunk->width);
+    return NULL;
+}
+
+/* The rows of bits behind the first, one over the other. */
+static void join_rows(const unsigned char *restrict bits, size_t each, size_t rows,
+                      unsigned char *restrict joined) {
+    memset(joined, 0, each);
+    for (size_t r = 1; r < rows; r++)
+        for (size_t i = 0; i < each; i++) joined[i] |= bits[r * each + i];
+}
+
+const char *db_bitshuffle_flags(const db_bitshuffle *chunk, size_t block, unsigned char *work,
+                                unsigned char *flags, int *any) {
+    unsigned char *const bits = work + DB_UNSHUFFLE_ROOM;
+    const unsigned char *rest;
+    const size_t count = shuffled(chunk, block), each = count / 8,
+                 left = db_bitshuffle_count(chunk, block) - count;
+    const char *const reason = undo_compression(chunk, block, bits, &rest);
+    if (reason) return reason;
+    *any = !all_zero(bits, count * chunk->width) || !all_zero(rest, left * chunk->width);
+    if (!*any) return NULL;
+    join_rows(bits, each, 8 * chunk->width, work);
+    for (size_t i = 0; i < each; i++) {
+        const unsigned low = bits[i], high = work[i] & ~low;
+        for (unsigned k = 0; k < 8; k++)
+            flags[8 * i + k] = (unsigned char)((low >> k & 1) | (high >> k & 1) << 1);
+    }
+    for (size_t i = 0; i < left; i++, rest += chunk->width)
+        flags[count + i] = rest[0] & 1 ? 1 : all_zero(rest, chunk->width) ? 0 : 2;
     return NULL;
 }
 #else

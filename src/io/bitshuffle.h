@@ -49,4 +49,9 @@ size_t db_bitshuffle_count(const db_bitshuffle *chunk, size_t block);
 const char *db_bitshuffle_block(const db_bitshuffle *chunk, size_t block, unsigned char *work,
                                 unsigned char *elements);
 
+/* What bits of elements say, without the elements: of each 1 where the lowest is set, else 2
+ * where any is, else 0. *any 0: all are 0, and nothing was written. */
+const char *db_bitshuffle_flags(const db_bitshuffle *chunk, size_t block, unsigned char *work,
+                                unsigned char *flags, int *any);
+
 #endif

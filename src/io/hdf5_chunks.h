@@ -43,9 +43,9 @@ typedef struct db_hdf5_pieces {
 
 void db_hdf5_pieces_clear(db_hdf5_pieces *pieces);
 
-/* Gathers a rectangle: start and extent have `rank` numbers, of which the extents but for the last
- * two are 1; or a part of a list (rank 1). It goes to element `to` of an image with rows of to_row elements. Between
- * db_hdf5_enter and _leave. */
+/* Gathers a rectangle: start and extent have `rank` numbers, of which the extents but for the
+ * last two are 1; or a part of a list (rank 1). It goes to element `to` of an image with rows
+ * of to_row elements. Between db_hdf5_enter and _leave. */
 db_status db_hdf5_gather(const db_hdf5_object *data, int rank, const hsize_t *start,
                          const hsize_t *extent, size_t to, size_t to_row, db_hdf5_pieces *pieces);
 
@@ -58,12 +58,18 @@ typedef void db_hdf5_sink(void *user, const db_hdf5_format *format, const unsign
 db_status db_hdf5_unpack(db_context *context, const char *path, const db_hdf5_pieces *pieces,
                          db_hdf5_sink *sink, void *user);
 
+/* The same where only what bits say is asked for: the sink may get elements of a byte instead,
+ * 1 for those whose lowest bit is set, 2 for those that have others, and does not get those
+ * without. */
+db_status db_hdf5_unpack_flags(db_context *context, const char *path, const db_hdf5_pieces *pieces,
+                               db_hdf5_sink *sink, void *user);
+
 /* Is the filter one that db_hdf5_unpack undoes? */
 int db_hdf5_filter_is_known(const db_hdf5_filter *filter);
 
-/* Undoes all filters of a piece: its whole chunk, format.width * elements bytes. room is of the same
- * size; work: DB_BLOCK_WORK bytes. The result is in one of the two, to which *result points. NULL or
- * the reason why that fails. */
+/* Undoes all filters of a piece: its whole chunk, format.width * elements bytes. room is of the
+ * same size; work: DB_BLOCK_WORK bytes. The result is in one of the two, to which *result
+ * points. NULL or the reason why that fails. */
 const char *db_hdf5_undo_filters(const db_hdf5_piece *piece, unsigned char *chunk,
                                  unsigned char *room, unsigned char *work, unsigned char **result);
 

@@ -275,6 +275,13 @@ int db_hdf5_extents(const db_hdf5_object *object, hsize_t *extent, int most) {
     return rank;
 }
 
+int db_hdf5_is_in_file(const db_hdf5_object *data) {
+    const hid_t creation = H5Dget_create_plist(data->id);
+    const int good = H5Pget_layout(creation) != H5D_VIRTUAL && H5Pget_external_count(creation) == 0;
+    H5Pclose(creation);
+    return good;
+}
+
 /* Is it in this file, and in chunks that are not larger than what they hold deserves? */
 static int is_small_and_here(hid_t data) {
     const hid_t type = H5Dget_type(data), creation = H5Dget_create_plist(data);

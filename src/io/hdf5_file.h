@@ -55,6 +55,9 @@ int db_hdf5_name_at(const db_hdf5_object *group, size_t n, char name[DB_HDF5_PAT
 int db_hdf5_is_group(const db_hdf5_object *object);
 int db_hdf5_is_data(const db_hdf5_object *object);
 
+/* Are its values in this very file? */
+int db_hdf5_is_in_file(const db_hdf5_object *data);
+
 /* Extents of a data set, at most `most`; the rank, or -1 if it has more or is no data set. */
 int db_hdf5_extents(const db_hdf5_object *object, hsize_t *extent, int most);
 

@@ -4,6 +4,7 @@
 
 #include "base/context_internal.h"
 #include "base/growth.h"
+#include "base/large_memory.h"
 #include "io/hdf5_selection.h"
 
 #include <stdint.h>
@@ -106,7 +107,7 @@ static db_status add_piece(const gathering *g, size_t size, db_hdf5_piece **piec
     DB_GROW(g->data->context, all->piece, all->capacity, all->count + 1, g->data->file);
     *piece = &all->piece[all->count];
     **piece = (db_hdf5_piece){ .format = g->format, .size = size, .to_row = g->to_row };
-    (*piece)->bytes = malloc(size + 1);
+    (*piece)->bytes = db_allocate_large(size + 1);
     if (!(*piece)->bytes) return db_fail_memory(g->data->context, g->data->file);
     all->count++;
     return DB_OK;

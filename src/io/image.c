@@ -1,15 +1,14 @@
-#define _DEFAULT_SOURCE /* madvise */
 /* Measured images in memory; images of raw 32-bit floats, little-endian, without header. */
 #include "io/image.h"
 
 #include "base/atomic_file.h"
 #include "base/context_internal.h"
+#include "base/large_memory.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 const db_image_geometry db_image_geometry_unknown = { .pixel_size = NAN,
                                                       .wavelength = NAN,
@@ -47,19 +46,6 @@ void db_image_init(db_measured_image *image, const char *format) {
     snprintf(image->format, sizeof image->format, "%s", format);
 }
 
-/* Large ones in large pages, where the system has them: most of the time that a large image takes
- * would be spent on mapping small ones. */
-static float *allocate_values(size_t size) {
-    enum { LARGE_PAGE = 1 << 21 };
-    void *values = NULL;
-    if (size < 8 * LARGE_PAGE) return malloc(size);
-    if (posix_memalign(&values, LARGE_PAGE, size) != 0) return NULL;
-#if defined(MADV_HUGEPAGE)
-    madvise(values, size, MADV_HUGEPAGE);
-#endif
-    return values;
-}
-
 db_status db_image_allocate(db_context *context, const char *path, long long fast_pixels,
                             long long slow_pixels, db_measured_image *image) {
     if (fast_pixels < 1 || slow_pixels < 1 || fast_pixels > INT32_MAX || slow_pixels > INT32_MAX ||
@@ -70,7 +56,7 @@ db_status db_image_allocate(db_context *context, const char *path, long long fas
     const size_t count = (size_t)(fast_pixels * slow_pixels);
     image->fast_pixels = (int)fast_pixels;
     image->slow_pixels = (int)slow_pixels;
-    image->value = allocate_values(count * sizeof *image->value);
+    image->value = db_allocate_large(count * sizeof *image->value);
     image->mask = calloc(count, sizeof *image->mask);
     if (!image->value || !image->mask) return db_fail_memory(context, path);
     return DB_OK;

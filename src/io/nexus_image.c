@@ -6,6 +6,7 @@
 #if defined(DB_HAVE_HDF5)
 #include "base/vector.h"
 #include "io/hdf5_chunks.h"
+#include "io/kept_mask.h"
 #include "io/nexus_counts.h"
 #include "io/nexus_file.h"
 
@@ -27,6 +28,7 @@ typedef struct reading {
     db_image_geometry geometry;
     db_nexus_limits limits;
     int faces_beam, usual_spindle; /* axes are those of the default convention */
+    db_mask_key mask;              /* to be kept, if it has pixels */
 } reading;
 
 static db_status read_wavelength(reading *r) {
@@ -238,7 +240,7 @@ static db_status gather(const db_hdf5_object *data, int rank, const hsize_t *ext
 }
 
 /* The mask of the detector, if it has one of the image's shape. */
-static db_status gather_mask(const reading *r, db_hdf5_pieces *pieces) {
+static db_status gather_mask(reading *r, size_t covered, db_hdf5_pieces *pieces) {
     static const char *const names[] = { "pixel_mask", "detectorSpecific/pixel_mask" };
     db_hdf5_object mask = { .id = -1 };
     hsize_t extent[4];
@@ -254,7 +256,11 @@ static db_status gather_mask(const reading *r, db_hdf5_pieces *pieces) {
                          "%s: %s: expected a mask of the image's shape, found another", mask.file,
                          mask.name);
     const hsize_t panels = rank == 3 ? extent[0] : 1;
-    for (hsize_t p = 0; p < panels && status == DB_OK; p++) {
+    const size_t count = (size_t)r->image->fast_pixels * (size_t)r->image->slow_pixels;
+    const int keeps = fits && covered >= count && db_mask_key_get(&mask, count, &r->mask);
+    const int known = keeps && db_kept_mask_apply(&r->mask, r->image->mask);
+    if (known) r->mask.pixels = 0; /* nothing new */
+    for (hsize_t p = 0; p < panels && status == DB_OK && !known; p++) {
         const hsize_t start[3] = { p, 0, 0 }, size[3] = { 1, extent[rank - 2], extent[rank - 1] };
         const size_t pixels = (size_t)(size[1] * size[2]);
         status = db_hdf5_gather(&mask, rank, start + (3 - rank), size + (3 - rank),
@@ -290,8 +296,8 @@ static db_status collect(reading *r, long frame, db_hdf5_pieces *pixels, db_hdf5
     if (pixels->count == 0)
         return db_fail(r->file.context, DB_ERROR_INPUT, "%s: image %zu is in none of the sources",
                        r->file.path, r->frame.number + 1);
-    DB_TRY(gather_mask(r, mask));
-    return allocate(r);
+    DB_TRY(allocate(r));
+    return gather_mask(r, pixels->covered, mask);
 }
 
 /* Pieces of one image may come from data sets of several types. */
@@ -301,6 +307,13 @@ static void subtract_pedestal(db_measured_image *image) {
     for (size_t i = 0; i < count; i++)
         image->value[i] = (float)((double)image->value[i] - image->pedestal);
     image->overload -= image->pedestal;
+}
+
+static void keep_mask(const reading *r) {
+    db_hdf5_guard guard;
+    db_hdf5_enter(&guard);
+    db_kept_mask_set(&r->mask, r->image->mask);
+    db_hdf5_leave(&guard);
 }
 
 static db_status unpack(reading *r, const db_hdf5_pieces *pixels, const db_hdf5_pieces *mask) {
@@ -313,7 +326,8 @@ static db_status unpack(reading *r, const db_hdf5_pieces *pixels, const db_hdf5_
                            "%s: expected pixels of one type, found several", r->file.path);
     db_nexus_sink_init(&r->limits, first, r->image, &s);
     db_nexus_mark_gaps(pixels, r->image);
-    DB_TRY(db_hdf5_unpack(r->file.context, r->file.path, mask, db_nexus_take_mask, &s));
+    DB_TRY(db_hdf5_unpack_flags(r->file.context, r->file.path, mask, db_nexus_take_mask, &s));
+    if (r->mask.pixels) keep_mask(r);
     DB_TRY(db_hdf5_unpack(r->file.context, r->file.path, pixels, db_nexus_take_pixels, &s));
     subtract_pedestal(r->image);
     return DB_OK;

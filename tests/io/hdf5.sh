@@ -17,6 +17,9 @@ while read -r image floats left_out; do
     "$DUALBRAGG" compare "$image" "$floats" -quiet -json result.json > said 2>&1 || { echo "$image: $(cat said)"; failed=1; }
     grep -q "\"left_out\": $left_out\b" result.json || { echo "$image: left out $(grep left_out result.json), not $left_out"; failed=1; }
 done < images
+# A mask is kept for the other images of its file.
+"$DUALBRAGG" compare mask_none_0.h5#1 mask_none_0.h5#4 -share 1 -quiet -json result.json > said 2>&1
+grep -q "\"left_out\": $(sed -n 's/^mask_none_0.h5#2 [^ ]* //p' images)\b" result.json || { cat said result.json; failed=1; }
 "$python" -B "$SOURCE_DIR/tests/io/hdf5_damage.py" . > damage || exit 1
 while IFS='|' read -r image expected; do
     "$DUALBRAGG" compare "$image" gzip.h5_3.floats > said 2>&1

@@ -237,6 +237,25 @@ def endless(folder):
                 report(folder, f"{name}#{frame}", seen, 0)
 
 
+def masks(folder):
+    """Masks of every width, order and storage, with bits other than the lowest, and in the last pixels."""
+    pixels = numpy.arange(FRAMES * SLOW * FAST, dtype="u2").reshape(FRAMES, SLOW, FAST) % 5000
+    mask = numpy.zeros((SLOW, FAST), "u8")
+    mask[3:5], mask[:, 40:42], mask[50, 7:9], mask[-1, -3:] = 1, 3, (2, 64), (1, 0, 128)
+    for number, kind in enumerate(("u1", "u2", "u4", "u8", ">u4", "i4")):
+        for storage in ("none", "bitshuffle", "gzip"):
+            name = f"mask_{storage}_{number}.h5"
+            own = dict(hdf5plugin.Bitshuffle()) if storage == "bitshuffle" else \
+                {"compression": "gzip"} if storage == "gzip" else {}
+            with h5py.File(os.path.join(folder, name), "w") as file:
+                at = group(file, "entry/instrument/detector", "NXdetector")
+                group(file, "entry", "NXentry")
+                group(file, "entry/instrument", "NXinstrument")
+                at.create_dataset("pixel_mask", data=mask.astype(kind), chunks=(SLOW, FAST) if own else None, **own)
+                group(file, "entry/data", "NXdata").create_dataset("data", data=pixels)
+            report(folder, name + "#2", pixels[1], numpy.count_nonzero(mask))
+
+
 if __name__ == "__main__":
-    for write in (storage, dectris, virtual, endless):
+    for write in (storage, dectris, virtual, endless, masks):
         write(sys.argv[1])
