@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double neighbours_share = 0.05;
 
@@ -54,25 +55,52 @@ static int is_hot(const db_fit_settings *settings, double sigma, const db_measur
            (double)brightest - median < neighbours_share * excess + 3 * noise;
 }
 
-/* Cheap test of a pixel: beside the one before it in its row it would have to stand out, too. */
+/* Columns of a row that are tested at a time. */
+enum { CHUNK = 256 };
+
+/* Cheap test of pixels of a row, `count` from `first` on: beside the one before it a hot pixel would
+ * have to stand out, too; in the row's first column beside the one after it. Marks those that may
+ * be hot. */
+static void may_be_hot(const db_fit_settings *settings, double sigma, const float *value,
+                       const uint8_t *mask, int beside, int count, uint8_t *may_be) {
+    const float least = (float)(0.25 * sigma * sigma * settings->gain);
+    for (int i = 0; i < count; i++) {
+        const float own = value[i], next = value[i + beside], other = next > 0 ? next : 0,
+                    step = own - other;
+        const int stands_out = (step > 0) & (step * step >= least * other);
+        may_be[i] =
+            (mask[i] == DB_MASK_TRUSTED) & (stands_out | (mask[i + beside] != DB_MASK_TRUSTED));
+    }
+}
+
+static size_t search_chunk(const db_fit_settings *settings, double sigma, db_measured_image *panel,
+                           int first, int slow) {
+    uint8_t may_be[CHUNK];
+    const int left = panel->fast_pixels - first, count = left < CHUNK ? left : CHUNK;
+    const size_t start = (size_t)slow * (size_t)panel->fast_pixels + (size_t)first;
+    const float *const value = panel->value + start;
+    uint8_t *const mask = panel->mask + start;
+    size_t found = 0;
+    const int head = first == 0; /* no pixel is before it */
+    may_be[0] = mask[0] == DB_MASK_TRUSTED;
+    if (head && panel->fast_pixels > 1) may_be_hot(settings, sigma, value, mask, 1, 1, may_be);
+    may_be_hot(settings, sigma, value + head, mask + head, -1, count - head, may_be + head);
+    for (const uint8_t *next = may_be; (next = memchr(next, 1, (size_t)(may_be + count - next)));
+         next++) {
+        const int i = (int)(next - may_be);
+        if (!is_hot(settings, sigma, panel, first + i, slow, (double)value[i])) continue;
+        mask[i] = DB_MASK_BAD;
+        if (i + 1 < count) may_be[i + 1] = mask[i + 1] == DB_MASK_TRUSTED;
+        found++;
+    }
+    return found;
+}
+
 static size_t search(const db_fit_settings *settings, double sigma, db_measured_image *panel) {
     size_t found = 0;
-    for (int s = 0; s < panel->slow_pixels; s++)
-        for (int f = 0; f < panel->fast_pixels; f++) {
-            const size_t i = (size_t)s * (size_t)panel->fast_pixels + (size_t)f;
-            const double value = (double)panel->value[i];
-            if (panel->mask[i] != DB_MASK_TRUSTED) continue;
-            const int beside = f > 0 ? -1 : 1;
-            const size_t k = f + beside < panel->fast_pixels ? (size_t)((long)i + beside) : i;
-            if (k != i && panel->mask[k] == DB_MASK_TRUSTED) {
-                const double other = fmax(0, (double)panel->value[k]), step = value - other;
-                if (step * step < 0.25 * sigma * sigma * settings->gain * other || step <= 0)
-                    continue;
-            }
-            if (!is_hot(settings, sigma, panel, f, s, value)) continue;
-            panel->mask[i] = DB_MASK_BAD;
-            found++;
-        }
+    for (int slow = 0; slow < panel->slow_pixels; slow++)
+        for (int first = 0; first < panel->fast_pixels; first += CHUNK)
+            found += search_chunk(settings, sigma, panel, first, slow);
     return found;
 }
 

@@ -74,16 +74,28 @@ static void count_evaluations(db_shots *all, int evaluations) {
     all->evaluations += (size_t)evaluations;
 }
 
+/* How each shot is fitted for given shared values. What is left of its gradient is eliminated with
+ * its local quantities, so that only the last stage, whose values are the result, needs all of the way
+ * to the minimum. */
+static db_fit_stage local_search(const joint *j) {
+    const double enough = 1e-2;
+    db_fit_stage own = *j->settings;
+    if (j->stage + 1 < (int)j->all->settings.stage_count)
+        own.tolerance = fmax(own.tolerance, enough);
+    return own;
+}
+
 static db_status evaluate_shot(db_shots *all, db_context *context, size_t shot, void *user) {
     joint *const j = user;
+    const db_fit_stage own = local_search(j);
     db_open_shot open;
     db_shot_point *const trial = &all->state[shot].trial;
     DB_TRY(db_open_shot_create(all, context, shot, j->stage, &j->order, &open));
     predict_local(j, shot, trial->local);
-    db_status status = db_open_shot_fit(&open, &j->order, j->settings, j->at, trial->local);
+    db_status status = db_open_shot_fit(&open, &j->order, &own, j->at, trial->local);
     if (status == DB_ERROR_INPUT && j->started) { /* the prediction is too far off */
         memcpy(trial->local, all->state[shot].best.local, j->order.local * sizeof(double));
-        status = db_open_shot_fit(&open, &j->order, j->settings, j->at, trial->local);
+        status = db_open_shot_fit(&open, &j->order, &own, j->at, trial->local);
     }
     if (status == DB_OK) all->summary[shot].target = open.objective.loss / open.objective.degrees;
     if (status == DB_OK)

@@ -37,6 +37,8 @@ static int take_over(db_fit_settings *settings, size_t from, size_t to, int only
 }
 
 void db_fit_settings_default_joint_stages(db_fit_settings *settings) {
+    const double enough =
+        1e-3; /* what is shared is wrong yet, so that no shot's own minimum is right */
     int any = 0;
     for (size_t i = 0; i < settings->parameter_count; i++)
         any |= db_fit_parameter_is_shared(&settings->parameters[i]);
@@ -45,8 +47,11 @@ void db_fit_settings_default_joint_stages(db_fit_settings *settings) {
     const size_t last = settings->stage_count - 1;
     const db_fit_stage final = settings->stages[last];
     size_t kept = 0;
-    for (size_t s = 0; s < last; s++)
-        if (take_over(settings, s, kept, 1)) settings->stages[kept++] = settings->stages[s];
+    for (size_t s = 0; s < last; s++) {
+        if (!take_over(settings, s, kept, 1)) continue;
+        settings->stages[kept] = settings->stages[s];
+        settings->stages[kept++].tolerance = enough;
+    }
     /* Two joint stages: the pixels of the first one are chosen by models of the wrong detector. */
     for (int pass = 0; pass < 2; pass++) {
         db_fit_stage *const stage = &settings->stages[kept];

@@ -290,23 +290,29 @@ static void a_model_comes_from_a_list_and_goes_back_to_one(void **state) {
 /* A hot pixel stands alone; a spot does not, however sharp. */
 static void hot_pixels_stand_alone(void **state) {
     (void)state;
-    enum { N = 40 };
+    enum { N = 300 };
     static float value[N * N];
     static uint8_t mask[N * N];
     db_measured_image small = { .fast_pixels = N, .slow_pixels = N, .value = value, .mask = mask };
     for (int i = 0; i < N * N; i++) value[i] = (float)(9 + (i * 7 + i / N * 3) % 4);
     memset(mask, 0, sizeof mask);
-    value[10 * N + 10] = 5000; /* hot */
-    value[0] = 3000;           /* hot, in the corner */
-    value[20 * N + 39] = 400;  /* hot, at the edge */
-    value[30 * N + 10] = 5000; /* a spot: its neighbour has 8 % */
+    value[10 * N + 10] = 5000;   /* hot */
+    value[0] = 3000;             /* hot, in the corner */
+    value[20 * N + N - 1] = 400; /* hot, at the edge */
+    value[30 * N + 10] = 5000;   /* a spot: its neighbour has 8 % */
     value[30 * N + 11] = 400;
-    value[5 * N + 30] = 150; /* noise */
-    assert_int_equal(db_mask_hot_pixels(&settings, 50, &small), 3);
+    value[5 * N + 30] = 150;      /* noise */
+    for (int i = 0; i < 2; i++) { /* hot, and a weaker one behind it in its row */
+        value[15 * N + 20 + 235 * i] = 50000;
+        value[15 * N + 21 + 235 * i] = 1500;
+    }
+    assert_int_equal(db_mask_hot_pixels(&settings, 50, &small), 7);
     assert_int_equal(mask[10 * N + 10], DB_MASK_BAD);
     assert_int_equal(mask[0], DB_MASK_BAD);
-    assert_int_equal(mask[20 * N + 39], DB_MASK_BAD);
-    assert_int_equal(small.masked, 3);
+    assert_int_equal(mask[20 * N + N - 1], DB_MASK_BAD);
+    assert_int_equal(mask[15 * N + 21], DB_MASK_BAD);
+    assert_int_equal(mask[15 * N + 256], DB_MASK_BAD);
+    assert_int_equal(small.masked, 7);
     assert_int_equal(db_mask_hot_pixels(&settings, 0, &small), 0);
 }
 
