@@ -65,6 +65,11 @@ db_status db_plan_share_amplitudes(db_plan *plan, const uint32_t *value, size_t 
     return DB_OK;
 }
 
+db_status db_plan_amplitudes_share_as(const db_plan *other, db_plan *plan) {
+    const db_plan_amplitudes *own = other->amplitudes;
+    return own && own->value ? db_plan_share_amplitudes(plan, own->value, own->value_count) : DB_OK;
+}
+
 /* Which value an entry has, numbers from that of the values on being default_F. */
 static size_t value_of(const db_plan *plan, size_t entry) {
     const db_plan_amplitudes *own = plan->amplitudes;

@@ -13,6 +13,9 @@ void db_plan_amplitudes_destroy(db_plan_amplitudes *own);
 /* Number of values that the plan has; default_F is not among them. */
 size_t db_plan_amplitude_values(const db_plan *plan);
 
+/* Lets a plan's entries share values as another's of the same experiment do. */
+db_status db_plan_amplitudes_share_as(const db_plan *other, db_plan *plan);
+
 /* Gradients by the values and by default_F; either may be NULL. by_spot: of spots in closed form, what
  * the kernel has summed (db_kernel_spots.by_amplitude); sampled spots are summed here. */
 db_status db_plan_amplitudes_vjp(db_plan *plan, const void *cotangent, const double *by_spot,

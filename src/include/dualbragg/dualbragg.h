@@ -3,6 +3,7 @@
 #ifndef DUALBRAGG_H
 #define DUALBRAGG_H
 
+#include <dualbragg/batch.h>
 #include <dualbragg/colour.h>
 #include <dualbragg/context.h>
 #include <dualbragg/device.h>

@@ -1,0 +1,372 @@
+/* Many experiments in one call: a plan for each thread, which renders whole shots, and one for all
+ * threads together, which renders what is left over. */
+#include "engine/device_plan.h"
+#include "engine/plan_amplitudes.h"
+
+#include "base/threads.h"
+
+#include <dualbragg/batch.h>
+#include <dualbragg/normal.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    db_context context; /* of one thread; for messages */
+    db_plan *plan;
+} worker;
+
+struct db_plan_batch {
+    db_context *context;
+    db_plan *plan; /* of all threads */
+    worker *workers;
+    int worker_count;
+    double *room; /* gradients by structure factors of the shots of one round */
+    size_t room_size;
+};
+
+/* One call. */
+typedef struct batch_call {
+    db_status (*work)(db_plan *plan, const struct batch_call *call, size_t shot, double *room);
+    const db_experiment *const *shots;
+    size_t count;
+    void *const *images;
+    void *const *tangents;
+    const void *const *cotangents;
+    const void *const *data; /* of the type */
+    const void *const *weights;
+    db_pixel_type type;
+    const db_plan_vector *vectors;
+    const db_plan_vector *sums;
+    double *chi2, *gradients, *curvatures;
+} batch_call;
+
+/* What the threads of one call share. */
+typedef struct {
+    size_t done, failed; /* the first shot that failed; count: none */
+    db_status status;
+    int cancelled;
+    char message[DB_MESSAGE_SIZE];
+} batch_state;
+
+/* Workers */
+
+static void destroy_workers(db_plan_batch *b) {
+    for (int i = 0; i < b->worker_count; i++) db_plan_destroy(&b->workers[i].plan);
+    free(b->workers);
+    b->workers = NULL;
+    b->worker_count = 0;
+}
+
+static db_status create_worker(const db_plan_batch *b, worker *w) {
+    const db_plan *plan = b->plan;
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    options.precision = plan->precision;
+    options.pixel_type = plan->job.pixel_type;
+    options.parameters = plan->parameters;
+    options.parameter_count = plan->parameter_count;
+    options.regions = plan->given;
+    options.region_count = plan->given_count;
+    options.tolerance = plan->tolerance;
+    w->context = (db_context){ .threads = 1, .isa = b->context->isa, .device = { .name = "cpu" } };
+    db_status status =
+        db_plan_create_on_processor(&w->context, &plan->experiment, &options, &w->plan);
+    if (status == DB_OK) status = db_plan_amplitudes_share_as(plan, w->plan);
+    if (status != DB_OK) db_record_message(b->context, "%s", w->context.message);
+    return status;
+}
+
+/* Contexts stay where they are: their plans point to them. */
+static db_status need_workers(db_plan_batch *b, int count) {
+    if (count <= b->worker_count && b->workers[0].context.isa == b->context->isa) return DB_OK;
+    destroy_workers(b);
+    b->workers = calloc((size_t)count, sizeof *b->workers);
+    if (!b->workers) return db_fail_memory(b->context, "the plans of a batch");
+    for (; b->worker_count < count; b->worker_count++)
+        DB_TRY(create_worker(b, &b->workers[b->worker_count]));
+    return DB_OK;
+}
+
+/* Shots */
+
+static db_status run_shot(db_plan *plan, const batch_call *call, size_t shot, double *room) {
+    db_experiment given = *call->shots[shot]; /* its lists are not changed */
+    given.structure_factors = plan->experiment.structure_factors;
+    DB_TRY(db_plan_update(plan, &given));
+    return call->work(plan, call, shot, room);
+}
+
+/* Of any thread; number 0, which started the work, tells the caller how far it is. */
+static void run_one(const db_plan_batch *b, const batch_call *call, db_plan *plan, size_t shot,
+                    double *room, batch_state *state) {
+    int stop;
+#pragma omp atomic read
+    stop = state->cancelled;
+    if (stop) return;
+    const db_status status = run_shot(plan, call, shot, room);
+    size_t done;
+#pragma omp atomic capture
+    done = ++state->done;
+    if (status != DB_OK) {
+#pragma omp critical(db_batch)
+        if (shot < state->failed) {
+            state->failed = shot;
+            state->status = status;
+            memcpy(state->message, plan->context->message, sizeof state->message);
+        }
+    }
+    if (db_thread_number() != 0 || !b->context->progress) return;
+    if (b->context->progress(b->context->progress_user, (double)done / (double)call->count)) {
+#pragma omp atomic write
+        state->cancelled = 1;
+    }
+}
+
+static size_t room_of_shot(const db_plan_batch *b, const batch_call *call) {
+    return call->sums ? db_plan_amplitude_values(b->plan) + 1 : 0;
+}
+
+/* Adds what the shots of a round have left in their rooms. */
+static void add_sums(const db_plan_batch *b, const batch_call *call, size_t shots) {
+    const size_t values = db_plan_amplitude_values(b->plan);
+    for (size_t s = 0; call->sums && s < shots; s++) {
+        const double *from = b->room + s * (values + 1);
+        for (size_t i = 0; call->sums->amplitudes && i < values; i++)
+            call->sums->amplitudes[i] += from[i];
+        if (call->sums->default_F) *call->sums->default_F += from[values];
+    }
+}
+
+/* Shots [first, end), one for each thread at a time. */
+static void run_round(db_plan_batch *b, const batch_call *call, size_t first, size_t end,
+                      int threads, batch_state *state) {
+    const size_t room = room_of_shot(b, call);
+    const long begin = (long)first, stop = (long)end;
+#if defined(_OPENMP)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+#endif
+    for (long i = begin; i < stop; i++) {
+        const size_t place = (size_t)(i - begin);
+        run_one(b, call, b->workers[db_thread_number()].plan, (size_t)i,
+                room ? b->room + place * room : NULL, state);
+    }
+    (void)threads;
+}
+
+/* Without progress inside of shots: it is that of all of them. */
+static void run_together(const db_plan_batch *b, const batch_call *call, size_t shot,
+                         batch_state *state) {
+    const db_progress_function progress = b->context->progress;
+    b->context->progress = NULL;
+    const db_status status = run_shot(b->plan, call, shot, b->room);
+    b->context->progress = progress;
+    state->done++;
+    if (status != DB_OK && shot < state->failed) {
+        state->failed = shot;
+        state->status = status;
+        memcpy(state->message, b->context->message, sizeof state->message);
+    }
+    if (progress && progress(b->context->progress_user, (double)state->done / (double)call->count))
+        state->cancelled = 1;
+}
+
+static db_status make_room(db_plan_batch *b, const batch_call *call, size_t shots) {
+    const size_t size = room_of_shot(b, call) * shots;
+    if (size <= b->room_size) return DB_OK;
+    free(b->room);
+    b->room_size = 0;
+    b->room = malloc(size * sizeof *b->room);
+    if (!b->room) return db_fail_memory(b->context, "the gradients of a batch");
+    b->room_size = size;
+    return DB_OK;
+}
+
+static void clear_sums(const db_plan_batch *b, const batch_call *call) {
+    if (!call->sums) return;
+    if (call->sums->amplitudes)
+        memset(call->sums->amplitudes, 0,
+               db_plan_amplitude_values(b->plan) * sizeof *call->sums->amplitudes);
+    if (call->sums->default_F) *call->sums->default_F = 0;
+}
+
+static db_status run_batch(db_plan_batch *b, const batch_call *call) {
+    const int threads = db_plan_on_device(b->plan) ? 1 : db_threads(b->context);
+    const size_t at_once = (size_t)threads,
+                 whole = threads > 1 ? call->count / at_once * at_once : 0,
+                 round = call->sums ? at_once : whole;
+    batch_state state = { .failed = call->count };
+    for (size_t i = 0; i < call->count; i++)
+        if (!call->shots || !call->shots[i])
+            return db_fail(b->context, DB_ERROR_USAGE,
+                           "shot %zu: expected an experiment, found NULL", i);
+    DB_TRY(make_room(b, call, whole ? at_once : 1));
+    if (whole) DB_TRY(need_workers(b, threads));
+    clear_sums(b, call);
+    for (size_t first = 0; first < whole && state.failed == call->count && !state.cancelled;
+         first += round) {
+        run_round(b, call, first, first + round, threads, &state);
+        add_sums(b, call, round);
+    }
+    for (size_t i = whole; i < call->count && state.failed == call->count && !state.cancelled;
+         i++) {
+        run_together(b, call, i, &state);
+        add_sums(b, call, 1);
+    }
+    if (state.failed < call->count)
+        return db_fail(b->context, state.status, "shot %zu: %s", state.failed, state.message);
+    if (state.cancelled && state.done < call->count)
+        return db_fail(b->context, DB_ERROR_CANCELLED, "cancelled by the progress callback");
+    return DB_OK;
+}
+
+/* Calls */
+
+static db_status need(const db_plan_batch *b, size_t count, const void *list, const char *what) {
+    if (list || count == 0) return DB_OK;
+    return db_fail(b->context, DB_ERROR_USAGE, "batch: expected %s, found NULL", what);
+}
+
+static db_status need_images(const db_plan_batch *b, size_t count, const void *const *list,
+                             const char *what) {
+    DB_TRY(need(b, count, list, what));
+    for (size_t i = 0; i < count; i++)
+        if (!list[i])
+            return db_fail(b->context, DB_ERROR_USAGE, "shot %zu: expected %s, found NULL", i,
+                           what);
+    return DB_OK;
+}
+
+static db_status forward(db_plan *plan, const batch_call *call, size_t shot, double *room) {
+    (void)room;
+    return db_plan_forward(plan, call->images[shot]);
+}
+
+db_status db_plan_batch_forward(db_plan_batch *b, const db_experiment *const *shots, size_t count,
+                                void *const *images) {
+    DB_TRY(need_images(b, count, (const void *const *)images, "room for an image"));
+    const batch_call call = { .work = forward, .shots = shots, .count = count, .images = images };
+    return run_batch(b, &call);
+}
+
+/* The shot's own gradients by structure factors, if wanted, are also what goes to the sums. */
+static db_status vjp(db_plan *plan, const batch_call *call, size_t shot, double *room) {
+    static const db_plan_vector nothing = DB_PLAN_VECTOR_INIT;
+    db_plan_vector v = call->vectors ? call->vectors[shot] : nothing;
+    const size_t values = db_plan_amplitude_values(plan);
+    const int add = call->sums && call->sums->amplitudes,
+              add_default = call->sums && call->sums->default_F;
+    if (add && !v.amplitudes) v.amplitudes = room;
+    if (add_default && !v.default_F) v.default_F = room + values;
+    DB_TRY(db_plan_vjp_all(plan, call->cotangents[shot], call->images ? call->images[shot] : NULL,
+                           &v));
+    if (add && v.amplitudes != room) memcpy(room, v.amplitudes, values * sizeof *room);
+    if (add_default) room[values] = *v.default_F;
+    return DB_OK;
+}
+
+db_status db_plan_batch_vjp(db_plan_batch *b, const db_experiment *const *shots, size_t count,
+                            const void *const *cotangents, void *const *images,
+                            const db_plan_vector *gradients, const db_plan_vector *sums) {
+    DB_TRY(need_images(b, count, cotangents, "a cotangent"));
+    if (!gradients && !sums)
+        return db_fail(b->context, DB_ERROR_USAGE,
+                       "batch: expected room for gradients or for sums, found NULL for both");
+    if (sums && sums->size != sizeof *sums)
+        return db_fail(b->context, DB_ERROR_USAGE,
+                       "sums: size is %zu, expected %zu (use DB_PLAN_VECTOR_INIT)", sums->size,
+                       sizeof *sums);
+    if (sums && (sums->parameters || sums->background))
+        return db_fail(b->context, DB_ERROR_USAGE,
+                       "sums: %s are each shot's own; expected NULL, and room in its gradients",
+                       sums->parameters ? "parameters" : "backgrounds");
+    const batch_call call = { .work = vjp,
+                              .shots = shots,
+                              .count = count,
+                              .cotangents = cotangents,
+                              .images = images,
+                              .vectors = gradients,
+                              .sums = sums };
+    return run_batch(b, &call);
+}
+
+static db_status jvp(db_plan *plan, const batch_call *call, size_t shot, double *room) {
+    (void)room;
+    return db_plan_jvp_all(plan, &call->vectors[shot], call->images[shot], call->tangents[shot]);
+}
+
+db_status db_plan_batch_jvp(db_plan_batch *b, const db_experiment *const *shots, size_t count,
+                            const db_plan_vector *directions, void *const *images,
+                            void *const *tangents) {
+    DB_TRY(need(b, count, directions, "directions"));
+    DB_TRY(need_images(b, count, (const void *const *)images, "room for an image"));
+    DB_TRY(need_images(b, count, (const void *const *)tangents, "room for a tangent"));
+    const batch_call call = { .work = jvp,
+                              .shots = shots,
+                              .count = count,
+                              .images = images,
+                              .tangents = tangents,
+                              .vectors = directions };
+    return run_batch(b, &call);
+}
+
+static db_status normal(db_plan *plan, const batch_call *call, size_t shot, double *room) {
+    const size_t parameters = plan->parameter_count;
+    (void)room;
+    return db_plan_normal_typed(plan, call->type, call->data[shot],
+                                call->weights ? call->weights[shot] : NULL, call->chi2 + shot,
+                                call->gradients + shot * parameters,
+                                call->curvatures + shot * parameters * parameters);
+}
+
+db_status db_plan_batch_normal(db_plan_batch *b, const db_experiment *const *shots, size_t count,
+                               db_pixel_type type, const void *const *data,
+                               const void *const *weights, double *chi2, double *gradients,
+                               double *curvatures) {
+    DB_TRY(need_images(b, count, data, "data"));
+    DB_TRY(need(b, count, chi2, "room for chi2"));
+    DB_TRY(need(b, count, gradients, "room for gradients"));
+    DB_TRY(need(b, count, curvatures, "room for curvatures"));
+    const batch_call call = { .work = normal,
+                              .shots = shots,
+                              .count = count,
+                              .data = data,
+                              .weights = weights,
+                              .type = type,
+                              .chi2 = chi2,
+                              .gradients = gradients,
+                              .curvatures = curvatures };
+    return run_batch(b, &call);
+}
+
+/* The batch */
+
+db_status db_plan_batch_create(db_context *context, const db_experiment *experiment,
+                               const db_plan_options *options, db_plan_batch **batch) {
+    *batch = NULL;
+    db_plan_batch *made = calloc(1, sizeof *made);
+    if (!made) return db_fail_memory(context, "a batch");
+    made->context = context;
+    const db_status status = db_plan_create(context, experiment, options, &made->plan);
+    if (status == DB_OK)
+        *batch = made;
+    else
+        free(made);
+    return status;
+}
+
+const db_plan *db_plan_batch_plan(const db_plan_batch *batch) { return batch->plan; }
+
+db_status db_plan_batch_share_amplitudes(db_plan_batch *batch, const uint32_t *value,
+                                         size_t count) {
+    destroy_workers(batch);
+    return db_plan_share_amplitudes(batch->plan, value, count);
+}
+
+void db_plan_batch_destroy(db_plan_batch **batch) {
+    if (!batch || !*batch) return;
+    destroy_workers(*batch);
+    db_plan_destroy(&(*batch)->plan);
+    free((*batch)->room);
+    free(*batch);
+    *batch = NULL;
+}
