@@ -1,6 +1,7 @@
 """Images and products with their derivatives at values of parameters, as arrays: what dualbragg.torch
 and dualbragg.jax have in common."""
 
+import math
 import threading
 
 import numpy
@@ -18,7 +19,7 @@ class Rendering:
     Values and directions are float64 of (..., parameters), images and cotangents of (..., *shape)."""
 
     def __init__(self, experiment, parameters, dtype, amplitudes, keywords):
-        self.experiment = experiment.copy()
+        self.given, self.experiment = experiment.copy(), experiment.copy()
         self.plan = Plan(self.experiment, parameters, dtype=dtype, **keywords)
         self._numbers = [self.experiment._parameter(n) for n in self.plan.names]
         self.amplitudes, self.keywords = amplitudes, keywords
@@ -42,13 +43,13 @@ class Rendering:
         table = describe()
         scales = [table[n].scale if n in table else 1.0 for n in self.plan.names]
         if self.amplitudes is not None:
-            given = self.amplitudes.get(self.experiment)
+            given = self.amplitudes.get(self.given)
             scales += [float(numpy.sqrt((given**2).mean())) or 1.0] * len(given)
         return scales
 
     def start(self):
-        """Values of the experiment."""
-        return [self.experiment[n] for n in self.plan.names]
+        """Values of the experiment that was given."""
+        return [self.given[n] for n in self.plan.names]
 
     def _at(self, values):
         """The plan at these values; the lock is held."""
@@ -67,7 +68,7 @@ class Rendering:
             raise errors.UsageError(f"amplitudes: expected finite numbers, found {values[bad[0]]} for {hkl}")
 
     def _rows(self, values):
-        return values.reshape(-1, self.count)
+        return values.reshape(math.prod(values.shape[:-1]), self.count)
 
     def _images(self, images):
         return images.reshape(-1, *self.shape)

@@ -59,7 +59,7 @@ class Renderer:
 
     def __reduce__(self):
         own = self._rendering
-        return _remake, (own.experiment, own.plan.names, self.dtype, own.amplitudes, self.second_order,
+        return _remake, (own.given, own.plan.names, self.dtype, own.amplitudes, self.second_order,
                          own.keywords)
 
     def __deepcopy__(self, memo):

@@ -92,6 +92,7 @@ class Tensors(unittest.TestCase):
                               dtype=torch.float64)
         each = torch.stack([render(v) for v in values])
         self.assertTrue(torch.equal(render(values), each))
+        self.assertEqual(render.start().tolist(), [78, 20, 90])  # not where it was last
         self.assertTrue(torch.equal(render(values.reshape(2, 2, 3)), each.reshape(2, 2, 9, 12)))
         self.assertTrue(torch.equal(torch.func.vmap(render)(values), each))
         weight = torch.rand(each.shape, dtype=torch.float64)

@@ -1,0 +1,23 @@
+"""The names of the PyTorch port of nanoBragg (nanobrag_torch), with this library behind them.
+
+    from dualbragg.nanobrag_torch.config import BeamConfig, CrystalConfig, DetectorConfig
+    from dualbragg.nanobrag_torch.models.crystal import Crystal
+    from dualbragg.nanobrag_torch.models.detector import Detector
+    from dualbragg.nanobrag_torch.simulator import Simulator
+
+    image = Simulator(Crystal(CrystalConfig(cell_a=a)), Detector(DetectorConfig()), beam_config=BeamConfig()).run()
+
+install() makes them known as nanobrag_torch, so that programs written for the port run as they are. What
+differs is listed in docs/howto/python.md. `python -m dualbragg.nanobrag_torch` takes the command line.
+"""
+
+import importlib
+import sys
+
+_MODULES = ("", ".config", ".simulator", ".models", ".models.crystal", ".models.detector")
+
+
+def install():
+    """From now on `import nanobrag_torch` in this process means this package."""
+    for name in _MODULES:
+        sys.modules["nanobrag_torch" + name] = importlib.import_module(__name__ + name)

@@ -1,0 +1,8 @@
+"""The command line of nanoBragg, which is that of `dualbragg sim`."""
+
+import sys
+
+from dualbragg._program import run
+
+if __name__ == "__main__":
+    run(["sim", *sys.argv[1:]])

@@ -1,0 +1,153 @@
+"""The port's Simulator."""
+
+import collections
+import math
+
+import torch
+
+from dualbragg import errors
+from dualbragg.experiment import Experiment
+from dualbragg.torch import Renderer
+from .config import BeamConfig, CrystalConfig, DetectorConfig, DetectorConvention
+
+_MOST_RENDERERS = 8
+_renderers = collections.OrderedDict()  # programs make a new Simulator for each step
+
+# Quantities of the library's table, by where the port has them: parameter, of which object, name there.
+_CRYSTAL = {"mosaic_spread": "mosaic_spread_deg", "phi": "phi_start_deg"}
+_DETECTOR = {"distance": "distance_mm", "detector_rotx": "detector_rotx_deg",
+             "detector_roty": "detector_roty_deg", "detector_rotz": "detector_rotz_deg",
+             "twotheta": "detector_twotheta_deg"}
+_BEAM = {"wavelength": "wavelength_A", "polarization": "polarization_factor"}
+_CELL = ("cell_a", "cell_b", "cell_c", "cell_alpha", "cell_beta", "cell_gamma")
+
+
+def _number(value, what):
+    try:
+        number = float(value.detach() if isinstance(value, torch.Tensor) else value)
+    except (TypeError, ValueError):
+        raise errors.UsageError(f"{what}: expected a number, found {value!r}") from None
+    if not math.isfinite(number):
+        raise errors.UsageError(f"{what}: expected a finite number, found {number}")
+    return number
+
+
+def _refuse(config, defaults, names):
+    """Values that this library does not take, unless they are the defaults."""
+    for name in names:
+        value, default = getattr(config, name), getattr(defaults, name)
+        same = value is default or (not isinstance(value, torch.Tensor) and value == default)
+        if not same:
+            raise errors.UnsupportedError(f"{type(config).__name__}.{name}: expected {default!r}; the "
+                                          "keywords of dualbragg.Experiment can say more")
+
+
+class Simulator:
+    """Renders what a Crystal and a Detector in a beam give. Tensors with requires_grad are differentiated
+    by: cell_a ... cell_gamma, N_cells_a ... of the crystal; misset_deg, mosaic_spread_deg, phi_start_deg
+    of its config; distance_mm and rotations of the detector's; wavelength_A and polarization_factor of
+    the beam's. All else is taken as it is."""
+
+    def __init__(self, crystal, detector, crystal_config=None, beam_config=None, device=None,
+                 dtype=torch.float32, debug_config=None):
+        if device is not None and torch.device(device).type != "cpu":
+            raise errors.UnsupportedError(f"device: expected the processor, found {device}")
+        if debug_config:
+            raise errors.UnsupportedError("debug_config: expected none; dualbragg has traces of pixels")
+        self.crystal, self.detector = crystal, detector
+        self.crystal_config = crystal_config if crystal_config is not None else crystal.config
+        self.beam_config = beam_config or crystal.beam_config or BeamConfig()
+        self.dtype = dtype
+
+    def _quantities(self):
+        """What is of the library's table, by its names."""
+        c, d, b = self.crystal_config, self.detector.config, self.beam_config
+        found = {name: getattr(self.crystal, name) for name in _CELL}
+        found.update(zip(("misset_x", "misset_y", "misset_z"), c.misset_deg))
+        found.update({f"N{x}": getattr(self.crystal, f"N_cells_{x}") for x in "abc"})
+        found.update({name: getattr(c, theirs) for name, theirs in _CRYSTAL.items()})
+        found.update({name: getattr(d, theirs) for name, theirs in _DETECTOR.items()})
+        found.update({name: getattr(b, theirs) for name, theirs in _BEAM.items()})
+        return found
+
+    def _keywords(self, oversample):
+        """All else, as keywords of an Experiment."""
+        c, d, b = self.crystal_config, self.detector.config, self.beam_config
+        _refuse(c, CrystalConfig(), ["misset_random", "mosflm_a_star", "mosflm_b_star", "mosflm_c_star",
+                                     "sample_x", "sample_y", "sample_z"])
+        _refuse(d, DetectorConfig(), ["close_distance_mm", "curved_detector", "pix0_override_m",
+                                      "custom_fdet_vector", "custom_sdet_vector", "custom_odet_vector",
+                                      "custom_beam_vector", "roi_xmin", "roi_xmax", "roi_ymin",
+                                      "roi_ymax"])
+        _refuse(b, BeamConfig(), ["N_source_points", "source_size_mm", "source_directions",
+                                  "source_weights", "source_wavelengths", "nopolar"])
+        made = dict(default_F=c.default_F, shape=c.shape.value, fudge=c.fudge,
+                    mosaic_domains=c.mosaic_domains, osc=c.osc_range_deg, phi_steps=c.phi_steps,
+                    detector_pixels=(d.fpixels, d.spixels), pixel_size=_number(d.pixel_size_mm,
+                                                                              "pixel_size_mm"),
+                    convention=d.detector_convention.value, point_pixel=bool(d.point_pixel))
+        for name, value, default in (
+                ("spindle_axis", c.spindle_axis, (0.0, 0.0, 1.0)), ("mosaic_seed", c.mosaic_seed, None),
+                ("twotheta_axis", d.twotheta_axis, None), ("d_min", b.dmin, 0),
+                ("polarization_axis", b.polarization_axis, (0.0, 0.0, 1.0)),
+                ("water_size", b.water_size_um, 0), ("hkl", self.crystal.hkl_file, None)):
+            if value is not None and value != default:
+                made[name] = value
+        if d.detector_pivot is not None:
+            made["pivot"] = d.detector_pivot.value
+        sub = oversample if oversample is not None else d.oversample
+        if sub > 0:
+            made["oversample"] = sub
+        if d.detector_abs_um is not None and _number(d.detector_thick_um, "detector_thick_um") > 0:
+            made.update(attenuation_depth=_number(d.detector_abs_um, "detector_abs_um"),
+                        sensor_thickness=_number(d.detector_thick_um, "detector_thick_um"),
+                        sensor_layers=d.detector_thicksteps)
+        if b.flux > 0 and b.exposure > 0 and b.beamsize_mm > 0:
+            made.update(flux=b.flux, exposure=b.exposure, beamsize=b.beamsize_mm)
+        else:
+            made["fluence"] = _number(b.fluence, "fluence")
+        made.update(self._beam_centre(d))
+        return made
+
+    @staticmethod
+    def _beam_centre(d):
+        """The port's centre is that of nanoBragg's flags, in mm."""
+        if d.beam_center_s is None and d.beam_center_f is None:
+            return {}
+        if d.detector_convention is not DetectorConvention.MOSFLM:
+            raise errors.UnsupportedError("beam_center_s, beam_center_f: expected the convention MOSFLM; "
+                                          "dualbragg.Experiment(beam_centre=...) takes all")
+        return {"beam_centre": (_number(d.beam_center_s, "beam_center_s"),
+                                _number(d.beam_center_f, "beam_center_f"))}
+
+    def run(self, pixel_batch_size=None, override_a_star=None, oversample=None, oversample_omega=None,
+            oversample_polar=None, oversample_thick=None):
+        """The image: photons, (spixels, fpixels)."""
+        if override_a_star is not None:
+            raise errors.UnsupportedError("override_a_star: expected none")
+        quantities, keywords = self._quantities(), self._keywords(oversample)
+        learned = {n: v for n, v in quantities.items()
+                   if isinstance(v, torch.Tensor) and v.requires_grad}
+        fixed = {n: _number(v, n) for n, v in quantities.items() if n not in learned}
+        key = repr((sorted(keywords.items()), sorted(fixed.items()), list(learned), self.dtype))
+        render = _renderers.get(key)
+        if render is None:
+            render = self._renderer(keywords, {n: _number(v, n) for n, v in quantities.items()},
+                                    list(learned))
+            _renderers[key] = render
+            while len(_renderers) > _MOST_RENDERERS:
+                _renderers.popitem(last=False)
+        _renderers.move_to_end(key)
+        image = render(torch.stack([v.reshape(()).double() for v in learned.values()]) if learned
+                       else torch.empty(0, dtype=torch.float64))
+        mask = self.detector.config.mask_array
+        return image if mask is None else image * mask.to(image.dtype)
+
+    def _renderer(self, keywords, at, names):
+        experiment = Experiment(
+            cell=[at[n] for n in _CELL], misset=[at[f"misset_{x}"] for x in "xyz"],
+            cells=[at[f"N{x}"] for x in "abc"], mosaic_spread=at["mosaic_spread"], phi=at["phi"],
+            distance=at["distance"], detector_rotation=[at[f"detector_rot{x}"] for x in "xyz"],
+            twotheta=at["twotheta"], wavelength=at["wavelength"], polarization=at["polarization"],
+            **keywords)
+        return Renderer(experiment, names, self.dtype)
