@@ -8,6 +8,7 @@
 #include "fit/config/config_print.h"
 #include "fit/pixels/experiment_name.h"
 #include "fit/report/refined_config.h"
+#include "fit/shots/join_scan.h"
 #include "fit/shots/shot_list.h"
 #include "base/text_stream.h"
 
@@ -148,7 +149,8 @@ db_status db_fit_shots_write_yaml(db_context *context, const char *path, const c
     return status;
 }
 
-/* The experiment lists of shots as one, in which models that are the same stand once. */
+/* The experiment lists of shots as one, in which models that are the same stand once, and frames of one
+ * scan are one experiment. */
 
 /* Number of a model in a list, where it is put unless the last one is its like; -1: no memory. */
 static json_int_t place_of(json_t *list, json_t *model) {
@@ -207,21 +209,46 @@ static json_t *empty_list(void) {
                      "scan", "crystal", "profile", "scaling_model");
 }
 
+/* Adds the frames gathered so far. */
+static db_status add_run(db_context *context, const char *path, size_t failures, db_scan_run *run,
+                         json_t *whole) {
+    if (!run->part) return DB_OK;
+    json_t *const part = db_scan_run_join(run);
+    const db_status status = add(context, path, failures, whole, part);
+    json_decref(part);
+    return status;
+}
+
+static db_status collect_one(db_context *context, const char *path, size_t failures,
+                             db_scan_run *run, json_t *whole) {
+    json_t *part = NULL;
+    db_json root;
+    DB_TRY(db_json_open(context, path, &part, &root));
+    int taken = db_scan_run_take(run, part);
+    db_status status = DB_OK;
+    if (taken == 0) {
+        status = add_run(context, path, failures, run, whole);
+        taken = status == DB_OK ? db_scan_run_take(run, part) : 0;
+    }
+    if (taken < 1) json_decref(part);
+    return taken < 0 ? db_fail_memory(context, path) : status;
+}
+
 static db_status collect(db_context *context, const char *folder, const db_fit_shots_result *result,
                          size_t failures, json_t *whole) {
-    for (size_t s = 0; s < result->shot_count; s++) {
-        char name[DB_FIT_PATH_SIZE], path[2 * DB_FIT_PATH_SIZE];
+    char path[2 * DB_FIT_PATH_SIZE] = "";
+    db_scan_run run = { .part = NULL };
+    db_status status = DB_OK;
+    for (size_t s = 0; s < result->shot_count && status == DB_OK; s++) {
+        char name[DB_FIT_PATH_SIZE];
         if (!result->shot[s].used) continue;
         db_fit_shots_model_name(result, s, name);
         snprintf(path, sizeof path, "%s/%s.expt", folder, name);
-        json_t *part = NULL;
-        db_json root;
-        DB_TRY(db_json_open(context, path, &part, &root));
-        const db_status status = add(context, path, failures, whole, part);
-        json_decref(part);
-        DB_TRY(status);
+        status = collect_one(context, path, failures, &run, whole);
     }
-    return DB_OK;
+    if (status == DB_OK) status = add_run(context, path, failures, &run, whole);
+    db_scan_run_clear(&run);
+    return status;
 }
 
 db_status db_fit_shots_write_expt(db_context *context, const char *path, const char *folder,
