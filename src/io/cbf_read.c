@@ -132,6 +132,13 @@ static db_status read_polarization(const mini_header *header, double *kahn_facto
     return DB_OK;
 }
 
+/* The panels of a PILATUS 12M stand on a cylinder about the sample. Its headers have one distance and
+ * one centre all the same, which are those of no panel. */
+static void leave_out_flat_geometry(db_measured_image *image) {
+    if (!strstr(image->detector, "PILATUS 12M")) return;
+    image->distance = image->beam_centre[0] = image->beam_centre[1] = NAN;
+}
+
 static db_status read_metadata(const mini_header *header, db_measured_image *image) {
     double wavelength = NAN;
     DB_TRY(read_numbers(header, "Wavelength", &wavelength, 1));
@@ -151,6 +158,7 @@ static db_status read_metadata(const mini_header *header, db_measured_image *ima
     DB_TRY(read_polarization(header, &image->polarization));
     DB_TRY(read_sensor(header, image));
     find_entry(header, "Detector", image->detector, sizeof image->detector);
+    leave_out_flat_geometry(image);
     return DB_OK;
 }
 

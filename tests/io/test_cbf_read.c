@@ -102,6 +102,18 @@ static void what_the_header_leaves_out_stays_unknown(void **state) {
     assert_int_equal(image.mask[0], 0);
     assert_string_equal(image.detector, "");
     db_measured_image_clear(&image);
+    /* the panels of this one stand on a cylinder */
+    expect_ok(test_context(),
+              db_read_image(test_context(),
+                            cbf_file("c.cbf",
+                                     "# Detector: PILATUS 12M, S/N 120-0100\r\n"
+                                     "# Wavelength 2.7552 A\r\n# Detector_distance 0.01 m\r\n"
+                                     "# Beam_xy (1080.00, 2595.00) pixels\r\n",
+                                     values, 1, 1),
+                            &image));
+    assert_true(image.wavelength == 2.7552 && isnan(image.distance) &&
+                isnan(image.beam_centre[0]) && isnan(image.beam_centre[1]));
+    db_measured_image_clear(&image);
 }
 
 static void bad_header_values_are_errors_that_name_them(void **state) {
