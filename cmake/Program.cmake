@@ -1,13 +1,13 @@
 # The program. Its commands, in the order in which help lists them: each is a db_NAME_command (src/cli/command.h) with
 # the help of help/NAME.txt. The refinement, declared before, offers one of them.
 include(cmake/EmbedText.cmake)
-set(DB_COMMANDS sim grad check fit import amorphous orient add compare noise help)
+set(DB_COMMANDS sim grad check fit import view amorphous orient add compare noise help)
 file(GLOB DB_CLI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cli/*.c)
 file(GLOB DB_HELP_TEXTS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cli/help/*.txt)
 if(DB_HAVE_FIT)
   file(GLOB DB_FIT_CLI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fit/cli/*.c)
   list(APPEND DB_CLI_SOURCES ${DB_FIT_CLI_SOURCES})
-  list(APPEND DB_HELP_TEXTS ${PROJECT_SOURCE_DIR}/fit/cli/help/fit.txt)
+  list(APPEND DB_HELP_TEXTS ${PROJECT_SOURCE_DIR}/fit/cli/help/fit.txt ${PROJECT_SOURCE_DIR}/fit/cli/help/view.txt)
 endif()
 foreach(text IN LISTS DB_HELP_TEXTS)
   get_filename_component(name ${text} NAME_WE)
@@ -26,6 +26,9 @@ extern const db_command db_@names@_command;
 #ifndef DB_HAVE_FIT
 const db_command db_fit_command = { \"fit\",
   \"dualbragg fit: this build has no refinement (it needs NLopt, GSL, libyaml and jansson when it is configured)\\n\",
+  NULL, db_command_absent };
+const db_command db_view_command = { \"view\",
+  \"dualbragg view: this build has no pictures of measured images (they need what dualbragg fit needs)\\n\",
   NULL, db_command_absent };
 #endif
 const db_command *const db_commands[] = { @pointers@, NULL };
@@ -60,7 +63,7 @@ if(NOT CMAKE_CROSSCOMPILING)
   set(DB_MANUAL_PAGES "")
   foreach(command IN LISTS DB_COMMANDS)
     string(REPLACE "-help" "" page dualbragg-${command}.1)
-    if(NOT command STREQUAL fit OR DB_HAVE_FIT)
+    if(NOT command MATCHES "^(fit|view)$" OR DB_HAVE_FIT)
       add_custom_command(TARGET dualbragg_program POST_BUILD
                          COMMAND dualbragg_program help man ${command} > ${man}/${page})
       list(APPEND DB_MANUAL_PAGES ${man}/${page})

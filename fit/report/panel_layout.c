@@ -18,20 +18,32 @@ void db_panel_layout_clear(db_panel_layout *layout) {
     memset(layout, 0, sizeof *layout);
 }
 
-/* Panels as they stand in the image. */
-static void stack(const db_experiment *e, const db_measured_image *image, db_panel_layout *layout) {
+static void stack(const db_measured_image *image, db_panel_layout *layout) {
     for (size_t p = 0; p < layout->count; p++) {
-        const db_panel *const panel = &e->detector.panels[p];
         const int row = db_measured_first_row(image, p);
         layout->panel[p] = (db_panel_place){ .first_row = row,
-                                             .fast_pixels = panel->fast_pixels,
-                                             .slow_pixels = panel->slow_pixels,
+                                             .fast_pixels = image->fast_pixels,
+                                             .slow_pixels = db_measured_rows(image, p),
                                              .corner = { 0, row },
                                              .fast = { 1, 0 },
                                              .slow = { 0, 1 } };
     }
     layout->fast = layout->columns = image->fast_pixels;
     layout->slow = image->slow_pixels;
+}
+
+static db_status allocate(db_context *context, size_t count, db_panel_layout *layout) {
+    memset(layout, 0, sizeof *layout);
+    layout->count = count;
+    layout->panel = calloc(count + 1, sizeof *layout->panel);
+    return layout->panel ? DB_OK : db_fail_memory(context, "the layout of the panels");
+}
+
+db_status db_panel_layout_stack(db_context *context, const db_measured_image *image,
+                                db_panel_layout *layout) {
+    DB_TRY(allocate(context, db_measured_panels(image), layout));
+    stack(image, layout);
+    return DB_OK;
 }
 
 /* Unit vectors of the picture: the panel's fast axis as seen along the beam, and the direction a
@@ -90,22 +102,19 @@ static int frame(db_panel_layout *layout) {
 static db_status arrange(const db_experiment *e, const db_measured_image *image,
                          db_panel_layout *layout) {
     double corner[3], fast[3], slow[3], right[3], down[3];
-    stack(e, image, layout);
+    stack(image, layout);
     if (layout->count < 2) return DB_OK;
     DB_TRY(db_panel_axes(e, 0, corner, fast, slow));
     if (!axes(e->beam.direction, fast, slow, right, down)) return DB_OK;
     for (size_t p = 0; p < layout->count; p++)
         DB_TRY(project(e, p, right, down, db_length(fast), &layout->panel[p]));
-    if (!frame(layout)) stack(e, image, layout);
+    if (!frame(layout)) stack(image, layout);
     return DB_OK;
 }
 
 db_status db_panel_layout_make(db_context *context, const db_experiment *experiment,
                                const db_measured_image *image, db_panel_layout *layout) {
-    memset(layout, 0, sizeof *layout);
-    layout->count = experiment->detector.panel_count;
-    layout->panel = calloc(layout->count + 1, sizeof *layout->panel);
-    if (!layout->panel) return db_fail_memory(context, "the layout of the panels");
+    DB_TRY(allocate(context, experiment->detector.panel_count, layout));
     const db_status status = arrange(experiment, image, layout);
     if (status != DB_OK) db_panel_layout_clear(layout);
     return status;

@@ -23,6 +23,10 @@ typedef struct db_panel_layout {
  * or scattered widely) stay one below the other. */
 db_status db_panel_layout_make(db_context *context, const db_experiment *experiment,
                                const db_measured_image *image, db_panel_layout *layout);
+
+/* The panels as they stand in the image, where no experiment says more. */
+db_status db_panel_layout_stack(db_context *context, const db_measured_image *image,
+                                db_panel_layout *layout);
 void db_panel_layout_clear(db_panel_layout *layout);
 
 /* Place of a panel's point in the picture. */
@@ -30,6 +34,16 @@ static inline void db_panel_layout_point(const db_panel_layout *layout, size_t p
                                          double slow, double point[2]) {
     const db_panel_place *const p = &layout->panel[panel < layout->count ? panel : 0];
     for (int i = 0; i < 2; i++) point[i] = p->corner[i] + fast * p->fast[i] + slow * p->slow[i];
+}
+
+/* A point of the picture in pixels of the first panel, extended beyond its edges. */
+static inline void db_panel_layout_on_first(const db_panel_layout *layout, double x, double y,
+                                            double point[2]) {
+    const db_panel_place *const p = &layout->panel[0];
+    const double determinant = p->fast[0] * p->slow[1] - p->fast[1] * p->slow[0];
+    const double dx = x - p->corner[0], dy = y - p->corner[1];
+    point[0] = (dx * p->slow[1] - dy * p->slow[0]) / determinant;
+    point[1] = (dy * p->fast[0] - dx * p->fast[1]) / determinant;
 }
 
 /* The rectangle of the picture that holds a rectangle of a panel: fast, slow of its corner, width,

@@ -5,8 +5,16 @@
 
 #include "fit/report/json_document.h"
 
+/* What is a page's own; its frame, fit/report/page/report.html, names where it belongs. */
+typedef struct db_page {
+    const char *title;
+    const char *otherwise; /* where to look if no scripts are allowed */
+    const char *script;
+} db_page;
+extern const db_page db_report_page, db_view_page;
+
 /* Writes the page; print_data prints the elements with its data. */
-db_status db_page_write(db_context *context, const char *path,
+db_status db_page_write(db_context *context, const char *path, const db_page *page,
                         db_status (*print_data)(db_context *context, const void *of, FILE *stream),
                         const void *of);
 

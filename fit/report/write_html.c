@@ -3,15 +3,14 @@
 #include "base/quantile.h"
 #include "base/text_stream.h"
 #include "fit/config/config_print.h"
-#include "fit/pixels/geometry.h"
+#include "fit/report/page_layout.h"
 #include "fit/report/pixel_frames.h"
 #include "fit/report/report.h"
 #include "fit/report/result_fields.h"
 
 enum {
-    MOST_PIXELS = 8000000,     /* of the images; larger ones are reduced */
-    MOST_BOX_PIXELS = 4000000, /* of the shoeboxes; the page shows the numbers alone of others */
-    GRID = 32                  /* steps of the grid on which the script finds resolution */
+    MOST_PIXELS = 8000000,    /* of the images; larger ones are reduced */
+    MOST_BOX_PIXELS = 4000000 /* of the shoeboxes; the page shows the numbers alone of others */
 };
 
 /* What is reported, and where its panels lie in the picture. */
@@ -23,49 +22,6 @@ typedef struct report {
     db_pixel_frames frames;
     int block; /* a pixel of the frames stands for block x block of the picture */
 } report;
-
-/* A point of the picture in pixels of the first panel, extended beyond its edges. */
-static void point_of_first_panel(const db_panel_layout *layout, double x, double y,
-                                 double point[2]) {
-    const db_panel_place *const p = &layout->panel[0];
-    const double determinant = p->fast[0] * p->slow[1] - p->fast[1] * p->slow[0];
-    const double dx = x - p->corner[0], dy = y - p->corner[1];
-    point[0] = (dx * p->slow[1] - dy * p->slow[0]) / determinant;
-    point[1] = (dy * p->fast[0] - dx * p->fast[1]) / determinant;
-}
-
-/* 1/d^2 on a grid over the picture, to be interpolated. The plane of the first panel stands for
- * all. */
-static db_status add_resolution(db_context *context, const report *r, db_document *d) {
-    db_fit_geometry geometry;
-    DB_TRY(db_fit_geometry_of(context, &r->result->experiment, &geometry));
-    json_t *const values = json_array();
-    for (int s = 0; s <= GRID; s++)
-        for (int f = 0; f <= GRID; f++) {
-            double point[2];
-            point_of_first_panel(&r->layout, (double)r->layout.fast * f / GRID,
-                                 (double)r->layout.slow * s / GRID, point);
-            const double spacing = db_fit_geometry_resolution(&geometry, 0, point[0], point[1]);
-            add(d, values, number(isfinite(spacing) ? 1 / (spacing * spacing) : 0));
-        }
-    db_fit_geometry_clear(&geometry);
-    set(d, d->root, "grid", json_integer(GRID));
-    set(d, d->root, "resolution", values);
-    return DB_OK;
-}
-
-/* Of each panel: corner, steps of a pixel fast and slow, pixels fast and slow. */
-static json_t *panels(db_document *d, const db_panel_layout *layout) {
-    json_t *const array = json_array();
-    for (size_t p = 0; p < layout->count; p++) {
-        const db_panel_place *const place = &layout->panel[p];
-        const double values[] = { place->corner[0],   place->corner[1],  place->fast[0],
-                                  place->fast[1],     place->slow[0],    place->slow[1],
-                                  place->fast_pixels, place->slow_pixels };
-        add(d, array, numbers(d, values, sizeof values / sizeof *values));
-    }
-    return array;
-}
 
 /* Of each shoebox: corner, width and height in the picture, and where its reflection is predicted;
  * pixels fast and slow. */
@@ -111,9 +67,10 @@ static db_status print_about(db_context *context, const report *r, FILE *stream)
     set(&d, d.root, "fast_pixels", json_integer(r->image->fast_pixels));
     set(&d, d.root, "slow_pixels", json_integer(r->image->slow_pixels));
     set(&d, d.root, "picture", numbers(&d, picture, 2));
-    set(&d, d.root, "panels", panels(&d, &r->layout));
+    set(&d, d.root, "panels", db_page_panels(&d, &r->layout));
     add_boxes(r, &d);
-    db_status status = add_resolution(context, r, &d);
+    db_status status =
+        db_page_add_resolution(context, &r->result->experiment, &r->layout, NULL, &d);
     if (status == DB_OK) status = add_configuration(context, r, &d);
     if (status == DB_OK) return db_page_print_document(context, "data-about", &d, stream);
     return db_document_end(context, &d, status, "");
@@ -229,7 +186,7 @@ db_status db_fit_write_html(db_context *context, const char *path, const db_fit_
     db_status status = db_pixel_frames_make(context, config, image, result, &r.layout, &r.frames);
     if (status == DB_OK) {
         status = reduce(context, &r);
-        if (status == DB_OK) status = db_page_write(context, path, print_data, &r);
+        if (status == DB_OK) status = db_page_write(context, path, &db_report_page, print_data, &r);
         db_pixel_frames_clear(&r.frames);
     }
     db_panel_layout_clear(&r.layout);

@@ -2,8 +2,9 @@
 #include <dualbragg/fit.h>
 
 #include "base/context_internal.h"
-#include "base/quantile.h"
+#include "fit/report/letters.h"
 #include "fit/report/pixel_frames.h"
+#include "fit/report/grey_ends.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,9 +15,9 @@ enum {
     LONGEST_SIDE = 860, /* pixels: of each of the two */
     SEAM = 8,           /* between them */
     LETTER = 2,         /* pixels of the picture that a dot of a letter is wide */
-    ADVANCE = 6,        /* dots from letter to letter */
-    STRIP = 28,         /* above and below: names and scale */
-    TEXT_TOP = 7,       /* of a strip, to its text */
+    ADVANCE = DB_LETTER_ADVANCE,
+    STRIP = 28,   /* above and below: names and scale */
+    TEXT_TOP = 7, /* of a strip, to its text */
     RAMP_WIDTH = 256,
     RAMP_HEIGHT = 14
 };
@@ -42,18 +43,6 @@ static void reduce_block(const db_pixel_frames *in, int fast, int slow, const pi
     out->model[o] = model;
 }
 
-/* From below the median to where the strongest half percent begins, and so far that the background
- * of an image with few spots stays light. */
-static db_status choose_grey_scale(db_context *context, pictures *p) {
-    const size_t count = (size_t)p->fast * (size_t)p->slow;
-    float low, high, median;
-    DB_TRY(db_quantiles(context, p->measured, count, 0.05, 0.995, &low, &high));
-    DB_TRY(db_quantiles(context, p->measured, count, 0.5, 0.5, &median, &median));
-    p->low = (double)low;
-    p->high = fmax((double)high, (double)low + fmax(1, 6 * (double)(median - low)));
-    return DB_OK;
-}
-
 static void clear(pictures *p) {
     free(p->measured);
     free(p->model);
@@ -70,40 +59,8 @@ static db_status make_pictures(db_context *context, const db_pixel_frames *pixel
     if (!p->measured || !p->model) return db_fail_memory(context, "the pictures of the image");
     for (int s = 0; s < p->slow; s++)
         for (int f = 0; f < p->fast; f++) reduce_block(pixels, f, s, p);
-    return choose_grey_scale(context, p);
+    return db_grey_ends(context, p->measured, count, &p->low, &p->high);
 }
-
-/* The letters that are written here, 5 x 7 dots: a byte per row, its lowest bit at the right. */
-static const struct {
-    char letter;
-    unsigned char row[7];
-} font[] = {
-    { '0', { 0x0e, 0x11, 0x13, 0x15, 0x19, 0x11, 0x0e } },
-    { '1', { 0x04, 0x0c, 0x04, 0x04, 0x04, 0x04, 0x0e } },
-    { '2', { 0x0e, 0x11, 0x01, 0x02, 0x04, 0x08, 0x1f } },
-    { '3', { 0x1f, 0x02, 0x04, 0x02, 0x01, 0x11, 0x0e } },
-    { '4', { 0x02, 0x06, 0x0a, 0x12, 0x1f, 0x02, 0x02 } },
-    { '5', { 0x1f, 0x10, 0x1e, 0x01, 0x01, 0x11, 0x0e } },
-    { '6', { 0x06, 0x08, 0x10, 0x1e, 0x11, 0x11, 0x0e } },
-    { '7', { 0x1f, 0x01, 0x02, 0x04, 0x08, 0x08, 0x08 } },
-    { '8', { 0x0e, 0x11, 0x11, 0x0e, 0x11, 0x11, 0x0e } },
-    { '9', { 0x0e, 0x11, 0x11, 0x0f, 0x01, 0x02, 0x0c } },
-    { '.', { 0x00, 0x00, 0x00, 0x00, 0x00, 0x0c, 0x0c } },
-    { '-', { 0x00, 0x00, 0x00, 0x1f, 0x00, 0x00, 0x00 } },
-    { '+', { 0x00, 0x04, 0x04, 0x1f, 0x04, 0x04, 0x00 } },
-    { 'a', { 0x00, 0x00, 0x0e, 0x01, 0x0f, 0x11, 0x0f } },
-    { 'c', { 0x00, 0x00, 0x0e, 0x10, 0x10, 0x11, 0x0e } },
-    { 'd', { 0x01, 0x01, 0x0d, 0x13, 0x11, 0x11, 0x0f } },
-    { 'e', { 0x00, 0x00, 0x0e, 0x11, 0x1f, 0x10, 0x0e } },
-    { 'l', { 0x0c, 0x04, 0x04, 0x04, 0x04, 0x04, 0x0e } },
-    { 'm', { 0x00, 0x00, 0x1a, 0x15, 0x15, 0x11, 0x11 } },
-    { 'n', { 0x00, 0x00, 0x16, 0x19, 0x11, 0x11, 0x11 } },
-    { 'o', { 0x00, 0x00, 0x0e, 0x11, 0x11, 0x11, 0x0e } },
-    { 'r', { 0x00, 0x00, 0x16, 0x19, 0x10, 0x10, 0x10 } },
-    { 's', { 0x00, 0x00, 0x0e, 0x10, 0x0e, 0x01, 0x1e } },
-    { 't', { 0x08, 0x08, 0x1c, 0x08, 0x08, 0x09, 0x06 } },
-    { 'u', { 0x00, 0x00, 0x11, 0x11, 0x11, 0x13, 0x0d } },
-};
 
 /* What is drawn on: values that the grey scale shows; low is white, high is black. */
 typedef struct canvas {
@@ -117,18 +74,15 @@ static void dot(const canvas *c, int x, int y, double value) {
         c->value[(size_t)y * (size_t)c->width + (size_t)x] = (float)value;
 }
 
-static void draw_letter(const canvas *c, int x, int y, const unsigned char row[7]) {
-    for (int i = 0; i < 5 * LETTER; i++)
-        for (int k = 0; k < 7 * LETTER; k++)
-            if (row[k / LETTER] >> (4 - i / LETTER) & 1) dot(c, x + i, y + k, c->high);
+static void ink(void *on, int x, int y) {
+    const canvas *const c = on;
+    dot(c, x, y, c->high);
 }
 
 /* Returns where the text ends. */
 static int draw_text(const canvas *c, int x, int y, const char *text) {
-    for (; *text; text++, x += ADVANCE * LETTER)
-        for (size_t i = 0; i < sizeof font / sizeof *font; i++)
-            if (font[i].letter == *text) draw_letter(c, x, y, font[i].row);
-    return x;
+    canvas on = *c;
+    return db_letters_draw(text, x, y, LETTER, ink, &on);
 }
 
 /* The greys from low to high, with the counts that they stand for. */

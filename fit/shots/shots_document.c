@@ -278,7 +278,7 @@ db_status db_fit_shots_write_html(db_context *context, const char *path,
     shared_view *view;
     DB_TRY(make_view(context, config, result, &view));
     const report r = { view, result };
-    const db_status status = db_page_write(context, path, print_data, &r);
+    const db_status status = db_page_write(context, path, &db_report_page, print_data, &r);
     destroy_view(&view);
     return status;
 }

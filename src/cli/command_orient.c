@@ -236,8 +236,8 @@ static db_status write_results(db_context *context, const db_settings *settings,
                                const db_experiment *experiment) {
     char text[DB_MATRIX_TEXT_SIZE];
     db_status status = db_format_mosflm_matrix(context, experiment, text, sizeof text);
-    if (status == DB_OK && settings->matrix_output)
-        status = db_write_text(context, settings->matrix_output, text, strlen(text));
+    if (status == DB_OK && settings->output_file)
+        status = db_write_text(context, settings->output_file, text, strlen(text));
     if (status != DB_OK) return db_complain_context("orient", status, context);
     if (settings->quiet) return DB_OK;
     if (settings->print_as)

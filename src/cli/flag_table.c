@@ -1,4 +1,4 @@
-/* The flags of sim, grad, check, amorphous, orient and noise. Where nanoBragg has a flag, its name
+/* The flags of sim, grad, check, amorphous, orient, noise and view. Where nanoBragg has a flag, its name
  * and unit are nanoBragg's. */
 #include "cli/flags.h"
 
@@ -42,13 +42,13 @@ static db_flag flags[] = {
     /* crystal */
 #define G .group = DB_GROUP_CRYSTAL
     { G, .name = "-cell", .arguments = "A [B C ALPHA BETA GAMMA]", .unit = "A, degree", .kind = DB_FLAG_NUMBER,
-      .least = 1, .most = 6, .member = MEMBER(setup.cell), .factor = 1, .also = DB_FOR_ORIENT,
+      .least = 1, .most = 6, .member = MEMBER(setup.cell), .factor = 1, .also = DB_FOR_ORIENT | DB_FOR_VIEW,
       .help = "unit cell; edges left out equal A, angles left out are 90; with -mat only the edge lengths count" },
-    { G, .name = "-mat", .aliases = "-matrix", .arguments = "FILE", TEXT(setup.matrix_file), .also = DB_FOR_ORIENT,
+    { G, .name = "-mat", .aliases = "-matrix", .arguments = "FILE", TEXT(setup.matrix_file), .also = DB_FOR_ORIENT | DB_FOR_VIEW,
       .help = "MOSFLM orientation matrix (A* times wavelength, nine numbers), divided by the wavelength" },
     { G, .name = "-misset", .arguments = "X Y Z | random", FIELD(MISSET), .words = "random rand",
       .word_member = MEMBER(setup.misset_random), .expected = "three angles or the word random",
-      .also = DB_FOR_ORIENT,
+      .also = DB_FOR_ORIENT | DB_FOR_VIEW,
       .help = "turns the crystal about x, then y, then z of the laboratory; random: a uniformly random rotation" },
     { G, .name = "-misset_seed", .arguments = "SEED", SEED(setup.misset_seed), DB_SETS(misset_seed_given, 1),
       .also = DB_FOR_ORIENT, .help = "seed of -misset random; default that of -seed, else 1" },
@@ -56,12 +56,12 @@ static db_flag flags[] = {
       NUMBER(setup.misset_spread, 1), .also = DB_FOR_ORIENT,
       .help = "largest angle of -misset random, whose angles are then distributed as those of mosaic domains are" },
     { G, .name = "-umat", .aliases = "-umatrix", .arguments = "U11 U12 ... U33", NUMBERS(9, setup.orientation, 1),
-      .also = DB_FOR_ORIENT,
+      .also = DB_FOR_ORIENT | DB_FOR_VIEW,
       .help = "rotation matrix, row by row, that orients the crystal of -cell before -misset; the nearest rotation "
               "is taken" },
     { G, .name = "-keywords", .arguments = "FILE", TEXT(keyword_file), .commands = DB_FOR_ORIENT,
       .help = "CELL, WAVE, UMAT, MISSET, RANDOM, MATRIX a line as UBtoA takes them; - is the standard input" },
-    { G, .name = "-N", .arguments = "CELLS", FIELD(CELLS), .fill = 3,
+    { G, .name = "-N", .also = DB_FOR_VIEW, .arguments = "CELLS", FIELD(CELLS), .fill = 3,
       .help = "crystal size in unit cells along a, b and c; whole numbers for -square_xtal" },
     { G, .name = "-Na", .arguments = "CELLS", ELEMENT(CELLS, 1), .help = "along a" },
     { G, .name = "-Nb", .arguments = "CELLS", ELEMENT(CELLS, 2), .help = "along b" },
@@ -92,7 +92,7 @@ static db_flag flags[] = {
     { G, .name = "-mosaic_abc", .arguments = "A B C", FIELD(MOSAIC_ABC) },
     { G, .name = "-mosaic_domains", .aliases = "-mosaic_dom", .arguments = "COUNT", FIELD(MOSAIC_DOMAINS) },
     { G, .name = "-mosaic_seed", .arguments = "SEED", FIELD(MOSAIC_SEED) },
-    { G, .name = "-mosaic_rms", .arguments = "RMS", FIELD(MOSAIC_RMS) },
+    { G, .name = "-mosaic_rms", .also = DB_FOR_VIEW, .arguments = "RMS", FIELD(MOSAIC_RMS) },
     { G, .name = "-mosaic_rms_abc", .arguments = "A B C", FIELD(MOSAIC_RMS_ABC) },
     { G, .name = "-mosaic_tensor", .arguments = "XX YY ZZ YZ ZX XY", FIELD(MOSAIC_TENSOR) },
     { G, .name = "-strain_rms", .arguments = "RMS", FIELD(STRAIN_RMS) },
@@ -110,14 +110,14 @@ static db_flag flags[] = {
 #undef G
     /* structure factors */
 #define G .group = DB_GROUP_STRUCTURE_FACTORS
-    { G, .name = "-hkl", .aliases = "-model", .arguments = "FILE", .unit = "electrons", TEXT(setup.hkl_file),
+    { G, .name = "-hkl", .also = DB_FOR_VIEW, .aliases = "-model", .arguments = "FILE", .unit = "electrons", TEXT(setup.hkl_file),
       .help = "structure factors: lines of h k l F, P1 with both Friedel mates; or an MTZ or mmCIF file, which is "
               "expanded by its space group; or a model, coordinates in a PDB or mmCIF file, from which they are "
               "calculated, bulk solvent included" },
-    { G, .name = "-hkl_columns", .arguments = "LABEL[,LABEL]", TEXT(setup.hkl_columns),
+    { G, .name = "-hkl_columns", .also = DB_FOR_VIEW, .arguments = "LABEL[,LABEL]", TEXT(setup.hkl_columns),
       .help = "column of an MTZ file (two for Friedel mates, as 'F(+),F(-)'), item of an mmCIF file; default: the "
               "first amplitudes, else intensities" },
-    { G, .name = "-hkl_space_group", .arguments = "GROUP", TEXT(setup.hkl_space_group),
+    { G, .name = "-hkl_space_group", .also = DB_FOR_VIEW, .arguments = "GROUP", TEXT(setup.hkl_space_group),
       .help = "number or symbol of the space group that expands lines of h k l F; default: they stand for "
               "themselves" },
     { G, .name = "-k_sol", .arguments = "DENSITY", FIELD(K_SOL) },
@@ -157,9 +157,9 @@ static db_flag flags[] = {
 #undef G
     /* beam */
 #define G .group = DB_GROUP_BEAM
-    { G, .name = "-lambda", .also = DB_FOR_ORIENT | DB_FOR_NOISE, .aliases = "-wavelength -wave",
+    { G, .name = "-lambda", .also = DB_FOR_ORIENT | DB_FOR_NOISE | DB_FOR_VIEW, .aliases = "-wavelength -wave",
       .arguments = "WAVELENGTH", FIELD(WAVELENGTH), DB_SETS(setup.wavelength_given, 1) },
-    { G, .name = "-energy", .also = DB_FOR_ORIENT | DB_FOR_NOISE, .arguments = "ENERGY", .unit = "eV",
+    { G, .name = "-energy", .also = DB_FOR_ORIENT | DB_FOR_NOISE | DB_FOR_VIEW, .arguments = "ENERGY", .unit = "eV",
       NUMBER(setup.wavelength, 12398.42), DB_SETS(setup.wavelength_given, 1), .reciprocal = 1,
       .help = "photon energy instead of the wavelength" },
     { G, .name = "-fluence", .also = DB_FOR_NOISE, .arguments = "FLUENCE", FIELD(FLUENCE),
@@ -177,11 +177,11 @@ static db_flag flags[] = {
       .help = "horizontal: about beam x polarization" },
     { G, .name = "-vdivrange", .arguments = "RANGE", ELEMENT(DIVERGENCE, 2),
       .help = "vertical: about the polarization axis" },
-    { G, .name = "-divergence_rms", .commands = DB_FOR_CRYSTALS, .arguments = "H [V]", FIELD(DIVERGENCE_RMS),
+    { G, .name = "-divergence_rms", .also = DB_FOR_VIEW, .commands = DB_FOR_CRYSTALS, .arguments = "H [V]", FIELD(DIVERGENCE_RMS),
       .least = 1 },
     { G, .name = "-divergence_correlation", .commands = DB_FOR_CRYSTALS, .arguments = "R",
       FIELD(DIVERGENCE_CORRELATION) },
-    { G, .name = "-bandwidth_rms", .commands = DB_FOR_CRYSTALS, .arguments = "RMS", FIELD(BANDWIDTH_RMS) },
+    { G, .name = "-bandwidth_rms", .also = DB_FOR_VIEW, .commands = DB_FOR_CRYSTALS, .arguments = "RMS", FIELD(BANDWIDTH_RMS) },
     { G, .name = "-hdiv", .arguments = "RANGE", NOT_READ(1, "-hdivrange") },
     { G, .name = "-vdiv", .arguments = "RANGE", NOT_READ(1, "-vdivrange") },
     { G, .name = "-hdivstep", .arguments = "STEP", .unit = "mrad", NUMBER(setup.divergence_step[0], 1e-3),
@@ -210,8 +210,8 @@ static db_flag flags[] = {
 #undef G
     /* spindle */
 #define G .group = DB_GROUP_SPINDLE
-    { G, .name = "-phi", .also = DB_FOR_NOISE, .arguments = "ANGLE", FIELD(PHI) },
-    { G, .name = "-osc", .also = DB_FOR_NOISE, .arguments = "RANGE", FIELD(OSC),
+    { G, .name = "-phi", .also = DB_FOR_NOISE | DB_FOR_VIEW, .arguments = "ANGLE", FIELD(PHI) },
+    { G, .name = "-osc", .also = DB_FOR_NOISE | DB_FOR_VIEW, .arguments = "RANGE", FIELD(OSC),
       .help = "oscillation range; alone it makes two steps" },
     { G, .name = "-phistep", .arguments = "STEP", FIELD(PHI_STEP) },
     { G, .name = "-phisteps", .arguments = "COUNT", INTEGER(setup.phi_steps, 0), .help = "number of steps" },
@@ -219,7 +219,7 @@ static db_flag flags[] = {
 #undef G
     /* detector */
 #define G .group = DB_GROUP_DETECTOR
-    { G, .name = "-pixel", .aliases = "-pixel_size -pixelsize", .arguments = "SIZE", FIELD(PIXEL_SIZE) },
+    { G, .name = "-pixel", .also = DB_FOR_VIEW, .aliases = "-pixel_size -pixelsize", .arguments = "SIZE", FIELD(PIXEL_SIZE) },
     { G, .name = "-detsize", .arguments = "SIZE", .unit = "mm", NUMBER(setup.detector_size, 1), .fill = 2,
       .help = "detector size along fast and slow; default 102.4" },
     { G, .name = "-detsize_f", .arguments = "SIZE", .unit = "mm", NUMBER(setup.detector_size[0], 1),
@@ -234,57 +234,57 @@ static db_flag flags[] = {
       INTEGER(setup.detector_pixels[0], 1), .help = "along fast" },
     { G, .name = "-detpixels_s", .aliases = "-detpixels_y", .arguments = "COUNT",
       INTEGER(setup.detector_pixels[1], 1), .help = "along slow" },
-    { G, .name = "-distance", .arguments = "D", FIELD(DISTANCE), IMPLIES(BEAM) },
-    { G, .name = "-close_distance", .arguments = "Z", FIELD(CLOSE_DISTANCE), IMPLIES(SAMPLE) },
-    { G, .name = "-Xbeam", .arguments = "X", .unit = "mm", NUMBER(setup.beam_centre[0], 1), IMPLIES(BEAM),
+    { G, .name = "-distance", .also = DB_FOR_VIEW, .arguments = "D", FIELD(DISTANCE), IMPLIES(BEAM) },
+    { G, .name = "-close_distance", .also = DB_FOR_VIEW, .arguments = "Z", FIELD(CLOSE_DISTANCE), IMPLIES(SAMPLE) },
+    { G, .name = "-Xbeam", .also = DB_FOR_VIEW, .arguments = "X", .unit = "mm", NUMBER(setup.beam_centre[0], 1), IMPLIES(BEAM),
       .help = "direct beam, in the convention's meaning" },
-    { G, .name = "-Ybeam", .arguments = "Y", .unit = "mm", NUMBER(setup.beam_centre[1], 1), IMPLIES(BEAM),
+    { G, .name = "-Ybeam", .also = DB_FOR_VIEW, .arguments = "Y", .unit = "mm", NUMBER(setup.beam_centre[1], 1), IMPLIES(BEAM),
       .help = "direct beam, in the convention's meaning" },
     { G, .name = "-Xclose", .arguments = "X", .unit = "mm", NUMBER(setup.close_point[0], 1), IMPLIES(SAMPLE),
       .help = "point closest to the sample, along fast; where the pivot is the sample, and in custom" },
     { G, .name = "-Yclose", .arguments = "Y", .unit = "mm", NUMBER(setup.close_point[1], 1), IMPLIES(SAMPLE),
       .help = "the same along slow" },
-    { G, .name = "-ORGX", .arguments = "X", .unit = "pixel", NUMBER(setup.org[0], 1), IMPLIES(SAMPLE),
+    { G, .name = "-ORGX", .also = DB_FOR_VIEW, .arguments = "X", .unit = "pixel", NUMBER(setup.org[0], 1), IMPLIES(SAMPLE),
       .help = "point closest to the sample as XDS counts it: the first pixel's centre is 1" },
-    { G, .name = "-ORGY", .arguments = "Y", .unit = "pixel", NUMBER(setup.org[1], 1), IMPLIES(SAMPLE),
+    { G, .name = "-ORGY", .also = DB_FOR_VIEW, .arguments = "Y", .unit = "pixel", NUMBER(setup.org[1], 1), IMPLIES(SAMPLE),
       .help = "the same along slow" },
-    { G, .name = "-pivot", .arguments = "beam|sample", FIELD(PIVOT),
+    { G, .name = "-pivot", .also = DB_FOR_VIEW, .arguments = "beam|sample", FIELD(PIVOT),
       .help = "what stays fixed when the detector turns; wins over the convention" },
-    { G, .name = "-mosflm", DB_SETS(setup.convention, DB_CONVENTION_MOSFLM), IMPLIES(BEAM),
+    { G, .name = "-mosflm", .also = DB_FOR_VIEW, DB_SETS(setup.convention, DB_CONVENTION_MOSFLM), IMPLIES(BEAM),
       .help = "convention MOSFLM (default): beam along x, Xbeam along slow, half a pixel further, pivot beam" },
-    { G, .name = "-denzo", DB_SETS(setup.convention, DB_CONVENTION_DENZO), IMPLIES(BEAM),
+    { G, .name = "-denzo", .also = DB_FOR_VIEW, DB_SETS(setup.convention, DB_CONVENTION_DENZO), IMPLIES(BEAM),
       .help = "convention DENZO: as MOSFLM without the half pixel" },
-    { G, .name = "-adxv", DB_SETS(setup.convention, DB_CONVENTION_ADXV), IMPLIES(BEAM),
+    { G, .name = "-adxv", .also = DB_FOR_VIEW, DB_SETS(setup.convention, DB_CONVENTION_ADXV), IMPLIES(BEAM),
       .help = "convention ADXV: beam along z, Ybeam counts upwards, pivot beam" },
-    { G, .name = "-xds", DB_SETS(setup.convention, DB_CONVENTION_XDS), IMPLIES(SAMPLE),
+    { G, .name = "-xds", .also = DB_FOR_VIEW, DB_SETS(setup.convention, DB_CONVENTION_XDS), IMPLIES(SAMPLE),
       .help = "convention XDS: beam along z, pivot sample, -ORGX -ORGY" },
-    { G, .name = "-dials", DB_SETS(setup.convention, DB_CONVENTION_DIALS), IMPLIES(BEAM),
+    { G, .name = "-dials", .also = DB_FOR_VIEW, DB_SETS(setup.convention, DB_CONVENTION_DIALS), IMPLIES(BEAM),
       .help = "convention DIALS: as XDS with a vertical spindle and polarization" },
-    { VECTOR(FAST_AXIS), .name = "-fdet_vector", .help = "fast axis; makes the convention custom" },
-    { VECTOR(SLOW_AXIS), .name = "-sdet_vector", .help = "slow axis; makes the convention custom" },
+    { VECTOR(FAST_AXIS), .name = "-fdet_vector", .also = DB_FOR_VIEW, .help = "fast axis; makes the convention custom" },
+    { VECTOR(SLOW_AXIS), .name = "-sdet_vector", .also = DB_FOR_VIEW, .help = "slow axis; makes the convention custom" },
     { VECTOR(NORMAL), .name = "-odet_vector", .help = "normal, away from the sample; convention custom" },
     { G, .name = "-xdet_vector", .arguments = "X Y Z", NOT_READ(3, "-fdet_vector") },
     { G, .name = "-ydet_vector", .arguments = "X Y Z", NOT_READ(3, "-sdet_vector") },
     { G, .name = "-zdet_vector", .arguments = "X Y Z", NOT_READ(3, "-odet_vector") },
-    { VECTOR(BEAM_AXIS), .name = "-beam_vector", .help = "direction of photon travel; convention custom" },
+    { VECTOR(BEAM_AXIS), .name = "-beam_vector", .also = DB_FOR_VIEW, .help = "direction of photon travel; convention custom" },
     { VECTOR(POLARIZATION_AXIS), .name = "-polar_vector", .help = "along the E field; convention custom" },
-    { VECTOR(SPINDLE_AXIS), .name = "-spindle_axis", .help = "spindle axis; convention custom" },
+    { VECTOR(SPINDLE_AXIS), .name = "-spindle_axis", .also = DB_FOR_VIEW, .help = "spindle axis; convention custom" },
     { VECTOR(TWOTHETA_AXIS), .name = "-twotheta_axis", .help = "two-theta axis; convention custom" },
     { G, .name = "-pix0_vector", .arguments = "X Y Z", .unit = "m", NUMBERS(3, setup.origin, 1), .vector = 1,
       .help = "outer corner of the first pixel, whatever the rotations; sets distance and beam centre; custom" },
-    { G, .name = "-pix0_vector_mm", .arguments = "X Y Z", .unit = "mm", NUMBERS(3, setup.origin, 1e-3), .vector = 1,
+    { G, .name = "-pix0_vector_mm", .also = DB_FOR_VIEW, .arguments = "X Y Z", .unit = "mm", NUMBERS(3, setup.origin, 1e-3), .vector = 1,
       .help = "the same in mm" },
-    { G, .name = "-detector_rotx", .arguments = "ANGLE", ELEMENT(DETECTOR_ROTATION, 1),
+    { G, .name = "-detector_rotx", .also = DB_FOR_VIEW, .arguments = "ANGLE", ELEMENT(DETECTOR_ROTATION, 1),
       .help = "turns the detector about x of the laboratory" },
-    { G, .name = "-detector_roty", .arguments = "ANGLE", ELEMENT(DETECTOR_ROTATION, 2), .help = "about y, after x" },
-    { G, .name = "-detector_rotz", .arguments = "ANGLE", ELEMENT(DETECTOR_ROTATION, 3),
+    { G, .name = "-detector_roty", .also = DB_FOR_VIEW, .arguments = "ANGLE", ELEMENT(DETECTOR_ROTATION, 2), .help = "about y, after x" },
+    { G, .name = "-detector_rotz", .also = DB_FOR_VIEW, .arguments = "ANGLE", ELEMENT(DETECTOR_ROTATION, 3),
       .help = "about z, after x and y" },
-    { G, .name = "-twotheta", .arguments = "ANGLE", FIELD(TWOTHETA), IMPLIES(SAMPLE) },
+    { G, .name = "-twotheta", .also = DB_FOR_VIEW, .arguments = "ANGLE", FIELD(TWOTHETA), IMPLIES(SAMPLE) },
     { G, .name = "-panel_turn", .commands = RENDERERS, .arguments = "FAST SLOW NORMAL", FIELD(PANEL_TURN) },
     { G, .name = "-panel_shift", .commands = RENDERERS, .arguments = "FAST SLOW NORMAL", FIELD(PANEL_SHIFT) },
     { G, .name = "-point_pixel", .commands = RENDERERS, DB_SETS(setup.point_pixel, 1),
       .help = "solid angle 1/R^2 without obliquity" },
-    { G, .name = "-roi", .arguments = "XMIN XMAX YMIN YMAX", .unit = "pixel", INTEGERS(4, roi, 0),
+    { G, .name = "-roi", .also = DB_FOR_VIEW, .arguments = "XMIN XMAX YMIN YMAX", .unit = "pixel", INTEGERS(4, roi, 0),
       .help = "renders only these pixels (fast, slow), both ends included; the others are 0" },
     { G, .name = "-curved_det", .commands = RENDERERS, DB_SETS(setup.curved, 1),
       .help = "pixels on a sphere around the sample that touches the plane at the direct beam" },
@@ -307,17 +307,17 @@ static db_flag flags[] = {
       .least = 1 },
     { G, .name = "-point_spread_correlation", .commands = DB_FOR_CRYSTALS, .arguments = "R",
       FIELD(POINT_SPREAD_CORRELATION) },
-    { G, .name = "-mask", .arguments = "FILE", TEXT(mask_file),
+    { G, .name = "-mask", .also = DB_FOR_VIEW, .arguments = "FILE", TEXT(mask_file),
       .help = "SMV image of the detector's size; pixels that are 0 in it are left out, and its header counts as "
               "that of -img" },
-    { G, .name = "-img", .aliases = "-header", .arguments = "FILE", TEXT(img_file),
+    { G, .name = "-img", .also = DB_FOR_VIEW, .aliases = "-header", .arguments = "FILE", TEXT(img_file),
       .help = "image; size, pixel, wavelength, phi, two-theta, distance, beam centre and sensor of its "
               "header hold where no flag says otherwise" },
-    { G, .name = "-expt", .commands = DB_FOR_CRYSTALS, .arguments = "FILE", TEXT(setup.expt_file),
+    { G, .name = "-expt", .also = DB_FOR_VIEW, .commands = DB_FOR_CRYSTALS, .arguments = "FILE", TEXT(setup.expt_file),
       .help = "DIALS experiment list (.expt), .geom of CrystFEL or XPARM.XDS: beam, panels, spindle and crystal, in its "
               "own frame; flags of "
               "crystal, beam and spindle win, -distance moves the panels" },
-    { G, .name = "-expt_number", .commands = DB_FOR_CRYSTALS, .arguments = "NUMBER", FIELD(EXPT_NUMBER),
+    { G, .name = "-expt_number", .also = DB_FOR_VIEW, .commands = DB_FOR_CRYSTALS, .arguments = "NUMBER", FIELD(EXPT_NUMBER),
       .help = "which experiment of the list, from 0; default: the only one, or the one that shows -img" },
     { G, .name = "-expt_frame", .commands = DB_FOR_CRYSTALS, .arguments = "NUMBER", FIELD(EXPT_FRAME),
       .help = "which image of the experiment's scan, as the scan counts them; default: -img, or the first one" },
@@ -332,7 +332,7 @@ static db_flag flags[] = {
       .help = "polarization of every sample" },
     { G, .name = "-oversample_thick", DB_SETS(setup.oversample_thick, 1), COMPAT_ONLY(per_sample),
       .help = "absorption of every sample" },
-    { G, .name = "-dmin", .arguments = "D", .unit = "A", NUMBER(setup.d_min, 1),
+    { G, .name = "-dmin", .also = DB_FOR_VIEW, .arguments = "D", .unit = "A", NUMBER(setup.d_min, 1),
       .help = "leaves out what the crystal scatters at smaller spacings; default 0: nothing" },
     { G, .name = "-water", .arguments = "SIZE", FIELD(WATER_SIZE) },
 #undef G
@@ -368,8 +368,8 @@ static db_flag flags[] = {
     { G, .name = "-pgmscale", .arguments = "FACTOR", NUMBER(pgm_scale, 1), DB_SETS(pgm, 1), .commands = IMAGES,
       .help = "grey levels per photon of -pgmfile; default (0): 50 at the root mean square deviation" },
     { G, .name = "-nopgm", DB_SETS(pgm, 0), .help = "no PGM, if -pgmfile does not follow" },
-    { G, .name = "-o", .arguments = "FILE", OUTPUT(matrix_output), .for_terminal = 1, .commands = DB_FOR_ORIENT,
-      .help = "orientation matrix as a file" },
+    { G, .name = "-o", .arguments = "FILE", OUTPUT(output_file), .for_terminal = 1, .commands = DB_FOR_ORIENT | DB_FOR_VIEW,
+      .help = "orientation matrix as a file; of dualbragg view the picture: FILE.png, or a page, FILE.html" },
     { G, .name = "-print", .arguments = "matrix|flags", CHOICE(print_as, "matrix", "flags"),
       .commands = DB_FOR_ORIENT,
       .help = "what is printed: the matrix, or cell, misset angles and wavelength as flags of sim" },
@@ -436,6 +436,30 @@ static db_flag flags[] = {
       .help = "width of a pixel; default 16; 32 raises the limit from 65535 to 2147483647" },
     { G, .name = "-truncate", DB_SETS(noise.truncate, 1), .help = "numbers are cut off instead of rounded" },
 #undef G
+    /* pictures of measured images */
+#define G .group = DB_GROUP_VIEW
+    { G, .name = "-colours", .aliases = "-colors", .arguments = "grey|inverted|heat",
+      CHOICE(view.colours, "grey", "inverted", "heat"), .help = "black on white (default), white on black, or dark to bright" },
+    { G, .name = "-counts", .arguments = "LOW HIGH", .unit = "counts", NUMBERS(2, view.counts, 1),
+      .help = "counts at the ends of the colours; default: chosen, so that spots and background show" },
+    { G, .name = "-percentile", .arguments = "LOW HIGH", .unit = "%", NUMBERS(2, view.percentile, 1), .ranged = 1,
+      .maximum = 100, .help = "the same as shares of the pixels that are shown" },
+    { G, .name = "-log", DB_SETS(view.logarithmic, 1), .help = "logarithmic colours, from the low end" },
+    { G, .name = "-size", .arguments = "PIXELS", INTEGER(view.size, 16), .maximum = 20000,
+      .help = "longest side of a PNG; default 1400; larger images are shown in blocks, by their largest trusted pixels" },
+    { G, .name = "-bin", .arguments = "COUNT", INTEGER(view.bin, 1), .maximum = 1000,
+      .help = "blocks of so many pixels along each side, instead; a page has all pixels by default, up to 24 million" },
+    { G, .name = "-rings", .arguments = "D ...", .unit = "A", .kind = DB_FLAG_NUMBER, .least = 1, .most = 9,
+      .member = MEMBER(view.ring), .factor = 1, .ranged = 1, .minimum = 0.01, .help = "resolution rings; default: round ones" },
+    { G, .name = "-norings", DB_SETS(view.no_rings, 1), .help = "none of them" },
+    { G, .name = "-strong", .arguments = "SIGMA", NUMBER(view.strong, 1), .ranged = 1, .minimum = 1, .maximum = 1000,
+      .help = "observed spots: pixels so many standard deviations above the background, three or more together; default 6" },
+    { G, .name = "-noobserved", DB_SETS(view.no_observed, 1), .help = "observed spots are not looked for" },
+    { G, .name = "-near", .arguments = "ANGLE", .unit = "degree", NUMBER(view.near, 1), .ranged = 1, .maximum = 10,
+      .help = "predicted spots: also reflections that a turn by so much would bring to the Ewald sphere; default 0" },
+    { G, .name = "-sum", .arguments = "COUNT", INTEGER(view.sum, 1), .maximum = 100000,
+      .help = "adds so many images of the file, from the one named" },
+#undef G
     /* derivatives */
 #define G .group = DB_GROUP_DERIVATIVES
     { G, .name = "-params", .aliases = "-parameters", .arguments = "A,B,...|all", TEXT(parameters),
@@ -455,7 +479,7 @@ static db_flag flags[] = {
 #undef G
     /* control */
 #define G .group = DB_GROUP_CONTROL
-    { G, .name = "--threads", .arguments = "COUNT", INTEGER(threads, 0),
+    { G, .name = "--threads", .also = DB_FOR_VIEW, .arguments = "COUNT", INTEGER(threads, 0),
       .help = "default (0): all processors; results have the same bits for any number" },
     { G, .name = "--precision", .arguments = "auto|double|mixed", CHOICE(precision_choice, "auto", "double", "mixed"),
       .commands = DB_FOR_SIM | DB_FOR_GRAD | DB_FOR_AMORPHOUS,
@@ -477,7 +501,7 @@ static db_flag flags[] = {
     { G, .name = "--profile", .arguments = "FILE", OUTPUT(profile_file), .for_terminal = 1,
       .help = "writes what took how long, for chrome://tracing, and prints a table of it on stderr; see "
               "docs/howto/profile.md" },
-    { G, .name = "--quiet", .aliases = "-q", DB_SETS(quiet, 1), .also = DB_FOR_ORIENT,
+    { G, .name = "--quiet", .aliases = "-q", DB_SETS(quiet, 1), .also = DB_FOR_ORIENT | DB_FOR_VIEW,
       .help = "errors and requested files only" },
     { G, .name = "--digits", .arguments = "COUNT", INTEGER(digits, 1),
       .help = "significant digits of printed numbers; default 6" },
@@ -489,7 +513,7 @@ static db_flag flags[] = {
     { G, .name = "-compat", DB_SETS(setup.compat, 1), .commands = DB_FOR_CRYSTALS | DB_FOR_ORIENT,
       .help = "the image and the files that nanoBragg makes, its oddities included; see "
               "docs/howto/from-nanobragg.md" },
-    { G, .name = "--help", .aliases = "-h", DB_SETS(help, 1), .ends = 1, .also = DB_FOR_ORIENT, .help = "this text" },
+    { G, .name = "--help", .aliases = "-h", DB_SETS(help, 1), .ends = 1, .also = DB_FOR_ORIENT | DB_FOR_VIEW, .help = "this text" },
 #undef G
     // clang-format on
 };
@@ -499,9 +523,8 @@ void db_flags_complete(void) {
         db_flag_complete(&flags[i], MEMBER(setup));
 }
 
-static const char *const commands[] = {
-    "sim", "grad", "check", "amorphous", "orient", "noise", NULL
-};
+static const char *const commands[] = { "sim",    "grad",  "check", "amorphous",
+                                        "orient", "noise", "view",  NULL };
 
 static const char *const groups[] = {
     [DB_GROUP_CRYSTAL] = "Crystal",
@@ -514,6 +537,7 @@ static const char *const groups[] = {
     [DB_GROUP_OUTPUT] = "Output",
     [DB_GROUP_SHOTS] = "Many shots",
     [DB_GROUP_NOISE] = "Noise and detector",
+    [DB_GROUP_VIEW] = "Pictures of measured images",
     [DB_GROUP_DERIVATIVES] = "Derivatives",
     [DB_GROUP_CONTROL] = "Control",
     [DB_GROUP_COUNT] = NULL,
@@ -531,6 +555,7 @@ static const unsigned group_commands[DB_GROUP_COUNT] = {
     [DB_GROUP_OUTPUT] = RENDERERS,
     [DB_GROUP_SHOTS] = DB_FOR_SIM,
     [DB_GROUP_NOISE] = IMAGES | DB_FOR_NOISE,
+    [DB_GROUP_VIEW] = DB_FOR_VIEW,
     [DB_GROUP_DERIVATIVES] = DB_FOR_CRYSTALS,
     [DB_GROUP_CONTROL] = RENDERERS | DB_FOR_NOISE,
 };
@@ -547,3 +572,13 @@ const db_flag_table db_check_flags = TABLE("check", DB_FOR_CHECK);
 const db_flag_table db_amorphous_flags = TABLE("amorphous", DB_FOR_AMORPHOUS);
 const db_flag_table db_orient_flags = TABLE("orient", DB_FOR_ORIENT);
 const db_flag_table db_noise_flags = TABLE("noise", DB_FOR_NOISE);
+const db_flag_table db_view_flags = {
+    .command = "view",
+    .flags = flags,
+    .count = sizeof flags / sizeof *flags,
+    .bit = DB_FOR_VIEW,
+    .commands = commands,
+    .groups = groups,
+    .group_commands = group_commands,
+    .takes_words = 1,
+};

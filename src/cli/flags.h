@@ -1,5 +1,5 @@
-/* The flags of sim, grad, check, amorphous, orient and noise, which share one table, and what they do
- * to the settings. */
+/* The flags of sim, grad, check, amorphous, orient, noise and view, which share one table, and what they
+ * do to the settings. */
 #ifndef DB_CLI_FLAGS_H
 #define DB_CLI_FLAGS_H
 
@@ -16,6 +16,7 @@ typedef enum db_flag_group {
     DB_GROUP_OUTPUT,
     DB_GROUP_SHOTS,
     DB_GROUP_NOISE,
+    DB_GROUP_VIEW,
     DB_GROUP_DERIVATIVES,
     DB_GROUP_CONTROL,
     DB_GROUP_COUNT
@@ -29,11 +30,12 @@ enum {
     DB_FOR_AMORPHOUS = 8,
     DB_FOR_ORIENT = 16,
     DB_FOR_NOISE = 32,
+    DB_FOR_VIEW = 64,
     DB_FOR_CRYSTALS = DB_FOR_SIM | DB_FOR_GRAD | DB_FOR_CHECK
 };
 
 extern const db_flag_table db_sim_flags, db_grad_flags, db_check_flags, db_amorphous_flags,
-    db_orient_flags, db_noise_flags;
+    db_orient_flags, db_noise_flags, db_view_flags;
 
 /* Before the first use of the tables. */
 void db_flags_complete(void);

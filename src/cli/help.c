@@ -63,7 +63,7 @@ static void print_row(FILE *out, const db_flag_table *table, const db_flag *flag
 
 void db_print_flags_markdown(FILE *out, const db_flag_table *table) {
     fputs(
-        "# Flags of dualbragg sim, grad, check, amorphous, orient and noise\n\n"
+        "# Flags of dualbragg sim, grad, check, amorphous, orient, noise and view\n\n"
         "This page is printed by `dualbragg help --markdown`; a test keeps the two equal.\n\n"
         "Every flag may be written with one dash or two. Of flags that say the same thing the\n"
         "last one wins; otherwise their order does not matter (a flag for one axis, like -Na,\n"

@@ -107,6 +107,7 @@ static db_status place_by_header(db_context *context, db_imported *file) {
     db_setup_init(&setup);
     DB_TRY(db_setup_read_header(context, file->name, DB_HEADER_OF_IMAGE, &setup, NULL, NULL));
     memcpy(setup.cell, any_cell, sizeof any_cell);
+    if (!(setup.osc > 0)) setup.phi = 0; /* a crystal is told of as it stands on a still */
     db_experiment_clear(&file->experiment);
     memset(&file->experiment, 0, sizeof file->experiment);
     DB_TRY(db_setup_resolve(context, &setup, &file->experiment, NULL, NULL));

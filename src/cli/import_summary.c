@@ -261,7 +261,11 @@ static void advise(const db_imported *files, db_import_summary *s) {
     const int crystal = s->crystal >= 0 || known_cell(files, s);
     if (s->image >= 0 && crystal && !*s->fit)
         print_fit(out, files, s);
-    else if (crystal)
+    else if (s->image >= 0) {
+        fputs("dualbragg view", out);
+        db_print_shell_word(out, files[s->image].name);
+        fputs(" -o image.html", out);
+    } else if (crystal)
         print_sim(out, files, s);
     fclose(out);
     s->next[sizeof s->next - 1] = '\0';

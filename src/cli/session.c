@@ -228,7 +228,7 @@ static db_status take_list(db_session *session, db_setup *setup) {
 /* Where -mask, -img and -expt name files, these stand in for the defaults: first the header of the
  * mask, then that of the image, then the experiment list, then the flags, which win. What gets noise
  * has a header of its own, if it is no raw floats. */
-static db_status take_headers(db_session *session) {
+db_status db_session_take_headers(db_session *session) {
     const db_settings *const named = &session->settings;
     const char *const image = named->img_file                              ? named->img_file
                               : db_noise_of_image(session->context, named) ? named->float_file
@@ -303,7 +303,7 @@ db_status db_session_open(db_session *session, const db_command *command, int ar
     if (status == DB_OK) status = db_flag_files_take_input(settings->flags, settings);
     if (status == DB_OK) status = open_context(session);
     if (status == DB_OK) status = open_profile(session, entered, before);
-    if (status == DB_OK) status = take_headers(session);
+    if (status == DB_OK) status = db_session_take_headers(session);
     if (status == DB_OK) status = db_flag_files_take_output(settings->flags, settings);
     if (status == DB_OK) status = resolve(session);
     if (status == DB_OK) status = lay_out_sheet(session);

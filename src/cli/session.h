@@ -26,6 +26,9 @@ typedef struct db_session {
 /* Reads the flags and prepares everything; reports errors itself. Close it whatever the status. */
 db_status db_session_open(db_session *session, const db_command *command, int argc, char **argv);
 
+/* Puts what the image of -img and the list of -expt say below the flags that were given. */
+db_status db_session_take_headers(db_session *session);
+
 /* Frees everything and writes the profile of a run that ended with `status`. Returns `status`, or
  * the failure to write. */
 db_status db_session_close(db_session *session, db_status status);

@@ -54,8 +54,19 @@ typedef struct db_settings {
 
     /* orientation matrices */
     const char *keyword_file;
-    const char *matrix_output;
-    int print_as; /* 0 matrix, 1 flags */
+    const char *output_file; /* -o: of view the picture */
+    int print_as;            /* 0 matrix, 1 flags */
+
+    /* pictures of measured images */
+    struct {
+        int colours, logarithmic; /* grey, inverted, heat */
+        double counts[2], percentile[2];
+        int bin, size; /* 0: chosen */
+        int no_rings, no_observed;
+        double ring[9]; /* NAN: not given */
+        double strong, near;
+        int sum; /* images */
+    } view;
 
     /* how to run */
     int threads;

@@ -59,6 +59,12 @@ static db_status encode(db_context *context, const float *pixels, int fast_pixel
     return status;
 }
 #else
+static db_status compress_rgb(db_context *context, const uint8_t *rgb, int fast_pixels,
+                              int slow_pixels, unsigned char **bytes, size_t *byte_count) {
+    (void)rgb, (void)fast_pixels, (void)slow_pixels, (void)bytes, (void)byte_count;
+    return db_fail(context, DB_ERROR_UNSUPPORTED, "picture: this build has no libpng");
+}
+
 static db_status encode(db_context *context, const float *pixels, int fast_pixels, int slow_pixels,
                         const db_colour_scale *scale, unsigned char **bytes, size_t *byte_count) {
     (void)pixels, (void)fast_pixels, (void)slow_pixels, (void)scale, (void)bytes, (void)byte_count;
@@ -78,16 +84,31 @@ db_status db_encode_png(db_context *context, const float *pixels, int fast_pixel
     return encode(context, pixels, fast_pixels, slow_pixels, &scale, bytes, byte_count);
 }
 
+/* Frees the bytes. */
+static db_status write_bytes(db_context *context, const char *path, unsigned char *bytes,
+                             size_t byte_count) {
+    const db_file_part part = { bytes, byte_count };
+    const db_status status = db_write_atomically(context, path, &part, 1);
+    free(bytes);
+    return status;
+}
+
 db_status db_write_png(db_context *context, const char *path, const float *pixels, int fast_pixels,
                        int slow_pixels, db_colour_map map, double low, double high) {
     unsigned char *bytes;
     size_t byte_count;
     DB_TRY(db_encode_png(context, pixels, fast_pixels, slow_pixels, map, low, high, &bytes,
                          &byte_count));
-    const db_file_part part = { bytes, byte_count };
-    const db_status status = db_write_atomically(context, path, &part, 1);
-    free(bytes);
-    return status;
+    return write_bytes(context, path, bytes, byte_count);
+}
+
+db_status db_write_png_rgb(db_context *context, const char *path, const uint8_t *rgb,
+                           int fast_pixels, int slow_pixels) {
+    unsigned char *bytes = NULL;
+    size_t byte_count = 0;
+    DB_TRY(check_shape(context, fast_pixels, slow_pixels));
+    DB_TRY(compress_rgb(context, rgb, fast_pixels, slow_pixels, &bytes, &byte_count));
+    return write_bytes(context, path, bytes, byte_count);
 }
 
 static unsigned char grey(float intensity, double scale) {

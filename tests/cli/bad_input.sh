@@ -40,7 +40,7 @@
     expect 2 "-params: cell_a is named twice" grad $small -params cell_a,distance,cell_a
     expect 2 "-params: expected names separated by commas" grad $small -params cell_a,,distance
     expect 2 "unknown command 'simm'; the nearest known one is 'sim'" simm
-    expect 2 "no command named, found '-cell'; expected sim, grad, check, fit, amorphous, orient, add, compare, noise, help or version" \
+    expect 2 "no command named, found '-cell'; expected sim, grad, check, fit, import, view, amorphous, orient, add, compare, noise, help or version" \
         -cell 40
     expect 2 "'--lambda=1.2': expected a blank between flag and value: --lambda 1.2" sim $small -floatfile o --lambda=1.2
     expect 2 "unknown flag '--lamda=1.2'; the nearest known one is" sim $small -floatfile o --lamda=1.2

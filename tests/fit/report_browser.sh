@@ -5,7 +5,7 @@
 set -eu
 . "$SOURCE_DIR/tests/support/scratch"
 needs_fit
-browser=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)}
+. "$SOURCE_DIR/tests/support/browser"
 if [ -z "$browser" ]; then
     echo "skipped: no chromium"
     exit 77
@@ -19,43 +19,8 @@ mv stand_in.img '<b>stand&in.img'
 "$DUALBRAGG" fit "$SOURCE_DIR/examples/thaumatin.yaml" --image '<b>stand&in.img' --output result model.matrix=stand_in.mat \
     --quiet
 
-browse() { # OPTIONS... PAGE: what the browser prints is in browser.log
-    timeout 120 "$browser" --headless=new --no-sandbox --disable-gpu --hide-scrollbars --no-first-run \
-        --disable-dev-shm-usage --user-data-dir="$work/profile" --enable-logging=stderr --v=0 \
-        --virtual-time-budget="${budget:-20000}" --window-size=1300,900 "$@" 2> browser.log
-}
-
-# The page with the checks in it, and with an ear for errors before anything else runs.
-awk -v checks="$SOURCE_DIR/tests/fit/report_check.js" '
-    { at = index($0, "</head>") }
-    at {
-        $0 = substr($0, 1, at - 1) "<script>window.reportErrors = [];" \
-            "addEventListener(\"error\", e => reportErrors.push(\"error: \" + e.message), true);" \
-            "addEventListener(\"unhandledrejection\", e => reportErrors.push(\"rejection: \" + e.reason));</script>" \
-            substr($0, at)
-    }
-    { end = index($0, "</body>") }
-    end {
-        print substr($0, 1, end - 1) "<script>"
-        while ((getline line < checks) > 0) print line
-        print "</script>" substr($0, end)
-        next
-    }
-    { print }' result.html > checked.html
-# The browser's clock goes on while pictures are unpacked: on a busy machine the page may need more of it.
-for budget in 20000 100000 500000; do
-    browse --dump-dom "file://$work/checked.html" > dom.html ||
-        fail "the browser ended with status $?: $(tail -n 3 browser.log)"
-    sed -n '/id="report-check"/,/end of checks/p' dom.html > checks
-    ! grep -q 'end of checks' checks || break
-done
-budget=20000
-cat checks
-grep -q 'end of checks' checks || fail "the checks did not run to their end"
-grep '^FAILED' checks > failed && fail "see above"
+run_checks result.html "$SOURCE_DIR/tests/fit/report_check.js" report
 [ "$(grep -c '^ok' checks)" -ge 50 ] || fail "only $(grep -c '^ok' checks) checks"
-# What the checks themselves do, reading canvases, earns them a piece of advice.
-grep CONSOLE browser.log | grep -v willReadFrequently && fail "the browser's console is not empty"
 
 # The value shown is the image's own: two bytes per pixel after the header, pedestal included.
 pixel() {

@@ -28,6 +28,30 @@ function checkbox(label, checked, change) {
   return make('label', {}, input, ' ' + label);
 }
 
+// What a data element of the page holds.
+const read = id => { const e = document.getElementById(id); return e ? JSON.parse(e.textContent) : null; };
+const fileName = path => path.split('/').pop();
+const note = (...text) => make('p', { class: 'note' }, ...text);
+
+// Light or dark: as the system has it, until the reader chooses.
+function theme() {
+  const root = document.documentElement, system = matchMedia('(prefers-color-scheme: dark)');
+  let chosen = null;
+  try { chosen = localStorage.getItem('dualbragg-theme'); } catch { /* not allowed here */ }
+  const b = button('', 'change between light and dark', () => {
+    chosen = root.dataset.theme === 'dark' ? 'light' : 'dark';
+    try { localStorage.setItem('dualbragg-theme', chosen); } catch { /* not allowed here */ }
+    apply();
+  });
+  const apply = () => {
+    root.dataset.theme = chosen || (system.matches ? 'dark' : 'light');
+    b.textContent = root.dataset.theme === 'dark' ? '\u2600 light' : '\u263e dark';
+  };
+  system.addEventListener('change', apply);
+  apply();
+  return b;
+}
+
 // Where the data are saved: beside the page's own name.
 const baseName = () => (location.pathname.split('/').pop() || 'report').replace(/\.html?$/, '');
 function save(name, type, text) {

@@ -1,9 +1,7 @@
 // The report, of one image or of many shots: its parts in their order, drawn from the numbers in the page.
-const read = id => { const e = document.getElementById(id); return e ? JSON.parse(e.textContent) : null; };
 const data = read('data'), about = read('data-about'), many = !!data.shots;
 const main = document.getElementById('main'), contents = document.getElementById('contents');
 const parameters = many ? data.shared : data.parameters;
-const fileName = path => path.split('/').pop();
 const unitText = unit => unit === '1' ? '' : unit === 'A' ? '\u00c5' : unit === 'A^2' ? '\u00c5\u00b2' : unit;
 const own = parameters.filter(p => p.error !== null);
 
@@ -16,27 +14,7 @@ function section(id, title, link, ...parts) {
   if (link) contents.append(make('a', { href: '#' + id }, link));
   return element;
 }
-const note = (...text) => make('p', { class: 'note' }, ...text);
 const good = (is, yes, no) => make('span', { class: is ? 'badge good' : 'badge warn' }, is ? yes : no);
-
-// Light or dark: as the system has it, until the reader chooses.
-function theme() {
-  const root = document.documentElement, system = matchMedia('(prefers-color-scheme: dark)');
-  let chosen = null;
-  try { chosen = localStorage.getItem('dualbragg-theme'); } catch { /* not allowed here */ }
-  const b = button('', 'change between light and dark', () => {
-    chosen = root.dataset.theme === 'dark' ? 'light' : 'dark';
-    try { localStorage.setItem('dualbragg-theme', chosen); } catch { /* not allowed here */ }
-    apply();
-  });
-  const apply = () => {
-    root.dataset.theme = chosen || (system.matches ? 'dark' : 'light');
-    b.textContent = root.dataset.theme === 'dark' ? '\u2600 light' : '\u263e dark';
-  };
-  system.addEventListener('change', apply);
-  apply();
-  return b;
-}
 
 function head() {
   const title = fileName(many ? data.provenance.shots : data.provenance.image) || 'refinement';

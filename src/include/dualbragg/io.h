@@ -668,6 +668,17 @@ DB_API db_status db_encode_png(db_context *context, const float *pixels, int fas
                                int slow_pixels, db_colour_map map, double low, double high,
                                unsigned char **bytes, size_t *byte_count);
 
+/** Writes an 8-bit RGB PNG of colours that are known already.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param rgb fast_pixels * slow_pixels times red, green, blue, fast index fastest
+ * @param fast_pixels width
+ * @param slow_pixels height
+ * @return as db_write_png */
+DB_API db_status db_write_png_rgb(db_context *context, const char *path, const uint8_t *rgb,
+                                  int fast_pixels, int slow_pixels);
+
 /** Writes a text file as a whole (atomically).
  *
  * @param context receives the message of a failure

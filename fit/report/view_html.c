@@ -1,0 +1,137 @@
+/* A view as a page of its own. */
+#include "fit/report/view.h"
+
+#include "base/context_internal.h"
+#include "fit/report/page_layout.h"
+#include "fit/report/report.h"
+
+#include <dualbragg/version.h>
+#include <stdio.h>
+
+static const double MOST_PIXELS = 24e6; /* of the page; larger images are reduced */
+
+/* What is drawn, for print_data. */
+typedef struct drawn {
+    const db_view *view;
+    const db_view_options *options;
+    db_view_pixels pixels;
+} drawn;
+
+static void add_place(const db_view *view, db_document *d, json_t *spot, size_t panel,
+                      const double at[2]) {
+    double point[2];
+    db_panel_layout_point(&view->layout, panel, at[0], at[1], point);
+    set(d, spot, "place", numbers(d, point, 2));
+    set(d, spot, "at", numbers(d, at, 2));
+    set(d, spot, "panel", json_integer((json_int_t)panel));
+}
+
+static json_t *observed(const db_view *view, db_document *d) {
+    json_t *const list = json_array();
+    for (size_t i = 0; view->observed && i < view->observed->count; i++) {
+        const db_observed_spot *const s = &view->observed->spot[i];
+        json_t *const spot = json_object();
+        add_place(view, d, spot, s->panel, s->position);
+        set(d, spot, "counts", number(s->counts));
+        add(d, list, spot);
+    }
+    return list;
+}
+
+static json_t *predicted(const db_view *view, db_document *d) {
+    json_t *const list = json_array();
+    for (size_t i = 0; view->predicted && i < view->predicted->count; i++) {
+        const db_spot *const s = &view->predicted->spot[i];
+        json_t *const spot = json_object();
+        add_place(view, d, spot, s->panel, s->position);
+        set(d, spot, "hkl", json_pack("[i,i,i]", s->hkl[0], s->hkl[1], s->hkl[2]));
+        set(d, spot, "d", number(s->resolution));
+        add(d, list, spot);
+    }
+    return list;
+}
+
+/* What stands below the title. */
+static json_t *facts(const db_view *view, db_document *d) {
+    const db_measured_image *const image = view->image;
+    json_t *const list = json_array();
+    char text[160];
+    snprintf(text, sizeof text, "%d × %d pixels%s, %s", image->fast_pixels, image->slow_pixels,
+             image->panel_count > 1 ? " in all panels" : "", image->format);
+    add(d, list, db_document_text(text));
+    if (*image->detector) add(d, list, db_document_text(image->detector));
+    if (view->experiment) {
+        snprintf(text, sizeof text, "%.5g Å, %.2f mm", view->experiment->beam.wavelength,
+                 view->experiment->detector.distance);
+        add(d, list, db_document_text(text));
+    }
+    return list;
+}
+
+static db_status print_about(db_context *context, const drawn *r, FILE *stream) {
+    static const char *const colours[] = { "grey", "inverted", "heat" };
+    const db_fit_panel_groups no_groups = { 0 };
+    const db_view *const view = r->view;
+    const db_view_pixels *const p = &r->pixels;
+    const double first[2] = { p->first[0], p->first[1] }, ends[2] = { p->low, p->high };
+    const double part[4] = { first[0], first[1], (double)p->fast * p->block,
+                             (double)p->slow * p->block };
+    db_document d = db_document_begin(&no_groups);
+    json_t *const frames = json_object();
+    json_t *const notes = json_array();
+    set(&d, frames, "fast", json_integer(p->fast));
+    set(&d, frames, "slow", json_integer(p->slow));
+    set(&d, frames, "block", json_integer(p->block));
+    set(&d, frames, "first", numbers(&d, first, 2));
+    for (size_t i = 0; i < view->note_count; i++) add(&d, notes, db_document_text(view->note[i]));
+    set(&d, d.root, "frames", frames);
+    set(&d, d.root, "title", db_document_text(view->title));
+    set(&d, d.root, "version", json_string(DB_VERSION_STRING));
+    set(&d, d.root, "facts", facts(view, &d));
+    set(&d, d.root, "notes", notes);
+    set(&d, d.root, "panels", db_page_panels(&d, &view->layout));
+    set(&d, d.root, "ends", numbers(&d, ends, 2));
+    set(&d, d.root, "colours", json_string(colours[r->options->colours]));
+    set(&d, d.root, "logarithmic", json_boolean(r->options->logarithmic));
+    if (r->options->ring_count > 0)
+        set(&d, d.root, "rings", numbers(&d, r->options->ring, (size_t)r->options->ring_count));
+    set(&d, d.root, "observed", observed(view, &d));
+    set(&d, d.root, "predicted", predicted(view, &d));
+    db_status status = DB_OK;
+    if (view->experiment && r->options->ring_count != 0)
+        status = db_page_add_resolution(context, view->experiment, &view->layout, part, &d);
+    if (status == DB_OK) return db_page_print_document(context, "data-about", &d, stream);
+    return db_document_end(context, &d, status, "");
+}
+
+static db_status print_kinds(db_context *context, const db_view_pixels *p, FILE *stream) {
+    const size_t count = (size_t)p->fast * (size_t)p->slow;
+    const db_packing plain = { 0, 1, 0, 0 };
+    float *const kinds = malloc(count * sizeof *kinds);
+    if (!kinds) return db_fail_memory(context, "the masks of a page");
+    for (size_t i = 0; i < count; i++) kinds[i] = (float)p->kind[i];
+    const db_status status =
+        db_page_print_image(context, "data-kinds", kinds, p->fast, p->slow, &plain, stream);
+    free(kinds);
+    return status;
+}
+
+static db_status print_data(db_context *context, const void *of, FILE *stream) {
+    const drawn *const r = of;
+    const db_view_pixels *const p = &r->pixels;
+    DB_TRY(print_about(context, r, stream));
+    if (!db_page_prints_images()) return DB_OK;
+    const db_packing packing = db_packing_for(p->value, (size_t)p->fast * (size_t)p->slow, 0.1);
+    DB_TRY(
+        db_page_print_image(context, "data-values", p->value, p->fast, p->slow, &packing, stream));
+    return print_kinds(context, p, stream);
+}
+
+db_status db_view_write_html(db_context *context, const char *path, const db_view *view,
+                             const db_view_options *options) {
+    drawn r = { .view = view, .options = options };
+    DB_TRY(db_view_pixels_make(context, view, options, 0, MOST_PIXELS, &r.pixels));
+    const db_status status = db_page_write(context, path, &db_view_page, print_data, &r);
+    db_view_pixels_clear(&r.pixels);
+    return status;
+}

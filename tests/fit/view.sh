@@ -1,0 +1,99 @@
+#!/bin/sh
+# dualbragg view: pictures and pages of measured images; spots that are found are where the crystal predicts them. The page
+# in a browser where Debian's chromium is there.
+set -eu
+. "$SOURCE_DIR/tests/support/scratch"
+needs_fit
+needs_noise
+"$DUALBRAGG" --version | grep -q PNG || { echo "skipped: this build has no PNG pictures"; exit 77; }
+command -v python3 > /dev/null || { echo "skipped: no python3"; exit 77; }
+crystal="-cell 40 55 70 90 90 90 -misset 37 11 53 -N 14 -spots closed -mosaic_rms 0.1"
+# shellcheck disable=SC2086 # words
+"$DUALBRAGG" sim $crystal -lambda 1 -distance 100 -detpixels 400 -pixel 0.2 -oversample 1 -default_F 1e6 -water 30 \
+    -fluence 3e19 -seed 3 -noisefile '<b>a_0001.img' -hdf5file a.h5 --quiet
+
+# expect STATUS TEXT ARGUMENTS...
+expect() {
+    expected=$1 text=$2 status=0
+    shift 2
+    "$DUALBRAGG" view "$@" > out 2> err || status=$?
+    [ "$status" -eq "$expected" ] || fail "view $*: exit status $status instead of $expected: $(cat err)"
+    cat out err | grep -qF -e "$text" || fail "view $*: '$text' is not in: $(cat out err)"
+}
+
+expect 0 "a.png, " '<b>a_0001.img' -o a.png
+expect 0 "predicted ones" '<b>a_0001.img' -cell 40 55 70 90 90 90 -misset 37 11 53 -o a.html
+expect 2 "-o FILE.png or -o FILE.html" '<b>a_0001.img'
+expect 2 "-o FILE.png or -o FILE.html" '<b>a_0001.img' -o a.gif
+expect 2 "expected an image" -o b.png
+expect 2 "one more" '<b>a_0001.img' a.h5 -o b.png
+expect 2 "lower end first" '<b>a_0001.img' -counts 10 10 -o b.png
+expect 2 "below 400" '<b>a_0001.img' -roi 400 410 0 10 -o b.png
+expect 3 "nothing.img" nothing.img -o b.png
+head -c 9000 '<b>a_0001.img' > cut.img
+expect 3 "cut.img" cut.img -o b.png
+[ ! -e b.png ] || fail "a picture is left of a failure"
+ln -s '<b>a_0001.img' link.png
+expect 2 "link.png" '<b>a_0001.img' -o link.png
+
+# What a header does not say: no geometry, a picture all the same, and flags that give it.
+"$DUALBRAGG" sim -cell 40 -default_F 10 -N 5 -lambda 1 -distance 100 -detpixels 64 -intfile b.img --quiet
+LC_ALL=C sed 's/DISTANCE=/XISTANCE=/g' b.img > lost.img
+expect 0 "no distance; -distance MM" lost.img -o lost.png
+expect 0 "predicted ones" lost.img -distance 100 -cell 40 -o lost.png
+
+"$DUALBRAGG" --version | grep -q HDF5 && {
+    # two panels where their chains place them, and where nothing is known of them
+    expect 0 "modules.html" "$SOURCE_DIR/tests/fuzz/corpus/hdf5_modules.nxs#1" -o modules.html
+    expect 0 "no places of its panels; -expt FILE" "$SOURCE_DIR/tests/fuzz/corpus/hdf5_stack.h5#2" -o stack.png
+    expect 2 "expected the first image as FILE#N" a.h5 -sum 2 -o b.png
+    expect 0 "sum.html" "$SOURCE_DIR/tests/fuzz/corpus/hdf5_stack.h5#1" -sum 2 -o sum.html
+}
+# bad pixels by a mask, a part, blocks, colours
+"$DUALBRAGG" sim -cell 40 -default_F 0.001 -water 1 -N 5 -lambda 1 -distance 100 -detpixels 400 -pixel 0.2 -roi 100 399 0 399 \
+    -intfile mask.img --quiet
+expect 0 "part.html" '<b>a_0001.img' -mask mask.img -roi 50 249 20 119 -bin 2 -colours heat -log -norings -noobserved -o part.html
+
+python3 - << 'END' || fail "pages do not hold what they should"
+import base64, json, re, struct, zlib
+def data(page, name):
+    text = open(page, encoding="utf-8").read()
+    match = re.search(r'<script type="[a-z/]*" id="%s"([^>]*)>(.*?)</script>' % name, text, re.S)
+    return match.group(1), match.group(2)
+def values(page, name):
+    head, text = data(page, name)
+    set_ = dict(re.findall(r'data-(\w+)="([^"]*)"', head))
+    count = int(set_["fast"]) * int(set_["slow"])
+    raw = zlib.decompress(base64.b64decode(text))
+    assert len(raw) == 3 * count
+    return [float(set_["offset"]) + float(set_["unit"]) * (raw[i] | raw[count + i] << 8 | raw[2 * count + i] << 16) for i in range(count)]
+about = json.loads(data("a.html", "data-about")[1])
+file = open("<b>a_0001.img", "rb").read()
+header = dict(re.findall(rb"(\w+)=([^;]*);", file[:2048]))
+start = int(header[b"HEADER_BYTES"])
+stored = struct.unpack("<160000H", file[start:start + 320000])
+pedestal = float(header[b"ADC_OFFSET"])
+kinds = values("a.html", "data-kinds")
+page = values("a.html", "data-values")
+wrong = [i for i in range(160000) if not kinds[i] and abs(page[i] - (stored[i] - pedestal)) > 1e-3]
+assert not wrong, (len(wrong), wrong[:3])
+assert about["frames"] == {"fast": 400, "slow": 400, "block": 1, "first": [0, 0]}, about["frames"]
+assert len(about["observed"]) > 20 and len(about["predicted"]) > 40, (len(about["observed"]), len(about["predicted"]))
+near = [min((o["place"][0] - p["place"][0]) ** 2 + (o["place"][1] - p["place"][1]) ** 2 for p in about["predicted"]) ** 0.5
+        for o in about["observed"]]
+assert sorted(near)[int(0.8 * len(near))] < 0.5, sorted(near)
+part = json.loads(data("part.html", "data-about")[1])
+assert part["frames"] == {"fast": 100, "slow": 50, "block": 2, "first": [50, 20]}, part["frames"]
+kinds = values("part.html", "data-kinds")
+assert kinds[:25] == [2] * 25 and kinds[25:100] == [0] * 75, kinds[:100]
+png = open("a.png", "rb").read()
+assert png[:8] == b"\x89PNG\r\n\x1a\n" and struct.unpack(">2I", png[16:24])[1] > 400
+END
+
+. "$SOURCE_DIR/tests/support/browser"
+if [ -z "$browser" ]; then
+    echo "no chromium: the page is not tried"
+    exit
+fi
+run_checks a.html "$SOURCE_DIR/tests/fit/view_check.js" view
+[ "$(grep -c '^ok' checks)" -ge 14 ] || fail "only $(grep -c '^ok' checks) checks"
