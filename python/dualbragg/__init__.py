@@ -13,6 +13,7 @@ the library's message: see dualbragg.Error.
 
 from ._library import features, threads, version
 from .amplitudes import Amplitudes
+from .batch import Batch
 from .errors import (CancelledError, DeviceError, Error, FileError, InputError, OutOfMemoryError,
                      UnsupportedError, UsageError)
 from .experiment import Experiment
@@ -25,7 +26,7 @@ from .shots import ShotsResult
 from .spots import predict
 
 __version__ = version()
-__all__ = ["Amplitudes", "CancelledError", "DeviceError", "Error", "Experiment", "Field",
+__all__ = ["Amplitudes", "Batch", "CancelledError", "DeviceError", "Error", "Experiment", "Field",
            "FileError", "FitResult", "InputError", "MeasuredImage", "Orientation",
            "OutOfMemoryError", "Parameter", "Plan", "ShotsResult", "UnsupportedError",
            "UsageError", "Vector", "features", "fields", "find_lattices", "find_orientation",

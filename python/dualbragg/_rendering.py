@@ -8,6 +8,7 @@ import numpy
 
 from . import errors
 from .amplitudes import Amplitudes
+from .batch import Batch
 from .fields import parameters as describe
 from .plan import Plan, Vector
 
@@ -21,6 +22,7 @@ class Rendering:
     def __init__(self, experiment, parameters, dtype, amplitudes, keywords):
         self.given, self.experiment = experiment.copy(), experiment.copy()
         self.plan = Plan(self.experiment, parameters, dtype=dtype, **keywords)
+        self._batch, self._shots = None, []
         self._numbers = [self.experiment._parameter(n) for n in self.plan.names]
         self.amplitudes, self.keywords = amplitudes, keywords
         if amplitudes is not None:
@@ -73,9 +75,26 @@ class Rendering:
     def _images(self, images):
         return images.reshape(-1, *self.shape)
 
+    def _many(self, values):
+        """Shots at rows of values, for the batch; None: one, or with structure factors of their own."""
+        rows = self._rows(values)
+        if len(rows) < 2 or self.amplitudes is not None:
+            return None
+        if self._batch is None:
+            self._batch = Batch(self.given, self.plan.names, dtype=self.plan.dtype, **self.keywords)
+        while len(self._shots) < len(rows):
+            self._shots.append(self.given.without_list())
+        for shot, row in zip(self._shots, rows):
+            shot.set_values(self.plan.names, self._numbers, row.tolist())
+        return self._shots[:len(rows)]
+
     def forward(self, values):
         images = numpy.empty((*values.shape[:-1], *self.shape), self.plan.dtype)
         with self._lock:
+            shots = self._many(values)
+            if shots:
+                self._batch.forward(shots, self._images(images))
+                return images
             for row, image in zip(self._rows(values), self._images(images)):
                 self._at(row).forward(image)
         return images
@@ -83,6 +102,10 @@ class Rendering:
     def vjp(self, values, cotangent):
         gradient = numpy.empty(values.shape)
         with self._lock:
+            shots = self._many(values)
+            if shots:
+                gradient.reshape(-1, self.count)[:] = self._batch.vjp(shots, self._images(cotangent))
+                return gradient
             for row, image, out in zip(self._rows(values), self._images(cotangent),
                                        self._rows(gradient)):
                 if self.amplitudes is None:
@@ -97,8 +120,12 @@ class Rendering:
 
     def jvp(self, values, direction):
         images = numpy.empty((*values.shape[:-1], *self.shape), self.plan.dtype)
-        unused = numpy.empty(self.shape, self.plan.dtype)
         with self._lock:
+            shots = self._many(values)
+            if shots:
+                self._batch.jvp(shots, self._rows(direction), None, self._images(images))
+                return images
+            unused = numpy.empty(self.shape, self.plan.dtype)
             for row, along, image in zip(self._rows(values), self._rows(direction),
                                          self._images(images)):
                 if self.amplitudes is None:

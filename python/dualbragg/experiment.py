@@ -178,6 +178,13 @@ class Experiment:
         check(context, lib.db_experiment_copy(context, c, made._c))
         return made
 
+    def without_list(self):
+        """A copy that has no structure factors, for shots of a batch, which has them."""
+        borrowed = ffi.new("db_experiment *", self._c[0])
+        borrowed.structure_factors.amplitude = ffi.NULL
+        borrowed.structure_factors.extent = [0, 0, 0]
+        return self.copy_of(borrowed)
+
     def __copy__(self):
         other = self.copy_of(self._c, self.notices)
         other._recipe, other._amplitudes = self._recipe, self._amplitudes

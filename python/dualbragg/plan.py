@@ -19,22 +19,8 @@ class Vector(NamedTuple):
     default_F: Optional[float] = None  # electrons; of what the list does not have
 
 
-class Plan:
-    """Renders images of an experiment, and their derivatives.
-
-    parameters: names of those by which derivatives are wanted, in this order
-    precision: "auto" (what the library recommends), "double" or "mixed"
-    dtype: of images, numpy.float32 or numpy.float64
-    tolerance: photons that a pixel may lack, which saves time
-    regions: None: all pixels; or a list of (panel, slow, fast), each a slice or (first, end): images
-        are then one row, region after region
-    device: "cpu", "cuda", "cuda:1", "auto"
-    progress: called now and then with the finished fraction; what it returns, if true, cancels, and
-        an exception goes on from the call. Ctrl-C ends an image in any case
-
-    A plan is used by one thread at a time and parallelizes inside; other threads of Python go on
-    meanwhile. A process that is forked from this one uses one thread. The experiment is copied: update() takes over its changes.
-    """
+class _Planned:
+    """What plans and batches have in common: their options, and what can be asked of them."""
 
     def __init__(self, experiment, parameters=(), *, precision="auto", dtype=numpy.float32,
                  tolerance=0.0, regions=None, device="cpu", progress=None):
@@ -62,12 +48,13 @@ class Plan:
         self.shape = self._set_regions(experiment, regions)
         self._watch = Watch(progress).of_context(self._context)
         self.precision = self._choose(experiment, precision)
-        out = ffi.new("db_plan **")
-        check(self._context, lib.db_plan_create(self._context, experiment._c, o, out))
-        context = self._context  # lives as long as the plan
-        self._plan = ffi.gc(out[0], lambda p: (context, lib.db_plan_destroy(
-            ffi.new("db_plan **", p)))[0])
+        self._create(experiment)
         plans.add(self)
+
+    def _made(self, out, destroy):
+        """What was created, freed with its last user."""
+        context, kind = self._context, ffi.typeof(out)  # the context lives as long
+        return ffi.gc(out[0], lambda p: (context, destroy(ffi.new(kind, p)))[0])
 
     def _choose(self, experiment, precision):
         if precision == "auto":
@@ -115,12 +102,55 @@ class Plan:
         """Where the plan runs: "cpu", "cuda:0"."""
         return text(lib.db_plan_device(self._plan))
 
-    def update(self, experiment):
-        """Takes over the values of an experiment of the same counts (panels, sources, domains)."""
-        check(self._context, lib.db_plan_update(self._plan, experiment._c))
+    @property
+    def amplitude_count(self):
+        """How many structure factors there are to have derivatives by: entries of the list's box, or
+        values that they share."""
+        return lib.db_plan_amplitude_count(self._plan)
 
     def _check(self, status):
         self._watch.check(self._context, status)
+
+    @staticmethod
+    def _vector(vector, c=None):
+        """The library's struct of a Vector of arrays, which must live as long."""
+        c = ffi.new("db_plan_vector *") if c is None else c
+        c.size = ffi.sizeof("db_plan_vector")
+        for name, values in vector._asdict().items():
+            if values is not None and len(values):
+                setattr(c, name, pointer(values, "double *"))
+        return c
+
+    def __repr__(self):
+        return (f"<dualbragg.{type(self).__name__}: {' x '.join(map(str, self.shape))} pixels, "
+                f"{len(self.names)} parameters, {self.precision}, {self.dtype.name}>")
+
+
+class Plan(_Planned):
+    """Renders images of an experiment, and their derivatives.
+
+    parameters: names of those by which derivatives are wanted, in this order
+    precision: "auto" (what the library recommends), "double" or "mixed"
+    dtype: of images, numpy.float32 or numpy.float64
+    tolerance: photons that a pixel may lack, which saves time
+    regions: None: all pixels; or a list of (panel, slow, fast), each a slice or (first, end): images
+        are then one row, region after region
+    device: "cpu", "cuda", "cuda:1", "auto"
+    progress: called now and then with the finished fraction; what it returns, if true, cancels, and
+        an exception goes on from the call. Ctrl-C ends an image in any case
+
+    A plan is used by one thread at a time and parallelizes inside; other threads of Python go on
+    meanwhile. A process that is forked from this one uses one thread. The experiment is copied: update() takes over its changes.
+    """
+
+    def _create(self, experiment):
+        out = ffi.new("db_plan **")
+        check(self._context, lib.db_plan_create(self._context, experiment._c, self._options, out))
+        self._plan = self._made(out, lib.db_plan_destroy)
+
+    def update(self, experiment):
+        """Takes over the values of an experiment of the same counts (panels, sources, domains)."""
+        check(self._context, lib.db_plan_update(self._plan, experiment._c))
 
     def _image(self, value, what="out"):
         if value is None:
@@ -193,12 +223,6 @@ class Plan:
                                              pointer(image, "void *"), pointer(tangent, "void *")))
         return image, tangent
 
-    @property
-    def amplitude_count(self):
-        """How many structure factors there are to have derivatives by: entries of the list's box, or
-        values that they share."""
-        return lib.db_plan_amplitude_count(self._plan)
-
     def share(self, amplitudes):
         """Makes structure factors values of their own (a dualbragg.Amplitudes), which vjp_all and
         jvp_all are about from now on."""
@@ -237,20 +261,6 @@ class Plan:
         self._check(lib.db_plan_jvp_all(self._plan, c, pointer(image, "void *"),
                                         pointer(tangent, "void *")))
         return image, tangent
-
-    @staticmethod
-    def _vector(vector):
-        """The library's struct of a Vector of arrays, which must live as long."""
-        c = ffi.new("db_plan_vector *")
-        c.size = ffi.sizeof("db_plan_vector")
-        for name, values in vector._asdict().items():
-            if values is not None and len(values):
-                setattr(c, name, pointer(values, "double *"))
-        return c
-
-    def __repr__(self):
-        return (f"<dualbragg.Plan: {' x '.join(map(str, self.shape))} pixels, "
-                f"{len(self.names)} parameters, {self.precision}, {self.dtype.name}>")
 
 
 def _range(given, size, what):

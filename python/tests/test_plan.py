@@ -138,6 +138,48 @@ class Images(unittest.TestCase):
         with self.assertRaisesRegex(dualbragg.UsageError, "direction.amplitudes: .*found"):
             plan.jvp_all(dualbragg.Vector(amplitudes=numpy.zeros(3)))
 
+    def test_batches_are_one_by_one(self):
+        for keywords in (SCENE, CLOSED):
+            shots = [dualbragg.Experiment(**dict(keywords, misset=(10 + i, 20, 30))) for i in range(5)]
+            shots[3]["distance"] += 3
+            kind = dict(precision="double", dtype=numpy.float64)
+            batch = dualbragg.Batch(shots[0], ["cell_a", "misset_y"], **kind)
+            plans = [dualbragg.Plan(s, ["cell_a", "misset_y"], **kind) for s in shots]
+            random = numpy.random.default_rng(7)
+            images = batch.forward(shots)
+            cotangents, directions = random.normal(size=images.shape), random.normal(size=(5, 2))
+            data, weight = images * 0.9, random.uniform(size=images.shape)
+            gradients = batch.vjp(shots, cotangents)
+            _, tangents = batch.jvp(shots, directions)
+            chi2, slopes, curvatures = batch.normal(shots, data, weight)
+            for i, plan in enumerate(plans):
+                numpy.testing.assert_array_equal(images[i], plan.forward())
+                numpy.testing.assert_array_equal(gradients[i], plan.vjp(cotangents[i]))
+                numpy.testing.assert_array_equal(tangents[i], plan.jvp(directions[i])[1])
+            one = plans[3].gradient()
+            self.assertAlmostEqual(chi2[3] / (weight[3] * (one[0] - data[3])**2).sum(), 1, places=12)
+            self.assertEqual(slopes.shape, (5, 2))
+            self.assertAlmostEqual(curvatures[3][0, 0] / (weight[3] * one[1][0]**2).sum(), 1, places=10)
+        e, hkl = self.listed()
+        batch = dualbragg.Batch(e, **kind)
+        other = e.without_list()
+        other["misset_x"] += 1
+        cotangents = random.normal(size=(2, *batch.shape))
+        sums = batch.vjp_sums([e, other], cotangents)
+        plan = dualbragg.Plan(e, **kind)
+        expected = plan.vjp_all(cotangents[0]).amplitudes
+        e["misset_x"] += 1
+        plan.update(e)
+        expected += plan.vjp_all(cotangents[1]).amplitudes
+        numpy.testing.assert_array_equal(sums.amplitudes, expected)
+        for words, call in (("number 1", lambda: batch.forward([e, 3])),
+                            ("cotangents", lambda: batch.vjp([e], cotangents)),
+                            ("shot 1", lambda: batch.forward([e, dualbragg.Experiment(
+                                **dict(SCENE, detector_pixels=(61, 44)))]))):
+            with self.assertRaises(dualbragg.Error) as caught:
+                call()
+            self.assertIn(words, str(caught.exception))
+
     def test_arrays_of_the_caller_are_filled(self):
         plan = dualbragg.Plan(dualbragg.Experiment(**SCENE), ["cell_a"])
         own, rows = numpy.zeros((44, 60), numpy.float32), numpy.zeros((1, 44, 60), numpy.float32)

@@ -1,0 +1,126 @@
+"""Batches: images of many experiments in one call."""
+
+import numpy
+
+from . import errors
+from ._library import array, check, ffi, lib, pointer
+from .experiment import Experiment
+from .plan import Vector, _Planned
+
+
+def _rows(arrays, count, c_type="void *"):
+    """Pointers to the rows of an array."""
+    return ffi.new(f"{c_type}[]", [pointer(arrays[i], c_type) for i in range(count)])
+
+
+class Batch(_Planned):
+    """Renders many experiments that have the same counts (panels, pixels, sources, domains) and the
+    structure factors of the first: orientations, cells, beams, detectors' places are each shot's own.
+    Shots are divided among the threads; results have the bits of plans for each shot.
+
+    Arguments are those of Plan; progress is told between shots. shots: a sequence of Experiment."""
+
+    def _create(self, experiment):
+        out = ffi.new("db_plan_batch **")
+        check(self._context, lib.db_plan_batch_create(self._context, experiment._c, self._options, out))
+        self._batch = self._made(out, lib.db_plan_batch_destroy)
+        self._plan = lib.db_plan_batch_plan(self._batch)
+
+    def share(self, amplitudes):
+        """As Plan.share, for all shots."""
+        self._check(lib.db_plan_batch_share_amplitudes(
+            self._batch, ffi.from_buffer("uint32_t[]", amplitudes.value), len(amplitudes)))
+
+    @staticmethod
+    def _shots(shots):
+        shots = list(shots)
+        for i, shot in enumerate(shots):
+            if not isinstance(shot, Experiment):
+                raise errors.UsageError(f"shots: expected experiments, found {type(shot).__name__} as "
+                                        f"number {i}")
+        return ffi.new("db_experiment *[]", [shot._c for shot in shots]), len(shots)
+
+    def _images(self, value, count, what="out"):
+        shape = (count, *self.shape)
+        if value is None:
+            return numpy.empty(shape, self.dtype)
+        return array(value, what, shape, self.dtype, writable=True)
+
+    def forward(self, shots, out=None):
+        """Images (photons), (shots, *shape)."""
+        c, count = self._shots(shots)
+        images = self._images(out, count)
+        if count:
+            self._check(lib.db_plan_batch_forward(self._batch, c, count, _rows(images, count)))
+        return images
+
+    def vjp(self, shots, cotangents, out=None):
+        """Gradients of each shot by the parameters, (shots, parameters): sums of its cotangent times
+        derivative over its pixels. out: receives the images."""
+        c, count = self._shots(shots)
+        self._cotangents(cotangents, count, out)
+        found = numpy.empty((count, len(self.names)))
+        if count and self.names:
+            vectors = ffi.new("db_plan_vector[]", count)
+            for row, vector in zip(found, vectors):
+                self._vector(Vector(row), vector)
+            self._check(lib.db_plan_batch_vjp(
+                self._batch, c, count, _rows(cotangents, count),
+                ffi.NULL if out is None else _rows(out, count), vectors, ffi.NULL))
+        return found
+
+    def vjp_sums(self, shots, cotangents):
+        """Sums over all shots of gradients by the structure factors, which they share: a Vector."""
+        c, count = self._shots(shots)
+        self._cotangents(cotangents, count, None)
+        found = Vector(None, numpy.zeros(self.amplitude_count), numpy.zeros(1))
+        if count:
+            self._check(lib.db_plan_batch_vjp(self._batch, c, count, _rows(cotangents, count), ffi.NULL,
+                                              ffi.NULL, self._vector(found)))
+        return found._replace(default_F=float(found.default_F[0]))
+
+    def _cotangents(self, cotangents, count, out):
+        array(cotangents, "cotangents", (count, *self.shape), self.dtype)
+        if out is not None:
+            self._images(out, count)
+            if numpy.may_share_memory(cotangents, out):
+                raise errors.UsageError("cotangents and out: expected arrays that share no memory")
+
+    def jvp(self, shots, directions, out=None, tangents=None):
+        """Images, and their derivatives along a direction each.
+
+        directions: float64 of (shots, parameters), in their units"""
+        c, count = self._shots(shots)
+        array(directions, "directions", (count, len(self.names)), numpy.float64)
+        images, tangents = self._images(out, count), self._images(tangents, count, "tangents")
+        if numpy.may_share_memory(images, tangents):
+            raise errors.UsageError("out and tangents: expected arrays that share no memory")
+        if count:
+            vectors = ffi.new("db_plan_vector[]", count)
+            for row, vector in zip(directions, vectors):
+                self._vector(Vector(row), vector)
+            self._check(lib.db_plan_batch_jvp(self._batch, c, count, vectors, _rows(images, count),
+                                              _rows(tangents, count)))
+        return images, tangents
+
+    def normal(self, shots, data, weight=None):
+        """As Plan.normal for each shot: chi2 (shots,), gradients (shots, parameters) and curvatures
+        (shots, parameters, parameters).
+
+        data, weight: float32 or float64 of (shots, *shape)"""
+        c, count = self._shots(shots)
+        kind = numpy.dtype(getattr(data, "dtype", None) or numpy.float32)
+        if kind not in (numpy.float32, numpy.float64):
+            raise errors.UsageError(f"data: expected float32 or float64, found {kind.name}")
+        array(data, "data", (count, *self.shape), kind)
+        if weight is not None:
+            array(weight, "weight", (count, *self.shape), kind)
+        n = len(self.names)
+        chi2, gradients, curvatures = numpy.empty(count), numpy.empty((count, n)), numpy.empty((count, n, n))
+        if count:
+            self._check(lib.db_plan_batch_normal(
+                self._batch, c, count, lib.DB_FLOAT32 if kind == numpy.float32 else lib.DB_FLOAT64,
+                _rows(data, count), ffi.NULL if weight is None else _rows(weight, count),
+                pointer(chi2, "double *"), pointer(gradients, "double *"),
+                pointer(curvatures, "double *")))
+        return chi2, gradients, curvatures
