@@ -25,7 +25,8 @@ mkdir -p "$results"
 "$dualbragg" fit "$here/thaumatin.yaml" --image "$data/thaumatin.cbf" --output "$results/thaumatin" \
     "model.matrix=$data/thaumatin.mat"
 
-# Did it come back? The matrix is the answer as far as indexing of the spots' centroids knows it.
+# Did it come back? Turns against the matrix; cell, distance and tilt as the whole image and two more of this crystal have
+# them (docs/results/measured-stills.md). The header's 351 mm go with edges that are 1.5 % too long.
 model() { # KEY NUMBER: a number of a list in the refined model
     awk -v key="$1:" -v n="$2" '$1 == key { gsub(/[][,]/, " "); print $(n + 1) }' "$results/thaumatin.yaml"
 }
@@ -42,11 +43,12 @@ check() { # NAME VALUE LEAST MOST
 }
 echo
 echo "Back from the spoilt start?"
-for i in 1 2 3; do check "misset $i (degrees)" "$(model misset $i)" -0.1 0.1; done
-check "cell edge a (A)" "$(model cell 1)" 58.337 58.511
-check "cell edge c (A)" "$(model cell 3)" 152.081 152.537
-check "beam centre, fast (pixels)" "$(model beam_centre_px 1)" 749.33 750.33
-check "beam centre, slow (pixels)" "$(model beam_centre_px 2)" 250.01 251.01
+for i in 1 2 3; do check "misset $i (degrees)" "$(model misset $i)" -0.4 0.4; done
+check "cell edge a (A)" "$(model cell 1)" 57.2 57.9
+check "cell edge c (A)" "$(model cell 3)" 149.0 150.8
+check "distance (mm)" "$(model distance 1)" 343.3 347.0
+check "detector turned about y (degrees)" "$(model detector_rotation 2)" 0.3 0.44
+check "spots' places, rms error (pixels)" "$(statistic centroid_rms 2)" 0 0.8
 check "strong pixels explained, start" "$(statistic strong_explained 1)" 0 0.12
-check "strong pixels explained, refined" "$(statistic strong_explained 2)" 0.3 1
+check "strong pixels explained, refined" "$(statistic strong_explained 2)" 0.5 1
 [ $failures -eq 0 ]

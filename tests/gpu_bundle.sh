@@ -15,7 +15,7 @@ file=${1:-build/gpu-bundle/bundle.tgz}
 most=40000000 # bytes
 programs="dualbragg stand_in bench/dualbragg_bench tests/cuda/gpu_backend tests/cuda/gpu_same_as_processor
           tests/cuda/gpu_closed"
-data="tests/golden tests/cuda tests/support/scratch tests/fit/comes_back.sh examples/thaumatin.yaml"
+data="tests/golden tests/cuda tests/support/scratch tests/fit/comes_back.sh tests/fit/sampled_still.yaml"
 
 command -v nvcc > /dev/null || PATH=$PATH:/usr/local/cuda/bin
 generator=

@@ -13,7 +13,7 @@
 
 enum {
     MOST_SPOTS = 1000,
-    PER_VARIABLE = 3 /* spots of a half, at least */
+    PER_VARIABLE = 2 /* spots of a half, at least; each brings five or six numbers */
 };
 
 /* Of the loss of held-out spots, per spot: what moments lack, since faint ends of spots do not
