@@ -264,7 +264,7 @@ static void say_head(fit_run *run) {
 
 static db_status refine(fit_run *run) {
     db_fit_progress_state *const progress = &run->progress;
-    db_interrupt_install();
+    db_fit_interrupt_install();
     db_fit_progress_work(progress,
                          run->config.find_orientation
                              ? "looking for the orientation (less if it is found early)"

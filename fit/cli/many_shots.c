@@ -9,6 +9,7 @@
 #include "fit/cli/run_files.h"
 #include "fit/cli/printout.h"
 #include "fit/cli/progress.h"
+#include "cli/signals.h"
 #include "fit/cli/mpi_team.h"
 #include "fit/shots/shot_list.h"
 #include "fit/shots/workers.h"
@@ -166,7 +167,7 @@ static void tie(many *m) {
 
 static int cancelled(void *user) {
     (void)user;
-    return db_interrupt_asked();
+    return db_interrupt_asked() != 0;
 }
 
 static db_status refine(many *m) {
@@ -189,7 +190,7 @@ static db_status refine(many *m) {
         db_fit_say(&m->log, "%s: there is no checkpoint to go on from; the run begins anew\n",
                    checkpoint);
     db_shots_progress_start(progress, &m->log, &settings);
-    db_interrupt_install();
+    db_fit_interrupt_install();
     options.team = &m->team;
     options.checkpoint = checkpoint;
     options.resume = m->options->resume;

@@ -53,9 +53,6 @@ void db_shots_progress_event(void *user, const db_fit_shots_event *event);
 
 /* Ctrl-C from now on, unless the parent has SIGINT ignored: the first one asks the refinement to
  * end with the best model so far, the second one ends the program. */
-void db_interrupt_install(void);
-
-/* 1: the refinement is to end. Any thread may ask. */
-int db_interrupt_asked(void);
+void db_fit_interrupt_install(void);
 
 #endif

@@ -392,6 +392,8 @@ static db_flag flags[] = {
       .help = "the same for so many crystals in random orientations, from -seed" },
     { G, .name = "--range", .arguments = "FIRST LAST", INTEGERS(2, range, 1),
       .help = "only these shots of them all, from 1; each is the same as in the whole set" },
+    { G, .name = "--resume", DB_SETS(resume, 1),
+      .help = "goes on with files that a run with the same flags has left when Ctrl-C ended it" },
     { G, .name = "-jitter_cell", .arguments = "FRACTION", NUMBER(cell_jitter, 1), .ranged = 1, .maximum = 0.1,
       .help = "relative standard deviation of the edges of each shot's cell; those that are equal stay so; default 0" },
     { G, .name = "-jitter_fluence", .arguments = "FRACTION", NUMBER(fluence_jitter, 1), .ranged = 1, .maximum = 10,

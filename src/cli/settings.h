@@ -39,6 +39,7 @@ typedef struct db_settings {
     const char *shots_file;
     int random_shots;   /* 0: none */
     int range[2];       /* from 1; first 0: all */
+    int resume;         /* 1: go on with what there is */
     int no_reflections; /* 1: labels without them */
     double cell_jitter, fluence_jitter, wavelength_jitter;
     double sase[2]; /* relative full widths: of the spectrum, of a spike; 0: none */

@@ -1,3 +1,4 @@
+#define _XOPEN_SOURCE 700 /* signals */
 #include "cli/shots.h"
 
 #include "cli/complaint.h"
@@ -8,64 +9,16 @@
 #include "cli/shot_chance.h"
 #include "cli/shot_list.h"
 #include "cli/shot_parcel.h"
+#include "cli/signals.h"
 #include "cli/stopwatch.h"
 #include "base/threads.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int db_shots_wanted(const db_settings *s) { return s->shots_file || s->random_shots; }
-
-static const char *other_output(const db_settings *s) {
-    return s->int_file                             ? "-intfile"
-           : s->png_file                           ? "-pngfile"
-           : s->pgm_file                           ? "-pgmfile"
-           : s->expt_file                          ? "-exptfile"
-           : s->spot_file                          ? "-spotfile"
-           : s->noise_float_file                   ? "-noisefloatfile"
-           : s->printout || s->trace_pixel[0] >= 0 ? "-printout"
-           : s->setup.compat                       ? "-compat"
-                                                   : NULL;
-}
-
-db_status db_shots_check(const db_session *session) {
-    const db_settings *const s = &session->settings;
-    const char *const other = other_output(s);
-    if (!strstr(db_features(), "HDF5"))
-        return db_complain(
-            s->command, DB_ERROR_UNSUPPORTED,
-            "many shots go to an HDF5 file, which this build does not write (Debian: "
-            "libhdf5-dev liblz4-dev libzstd-dev zlib1g-dev)");
-    if (s->shots_file && s->random_shots)
-        return db_complain(s->command, DB_ERROR_USAGE, "expected --shots or --random, found both");
-    if (other)
-        return db_complain(s->command, DB_ERROR_USAGE,
-                           "%s is for one image; many shots go to -hdf5file FILE (photons) and "
-                           "-noisefile FILE.h5 (with noise)",
-                           other);
-    if (s->float_file && (s->hdf5_file || !db_names_hdf5(s->float_file)))
-        return db_complain(s->command, DB_ERROR_USAGE,
-                           "-floatfile: many shots go to one HDF5 file, -hdf5file FILE");
-    if (s->noise_file && !db_names_hdf5(s->noise_file))
-        return db_complain(
-            s->command, DB_ERROR_USAGE,
-            "-noisefile %s: many shots go to a file whose name ends in .h5, .hdf5 or "
-            ".nxs",
-            s->noise_file);
-    if (s->noise.psf != DB_PSF_NONE && s->roi[0] >= 0)
-        return db_complain(s->command, DB_ERROR_UNSUPPORTED,
-                           "-psf with -roi: expected whole images of many shots");
-    if ((s->sase[0] != 0 || s->sase[1] != 0) &&
-        !(s->sase[0] > 0 && s->sase[1] > s->sase[0] / 300 && s->sase[0] < 0.2))
-        return db_complain(s->command, DB_ERROR_INPUT,
-                           "-sase: expected a relative width above 0 and below 0.2, and one of a "
-                           "spike of more than 1/300 of it, found %g %g",
-                           s->sase[0], s->sase[1]);
-    return DB_OK;
-}
 
 /* One file of images, with noise or without. */
 typedef struct output {
@@ -82,7 +35,8 @@ typedef struct shots_run {
     const db_processes *all;
     int failed_here; /* 1: before the first shot */
     db_shot_list list;
-    size_t first, count; /* shots of this run, from 0 */
+    size_t first, count; /* shots of this run, from 0; with those that its files have already */
+    size_t kept;         /* number of these; the last of them is made again, to be compared */
     long seed;
     db_plan_options options;
     db_noise_options noise;
@@ -215,8 +169,8 @@ static db_status make(const shots_run *r, worker *w, db_shot *s) {
 
 /* The first image tells what the file has room for. */
 static db_status begin_file(shots_run *r, output *out, const db_shot *s) {
-    DB_TRY(db_nexus_create(r->session->context, out->path, &s->experiment, &out->format,
-                           &out->writer));
+    DB_TRY((r->kept ? db_nexus_resume : db_nexus_create)(
+        r->session->context, out->path, &s->experiment, &out->format, &out->writer));
     return db_nexus_labels_create(out->writer, !r->session->settings.no_reflections, &out->labels);
 }
 
@@ -224,7 +178,21 @@ static int turns(const db_experiment *e) {
     return e->goniometer.phi_step * e->goniometer.phi_steps != 0;
 }
 
+/* The shot that the files end with. */
+static db_status compare_shot(shots_run *r, const db_shot *s) {
+    for (int i = 0; i < OUTPUTS; i++) {
+        output *const out = &r->out[i];
+        if (!out->path) continue;
+        DB_TRY(begin_file(r, out, s));
+        DB_TRY(db_nexus_expect_last(out->writer, &s->packed[i]));
+    }
+    r->turns = turns(&s->experiment);
+    r->written = r->kept;
+    return DB_OK;
+}
+
 static db_status write_shot(shots_run *r, const db_shot *s) {
+    if (r->kept && r->written == 0) return compare_shot(r, s);
     if (r->written == 0) r->turns = turns(&s->experiment);
     if (turns(&s->experiment) != r->turns)
         return db_fail(r->session->context, DB_ERROR_INPUT,
@@ -246,6 +214,10 @@ static db_status write_shot(shots_run *r, const db_shot *s) {
 static void deliver(shots_run *r, db_shot *s) {
     db_context *const context = r->session->context;
     if (atomic_load(&r->stopped) != DB_OK) return;
+    if (db_interrupt_asked() && r->written) {
+        atomic_store(&r->stopped, (int)DB_ERROR_CANCELLED);
+        return;
+    }
     s->label.spots = r->session->settings.no_reflections ? NULL : &s->spots;
     db_status status = s->status;
     if (status == DB_OK) {
@@ -278,10 +250,13 @@ static void work(shots_run *r, worker *w, size_t number) {
     db_shot_clear(&s);
 }
 
+/* From 0, of this run. */
+static size_t first_to_make(const shots_run *r) { return r->kept ? r->kept - 1 : 0; }
+
 /* The shots of one process; each is written as soon as those before it are. */
 static db_status render_alone(shots_run *r, worker *each, int workers) {
 #pragma omp parallel for ordered schedule(dynamic, 1) num_threads(workers) if (workers > 1)
-    for (size_t i = 0; i < r->count; i++)
+    for (size_t i = first_to_make(r); i < r->count; i++)
         work(r, &each[workers > 1 ? db_thread_number() : 0], r->first + i);
     return (db_status)atomic_load(&r->stopped);
 }
@@ -321,7 +296,7 @@ static db_status render_together(shots_run *r, worker *each, int workers) {
     db_status status = db_processes_agree(
         r->all, own ? DB_OK : db_fail_memory(r->session->context, "the shots of a round"));
     const size_t round = mine * (size_t)r->all->size;
-    for (size_t at = 0; at < r->count && status == DB_OK && own; at += round) {
+    for (size_t at = first_to_make(r); at < r->count && status == DB_OK && own; at += round) {
         const size_t count = r->count - at < round ? r->count - at : round;
         const size_t made = render_own(r, each, workers, r->first + at, count, own);
         int sent = 1;
@@ -400,6 +375,31 @@ static db_status choose_range(shots_run *r) {
     return DB_OK;
 }
 
+/* How many shots the files of an earlier run have. */
+static db_status count_kept(shots_run *r) {
+    const db_settings *const s = &r->session->settings;
+    int files = 0;
+    for (int i = 0; i < OUTPUTS && s->resume; i++) {
+        size_t count;
+        if (!r->out[i].path) continue;
+        DB_TRY(db_nexus_count_images(r->session->context, r->out[i].path, &count));
+        if (files++ && count != r->kept)
+            return db_fail(r->session->context, DB_ERROR_INPUT,
+                           "%s: expected %zu shots, as in %s, found %zu", r->out[i].path, r->kept,
+                           r->out[0].path, count);
+        r->kept = count;
+    }
+    if (r->kept > r->count)
+        return db_fail(r->session->context, DB_ERROR_INPUT,
+                       "--resume: expected at most %zu shots in a file to go on with, found %zu",
+                       r->count, r->kept);
+    if (s->resume && !s->quiet)
+        printf(r->kept ? "going on after %zu of %zu shots\n"
+                       : "nothing to go on with: beginning anew\n",
+               r->kept, r->count);
+    return DB_OK;
+}
+
 static db_status open_run(db_session *session, const db_processes *all, shots_run *r) {
     const db_settings *const s = &session->settings;
     *r = (shots_run){ .session = session, .all = all, .seed = s->seed ? s->seed : 1 };
@@ -412,7 +412,16 @@ static db_status open_run(db_session *session, const db_processes *all, shots_ru
         DB_TRY(db_shot_list_read(session->context, s->shots_file, &r->list));
         DB_TRY(db_shot_list_check(session->context, &r->list, &s->setup));
     }
-    return choose_range(r);
+    DB_TRY(choose_range(r));
+    return count_kept(r);
+}
+
+/* Several processes end at once, as their launcher wants it. */
+static void note_signals(void) {
+    static const char note[] =
+        "\ndualbragg sim: interrupted; ends with the shots that are written (again: at once)\n";
+    db_interrupt_install(SIGINT, note);
+    db_interrupt_install(SIGTERM, note);
 }
 
 static void tell(const shots_run *r) {
@@ -420,9 +429,12 @@ static void tell(const shots_run *r) {
     if (r->session->settings.quiet) return;
     for (int i = 0; i < OUTPUTS; i++)
         if (r->out[i].path)
-            printf("%zu shots in %s%s\n", r->count, db_shown_path(r->out[i].path),
+            printf("%zu shots in %s%s\n", r->written, db_shown_path(r->out[i].path),
                    i == NOISY ? ", with noise" : "");
-    printf("%.3f s, %.4g shots/s\n", time, (double)r->count / time);
+    printf("%.3f s, %.4g shots/s\n", time, (double)(r->written - r->kept) / time);
+    if (r->written < r->count)
+        printf("%zu of %zu shots are left: --resume goes on with them\n", r->count - r->written,
+               r->count);
 }
 
 db_status db_shots_run(db_session *session, const db_processes *all) {
@@ -433,15 +445,22 @@ db_status db_shots_run(db_session *session, const db_processes *all) {
     r.options.region_count = session->region_count;
     r.options.tolerance = session->settings.tolerance;
     if (status == DB_OK) status = db_session_choose_precision(session, &r.options);
+    if (all->size == 1) note_signals();
     r.begin = db_stopwatch();
     db_progress_bar_start(&r.bar, session->settings.progress != 0 && !session->settings.quiet);
     status = render_all(&r, status);
     db_progress_bar_clear(&r.bar);
+    const int interrupted = status == DB_ERROR_CANCELLED && db_interrupt_asked();
+    if (interrupted) status = DB_OK;
     for (int i = 0; i < OUTPUTS; i++) {
         db_nexus_labels_destroy(&r.out[i].labels);
         status = db_nexus_finish(&r.out[i].writer, status);
     }
     if (status == DB_OK) tell(&r);
+    if (status == DB_OK && interrupted) {
+        fflush(stdout);
+        db_end_by_signal(db_interrupt_asked());
+    }
     db_shot_list_clear(&r.list);
     /* one process says what failed */
     if (status == DB_OK || (all->rank > 0 && !r.failed_here)) return status;

@@ -3,8 +3,11 @@
 
 #include <dualbragg/io.h>
 
+#include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
+#include <string.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t file_too_large;
@@ -39,6 +42,28 @@ void db_signals_install(void) {
     for (size_t i = 0; i < sizeof ending / sizeof *ending; i++) install(ending[i], &end);
     install(SIGXFSZ, &file_size);
 }
+
+static atomic_int asked; /* lock-free, so that a handler may set it */
+static const char *asked_note;
+
+static void on_interrupt(int number) {
+    const int error = errno;
+    if (atomic_exchange(&asked, number))
+        db_end_by_signal(number);
+    else if (write(STDERR_FILENO, asked_note, strlen(asked_note)) < 0)
+        errno = 0; /* nobody to tell */
+    errno = error;
+}
+
+void db_interrupt_install(int number, const char *note) {
+    const struct sigaction action = { .sa_handler = on_interrupt, .sa_flags = SA_RESTART };
+    struct sigaction before;
+    asked_note = note;
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(number, &action, NULL);
+}
+
+int db_interrupt_asked(void) { return atomic_load_explicit(&asked, memory_order_relaxed); }
 
 void db_signals_finish(void) {
     if (file_too_large) db_end_by_signal(SIGXFSZ);

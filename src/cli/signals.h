@@ -8,6 +8,13 @@
  * disk, so that it is reported like that. */
 void db_signals_install(void);
 
+/* From now on the first such signal is noted only, with a line on standard error that lives as long
+ * as the program; the next one ends it. */
+void db_interrupt_install(int number, const char *note);
+
+/* The signal that was noted; 0: none. */
+int db_interrupt_asked(void);
+
 /* That handler, for handlers of others that have done what they wanted. Async-signal-safe. */
 void db_end_by_signal(int number);
 

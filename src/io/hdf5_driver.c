@@ -1,4 +1,4 @@
-/* A driver of libhdf5 for files that are written once, which remembers failures. */
+/* A driver of libhdf5 for files that are written, which remembers failures. */
 #define _POSIX_C_SOURCE 200809L
 #if defined(DB_HAVE_HDF5)
 #include "io/hdf5_driver.h"
@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 #if defined(__has_include)
@@ -29,16 +30,21 @@ typedef struct own_file {
 static H5FD_t *open_file(const char *name, unsigned flags, hid_t access, haddr_t most) {
     const info *const given = H5Pget_driver_info(access);
     own_file *const file = calloc(1, sizeof *file);
-    (void)flags;
+    struct stat found;
     (void)most;
     if (!given || !file) {
         free(file);
         return NULL;
     }
     file->error = given->error;
-    file->descriptor = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file->descriptor >= 0) return &file->common;
+    const int begin = flags & H5F_ACC_TRUNC ? O_CREAT | O_TRUNC : 0;
+    file->descriptor = open(name, O_RDWR | O_CLOEXEC | begin, 0666);
+    if (file->descriptor >= 0 && fstat(file->descriptor, &found) == 0) {
+        file->written = (haddr_t)found.st_size;
+        return &file->common;
+    }
     *file->error = errno;
+    if (file->descriptor >= 0) close(file->descriptor);
     free(file);
     return NULL;
 }

@@ -6,6 +6,8 @@
 #include "base/context_internal.h"
 #include "io/hdf5_driver.h"
 
+#include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,23 +74,55 @@ db_status db_hdf5_state(db_hdf5_output *out) {
     return db_fail(out->context, DB_ERROR_FILE, "%s: cannot write: %s", out->path, out->reason);
 }
 
-static void create_file(db_hdf5_output *out) {
+static void open_file(db_hdf5_output *out) {
+    const char *const name = out->pending.temporary->path;
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     out->driver = check_id(out, db_hdf5_driver(access, &out->error));
     if (!out->failed)
-        out->file = check_id(
-            out, H5Fcreate(out->pending.temporary->path, H5F_ACC_TRUNC, H5P_DEFAULT, access));
+        out->file =
+            check_id(out, out->reopened ? H5Fopen(name, H5F_ACC_RDWR, access)
+                                        : H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, access));
     H5Pclose(access);
 }
 
-db_status db_hdf5_create(db_context *context, const char *path, db_hdf5_output *out) {
-    *out = (db_hdf5_output){ .context = context, .file = -1, .driver = -1 };
+/* errno of a failure; 0. */
+static int copy_file(const char *from, const char *to) {
+    enum { PIECE = 1 << 16 };
+    char *const piece = malloc(PIECE);
+    FILE *const in = fopen(from, "rb");
+    FILE *const out = in ? fopen(to, "wb") : NULL;
+    int error = in && out && piece ? 0 : errno;
+    while (!error && !feof(in)) {
+        const size_t got = fread(piece, 1, PIECE, in);
+        if (ferror(in) || fwrite(piece, 1, got, out) != got) error = errno ? errno : EIO;
+    }
+    if (in) fclose(in);
+    if (out && fclose(out) != 0 && !error) error = errno;
+    free(piece);
+    return error;
+}
+
+static db_status begin(db_context *context, const char *path, int reopen, db_hdf5_output *out) {
+    *out = (db_hdf5_output){ .context = context, .file = -1, .driver = -1, .reopened = reopen };
     DB_TRY(db_pending_begin(context, path, &out->pending));
     out->path = strdup(path);
     if (!out->path) return db_hdf5_finish(out, db_fail_memory(context, path));
-    create_file(out);
+    const int error = reopen ? copy_file(out->pending.target, out->pending.temporary->path) : 0;
+    if (error)
+        return db_hdf5_finish(out, db_fail(context, DB_ERROR_FILE,
+                                           "%s: cannot copy, to go on with it: %s", path,
+                                           strerror(error)));
+    open_file(out);
     const db_status status = db_hdf5_state(out);
     return status == DB_OK ? DB_OK : db_hdf5_finish(out, status);
+}
+
+db_status db_hdf5_create(db_context *context, const char *path, db_hdf5_output *out) {
+    return begin(context, path, 0, out);
+}
+
+db_status db_hdf5_reopen(db_context *context, const char *path, db_hdf5_output *out) {
+    return begin(context, path, 1, out);
 }
 
 db_status db_hdf5_finish(db_hdf5_output *out, db_status status) {
@@ -105,8 +139,9 @@ db_status db_hdf5_finish(db_hdf5_output *out, db_status status) {
 
 hid_t db_hdf5_put_group(db_hdf5_output *out, hid_t parent, const char *name, const char *class) {
     if (out->failed) return -1;
-    const hid_t group =
-        check_id(out, H5Gcreate2(parent, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    const hid_t group = check_id(
+        out, out->reopened ? H5Gopen2(parent, name, H5P_DEFAULT)
+                           : H5Gcreate2(parent, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
     db_hdf5_note_text(out, group, ".", "NX_class", class);
     return group;
 }
@@ -126,9 +161,36 @@ static hid_t timeless(void) {
     return creation;
 }
 
+static void disagree(db_hdf5_output *out, const char *name) {
+    if (out->failed) return;
+    out->failed = 1;
+    snprintf(out->reason, sizeof out->reason, "%s differs from what is to be written", name);
+}
+
+/* Does a file that goes on have these numbers? */
+static void compare_data(db_hdf5_output *out, hid_t parent, const char *name, hid_t own,
+                         hid_t space, const void *data) {
+    const size_t size = (size_t)H5Sget_simple_extent_npoints(space) * H5Tget_size(own);
+    const hid_t id = check_id(out, H5Dopen2(parent, name, H5P_DEFAULT));
+    char *const found = id >= 0 ? malloc(size) : NULL;
+    if (id < 0) return;
+    const hid_t extent = H5Dget_space(id);
+    if (!found || H5Sextent_equal(extent, space) <= 0 ||
+        H5Dread(id, own, H5S_ALL, H5S_ALL, H5P_DEFAULT, found) < 0 ||
+        memcmp(found, data, size) != 0)
+        disagree(out, name);
+    H5Sclose(extent);
+    H5Dclose(id);
+    free(found);
+}
+
 static void put_data(db_hdf5_output *out, hid_t parent, const char *name, hid_t stored, hid_t own,
                      hid_t space, const void *data) {
     if (out->failed) return;
+    if (out->reopened) {
+        compare_data(out, parent, name, own, space, data);
+        return;
+    }
     const hid_t creation = timeless();
     const hid_t id =
         check_id(out, H5Dcreate2(parent, name, stored, space, H5P_DEFAULT, creation, H5P_DEFAULT));
@@ -164,7 +226,7 @@ void db_hdf5_put_integers(db_hdf5_output *out, hid_t parent, const char *name, c
 
 static void note(db_hdf5_output *out, hid_t parent, const char *name, const char *attribute,
                  hid_t stored, hid_t own, hid_t space, const void *data) {
-    if (out->failed) return;
+    if (out->failed || out->reopened) return;
     const hid_t id = check_id(out, H5Acreate_by_name(parent, name, attribute, stored, space,
                                                      H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
     if (id < 0) return;
@@ -188,6 +250,22 @@ void db_hdf5_note_numbers(db_hdf5_output *out, hid_t parent, const char *name,
     H5Sclose(space);
 }
 
+/* Opens a data set with its rows. */
+static void open_rows(db_hdf5_output *out, hid_t parent, const char *name, db_hdf5_column *column) {
+    hsize_t extent[4] = { 0 };
+    if (!out->failed) column->id = check_id(out, H5Dopen2(parent, name, H5P_DEFAULT));
+    if (out->failed) return;
+    const hid_t space = H5Dget_space(column->id), type = H5Dget_type(column->id);
+    int same = H5Sget_simple_extent_ndims(space) == column->rank &&
+               H5Tequal(type, stored_type(column->kind)) > 0;
+    if (same) H5Sget_simple_extent_dims(space, extent, NULL);
+    for (int d = 1; d < column->rank; d++) same = same && extent[d] == column->extent[d];
+    column->extent[0] = extent[0];
+    if (!same) disagree(out, name);
+    H5Tclose(type);
+    H5Sclose(space);
+}
+
 /* Creates a data set of no rows yet. chunk: rows of one. creation: more of how; is closed. */
 static void put_rows(db_hdf5_output *out, hid_t parent, const char *name, hsize_t chunk_rows,
                      hid_t creation, db_hdf5_column *column) {
@@ -199,7 +277,9 @@ static void put_rows(db_hdf5_output *out, hid_t parent, const char *name, hsize_
         chunk[0] = chunk_rows;
     }
     const hid_t space = H5Screate_simple(column->rank, column->extent, most);
-    if (!out->failed) {
+    if (out->reopened) {
+        open_rows(out, parent, name, column);
+    } else if (!out->failed) {
         check(out, H5Pset_chunk(creation, column->rank, chunk));
         column->id = check_id(out, H5Dcreate2(parent, name, stored_type(column->kind), space,
                                               H5P_DEFAULT, creation, H5P_DEFAULT));
@@ -273,6 +353,20 @@ void db_hdf5_append_image(db_hdf5_output *out, db_hdf5_column *images, const voi
         check(out, H5Dset_extent(images->id, images->extent));
     }
     if (!out->failed) check(out, H5Dwrite_chunk(images->id, H5P_DEFAULT, 0, start, size, chunk));
+}
+
+int db_hdf5_is_last_image(db_hdf5_output *out, const db_hdf5_column *images, const void *chunk,
+                          size_t size) {
+    const hsize_t last[4] = { images->extent[0] - 1 };
+    hsize_t stored = 0;
+    uint32_t filters = 0;
+    if (out->failed || images->extent[0] == 0) return 0;
+    if (H5Dget_chunk_storage_size(images->id, last, &stored) < 0 || stored != size) return 0;
+    char *const found = malloc(size);
+    const int same = found && H5Dread_chunk(images->id, H5P_DEFAULT, last, &filters, found) >= 0 &&
+                     memcmp(found, chunk, size) == 0;
+    free(found);
+    return same;
 }
 #else
 typedef int db_without_hdf5_write;

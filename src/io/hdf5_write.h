@@ -13,12 +13,18 @@ typedef struct db_hdf5_output {
     char *path; /* as named; owned */
     db_pending_file pending;
     hid_t file, driver;
+    int reopened; /* 1: see db_hdf5_reopen */
     int failed;
     int error; /* errno of the first write that failed; 0 */
     char reason[160];
 } db_hdf5_output;
 
 db_status db_hdf5_create(db_context *context, const char *path, db_hdf5_output *out);
+
+/* Goes on with a copy of a file that was written before, which takes its place at the end. Putting
+ * what is there already opens it, groups and columns with their rows; a number that is another is a
+ * failure. */
+db_status db_hdf5_reopen(db_context *context, const char *path, db_hdf5_output *out);
 
 /* Closes the file and gives it its name if nothing failed and status is DB_OK; else removes it. */
 db_status db_hdf5_finish(db_hdf5_output *out, db_status status);
@@ -70,6 +76,10 @@ void db_hdf5_append(db_hdf5_output *out, db_hdf5_column *column, const void *row
 void db_hdf5_put_images(db_hdf5_output *out, hid_t parent, const char *name, db_hdf5_kind kind,
                         int rank, const hsize_t shape[2], db_hdf5_column *images);
 void db_hdf5_append_image(db_hdf5_output *out, db_hdf5_column *images, const void *chunk,
+                          size_t size);
+
+/* Whether the image that was appended last is this one. */
+int db_hdf5_is_last_image(db_hdf5_output *out, const db_hdf5_column *images, const void *chunk,
                           size_t size);
 
 size_t db_hdf5_width(db_hdf5_kind kind);

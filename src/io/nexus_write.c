@@ -27,6 +27,7 @@ int db_names_hdf5(const char *path) {
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static const char *const metre = "m";
 
@@ -192,7 +193,7 @@ static db_status put_mask(db_nexus_writer *w, hid_t detector, const db_nexus_for
     free(bits);
     if (status != DB_OK || !packed.bytes) return status;
     db_hdf5_put_images(&w->out, detector, "pixel_mask", DB_HDF5_UINT32, 2, w->shape, &column);
-    db_hdf5_append_image(&w->out, &column, packed.bytes, packed.size);
+    if (!w->out.reopened) db_hdf5_append_image(&w->out, &column, packed.bytes, packed.size);
     db_packed_clear(&packed);
     return DB_OK;
 }
@@ -242,7 +243,7 @@ static void put_beam(db_nexus_writer *w, hid_t instrument, const db_experiment *
     db_hdf5_column column;
     db_hdf5_put_column(out, beam, "incident_polarization_stokes", DB_HDF5_DOUBLE, 1, &four, NULL,
                        &column);
-    db_hdf5_append(out, &column, stokes, 1);
+    if (!out->reopened) db_hdf5_append(out, &column, stokes, 1);
     if (!is_spectrum(w)) return;
     const hsize_t sources = w->sources;
     db_hdf5_note_text(out, beam, "incident_wavelength", "variant", spectrum);
@@ -339,15 +340,16 @@ static void release(db_nexus_writer **writer) {
     *writer = NULL;
 }
 
-db_status db_nexus_create(db_context *context, const char *path, const db_experiment *experiment,
-                          const db_nexus_format *format, db_nexus_writer **writer) {
+static db_status open_writer(db_context *context, const char *path, const db_experiment *experiment,
+                             const db_nexus_format *format, int resume, db_nexus_writer **writer) {
     db_hdf5_guard guard;
     *writer = NULL;
     DB_TRY(db_experiment_check(context, experiment));
     DB_TRY(check_detector(context, path, &experiment->detector));
     db_status status = allocate(context, experiment, writer);
     db_hdf5_enter(&guard);
-    if (status == DB_OK) status = db_hdf5_create(context, path, &(*writer)->out);
+    if (status == DB_OK)
+        status = (resume ? db_hdf5_reopen : db_hdf5_create)(context, path, &(*writer)->out);
     if (status == DB_OK) {
         status = begin(*writer, experiment, format);
         if (status != DB_OK) db_hdf5_finish(&(*writer)->out, status);
@@ -355,6 +357,56 @@ db_status db_nexus_create(db_context *context, const char *path, const db_experi
     db_hdf5_leave(&guard);
     if (status != DB_OK) release(writer);
     return status;
+}
+
+db_status db_nexus_create(db_context *context, const char *path, const db_experiment *experiment,
+                          const db_nexus_format *format, db_nexus_writer **writer) {
+    return open_writer(context, path, experiment, format, 0, writer);
+}
+
+db_status db_nexus_resume(db_context *context, const char *path, const db_experiment *experiment,
+                          const db_nexus_format *format, db_nexus_writer **writer) {
+    return open_writer(context, path, experiment, format, 1, writer);
+}
+
+static db_status count_images(const db_hdf5_object *root, size_t *count) {
+    db_hdf5_object data;
+    hsize_t extent[3];
+    DB_TRY(db_hdf5_need(root, "/entry/data/data", &data));
+    const int rank = db_hdf5_extents(&data, extent, 3);
+    db_hdf5_close(&data);
+    if (rank != 3)
+        return db_fail(root->context, DB_ERROR_INPUT,
+                       "%s: /entry/data/data: expected images x slow x fast, found %d dimensions",
+                       root->file, rank);
+    *count = (size_t)extent[0];
+    return DB_OK;
+}
+
+db_status db_nexus_count_images(db_context *context, const char *path, size_t *count) {
+    db_hdf5_guard guard;
+    db_hdf5_object root;
+    *count = 0;
+    if (access(path, F_OK) != 0) return DB_OK;
+    db_hdf5_enter(&guard);
+    db_status status = db_hdf5_open(context, path, &root);
+    if (status == DB_OK) {
+        status = count_images(&root, count);
+        db_hdf5_close(&root);
+    }
+    db_hdf5_leave(&guard);
+    return status;
+}
+
+db_status db_nexus_expect_last(db_nexus_writer *writer, const db_packed *packed) {
+    db_hdf5_guard guard;
+    db_hdf5_enter(&guard);
+    const int same =
+        db_hdf5_is_last_image(&writer->out, &writer->images, packed->bytes, packed->size);
+    db_hdf5_leave(&guard);
+    if (same) return DB_OK;
+    return db_fail(writer->out.context, DB_ERROR_INPUT,
+                   "%s: its last image is not the one that these flags make", writer->out.path);
 }
 
 db_status db_nexus_pack(db_context *context, const db_nexus_writer *writer, const void *pixels,
@@ -402,42 +454,6 @@ db_status db_nexus_finish(db_nexus_writer **writer, db_status status) {
     status = db_hdf5_finish(&(*writer)->out, status);
     db_hdf5_leave(&guard);
     release(writer);
-    return status;
-}
-#else
-static db_status refuse(db_context *context, const char *path) {
-    return db_fail(context, DB_ERROR_UNSUPPORTED,
-                   "%s: this build does not write HDF5: it needs libhdf5, lz4, zstd and zlib when "
-                   "it is configured (Debian: libhdf5-dev liblz4-dev libzstd-dev zlib1g-dev)",
-                   path);
-}
-
-db_status db_nexus_create(db_context *context, const char *path, const db_experiment *experiment,
-                          const db_nexus_format *format, db_nexus_writer **writer) {
-    (void)experiment;
-    (void)format;
-    *writer = NULL;
-    return refuse(context, path);
-}
-
-db_status db_nexus_pack(db_context *context, const db_nexus_writer *writer, const void *pixels,
-                        db_packed *packed) {
-    (void)writer;
-    (void)pixels;
-    (void)packed;
-    return refuse(context, "");
-}
-
-db_status db_nexus_append(db_nexus_writer *writer, const db_experiment *experiment,
-                          const db_packed *packed) {
-    (void)writer;
-    (void)experiment;
-    (void)packed;
-    return DB_ERROR_UNSUPPORTED;
-}
-
-db_status db_nexus_finish(db_nexus_writer **writer, db_status status) {
-    (void)writer;
     return status;
 }
 #endif

@@ -31,6 +31,17 @@ int db_names_hdf5(const char *path);
 db_status db_nexus_create(db_context *context, const char *path, const db_experiment *experiment,
                           const db_nexus_format *format, db_nexus_writer **writer);
 
+/* Goes on with a file that was begun like this, for the same experiment and format; it stays as it is
+ * until db_nexus_finish. */
+db_status db_nexus_resume(db_context *context, const char *path, const db_experiment *experiment,
+                          const db_nexus_format *format, db_nexus_writer **writer);
+
+/* The number of images in a file, if there is one; 0: there is none. */
+db_status db_nexus_count_images(db_context *context, const char *path, size_t *count);
+
+/* Fails unless this is the last image of a file that is gone on with. */
+db_status db_nexus_expect_last(db_nexus_writer *writer, const db_packed *packed);
+
 /* Packs an image for a writer, which may be done by several threads at once; each with a context of
  * its own. */
 db_status db_nexus_pack(db_context *context, const db_nexus_writer *writer, const void *pixels,

@@ -38,7 +38,7 @@ esac
 
 # shots of a list are those of single runs
 printf 'one.cbf model.misset=[10, 20, 30] model.fluence=2e26\n# none\nmisset=[1, 2, 3] cell=[80, 80, 40, 90, 90, 90] phi=3 seed=7\n' > list.txt
-for spots in "$closed" "$base -mosaic 0.3 -mosaic_domains 5"; do
+for spots in "$closed" "$base -mosaic 0.3 -mosaic_domains 3"; do
     # shellcheck disable=SC2086
     sim $spots --shots list.txt -hdf5file l.h5 -noisefile ln.h5 --threads 2
     # shellcheck disable=SC2086
@@ -59,9 +59,9 @@ done
 # shellcheck disable=SC2086
 sim $closed --random 3 -hdf5file s.h5 -sase 0.002 0.0004
 # shellcheck disable=SC2086
-sim $base -mosaic 0.3 -mosaic_domains 5 --random 2 -hdf5file w.h5 -water 1000
+sim $base -mosaic 0.3 -mosaic_domains 3 --random 2 -hdf5file w.h5 -water 1000
 # shellcheck disable=SC2086
-sim $base -mosaic 0.3 -mosaic_domains 5 --random 2 -hdf5file d.h5
+sim $base -mosaic 0.3 -mosaic_domains 3 --random 2 -hdf5file d.h5
 # shellcheck disable=SC2086
 sim $base --random 2 -hdf5file e.h5 -noreflections
 if [ -n "$python" ]; then
@@ -117,11 +117,45 @@ grep -q "several images; name one" said || complain "noise of several images: $(
 "$DUALBRAGG" noise -floatfile f.h5#1 -detpixels 100 -noisefile h.h5 > said 2>&1
 grep -q "expected 100 x 100 pixels, as the detector has, found 150 x 150" said || complain "noise, other shape: $(cat said)"
 
-# stopped in the middle
+# going on with a file: the images and labels of the whole set; other flags are refused, and leave it as it was
+cat > same.py << 'END'
+import sys
+import h5py
+import hdf5plugin  # noqa: F401
+import numpy
+first, second = [h5py.File(name) for name in sys.argv[1:]]
+names = []
+first.visit(names.append)
+for name in names:
+    if isinstance(first[name], h5py.Dataset):
+        assert numpy.array_equal(first[name][()], second[name][()]), name
+END
 # shellcheck disable=SC2086
-"$DUALBRAGG" sim $closed --random 100000 -hdf5file x.h5 > said 2>&1 &
+sim $closed $vary --random 7 --range 1 3 -hdf5file r.h5 -noisefile rn.h5
+cp r.h5 before.h5
+# shellcheck disable=SC2086
+refuse "r.h5: cannot write: distance differs" $closed $vary --random 7 -distance 90 -hdf5file r.h5 -noisefile rn.h5 --resume
+# shellcheck disable=SC2086
+refuse "shot 3: r.h5: its last image is not the one" $closed $vary --random 7 -N 13 -hdf5file r.h5 -noisefile rn.h5 --resume
+# shellcheck disable=SC2086
+refuse "expected at most 2 shots in a file to go on with, found 3" $closed --random 2 -hdf5file r.h5 --resume
+# shellcheck disable=SC2086
+refuse "b.h5: expected 3 shots, as in r.h5, found 7" $closed --random 7 -hdf5file r.h5 -noisefile b.h5 --resume
+cmp before.h5 r.h5 || complain "a refused run changes the file"
+# shellcheck disable=SC2086
+sim $closed $vary --random 7 -hdf5file r.h5 -noisefile rn.h5 --resume
+"$DUALBRAGG" compare r.h5#6 a.h5#6 -quiet && "$DUALBRAGG" compare rn.h5#7 n.h5#7 -quiet || complain "resumed: other images"
+[ -z "$python" ] || { "$python" same.py a.h5 r.h5 && "$python" same.py n.h5 rn.h5; } || complain "resumed: other content"
+head -c 20000 a.h5 > cut.h5
+# shellcheck disable=SC2086
+refuse "cut.h5: " $closed $vary --random 7 -hdf5file cut.h5 --resume
+
+# stopped in the middle: whole images stay
+# shellcheck disable=SC2086
+"$DUALBRAGG" sim $closed --random 100000 -hdf5file x.h5 --threads 1 > said 2>&1 &
 sleep 0.3
 kill -TERM $!
 wait $!
-[ ! -e x.h5 ] && [ -z "$(find . -name '.dualbragg*')" ] || complain "files are left: $(ls -A)"
+[ $? = 143 ] && [ -z "$(find . -name '.dualbragg*')" ] || complain "stopped: $(cat said); $(ls -A)"
+[ ! -e x.h5 ] || "$DUALBRAGG" compare x.h5#1 x.h5#1 -quiet || complain "a run that is stopped leaves no whole file"
 exit $failed
