@@ -36,6 +36,10 @@ static db_status decode(db_context *context, const char *path, const db_file_con
         db_image_init(image, format->label);
         return format->image(context, path, content, image);
     }
+    if (format && format->by_name)
+        return db_fail(context, DB_ERROR_UNSUPPORTED,
+                       "%s: found %s packed by gzip, or from a pipe: unpack it to a file first",
+                       path, format->name);
     if (shape && (!format || format->uncertain))
         return decode_floats(context, path, content, shape, image);
     return db_fail_format(context, path, format, content, DB_HOLDS_IMAGES);

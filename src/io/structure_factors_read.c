@@ -83,6 +83,15 @@ static db_status read_text(reading *r) {
     return db_symmetry_of_group(r->context, r->options->space_group, &r->list.symmetry);
 }
 
+/* A group that the file names, or the user. */
+static db_status named_symmetry(reading *r, const char *group) {
+    char reason[DB_MESSAGE_SIZE / 2];
+    const db_status status = db_symmetry_of_group(r->context, group, &r->list.symmetry);
+    if (status == DB_OK || status == DB_ERROR_MEMORY) return status;
+    snprintf(reason, sizeof reason, "%s", db_context_message(r->context));
+    return db_fail(r->context, status, "%s: %s", r->path, reason);
+}
+
 static db_status cif_symmetry(reading *r, const char *start, const char *end) {
     db_symmetry *const symmetry = &r->list.symmetry;
     static const char *const sources[][2] = { { "symmetry_equiv", "pos_as_xyz" },
@@ -106,7 +115,7 @@ static db_status cif_symmetry(reading *r, const char *start, const char *end) {
     const db_word symbol = db_cif_value(&table, 0, db_cif_column(&table, "space_group_name_H-M"));
     snprintf(name, sizeof name, "%.*s", DB_WORD_ARGUMENTS(symbol));
     db_cif_table_clear(&table);
-    if (*name) return db_symmetry_of_group(r->context, name, symmetry);
+    if (*name) return named_symmetry(r, name);
     return db_fail(r->context, DB_ERROR_INPUT,
                    "%s: expected operators or a space group, found none; name the space group",
                    r->path);

@@ -181,12 +181,19 @@ static db_status fail_block(const page *p, const char *name, uint32_t x, uint32_
     return fail_damaged(p, what);
 }
 
+/* Is a tile or strip where the file says, with all its bytes? libtiff would take others for them. */
+static int is_there(const page *p, uint32_t block, tmsize_t wanted) {
+    const uint64_t size = TIFFGetStrileByteCount(p->tiff, block);
+    if (TIFFGetStrileOffset(p->tiff, block) == 0) return 0;
+    return p->compression == COMPRESSION_NONE ? size >= (uint64_t)wanted : size > 0;
+}
+
 static db_status read_tiles(page *p, unsigned char *room, tmsize_t size, uint32_t width,
                             uint32_t height, db_measured_image *image) {
     for (uint32_t y = 0; y < p->height; y += height)
         for (uint32_t x = 0; x < p->width; x += width) {
-            if (TIFFReadEncodedTile(p->tiff, TIFFComputeTile(p->tiff, x, y, 0, 0), room, size) !=
-                size)
+            const uint32_t tile = TIFFComputeTile(p->tiff, x, y, 0, 0);
+            if (!is_there(p, tile, size) || TIFFReadEncodedTile(p->tiff, tile, room, size) != size)
                 return fail_block(p, "tile", x, y);
             place_block(p, room, (size_t)size / height, x, y, width, height, image);
         }
@@ -198,8 +205,10 @@ static db_status read_strips(page *p, unsigned char *room, tmsize_t size, uint32
     const tmsize_t row = TIFFScanlineSize(p->tiff);
     for (uint32_t y = 0; y < p->height; y += height) {
         const uint32_t rows = p->height - y < height ? p->height - y : height;
-        if (TIFFReadEncodedStrip(p->tiff, TIFFComputeStrip(p->tiff, y, 0), room, size) <
-            row * (tmsize_t)rows)
+        const uint32_t strip = TIFFComputeStrip(p->tiff, y, 0);
+        const tmsize_t wanted = row * (tmsize_t)rows;
+        if (!is_there(p, strip, wanted) ||
+            TIFFReadEncodedStrip(p->tiff, strip, room, size) < wanted)
             return fail_block(p, "strip", 0, y);
         place_block(p, room, (size_t)row, 0, y, p->width, rows, image);
     }

@@ -2,6 +2,7 @@
 
 Prints a line for each image: its name, the file of raw floats that a reader must find, and the number of pixels that must
 be left out; or for a file that must be refused: its name, | and a part of the message."""
+import gzip
 import os
 import struct
 import sys
@@ -110,8 +111,8 @@ def mar_ccd(name, pixels, order="<", distance=150.25, twotheta=0, bias=10, photo
     for i, (tag, value) in enumerate(tags):
         struct.pack_into(order + "HHII", out, 10 + 12 * i, tag, 4, 1, value)
     words = {1024: 2, 1060: 3072, 1104: width, 1108: height, 1112: size, 1128: 65000, 1136: 1, 1664: distance * 1e3,
-             1668: 20500, 1672: 18250, 1680: 2500, 1692: twotheta * 1e3, 1708: 12500, 1740: 13000, 1756: 4, 1760: 500,
-             1796: 79346, 1800: 79346, 1804: bias * 1e3, 1808: photons, 1932: 97918}
+             1668: 20500, 1672: 18250, 1680: 2500, 1692: twotheta * 1e3, 1708: 12500, 1724: twotheta * 1e3,
+             1740: 13000, 1756: 4, 1760: 500, 1796: 79346, 1800: 79346, 1804: bias * 1e3, 1808: photons, 1932: 97918}
     for place, value in words.items():
         struct.pack_into(order + "i", out, place, int(round(value)))
     out[1028:1032] = b"MMX\0"
@@ -191,6 +192,10 @@ def bad():
     write("short.tif", plain[:8], "damaged TIFF image")
     tiff("far.tif", [pixels], extra=[(273, "I", [10**9])])
     print("far.tif|damaged TIFF image: the strip with pixel 0 0 cannot be read")
+    tiff("rows.tif", [pixels], rows=9, extra=[(257, "I", [9 * 1000]), (273, "I", [8]), (279, "I", [9 * 2 * FAST])])
+    print("rows.tif|damaged TIFF image: the strip with pixel 0 9 cannot be read|cannot be opened")
+    tiff("counts.tif", [pixels], rows=9, extra=[(279, "I", [9 * 2 * FAST - 1] * 5)])
+    print("counts.tif|damaged TIFF image: the strip with pixel 0 0 cannot be read")
     tiff("huge.tif", [pixels], extra=[(256, "I", [2**17]), (257, "I", [2**17]), (278, "I", [2**17])])
     print("huge.tif|found a shape of 131072 x 131072")
     tiff("colour.tif", [pixels], extra=[(277, "H", [3])])
@@ -199,6 +204,7 @@ def bad():
     print("bits.tif|found 12 bits of sample format 1")
     tiff("jpeg.tif", [pixels], extra=[(259, "H", [7])])
     print("jpeg.tif|found method 7")
+    write("packed.tif.gz", gzip.compress(whole), "found a TIFF image packed by gzip.*unpack it to a file first")
     broken = bytearray(whole)
     broken[20:40] = b"\xff" * 20
     write("broken.tif", broken, "damaged TIFF image: the strip with pixel 0 0 cannot be read")
