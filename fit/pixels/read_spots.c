@@ -203,23 +203,56 @@ static db_status read_text(db_context *context, const char *path, db_fit_spots *
     return status;
 }
 
+static db_status read_stream(db_context *context, const char *path,
+                             const db_expt_selection *selection, db_fit_spots *spots) {
+    db_reflection_table table;
+    if (spots->listing != DB_FIT_LISTED_BY_POSITION)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s: expected a reflection table or lines of numbers, found a stream of "
+                       "CrystFEL, whose peaks serve data.spots",
+                       path);
+    DB_TRY(db_read_stream_spots(context, path, selection, &table));
+    const db_status status = read_table(context, path, &table, 0, spots);
+    db_reflection_table_clear(&table);
+    return status;
+}
+
+/* Streams may be larger than the memory. */
+static db_status is_stream(db_context *context, const char *path, int *found) {
+    db_file_kind kind;
+    DB_TRY(db_recognize_file(context, path, &kind));
+    *found = strcmp(kind.label, ".stream") == 0;
+    return DB_OK;
+}
+
 static int by_hkl(const void *a, const void *b) {
     const db_fit_spot *const x = a;
     const db_fit_spot *const y = b;
     return db_compare_hkl(x->hkl, y->hkl);
 }
 
-/* identifier: of the experiment; "": none, or not known. */
-static db_status read_spots(db_context *context, const char *path, db_fit_listing listing,
-                            int experiment, const char *identifier, db_fit_spots *spots) {
+static db_status read_content(db_context *context, const char *path,
+                              const db_expt_selection *selection, const char *identifier,
+                              db_fit_spots *spots) {
     db_file_content content;
-    *spots = (db_fit_spots){ .listing = listing };
+    int stream;
+    DB_TRY(is_stream(context, path, &stream));
+    if (stream) return read_stream(context, path, selection, spots);
     DB_TRY(db_file_content_read(context, path, &content));
     const db_status status =
         db_is_reflection_table(content.bytes, content.size)
-            ? read_reflections(context, path, &content, experiment, identifier, spots)
+            ? read_reflections(context, path, &content, (int)selection->number, identifier, spots)
             : read_text(context, path, spots);
     db_file_content_clear(&content);
+    return status;
+}
+
+/* identifier: of the experiment; "": none, or not known. */
+static db_status read_spots(db_context *context, const char *path, db_fit_listing listing,
+                            const db_expt_selection *selection, const char *identifier,
+                            db_fit_spots *spots) {
+    *spots = (db_fit_spots){ .listing = listing };
+    const db_status status = read_content(context, path, selection, identifier, spots);
     if (status != DB_OK)
         db_fit_spots_clear(spots);
     else if (listing == DB_FIT_LISTED_BY_INDEX)
@@ -229,7 +262,8 @@ static db_status read_spots(db_context *context, const char *path, db_fit_listin
 
 db_status db_fit_spots_read(db_context *context, const char *path, db_fit_listing listing,
                             int experiment, db_fit_spots *spots) {
-    return read_spots(context, path, listing, experiment, "", spots);
+    const db_expt_selection selection = { .number = experiment };
+    return read_spots(context, path, listing, &selection, "", spots);
 }
 
 void db_fit_spots_clear(db_fit_spots *spots) {
@@ -287,8 +321,8 @@ static db_status read_of_list(db_context *context, const db_fit_config *config, 
                               const db_expt_content *content) {
     int cut;
     DB_TRY(db_fit_cut_detector(context, config, listed, NULL, &cut));
-    DB_TRY(read_spots(context, path, spots->listing, (int)content->number, content->identifier,
-                      spots));
+    const db_expt_selection own = { content->number, db_listed_experiment(config).image, 0 };
+    DB_TRY(read_spots(context, path, spots->listing, &own, content->identifier, spots));
     onto_panels(&listed->detector, spots);
     return DB_OK;
 }
@@ -306,7 +340,8 @@ db_status db_fit_config_read_spots(db_context *context, const db_fit_config *con
     db_expt_content content;
     *spots = (db_fit_spots){ .listing = listing };
     if (!*path) return DB_OK;
-    if (!*config->expt_file) return db_fit_spots_read(context, path, listing, -1, spots);
+    const db_expt_selection bare = { -1, selection.image, 0 };
+    if (!*config->expt_file) return read_spots(context, path, listing, &bare, "", spots);
     DB_TRY(db_experiment_init(context, &listed));
     db_status status = db_read_expt(context, config->expt_file, &selection, &listed, &content);
     if (status == DB_OK) status = read_of_list(context, config, path, spots, &listed, &content);

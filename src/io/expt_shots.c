@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Beyond the longest series, and what a wrong number may cost. */
-enum { MOST_IMAGES = 1000000, MOST_TEXT = 1 << 28 };
+enum { MOST_IMAGES = 100000, MOST_TEXT = 1 << 28 };
 
 /* How many experiments have a set of images, and how many of them have been listed. */
 typedef struct sharing {
@@ -71,7 +71,7 @@ static db_status read_range(const db_json *root, const db_json *experiment, long
     *first = range[0];
     *count = (long)range[1] - range[0] + 1;
     if (range[0] >= 0 && *count >= 1 && *count <= MOST_IMAGES) return DB_OK;
-    return db_json_fail(&images, "the first and the last image, from 0, at most a million");
+    return db_json_fail(&images, "the first and the last image, from 0, at most 100000 of them");
 }
 
 /* Is the index of an image among those of the file? They count on, most often. */

@@ -78,6 +78,11 @@ db_status db_stream_select(db_context *context, const char *path, const db_strea
                            const db_expt_selection *selection, const db_stream_chunk **chunk,
                            long *crystal);
 
+/* The chunk of a selection, which may have several crystals: by the number of one, or the image. */
+db_status db_stream_select_chunk(db_context *context, const char *path,
+                                 const db_stream_index *index, const db_expt_selection *selection,
+                                 const db_stream_chunk **chunk);
+
 /* Goes to the beginning of a chunk, and reads what it says up to the end of a crystal (-1: up to its
  * list of peaks, or its end). */
 db_status db_stream_read_chunk(db_stream *stream, const db_stream_chunk *chunk, long number,

@@ -149,7 +149,7 @@ static db_status select_number(db_context *context, const char *path, const db_s
         else
             high = middle;
     }
-    while (index->chunk[low].crystal_count == 0) low--;
+    while (low > 0 && index->chunk[low].crystal_count == 0) low--;
     *chunk = &index->chunk[low];
     return DB_OK;
 }
@@ -184,6 +184,22 @@ db_status db_stream_select(db_context *context, const char *path, const db_strea
                        path, fitting, image ? " on " : "", image ? image : "", *crystal, second);
     return db_fail(context, DB_ERROR_INPUT, "%s: none of the %ld crystals is on %s", path,
                    index->crystal_count, image ? image : "any image");
+}
+
+db_status db_stream_select_chunk(db_context *context, const char *path,
+                                 const db_stream_index *index, const db_expt_selection *selection,
+                                 const db_stream_chunk **chunk) {
+    if (selection->number >= 0)
+        return select_number(context, path, index, selection->number, chunk);
+    const int only = !selection->image && index->count == 1;
+    for (size_t i = 0; i < index->count; i++) {
+        if (!only && (!selection->image || !shows(index->chunk[i].image, selection->image)))
+            continue;
+        *chunk = &index->chunk[i];
+        return DB_OK;
+    }
+    return db_fail(context, DB_ERROR_INPUT, "%s: none of the %zu images is %s", path, index->count,
+                   selection->image ? selection->image : "named; expected the name of one");
 }
 
 /* Without a single crystal the images are what there is to look at. */

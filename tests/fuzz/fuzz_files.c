@@ -132,6 +132,34 @@ static void read_experiments(db_context *context, const char *path) {
     db_experiment_clear(&e);
 }
 
+static void read_shots(db_context *context, const char *path) {
+    db_listed_shots shots;
+    const db_status status = db_list_shots(context, path, &shots);
+    if (status == DB_ERROR_UNSUPPORTED || fuzz_is_ok(context, path, status, "shots"))
+        for (size_t i = 0; i < shots.count; i++)
+            fuzz_require(shots.shot[i].image && shots.shot[i].number >= -1, "shots", "image");
+    else
+        fuzz_require(!shots.shot && !shots.count, "shots", "some after a failure");
+    db_listed_shots_clear(&shots);
+}
+
+static void read_peaks(db_context *context, const char *path) {
+    static const db_expt_selection selections[] = { { .number = 0 },
+                                                    { .number = -1, .image = "run.h5#1" } };
+    for (size_t i = 0; i < sizeof selections / sizeof *selections; i++) {
+        db_reflection_table table;
+        const db_status status = db_read_stream_spots(context, path, &selections[i], &table);
+        if (fuzz_is_ok(context, path, status, "peaks"))
+            for (size_t k = 0; k < table.count; k++)
+                fuzz_require(isfinite(table.position[k][0]) && isfinite(table.position[k][1]) &&
+                                 table.panel[k] < 1000000,
+                             "peaks", "place");
+        else
+            fuzz_require(!table.position && !table.panel, "peaks", "some after a failure");
+        db_reflection_table_clear(&table);
+    }
+}
+
 static void read_reflections(db_context *context, const char *path) {
     db_file_content content;
     db_reflection_table table;
@@ -234,6 +262,8 @@ const fuzz_reader fuzz_file_readers[] = {
     { "frame", read_frame },
     { "header", read_header },
     { "experiments", read_experiments },
+    { "shots", read_shots },
+    { "peaks", read_peaks },
     { "reflections", read_reflections },
     { "kind", recognize },
     { "mask", read_mask },

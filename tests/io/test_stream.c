@@ -5,6 +5,7 @@
 #include "files_for_tests.h"
 
 #include <dualbragg/io.h>
+#include <dualbragg/reflections.h>
 
 #include <fcntl.h>
 #include <math.h>
@@ -70,6 +71,57 @@ static void images_without_crystals_are_listed_where_there_are_no_others(void **
     db_experiment_clear(&e);
 }
 
+/* The second panel begins at row 50 of the array. */
+static void peaks_are_spots_of_their_panels(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        db_expt_selection selection;
+        const char *message; /* NULL: it is read */
+    } cases[] = {
+        { HEAD CHUNK("3") PEAKS CRYSTAL("0.2") CRYSTAL("0.2") END, { .number = 1 }, NULL },
+        { HEAD CHUNK("3") PEAKS END, { .number = -1, .image = "x/run.cxi#4" }, NULL },
+        { HEAD CHUNK("3") PEAKS END, { .number = -1 }, NULL },
+        { HEAD CHUNK("3") "Peaks from peak search\n fs ss\n 10.5 20.25 1 300\n 30 60.5 2 50\n"
+                          "End of peak list\n" END,
+          { .number = -1 },
+          NULL },
+        { HEAD CHUNK("3") PEAKS END,
+          { .number = -1, .image = "run.cxi#5" },
+          "none of the 1 images" },
+        { HEAD CHUNK("3") PEAKS END, { .number = 0 }, "below 0" },
+        { HEAD CHUNK("3") "Peaks from peak search\n fs ss\n 10 20 1 300 p2\n" END,
+          { .number = -1 },
+          "a.stream:33: expected the name of a panel of the geometry" },
+        { HEAD CHUNK("3") "Peaks from peak search\n fs ss\n 10 20 1 300 p1\n" END,
+          { .number = -1 },
+          "a place on its panel" },
+        { HEAD CHUNK("3") "Peaks from peak search\n fs ss\n 10 x 1 300 p0\n" END,
+          { .number = -1 },
+          "fs, ss, 1/d, intensity" },
+        { HEAD CHUNK("3") "Peaks from peak search\n fs ss\n 10 20 1 300 p0\n",
+          { .number = -1 },
+          "the end of the list of peaks" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        db_reflection_table table;
+        const char *const path = folder_text("a.stream", cases[i].text);
+        const db_status status =
+            db_read_stream_spots(test_context(), path, &cases[i].selection, &table);
+        const char *const message = db_context_message(test_context());
+        if (cases[i].message && (status != DB_ERROR_INPUT || !strstr(message, cases[i].message)))
+            fail_msg("case %zu: expected '%s' in '%s'", i, cases[i].message, message);
+        if (!cases[i].message && status != DB_OK) fail_msg("case %zu: %s", i, message);
+        if (status == DB_OK) {
+            assert_int_equal(table.count, 2);
+            assert_true(table.position[0][0] == 10.5 && table.position[0][1] == 20.25);
+            assert_true(table.position[1][0] == 30 && table.position[1][1] == 10.5);
+            assert_true(table.panel[0] == 0 && table.panel[1] == 1);
+        }
+        db_reflection_table_clear(&table);
+    }
+}
+
 static void make_old(const char *path) {
     const struct timespec times[2] = { { time(NULL) - 60, 0 }, { time(NULL) - 60, 0 } };
     assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
@@ -130,6 +182,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_crystal_of_a_stream_is_a_shot),
         cmocka_unit_test(images_without_crystals_are_listed_where_there_are_no_others),
+        cmocka_unit_test(peaks_are_spots_of_their_panels),
         cmocka_unit_test(a_list_that_has_changed_is_read_anew),
     };
     return cmocka_run_group_tests(tests, folder_setup, folder_teardown);

@@ -8,6 +8,7 @@
 #define DUALBRAGG_IO_H
 
 #include <dualbragg/colour.h>
+#include <dualbragg/reflections.h>
 #include <dualbragg/setup.h>
 #include <dualbragg/spots.h>
 #include <stdint.h>
@@ -615,6 +616,18 @@ DB_API db_status db_list_shots(db_context *context, const char *path, db_listed_
  *
  * @param shots to clear */
 DB_API void db_listed_shots_clear(db_listed_shots *shots);
+
+/** Reads where CrystFEL saw spots on an image: the peaks of a stream, in pixels of the panels of its
+ * geometry.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the stream
+ * @param selection the number of a crystal on the image, or the image
+ * @param table overwritten: positions and panels; to be cleared by the caller
+ * @return DB_OK; DB_ERROR_FILE, DB_ERROR_INPUT or DB_ERROR_MEMORY */
+DB_API db_status db_read_stream_spots(db_context *context, const char *path,
+                                      const db_expt_selection *selection,
+                                      db_reflection_table *table);
 
 /** Reads an image like db_read_image, of a file in which the panels of an experiment are parts of
  * arrays; they lie one below the other then.
