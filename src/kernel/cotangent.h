@@ -43,18 +43,25 @@ static __attribute__((noinline)) void add_cotangent_group(const db_kernel_job *j
                                                           const pixel_sums *sums, fine cotangent,
                                                           normal_run *run) {
     const fine_mask none = f_eq(cotangent, f_set(0));
-    const double *step = job->spots.step; /* of spots in closed form only */
+    const double *step = job->spots.step; /* of spots in closed form only, that have no kinds */
+    const size_t lattice = job->lattice_wanted, singles = lattice + job->single_wanted;
     fine *const sum = run->row;
-    for (size_t k = 0; k < job->parameter_count; k++) {
-        const fine before = run->rows ? sum[k] : f_set(0);
+    size_t k = 0;
+#define BEFORE (run->rows ? sum[k] : f_set(0))
+#define ADD(slope) sum[k] = f_fma(f_select(none, f_set(0), slope), cotangent, BEFORE)
+    for (; k < lattice; k++)
+        ADD(contract_lattice(&contraction[k], sums->column + DB_COLUMN_LATTICE));
+    for (; k < singles; k++) ADD(contract_single(&contraction[k], sums));
+    for (; k < job->parameter_count; k++) {
         if (step && contraction[k].columns == 0) { /* it moves spots only */
-            sum[k] = before;
+            sum[k] = BEFORE;
             continue;
         }
-        const fine slope = contract(&contraction[k], sums),
-                   by_k = step ? f_mul(f_set(step[k]), slope) : slope;
-        sum[k] = f_fma(f_select(none, f_set(0), by_k), cotangent, before);
+        const fine slope = contract(&contraction[k], sums);
+        ADD(step ? f_mul(f_set(step[k]), slope) : slope);
     }
+#undef ADD
+#undef BEFORE
     if (++run->rows == NORMAL_RUN) add_cotangent_run(run);
 }
 
