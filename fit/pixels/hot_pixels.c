@@ -63,11 +63,13 @@ enum { CHUNK = 256 };
  * be hot. */
 static void may_be_hot(const db_fit_settings *settings, double sigma, const float *value,
                        const uint8_t *mask, int beside, int count, uint8_t *may_be) {
-    const float least = (float)(0.25 * sigma * sigma * settings->gain);
+    const float per_count = (float)(0.25 * sigma * sigma * settings->gain),
+                least = (float)(0.25 * sigma * sigma * db_pixel_variance(settings, 0));
     for (int i = 0; i < count; i++) {
         const float own = value[i], next = value[i + beside], other = next > 0 ? next : 0,
                     step = own - other;
-        const int stands_out = (step > 0) & (step * step >= least * other);
+        const float square = per_count * other > least ? per_count * other : least;
+        const int stands_out = (step > 0) & (step * step >= square);
         may_be[i] =
             (mask[i] == DB_MASK_TRUSTED) & (stands_out | (mask[i + beside] != DB_MASK_TRUSTED));
     }
