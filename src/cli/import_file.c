@@ -171,6 +171,38 @@ static int place_by_chains(db_context *context, const db_format *format, const c
     return file->placed;
 }
 
+/* Start and end of an image's rotation; 0: there is none. */
+static int rotation_of(db_context *context, const char *path, size_t number, double range[2]) {
+    char name[4096 + 32];
+    const db_expt_selection selection = { .image = name };
+    db_experiment e;
+    db_expt_content content;
+    db_image_geometry g = { .osc_range = 0 };
+    snprintf(name, sizeof name, "%s#%zu", path, number);
+    if (db_experiment_init(context, &e) != DB_OK) return 0;
+    if (db_read_expt(context, path, &selection, &e, &content) == DB_OK) {
+        g.phi = content.phi;
+        g.osc_range = content.osc_range;
+    } else if (db_image_geometry_read(context, name, &g) != DB_OK) {
+        g.osc_range = 0;
+    }
+    db_expt_content_clear(&content);
+    db_experiment_clear(&e);
+    range[0] = g.phi;
+    range[1] = g.phi + g.osc_range;
+    return g.osc_range > 0 && !isnan(g.phi);
+}
+
+/* From the first image to the end of the last. */
+static void add_sweep(db_context *context, const char *path, db_imported *file) {
+    double first[2], last[2];
+    if (file->count < 2 || !rotation_of(context, path, 1, first) ||
+        !rotation_of(context, path, file->count, last))
+        return;
+    const double sweep[2] = { first[0], last[1] - first[0] };
+    db_imported_add(file, "sweep", 2, sweep, "%.6g to %.6g degree, all images", first[0], last[1]);
+}
+
 static void read_image(db_context *context, const db_format *format, const char *path, long frame,
                        db_imported *file) {
     db_measured_image image;
@@ -193,6 +225,7 @@ static void read_image(db_context *context, const db_format *format, const char 
     if (!file->placed) return;
     file->found |= DB_HOLDS_GEOMETRY;
     db_imported_add_experiment(context, file);
+    add_sweep(context, path, file);
     add_modules(file->experiment.detector.panels[0].pixel_size, file);
 }
 

@@ -203,7 +203,8 @@ db_status db_nexus_length(const db_hdf5_object *from, const char *path, size_t i
     return status;
 }
 
-/* The oscillation range of an axis: up to its end, or by its increment, or to the next image. */
+/* The oscillation range of an axis: up to its end, or by its increment, or to the next image; of the last
+ * image as that of the one before. */
 static db_status range_of(const link *l, size_t frame, double value, double *range) {
     static const char *const ends[] = { "_end", "_increment_set", "_increment", "_range_average" };
     *range = NAN;
@@ -217,11 +218,13 @@ static db_status range_of(const link *l, size_t frame, double value, double *ran
         *range = number * l->unit - (i == 0 ? value : 0);
         return DB_OK;
     }
-    double next;
+    double other;
     hsize_t extent = 0;
-    if (db_hdf5_extents(&l->at, &extent, 1) == 1 && extent > frame + 1 &&
-        db_hdf5_number(&l->at, frame + 1, &next))
-        *range = next * l->unit - value;
+    if (db_hdf5_extents(&l->at, &extent, 1) != 1) return DB_OK;
+    if (extent > frame + 1 && db_hdf5_number(&l->at, frame + 1, &other))
+        *range = other * l->unit - value;
+    else if (frame > 0 && extent == frame + 1 && db_hdf5_number(&l->at, frame - 1, &other))
+        *range = value - other * l->unit;
     return DB_OK;
 }
 

@@ -259,14 +259,36 @@ db_status db_tiff_read(db_context *context, const char *path, long frame,
     TIFFClose(p.tiff);
     return status;
 }
+
+db_status db_tiff_count(db_context *context, const char *path, size_t *count) {
+    page p = { .context = context, .path = path };
+    *count = 0;
+    DB_TRY(open_tiff(&p));
+    do *count += !is_preview(p.tiff);
+    while (TIFFReadDirectory(p.tiff));
+    const db_status status = *p.reason    ? fail_damaged(&p, "a page cannot be read")
+                             : *count < 1 ? fail_damaged(&p, "it has no image")
+                                          : DB_OK;
+    TIFFClose(p.tiff);
+    return status;
+}
 #else
-db_status db_tiff_read(db_context *context, const char *path, long frame,
-                       db_measured_image *image) {
-    (void)frame;
-    (void)image;
+static db_status refuse(db_context *context, const char *path) {
     return db_fail(context, DB_ERROR_UNSUPPORTED,
                    "%s: this build does not read TIFF: it needs libtiff 4.5 or later when it is "
                    "configured (Debian: libtiff-dev)",
                    path);
+}
+
+db_status db_tiff_read(db_context *context, const char *path, long frame,
+                       db_measured_image *image) {
+    (void)frame;
+    (void)image;
+    return refuse(context, path);
+}
+
+db_status db_tiff_count(db_context *context, const char *path, size_t *count) {
+    *count = 0;
+    return refuse(context, path);
 }
 #endif

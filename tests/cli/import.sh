@@ -92,8 +92,14 @@ has HDF5 && {
     succeed import "$corpus/hdf5_stack.h5"
     told images "2: $corpus/hdf5_stack.h5#1 to #2"
     says "where the panels stand"
+    succeed import "$corpus/hdf5_chain.nxs"
+    told sweep "1 to 3 degree, all images"
     succeed import "$corpus/table_hdf5.refl"
     told indexed 3
     expect_kept 3 "hdf5_cut.h5" import "$corpus/hdf5_cut.h5"
+}
+has TIFF && {
+    succeed import "$corpus/pages.tif"
+    told images "2: $corpus/pages.tif#1 to #2"
 }
 finish
