@@ -37,6 +37,7 @@ static void forget(db_hdf5_parts *p) {
     close_file(p);
     free(p->path);
     free(p->seen);
+    free(p->sources);
     *p = (db_hdf5_parts){ .descriptor = -1 };
 }
 
@@ -118,11 +119,19 @@ db_status db_hdf5_check_file(db_context *context, const char *path) {
 }
 
 db_status db_hdf5_check_object(db_context *context, const char *path, uint64_t address,
-                               const char *where) {
+                               const char *where, char **sources, size_t *size) {
     db_hdf5_parts *p;
     char what[400];
+    *sources = NULL;
+    *size = 0;
     DB_TRY(open_sound(context, path, &p));
-    if (db_hdf5_check_header(p, address, 0)) return DB_OK;
+    if (db_hdf5_check_header(p, address, 0)) {
+        *sources = p->sources;
+        *size = p->sources_size;
+        p->sources = NULL;
+        p->sources_size = 0;
+        return DB_OK;
+    }
     snprintf(what, sizeof what, "%.380s: damaged", where);
     return fail_unsound(context, p, what);
 }

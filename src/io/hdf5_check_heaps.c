@@ -122,7 +122,7 @@ static uint32_t lookup3(const unsigned char *bytes, size_t size) {
 }
 
 /* Boxes that are listed (version 1), or numbers of regular ones (version 2). */
-static int check_boxes(db_hdf5_view *v, unsigned version, unsigned rank) {
+static int check_boxes(db_hdf5_view *v, unsigned version, unsigned rank, int *endless) {
     if (version == 1) {
         const uint64_t count = db_hdf5_take(v, 4);
         for (uint64_t i = 0; i < count && !v->over; i++) {
@@ -137,6 +137,7 @@ static int check_boxes(db_hdf5_view *v, unsigned version, unsigned rank) {
         const uint64_t start = db_hdf5_take(v, 8), stride = db_hdf5_take(v, 8),
                        count = db_hdf5_take(v, 8), block = db_hdf5_take(v, 8);
         const int open = count == UINT64_MAX || block == UINT64_MAX;
+        *endless = *endless || open;
         if (start >> 62 || stride == 0 || stride >> 62 || count == 0 || block == 0) return 0;
         if (!open && (block >> 62 || (count > 1 && count - 1 > (UINT64_MAX >> 2) / stride)))
             return 0;
@@ -146,7 +147,7 @@ static int check_boxes(db_hdf5_view *v, unsigned version, unsigned rank) {
 }
 
 /* A selection of elements, as it is stored. */
-static int check_selection(db_hdf5_parts *p, db_hdf5_view *v) {
+static int check_selection(db_hdf5_parts *p, db_hdf5_view *v, int *endless) {
     enum { NONE, POINTS, BOXES, ALL };
     const uint64_t place = v->place + v->at;
     const unsigned kind = (unsigned)db_hdf5_take(v, 4), version = (unsigned)db_hdf5_take(v, 4);
@@ -157,7 +158,7 @@ static int check_selection(db_hdf5_parts *p, db_hdf5_view *v) {
         db_hdf5_skip(v, version == 1 ? 8 : 4);
         const unsigned rank = (unsigned)db_hdf5_take(v, 4);
         good = (version == 1 || flags == 1) && rank >= 1 && rank <= 32 &&
-               check_boxes(v, version, rank);
+               check_boxes(v, version, rank, endless);
     }
     return (good && !v->over) ||
            db_hdf5_unsound(p, place,
@@ -175,6 +176,15 @@ static int skip_name(db_hdf5_parts *p, db_hdf5_view *v) {
     return 1;
 }
 
+static int note_source(db_hdf5_parts *p, const unsigned char *names, size_t size) {
+    char *const grown = realloc(p->sources, p->sources_size + size);
+    if (!grown) return db_hdf5_unsound(p, 0, "no memory for the names of sources");
+    memcpy(grown + p->sources_size, names, size);
+    p->sources = grown;
+    p->sources_size += size;
+    return 1;
+}
+
 int db_hdf5_check_sources(db_hdf5_parts *p, uint64_t address, uint32_t index) {
     enum { CHECKSUM = 4 };
     db_hdf5_view v = { .bytes = NULL };
@@ -183,10 +193,14 @@ int db_hdf5_check_sources(db_hdf5_parts *p, uint64_t address, uint32_t index) {
     const uint64_t count = db_hdf5_take_length(p, &v);
     if (v.over || version != 0 || count > v.size)
         return db_hdf5_unsound(p, v.place, "sources of a virtual data set, version %u", version);
-    for (uint64_t i = 0; i < count; i++)
-        if (!skip_name(p, &v) || !skip_name(p, &v) || !check_selection(p, &v) ||
-            !check_selection(p, &v))
-            return 0;
+    for (uint64_t i = 0; i < count; i++) {
+        const size_t names = v.at;
+        int endless = 0;
+        if (!skip_name(p, &v) || !skip_name(p, &v)) return 0;
+        const size_t size = v.at - names;
+        if (!check_selection(p, &v, &endless) || !check_selection(p, &v, &endless)) return 0;
+        if (endless && !note_source(p, v.bytes + names, size)) return 0;
+    }
     const size_t end = v.at;
     const uint32_t stored = (uint32_t)db_hdf5_take(&v, CHECKSUM);
     if (!v.over && stored == lookup3(v.bytes, end)) return 1;

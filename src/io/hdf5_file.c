@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum {
     MOST_LINKS = 32,    /* that one path may go through */
@@ -177,6 +178,46 @@ static void append_name(db_hdf5_object *at, const char *name) {
     snprintf(at->name + length, sizeof at->name - length, "%s%s", length > 1 ? "/" : "", name);
 }
 
+/* Sources that libhdf5 opens by itself with a virtual data set without end: whatever is there of
+ * them is looked at before. */
+static db_status check_source(const db_hdf5_object *from, const char *file, const char *name) {
+    db_hdf5_object root = { .id = -1 }, data;
+    char *const whole = db_path_beside(from->file, file);
+    if (!whole) return db_fail_memory(from->context, from->file);
+    const int there = strcmp(file, ".") == 0 || access(whole, R_OK) == 0;
+    db_status status = strcmp(file, ".") == 0 ? db_hdf5_open(from->context, from->file, &root)
+                       : there                ? db_hdf5_open(from->context, whole, &root)
+                                              : DB_OK;
+    free(whole);
+    if (status != DB_OK || !there) return status;
+    status = db_hdf5_find(&root, name, &data);
+    if (status == DB_OK) db_hdf5_close(&data);
+    db_hdf5_close(&root);
+    return status;
+}
+
+static int sources_within; /* one another, at the moment */
+
+static db_status check_object(const db_hdf5_object *from, haddr_t address, const char *where) {
+    char *sources;
+    size_t size;
+    DB_TRY(db_hdf5_check_object(from->context, from->file, address, where, &sources, &size));
+    db_status status =
+        size && ++sources_within == MOST_LINKS
+            ? db_fail(from->context, DB_ERROR_INPUT,
+                      "%s: %s: virtual data sets within one another (a circle?)", from->file, where)
+            : DB_OK;
+    for (size_t at = 0; at < size && status == DB_OK;) {
+        const char *const file = sources + at;
+        const char *const name = file + strlen(file) + 1;
+        at += strlen(file) + strlen(name) + 2;
+        if (!strchr(file, '%')) status = check_source(from, file, name);
+    }
+    sources_within -= size > 0;
+    free(sources);
+    return status;
+}
+
 /* One name further. *there 0: it does not exist. */
 static db_status step(walk *w, const char *name, int *there) {
     db_hdf5_object *const at = w->at;
@@ -188,7 +229,7 @@ static db_status step(walk *w, const char *name, int *there) {
     if (info.type != H5L_TYPE_HARD) return follow(w, name, &info);
     char where[2 * DB_HDF5_PATH];
     snprintf(where, sizeof where, "%s/%s", strcmp(at->name, "/") == 0 ? "" : at->name, name);
-    DB_TRY(db_hdf5_check_object(at->context, at->file, info.u.address, where));
+    DB_TRY(check_object(at, info.u.address, where));
     const hid_t next = H5Oopen(at->id, name, H5P_DEFAULT);
     if (next < 0) return fail_at(w, name, "damaged: cannot be opened", "");
     H5Oclose(at->id);

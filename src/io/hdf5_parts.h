@@ -49,6 +49,10 @@ struct db_hdf5_parts {
     uint64_t page[DB_HDF5_PAGES]; /* which, from 1 */
     db_hdf5_heap heap;
     uint64_t loaded; /* bytes since the file was opened */
+    /* Sources of virtual data sets without end, which libhdf5 opens by itself: names of a file and
+     * a data set each, with their ends. */
+    char *sources;
+    size_t sources_size;
     char reason[200];
     /* Of an object that a message leads to: db_hdf5_check_header. */
     int (*check_header)(db_hdf5_parts *parts, uint64_t address, int depth);

@@ -135,6 +135,24 @@ def structure(folder):
                                struct.pack("<HHI", 16, 16, 0) + whole[continued:continued + 16]), text="lead in a circle")
 
 
+def endless(folder):
+    """libhdf5 opens sources of virtual data sets without end by itself."""
+    with open(os.path.join(folder, "global_0.h5"), "rb") as file:
+        damaged = file.read()
+    with open(os.path.join(folder, "source.h5"), "wb") as file:
+        file.write(damaged)
+    plan = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    ever = h5py.h5s.UNLIMITED
+    space = h5py.h5s.create_simple((0, SLOW, FAST), (ever, SLOW, FAST))
+    space.select_hyperslab((0, 0, 0), (ever, 1, 1), (1, SLOW, FAST), (1, SLOW, FAST))
+    plan.set_virtual(space, b"source.h5", b"entry/data/data", space)
+    with h5py.File(os.path.join(folder, "endless_source.h5"), "w", libver="latest") as file:
+        group = file.create_group("entry/data")
+        whole = h5py.h5s.create_simple((0, SLOW, FAST), (ever, SLOW, FAST))
+        h5py.h5d.create(group.id, b"data", h5py.h5t.STD_U16LE, whole, plan)
+    expect("endless_source.h5#1", "source.h5: /entry/data/data: damaged: .*an object of a global heap of 0 bytes")
+
+
 def links(folder):
     linked(folder, "circle.h5", data=h5py.SoftLink("/entry/data/other"), other=h5py.SoftLink("/entry/data/data"))
     expect("circle.h5#1", "circle")
@@ -186,4 +204,5 @@ def links(folder):
 if __name__ == "__main__":
     damage(sys.argv[1])
     structure(sys.argv[1])
+    endless(sys.argv[1])
     links(sys.argv[1])
