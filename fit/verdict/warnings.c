@@ -146,7 +146,8 @@ static void about_other_lattice(list *l) {
  * be used, too. */
 static void about_verdict(list *l) {
     const db_fit_verdict *const v = &l->result->verdict;
-    for (int k = 0; k < DB_FIT_TESTS && v->usable; k++) {
+    if (l->result->status != DB_OK || !v->usable) return;
+    for (int k = 0; k < DB_FIT_TESTS; k++) {
         const db_fit_test *const t = &v->test[k];
         if (!(t->found < NEAR_LEAST * t->least) && !(t->found > t->most / NEAR_LEAST)) continue;
         warn(l, "compare with another start; look at the spots beside reflections in the report",
@@ -155,7 +156,7 @@ static void about_verdict(list *l) {
              t->found < NEAR_LEAST * t->least ? "at least" : "at most",
              t->found < NEAR_LEAST * t->least ? t->least : t->most);
     }
-    if (v->usable && !v->intensities_usable)
+    if (!v->intensities_usable)
         warn(
             l,
             "use orientation and cell; for intensities refine what shapes the spots, or sum pixels "
