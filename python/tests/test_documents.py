@@ -5,9 +5,12 @@ import re
 import tempfile
 import unittest
 
+from dualbragg._dualbragg import lib
+
 SOURCE = os.environ.get("SOURCE_DIR", ".")
 
 
+@unittest.skipUnless(lib.DB_PYTHON_FIT, "this build has no refinement")
 class Documents(unittest.TestCase):
     def test_examples_run(self):
         for name in ("python/README.md", "docs/howto/python.md"):

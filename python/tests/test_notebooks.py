@@ -7,10 +7,13 @@ import os
 import unittest
 import warnings
 
+from dualbragg._dualbragg import lib
+
 FOLDER = os.path.join(os.environ.get("SOURCE_DIR", "."), "examples", "notebooks")
 NEEDED = {"ten_minutes": ["matplotlib"]}
 
 
+@unittest.skipUnless(lib.DB_PYTHON_FIT, "this build has no refinement")
 class Notebooks(unittest.TestCase):
     def run_all(self, name):
         for package in NEEDED.get(name, ["matplotlib", "torch"]):
