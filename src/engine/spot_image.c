@@ -15,7 +15,7 @@
 /* The faintest mixed pixels, which together hold this part of all photons, are divided by some of
  * their samples. */
 static const double PARTLY = 1e-3;
-enum { SOME_SAMPLES = 8 };
+enum { SOME_SAMPLES = 2 };
 static const double FAINTEST = 1e-4; /* of the brightest reflection, by default */
 
 enum { BANDS = 32 }; /* whatever the number of threads */
