@@ -210,7 +210,6 @@ static void compare(db_context *context, const db_experiment *e, const problem *
     assert_int_equal(
         db_plan_normal(plan, p->data, p->weight, &found.chi2, found.gradient, found.curvature),
         DB_OK);
-    compare_typed(p, plan, &found);
     assert_true(expected.chi2 > 0);
     expect(context, "chi2", "the image", found.chi2, expected.chi2, bound * expected.chi2);
     for (size_t k = 0; k < p->count && spot_by_spot; k++)
@@ -231,6 +230,7 @@ static void compare(db_context *context, const db_experiment *e, const problem *
         }
     }
     if (p->count < 3 || p->count > 8) { /* rows of all lengths are for products of two */
+        compare_typed(p, plan, &found);
         compare_vjp(context, p, plan, &stored, spot_by_spot ? in_double : &stored, bound);
         compare_jvp(context, p, plan, &stored, spot_by_spot ? in_double : &stored, bound);
     }
