@@ -58,9 +58,9 @@ static int is_hot(const db_fit_settings *settings, double sigma, const db_measur
 /* Columns of a row that are tested at a time. */
 enum { CHUNK = 256 };
 
-/* Cheap test of pixels of a row, `count` from `first` on: beside the one before it a hot pixel would
- * have to stand out, too; in the row's first column beside the one after it. Marks those that may
- * be hot. */
+/* Cheap test of pixels of a row, `count` from `first` on: beside the one before it a hot pixel
+ * would have to stand out, too; in the row's first column beside the one after it. Marks those
+ * that may be hot. */
 static void may_be_hot(const db_fit_settings *settings, double sigma, const float *value,
                        const uint8_t *mask, int beside, int count, uint8_t *may_be) {
     const float per_count = (float)(0.25 * sigma * sigma * settings->gain),

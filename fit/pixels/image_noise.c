@@ -40,10 +40,10 @@ static size_t middle_of(size_t count) { return count / 2; }
 /* Which differences a normal distribution, in standard deviations, has at these places. */
 static const double BEYOND = 2.5758293035489, HALF = 0.6744897501961;
 
-/* Whether a square scatters by more than photons explain: its differences beyond which lies one in a
- * hundred, since noise of heavier tails must not be taken for spots, and the middle one, in which
- * spots have no part. Counting is far less work than sorting. known: set to 0 where pixels are too
- * few, or all alike. */
+/* Whether a square scatters by more than photons explain: its differences beyond which lies one
+ * in a hundred, since noise of heavier tails must not be taken for spots, and the middle one, in
+ * which spots have no part. Counting is far less work than sorting. known: set to 0 where pixels
+ * are too few, or all alike. */
 static int scatters_more(const db_fit_settings *settings, const db_measured_image *panel, int fast,
                          int slow, int *known) {
     double apart[PAIRS], mean;
@@ -61,8 +61,8 @@ static int scatters_more(const db_fit_settings *settings, const db_measured_imag
     return within <= last_of(count) && half <= middle_of(count);
 }
 
-/* Whether most of the squares scatter by more than photons; not many more than are plenty are looked
- * at. */
+/* Whether most of the squares scatter by more than photons; not many more than are plenty are
+ * looked at. */
 static int is_noisy(const db_measured_image *image, const db_fit_settings *settings) {
     const double all = (double)image->fast_pixels * image->slow_pixels / (SQUARE * SQUARE) + 1;
     const int apart = SQUARE * (int)ceil(sqrt(floor(all) / PLENTY));

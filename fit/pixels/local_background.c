@@ -103,8 +103,8 @@ static void add_ahead(const float *restrict x, size_t count, size_t step, float 
     for (size_t i = 0; i < count; i++) sums[i] = x[i] + x[i + step];
 }
 
-/* total[i] = x[i] + ... + x[i + width - 1], by sums of twice as many at a time. x, which is lost, and
- * room have count + width - 1 numbers. */
+/* total[i] = x[i] + ... + x[i + width - 1], by sums of twice as many at a time. x, which is lost,
+ * and room have count + width - 1 numbers. */
 static void sum_along(float *x, float *room, size_t count, size_t width, float *restrict total) {
     size_t done = 0, end = count + width - 1;
     memset(total, 0, count * sizeof *total);

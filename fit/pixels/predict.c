@@ -124,8 +124,9 @@ static long first_line(const db_fit_geometry *geometry, double wave_number) {
     return (long)low;
 }
 
-/* Whether a node may be within its limit of any Ewald sphere, by cosines: those of the angles that it
- * includes with the beam now and on the sphere differ by less than the turn from one to the other. */
+/* Whether a node may be within its limit of any Ewald sphere, by cosines: those of the angles
+ * that it includes with the beam now and on the sphere differ by less than the turn from one to
+ * the other. */
 static int may_be_excited(const db_fit_geometry *geometry, const db_prediction_range *range,
                           const node *n) {
     const double square = 0.5 * n->length * n->length;

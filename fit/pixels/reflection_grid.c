@@ -65,8 +65,8 @@ typedef struct run {
     size_t first, end;
 } run;
 
-/* Those in the cells around a position, its own included: a run in each row of cells; returns in how
- * many rows. */
+/* Those in the cells around a position, its own included: a run in each row of cells; returns in
+ * how many rows. */
 static int runs_around(const db_reflection_grid *grid, size_t panel, const double position[2],
                        run runs[3]) {
     const size_t columns = (size_t)grid->columns, rows = (size_t)grid->rows,

@@ -74,9 +74,9 @@ static void count_evaluations(db_shots *all, int evaluations) {
     all->evaluations += (size_t)evaluations;
 }
 
-/* How each shot is fitted for given shared values. What is left of its gradient is eliminated with
- * its local quantities, so that only the last stage, whose values are the result, needs all of the way
- * to the minimum. */
+/* How each shot is fitted for given shared values. What is left of its gradient is eliminated
+ * with its local quantities, so that only the last stage, whose values are the result, needs all
+ * of the way to the minimum. */
 static db_fit_stage local_search(const joint *j) {
     const double enough = 1e-2;
     db_fit_stage own = *j->settings;
