@@ -15,6 +15,7 @@
 #include "base/json_memory.h"
 #include "base/vector.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +73,29 @@ static void edge(const db_experiment *experiment, size_t panel, double fast, dou
     db_normalize(axis);
 }
 
+/* dxtbx has right angles only: axes that are not get the nearest ones that are, about the panel's
+ * middle. */
+static void make_right_angle(const db_experiment *experiment, size_t index, double origin[3],
+                             double fast[3], double slow[3]) {
+    const db_panel *const panel = &experiment->detector.panels[index];
+    double sum[3], difference[3];
+    if (fabs(db_dot(fast, slow)) < 1e-9) return;
+    (void)db_experiment_pixel_position(experiment, index, 0.5 * panel->fast_pixels,
+                                       0.5 * panel->slow_pixels, origin);
+    for (int i = 0; i < 3; i++) {
+        sum[i] = fast[i] + slow[i];
+        difference[i] = fast[i] - slow[i];
+    }
+    db_normalize(sum);
+    db_normalize(difference);
+    for (int i = 0; i < 3; i++) {
+        fast[i] = sqrt(0.5) * (sum[i] + difference[i]);
+        slow[i] = sqrt(0.5) * (sum[i] - difference[i]);
+        origin[i] -= 0.5 * panel->fast_pixels * panel->pixel_size[0] * fast[i] +
+                     0.5 * panel->slow_pixels * panel->pixel_size[1] * slow[i];
+    }
+}
+
 static json_t *panel_model(const source *from, size_t index) {
     const db_panel *panel = &from->experiment->detector.panels[index];
     const double pedestal = from->image ? from->image->pedestal : 0,
@@ -83,6 +107,7 @@ static json_t *panel_model(const source *from, size_t index) {
     (void)db_experiment_pixel_position(from->experiment, index, 0, 0, origin);
     edge(from->experiment, index, panel->fast_pixels, 0, origin, fast);
     edge(from->experiment, index, 0, panel->slow_pixels, origin, slow);
+    make_right_angle(from->experiment, index, origin, fast, slow);
     char name[32];
     snprintf(name, sizeof name, "Panel%zu", index);
     json_t *model = json_pack(

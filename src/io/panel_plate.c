@@ -40,6 +40,10 @@ static const char *choose_plate(const db_frame *placed, const db_frame *outer,
         memcpy(plate->fast, placed[0].fast, sizeof plate->fast);
         memcpy(plate->slow, placed[0].slow, sizeof plate->slow);
         memcpy(plate->origin, placed[0].origin, sizeof plate->origin);
+        const double shear = db_dot(plate->fast, plate->slow);
+        if (fabs(shear) < 1e-9) return NULL;
+        for (int i = 0; i < 3; i++) plate->slow[i] -= shear * plate->fast[i];
+        db_normalize(plate->slow);
         return NULL;
     }
     const double *const candidates[] = { outer->fast, outer->slow };

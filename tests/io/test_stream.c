@@ -122,6 +122,48 @@ static void peaks_are_spots_of_their_panels(void **state) {
     }
 }
 
+/* As projections of tilted panels are written. They stand as they are
+ * written; lists of DIALS get right angles about the same middle. */
+static void panels_off_a_right_angle_stand_as_written(void **state) {
+    (void)state;
+    static const char text[] =
+        "photon_energy = 9500 eV\nclen = 0.1\nres = 10000\nadu_per_photon = 1\np0/min_fs = 0\n"
+        "p0/max_fs = 999\np0/min_ss = 0\np0/max_ss = 799\np0/fs = +1.0x +0.006y\n"
+        "p0/ss = +0.002x +0.998y\np0/corner_x = -500\np0/corner_y = -400\n";
+    const db_expt_selection any = { .number = -1 };
+    db_experiment e;
+    db_expt_content content;
+    double at[3], other[3];
+    expect_ok(test_context(), db_experiment_init(test_context(), &e));
+    expect_ok(test_context(),
+              db_read_expt(test_context(), folder_text("off.geom", text), &any, &e, &content));
+    db_expt_content_clear(&content);
+    const double *const axis = e.detector.panels[0].slow_axis;
+    assert_true(fabs(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2] - 1) < 1e-9);
+    (void)db_experiment_pixel_position(&e, 0, 1000, 800, at);
+    assert_true(fabs(at[0] + 0.1 * (-500 + 1000 + 1.6)) < 1e-9);
+    assert_true(fabs(at[1] - 0.1 * (-400 + 6 + 798.4)) < 1e-9);
+#if defined(DB_HAVE_JANSSON)
+    char path[300];
+    db_experiment back;
+    snprintf(path, sizeof path, "%s", folder_path("right.expt"));
+    expect_ok(test_context(), db_write_expt(test_context(), path, &e, NULL));
+    expect_ok(test_context(), db_experiment_init(test_context(), &back));
+    expect_ok(test_context(), db_read_expt(test_context(), path, &any, &back, &content));
+    db_expt_content_clear(&content);
+    const double *const fast = back.detector.panels[0].fast_axis;
+    const double *const slow = back.detector.panels[0].slow_axis;
+    assert_true(fabs(fast[0] * slow[0] + fast[1] * slow[1] + fast[2] * slow[2]) < 1e-12);
+    for (int place = 0; place < 2; place++) {
+        (void)db_experiment_pixel_position(&e, 0, place ? 1000 : 500, place ? 0 : 400, at);
+        (void)db_experiment_pixel_position(&back, 0, place ? 1000 : 500, place ? 0 : 400, other);
+        for (int i = 0; i < 3; i++) assert_true(fabs(at[i] - other[i]) < (place ? 0.3 : 1e-9));
+    }
+    db_experiment_clear(&back);
+#endif
+    db_experiment_clear(&e);
+}
+
 static void make_old(const char *path) {
     const struct timespec times[2] = { { time(NULL) - 60, 0 }, { time(NULL) - 60, 0 } };
     assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
@@ -183,6 +225,7 @@ int main(void) {
         cmocka_unit_test(each_crystal_of_a_stream_is_a_shot),
         cmocka_unit_test(images_without_crystals_are_listed_where_there_are_no_others),
         cmocka_unit_test(peaks_are_spots_of_their_panels),
+        cmocka_unit_test(panels_off_a_right_angle_stand_as_written),
         cmocka_unit_test(a_list_that_has_changed_is_read_anew),
     };
     return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
