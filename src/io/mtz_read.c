@@ -28,8 +28,10 @@ static long find_label(const mtz *m, const char *label, size_t length) {
     return -1;
 }
 
+/* Coefficients of maps, and differences of Friedel mates, have the type of amplitudes. */
 static int is_map(const char *label) {
-    return strstr(label, "WT") != NULL || strstr(label, "DELF") != NULL;
+    return strstr(label, "WT") || strstr(label, "DELF") || strstr(label, "ANOM") ||
+           strstr(label, "DANO");
 }
 
 /* The first column of a type; with its sigma behind it if that is asked for. */
@@ -58,8 +60,8 @@ static int first_pair(const mtz *m, char type, choice *taken) {
 static int choose_by_type(const mtz *m, choice *taken) {
     *taken = (choice){ -1, -1, 0 };
     long one = first_of(m, 'F', 1);
-    if (one < 0) one = first_of(m, 'F', 0);
     if (one < 0 && first_pair(m, 'G', taken)) return 1;
+    if (one < 0) one = first_of(m, 'F', 0);
     if (one < 0) {
         taken->squared = 1;
         one = first_of(m, 'J', 0);

@@ -136,7 +136,7 @@ static void friedel_pairs_keep_their_own_values(void **state) {
     forget();
 }
 
-/* Map coefficients are passed over; amplitudes with sigmas come first. */
+/* Map coefficients are passed over; amplitudes with sigmas come first, then pairs of mates. */
 static void sensible_columns_are_chosen(void **state) {
     (void)state;
     static const float rows[] = { 1, 2, 3, 10, 20, 30, 1 };
@@ -152,6 +152,15 @@ static void sensible_columns_are_chosen(void **state) {
     expect_ok(test_context(), read_as(mtz_file("c.mtz", &third), NULL, NULL));
     assert_string_equal(chosen, "I(+), I(-) (intensities)");
     assert_true(fabs(amplitude(-1, -2, -3) - sqrt(30)) < 1e-12);
+    forget();
+    /* measured mates come before what is calculated, and differences of mates are no amplitudes */
+    const mtz_parts fourth = { "ANOM:F FC:F F(+):G F(-):G", P3, 7, rows, 1, 0 };
+    expect_ok(test_context(), read_as(mtz_file("d.mtz", &fourth), NULL, NULL));
+    assert_string_equal(chosen, "F(+), F(-)");
+    forget();
+    const mtz_parts fifth = { "ANOM:F DANO:F I(+):K I(-):K", P3, 7, rows, 1, 0 };
+    expect_ok(test_context(), read_as(mtz_file("e.mtz", &fifth), NULL, NULL));
+    assert_string_equal(chosen, "I(+), I(-) (intensities)");
     forget();
 }
 
