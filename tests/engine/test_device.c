@@ -43,7 +43,8 @@ static db_status abacus_create(db_context *context, int number, const db_device_
     return DB_OK;
 }
 
-static void abacus_destroy(db_device_plan *plan) {
+static void abacus_destroy(db_context *context, db_device_plan *plan) {
+    (void)context;
     abacus.destroyed++;
     free(plan);
 }
@@ -92,7 +93,8 @@ static db_status abacus_copy(db_context *context, int number, void *to, const vo
     memcpy(to, from, bytes);
     return DB_OK;
 }
-static int abacus_holds(const void *memory) {
+static int abacus_holds(int number, const void *memory) {
+    (void)number;
     (void)memory;
     return abacus.device_memory;
 }
@@ -100,7 +102,9 @@ static int abacus_holds(const void *memory) {
 static const db_device_operations operations = { abacus_create, abacus_destroy, abacus_render,
                                                  abacus_normal, abacus_memory,  abacus_free,
                                                  abacus_copy,   abacus_holds };
-static const db_device_backend backend = { "abacus", abacus_open, &operations };
+static const db_device_backend backend = { .name = "abacus",
+                                           .open = abacus_open,
+                                           .operations = &operations };
 
 static db_context *context;
 static db_experiment experiment;
