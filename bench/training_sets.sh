@@ -25,7 +25,7 @@ echo "|---|---|---|---|---:|---:|---:|"
 for image in "1024 0.1" "2048 0.05"; do
     size="-detpixels ${image% *} -pixel ${image#* }"
     for spots in "closed:-spots closed -mosaic_rms 0.1 -bandwidth_rms 0.001" "sampled:-mosaic 0.3 -mosaic_domains 10" \
-        "sampled, no list:-mosaic 0.3 -mosaic_domains 10 -noreflections"; do
+        "sampled without list:-mosaic 0.3 -mosaic_domains 10 -noreflections"; do
         for content in "photons:-hdf5file" "with noise:-noisefile"; do
             label="${image% *}² | ${spots%%:*} | ${content%%:*}"
             # shellcheck disable=SC2086 # words

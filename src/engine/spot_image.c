@@ -263,6 +263,7 @@ static void part_band(const gathering *g, band *b) {
 
 static db_status gather(gathering *g) {
     const int threads = db_threads_for(g->context, BANDS);
+    (void)threads; /* without OpenMP */
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
     for (int i = 0; i < BANDS; i++) gather_band(g, i);
     DB_TRY(merge(g));
