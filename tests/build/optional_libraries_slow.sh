@@ -3,7 +3,7 @@
 # usage: optional_libraries_slow.sh [LIBRARY...]      (of the names below, or all; SOURCE_DIR is the checkout)
 set -eu
 root=${SOURCE_DIR:-$(cd "$(dirname "$0")/../.." && pwd)}
-names="OPENMP RANDOM123 PNG JANSSON MSGPACK GEMMI HDF5 TIFF FIT MPI"
+names="OPENMP RANDOM123 PNG ZLIB JANSSON MSGPACK GEMMI HDF5 TIFF FIT MPI"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 launcher=

@@ -53,12 +53,13 @@ random="Random123/philox.h Random123/threefry.h"
 compile_without openmp OPENMP omp.h '_OPENMP|pragma omp'
 compile_without random123 RANDOM123 "$random" DB_HAVE_RANDOM123
 compile_without png PNG png.h DB_HAVE_PNG
+compile_without zlib ZLIB zlib.h DB_HAVE_ZLIB
 compile_without jansson 'JANSSON|FIT|MPI' jansson.h 'DB_HAVE_(JANSSON|FIT)'
 compile_without msgpack MSGPACK msgpack.h DB_HAVE_MSGPACK
 hdf5="hdf5.h lz4.h zstd.h zlib.h"
 compile_without hdf5 HDF5 "$hdf5" DB_HAVE_HDF5
 compile_without tiff TIFF tiffio.h DB_HAVE_TIFF
-compile_without all 'OPENMP|RANDOM123|PNG|JANSSON|MSGPACK|GEMMI|HDF5|TIFF|FIT|MPI|CUDA' \
+compile_without all 'OPENMP|RANDOM123|PNG|ZLIB|JANSSON|MSGPACK|GEMMI|HDF5|TIFF|FIT|MPI|CUDA' \
     "omp.h png.h jansson.h msgpack.h mpi.h yaml.h nlopt.h tiffio.h $hdf5 $random" 'DB_HAVE_|_OPENMP|pragma omp|"cli/command\.h"'
 
 # The program: its own objects, unless they are new.
@@ -71,7 +72,7 @@ done
 ${CC:-cc} ${CFLAGS:-} "$work"/all/*.o "$@" "$library" -lm -o "$work/dualbragg"
 
 "$work/dualbragg" --version > "$work/version"
-if grep -E 'OpenMP|PNG|JSON|Random123|gemmi|fit' "$work/version"; then
+if grep -E 'OpenMP|PNG|zlib|JSON|Random123|gemmi|fit' "$work/version"; then
     echo "expected no library in the version"
     exit 1
 fi
