@@ -10,7 +10,8 @@ usage() {
 usage: ./setup.sh demo      install what is missing, build, run examples/thaumatin.sh
        ./setup.sh test      install what is missing, build with warnings as errors, run the checks and tests
        ./setup.sh python    the Python package: builds and installs it in a virtual environment, tests it there
-                            (./setup.sh python torch jax: with these packages from the index, and their tests)
+                            (./setup.sh python torch jax matplotlib: with these packages from the index, their tests
+                            and the notebooks)
        ./setup.sh wheel     a wheel for other machines, with the libraries that it needs and their licences
        ./setup.sh asan      the tests under the address and undefined-behaviour sanitizers
        ./setup.sh tsan      the tests under the thread sanitizer (clang)
@@ -146,6 +147,7 @@ install_python() {
     done
     for program in python/tests/test_*.py; do
         step "Running $program" env SOURCE_DIR="$root" "$venv/bin/python" -W error "$program"
+        sed -n 's/^OK (skipped=\(.*\))$/    skipped: \1/p' "$log"
     done
     cat << TEXT
 The package is in the virtual environment $root/$venv:
