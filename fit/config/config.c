@@ -224,8 +224,8 @@ static db_status take_listed(const db_config_reader *reader, const db_yaml_node 
     if (!*config->expt_file)
         return db_config_fail(
             reader, node, panel_groups, "",
-            "'%s' needs model.expt, an experiment list (dials.import); other models have "
-            "one panel",
+            "'%s' needs model.expt, an experiment list (dualbragg import IMAGE -o FILE.expt "
+            "makes one); other models have one panel",
             node->text);
     DB_TRY(db_experiment_init(reader->context, &experiment));
     db_status status =
