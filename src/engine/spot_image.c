@@ -312,7 +312,7 @@ static db_status list(gathering *g, double least, db_predicted_spots *spots) {
     spots->spot = malloc((all->count + 1) * sizeof *spots->spot);
     if (!spots->spot) return db_fail_memory(g->context, "the reflections of an image");
     db_crystal_matrix(&g->experiment->crystal, a_star);
-    qsort(all->sum, all->count, sizeof *all->sum, compare_nodes);
+    if (all->count) qsort(all->sum, all->count, sizeof *all->sum, compare_nodes);
     for (size_t i = 0; i < all->count; i++)
         if (all->sum[i].photons > 0 && all->sum[i].photons >= least &&
             !is_direct_beam(all->sum[i].hkl))
