@@ -200,7 +200,8 @@ configure_with=
 tools="gcc libc6-dev make cmake pkg-config"
 libraries="g++ gemmi-dev librandom123-dev libpng-dev libjansson-dev libnlopt-dev libgsl-dev libyaml-dev libmsgpack-dev
     libhdf5-dev liblz4-dev libzstd-dev zlib1g-dev libtiff-dev"
-test_packages="libcmocka-dev valgrind libopenmpi-dev openmpi-bin python3-dev python3-cffi python3-numpy"
+test_packages="libcmocka-dev valgrind libopenmpi-dev openmpi-bin python3-dev python3-cffi python3-numpy
+    python3-h5py python3-hdf5plugin bitshuffle hdf5-filter-plugin-lz4-serial"
 docs_packages="python3-sphinx python3-myst-parser python3-breathe doxygen furo libjs-katex"
 
 # shellcheck disable=SC2086 # lists of packages
