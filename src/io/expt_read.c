@@ -14,6 +14,7 @@
 #include "io/dxtbx.h"
 #include "io/expt_detector.h"
 #include "io/expt_scan.h"
+#include "io/plain_experiment.h"
 #include "base/path.h"
 #include "base/vector.h"
 
@@ -305,12 +306,7 @@ static db_status read_models(const models *m, const db_expt_selection *selection
     goniometer->phi = content->phi;
     goniometer->phi_step = content->osc_range;
     goniometer->phi_steps = 1;
-    for (int i = 0; i < 3; i++) {
-        experiment->detector.twotheta_axis[i] = -goniometer->spindle_axis[i];
-        experiment->detector.rotation[i] = 0;
-    }
-    experiment->detector.twotheta = 0;
-    experiment->detector.curved = 0;
+    db_detector_set_flat(goniometer->spindle_axis, &experiment->detector);
     return read_crystal(m, &g, &place, &experiment->crystal, content);
 }
 

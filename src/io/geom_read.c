@@ -5,7 +5,7 @@
 #include "base/growth.h"
 #include "base/text_reader.h"
 #include "base/vector.h"
-#include "io/panel_plate.h"
+#include "io/plain_experiment.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -246,31 +246,13 @@ static db_status keep_regions(db_geom *geom) {
     return DB_OK;
 }
 
-static void set_beam(double wavelength, db_experiment *experiment) {
-    static const double along[3] = { 0, 0, -1 }, horizontal[3] = { 1, 0, 0 };
-    db_beam *const beam = &experiment->beam;
-    beam->wavelength = wavelength;
-    beam->polarization = 0;
-    beam->source_count = 1;
-    beam->sources[0] = (db_source){ .wavelength_ratio = 1, .weight = 1 };
-    memcpy(beam->direction, along, sizeof along);
-    memcpy(beam->sources[0].direction, along, sizeof along);
-    memcpy(beam->polarization_axis, horizontal, sizeof horizontal);
-}
-
 static void set_still(db_experiment *experiment) {
     static const double axis[3] = { 1, 0, 0 };
     db_goniometer *const goniometer = &experiment->goniometer;
-    db_detector *const detector = &experiment->detector;
     memcpy(goniometer->spindle_axis, axis, sizeof axis);
     goniometer->phi = goniometer->phi_step = 0;
     goniometer->phi_steps = 1;
-    for (int i = 0; i < 3; i++) {
-        detector->twotheta_axis[i] = -axis[i];
-        detector->rotation[i] = 0;
-    }
-    detector->twotheta = 0;
-    detector->curved = 0;
+    db_detector_set_flat(axis, &experiment->detector);
 }
 
 static db_status place_all(const db_geom *geom, const db_geom_image *image,
@@ -286,19 +268,9 @@ static db_status place_all(const db_geom *geom, const db_geom_image *image,
 
 static db_status make_detector(const db_geom *geom, const db_geom_image *image,
                                db_experiment *experiment, db_expt_content *content) {
-    const size_t count = geom->layout->panel_count;
-    db_panel *const panels = calloc(count, sizeof *panels);
-    db_frame *const frame = calloc(count, sizeof *frame);
-    content->panel = calloc(count, sizeof *content->panel);
-    if (!panels || !frame || !content->panel) {
-        free(panels);
-        free(frame);
-        return db_fail_memory(geom->context, geom->layout->path);
-    }
-    content->panel_count = count;
-    free(experiment->detector.panels);
-    experiment->detector.panels = panels;
-    experiment->detector.panel_count = count;
+    db_frame *frame;
+    DB_TRY(db_panels_create(geom->context, geom->layout->path, geom->layout->panel_count,
+                            &experiment->detector, content, &frame));
     const db_status status = place_all(geom, image, experiment, frame);
     free(frame);
     return status;
@@ -306,9 +278,10 @@ static db_status make_detector(const db_geom *geom, const db_geom_image *image,
 
 db_status db_geom_experiment(db_geom *geom, const db_geom_image *image, db_experiment *experiment,
                              db_expt_content *content) {
+    static const double along[3] = { 0, 0, -1 };
     double wavelength = NAN;
     DB_TRY(read_wavelength(geom, image, &wavelength));
-    set_beam(wavelength, experiment);
+    db_beam_set_simple(wavelength, along, &experiment->beam);
     set_still(experiment);
     DB_TRY(check_regions(geom));
     DB_TRY(make_detector(geom, image, experiment, content));

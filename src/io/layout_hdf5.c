@@ -458,25 +458,19 @@ db_status db_layout_header(db_context *context, const char *image, const char *p
     return status;
 }
 #else
-static db_status refuse(db_context *context, const char *path) {
-    return db_fail(
-        context, DB_ERROR_UNSUPPORTED,
-        "%s: this build does not read HDF5: it needs libhdf5, lz4, zstd and zlib when it "
-        "is configured (Debian: libhdf5-dev liblz4-dev libzstd-dev zlib1g-dev)",
-        path);
-}
+#include "io/without_hdf5.h"
 
 db_status db_layout_read_arrays(db_context *context, const char *path,
                                 const db_image_layout *layout, db_measured_image *image) {
     (void)layout;
     (void)image;
-    return refuse(context, path);
+    return db_fail_without_hdf5(context, path, "read");
 }
 
 db_status db_layout_header(db_context *context, const char *image, const char *path,
                            double *value) {
     (void)value;
     (void)path;
-    return refuse(context, image);
+    return db_fail_without_hdf5(context, image, "read");
 }
 #endif

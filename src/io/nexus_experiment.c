@@ -5,7 +5,7 @@
 #include "base/context_internal.h"
 #include "base/vector.h"
 #include "io/nexus_file.h"
-#include "io/panel_plate.h"
+#include "io/plain_experiment.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -130,24 +130,14 @@ static db_status make_detector(db_context *context, const char *path, modules *a
                                db_experiment *experiment, db_expt_content *content) {
     const size_t count = all->count;
     db_detector *const detector = &experiment->detector;
-    db_panel *const panels = calloc(count, sizeof *panels);
-    db_frame *const frame = calloc(count, sizeof *frame);
-    content->panel = calloc(count, sizeof *content->panel);
-    if (!panels || !frame || !content->panel) {
-        free(panels);
-        free(frame);
-        return db_fail_memory(context, path);
-    }
-    content->panel_count = count;
-    free(detector->panels);
-    detector->panels = panels;
-    detector->panel_count = count;
+    db_frame *frame;
+    DB_TRY(db_panels_create(context, path, count, detector, content, &frame));
     qsort(all->module, count, sizeof *all->module, by_number);
     const int stacked = all->module[count - 1].number > 0;
     for (size_t p = 0; p < count; p++) {
-        panels[p] = all->module[p].panel;
+        detector->panels[p] = all->module[p].panel;
         frame[p] = all->module[p].frame;
-        if (stacked) panels[p].image_offset[0] = panels[p].image_offset[1] = 0;
+        if (stacked) detector->panels[p].image_offset[0] = detector->panels[p].image_offset[1] = 0;
         content->panel[p] = (db_expt_panel){ .trusted = { -INFINITY, INFINITY }, .gain = 1 };
         memcpy(content->panel[p].name, all->module[p].name, sizeof content->panel[p].name);
     }
@@ -155,17 +145,6 @@ static db_status make_detector(db_context *context, const char *path, modules *a
     const char *const expected = db_hang_panels(frame, &outer, &experiment->beam, detector);
     free(frame);
     return expected ? db_fail(context, DB_ERROR_INPUT, "%s: expected %s", path, expected) : DB_OK;
-}
-
-static void take_beam(const db_image_geometry *g, db_beam *beam) {
-    static const double along[3] = { 0, 0, -1 }, horizontal[3] = { 1, 0, 0 };
-    beam->wavelength = g->wavelength;
-    beam->polarization = 0;
-    beam->source_count = 1;
-    beam->sources[0] = (db_source){ .wavelength_ratio = 1, .weight = 1 };
-    memcpy(beam->direction, along, sizeof along);
-    memcpy(beam->sources[0].direction, along, sizeof along);
-    memcpy(beam->polarization_axis, horizontal, sizeof horizontal);
 }
 
 static void take_scan(const db_image_geometry *g, db_experiment *experiment,
@@ -179,12 +158,7 @@ static void take_scan(const db_image_geometry *g, db_experiment *experiment,
     goniometer->phi = content->phi;
     goniometer->phi_step = content->osc_range;
     goniometer->phi_steps = 1;
-    for (int i = 0; i < 3; i++) {
-        detector->twotheta_axis[i] = -goniometer->spindle_axis[i];
-        detector->rotation[i] = 0;
-    }
-    detector->twotheta = 0;
-    detector->curved = 0;
+    db_detector_set_flat(goniometer->spindle_axis, detector);
     content->attenuation_depth = NAN;
     if (!(g->sensor_thickness > 0)) return;
     content->sensor_thickness = g->sensor_thickness;
@@ -212,6 +186,7 @@ static db_status read_modules(db_context *context, const char *path, size_t fram
 db_status db_nexus_experiment(db_context *context, const char *path,
                               const db_expt_selection *selection, db_experiment *experiment,
                               db_expt_content *content) {
+    static const double along[3] = { 0, 0, -1 };
     const char *const mark = selection->image ? strrchr(selection->image, '#') : NULL;
     const long wanted = mark ? strtol(mark + 1, NULL, 10) : 1;
     const long frame = wanted > 0 ? wanted : 1;
@@ -228,7 +203,7 @@ db_status db_nexus_experiment(db_context *context, const char *path,
         status = db_fail(context, DB_ERROR_INPUT,
                          "%s: expected incident_wavelength in the beam, found none", path);
     if (status == DB_OK) {
-        take_beam(&g, &experiment->beam);
+        db_beam_set_simple(g.wavelength, along, &experiment->beam);
         take_scan(&g, experiment, content);
         status = make_detector(context, path, &all, experiment, content);
     }

@@ -453,31 +453,25 @@ db_status db_nexus_state(db_context *context, const char *path, long frame,
     return read_all(context, path, frame, 0, &image, geometry);
 }
 #else
-static db_status refuse(db_context *context, const char *path) {
-    return db_fail(
-        context, DB_ERROR_UNSUPPORTED,
-        "%s: this build does not read HDF5: it needs libhdf5, lz4, zstd and zlib when it "
-        "is configured (Debian: libhdf5-dev liblz4-dev libzstd-dev zlib1g-dev)",
-        path);
-}
+#include "io/without_hdf5.h"
 
 db_status db_nexus_read(db_context *context, const char *path, long frame,
                         db_measured_image *image) {
     (void)frame;
     (void)image;
-    return refuse(context, path);
+    return db_fail_without_hdf5(context, path, "read");
 }
 
 db_status db_nexus_count(db_context *context, const char *path, size_t *count) {
     *count = 0;
-    return refuse(context, path);
+    return db_fail_without_hdf5(context, path, "read");
 }
 
 db_status db_nexus_geometry(db_context *context, const char *path, long frame,
                             db_image_geometry *geometry) {
     (void)frame;
     (void)geometry;
-    return refuse(context, path);
+    return db_fail_without_hdf5(context, path, "read");
 }
 
 db_status db_nexus_experiment(db_context *context, const char *path,
@@ -486,6 +480,6 @@ db_status db_nexus_experiment(db_context *context, const char *path,
     (void)selection;
     (void)experiment;
     (void)content;
-    return refuse(context, path);
+    return db_fail_without_hdf5(context, path, "read");
 }
 #endif

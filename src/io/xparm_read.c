@@ -4,7 +4,7 @@
 #include "base/context_internal.h"
 #include "base/vector.h"
 #include "io/dxtbx.h"
-#include "io/panel_plate.h"
+#include "io/plain_experiment.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -144,18 +144,8 @@ static db_status hang(const placing *p, const db_beam *beam, db_frame *frame,
 static db_status read_detector(const placing *p, const db_beam *beam, db_detector *detector,
                                db_expt_content *content) {
     const size_t count = panels_of(p->xparm);
-    db_panel *const panels = calloc(count, sizeof *panels);
-    db_frame *const frame = calloc(count, sizeof *frame);
-    content->panel = calloc(count, sizeof *content->panel);
-    if (!panels || !frame || !content->panel) {
-        free(panels);
-        free(frame);
-        return db_fail_memory(p->context, p->path);
-    }
-    content->panel_count = count;
-    free(detector->panels);
-    detector->panels = panels;
-    detector->panel_count = count;
+    db_frame *frame;
+    DB_TRY(db_panels_create(p->context, p->path, count, detector, content, &frame));
     size_panels(p->xparm, detector, content);
     const db_status status = hang(p, beam, frame, detector);
     free(frame);
@@ -163,15 +153,10 @@ static db_status read_detector(const placing *p, const db_beam *beam, db_detecto
 }
 
 static void read_beam(const placing *p, db_beam *beam) {
-    const double horizontal[3] = { 1, 0, 0 };
-    db_apply(p->turn, p->xparm->beam, beam->direction);
-    db_normalize(beam->direction);
-    beam->wavelength = p->xparm->wavelength;
-    memcpy(beam->polarization_axis, horizontal, sizeof horizontal);
-    beam->polarization = 0;
-    beam->source_count = 1;
-    beam->sources[0] = (db_source){ .wavelength_ratio = 1, .weight = 1 };
-    memcpy(beam->sources[0].direction, beam->direction, sizeof beam->direction);
+    double direction[3];
+    db_apply(p->turn, p->xparm->beam, direction);
+    db_normalize(direction);
+    db_beam_set_simple(p->xparm->wavelength, direction, beam);
 }
 
 /* The angle at which the image begins, told by the number in its name. */
@@ -215,12 +200,7 @@ static db_status read_models(const placing *p, const char *image, db_experiment 
     read_beam(p, &experiment->beam);
     DB_TRY(read_scan(p, image, &experiment->goniometer, content));
     DB_TRY(read_detector(p, &experiment->beam, detector, content));
-    for (int i = 0; i < 3; i++) {
-        detector->twotheta_axis[i] = -experiment->goniometer.spindle_axis[i];
-        detector->rotation[i] = 0;
-    }
-    detector->twotheta = 0;
-    detector->curved = 0;
+    db_detector_set_flat(experiment->goniometer.spindle_axis, detector);
     content->attenuation_depth = NAN;
     return read_crystal(p, &experiment->crystal, content);
 }
