@@ -45,6 +45,7 @@ static const struct {
     SIZE(db_setup_field),
     SIZE(db_smv_style),
     SIZE(db_source),
+    SIZE(db_space_group),
     SIZE(db_spectrum),
     SIZE(db_spot),
     SIZE(db_spot_options),

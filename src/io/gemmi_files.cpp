@@ -69,6 +69,19 @@ void add_operator(db_symmetry *symmetry, const gemmi::Op &op) {
         fail("expected at most 192 operators of a space group, found " + op.triplet());
 }
 
+void take_group(const gemmi::SpaceGroup &found, db_space_group *group) {
+    const gemmi::GroupOps ops = found.operations();
+    std::snprintf(group->name, sizeof group->name, "%s", found.hm);
+    group->number = found.number;
+    for (const gemmi::Op &op : ops.sym_ops) {
+        for (int i = 0; i < 3; i++) group->shift[group->symmetry.count][i] = op.tran[i];
+        add_operator(&group->symmetry, op);
+    }
+    for (const gemmi::Op::Tran &shift : ops.cen_ops)
+        if (group->centring_count < 4)
+            std::copy(shift.begin(), shift.end(), group->centring[group->centring_count++]);
+}
+
 // ---- reflection files
 
 void allocate(db_reflection_columns *columns, const std::vector<db_reflection_column> &taken,
@@ -471,17 +484,17 @@ std::string model_transform::summary() const {
 
 extern "C" {
 
-db_status db_symmetry_of_group(db_context *context, const char *group, db_symmetry *symmetry) {
-    std::memset(symmetry, 0, sizeof *symmetry);
+db_status db_space_group_find(db_context *context, const char *name, db_space_group *group) {
+    std::memset(group, 0, sizeof *group);
     return guarded(context, "space group", [&] {
-        std::string name;
-        for (const char *c = group; *c; c++)
-            if (*c != '\'') name += *c;
-        const gemmi::SpaceGroup *const found = gemmi::find_spacegroup_by_name(name);
+        std::string bare;
+        for (const char *c = name; *c; c++)
+            if (*c != '\'') bare += *c;
+        const gemmi::SpaceGroup *const found = gemmi::find_spacegroup_by_name(bare);
         if (!found)
             fail(std::string("expected a number or symbol of the International Tables, found '") +
-                 group + "'");
-        for (const gemmi::Op &op : found->operations().sym_ops) add_operator(symmetry, op);
+                 name + "'");
+        take_group(*found, group);
     });
 }
 

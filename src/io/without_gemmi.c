@@ -5,6 +5,8 @@
 
 #ifndef DB_HAVE_GEMMI
 
+#include <string.h>
+
 static db_status without(db_context *context, const char *path, const char *what) {
     return db_fail(
         context, DB_ERROR_UNSUPPORTED,
@@ -13,9 +15,9 @@ static db_status without(db_context *context, const char *path, const char *what
         path, what);
 }
 
-db_status db_symmetry_of_group(db_context *context, const char *group, db_symmetry *symmetry) {
-    *symmetry = (db_symmetry){ 0 };
-    return without(context, group, "space groups");
+db_status db_space_group_find(db_context *context, const char *name, db_space_group *group) {
+    memset(group, 0, sizeof *group);
+    return without(context, name, "space groups");
 }
 
 db_status db_gemmi_add_operator(db_context *context, const char *path, db_word text,

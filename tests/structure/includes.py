@@ -10,8 +10,8 @@ import sys
 # Each folder may include itself and those to its left, and public headers.
 LIBRARY = ["ad", "src/base", "src/model", "src/kernel", "src/engine", "src/noise", "src/io", "src/setup", "src/cli"]
 # What stands in fit/ itself counts as between shots and cli.
-REFINEMENT = ["fit/config", "fit/pixels", "fit/objective", "fit/search", "fit/verdict", "fit/report", "fit/shots", "fit",
-              "fit/cli"]
+REFINEMENT = ["fit/config", "fit/pixels", "fit/merge", "fit/objective", "fit/search", "fit/verdict", "fit/report",
+              "fit/shots", "fit", "fit/cli"]
 PUBLIC = ["src/include", "fit/include", "cuda/include"]
 
 MAY_INCLUDE = {"src/include": ["src/include"],

@@ -29,6 +29,32 @@ typedef struct db_symmetry {
 DB_API db_status db_symmetry_of_group(db_context *context, const char *group,
                                       db_symmetry *symmetry);
 
+/** A space group, in a setting of its own. */
+typedef struct db_space_group {
+    char name[32];                   /**< Hermann-Mauguin symbol: "P 43 21 2" */
+    int number;                      /**< of the International Tables */
+    db_symmetry symmetry;            /**< rotations */
+    int shift[DB_MOST_OPERATORS][3]; /**< translation that follows each rotation (cell / 24) */
+    int centring_count;              /**< 1 to 4 */
+    int centring[4][3];              /**< (cell / 24); the first is 0 0 0 */
+} db_space_group;
+
+/** Finds a space group in gemmi's table.
+ *
+ * @param context receives the message of a failure
+ * @param name as for db_symmetry_of_group
+ * @param group filled
+ * @return DB_ERROR_UNSUPPORTED in builds without gemmi, DB_ERROR_INPUT where there is no such group */
+DB_API db_status db_space_group_find(db_context *context, const char *name, db_space_group *group);
+
+/** Whether a reflection is systematically absent: by the centring of the lattice, a screw axis or a
+ * glide plane.
+ *
+ * @param group the space group
+ * @param hkl Miller indices
+ * @return 1 or 0 */
+DB_API int db_space_group_absent(const db_space_group *group, const int hkl[3]);
+
 /** The index equivalent to hkl by an operator: hkl times the rotation.
  *
  * @param symmetry operators
