@@ -12,7 +12,7 @@
 #include "cli/signals.h"
 #include "fit/cli/mpi_team.h"
 #include "fit/shots/shot_list.h"
-#include "fit/shots/workers.h"
+#include "fit/shots/team.h"
 
 #include <errno.h>
 #include <stdlib.h>

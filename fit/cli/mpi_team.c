@@ -32,13 +32,22 @@ static int gather(void *user, const void *own, const size_t *bytes, void *all) {
     return failed;
 }
 
+#endif
+
 static int broadcast(void *user, void *data, size_t bytes) {
     (void)user;
-    return bytes > INT_MAX ||
-           MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD) != MPI_SUCCESS;
+    return !db_processes_broadcast(data, bytes);
 }
 
-#endif
+static int send_to(void *user, int to, const void *data, size_t bytes) {
+    (void)user;
+    return !db_processes_put(to, data, bytes);
+}
+
+static int receive_from(void *user, int from, void *data, size_t bytes) {
+    (void)user;
+    return !db_processes_take(from, data, bytes);
+}
 
 db_status db_mpi_team_join(db_fit_team *team) {
     db_processes all;
@@ -46,11 +55,13 @@ db_status db_mpi_team_join(db_fit_team *team) {
     DB_TRY(db_processes_join("fit", &all));
     team->rank = all.rank;
     team->size = all.size;
+    team->broadcast = broadcast;
+    team->send = send_to;
+    team->receive = receive_from;
 #ifdef DB_HAVE_MPI
     static db_fit_team own;
     if (all.size == 1) return DB_OK;
     team->gather = gather;
-    team->broadcast = broadcast;
     own = *team;
     team->user = &own;
 #endif

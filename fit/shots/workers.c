@@ -3,9 +3,8 @@
 
 #include "base/threads.h"
 #include "fit/config/worker_context.h"
+#include "fit/shots/team.h"
 
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,40 +28,12 @@ static db_status fail_team(db_context *context) {
     return db_fail(context, DB_ERROR_DEVICE, "the processes lost touch with each other");
 }
 
-db_status db_team_common_status(const db_fit_team *team, db_context *context, db_status status) {
-    if (team->size == 1) return status;
-    enum { NOTE = 512 };
-    struct note {
-        int32_t status;
-        char message[NOTE];
-    } own = { (int32_t)status, "" };
-    size_t *const bytes = malloc((size_t)team->size * sizeof *bytes);
-    struct note *const list = malloc((size_t)team->size * sizeof *list);
-    if (status != DB_OK)
-        snprintf(own.message, sizeof own.message, "%s", db_context_message(context));
-    for (int r = 0; r < team->size && bytes; r++) bytes[r] = sizeof own;
-    db_status common = status;
-    if (!bytes || !list || team->gather(team->user, &own, bytes, list) != 0) {
-        common = fail_team(context);
-    } else {
-        for (int r = 0; r < team->size && common == DB_OK; r++)
-            if (list[r].status != (int32_t)DB_OK)
-                common = db_fail(context, (db_status)list[r].status, "%s", list[r].message);
-    }
-    free(bytes);
-    free(list);
-    return common;
-}
-
 db_status db_workers_common_status(db_shots *all, db_status status) {
     return db_team_common_status(&all->team, all->context, status);
 }
 
 db_status db_workers_broadcast(db_shots *all, void *data, size_t bytes) {
-    const db_fit_team *const team = &all->team;
-    return team->size == 1 || team->broadcast(team->user, data, bytes) == 0
-               ? DB_OK
-               : fail_team(all->context);
+    return db_team_broadcast(&all->team, all->context, data, bytes);
 }
 
 int db_workers_cancelled(const db_shots *all) {

@@ -32,6 +32,5 @@ db_status db_workers_broadcast(db_shots *all, void *data, size_t bytes);
 /* DB_OK if all processes call it with DB_OK; otherwise the first failure, with its message, in all
  * of them. */
 db_status db_workers_common_status(db_shots *all, db_status status);
-db_status db_team_common_status(const db_fit_team *team, db_context *context, db_status status);
 
 #endif

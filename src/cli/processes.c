@@ -21,8 +21,7 @@ static int was_launched(void) {
 }
 
 #ifdef DB_HAVE_MPI
-/* MPI counts in int. */
-static const size_t MOST_AT_ONCE = (size_t)1 << 30;
+enum { MOST_AT_ONCE = 1 << 30 };
 
 db_status db_processes_join(const char *command, db_processes *all) {
     int provided = 0;
@@ -51,35 +50,53 @@ db_status db_processes_agree(const db_processes *all, db_status own) {
     return (db_status)worst;
 }
 
+enum { SIZE_TAG, BYTES_TAG };
+
+static int put_part(void *user, char *bytes, int count) {
+    const int *const to = user;
+    return MPI_Send(bytes, count, MPI_BYTE, *to, BYTES_TAG, MPI_COMM_WORLD) == MPI_SUCCESS;
+}
+
+static int take_part(void *user, char *bytes, int count) {
+    const int *const from = user;
+    return MPI_Recv(bytes, count, MPI_BYTE, *from, BYTES_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE) ==
+           MPI_SUCCESS;
+}
+
+static int broadcast_part(void *user, char *bytes, int count) {
+    (void)user;
+    return MPI_Bcast(bytes, count, MPI_BYTE, 0, MPI_COMM_WORLD) == MPI_SUCCESS;
+}
+
+int db_processes_put(int to, const void *bytes, size_t size) {
+    return db_processes_in_parts((char *)(uintptr_t)bytes, size, MOST_AT_ONCE, put_part, &to);
+}
+
+int db_processes_take(int from, void *bytes, size_t size) {
+    return db_processes_in_parts(bytes, size, MOST_AT_ONCE, take_part, &from);
+}
+
+int db_processes_broadcast(void *bytes, size_t size) {
+    return db_processes_in_parts(bytes, size, MOST_AT_ONCE, broadcast_part, NULL);
+}
+
 int db_processes_send(int to, const void *bytes, size_t size) {
     const uint64_t total = size;
-    const char *from = bytes;
-    if (MPI_Send(&total, 1, MPI_UINT64_T, to, 0, MPI_COMM_WORLD) != MPI_SUCCESS) return 0;
-    while (size > 0) {
-        const size_t part = size < MOST_AT_ONCE ? size : MOST_AT_ONCE;
-        if (MPI_Send(from, (int)part, MPI_BYTE, to, 1, MPI_COMM_WORLD) != MPI_SUCCESS) return 0;
-        from += part;
-        size -= part;
-    }
-    return 1;
+    return MPI_Send(&total, 1, MPI_UINT64_T, to, SIZE_TAG, MPI_COMM_WORLD) == MPI_SUCCESS &&
+           db_processes_put(to, bytes, size);
 }
 
 int db_processes_receive(int from, void **bytes, size_t *size) {
     uint64_t total = 0;
     *bytes = NULL;
-    if (MPI_Recv(&total, 1, MPI_UINT64_T, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE) !=
+    if (MPI_Recv(&total, 1, MPI_UINT64_T, from, SIZE_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE) !=
         MPI_SUCCESS)
         return 0;
     char *const room = malloc(total ? (size_t)total : 1);
     if (!room) return 0;
-    for (size_t at = 0; at < (size_t)total;) {
-        const size_t rest = (size_t)total - at, part = rest < MOST_AT_ONCE ? rest : MOST_AT_ONCE;
-        if (MPI_Recv(room + at, (int)part, MPI_BYTE, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE) !=
-            MPI_SUCCESS) {
-            free(room);
-            return 0;
-        }
-        at += part;
+    if (!db_processes_take(from, room, (size_t)total)) {
+        free(room);
+        return 0;
     }
     *bytes = room;
     *size = (size_t)total;
@@ -111,6 +128,26 @@ int db_processes_receive(int from, void **bytes, size_t *size) {
     (void)from;
     (void)size;
     *bytes = NULL;
+    return 0;
+}
+
+int db_processes_put(int to, const void *bytes, size_t size) {
+    (void)to;
+    (void)bytes;
+    (void)size;
+    return 0;
+}
+
+int db_processes_take(int from, void *bytes, size_t size) {
+    (void)from;
+    (void)bytes;
+    (void)size;
+    return 0;
+}
+
+int db_processes_broadcast(void *bytes, size_t size) {
+    (void)bytes;
+    (void)size;
     return 0;
 }
 #endif

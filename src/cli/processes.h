@@ -19,7 +19,26 @@ void db_processes_leave(void);
 /* The largest status of all processes; with one process its own. */
 db_status db_processes_agree(const db_processes *all, db_status own);
 
-/* Bytes to another process and from it. 0: failure; *bytes is to be freed. */
+/* MPI counts in int: calls part for one piece of the bytes after the other, each of at most `most`. 0: a
+ * part has failed, and is the last. */
+typedef int (*db_processes_part)(void *user, char *bytes, int count);
+static inline int db_processes_in_parts(char *bytes, size_t size, int most, db_processes_part part,
+                                        void *user) {
+    for (size_t at = 0; at < size;) {
+        const size_t count = size - at < (size_t)most ? size - at : (size_t)most;
+        if (!part(user, bytes + at, (int)count)) return 0;
+        at += count;
+    }
+    return 1;
+}
+
+/* As many bytes as the other process expects. 0: failure. */
+int db_processes_put(int to, const void *bytes, size_t size);
+int db_processes_take(int from, void *bytes, size_t size);
+int db_processes_broadcast(void *bytes, size_t size); /* those of process 0 */
+
+/* Bytes to another process that does not know how many they are, and from it. 0: failure; *bytes is to be
+ * freed. */
 int db_processes_send(int to, const void *bytes, size_t size);
 int db_processes_receive(int from, void **bytes, size_t *size);
 

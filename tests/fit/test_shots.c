@@ -4,10 +4,10 @@
 
 #include "support/unit_test.h"
 #include "fit/rendered_image.h"
+#include "fit/made_up_team.h"
 
 #include <dualbragg/fit_shots.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -175,70 +175,30 @@ static void threads_do_not_matter(void **state) {
     for (int t = 0; t < 2; t++) db_fit_shots_result_destroy(&list[t]);
 }
 
-/* Processes that are threads: everybody's pieces meet in one place. */
 enum { TEAM = 3 };
-static struct {
-    pthread_barrier_t barrier;
-    const void *piece[TEAM];
-    void *data;
-} table;
-
-static int gather(void *user, const void *own, const size_t *bytes, void *all) {
-    const int rank = *(const int *)user;
-    char *at = all;
-    table.piece[rank] = own;
-    pthread_barrier_wait(&table.barrier);
-    for (int r = 0; r < TEAM; r++) {
-        memcpy(at, table.piece[r], bytes[r]);
-        at += bytes[r];
-    }
-    pthread_barrier_wait(&table.barrier);
-    return 0;
-}
-
-static int broadcast(void *user, void *data, size_t bytes) {
-    const int rank = *(const int *)user;
-    if (rank == 0) table.data = data;
-    pthread_barrier_wait(&table.barrier);
-    if (rank > 0) memcpy(data, table.data, bytes);
-    pthread_barrier_wait(&table.barrier);
-    return 0;
-}
-
-typedef struct member {
-    int rank, threads;
+typedef struct joint_run {
+    const int *threads;
     const db_fit_shot_source *shots;
-    db_fit_shots_result *result;
-} member;
+    db_fit_shots_result **result;
+} joint_run;
 
-static void *work(void *user) {
-    member *const m = user;
-    const db_fit_team team = { m->rank, TEAM, &m->rank, gather, broadcast };
+static void work(void *user, const db_fit_team *team) {
+    const joint_run *const m = user;
     db_fit_shots_options options = DB_FIT_SHOTS_OPTIONS_INIT;
     db_context *own;
-    options.team = &team;
-    if (db_context_create(&own) != DB_OK) return NULL;
-    db_context_set_threads(own, m->threads);
-    (void)db_fit_shots_run(own, m->shots, &settings, &options, &m->result);
+    options.team = team;
+    if (db_context_create(&own) != DB_OK) return;
+    db_context_set_threads(own, m->threads[team->rank]);
+    (void)db_fit_shots_run(own, m->shots, &settings, &options, &m->result[team->rank]);
     db_context_destroy(&own);
-    return NULL;
 }
 
 /* All members' results on these shots, each with so many threads. */
 static void run_team(const db_fit_shot_source *shots, const int threads[TEAM],
                      db_fit_shots_result *result[TEAM]) {
-    pthread_t thread[TEAM];
-    member list[TEAM];
-    pthread_barrier_init(&table.barrier, NULL, TEAM);
-    for (int r = 0; r < TEAM; r++) {
-        list[r] = (member){ r, threads[r], shots, NULL };
-        pthread_create(&thread[r], NULL, work, &list[r]);
-    }
-    for (int r = 0; r < TEAM; r++) {
-        pthread_join(thread[r], NULL);
-        result[r] = list[r].result;
-    }
-    pthread_barrier_destroy(&table.barrier);
+    joint_run of_all = { threads, shots, result };
+    for (int r = 0; r < TEAM; r++) result[r] = NULL;
+    made_up_team_run(TEAM, work, &of_all, NULL);
 }
 
 static void processes_do_not_matter(void **state) {

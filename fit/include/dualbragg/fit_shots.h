@@ -58,6 +58,9 @@ typedef struct db_fit_team {
     int (*gather)(void *user, const void *own, const size_t *bytes, void *all);
     /** Everybody gets what rank 0 has. */
     int (*broadcast)(void *user, void *data, size_t bytes);
+    /** Bytes to another process, and from it, which calls the other function. */
+    int (*send)(void *user, int to, const void *data, size_t bytes);
+    int (*receive)(void *user, int from, void *data, size_t bytes);
 } db_fit_team;
 
 /** What has happened. */
