@@ -33,7 +33,7 @@ static int unpack(z_stream *z, const char *end, char *out, size_t room, size_t *
             if (!left || !*z->next_in) return Z_STREAM_END;
             if (inflateReset(z) != Z_OK) return Z_DATA_ERROR;
         } else if (result != Z_OK && !(result == Z_BUF_ERROR && *done == room)) {
-            return result == Z_OK ? Z_DATA_ERROR : result;
+            return result;
         }
         if (*done == room) return Z_OK;
     }

@@ -14,9 +14,8 @@ typedef struct db_execution {
     double *sums; /* [slots][sums_size]: cleared, then what each slot's tiles add; NULL for
                      images */
     size_t sums_size;
-    /* NULL, or what is done for each slot instead; user: for it */
+    /* NULL, or what is done for each slot instead */
     void (*work)(const struct db_execution *x, size_t slot, int thread);
-    void *user;
     /* of work that is executed in parts: slots before this part, and of all parts; all 0: no parts */
     size_t before, all;
 } db_execution;

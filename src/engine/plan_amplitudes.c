@@ -5,6 +5,7 @@
 #include "engine/execute.h"
 #include "engine/spots.h"
 #include "kernel/amplitude_sums.h"
+#include "model/amplitude_box.h"
 
 #include <dualbragg/products.h>
 
@@ -155,14 +156,10 @@ static db_status sum_sampled(db_plan *plan, const void *cotangent) {
 }
 
 static size_t entry_of_node(const db_plan *plan, const int hkl[3]) {
-    const db_structure_factors *f = &plan->experiment.structure_factors;
-    size_t entry = 0;
-    for (int j = 0; j < 3; j++) {
-        const int offset = hkl[j] - f->min[j];
-        if (!plan->table_count || offset < 0 || offset >= f->extent[j]) return plan->table_count;
-        entry = entry * (size_t)f->extent[j] + (size_t)offset;
-    }
-    return entry;
+    size_t entry;
+    return plan->table_count && db_amplitude_entry(&plan->experiment.structure_factors, hkl, &entry)
+               ? entry
+               : plan->table_count;
 }
 
 /* Spots are proportional to the square of their structure factor; there are none of 0. */

@@ -97,7 +97,7 @@ void db_plan_add_background(const db_plan *plan, void *image) {
     if (background && image) db_plan_add_image(plan, 0, background, image);
 }
 
-static db_status check_background(const db_plan *plan, const void *background) {
+db_status db_plan_check_background(const db_plan *plan, const char *what, const void *background) {
     const int wide = plan->job.pixel_type == DB_FLOAT64;
     for (size_t i = 0; i < plan->background->run_count; i++)
         for (size_t at = plan->background->run[i].first; at < plan->background->run[i].end; at++) {
@@ -105,7 +105,7 @@ static db_status check_background(const db_plan *plan, const void *background) {
                 wide ? ((const double *)background)[at] : (double)((const float *)background)[at];
             if (!isfinite(value))
                 return db_fail(plan->context, DB_ERROR_INPUT,
-                               "background: element %zu: expected a finite number, found %g", at,
+                               "%s: element %zu: expected a finite number, found %g", what, at,
                                value);
         }
     return DB_OK;
@@ -124,7 +124,7 @@ db_status db_plan_set_background(db_plan *plan, const void *background) {
         own->pixels = NULL;
         return DB_OK;
     }
-    DB_TRY(check_background(plan, background));
+    DB_TRY(db_plan_check_background(plan, "background", background));
     if (!own->pixels)
         own->pixels = calloc(plan->pixels,
                              plan->job.pixel_type == DB_FLOAT64 ? sizeof(double) : sizeof(float));

@@ -17,6 +17,10 @@ void db_plan_add_background(const db_plan *plan, void *image);
 /* Prepares what the following functions need. */
 db_status db_plan_list_elements(db_plan *plan);
 
+/* DB_ERROR_INPUT, with `what` first in the message, for pixels that are not finite; the elements have
+ * been listed. */
+db_status db_plan_check_background(const db_plan *plan, const char *what, const void *pixels);
+
 /* to[i] += from[i], or = where `copy`, of images of the plan's pixel type: for all elements of the plan's
  * regions, for each once. */
 void db_plan_add_image(const db_plan *plan, int copy, const void *from, void *to);

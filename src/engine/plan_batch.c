@@ -72,7 +72,9 @@ static db_status create_worker(const db_plan_batch *b, worker *w) {
     db_status status =
         db_plan_create_on_processor(&w->context, &plan->experiment, &options, &w->plan);
     if (status == DB_OK) status = db_plan_amplitudes_share_as(plan, w->plan);
-    if (status != DB_OK) db_record_message(b->context, "%s", w->context.message);
+    if (status == DB_OK) return DB_OK;
+    db_plan_destroy(&w->plan);
+    db_record_message(b->context, "%s", w->context.message);
     return status;
 }
 

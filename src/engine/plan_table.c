@@ -1,6 +1,7 @@
 /* Structure factors as the kernels read them: squared on the box, or as they are with a margin for
  * interpolation. */
 #include "engine/plan_internal.h"
+#include "model/amplitude_box.h"
 
 #include <stdlib.h>
 
@@ -50,13 +51,10 @@ static void fill_squares(db_plan *plan) {
 
 /* The entry of the list at a place of the box with margin. */
 static double with_margin(const db_structure_factors *f, const int place[3]) {
-    size_t index = 0;
-    for (int j = 0; j < 3; j++) {
-        const int offset = place[j] - DB_TABLE_MARGIN;
-        if (offset < 0 || offset >= f->extent[j]) return f->default_F;
-        index = index * (size_t)f->extent[j] + (size_t)offset;
-    }
-    return f->amplitude[index];
+    int node[3];
+    size_t entry;
+    for (int j = 0; j < 3; j++) node[j] = f->min[j] + place[j] - DB_TABLE_MARGIN;
+    return db_amplitude_entry(f, node, &entry) ? f->amplitude[entry] : f->default_F;
 }
 
 static void fill_amplitudes(db_plan *plan) {

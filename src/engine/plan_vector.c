@@ -116,6 +116,8 @@ db_status db_plan_jvp_all(db_plan *plan, const db_plan_vector *direction, void *
                        !image ? "image" : "tangent");
     DB_TRY(check_amplitudes(plan, direction));
     DB_TRY(db_plan_list_elements(plan));
+    if (direction->background)
+        DB_TRY(db_plan_check_background(plan, "direction: background", direction->background));
     if (direction->parameters)
         DB_TRY(db_plan_jvp(plan, direction->parameters, image, tangent));
     else

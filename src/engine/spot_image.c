@@ -3,6 +3,7 @@
  * one node, which bounds of the Miller indices tell; other pixels are divided. */
 #include <dualbragg/spots.h>
 
+#include "base/context_internal.h"
 #include "base/growth.h"
 #include "base/threads.h"
 #include "base/vector.h"
@@ -46,6 +47,8 @@ typedef struct band {
     mixed_pixel *mixed;
     size_t mixed_count, mixed_capacity;
     int failed; /* 1: memory ran out */
+    int is_bad; /* 1: the photons of pixel `bad` are no number of photons */
+    mixed_pixel bad;
 } band;
 
 typedef struct gathering {
@@ -172,6 +175,11 @@ static int gather_row(const gathering *g, band *b, size_t panel, int slow, const
         mixed_pixel pixel = { .panel = panel, .fast = fast, .slow = slow, .photons = photons };
         double x[3];
         if (photons == 0) continue;
+        if (!(photons > 0) || isinf(photons)) {
+            b->is_bad = 1;
+            b->bad = pixel;
+            return 0;
+        }
         middle_of(g, d, panel, fast, slow, x);
         if (!(node_of(d, x, pixel.guess) ? add(&b->sums, pixel.guess, panel, fast, slow, photons)
                                          : keep_mixed(b, &pixel)))
@@ -261,11 +269,24 @@ static void part_band(const gathering *g, band *b) {
     db_node_sums_clear(&nodes);
 }
 
+static db_status check_pixels(const gathering *g) {
+    for (int i = 0; i < BANDS; i++)
+        if (g->band[i].is_bad) {
+            const mixed_pixel *const bad = &g->band[i].bad;
+            return db_fail(g->context, DB_ERROR_INPUT,
+                           "reflections of an image: pixel (%d, %d) of panel %zu: expected photons "
+                           "of at least 0, found %g",
+                           bad->fast, bad->slow, bad->panel, bad->photons);
+        }
+    return DB_OK;
+}
+
 static db_status gather(gathering *g) {
     const int threads = db_threads_for(g->context, BANDS);
     (void)threads; /* without OpenMP */
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
     for (int i = 0; i < BANDS; i++) gather_band(g, i);
+    DB_TRY(check_pixels(g));
     DB_TRY(merge(g));
     DB_TRY(choose_limit(g));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)

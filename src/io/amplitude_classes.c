@@ -1,16 +1,14 @@
 /* Which structure factors of a box are equivalent by symmetry. */
 #include <dualbragg/reflections.h>
 
+#include "model/amplitude_box.h"
+
 /* Gives an equivalent index the number of its class, if it is in the box and has none yet. */
 static void put(const db_structure_factors *f, const int hkl[3], int sign, uint32_t number,
                 uint32_t *value) {
-    size_t entry = 0;
-    for (int j = 0; j < 3; j++) {
-        const int offset = sign * hkl[j] - f->min[j];
-        if (offset < 0 || offset >= f->extent[j]) return;
-        entry = entry * (size_t)f->extent[j] + (size_t)offset;
-    }
-    if (value[entry] == UINT32_MAX) value[entry] = number;
+    const int node[3] = { sign * hkl[0], sign * hkl[1], sign * hkl[2] };
+    size_t entry;
+    if (db_amplitude_entry(f, node, &entry) && value[entry] == UINT32_MAX) value[entry] = number;
 }
 
 static void put_equivalents(const db_structure_factors *f, const db_symmetry *symmetry, int friedel,

@@ -1,10 +1,23 @@
-/* How large a box of structure factors may be. */
+/* Boxes of structure factors: where a node is in one, and how large they may be. */
 #ifndef DB_MODEL_AMPLITUDE_BOX_H
 #define DB_MODEL_AMPLITUDE_BOX_H
 
-#include <dualbragg/context.h>
+#include <dualbragg/experiment.h>
 
 #include <stddef.h>
+
+/* Entry of a node in the box; returns 0 if it is outside. */
+static inline int db_amplitude_entry(const db_structure_factors *f, const int node[3],
+                                     size_t *entry) {
+    size_t at = 0;
+    for (int j = 0; j < 3; j++) {
+        const int offset = node[j] - f->min[j];
+        if (offset < 0 || offset >= f->extent[j]) return 0;
+        at = at * (size_t)f->extent[j] + (size_t)offset;
+    }
+    *entry = at;
+    return 1;
+}
 
 /* Number of entries of a box of extents above 0. DB_ERROR_INPUT, with `source` first in the
  * message, for one that no plan takes, or that does not fit into so many bytes of memory together

@@ -2,6 +2,7 @@
 
 #include "base/context_internal.h"
 #include "base/nearest_name.h"
+#include "model/amplitude_box.h"
 #include "model/not_differentiable.h"
 #include "model/parameter_slots.h"
 #include "model/spread_check.h"
@@ -63,15 +64,9 @@ db_parameter db_parameter_amplitude(int h, int k, int l) {
 /* Place of a listed reflection's amplitude; NULL outside the box. */
 static double *listed_amplitude(const db_structure_factors *f, db_parameter p) {
     int node[3];
-    size_t index = 0;
-    if (!f->amplitude) return NULL;
+    size_t entry;
     db_parameter_node(p, node);
-    for (int j = 0; j < 3; j++) {
-        const int offset = node[j] - f->min[j];
-        if (offset < 0 || offset >= f->extent[j]) return NULL;
-        index = index * (size_t)f->extent[j] + (size_t)offset;
-    }
-    return &f->amplitude[index];
+    return f->amplitude && db_amplitude_entry(f, node, &entry) ? &f->amplitude[entry] : NULL;
 }
 
 /* Where the experiment keeps a parameter; NULL if it has none such. */

@@ -218,6 +218,16 @@ static void what_does_not_fit_is_refused(void **state) {
     assert_int_equal(db_spots_of_image(context, &experiment, image, &options, &list), DB_OK);
     assert_int_equal(list.count, 0);
     db_predicted_spots_clear(&list);
+    static const float wrong[] = { NAN, INFINITY, -1 };
+    for (int i = 0; i < 3; i++) {
+        const float was = image[5];
+        image[5] = wrong[i];
+        assert_int_equal(db_spots_of_image(context, &experiment, image, NULL, &list),
+                         DB_ERROR_INPUT);
+        assert_non_null(strstr(db_context_message(context), "pixel (5, 0) of panel 0"));
+        assert_int_equal(list.count, 0);
+        image[5] = was;
+    }
     memset(image, 0, sizeof image);
     assert_int_equal(db_spots_of_image(context, &experiment, image, NULL, &list), DB_OK);
     assert_int_equal(list.count, 0);

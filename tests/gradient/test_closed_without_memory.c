@@ -53,8 +53,8 @@ static void images_end_complete_or_with_an_error(void **state) {
 
 enum { MOST_PIXELS = 64 * 64, MOST_ENTRIES = 20000 };
 
-/* Gradients of a background, parameters and structure factors, alone and as sums of a batch of one, and
- * a tangent by all of them. */
+/* Gradients of a background, parameters and structure factors, alone and as sums of a batch of two,
+ * and a tangent by all of them. */
 static db_status gradients_and_tangents(db_context *given, int *right) {
     static double background[MOST_PIXELS], image[MOST_PIXELS], tangent[MOST_PIXELS],
         by_pixel[MOST_PIXELS], amplitudes[MOST_ENTRIES], sums[MOST_ENTRIES], by_parameter[3],
@@ -62,8 +62,8 @@ static db_status gradients_and_tangents(db_context *given, int *right) {
     static uint32_t value[MOST_ENTRIES];
     const db_structure_factors *f = &experiment.structure_factors;
     const db_parameter own[] = { DB_CELL_A, DB_DISTANCE };
-    const db_experiment *shot = &experiment;
-    const void *cotangent = background;
+    const db_experiment *const shots[] = { &experiment, &experiment };
+    const void *const cotangents[] = { background, background };
     db_plan_options options = DB_PLAN_OPTIONS_INIT;
     db_plan_vector all = DB_PLAN_VECTOR_INIT, shared = DB_PLAN_VECTOR_INIT;
     db_plan *plan = NULL;
@@ -89,10 +89,10 @@ static db_status gradients_and_tangents(db_context *given, int *right) {
     if (status == DB_OK) status = db_plan_batch_create(given, &experiment, &options, &batch);
     if (status == DB_OK) status = db_plan_batch_share_amplitudes(batch, value, values);
     if (status == DB_OK)
-        status = db_plan_batch_vjp(batch, &shot, 1, &cotangent, NULL, NULL, &shared);
+        status = db_plan_batch_vjp(batch, shots, 2, cotangents, NULL, NULL, &shared);
     allocations_end();
     for (size_t i = 0; status == DB_OK && i < values; i++) {
-        if (sums[i] != amplitudes[i]) sum = NAN;
+        if (sums[i] != 2 * amplitudes[i]) sum = NAN;
         sum += amplitudes[i] * (double)(1 + i % 7);
     }
     for (size_t i = 0; status == DB_OK && i < db_plan_pixels(plan); i++) sum += tangent[i];
@@ -107,6 +107,8 @@ static void products_end_complete_or_with_an_error(void **state) {
     static const char *const names[] = { "structure factor list", "interpolation",
                                          "closed: structure factors" };
     (void)state;
+    /* each thread gets a plan of its own in a batch */
+    assert_int_equal(db_context_set_threads(context, 2), DB_OK);
     for (size_t i = 0; i < configurations_and_closed(); i++) {
         const configuration *which = configuration_or_closed(i);
         int chosen = 0;

@@ -643,10 +643,14 @@ static void misuse_is_refused_with_a_reason(void **state) {
     v.default_F = &s.direction[s.entries];
     s.direction[s.entries] = INFINITY;
     expect_refusal(&s, JVP, DB_ERROR_INPUT, "default_F");
+    v.amplitudes = v.default_F = NULL;
+    v.background = s.cotangent;
     s.cotangent[1] = NAN;
+    expect_refusal(&s, JVP, DB_ERROR_INPUT, "direction: background: element 1");
+    v.background = NULL;
+    v.amplitudes = s.gradient;
     expect_refusal(&s, VJP, DB_ERROR_INPUT, "cotangent of pixel (1, 0)");
     s.cotangent[1] = 1e300;
-    v.amplitudes = s.gradient;
     expect_refusal(&s, VJP, DB_ERROR_INPUT, "not finite");
 #undef VJP
 #undef JVP

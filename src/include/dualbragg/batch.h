@@ -64,7 +64,8 @@ DB_API db_status db_plan_batch_forward(db_plan_batch *batch, const db_experiment
 /** Gradients: db_plan_vjp_all for each shot, and sums over the shots of those by structure factors, which
  * the shots share; sums are in the order of the shots.
  *
- * Memory, if sums are wanted: 8 bytes for each structure factor and thread.
+ * Memory, if sums are wanted: 8 bytes for each structure factor and thread, beside what
+ * db_plan_vjp_all keeps in the plan of each.
  *
  * @param batch to execute
  * @param shots [count], as for db_plan_batch_forward

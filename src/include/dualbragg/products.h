@@ -102,8 +102,9 @@ typedef struct db_plan_vector {
  * @return DB_OK; DB_ERROR_USAGE, naming the entry; DB_ERROR_MEMORY */
 DB_API db_status db_plan_share_amplitudes(db_plan *plan, const uint32_t *value, size_t count);
 
-/** Sets an image that is added to all images that the plan renders from now on, and hence to what
- * db_plan_normal compares with its data: a background measured or modelled elsewhere.
+/** Sets an image that is added to all images that the plan renders from now on (but not to those of
+ * db_plan_oracle), and hence to what db_plan_normal compares with its data: a background measured or
+ * modelled elsewhere.
  *
  * @param plan to change
  * @param background photons; db_plan_pixels elements of the plan's pixel type, laid out as its image;
@@ -125,10 +126,11 @@ DB_API db_status db_plan_set_background(db_plan *plan, const void *background);
  * Sums are in double precision, of products that in mixed precision are formed in float, and have the
  * same bits for any number of threads. Costs: one pass over the pixels of spots in closed form; of
  * sampled spots one for the parameters or the image, and one for the structure factors, which takes
- * 1.2 to 1.5 times as long as db_plan_normal with eight parameters (interpolated: 5 times). Memory, kept by the plan: 8 bytes for each entry of the box (with a
- * margin of 4 where it is interpolated), and less than 32 bytes for each entry that the tiles of 256
- * pieces of the image meet; for spots in closed form 8 bytes for each spot on each tile of 64 x 16
- * pixels while it runs.
+ * 1.2 to 1.5 times as long as db_plan_normal with eight parameters (interpolated: 5 times). Memory,
+ * kept by the plan: 8 bytes for each entry of the box (with a margin of 4 where it is interpolated),
+ * and for each of up to 256 pieces of the image 20 to 40 bytes for each entry that its tiles meet, 10
+ * KiB at least; for spots in closed form 8 bytes for each spot on each tile of 64 x 16 pixels while it
+ * runs.
  *
  * Errors: those of db_plan_vjp; DB_ERROR_USAGE where parameters are wanted and the plan has none;
  * DB_ERROR_UNSUPPORTED for structure factors on a GPU, or with the reference's arithmetic. After an

@@ -98,7 +98,8 @@ DB_API db_status db_spots_place(db_context *context, const db_experiment *experi
  * @param spots filled, in the order of h, k, l and panel, to be cleared by the caller; empty on
  *     failure. 0 0 0 is left out
  * @return DB_OK; DB_ERROR_USAGE for options out of range; DB_ERROR_UNSUPPORTED for spots in closed
- *     form and curved detectors; DB_ERROR_INPUT; DB_ERROR_MEMORY */
+ *     form and curved detectors; DB_ERROR_INPUT, naming a pixel whose photons are negative or not
+ *     finite; DB_ERROR_MEMORY */
 DB_API db_status db_spots_of_image(db_context *context, const db_experiment *experiment,
                                    const float *image, const db_spot_options *options,
                                    db_predicted_spots *spots);
