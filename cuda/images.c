@@ -86,7 +86,7 @@ static db_status render(db_context *context, db_device_plan *plan, const db_devi
     DB_TRY(start_images(context, plan, work, &a));
     for (size_t i = 0; i < images; i++)
         if (own[i]) DB_TRY(db_cuda_to_host(context, plan, layout, own[i], image_of(work, i), size));
-    return db_cuda_status(context, plan->number, cudaStreamSynchronize(plan->stream), "rendering");
+    return db_cuda_results_there(context, plan, own_count > 0);
 }
 
 db_status db_cuda_plan_render(db_context *context, db_device_plan *plan,

@@ -111,10 +111,15 @@ static db_status send_regions(db_context *context, db_device_plan *plan,
 
 /* What a plan before has left is used again. */
 static db_status make_stream(db_context *context, db_device_plan *plan) {
-    if (!plan->stream)
+    if (!plan->own_stream)
         DB_CUDA_TRY(context, plan->number,
-                    cudaStreamCreateWithFlags(&plan->stream, cudaStreamNonBlocking),
+                    cudaStreamCreateWithFlags(&plan->own_stream, cudaStreamNonBlocking),
                     "creating a stream");
+    plan->stream = plan->own_stream;
+    if (!plan->turned)
+        DB_CUDA_TRY(context, plan->number,
+                    cudaEventCreateWithFlags(&plan->turned, cudaEventDisableTiming),
+                    "creating an event");
     for (int i = 0; i < 2; i++)
         if (!plan->copied[i])
             DB_CUDA_TRY(context, plan->number,
@@ -148,7 +153,12 @@ static void release(db_device_plan *plan) {
     db_cuda_release_locked(&plan->host_sums);
     for (int i = 0; i < 2; i++)
         if (plan->copied[i]) (void)cudaEventDestroy(plan->copied[i]);
-    if (plan->stream) (void)cudaStreamDestroy(plan->stream);
+    if (plan->turned) (void)cudaEventDestroy(plan->turned);
+    for (int i = 0; i < DB_CUDA_BOXES; i++) {
+        db_cuda_release_locked(&plan->box[i].memory);
+        if (plan->box[i].sent) (void)cudaEventDestroy(plan->box[i].sent);
+    }
+    if (plan->own_stream) (void)cudaStreamDestroy(plan->own_stream);
     (void)cudaGetLastError();
     free(plan->span);
     free(plan);
@@ -183,10 +193,20 @@ db_status db_cuda_plan_create(db_context *context, int number, const db_device_w
     return status;
 }
 
+/* What is under way there may use the plan's memory: the own stream, on which it is used again or
+ * freed, waits for it. */
+static void leave_callers_stream(db_device_plan *plan) {
+    if (db_cuda_plan_set_stream(NULL, plan, DB_STREAM_OWN, NULL) == DB_OK) return;
+    (void)db_cuda_plan_wait(NULL, plan);
+    plan->stream = plan->own_stream;
+    plan->asynchronous = 0;
+}
+
 void db_cuda_plan_destroy(db_context *context, db_device_plan *plan) {
     if (!plan) return;
     free(plan->span);
     plan->span = NULL;
     db_cuda_values_forget(&plan->values);
+    leave_callers_stream(plan);
     if (!db_cuda_pool_give(context, plan)) db_cuda_plan_release(plan);
 }

@@ -39,10 +39,24 @@ typedef struct db_cuda_span {
 
 _Static_assert(sizeof(db_cuda_arguments) <= 4096, "arguments of a kernel are no longer than that");
 
+/* Locked memory from which calls that do not wait copy: where they have it from may change as soon as
+ * they are over. Calls take turns. */
+typedef struct db_cuda_box {
+    db_cuda_buffer memory;
+    size_t used;
+    cudaEvent_t sent; /* the copies are done */
+} db_cuda_box;
+
+enum { DB_CUDA_BOXES = 4 };
+
 struct db_device_plan {
     int number;
-    cudaStream_t stream;
-    cudaEvent_t copied[2]; /* each half of the staging memory is free again */
+    cudaStream_t own_stream, stream; /* stream: the one in use, perhaps the caller's */
+    int asynchronous;                /* 1: calls wait for nothing that stays on the device */
+    cudaEvent_t turned;              /* what was begun on the stream before is done */
+    cudaEvent_t copied[2];           /* each half of the staging memory is free again */
+    db_cuda_box box[DB_CUDA_BOXES];
+    int box_in_use;
     size_t region_count;
     uint32_t pixels, row_blocks; /* of all regions */
     uint32_t row_chunk;
@@ -97,6 +111,20 @@ db_cuda_arguments db_cuda_arguments_of(const db_device_plan *plan, const db_devi
 /* Starts so many blocks of threads with so many bytes of memory of their own. */
 db_status db_cuda_launch(db_context *context, const db_device_plan *plan, const void *kernel,
                          uint32_t blocks, uint32_t threads, size_t bytes, db_cuda_arguments *a);
+
+/* The end of a call whose results stay on the device, or have come to the host. */
+db_status db_cuda_results_there(db_context *context, db_device_plan *plan, int on_host);
+
+/* More device memory for a buffer that work under way may use. */
+db_status db_cuda_need_more(db_context *context, db_device_plan *plan, db_cuda_buffer *buffer,
+                            size_t bytes, const char *what);
+
+/* Copies to the device what the caller may change as soon as the call is over. A call opens a box
+ * first, and closes it at its end. */
+db_status db_cuda_box_open(db_context *context, db_device_plan *plan);
+db_status db_cuda_send(db_context *context, db_device_plan *plan, void *to, const void *from,
+                       size_t bytes, const char *what);
+db_status db_cuda_box_close(db_context *context, db_device_plan *plan);
 
 /* The end of a call with this status: after a failure nothing of it is still on its way. */
 db_status db_cuda_finish(db_device_plan *plan, db_status status, const db_cuda_scope *scope);

@@ -144,7 +144,7 @@ static db_status normal(db_context *context, db_device_plan *plan, const db_devi
                 cudaMemcpyAsync(plan->host_sums.memory, a.sums, sum_bytes, cudaMemcpyDeviceToHost,
                                 plan->stream),
                 "copying sums");
-    DB_CUDA_TRY(context, plan->number, cudaStreamSynchronize(plan->stream), "normal equations");
+    DB_TRY(db_cuda_results_there(context, plan, 1));
     memcpy(sums, plan->host_sums.memory, sum_bytes);
     return DB_OK;
 }

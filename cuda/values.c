@@ -95,8 +95,8 @@ static db_status make_room(db_context *context, db_device_plan *plan, const db_d
         values->used += values->array[i].room;
         if (values->array[i].room) values->array[i].bytes = 0;
     }
-    DB_TRY(db_cuda_need(context, plan->number, &values->device, values->used,
-                        "the parameters of a plan"));
+    DB_TRY(db_cuda_need_more(context, plan, &values->device, values->used,
+                             "the parameters of a plan"));
     return db_cuda_need_locked(context, plan->number, &values->host, values->used);
 }
 
@@ -199,11 +199,8 @@ static db_status fill(db_context *context, db_cuda_values *values, const db_devi
 static db_status copy_range(db_context *context, db_device_plan *plan, size_t begin, size_t end) {
     db_cuda_values *values = &plan->values;
     if (begin == end) return DB_OK;
-    return db_cuda_status(context, plan->number,
-                          cudaMemcpyAsync((char *)values->device.memory + begin,
-                                          (char *)values->host.memory + begin, end - begin,
-                                          cudaMemcpyHostToDevice, plan->stream),
-                          "copying parameters");
+    return db_cuda_send(context, plan, (char *)values->device.memory + begin,
+                        (char *)values->host.memory + begin, end - begin, "copying parameters");
 }
 
 static const char *name_of(size_t member) {
@@ -215,7 +212,7 @@ static const char *name_of(size_t member) {
 static db_status make_large_room(db_context *context, db_device_plan *plan, size_t member,
                                  size_t bytes, db_cuda_buffer *own) {
     const size_t room = own->bytes && bytes > own->bytes ? bytes + bytes / 4 : bytes;
-    return db_cuda_need(context, plan->number, own, room, name_of(member));
+    return db_cuda_need_more(context, plan, own, room, name_of(member));
 }
 
 static db_status bring_large(db_context *context, db_device_plan *plan, const db_device_work *work,
@@ -223,10 +220,8 @@ static db_status bring_large(db_context *context, db_device_plan *plan, const db
     if (array->bytes == wanted->bytes && array->version == wanted->version) return DB_OK;
     array->bytes = 0;
     DB_TRY(make_large_room(context, plan, wanted->member, wanted->bytes, &array->own));
-    DB_CUDA_TRY(context, plan->number,
-                cudaMemcpyAsync(array->own.memory, pointer_at(&work->job, wanted->member),
-                                wanted->bytes, cudaMemcpyHostToDevice, plan->stream),
-                "copying lists");
+    DB_TRY(db_cuda_send(context, plan, array->own.memory, pointer_at(&work->job, wanted->member),
+                        wanted->bytes, "copying lists"));
     array->bytes = wanted->bytes;
     array->version = wanted->version;
     return DB_OK;
@@ -266,7 +261,8 @@ static db_status bring(db_context *context, db_device_plan *plan, const db_devic
 
 db_status db_cuda_values_bring(db_context *context, db_device_plan *plan,
                                const db_device_work *work, int normal, db_cuda_arguments *a) {
-    const db_status status = bring(context, plan, work, normal, a);
+    db_status status = db_cuda_box_open(context, plan);
+    if (status == DB_OK) status = bring(context, plan, work, normal, a);
     for (size_t i = 0; status != DB_OK && i < plan->values.count; i++)
         plan->values.array[i].bytes = 0;
     return status;

@@ -175,6 +175,30 @@ db_status db_device_bring(db_plan *plan, const float *pixels, float **copy) {
     return db_plan_memory_read(plan, pixels, *copy, plan->pixels * sizeof **copy);
 }
 
+/* Streams */
+
+db_status db_plan_set_stream(db_plan *plan, db_stream_use use, void *stream) {
+    if (use != DB_STREAM_OWN && use != DB_STREAM_WAIT && use != DB_STREAM_ASYNCHRONOUS)
+        return db_fail(plan->context, DB_ERROR_USAGE,
+                       "stream: expected DB_STREAM_OWN, DB_STREAM_WAIT or DB_STREAM_ASYNCHRONOUS, "
+                       "found %d",
+                       (int)use);
+    if (!plan->device_part && use == DB_STREAM_OWN) return DB_OK;
+    if (!plan->device_part)
+        return db_fail(plan->context, DB_ERROR_UNSUPPORTED,
+                       "stream: expected a plan on a GPU, found one on the processor, which has no "
+                       "streams");
+    DB_TRY(plan->device.backend->operations->set_stream(plan->context, plan->device_part, use,
+                                                        stream));
+    plan->stream_use = use;
+    return DB_OK;
+}
+
+db_status db_plan_wait(db_plan *plan) {
+    if (!plan->device_part) return DB_OK;
+    return plan->device.backend->operations->wait(plan->context, plan->device_part);
+}
+
 /* Memory */
 
 db_status db_plan_memory_create(db_plan *plan, db_memory kind, size_t bytes, void **memory) {
@@ -191,6 +215,8 @@ db_status db_plan_memory_create(db_plan *plan, db_memory kind, size_t bytes, voi
 static db_status copy(db_plan *plan, void *to, const void *from, size_t bytes) {
     const db_device_backend *backend = plan->device.backend;
     if (!bytes) return DB_OK;
+    /* what is under way may write or read it */
+    if (plan->stream_use != DB_STREAM_OWN) DB_TRY(db_plan_wait(plan));
     if (backend)
         return backend->operations->memory_copy(plan->context, plan->device.number, to, from,
                                                 bytes);

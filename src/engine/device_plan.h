@@ -40,7 +40,7 @@ static inline int db_device_has_spots(db_kernel_kind kind) {
 /* A backend's part of one plan. */
 typedef struct db_device_plan db_device_plan;
 
-/* Calls return when results are there. Failures: DB_ERROR_MEMORY where the device's memory is
+/* Calls return when results are there, but for those of asynchronous streams. Failures: DB_ERROR_MEMORY where the device's memory is
  * exhausted, DB_ERROR_UNSUPPORTED for what it cannot do, DB_ERROR_DEVICE where it fails, DB_ERROR_INPUT for
  * memory of another device. The plan can still be used after all of them, but for failures of the
  * device that the message calls final. */
@@ -55,6 +55,12 @@ typedef struct db_device_operations {
     /* sums[db_normal_size(job.parameter_count + 1)]: as the kernels add them up on the host */
     db_status (*normal)(db_context *context, db_device_plan *plan, const db_device_work *work,
                         double *sums);
+    /* Work goes to this stream from now on, behind all that is under way; it is the caller's, or not
+     * looked at where the plan's own is wanted. */
+    db_status (*set_stream)(db_context *context, db_device_plan *plan, db_stream_use use,
+                            void *stream);
+    /* Until nothing is under way. */
+    db_status (*wait)(db_context *context, db_device_plan *plan);
     /* memory of the device, or of the host for fast copies; NULL if there is none left */
     void *(*memory_create)(int number, db_memory kind, size_t bytes);
     void (*memory_destroy)(int number, void *memory);

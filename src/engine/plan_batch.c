@@ -364,6 +364,12 @@ db_status db_plan_batch_share_amplitudes(db_plan_batch *batch, const uint32_t *v
     return db_plan_share_amplitudes(batch->plan, value, count);
 }
 
+db_status db_plan_batch_set_stream(db_plan_batch *batch, db_stream_use use, void *stream) {
+    return db_plan_set_stream(batch->plan, use, stream);
+}
+
+db_status db_plan_batch_wait(db_plan_batch *batch) { return db_plan_wait(batch->plan); }
+
 void db_plan_batch_destroy(db_plan_batch **batch) {
     if (!batch || !*batch) return;
     destroy_workers(*batch);

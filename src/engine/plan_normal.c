@@ -277,22 +277,29 @@ static db_status form_gradient(const db_plan *plan, const double *sums, double s
     return DB_OK;
 }
 
+/* Of a cotangent that may be in a device's memory. */
+static db_status check_cotangent_there(db_plan *plan, const float *cotangent) {
+    float *copy;
+    DB_TRY(db_device_bring(plan, cotangent, &copy));
+    const db_status status = db_plan_check_cotangent(plan, copy ? copy : cotangent);
+    free(copy);
+    return status;
+}
+
 /* A device sums all products of the normal equations, for a residual that is -cotangent. */
 static db_status vjp_on_device(db_plan *plan, const float *cotangent, void *image, double *gradient,
                                int *done) {
     const db_normal *normal = plan->normal;
     db_kernel_job job = basis_job(plan);
     double by_image[DB_NORMAL_MOST_SPOTS] = { 0 };
-    float *copy;
     job.data = cotangent;
     job.residual_scale = 0;
     *done = 1;
-    DB_TRY(db_device_bring(plan, cotangent, &copy));
-    const db_status status = db_plan_check_cotangent(plan, copy ? copy : cotangent);
-    free(copy);
-    DB_TRY(status);
+    if (!cotangent) return db_plan_check_cotangent(plan, NULL);
     DB_TRY(db_device_normal(plan, &job, normal->sums, done));
     if (!*done) return DB_OK;
+    if (!isfinite(product(normal, normal->basis.count, normal->basis.count)))
+        DB_TRY(check_cotangent_there(plan, cotangent));
     for (size_t i = 0; i < normal->basis.count; i++)
         by_image[i] = product(normal, i, normal->basis.count);
     DB_TRY(form_gradient(plan, by_image, -1, gradient));

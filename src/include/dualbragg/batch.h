@@ -17,6 +17,7 @@
 #ifndef DUALBRAGG_BATCH_H
 #define DUALBRAGG_BATCH_H
 
+#include <dualbragg/device.h>
 #include <dualbragg/products.h>
 
 #ifdef __cplusplus
@@ -49,6 +50,20 @@ DB_API const db_plan *db_plan_batch_plan(const db_plan_batch *batch);
  * @return as db_plan_share_amplitudes */
 DB_API db_status db_plan_batch_share_amplitudes(db_plan_batch *batch, const uint32_t *value,
                                                 size_t count);
+
+/** db_plan_set_stream for all shots, which a GPU renders one after another.
+ *
+ * @param batch to change
+ * @param use of the stream
+ * @param stream the caller's
+ * @return as db_plan_set_stream */
+DB_API db_status db_plan_batch_set_stream(db_plan_batch *batch, db_stream_use use, void *stream);
+
+/** db_plan_wait for all shots.
+ *
+ * @param batch to wait for
+ * @return as db_plan_wait */
+DB_API db_status db_plan_batch_wait(db_plan_batch *batch);
 
 /** Images of the shots: db_plan_forward for each.
  *

@@ -82,7 +82,7 @@ typedef enum db_memory {
  * @return DB_OK; DB_ERROR_MEMORY */
 DB_API db_status db_plan_memory_create(db_plan *plan, db_memory kind, size_t bytes, void **memory);
 
-/** Copies from the processor to memory of either kind.
+/** Copies from the processor to memory of either kind; behind all work of the plan, for which it waits.
  *
  * @param plan whose memory it is
  * @param memory to write
@@ -91,7 +91,7 @@ DB_API db_status db_plan_memory_create(db_plan *plan, db_memory kind, size_t byt
  * @return DB_OK or an error */
 DB_API db_status db_plan_memory_write(db_plan *plan, void *memory, const void *from, size_t bytes);
 
-/** Copies to the processor from memory of either kind.
+/** Copies to the processor from memory of either kind; behind all work of the plan, for which it waits.
  *
  * @param plan whose memory it is
  * @param memory to read
@@ -106,6 +106,48 @@ DB_API db_status db_plan_memory_read(db_plan *plan, const void *memory, void *to
  * @param plan whose memory it is
  * @param memory to free */
 DB_API void db_plan_memory_destroy(db_plan *plan, void **memory);
+
+/** Whose stream a plan on a GPU works on, and whether its calls wait. */
+typedef enum db_stream_use {
+    DB_STREAM_OWN, /**< the plan's own; calls return when their results are there (new plans) */
+    /** the caller's, behind all that is there already; calls return when their results are there */
+    DB_STREAM_WAIT,
+    /** the caller's; a call whose results all stay in the device's memory returns as soon as its work
+     * is in the stream */
+    DB_STREAM_ASYNCHRONOUS
+} db_stream_use;
+
+/** Has a plan on a GPU work on a stream of the caller's from now on, so that what the caller's own
+ * kernels write there is read behind them, and what the plan writes is there for kernels behind it,
+ * without anybody waiting. What the plan has begun on another stream comes first.
+ *
+ * With DB_STREAM_ASYNCHRONOUS calls do not wait for the GPU where image, derivative images, tangent,
+ * cotangent, data and weights are in its memory (db_plan_forward, db_plan_gradient, and those of
+ * batches). Calls with results in the host's memory wait for them as ever: numbers, such as the sums of
+ * db_plan_normal and the gradient of db_plan_vjp, are such results. Beyond that a call waits where it
+ * is four calls ahead of the GPU, where it needs more memory than those before, and where it copies
+ * more than 32 MB to the GPU. A failure of the GPU is reported by whichever call finds it: at the latest
+ * by the next that waits (db_plan_wait).
+ *
+ * The caller keeps alive: the stream, until the plan has another one or is destroyed; images and data,
+ * until the stream is past the call that was given them. Experiments, options, directions and what else
+ * is in the host's memory may change as soon as a call returns. A plan may be destroyed while its work
+ * is under way.
+ *
+ * @param plan to change
+ * @param use of the stream
+ * @param stream a cudaStream_t of the plan's GPU, or NULL, cudaStreamLegacy or cudaStreamPerThread, as
+ *     CUDA's own calls take them; not looked at with DB_STREAM_OWN
+ * @return DB_OK; DB_ERROR_USAGE; DB_ERROR_INPUT for a stream of another GPU; DB_ERROR_UNSUPPORTED for a
+ *     plan on the processor, which has none but DB_STREAM_OWN; DB_ERROR_DEVICE. After an error the plan
+ *     works where it did */
+DB_API db_status db_plan_set_stream(db_plan *plan, db_stream_use use, void *stream);
+
+/** Waits until the plan's stream has nothing more to do; returns at once for plans on the processor.
+ *
+ * @param plan to wait for
+ * @return DB_OK; DB_ERROR_DEVICE where the GPU has failed since the last call that waited */
+DB_API db_status db_plan_wait(db_plan *plan);
 
 #ifdef __cplusplus
 }

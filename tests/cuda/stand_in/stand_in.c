@@ -1,7 +1,8 @@
 /* The stand-in is strict where the device would be: the device's memory is out of the host's reach
  * but for copies and kernels; copies and kernels of a stream run when the stream is waited for, not
- * before, so that what was not waited for is not there; fresh memory is full of NaN; a barrier that
- * some thread of a block does not reach stops the program.
+ * before, so that what was not waited for is not there; a stream goes on alone, so that what no event
+ * orders happens too early or too late; memory that work under way needs is not freed; fresh memory is
+ * full of NaN; a barrier that some thread of a block does not reach stops the program.
  *
  * A block's threads are contexts that take turns at barriers. */
 #define _GNU_SOURCE
@@ -23,6 +24,8 @@
 
 enum {
     MOST_PIECES = 512,
+    MOST_DEVICES = 8,
+    MOST_STREAMS = 64,
     MOST_OPERATIONS = 4096,
     MOST_THREADS = 1024,
     MOST_SHARED_BYTES = 48 << 10, /* without asking for more */
@@ -94,6 +97,71 @@ typedef struct {
 } piece;
 static piece pieces[MOST_PIECES];
 
+/* Streams */
+
+typedef struct {
+    enum { COPY, RECORD, WAIT, LAUNCH } what;
+    void *to;
+    const void *from; /* owned where `staged` */
+    int staged;
+    size_t bytes;
+    cudaStream_t recorded; /* that is waited for */
+    long serial;           /* of a recording, all of which are numbered */
+    void (*kernel)(db_cuda_arguments);
+    db_cuda_arguments *arguments;
+    uint32_t grid, block;
+} operation;
+
+struct CUstream_st {
+    operation *queue; /* [MOST_OPERATIONS] */
+    int count, device;
+    long done; /* the last recording that has happened */
+};
+struct CUevent_st {
+    cudaStream_t stream; /* of the last recording; NULL: none */
+    long serial;
+    int device;
+};
+
+static cudaStream_t streams[MOST_STREAMS]; /* that live */
+
+static int is_alive(cudaStream_t stream) {
+    int alive = 0;
+    for (int i = 0; i < MOST_STREAMS; i++) alive |= streams[i] == stream;
+    return alive;
+}
+
+static void list_stream(cudaStream_t stream) {
+    for (int i = 0; i < MOST_STREAMS; i++)
+        if (!streams[i]) {
+            streams[i] = stream;
+            return;
+        }
+    stop("too many streams");
+}
+
+static int points_to(const piece *p, const void *memory) {
+    return (const char *)memory >= p->memory && (const char *)memory < p->memory + p->mapped;
+}
+
+static int operation_needs(const operation *o, const piece *p) {
+    int needs = (o->what == COPY) && (points_to(p, o->to) || points_to(p, o->from));
+    for (size_t at = 0; o->what == LAUNCH && at < sizeof *o->arguments; at += sizeof(void *)) {
+        const void *pointer;
+        memcpy(&pointer, (const char *)o->arguments + at, sizeof pointer);
+        needs |= points_to(p, pointer);
+    }
+    return needs;
+}
+
+static int is_needed(const piece *p) {
+    int needed = 0;
+    for (int i = 0; i < MOST_STREAMS; i++)
+        for (int k = 0; streams[i] && k < streams[i]->count; k++)
+            needed |= operation_needs(&streams[i]->queue[k], p);
+    return needed;
+}
+
 static piece *piece_of(const void *memory) {
     for (int i = 0; i < MOST_PIECES; i++)
         if (pieces[i].memory && (const char *)memory >= pieces[i].memory &&
@@ -137,6 +205,7 @@ static cudaError_t allocate(void **memory, size_t bytes, enum cudaMemoryType typ
 static cudaError_t release(void *memory, enum cudaMemoryType type) {
     piece *p = piece_of(memory);
     if (!memory) return cudaSuccess;
+    if (p && is_needed(p)) stop("freed memory that work under way needs");
     if (!p || p->memory != memory || p->type != type) stop("freed what was not allocated");
     if (type == cudaMemoryTypeDevice) stand_in.allocated -= p->bytes;
     munmap(p->memory, p->mapped);
@@ -169,35 +238,26 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
     return cudaSuccess;
 }
 
-/* Streams */
-
-typedef struct {
-    enum { COPY, RECORD, LAUNCH } what;
-    void *to;
-    const void *from; /* owned where `staged` */
-    int staged;
-    size_t bytes;
-    cudaEvent_t event;
-    void (*kernel)(db_cuda_arguments);
-    db_cuda_arguments *arguments;
-    uint32_t grid, block;
-} operation;
-
-struct CUstream_st {
-    operation *queue; /* [MOST_OPERATIONS] */
-    int count, device;
-};
-struct CUevent_st {
-    cudaStream_t stream; /* of a recording that has not happened yet */
-};
-
-/* The stream of calls that name none. Others do not wait for it. */
-static struct CUstream_st legacy;
+/* The stream of each device for calls that name none, and each thread's own. Others do not wait for
+ * them. */
 static cudaStream_t stream_of(cudaStream_t stream) {
+    static struct CUstream_st own[MOST_DEVICES][2];
     const int device = use_device();
-    if (!stream && !legacy.queue) legacy.queue = calloc(MOST_OPERATIONS, sizeof *legacy.queue);
-    if (stream && stream->device != device) stop("a stream of another device");
-    return stream ? stream : &legacy;
+    if (stream && stream != cudaStreamLegacy && stream != cudaStreamPerThread) return stream;
+    cudaStream_t made = &own[device][stream == cudaStreamPerThread];
+    if (!made->queue) {
+        made->queue = calloc(MOST_OPERATIONS, sizeof *made->queue);
+        made->device = device;
+        list_stream(made);
+    }
+    return made;
+}
+
+/* For work on the current device. */
+static cudaStream_t stream_here(cudaStream_t stream) {
+    cudaStream_t found = stream_of(stream);
+    if (found->device != use_device()) stop("a stream of another device");
+    return found;
 }
 
 static void check_inside(const void *memory, size_t bytes, const char *what) {
@@ -214,6 +274,7 @@ static void copy_now(void *to, const void *from, size_t bytes) {
 }
 
 static void run_kernel(const operation *o);
+static void run_stream(cudaStream_t stream, long serial);
 
 static void run_operation(operation *o) {
     switch (o->what) {
@@ -221,7 +282,10 @@ static void run_operation(operation *o) {
         copy_now(o->to, o->from, o->bytes);
         if (o->staged) free((void *)(uintptr_t)o->from);
         break;
-    case RECORD: o->event->stream = NULL; break;
+    case RECORD: break;
+    case WAIT:
+        if (is_alive(o->recorded)) run_stream(o->recorded, o->serial);
+        break;
     case LAUNCH:
         run_kernel(o);
         free(o->arguments);
@@ -229,13 +293,13 @@ static void run_operation(operation *o) {
     }
 }
 
-/* Up to the recording of an event; NULL: all. */
-static void run_stream(cudaStream_t stream, cudaEvent_t event) {
+/* Up to a recording; 0: all. */
+static void run_stream(cudaStream_t stream, long serial) {
     int done = 0;
-    while (done < stream->count) {
+    while (done < stream->count && !(serial && stream->done >= serial)) {
         operation *o = &stream->queue[done++];
         run_operation(o);
-        if (event && o->what == RECORD && o->event == event) break;
+        if (o->what == RECORD) stream->done = o->serial;
     }
     stream->count -= done;
     memmove(stream->queue, stream->queue + done, (size_t)stream->count * sizeof *stream->queue);
@@ -253,12 +317,15 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
     *stream = calloc(1, sizeof **stream);
     (*stream)->device = use_device();
     (*stream)->queue = calloc(MOST_OPERATIONS, sizeof *(*stream)->queue);
+    list_stream(*stream);
     stand_in.live++;
     return cudaSuccess;
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-    run_stream(stream, NULL);
+    run_stream(stream, 0);
+    for (int i = 0; i < MOST_STREAMS; i++)
+        if (streams[i] == stream) streams[i] = NULL;
     free(stream->queue);
     free(stream);
     stand_in.live--;
@@ -266,7 +333,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-    run_stream(stream_of(stream), NULL);
+    stand_in.waits++;
+    run_stream(stream_of(stream), 0);
     MAY_FAIL(cudaErrorLaunchOutOfResources);
     return cudaSuccess;
 }
@@ -276,26 +344,45 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags) {
     *event = NULL;
     MAY_FAIL(cudaErrorLaunchOutOfResources);
     *event = calloc(1, sizeof **event);
+    (*event)->device = use_device();
     stand_in.live++;
     return cudaSuccess;
 }
 
+static void run_to(cudaEvent_t event) {
+    if (event->stream && is_alive(event->stream)) run_stream(event->stream, event->serial);
+}
+
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-    if (event->stream) run_stream(event->stream, event);
     free(event);
     stand_in.live--;
     return cudaSuccess;
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+    static long serial;
     MAY_FAIL(cudaErrorLaunchOutOfResources);
-    event->stream = stream;
-    add(stream, (operation){ .what = RECORD, .event = event });
+    if (event->device != stream_of(stream)->device) return failed(cudaErrorInvalidResourceHandle);
+    event->stream = stream_of(stream);
+    event->serial = ++serial;
+    add(event->stream, (operation){ .what = RECORD, .serial = serial });
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
+    (void)flags;
+    MAY_FAIL(cudaErrorLaunchOutOfResources);
+    if (event->stream && event->stream != stream_of(stream))
+        add(stream_of(stream),
+            (operation){ .what = WAIT, .recorded = event->stream, .serial = event->serial });
     return cudaSuccess;
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-    if (event->stream) run_stream(event->stream, event);
+    const int pending =
+        event->stream && is_alive(event->stream) && event->stream->done < event->serial;
+    stand_in.waits += pending;
+    run_to(event);
     MAY_FAIL(cudaErrorLaunchOutOfResources);
     return cudaSuccess;
 }
@@ -335,9 +422,11 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
         o.from = staged;
         o.staged = 1;
     }
-    add(stream_of(stream), o);
-    if (!piece_of(to))
-        run_stream(stream_of(stream), NULL); /* and written before the call returns */
+    add(stream_here(stream), o);
+    if (!piece_of(to)) {
+        stand_in.waits++;
+        run_stream(stream_here(stream), 0); /* and written before the call returns */
+    }
     return cudaSuccess;
 }
 
@@ -454,7 +543,7 @@ cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void *
     o.arguments = malloc(sizeof *o.arguments);
     memcpy(o.arguments, arguments[0], sizeof *o.arguments);
     stand_in.launches++;
-    add(stream_of(stream), o);
+    add(stream_here(stream), o);
     return cudaSuccess;
 }
 
@@ -487,7 +576,7 @@ cudaError_t cudaSetDevice(int device) {
 struct CUctx_st {
     int device;
 };
-static struct CUctx_st primary[32];
+static struct CUctx_st primary[MOST_DEVICES];
 
 static CUresult retain(CUcontext *context, CUdevice device) {
     *context = NULL;

@@ -13,6 +13,7 @@ typedef struct stand_in {
     cudaError_t failure;      /* how it fails; cudaSuccess: as such a call may */
     /* counted */
     long copies_to_device, copies_to_host, launches, allocations, calls;
+    long waits; /* for a stream or an event */
     size_t bytes_to_device, bytes_to_host;
     int current;            /* device that the thread has chosen */
     int pushed;             /* contexts that the thread has to go back from */

@@ -1,0 +1,110 @@
+/* The stream that a plan works on, and copies for calls that do not wait. */
+#include "cuda/plan.h"
+
+#include "cuda/backend.h"
+
+#include <string.h>
+
+/* A box holds no more than this; larger arrays are copied from where they are, which may wait. */
+static const size_t MOST_BOX_BYTES = (size_t)32 << 20;
+
+/* Work on the new stream waits for what has been begun on the old one. */
+static db_status turn_to(db_context *context, db_device_plan *plan, cudaStream_t stream) {
+    static const char what[] = "changing the stream";
+    DB_CUDA_TRY(context, plan->number, cudaEventRecord(plan->turned, plan->stream), what);
+    DB_CUDA_TRY(context, plan->number, cudaStreamWaitEvent(stream, plan->turned, 0), what);
+    /* of another GPU, it can wait but not work */
+    const cudaError_t error = cudaEventRecord(plan->turned, stream);
+    if (error == cudaErrorInvalidResourceHandle) {
+        (void)cudaGetLastError();
+        return db_fail(context, DB_ERROR_INPUT,
+                       "cuda:%d: the stream: expected one of this GPU, found one of another",
+                       plan->number);
+    }
+    DB_CUDA_TRY(context, plan->number, error, what);
+    plan->stream = stream;
+    return DB_OK;
+}
+
+db_status db_cuda_plan_set_stream(db_context *context, db_device_plan *plan, db_stream_use use,
+                                  void *stream) {
+    cudaStream_t const wanted = use == DB_STREAM_OWN ? plan->own_stream : stream;
+    db_cuda_scope scope;
+    DB_TRY(db_cuda_enter(context, plan->number, &scope));
+    const db_status status = wanted == plan->stream ? DB_OK : turn_to(context, plan, wanted);
+    if (status == DB_OK) plan->asynchronous = use == DB_STREAM_ASYNCHRONOUS;
+    db_cuda_leave(&scope);
+    return status;
+}
+
+db_status db_cuda_plan_wait(db_context *context, db_device_plan *plan) {
+    db_cuda_scope scope;
+    DB_TRY(db_cuda_enter(context, plan->number, &scope));
+    const db_status status =
+        db_cuda_status(context, plan->number, cudaStreamSynchronize(plan->stream), "rendering");
+    db_cuda_leave(&scope);
+    return status;
+}
+
+db_status db_cuda_results_there(db_context *context, db_device_plan *plan, int on_host) {
+    DB_TRY(db_cuda_box_close(context, plan));
+    if (plan->asynchronous && !on_host) return DB_OK;
+    return db_cuda_status(context, plan->number, cudaStreamSynchronize(plan->stream), "rendering");
+}
+
+db_status db_cuda_need_more(db_context *context, db_device_plan *plan, db_cuda_buffer *buffer,
+                            size_t bytes, const char *what) {
+    if (plan->asynchronous && buffer->bytes && buffer->bytes < bytes)
+        DB_CUDA_TRY(context, plan->number, cudaStreamSynchronize(plan->stream), what);
+    return db_cuda_need(context, plan->number, buffer, bytes, what);
+}
+
+db_status db_cuda_box_open(db_context *context, db_device_plan *plan) {
+    if (!plan->asynchronous) return DB_OK;
+    plan->box_in_use = (plan->box_in_use + 1) % DB_CUDA_BOXES;
+    db_cuda_box *box = &plan->box[plan->box_in_use];
+    if (!box->sent)
+        DB_CUDA_TRY(context, plan->number,
+                    cudaEventCreateWithFlags(&box->sent, cudaEventDisableTiming),
+                    "creating an event");
+    if (box->used)
+        DB_CUDA_TRY(context, plan->number, cudaEventSynchronize(box->sent), "copying parameters");
+    box->used = 0;
+    return DB_OK;
+}
+
+/* Room for so many bytes more. */
+static db_status widen(db_context *context, db_device_plan *plan, db_cuda_box *box, size_t bytes) {
+    const size_t wanted = box->used + bytes;
+    if (wanted <= box->memory.bytes) return DB_OK;
+    /* copies of this call may read what is to be freed */
+    if (box->used)
+        DB_CUDA_TRY(context, plan->number, cudaStreamSynchronize(plan->stream),
+                    "copying parameters");
+    box->used = 0;
+    return db_cuda_need_locked(context, plan->number, &box->memory, wanted + wanted / 4);
+}
+
+db_status db_cuda_send(db_context *context, db_device_plan *plan, void *to, const void *from,
+                       size_t bytes, const char *what) {
+    enum { ALIGNMENT = 64 };
+    if (plan->asynchronous && bytes <= MOST_BOX_BYTES) {
+        db_cuda_box *box = &plan->box[plan->box_in_use];
+        const size_t room = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        DB_TRY(widen(context, plan, box, room));
+        char *const copy = (char *)box->memory.memory + box->used;
+        memcpy(copy, from, bytes);
+        box->used += room;
+        from = copy;
+    }
+    return db_cuda_status(context, plan->number,
+                          cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, plan->stream),
+                          what);
+}
+
+db_status db_cuda_box_close(db_context *context, db_device_plan *plan) {
+    db_cuda_box *box = &plan->box[plan->box_in_use];
+    if (!plan->asynchronous || !box->used) return DB_OK;
+    return db_cuda_status(context, plan->number, cudaEventRecord(box->sent, plan->stream),
+                          "copying parameters");
+}
