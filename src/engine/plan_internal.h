@@ -65,7 +65,7 @@ struct db_plan {
     db_device device;                   /* chosen by the context at creation */
     struct db_device_plan *device_part; /* NULL: the processor does it */
     db_stream_use stream_use;
-    unsigned long table_version;        /* counts the fillings of the table */
+    unsigned long table_version; /* counts the fillings of the table */
     /* and those of the spots and their slopes */
     unsigned long spots_version, spot_slopes_version;
 };
