@@ -8,6 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of a name, or of the file in front of a # if it is one of many images in it (FILE#N), whose length
+ * in the name is *file. NULL: there is none. */
+static char *whole_path(const char *name, size_t *file) {
+    char part[DB_FIT_PATH_SIZE];
+    snprintf(part, sizeof part, "%s", name);
+    char *whole = realpath(part, NULL);
+    for (char *sign = strrchr(part, '#'); !whole && sign; sign = strrchr(part, '#')) {
+        *sign = '\0';
+        whole = realpath(part, NULL);
+    }
+    *file = strlen(part);
+    return whole;
+}
+
 /* A file name as the written file must give it: names in a configuration are relative to its
  * folder. */
 static db_status rename_from(db_context *context, const char *yaml_path,
@@ -18,9 +32,13 @@ static db_status rename_from(db_context *context, const char *yaml_path,
         memmove(name, name + own, strlen(name + own) + 1);
         return DB_OK;
     }
-    char *const whole = realpath(name, NULL);
-    const int fits = whole && strlen(whole) < DB_FIT_PATH_SIZE;
-    if (fits) memcpy(name, whole, strlen(whole) + 1);
+    size_t file;
+    char *const whole = whole_path(name, &file);
+    const int fits = whole && strlen(whole) + strlen(name + file) < DB_FIT_PATH_SIZE;
+    if (fits) {
+        memmove(name + strlen(whole), name + file, strlen(name + file) + 1);
+        memcpy(name, whole, strlen(whole));
+    }
     free(whole);
     if (!fits) return db_fail(context, DB_ERROR_FILE, "%s: cannot be found any more", name);
     return DB_OK;

@@ -1,16 +1,18 @@
 /* Texts and digests by which a checkpoint is recognized, and how two such texts differ. */
+#define _POSIX_C_SOURCE 200809L
 #include "fit/shots/identity.h"
 
 #include "base/context_internal.h"
 #include "fit/config/config_keys.h"
 #include "fit/config/config_print.h"
+#include "fit/config/listed_experiment.h"
 #include "base/text_stream.h"
 #include "base/file_content.h"
-#include "base/frame_name.h"
 #include "base/md5.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A file of a configuration. */
 static const char *file_name(const db_fit_config *config, const db_config_key *key) {
@@ -33,13 +35,29 @@ static db_status digest_of_file(db_context *context, const char *path,
     return DB_OK;
 }
 
+/* As the experiment list says that it lies in its file. */
+static db_status read_listed(db_context *context, const db_fit_config *config,
+                             db_measured_image *image) {
+    const db_expt_selection selection = db_listed_experiment(config);
+    db_experiment experiment;
+    db_expt_content content;
+    DB_TRY(db_experiment_init(context, &experiment));
+    db_status status = db_read_expt(context, config->expt_file, &selection, &experiment, &content);
+    if (status == DB_OK)
+        status = db_read_listed_image(context, config->image_file, &content, image);
+    db_expt_content_clear(&content);
+    db_experiment_clear(&experiment);
+    return status;
+}
+
 /* The pixels of one image of a file that holds many; else the file as it is. */
-static db_status digest_of_image(db_context *context, const char *path,
+static db_status digest_of_image(db_context *context, const db_fit_config *config,
                                  char digest[DB_MD5_TEXT_SIZE]) {
-    char file[DB_FIT_PATH_SIZE];
-    if (db_frame_split(path, file, sizeof file) == 0) return digest_of_file(context, path, digest);
+    const char *const path = config->image_file;
+    if (!strchr(path, '#') || access(path, F_OK) == 0) return digest_of_file(context, path, digest);
     db_measured_image image;
-    DB_TRY(db_read_image(context, path, &image));
+    DB_TRY(*config->expt_file ? read_listed(context, config, &image)
+                              : db_read_image(context, path, &image));
     db_md5_base64((const char *)image.value,
                   (size_t)image.fast_pixels * (size_t)image.slow_pixels * sizeof *image.value,
                   digest);
@@ -115,7 +133,7 @@ static db_status digest_text(db_context *context, const db_fit_config *config,
 db_status db_identity_of_shot(db_context *context, const db_fit_config *config,
                               const db_fit_config *common, db_fit_shot_identity *identity) {
     _Static_assert((int)DB_FIT_DIGEST_SIZE >= (int)DB_MD5_TEXT_SIZE, "a digest has room");
-    DB_TRY(digest_of_image(context, config->image_file, identity->image));
+    DB_TRY(digest_of_image(context, config, identity->image));
     DB_TRY(digest_text(context, config, common, 0, identity->configuration));
     return digest_text(context, config, common, 1, identity->files);
 }

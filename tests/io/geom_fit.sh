@@ -46,3 +46,8 @@ grep -q "^clen = /z$" refined.geom || { echo "clen is not what it was"; exit 1; 
 awk '/^m3\/corner_x/ { found = $3 } END { print "corner_x of m3:", found; exit !(found > 10.35 && found < 10.45) }' refined.geom || exit 1
 "$DUALBRAGG" fit refined.yaml model.expt=refined.geom model.matrix=refined.mat --output again > said 2>&1 ||
     { echo "the refinement does not go on:"; tail -n 20 said; exit 1; }
+# The same as a list of shots: the refined model of a shot lies in another folder, and names its image among many.
+echo "run.h5#2" > list.txt
+sed -e 's/^image.*/shots: {list: list.txt}/' -e 's/^panel_groups.*/panel_groups: {panel_3: [3]}/' -e 's/^output.*/output: listed/' fit.yaml > list.yaml
+"$DUALBRAGG" fit list.yaml --no-report --threads 1 > said 2>&1 || { echo "a list of images in a file:"; tail -n 20 said; exit 1; }
+grep -q "^image: .*/run.h5#2" listed_shots/0001_*.yaml || { echo "a shot's image:"; grep "^image" listed_shots/*.yaml; exit 1; }

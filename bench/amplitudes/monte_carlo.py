@@ -1,0 +1,122 @@
+"""Intensities as the first years of serial crystallography had them: sums of pixels in boxes, scaled and averaged.
+
+usage: monte_carlo.py FOLDER OUT.npz [--shots N] [--radius 5] [--band 0.006]
+
+FOLDER is one that make_set.py made. Orientations, cells, panels and mean wavelengths are the true ones, from the labels: what is
+missing is nothing but partiality. Every reflection whose node a photon of a wavelength within the band would bring to
+diffraction is predicted at the place where it does, and its pixels within the radius are summed, less the median of the ring
+around them. Shots get a scale each, in three rounds, and means are plain means.
+"""
+import argparse
+import json
+import os
+
+import h5py
+import hdf5plugin  # noqa: F401 (opens packed data)
+import numpy as np
+
+from symmetry import absent, sphere, unique
+
+WINDOW = 10  # pixels on either side
+
+
+class Detector:
+    """Panels of a list, one below the other in the image."""
+
+    def __init__(self, path):
+        with open(path) as file:
+            panels = json.load(file)["detector"][0]["panels"]
+        self.axes = np.array([[p["fast_axis"], p["slow_axis"], p["origin"]] for p in panels], float)
+        self.edge, self.size = panels[0]["pixel_size"][0], panels[0]["image_size"]
+
+    def places(self, direction):
+        """Panel (-1: none), pixels along fast and slow."""
+        panel, place = np.full(len(direction), -1), np.zeros((len(direction), 2))
+        for p, (fast, slow, origin) in enumerate(self.axes):
+            uvw = direction @ np.linalg.inv([fast, slow, origin])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                at = uvw[:, :2] / uvw[:, 2:] / self.edge
+            here = (uvw[:, 2] > 0) & (at > 0).all(1) & (at < self.size).all(1)
+            panel[here], place[here] = p, at[here]
+        return panel, place
+
+
+def predicted(hkl, ub, wavelength, band):
+    """Reflections within the band, and the directions of their rays, in the frame of DIALS."""
+    q = hkl @ (np.diag([-1, 1, -1]) @ ub).T
+    own = 2 * q[:, 2] / (q ** 2).sum(1)  # the wavelength that diffracts, with the beam along -z
+    found = abs(own / wavelength - 1) < band
+    return hkl[found], q[found] - np.array([0, 0, 1]) / own[found, None]
+
+
+def box_sums(image, detector, panel, place, radius):
+    """Counts less background, and which boxes are whole."""
+    fast, slow = np.floor(place).astype(int).T
+    whole = (fast >= WINDOW) & (slow >= WINDOW) & (fast < detector.size[0] - WINDOW) & (slow < detector.size[1] - WINDOW)
+    fast, slow, place = fast[whole], slow[whole], place[whole]
+    step = np.arange(-WINDOW, WINDOW + 1)
+    rows = (panel[whole] * detector.size[1] + slow)[:, None, None] + step[None, :, None]
+    columns = fast[:, None, None] + step[None, None, :]
+    pixels = image[rows, columns].astype(float)
+    far = np.hypot(columns + 0.5 - place[:, 0, None, None], step[None, :, None] + slow[:, None, None] + 0.5 - place[:, 1, None, None])
+    inside, ring = far < radius, (far > radius + 1) & (far < max(radius + 4, 9))
+    background = np.nanmedian(np.where(ring, pixels, np.nan), axis=(1, 2))
+    mean = np.nanmean(np.where(ring & (abs(pixels - background[:, None, None]) < 4 * np.sqrt(background[:, None, None] + 1)), pixels, np.nan), axis=(1, 2))
+    good = (pixels < 65000).all((1, 2))
+    return np.where(good, (np.where(inside, pixels, 0)).sum((1, 2)) - mean * inside.sum((1, 2)), np.nan), whole
+
+
+def observations(folder, shots, radius, band, d_min=2):
+    """Shot, number of `unique` and intensity of each."""
+    detector, nodes = Detector(os.path.join(folder, "true.expt")), sphere(d_min * 0.98)
+    nodes = nodes[~absent(nodes)]
+    with h5py.File(os.path.join(folder, "counts.h5")) as file:
+        for i in range(min(shots, len(file["entry/data/data"]))):
+            wavelength = file["entry/instrument/beam/incident_wavelength"][i]
+            hkl, rays = predicted(nodes, file["entry/shots/ub_matrix"][i], wavelength, band)
+            panel, place = detector.places(rays)
+            hkl, panel, place = hkl[panel >= 0], panel[panel >= 0], place[panel >= 0]
+            value, whole = box_sums(file["entry/data/data"][i], detector, panel, place, radius)
+            hkl, value = hkl[whole][np.isfinite(value)], value[np.isfinite(value)]
+            yield np.column_stack([np.full(len(hkl), i), unique(hkl)[0], value])
+
+
+def means(number, value, count):
+    n = np.bincount(number, minlength=count)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.bincount(number, value, count) / n
+        variance = np.bincount(number, (value - mean[number]) ** 2, count) / (n - 1) / n
+    return mean, np.sqrt(variance), n
+
+
+def merge(shot, reflection, value, rounds=3):
+    """Scaled means: numbers, I, sigma, count, and the means of two halves of the shots."""
+    number, place = np.unique(reflection, return_inverse=True)
+    scale, shots = np.ones(shot.max() + 1), shot.astype(int)
+    for _ in range(rounds):
+        mean = means(place, value * scale[shots], len(number))[0]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            fitted = np.bincount(shots, mean[place] * value) / np.bincount(shots, value ** 2)
+            own = np.bincount(shots, mean[place] ** 2) / np.bincount(shots, mean[place] * value)
+        scale *= np.where(np.isfinite(fitted * own) & (fitted * own > 0), np.sqrt(abs(fitted * own)), scale) / scale
+        scale /= np.median(scale[np.unique(shots)])
+    value = value * scale[shots]
+    halves = [means(place[shots % 2 == k], value[shots % 2 == k], len(number))[0] for k in (0, 1)]
+    return (number, *means(place, value, len(number)), *halves)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder")
+    parser.add_argument("output")
+    parser.add_argument("--shots", type=int, default=1000000)
+    parser.add_argument("--radius", type=float, default=5)
+    parser.add_argument("--band", type=float, default=0.006)
+    a = parser.parse_args()
+    all_of_them = np.concatenate(list(observations(a.folder, a.shots, a.radius, a.band)))
+    np.savez(a.output, *[], **dict(zip(("number", "I", "sigma", "count", "half1", "half2"),
+                                       merge(all_of_them[:, 0].astype(int), all_of_them[:, 1].astype(int), all_of_them[:, 2]))))
+
+
+if __name__ == "__main__":
+    main()
