@@ -114,6 +114,11 @@ static db_status copy_name(const char *from, char to[DB_FIT_PATH_SIZE]) {
 /* Counts as the file has them: dark levels of which it does not tell are for the search alone. */
 static void restore_counts(db_measured_image *image) { db_dark_levels_add(image, image->value); }
 
+static int same_shape(const db_measured_image *a, const db_measured_image *b) {
+    return a->fast_pixels == b->fast_pixels && a->slow_pixels == b->slow_pixels &&
+           a->panel_count == b->panel_count;
+}
+
 /* Adds the images behind the one that was read. */
 static db_status add_images(view_run *r) {
     char file[4096], name[4096 + 32];
@@ -131,6 +136,15 @@ static db_status add_images(view_run *r) {
         if (status != DB_OK) return status;
         status = db_fit_config_read_image(r->session.context, &r->config, &next, NULL, NULL);
         if (status != DB_OK) return complain(r, status);
+        if (!same_shape(&r->image, &next)) {
+            status = db_complain("view", DB_ERROR_INPUT,
+                                 "-sum: %s: expected panels like those of the first image, %d x %d "
+                                 "pixels in all, found %d x %d",
+                                 name, r->image.fast_pixels, r->image.slow_pixels, next.fast_pixels,
+                                 next.slow_pixels);
+            db_measured_image_clear(&next);
+            return status;
+        }
         restore_counts(&next);
         for (size_t i = 0; i < pixels; i++) {
             r->image.value[i] += next.value[i];

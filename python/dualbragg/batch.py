@@ -29,16 +29,17 @@ class Batch(_Planned):
     def share(self, amplitudes):
         """As Plan.share, for all shots."""
         self._check(lib.db_plan_batch_share_amplitudes(
-            self._batch, ffi.from_buffer("uint32_t[]", amplitudes.value), len(amplitudes)))
+            self._batch, self._shared_values(amplitudes), len(amplitudes)))
 
     @staticmethod
     def _shots(shots):
+        """Pointers to shots, and a list that keeps them alive: it must live as long."""
         shots = list(shots)
         for i, shot in enumerate(shots):
             if not isinstance(shot, Experiment):
                 raise errors.UsageError(f"shots: expected experiments, found {type(shot).__name__} as "
                                         f"number {i}")
-        return ffi.new("db_experiment *[]", [shot._c for shot in shots]), len(shots)
+        return ffi.new("db_experiment *[]", [shot._c for shot in shots]), shots
 
     def _images(self, value, count, what="out"):
         shape = (count, *self.shape)
@@ -48,7 +49,8 @@ class Batch(_Planned):
 
     def forward(self, shots, out=None):
         """Images (photons), (shots, *shape)."""
-        c, count = self._shots(shots)
+        c, shots = self._shots(shots)
+        count = len(shots)
         images = self._images(out, count)
         if count:
             self._check(lib.db_plan_batch_forward(self._batch, c, count, _rows(images, count)))
@@ -57,7 +59,8 @@ class Batch(_Planned):
     def vjp(self, shots, cotangents, out=None):
         """Gradients of each shot by the parameters, (shots, parameters): sums of its cotangent times
         derivative over its pixels. out: receives the images."""
-        c, count = self._shots(shots)
+        c, shots = self._shots(shots)
+        count = len(shots)
         self._cotangents(cotangents, count, out)
         found = numpy.empty((count, len(self.names)))
         if count and self.names:
@@ -71,7 +74,8 @@ class Batch(_Planned):
 
     def vjp_sums(self, shots, cotangents):
         """Sums over all shots of gradients by the structure factors, which they share: a Vector."""
-        c, count = self._shots(shots)
+        c, shots = self._shots(shots)
+        count = len(shots)
         self._cotangents(cotangents, count, None)
         found = Vector(None, numpy.zeros(self.amplitude_count), numpy.zeros(1))
         if count:
@@ -90,7 +94,8 @@ class Batch(_Planned):
         """Images, and their derivatives along a direction each.
 
         directions: float64 of (shots, parameters), in their units"""
-        c, count = self._shots(shots)
+        c, shots = self._shots(shots)
+        count = len(shots)
         array(directions, "directions", (count, len(self.names)), numpy.float64)
         images, tangents = self._images(out, count), self._images(tangents, count, "tangents")
         if numpy.may_share_memory(images, tangents):
@@ -108,7 +113,8 @@ class Batch(_Planned):
         (shots, parameters, parameters).
 
         data, weight: float32 or float64 of (shots, *shape)"""
-        c, count = self._shots(shots)
+        c, shots = self._shots(shots)
+        count = len(shots)
         kind = numpy.dtype(getattr(data, "dtype", None) or numpy.float32)
         if kind not in (numpy.float32, numpy.float64):
             raise errors.UsageError(f"data: expected float32 or float64, found {kind.name}")

@@ -148,6 +148,8 @@ class Renderer:
             if not jnp.issubdtype(array.dtype, jnp.floating):
                 raise errors.UsageError(f"{what}: expected a floating type, found {array.dtype}")
             given.append(array)
+        if not given:
+            return self._render(jnp.zeros(0))
         shape = jnp.broadcast_shapes(*[a.shape[:-1] for a in given])
         return self._render(jnp.concatenate(
             [jnp.broadcast_to(a, (*shape, a.shape[-1])) for a in given], -1))

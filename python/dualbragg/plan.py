@@ -49,7 +49,15 @@ class _Planned:
         self._watch = Watch(progress).of_context(self._context)
         self.precision = self._choose(experiment, precision)
         self._create(experiment)
+        self._box = math.prod(experiment._c.structure_factors.extent)
         plans.add(self)
+
+    def _shared_values(self, amplitudes):
+        """The value of each entry of the plan's list, of a dualbragg.Amplitudes."""
+        if amplitudes.size != self._box:
+            raise errors.UsageError(f"amplitudes: expected those of a list of {self._box} structure factors, "
+                                    f"as the plan has, found {amplitudes.size}")
+        return ffi.from_buffer("uint32_t[]", amplitudes.value)
 
     def _made(self, out, destroy):
         """What was created, freed with its last user."""
@@ -227,7 +235,7 @@ class Plan(_Planned):
         """Makes structure factors values of their own (a dualbragg.Amplitudes), which vjp_all and
         jvp_all are about from now on."""
         self._check(lib.db_plan_share_amplitudes(
-            self._plan, ffi.from_buffer("uint32_t[]", amplitudes.value), len(amplitudes)))
+            self._plan, self._shared_values(amplitudes), len(amplitudes)))
         self._shared = amplitudes
 
     def vjp_all(self, cotangent, out=None):

@@ -90,6 +90,8 @@ class Renderer:
                 continue
             self._check(what, tensor, size)
             given.append(tensor)
+        if not given:
+            return torch.zeros(0, dtype=torch.float64)
         if len(given) == 1:
             return given[0]
         shape = torch.broadcast_shapes(*[t.shape[:-1] for t in given])
@@ -321,9 +323,9 @@ class Image(torch.nn.Module):
         for i, name in enumerate(names):
             if name in bounds:
                 least[i], most[i] = bounds[name]
-                if not least[i] < start[i] < most[i]:
-                    raise errors.UsageError(f"bounds of {name}: expected two numbers on either side of "
-                                            f"{start[i]:g}, found {bounds[name]}")
+                if not -torch.inf < least[i] < start[i] < most[i] < torch.inf:
+                    raise errors.UsageError(f"bounds of {name}: expected two finite numbers on either "
+                                            f"side of {start[i]:g}, found {bounds[name]}")
         for name, value in dict(start=start, scale=scale, least=least, most=most).items():
             self.register_buffer(name, value)
         self.steps = torch.nn.Parameter(torch.zeros(len(names), dtype=torch.float64))

@@ -5,6 +5,8 @@ import re
 import tempfile
 import unittest
 
+import ending
+
 from dualbragg._dualbragg import lib
 
 SOURCE = os.environ.get("SOURCE_DIR", ".")
@@ -31,4 +33,4 @@ class Documents(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    ending.main()

@@ -6,6 +6,7 @@ import unittest
 
 import numpy
 
+import ending
 import dualbragg
 from dualbragg import dxtbx as adaptor
 
@@ -104,4 +105,4 @@ class Objects(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    ending.main()

@@ -9,6 +9,7 @@ import unittest
 
 import numpy
 
+import ending
 import dualbragg
 import dualbragg.dxtbx
 
@@ -219,4 +220,4 @@ class Refused(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    ending.main()

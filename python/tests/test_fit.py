@@ -9,6 +9,7 @@ import unittest
 
 import numpy
 
+import ending
 import dualbragg
 from dualbragg._dualbragg import lib
 
@@ -182,4 +183,4 @@ class Fits(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    ending.main()

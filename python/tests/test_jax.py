@@ -4,6 +4,7 @@ import unittest
 
 import numpy
 
+import ending
 import dualbragg
 
 try:
@@ -82,6 +83,10 @@ class Functions(unittest.TestCase):
         _, back = jax.vjp(render, jnp.array(AT, "float32"))
         self.assertEqual(back(along)[0].dtype, "float32")
 
+    def test_without_parameters_it_is_an_image(self):
+        e = dualbragg.Experiment(**SCENE)
+        numpy.testing.assert_array_equal(dualbragg.jax.Renderer(e)(), dualbragg.Plan(e).forward())
+
     def test_what_does_not_fit_is_refused(self):
         render = self.renderer()
         with self.assertRaisesRegex(dualbragg.UsageError, r"values: .*\(3,\)"):
@@ -101,4 +106,4 @@ class Functions(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    ending.main()

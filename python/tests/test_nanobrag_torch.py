@@ -6,6 +6,7 @@ import unittest
 
 import numpy
 
+import ending
 import dualbragg
 
 torch = None
@@ -80,4 +81,4 @@ class Port(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    ending.main()

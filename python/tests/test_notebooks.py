@@ -7,6 +7,8 @@ import os
 import unittest
 import warnings
 
+import ending
+
 from dualbragg._dualbragg import lib
 
 FOLDER = os.path.join(os.environ.get("SOURCE_DIR", "."), "examples", "notebooks")
@@ -48,4 +50,4 @@ class Notebooks(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    ending.main()

@@ -8,6 +8,7 @@ import unittest
 
 import numpy
 
+import ending
 import dualbragg
 
 SCENE = dict(cell=(78, 78, 38), cells=(12, 11, 10), default_F=100, wavelength=1.1, distance=90,
@@ -135,6 +136,11 @@ class Images(unittest.TestCase):
             with self.assertRaises(dualbragg.UsageError) as caught:
                 dualbragg.Amplitudes(e, bad, friedel=True)
             self.assertIn(words, str(caught.exception))
+        other = dualbragg.Experiment(**SCENE)
+        other.set_amplitudes([[0, 0, 0], [1, 1, 1]], [1, 2])
+        for taker in (plan, dualbragg.Batch(e)):
+            with self.assertRaisesRegex(dualbragg.UsageError, "list of 24389 .*found 8"):
+                taker.share(dualbragg.Amplitudes(other, [[1, 1, 1]]))
         with self.assertRaisesRegex(dualbragg.UsageError, "direction.amplitudes: .*found"):
             plan.jvp_all(dualbragg.Vector(amplitudes=numpy.zeros(3)))
 
@@ -147,6 +153,7 @@ class Images(unittest.TestCase):
             plans = [dualbragg.Plan(s, ["cell_a", "misset_y"], **kind) for s in shots]
             random = numpy.random.default_rng(7)
             images = batch.forward(shots)
+            numpy.testing.assert_array_equal(batch.forward(s.copy() for s in shots), images)
             cotangents, directions = random.normal(size=images.shape), random.normal(size=(5, 2))
             data, weight = images * 0.9, random.uniform(size=images.shape)
             gradients = batch.vjp(shots, cotangents)
@@ -272,4 +279,4 @@ class Spots(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    ending.main()

@@ -7,6 +7,7 @@ import warnings
 
 import numpy
 
+import ending
 import dualbragg
 
 try:
@@ -198,6 +199,10 @@ class Tensors(unittest.TestCase):
         self.assertAlmostEqual(float(model.values()[0].detach()), 78, places=3)
         self.assertAlmostEqual(float(model.values()[1].detach()), 20, places=3)
 
+    def test_without_parameters_it_is_an_image(self):
+        e = dualbragg.Experiment(**SCENE)
+        self.assertTrue((dualbragg.torch.Renderer(e)().numpy() == dualbragg.Plan(e).forward()).all())
+
     def test_what_does_not_fit_is_refused(self):
         render = self.renderer()
         refused = self.assertRaisesRegex
@@ -219,6 +224,9 @@ class Tensors(unittest.TestCase):
             self.renderer(second_order="newton")
         with refused(dualbragg.UsageError, "misset_z"):
             dualbragg.torch.Image(dualbragg.Experiment(**SCENE), NAMES, {"misset_z": (0, 1)})
+        for bounds in ((0, torch.inf), (-torch.inf, 79)):
+            with refused(dualbragg.UsageError, "bounds of cell_a: .*finite"):
+                dualbragg.torch.Image(dualbragg.Experiment(**SCENE), NAMES, {"cell_a": bounds})
         values = at(78, 20, 90)
         slope, = torch.autograd.grad(render(values).sum(), values, create_graph=True)
         with refused(dualbragg.UnsupportedError, "second derivatives"):
@@ -226,4 +234,4 @@ class Tensors(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    ending.main()

@@ -2,13 +2,12 @@
 #include "cli/import.h"
 
 #include "base/vector.h"
+#include "io/photon_energy.h"
 
 #include <dualbragg/sensor.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-static const double KEV_ANGSTROM = 12398.419843320026; /* h c: eV x A */
 
 /* Where the beam meets a panel's plane: pixels fast, slow and distance (mm). 0: nowhere. */
 static int beam_on_panel(const db_experiment *e, size_t p, double place[2], double *distance) {
@@ -182,7 +181,7 @@ static void add_trust(db_imported *file) {
 void db_imported_add_experiment(db_context *context, db_imported *file) {
     const db_experiment *const e = &file->experiment;
     file->wavelength = e->beam.wavelength;
-    const double energy = KEV_ANGSTROM / file->wavelength;
+    const double energy = DB_EV_ANGSTROM / file->wavelength;
     add_panels(e, file);
     db_imported_add(file, "wavelength", 1, &file->wavelength, "%.7g A (%.1f eV)", file->wavelength,
                     energy);

@@ -1,6 +1,7 @@
 #include "cli/shot_chance.h"
 
 #include "base/context_internal.h"
+#include "model/beam_spectrum.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -55,15 +56,26 @@ db_status db_sase_spectrum(db_context *context, db_experiment *experiment, doubl
     /* of the field's correlation: the intensity's spikes are as wide as asked for */
     const double sigma = sqrt(2) * spike / WIDTH_IN_SIGMA, step = spike / 3;
     const long half = (long)ceil(1.3 * width / step), count = 2 * half + 1;
-    db_source *const source = malloc((size_t)count * sizeof *source);
+    const db_beam *const beam = &experiment->beam;
+    if (db_beam_has_spectrum(beam))
+        return db_fail(
+            context, DB_ERROR_INPUT,
+            "-sase makes the spectrum: expected a beam of one wavelength, found one with "
+            "a spectrum");
+    const size_t directions = beam->source_count, all = directions * (size_t)count;
+    db_source *const source = malloc(all * sizeof *source);
     if (!source) return db_fail_memory(context, "a spectrum");
     for (long i = 0; i < count; i++) {
-        const double at = (double)(i - half) * step;
-        source[i] = experiment->beam.sources[0];
-        source[i].wavelength_ratio = 1 / (1 + at);
-        source[i].weight = intensity(at, width, sigma, sigma / 2, seed, shot);
+        const double at = (double)(i - half) * step,
+                     weight = intensity(at, width, sigma, sigma / 2, seed, shot);
+        for (size_t j = 0; j < directions; j++) {
+            db_source *const one = &source[(size_t)i * directions + j];
+            *one = beam->sources[j];
+            one->wavelength_ratio /= 1 + at;
+            one->weight *= weight;
+        }
     }
-    const db_status status = db_experiment_set_sources(context, experiment, source, (size_t)count);
+    const db_status status = db_experiment_set_sources(context, experiment, source, all);
     free(source);
     return status;
 }

@@ -6,14 +6,14 @@
 #include "base/text_reader.h"
 #include "base/vector.h"
 #include "io/plain_experiment.h"
+#include "io/photon_energy.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double ENERGY_WAVELENGTH = 12398.4198; /* eV angstrom */
-static const double MM = 1e3;                       /* per m */
+static const double MM = 1e3; /* per m */
 
 /* Axes of a panel may deviate from a right angle by this: a tenth of what half a degree is. */
 static const double MOST_SHEAR = 0.01;
@@ -74,7 +74,7 @@ static db_status read_wavelength(const db_geom *geom, const db_geom_image *image
     double value = NAN;
     int is_path;
     if (image->photon_energy > 0) {
-        *wavelength = ENERGY_WAVELENGTH / image->photon_energy;
+        *wavelength = DB_EV_ANGSTROM / image->photon_energy;
         return DB_OK;
     }
     if (!q->text)
@@ -86,7 +86,7 @@ static db_status read_wavelength(const db_geom *geom, const db_geom_image *image
         const double ev = strcmp(unit, "keV") == 0            ? 1e3
                           : !*unit || strcmp(unit, "eV") == 0 ? 1
                                                               : 0;
-        *wavelength = ev > 0 ? ENERGY_WAVELENGTH / (value * ev) : NAN;
+        *wavelength = ev > 0 ? DB_EV_ANGSTROM / (value * ev) : NAN;
     } else {
         *wavelength = strcmp(unit, "A") == 0 ? value : strcmp(unit, "m") == 0 ? 1e10 * value : NAN;
     }
@@ -227,7 +227,7 @@ static db_status say_panel(const db_geom *geom, size_t p, double wavelength, db_
     if (panel->adu_per_photon > 0)
         said->gain = panel->adu_per_photon;
     else if (panel->adu_per_ev > 0)
-        said->gain = panel->adu_per_ev * ENERGY_WAVELENGTH / wavelength;
+        said->gain = panel->adu_per_ev * DB_EV_ANGSTROM / wavelength;
     DB_TRY(mask_edges(geom, p, said, &room));
     return mask_regions(geom, p, said, &room);
 }

@@ -20,6 +20,7 @@ int db_names_hdf5(const char *path) {
 #include "base/vector.h"
 #include "io/nexus.h"
 #include "io/nexus_output.h"
+#include "model/beam_spectrum.h"
 
 #include <dualbragg/sensor.h>
 #include <dualbragg/version.h>
@@ -66,12 +67,6 @@ static db_status find_sources(const db_experiment *e, db_nexus_writer *w, double
     free(source);
     db_normalize(beam);
     return DB_OK;
-}
-
-static int is_spectrum(const db_nexus_writer *w) {
-    for (size_t j = 1; j < w->sources; j++)
-        if (w->wavelength[j] != w->wavelength[0]) return 1;
-    return 0;
 }
 
 static void put_translation(db_hdf5_output *out, hid_t group, const char *name, double value,
@@ -244,7 +239,7 @@ static void put_beam(db_nexus_writer *w, hid_t instrument, const db_experiment *
     db_hdf5_put_column(out, beam, "incident_polarization_stokes", DB_HDF5_DOUBLE, 1, &four, NULL,
                        &column);
     if (!out->reopened) db_hdf5_append(out, &column, stokes, 1);
-    if (!is_spectrum(w)) return;
+    if (!db_beam_has_wavelengths(&e->beam)) return;
     const hsize_t sources = w->sources;
     db_hdf5_note_text(out, beam, "incident_wavelength", "variant", spectrum);
     db_hdf5_put_column(out, beam, spectrum, DB_HDF5_DOUBLE, 1, &sources, "angstrom", &w->spectrum);
@@ -421,6 +416,11 @@ static db_status append(db_nexus_writer *w, const db_experiment *e, const db_pac
     const db_goniometer *const g = &e->goniometer;
     const double end = g->phi + g->phi_step * g->phi_steps;
     double beam[3];
+    if (w->spectrum.id <= 0 && db_beam_has_wavelengths(&e->beam))
+        return db_fail(
+            out->context, DB_ERROR_INPUT,
+            "%s: expected one wavelength, as of the first image, found a spectrum of %zu",
+            out->path, e->beam.source_count);
     if (w->spectrum.id > 0) {
         if (e->beam.source_count != w->sources)
             return db_fail(out->context, DB_ERROR_INPUT,

@@ -7,6 +7,7 @@
 #include "base/growth.h"
 #include "base/text_reader.h"
 #include "base/vector.h"
+#include "io/photon_energy.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -97,8 +98,6 @@ db_status db_read_sources(db_context *context, const char *path, db_beam *beam) 
     return DB_OK;
 }
 
-static const double ENERGY_WAVELENGTH = 12398.42; /* eV angstrom */
-
 /* Numbers from 100 on are energies (eV): no crystal diffracts 100 angstrom, or photons of 100
  * eV. */
 static const double FIRST_ENERGY = 100;
@@ -151,7 +150,7 @@ static db_status read_lines(db_context *context, db_text *text, db_spectrum *s) 
                 column[0]);
         total += column[1];
         if (column[1] > 0)
-            DB_TRY(append(context, s, &capacity, energy ? ENERGY_WAVELENGTH / column[0] : column[0],
+            DB_TRY(append(context, s, &capacity, energy ? DB_EV_ANGSTROM / column[0] : column[0],
                           column[1]));
     }
     if (!(total > 0 && isfinite(total)))

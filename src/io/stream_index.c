@@ -149,7 +149,6 @@ static db_status select_number(db_context *context, const char *path, const db_s
         else
             high = middle;
     }
-    while (low > 0 && index->chunk[low].crystal_count == 0) low--;
     *chunk = &index->chunk[low];
     return DB_OK;
 }

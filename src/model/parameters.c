@@ -3,6 +3,7 @@
 #include "base/context_internal.h"
 #include "base/nearest_name.h"
 #include "model/amplitude_box.h"
+#include "model/beam_spectrum.h"
 #include "model/not_differentiable.h"
 #include "model/parameter_slots.h"
 #include "model/spread_check.h"
@@ -92,13 +93,6 @@ const db_parameter_info *db_parameter_describe(db_parameter parameter) {
                                          : NULL;
 }
 
-/* Sources that differ in wavelength by more than the beam's dispersion makes them. */
-static int has_spectrum(const db_beam *beam) {
-    for (size_t j = 1; j < beam->source_count; j++)
-        if (beam->sources[j].wavelength_ratio != beam->sources[0].wavelength_ratio) return 1;
-    return 0;
-}
-
 unsigned db_parameter_moves(const db_experiment *experiment, db_parameter parameter) {
     const unsigned moves = db_parameter_describe(parameter)->moves;
     if (!(moves & DB_MOVES_ORIENTATION)) return moves;
@@ -124,7 +118,7 @@ int db_parameter_exists(const db_experiment *experiment, db_parameter parameter)
     if (parameter == DB_MOSAIC_SPREAD) return !experiment->crystal.mosaic_anisotropic;
     if (parameter == DB_MOSAIC_A || parameter == DB_MOSAIC_B || parameter == DB_MOSAIC_C)
         return experiment->crystal.mosaic_anisotropic;
-    if (parameter == DB_SPECTRUM_STRETCH) return has_spectrum(&experiment->beam);
+    if (parameter == DB_SPECTRUM_STRETCH) return db_beam_has_spectrum(&experiment->beam);
     if (parameter == DB_WATER_SIZE) return experiment->background.water_size != 0;
     if (parameter == DB_AMORPHOUS_THICKNESS) return experiment->background.count > 0;
     return place_of(experiment, parameter) != NULL;

@@ -45,6 +45,11 @@ with h5py.File(sys.argv[2]) as file:
     assert beam["incident_wavelength"].attrs["variant"] == b"incident_wavelength_1Dspectrum"
     assert abs(weights[0] - weights[1]).max() > 0.01 and abs((weights * waves).sum(axis=1) / 1.3 - 1).max() < 2e-3
 
+with h5py.File(sys.argv[6]) as file:
+    beam = file["entry/instrument/beam"]
+    weights = beam["incident_wavelength_1Dspectrum_weights"][0]
+    assert len(weights) % 3 == 0 and (weights.reshape(-1, 3) == weights[::3, None]).all()
+
 # sampled spots: all that is not background, and each where the image has it
 with h5py.File(sys.argv[3]) as wet, h5py.File(sys.argv[4]) as dry, h5py.File(sys.argv[5]) as bare:
     assert "reflections" not in bare["entry/shots"]

@@ -58,6 +58,9 @@ for candidate in "${DIALS_PYTHON:-}" /usr/bin/python3 python3; do
 done
 # shellcheck disable=SC2086
 sim $closed --random 3 -hdf5file s.h5 -sase 0.002 0.0004
+# a spectrum of each direction of the beam, in the middle of which spots stay
+# shellcheck disable=SC2086
+sim $base --random 1 -hdf5file v.h5 -hdivrange 2 -hdivsteps 3 -sase 0.002 0.0008 -noreflections
 # shellcheck disable=SC2086
 sim $base -mosaic 0.3 -mosaic_domains 3 --random 2 -hdf5file w.h5 -water 1000
 # shellcheck disable=SC2086
@@ -65,7 +68,7 @@ sim $base -mosaic 0.3 -mosaic_domains 3 --random 2 -hdf5file d.h5
 # shellcheck disable=SC2086
 sim $base --random 2 -hdf5file e.h5 -noreflections
 if [ -n "$python" ]; then
-    "$python" -B "$SOURCE_DIR/tests/cli/shots.py" a.h5 s.h5 w.h5 d.h5 e.h5 || complain "labels"
+    "$python" -B "$SOURCE_DIR/tests/cli/shots.py" a.h5 s.h5 w.h5 d.h5 e.h5 v.h5 || complain "labels"
 fi
 
 refuse() {
@@ -104,6 +107,14 @@ refuse "-intfile is for one image" $closed --random 5 -intfile x.img
 refuse "found both" $closed --random 5 --shots list.txt -hdf5file x.h5
 # shellcheck disable=SC2086
 refuse "would replace the input" $closed --shots list.txt -hdf5file list.txt
+
+# a spectrum is in the file, or no shot has one
+printf '1.2 1\n1.21 2\n' > pair.txt
+printf 'misset=[1, 2, 3]\nmisset=[1, 2, 3] spectrum=pair.txt\n' > late.txt
+# shellcheck disable=SC2086
+refuse "expected one wavelength, as of the first image, found a spectrum of 2" $closed --shots late.txt -hdf5file x.h5
+# shellcheck disable=SC2086
+refuse "-sase makes the spectrum" $closed --random 2 -hdf5file x.h5 -sase 0.002 0.0004 -spectrumfile pair.txt
 
 # noise on an image of such a file, whose geometry goes on
 printf 'misset=[1, 2, 3]\nmisset=[4, 5, 6] seed=9\n' > two.txt

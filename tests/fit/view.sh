@@ -49,6 +49,33 @@ expect 0 "predicted ones" lost.img -distance 100 -cell 40 -o lost.png
     expect 2 "expected the first image as FILE#N" a.h5 -sum 2 -o b.png
     expect 0 "sum.html" "$SOURCE_DIR/tests/fuzz/corpus/hdf5_stack.h5#1" -sum 2 -o sum.html
 }
+"$DUALBRAGG" --version | grep -q TIFF && {
+    # pages of a file may be of different sizes
+    python3 - << 'END'
+import struct
+def page(at, fast, slow, last):
+    entries = [(256, 4, 1, fast), (257, 4, 1, slow), (258, 3, 1, 16), (259, 3, 1, 1), (262, 3, 1, 1), (273, 4, 1, at),
+               (277, 3, 1, 1), (278, 4, 1, slow), (279, 4, 1, 2 * fast * slow)]
+    directory = at + 2 * fast * slow
+    after = directory + 2 + 12 * len(entries) + 4
+    bytes_ = struct.pack("<%dH" % (fast * slow), *range(fast * slow)) + struct.pack("<H", len(entries))
+    for tag, kind, count, value in entries:
+        bytes_ += struct.pack("<HHI", tag, kind, count) + (struct.pack("<I", value) if kind == 4 else struct.pack("<HH", value, 0))
+    return bytes_, directory, after
+for name, sizes in (("two", [(40, 30), (30, 40)]), ("same", [(40, 30), (40, 30)])):
+    at, pieces, directories = 8, [], []
+    for fast, slow in sizes:
+        bytes_, directory, at = page(at, fast, slow, 0)
+        pieces.append(bytes_)
+        directories.append(directory)
+    with open(name + ".tif", "wb") as file:
+        file.write(b"II*\0" + struct.pack("<I", directories[0]))
+        for bytes_, following in zip(pieces, directories[1:] + [0]):
+            file.write(bytes_ + struct.pack("<I", following))
+END
+    expect 0 "same.png" "same.tif#1" -sum 2 -o same.png
+    expect 3 "two.tif#2: expected panels like those of the first image, 40 x 30 pixels in all, found 30 x 40" "two.tif#1" -sum 2 -o two.png
+}
 # bad pixels by a mask, a part, blocks, colours
 "$DUALBRAGG" sim -cell 40 -default_F 0.001 -water 1 -N 5 -lambda 1 -distance 100 -detpixels 400 -pixel 0.2 -roi 100 399 0 399 \
     -intfile mask.img --quiet
