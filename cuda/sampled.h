@@ -34,8 +34,11 @@ DB_CUDA_FN pixel_place pixel_at(const db_cuda_arguments *a, uint32_t i) {
 DB_CUDA_FN void render_pixel(kernel_shape shape, const db_cuda_arguments *a, const pixel_place *p,
                              pixel_sums *sums) {
     const db_region *region = p->region;
-    render_group(shape, &a->job, &a->job.panel[region->panel], region->fast_start + p->fast,
-                 region->slow_start + p->slow, sums);
+    loop_mode mode = mode_of(&a->job, shape, BY_VECTOR);
+    if (GENERAL && a->job.region_node)
+        mode.only_node = a->job.region_node + 3 * (region - a->job.region);
+    render_places(mode, &a->job, &a->job.panel[region->panel], region->fast_start + p->fast,
+                  region->slow_start + p->slow, sums);
 }
 
 #if DB_INSTANCE_KIND > 0

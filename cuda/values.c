@@ -30,6 +30,7 @@ static void clear_pointers(db_kernel_job *job) {
                                       offsetof(db_kernel_job, amorphous.cubic),
                                       offsetof(db_kernel_job, amorphous.bin),
                                       offsetof(db_kernel_job, amplitude_table),
+                                      offsetof(db_kernel_job, region_node),
                                       offsetof(db_kernel_job, lattice_slope_double),
                                       offsetof(db_kernel_job, lattice_slope_float),
                                       offsetof(db_kernel_job, source_slope_double),

@@ -255,25 +255,30 @@ AD_INLINE void clear_sums(int only, const db_kernel_job *job, pixel_sums *sums) 
 #endif
 
 /* A group of pixels; fast and slow: pixel numbers. The sums lack the overall scale. */
-DB_GROUP_FN void render_group(kernel_shape shape, const db_kernel_job *job,
-                              const db_kernel_panel *panel, wide fast, wide slow,
-                              pixel_sums *sums) {
+AD_INLINE void render_places(loop_mode mode, const db_kernel_job *job, const db_kernel_panel *panel,
+                             wide fast, wide slow, pixel_sums *sums) {
     const double step = job->sub_pixel;
     const int layers = GENERAL ? job->layers : 1;
     clear_sums(0, job, sums);
-    for (int i = 0; i < job->oversample; i++)
-        for (int j = 0; j < job->oversample; j++) {
+    for (int i = 0; i < mode.oversample; i++)
+        for (int j = 0; j < mode.oversample; j++) {
             const wide f = w_mul(w_add(fast, w_set((j + 0.5) * step)), w_set(panel->pixel_size[0]));
             const wide s = w_mul(w_add(slow, w_set((i + 0.5) * step)), w_set(panel->pixel_size[1]));
             for (int layer = 0; layer < layers; layer++) {
                 const site place = site_of(job, panel, layer, f, s);
                 index_view view;
-                add_sources(mode_of(job, shape, BY_VECTOR), job, panel, NULL, &place, &view, sums);
+                add_sources(mode, job, panel, NULL, &place, &view, sums);
             }
         }
 #if DB_INSTANCE_KIND > 0
     sums->column[DB_COLUMN_INTENSITY] = sums->intensity;
 #endif
+}
+
+DB_GROUP_FN void render_group(kernel_shape shape, const db_kernel_job *job,
+                              const db_kernel_panel *panel, wide fast, wide slow,
+                              pixel_sums *sums) {
+    render_places(mode_of(job, shape, BY_VECTOR), job, panel, fast, slow, sums);
 }
 
 #if DB_INSTANCE_KIND > 0

@@ -2,6 +2,7 @@
  * copy, and failures. */
 #define SMALL_CRYSTAL_PARAMETERS DB_CELL_A, DB_MISSET_Y, DB_SCALE, DB_DISTANCE, DB_WAVELENGTH
 #include "support/small_crystal.h"
+#include "support/shown_regions.h"
 #include "machine.h"
 
 #include <dualbragg/normal.h>
@@ -184,6 +185,38 @@ static void regions_equal_the_processors(void **state) {
                              .stride = FAST };
     options.region_count = 1;
     compare_precisions(options);
+}
+
+/* Regions that show one reflection each. */
+static void compare_shown(db_precision precision) {
+    const shown_regions shown = shown_regions_of(processor, &experiment, 5);
+    const db_plan_options options = shown_options(&shown, precision);
+    float *const expected = calloc(shown.pixels, sizeof *expected);
+    float *const found = calloc(shown.pixels, sizeof *found);
+    db_plan *plan;
+    db_plan *own;
+    assert_true(expected && found);
+    assert_int_equal(db_plan_create(processor, &experiment, &options, &plan), DB_OK);
+    assert_int_equal(db_plan_create(device, &experiment, &options, &own), DB_OK);
+    assert_int_equal(db_plan_forward(plan, expected), DB_OK);
+    assert_int_equal(db_plan_forward(own, found), DB_OK);
+    expect_near(found, expected, shown.pixels, precision == DB_PRECISION_MIXED ? 1e-5 : 2e-7);
+    db_plan_destroy(&plan);
+    db_plan_destroy(&own);
+    free(expected);
+    free(found);
+}
+
+static void regions_of_one_reflection_equal_the_processors(void **state) {
+    (void)state;
+    compare_shown(DB_PRECISION_DOUBLE);
+    compare_shown(DB_PRECISION_MIXED);
+    give_list(0);
+    experiment.crystal.shape = DB_SHAPE_GAUSS;
+    compare_shown(DB_PRECISION_DOUBLE);
+    experiment.detector.sensor_thickness = 100;
+    experiment.detector.attenuation_depth = 300;
+    compare_shown(DB_PRECISION_MIXED);
 }
 
 static void pixels_between_regions_stay(void **state) {
@@ -730,6 +763,7 @@ int main(void) {
         TEST(the_same_samples_are_left_out),
         TEST(many_sources_and_samples_equal_the_processors),
         TEST(regions_equal_the_processors),
+        TEST(regions_of_one_reflection_equal_the_processors),
         TEST(pixels_between_regions_stay),
         TEST(images_may_stay_on_the_device),
         TEST(warm_calls_copy_what_changed),
