@@ -20,6 +20,7 @@ enum {
     DB_CUDA_LONG_CHUNK = 2048,
     DB_CUDA_MANY_TERMS = 16,
     DB_CUDA_MOST_TERM_BYTES = 40 << 10,
+    DB_CUDA_TERM_BYTES = 80,  /* nine doubles, read 16 bytes at a time */
     DB_CUDA_MOST_SUB_ROWS = 4 /* those of kernel/row.h */
 };
 
@@ -67,13 +68,14 @@ typedef struct db_cuda_arguments {
 } db_cuda_arguments;
 
 /* Specializations by the crystal's shape: those of KERNEL_SQUARE, of KERNEL_FEW_CELLS, and one for
- * the compact shapes; general kernels have one for all. */
+ * the compact shapes. */
 enum {
     DB_CUDA_SHAPE_SQUARE,
     DB_CUDA_SHAPE_FEW_CELLS,
     DB_CUDA_SHAPE_COMPACT,
     DB_CUDA_SHAPES,
-    DB_CUDA_SHAPE_ANY = 0,
+    DB_CUDA_SHAPE_ANY = 0, /* of general jobs */
+    DB_CUDA_SHAPE_FLAT,    /* those without curved panels and interpolation */
     /* of spots in closed form: the crystal is at rest, or turns */
     DB_CUDA_SPOTS_REST = 0,
     DB_CUDA_SPOTS_MOVE = 1
@@ -85,6 +87,10 @@ typedef struct db_cuda_kernels {
     const void *image[DB_CUDA_SHAPES];  /* image, and derivatives of gradient kinds */
     const void *rows[DB_CUDA_SHAPES];   /* image along rows; forward kind only */
     const void *normal[DB_CUDA_SHAPES]; /* gradient kinds only */
+    /* the same for one source, sub-pixel and sample without a Debye-Waller factor, where there is
+     * such a kernel: image (of the forward kind along rows), normal equations */
+    const void *still[DB_CUDA_SHAPES];
+    const void *still_normal[DB_CUDA_SHAPES];
 } db_cuda_kernels;
 
 /* Of a db_kernel_kind; mixed: 0 or 1. */
@@ -101,7 +107,7 @@ static inline size_t db_cuda_term_bytes(const db_kernel_job *job, int mixed) {
     const size_t real = mixed ? sizeof(float) : sizeof(double), sub_rows = (size_t)job->oversample,
                  terms = job->source_count * job->sample_count;
     return sub_rows *
-           (9 * sizeof(double) * terms + (2 * sizeof(double) + 3 * real) * job->source_count);
+           (DB_CUDA_TERM_BYTES * terms + (2 * sizeof(double) + 3 * real) * job->source_count);
 }
 static inline uint32_t db_cuda_block(int mixed) {
     return mixed ? DB_CUDA_BLOCK : DB_CUDA_DOUBLE_BLOCK;

@@ -3,12 +3,15 @@
 #ifndef DB_CUDA_DEVICE_CODE_H
 #define DB_CUDA_DEVICE_CODE_H
 
+#include <stdint.h>
+
 #if defined(__CUDACC__)
 #define DB_CUDA_KERNEL(name, most_threads, least_blocks)                                           \
     extern "C" __global__ void __launch_bounds__(most_threads, least_blocks)                       \
         name(const __grid_constant__ db_cuda_arguments a)
 #define DB_CUDA_FN static __device__ __forceinline__
 #define DB_CUDA_UNROLL _Pragma("unroll")
+#define DB_CUDA_LOOP _Pragma("unroll 1")
 /* Shared memory of a block of threads; the launch says its size. Read and written 16 bytes at a
  * time. */
 DB_CUDA_FN double *block_memory(void) {
@@ -26,6 +29,14 @@ DB_CUDA_FN uint32_t thread_count(void) { return blockDim.x; }
     void name(const db_cuda_arguments a)
 #define DB_CUDA_FN static inline __attribute__((unused))
 #define DB_CUDA_UNROLL
+#define DB_CUDA_LOOP
+#endif
+
+/* Tells the compiler what a pointer points to. */
+#if defined(__CUDA_ARCH__)
+#define DB_CUDA_IN_BLOCK_MEMORY(pointer) __builtin_assume(__isShared(pointer))
+#else
+#define DB_CUDA_IN_BLOCK_MEMORY(pointer) (void)0
 #endif
 
 #endif

@@ -1,7 +1,11 @@
 /* The device's kernels of one kind and precision: one pixel per thread, from the same headers as on
  * the processor. Compiled many times, with the definitions of kernel/instance.c but those of
  * instruction sets. */
+#include "cuda/device_code.h"
+
 #define LANES 1
+#define DB_ROW_TERM_ALIGNMENT __attribute__((aligned(16)))
+#define DB_IN_BLOCK_MEMORY(pointer) DB_CUDA_IN_BLOCK_MEMORY(pointer)
 #define DB_LOOSE_COLUMNS_APART 1
 #if defined(DB_INSTANCE_PRECISION_MIXED)
 #define BLOCK DB_CUDA_BLOCK
@@ -13,7 +17,6 @@
 #include "kernel/normal_row.h"
 
 #include "cuda/arguments.h"
-#include "cuda/device_code.h"
 #include "cuda/launch_bounds.h"
 #include "cuda/sampled.h"
 
@@ -21,44 +24,47 @@
 #define NAME_(use, tag, shape) NAME__(use, tag, shape)
 #define NAME(use, shape) NAME_(use, DB_INSTANCE_TAG, shape)
 
-/* Image and derivatives, one pixel per thread. */
+#define KERNEL(use, name, blocks, ...)                                                             \
+    DB_CUDA_KERNEL(NAME(use, name), BLOCK, blocks) { __VA_ARGS__; }
+
+#define IMAGE_KERNEL(name, shape)                                                                  \
+    KERNEL(image, name, LEAST_IMAGE_BLOCKS_##name,                                                 \
+           render_image(mode_of(&a.job, shape, BY_VECTOR), &a))
 #if DB_INSTANCE_KIND > 0
-#define IMAGE_KERNEL(name, shape)                                                                  \
-    DB_CUDA_KERNEL(NAME(image, name), BLOCK, LEAST_IMAGE_BLOCKS_##name) {                          \
-        const uint32_t pixel = block_number() * BLOCK + thread_number();                           \
-        if (pixel >= a.pixels) return;                                                             \
-        const pixel_place place = pixel_at(&a, pixel);                                             \
-        fine loose[DB_LOOSE_COLUMNS];                                                              \
-        pixel_sums sums;                                                                           \
-        sums.loose = loose;                                                                        \
-        render_pixel(shape, &a, &place, &sums);                                                    \
-        store_derivatives(&a, &place, &sums);                                                      \
-        store_intensity(&a.job, place.element, &sums);                                             \
-    }
 #define NORMAL_KERNEL(name, shape)                                                                 \
-    DB_CUDA_KERNEL(NAME(normal, name), BLOCK, LEAST_NORMAL_BLOCKS) { sum_slot(shape, &a); }
+    KERNEL(normal, name, LEAST_NORMAL_BLOCKS, sum_slot(mode_of(&a.job, shape, BY_VECTOR), &a))
 #else
-#define IMAGE_KERNEL(name, shape)                                                                  \
-    DB_CUDA_KERNEL(NAME(image, name), BLOCK, LEAST_IMAGE_BLOCKS_##name) {                          \
-        const uint32_t pixel = block_number() * BLOCK + thread_number();                           \
-        if (pixel >= a.pixels) return;                                                             \
-        const pixel_place place = pixel_at(&a, pixel);                                             \
-        pixel_sums sums;                                                                           \
-        render_pixel(shape, &a, &place, &sums);                                                    \
-        store_intensity(&a.job, place.element, &sums);                                             \
-    }
 #define NORMAL_KERNEL(name, shape)
 #endif
+
+/* Plain jobs with one source, sub-pixel and sample have kernels without loops. */
+#if DB_INSTANCE_KIND == 1
+#define STILL_KERNELS(name, shape)                                                                 \
+    KERNEL(still, name, LEAST_STILL_BLOCKS,                                                        \
+           render_image(still_mode(&a.job, shape, BY_VECTOR), &a))                                 \
+    KERNEL(still_normal, name, LEAST_STILL_BLOCKS,                                                 \
+           sum_slot(still_mode(&a.job, shape, BY_VECTOR), &a))
+#else
+#define STILL_KERNELS(name, shape)
+#endif
+
+/* Images of plain jobs along rows. */
 #if DB_INSTANCE_KIND == 0 && !DB_INSTANCE_GENERAL
-#define ROWS_KERNEL(name, shape)                                                                   \
+#define ROWS_KERNELS(name, shape)                                                                  \
     DB_CUDA_KERNEL(NAME(rows, name), DB_CUDA_BLOCK, LEAST_ROWS_BLOCKS) {                           \
-        render_row_chunk(shape, &a);                                                               \
+        render_row_run(shape, &a);                                                                 \
+    }                                                                                              \
+    DB_CUDA_KERNEL(NAME(still, name), DB_CUDA_BLOCK, LEAST_ROWS_BLOCKS) {                          \
+        render_still_run(shape, &a);                                                               \
     }
 #else
-#define ROWS_KERNEL(name, shape)
+#define ROWS_KERNELS(name, shape)
 #endif
 #define KERNELS(name, shape)                                                                       \
-    IMAGE_KERNEL(name, shape) NORMAL_KERNEL(name, shape) ROWS_KERNEL(name, shape)
+    IMAGE_KERNEL(name, shape)                                                                      \
+    NORMAL_KERNEL(name, shape)                                                                     \
+    STILL_KERNELS(name, shape)                                                                     \
+    ROWS_KERNELS(name, shape)
 
 /* With what is to be left out (kernel/spot_cut.h). */
 DB_CUDA_FN kernel_shape with_cut(kernel_shape shape, const db_kernel_job *job) {

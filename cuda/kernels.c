@@ -13,15 +13,22 @@
     X(kind, precision, rest, DB_CUDA_SPOTS_REST)                                                   \
     X(kind, precision, move, DB_CUDA_SPOTS_MOVE)
 #define GENERAL(X, kind, precision) X(kind, precision, any, DB_CUDA_SHAPE_ANY)
+#define FLAT(X, kind, precision) X(kind, precision, any, DB_CUDA_SHAPE_FLAT)
 
 #define DECLARE(use, kind, precision, shape)                                                       \
     void db_cuda_##use##_##kind##_##precision##_##shape(db_cuda_arguments);
 #define DECLARE_IMAGE(kind, precision, shape, number) DECLARE(image, kind, precision, shape)
 #define DECLARE_ROWS(kind, precision, shape, number) DECLARE(rows, kind, precision, shape)
 #define DECLARE_NORMAL(kind, precision, shape, number) DECLARE(normal, kind, precision, shape)
+#define DECLARE_STILL(kind, precision, shape, number) DECLARE(still, kind, precision, shape)
+#define DECLARE_STILL_NORMAL(kind, precision, shape, number)                                       \
+    DECLARE(still_normal, kind, precision, shape)
 #define DECLARE_ALL(precision)                                                                     \
     PLAIN(DECLARE_IMAGE, forward, precision)                                                       \
     PLAIN(DECLARE_ROWS, forward, precision)                                                        \
+    PLAIN(DECLARE_STILL, forward, precision)                                                       \
+    PLAIN(DECLARE_STILL, gradient, precision)                                                      \
+    PLAIN(DECLARE_STILL_NORMAL, gradient, precision)                                               \
     PLAIN(DECLARE_IMAGE, gradient, precision)                                                      \
     PLAIN(DECLARE_NORMAL, gradient, precision)                                                     \
     CELLS(DECLARE_IMAGE, gradient_cells, precision)                                                \
@@ -29,6 +36,9 @@
     GENERAL(DECLARE_IMAGE, general_forward, precision)                                             \
     GENERAL(DECLARE_IMAGE, general_gradient, precision)                                            \
     GENERAL(DECLARE_NORMAL, general_gradient, precision)                                           \
+    FLAT(DECLARE_IMAGE, flat_forward, precision)                                                   \
+    FLAT(DECLARE_IMAGE, flat_gradient, precision)                                                  \
+    FLAT(DECLARE_NORMAL, flat_gradient, precision)                                                 \
     SPOTS(DECLARE_IMAGE, spots_forward, precision)                                                 \
     SPOTS(DECLARE_IMAGE, spots_gradient, precision)                                                \
     SPOTS(DECLARE_NORMAL, spots_gradient, precision)
@@ -40,20 +50,29 @@ void db_cuda_add_slots_kernel(db_cuda_arguments);
     [number] = (const void *)db_cuda_##use##_##kind##_##precision##_##shape,
 #define ENTRY_IMAGE(kind, precision, shape, number) ENTRY(image, kind, precision, shape, number)
 #define ENTRY_ROWS(kind, precision, shape, number) ENTRY(rows, kind, precision, shape, number)
+#define ENTRY_STILL(kind, precision, shape, number) ENTRY(still, kind, precision, shape, number)
+#define ENTRY_STILL_NORMAL(kind, precision, shape, number)                                         \
+    ENTRY(still_normal, kind, precision, shape, number)
 #define ENTRY_NORMAL(kind, precision, shape, number) ENTRY(normal, kind, precision, shape, number)
 
 /* In the order of db_kernel_kind. */
 #define KINDS(precision)                                                                           \
     {                                                                                              \
         { .image = { PLAIN(ENTRY_IMAGE, forward, precision) },                                     \
-          .rows = { PLAIN(ENTRY_ROWS, forward, precision) } },                                     \
+          .rows = { PLAIN(ENTRY_ROWS, forward, precision) },                                       \
+          .still = { PLAIN(ENTRY_STILL, forward, precision) } },                                   \
             { .image = { PLAIN(ENTRY_IMAGE, gradient, precision) },                                \
-              .normal = { PLAIN(ENTRY_NORMAL, gradient, precision) } },                            \
+              .normal = { PLAIN(ENTRY_NORMAL, gradient, precision) },                              \
+              .still = { PLAIN(ENTRY_STILL, gradient, precision) },                                \
+              .still_normal = { PLAIN(ENTRY_STILL_NORMAL, gradient, precision) } },                \
             { .image = { CELLS(ENTRY_IMAGE, gradient_cells, precision) },                          \
               .normal = { CELLS(ENTRY_NORMAL, gradient_cells, precision) } },                      \
-            { .image = { GENERAL(ENTRY_IMAGE, general_forward, precision) } },                     \
-            { .image = { GENERAL(ENTRY_IMAGE, general_gradient, precision) },                      \
-              .normal = { GENERAL(ENTRY_NORMAL, general_gradient, precision) } },                  \
+            { .image = { GENERAL(ENTRY_IMAGE, general_forward, precision)                          \
+                             FLAT(ENTRY_IMAGE, flat_forward, precision) } },                       \
+            { .image = { GENERAL(ENTRY_IMAGE, general_gradient, precision)                         \
+                             FLAT(ENTRY_IMAGE, flat_gradient, precision) },                        \
+              .normal = { GENERAL(ENTRY_NORMAL, general_gradient, precision)                       \
+                              FLAT(ENTRY_NORMAL, flat_gradient, precision) } },                    \
             { .image = { SPOTS(ENTRY_IMAGE, spots_forward, precision) } },                         \
             { .image = { SPOTS(ENTRY_IMAGE, spots_gradient, precision) },                          \
               .normal = { SPOTS(ENTRY_NORMAL, spots_gradient, precision) } },                      \

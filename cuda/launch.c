@@ -12,12 +12,18 @@ db_status db_cuda_launch(db_context *context, const db_device_plan *plan, const 
 
 int db_cuda_shape(const db_device_work *work) {
     if (work->kind == DB_KERNEL_GENERAL_FORWARD || work->kind == DB_KERNEL_GENERAL_GRADIENT)
-        return DB_CUDA_SHAPE_ANY;
+        return work->job.curved || work->job.interpolate ? DB_CUDA_SHAPE_ANY : DB_CUDA_SHAPE_FLAT;
     if (db_device_has_spots(work->kind))
         return work->job.spots.moving ? DB_CUDA_SPOTS_MOVE : DB_CUDA_SPOTS_REST;
     if (work->job.shape != DB_SHAPE_SQUARE) return DB_CUDA_SHAPE_COMPACT;
     return work->job.few_cells && work->kind != DB_KERNEL_GRADIENT_CELLS ? DB_CUDA_SHAPE_FEW_CELLS
                                                                          : DB_CUDA_SHAPE_SQUARE;
+}
+
+int db_cuda_is_still(const db_device_work *work) {
+    const db_kernel_job *job = &work->job;
+    return job->source_count == 1 && job->oversample == 1 && job->sample_count == 1 &&
+           !job->debye_waller;
 }
 
 db_cuda_arguments db_cuda_arguments_of(const db_device_plan *plan, const db_device_work *work,

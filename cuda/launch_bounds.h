@@ -19,12 +19,29 @@
 #define LEAST_ROWS_BLOCKS 5
 #endif
 
-#if DB_INSTANCE_GENERAL
+/* of stills, one source, sub-pixel and sample */
+#if defined(DB_INSTANCE_PRECISION_MIXED)
+#define LEAST_STILL_BLOCKS 5
+#else
+#define LEAST_STILL_BLOCKS 7
+#endif
+
+#if DB_INSTANCE_GENERAL && defined(DB_INSTANCE_FLAT)
+#if DB_INSTANCE_KIND == 0
+#define LEAST_IMAGE_BLOCKS_any 5
+#else
+#define LEAST_IMAGE_BLOCKS_any 3
+#endif
+#elif DB_INSTANCE_GENERAL
 #define LEAST_IMAGE_BLOCKS_any 2
-#elif DB_INSTANCE_KIND == 0
+#elif DB_INSTANCE_KIND == 0 && defined(DB_INSTANCE_PRECISION_MIXED)
 #define LEAST_IMAGE_BLOCKS_square 5
 #define LEAST_IMAGE_BLOCKS_few_cells 5
 #define LEAST_IMAGE_BLOCKS_compact 5
+#elif DB_INSTANCE_KIND == 0
+#define LEAST_IMAGE_BLOCKS_square 8
+#define LEAST_IMAGE_BLOCKS_few_cells 8
+#define LEAST_IMAGE_BLOCKS_compact 8
 #elif DB_INSTANCE_KIND == 1
 #define LEAST_IMAGE_BLOCKS_square 3
 #define LEAST_IMAGE_BLOCKS_few_cells 3
@@ -34,7 +51,7 @@
 #define LEAST_IMAGE_BLOCKS_compact 3
 #endif
 
-#if DB_INSTANCE_GENERAL
+#if DB_INSTANCE_GENERAL && !defined(DB_INSTANCE_FLAT)
 #define LEAST_NORMAL_BLOCKS 2
 #else
 #define LEAST_NORMAL_BLOCKS 3

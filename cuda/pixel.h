@@ -12,11 +12,15 @@ typedef struct {
     size_t element; /* of image, data ... */
 } pixel_place;
 
-DB_CUDA_FN void store_pixel(const db_kernel_job *job, void *image, size_t element, fine value) {
-    if (job->pixel_type == DB_FLOAT32)
+DB_CUDA_FN void store_as(int floats, void *image, size_t element, fine value) {
+    if (floats)
         ((float *)image)[element] = (float)value;
     else
         ((double *)image)[element] = (double)value;
+}
+
+DB_CUDA_FN void store_pixel(const db_kernel_job *job, void *image, size_t element, fine value) {
+    store_as(job->pixel_type == DB_FLOAT32, image, element, value);
 }
 
 DB_CUDA_FN void store_intensity(const db_kernel_job *job, size_t element, const pixel_sums *sums) {
@@ -55,6 +59,10 @@ DB_CUDA_FN fine contract_window(const coefficient_row *row, const pixel_sums *su
 DB_CUDA_FN fine contract_row(const coefficient_row *row, const pixel_sums *sums) {
     const int32_t windows = row->windows;
     fine slope = 0;
+    if (windows == DB_CUDA_WINDOW_LATTICE)
+        return contract_window(row, sums, DB_COLUMN_LATTICE, DB_COLUMN_ORIGIN, slope);
+    if (windows == DB_CUDA_WINDOW_PANEL)
+        return contract_window(row, sums, DB_COLUMN_ORIGIN, DB_COLUMN_Z, slope);
 #define DB_WINDOW(window, first, end)                                                              \
     if (windows & (window)) slope = contract_window(row, sums, first, end, slope);
     DB_WINDOW(DB_CUDA_WINDOW_LATTICE, DB_COLUMN_LATTICE, DB_COLUMN_ORIGIN)
@@ -105,36 +113,68 @@ DB_CUDA_FN void add_square(const quad *row, uint32_t length, uint32_t i, uint32_
 
 enum { SQUARE = DB_NORMAL_BLOCK * DB_NORMAL_BLOCK };
 
-/* A block's sums: in its own memory, or where that is too small in its slot. */
-DB_CUDA_FN double *sums_of_block(const db_cuda_arguments *a) {
-    return a->sums_outside ? a->sums + (size_t)block_number() * a->size : block_memory();
+/* A block's sums are in its own memory, of several groups of pixels; where that is too small, of one
+ * group in the block's slot. */
+DB_CUDA_FN double *sums_of_slot(const db_cuda_arguments *a) {
+    return a->sums + (size_t)block_number() * a->size;
 }
 
-/* Adds the products of the block's rows, one of each thread: each thread has some square blocks of
- * products over some of the rows, in groups, so that the order of all additions is fixed. In the
- * block's memory neighbouring threads have neighbouring sums: [element of a square][group][square].
- */
-DB_CUDA_FN void add_rows(const db_cuda_arguments *a, const quad *row, double *sums) {
-    const uint32_t squares = a->size / SQUARE, tasks = squares * a->groups,
-                   threads = thread_count(), share = threads / a->groups;
-    for (uint32_t task = thread_number(); task < tasks; task += threads) {
-        const uint32_t group = task / squares, square = task - group * squares;
-        uint32_t i, j;
-        square_block(square, &i, &j);
-        add_square(row, a->row_length, i, j, group * share, (group + 1) * share,
-                   sums + (a->sums_outside ? task * SQUARE : task), a->sums_outside ? 1 : tasks);
+DB_CUDA_FN void clear_sums_of_block(const db_cuda_arguments *a) {
+    if (a->sums_outside)
+        for (uint32_t s = thread_number(); s < a->size; s += thread_count()) sums_of_slot(a)[s] = 0;
+    else
+        for (uint32_t s = thread_number(); s < a->groups * a->size; s += thread_count())
+            block_memory()[s] = 0;
+}
+
+/* What a thread adds up: a square block of products, over some of the block's rows. */
+typedef struct {
+    uint32_t i, j, from, end;
+} sum_task;
+
+DB_CUDA_FN sum_task task_of(const db_cuda_arguments *a, uint32_t task) {
+    const uint32_t squares = a->size / SQUARE, share = thread_count() / a->groups,
+                   group = task / squares;
+    sum_task t;
+    square_block(task - group * squares, &t.i, &t.j);
+    t.from = group * share;
+    t.end = t.from + share;
+    return t;
+}
+
+/* Adds the products of the block's rows, one of each thread. The order of all additions is fixed. In
+ * the block's memory neighbouring threads have neighbouring sums: [element of a square][task].
+ * first: the thread's first task, which most have no other than. */
+DB_CUDA_FN void add_rows(const db_cuda_arguments *a, const quad *row, const sum_task *first) {
+    double *const sums = block_memory();
+    const uint32_t tasks = a->size / SQUARE * a->groups, threads = thread_count();
+    uint32_t task = thread_number();
+    if (task < tasks)
+        add_square(row, a->row_length, first->i, first->j, first->from, first->end, sums + task,
+                   tasks);
+    for (task += threads; task < tasks; task += threads) {
+        const sum_task t = task_of(a, task);
+        add_square(row, a->row_length, t.i, t.j, t.from, t.end, sums + task, tasks);
+    }
+}
+
+/* The same where the block's memory has no room for sums: the slot has them, square by square. */
+DB_CUDA_FN void add_rows_outside(const db_cuda_arguments *a, const quad *row) {
+    double *const sums = sums_of_slot(a);
+    for (uint32_t task = thread_number(); task < a->size / SQUARE; task += thread_count()) {
+        const sum_task t = task_of(a, task);
+        add_square(row, a->row_length, t.i, t.j, t.from, t.end, sums + task * SQUARE, 1);
     }
 }
 
 /* Stores sums of the block's memory in its slot. */
-DB_CUDA_FN void store_slot(const db_cuda_arguments *a, const double *sums) {
+DB_CUDA_FN void store_slot(const db_cuda_arguments *a) {
     const uint32_t squares = a->size / SQUARE;
-    if (a->sums_outside) return;
     for (uint32_t s = thread_number(); s < a->size; s += thread_count()) {
-        const double *const first = sums + s % SQUARE * squares * a->groups + s / SQUARE;
+        const double *const first = block_memory() + s % SQUARE * squares * a->groups + s / SQUARE;
         double sum = 0;
         for (uint32_t g = 0; g < a->groups; g++) sum += first[g * squares];
-        a->sums[(size_t)block_number() * a->size + s] = sum;
+        sums_of_slot(a)[s] = sum;
     }
 }
 #endif

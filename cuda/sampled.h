@@ -31,22 +31,54 @@ DB_CUDA_FN pixel_place pixel_at(const db_cuda_arguments *a, uint32_t i) {
     return p;
 }
 
-DB_CUDA_FN void render_pixel(kernel_shape shape, const db_cuda_arguments *a, const pixel_place *p,
+DB_CUDA_FN void render_pixel(loop_mode mode, const db_cuda_arguments *a, const pixel_place *p,
                              pixel_sums *sums) {
     const db_region *region = p->region;
-    loop_mode mode = mode_of(&a->job, shape, BY_VECTOR);
-    if (GENERAL && a->job.region_node)
-        mode.only_node = a->job.region_node + 3 * (region - a->job.region);
     render_places(mode, &a->job, &a->job.panel[region->panel], region->fast_start + p->fast,
                   region->slow_start + p->slow, sums);
 }
 
-#if DB_INSTANCE_KIND > 0
-DB_CUDA_FN void store_derivatives(const db_cuda_arguments *a, const pixel_place *p,
+#if DB_INSTANCE_KIND == 0
+/* The thread's pixel. */
+DB_CUDA_FN void render_image(loop_mode mode, const db_cuda_arguments *a) {
+    const uint32_t pixel = block_number() * thread_count() + thread_number();
+    if (pixel >= a->pixels) return;
+    const pixel_place place = pixel_at(a, pixel);
+    pixel_sums sums;
+    render_pixel(mode, a, &place, &sums);
+    store_intensity(&a->job, place.element, &sums);
+}
+#else
+/* The first images are those by the lattice alone. floats: the type of their pixels */
+DB_CUDA_FN void store_derivatives(int floats, const db_cuda_arguments *a, const pixel_place *p,
                                   const pixel_sums *sums) {
     const coefficient_row *row = rows_of(a, p->region);
-    for (size_t k = 0; k < a->job.parameter_count; k++)
-        store_pixel(&a->job, a->derivative[k], p->element, contract_row(&row[k], sums));
+    const uint32_t count = (uint32_t)a->job.parameter_count,
+                   lattice = (uint32_t)a->job.lattice_wanted;
+    uint32_t k = 0;
+    DB_CUDA_LOOP
+    for (; k < lattice; k++)
+        store_as(floats, a->derivative[k], p->element,
+                 contract_window(&row[k], sums, DB_COLUMN_LATTICE, DB_COLUMN_ORIGIN, 0));
+    DB_CUDA_LOOP
+    for (; k < count; k++)
+        store_as(floats, a->derivative[k], p->element, contract_row(&row[k], sums));
+}
+
+/* The thread's pixel and its derivatives. */
+DB_CUDA_FN void render_image(loop_mode mode, const db_cuda_arguments *a) {
+    const uint32_t pixel = block_number() * thread_count() + thread_number();
+    if (pixel >= a->pixels) return;
+    const pixel_place place = pixel_at(a, pixel);
+    fine loose[DB_LOOSE_COLUMNS];
+    pixel_sums sums;
+    sums.loose = loose;
+    render_pixel(mode, a, &place, &sums);
+    if (a->job.pixel_type == DB_FLOAT32) /* one decision for all images */
+        store_derivatives(1, a, &place, &sums);
+    else
+        store_derivatives(0, a, &place, &sums);
+    store_intensity(&a->job, place.element, &sums);
 }
 
 /* Quads that hold nothing but columns of the lattice, where these come first. */
@@ -54,8 +86,7 @@ enum { WHOLE_QUADS = (DB_COLUMN_ORIGIN - DB_COLUMN_LATTICE) / DB_NORMAL_BLOCK };
 
 /* A pixel's row of the normal equations; zeros behind its end, and all of it where the pixel does
  * not count. */
-DB_CUDA_FN void write_row(kernel_shape shape, const db_cuda_arguments *a, uint32_t pixel,
-                          quad *out) {
+DB_CUDA_FN void write_row(loop_mode mode, const db_cuda_arguments *a, uint32_t pixel, quad *out) {
     const uint32_t length = a->row_length;
     int counts = pixel < a->pixels;
     pixel_place p;
@@ -73,7 +104,7 @@ DB_CUDA_FN void write_row(kernel_shape shape, const db_cuda_arguments *a, uint32
     fine loose[DB_LOOSE_COLUMNS];
     pixel_sums sums;
     sums.loose = loose;
-    render_pixel(shape, a, &p, &sums);
+    render_pixel(mode, a, &p, &sums);
     const pixel_weight w = pixel_weight_of(weight, a->job.weight != NULL);
     const coefficient_row *row = rows_of(a, p.region);
     const uint32_t images = (uint32_t)a->job.parameter_count;
@@ -107,66 +138,110 @@ DB_CUDA_FN void write_row(kernel_shape shape, const db_cuda_arguments *a, uint32
 }
 
 /* A block's slot: the sums of a run of pixels that follow from the slot's number. */
-DB_CUDA_FN void sum_slot(kernel_shape shape, const db_cuda_arguments *a) {
+DB_CUDA_FN void sum_slot(loop_mode mode, const db_cuda_arguments *a) {
     const uint32_t thread = thread_number(), threads = thread_count(), slot = block_number(),
                    length = a->row_length;
-    double *const sums = sums_of_block(a);
-    quad *const row = (quad *)(void *)(sums + a->groups * a->size);
+    quad *const row = (quad *)(void *)(block_memory() + a->groups * a->size);
+    const sum_task task = task_of(a, thread);
     const uint64_t rounds = ((uint64_t)a->pixels + threads - 1) / threads;
-    for (uint32_t s = thread; s < a->groups * a->size; s += threads) sums[s] = 0;
+    clear_sums_of_block(a);
     for (uint64_t n = rounds * slot / a->slots; n < rounds * (slot + 1) / a->slots; n++) {
         block_barrier(); /* the rows of the round before have been read */
-        write_row(shape, a, (uint32_t)n * threads + thread, row + thread * length);
+        write_row(mode, a, (uint32_t)n * threads + thread, row + thread * length);
         block_barrier();
-        add_rows(a, row, sums);
+        add_rows(a, row, &task);
     }
     block_barrier();
-    store_slot(a, sums);
+    store_slot(a);
 }
 #endif
 
 #if DB_INSTANCE_KIND == 0 && !DB_INSTANCE_GENERAL
-/* A block's run of pixels of one row, whose terms the threads work out together. */
-DB_CUDA_FN void render_row_chunk(kernel_shape shape, const db_cuda_arguments *a) {
-    const db_kernel_job *job = &a->job;
-    const uint32_t thread = thread_number(), threads = thread_count(), block = block_number(),
-                   r = region_of(a->row_start, a->region_count, block);
-    const db_region *region = &job->region[r];
-    const db_kernel_panel *panel = &job->panel[region->panel];
-    const uint32_t chunks = ((uint32_t)region->fast_count + a->row_chunk - 1) / a->row_chunk;
-    const uint32_t in_region = block - a->row_start[r], slow = in_region / chunks,
-                   first = (in_region - slow * chunks) * a->row_chunk;
-    const size_t terms = job->source_count * job->sample_count;
-    row_terms row[DB_CUDA_MOST_SUB_ROWS];
+#if !defined(__cplusplus)
+_Static_assert(sizeof(row_term) == DB_CUDA_TERM_BYTES, "what the host makes room for");
+#endif
+
+/* A block's run of pixels of one row. */
+typedef struct {
+    const db_region *region;
+    uint32_t slow, first, end;
+} row_run;
+
+DB_CUDA_FN row_run run_of_block(const db_cuda_arguments *a) {
+    const uint32_t block = block_number(), r = region_of(a->row_start, a->region_count, block);
+    row_run run;
+    run.region = &a->job.region[r];
+    const uint32_t pixels = (uint32_t)run.region->fast_count,
+                   chunks = (pixels + a->row_chunk - 1) / a->row_chunk,
+                   in_region = block - a->row_start[r];
+    run.slow = in_region / chunks;
+    run.first = (in_region - run.slow * chunks) * a->row_chunk;
+    run.end = run.first + a->row_chunk < pixels ? run.first + a->row_chunk : pixels;
+    return run;
+}
+
+/* The block's threads work out together what the pixels of the run have in common. */
+DB_CUDA_FN void place_rows(const loop_mode *mode, const db_kernel_job *job,
+                           const db_kernel_panel *panel, int slow, row_terms *row) {
+    const uint32_t thread = thread_number(), threads = thread_count();
+    const size_t terms = mode->sources * mode->samples;
     row_term *const term = (row_term *)(void *)block_memory();
-    double *const incident = (double *)(void *)(term + (size_t)job->oversample * terms);
+    double *const incident = (double *)(void *)(term + (size_t)mode->oversample * terms);
     SHAPE_REAL *const polarization =
-        (SHAPE_REAL *)(void *)(incident + (size_t)job->oversample * 2 * job->source_count);
-    for (int i = 0; i < job->oversample; i++) {
-        const double at =
-            (region->slow_start + (int)slow + (i + 0.5) * job->sub_pixel) * panel->pixel_size[1];
+        (SHAPE_REAL *)(void *)(incident + (size_t)mode->oversample * 2 * mode->sources);
+    for (int i = 0; i < mode->oversample; i++) {
+        const double at = (slow + (i + 0.5) * job->sub_pixel) * panel->pixel_size[1];
         row[i].term = term + (size_t)i * terms;
-        row[i].incident = incident + (size_t)i * 2 * job->source_count;
-        row[i].polarization = polarization + (size_t)i * job->source_count * 3;
+        row[i].incident = incident + (size_t)i * 2 * mode->sources;
+        row[i].polarization = polarization + (size_t)i * mode->sources * 3;
         place_row(panel, at, &row[i]);
         for (size_t n = thread; n < terms; n += threads) {
             panel_term whole;
-            fill_panel_term(job, panel, n / job->sample_count, n % job->sample_count, &whole,
+            fill_panel_term(job, panel, n / mode->samples, n % mode->samples, &whole,
                             &row[i].term[n]);
             place_term(&whole, at, &row[i].term[n]);
         }
-        for (size_t j = thread; j < job->source_count; j += threads)
+        for (size_t j = thread; j < mode->sources; j += threads)
             fill_row_source(job, panel, j, at, &row[i]);
     }
     block_barrier();
-    const size_t start = region->offset + slow * region->stride;
-    uint32_t end = first + a->row_chunk;
-    if (end > (uint32_t)region->fast_count) end = (uint32_t)region->fast_count;
-    for (uint32_t fast = first + thread; fast < end; fast += threads) {
+}
+
+DB_CUDA_FN void render_run(loop_mode mode, const db_kernel_job *job, const db_kernel_panel *panel,
+                           const row_run *run, const row_terms *row) {
+    const size_t start = run->region->offset + run->slow * run->region->stride;
+    const int corner = run->region->fast_start;
+    for (uint32_t fast = run->first + thread_number(); fast < run->end; fast += thread_count()) {
         pixel_sums sums;
-        render_row_group(shape, (thermal_mode)job->debye_waller, job, panel, row,
-                         region->fast_start + (int)fast, &sums);
+        render_row_places(mode, job, panel, row, corner + (int)fast, &sums);
         store_intensity(job, start + fast, &sums);
+    }
+}
+
+/* One source, sub-pixel and sample, without a Debye-Waller factor: no loops. */
+DB_CUDA_FN void render_still_run(kernel_shape shape, const db_cuda_arguments *a) {
+    const db_kernel_job *const job = &a->job;
+    const row_run run = run_of_block(a);
+    const db_kernel_panel panel = job->panel[run.region->panel]; /* read once */
+    const loop_mode mode = still_mode(job, shape, ALONG_ROW);
+    row_terms row;
+    place_rows(&mode, job, &panel, run.region->slow_start + (int)run.slow, &row);
+    render_run(mode, job, &panel, &run, &row);
+}
+
+DB_CUDA_FN void render_row_run(kernel_shape shape, const db_cuda_arguments *a) {
+    const db_kernel_job *const job = &a->job;
+    const row_run run = run_of_block(a);
+    const db_kernel_panel panel = job->panel[run.region->panel];
+    loop_mode mode = mode_of(job, shape, ALONG_ROW);
+    row_terms row[DB_CUDA_MOST_SUB_ROWS];
+    place_rows(&mode, job, &panel, run.region->slow_start + (int)run.slow, row);
+    if (mode.oversample == 1 && !mode.tabled && !mode.thermal) {
+        mode.oversample = 1;
+        mode.tabled = mode.thermal = 0;
+        render_run(mode, job, &panel, &run, row);
+    } else {
+        render_run(mode, job, &panel, &run, row);
     }
 }
 #endif

@@ -39,10 +39,12 @@ DB_CUDA_FN block_spots spots_of_tile(spot_motion motion, const db_cuda_arguments
 enum { STRIP = 8 };
 
 DB_CUDA_FN pixel_place pixel_of_tile(const db_region *region, uint32_t i) {
-    const uint32_t columns = (uint32_t)region->fast_count, rows = (uint32_t)region->slow_count,
-                   first = i / (STRIP * rows) * STRIP, left = columns - first,
-                   width = left < STRIP ? left : STRIP, in_strip = i - first * rows,
-                   slow = in_strip / width, fast = first + in_strip - slow * width;
+    const uint32_t columns = (uint32_t)region->fast_count, rows = (uint32_t)region->slow_count;
+    /* i / (STRIP * rows), which a float knows: tiles are small */
+    const uint32_t strip = (uint32_t)(((float)i + 0.5F) * (1.0F / (float)(STRIP * rows))),
+                   first = strip * STRIP, left = columns - first, in_strip = i - first * rows,
+                   slow = left < STRIP ? in_strip / left : in_strip / STRIP,
+                   fast = first + in_strip - slow * (left < STRIP ? left : STRIP);
     const pixel_place p = { region, (int)fast, (int)slow,
                             region->offset + slow * region->stride + fast };
     return p;
@@ -54,7 +56,8 @@ DB_CUDA_FN void copy_spots(const db_kernel_spots *spots, const uint32_t *number,
     enum { WORD = sizeof(double), WORDS = sizeof(db_kernel_spot) / WORD };
     for (uint32_t w = thread_number(); w < count * WORDS; w += thread_count()) {
         const char *const from = (const char *)&spots->spot[number[w / WORDS]];
-        memcpy((char *)to + w * WORD, from + w % WORDS * WORD, WORD);
+        memcpy(__builtin_assume_aligned((char *)to + w * WORD, WORD),
+               __builtin_assume_aligned(from + w % WORDS * WORD, WORD), WORD);
     }
 }
 
@@ -140,11 +143,28 @@ DB_CUDA_FN int sum_pixel(spot_motion motion, const db_cuda_arguments *a, block_s
     return added;
 }
 
+/* An image of a tile that shows nothing. */
+DB_CUDA_FN void clear_tile(const db_cuda_arguments *a, const db_region *region, void *image) {
+    enum { LINE = 32 }; /* threads side by side */
+    const uint32_t columns = (uint32_t)region->fast_count, rows = (uint32_t)region->slow_count;
+    for (uint32_t slow = thread_number() / LINE; slow < rows; slow += thread_count() / LINE)
+        for (uint32_t fast = thread_number() % LINE; fast < columns; fast += LINE)
+            store_pixel(&a->job, image, region->offset + slow * region->stride + fast, 0);
+}
+
+DB_CUDA_FN int is_empty(const db_cuda_arguments *a, const block_spots *b) {
+    return b->first == b->end && !has_background(&a->job);
+}
+
 #if DB_INSTANCE_KIND == 0
 DB_CUDA_FN void render_tile(spot_motion motion, const db_cuda_arguments *a) {
     const db_region *const region = &a->job.region[block_number()];
     const uint32_t pixels = (uint32_t)region->fast_count * (uint32_t)region->slow_count;
     block_spots b = spots_of_tile(motion, a, block_number(), block_memory());
+    if (is_empty(a, &b)) {
+        clear_tile(a, region, a->job.image);
+        return;
+    }
     for (uint32_t i = thread_number(); i < pixels + thread_number(); i += thread_count()) {
         const int wanted = i < pixels;
         pixel_place p = { region, 0, 0, 0 };
@@ -195,6 +215,11 @@ DB_CUDA_FN void render_tile(spot_motion motion, const db_cuda_arguments *a) {
     const uint32_t pixels = (uint32_t)region->fast_count * (uint32_t)region->slow_count,
                    all = (uint32_t)a->job.parameter_count;
     block_spots b = spots_of_tile(motion, a, block_number(), block_memory());
+    if (is_empty(a, &b)) {
+        for (uint32_t k = 0; k < all; k++) clear_tile(a, region, a->derivative[k]);
+        clear_tile(a, region, a->job.image);
+        return;
+    }
     for (uint32_t i = thread_number(); i < pixels + thread_number(); i += thread_count()) {
         const int wanted = i < pixels;
         pixel_place p = { region, 0, 0, 0 };
@@ -273,13 +298,28 @@ DB_CUDA_FN double empty_squares(const db_cuda_arguments *a, const db_region *reg
     return sum;
 }
 
-/* Adds a number of each thread, in order. room: for as many numbers */
-DB_CUDA_FN void add_in_order(double own, double *room, double *sum) {
-    block_barrier();
+/* A sum, and a number of each thread added to it in order. */
+DB_CUDA_FN double added_in_order(double sum, const double *numbers) {
+    for (uint32_t t = 0; t < thread_count(); t++) sum += numbers[t];
+    return sum;
+}
+
+/* Adds a number of each thread to the sum of the residual's square: an element of the last square
+ * block, where add_rows or add_rows_outside has it. room: for as many numbers */
+DB_CUDA_FN void add_to_residual(const db_cuda_arguments *a, double own, double *room) {
+    const uint32_t squares = a->size / SQUARE,
+                   in_block =
+                       a->residual_sum % SQUARE * squares * a->groups + a->residual_sum / SQUARE;
+    block_barrier(); /* all rows have been added */
     room[thread_number()] = own;
     block_barrier();
-    if (thread_number() == 0)
-        for (uint32_t t = 0; t < thread_count(); t++) *sum += room[t];
+    if (thread_number() == 0 && a->sums_outside) {
+        double *const sum = &sums_of_slot(a)[a->residual_sum];
+        *sum = added_in_order(*sum, room);
+    } else if (thread_number() == 0) {
+        double *const sum = &block_memory()[in_block];
+        *sum = added_in_order(*sum, room);
+    }
     block_barrier();
 }
 
@@ -288,15 +328,15 @@ DB_CUDA_FN void sum_tiles(spot_motion motion, const db_cuda_arguments *a) {
     const uint32_t thread = thread_number(), threads = thread_count(), slot = block_number(),
                    length = a->row_length, inside = a->sums_outside ? 0 : a->groups * a->size;
     const uint64_t tiles = a->region_count;
-    double *const sums = sums_of_block(a);
     quad *const row = (quad *)(void *)(block_memory() + inside);
+    const sum_task task = task_of(a, thread);
     double empty = 0; /* of the thread's pixels of tiles that show nothing */
-    for (uint32_t s = thread; s < a->groups * a->size; s += threads) sums[s] = 0;
+    clear_sums_of_block(a);
     for (uint64_t tile = tiles * slot / a->slots; tile < tiles * (slot + 1) / a->slots; tile++) {
         const db_region *const region = &a->job.region[tile];
         const uint32_t pixels = (uint32_t)region->fast_count * (uint32_t)region->slow_count;
         block_spots b = spots_of_tile(motion, a, (uint32_t)tile, row + threads * length);
-        if (b.first == b.end && !has_background(&a->job)) {
+        if (is_empty(a, &b)) {
             empty += empty_squares(a, region);
             continue;
         }
@@ -306,16 +346,14 @@ DB_CUDA_FN void sum_tiles(spot_motion motion, const db_cuda_arguments *a) {
             block_barrier(); /* the rows of the round before have been read */
             write_spot_row(motion, a, &b, &p, weight, row + thread * length);
             block_barrier();
-            add_rows(a, row, sums);
+            if (a->sums_outside)
+                add_rows_outside(a, row);
+            else
+                add_rows(a, row, &task);
         }
     }
-    /* one element of the last square block, in the layout of add_rows */
-    const uint32_t squares = a->size / SQUARE,
-                   at = a->sums_outside ? a->residual_sum
-                                        : a->residual_sum % SQUARE * squares * a->groups +
-                                              a->residual_sum / SQUARE;
-    add_in_order(empty, (double *)(void *)row, &sums[at]);
-    store_slot(a, sums);
+    add_to_residual(a, empty, (double *)(void *)row);
+    if (!a->sums_outside) store_slot(a);
 }
 #endif
 

@@ -134,8 +134,10 @@ static db_status normal(db_context *context, db_device_plan *plan, const db_devi
     a.sums = plan->sums.memory;
     a.lattice_first = lattice_is_first(work, panel_count(work));
     const db_cuda_kernels *kernels = db_cuda_kernels_of((int)work->kind, db_cuda_is_mixed(work));
-    DB_TRY(db_cuda_launch(context, plan, kernels->normal[db_cuda_shape(work)], a.slots, threads,
-                          block_bytes(work, threads, &a), &a));
+    const int still = work->kind == DB_KERNEL_GRADIENT && db_cuda_is_still(work);
+    DB_TRY(db_cuda_launch(context, plan,
+                          (still ? kernels->still_normal : kernels->normal)[db_cuda_shape(work)],
+                          a.slots, threads, block_bytes(work, threads, &a), &a));
     DB_TRY(db_cuda_launch(context, plan, db_cuda_add_slots,
                           db_cuda_blocks(a.size, DB_CUDA_ADD_SUMS),
                           DB_CUDA_ADD_LANES * DB_CUDA_ADD_SUMS,

@@ -78,6 +78,12 @@ AD_INLINE void add_source_slopes(const db_kernel_job *job, size_t j, const fine 
 }
 #endif
 
+/* On devices: says that the rows' terms are in the memory of a block of threads, which has
+ * instructions of its own. */
+#if !defined(DB_IN_BLOCK_MEMORY)
+#define DB_IN_BLOCK_MEMORY(pointer) (void)0
+#endif
+
 /* What add_sources is told about the rows of its pixels; NULL for BY_VECTOR. */
 typedef struct {
     const row_terms *row; /* ALONG_ROW */
@@ -112,9 +118,11 @@ AD_INLINE source_sums crystal(loop_mode mode, const db_kernel_job *job,
         return source;
     }
     wide incident[2];
-    if (mode.index == ALONG_ROW)
-        for (int c = 0; c < 2; c++) incident[c] = w_set(rows->row->incident[2 * j + (size_t)c]);
-    else
+    if (mode.index == ALONG_ROW) {
+        const double *const form = rows->row->incident + 2 * j;
+        DB_IN_BLOCK_MEMORY(form);
+        for (int c = 0; c < 2; c++) incident[c] = w_set(form[c]);
+    } else
         row_incident_terms(panel, &job->source_double[j], rows->view->start, incident);
     source.sum = thermal_row(job, incident, j, view->fast, view->inverse_distance, source.sum);
     return source;
@@ -159,7 +167,9 @@ AD_INLINE fine image_polarization(index_mode index, const db_kernel_job *job,
     fine power[3];
     if (index == BY_VECTOR) return polarization_of(s->d, &job->FINE(source)[j], NULL);
     if (index == ALONG_ROW) {
-        for (int c = 0; c < 3; c++) power[c] = f_set(rows->row->polarization[3 * j + (size_t)c]);
+        const SHAPE_REAL *const form = rows->row->polarization + 3 * j;
+        DB_IN_BLOCK_MEMORY(form);
+        for (int c = 0; c < 3; c++) power[c] = f_set(form[c]);
     } else {
         wide terms[3];
         row_polarization_terms(panel, &job->source_double[j], rows->view->start, terms);
@@ -187,6 +197,7 @@ AD_INLINE void add_sources(loop_mode mode, const db_kernel_job *job, const db_ke
         if (mode.index == ALONG_ROW) {
             view->ends.first_term = j * job->sample_count;
             view->term = rows->row->term + view->ends.first_term;
+            DB_IN_BLOCK_MEMORY(view->term);
         } else if (mode.index == ACROSS_ROWS) {
             view->term = rows->term + j * job->sample_count;
             view->panel_term = rows->panel + j * job->sample_count;
@@ -329,17 +340,21 @@ DB_ROW_GROUP_FN void render_row_group(kernel_shape shape, thermal_mode thermal,
     render_row_places(mode, job, panel, sub_rows, fast, sums);
 }
 
-#if DB_INSTANCE_KIND == 0
-/* The same with one source, sub-pixel and sample: without loops, which would cost more time than
- * the physics. */
-AD_INLINE void render_still_group(kernel_shape shape, const db_kernel_job *job,
-                                  const db_kernel_panel *panel, const row_terms *row, wide fast,
-                                  pixel_sums *sums) {
-    loop_mode mode = mode_of(job, shape, ALONG_ROW);
+/* With one source, sub-pixel and sample: without loops, which would cost more time than the
+ * physics. */
+AD_INLINE loop_mode still_mode(const db_kernel_job *job, kernel_shape shape, index_mode index) {
+    loop_mode mode = mode_of(job, shape, index);
     mode.thermal = 0;
     mode.oversample = 1;
     mode.sources = mode.samples = 1;
-    render_row_places(mode, job, panel, row, fast, sums);
+    return mode;
+}
+
+#if DB_INSTANCE_KIND == 0
+AD_INLINE void render_still_group(kernel_shape shape, const db_kernel_job *job,
+                                  const db_kernel_panel *panel, const row_terms *row, wide fast,
+                                  pixel_sums *sums) {
+    render_row_places(still_mode(job, shape, ALONG_ROW), job, panel, row, fast, sums);
 }
 #endif
 

@@ -8,9 +8,14 @@
 /* Jobs with more sources x samples, or more sub-pixels, than this do without. */
 enum { DB_MOST_ROW_TERMS = 2048, DB_MOST_SUB_ROWS = 4 };
 
+/* Devices read terms 16 bytes at a time. */
+#if !defined(DB_ROW_TERM_ALIGNMENT)
+#define DB_ROW_TERM_ALIGNMENT
+#endif
+
 /* One source and sample, for the three lattice vectors: coefficients of powers of f in kappa a.x,
  * and -a.s0, to which INDEX_SHIFT is added where only the offset from the nearest node counts. */
-typedef struct {
+typedef struct DB_ROW_TERM_ALIGNMENT {
     double linear[3][2], constant[3];
 } row_term;
 

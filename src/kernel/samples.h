@@ -33,7 +33,6 @@ typedef struct {
     int only;       /* as in index_view */
     int oversample; /* how often the loops run */
     size_t sources, samples;
-    const double *only_node; /* general instances: NULL, or the only node that counts */
 } loop_mode;
 
 AD_INLINE loop_mode mode_of(const db_kernel_job *job, kernel_shape shape, index_mode index) {
@@ -44,8 +43,7 @@ AD_INLINE loop_mode mode_of(const db_kernel_job *job, kernel_shape shape, index_
                              .only = 0,
                              .oversample = job->oversample,
                              .sources = job->source_count,
-                             .samples = job->sample_count,
-                             .only_node = NULL };
+                             .samples = job->sample_count };
     return mode;
 }
 
@@ -112,6 +110,13 @@ enum { DB_PARTIAL_SUM = 16 };
  * have other threads to turn to, and fewer registers. */
 #define DB_SAMPLES_AHEAD (LANES > 1 && DB_INSTANCE_KIND > 0 && !DB_INSTANCE_GENERAL)
 
+/* On devices: several samples of an image a turn, which share the loop's own instructions. */
+#if defined(__CUDACC__) && DB_INSTANCE_KIND == 0 && !DB_INSTANCE_GENERAL
+#define DB_SAMPLES_UNROLLED _Pragma("unroll 4")
+#else
+#define DB_SAMPLES_UNROLLED
+#endif
+
 /* Where a sample is in reciprocal space. */
 typedef struct {
     wide h[3], node[3]; /* node: if its structure factor is looked up */
@@ -137,7 +142,7 @@ AD_INLINE sample_place place_sample(index_mode index, int look_up, const db_kern
 /* u: what multiplies F_c^2 F_latt^2; q: the scattering vector, for slopes. */
 AD_INLINE source_sums add_samples(loop_mode mode, const db_kernel_job *job, const index_view *view,
                                   const fine q[3], fine u, pixel_sums *sums) {
-    const int interpolate = GENERAL && job->interpolate, cut = mode.shape >= KERNEL_CUT;
+    const int interpolate = INTERPOLATED(job), cut = mode.shape >= KERNEL_CUT;
     const kernel_shape shape = (kernel_shape)(mode.shape % KERNEL_CUT);
     const int look_up = mode.tabled && !interpolate;
     const int constant = !GENERAL && !mode.tabled; /* the same F_c for all samples */
@@ -163,6 +168,7 @@ AD_INLINE source_sums add_samples(loop_mode mode, const db_kernel_job *job, cons
     if (ahead) next = place_sample(mode.index, look_up, job, view, 0);
     unsigned in_reach = 0;
     (void)in_reach;
+    DB_SAMPLES_UNROLLED
     for (size_t s = 0; s < mode.samples; s++) {
         if (s > 0 && s % DB_PARTIAL_SUM == 0) {
             source.sum = f_add(source.sum, partial);
@@ -186,8 +192,6 @@ AD_INLINE source_sums add_samples(loop_mode mode, const db_kernel_job *job, cons
             f = nearest(job, here.node);
         else if (look_up)
             f.intensity = table_intensity(job, here.node);
-        if (GENERAL && mode.only_node)
-            f.intensity = intensity_at(mode.only_node, here.node, f.intensity);
         lattice_factor lattice = lattice_factor_of(shape, job, here.offset);
         if (cut && shape != KERNEL_TOPHAT)
             leave_out_beyond(sample_counts(shape, job, here.offset), &lattice);

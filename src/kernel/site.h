@@ -119,7 +119,7 @@ AD_INLINE wide_vec3 curved_site(const db_kernel_job *job, const db_kernel_panel 
 /* In double: what a thin layer absorbs is the difference of two nearly equal numbers. */
 AD_INLINE void capture_site(const db_kernel_job *job, const db_kernel_panel *panel, int layer,
                             site *s) {
-    const wide obliquity = job->curved ? w_set(1) : w3_dot(s->wide_d, wide_vector(panel->normal)).v;
+    const wide obliquity = CURVED(job) ? w_set(1) : w3_dot(s->wide_d, wide_vector(panel->normal)).v;
     const WIDE_DIRS(num) a = WIDE_DIRS(capture_fraction)(
         WIDE_DIRS(n_seed)(obliquity, 0), WIDE_DIRS(n_seed)(w_set(job->layer_step), 1),
         WIDE_DIRS(n_seed)(w_set(job->attenuation), 2), w_set(layer));
@@ -132,7 +132,7 @@ AD_INLINE void capture_site(const db_kernel_job *job, const db_kernel_panel *pan
 /* In place: a site is large. */
 AD_INLINE void find_site(const db_kernel_job *job, const db_kernel_panel *panel, int layer,
                          wide fast, wide slow, site *s) {
-    const int curved = GENERAL && job->curved;
+    const int curved = CURVED(job);
     wide depth = w_set(0);
     s->fast = narrow(fast);
     s->slow = narrow(slow);
@@ -235,7 +235,7 @@ AD_INLINE void add_depth_slopes(const db_kernel_panel *panel, const site *s, fin
  * direction and solid angle, without the layer's capture fraction in the latter. */
 AD_INLINE void add_site_slopes(int only, const db_kernel_job *job, const db_kernel_panel *panel,
                                const site *s, const fine by_d[3], fine by_omega, pixel_sums *sums) {
-    const int sensor = GENERAL && job->sensor, curved = GENERAL && job->curved;
+    const int sensor = GENERAL && job->sensor, curved = CURVED(job);
     const fine pixel = f_mul(by_omega, s->omega.v); /* of this site, without capture */
     const fine captured = sensor ? f_mul(by_omega, s->capture) : by_omega;
     fine along[3] = { by_d[0], by_d[1], by_d[2] }, by_x[3];
