@@ -3,6 +3,8 @@
 
 #include "cuda/backend.h"
 
+#include <stdlib.h>
+
 static int along_rows(const db_device_plan *plan, const db_device_work *work) {
     const db_kernel_job *job = &work->job;
     return work->kind == DB_KERNEL_FORWARD && plan->wide &&
@@ -54,13 +56,34 @@ static db_status start_images(db_context *context, db_device_plan *plan, const d
                           db_cuda_blocks(plan->pixels, block), block, 0, a);
 }
 
+/* Neighbours in the caller's memory are neighbours on the device, too, and come back together. */
+typedef struct {
+    void *image;
+    size_t number;
+} wanted_image;
+
+static int by_address(const void *a, const void *b) {
+    const wanted_image *const x = a;
+    const wanted_image *const y = b;
+    if (x->image != y->image) return (uintptr_t)x->image < (uintptr_t)y->image ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static void set_image(db_cuda_arguments *a, size_t number, void *there) {
+    if (number == 0)
+        a->job.image = there;
+    else
+        a->derivative[number - 1] = there;
+}
+
 static db_status render(db_context *context, db_device_plan *plan, const db_device_work *work) {
     const size_t images = 1 + (db_device_has_slopes(work->kind) ? work->job.parameter_count : 0),
                  size = work->job.pixel_type == DB_FLOAT32 ? sizeof(float) : sizeof(double);
     const db_cuda_layout layout = layout_of_images(plan, work, images);
     const size_t image_bytes =
         (layout == DB_CUDA_PACKED ? (size_t)plan->pixels : work->pixels) * size;
-    char *own[DB_CUDA_MOST_IMAGES + 1] = { 0 };
+    wanted_image own[DB_CUDA_MOST_IMAGES]; /* those that do not stay on the device */
+    void *to[DB_CUDA_MOST_IMAGES];
     size_t own_count = 0;
     db_cuda_arguments a = db_cuda_arguments_of(plan, work, layout);
     if (images > DB_CUDA_MOST_IMAGES)
@@ -70,24 +93,22 @@ static db_status render(db_context *context, db_device_plan *plan, const db_devi
     for (size_t i = 0; i < images; i++) {
         DB_TRY(db_cuda_check_place(context, plan->number, image_of(work, i),
                                    i ? "a derivative image" : "the image"));
-        own_count += !is_there(plan, image_of(work, i));
+        if (!is_there(plan, image_of(work, i)))
+            own[own_count++] = (wanted_image){ image_of(work, i), i };
+        else
+            set_image(&a, i, image_of(work, i));
     }
+    qsort(own, own_count, sizeof *own, by_address);
     DB_TRY(db_cuda_need(context, plan->number, &plan->results, own_count * image_bytes,
                         images > 1 ? "image and derivative images" : "an image"));
     DB_TRY(db_cuda_values_bring(context, plan, work, 0, &a));
-    own_count = 0;
-    for (size_t i = 0; i < images; i++) {
-        void *there = image_of(work, i);
-        if (!is_there(plan, there))
-            there = own[i] = (char *)plan->results.memory + own_count++ * image_bytes;
-        if (i == 0)
-            a.job.image = there;
-        else
-            a.derivative[i - 1] = there;
+    for (size_t n = 0; n < own_count; n++) {
+        to[n] = own[n].image;
+        set_image(&a, own[n].number, (char *)plan->results.memory + n * image_bytes);
     }
     DB_TRY(start_images(context, plan, work, &a));
-    for (size_t i = 0; i < images; i++)
-        if (own[i]) DB_TRY(db_cuda_to_host(context, plan, layout, own[i], image_of(work, i), size));
+    DB_TRY(db_cuda_images_to_host(context, plan, layout, plan->results.memory, image_bytes, to,
+                                  own_count, size));
     return db_cuda_results_there(context, plan, own_count > 0);
 }
 

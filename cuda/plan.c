@@ -98,9 +98,7 @@ static db_status send_regions(db_context *context, db_device_plan *plan,
                                 cudaMemcpyAsync(plan->regions.memory, memory, bytes,
                                                 cudaMemcpyHostToDevice, plan->stream),
                                 "copying regions");
-    if (status == DB_OK)
-        status = db_cuda_status(context, plan->number, cudaStreamSynchronize(plan->stream),
-                                "copying regions");
+    /* pageable memory has been read when the call returns */
     free(memory);
     plan->region = plan->regions.memory;
     plan->packed_region = plan->region + count;
@@ -129,17 +127,14 @@ static db_status make_stream(db_context *context, db_device_plan *plan) {
 }
 
 /* Allocates at once the memory that the first image needs, so that creating a plan that is too
- * large fails. */
+ * large fails. Waits for nothing. */
 static db_status prepare(db_context *context, db_device_plan *plan, const db_device_work *work) {
-    db_cuda_arguments unused = { .job = work->job };
     const size_t size = work->job.pixel_type == DB_FLOAT32 ? sizeof(float) : sizeof(double);
     DB_TRY(make_stream(context, plan));
     DB_TRY(count_pixels(context, plan, work));
     DB_TRY(send_regions(context, plan, work));
     DB_TRY(db_cuda_need(context, plan->number, &plan->results, plan->pixels * size, "an image"));
-    DB_TRY(db_cuda_values_bring(context, plan, work, 0, &unused));
-    return db_cuda_status(context, plan->number, cudaStreamSynchronize(plan->stream),
-                          "copying parameters");
+    return db_cuda_values_reserve(context, plan, work);
 }
 
 static void release(db_device_plan *plan) {

@@ -28,6 +28,9 @@ typedef struct db_cuda_values {
  * them. */
 db_status db_cuda_values_bring(db_context *context, db_device_plan *plan,
                                const db_device_work *work, int normal, db_cuda_arguments *a);
+/* Has the memory ready for them. */
+db_status db_cuda_values_reserve(db_context *context, db_device_plan *plan,
+                                 const db_device_work *work);
 /* Nothing is on the device any more; the memory stays. */
 void db_cuda_values_forget(db_cuda_values *values);
 void db_cuda_values_release(db_cuda_values *values);
@@ -101,9 +104,16 @@ int db_cuda_is_still(const db_device_work *work);
 typedef enum db_cuda_layout { DB_CUDA_PACKED, DB_CUDA_AS_GIVEN } db_cuda_layout;
 
 /* Copies pixels of `size` bytes between the device and pageable or page-locked memory of the host;
- * those between the regions are left alone. to_host returns when they are there. */
-db_status db_cuda_to_host(db_context *context, db_device_plan *plan, db_cuda_layout layout,
-                          const void *from, void *to, size_t size);
+ * those between the regions are left alone. Images that are image_bytes apart on the device come in one
+ * copy as far as they fit; results are there when the stream is (db_cuda_results_there). */
+db_status db_cuda_images_to_host(db_context *context, db_device_plan *plan, db_cuda_layout layout,
+                                 const void *from, size_t image_bytes, void *const *to,
+                                 size_t images, size_t size);
+static inline db_status db_cuda_to_host(db_context *context, db_device_plan *plan,
+                                        db_cuda_layout layout, const void *from, void *to,
+                                        size_t size) {
+    return db_cuda_images_to_host(context, plan, layout, from, 0, &to, 1, size);
+}
 db_status db_cuda_to_device(db_context *context, db_device_plan *plan, db_cuda_layout layout,
                             void *to, const void *from, size_t size);
 

@@ -11,9 +11,19 @@ enum {
     MOST_COPIES = 256 /* spans that are worth copies of their own */
 };
 
+/* Where in the spans, image after image. */
 typedef struct {
-    size_t span, begin; /* where in the spans */
+    size_t image, span, begin;
 } walk;
+
+static void step(const db_device_plan *plan, walk *w, size_t pixels) {
+    w->begin += pixels;
+    if (w->begin < plan->span[w->span].count) return;
+    w->begin = 0;
+    if (++w->span < plan->span_count) return;
+    w->span = 0;
+    w->image++;
+}
 
 static size_t place_in(db_cuda_layout layout, const db_cuda_span *span) {
     return layout == DB_CUDA_PACKED ? span->packed : span->element;
@@ -29,42 +39,42 @@ static void copy_memory(char *to, const char *from, size_t bytes) {
     }
 }
 
-/* Up to so many bytes of pixels from where the walk is, between the images of the caller and memory
- * in which they are packed. Returns how many. */
-static size_t copy_spans(const db_device_plan *plan, walk *w, char *given, char *packed,
-                         size_t room, size_t size, int gather) {
+/* Up to so many bytes of pixels from where the walk is, between `images` images of the caller and
+ * memory in which they are packed. Returns how many. */
+static size_t copy_spans(const db_device_plan *plan, walk *w, void *const *given, size_t images,
+                         char *packed, size_t room, size_t size, int gather) {
     size_t done = 0;
-    while (w->span < plan->span_count && done < room) {
+    while (w->image < images && done < room) {
         const db_cuda_span *span = &plan->span[w->span];
         const size_t left = (span->count - w->begin) * size,
                      now = left < room - done ? left : room - done;
-        char *const there = given + (span->element + w->begin) * size;
+        char *const there = (char *)given[w->image] + (span->element + w->begin) * size;
         if (gather)
             copy_memory(packed + done, there, now);
         else
             copy_memory(there, packed + done, now);
         done += now;
-        w->begin += now / size;
-        if (w->begin == span->count) *w = (walk){ w->span + 1, 0 };
+        step(plan, w, now / size);
     }
     return done;
 }
 
-/* One copy for each span. */
+/* One copy for each span; of images that are one behind the other on both sides one for all. */
 static db_status copy_directly(db_context *context, db_device_plan *plan, db_cuda_layout layout,
-                               char *device, char *host, size_t size, int to_device) {
+                               char *device, char *host, size_t images, size_t size,
+                               int to_device) {
     for (size_t i = 0; i < plan->span_count; i++) {
         const db_cuda_span *span = &plan->span[i];
+        const size_t bytes = images * span->count * size;
         char *const there = device + place_in(layout, span) * size;
         char *const here = host + span->element * size;
         DB_CUDA_TRY(context, plan->number,
-                    cudaMemcpyAsync(
-                        to_device ? there : here, to_device ? here : there, span->count * size,
-                        to_device ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, plan->stream),
+                    cudaMemcpyAsync(to_device ? there : here, to_device ? here : there, bytes,
+                                    to_device ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost,
+                                    plan->stream),
                     to_device ? "copying data" : "copying results");
     }
-    return db_cuda_status(context, plan->number, cudaStreamSynchronize(plan->stream),
-                          "copying pixels");
+    return DB_OK;
 }
 
 static int is_direct(const db_device_plan *plan, const void *host) {
@@ -108,22 +118,20 @@ static db_status copy_half(db_context *context, db_device_plan *plan, int half, 
 
 static void advance(const db_device_plan *plan, walk *w, size_t pixels) {
     while (pixels) {
-        const size_t left = plan->span[w->span].count - w->begin;
-        const size_t now = pixels < left ? pixels : left;
-        w->begin += now;
+        const size_t left = plan->span[w->span].count - w->begin,
+                     now = pixels < left ? pixels : left;
+        step(plan, w, now);
         pixels -= now;
-        if (w->begin == plan->span[w->span].count) *w = (walk){ w->span + 1, 0 };
     }
 }
 
-db_status db_cuda_to_host(db_context *context, db_device_plan *plan, db_cuda_layout layout,
-                          const void *from, void *to, size_t size) {
-    char *const device = (char *)(uintptr_t)from;
-    const size_t all = plan->pixels * size;
-    walk ahead = { 0, 0 }, behind = { 0, 0 };
+/* By way of the staging memory. Several images are packed, one behind the other. */
+static db_status bring_staged(db_context *context, db_device_plan *plan, db_cuda_layout layout,
+                              char *device, void *const *to, size_t images, size_t size) {
+    const size_t all = images * plan->pixels * size;
+    walk ahead = { 0, 0, 0 }, behind = { 0, 0, 0 };
     size_t asked = 0, waiting = 0; /* bytes */
     int half = 0;
-    if (is_direct(plan, to)) return copy_directly(context, plan, layout, device, to, size, 0);
     DB_TRY(db_cuda_need_locked(context, plan->number, &plan->staging, 2 * HALF));
     /* one piece is on its way while the one before is unpacked */
     while (asked < all || waiting) {
@@ -136,8 +144,8 @@ db_status db_cuda_to_host(db_context *context, db_device_plan *plan, db_cuda_lay
         }
         if (waiting) {
             DB_TRY(wait_for(context, plan, !half));
-            copy_spans(plan, &behind, to, (char *)plan->staging.memory + (size_t)!half * HALF,
-                       waiting, size, 0);
+            copy_spans(plan, &behind, to, images,
+                       (char *)plan->staging.memory + (size_t)!half * HALF, waiting, size, 0);
         }
         waiting = next.bytes;
         half = !half;
@@ -145,20 +153,52 @@ db_status db_cuda_to_host(db_context *context, db_device_plan *plan, db_cuda_lay
     return DB_OK;
 }
 
+/* How many of the images can be copied as one: packed ones, to memory that is pageable or, of a whole
+ * detector, to neighbouring memory that is not. */
+static size_t at_once(const db_device_plan *plan, db_cuda_layout layout, void *const *to,
+                      size_t images, size_t size) {
+    const size_t bytes = (size_t)plan->pixels * size;
+    const int direct = is_direct(plan, to[0]);
+    size_t n = 1;
+    if (layout != DB_CUDA_PACKED || (direct && !plan->dense)) return 1;
+    while (n < images && is_direct(plan, to[n]) == direct &&
+           (!direct || (char *)to[n] == (char *)to[n - 1] + bytes))
+        n++;
+    return n;
+}
+
+db_status db_cuda_images_to_host(db_context *context, db_device_plan *plan, db_cuda_layout layout,
+                                 const void *from, size_t image_bytes, void *const *to,
+                                 size_t images, size_t size) {
+    size_t n;
+    for (size_t i = 0; i < images; i += n) {
+        char *const device = (char *)(uintptr_t)from + i * image_bytes;
+        n = at_once(plan, layout, to + i, images - i, size);
+        DB_TRY(is_direct(plan, to[i])
+                   ? copy_directly(context, plan, layout, device, to[i], n, size, 0)
+                   : bring_staged(context, plan, layout, device, to + i, n, size));
+    }
+    return DB_OK;
+}
+
 db_status db_cuda_to_device(db_context *context, db_device_plan *plan, db_cuda_layout layout,
                             void *to, const void *from, size_t size) {
-    char *const host = (char *)(uintptr_t)from;
+    void *const host = (void *)(uintptr_t)from;
     const size_t all = plan->pixels * size;
-    walk w = { 0, 0 };
+    walk w = { 0, 0, 0 };
     size_t done = 0;
     int half = 0;
-    if (is_direct(plan, from)) return copy_directly(context, plan, layout, to, host, size, 1);
+    if (is_direct(plan, from)) {
+        DB_TRY(copy_directly(context, plan, layout, to, host, 1, size, 1));
+        return db_cuda_status(context, plan->number, cudaStreamSynchronize(plan->stream),
+                              "copying pixels");
+    }
     DB_TRY(db_cuda_need_locked(context, plan->number, &plan->staging, 2 * HALF));
     while (done < all) {
         const piece next = next_piece(plan, layout, &w, done, all, size);
         DB_TRY(wait_for(context, plan, half));
-        copy_spans(plan, &w, host, (char *)plan->staging.memory + (size_t)half * HALF, next.bytes,
-                   size, 1);
+        copy_spans(plan, &w, &host, 1, (char *)plan->staging.memory + (size_t)half * HALF,
+                   next.bytes, size, 1);
         DB_TRY(copy_half(context, plan, half, (char *)to + next.from, next.bytes, 1));
         done += next.bytes;
         half = !half;

@@ -30,6 +30,7 @@ static void clear_pointers(db_kernel_job *job) {
                                       offsetof(db_kernel_job, amorphous.cubic),
                                       offsetof(db_kernel_job, amorphous.bin),
                                       offsetof(db_kernel_job, amplitude_table),
+                                      offsetof(db_kernel_job, region_node),
                                       offsetof(db_kernel_job, lattice_slope_double),
                                       offsetof(db_kernel_job, lattice_slope_float),
                                       offsetof(db_kernel_job, source_slope_double),
@@ -257,6 +258,18 @@ static db_status bring(db_context *context, db_device_plan *plan, const db_devic
         end = array->offset + array->room;
     }
     return copy_range(context, plan, begin, end);
+}
+
+db_status db_cuda_values_reserve(db_context *context, db_device_plan *plan,
+                                 const db_device_work *work) {
+    DB_TRY(make_room(context, plan, work, 0));
+    for (size_t i = 0; i < work->array_count; i++) {
+        const db_device_array *wanted = &work->array[i];
+        db_cuda_array *array = find(&plan->values, wanted->member, 0);
+        if (wanted->version)
+            DB_TRY(make_large_room(context, plan, wanted->member, wanted->bytes, &array->own));
+    }
+    return DB_OK;
 }
 
 db_status db_cuda_values_bring(db_context *context, db_device_plan *plan,

@@ -27,7 +27,7 @@ import numpy as np
 from structure import intensities, write
 from symmetry import CELL, representative
 
-WAVELENGTH, WIDTH, SPIKE, CHANNEL = 1.4586, 0.01, 0.001, 0.002
+WAVELENGTH, WIDTH, SPIKE, CHANNEL = 1.4586, 0.01, 0.002, 0.002
 FLUENCE, WATER = 2e25, 0.38  # photons/m^2; edge of a cube (um)
 WRONG = ("lattice", "crystal", "hand", "blank", "saturated")
 
@@ -102,7 +102,7 @@ def render(arguments, path, lines, truth, seed, *more):
     with open("list.tmp", "w") as out:
         out.write("\n".join(lines) + "\n")
     command = [arguments.program, "sim", "-expt", "true.expt", "-hkl", truth, "-nointerpolate", "--shots", "list.tmp", "-misset", "random",
-               "-cell", *"{0} {0} {1} 90 90 90".format(*CELL).split(), "-N", 30, "-gauss_xtal", "-sase", WIDTH, SPIKE, "-water", WATER, "-polar", 1,
+               "-cell", *"{0} {0} {1} 90 90 90".format(*CELL).split(), "-N", 30, "-gauss_xtal", "-sase", WIDTH, SPIKE, "-water", WATER, "-polar", 1, "-fluence", FLUENCE,
                "-noisefile", path, "-bits", 16, "-adc", 0, "-seed", seed, "--threads", arguments.threads, "--quiet", "-noreflections", *more]
     command += ["-mosaic_domains", 40] if arguments.sampled else ["-spots", "closed", "-divergence_rms", 0.5, 0.3, "-footprint_rms", 0.003]
     subprocess.run([str(part) for part in command], check=True)

@@ -18,9 +18,10 @@ db_status db_experiment_unit_amplitudes(db_context *context, const db_experiment
  * None becomes smaller than one cell. */
 void db_experiment_blur(const db_experiment *sharp, double blur, db_experiment *blurred);
 
-/* Renders some regions; image: where their offsets and strides say. */
+/* Renders some regions; image: where their offsets and strides say. reflections: of each region the
+ * only one that it shows; NULL: all. */
 db_status db_render_regions(db_context *context, const db_experiment *experiment,
                             const db_fit_settings *settings, const db_region *regions, size_t count,
-                            float *image);
+                            const int (*reflections)[3], float *image);
 
 #endif

@@ -12,29 +12,6 @@ static const double NEGLIGIBLE = 1e-3; /* foreign light, of the own highest pixe
 static const double LEAST_LIGHT = 0.5; /* of a spot, in the pixels that are left */
 enum { LEAST_PIXELS = 20 };
 
-/* Amplitude 1 of one reflection, 0 of all others. */
-static void single_amplitude(const db_reflection *reflection, double *one, db_experiment *e) {
-    db_structure_factors *const f = &e->structure_factors;
-    *f = (db_structure_factors){ .default_F = 0, .amplitude = one, .listed = 1 };
-    for (int i = 0; i < 3; i++) {
-        f->min[i] = reflection->hkl[i];
-        f->extent[i] = 1;
-    }
-}
-
-/* Fills own with the light of each box's own reflection. */
-static db_status render_own(db_context *context, const db_fit_settings *settings,
-                            const db_shoeboxes *boxes, db_experiment *unit, float *own) {
-    double one = 1; /* borrowed by unit */
-    db_status status = DB_OK;
-    for (size_t b = 0; b < boxes->count && status == DB_OK; b++) {
-        single_amplitude(&boxes->reflection[b], &one, unit);
-        status = db_render_regions(context, unit, settings, &boxes->region[b], 1, own);
-    }
-    unit->structure_factors = (db_structure_factors){ .default_F = 1 };
-    return status;
-}
-
 static double highest_of(const db_shoeboxes *boxes, size_t box, const float *own) {
     double highest = 0;
     for (size_t i = box * boxes->pixels; i < (box + 1) * boxes->pixels; i++)
@@ -103,6 +80,7 @@ typedef struct lights {
     uint8_t *left;   /* pixels that stay */
     uint8_t *enough; /* boxes that stay */
     double *room;    /* for a number of each box */
+    int (*hkl)[3];   /* of each box */
 } lights;
 
 static db_status choose(db_context *context, const db_experiment *experiment,
@@ -111,9 +89,14 @@ static db_status choose(db_context *context, const db_experiment *experiment,
     db_experiment unit;
     size_t count = 0;
     DB_TRY(db_experiment_unit_amplitudes(context, experiment, &unit));
+    for (size_t b = 0; b < boxes->count; b++)
+        memcpy(l->hkl[b], boxes->reflection[b].hkl, sizeof l->hkl[b]);
+    const int(*const hkl)[3] = (const int(*)[3])l->hkl;
     db_status status =
-        db_render_regions(context, &unit, settings, boxes->region, boxes->count, l->all);
-    if (status == DB_OK) status = render_own(context, settings, boxes, &unit, l->own);
+        db_render_regions(context, &unit, settings, boxes->region, boxes->count, NULL, l->all);
+    if (status == DB_OK)
+        status =
+            db_render_regions(context, &unit, settings, boxes->region, boxes->count, hkl, l->own);
     db_experiment_clear(&unit);
     DB_TRY(status);
     const double least = boxes->holds_parts ? highest_of_whole(boxes, l->own, l->room) : 0;
@@ -127,9 +110,13 @@ db_status db_overlap_exclude(db_context *context, const db_experiment *experimen
                              const db_fit_settings *settings, size_t fewest, db_shoeboxes *boxes) {
     const size_t pixels = boxes->count * boxes->pixels;
     if (!boxes->count) return DB_OK;
-    lights l = { calloc(pixels, sizeof *l.own), calloc(pixels, sizeof *l.all), calloc(pixels, 1),
-                 calloc(boxes->count, 1), calloc(boxes->count, sizeof *l.room) };
-    const db_status status = l.own && l.all && l.left && l.enough && l.room
+    lights l = { calloc(pixels, sizeof *l.own),
+                 calloc(pixels, sizeof *l.all),
+                 calloc(pixels, 1),
+                 calloc(boxes->count, 1),
+                 calloc(boxes->count, sizeof *l.room),
+                 calloc(boxes->count, sizeof *l.hkl) };
+    const db_status status = l.own && l.all && l.left && l.enough && l.room && l.hkl
                                  ? choose(context, experiment, settings, fewest, &l, boxes)
                                  : db_fail_memory(context, "the overlaps of the shoeboxes");
     free(l.own);
@@ -137,5 +124,6 @@ db_status db_overlap_exclude(db_context *context, const db_experiment *experimen
     free(l.left);
     free(l.enough);
     free(l.room);
+    free(l.hkl);
     return status;
 }

@@ -121,6 +121,7 @@ static db_status choose(const run *r, double *tolerance) {
     }
     if (status == DB_OK && isnan(*tolerance) && strcmp(r->settings->command, "check") != 0) {
         *tolerance = TOLERATED * brightest_peak(&list);
+        r->settings->tolerance_chosen_at = r->experiment->beam.fluence * r->experiment->beam.scale;
         note(r,
              "auto-selected tolerance of %.2g photons per pixel: 1e-6 of the brightest "
              "spot's peak",

@@ -71,9 +71,10 @@ typedef struct db_settings {
 
     /* how to run */
     int threads;
-    int precision_choice;   /* DB_CHOOSE_*: what the user wants */
-    db_precision precision; /* what is used */
-    double tolerance;       /* photons that a pixel may lack; NAN: not given */
+    int precision_choice;       /* DB_CHOOSE_*: what the user wants */
+    db_precision precision;     /* what is used */
+    double tolerance;           /* photons that a pixel may lack; NAN: not given */
+    double tolerance_chosen_at; /* fluence times scale for which it was chosen; 0: it was given */
     const char *isa;
     const char *device;
     int progress; /* -1 automatic, 0 none, 1 asked for */

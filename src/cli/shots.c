@@ -57,6 +57,7 @@ typedef struct worker {
     db_plan *crystal_plan;
     float *crystal;
     int32_t *number;
+    double tolerance; /* of the plans */
 } worker;
 
 /* Edges that are equal stay so. */
@@ -102,12 +103,28 @@ static db_status prepare(const shots_run *r, worker *w, db_shot *s) {
     return vary(r, w, s);
 }
 
+/* Photons that a pixel of a shot may lack. One that was chosen by the command line's spots goes with
+ * the shot's own brightness, in steps of 2, so that shots of about the same share their plan. */
+static double tolerance_for(const shots_run *r, const db_experiment *shot) {
+    const double chosen_at = r->session->settings.tolerance_chosen_at,
+                 brightness = shot->beam.fluence * shot->beam.scale;
+    if (!(chosen_at > 0 && brightness > 0)) return r->options.tolerance;
+    return r->options.tolerance * exp2(floor(log2(brightness / chosen_at)));
+}
+
 static db_status render_with(const shots_run *r, worker *w, const db_experiment *experiment,
                              db_plan **plan, float *image) {
+    db_plan_options options = r->options;
+    options.tolerance = tolerance_for(r, experiment);
+    if (options.tolerance != w->tolerance) {
+        db_plan_destroy(&w->plan);
+        db_plan_destroy(&w->crystal_plan);
+        w->tolerance = options.tolerance;
+    }
     db_status status = *plan ? db_plan_update(*plan, experiment) : DB_ERROR_USAGE;
     if (status == DB_ERROR_USAGE) { /* the first one, or other numbers of sources and the like */
         db_plan_destroy(plan);
-        status = db_plan_create(w->context, experiment, &r->options, plan);
+        status = db_plan_create(w->context, experiment, &options, plan);
     }
     if (status == DB_OK) status = db_plan_forward(*plan, image);
     if (status == DB_OK) db_session_apply_mask(r->session, image);

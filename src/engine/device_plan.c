@@ -55,6 +55,7 @@ static void list_arrays(const db_plan *plan, db_device_work *work) {
         ADD(source_slope_double, sources * job->source_count, 0);
         ADD(intensity_double, squares, plan->table_version);
     }
+    ADD(region_node, job->region_node ? 3 * plan->region_count : 0, 0);
     ADD(amplitude_table, job->interpolate ? plan->margin_count : 0, plan->table_version);
     if (job->amorphous.bins) {
         ADD(amorphous.knot, intervals + 1, 0);
@@ -71,6 +72,10 @@ static db_device_work work_of(const db_plan *plan, const db_kernel_job *job, db_
                             .kind = kind,
                             .region_count = plan->region_count,
                             .pixels = plan->pixels };
+    if (job->region_node) { /* whose kernels compare nodes */
+        work.kind = DB_KERNEL_GENERAL_FORWARD;
+        work.job.table_used = 1;
+    }
     list_arrays(plan, &work);
     return work;
 }

@@ -39,6 +39,15 @@ static db_status make_room(db_plan *plan, int threads) {
     return DB_OK;
 }
 
+/* Of regions that show one reflection each. */
+static void run_shown(const db_execution *x, size_t first, size_t end, void *room) {
+    db_shown_job own;
+    for (size_t t = first; t < end; t++) {
+        db_plan_show_reflection(x->plan, x->job, x->plan->tiles[t].region, &own);
+        x->kernel(&own.job, x->plan->tiles + t, 1, NULL, room);
+    }
+}
+
 static void run_tiles(const db_execution *x, size_t slot, int thread) {
     const db_plan *plan = x->plan;
     const size_t first = plan->tile_count * slot / x->slots,
@@ -46,10 +55,13 @@ static void run_tiles(const db_execution *x, size_t slot, int thread) {
     const int reported = plan->context->stage != NULL;
     double *const sums = x->sums ? x->sums + slot * x->sums_size : NULL;
     double pixels = 0;
+    void *const room = plan->room ? plan->room + (size_t)thread * plan->room_size : NULL;
     if (reported) report_rendering(plan, "kernel", 1, 0);
     if (sums) memset(sums, 0, x->sums_size * sizeof *sums);
-    x->kernel(x->job, plan->tiles + first, end - first, sums,
-              plan->room ? plan->room + (size_t)thread * plan->room_size : NULL);
+    if (x->job->region_node)
+        run_shown(x, first, end, room);
+    else
+        x->kernel(x->job, plan->tiles + first, end - first, sums, room);
     if (!reported) return;
     for (const db_tile *t = plan->tiles + first; t < plan->tiles + end; t++)
         pixels += (double)plan->regions[t->region].fast_count * (t->row_end - t->row_begin);

@@ -204,6 +204,7 @@ static db_status build(db_plan *plan, const db_experiment *experiment,
         (size_t)experiment->goniometer.phi_steps * (size_t)experiment->crystal.mosaic_domains;
     DB_TRY(take_parameters(plan, options));
     DB_TRY(take_regions(plan, options));
+    DB_TRY(db_plan_take_reflections(plan, options));
     if (closed) DB_TRY(db_spots_cut_regions(plan));
     DB_TRY(cut_tiles(plan));
     DB_TRY(allocate_values(plan));
@@ -344,6 +345,8 @@ void db_plan_destroy(db_plan **plan) {
     void *const owned[] = { p->parameters,
                             p->regions,
                             p->given,
+                            p->reflection,
+                            p->region_node,
                             p->tiles,
                             p->directions,
                             p->plain.rotation,

@@ -348,7 +348,11 @@ db_status db_plan_batch_create(db_context *context, const db_experiment *experim
     db_plan_batch *made = calloc(1, sizeof *made);
     if (!made) return db_fail_memory(context, "a batch");
     made->context = context;
-    const db_status status = db_plan_create(context, experiment, options, &made->plan);
+    db_status status = db_plan_create(context, experiment, options, &made->plan);
+    if (status == DB_OK) {
+        status = db_plan_need_all_reflections(made->plan, "a batch");
+        if (status != DB_OK) db_plan_destroy(&made->plan);
+    }
     if (status == DB_OK)
         *batch = made;
     else

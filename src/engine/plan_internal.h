@@ -23,6 +23,9 @@ struct db_plan {
     size_t region_count, pixels;
     db_region *given; /* regions as they were given; those above may be cut into tiles */
     size_t given_count;
+    int (*reflection)
+        [3]; /* [region_count]: the only one that a region shows; NULL: all (plan_shown.c) */
+    double *region_node; /* the same, as the kernels of samples read it */
     db_tile *tiles;
     size_t tile_count;
 
@@ -147,6 +150,23 @@ static inline const db_kernel_contraction *db_plan_contraction(const db_plan *pl
 /* Runs the dual model and fills slopes and contraction coefficients, unless they are current
  * (plan_slopes.c). */
 void db_plan_fill_slopes(db_plan *plan);
+
+/* Regions that show one reflection each (plan_shown.c). */
+
+/* Takes over which, for the plan's regions as they were given; nothing where all are shown. */
+db_status db_plan_take_reflections(db_plan *plan, const db_plan_options *options);
+
+/* DB_ERROR_UNSUPPORTED for plans whose regions do; what: that cannot be had of them. */
+db_status db_plan_need_all_reflections(const db_plan *plan, const char *what);
+
+/* A tile's own job: a table with its region's reflection alone. */
+typedef struct db_shown_job {
+    db_kernel_job job;
+    double intensity_double[2];
+    float intensity_float[2];
+} db_shown_job;
+void db_plan_show_reflection(const db_plan *plan, const db_kernel_job *job, size_t region,
+                             db_shown_job *own);
 
 /* Allocates what only gradients need (plan_slopes.c). */
 db_status db_plan_allocate_dual(db_plan *plan);

@@ -34,6 +34,7 @@ static db_status check_vector(const db_plan *plan, const db_plan_vector *v, cons
                        "cotangent itself",
                        what, db_plan_device(plan));
     if (!has_amplitudes(v)) return DB_OK;
+    DB_TRY(db_plan_need_all_reflections(plan, "derivatives by structure factors"));
     if (plan->experiment.reference.on)
         return db_fail(
             plan->context, DB_ERROR_UNSUPPORTED,

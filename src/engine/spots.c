@@ -64,12 +64,18 @@ db_status db_spots_cut_regions(db_plan *plan) {
         count += pieces(plan->regions[i].fast_count, TILE_FAST) *
                  pieces(plan->regions[i].slow_count, tile_rows(&plan->regions[i]));
     db_region *cut = malloc(count * sizeof *cut);
-    if (!cut) return db_fail_memory(plan->context, "the tiles of a plan");
+    int(*reflection)[3] = plan->reflection ? malloc(count * sizeof *reflection) : NULL;
+    if (!cut || (plan->reflection && !reflection)) {
+        free(cut);
+        free(reflection);
+        return db_fail_memory(plan->context, "the tiles of a plan");
+    }
     for (size_t i = 0; i < plan->region_count; i++) {
         const db_region *r = &plan->regions[i];
         const int rows = tile_rows(r);
         for (int slow = 0; slow < r->slow_count; slow += rows)
             for (int fast = 0; fast < r->fast_count; fast += TILE_FAST) {
+                if (reflection) memcpy(reflection[n], plan->reflection[i], sizeof reflection[n]);
                 db_region *t = &cut[n++];
                 *t = *r;
                 t->fast_start += fast;
@@ -80,7 +86,9 @@ db_status db_spots_cut_regions(db_plan *plan) {
             }
     }
     free(plan->regions);
+    free(plan->reflection);
     plan->regions = cut;
+    plan->reflection = reflection;
     plan->region_count = count;
     return DB_OK;
 }
@@ -192,7 +200,7 @@ static db_status make_cells(db_plan *plan, db_spots *spots) {
     put_tiles(plan, spots, spots->cell_first, spots->cell_tile);
     move_back(spots->cell_first, spots->cell_count);
     DB_TRY(sum_cells(plan, spots));
-    spots->cells_are_tiles = spots->everywhere && total == spots->cell_count;
+    spots->cells_are_tiles = spots->everywhere && total == spots->cell_count && !plan->reflection;
     for (size_t t = 0; t < plan->region_count; t++)
         if (!is_cell(plan, &plan->regions[t])) spots->cells_are_tiles = 0;
     return DB_OK;
@@ -226,6 +234,11 @@ static void reach_cells(const db_spots *spots, const db_spot_entry *e, uint32_t 
         }
 }
 
+static int shows(const db_plan *plan, uint32_t tile, const db_spot_entry *e) {
+    const int *const only = plan->reflection ? plan->reflection[tile] : e->name.hkl;
+    return memcmp(only, e->name.hkl, sizeof e->name.hkl) == 0;
+}
+
 /* Tiles that a spot reaches, each once: in that cell which holds the first of the pixels that
  * both have. Counts them at at[tile], or writes the spot's number there and which part of the tile it
  * reaches; at NULL: stops at the first. */
@@ -248,7 +261,7 @@ static int reach_tiles(const db_plan *plan, const db_spot_entry *e, uint32_t *at
                 const int32_t left = e->fast[0] > fast[0] ? e->fast[0] : fast[0],
                               top = e->slow[0] > slow[0] ? e->slow[0] : slow[0];
                 if (left >= fast[1] || left >= e->fast[1] || top >= slow[1] || top >= e->slow[1] ||
-                    left / CELL_FAST != column || top / CELL_SLOW != row)
+                    left / CELL_FAST != column || top / CELL_SLOW != row || !shows(plan, tile, e))
                     continue;
                 if (!at) return 1;
                 if (write) {
@@ -262,7 +275,7 @@ static int reach_tiles(const db_plan *plan, const db_spot_entry *e, uint32_t *at
 }
 
 static int reaches_plan(const db_plan *plan, const db_spot_entry *entry) {
-    return plan->spots->everywhere || reach_tiles(plan, entry, NULL, 0, 0);
+    return (plan->spots->everywhere && !plan->reflection) || reach_tiles(plan, entry, NULL, 0, 0);
 }
 
 /* Each thread has a run of the list; for each tile those of the first thread come first. */

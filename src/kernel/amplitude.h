@@ -143,6 +143,14 @@ AD_INLINE squared_amplitude interpolated(const db_kernel_job *job, const wide h[
 #undef REAL
 #undef DIRS
 
+/* An intensity where the node is that one, else 0. */
+AD_INLINE fine intensity_at(const double *only, const wide node[3], fine intensity) {
+    for (int j = 0; j < 3; j++)
+        intensity =
+            f_select(f_eq(narrow(w_sub(node[j], w_set(only[j]))), f_set(0)), intensity, f_set(0));
+    return intensity;
+}
+
 AD_INLINE squared_amplitude nearest(const db_kernel_job *job, const wide node[3]) {
     squared_amplitude s;
     s.intensity = table_intensity(job, node);

@@ -212,6 +212,9 @@ typedef struct db_kernel_job {
     db_kernel_spots spots;                /* in closed form; then none of the kinds above */
 
     const db_region *region;
+    /* images of samples: NULL, or [regions][3] the only node that each region shows. General
+     * instances on devices look at it; on the processor each region gets a table of its own */
+    const double *region_node;
     db_pixel_type pixel_type;
     int streaming; /* 1: the results are larger than the caches: write past them */
     void *image;

@@ -33,6 +33,7 @@ typedef struct {
     int only;       /* as in index_view */
     int oversample; /* how often the loops run */
     size_t sources, samples;
+    const double *only_node; /* general instances: NULL, or the only node that counts */
 } loop_mode;
 
 AD_INLINE loop_mode mode_of(const db_kernel_job *job, kernel_shape shape, index_mode index) {
@@ -43,7 +44,8 @@ AD_INLINE loop_mode mode_of(const db_kernel_job *job, kernel_shape shape, index_
                              .only = 0,
                              .oversample = job->oversample,
                              .sources = job->source_count,
-                             .samples = job->sample_count };
+                             .samples = job->sample_count,
+                             .only_node = NULL };
     return mode;
 }
 
@@ -192,6 +194,8 @@ AD_INLINE source_sums add_samples(loop_mode mode, const db_kernel_job *job, cons
             f = nearest(job, here.node);
         else if (look_up)
             f.intensity = table_intensity(job, here.node);
+        if (GENERAL && mode.only_node)
+            f.intensity = intensity_at(mode.only_node, here.node, f.intensity);
         lattice_factor lattice = lattice_factor_of(shape, job, here.offset);
         if (cut && shape != KERNEL_TOPHAT)
             leave_out_beyond(sample_counts(shape, job, here.offset), &lattice);

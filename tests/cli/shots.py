@@ -49,6 +49,8 @@ with h5py.File(sys.argv[6]) as file:
     beam = file["entry/instrument/beam"]
     weights = beam["incident_wavelength_1Dspectrum_weights"][0]
     assert len(weights) % 3 == 0 and (weights.reshape(-1, 3) == weights[::3, None]).all()
+    middle = [file["entry/instrument/detector/beam_center_" + axis][()] for axis in "xy"]
+    assert abs(middle[0] - 76) < 0.01 and abs(middle[1] - 76) < 0.01, middle
 
 # sampled spots: all that is not background, and each where the image has it
 with h5py.File(sys.argv[3]) as wet, h5py.File(sys.argv[4]) as dry, h5py.File(sys.argv[5]) as bare:

@@ -52,6 +52,14 @@ for spots in "$closed" "$base -mosaic 0.3 -mosaic_domains 3"; do
     "$DUALBRAGG" compare ln.h5#2 two.h5 -quiet || complain "the second shot of the list has other noise than alone"
 done
 
+# the photons that a pixel may lack, where they are chosen, go with each shot's own brightness, not with that of the flags
+echo 'misset=[10, 20, 30] fluence=1e20' > dim.txt
+# shellcheck disable=SC2086
+sim $base -spots closed -mosaic_rms 0.2 --shots dim.txt -hdf5file dim.h5
+# shellcheck disable=SC2086
+sim $base -spots closed -mosaic_rms 0.2 -misset 10 20 30 -fluence 1e20 --tolerance 0 -floatfile dim.bin
+"$DUALBRAGG" compare dim.h5 dim.bin -brightest 2e-6 -quiet || complain "a dim shot of a bright command lacks spots"
+
 python=
 for candidate in "${DIALS_PYTHON:-}" /usr/bin/python3 python3; do
     [ -n "$candidate" ] && "$candidate" -c "import h5py, hdf5plugin" > /dev/null 2>&1 && python=$candidate && break

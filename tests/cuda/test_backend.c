@@ -2,6 +2,7 @@
  * copy, and failures. */
 #define SMALL_CRYSTAL_PARAMETERS DB_CELL_A, DB_MISSET_Y, DB_SCALE, DB_DISTANCE, DB_WAVELENGTH
 #include "support/small_crystal.h"
+#include "support/shown_regions.h"
 #include "machine.h"
 
 #include <dualbragg/normal.h>
@@ -193,6 +194,38 @@ static void regions_equal_the_processors(void **state) {
     compare_precisions(options);
 }
 
+/* Regions that show one reflection each. */
+static void compare_shown(db_precision precision) {
+    const shown_regions shown = shown_regions_of(processor, &experiment, 5);
+    const db_plan_options options = shown_options(&shown, precision);
+    float *const expected = calloc(shown.pixels, sizeof *expected);
+    float *const found = calloc(shown.pixels, sizeof *found);
+    db_plan *plan;
+    db_plan *own;
+    assert_true(expected && found);
+    assert_int_equal(db_plan_create(processor, &experiment, &options, &plan), DB_OK);
+    assert_int_equal(db_plan_create(device, &experiment, &options, &own), DB_OK);
+    assert_int_equal(db_plan_forward(plan, expected), DB_OK);
+    assert_int_equal(db_plan_forward(own, found), DB_OK);
+    expect_near(found, expected, shown.pixels, precision == DB_PRECISION_MIXED ? 1e-5 : 2e-7);
+    db_plan_destroy(&plan);
+    db_plan_destroy(&own);
+    free(expected);
+    free(found);
+}
+
+static void regions_of_one_reflection_equal_the_processors(void **state) {
+    (void)state;
+    compare_shown(DB_PRECISION_DOUBLE);
+    compare_shown(DB_PRECISION_MIXED);
+    give_list(0);
+    experiment.crystal.shape = DB_SHAPE_GAUSS;
+    compare_shown(DB_PRECISION_DOUBLE);
+    experiment.detector.sensor_thickness = 100;
+    experiment.detector.attenuation_depth = 300;
+    compare_shown(DB_PRECISION_MIXED);
+}
+
 static void pixels_between_regions_stay(void **state) {
     (void)state;
     const db_region region[2] = { { 0, 3, 2, 100, 4, 2 * FAST + 3, FAST },
@@ -275,6 +308,8 @@ static void warm_calls_copy_what_changed(void **state) {
     assert_int_equal(db_plan_gradient(plan, r.image, derivatives), DB_OK);
     COUNTED(assert_int_equal(stand_in.copies_to_device, 0);)
     COUNTED(assert_int_equal(stand_in.bytes_to_host, (SOME + 1) * PIXELS * sizeof(float));)
+    COUNTED(assert_int_equal(stand_in.copies_to_host, 1);) /* of all images */
+    COUNTED(assert_in_range(stand_in.waits, 1, 2);)
     COUNTED(assert_int_equal(stand_in.launches, 1);)
     /* the same values again are no change */
     assert_int_equal(db_plan_update(plan, &experiment), DB_OK);
@@ -428,6 +463,52 @@ static void many_parameters_serve(void **state) {
 }
 
 /* Locked memory of the host is copied as it is. */
+/* Image and derivatives of regions in one copy, whatever kind of memory of the host they go to, one
+ * behind the other or not. */
+static void images_come_together(void **state) {
+    (void)state;
+    enum { BOXES = 30, BOX = 13 * 7, ALL = BOXES * BOX };
+    db_region region[BOXES];
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    for (int i = 0; i < BOXES; i++)
+        region[i] = (db_region){ 0, 9 * i, i % 5, 13, 7, (size_t)i * BOX, 13 };
+    options.regions = region;
+    options.region_count = BOXES;
+    for (int gaps = 0; gaps < 2; gaps++) {
+        for (int i = 0; i < BOXES && gaps; i++) region[i].offset += (size_t)i * 3;
+        db_plan *plan = plan_of(processor, options), *own = plan_of(device, options);
+        const size_t pixels = db_plan_pixels(plan);
+        result expected = result_create(pixels), scattered = result_create(pixels);
+        void *locked;
+        float *image[SOME + 1];
+        assert_int_equal(db_plan_memory_create(own, DB_MEMORY_HOST,
+                                               (SOME + 1) * pixels * sizeof(float), &locked),
+                         DB_OK);
+        memset(locked, 0, (SOME + 1) * pixels * sizeof(float));
+        for (size_t k = 0; k <= SOME; k++) image[k] = (float *)locked + k * pixels;
+        assert_int_equal(db_plan_gradient(plan, expected.image, (void *const *)expected.derivative),
+                         DB_OK);
+        machine_reset();
+        assert_int_equal(
+            db_plan_gradient(own, scattered.image, (void *const *)scattered.derivative), DB_OK);
+        COUNTED(assert_int_equal(stand_in.copies_to_host, 1);)
+        machine_reset();
+        assert_int_equal(db_plan_gradient(own, image[0], (void *const *)(image + 1)), DB_OK);
+        COUNTED(if (!gaps) assert_int_equal(stand_in.copies_to_host, 1);)
+        expect_near(scattered.image, expected.image, pixels, 2e-7);
+        expect_near(image[0], expected.image, pixels, 2e-7);
+        for (int k = 0; k < SOME; k++) {
+            expect_near(scattered.derivative[k], expected.derivative[k], pixels, 2e-7);
+            assert_memory_equal(image[k + 1], scattered.derivative[k], pixels * sizeof(float));
+        }
+        db_plan_memory_destroy(own, &locked);
+        result_destroy(&expected);
+        result_destroy(&scattered);
+        db_plan_destroy(&plan);
+        db_plan_destroy(&own);
+    }
+}
+
 static void locked_memory_serves(void **state) {
     (void)state;
     db_plan *plan = plan_of(device, defaults());
@@ -516,9 +597,13 @@ static void a_plan_takes_what_another_has_left(void **state) {
                      DB_OK);
     db_plan_destroy(&plan);
     for (int round = 0; round < 3; round++) {
-        if (round) stand_in.allocations = 0;
+        if (round) stand_in.allocations = stand_in.waits = stand_in.copies_to_device = 0;
         const size_t live = stand_in.live;
         plan = plan_of(device, part);
+        if (round) {
+            assert_int_equal(stand_in.waits, 0);
+            assert_int_equal(stand_in.copies_to_device, 1); /* of the regions */
+        }
         assert_int_equal(db_plan_gradient(plan, r.image, derivatives), DB_OK);
         db_plan_destroy(&plan);
         plan = plan_of(device, defaults());
@@ -737,11 +822,13 @@ int main(void) {
         TEST(the_same_samples_are_left_out),
         TEST(many_sources_and_samples_equal_the_processors),
         TEST(regions_equal_the_processors),
+        TEST(regions_of_one_reflection_equal_the_processors),
         TEST(pixels_between_regions_stay),
         TEST(images_may_stay_on_the_device),
         TEST(warm_calls_copy_what_changed),
         TEST(data_may_be_on_the_device),
         TEST(many_parameters_serve),
+        TEST(images_come_together),
         TEST(locked_memory_serves),
         TEST(large_images_come_in_pieces),
 #if !defined(DB_ON_GPU)

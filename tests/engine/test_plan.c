@@ -1,5 +1,6 @@
 /* Plans: same bits for any number of threads, regions, warm calls without allocation, cancelling,
  * misuse. */
+#include "support/shown_regions.h"
 #include "support/small_crystal.h"
 
 #include <dualbragg/dualbragg.h>
@@ -104,6 +105,133 @@ static void regions_hold_the_pixels_of_the_whole_image(void **state) {
         db_plan_destroy(&whole_plan);
         db_plan_destroy(&box_plan);
     }
+}
+
+/* Each region by itself, of a crystal without any other reflection. */
+static void render_alone(const shown_regions *shown, db_precision precision, float *image) {
+    db_structure_factors *const f = &experiment.structure_factors;
+    const db_structure_factors all = *f;
+    for (size_t i = 0; i < shown->count; i++) {
+        double amplitude = all.default_F;
+        db_plan_options options = DB_PLAN_OPTIONS_INIT;
+        db_plan *plan;
+        *f = (db_structure_factors){ .amplitude = &amplitude, .listed = 1 };
+        size_t entry = 0;
+        int inside = all.amplitude != NULL;
+        for (int j = 0; j < 3; j++) {
+            const int offset = shown->hkl[i][j] - all.min[j];
+            inside = inside && offset >= 0 && offset < all.extent[j];
+            entry = entry * (size_t)all.extent[j] + (size_t)offset;
+            f->min[j] = shown->hkl[i][j];
+            f->extent[j] = 1;
+        }
+        if (inside) amplitude = all.amplitude[entry];
+        options.precision = precision;
+        options.regions = &shown->region[i];
+        options.region_count = 1;
+        assert_int_equal(db_plan_create(context, &experiment, &options, &plan), DB_OK);
+        assert_int_equal(db_plan_forward(plan, image), DB_OK);
+        db_plan_destroy(&plan);
+    }
+    *f = all;
+}
+
+/* Same bits; and the neighbours' light is not there. */
+static void compare_shown(void) {
+    for (int precision = 0; precision < 2; precision++) {
+        const shown_regions shown = shown_regions_of(context, &experiment, 9);
+        db_plan_options options = shown_options(&shown, (db_precision)precision);
+        float *const found = calloc(shown.pixels, sizeof *found);
+        float *const expected = calloc(shown.pixels, sizeof *expected);
+        float *const all = calloc(shown.pixels, sizeof *all);
+        db_plan *plan;
+        double own = 0, foreign = 0;
+        assert_true(found && expected && all);
+        assert_int_equal(db_plan_create(context, &experiment, &options, &plan), DB_OK);
+        assert_int_equal(db_plan_forward(plan, found), DB_OK);
+        db_plan_destroy(&plan);
+        render_alone(&shown, options.precision, expected);
+        assert_memory_equal(found, expected, shown.pixels * sizeof *found);
+        options.reflections = NULL;
+        assert_int_equal(db_plan_create(context, &experiment, &options, &plan), DB_OK);
+        assert_int_equal(db_plan_forward(plan, all), DB_OK);
+        db_plan_destroy(&plan);
+        for (size_t i = 0; i < shown.pixels; i++) {
+            own += (double)found[i];
+            foreign += (double)all[i] - (double)found[i];
+        }
+        assert_true(own > 0 && foreign > 0.01 * own);
+        free(found);
+        free(expected);
+        free(all);
+    }
+}
+
+static void give_amplitudes(void) {
+    db_structure_factors *const f = &experiment.structure_factors;
+    for (int j = 0; j < 3; j++) {
+        f->min[j] = -3 - j;
+        f->extent[j] = 6 + j;
+    }
+    f->amplitude = malloc(6 * 7 * 8 * sizeof *f->amplitude);
+    assert_non_null(f->amplitude);
+    for (int i = 0; i < 6 * 7 * 8; i++) f->amplitude[i] = 5 + i % 11;
+}
+
+static void regions_may_show_one_reflection_each(void **state) {
+    (void)state;
+    compare_shown();
+    give_amplitudes();
+    compare_shown();
+    experiment.detector.sensor_thickness = 100; /* a general job */
+    experiment.detector.attenuation_depth = 300;
+    compare_shown();
+}
+
+static void so_do_those_of_spots_in_closed_form(void **state) {
+    (void)state;
+    experiment.spread.spots = DB_SPOTS_CLOSED;
+    experiment.spread.mosaic = 0.3;
+    experiment.crystal.mosaic_spread = 0;
+    experiment.crystal.mosaic_domains = 1;
+    compare_shown();
+    give_amplitudes();
+    experiment.goniometer.phi_step = 1;
+    compare_shown();
+}
+
+static void expect_refusal(const db_plan_options *options, db_status status, const char *fragment);
+
+/* What needs all reflections says so. */
+static void one_reflection_is_not_for_everything(void **state) {
+    (void)state;
+    const shown_regions shown = shown_regions_of(context, &experiment, 4);
+    db_plan_options options = shown_options(&shown, DB_PRECISION_DOUBLE);
+    db_plan_vector gradient = DB_PLAN_VECTOR_INIT;
+    double by_default = 0;
+    db_plan *plan;
+    db_plan_batch *batch = NULL;
+    float *const image = calloc(shown.pixels, sizeof *image);
+    assert_non_null(image);
+    gradient.default_F = &by_default;
+    assert_int_equal(db_plan_create(context, &experiment, &options, &plan), DB_OK);
+    assert_int_equal(db_plan_vjp_all(plan, image, NULL, &gradient), DB_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(db_context_message(context), "all reflections"));
+    db_plan_destroy(&plan);
+    assert_int_equal(db_plan_batch_create(context, &experiment, &options, &batch),
+                     DB_ERROR_UNSUPPORTED);
+    assert_null(batch);
+    options.parameters = some;
+    options.parameter_count = 1;
+    expect_refusal(&options, DB_ERROR_UNSUPPORTED, "without parameters");
+    options.parameter_count = 0;
+    options.regions = NULL;
+    expect_refusal(&options, DB_ERROR_USAGE, "expected regions");
+    options.regions = shown.region;
+    give_amplitudes();
+    experiment.structure_factors.interpolate = 1;
+    expect_refusal(&options, DB_ERROR_UNSUPPORTED, "interpolated");
+    free(image);
 }
 
 static void pixels_outside_the_regions_stay_untouched(void **state) {
@@ -382,6 +510,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(same_bits_for_any_number_of_threads, start, finish),
         cmocka_unit_test_setup_teardown(regions_hold_the_pixels_of_the_whole_image, start, finish),
         cmocka_unit_test_setup_teardown(pixels_outside_the_regions_stay_untouched, start, finish),
+        cmocka_unit_test_setup_teardown(regions_may_show_one_reflection_each, start, finish),
+        cmocka_unit_test_setup_teardown(so_do_those_of_spots_in_closed_form, start, finish),
+        cmocka_unit_test_setup_teardown(one_reflection_is_not_for_everything, start, finish),
         cmocka_unit_test_setup_teardown(warm_calls_allocate_nothing, start, finish),
         cmocka_unit_test_setup_teardown(an_updated_plan_equals_a_new_one, start, finish),
         cmocka_unit_test_setup_teardown(progress_can_be_watched_and_cancelled, start, finish),

@@ -41,7 +41,7 @@ static void make_experiment(db_experiment *e) {
     for (int i = 0; i < 3; i++) both[1].origin[i] += SIZE * 0.8 * panel.slow_axis[i];
     assert_int_equal(db_experiment_set_panels(context, e, both, PANELS), DB_OK);
     db_source source[3];
-    e->beam.divergence[0] = 4;
+    e->beam.divergence[0] = 10;
     for (int i = 0; i < 3; i++) {
         source[i] = e->beam.sources[0];
         source[i].wavelength_ratio = 1 + 0.006 * (i - 1);

@@ -46,11 +46,15 @@ typedef struct db_plan_options {
     /** photons that each pixel may lack: the plan saves time by leaving out samples far from all
      * spots; 0: none. Derivatives: see docs/reference/precision.md */
     double tolerance;
-    double reserved[8]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+    /** [region_count] Miller indices: each region shows this reflection alone, with the structure factor
+     * that it has in the experiment, and the background; NULL: all reflections. For plans with regions
+     * and without parameters */
+    const int (*reflections)[3];
+    double reserved[7]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_plan_options;
 #define DB_PLAN_OPTIONS_INIT                                                                       \
     {                                                                                              \
-        sizeof(db_plan_options), DB_PRECISION_DOUBLE, DB_FLOAT32, NULL, 0, NULL, 0, 0, { 0 }       \
+        sizeof(db_plan_options), DB_PRECISION_DOUBLE, DB_FLOAT32, NULL, 0, NULL, 0, 0, NULL, { 0 } \
     }
 
 typedef struct db_plan db_plan;

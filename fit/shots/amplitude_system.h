@@ -1,0 +1,61 @@
+/* The linear system of joint amplitudes: changes of the intensities of all reflections, and of what
+ * shots share, that minimize the sum of the shots' quadratic models, each with its local quantities
+ * eliminated (fit/shots/amplitude_record.h):
+ *
+ *     H x = r,   H = sum over shots of (D - V V') and their shared borders, + restraints
+ *
+ * a diagonal with a few ranks less for each shot. H is never stored. Conjugate gradients need its
+ * products, which are sums over the records as they pass by; their preconditioner is the diagonal,
+ * with the shared quantities' own matrix. Sums are taken shot by shot within chunks of shots, and these
+ * are added along a fixed tree (fit/shots/tree_sum.h), so that neither threads nor processes change a
+ * bit. */
+#ifndef DB_FIT_SHOTS_AMPLITUDE_SYSTEM_H
+#define DB_FIT_SHOTS_AMPLITUDE_SYSTEM_H
+
+#include "fit/shots/amplitude_record.h"
+#include "fit/shots/tree_sum.h"
+
+typedef struct db_amplitude_system {
+    db_context *context;
+    size_t reflections, shared, shots;
+    int threads;
+    size_t chunk;         /* shots in a row whose sums are taken as one */
+    db_fit_team team;     /* processes that have the records of some chunks each */
+    db_piece_owner owner; /* of a chunk */
+    const void *owner_of; /* argument of owner */
+    /* The record of a shot, valid until the thread asks for the next; called by several threads at
+     * once. */
+    db_status (*read)(void *user, size_t shot, int thread, db_amplitude_record *record);
+    void *user;
+    const unsigned char *group;   /* [shots] bits of the sets of shots that it is in; 0: none */
+    const double *restraint;      /* [reflections] 1/sigma^2 of a restraint; NULL: none */
+    const double *restraint_pull; /* [reflections] half its slope */
+
+    /* Of db_amplitude_system_sum */
+    double *diagonal;  /* [reflections] of H without V V' */
+    double *remainder; /* [reflections] diagonal of V V' */
+    double *right;     /* [reflections + shared] r: minus half the slopes, local ones eliminated */
+    double *normal;    /* [shared][shared] */
+    double loss;
+
+    db_tree_sum sums, products;
+    double *total; /* of either */
+    double *room;
+} db_amplitude_system;
+
+/* Gives the system, whose first members are set, its lists. */
+db_status db_amplitude_system_make(db_amplitude_system *system);
+void db_amplitude_system_clear(db_amplitude_system *system);
+
+/* Sums of the shots that are in any of these groups (bits). */
+db_status db_amplitude_system_sum(db_amplitude_system *system, unsigned groups);
+
+/* Solves (H + damping diag) x = right for them, after their sums; right may be another one than
+ * that of the system, both [reflections + shared]. What no shot shows stays 0. shared_moves 0:
+ * shared quantities stay where they are. Ends when the residual, in the norm of the preconditioner,
+ * has fallen to tolerance. */
+db_status db_amplitude_system_solve(db_amplitude_system *system, unsigned groups, double damping,
+                                    double tolerance, int shared_moves, const double *right,
+                                    double *x, int *iterations);
+
+#endif
