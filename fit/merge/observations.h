@@ -14,6 +14,7 @@ typedef struct db_observation {
     float intensity;
     float sigma;      /* standard deviation by the noise of pixels, > 0 */
     float partiality; /* part of the reflection that the image shows, 0 to 1 */
+    float light;      /* photons that the shoebox would have of J = 1; 0: not known */
     int16_t hkl[3];   /* as the shot indexes it */
     uint16_t flags;   /* of db_observation_flag */
 } db_observation;

@@ -1,0 +1,42 @@
+/* How far measurements are from the mean of the others, and what errors this speaks of. */
+#ifndef DB_FIT_MERGE_ERROR_MODEL_H
+#define DB_FIT_MERGE_ERROR_MODEL_H
+
+#include <dualbragg/context.h>
+
+#include <stdint.h>
+
+enum { DB_PARTIALITY_RANGES = 5, DB_STRENGTHS = 10, DB_DEVIATIONS = 240 };
+
+/* The variance of a measurement: noise x that of pixels + relative x expected value^2, for ranges of
+ * partiality. */
+typedef struct db_error_model {
+    double noise[DB_PARTIALITY_RANGES];
+    double relative[DB_PARTIALITY_RANGES];
+} db_error_model;
+
+/* Squared deviations over the noise of pixels, counted for ranges of partiality and strength. */
+typedef struct db_deviations {
+    uint32_t count[DB_PARTIALITY_RANGES][DB_STRENGTHS][DB_DEVIATIONS];
+    double strength[DB_PARTIALITY_RANGES][DB_STRENGTHS]; /* sum of (expected J / sigma)^2 */
+} db_deviations;
+
+int db_partiality_range(double partiality);
+
+/* Median of the square of a standard normal deviate. */
+#define DB_MEDIAN_CHI2 0.454936
+
+/* strength: (expected J / sigma)^2; deviation: squared, over sigma^2. */
+void db_deviations_add(db_deviations *deviations, int range, double strength, double deviation);
+
+/* The model whose variances have the medians that were counted. Ranges with few measurements get
+ * that of all. */
+void db_error_model_fit(const db_deviations *deviations, db_error_model *model);
+
+/* Variance of a measurement whose noise has the variance `noise` and whose expected value is J. */
+static inline double db_error_variance(const db_error_model *model, int range, double noise,
+                                       double J) {
+    return model->noise[range] * noise + model->relative[range] * J * J;
+}
+
+#endif

@@ -1,0 +1,431 @@
+/* Scales of shots and merged means, by turns. */
+#include "fit/merge/scaling.h"
+
+#include "base/context_internal.h"
+#include "fit/merge/scaling_work.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One that is wrong by far makes others seem wrong, too, but less so: the farthest go first. */
+static const double FARTHEST = 200;
+static const double FAR = 6; /* standard deviations: measurements farther off do not count */
+static const double LEAST_SHARE = 1e-4; /* of them, where nothing else is there */
+static const double B_SPREAD = 15;      /* standard deviation of B between shots (angstrom^2) */
+
+/* Weight of a measurement whose deviation from the others has this square, over its variance. */
+static double robust_share(double square, double far) {
+    const double left = 1 - square / (far * far);
+    return left > 0 ? fmax(LEAST_SHARE, left * left) : LEAST_SHARE;
+}
+
+/* How the deviation that counts, deviation x share, changes with the deviation. */
+static double robust_slope(double share) {
+    const double left = sqrt(share);
+    return left * (5 * left - 4);
+}
+
+/* Normal equations of log k and B. */
+typedef struct scale_sums {
+    double gradient[2], normal[3];
+} scale_sums;
+
+static scale_sums sum_scale(const db_scaling_work *w, size_t s) {
+    const db_shot_scale *const shot = &w->shot[s];
+    scale_sums sums = { { 0 }, { 0 } };
+    for (size_t i = w->observations->first[s]; i < w->observations->first[s + 1]; i++) {
+        const db_observation *const o = &w->observations->list[i];
+        if (o->reflection == DB_NO_REFLECTION) continue;
+        const double fall = db_scaling_fall(w, o->reflection), g = db_scaling_at(shot, fall);
+        const db_others rest = db_scaling_others(w, s, i);
+        const double J = g * rest.mean, off = (double)o->intensity - J,
+                     variance = db_scaling_variance(w, o, J) + g * g * rest.variance,
+                     share = robust_share(off * off / variance, FAR) / variance;
+        sums.gradient[0] += share * J * off;
+        sums.gradient[1] -= share * J * off * fall;
+        sums.normal[0] += share * J * J;
+        sums.normal[1] -= share * J * J * fall;
+        sums.normal[2] += share * J * J * fall * fall;
+    }
+    sums.gradient[1] -= (shot->b - w->gauge[1]) / (B_SPREAD * B_SPREAD);
+    sums.normal[2] += 1 / (B_SPREAD * B_SPREAD);
+    return sums;
+}
+
+/* A step of log k and B. */
+static void step_scale(const db_scaling_work *w, size_t s) {
+    db_shot_scale *const shot = &w->shot[s];
+    const scale_sums n = sum_scale(w, s);
+    if (!(n.normal[0] > 0)) return;
+    double log_k = n.gradient[0] / n.normal[0], b = 0;
+    if (w->options->refine_b) {
+        const double determinant = n.normal[0] * n.normal[2] - n.normal[1] * n.normal[1];
+        log_k = (n.gradient[0] * n.normal[2] - n.gradient[1] * n.normal[1]) / determinant;
+        b = (n.gradient[1] * n.normal[0] - n.gradient[0] * n.normal[1]) / determinant;
+    }
+    const double longest = fmax(fabs(log_k), fabs(b) / B_SPREAD),
+                 part = longest > 1 ? 1 / longest : 1;
+    shot->scale *= exp(part * log_k);
+    shot->b += part * b;
+    shot->scale_error = 1 / sqrt(n.normal[0]);
+}
+
+/* All scales times one factor, and all B plus one, so that their means are those of the gauge; the
+ * sums follow. */
+static void keep_gauge(db_scaling_work *w) {
+    double log_k = 0, b = 0, count = 0;
+    for (size_t s = 0; s < w->observations->shots; s++) {
+        if (!db_scaling_uses(w, s)) continue;
+        log_k += log(w->shot[s].scale);
+        b += w->shot[s].b;
+        count++;
+    }
+    if (!(count > 0)) return;
+    const db_shot_scale move = { .scale = exp(w->gauge[0] - log_k / count),
+                                 .b = w->options->refine_b ? w->gauge[1] - b / count : 0 };
+    for (size_t s = 0; s < w->observations->shots; s++) {
+        w->shot[s].scale *= move.scale;
+        w->shot[s].b += move.b;
+        w->added[s].scale *= move.scale;
+        w->added[s].b += move.b;
+    }
+    for (uint32_t r = 0; r < w->list->count; r++) {
+        const double g = db_scaling_at(&move, db_scaling_fall(w, r));
+        w->sum[r] *= g;
+        w->weight[r] *= g * g;
+    }
+}
+
+/* Means of shells, from merged ones. */
+static void average_shells(db_scaling_work *w) {
+    double sum[DB_MOST_SHELLS] = { 0 }, weight[DB_MOST_SHELLS] = { 0 }, most = 0;
+    for (uint32_t r = 0; r < w->list->count; r++) {
+        if (!(w->weight[r] > 0)) continue;
+        const double epsilon = w->list->epsilon[r],
+                     share = epsilon * epsilon / (1 / w->weight[r] + db_scaling_spread(w, r));
+        sum[w->shell[r]] += share * w->sum[r] / w->weight[r] / epsilon;
+        weight[w->shell[r]] += share;
+    }
+    for (int b = 0; b < w->shells.count; b++) {
+        if (weight[b] > 0) w->mean[b] = sum[b] / weight[b];
+        most = fmax(most, w->mean[b]);
+    }
+    for (int b = 0; b < w->shells.count; b++) w->mean[b] = fmax(w->mean[b], 1e-4 * most);
+}
+
+/* Adds a shot to the next sums, and its deviations to those that are counted. */
+static void add_shot(db_scaling_work *w, size_t s) {
+    for (size_t i = w->observations->first[s]; i < w->observations->first[s + 1]; i++) {
+        const db_observation *const o = &w->observations->list[i];
+        const uint32_t r = o->reflection;
+        if (r == DB_NO_REFLECTION) continue;
+        const double g = db_scaling_at(&w->shot[s], db_scaling_fall(w, r)),
+                     J = g * db_scaling_mean(w, r), variance = db_scaling_variance(w, o, J);
+        const db_others rest = db_scaling_others(w, s, i);
+        double share = 1 / variance;
+        if (rest.precision > 0) {
+            const double off = (double)o->intensity - g * rest.measured,
+                         of_mean = 1 + g * g / rest.precision / variance,
+                         noise = db_scaling_noise(o, J);
+            share *= robust_share(off * off / (variance * of_mean), w->far);
+            db_deviations_add(w->deviations, db_partiality_range((double)o->partiality),
+                              J * J / noise, off * off / (noise * of_mean));
+        }
+        w->share[i] = (float)share;
+        share = (double)w->share[i]; /* so that what is added can be taken away again */
+        w->next_sum[r] += share * g * (double)o->intensity;
+        w->next_weight[r] += share * g * g;
+    }
+}
+
+static void swap(double **a, double **b) {
+    double *const kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+/* Means by the scales, and the error model by deviations from them. */
+static void merge_again(db_scaling_work *w) {
+    memset(w->deviations, 0, sizeof *w->deviations);
+    memset(w->next_sum, 0, w->list->count * sizeof *w->next_sum);
+    memset(w->next_weight, 0, w->list->count * sizeof *w->next_weight);
+    for (size_t s = 0; s < w->observations->shots; s++)
+        if (db_scaling_uses(w, s)) add_shot(w, s);
+    memcpy(w->added, w->shot, w->observations->shots * sizeof *w->added);
+    swap(&w->sum, &w->next_sum);
+    swap(&w->weight, &w->next_weight);
+    average_shells(w);
+    db_error_model_fit(w->deviations, &w->errors);
+}
+
+/* How far scales have moved since their shots were added: standard deviation of their logarithms, at
+ * the middle of reciprocal space. */
+static double movement(const db_scaling_work *w) {
+    const double square = pow(w->list->d_min, -2), fall = 0.3 * square;
+    double sum = 0, square_sum = 0, count = 0;
+    for (size_t s = 0; s < w->observations->shots; s++) {
+        if (!db_scaling_uses(w, s)) continue;
+        const double change =
+            log(db_scaling_at(&w->shot[s], fall) / db_scaling_at(&w->added[s], fall));
+        sum += change;
+        square_sum += change * change;
+        count++;
+    }
+    return count > 0 ? sqrt(fmax(0, square_sum / count - sum * sum / (count * count))) : 0;
+}
+
+/* Scales by the means so far, then means by the scales. Returns how far scales have moved. */
+static double pass(db_scaling_work *w) {
+    for (size_t s = 0; s < w->observations->shots; s++)
+        if (db_scaling_uses(w, s)) step_scale(w, s);
+    keep_gauge(w);
+    const double moved = movement(w);
+    merge_again(w);
+    return moved;
+}
+
+/* ---- merged values */
+
+/* Sums over the measurements of a reflection. */
+typedef struct error_sums {
+    double expected, found; /* of (w g)^2 times variance, and times squared deviation */
+    double leverage;        /* of (w g^2)^2 */
+    double slope;           /* of w g^2, as deviations that count change with the mean */
+} error_sums;
+
+static void sum_errors(const db_scaling_work *w, const db_merged *merged, error_sums *sums) {
+    for (size_t s = 0; s < w->observations->shots; s++) {
+        if (!db_scaling_uses(w, s)) continue;
+        for (size_t i = w->observations->first[s]; i < w->observations->first[s + 1]; i++) {
+            const db_observation *const o = &w->observations->list[i];
+            const uint32_t r = o->reflection;
+            if (r == DB_NO_REFLECTION) continue;
+            const double g = db_scaling_at(&w->added[s], db_scaling_fall(w, r)),
+                         weight = (double)w->share[i] * g,
+                         variance = db_scaling_variance(w, o, g * db_scaling_mean(w, r)),
+                         off = (double)o->intensity - g * merged->intensity[r];
+            sums[r].expected += weight * weight * variance;
+            sums[r].found += weight * weight * off * off;
+            sums[r].leverage += weight * weight * g * g;
+            const double share = fmin(1, (double)w->share[i] * variance);
+            sums[r].slope += g * g / variance * robust_slope(share);
+            merged->multiplicity[r] += share > 0.01;
+        }
+    }
+}
+
+/* Errors by what is expected of each measurement, times how much more the shots scatter: of a
+ * reflection by itself as far as it has been measured often, else of its shell. Deviations are from
+ * a mean that follows the measurements, by their leverage; those that count little tell less of
+ * the mean than their weights say (P. J. Huber, Ann. Math. Stat. 35 (1964) 73). */
+static void find_errors(const db_scaling_work *w, const error_sums *sums, db_merged *merged) {
+    const double others = 10; /* measurements that weigh as much as the shell's mean */
+    double top[DB_MOST_SHELLS] = { 0 }, bottom[DB_MOST_SHELLS] = { 0 },
+           weight[DB_MOST_SHELLS] = { 0 }, slope[DB_MOST_SHELLS] = { 0 };
+    for (size_t r = 0; r < w->list->count; r++) {
+        const double n = merged->multiplicity[r];
+        if (n < 2) continue;
+        weight[w->shell[r]] += n;
+        slope[w->shell[r]] += n * sums[r].slope / w->weight[r];
+        top[w->shell[r]] += n * sums[r].found / sums[r].expected;
+        bottom[w->shell[r]] += n * (1 - sums[r].leverage / (w->weight[r] * w->weight[r]));
+    }
+    for (size_t r = 0; r < w->list->count; r++) {
+        const double n = fmax(1, merged->multiplicity[r]);
+        const int shell = w->shell[r];
+        if (!(w->weight[r] > 0)) continue;
+        const double free = 1 - sums[r].leverage / (w->weight[r] * w->weight[r]),
+                     usual = bottom[shell] > 0 ? top[shell] / bottom[shell] : 1,
+                     own = sums[r].found / sums[r].expected,
+                     misfit = (others * usual + n * own) / (others + n * fmax(0, free));
+        const double loss = slope[shell] > 0 ? fmin(2, weight[shell] / slope[shell]) : 1;
+        merged->sigma[r] = loss * sqrt(sums[r].expected * (n > 1 ? misfit : usual)) / w->weight[r];
+    }
+}
+
+static db_status take_means(db_context *context, const db_scaling_work *w, db_merged *merged) {
+    error_sums *const sums = calloc(w->list->count + 1, sizeof *sums);
+    if (!sums) return db_fail_memory(context, "the errors of merged intensities");
+    for (size_t r = 0; r < w->list->count; r++)
+        if (w->weight[r] > 0) merged->intensity[r] = w->sum[r] / w->weight[r];
+    sum_errors(w, merged, sums);
+    find_errors(w, sums, merged);
+    free(sums);
+    return DB_OK;
+}
+
+/* Marks measurements far from what at least three others say. */
+static void mark_rejected(const db_scaling_work *w, const db_merged *merged, db_scaling *scaling,
+                          db_observations *observations) {
+    const uint32_t fewest = 4;
+    for (size_t s = 0; s < observations->shots; s++) {
+        scaling->shot[s].rejected = 0;
+        for (size_t i = observations->first[s]; i < observations->first[s + 1]; i++) {
+            db_observation *const o = &observations->list[i];
+            const uint32_t r = o->reflection;
+            o->flags &= (uint16_t)~DB_OBSERVATION_REJECTED;
+            if (r == DB_NO_REFLECTION || !db_scaling_uses(w, s)) continue;
+            const double g = db_scaling_at(&w->added[s], db_scaling_fall(w, r)),
+                         variance = db_scaling_variance(w, o, g * db_scaling_mean(w, r));
+            if ((double)w->share[i] * variance > 0.01 || merged->multiplicity[r] + 1 < fewest)
+                continue;
+            o->flags |= DB_OBSERVATION_REJECTED;
+            scaling->shot[s].rejected++;
+        }
+    }
+}
+
+/* ---- runs */
+
+static void clear(db_scaling_work *w) {
+    free(w->shell);
+    free(w->sum);
+    free(w->weight);
+    free(w->next_sum);
+    free(w->next_weight);
+    free(w->share);
+    free(w->added);
+    free(w->deviations);
+    w->shell = NULL;
+    w->sum = w->weight = w->next_sum = w->next_weight = NULL;
+    w->share = NULL;
+    w->added = NULL;
+    w->deviations = NULL;
+}
+
+static db_shells shells_of(const db_asu_list *list) {
+    double low = 0;
+    for (size_t r = 0; r < list->count; r++) low = fmax(low, (double)list->d[r]);
+    int count = (int)(list->count / 100);
+    count = count < 1 ? 1 : count > 20 ? 20 : count;
+    return (db_shells){ count, fmax(low, 1.001 * list->d_min), list->d_min };
+}
+
+static db_status make_room(db_context *context, db_scaling_work *w) {
+    const size_t n = w->list->count + 1, all = w->observations->first[w->observations->shots] + 1;
+    w->shell = calloc(n, 1);
+    w->sum = calloc(n, sizeof *w->sum);
+    w->weight = calloc(n, sizeof *w->weight);
+    w->next_sum = calloc(n, sizeof *w->next_sum);
+    w->next_weight = calloc(n, sizeof *w->next_weight);
+    w->share = calloc(all, sizeof *w->share);
+    w->added = calloc(w->observations->shots + 1, sizeof *w->added);
+    w->deviations = calloc(1, sizeof *w->deviations);
+    if (!w->shell || !w->sum || !w->weight || !w->next_sum || !w->next_weight || !w->share ||
+        !w->added || !w->deviations)
+        return db_fail_memory(context, "the scales of the shots");
+    for (size_t r = 0; r < w->list->count; r++)
+        w->shell[r] = (unsigned char)db_shell_of(&w->shells, (double)w->list->d[r]);
+    return DB_OK;
+}
+
+static db_status iterate(db_context *context, db_scaling_work *w, int judges, int *iterations) {
+    const double converged = 1e-3;
+    const int first_verdict = 5; /* when scales are good enough to tell shots apart */
+    w->far = FARTHEST;
+    merge_again(w);
+    for (*iterations = 1; *iterations < w->options->most_iterations; ++*iterations) {
+        w->far = fmax(FAR, w->far / 1.5);
+        const double change = pass(w);
+        const int settled = change < converged && w->far <= FAR;
+        size_t aside = 0;
+        if (judges && (settled || *iterations % first_verdict == 0)) {
+            db_status status = DB_OK;
+            aside = db_scaling_judge(context, w, &status);
+            DB_TRY(status);
+            if (aside) merge_again(w);
+        }
+        if (settled && !aside) break;
+    }
+    return DB_OK;
+}
+
+/* Where the scales of a run begin, and keep their mean. */
+static void set_gauge(db_scaling_work *w, const db_scaling *scaling, int is_half) {
+    double count = 0;
+    w->gauge[0] = w->gauge[1] = 0;
+    for (size_t s = 0; s < scaling->shots && is_half; s++) {
+        if (!db_scaling_uses(w, s)) continue;
+        w->gauge[0] += log(scaling->shot[s].scale);
+        w->gauge[1] += scaling->shot[s].b;
+        count++;
+    }
+    for (int i = 0; i < 2 && count > 0; i++) w->gauge[i] /= count;
+}
+
+/* The shots of one half have scales of their own; they begin where means of shells put them. */
+static db_status run_half(db_context *context, const db_scaling_work *of_all, int half,
+                          const db_scaling *scaling, const double *start,
+                          const unsigned char *joins, db_merged *merged) {
+    db_scaling_work w = { .list = of_all->list,
+                          .options = of_all->options,
+                          .observations = of_all->observations,
+                          .shells = of_all->shells,
+                          .joins = joins,
+                          .errors = of_all->errors };
+    db_merged own = { 0 };
+    int iterations;
+    w.shot = calloc(scaling->shots + 1, sizeof *w.shot);
+    db_status status =
+        w.shot ? make_room(context, &w) : db_fail_memory(context, "half of the shots");
+    if (status == DB_OK) status = db_merged_make(context, w.list->count, &own);
+    if (status == DB_OK) {
+        memcpy(w.shot, scaling->shot, scaling->shots * sizeof *w.shot);
+        memcpy(w.mean, of_all->mean, sizeof w.mean);
+        set_gauge(&w, scaling, 1);
+        for (size_t s = 0; s < scaling->shots; s++) {
+            w.shot[s].scale = start[s];
+            w.shot[s].b = w.gauge[1];
+        }
+        keep_gauge(&w);
+        status = iterate(context, &w, 0, &iterations);
+    }
+    if (status == DB_OK) status = take_means(context, &w, &own);
+    if (status == DB_OK) {
+        memcpy(merged->half[half], own.intensity, own.count * sizeof *own.intensity);
+        memcpy(merged->half_sigma[half], own.sigma, own.count * sizeof *own.sigma);
+        memcpy(merged->half_multiplicity[half], own.multiplicity,
+               own.count * sizeof *own.multiplicity);
+    }
+    db_merged_clear(&own);
+    free(w.shot);
+    clear(&w);
+    return status;
+}
+
+db_status db_scale_shots(db_context *context, const db_asu_list *list,
+                         const db_scaling_options *options, uint64_t seed,
+                         db_observations *observations, db_scaling *scaling, db_merged *merged) {
+    const size_t shots = observations->shots;
+    db_scaling_work w = { .list = list,
+                          .options = options,
+                          .observations = observations,
+                          .shells = shells_of(list),
+                          .shot = scaling->shot };
+    for (int r = 0; r < DB_PARTIALITY_RANGES; r++) {
+        w.errors.noise[r] = 1;
+        w.errors.relative[r] = 0.04;
+    }
+    unsigned char *const joins = malloc(shots + 1);
+    double *const start = calloc(shots + 1, sizeof *start);
+    w.joins = joins;
+    db_status status = joins && start ? DB_OK : db_fail_memory(context, "the scales of the shots");
+    if (status == DB_OK) memset(joins, 1, shots);
+    if (status == DB_OK) status = make_room(context, &w);
+    if (status == DB_OK)
+        status = db_scale_by_means(context, list, observations, &w.shells, w.mean, scaling);
+    for (size_t s = 0; s < shots && status == DB_OK; s++) start[s] = scaling->shot[s].scale;
+    if (status == DB_OK)
+        status = iterate(context, &w, options->set_aside > 0, &scaling->iterations);
+    if (status == DB_OK) status = take_means(context, &w, merged);
+    if (status == DB_OK) mark_rejected(&w, merged, scaling, observations);
+    scaling->errors = w.errors;
+    clear(&w); /* room for the halves */
+    for (int half = 0; half < 2 && status == DB_OK; half++) {
+        for (size_t s = 0; s < shots; s++) joins[s] = db_half_of_shot(seed, s) == half;
+        status = run_half(context, &w, half, scaling, start, joins, merged);
+    }
+    free(joins);
+    free(start);
+    return status;
+}

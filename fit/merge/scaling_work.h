@@ -1,0 +1,101 @@
+/* Sums over shots while they are scaled: each reflection's mean, and what it is without one of the
+ * shots. */
+#ifndef DB_FIT_MERGE_SCALING_WORK_H
+#define DB_FIT_MERGE_SCALING_WORK_H
+
+#include "fit/merge/observations.h"
+#include "fit/merge/shells.h"
+#include "fit/merge/shot_scales.h"
+
+#include <math.h>
+
+typedef struct db_scaling_work {
+    const db_asu_list *list;
+    const db_scaling_options *options;
+    const db_observations *observations;
+    db_shells shells;
+    double mean[DB_MOST_SHELLS]; /* intensity, relative to epsilon */
+    unsigned char *shell;        /* [reflections] */
+    double *sum, *weight;        /* [reflections]: sums of w g J and w g^2 with g = scale at d */
+    double *next_sum, *next_weight;
+    float *share;               /* [measurements]: w in the sums */
+    db_shot_scale *shot;        /* [shots] */
+    db_shot_scale *added;       /* [shots]: scale and B in the sums */
+    const unsigned char *joins; /* [shots] 1: belongs to this run; that of all shots or of a half */
+    double gauge[2];            /* mean of log k and B of shots in use */
+    double far;                 /* standard deviations: measurements farther off do not count */
+    db_error_model errors;
+    db_deviations *deviations;
+} db_scaling_work;
+
+/* What the other shots say of a reflection. */
+typedef struct db_others {
+    double mean, variance;      /* with what is expected at this resolution */
+    double measured, precision; /* by measurements alone; precision 0: there are none */
+} db_others;
+
+static inline int db_scaling_uses(const db_scaling_work *w, size_t shot) {
+    return w->joins[shot] && w->shot[shot].aside == DB_ASIDE_NOT;
+}
+
+static inline double db_scaling_expected(const db_scaling_work *w, uint32_t r) {
+    return w->mean[w->shell[r]] * w->list->epsilon[r];
+}
+
+/* Intensities are distributed with this variance around the mean of their resolution (Wilson). */
+static inline double db_scaling_spread(const db_scaling_work *w, uint32_t r) {
+    const double mean = db_scaling_expected(w, r);
+    return mean * mean * (w->list->centric[r] ? 2 : 1);
+}
+
+static inline double db_scaling_fall(const db_scaling_work *w, uint32_t r) {
+    const double d = (double)w->list->d[r];
+    return 1 / (2 * d * d);
+}
+
+static inline double db_scaling_at(const db_shot_scale *shot, double fall) {
+    return shot->scale * (shot->b != 0 ? exp(-shot->b * fall) : 1);
+}
+
+/* Of measurement i, of a shot that is in the sums. */
+static inline db_others db_scaling_others(const db_scaling_work *w, size_t shot, size_t i) {
+    const db_observation *const o = &w->observations->list[i];
+    const uint32_t r = o->reflection;
+    const double prior = 1 / db_scaling_spread(w, r),
+                 g = db_scaling_at(&w->added[shot], db_scaling_fall(w, r)),
+                 share = (double)w->share[i];
+    double sum = w->sum[r] - share * g * (double)o->intensity,
+           weight = w->weight[r] - share * g * g;
+    if (!(weight > 1e-6 * w->weight[r])) sum = weight = 0;
+    return (db_others){ .mean = (sum + prior * db_scaling_expected(w, r)) / (weight + prior),
+                        .variance = 1 / (weight + prior),
+                        .measured = weight > 0 ? sum / weight : 0,
+                        .precision = weight };
+}
+
+/* By all shots. */
+static inline double db_scaling_mean(const db_scaling_work *w, uint32_t r) {
+    const double prior = 1 / db_scaling_spread(w, r);
+    return (w->sum[r] + prior * db_scaling_expected(w, r)) / (w->weight[r] + prior);
+}
+
+/* The noise of pixels if the intensity were J: what was counted is noisy itself, and bright
+ * measurements would seem less certain than faint ones. */
+static inline double db_scaling_noise(const db_observation *o, double J) {
+    const double variance = (double)o->sigma * (double)o->sigma;
+    if (!(o->light > 0)) return variance;
+    const double counted = fmax(0, (double)o->intensity) / (double)o->light;
+    return fmax(0.1 * variance, variance - counted) + fmax(0, J) / (double)o->light;
+}
+
+static inline double db_scaling_variance(const db_scaling_work *w, const db_observation *o,
+                                         double J) {
+    return db_error_variance(&w->errors, db_partiality_range((double)o->partiality),
+                             db_scaling_noise(o, J), J);
+}
+
+/* Correlations and misfits of the shots in use with the others, as they are in the sums; and which
+ * of them are set aside. Returns how many. */
+size_t db_scaling_judge(db_context *context, db_scaling_work *w, db_status *status);
+
+#endif

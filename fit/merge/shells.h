@@ -1,0 +1,24 @@
+/* Shells of resolution with about as many reflections each: equal volumes of reciprocal space. */
+#ifndef DB_FIT_MERGE_SHELLS_H
+#define DB_FIT_MERGE_SHELLS_H
+
+enum { DB_MOST_SHELLS = 40 };
+
+typedef struct db_shells {
+    int count;
+    double low, high; /* d_max and d_min (angstrom) */
+} db_shells;
+
+static inline double db_shells_cube(double d) { return 1 / (d * d * d); }
+
+/* From 0, the shell of the lowest resolution; what lies outside belongs to the first or last one. */
+static inline int db_shell_of(const db_shells *shells, double d) {
+    const double first = db_shells_cube(shells->low), last = db_shells_cube(shells->high);
+    const double place = shells->count * (db_shells_cube(d) - first) / (last - first);
+    return place > 0 ? place < shells->count ? (int)place : shells->count - 1 : 0;
+}
+
+/* The resolution (angstrom) where shell number `shell` begins; it ends where the next one does. */
+double db_shell_limit(const db_shells *shells, int shell);
+
+#endif

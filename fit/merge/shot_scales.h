@@ -1,0 +1,58 @@
+/* Scales of shots (docs/theory/merging.md). A shot's
+ * measurement of a reflection is modelled as
+ *
+ *     J = k exp(-B / (2 d^2)) I,   variance  a^2 sigma^2 + (e k exp(-B / (2 d^2)) I)^2
+ *
+ * with k and B of the shot. The relative error e, of the model's partialities and shapes, and the
+ * factor a are found from the scatter between shots, for ranges of partiality. */
+#ifndef DB_FIT_MERGE_SHOT_SCALES_H
+#define DB_FIT_MERGE_SHOT_SCALES_H
+
+#include "fit/merge/error_model.h"
+
+/* Why a shot takes no part. */
+typedef enum db_aside {
+    DB_ASIDE_NOT,
+    DB_ASIDE_BEFORE,    /* it was set aside before it came here */
+    DB_ASIDE_FEW,       /* next to no measurements */
+    DB_ASIDE_DARK,      /* no light at its reflections */
+    DB_ASIDE_UNRELATED, /* its intensities have nothing in common with those of the others */
+    DB_ASIDE_SCATTERED, /* its intensities agree far worse than others' */
+    DB_ASIDE_UNDECIDED, /* it could be indexed in several ways, and its intensities do not tell */
+    DB_ASIDE_OTHER_HAND /* its Bijvoet differences are those of the other hand */
+} db_aside;
+
+/* What scaling finds of a shot. */
+typedef struct db_shot_scale {
+    db_aside aside;
+    double scale;       /* k; the geometric mean of all is 1 */
+    double b;           /* angstrom^2; the mean of all is 0 */
+    double scale_error; /* of log k, at the B found */
+    double correlation; /* of its intensities with those of the others, relative to the mean of
+                           their resolution */
+    double expected;    /* what this would be by the errors alone */
+    double misfit;      /* median of its squared deviations over their variance, 1 by chance */
+    size_t reflections; /* that other shots show, too */
+    size_t rejected;    /* measurements that take no part */
+} db_shot_scale;
+
+typedef struct db_scaling_options {
+    int refine_b; /* 1: B of each shot; 0: k alone */
+    int most_iterations;
+    double set_aside; /* shots are set aside: see db_aside; 0: none is */
+} db_scaling_options;
+#define DB_SCALING_OPTIONS_INIT                                                                    \
+    { .refine_b = 1, .most_iterations = 40, .set_aside = 1 }
+
+typedef struct db_scaling {
+    size_t shots;
+    db_shot_scale *shot; /* [shots] */
+    db_error_model errors;
+    int iterations;
+} db_scaling;
+
+/* Room for so many shots, none set aside. */
+db_status db_scaling_make(db_context *context, size_t shots, db_scaling *scaling);
+void db_scaling_clear(db_scaling *scaling);
+
+#endif

@@ -1,0 +1,250 @@
+/* Intensities of many shots on one scale, and the mean of them. */
+#include "support/unit_test.h"
+#include "fit/made_up_shots.h"
+#include "fit/merge/scaling.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static db_context *context;
+static db_asu_list list;
+static const double cell[6] = { 27, 31, 34, 90, 90, 90 };
+
+static int make(void **state) {
+    (void)state;
+    if (db_context_create(&context) != DB_OK) return -1;
+    return db_asu_list_make(context, cell, "", 2.6, 1, &list) == DB_OK ? 0 : -1;
+}
+
+static int drop(void **state) {
+    (void)state;
+    db_asu_list_clear(&list);
+    db_context_destroy(&context);
+    return 0;
+}
+
+/* A set, and what is made of it. */
+typedef struct run {
+    made_up set;
+    db_scaling scaling;
+    db_merged merged;
+} run;
+
+static void scale(const made_up_options *options, run *r) {
+    const db_scaling_options usual = DB_SCALING_OPTIONS_INIT;
+    made_up_make(context, &list, options, &r->set);
+    assert_int_equal(db_scaling_make(context, options->shots, &r->scaling), DB_OK);
+    assert_int_equal(db_merged_make(context, list.count, &r->merged), DB_OK);
+    assert_int_equal(
+        db_scale_shots(context, &list, &usual, 1, &r->set.observations, &r->scaling, &r->merged),
+        DB_OK);
+}
+
+static void clear(run *r) {
+    made_up_clear(&r->set);
+    db_scaling_clear(&r->scaling);
+    db_merged_clear(&r->merged);
+}
+
+/* Merged values beside the truth, on its scale. */
+typedef struct quality {
+    double R, pulls, bias; /* pulls: rms; bias: their mean */
+    double correlation;
+    size_t count;
+} quality;
+
+/* Log of the scale of found values, and how it falls with resolution: neither is known. */
+static void fit_scale(const double *found, const double *sigma, const double *truth,
+                      double scale[2]) {
+    scale[0] = scale[1] = 0;
+    for (int step = 0; step < 10; step++) {
+        double g[2] = { 0 }, n[3] = { 0 };
+        for (size_t r = 0; r < list.count; r++) {
+            if (isnan(found[r])) continue;
+            const double fall = 1 / (2 * (double)list.d[r] * (double)list.d[r]),
+                         model = truth[r] * exp(scale[0] - scale[1] * fall),
+                         weight = model / (sigma[r] * sigma[r] + 0.01 * model * model);
+            g[0] += weight * (found[r] - model);
+            g[1] -= weight * (found[r] - model) * fall;
+            n[0] += weight * model;
+            n[1] -= weight * model * fall;
+            n[2] += weight * model * fall * fall;
+        }
+        const double determinant = n[0] * n[2] - n[1] * n[1];
+        scale[0] += fmax(-1, fmin(1, (g[0] * n[2] - g[1] * n[1]) / determinant));
+        scale[1] += fmax(-9, fmin(9, (g[1] * n[0] - g[0] * n[1]) / determinant));
+    }
+}
+
+static quality compare(const double *found, const double *sigma, const double *truth) {
+    double scale[2], off = 0, all = 0, f = 0, t = 0, ff = 0, tt = 0, ft = 0;
+    quality q = { 0 };
+    fit_scale(found, sigma, truth, scale);
+    for (size_t r = 0; r < list.count; r++) {
+        if (isnan(found[r])) continue;
+        const double fall = 1 / (2 * (double)list.d[r] * (double)list.d[r]),
+                     k = exp(scale[0] - scale[1] * fall),
+                     pull = (found[r] - k * truth[r]) / sigma[r];
+        off += fabs(found[r] / k - truth[r]);
+        all += truth[r];
+        q.pulls += pull * pull;
+        q.bias += pull;
+        q.count++;
+        f += found[r];
+        t += truth[r];
+        ff += found[r] * found[r];
+        tt += truth[r] * truth[r];
+        ft += found[r] * truth[r];
+    }
+    const double n = (double)q.count;
+    q.R = off / all;
+    q.pulls = sqrt(q.pulls / n);
+    q.bias /= n;
+    q.correlation = (ft - f * t / n) / sqrt((ff - f * f / n) * (tt - t * t / n));
+    return q;
+}
+
+static quality quality_of(const run *r) {
+    return compare(r->merged.intensity, r->merged.sigma, r->set.truth);
+}
+
+/* Of reflections that several shots show, so that one of them can be told to be wrong. */
+static quality quality_of_frequent(const run *r, uint32_t fewest) {
+    for (size_t n = 0; n < list.count; n++)
+        if (r->merged.multiplicity[n] < fewest) r->merged.intensity[n] = NAN;
+    return quality_of(r);
+}
+
+static void good_shots_give_the_truth_with_its_errors(void **state) {
+    (void)state;
+    const made_up_options options = MADE_UP_OPTIONS_INIT;
+    run r;
+    scale(&options, &r);
+    const quality q = quality_of(&r);
+    assert_true(q.count > 6800);
+    assert_true(q.R < 0.055);
+    assert_true(q.pulls > 0.95 && q.pulls < 1.06 && fabs(q.bias) < 0.04);
+    assert_true(r.scaling.iterations < 20);
+    for (int p = 1; p < DB_PARTIALITY_RANGES; p++) {
+        assert_true(fabs(r.scaling.errors.noise[p] - 1) < 0.15);
+        assert_true(fabs(sqrt(r.scaling.errors.relative[p]) - 0.1) < 0.03);
+    }
+    clear(&r);
+}
+
+/* Two halves that know nothing of each other: their differences have the size of their errors, and
+ * both together make the whole. */
+static void halves_are_independent(void **state) {
+    (void)state;
+    const made_up_options options = MADE_UP_OPTIONS_INIT;
+    run r;
+    scale(&options, &r);
+    double pulls = 0, count = 0, together = 0;
+    for (size_t n = 0; n < list.count; n++) {
+        const db_merged *const m = &r.merged;
+        if (isnan(m->half[0][n]) || isnan(m->half[1][n])) continue;
+        const double square = m->half_sigma[0][n] * m->half_sigma[0][n] +
+                              m->half_sigma[1][n] * m->half_sigma[1][n],
+                     off = m->half[0][n] - m->half[1][n];
+        pulls += off * off / square;
+        together += fabs(m->intensity[n] - 0.5 * (m->half[0][n] + m->half[1][n])) / m->sigma[n];
+        count++;
+        assert_in_range(m->half_multiplicity[0][n] + m->half_multiplicity[1][n],
+                        m->multiplicity[n] - 2, m->multiplicity[n] + 2);
+    }
+    assert_true(count > 6500);
+    assert_true(fabs(sqrt(pulls / count) - 1) < 0.1);
+    assert_true(together / count < 0.6);
+    clear(&r);
+}
+
+static void measurements_that_are_wrong_do_not_count(void **state) {
+    (void)state;
+    made_up_options options = MADE_UP_OPTIONS_INIT;
+    options.outliers = 0.03;
+    run r;
+    scale(&options, &r);
+    size_t rejected = 0, marked = 0;
+    for (size_t s = 0; s < options.shots; s++) {
+        assert_int_equal(r.scaling.shot[s].aside, DB_ASIDE_NOT);
+        rejected += r.scaling.shot[s].rejected;
+    }
+    for (size_t i = 0; i < r.set.observations.first[options.shots]; i++)
+        if (r.set.observations.list[i].flags & DB_OBSERVATION_REJECTED) marked++;
+    assert_int_equal(rejected, marked);
+    assert_in_range(rejected, 1300, 2000); /* of 1800 that are wrong */
+    const quality q = quality_of_frequent(&r, 6);
+    assert_true(q.R < 0.06 && q.pulls < 1.15 && q.correlation > 0.99);
+    clear(&r);
+}
+
+static void weak_measurements_are_not_biased(void **state) {
+    (void)state;
+    made_up_options options = MADE_UP_OPTIONS_INIT;
+    options.shots = 400;
+    options.photons = 20;
+    options.background = 5;
+    run r;
+    scale(&options, &r);
+    const quality q = quality_of(&r);
+    assert_true(fabs(q.bias) < 0.05 && q.pulls > 0.94 && q.pulls < 1.08);
+    clear(&r);
+}
+
+static void bad_shots_are_set_aside(void **state) {
+    (void)state;
+    made_up_options options = MADE_UP_OPTIONS_INIT;
+    options.shots = 300;
+    options.bad[OTHER_CRYSTAL] = options.bad[BLANK] = options.bad[SCATTERED] = 0.1;
+    run r;
+    scale(&options, &r);
+    for (size_t s = 0; s < options.shots; s++) {
+        const db_shot_scale *const shot = &r.scaling.shot[s];
+        switch (r.set.kind[s]) {
+        case GOOD_SHOT:
+            assert_int_equal(shot->aside, DB_ASIDE_NOT);
+            assert_true(fabs(shot->correlation - shot->expected) < 0.2);
+            break;
+        case BLANK: assert_int_equal(shot->aside, DB_ASIDE_DARK); break;
+        case OTHER_CRYSTAL: assert_int_equal(shot->aside, DB_ASIDE_UNRELATED); break;
+        default: assert_int_not_equal(shot->aside, DB_ASIDE_NOT);
+        }
+    }
+    const quality q = quality_of(&r);
+    assert_true(q.pulls > 0.95 && q.pulls < 1.06);
+    clear(&r);
+}
+
+/* Nothing to merge, or next to nothing: no result, and no fault. */
+static void empty_sets_are_merged(void **state) {
+    (void)state;
+    for (size_t shots = 0; shots < 3; shots++)
+        for (size_t each = 0; each < 8; each += 7) {
+            made_up_options options = MADE_UP_OPTIONS_INIT;
+            options.shots = shots;
+            options.each = each;
+            run r;
+            scale(&options, &r);
+            size_t found = 0;
+            for (size_t n = 0; n < list.count; n++) {
+                if (!isnan(r.merged.intensity[n])) found++;
+                assert_true(isnan(r.merged.intensity[n]) || r.merged.sigma[n] > 0);
+                assert_true(isnan(r.merged.intensity[n]) == isnan(r.merged.sigma[n]));
+            }
+            assert_true(found <= shots * each);
+            clear(&r);
+        }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(good_shots_give_the_truth_with_its_errors),
+        cmocka_unit_test(halves_are_independent),
+        cmocka_unit_test(measurements_that_are_wrong_do_not_count),
+        cmocka_unit_test(weak_measurements_are_not_biased),
+        cmocka_unit_test(bad_shots_are_set_aside),
+        cmocka_unit_test(empty_sets_are_merged),
+    };
+    return cmocka_run_group_tests(tests, make, drop);
+}
