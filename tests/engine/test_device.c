@@ -99,9 +99,14 @@ static int abacus_holds(int number, const void *memory) {
     return abacus.device_memory;
 }
 
-static const db_device_operations operations = { abacus_create, abacus_destroy, abacus_render,
-                                                 abacus_normal, abacus_memory,  abacus_free,
-                                                 abacus_copy,   abacus_holds };
+static const db_device_operations operations = { .create = abacus_create,
+                                                 .destroy = abacus_destroy,
+                                                 .render = abacus_render,
+                                                 .normal = abacus_normal,
+                                                 .memory_create = abacus_memory,
+                                                 .memory_destroy = abacus_free,
+                                                 .memory_copy = abacus_copy,
+                                                 .is_device_memory = abacus_holds };
 static const db_device_backend backend = { .name = "abacus",
                                            .open = abacus_open,
                                            .operations = &operations };
