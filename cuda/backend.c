@@ -42,6 +42,12 @@ static db_status open_device(db_context *context, int number, char model[DB_DEVI
     return DB_OK;
 }
 
+static int count_devices(void) {
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess) (void)cudaGetLastError();
+    return count;
+}
+
 static void *create_memory(int number, db_memory kind, size_t bytes) {
     db_cuda_scope scope;
     void *memory = NULL;
@@ -104,7 +110,10 @@ static const db_device_operations operations = { .create = db_cuda_plan_create,
                                                  .memory_destroy = destroy_memory,
                                                  .memory_copy = copy_memory,
                                                  .is_device_memory = is_device_memory };
-const db_device_backend db_cuda_backend = { "cuda", open_device, &operations,
-                                            db_cuda_pool_destroy };
+const db_device_backend db_cuda_backend = { .name = "cuda",
+                                            .open = open_device,
+                                            .count = count_devices,
+                                            .operations = &operations,
+                                            .pool_destroy = db_cuda_pool_destroy };
 
 void db_cuda_register(void) { db_device_register(&db_cuda_backend); }

@@ -3,9 +3,11 @@
 #define _XOPEN_SOURCE 700
 #include "fit/cli/many_shots.h"
 
+#include "base/context_internal.h"
 #include "base/path.h"
 #include "cli/complaint.h"
 #include "cli/output.h"
+#include "cli/processes.h"
 #include "fit/cli/run_files.h"
 #include "fit/cli/printout.h"
 #include "fit/cli/progress.h"
@@ -147,9 +149,16 @@ static void say_lattices(many *m) {
 }
 
 static void say_head(many *m, const db_fit_shot_source *source) {
-    db_fit_say(&m->log, "dualbragg %s fit (%s precision, %s)\n%s\n", db_version(),
+    const db_context *const context = m->context;
+    const int on_device = strcmp(db_context_device(context), "cpu") != 0,
+              each = on_device && context->device.local && m->team.size > 1;
+    db_fit_say(&m->log, "dualbragg %s fit (%s precision, %s%s%s%s)\n%s\n", db_version(),
                m->config->settings.precision == DB_PRECISION_MIXED ? "mixed" : "double",
-               db_context_isa(m->context), m->config->command);
+               on_device ? db_context_device(context) : db_context_isa(context),
+               on_device ? ", " : "", db_context_device_model(context),
+               each ? ", other processes of the machine in turn" : "", m->config->command);
+    if (*db_context_device_note(context) && !on_device)
+        db_fit_say(&m->log, "device: cpu, because %s\n", db_context_device_note(context));
     const int one = m->list->lattice_count > 0;
     db_fit_say(&m->log, "%zu %s of %s", source->count, one ? "lattices" : "shots",
                one ? source->name(source->user, 0) : m->config->shot_list);
@@ -306,12 +315,22 @@ static db_status run(many *m) {
     return m->result->status;
 }
 
+/* The processes of a machine take its GPUs in turn. */
+static db_status choose_device(const many *m) {
+    const db_processes all = { m->team.rank, m->team.size };
+    const db_status own = db_device_choose_local(m->context), worst = db_processes_agree(&all, own);
+    if (worst == DB_OK) return DB_OK;
+    if (own == DB_OK) return worst; /* another one has said so */
+    return db_complain_context("fit", own, m->context);
+}
+
 db_status db_fit_many_shots(db_context *context, const db_fit_options *options,
                             const db_fit_config *config) {
     many m = { .context = context, .options = options, .config = config };
     m.tied = calloc(1, sizeof *m.tied);
     if (!m.tied) return db_complain("fit", DB_ERROR_MEMORY, "out of memory for the configuration");
     db_status status = db_mpi_team_join(&m.team);
+    if (status == DB_OK) status = choose_device(&m);
     if (status == DB_OK) status = run(&m);
     db_run_lock_release(&m.lock);
     db_fit_shots_result_destroy(&m.result);

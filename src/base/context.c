@@ -28,21 +28,57 @@ void db_device_unregister(const db_device_backend *backend) {
         }
 }
 
+static int known_rank = -1;
+
+void db_device_set_local_rank(int rank) { known_rank = rank; }
+
+/* Of Open MPI, Intel MPI and other relatives of MPICH, MVAPICH, Cray's and IBM's launchers, flux, srun,
+ * torchrun. */
+static int local_rank(void) {
+    static const char *const names[] = { "OMPI_COMM_WORLD_LOCAL_RANK",
+                                         "MPI_LOCALRANKID",
+                                         "MV2_COMM_WORLD_LOCAL_RANK",
+                                         "PALS_LOCAL_RANKID",
+                                         "JSM_NAMESPACE_LOCAL_RANK",
+                                         "FLUX_TASK_LOCAL_ID",
+                                         "SLURM_LOCALID",
+                                         "LOCAL_RANK" };
+    if (known_rank >= 0) return known_rank;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *const text = getenv(names[i]);
+        const size_t digits = text ? strspn(text, "0123456789") : 0;
+        if (digits >= 1 && digits <= 8 && !text[digits]) return atoi(text);
+    }
+    return 0;
+}
+
+/* The processes of a machine take its devices in turn. */
+static int local_number(const db_device_backend *backend) {
+    const int count = backend->count ? backend->count() : 1;
+    return count > 1 ? local_rank() % count : 0;
+}
+
 /* "cpu", "auto" and the names of the backends, for messages. */
 static void list_names(char *out, size_t size) {
     size_t used = (size_t)snprintf(out, size, "cpu, auto");
     for (size_t i = 0; i < backend_count && used < size; i++)
-        used += (size_t)snprintf(out + used, size - used, ", %s, %s:1", backends[i]->name,
-                                 backends[i]->name);
+        used += (size_t)snprintf(out + used, size - used, ", %s, %s:1, %s:local", backends[i]->name,
+                                 backends[i]->name, backends[i]->name);
 }
 
-/* "cuda", "cuda:1": a name, and a number that may be left out. */
+enum { LOCAL = -1 };
+
+/* "cuda", "cuda:1", "cuda:local": a name, and a number that may be left out. */
 static int is_device_name(const char *text, size_t *length, int *number) {
     *length = strspn(text, "abcdefghijklmnopqrstuvwxyz");
     *number = 0;
     if (!*length) return 0;
     if (!text[*length]) return 1;
     const char *digits = text + *length + 1;
+    if (strcmp(text + *length, ":local") == 0) {
+        *number = LOCAL;
+        return 1;
+    }
     const size_t count = strspn(digits, "0123456789");
     if (text[*length] != ':' || count < 1 || count > 4 || digits[count]) return 0;
     *number = atoi(digits);
@@ -51,9 +87,10 @@ static int is_device_name(const char *text, size_t *length, int *number) {
 
 static db_status open_device(db_context *context, const db_device_backend *backend, int number,
                              int automatic) {
-    db_device made = { .backend = backend, .number = number, .automatic = automatic };
-    DB_TRY(backend->open(context, number, made.model));
-    snprintf(made.name, sizeof made.name, "%s:%d", backend->name, number);
+    const int local = number == LOCAL, own = local ? local_number(backend) : number;
+    db_device made = { .backend = backend, .number = own, .automatic = automatic, .local = local };
+    DB_TRY(backend->open(context, own, made.model));
+    snprintf(made.name, sizeof made.name, "%s:%d", backend->name, own);
     context->device = made;
     return DB_OK;
 }
@@ -63,7 +100,7 @@ static db_status open_any(db_context *context) {
     if (!backend_count)
         snprintf(none.note, sizeof none.note, "this build has no backend for another device");
     for (size_t i = 0; i < backend_count; i++) {
-        if (open_device(context, backends[i], 0, 1) == DB_OK) return DB_OK;
+        if (open_device(context, backends[i], LOCAL, 1) == DB_OK) return DB_OK;
         if (!*none.note) snprintf(none.note, sizeof none.note, "%.500s", context->message);
     }
     context->message[0] = 0;
@@ -90,6 +127,12 @@ db_status db_context_set_device(db_context *context, const char *name) {
                        "device %s: this build has no backend of that name; expected one of %s",
                        name, names);
     return db_fail(context, DB_ERROR_USAGE, "device: expected one of %s, found '%s'", names, name);
+}
+
+db_status db_device_choose_local(db_context *context) {
+    const db_device *const device = &context->device;
+    if (!device->local || !device->backend) return DB_OK;
+    return open_device(context, device->backend, LOCAL, device->automatic);
 }
 
 const char *db_context_device(const db_context *context) { return context->device.name; }

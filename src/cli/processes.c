@@ -1,6 +1,7 @@
 /* Processes of MPI. */
 #include "cli/processes.h"
 
+#include "base/device.h"
 #include "cli/complaint.h"
 
 #include <stdint.h>
@@ -32,6 +33,14 @@ db_status db_processes_join(const char *command, db_processes *all) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &all->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &all->size);
+    MPI_Comm machine;
+    int rank = 0;
+    if (MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine) ==
+        MPI_SUCCESS) {
+        MPI_Comm_rank(machine, &rank);
+        MPI_Comm_free(&machine);
+        db_device_set_local_rank(rank);
+    }
     return DB_OK;
 }
 

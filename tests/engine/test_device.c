@@ -107,9 +107,10 @@ static const db_device_operations operations = { .create = abacus_create,
                                                  .memory_destroy = abacus_free,
                                                  .memory_copy = abacus_copy,
                                                  .is_device_memory = abacus_holds };
-static const db_device_backend backend = { .name = "abacus",
-                                           .open = abacus_open,
-                                           .operations = &operations };
+static int abacus_count(void) { return 2; }
+static const db_device_backend backend = {
+    .name = "abacus", .open = abacus_open, .count = abacus_count, .operations = &operations
+};
 
 static db_context *context;
 static db_experiment experiment;
@@ -283,6 +284,48 @@ static void with_auto_the_processor_takes_over_and_says_so(void **state) {
     db_plan_destroy(&plan);
 }
 
+/* The processes of a machine take its devices in turn: by what the launcher says, or as they are told. */
+static void local_devices_are_taken_in_turn(void **state) {
+    (void)state;
+    static const char *const launchers[] = { "OMPI_COMM_WORLD_LOCAL_RANK",
+                                             "MPI_LOCALRANKID",
+                                             "MV2_COMM_WORLD_LOCAL_RANK",
+                                             "PALS_LOCAL_RANKID",
+                                             "JSM_NAMESPACE_LOCAL_RANK",
+                                             "FLUX_TASK_LOCAL_ID",
+                                             "SLURM_LOCALID",
+                                             "LOCAL_RANK" };
+    enum { LAUNCHERS = sizeof launchers / sizeof *launchers };
+    for (int i = 0; i < LAUNCHERS; i++) unsetenv(launchers[i]);
+    assert_int_equal(db_context_set_device(context, "abacus:local"), DB_OK);
+    assert_string_equal(db_context_device(context), "abacus:0");
+    for (int i = 0; i < LAUNCHERS; i++) {
+        setenv(launchers[i], "7", 1);
+        assert_int_equal(db_context_set_device(context, "abacus:local"), DB_OK);
+        assert_string_equal(db_context_device(context), "abacus:1");
+        assert_int_equal(db_context_set_device(context, "auto"), DB_OK);
+        assert_string_equal(db_context_device(context), "abacus:1");
+        assert_int_equal(db_context_set_device(context, "abacus"), DB_OK);
+        assert_string_equal(db_context_device(context), "abacus:0");
+        setenv(launchers[i], "one", 1); /* no number */
+        assert_int_equal(db_context_set_device(context, "abacus:local"), DB_OK);
+        assert_string_equal(db_context_device(context), "abacus:0");
+        unsetenv(launchers[i]);
+    }
+    db_device_set_local_rank(3);
+    assert_string_equal(db_context_device(context), "abacus:0");
+    assert_int_equal(db_device_choose_local(context), DB_OK);
+    assert_string_equal(db_context_device(context), "abacus:1");
+    assert_int_equal(db_context_set_device(context, "abacus:0"), DB_OK);
+    assert_int_equal(db_device_choose_local(context), DB_OK); /* not that of a number */
+    assert_string_equal(db_context_device(context), "abacus:0");
+    db_device_set_local_rank(-1);
+    assert_int_equal(db_context_set_device(context, "abacus:near"), DB_ERROR_USAGE);
+    assert_non_null(strstr(db_context_message(context), "abacus:local"));
+    abacus.open = DB_ERROR_DEVICE;
+    assert_int_equal(db_context_set_device(context, "abacus:local"), DB_ERROR_DEVICE);
+}
+
 static void memory_serves_all_devices(void **state) {
     (void)state;
     static const char *const devices[] = { "cpu", "abacus" };
@@ -330,6 +373,7 @@ int main(void) {
         TEST(a_plan_runs_where_its_context_said),
         TEST(failures_are_reported),
         TEST(with_auto_the_processor_takes_over_and_says_so),
+        TEST(local_devices_are_taken_in_turn),
         TEST(memory_serves_all_devices),
         TEST(progress_may_cancel),
     };

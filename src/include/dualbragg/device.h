@@ -19,7 +19,10 @@ extern "C" {
  *
  *   "cpu"              (default)
  *   "cuda", "cuda:1"   a backend's first device, or the one of that number
- *   "auto"             the first device there is, else the processor. A plan that does not fit
+ *   "cuda:local"       the one whose number is that of this process on its machine, modulo the number of
+ *                      devices there: by MPI in the programs, else as the launcher (mpirun, srun, flux,
+ *                      torchrun ...) says in the environment; the first where nothing tells
+ *   "auto"             such a device if there is one, else the processor. A plan that does not fit
  *                      there, or asks for what the device cannot do, runs on the processor; all do
  *                      once the device has failed
  *
