@@ -65,6 +65,9 @@ typedef struct db_cuda_arguments {
     /* spots in closed form */
     uint32_t piece;        /* so many of a tile's spots are in the block's memory at a time */
     uint32_t residual_sum; /* number of the residual's square among the sums */
+    /* images that are added up: derivative[parameter_count], job.data, job.background */
+    int32_t dense;     /* 1: a pixel's place in packed images is that in the caller's */
+    int32_t to_packed; /* 1: the sum is packed */
 } db_cuda_arguments;
 
 /* Specializations by the crystal's shape: those of KERNEL_SQUARE, of KERNEL_FEW_CELLS, and one for
@@ -98,6 +101,9 @@ const db_cuda_kernels *db_cuda_kernels_of(int kind, int mixed);
 
 /* Adds the slots of db_cuda_arguments.sums into the first one. */
 extern const void *const db_cuda_add_slots;
+
+/* Adds up images, one pixel a thread of blocks of DB_CUDA_BLOCK (cuda/add_images.cu). */
+extern const void *const db_cuda_add_images;
 
 /* Threads of each of its blocks, which add so many sums. */
 enum { DB_CUDA_ADD_LANES = 32, DB_CUDA_ADD_SUMS = 8 };

@@ -76,9 +76,31 @@ static void set_image(db_cuda_arguments *a, size_t number, void *there) {
         a->derivative[number - 1] = there;
 }
 
+/* Memory of the plan for the images that do not stay on the device, or for all. */
+static db_status make_room(db_context *context, db_device_plan *plan, size_t images, size_t bytes) {
+    return db_cuda_need_more(context, plan, &plan->results, images * bytes,
+                             images > 1 ? "image and derivative images" : "an image");
+}
+
+static db_status check_images(db_context *context, const db_device_plan *plan,
+                              const db_device_work *work, size_t images) {
+    if (images > DB_CUDA_MOST_IMAGES)
+        return db_fail(context, DB_ERROR_UNSUPPORTED,
+                       "cuda:%d: %zu derivative images; expected at most %d", plan->number,
+                       images - 1, DB_CUDA_MOST_IMAGES - 1);
+    for (size_t i = 0; i < images; i++)
+        DB_TRY(db_cuda_check_place(context, plan->number, image_of(work, i),
+                                   i ? "a derivative image" : "the image"));
+    return DB_OK;
+}
+
+static size_t pixel_size(const db_device_work *work) {
+    return work->job.pixel_type == DB_FLOAT32 ? sizeof(float) : sizeof(double);
+}
+
+/* Each image where it is wanted, or packed in memory of the plan, from where it comes to the host. */
 static db_status render(db_context *context, db_device_plan *plan, const db_device_work *work) {
-    const size_t images = 1 + (db_device_has_slopes(work->kind) ? work->job.parameter_count : 0),
-                 size = work->job.pixel_type == DB_FLOAT32 ? sizeof(float) : sizeof(double);
+    const size_t images = 1 + db_device_derivatives(work), size = pixel_size(work);
     const db_cuda_layout layout = layout_of_images(plan, work, images);
     const size_t image_bytes =
         (layout == DB_CUDA_PACKED ? (size_t)plan->pixels : work->pixels) * size;
@@ -86,22 +108,16 @@ static db_status render(db_context *context, db_device_plan *plan, const db_devi
     void *to[DB_CUDA_MOST_IMAGES];
     size_t own_count = 0;
     db_cuda_arguments a = db_cuda_arguments_of(plan, work, layout);
-    if (images > DB_CUDA_MOST_IMAGES)
-        return db_fail(context, DB_ERROR_UNSUPPORTED,
-                       "cuda:%d: %zu derivative images; expected at most %d", plan->number,
-                       images - 1, DB_CUDA_MOST_IMAGES - 1);
     for (size_t i = 0; i < images; i++) {
-        DB_TRY(db_cuda_check_place(context, plan->number, image_of(work, i),
-                                   i ? "a derivative image" : "the image"));
         if (!is_there(plan, image_of(work, i)))
             own[own_count++] = (wanted_image){ image_of(work, i), i };
         else
             set_image(&a, i, image_of(work, i));
     }
     qsort(own, own_count, sizeof *own, by_address);
-    DB_TRY(db_cuda_need(context, plan->number, &plan->results, own_count * image_bytes,
-                        images > 1 ? "image and derivative images" : "an image"));
-    DB_TRY(db_cuda_values_bring(context, plan, work, 0, &a));
+    DB_TRY(make_room(context, plan, own_count, image_bytes));
+    DB_TRY(db_cuda_values_bring(context, plan, work,
+                                work->job.tangent ? DB_CUDA_TANGENT : DB_CUDA_IMAGES, &a));
     for (size_t n = 0; n < own_count; n++) {
         to[n] = own[n].image;
         set_image(&a, own[n].number, (char *)plan->results.memory + n * image_bytes);
@@ -112,9 +128,78 @@ static db_status render(db_context *context, db_device_plan *plan, const db_devi
     return db_cuda_results_there(context, plan, own_count > 0);
 }
 
+/* The sum of packed images, where it is wanted: in the caller's memory on the device, or by way of the
+ * first of them in that of the host. */
+static db_status deliver(db_context *context, db_device_plan *plan, const db_device_work *work,
+                         char *packed, size_t count, void *image) {
+    const size_t size = pixel_size(work);
+    const int there = is_there(plan, image);
+    db_cuda_arguments a = db_cuda_arguments_of(plan, work, DB_CUDA_AS_GIVEN);
+    a.job.data = a.job.background = NULL;
+    a.job.parameter_count = count;
+    a.job.image = there ? image : packed;
+    a.to_packed = !there;
+    for (size_t k = 0; k < count; k++) a.derivative[k] = packed + k * plan->pixels * size;
+    if (there || count > 1)
+        DB_TRY(db_cuda_launch(context, plan, db_cuda_add_images,
+                              db_cuda_blocks(plan->pixels, DB_CUDA_BLOCK), DB_CUDA_BLOCK, 0, &a));
+    return there ? DB_OK : db_cuda_to_host(context, plan, DB_CUDA_PACKED, packed, image, size);
+}
+
+/* A derivative along a direction that takes several images: all packed, then added up. */
+static db_status render_apart(db_context *context, db_device_plan *plan,
+                              const db_device_work *work) {
+    const size_t tangents = db_cuda_tangent_images(work), bytes = plan->pixels * pixel_size(work);
+    db_cuda_arguments a = db_cuda_arguments_of(plan, work, DB_CUDA_PACKED);
+    DB_TRY(make_room(context, plan, 1 + tangents, bytes));
+    char *const packed = plan->results.memory;
+    DB_TRY(db_cuda_values_bring(context, plan, work, DB_CUDA_TANGENT, &a));
+    for (size_t i = 0; i <= tangents; i++) set_image(&a, i, packed + i * bytes);
+    DB_TRY(start_images(context, plan, work, &a));
+    DB_TRY(deliver(context, plan, work, packed, 1, work->job.image));
+    DB_TRY(deliver(context, plan, work, packed + bytes, tangents, work->job.derivative[0]));
+    return db_cuda_results_there(context, plan,
+                                 !is_there(plan, work->job.image) ||
+                                     !is_there(plan, work->job.derivative[0]));
+}
+
+static db_status render_any(db_context *context, db_device_plan *plan, const db_device_work *work) {
+    DB_TRY(check_images(context, plan, work, 1 + db_device_derivatives(work)));
+    if (work->job.tangent && db_cuda_tangent_images(work) > 1)
+        return render_apart(context, plan, work);
+    return render(context, plan, work);
+}
+
 db_status db_cuda_plan_render(db_context *context, db_device_plan *plan,
                               const db_device_work *work) {
     db_cuda_scope scope;
     DB_TRY(db_cuda_enter(context, plan->number, &scope));
-    return db_cuda_finish(plan, render(context, plan, work), &scope);
+    return db_cuda_finish(plan, render_any(context, plan, work), &scope);
+}
+
+/* By way of packed memory: a pixel that several regions have is added to once. */
+static db_status add(db_context *context, db_device_plan *plan, const db_device_work *work,
+                     int copy) {
+    const size_t bytes = plan->pixels * pixel_size(work);
+    db_cuda_arguments a = db_cuda_arguments_of(plan, work, DB_CUDA_AS_GIVEN);
+    const uint32_t blocks = db_cuda_blocks(plan->pixels, DB_CUDA_BLOCK);
+    DB_TRY(db_cuda_check_place(context, plan->number, work->job.image, "the image"));
+    DB_TRY(db_cuda_check_place(context, plan->number, work->job.background, "the background"));
+    DB_TRY(make_room(context, plan, 1, bytes));
+    DB_TRY(db_cuda_values_bring(context, plan, work, DB_CUDA_IMAGES, &a));
+    if (!a.job.background) a.job.background = work->job.background;
+    a.job.parameter_count = 0;
+    a.job.data = copy ? NULL : work->job.image;
+    a.job.image = plan->results.memory;
+    a.to_packed = 1;
+    DB_TRY(db_cuda_launch(context, plan, db_cuda_add_images, blocks, DB_CUDA_BLOCK, 0, &a));
+    DB_TRY(deliver(context, plan, work, plan->results.memory, 1, work->job.image));
+    return db_cuda_results_there(context, plan, 0);
+}
+
+db_status db_cuda_plan_add(db_context *context, db_device_plan *plan, const db_device_work *work,
+                           int copy) {
+    db_cuda_scope scope;
+    DB_TRY(db_cuda_enter(context, plan->number, &scope));
+    return db_cuda_finish(plan, add(context, plan, work, copy), &scope);
 }

@@ -45,6 +45,7 @@
 DECLARE_ALL(double)
 DECLARE_ALL(mixed)
 void db_cuda_add_slots_kernel(db_cuda_arguments);
+void db_cuda_add_images_kernel(db_cuda_arguments);
 
 #define ENTRY(use, kind, precision, shape, number)                                                 \
     [number] = (const void *)db_cuda_##use##_##kind##_##precision##_##shape,
@@ -83,3 +84,4 @@ static const db_cuda_kernels table[2][DB_CUDA_KINDS] = { KINDS(double), KINDS(mi
 const db_cuda_kernels *db_cuda_kernels_of(int kind, int mixed) { return &table[mixed][kind]; }
 
 const void *const db_cuda_add_slots = (const void *)db_cuda_add_slots_kernel;
+const void *const db_cuda_add_images = (const void *)db_cuda_add_images_kernel;

@@ -33,7 +33,9 @@ db_cuda_arguments db_cuda_arguments_of(const db_device_plan *plan, const db_devi
                             .row_start = plan->row_start,
                             .region_count = (uint32_t)plan->region_count,
                             .pixels = plan->pixels,
-                            .row_chunk = plan->row_chunk };
+                            .row_chunk = plan->row_chunk,
+                            .dense = plan->dense };
+    if (work->job.tangent) a.job.parameter_count = db_cuda_tangent_images(work);
     a.job.region = layout == DB_CUDA_PACKED ? plan->packed_region : plan->region;
     return a;
 }

@@ -3,14 +3,10 @@
 #ifndef DB_CUDA_PIXEL_H
 #define DB_CUDA_PIXEL_H
 
+#include "cuda/pixel_place.h"
+
 #define REAL SHAPE_REAL
 #define DIRS 0
-
-typedef struct {
-    const db_region *region;
-    int fast, slow; /* in the region */
-    size_t element; /* of image, data ... */
-} pixel_place;
 
 DB_CUDA_FN void store_as(int floats, void *image, size_t element, fine value) {
     if (floats)
@@ -21,6 +17,22 @@ DB_CUDA_FN void store_as(int floats, void *image, size_t element, fine value) {
 
 DB_CUDA_FN void store_pixel(const db_kernel_job *job, void *image, size_t element, fine value) {
     store_as(job->pixel_type == DB_FLOAT32, image, element, value);
+}
+
+DB_CUDA_FN fine read_pixel(db_pixel_type type, const void *pixels, size_t element) {
+    return type == DB_FLOAT32 ? (fine)((const float *)pixels)[element]
+                              : (fine)((const double *)pixels)[element];
+}
+
+/* Of a pixel that counts. */
+DB_CUDA_FN fine weight_at_element(const db_kernel_job *job, size_t element) {
+    return job->weight ? read_pixel(job->data_type, job->weight, element) : 1;
+}
+
+/* What the model is compared with. */
+DB_CUDA_FN fine data_at_element(const db_kernel_job *job, size_t element) {
+    const fine data = read_pixel(job->data_type, job->data, element);
+    return job->background ? data - read_pixel(job->pixel_type, job->background, element) : data;
 }
 
 DB_CUDA_FN void store_intensity(const db_kernel_job *job, size_t element, const pixel_sums *sums) {

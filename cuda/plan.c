@@ -3,6 +3,7 @@
 
 #include "cuda/backend.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 /* Pixels in a row from which on kernels along rows are faster. */
@@ -32,6 +33,24 @@ static void list_spans(db_device_plan *plan, const db_device_work *work) {
     }
 }
 
+/* 1: of so many elements of the caller's, regions leave out none and have none twice. */
+static int covers_all(const db_device_work *work) {
+    unsigned char *const seen = calloc(work->pixels / CHAR_BIT + 1, 1);
+    int once = seen != NULL; /* without memory: as with gaps */
+    for (size_t i = 0; once && i < work->region_count; i++) {
+        const db_region *r = &work->job.region[i];
+        for (int slow = 0; once && slow < r->slow_count; slow++)
+            for (int fast = 0; once && fast < r->fast_count; fast++) {
+                const size_t at = r->offset + (size_t)slow * r->stride + (size_t)fast;
+                const unsigned char bit = (unsigned char)(1U << at % CHAR_BIT);
+                once = !(seen[at / CHAR_BIT] & bit);
+                seen[at / CHAR_BIT] |= bit;
+            }
+    }
+    free(seen);
+    return once;
+}
+
 static db_status count_pixels(db_context *context, db_device_plan *plan,
                               const db_device_work *work) {
     const size_t terms = work->job.source_count * work->job.sample_count;
@@ -52,7 +71,7 @@ static db_status count_pixels(db_context *context, db_device_plan *plan,
     plan->pixels = (uint32_t)pixels;
     plan->row_blocks = (uint32_t)blocks;
     plan->wide = pixels >= WIDE * rows;
-    plan->dense = pixels == work->pixels;
+    plan->dense = pixels == work->pixels && (work->region_count == 1 || covers_all(work));
     plan->span = malloc((plan->dense ? 1 : rows) * sizeof *plan->span);
     if (!plan->span) return db_fail_memory(context, "the pixels of a plan");
     list_spans(plan, work);
@@ -92,7 +111,7 @@ static db_status send_regions(db_context *context, db_device_plan *plan,
     if (!memory) return db_fail_memory(context, "the regions of a plan");
     fill_regions(plan, work, memory);
     db_status status =
-        db_cuda_need(context, plan->number, &plan->regions, bytes, "the regions of a plan");
+        db_cuda_need_more(context, plan, &plan->regions, bytes, "the regions of a plan");
     if (status == DB_OK)
         status = db_cuda_status(context, plan->number,
                                 cudaMemcpyAsync(plan->regions.memory, memory, bytes,
@@ -133,7 +152,7 @@ static db_status prepare(db_context *context, db_device_plan *plan, const db_dev
     DB_TRY(make_stream(context, plan));
     DB_TRY(count_pixels(context, plan, work));
     DB_TRY(send_regions(context, plan, work));
-    DB_TRY(db_cuda_need(context, plan->number, &plan->results, plan->pixels * size, "an image"));
+    DB_TRY(db_cuda_need_more(context, plan, &plan->results, plan->pixels * size, "an image"));
     return db_cuda_values_reserve(context, plan, work);
 }
 

@@ -11,12 +11,15 @@
  * own. */
 typedef struct db_cuda_array {
     size_t member;
-    int normal;         /* 1: what normal equations read, which have other coefficients */
+    int use;            /* of coefficients: db_cuda_use */
     size_t offset;      /* of a small one */
     size_t room, bytes; /* bytes 0: nothing is there yet */
     db_cuda_buffer own;
     unsigned long version;
 } db_cuda_array;
+
+/* What coefficients are for: each use has its own. */
+typedef enum db_cuda_use { DB_CUDA_IMAGES, DB_CUDA_NORMAL, DB_CUDA_TANGENT } db_cuda_use;
 
 typedef struct db_cuda_values {
     db_cuda_array array[2 * DB_DEVICE_MOST_ARRAYS];
@@ -27,10 +30,15 @@ typedef struct db_cuda_values {
 /* Copies to the device the arrays of the work that have changed, and sets the job's pointers to
  * them. */
 db_status db_cuda_values_bring(db_context *context, db_device_plan *plan,
-                               const db_device_work *work, int normal, db_cuda_arguments *a);
+                               const db_device_work *work, db_cuda_use use, db_cuda_arguments *a);
 /* Has the memory ready for them. */
 db_status db_cuda_values_reserve(db_context *context, db_device_plan *plan,
                                  const db_device_work *work);
+
+/* Images that the kernels render for a derivative along a direction, to be added up: one, which has all
+ * columns that are in registers and the first of the loose ones, and one for each further loose
+ * column. */
+size_t db_cuda_tangent_images(const db_device_work *work);
 /* Nothing is on the device any more; the memory stays. */
 void db_cuda_values_forget(db_cuda_values *values);
 void db_cuda_values_release(db_cuda_values *values);

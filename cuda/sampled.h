@@ -5,32 +5,6 @@
 
 #include "cuda/pixel.h"
 
-/* The region of pixel (or block) number i: the last one that starts at or before it. */
-DB_CUDA_FN uint32_t region_of(const uint32_t *start, uint32_t regions, uint32_t i) {
-    uint32_t low = 0, high = regions;
-    while (high - low > 1) {
-        const uint32_t middle = (low + high) / 2;
-        if (start[middle] <= i)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Pixel number i of all regions, one region after the other. */
-DB_CUDA_FN pixel_place pixel_at(const db_cuda_arguments *a, uint32_t i) {
-    pixel_place p;
-    const uint32_t r = region_of(a->region_start, a->region_count, i);
-    p.region = &a->job.region[r];
-    const uint32_t in_region = i - a->region_start[r], row_length = (uint32_t)p.region->fast_count;
-    const uint32_t slow = in_region / row_length, fast = in_region - slow * row_length;
-    p.fast = (int)fast;
-    p.slow = (int)slow;
-    p.element = p.region->offset + slow * p.region->stride + fast;
-    return p;
-}
-
 DB_CUDA_FN void render_pixel(loop_mode mode, const db_cuda_arguments *a, const pixel_place *p,
                              pixel_sums *sums) {
     const db_region *region = p->region;
@@ -95,7 +69,7 @@ DB_CUDA_FN void write_row(loop_mode mode, const db_cuda_arguments *a, uint32_t p
     fine weight = 1;
     if (counts) {
         p = pixel_at(a, pixel);
-        if (a->job.weight) weight = ((const float *)a->job.weight)[p.element];
+        weight = weight_at_element(&a->job, p.element);
         counts = weight != 0;
     }
     if (!counts) {
@@ -131,8 +105,8 @@ DB_CUDA_FN void write_row(loop_mode mode, const db_cuda_arguments *a, uint32_t p
             if (k < images)
                 value = weighted(w, contract_row(&row[k], &sums));
             else if (k == images)
-                value = weighted(w, residual_of(&a->job, sums.intensity,
-                                                ((const float *)a->job.data)[p.element]));
+                value = weighted(
+                    w, residual_of(&a->job, sums.intensity, data_at_element(&a->job, p.element)));
             four.of[i] = value;
         }
         out[b] = four;

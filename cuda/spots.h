@@ -239,7 +239,7 @@ DB_CUDA_FN void render_tile(spot_motion motion, const db_cuda_arguments *a) {
 }
 
 DB_CUDA_FN fine residual_at(const db_cuda_arguments *a, const pixel_place *p, fine intensity) {
-    return residual_of(&a->job, intensity, ((const float *)a->job.data)[p->element]);
+    return residual_of(&a->job, intensity, data_at_element(&a->job, p->element));
 }
 
 /* A pixel's row of the normal equations; zeros behind its end, and all of it where the pixel does
@@ -281,7 +281,7 @@ DB_CUDA_FN fine weight_of_pixel(const db_cuda_arguments *a, const db_region *reg
     *p = none;
     if (i >= (uint32_t)region->fast_count * (uint32_t)region->slow_count) return 0;
     *p = pixel_of_tile(region, i);
-    return a->job.weight ? (fine)((const float *)a->job.weight)[p->element] : 1;
+    return weight_at_element(&a->job, p->element);
 }
 
 /* The thread's squares of residuals of a tile that shows nothing. */

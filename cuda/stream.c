@@ -54,7 +54,7 @@ db_status db_cuda_results_there(db_context *context, db_device_plan *plan, int o
 
 db_status db_cuda_need_more(db_context *context, db_device_plan *plan, db_cuda_buffer *buffer,
                             size_t bytes, const char *what) {
-    if (plan->asynchronous && buffer->bytes && buffer->bytes < bytes)
+    if (buffer->bytes && buffer->bytes < bytes)
         DB_CUDA_TRY(context, plan->number, cudaStreamSynchronize(plan->stream), what);
     return db_cuda_need(context, plan->number, buffer, bytes, what);
 }

@@ -17,10 +17,10 @@ static int on_device(const db_device_plan *plan, const void *memory) {
 /* Data and weights on the device: used in place if they are there already, else copied. */
 static db_status bring_data(db_context *context, db_device_plan *plan, const db_device_work *work,
                             db_cuda_layout layout, db_cuda_arguments *a) {
-    const float *const given[] = { work->job.data, work->job.weight };
-    const float *there[2] = { given[0], given[1] };
-    const size_t bytes =
-        (layout == DB_CUDA_PACKED ? (size_t)plan->pixels : work->pixels) * sizeof(float);
+    const void *const given[] = { work->job.data, work->job.weight };
+    const void *there[2] = { given[0], given[1] };
+    const size_t size = work->job.data_type == DB_FLOAT32 ? sizeof(float) : sizeof(double),
+                 bytes = (layout == DB_CUDA_PACKED ? (size_t)plan->pixels : work->pixels) * size;
     size_t own = 0;
     int wanted[2];
     for (int i = 0; i < 2; i++) {
@@ -28,13 +28,13 @@ static db_status bring_data(db_context *context, db_device_plan *plan, const db_
         wanted[i] = given[i] && !on_device(plan, given[i]);
         own += (size_t)wanted[i];
     }
-    DB_TRY(db_cuda_need(context, plan->number, &plan->data, own * bytes, "data and weights"));
+    DB_TRY(db_cuda_need_more(context, plan, &plan->data, own * bytes, "data and weights"));
     own = 0;
     for (int i = 0; i < 2; i++) {
         if (!wanted[i]) continue;
         char *const to = (char *)plan->data.memory + own++ * bytes;
-        DB_TRY(db_cuda_to_device(context, plan, layout, to, given[i], sizeof(float)));
-        there[i] = (const float *)(void *)to;
+        DB_TRY(db_cuda_to_device(context, plan, layout, to, given[i], size));
+        there[i] = to;
     }
     a->job.data = there[0];
     a->job.weight = there[1];
@@ -120,16 +120,17 @@ static size_t panel_count(const db_device_work *work) {
 static db_status normal(db_context *context, db_device_plan *plan, const db_device_work *work,
                         double *sums) {
     const db_cuda_layout layout =
-        on_device(plan, work->job.data) || on_device(plan, work->job.weight) ? DB_CUDA_AS_GIVEN
-                                                                             : DB_CUDA_PACKED;
+        on_device(plan, work->job.data) || on_device(plan, work->job.weight) || work->job.background
+            ? DB_CUDA_AS_GIVEN
+            : DB_CUDA_PACKED;
     db_cuda_arguments a = db_cuda_arguments_of(plan, work, layout);
     const uint32_t threads = db_device_has_spots(work->kind) ? choose_slots_of_spots(plan, work, &a)
                                                              : choose_slots(plan, work, &a);
     const size_t sum_bytes = a.size * sizeof(double);
-    DB_TRY(db_cuda_need(context, plan->number, &plan->sums, a.slots * sum_bytes,
-                        "the sums of normal equations"));
+    DB_TRY(db_cuda_need_more(context, plan, &plan->sums, a.slots * sum_bytes,
+                             "the sums of normal equations"));
     DB_TRY(db_cuda_need_locked(context, plan->number, &plan->host_sums, sum_bytes));
-    DB_TRY(db_cuda_values_bring(context, plan, work, 1, &a));
+    DB_TRY(db_cuda_values_bring(context, plan, work, DB_CUDA_NORMAL, &a));
     DB_TRY(bring_data(context, plan, work, layout, &a));
     a.sums = plan->sums.memory;
     a.lattice_first = lattice_is_first(work, panel_count(work));

@@ -42,24 +42,30 @@ static void clear_pointers(db_kernel_job *job) {
                                       offsetof(db_kernel_job, spots.step),
                                       offsetof(db_kernel_job, spots.slope_double),
                                       offsetof(db_kernel_job, spots.slope_float),
+                                      offsetof(db_kernel_job, background),
                                       offsetof(db_kernel_job, derivative) };
     job->reference = NULL;
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         set_pointer(job, members[i], NULL);
 }
 
-static db_cuda_array *find(db_cuda_values *values, size_t member, int normal) {
+static db_cuda_array *find(db_cuda_values *values, size_t member, int use) {
     for (size_t i = 0; i < values->count; i++)
-        if (values->array[i].member == member && values->array[i].normal == normal)
+        if (values->array[i].member == member && values->array[i].use == use)
             return &values->array[i];
     return NULL;
 }
 
+static size_t row_bytes(const db_device_work *work) {
+    return work->precision == DB_PRECISION_MIXED ? sizeof(db_cuda_row_float)
+                                                 : sizeof(db_cuda_row_double);
+}
+
 /* Coefficients are laid out for the device (db_cuda_row_*): so many bytes. */
 static size_t coefficient_bytes(const db_device_work *work, size_t bytes) {
-    return bytes / sizeof(db_kernel_contraction) *
-           (work->precision == DB_PRECISION_MIXED ? sizeof(db_cuda_row_float)
-                                                  : sizeof(db_cuda_row_double));
+    const size_t runs = bytes / sizeof(db_kernel_contraction);
+    if (!work->job.tangent) return runs * row_bytes(work);
+    return runs / work->job.parameter_count * db_cuda_tangent_images(work) * row_bytes(work);
 }
 
 static int is_coefficients(size_t member) { return member == offsetof(db_kernel_job, contraction); }
@@ -71,16 +77,16 @@ static size_t bytes_of(const db_device_work *work, const db_device_array *array)
 /* Gives every small array its place. Where one is new or has grown, memory is allocated for all,
  * and all are copied again. */
 static db_status make_room(db_context *context, db_device_plan *plan, const db_device_work *work,
-                           int normal) {
+                           db_cuda_use use) {
     db_cuda_values *values = &plan->values;
     int changed = 0;
     for (size_t i = 0; i < work->array_count; i++) {
         const db_device_array *wanted = &work->array[i];
-        const int own = normal && is_coefficients(wanted->member);
+        const int own = is_coefficients(wanted->member) ? (int)use : 0;
         db_cuda_array *array = find(values, wanted->member, own);
         if (!array) {
             array = &values->array[values->count++];
-            *array = (db_cuda_array){ .member = wanted->member, .normal = own };
+            *array = (db_cuda_array){ .member = wanted->member, .use = own };
         }
         const size_t bytes = bytes_of(work, wanted);
         if (wanted->version || bytes <= array->room) continue;
@@ -152,6 +158,81 @@ static void lay_out_float(const db_kernel_contraction *c, int loose, db_cuda_row
     }
 }
 
+/* Derivatives along a direction */
+
+/* Number of a panel's loose column of a run's column; -1: it is not loose. */
+static int loose_number(const db_kernel_contraction *c, int i) {
+    return c->first_column + i - DB_COLUMN_AMPLITUDE < 0
+               ? -1
+               : c->first_column + i - DB_COLUMN_AMPLITUDE;
+}
+
+static size_t loose_columns(const db_device_work *work, size_t panel) {
+    const size_t runs = work->job.parameter_count;
+    size_t count = 0;
+    for (size_t n = 0; n < runs; n++) {
+        const db_kernel_contraction *c = &work->job.contraction[panel * runs + n];
+        for (int i = 0; i < c->columns; i++) count += loose_number(c, i) >= 0;
+    }
+    return count;
+}
+
+static size_t panels_of(const db_device_work *work) {
+    for (size_t i = 0; i < work->array_count; i++)
+        if (work->array[i].member == offsetof(db_kernel_job, panel))
+            return work->array[i].bytes / sizeof *work->job.panel;
+    return 0;
+}
+
+size_t db_cuda_tangent_images(const db_device_work *work) {
+    size_t most = 1;
+    for (size_t panel = 0; panel < panels_of(work); panel++) {
+        const size_t loose = loose_columns(work, panel);
+        if (loose > most) most = loose;
+    }
+    return most;
+}
+
+/* Adds a run of columns to the panel's rows; *next: row of the next loose column. */
+static void lay_out_run(const db_kernel_contraction *c, int mixed, char *rows, size_t *next) {
+    for (int i = 0; i < c->columns; i++) {
+        const int loose = loose_number(c, i);
+        const size_t row = loose < 0 ? 0 : (*next)++;
+        db_cuda_row_double *const wide = (db_cuda_row_double *)(void *)rows + row;
+        db_cuda_row_float *const fine = (db_cuda_row_float *)(void *)rows + row;
+        if (loose >= 0 && mixed) {
+            fine->windows |= DB_CUDA_WINDOW_LOOSE;
+            fine->loose = loose;
+            fine->loose_coefficient = c->coefficient_float[i];
+        } else if (loose >= 0) {
+            wide->windows |= DB_CUDA_WINDOW_LOOSE;
+            wide->loose = loose;
+            wide->loose_coefficient = c->coefficient_double[i];
+        } else if (mixed)
+            fine->coefficient[c->first_column + i] = c->coefficient_float[i];
+        else
+            wide->coefficient[c->first_column + i] = c->coefficient_double[i];
+    }
+    if (mixed)
+        ((db_cuda_row_float *)(void *)rows)->windows |= windows_of(c);
+    else
+        ((db_cuda_row_double *)(void *)rows)->windows |= windows_of(c);
+}
+
+/* All rows of all panels, anew: a direction is seldom the same again. */
+static void fill_tangent(const db_device_work *work, char *out, int *changed) {
+    const size_t images = db_cuda_tangent_images(work), runs = work->job.parameter_count;
+    for (size_t panel = 0; panel < panels_of(work); panel++) {
+        char *const rows = out + panel * images * row_bytes(work);
+        size_t next = 0;
+        memset(rows, 0, images * row_bytes(work));
+        for (size_t n = 0; n < runs; n++)
+            lay_out_run(&work->job.contraction[panel * runs + n], db_cuda_is_mixed(work), rows,
+                        &next);
+    }
+    *changed = 1;
+}
+
 /* Writes coefficients where they differ from what is there. */
 static db_status fill_coefficients(db_context *context, const db_device_work *work, size_t bytes,
                                    char *out, int *changed) {
@@ -186,7 +267,9 @@ static db_status fill(db_context *context, db_cuda_values *values, const db_devi
     const size_t bytes = bytes_of(work, wanted);
     *changed = array->bytes != bytes;
     array->bytes = 0; /* until it is on the device */
-    if (is_coefficients(wanted->member)) {
+    if (is_coefficients(wanted->member) && work->job.tangent) {
+        fill_tangent(work, copy, changed);
+    } else if (is_coefficients(wanted->member)) {
         DB_TRY(fill_coefficients(context, work, wanted->bytes, copy, changed));
     } else {
         const void *from = pointer_at(&work->job, wanted->member);
@@ -205,8 +288,9 @@ static db_status copy_range(db_context *context, db_device_plan *plan, size_t be
 }
 
 static const char *name_of(size_t member) {
-    return member < offsetof(db_kernel_job, spots) ? "the list of structure factors"
-                                                   : "the list of spots";
+    return member == offsetof(db_kernel_job, background) ? "the background"
+           : member < offsetof(db_kernel_job, spots)     ? "the list of structure factors"
+                                                         : "the list of spots";
 }
 
 /* Memory for a large array. One that has grown may grow again: it gets a quarter more. */
@@ -229,15 +313,15 @@ static db_status bring_large(db_context *context, db_device_plan *plan, const db
 }
 
 static db_status bring(db_context *context, db_device_plan *plan, const db_device_work *work,
-                       int normal, db_cuda_arguments *a) {
+                       db_cuda_use use, db_cuda_arguments *a) {
     db_cuda_values *values = &plan->values;
     size_t begin = 0, end = 0; /* of neighbouring changes */
     clear_pointers(&a->job);
-    DB_TRY(make_room(context, plan, work, normal));
+    DB_TRY(make_room(context, plan, work, use));
     for (size_t i = 0; i < work->array_count; i++) {
         const db_device_array *wanted = &work->array[i];
         db_cuda_array *array =
-            find(values, wanted->member, normal && is_coefficients(wanted->member));
+            find(values, wanted->member, is_coefficients(wanted->member) ? (int)use : 0);
         if (wanted->version) {
             DB_TRY(bring_large(context, plan, work, wanted, array));
             set_pointer(&a->job, wanted->member, array->own.memory);
@@ -262,7 +346,7 @@ static db_status bring(db_context *context, db_device_plan *plan, const db_devic
 
 db_status db_cuda_values_reserve(db_context *context, db_device_plan *plan,
                                  const db_device_work *work) {
-    DB_TRY(make_room(context, plan, work, 0));
+    DB_TRY(make_room(context, plan, work, DB_CUDA_IMAGES));
     for (size_t i = 0; i < work->array_count; i++) {
         const db_device_array *wanted = &work->array[i];
         db_cuda_array *array = find(&plan->values, wanted->member, 0);
@@ -273,9 +357,9 @@ db_status db_cuda_values_reserve(db_context *context, db_device_plan *plan,
 }
 
 db_status db_cuda_values_bring(db_context *context, db_device_plan *plan,
-                               const db_device_work *work, int normal, db_cuda_arguments *a) {
+                               const db_device_work *work, db_cuda_use use, db_cuda_arguments *a) {
     db_status status = db_cuda_box_open(context, plan);
-    if (status == DB_OK) status = bring(context, plan, work, normal, a);
+    if (status == DB_OK) status = bring(context, plan, work, use, a);
     for (size_t i = 0; status != DB_OK && i < plan->values.count; i++)
         plan->values.array[i].bytes = 0;
     return status;

@@ -1,6 +1,7 @@
 /* A plan on a device: what the backend is handed, and when. */
 #include "engine/device_plan.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,16 @@ static void add_array(db_device_work *work, size_t member, size_t count, size_t 
 #define ADD(member, count, version)                                                                \
     add_array(work, offsetof(db_kernel_job, member), count, sizeof *work->job.member, version)
 
+/* That of an array of the plan; of one that another call puts in its place, a version that never comes
+ * again. */
+static unsigned long version_of(db_plan *plan, const void *array, const void *own,
+                                unsigned long version) {
+    return array == own ? version : ULONG_MAX - plan->passing_version++;
+}
+
 /* Spots in closed form; none before a plan's first image. */
-static void list_spots(const db_plan *plan, db_device_work *work) {
+static void list_spots(db_plan *plan, db_device_work *work) {
+    const db_kernel_spots *own = &plan->job.spots;
     const db_kernel_spots *spots = &work->job.spots;
     const size_t columns = (size_t)(spots->moving ? DB_SPOT_COLUMNS_MOVING : DB_SPOT_COLUMNS),
                  slopes = db_device_has_slopes(work->kind)
@@ -23,16 +32,18 @@ static void list_spots(const db_plan *plan, db_device_work *work) {
     if (!spots->first) return;
     ADD(spots.first, plan->region_count + 1, plan->spots_version);
     ADD(spots.number, spots->first[plan->region_count], plan->spots_version);
-    ADD(spots.spot, spots->count, plan->spots_version);
+    ADD(spots.spot, spots->count, version_of(plan, spots->spot, own->spot, plan->spots_version));
     if (work->precision == DB_PRECISION_MIXED)
-        ADD(spots.slope_float, slopes, plan->spot_slopes_version);
+        ADD(spots.slope_float, slopes,
+            version_of(plan, spots->slope_float, own->slope_float, plan->spot_slopes_version));
     else
-        ADD(spots.slope_double, slopes, plan->spot_slopes_version);
+        ADD(spots.slope_double, slopes,
+            version_of(plan, spots->slope_double, own->slope_double, plan->spot_slopes_version));
     if (spots->step) ADD(spots.step, work->job.parameter_count, 0);
 }
 
 /* Everything that kernels of this kind and precision read through the job's pointers. */
-static void list_arrays(const db_plan *plan, db_device_work *work) {
+static void list_arrays(db_plan *plan, db_device_work *work) {
     const db_kernel_job *job = &work->job;
     const int mixed = work->precision == DB_PRECISION_MIXED,
               gradient = db_device_has_slopes(work->kind);
@@ -49,11 +60,14 @@ static void list_arrays(const db_plan *plan, db_device_work *work) {
         ADD(sample_float, job->sample_count, 0);
         ADD(lattice_slope_float, rotations * job->sample_count * 9, 0);
         ADD(source_slope_float, sources * job->source_count, 0);
-        ADD(intensity_float, squares, plan->table_version);
+        ADD(intensity_float, squares,
+            version_of(plan, job->intensity_float, plan->job.intensity_float, plan->table_version));
     } else {
         ADD(lattice_slope_double, rotations * job->sample_count * 9, 0);
         ADD(source_slope_double, sources * job->source_count, 0);
-        ADD(intensity_double, squares, plan->table_version);
+        ADD(intensity_double, squares,
+            version_of(plan, job->intensity_double, plan->job.intensity_double,
+                       plan->table_version));
     }
     ADD(region_node, job->region_node ? 3 * plan->region_count : 0, 0);
     ADD(amplitude_table, job->interpolate ? plan->margin_count : 0, plan->table_version);
@@ -66,7 +80,19 @@ static void list_arrays(const db_plan *plan, db_device_work *work) {
     if (db_device_has_spots(work->kind)) list_spots(plan, work);
 }
 
-static db_device_work work_of(const db_plan *plan, const db_kernel_job *job, db_kernel_kind kind) {
+static size_t pixel_bytes(db_pixel_type type) {
+    return type == DB_FLOAT64 ? sizeof(double) : sizeof(float);
+}
+
+/* The background, where the host has it. */
+static void list_background(db_plan *plan, db_device_work *work, unsigned long version) {
+    if (!work->job.background || db_device_has(plan, work->job.background)) return;
+    add_array(work, offsetof(db_kernel_job, background), plan->pixels,
+              pixel_bytes(plan->job.pixel_type),
+              version ? version : ULONG_MAX - plan->passing_version++);
+}
+
+static db_device_work work_of(db_plan *plan, const db_kernel_job *job, db_kernel_kind kind) {
     db_device_work work = { .job = *job,
                             .precision = plan->precision,
                             .kind = kind,
@@ -119,17 +145,17 @@ const char *db_plan_device(const db_plan *plan) {
     return plan->device_part ? plan->device.name : "cpu";
 }
 
-static int in_device_memory(const db_plan *plan, const void *memory) {
-    return memory &&
+int db_device_has(const db_plan *plan, const void *memory) {
+    return memory && plan->device_part &&
            plan->device.backend->operations->is_device_memory(plan->device.number, memory);
 }
 
 static int any_in_device_memory(const db_plan *plan, const db_device_work *work) {
     const db_kernel_job *job = &work->job;
-    int any = in_device_memory(plan, job->image) || in_device_memory(plan, job->data) ||
-              in_device_memory(plan, job->weight);
-    for (size_t k = 0; job->derivative && k < plan->parameter_count; k++)
-        any |= in_device_memory(plan, job->derivative[k]);
+    int any = db_device_has(plan, job->image) || db_device_has(plan, job->data) ||
+              db_device_has(plan, job->weight);
+    for (size_t k = 0; job->derivative && k < db_device_derivatives(work); k++)
+        any |= db_device_has(plan, job->derivative[k]);
     return any;
 }
 
@@ -169,15 +195,52 @@ db_status db_device_normal(db_plan *plan, const db_kernel_job *job, double *sums
     db_device_work work = work_of(plan, job, db_plan_gradient_kind(plan));
     work.job.image = NULL;
     work.job.derivative = NULL;
+    list_background(plan, &work, plan->background_version);
     return run(plan, &work, sums, done);
 }
 
-db_status db_device_bring(db_plan *plan, const float *pixels, float **copy) {
+db_status db_device_tangent(db_plan *plan, const db_kernel_job *job, int *done) {
+    const db_device_work work = work_of(plan, job, db_plan_gradient_kind(plan));
+    return run(plan, &work, NULL, done);
+}
+
+db_status db_device_variant(db_plan *plan, const db_kernel_job *job, int *done) {
+    const db_device_work work = work_of(plan, job, db_plan_forward_kind(plan));
+    return run(plan, &work, NULL, done);
+}
+
+db_status db_device_add(db_plan *plan, int copy, const void *from, unsigned long version,
+                        void *to) {
+    db_device_work work = { .job = plan->job,
+                            .precision = plan->precision,
+                            .kind = db_plan_forward_kind(plan),
+                            .region_count = plan->region_count,
+                            .pixels = plan->pixels };
+    work.job.image = to;
+    work.job.background = from;
+    list_background(plan, &work, version);
+    return plan->device.backend->operations->add(plan->context, plan->device_part, &work, copy);
+}
+
+db_status db_device_bring(db_plan *plan, db_pixel_type type, const void *pixels, void **copy) {
+    const size_t bytes = plan->pixels * pixel_bytes(type);
     *copy = NULL;
-    if (!plan->device.backend || !in_device_memory(plan, pixels)) return DB_OK;
-    *copy = malloc(plan->pixels * sizeof **copy);
+    if (!db_device_has(plan, pixels)) return DB_OK;
+    *copy = malloc(bytes);
     if (!*copy) return db_fail_memory(plan->context, "pixels of a device");
-    return db_plan_memory_read(plan, pixels, *copy, plan->pixels * sizeof **copy);
+    const db_status status = db_plan_memory_read(plan, pixels, *copy, bytes);
+    if (status == DB_OK) return DB_OK;
+    free(*copy);
+    *copy = NULL;
+    return status;
+}
+
+void db_plan_note_processor(db_plan *plan, const char *what) {
+    if (db_plan_on_device(plan)) plan->device_note = what;
+}
+
+const char *db_plan_device_note(const db_plan *plan) {
+    return plan->device_note ? plan->device_note : "";
 }
 
 /* Streams */

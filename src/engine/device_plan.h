@@ -37,6 +37,12 @@ static inline int db_device_has_spots(db_kernel_kind kind) {
     return kind == DB_KERNEL_SPOTS_FORWARD || kind == DB_KERNEL_SPOTS_GRADIENT;
 }
 
+/* Derivative images that a work's job has room for. */
+static inline size_t db_device_derivatives(const db_device_work *work) {
+    if (!db_device_has_slopes(work->kind)) return 0;
+    return work->job.tangent ? 1 : work->job.parameter_count;
+}
+
 /* A backend's part of one plan. */
 typedef struct db_device_plan db_device_plan;
 
@@ -50,11 +56,17 @@ typedef struct db_device_operations {
                         db_device_plan **plan);
     /* what the next plan of the context can use may be kept in its device_pool */
     void (*destroy)(db_context *context, db_device_plan *plan);
-    /* Image, and derivatives if work->kind has them, to where the job's pointers say. */
+    /* Image, and derivatives if work->kind has them, to where the job's pointers say; those of a job
+     * with a tangent added up. */
     db_status (*render)(db_context *context, db_device_plan *plan, const db_device_work *work);
     /* sums[db_normal_size(job.parameter_count + 1)]: as the kernels add them up on the host */
     db_status (*normal)(db_context *context, db_device_plan *plan, const db_device_work *work,
                         double *sums);
+    /* image += background of the work's job, or = where it is to be a copy, for the elements of the
+     * plan's regions, each once; the image is in the device's memory, the background there or an array
+     * of the work */
+    db_status (*add)(db_context *context, db_device_plan *plan, const db_device_work *work,
+                     int copy);
     /* Work goes to this stream from now on, behind all that is under way; it is the caller's, or not
      * looked at where the plan's own is wanted. */
     db_status (*set_stream)(db_context *context, db_device_plan *plan, db_stream_use use,
@@ -84,8 +96,24 @@ db_status db_device_render(db_plan *plan, db_kernel_kind kind, int *done);
 /* The same for the sums of normal equations over `job`. */
 db_status db_device_normal(db_plan *plan, const db_kernel_job *job, double *sums, int *done);
 
+/* Renders an image and its derivative along a direction: job->tangent is 1. */
+db_status db_device_tangent(db_plan *plan, const db_kernel_job *job, int *done);
+
+/* Renders `job`, a variant of the plan's without derivatives. */
+db_status db_device_variant(db_plan *plan, const db_kernel_job *job, int *done);
+
+/* 1: the host cannot read or write it. */
+int db_device_has(const db_plan *plan, const void *memory);
+
+/* to += from, or = where `copy`, of images; `to` is in the device's memory. version: of an image that
+ * stays the same from call to call, else 0. */
+db_status db_device_add(db_plan *plan, int copy, const void *from, unsigned long version, void *to);
+
+/* Notes what of the present call the processor does for a plan on a device: db_plan_device_note. */
+void db_plan_note_processor(db_plan *plan, const char *what);
+
 /* A copy that the host can read of the plan's pixels, for the caller to free; NULL where it can
  * read them as they are. */
-db_status db_device_bring(db_plan *plan, const float *pixels, float **copy);
+db_status db_device_bring(db_plan *plan, db_pixel_type type, const void *pixels, void **copy);
 
 #endif

@@ -150,8 +150,7 @@ db_status db_plan_forward(db_plan *plan, void *image) {
     plan->job.image = image;
     if (plan->spots) DB_TRY(db_spots_fill(plan));
     DB_TRY(render(plan, db_plan_forward_kind(plan)));
-    db_plan_add_background(plan, image);
-    return DB_OK;
+    return db_plan_add_background(plan, image);
 }
 
 db_status db_plan_prepare_slopes(db_plan *plan) {
@@ -180,6 +179,5 @@ db_status db_plan_gradient(db_plan *plan, void *image, void *const *derivatives)
         plan->derivative[plan->position[k]] = derivatives[k];
     plan->job.derivative = plan->derivative;
     DB_TRY(render(plan, db_plan_gradient_kind(plan)));
-    db_plan_add_background(plan, image);
-    return DB_OK;
+    return db_plan_add_background(plan, image);
 }

@@ -2,7 +2,9 @@
  * in the order of the slots, so that sums have the same bits for any number of threads. */
 #include "engine/plan_amplitudes.h"
 
+#include "engine/device_plan.h"
 #include "engine/execute.h"
+#include "engine/plan_background.h"
 #include "engine/spots.h"
 #include "kernel/amplitude_sums.h"
 #include "model/amplitude_box.h"
@@ -280,6 +282,44 @@ static void render_direction(const db_execution *x, size_t slot, int thread) {
     x->kernel(x->job, x->plan->tiles + slot, 1, NULL, NULL);
 }
 
+static db_status render_on_processor(db_plan *plan, const db_kernel_job *job, db_kernel_kind kind) {
+    const db_execution x = { .plan = plan,
+                             .job = job,
+                             .kernel =
+                                 db_kernel_instance(plan->context->isa, plan->precision, kind),
+                             .slots = plan->tile_count,
+                             .work = kind == DB_KERNEL_AMPLITUDES ? render_direction : NULL };
+    return db_execute(&x);
+}
+
+/* By way of the host's memory where the image belongs to a device. */
+static db_status render_beside_device(db_plan *plan, const db_kernel_job *job,
+                                      db_kernel_kind kind) {
+    const size_t each = plan->job.pixel_type == DB_FLOAT64 ? sizeof(double) : sizeof(float);
+    db_kernel_job own = *job;
+    if (!db_device_has(plan, job->image)) return render_on_processor(plan, job, kind);
+    own.image = malloc(plan->pixels * each);
+    if (!own.image) return db_fail_memory(plan->context, "an image of a device");
+    db_status status = render_on_processor(plan, &own, kind);
+    if (status == DB_OK) status = db_plan_add_image(plan, 1, own.image, job->image);
+    free(own.image);
+    return status;
+}
+
+static db_status render_variant(db_plan *plan, const db_kernel_job *job, db_kernel_kind kind) {
+    if (kind == DB_KERNEL_AMPLITUDES) {
+        db_plan_note_processor(plan,
+                               "the image along a direction of interpolated structure factors");
+        return render_beside_device(plan, job, kind);
+    }
+    if (db_plan_on_device(plan)) {
+        int done;
+        const db_status status = db_device_variant(plan, job, &done);
+        if (done) return status;
+    }
+    return render_on_processor(plan, job, kind);
+}
+
 /* The kernels' own image, of a job whose squared structure factors are their derivatives, and that has
  * nothing but the crystal. */
 db_status db_plan_amplitudes_jvp(db_plan *plan, const double *amplitudes, const double *default_F,
@@ -306,13 +346,7 @@ db_status db_plan_amplitudes_jvp(db_plan *plan, const double *amplitudes, const 
             job.default_intensity = 2 * amplitude_of(plan, 0) * (default_F ? *default_F : 0);
     }
     if (!table) return db_fail_memory(plan->context, "a direction of structure factors");
-    const db_execution x = { .plan = plan,
-                             .job = &job,
-                             .kernel =
-                                 db_kernel_instance(plan->context->isa, plan->precision, kind),
-                             .slots = plan->tile_count,
-                             .work = kind == DB_KERNEL_AMPLITUDES ? render_direction : NULL };
-    const db_status status = db_execute(&x);
+    const db_status status = render_variant(plan, &job, kind);
     free(table);
     return status;
 }

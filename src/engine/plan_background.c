@@ -71,7 +71,7 @@ db_status db_plan_list_elements(db_plan *plan) {
     return DB_OK;
 }
 
-void db_plan_add_image(const db_plan *plan, int copy, const void *from, void *to) {
+static void add_on_host(const db_plan *plan, int copy, const void *from, void *to) {
     const int wide = plan->job.pixel_type == DB_FLOAT64;
     const size_t each = wide ? sizeof(double) : sizeof(float);
     for (size_t i = 0; i < plan->background->run_count; i++) {
@@ -88,13 +88,26 @@ void db_plan_add_image(const db_plan *plan, int copy, const void *from, void *to
     }
 }
 
+db_status db_plan_add_image(db_plan *plan, int copy, const void *from, void *to) {
+    void *brought;
+    if (db_device_has(plan, to)) return db_device_add(plan, copy, from, 0, to);
+    DB_TRY(db_device_bring(plan, plan->job.pixel_type, from, &brought));
+    add_on_host(plan, copy, brought ? brought : from, to);
+    free(brought);
+    return DB_OK;
+}
+
 const void *db_plan_background_pixels(const db_plan *plan) {
     return plan->background ? plan->background->pixels : NULL;
 }
 
-void db_plan_add_background(const db_plan *plan, void *image) {
+db_status db_plan_add_background(db_plan *plan, void *image) {
     const void *const background = db_plan_background_pixels(plan);
-    if (background && image) db_plan_add_image(plan, 0, background, image);
+    if (!background || !image) return DB_OK;
+    if (db_device_has(plan, image))
+        return db_device_add(plan, 0, background, plan->background_version, image);
+    add_on_host(plan, 0, background, image);
+    return DB_OK;
 }
 
 db_status db_plan_check_background(const db_plan *plan, const char *what, const void *background) {
@@ -111,12 +124,20 @@ db_status db_plan_check_background(const db_plan *plan, const char *what, const 
     return DB_OK;
 }
 
+/* A copy of pixels that the host can read, unless they are not finite. */
+static db_status keep(db_plan *plan, const void *background) {
+    db_plan_background *own = plan->background;
+    DB_TRY(db_plan_check_background(plan, "background", background));
+    if (!own->pixels)
+        own->pixels = calloc(plan->pixels,
+                             plan->job.pixel_type == DB_FLOAT64 ? sizeof(double) : sizeof(float));
+    if (!own->pixels) return db_fail_memory(plan->context, "the background of a plan");
+    add_on_host(plan, 1, background, own->pixels);
+    plan->background_version++;
+    return DB_OK;
+}
+
 db_status db_plan_set_background(db_plan *plan, const void *background) {
-    if (background && db_plan_on_device(plan))
-        return db_fail(plan->context, DB_ERROR_UNSUPPORTED,
-                       "device %s adds no background to images; add it to them, and subtract it "
-                       "from the data",
-                       db_plan_device(plan));
     DB_TRY(db_plan_list_elements(plan));
     db_plan_background *own = plan->background;
     if (!background) {
@@ -124,11 +145,9 @@ db_status db_plan_set_background(db_plan *plan, const void *background) {
         own->pixels = NULL;
         return DB_OK;
     }
-    DB_TRY(db_plan_check_background(plan, "background", background));
-    if (!own->pixels)
-        own->pixels = calloc(plan->pixels,
-                             plan->job.pixel_type == DB_FLOAT64 ? sizeof(double) : sizeof(float));
-    if (!own->pixels) return db_fail_memory(plan->context, "the background of a plan");
-    db_plan_add_image(plan, 1, background, own->pixels);
-    return DB_OK;
+    void *brought;
+    DB_TRY(db_device_bring(plan, plan->job.pixel_type, background, &brought));
+    const db_status status = keep(plan, brought ? brought : background);
+    free(brought);
+    return status;
 }

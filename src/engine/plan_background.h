@@ -12,7 +12,7 @@ void db_plan_background_destroy(db_plan_background *own);
 const void *db_plan_background_pixels(const db_plan *plan);
 
 /* Adds it, if there is one, to an image that has been rendered; NULL is ignored. */
-void db_plan_add_background(const db_plan *plan, void *image);
+db_status db_plan_add_background(db_plan *plan, void *image);
 
 /* Prepares what the following functions need. */
 db_status db_plan_list_elements(db_plan *plan);
@@ -22,7 +22,7 @@ db_status db_plan_list_elements(db_plan *plan);
 db_status db_plan_check_background(const db_plan *plan, const char *what, const void *pixels);
 
 /* to[i] += from[i], or = where `copy`, of images of the plan's pixel type: for all elements of the plan's
- * regions, for each once. */
-void db_plan_add_image(const db_plan *plan, int copy, const void *from, void *to);
+ * regions, for each once. Either may be in the memory of the plan's device. */
+db_status db_plan_add_image(db_plan *plan, int copy, const void *from, void *to);
 
 #endif

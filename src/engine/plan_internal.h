@@ -71,6 +71,8 @@ struct db_plan {
     unsigned long table_version; /* counts the fillings of the table */
     /* and those of the spots and their slopes */
     unsigned long spots_version, spot_slopes_version;
+    unsigned long background_version, passing_version; /* passing: of what no plan keeps */
+    const char *device_note; /* what of the last call the processor did for a device, or "" */
 };
 
 /* db_plan_create for the processor, whatever the context's device. */

@@ -150,13 +150,13 @@ static db_status sum_products(db_plan *plan, const db_kernel_job *job) {
     return sum_on_processor(plan, job, plan->normal->size);
 }
 
-/* The same for pixels that may be in a device's memory, which are floats. */
+/* The same for pixels that may be in a device's memory. */
 static db_status explain_on_host(db_plan *plan, db_pixel_type type, const void *data,
                                  const void *weight) {
-    float *data_copy = NULL;
-    float *weight_copy = NULL;
-    db_status status = db_device_bring(plan, data, &data_copy);
-    if (status == DB_OK && weight) status = db_device_bring(plan, weight, &weight_copy);
+    void *data_copy = NULL;
+    void *weight_copy = NULL;
+    db_status status = db_device_bring(plan, type, data, &data_copy);
+    if (status == DB_OK && weight) status = db_device_bring(plan, type, weight, &weight_copy);
     if (status == DB_OK)
         status =
             explain(plan, type, data_copy ? data_copy : data, weight_copy ? weight_copy : weight);
@@ -202,10 +202,7 @@ static db_status check_normal(const db_plan *plan, db_pixel_type type, const voi
                        "normal equations: expected data of type DB_FLOAT32 or DB_FLOAT64, found "
                        "type %d",
                        (int)type);
-    if (type == DB_FLOAT32 || !db_plan_on_device(plan)) return DB_OK;
-    return db_fail(plan->context, DB_ERROR_UNSUPPORTED,
-                   "normal equations on device %s: expected data of 32 bits, found 64 bits",
-                   db_plan_device(plan));
+    return DB_OK;
 }
 
 db_status db_plan_normal_typed(db_plan *plan, db_pixel_type type, const void *data,
@@ -278,21 +275,22 @@ static db_status form_gradient(const db_plan *plan, const double *sums, double s
 }
 
 /* Of a cotangent that may be in a device's memory. */
-static db_status check_cotangent_there(db_plan *plan, const float *cotangent) {
-    float *copy;
-    DB_TRY(db_device_bring(plan, cotangent, &copy));
+static db_status check_cotangent_there(db_plan *plan, const void *cotangent) {
+    void *copy;
+    DB_TRY(db_device_bring(plan, plan->job.pixel_type, cotangent, &copy));
     const db_status status = db_plan_check_cotangent(plan, copy ? copy : cotangent);
     free(copy);
     return status;
 }
 
 /* A device sums all products of the normal equations, for a residual that is -cotangent. */
-static db_status vjp_on_device(db_plan *plan, const float *cotangent, void *image, double *gradient,
+static db_status vjp_on_device(db_plan *plan, const void *cotangent, void *image, double *gradient,
                                int *done) {
     const db_normal *normal = plan->normal;
     db_kernel_job job = basis_job(plan);
     double by_image[DB_NORMAL_MOST_SPOTS] = { 0 };
     job.data = cotangent;
+    job.data_type = job.pixel_type;
     job.residual_scale = 0;
     *done = 1;
     if (!cotangent) return db_plan_check_cotangent(plan, NULL);
@@ -306,15 +304,6 @@ static db_status vjp_on_device(db_plan *plan, const float *cotangent, void *imag
     return image ? db_plan_forward(plan, image) : DB_OK;
 }
 
-static db_status check_usage(const db_plan *plan, const void *cotangent) {
-    if (cotangent && db_plan_on_device(plan) && plan->job.pixel_type != DB_FLOAT32)
-        return db_fail(plan->context, DB_ERROR_UNSUPPORTED,
-                       "product with a cotangent on device %s: expected a plan with pixels of "
-                       "32 bits, found 64 bits; create the plan with DB_FLOAT32",
-                       db_plan_device(plan));
-    return DB_OK;
-}
-
 /* Room for the products with each spot of each tile, cleared. */
 static db_status spot_products_create(const db_plan *plan, double **products) {
     *products = calloc(plan->job.spots.first[plan->region_count] + 1, sizeof **products);
@@ -323,9 +312,8 @@ static db_status spot_products_create(const db_plan *plan, double **products) {
 
 db_status db_plan_vjp_sums(db_plan *plan, const void *cotangent, void *image, double *gradient,
                            double **by_spot) {
-    DB_TRY(check_usage(plan, cotangent));
     DB_TRY(prepare(plan));
-    if (db_plan_on_device(plan)) {
+    if (db_plan_on_device(plan) && !by_spot) {
         int done;
         const db_status status = vjp_on_device(plan, cotangent, image, gradient, &done);
         if (done) return status;
@@ -340,7 +328,7 @@ db_status db_plan_vjp_sums(db_plan *plan, const void *cotangent, void *image, do
         job.spots.by_amplitude = *by_spot;
     }
     DB_TRY(sum_on_processor(plan, &job, normal->basis.count));
-    db_plan_add_background(plan, image);
+    DB_TRY(db_plan_add_background(plan, image));
     return form_gradient(plan, normal->sums, 1, gradient);
 }
 

@@ -121,11 +121,21 @@ static db_status check_usage(const db_plan *plan, const double *direction, const
         return db_fail(plan->context, DB_ERROR_INPUT,
                        "direction of %s: expected a finite number, found %g", name, direction[k]);
     }
-    if (!db_plan_on_device(plan)) return DB_OK;
-    return db_fail(plan->context, DB_ERROR_UNSUPPORTED,
-                   "device %s makes no derivative along a direction; call db_plan_gradient and add "
-                   "up its images, or use the processor",
-                   db_plan_device(plan));
+    return DB_OK;
+}
+
+static db_status render_tangent(db_plan *plan, const db_kernel_job *job) {
+    if (db_plan_on_device(plan)) {
+        int done;
+        const db_status status = db_device_tangent(plan, job, &done);
+        if (done) return status;
+    }
+    const db_execution x = { .plan = plan,
+                             .job = job,
+                             .kernel = db_kernel_instance(plan->context->isa, plan->precision,
+                                                          db_plan_gradient_kind(plan)),
+                             .slots = plan->tile_count };
+    return db_execute(&x);
 }
 
 db_status db_plan_jvp(db_plan *plan, const double *direction, void *image, void *tangent) {
@@ -140,13 +150,8 @@ db_status db_plan_jvp(db_plan *plan, const double *direction, void *image, void 
     job.lattice_wanted = job.single_wanted = 0;
     db_status status = combine_columns(plan, direction, &job, &columns);
     if (status == DB_OK && plan->spots) status = combine_spots(plan, direction, &job, &slopes);
-    const db_execution x = { .plan = plan,
-                             .job = &job,
-                             .kernel = db_kernel_instance(plan->context->isa, plan->precision,
-                                                          db_plan_gradient_kind(plan)),
-                             .slots = plan->tile_count };
-    if (status == DB_OK) status = db_execute(&x);
-    if (status == DB_OK) db_plan_add_background(plan, image);
+    if (status == DB_OK) status = render_tangent(plan, &job);
+    if (status == DB_OK) status = db_plan_add_background(plan, image);
     free(columns);
     free(slopes);
     return status;

@@ -28,30 +28,27 @@ static db_status check_vector(const db_plan *plan, const db_plan_vector *v, cons
                        "%s: amplitudes: the experiment has no list of structure factors, only "
                        "default_F",
                        what);
-    if (v->background && db_plan_on_device(plan))
-        return db_fail(plan->context, DB_ERROR_UNSUPPORTED,
-                       "%s: device %s has no background of images; its derivative is the "
-                       "cotangent itself",
-                       what, db_plan_device(plan));
     if (!has_amplitudes(v)) return DB_OK;
     DB_TRY(db_plan_need_all_reflections(plan, "derivatives by structure factors"));
     if (plan->experiment.reference.on)
         return db_fail(
             plan->context, DB_ERROR_UNSUPPORTED,
             "the reference's arithmetic (compat) has no derivatives by structure factors");
-    if (!db_plan_on_device(plan)) return DB_OK;
-    return db_fail(plan->context, DB_ERROR_UNSUPPORTED,
-                   "device %s makes no derivatives by structure factors; use the processor",
-                   db_plan_device(plan));
+    return DB_OK;
 }
 
-/* Spots in closed form are summed with the parameters. */
+/* Spots in closed form are summed with the parameters, by the processor; the image of a device too,
+ * unless it is to stay there. */
 static db_status vjp_of_spots(db_plan *plan, const void *cotangent, void *image,
                               const db_plan_vector *gradient) {
+    const int apart = db_device_has(plan, image);
     double *by_spot = NULL;
     double *by_parameter = malloc((plan->parameter_count + 1) * sizeof *by_parameter);
     db_status status = by_parameter ? DB_OK : db_fail_memory(plan->context, "a gradient");
-    if (status == DB_OK) status = db_plan_vjp_sums(plan, cotangent, image, by_parameter, &by_spot);
+    db_plan_note_processor(plan,
+                           "sums by parameters and structure factors of spots in closed form");
+    if (status == DB_OK)
+        status = db_plan_vjp_sums(plan, cotangent, apart ? NULL : image, by_parameter, &by_spot);
     if (status == DB_OK)
         status = db_plan_amplitudes_vjp(plan, cotangent, by_spot, gradient->amplitudes,
                                         gradient->default_F);
@@ -59,27 +56,40 @@ static db_status vjp_of_spots(db_plan *plan, const void *cotangent, void *image,
         gradient->parameters[k] = by_parameter[k];
     free(by_spot);
     free(by_parameter);
-    return status;
+    return status == DB_OK && apart ? db_plan_forward(plan, image) : status;
+}
+
+/* seen: the cotangent, where the host can read it */
+static db_status vjp_all(db_plan *plan, const void *cotangent, const void *seen, void *image,
+                         const db_plan_vector *gradient) {
+    if (gradient->background) {
+        DB_TRY(db_plan_check_cotangent(plan, seen));
+        DB_TRY(db_plan_list_elements(plan));
+        DB_TRY(db_plan_add_image(plan, 1, cotangent, gradient->background));
+    }
+    if (has_amplitudes(gradient) && plan->spots) return vjp_of_spots(plan, seen, image, gradient);
+    if (gradient->parameters)
+        DB_TRY(db_plan_vjp(plan, cotangent, image, gradient->parameters));
+    else {
+        DB_TRY(db_plan_check_cotangent(plan, seen));
+        if (image) DB_TRY(db_plan_forward(plan, image));
+    }
+    if (!has_amplitudes(gradient)) return DB_OK;
+    db_plan_note_processor(plan, "sums by structure factors");
+    return db_plan_amplitudes_vjp(plan, seen, NULL, gradient->amplitudes, gradient->default_F);
 }
 
 db_status db_plan_vjp_all(db_plan *plan, const void *cotangent, void *image,
                           const db_plan_vector *gradient) {
+    void *brought = NULL;
+    plan->device_note = NULL;
     DB_TRY(check_vector(plan, gradient, "gradient"));
-    if (gradient->background) {
-        DB_TRY(db_plan_check_cotangent(plan, cotangent));
-        DB_TRY(db_plan_list_elements(plan));
-        db_plan_add_image(plan, 1, cotangent, gradient->background);
-    }
-    if (has_amplitudes(gradient) && plan->spots)
-        return vjp_of_spots(plan, cotangent, image, gradient);
-    if (gradient->parameters)
-        DB_TRY(db_plan_vjp(plan, cotangent, image, gradient->parameters));
-    else {
-        DB_TRY(db_plan_check_cotangent(plan, cotangent));
-        if (image) DB_TRY(db_plan_forward(plan, image));
-    }
-    if (!has_amplitudes(gradient)) return DB_OK;
-    return db_plan_amplitudes_vjp(plan, cotangent, NULL, gradient->amplitudes, gradient->default_F);
+    if (gradient->background || has_amplitudes(gradient))
+        DB_TRY(db_device_bring(plan, plan->job.pixel_type, cotangent, &brought));
+    const db_status status =
+        vjp_all(plan, cotangent, brought ? brought : cotangent, image, gradient);
+    free(brought);
+    return status;
 }
 
 static db_status check_amplitudes(const db_plan *plan, const db_plan_vector *direction) {
@@ -100,15 +110,25 @@ static db_status add_amplitudes(db_plan *plan, const db_plan_vector *direction, 
     const size_t each = plan->job.pixel_type == DB_FLOAT64 ? sizeof(double) : sizeof(float);
     void *const second = malloc(plan->pixels * each);
     if (!second) return db_fail_memory(plan->context, "a derivative along a direction");
-    const db_status status =
+    db_status status =
         db_plan_amplitudes_jvp(plan, direction->amplitudes, direction->default_F, second);
-    if (status == DB_OK) db_plan_add_image(plan, 0, second, tangent);
+    if (status == DB_OK) status = db_plan_add_image(plan, 0, second, tangent);
     free(second);
+    return status;
+}
+
+static db_status check_direction_of_background(db_plan *plan, const void *background) {
+    void *brought;
+    DB_TRY(db_device_bring(plan, plan->job.pixel_type, background, &brought));
+    const db_status status =
+        db_plan_check_background(plan, "direction: background", brought ? brought : background);
+    free(brought);
     return status;
 }
 
 db_status db_plan_jvp_all(db_plan *plan, const db_plan_vector *direction, void *image,
                           void *tangent) {
+    plan->device_note = NULL;
     DB_TRY(check_vector(plan, direction, "direction"));
     if (!image || !tangent)
         return db_fail(plan->context, DB_ERROR_USAGE,
@@ -117,8 +137,7 @@ db_status db_plan_jvp_all(db_plan *plan, const db_plan_vector *direction, void *
                        !image ? "image" : "tangent");
     DB_TRY(check_amplitudes(plan, direction));
     DB_TRY(db_plan_list_elements(plan));
-    if (direction->background)
-        DB_TRY(db_plan_check_background(plan, "direction: background", direction->background));
+    if (direction->background) DB_TRY(check_direction_of_background(plan, direction->background));
     if (direction->parameters)
         DB_TRY(db_plan_jvp(plan, direction->parameters, image, tangent));
     else
@@ -127,8 +146,7 @@ db_status db_plan_jvp_all(db_plan *plan, const db_plan_vector *direction, void *
         DB_TRY(add_amplitudes(plan, direction, tangent));
     else if (has_amplitudes(direction))
         DB_TRY(db_plan_amplitudes_jvp(plan, direction->amplitudes, direction->default_F, tangent));
-    if (direction->background)
-        db_plan_add_image(plan, !direction->parameters && !has_amplitudes(direction),
-                          direction->background, tangent);
-    return DB_OK;
+    if (!direction->background) return DB_OK;
+    return db_plan_add_image(plan, !direction->parameters && !has_amplitudes(direction),
+                             direction->background, tangent);
 }

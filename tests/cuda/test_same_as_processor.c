@@ -6,6 +6,7 @@
 #include "machine.h"
 
 #include <dualbragg/normal.h>
+#include <dualbragg/products.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -188,6 +189,30 @@ static void compare_images(const bench *b, db_precision precision) {
     db_plan_destroy(&own);
 }
 
+/* A step of each parameter that changes the image about as much as the others' steps. */
+static void compare_tangents(const bench *b, db_precision precision) {
+    db_plan *plan = plan_of(b, b->processor, precision), *own = plan_of(b, b->device, precision);
+    const size_t pixels = db_plan_pixels(plan);
+    images expected = images_create(pixels), found = images_create(pixels);
+    double direction[MOST_PARAMETERS], scale = 0;
+    for (size_t k = 0; k < b->count; k++)
+        direction[k] = db_parameter_describe(b->parameters[k])->scale * (k % 3 ? 0.01 : -0.02);
+    assert_int_equal(db_plan_gradient(plan, expected.image, (void *const *)expected.derivative),
+                     DB_OK);
+    for (size_t k = 0; k < b->count; k++)
+        scale += fabs(direction[k]) * largest(expected.derivative[k], pixels);
+    assert_int_equal(db_plan_jvp(plan, direction, expected.image, expected.derivative[0]), DB_OK);
+    assert_int_equal(db_plan_jvp(own, direction, found.image, found.derivative[0]), DB_OK);
+    expect_near("image of a tangent", found.image, expected.image, pixels,
+                largest(expected.image, pixels), image_bounds[precision]);
+    expect_near("tangent", found.derivative[0], expected.derivative[0], pixels, scale,
+                bound_of(slope_bounds, b, precision));
+    images_destroy(&expected);
+    images_destroy(&found);
+    db_plan_destroy(&plan);
+    db_plan_destroy(&own);
+}
+
 typedef struct {
     double chi2, gradient[MOST_PARAMETERS], curvature[MOST_PARAMETERS * MOST_PARAMETERS];
 } equations;
@@ -238,6 +263,7 @@ static void equals_the_processor(void **state) {
         const db_precision precision = p ? DB_PRECISION_MIXED : DB_PRECISION_DOUBLE;
         b.count = all;
         compare_images(&b, precision);
+        compare_tangents(&b, precision);
         compare_normal(&b, precision, 1);
         /* without the cell counts, which have kernels of their own; the lattice by its parameters
          */

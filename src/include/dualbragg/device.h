@@ -62,6 +62,13 @@ DB_API const char *db_context_device_note(const db_context *context);
  * @return its name */
 DB_API const char *db_plan_device(const db_plan *plan);
 
+/** What of the last db_plan_vjp_all or db_plan_jvp_all of a plan on a GPU the processor did, because the
+ * GPU has no kernels for it. Owned by the library.
+ *
+ * @param plan to ask
+ * @return the text, or "" where all was done on the plan's device */
+DB_API const char *db_plan_device_note(const db_plan *plan);
+
 /** Where memory is. */
 typedef enum db_memory {
     /** page-locked (pinned) memory of the host: read and written by the processor, and copied
@@ -125,8 +132,8 @@ typedef enum db_stream_use {
  * without anybody waiting. What the plan has begun on another stream comes first.
  *
  * With DB_STREAM_ASYNCHRONOUS calls do not wait for the GPU where image, derivative images, tangent,
- * cotangent, data and weights are in its memory (db_plan_forward, db_plan_gradient, and those of
- * batches). Calls with results in the host's memory wait for them as ever: numbers, such as the sums of
+ * cotangent, data and weights are in its memory (db_plan_forward, db_plan_gradient, db_plan_jvp, and those
+ * of batches). Calls with results in the host's memory wait for them as ever: numbers, such as the sums of
  * db_plan_normal and the gradient of db_plan_vjp, are such results. Beyond that a call waits where it
  * is four calls ahead of the GPU, where it needs more memory than those before, and where it copies
  * more than 32 MB to the GPU. A failure of the GPU is reported by whichever call finds it: at the latest

@@ -50,7 +50,7 @@ DB_API db_status db_plan_normal(db_plan *plan, const float *data, const float *w
 /** db_plan_normal with data and weights of 32 or 64 bits. In mixed precision both are rounded to 32
  * bits when they are read.
  *
- * Errors: those of db_plan_normal; DB_ERROR_UNSUPPORTED for 64 bits on a GPU.
+ * Errors: those of db_plan_normal.
  *
  * @param plan with parameters
  * @param type of the elements of data and weight, whatever the plan's pixel type

@@ -26,17 +26,16 @@ extern "C" {
  * double precision, of products that in mixed precision are formed in float, and have the same bits
  * for any number of threads. One pass costs about as much as db_plan_normal, or less.
  *
- * On a GPU the plan needs pixels of 32 bits; all products of the normal equations are summed there
- * (cotangent times what a typical step of a parameter changes must stay below 1e18), and the image
- * takes a second pass.
+ * On a GPU all products of the normal equations are summed (cotangent times what a typical step of a
+ * parameter changes must stay below 1e18), and the image takes a second pass.
  *
  * The first call allocates up to 2 MB, which the plan keeps and db_plan_normal uses too. As many
  * parameters fit as there.
  *
  * Errors: DB_ERROR_USAGE without parameters, cotangent or room for the gradient; DB_ERROR_INPUT,
  * naming the pixel, where the cotangent is not finite, and where sums overflow;
- * DB_ERROR_UNSUPPORTED for pixels of 64 bits on a GPU; DB_ERROR_MEMORY; DB_ERROR_CANCELLED. After
- * an error the results are undefined. Thread-safety as in plan.h.
+ * DB_ERROR_MEMORY; DB_ERROR_CANCELLED. After an error the results are undefined. Thread-safety as in
+ * plan.h.
  *
  * @param plan with parameters
  * @param cotangent db_plan_pixels elements
@@ -49,12 +48,11 @@ DB_API db_status db_plan_vjp(db_plan *plan, const void *cotangent, void *image, 
 /** Renders the plan's regions and the derivative of each pixel along a direction in the space of
  * parameters: the sum over parameters of direction times derivative image, as one image.
  *
- * Runs on the processor; a plan on a GPU gives an error: there, call db_plan_gradient and add up
- * its images.
+ * One pass; on a GPU one as well. Structure factors, sources and rotations among the parameters of
+ * sampled spots, beyond the first that the direction names, take an image of the GPU's memory each.
  *
  * Errors: DB_ERROR_USAGE without parameters, direction or room for the results; DB_ERROR_INPUT,
- * naming the parameter, where the direction is not finite; DB_ERROR_UNSUPPORTED on a GPU;
- * DB_ERROR_MEMORY; DB_ERROR_CANCELLED. After an error the results are undefined. Thread-safety as
+ * naming the parameter, where the direction is not finite; DB_ERROR_MEMORY; DB_ERROR_CANCELLED. After an error the results are undefined. Thread-safety as
  * in plan.h.
  *
  * @param plan with parameters
@@ -108,9 +106,9 @@ DB_API db_status db_plan_share_amplitudes(db_plan *plan, const uint32_t *value, 
  *
  * @param plan to change
  * @param background photons; db_plan_pixels elements of the plan's pixel type, laid out as its image;
- *     copied; NULL: none
- * @return DB_OK; DB_ERROR_INPUT, naming the element, where it is not finite; DB_ERROR_UNSUPPORTED on a
- *     GPU; DB_ERROR_MEMORY; the background then stays as it was */
+ *     copied; NULL: none; of the host, or of the plan's GPU
+ * @return DB_OK; DB_ERROR_INPUT, naming the element, where it is not finite; DB_ERROR_MEMORY; the
+ *     background then stays as it was */
 DB_API db_status db_plan_set_background(db_plan *plan, const void *background);
 
 /** The gradient by everything that is wanted of the members of `gradient`: sums over the plan's
@@ -132,8 +130,11 @@ DB_API db_status db_plan_set_background(db_plan *plan, const void *background);
  * KiB at least; for spots in closed form 8 bytes for each spot on each tile of 64 x 16 pixels while it
  * runs.
  *
+ * For a plan on a GPU the processor sums by structure factors, of spots in closed form by the parameters,
+ * too: the cotangent comes to the host's memory and is not copied back. db_plan_device_note says so.
+ *
  * Errors: those of db_plan_vjp; DB_ERROR_USAGE where parameters are wanted and the plan has none;
- * DB_ERROR_UNSUPPORTED for structure factors on a GPU, or with the reference's arithmetic. After an
+ * DB_ERROR_UNSUPPORTED for structure factors with the reference's arithmetic. After an
  * error the results are undefined. Thread-safety as in plan.h.
  *
  * @param plan with or without parameters
@@ -147,7 +148,9 @@ DB_API db_status db_plan_vjp_all(db_plan *plan, const void *cotangent, void *ima
 /** The image, and its derivative along a direction in everything that `direction` names.
  *
  * Costs an image or two for each member. Allocates while it runs: an image where parameters and
- * structure factors both have a direction, and a table of structure factors or a list of spots. Errors: those of db_plan_jvp and db_plan_vjp_all.
+ * structure factors both have a direction, and a table of structure factors or a list of spots. On a GPU
+ * all of it is rendered there, but for a direction of interpolated structure factors (db_plan_device_note).
+ * Errors: those of db_plan_jvp and db_plan_vjp_all.
  *
  * @param plan with or without parameters
  * @param direction at least one member, finite

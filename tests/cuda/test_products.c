@@ -1,0 +1,360 @@
+/* Backgrounds, data of 64 bits and derivatives by structure factors of plans on a GPU, with images in the
+ * memory of either: as on the processor. */
+#define SMALL_CRYSTAL_PARAMETERS DB_CELL_A, DB_MISSET_Y, DB_SCALE, DB_DISTANCE, DB_WAVELENGTH
+#include "support/small_crystal.h"
+#include "machine.h"
+
+#include <dualbragg/normal.h>
+#include <dualbragg/products.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FAST = 36, SLOW = 9, PIXELS = FAST * SLOW, HALF = 4, SIDE = 2 * HALF + 1 };
+enum { ENTRIES = SIDE * SIDE * SIDE };
+
+static db_context *processor, *device;
+static db_experiment experiment;
+
+static void give_list(void) {
+    db_structure_factors *f = &experiment.structure_factors;
+    for (int j = 0; j < 3; j++) {
+        f->min[j] = -HALF;
+        f->extent[j] = SIDE;
+    }
+    f->amplitude = malloc(ENTRIES * sizeof(double));
+    assert_non_null(f->amplitude);
+    for (size_t i = 0; i < ENTRIES; i++) f->amplitude[i] = 20 + (double)((i * 7919) % 31);
+}
+
+static int start(void **state) {
+    (void)state;
+    machine_reset();
+    assert_int_equal(db_context_create(&processor), DB_OK);
+    assert_int_equal(db_context_create(&device), DB_OK);
+    assert_int_equal(db_context_set_device(device, "cuda"), DB_OK);
+    small_crystal(processor, FAST, SLOW, 3, &experiment);
+    give_list();
+    return 0;
+}
+
+static int finish(void **state) {
+    (void)state;
+    db_experiment_clear(&experiment);
+    db_context_destroy(&processor);
+    db_context_destroy(&device);
+    COUNTED(assert_int_equal(stand_in.live, 0);)
+    return 0;
+}
+
+/* Two boxes that overlap, with a gap behind: as many pixels as elements. */
+static const db_region boxes[] = { { 0, 0, 0, 10, 1, 0, 10 },
+                                   { 0, 5, 0, 10, 1, 5, 10 },
+                                   { 0, 30, 0, 5, 1, 20, 5 } };
+static const int rendered[] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1 };
+enum { BOXES = 3, ELEMENTS = 25 };
+
+typedef struct {
+    db_plan *processor, *device;
+    size_t count; /* of elements */
+} both;
+
+static both plans_of(db_pixel_type type, db_precision precision, int boxed) {
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    both b;
+    options.pixel_type = type;
+    options.precision = precision;
+    options.parameters = some;
+    options.parameter_count = SOME;
+    options.regions = boxed ? boxes : NULL;
+    options.region_count = boxed ? BOXES : 0;
+    assert_int_equal(db_plan_create(processor, &experiment, &options, &b.processor), DB_OK);
+    assert_int_equal(db_plan_create(device, &experiment, &options, &b.device), DB_OK);
+    b.count = db_plan_pixels(b.processor);
+    return b;
+}
+
+static void destroy(both *b) {
+    db_plan_destroy(&b->processor);
+    db_plan_destroy(&b->device);
+}
+
+static size_t each(const both *b) {
+    return db_plan_pixel_type(b->device) == DB_FLOAT64 ? sizeof(double) : sizeof(float);
+}
+
+/* An image: of the host, or of the device where `there`. */
+typedef struct {
+    void *memory;
+    int there;
+} picture;
+
+static picture picture_of(const both *b, int there, const void *pixels) {
+    picture p = { NULL, there };
+    if (there) {
+        assert_int_equal(
+            db_plan_memory_create(b->device, DB_MEMORY_DEVICE, b->count * each(b), &p.memory),
+            DB_OK);
+        assert_int_equal(db_plan_memory_write(b->device, p.memory, pixels, b->count * each(b)),
+                         DB_OK);
+    } else {
+        p.memory = malloc(b->count * each(b));
+        assert_non_null(p.memory);
+        memcpy(p.memory, pixels, b->count * each(b));
+    }
+    return p;
+}
+
+/* Into `pixels`; frees it. */
+static void take(const both *b, picture *p, void *pixels) {
+    if (p->there) {
+        assert_int_equal(db_plan_memory_read(b->device, p->memory, pixels, b->count * each(b)),
+                         DB_OK);
+        db_plan_memory_destroy(b->device, &p->memory);
+    } else {
+        memcpy(pixels, p->memory, b->count * each(b));
+        free(p->memory);
+    }
+}
+
+static double value(const both *b, const void *pixels, size_t i) {
+    return each(b) == sizeof(double) ? ((const double *)pixels)[i] : ((const float *)pixels)[i];
+}
+
+static void put(const both *b, void *pixels, size_t i, double v) {
+    if (each(b) == sizeof(double))
+        ((double *)pixels)[i] = v;
+    else
+        ((float *)pixels)[i] = (float)v;
+}
+
+static void expect_near(const both *b, const void *found, const void *expected) {
+    double most = 0, off = 0;
+    const double bound = db_plan_precision(b->device) == DB_PRECISION_MIXED ? 4e-6
+                         : each(b) == sizeof(double)                        ? 2e-12
+                                                                            : 4e-7;
+    for (size_t i = 0; i < b->count; i++) {
+        most = fmax(most, fabs(value(b, expected, i)));
+        off = fmax(off, fabs(value(b, found, i) - value(b, expected, i)));
+        if (isnan(value(b, found, i))) off = INFINITY;
+    }
+    if (off > bound * most) print_error("off by %g of %g\n", off, most);
+    assert_true(off <= bound * most);
+}
+
+static void expect_sums(const double *found, const double *expected, size_t count, double bound) {
+    double most = 0;
+    for (size_t i = 0; i < count; i++) most = fmax(most, fabs(expected[i]));
+    for (size_t i = 0; i < count; i++)
+        if (!(fabs(found[i] - expected[i]) <= bound * most)) {
+            print_error("sum %zu: %g, expected %g of %g\n", i, found[i], expected[i], most);
+            fail();
+        }
+}
+
+/* With types, precisions, places of the images, and regions, each with each of the others. */
+typedef void (*check_function)(both *b, int there);
+static void with_all(check_function check) {
+    static const int way[] = { 0, 3, 5, 6, 9, 10, 12, 15 };
+    for (int i = 0; i < 8; i++) {
+        const int n = way[i];
+        both b = plans_of(n & 1 ? DB_FLOAT64 : DB_FLOAT32,
+                          n & 2 ? DB_PRECISION_MIXED : DB_PRECISION_DOUBLE, n >> 3);
+        check(&b, n >> 2 & 1);
+        destroy(&b);
+    }
+}
+
+static void fill(const both *b, void *pixels, double first, double step) {
+    for (size_t i = 0; i < b->count; i++) put(b, pixels, i, first + step * (double)(i * 7919 % 17));
+}
+
+static void check_background(both *b, int there) {
+    static double background[PIXELS], expected[PIXELS], found[PIXELS], tangent[2][PIXELS];
+    const double direction[SOME] = { 0.1, -0.02, 0.3, 1, 0.001 };
+    fill(b, background, 3, 0.25);
+    memset(expected, 0, sizeof expected);
+    assert_int_equal(db_plan_set_background(b->processor, background), DB_OK);
+    picture from = picture_of(b, there, background);
+    assert_int_equal(db_plan_set_background(b->device, from.memory), DB_OK);
+    take(b, &from, background);
+    for (int round = 0; round < 3; round++) {
+        if (round == 2) { /* another one; the round before has found the first on the device */
+            fill(b, background, 5, 0.5);
+            assert_int_equal(db_plan_set_background(b->processor, background), DB_OK);
+            assert_int_equal(db_plan_set_background(b->device, background), DB_OK);
+        }
+        assert_int_equal(db_plan_forward(b->processor, expected), DB_OK);
+        memset(found, 0, sizeof found);
+        picture image = picture_of(b, there, found);
+        assert_int_equal(db_plan_forward(b->device, image.memory), DB_OK);
+        take(b, &image, found);
+        expect_near(b, found, expected);
+    }
+    for (size_t i = 0; b->count == ELEMENTS && i < ELEMENTS; i++)
+        assert_true(rendered[i] == (value(b, found, i) != 0));
+    memset(tangent, 0, sizeof tangent);
+    assert_int_equal(db_plan_jvp(b->processor, direction, expected, tangent[0]), DB_OK);
+    picture image = picture_of(b, there, found), moved = picture_of(b, there, tangent[1]);
+    assert_int_equal(db_plan_jvp(b->device, direction, image.memory, moved.memory), DB_OK);
+    take(b, &image, found);
+    take(b, &moved, tangent[1]);
+    expect_near(b, found, expected);
+    expect_near(b, tangent[1], tangent[0]);
+    assert_int_equal(db_plan_set_background(b->device, NULL), DB_OK);
+    assert_int_equal(db_plan_set_background(b->processor, NULL), DB_OK);
+    assert_int_equal(db_plan_forward(b->processor, expected), DB_OK);
+    assert_int_equal(db_plan_forward(b->device, found), DB_OK);
+    expect_near(b, found, expected);
+}
+
+static void backgrounds_are_added(void **state) {
+    (void)state;
+    with_all(check_background);
+}
+
+/* Data of either type, less the background, and cotangents of the plan's. */
+static void check_sums(both *b, int there) {
+    static double background[PIXELS], cotangent[PIXELS], data[PIXELS], weight[PIXELS];
+    double chi2[2], gradient[2][SOME], curvature[2][SOME * SOME];
+    const double bound = db_plan_precision(b->device) == DB_PRECISION_MIXED ? 1e-5 : 1e-11;
+    fill(b, background, 3, 0.25);
+    fill(b, cotangent, -1, 0.125);
+    fill(b, data, 5, 1);
+    fill(b, weight, 0, 0.5);
+    assert_int_equal(db_plan_set_background(b->processor, background), DB_OK);
+    assert_int_equal(db_plan_set_background(b->device, background), DB_OK);
+    picture d = picture_of(b, there, data), w = picture_of(b, there, weight),
+            c = picture_of(b, there, cotangent);
+    const db_pixel_type type = db_plan_pixel_type(b->device);
+    assert_int_equal(
+        db_plan_normal_typed(b->processor, type, data, weight, &chi2[0], gradient[0], curvature[0]),
+        DB_OK);
+    assert_int_equal(db_plan_normal_typed(b->device, type, d.memory, w.memory, &chi2[1],
+                                          gradient[1], curvature[1]),
+                     DB_OK);
+    assert_true(fabs(chi2[1] - chi2[0]) <= bound * chi2[0]);
+    for (int k = 0; k < SOME; k++) {
+        const double length = sqrt(curvature[0][k * (SOME + 1)]);
+        assert_true(fabs(gradient[1][k] - gradient[0][k]) <= bound * length * sqrt(chi2[0]));
+    }
+    assert_int_equal(db_plan_vjp(b->processor, cotangent, NULL, gradient[0]), DB_OK);
+    assert_int_equal(db_plan_vjp(b->device, c.memory, NULL, gradient[1]), DB_OK);
+    for (int k = 0; k < SOME; k++)
+        assert_true(fabs(gradient[1][k] - gradient[0][k]) <=
+                    20 * bound * sqrt(curvature[0][k * (SOME + 1)] * (double)b->count));
+    take(b, &d, data);
+    take(b, &w, weight);
+    take(b, &c, cotangent);
+}
+
+static void data_of_any_type_are_compared(void **state) {
+    (void)state;
+    with_all(check_sums);
+}
+
+/* Everything at once, both ways. */
+static void check_table(both *b, int there) {
+    static double cotangent[PIXELS], image[2][PIXELS], tangent[2][PIXELS], background[2][PIXELS];
+    static double amplitudes[2][ENTRIES];
+    double parameters[2][SOME], default_F[2];
+    db_plan_vector v[2] = { DB_PLAN_VECTOR_INIT, DB_PLAN_VECTOR_INIT };
+    const double bound = db_plan_precision(b->device) == DB_PRECISION_MIXED ? 1e-5 : 1e-11;
+    memset(image, 0, sizeof image);
+    memset(tangent, 0, sizeof tangent);
+    memset(background, 0, sizeof background);
+    fill(b, cotangent, -1, 0.125);
+    picture c = picture_of(b, there, cotangent), i = picture_of(b, there, image[1]),
+            g = picture_of(b, there, background[1]);
+    for (int n = 0; n < 2; n++) {
+        v[n].parameters = parameters[n];
+        v[n].amplitudes = amplitudes[n];
+        v[n].default_F = &default_F[n];
+        v[n].background = n ? g.memory : background[0];
+    }
+    assert_int_equal(db_plan_vjp_all(b->processor, cotangent, image[0], &v[0]), DB_OK);
+    assert_int_equal(db_plan_vjp_all(b->device, c.memory, i.memory, &v[1]), DB_OK);
+    assert_non_null(strstr(db_plan_device_note(b->device), "structure factors"));
+    take(b, &i, image[1]);
+    take(b, &g, background[1]);
+    expect_near(b, image[1], image[0]);
+    expect_near(b, background[1], background[0]);
+    expect_sums(amplitudes[1], amplitudes[0], ENTRIES, bound);
+    expect_sums(parameters[1], parameters[0], SOME, 20 * bound);
+    assert_true(fabs(default_F[1] - default_F[0]) <= bound * (fabs(default_F[0]) + 1));
+
+    for (int n = 0; n < ENTRIES; n++) amplitudes[0][n] = 0.01 * (n % 23) - 0.1;
+    for (int k = 0; k < SOME; k++) parameters[0][k] = 1e-3 * (k + 1);
+    default_F[0] = 0.2;
+    fill(b, background[0], 0.1, 0.05);
+    for (int part = 0; part < 3; part++) { /* all, without parameters, amplitudes alone */
+        db_plan_vector direction = v[0];
+        if (part) direction.parameters = NULL;
+        if (part == 2) direction.background = NULL;
+        assert_int_equal(db_plan_jvp_all(b->processor, &direction, image[0], tangent[0]), DB_OK);
+        memset(tangent[1], 0, sizeof tangent[1]);
+        picture t = picture_of(b, there, tangent[1]), again = picture_of(b, there, tangent[1]),
+                from = picture_of(b, there, background[0]);
+        if (part < 2) direction.background = from.memory;
+        assert_int_equal(db_plan_jvp_all(b->device, &direction, again.memory, t.memory), DB_OK);
+        assert_string_equal(db_plan_device_note(b->device), "");
+        take(b, &from, background[0]);
+        take(b, &again, image[1]);
+        take(b, &t, tangent[1]);
+        expect_near(b, image[1], image[0]);
+        expect_near(b, tangent[1], tangent[0]);
+    }
+    take(b, &c, cotangent);
+}
+
+static void the_table_has_derivatives(void **state) {
+    (void)state;
+    with_all(check_table);
+}
+
+static void spots_in_closed_form_have_them(void **state) {
+    (void)state;
+    experiment.spread.spots = DB_SPOTS_CLOSED;
+    experiment.spread.mosaic = 0.4;
+    with_all(check_table);
+    with_all(check_background);
+    with_all(check_sums);
+}
+
+/* An interpolated list's direction is the processor's work, wherever the tangent is. */
+static void what_the_processor_does_is_said(void **state) {
+    (void)state;
+    static float image[2][PIXELS], tangent[2][PIXELS];
+    static double amplitudes[ENTRIES];
+    db_plan_vector direction = DB_PLAN_VECTOR_INIT;
+    for (int n = 0; n < ENTRIES; n++) amplitudes[n] = 0.01 * (n % 23) - 0.1;
+    direction.amplitudes = amplitudes;
+    experiment.structure_factors.interpolate = 1;
+    both b = plans_of(DB_FLOAT32, DB_PRECISION_DOUBLE, 0);
+    assert_string_equal(db_plan_device_note(b.device), "");
+    assert_int_equal(db_plan_jvp_all(b.processor, &direction, image[0], tangent[0]), DB_OK);
+    for (int there = 0; there < 2; there++) {
+        memset(tangent[1], 0, sizeof tangent[1]);
+        picture t = picture_of(&b, there, tangent[1]);
+        assert_int_equal(db_plan_jvp_all(b.device, &direction, image[1], t.memory), DB_OK);
+        assert_string_equal(db_plan_device_note(b.device),
+                            "the image along a direction of interpolated structure factors");
+        take(&b, &t, tangent[1]);
+        expect_near(&b, tangent[1], tangent[0]);
+    }
+    assert_string_equal(db_plan_device_note(b.processor), "");
+    destroy(&b);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
+    const struct CMUnitTest tests[] = {
+        TEST(backgrounds_are_added),           TEST(data_of_any_type_are_compared),
+        TEST(the_table_has_derivatives),       TEST(spots_in_closed_form_have_them),
+        TEST(what_the_processor_does_is_said),
+    };
+    machine_find();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
