@@ -1,7 +1,7 @@
 /* Figures of the refinement: time and evaluations, recovery of parameters from noise, radius of
  * convergence.
  *
- *     dualbragg_fit_bench times|still|large|recovery|radius|starts|truth [REPEATS [THREADS]]
+ *     dualbragg_fit_bench times|still|large|shares|recovery|radius|starts|truth [REPEATS [THREADS]]
  *     dualbragg_fit_bench centroids SPLITS CONFIG.yaml...
  *     dualbragg_fit_bench halves CONFIG.yaml... [KEY=VALUE...]
  *
@@ -99,6 +99,85 @@ static int times(const bench *b) {
            "(s) |\n"
            "|---|---:|---:|---:|---:|\n");
     return time_still(b) + time_large(b);
+}
+
+/* Where the processor time of a refinement goes: what a device could do, and the rest. */
+typedef enum part { RENDERING, SPOTS, SUMS, PARTS } part;
+typedef struct clocks {
+    int depth; /* of the stages of the calling thread */
+    double begun, spent[PARTS];
+    double first, last;             /* when the first evaluation ended, and the last */
+    double until_first, until_last; /* spent until then */
+} clocks;
+
+static double spent(const clocks *c) {
+    return c->spent[RENDERING] + c->spent[SPOTS] + c->spent[SUMS];
+}
+
+/* Of the thread that calls the library; stages of others are within its own. */
+static void take_stage(void *user, const db_stage *stage) {
+    clocks *const c = user;
+    if (stage->thread != 0) return;
+    if (stage->begins) {
+        if (c->depth++ == 0) c->begun = now().work;
+        return;
+    }
+    if (--c->depth > 0) return;
+    const part which = strcmp(stage->name, "sums") == 0    ? SUMS
+                       : strcmp(stage->name, "spots") == 0 ? SPOTS
+                                                           : RENDERING;
+    c->spent[which] += now().work - c->begun;
+}
+
+static int take_evaluation(void *user, const db_fit_history *entry) {
+    clocks *const c = user;
+    (void)entry;
+    c->last = now().work;
+    c->until_last = spent(c);
+    if (c->first > 0) return 0;
+    c->first = c->last;
+    c->until_first = c->until_last;
+    return 0;
+}
+
+static int share_scene(const bench *b, const char *name, int closed) {
+    db_bench_scene scene;
+    double best = INFINITY;
+    if (db_bench_crowded_still(b->context, 1, closed, &scene) != DB_OK) return complain(b, name);
+    for (int i = 0; i < b->repeats; i++) {
+        db_experiment start;
+        db_fit_result *result;
+        clocks c = { 0 };
+        if (db_bench_spoil(b->context, &scene.truth, &usual_free, 1, &start) != DB_OK)
+            return complain(b, name);
+        db_context_set_stages(b->context, take_stage, &c);
+        const double begin = now().work;
+        const db_status status = db_fit_run(b->context, &start, &scene.image, &scene.settings,
+                                            take_evaluation, &c, &result);
+        const double whole = now().work - begin;
+        db_context_set_stages(b->context, NULL, NULL);
+        db_experiment_clear(&start);
+        if (!result) return complain(b, name);
+        if (status != DB_OK) fprintf(stderr, "%s: %s\n", name, result->reason);
+        if (whole < best) { /* the fastest is printed, behind the others on a terminal */
+            best = whole;
+            printf("| %s | %zu | %d | %.3f | %.1f | %.1f | %.1f | %.1f | %.3f | %.1f |\n", name,
+                   result->shoebox_count, result->evaluations, whole,
+                   100 * c.spent[RENDERING] / whole, 100 * c.spent[SPOTS] / whole,
+                   100 * c.spent[SUMS] / whole, 100 * spent(&c) / whole, c.last - c.first,
+                   100 * (c.until_last - c.until_first) / (c.last - c.first));
+        }
+        db_fit_result_destroy(&result);
+    }
+    db_bench_scene_clear(&scene);
+    return 0;
+}
+
+static int shares(const bench *b) {
+    printf("| refinement | boxes | evaluations | whole (s) | rendering (%%) | list of spots (%%) | "
+           "sums (%%) | together (%%) | evaluations (s) | of these together (%%) |\n"
+           "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
+    return share_scene(b, "25 samples a pixel", 0) + share_scene(b, "spots in closed form", 1);
 }
 
 /* Deviations of a result: orientation (degree), largest of the edges (relative), crystal size
@@ -341,10 +420,10 @@ int main(int argc, char **argv) {
         const char *name;
         int (*run)(const bench *b);
         int repeats;
-    } kinds[] = { { "times", times, 5 },      { "still", time_still, 5 },
-                  { "large", time_large, 5 }, { "recovery", recovery, 20 },
-                  { "radius", radius, 200 },  { "starts", starts, 40 },
-                  { "truth", truth, 8 } };
+    } kinds[] = { { "times", times, 5 },        { "still", time_still, 5 },
+                  { "large", time_large, 5 },   { "shares", shares, 3 },
+                  { "recovery", recovery, 20 }, { "radius", radius, 200 },
+                  { "starts", starts, 40 },     { "truth", truth, 8 } };
     if (argc > 3 && strcmp(argv[1], "render") == 0) return render(atoi(argv[2]), argv[3]);
     if (argc > 2 && strcmp(argv[1], "shots") == 0)
         return shots(argv[2], argc > 3 ? atoi(argv[3]) : 0);
@@ -361,10 +440,11 @@ int main(int argc, char **argv) {
         db_context_destroy(&b.context);
         return failed;
     }
-    fprintf(stderr, "usage: dualbragg_fit_bench times|still|large|recovery|radius|starts|truth "
-                    "[REPEATS [THREADS]]\n"
-                    "       dualbragg_fit_bench render SHOTS FOLDER, then shots FOLDER [THREADS]\n"
-                    "       dualbragg_fit_bench centroids SPLITS CONFIG.yaml...\n"
-                    "       dualbragg_fit_bench halves CONFIG.yaml... [KEY=VALUE...]\n");
+    fprintf(stderr,
+            "usage: dualbragg_fit_bench times|still|large|shares|recovery|radius|starts|truth "
+            "[REPEATS [THREADS]]\n"
+            "       dualbragg_fit_bench render SHOTS FOLDER, then shots FOLDER [THREADS]\n"
+            "       dualbragg_fit_bench centroids SPLITS CONFIG.yaml...\n"
+            "       dualbragg_fit_bench halves CONFIG.yaml... [KEY=VALUE...]\n");
     return 2;
 }

@@ -140,25 +140,42 @@ db_status db_bench_still(db_context *context, uint32_t seed, db_bench_scene *sce
     return measure(context, seed, 1000, 10, scene);
 }
 
-db_status db_bench_large_still(db_context *context, uint32_t seed, db_bench_scene *scene) {
-    static const db_parameter list[] = { DB_MISSET_X,  DB_MISSET_Y, DB_MISSET_Z, DB_CELL_A,
-                                         DB_CELL_B,    DB_CELL_C,   DB_CELLS_A,  DB_MOSAIC_SPREAD,
-                                         DB_BEAM_FAST, DB_BEAM_SLOW };
+/* Free intensities: the refinement knows no structure factors. */
+static db_status large_still(db_context *context, uint32_t seed, int domains, int closed, int boxes,
+                             double peak, db_bench_scene *scene) {
+    const db_parameter list[] = { DB_MISSET_X,  DB_MISSET_Y,
+                                  DB_MISSET_Z,  DB_CELL_A,
+                                  DB_CELL_B,    DB_CELL_C,
+                                  DB_CELLS_A,   closed ? DB_MOSAIC_VARIANCE : DB_MOSAIC_SPREAD,
+                                  DB_BEAM_FAST, DB_BEAM_SLOW };
     memset(scene, 0, sizeof *scene);
     db_status status = db_experiment_init(context, &scene->truth);
     if (status != DB_OK) return status;
-    describe(2048, 80, 25, 300, 10, &scene->truth);
+    describe(2048, 80, 25, 300, domains, &scene->truth);
+    if (closed) {
+        scene->truth.spread.spots = DB_SPOTS_CLOSED;
+        scene->truth.spread.mosaic = pow(scene->truth.crystal.mosaic_spread, 2);
+        scene->truth.crystal.mosaic_spread = 0;
+    }
     if (!make_amplitudes(&scene->truth.crystal, 1.2, &scene->truth.structure_factors))
         return DB_ERROR_MEMORY;
     db_fit_settings_init(&scene->settings);
-    scene->settings.max_shoeboxes = 150;
+    scene->settings.max_shoeboxes = boxes;
     status = refine(context, &scene->settings, list, sizeof list / sizeof list[0]);
     if (status != DB_OK) return status;
-    const db_status measured = measure(context, seed, 1000, 10, scene);
-    /* The refinement knows no structure factors. */
+    const db_status measured = measure(context, seed, peak, 10, scene);
     free(scene->truth.structure_factors.amplitude);
     scene->truth.structure_factors = (db_structure_factors){ .default_F = 1 };
     return measured;
+}
+
+db_status db_bench_large_still(db_context *context, uint32_t seed, db_bench_scene *scene) {
+    return large_still(context, seed, 10, 0, 150, 1000, scene);
+}
+
+db_status db_bench_crowded_still(db_context *context, uint32_t seed, int closed,
+                                 db_bench_scene *scene) {
+    return large_still(context, seed, closed ? 1 : 25, closed, 400, 50000, scene);
 }
 
 db_status db_bench_shot(db_context *context, uint32_t seed, db_bench_scene *scene) {

@@ -184,12 +184,17 @@ db_status db_objective_render_derivatives(db_objective *objective, const double 
     return render(objective, values, DB_OBJECTIVE_NORMAL);
 }
 
-void db_objective_derive(db_objective *objective) {
-    each_block(objective, DB_OBJECTIVE_NORMAL, derive_block);
-    add_up(objective, DB_OBJECTIVE_NORMAL);
+static void derive(db_objective *objective, db_objective_depth depth) {
+    db_enter_stage(objective->context, "sums");
+    each_block(objective, depth, derive_block);
+    add_up(objective, depth);
+    db_leave_stage(objective->context, "sums");
 }
 
+void db_objective_derive(db_objective *objective) { derive(objective, DB_OBJECTIVE_NORMAL); }
+
 void db_objective_solve(db_objective *objective) {
+    db_enter_stage(objective->context, "sums");
     if (objective->work->fresh) solve_first(objective);
     solve(objective);
     objective->loss = 0;
@@ -197,6 +202,7 @@ void db_objective_solve(db_objective *objective) {
         objective->loss += objective->solution[b].loss;
     if (db_objective_has_reflections(objective))
         objective->loss += db_objective_restraint_loss(objective);
+    db_leave_stage(objective->context, "sums");
 }
 
 db_status db_objective_evaluate(db_objective *objective, const double *values,
@@ -204,8 +210,6 @@ db_status db_objective_evaluate(db_objective *objective, const double *values,
     if (objective->variables.count == 0) depth = DB_OBJECTIVE_LOSS;
     DB_TRY(render(objective, values, depth));
     db_objective_solve(objective);
-    if (depth == DB_OBJECTIVE_LOSS || !objective->blocks.count) return DB_OK;
-    each_block(objective, depth, derive_block);
-    add_up(objective, depth);
+    if (depth != DB_OBJECTIVE_LOSS && objective->blocks.count) derive(objective, depth);
     return DB_OK;
 }

@@ -6,7 +6,13 @@
  *     chi2 = r W r,       gradient = J^T W r,          curvature = J^T W J
  *
  * so that d chi2 / d parameter = 2 gradient, and 2 curvature is the Hessian of chi2 in the
- * approximation of Gauss and Newton. */
+ * approximation of Gauss and Newton.
+ *
+ * Whom it serves: least squares with weights and backgrounds that are known beforehand, in which all
+ * regions are one sum: minimizers of one's own, Gauss-Newton steps and Hessians (in Python: Plan.normal),
+ * batches of shots (dualbragg/batch.h). `dualbragg fit` does not use it: each of its shoeboxes has an
+ * intensity and a background of its own, weights follow from the expected counts, losses are not least
+ * squares, and it passes several times over the pixels of images that are rendered once. */
 #ifndef DUALBRAGG_NORMAL_H
 #define DUALBRAGG_NORMAL_H
 
