@@ -28,6 +28,8 @@ static const struct {
     SIZE(db_listed_shots),
     SIZE(db_measured_image),
     SIZE(db_module_grid),
+    SIZE(db_mtz_column),
+    SIZE(db_mtz_content),
     SIZE(db_noise_frame),
     SIZE(db_noise_options),
     SIZE(db_noise_summary),

@@ -6,6 +6,7 @@ extern "C" {
 #include "io/gemmi_files.h"
 #include "model/amplitude_box.h"
 }
+#include "io/gemmi_guard.hpp"
 
 #include <gemmi/dencalc.hpp>
 #include <gemmi/fourier.hpp>
@@ -24,30 +25,6 @@ extern "C" {
 #include <vector>
 
 namespace {
-
-// A call of ours that failed; its message is in the context.
-struct call_failed {
-    db_status status;
-};
-
-void try_to(db_status status) {
-    if (status != DB_OK) throw call_failed{ status };
-}
-
-template <typename Work> db_status guarded(db_context *context, const char *path, Work work) {
-    try {
-        work();
-        return DB_OK;
-    } catch (const call_failed &failure) {
-        return failure.status;
-    } catch (const std::bad_alloc &) {
-        return db_fail_memory(context, path);
-    } catch (const std::exception &e) {
-        return db_fail(context, DB_ERROR_INPUT, "%s: %.600s", path, e.what());
-    }
-}
-
-[[noreturn]] void fail(const std::string &text) { throw std::runtime_error(text); }
 
 std::string short_number(double value) {
     char text[32];

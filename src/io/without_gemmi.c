@@ -34,6 +34,14 @@ db_status db_gemmi_read_mtz(db_context *context, const char *path, const db_file
     return without(context, path, "MTZ files");
 }
 
+db_status db_mtz_write(db_context *context, const char *path, const db_mtz_content *content) {
+    (void)content;
+    return db_fail(context, DB_ERROR_UNSUPPORTED,
+                   "%s: this build of dualbragg cannot write MTZ files: it was made without the "
+                   "library gemmi (Debian: gemmi-dev) or without a C++ compiler",
+                   path);
+}
+
 db_status db_gemmi_read_model(db_context *context, const char *path, const db_file_content *content,
                               int is_cif, const db_structure_factor_options *options,
                               db_structure_factors *factors, char *told, size_t told_size) {

@@ -161,6 +161,40 @@ typedef struct db_table_content {
 DB_API db_status db_reflection_table_write(db_context *context, const char *path,
                                            db_table_form form, const db_table_content *content);
 
+/** A column of an MTZ file. */
+typedef struct db_mtz_column {
+    const char *label; /**< "IMEAN"; at most 30 letters, without blanks */
+    char type; /**< as MTZ has it: J intensity, Q standard deviation, F amplitude, K, M, G, L
+                            the same of I(+) and I(-), F(+) and F(-), I integer, R real number */
+    int mate; /**< number of the column that has the same of the Friedel mates; -1: there is none */
+} db_mtz_column;
+
+/** What is written of an MTZ file, merged or not. */
+typedef struct db_mtz_content {
+    const char *title;            /**< "" or what the file holds */
+    const char *group;            /**< as for db_symmetry_of_group; "": P 1 */
+    double cell[6];               /**< angstrom, degree */
+    double wavelength;            /**< angstrom */
+    size_t column_count;          /**< besides H, K, L, and M/ISYM and BATCH of unmerged files */
+    const db_mtz_column *columns; /**< at most 100 */
+    size_t rows;
+    const int (*hkl)[3]; /**< any of the equivalent indices */
+    const float *values; /**< [rows][column_count]; NAN: there is none */
+    const uint32_t
+        *batch;       /**< [rows], from 1: the shot of a measurement; NULL: the file is merged */
+    uint32_t batches; /**< 0, or the largest number of a batch */
+} db_mtz_content;
+
+/** Writes an MTZ file, with indices in CCP4's asymmetric unit, sorted. Where a row's indices become
+ * those of its Friedel mate, columns and their mates change places; those of centric reflections stay.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file, which is written whole or not at all
+ * @param content to write
+ * @return DB_OK; DB_ERROR_UNSUPPORTED in builds without gemmi; DB_ERROR_INPUT for an unknown group, or
+ *     more than 2^31 values; DB_ERROR_FILE */
+DB_API db_status db_mtz_write(db_context *context, const char *path, const db_mtz_content *content);
+
 /** Frees the columns and zeroes the table.
  *
  * @param table to clear */

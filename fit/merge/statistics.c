@@ -1,0 +1,178 @@
+/* Statistics of merged intensities. */
+#include "fit/merge/statistics.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Running means, squares and products of two values (B. P. Welford, Technometrics 4 (1962) 419). */
+typedef struct correlation {
+    double n, x, y, xx, yy, xy;
+} correlation;
+
+static void add(correlation *c, double x, double y) {
+    const double dx = x - c->x, dy = y - c->y;
+    c->n++;
+    c->x += dx / c->n;
+    c->y += dy / c->n;
+    c->xx += dx * (x - c->x);
+    c->yy += dy * (y - c->y);
+    c->xy += dx * (y - c->y);
+}
+
+/* Of constants there is none, though rounding may leave them a variance. */
+static double value_of(const correlation *c) {
+    const double least = 1e-24 * c->n;
+    if (c->n < 2 || !(c->xx > least * c->x * c->x) || !(c->yy > least * c->y * c->y)) return NAN;
+    return c->xy / sqrt(c->xx * c->yy);
+}
+
+typedef struct shell_sums {
+    correlation half, anomalous, reference;
+    size_t measurements, reflections;
+    double intensity, over_sigma, apart, together, off, given;
+} shell_sums;
+
+/* Is there an intensity of it, by all shots and by both halves? */
+static int is_measured(const db_merged *m, size_t r) { return !isnan(m->intensity[r]); }
+static int is_in_halves(const db_merged *m, size_t r) {
+    return !isnan(m->half[0][r]) && !isnan(m->half[1][r]);
+}
+
+static void add_reflection(const db_merged *m, size_t r, const double *reference, double scale,
+                           shell_sums *sums) {
+    sums->measurements += m->multiplicity[r];
+    sums->reflections++;
+    sums->intensity += m->intensity[r];
+    sums->over_sigma += m->intensity[r] / m->sigma[r];
+    if (is_in_halves(m, r)) {
+        add(&sums->half, m->half[0][r], m->half[1][r]);
+        sums->apart += fabs(m->half[0][r] - m->half[1][r]);
+        sums->together += m->half[0][r] + m->half[1][r];
+    }
+    if (!reference || isnan(reference[r])) return;
+    add(&sums->reference, scale * reference[r], m->intensity[r]);
+    sums->off += fabs(m->intensity[r] - scale * reference[r]);
+    sums->given += fabs(scale * reference[r]);
+}
+
+/* What is counted once for both mates; r is the first of them. */
+static void add_pair(const db_asu_list *list, const db_merged *m, uint32_t r, db_merge_shell *shell,
+                     shell_sums *sums) {
+    const uint32_t mate = list->mate[r];
+    shell->possible++;
+    shell->measured += is_measured(m, r) || is_measured(m, mate);
+    if (mate == r) return;
+    shell->pairs++;
+    shell->pairs_measured += is_measured(m, r) && is_measured(m, mate);
+    if (is_in_halves(m, r) && is_in_halves(m, mate))
+        add(&sums->anomalous, m->half[0][r] - m->half[0][mate], m->half[1][r] - m->half[1][mate]);
+}
+
+static void conclude(const shell_sums *sums, db_merge_shell *shell) {
+    const double n = (double)sums->reflections;
+    shell->completeness =
+        shell->possible ? (double)shell->measured / (double)shell->possible : (double)NAN;
+    shell->multiplicity =
+        shell->measured ? (double)sums->measurements / (double)shell->measured : (double)NAN;
+    shell->mean_intensity = n > 0 ? sums->intensity / n : (double)NAN;
+    shell->mean_i_over_sigma = n > 0 ? sums->over_sigma / n : (double)NAN;
+    shell->half_pairs = (size_t)sums->half.n;
+    shell->cc_half = value_of(&sums->half);
+    /* halves that have nothing in common say nothing of the truth */
+    shell->cc_star =
+        shell->cc_half > 0 ? sqrt(2 * shell->cc_half / (1 + shell->cc_half)) : (double)NAN;
+    shell->r_split = sums->together > 0 ? sqrt(2) * sums->apart / sums->together : (double)NAN;
+    shell->anomalous_pairs = (size_t)sums->anomalous.n;
+    shell->cc_anomalous = value_of(&sums->anomalous);
+    shell->reference_count = (size_t)sums->reference.n;
+    shell->cc_reference = value_of(&sums->reference);
+    shell->r_reference = sums->given > 0 ? sums->off / sums->given : (double)NAN;
+}
+
+db_shells db_statistics_shells(const db_asu_list *list, const db_merged *merged) {
+    double low = list->d_min;
+    size_t measured = 0;
+    for (size_t r = 0; r < list->count; r++) {
+        low = fmax(low, (double)list->d[r]);
+        measured += is_measured(merged, r) != 0;
+    }
+    const size_t shells = measured / 500;
+    return (db_shells){ .count = shells < 1    ? 1
+                                 : shells > 20 ? 20
+                                               : (int)shells,
+                        .low = 1.0001 * low,
+                        .high = list->d_min * (1 - 1e-6) };
+}
+
+/* Scale and B that bring the reference's intensities to the merged ones: least squares with the
+ * merged ones' errors and 10 % of the reference. */
+static void scale_reference(const db_asu_list *list, const db_merged *m, const double *reference,
+                            db_merge_statistics *statistics) {
+    double sum = 0, given = 0;
+    statistics->reference_scale = 1;
+    statistics->reference_b = 0;
+    for (size_t r = 0; r < list->count; r++) {
+        if (isnan(reference[r]) || !is_measured(m, r)) continue;
+        sum += m->intensity[r];
+        given += reference[r];
+    }
+    if (!(given > 0) || !(sum > 0)) return;
+    double log_k = log(sum / given), b = 0;
+    for (int step = 0; step < 20; step++) {
+        double gradient[2] = { 0 }, normal[3] = { 0 };
+        for (size_t r = 0; r < list->count; r++) {
+            if (isnan(reference[r]) || !is_measured(m, r)) continue;
+            const double d = (double)list->d[r], fall = 1 / (2 * d * d),
+                         I = reference[r] * exp(log_k - b * fall), off = m->intensity[r] - I,
+                         weight = 1 / (m->sigma[r] * m->sigma[r] + 0.01 * I * I);
+            gradient[0] += weight * I * off;
+            gradient[1] -= weight * I * off * fall;
+            normal[0] += weight * I * I;
+            normal[1] -= weight * I * I * fall;
+            normal[2] += weight * I * I * fall * fall;
+        }
+        const double determinant = normal[0] * normal[2] - normal[1] * normal[1];
+        if (!(determinant > 1e-9 * normal[0] * normal[2])) { /* all of one resolution */
+            if (normal[0] > 0) log_k += fmax(-1, fmin(1, gradient[0] / normal[0]));
+            continue;
+        }
+        log_k +=
+            fmax(-1, fmin(1, (gradient[0] * normal[2] - gradient[1] * normal[1]) / determinant));
+        b += fmax(-20, fmin(20, (gradient[1] * normal[0] - gradient[0] * normal[1]) / determinant));
+    }
+    statistics->reference_scale = exp(log_k);
+    statistics->reference_b = b;
+}
+
+void db_merge_statistics_make(const db_asu_list *list, const db_merged *merged,
+                              const db_shells *shells, const double *reference,
+                              db_merge_statistics *statistics) {
+    shell_sums sums[DB_MOST_SHELLS + 1];
+    db_merge_shell *const shell = statistics->shell, *const overall = &statistics->overall;
+    memset(sums, 0, sizeof sums);
+    memset(statistics, 0, sizeof *statistics);
+    statistics->shells = shells->count;
+    if (reference) scale_reference(list, merged, reference, statistics);
+    for (uint32_t r = 0; r < list->count; r++) {
+        const double d = (double)list->d[r];
+        if (d < shells->high || d > shells->low) continue;
+        const int b = db_shell_of(shells, d);
+        const double scale =
+            statistics->reference_scale * exp(-statistics->reference_b / (2 * d * d));
+        if (is_measured(merged, r)) {
+            add_reflection(merged, r, reference, scale, &sums[b]);
+            add_reflection(merged, r, reference, scale, &sums[shells->count]);
+        }
+        if (list->mate[r] < r) continue;
+        add_pair(list, merged, r, &shell[b], &sums[b]);
+        add_pair(list, merged, r, overall, &sums[shells->count]);
+    }
+    for (int b = 0; b < shells->count; b++) {
+        shell[b].d_max = db_shell_limit(shells, b);
+        shell[b].d_min = db_shell_limit(shells, b + 1);
+        conclude(&sums[b], &shell[b]);
+    }
+    overall->d_max = shells->low;
+    overall->d_min = shells->high;
+    conclude(&sums[shells->count], overall);
+}

@@ -1,0 +1,45 @@
+/* How much merged intensities can be trusted, by resolution (docs/theory/merging.md). */
+#ifndef DB_FIT_MERGE_STATISTICS_H
+#define DB_FIT_MERGE_STATISTICS_H
+
+#include "fit/merge/observations.h"
+#include "fit/merge/shells.h"
+
+/* NAN: not defined, as in a shell without reflections, or for a correlation of constants. Bijvoet
+ * mates count as reflections of their own unless something else is said. */
+typedef struct db_merge_shell {
+    double d_max, d_min;          /* angstrom */
+    size_t possible, measured;    /* reflections, Bijvoet mates as one */
+    double completeness;          /* 0 to 1 */
+    double multiplicity;          /* measurements for each of the measured */
+    size_t pairs, pairs_measured; /* of Bijvoet mates */
+    double mean_intensity, mean_i_over_sigma;
+    size_t half_pairs; /* reflections that both halves of the shots show */
+    double
+        cc_half; /* correlation of the halves (P. A. Karplus & K. Diederichs, Science 336 (2012) 1030) */
+    double cc_star;      /* estimate of that with the true intensities: sqrt(2 CC / (1 + CC)) */
+    double r_split;      /* sum |I1 - I2| / sum (I1 + I2) x sqrt(2) (T. A. White et al., J. Appl.
+                          Cryst. 45 (2012) 335) */
+    double cc_anomalous; /* correlation of the halves' Bijvoet differences */
+    size_t anomalous_pairs;
+    size_t reference_count;           /* reflections that a reference has, too */
+    double cc_reference, r_reference; /* of intensities, after scale and B of the reference:
+                                            correlation; sum |I - I0| / sum |I0| */
+} db_merge_shell;
+
+typedef struct db_merge_statistics {
+    int shells;
+    db_merge_shell shell[DB_MOST_SHELLS], overall;
+    double reference_scale, reference_b; /* I is this times exp(-b / (2 d^2)) times the reference */
+} db_merge_statistics;
+
+/* Shells for tables, of all reflections of the list: about 500 measured ones each, at least 1 and at
+ * most 20. */
+db_shells db_statistics_shells(const db_asu_list *list, const db_merged *merged);
+
+/* reference: [list->count] intensities, NAN where there is none; or NULL. */
+void db_merge_statistics_make(const db_asu_list *list, const db_merged *merged,
+                              const db_shells *shells, const double *reference,
+                              db_merge_statistics *statistics);
+
+#endif
