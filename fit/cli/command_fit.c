@@ -375,6 +375,9 @@ static db_status run_fit(fit_run *run, int argc, char **argv) {
     if (many && run->options.model_image && run->config.settings.intensity == DB_FIT_KNOWN)
         return db_complain("fit", DB_ERROR_USAGE,
                            "--model-image: expected intensity: free for many shots, found known");
+    if (!*run->config.shot_list && (run->options.array || run->options.merge))
+        return db_complain("fit", DB_ERROR_USAGE, "--%s: expected a list of shots (shots.list)",
+                           run->options.array ? "array" : "merge");
     if (many) return db_fit_many_shots(run->context, &run->options, &run->config);
     status = check_outputs(run);
     if (status == DB_OK) status = db_run_lock_take(&run->lock, run->config.output_prefix);

@@ -20,7 +20,8 @@ typedef struct db_fit_options {
     const char *device;
     const char *precision;
     int threads;
-    int no_report, quiet, help, show_defaults, show_json, resume, model_image;
+    const char *array; /* K/N; NULL: none */
+    int no_report, quiet, help, show_defaults, show_json, resume, merge, model_image;
 } db_fit_options;
 
 /* Reads the arguments; reports errors itself. Clear the options whatever the status. */

@@ -12,6 +12,7 @@
 #include "fit/cli/printout.h"
 #include "fit/cli/progress.h"
 #include "cli/signals.h"
+#include "fit/cli/array_tasks.h"
 #include "fit/cli/mpi_team.h"
 #include "fit/shots/shot_list.h"
 #include "fit/shots/team.h"
@@ -41,7 +42,7 @@ static const char *const of_each_shot[] = { ".yaml",           ".expt", "_model.
                                             "_background.bin", ".hkl",  ".refl" };
 enum { ALWAYS = 2, FILES = sizeof of_each_shot / sizeof *of_each_shot };
 
-enum { PATH_SIZE = DB_FIT_PATH_SIZE + 32 };
+enum { PATH_SIZE = DB_TASK_PREFIX_SIZE + 32 };
 
 typedef struct many {
     db_context *context;
@@ -54,10 +55,13 @@ typedef struct many {
     db_fit_log log;
     db_shots_progress progress;
     db_run_lock lock;
+    db_array_task task;
+    db_array_tasks merged;            /* to go on from */
+    char prefix[DB_TASK_PREFIX_SIZE]; /* of the files of this run */
 } many;
 
 static void path_of(const many *m, const char *ending, char path[PATH_SIZE]) {
-    snprintf(path, PATH_SIZE, "%s%s", m->config->output_prefix, ending);
+    snprintf(path, PATH_SIZE, "%s%s", m->prefix, ending);
 }
 
 static db_status complain(const many *m, db_status status) {
@@ -66,6 +70,7 @@ static db_status complain(const many *m, db_status status) {
 }
 
 static int wanted(const many *m, int output) {
+    if (m->task.tasks) return output == OUT_LOG || output == OUT_CHECKPOINT;
     return output != OUT_HTML || !m->options->no_report;
 }
 
@@ -77,9 +82,8 @@ static void add_shots(const many *m, db_named_files *files) {
         const char *const shot = source.name(source.user, s);
         db_named_files_add(files, DB_ROLE_INPUT, "shots.list", shot);
         db_shots_model_name(shot, s, source.count, name);
-        for (int i = 0; i < (m->options->model_image ? FILES : ALWAYS); i++) {
-            snprintf(path, sizeof path, "%s%s/%s%s", m->config->output_prefix, models, name,
-                     of_each_shot[i]);
+        for (int i = 0; i < (m->options->model_image ? FILES : ALWAYS) && !m->task.tasks; i++) {
+            snprintf(path, sizeof path, "%s%s/%s%s", m->prefix, models, name, of_each_shot[i]);
             db_named_files_add(files, DB_ROLE_OUTPUT, "output", path);
         }
     }
@@ -122,8 +126,8 @@ static db_status check_outputs(many *m) {
         const db_status status = wanted(m, o) ? db_output_check("fit", "output", path) : DB_OK;
         if (status != DB_OK) return status;
     }
-    const db_status locked = db_run_lock_take(&m->lock, m->config->output_prefix);
-    if (locked != DB_OK) return locked;
+    const db_status locked = db_run_lock_take(&m->lock, m->prefix);
+    if (locked != DB_OK || m->task.tasks) return locked;
     path_of(m, models, path);
     if (mkdir(path, 0777) != 0 && errno != EEXIST)
         return db_complain("fit", DB_ERROR_FILE, "%s: cannot be created: %s", path,
@@ -163,6 +167,8 @@ static void say_head(many *m, const db_fit_shot_source *source) {
     db_fit_say(&m->log, "%zu %s of %s", source->count, one ? "lattices" : "shots",
                one ? source->name(source->user, 0) : m->config->shot_list);
     if (m->team.size > 1) db_fit_say(&m->log, ", %d processes", m->team.size);
+    if (m->task.tasks) db_fit_say(&m->log, ", task %d of %d", m->task.task, m->task.tasks);
+    if (m->merged.count) db_fit_say(&m->log, ", from %zu tasks", m->merged.count);
     db_fit_say(&m->log, "\n");
     say_lattices(m);
 }
@@ -195,7 +201,7 @@ static db_status refine(many *m) {
     char *const slash = strrchr(scratch, '/');
     if (slash) slash[slash == scratch] = '\0';
     say_head(m, &source);
-    if (m->options->resume && access(checkpoint, F_OK) != 0)
+    if (m->options->resume && !m->options->merge && access(checkpoint, F_OK) != 0)
         db_fit_say(&m->log, "%s: there is no checkpoint to go on from; the run begins anew\n",
                    checkpoint);
     db_shots_progress_start(progress, &m->log, &settings);
@@ -203,6 +209,10 @@ static db_status refine(many *m) {
     options.team = &m->team;
     options.checkpoint = checkpoint;
     options.resume = m->options->resume;
+    options.array_task = m->task.task;
+    options.array_tasks = m->task.tasks;
+    options.merge = (const char *const *)m->merged.path;
+    options.merge_count = m->merged.count;
     options.scratch = slash ? scratch : NULL;
     options.outlier_sigma = m->config->shot_outlier_sigma;
     options.series = m->config->series;
@@ -279,6 +289,16 @@ static db_status begin(many *m) {
         m, (listed ? db_fit_shot_list_read : db_fit_shot_list_find)(
                m->context, m->config, m->options->overrides, m->options->override_count, &m->list));
     if (status == DB_OK && (!listed || m->config->series)) m->config = &m->list->config;
+    db_array_task_prefix(m->config->output_prefix, m->task, m->prefix);
+    if (status == DB_OK && m->task.tasks && m->config->series)
+        status =
+            m->team.rank > 0
+                ? DB_ERROR_USAGE
+                : db_complain("fit", DB_ERROR_USAGE,
+                              "--array: frames of a series are refined together (shots.series)");
+    for (int others = 0; others < 2 && status == DB_OK && m->options->merge; others++)
+        status = agree(m, (m->team.rank > 0) == others ? db_array_tasks_find(m->prefix, &m->merged)
+                                                       : DB_OK); /* rank 0 complains for all */
     if (status == DB_OK) status = agree(m, check_distinct(m));
     if (status == DB_OK) status = agree(m, check_outputs(m));
     if (status != DB_OK) return status;
@@ -286,10 +306,20 @@ static db_status begin(many *m) {
                        db_fit_log_open(m->context, &m->log, m->options->quiet || m->team.rank > 0));
 }
 
+/* With what the tasks of an array have left. */
 static void remove_checkpoint(const many *m) {
     char path[PATH_SIZE];
     path_of(m, outputs[OUT_CHECKPOINT].ending, path);
-    if (m->team.rank == 0) unlink(path);
+    if (m->team.rank > 0) return;
+    db_fit_checkpoint_remove(path);
+    for (size_t t = 0; t < m->merged.count; t++) db_fit_checkpoint_remove(m->merged.path[t]);
+}
+
+/* What a task of an array leaves is its checkpoint. */
+static void say_task(many *m) {
+    char path[PATH_SIZE];
+    path_of(m, outputs[OUT_CHECKPOINT].ending, path);
+    db_fit_say(&m->log, "\n%s\n%s: for dualbragg fit --merge\n", m->result->reason, path);
 }
 
 static db_status run(many *m) {
@@ -298,7 +328,8 @@ static db_status run(many *m) {
     if (status != DB_OK) return status;
     tie(m);
     status = agree(m, refine(m));
-    if (status == DB_OK) {
+    if (status == DB_OK && m->task.tasks) say_task(m);
+    if (status == DB_OK && !m->task.tasks) {
         db_fit_say_shots(&m->log, m->result);
         status = write_outputs(m);
     }
@@ -308,7 +339,7 @@ static db_status run(many *m) {
     if (closed != DB_OK && status == DB_OK) status = complain(m, closed);
     if (status != DB_OK) return status;
     const int ended = m->result->status != DB_ERROR_CANCELLED;
-    if (ended) remove_checkpoint(m); /* after all other files have been written */
+    if (ended && !m->task.tasks) remove_checkpoint(m); /* after all other files have been written */
     if (m->team.rank == 0 && m->result->status != DB_OK)
         db_complain("fit", m->result->status, "%s%s%s", ended ? "not converged: " : "",
                     m->result->reason, ended ? "" : " (--resume goes on)");
@@ -327,6 +358,10 @@ static db_status choose_device(const many *m) {
 db_status db_fit_many_shots(db_context *context, const db_fit_options *options,
                             const db_fit_config *config) {
     many m = { .context = context, .options = options, .config = config };
+    if (options->array && options->merge)
+        return db_complain("fit", DB_ERROR_USAGE, "--array and --merge: expected one of them");
+    const db_status given = db_array_task_read(options->array, &m.task);
+    if (given != DB_OK) return given;
     m.tied = calloc(1, sizeof *m.tied);
     if (!m.tied) return db_complain("fit", DB_ERROR_MEMORY, "out of memory for the configuration");
     db_status status = db_mpi_team_join(&m.team);
@@ -335,6 +370,7 @@ db_status db_fit_many_shots(db_context *context, const db_fit_options *options,
     db_run_lock_release(&m.lock);
     db_fit_shots_result_destroy(&m.result);
     db_fit_shot_list_destroy(&m.list);
+    db_array_tasks_clear(&m.merged);
     db_mpi_team_leave();
     db_fit_config_clear(m.tied);
     free(m.tied);

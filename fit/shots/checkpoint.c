@@ -1,20 +1,24 @@
-/* Checkpoints: JSON files that keep the state of a refinement of many shots. */
+/* The state of a refinement in files: what is common to all shots, and which files have the shots. */
 #include "fit/shots/checkpoint.h"
 
 #include "base/context_internal.h"
+#include "base/md5.h"
+#include "base/path.h"
 #include "fit/report/json_document.h"
+#include "fit/shots/checkpoint_parts.h"
 #include "fit/shots/identity.h"
-#include "fit/shots/workers.h"
+#include "fit/shots/team.h"
 #include "base/json_reader.h"
 #include "fit/config/quantity.h"
 
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { FORMAT = 2 };
+enum { FORMAT = 3 };
 
 size_t db_joint_point_size(const db_arrow_order *order) {
     return order->local + db_arrow_tail_size(order);
@@ -24,8 +28,7 @@ void db_joint_log_begin(db_joint_log *log, int stage, const db_arrow_order *orde
     db_joint_log_clear(log);
     log->stage = stage;
     log->shared = order->shared;
-    log->sums_size = db_arrow_sums_size(order->shared);
-    log->point = db_joint_point_size(order);
+    log->sums_size = db_joint_sums_size(order);
 }
 
 static int grow(db_joint_log *log) {
@@ -34,39 +37,29 @@ static int grow(db_joint_log *log) {
     if (at) log->at = at;
     double *const sums = realloc(log->sums, room * log->sums_size * sizeof *sums);
     if (sums) log->sums = sums;
-    int *const lost = realloc(log->lost, room * sizeof *lost);
-    if (lost) log->lost = lost;
-    if (at && sums && lost) log->room = room;
-    return at && sums && lost;
+    if (at && sums) log->room = room;
+    return at && sums;
 }
 
 db_status db_joint_log_add(db_context *context, db_joint_log *log, const double *at,
-                           const double *sums, int lost) {
+                           const double *sums) {
     if (log->count == log->room && !grow(log))
         return db_fail_memory(context, "what a joint stage has evaluated");
     memcpy(log->at + log->count * log->shared, at, log->shared * sizeof *at);
     memcpy(log->sums + log->count * log->sums_size, sums, log->sums_size * sizeof *sums);
-    log->lost[log->count++] = lost;
+    log->count++;
     return DB_OK;
 }
 
 void db_joint_log_clear(db_joint_log *log) {
     free(log->at);
     free(log->sums);
-    free(log->lost);
-    free(log->points);
     *log = (db_joint_log){ .stage = -1 };
 }
 
 static const char *parameter_name(const db_shots *all, size_t i, char name[DB_FIT_NAME_SIZE]) {
     return db_fit_quantity_name(&all->settings.panel_groups,
                                 db_fit_quantity_of(&all->settings.parameters[i]), name);
-}
-
-static json_t *whole_numbers(db_document *d, const int *values, size_t count) {
-    json_t *const array = json_array();
-    for (size_t i = 0; i < count; i++) add(d, array, json_integer(values[i]));
-    return array;
 }
 
 /* What identifies the refinement that a file belongs to. */
@@ -83,33 +76,7 @@ static void set_identity(db_document *d, const db_shots *all) {
     set(d, d->root, "configuration", db_document_text(all->identity));
     set(d, d->root, "parameters", parameters);
     set(d, d->root, "stages", stages);
-}
-
-static json_t *shot_object(db_document *d, const db_shots *all, size_t shot, const double *point,
-                           size_t size) {
-    const db_shot_summary *const summary = &all->summary[shot];
-    const db_fit_shot_identity *const identity = &summary->identity;
-    json_t *const object = json_object();
-    set(d, object, "name", db_document_text(all->source->name(all->source->user, shot)));
-    if (*identity->image) {
-        json_t *const list = json_array();
-        add(d, list, json_string(identity->image));
-        add(d, list, json_string(identity->configuration));
-        add(d, list, json_string(identity->files));
-        set(d, object, "identity", list);
-    }
-    set(d, object, "used", json_boolean(summary->used));
-    set(d, object, "stage", json_integer(summary->stage));
-    set(d, object, "opened", json_integer(summary->opened));
-    set(d, object, "reason", db_document_text(summary->reason));
-    set(d, object, "orientation", numbers(d, summary->orientation, 9));
-    set(d, object, "misset", numbers(d, summary->misset, 3));
-    set(d, object, "values", numbers(d, db_shots_value(all, shot), all->parameters));
-    set(d, object, "at_bound",
-        whole_numbers(d, all->at_bound + shot * all->parameters, all->parameters));
-    set(d, object, "target", number(summary->target));
-    if (point) set(d, object, "point", numbers(d, point, size));
-    return object;
+    set(d, d->root, "count", json_integer((json_int_t)all->count));
 }
 
 static json_t *history_array(db_document *d, const db_shots *all, size_t count) {
@@ -139,56 +106,110 @@ static json_t *joint_object(db_document *d, const db_joint_log *log) {
         json_t *const one = json_object();
         set(d, one, "at", numbers(d, log->at + i * log->shared, log->shared));
         set(d, one, "sums", numbers(d, log->sums + i * log->sums_size, log->sums_size));
-        set(d, one, "lost", json_integer(log->lost[i]));
         add(d, evaluations, one);
     }
     set(d, object, "search", evaluations);
     return object;
 }
 
-static void compose(db_document *d, const db_shots *all, const db_joint_log *log,
-                    const double *points) {
-    json_t *const shots = json_array();
-    set_identity(d, all);
-    set(d, d->root, "common", numbers(d, all->common, all->parameters));
-    set(d, d->root, "history", history_array(d, all, log ? log->history : all->course.count));
-    if (log) set(d, d->root, "joint", joint_object(d, log));
-    for (size_t i = 0; i < all->count; i++)
-        add(d, shots,
-            shot_object(d, all, i, points ? points + i * log->point : NULL, log ? log->point : 0));
-    set(d, d->root, "shots", shots);
+/* The files that have the shots. */
+static json_t *parts_array(db_document *d, const db_checkpoint *c) {
+    json_t *const array = json_array();
+    for (size_t i = 0; i < c->sets; i++) {
+        json_t *const object = json_object();
+        set(d, object, "of", db_document_text(db_file_name(c->set[i].of)));
+        set(d, object, "generation", json_integer(c->set[i].generation));
+        set(d, object, "count", json_integer(c->set[i].count));
+        add(d, array, object);
+    }
+    return array;
 }
 
-static db_status write_state(const db_shots *all, const db_joint_log *log, const double *points) {
+static void compose(db_document *d, const db_shots *all, const db_joint_log *log) {
+    const db_fit_shots_options *const options = all->options;
+    set_identity(d, all);
+    if (options->array_tasks > 0)
+        set(d, d->root, "task",
+            db_checkpoint_whole_numbers(d, (int[]){ options->array_task, options->array_tasks },
+                                        2));
+    set(d, d->root, "common", numbers(d, all->common, all->parameters));
+    set(d, d->root, "at_bound",
+        db_checkpoint_whole_numbers(d, all->common_at_bound, all->parameters));
+    set(d, d->root, "history", history_array(d, all, log ? log->history : all->course.count));
+    if (log) set(d, d->root, "joint", joint_object(d, log));
+    set(d, d->root, "parts", parts_array(d, all->checkpoint));
+}
+
+static db_status write_state(const db_shots *all, const db_joint_log *log) {
     const char *const path = all->options->checkpoint;
     db_document d = db_document_begin(&all->settings.panel_groups);
-    compose(&d, all, log, points);
+    compose(&d, all, log);
     const db_status status = db_json_write(all->context, path, d.incomplete ? NULL : d.root,
                                            JSON_COMPACT | JSON_REAL_PRECISION(17), d.failures);
     json_decref(d.root);
     return status;
 }
 
-db_status db_checkpoint_keep(db_shots *all) {
-    if (!all->options->checkpoint) return DB_OK;
-    const db_status status = all->team.rank == 0 ? write_state(all, NULL, NULL) : DB_OK;
-    return db_workers_common_status(all, status);
+/* The digest by which parts know their run. */
+static db_status digest(db_shots *all) {
+    db_document d = db_document_begin(&all->settings.panel_groups);
+    set_identity(&d, all);
+    char *const text = d.incomplete ? NULL : json_dumps(d.root, JSON_COMPACT);
+    if (text) db_md5_base64(text, strlen(text), all->checkpoint->run);
+    free(text);
+    json_decref(d.root);
+    return text ? DB_OK : db_fail_memory(all->context, "what a checkpoint is of");
 }
 
-db_status db_checkpoint_keep_joint(db_shots *all, const db_joint_log *log) {
-    const size_t size = log->point;
+db_status db_checkpoint_create(db_shots *all) {
     if (!all->options->checkpoint) return DB_OK;
-    double *const points = calloc(all->count * size + 1, sizeof *points);
-    db_status status = points ? DB_OK : db_fail_memory(all->context, "the checkpoint");
-    status = db_workers_common_status(all, status);
-    for (size_t i = 0; i < all->count && status == DB_OK && points; i++)
-        if (all->state[i].best.local) /* the tail lies behind */
-            memcpy(points + i * size, all->state[i].best.local, size * sizeof *points);
-    if (status == DB_OK && size) status = db_workers_gather(all, points, size * sizeof *points, 0);
-    if (status == DB_OK && all->team.rank == 0) status = write_state(all, log, points);
-    free(points);
-    return db_workers_common_status(all, status);
+    db_checkpoint *const c = all->checkpoint = calloc(1, sizeof *c);
+    if (!c) return db_fail_memory(all->context, "the checkpoint");
+    c->file = -1;
+    return digest(all);
 }
+
+void db_checkpoint_destroy(db_shots *all) {
+    if (!all->checkpoint) return;
+    db_parts_close(all->checkpoint);
+    free(all->checkpoint->set);
+    free(all->checkpoint->place);
+    free(all->checkpoint);
+    all->checkpoint = NULL;
+}
+
+/* Rank 0 names the parts in the file of all, once each process has its own. */
+static db_status agree_and_write(db_shots *all, db_status own, const db_joint_log *log) {
+    db_status status = db_team_common_status(&all->team, all->context, own);
+    if (status == DB_OK && all->team.rank == 0) status = write_state(all, log);
+    return db_team_common_status(&all->team, all->context, status);
+}
+
+db_status db_checkpoint_begin(db_shots *all) {
+    if (!all->checkpoint || all->checkpoint->file >= 0) return DB_OK;
+    return agree_and_write(all, db_parts_begin(all, 0), NULL);
+}
+
+/* Numbers of the best points of a joint stage; 0: there are none. */
+static size_t point_size(const db_shots *all, const db_joint_log *log) {
+    if (!log) return 0;
+    const db_arrow_order order = db_arrow_order_make(&all->settings, log->stage, all->shared);
+    return db_joint_point_size(&order);
+}
+
+db_status db_checkpoint_commit(db_shots *all, const db_joint_log *log) {
+    if (!all->checkpoint) return DB_OK;
+    db_part_set *const old = all->checkpoint->set;
+    const size_t sets = all->checkpoint->sets;
+    all->checkpoint->set = NULL;
+    all->checkpoint->sets = 0;
+    const db_status status = agree_and_write(all, db_parts_begin(all, point_size(all, log)), log);
+    if (status == DB_OK) db_parts_remove(all, old, sets);
+    free(old);
+    return status;
+}
+
+db_status db_checkpoint_keep(db_shots *all) { return db_checkpoint_commit(all, NULL); }
 
 /* Are the names in the file those of the refinement? */
 static db_status check_names(const db_json *root, const char *key, size_t count,
@@ -213,13 +234,13 @@ static const char *stage_name(const db_shots *all, size_t i, char memory[DB_FIT_
     return all->settings.stages[i].name;
 }
 
-/* Is a text in the file the same as `own`, once that is written to JSON? */
-static db_status compare_texts(const db_json *root, const char *text, const char *own, int *same) {
-    json_t *const written = db_document_text(own);
-    if (!written) return db_fail_memory(root->context, root->path);
-    *same = text && strcmp(text, json_string_value(written)) == 0;
-    json_decref(written);
-    return DB_OK;
+static db_status check_count(const db_shots *all, const db_json *root) {
+    const db_json count = db_json_member(root, "count");
+    if (json_is_integer(count.value) && json_integer_value(count.value) == (json_int_t)all->count)
+        return DB_OK;
+    return db_fail(all->context, DB_ERROR_INPUT,
+                   "%s: is of another refinement: it has %lld shots, here are %zu", root->path,
+                   (long long)json_integer_value(count.value), all->count);
 }
 
 static db_status check_identity(const db_shots *all, const db_json *root) {
@@ -229,74 +250,36 @@ static db_status check_identity(const db_shots *all, const db_json *root) {
     char differences[DB_DIFFERENCES_SIZE];
     int same = 0;
     if (!json_is_integer(format.value) || json_integer_value(format.value) != FORMAT)
-        return db_json_fail(&format, "2, the format of a checkpoint of this version");
+        return db_json_fail(&format, "3, the format of a checkpoint of this version");
     if (!version || strcmp(version, db_version()) != 0)
         return db_fail(all->context, DB_ERROR_INPUT,
                        "%s: was written by version %.40s of dualbragg, this is %s", root->path,
                        version ? version : "unknown", db_version());
-    DB_TRY(compare_texts(root, text, all->identity, &same));
+    DB_TRY(db_checkpoint_same_text(root, text, all->identity, &same));
     if (text && !same && db_identity_differences(all->identity, text, differences))
         return db_fail(all->context, DB_ERROR_INPUT, "%s: is of another refinement: %s", root->path,
                        differences);
     DB_TRY(check_names(root, "parameters", all->parameters, parameter_name, all));
     DB_TRY(check_names(root, "stages", all->settings.stage_count, stage_name, all));
+    DB_TRY(check_count(all, root));
     if (same) return DB_OK;
     const db_json configuration = db_json_member(root, "configuration");
     return db_json_fail(&configuration, "the text of this refinement");
 }
 
-static db_status whole_number(const db_json *at, const char *key, int least, int most, int *value) {
-    const db_json member = db_json_member(at, key);
-    const json_int_t number = json_integer_value(member.value);
-    char expected[64];
-    snprintf(expected, sizeof expected, "a whole number from %d to %d", least, most);
-    if (!json_is_integer(member.value) || number < least || number > most)
-        return db_json_fail(&member, expected);
-    *value = (int)number;
-    return DB_OK;
-}
-
-static db_status read_identity(const db_json *at, db_fit_shot_identity *identity) {
-    const db_json list = db_json_member(at, "identity");
-    char *const to[] = { identity->image, identity->configuration, identity->files };
-    if (!list.value) return DB_OK;
-    for (size_t i = 0; i < 3; i++) {
-        const char *const text = json_string_value(json_array_get(list.value, i));
-        if (!text || !*text || strlen(text) >= DB_FIT_DIGEST_SIZE)
-            return db_json_fail(&list, "three digests");
-        snprintf(to[i], DB_FIT_DIGEST_SIZE, "%s", text);
-    }
-    return DB_OK;
-}
-
-static db_status read_shot(db_shots *all, const db_json *at, size_t shot, db_joint_log *log) {
-    db_shot_summary *const summary = &all->summary[shot];
-    const char *const name = all->source->name(all->source->user, shot);
-    const char *const text = db_json_text(at, "name");
-    const char *const reason = db_json_text(at, "reason");
-    const int stages = (int)all->settings.stage_count;
-    int same = 0;
-    DB_TRY(compare_texts(at, text, name, &same));
-    if (!same)
+/* Is it the state of this task of an array, or of a run of all shots (tasks 0)? */
+static db_status check_task(const db_shots *all, const db_json *root, int task, int tasks) {
+    const db_json member = db_json_member(root, "task");
+    int found[2] = { 0, 0 };
+    if (member.value) DB_TRY(db_json_integers(&member, found, 2));
+    if (found[1] == tasks && (tasks == 0 || found[0] == task)) return DB_OK;
+    if (tasks == 0)
         return db_fail(all->context, DB_ERROR_INPUT,
-                       "%s: is of another refinement: shot %zu is %s, here %s", at->path, shot + 1,
-                       text ? text : "nameless", name);
-    const db_json values = db_json_member(at, "values"), target = db_json_member(at, "target"),
-                  orientation = db_json_member(at, "orientation"),
-                  misset = db_json_member(at, "misset"), at_bound = db_json_member(at, "at_bound");
-    DB_TRY(whole_number(at, "stage", 0, stages, &summary->stage));
-    DB_TRY(whole_number(at, "opened", 0, stages, &summary->opened));
-    DB_TRY(db_json_numbers(&values, db_shots_value(all, shot), all->parameters));
-    DB_TRY(db_json_numbers(&orientation, summary->orientation, 9));
-    DB_TRY(db_json_numbers(&misset, summary->misset, 3));
-    DB_TRY(db_json_integers(&at_bound, all->at_bound + shot * all->parameters, all->parameters));
-    DB_TRY(db_json_number(&target, &summary->target));
-    DB_TRY(read_identity(at, &summary->identity));
-    summary->used = json_is_true(json_object_get(at->value, "used"));
-    snprintf(summary->reason, sizeof summary->reason, "%s", reason ? reason : "");
-    if (log->stage < 0 || log->point == 0) return DB_OK;
-    const db_json point = db_json_member(at, "point");
-    return db_json_numbers(&point, log->points + shot * log->point, log->point);
+                       "%s: is of task %d of an array of %d; expected that of a run of all shots",
+                       root->path, found[0], found[1]);
+    return db_fail(all->context, DB_ERROR_INPUT,
+                   "%s: expected task %d of an array of %d, found task %d of %d", root->path, task,
+                   tasks, found[0], found[1]);
 }
 
 /* Numbers, of which some may be null: they become `missing`. */
@@ -314,13 +297,11 @@ static db_status read_evaluation(db_shots *all, const db_json *at, db_joint_log 
     double values[DB_FIT_MOST_PARAMETERS];
     double *const sums = malloc(log->sums_size * sizeof *sums);
     const db_json where = db_json_member(at, "at"), list = db_json_member(at, "sums");
-    int lost = 0;
     db_status status = sums ? DB_OK : db_fail_memory(all->context, "the checkpoint");
     if (status == DB_OK) status = db_json_numbers(&where, values, log->shared);
     if (status == DB_OK) /* null: infinite */
         status = read_numbers(&list, sums, log->sums_size, INFINITY);
-    if (status == DB_OK) status = whole_number(at, "lost", 0, INT_MAX, &lost);
-    if (status == DB_OK) status = db_joint_log_add(all->context, log, values, sums, lost);
+    if (status == DB_OK) status = db_joint_log_add(all->context, log, values, sums);
     free(sums);
     return status;
 }
@@ -329,15 +310,15 @@ static db_status read_joint(db_shots *all, const db_json *root, db_joint_log *lo
     const db_json joint = db_json_member(root, "joint");
     int stage = 0;
     if (!joint.value) return DB_OK;
-    DB_TRY(whole_number(&joint, "stage", 0, (int)all->settings.stage_count - 1, &stage));
+    DB_TRY(
+        db_checkpoint_whole_number(&joint, "stage", 0, (int)all->settings.stage_count - 1, &stage));
     const db_arrow_order order = db_arrow_order_make(&all->settings, stage, all->shared);
     db_joint_log_begin(log, stage, &order);
-    log->points = calloc(all->count * log->point + 1, sizeof *log->points);
-    if (!log->points) return db_fail_memory(all->context, "the checkpoint");
+    all->checkpoint->point = db_joint_point_size(&order);
     const db_json from = db_json_member(&joint, "from"),
                   degrees = db_json_member(&joint, "degrees"),
                   search = db_json_member(&joint, "search");
-    DB_TRY(whole_number(&joint, "evaluations", 0, INT_MAX / 2, &log->evaluations));
+    DB_TRY(db_checkpoint_whole_number(&joint, "evaluations", 0, INT_MAX / 2, &log->evaluations));
     log->started = json_is_true(json_object_get(joint.value, "started"));
     log->history = all->course.count;
     DB_TRY(db_json_number(&degrees, &log->degrees));
@@ -360,8 +341,9 @@ static db_status read_history(db_shots *all, const db_json *root) {
         const db_json at = db_json_element(&history, i), target = db_json_member(&at, "target"),
                       norm = db_json_member(&at, "gradient_norm"),
                       values = db_json_member(&at, "values");
-        DB_TRY(whole_number(&at, "stage", 0, (int)all->settings.stage_count - 1, &entry->stage));
-        DB_TRY(whole_number(&at, "evaluation", 0, INT_MAX, &entry->evaluation));
+        DB_TRY(db_checkpoint_whole_number(&at, "stage", 0, (int)all->settings.stage_count - 1,
+                                          &entry->stage));
+        DB_TRY(db_checkpoint_whole_number(&at, "evaluation", 0, INT_MAX, &entry->evaluation));
         DB_TRY(db_json_number(&target, &entry->target));
         DB_TRY(db_json_number(&norm, &entry->gradient_norm));
         DB_TRY(read_numbers(&values, entry->value, width, NAN));
@@ -369,33 +351,90 @@ static db_status read_history(db_shots *all, const db_json *root) {
     return DB_OK;
 }
 
-static db_status read_state(db_shots *all, const db_json *root, db_joint_log *log) {
-    const db_json shots = db_json_member(root, "shots"), common = db_json_member(root, "common");
-    DB_TRY(check_identity(all, root));
-    if (json_array_size(shots.value) != all->count)
-        return db_fail(all->context, DB_ERROR_INPUT,
-                       "%s: is of another refinement: it has %zu shots, here are %zu", root->path,
-                       json_array_size(shots.value), all->count);
+static db_status read_parts(db_shots *all, const db_json *root) {
+    const db_json parts = db_json_member(root, "parts");
+    if (!json_is_array(parts.value)) return db_json_fail(&parts, "a list");
+    for (size_t i = 0; i < json_array_size(parts.value); i++) {
+        const db_json at = db_json_element(&parts, i), name = db_json_member(&at, "of");
+        const char *const of = db_json_text(&at, "of");
+        int generation = 0, count = 0;
+        if (!of || !*of || strchr(of, '/')) return db_json_fail(&name, "the name of a file");
+        DB_TRY(db_checkpoint_whole_number(&at, "generation", 1, INT_MAX - 1, &generation));
+        DB_TRY(db_checkpoint_whole_number(&at, "count", 1, INT_MAX, &count));
+        DB_TRY(db_parts_add(all, root->path, of, generation, count));
+    }
+    return DB_OK;
+}
+
+static db_status read_common(db_shots *all, const db_json *root) {
+    const db_json common = db_json_member(root, "common"),
+                  at_bound = db_json_member(root, "at_bound");
     DB_TRY(db_json_numbers(&common, all->common, all->parameters));
+    return db_json_integers(&at_bound, all->common_at_bound, all->parameters);
+}
+
+static db_status read_state(db_shots *all, const db_json *root, db_joint_log *log) {
+    DB_TRY(check_identity(all, root));
+    DB_TRY(check_task(all, root, all->options->array_task, all->options->array_tasks));
+    DB_TRY(read_common(all, root));
     DB_TRY(read_history(all, root));
     DB_TRY(read_joint(all, root, log));
-    for (size_t i = 0; i < all->count; i++) {
-        const db_json at = db_json_element(&shots, i);
-        DB_TRY(read_shot(all, &at, i, log));
-    }
+    return read_parts(all, root);
+}
+
+/* What a task of an array has left. */
+static db_status read_task(db_shots *all, const db_json *root, int task) {
+    double common[DB_FIT_MOST_PARAMETERS];
+    const db_json values = db_json_member(root, "common");
+    char name[DB_FIT_NAME_SIZE];
+    DB_TRY(check_identity(all, root));
+    DB_TRY(check_task(all, root, task, (int)all->options->merge_count));
+    DB_TRY(db_json_numbers(&values, common, all->parameters));
+    for (size_t i = 0; i < all->parameters; i++)
+        if (all->shared[i] && common[i] != all->common[i])
+            return db_fail(all->context, DB_ERROR_INPUT,
+                           "%s: task %d began with another %s (%.9g, here %.9g): the first shot is "
+                           "not what it was",
+                           root->path, task, parameter_name(all, i, name), common[i],
+                           all->common[i]);
+    return read_parts(all, root);
+}
+
+static db_status read_file(db_shots *all, const char *path, int task, db_joint_log *log) {
+    json_t *document = NULL;
+    db_json root;
+    DB_TRY(db_json_open(all->context, path, &document, &root));
+    const db_status status = task ? read_task(all, &root, task) : read_state(all, &root, log);
+    json_decref(document);
+    return status;
+}
+
+static db_status read_tasks(db_shots *all) {
+    const db_fit_shots_options *const options = all->options;
+    for (size_t t = 0; t < options->merge_count; t++)
+        DB_TRY(read_file(all, options->merge[t], (int)t + 1, NULL));
+    DB_TRY(db_parts_index(all));
+    for (size_t t = 0; t < options->merge_count; t++)
+        DB_TRY(db_parts_check_task(all, options->merge[t], (int)t + 1, (int)options->merge_count));
     return DB_OK;
 }
 
 db_status db_checkpoint_resume(db_shots *all, int *found, db_joint_log *log) {
     const char *const path = all->options->checkpoint;
+    db_status status = DB_OK;
     *log = (db_joint_log){ .stage = -1 };
     *found = 0;
-    if (!path || !all->options->resume || access(path, F_OK) != 0) return DB_OK;
-    json_t *document = NULL;
-    db_json root;
-    db_status status = db_json_open(all->context, path, &document, &root);
-    if (status == DB_OK) status = read_state(all, &root, log);
-    if (document) json_decref(document);
-    *found = status == DB_OK;
+    if (!all->checkpoint) return DB_OK;
+    if (all->options->resume && access(path, F_OK) == 0) {
+        status = read_file(all, path, 0, log);
+        if (status == DB_OK) status = db_parts_index(all);
+        *found = status == DB_OK;
+        return status;
+    }
+    if (all->team.rank == 0) db_fit_checkpoint_remove(path);
+    if (all->options->merge_count) {
+        status = read_tasks(all);
+        *found = status == DB_OK;
+    }
     return status;
 }

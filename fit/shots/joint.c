@@ -5,6 +5,8 @@
 #include "fit/config/physical_range.h"
 #include "fit/shots/joint_conclude.h"
 #include "fit/shots/joint_models.h"
+#include "fit/shots/records.h"
+#include "fit/shots/shares.h"
 #include "fit/shots/shot_fit.h"
 #include "fit/shots/workers.h"
 #include "fit/config/quantity.h"
@@ -14,14 +16,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What is counted beside the sums: shots in use, their degrees of freedom, shots set aside. */
+enum { USED, DEGREES, LOST, COUNTS = DB_JOINT_COUNTS };
+
 /* The state of a joint stage. */
 typedef struct joint {
     db_shots *all;
     int stage;
     const db_fit_stage *settings;
     db_arrow_order order;
-    double *sums; /* [chunks][db_arrow_sums_size] */
-    size_t chunks, sums_size;
+    double *sums; /* of the last evaluation, over all shots: db_arrow_sums_size, then COUNTS */
+    size_t arrow_size, sums_size;
+    db_tree_sum tree;
     const double *at;                       /* shared values of the evaluation */
     double best_at[DB_FIT_MOST_PARAMETERS]; /* those of the best points */
     double best, degrees;
@@ -37,21 +43,17 @@ typedef struct joint {
     double *normal;                         /* likewise; [shared][shared] */
 } joint;
 
-db_status db_joint_make_room(db_shots *all, int stage) {
+db_status db_joint_make_room(db_shots *all, db_context *context, size_t shot, int stage) {
     const db_arrow_order order = db_arrow_order_make(&all->settings, stage, all->shared);
     const size_t point = db_joint_point_size(&order);
-    for (size_t i = 0; i < all->count; i++) {
-        db_shot_state *const state = &all->state[i];
-        free(state->best.local);
-        state->best.local = NULL;
-        if (!db_shots_own(all, i)) continue;
-        double *const memory = calloc(2 * point + 1, sizeof *memory);
-        if (!memory) return db_fail_memory(all->context, "the local quantities of the shots");
-        state->best.local = memory;
-        state->best.tail = db_arrow_tail_in(&order, memory + order.local);
-        state->trial.local = memory + point;
-        state->trial.tail = db_arrow_tail_in(&order, memory + point + order.local);
-    }
+    db_shot_state *const state = &all->state[shot];
+    double *const memory = calloc(2 * point + 1, sizeof *memory);
+    if (!memory) return db_fail_memory(context, "the local quantities of a shot");
+    free(state->best.local);
+    state->best.local = memory;
+    state->best.tail = db_arrow_tail_in(&order, memory + order.local);
+    state->trial.local = memory + point;
+    state->trial.tail = db_arrow_tail_in(&order, memory + point + order.local);
     return DB_OK;
 }
 
@@ -85,7 +87,13 @@ static db_fit_stage local_search(const joint *j) {
     return own;
 }
 
-static db_status evaluate_shot(db_shots *all, db_context *context, size_t shot, void *user) {
+static void count_shot(const db_shot_summary *summary, double counts[COUNTS]) {
+    counts[summary->used ? USED : LOST]++;
+    if (summary->used) counts[DEGREES] += summary->degrees;
+}
+
+static db_status evaluate_shot(db_shots *all, db_context *context, size_t shot, void *user,
+                               double *sum) {
     joint *const j = user;
     const db_fit_stage own = local_search(j);
     db_open_shot open;
@@ -100,32 +108,36 @@ static db_status evaluate_shot(db_shots *all, db_context *context, size_t shot, 
     if (status == DB_OK) all->summary[shot].target = open.objective.loss / open.objective.degrees;
     if (status == DB_OK)
         db_arrow_reduce(&j->order, open.objective.loss, open.objective.gradient,
-                        open.objective.normal, open.held, &trial->tail,
-                        j->sums + shot / all->chunk * j->sums_size, open.work);
+                        open.objective.normal, open.held, &trial->tail, sum, open.work);
     count_evaluations(all, open.evaluations);
     db_open_shot_destroy(&open);
     if (status == DB_ERROR_INPUT && j->started) { /* the step is the cause: it is rejected */
-        j->sums[shot / all->chunk * j->sums_size] = INFINITY;
-        return DB_OK;
+        sum[0] = INFINITY;
+        status = DB_OK;
     }
-    return status == DB_OK ? DB_OK : db_shots_set_aside(all, context, shot, status, NULL);
+    if (status != DB_OK) status = db_shots_set_aside(all, context, shot, status, NULL);
+    count_shot(&all->summary[shot], sum + j->arrow_size);
+    return status;
 }
 
-/* One pass over the shots: sums over all of them in `sums` of chunk 0. */
+static void take_counts(joint *j) {
+    const double *const counts = j->sums + j->arrow_size;
+    j->all->used = (size_t)counts[USED];
+    j->all->degrees = counts[DEGREES];
+    j->lost = (int)counts[LOST];
+}
+
+/* One pass over the shots. Sums may differ in the last bit on different machines: all processes take those
+ * of rank 0. */
 static db_status sum_shots(joint *j) {
     db_shots *const all = j->all;
-    memset(j->sums, 0, j->chunks * j->sums_size * sizeof *j->sums);
-    db_status status =
-        db_workers_each(all, "evaluation", j->stage, 0, all->count, evaluate_shot, j);
-    if (status == DB_OK)
-        status = db_workers_gather(all, j->sums, j->sums_size * sizeof *j->sums, 1);
-    if (status == DB_OK) status = db_workers_gather(all, all->summary, sizeof *all->summary, 0);
-    if (status == DB_OK) j->lost = (int)db_shots_report_aside(all);
-    for (size_t c = 1; c < j->chunks && status == DB_OK; c++)
-        for (size_t k = 0; k < j->sums_size; k++) j->sums[k] += j->sums[c * j->sums_size + k];
-    /* Sums may differ in the last bit on different machines: all processes take those of rank 0. */
-    return status == DB_OK ? db_workers_broadcast(all, j->sums, j->sums_size * sizeof *j->sums)
-                           : status;
+    DB_TRY(db_workers_each(all, "evaluation", j->stage, evaluate_shot, j, &j->tree));
+    DB_TRY(db_workers_total(all, &j->tree, j->sums));
+    take_counts(j);
+    if (!j->lost) return DB_OK;
+    DB_TRY(db_records_meet(all));
+    db_shots_report_aside(all);
+    return DB_OK;
 }
 
 static void add_priors(const joint *j, double *loss, double *gradient, double *normal) {
@@ -191,14 +203,10 @@ static db_status commit(joint *j, double loss) {
     if (j->at != j->best_at) memcpy(j->best_at, j->at, j->order.shared * sizeof *j->at);
     j->best = loss;
     j->started = 1;
-    return again ? DB_OK : db_checkpoint_keep_joint(j->all, j->log);
+    return again ? DB_OK : db_checkpoint_commit(j->all, j->log);
 }
 
-static void count_degrees(joint *j) {
-    j->degrees = -(double)j->order.shared;
-    for (size_t i = 0; i < j->all->count; i++)
-        if (j->all->summary[i].used) j->degrees += j->all->summary[i].degrees;
-}
+static void count_degrees(joint *j) { j->degrees = j->all->degrees - (double)j->order.shared; }
 
 /* The sums of an evaluation before the run was interrupted. */
 static db_status replay(joint *j) {
@@ -211,7 +219,7 @@ static db_status replay(joint *j) {
                            "elsewhere",
                            j->all->options->checkpoint, j->evaluations, j->settings->name);
     memcpy(j->sums, log->sums + j->replayed * log->sums_size, log->sums_size * sizeof *j->sums);
-    j->lost = log->lost[j->replayed];
+    take_counts(j);
     return DB_OK;
 }
 
@@ -224,8 +232,7 @@ static int evaluate(void *user, const double *x, double *loss, double *gradient,
     if (j->status != DB_OK) return 1;
     /* The target changes when a shot is set aside: the search starts again. */
     if (j->lost && j->started) return 1;
-    if (j->replayed == j->known)
-        j->status = db_joint_log_add(j->all->context, j->log, x, j->sums, j->lost);
+    if (j->replayed == j->known) j->status = db_joint_log_add(j->all->context, j->log, x, j->sums);
     j->status = db_workers_common_status(j->all, j->status);
     if (j->status != DB_OK) return 1;
     count_degrees(j);
@@ -249,9 +256,10 @@ static db_status prepare(joint *j) {
         u->upper[i] = fmin(u->upper[i], p->upper);
         j->best_at[i] = fmin(fmax(all->common[j->order.index[i]], u->lower[i]), u->upper[i]);
     }
-    j->chunks = db_shots_chunks(all);
-    j->sums_size = db_arrow_sums_size(n);
-    j->sums = malloc(j->chunks * j->sums_size * sizeof *j->sums);
+    j->arrow_size = db_arrow_sums_size(n);
+    j->sums_size = db_joint_sums_size(&j->order);
+    DB_TRY(db_tree_sum_begin(all->context, db_shots_chunks(all), j->sums_size, &j->tree));
+    j->sums = malloc(j->sums_size * sizeof *j->sums);
     j->gradient = malloc((n * (n + 1) + 1) * sizeof *j->gradient);
     if (!j->sums || !j->gradient) return db_fail_memory(all->context, "a joint stage");
     j->normal = j->gradient + n;
@@ -276,8 +284,9 @@ static void judge(joint *j, db_lm_end how, db_stage_result *end) {
     memset(end, 0, sizeof *end);
     memcpy(end->value, j->best_at, n * sizeof *end->value);
     db_stage_judge(&j->unknowns, &at, end);
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < j->all->count; k++)
+    for (size_t i = 0; i < n; i++) j->all->common_at_bound[j->order.index[i]] = end->at_bound[i];
+    for (size_t k = 0; k < j->all->count; k++)
+        for (size_t i = 0; i < n && db_shots_own(j->all, k); i++)
             j->all->at_bound[k * j->all->parameters + j->order.index[i]] = end->at_bound[i];
 }
 
@@ -324,11 +333,16 @@ static db_status search(joint *j, db_stage_result *end) {
     return DB_OK;
 }
 
+/* The best points that the checkpoint had. */
 static void restore_points(const joint *j) {
-    for (size_t i = 0; i < j->all->count; i++)
-        if (j->all->state[i].best.local)
-            memcpy(j->all->state[i].best.local, j->log->points + i * j->log->point,
-                   j->log->point * sizeof(double));
+    const size_t size = db_joint_point_size(&j->order);
+    for (size_t i = 0; i < j->all->count; i++) {
+        db_shot_state *const state = &j->all->state[i];
+        if (state->best.local && state->point)
+            memcpy(state->best.local, state->point, size * sizeof *state->point);
+        if (state->point) free(state->point);
+        state->point = NULL;
+    }
 }
 
 db_status db_joint_run(db_shots *all, int stage, db_joint_log *log, db_stage_result *end,
@@ -350,6 +364,7 @@ db_status db_joint_run(db_shots *all, int stage, db_joint_log *log, db_stage_res
         const db_status stored = db_joint_models_store(all, stage, j->best_at);
         if (stored != DB_OK) status = stored;
     }
+    db_tree_sum_clear(&j->tree);
     free(j->sums);
     free(j->gradient);
     db_unknowns_clear(&j->unknowns);

@@ -4,8 +4,8 @@
 
 #include "fit/shots/checkpoint.h"
 
-/* Room for the local values of a joint stage. */
-db_status db_joint_make_room(db_shots *all, int stage);
+/* Room for the local values of a shot in a joint stage. */
+db_status db_joint_make_room(db_shots *all, db_context *context, size_t shot, int stage);
 
 /* Minimizes the sum over shots, whose pixels are in the spool. log: if it is of this stage, its
  * evaluations before the run was interrupted. Afterwards the models stand at the minimum; *end says

@@ -18,14 +18,18 @@
  * blocks, of regions of their detectors. */
 enum { SUMS = 4 };
 
+/* What is counted beside them: blocks, chi2, degrees of freedom. */
+enum { BLOCKS, CHI2, DEGREES, COUNTS };
+
 typedef struct conclusion {
     db_shots *all;
     int stage;
     const db_fit_stage *settings;
     db_arrow_order order;
     const double *at; /* shared values */
-    double *sums;     /* [chunks][SUMS][db_arrow_sums_size] */
-    size_t chunks, sums_size;
+    double *sums;     /* over all shots: [SUMS][db_arrow_sums_size], then COUNTS */
+    size_t sums_size; /* of one of them */
+    db_tree_sum tree;
     double *covariance; /* [shared][shared], as quoted */
 } conclusion;
 
@@ -166,9 +170,8 @@ static db_status add_pulls_of_parts(const conclusion *c, db_context *context, si
 }
 
 /* Adds the shot's contribution to the shared quantities, and the square of its gradient. */
-static void add_pull(const conclusion *c, size_t shot, db_open_shot *open) {
-    const size_t s = c->order.shared, chunk = shot / c->all->chunk;
-    double *const sums = c->sums + SUMS * chunk * c->sums_size;
+static void add_pull(const conclusion *c, size_t shot, db_open_shot *open, double *sums) {
+    const size_t s = c->order.shared;
     double *const scatter = sums + c->sums_size;
     double pull[DB_FIT_MOST_PARAMETERS];
     memcpy(pull, sums + 1, s * sizeof *pull);
@@ -184,13 +187,12 @@ static void add_pull(const conclusion *c, size_t shot, db_open_shot *open) {
 /* What a shot says of the shared quantities, and what single parts of it do; errors of its local
  * quantities. */
 static db_status conclude_errors(const conclusion *c, db_context *context, size_t shot,
-                                 db_open_shot *open) {
-    double *const sums = c->sums + SUMS * (shot / c->all->chunk) * c->sums_size;
+                                 db_open_shot *open, double *sums) {
     double *regions = NULL;
     db_status status = scatter_of_regions(context, &open->objective, &regions);
     if (status == DB_OK) status = estimate_local(c, context, shot, open, regions);
     if (status == DB_OK) {
-        add_pull(c, shot, open);
+        add_pull(c, shot, open, sums);
         status =
             add_pulls_of_parts(c, context, shot, open->objective.scatter, sums + 2 * c->sums_size);
     }
@@ -200,7 +202,14 @@ static db_status conclude_errors(const conclusion *c, db_context *context, size_
     return status;
 }
 
-static db_status conclude_shot(db_shots *all, db_context *context, size_t shot, void *user) {
+static void count_shot(const db_shot_summary *summary, double counts[COUNTS]) {
+    counts[BLOCKS] += (double)summary->shoeboxes;
+    counts[CHI2] += summary->chi2[1];
+    counts[DEGREES] += summary->degrees;
+}
+
+static db_status conclude_shot(db_shots *all, db_context *context, size_t shot, void *user,
+                               double *sum) {
     conclusion *const c = user;
     db_open_shot *const open = malloc(sizeof *open); /* large: stacks are small */
     if (!open) return db_fail_memory(context, "a shot");
@@ -210,7 +219,8 @@ static db_status conclude_shot(db_shots *all, db_context *context, size_t shot, 
         if (status == DB_OK)
             db_shot_measure(&open->objective, &open->pixels, 1, &all->summary[shot]);
         if (status == DB_OK) status = measure_start(all, context, shot, open);
-        if (status == DB_OK) status = conclude_errors(c, context, shot, open);
+        if (status == DB_OK) status = conclude_errors(c, context, shot, open, sum);
+        if (status == DB_OK) count_shot(&all->summary[shot], sum + SUMS * c->sums_size);
         db_open_shot_destroy(open);
     }
     free(open);
@@ -218,7 +228,9 @@ static db_status conclude_shot(db_shots *all, db_context *context, size_t shot, 
 }
 
 /* Adds the errors of the shared quantities to those of the local ones, which depend on them. */
-static db_status widen_local(db_shots *all, db_context *context, size_t shot, void *user) {
+static db_status widen_local(db_shots *all, db_context *context, size_t shot, void *user,
+                             double *nothing) {
+    (void)nothing;
     const conclusion *const c = user;
     const size_t s = c->order.shared, m = c->order.local;
     double *const answer = malloc((m * s + s + m + 1) * sizeof *answer);
@@ -242,11 +254,6 @@ static db_status widen_local(db_shots *all, db_context *context, size_t shot, vo
     return DB_OK;
 }
 
-static void add_up(const conclusion *c) {
-    for (size_t k = SUMS * c->sums_size; k < SUMS * c->chunks * c->sums_size; k++)
-        c->sums[k % (SUMS * c->sums_size)] += c->sums[k];
-}
-
 /* Errors by how much parts of the data, shots or blocks, disagree. regions: of blocks, the scatter
  * of whole regions; NULL: none. */
 static db_status estimate_robust(const conclusion *c, const double *normal, const double *scatter,
@@ -257,7 +264,7 @@ static db_status estimate_robust(const conclusion *c, const double *normal, cons
     db_status status = db_covariance_estimate(c->all->context, normal, scatter, s, used, &estimate);
     if (status == DB_OK && regions)
         status = db_errors_by_regions(c->all->context, normal, scatter, regions, s, used,
-                                      db_shots_used(c->all), &estimate, &result->shared_misfit);
+                                      c->all->used, &estimate, &result->shared_misfit);
     for (size_t i = 0; i < s && status == DB_OK; i++) {
         double *const error = &result->error_robust[c->order.index[i]];
         *error = fmax(*error, db_covariance_robust_error(&estimate, i, parts, quantities));
@@ -268,14 +275,11 @@ static db_status estimate_robust(const conclusion *c, const double *normal, cons
 
 /* Everything that is refined: shared quantities, and the local ones of all shots. */
 static size_t quantity_count(const conclusion *c) {
-    return c->order.shared + db_shots_used(c->all) * c->order.local;
+    return c->order.shared + c->all->used * c->order.local;
 }
 
-static size_t block_count(const db_shots *all) {
-    size_t blocks = 0;
-    for (size_t i = 0; i < all->count; i++)
-        if (all->summary[i].used) blocks += all->summary[i].shoeboxes;
-    return blocks;
+static double counted(const conclusion *c, int what) {
+    return c->sums[SUMS * c->sums_size + (size_t)what];
 }
 
 /* Errors of the shared quantities; normal, scatter of shots, blocks and regions:
@@ -285,10 +289,10 @@ static db_status estimate_shared(const conclusion *c, const double *normal,
                                  db_fit_shots_result *result) {
     const size_t s = c->order.shared;
     int used[DB_FIT_MOST_PARAMETERS];
-    for (size_t i = 0; i < s; i++) used[i] = c->all->at_bound[c->order.index[i]] == 0;
+    for (size_t i = 0; i < s; i++) used[i] = c->all->common_at_bound[c->order.index[i]] == 0;
     DB_TRY(db_covariance_estimate(c->all->context, normal, NULL, s, used, estimate));
-    DB_TRY(estimate_robust(c, normal, scatter[0], NULL, db_shots_used(c->all), s, used, result));
-    DB_TRY(estimate_robust(c, normal, scatter[1], scatter[2], block_count(c->all),
+    DB_TRY(estimate_robust(c, normal, scatter[0], NULL, c->all->used, s, used, result));
+    DB_TRY(estimate_robust(c, normal, scatter[1], scatter[2], (size_t)counted(c, BLOCKS),
                            quantity_count(c), used, result));
     for (size_t i = 0; i < s; i++) {
         const size_t a = c->order.index[i];
@@ -313,7 +317,7 @@ static db_status describe_shared(const conclusion *c, db_fit_shots_result *resul
     double *const scatter[3] = { normal + s * s, normal + 2 * s * s, normal + 3 * s * s };
     double *const gradient = normal + 4 * s * s;
     db_covariance estimate = { .error = NULL };
-    double loss, degrees = -(double)s;
+    double loss;
     db_status status =
         normal ? DB_OK : db_fail_memory(c->all->context, "the errors of the refinement");
     if (status == DB_OK) {
@@ -327,14 +331,8 @@ static db_status describe_shared(const conclusion *c, db_fit_shots_result *resul
             normal[i * s + i] += 1 / (sigma * sigma);
             for (int k = 0; k < SUMS - 1; k++) scatter[k][i * s + i] += 1 / (sigma * sigma);
         }
-        double chi2 = 0;
-        for (size_t i = 0; i < c->all->count; i++) {
-            if (!c->all->summary[i].used) continue;
-            degrees += c->all->summary[i].degrees;
-            chi2 += c->all->summary[i].chi2[1];
-        }
-        status =
-            estimate_shared(c, normal, scatter, sqrt(fmax(1, chi2 / degrees)), &estimate, result);
+        const double misfit = sqrt(fmax(1, counted(c, CHI2) / (counted(c, DEGREES) - (double)s)));
+        status = estimate_shared(c, normal, scatter, misfit, &estimate, result);
     }
     free(normal);
     db_covariance_clear(&estimate);
@@ -347,26 +345,19 @@ db_status db_joint_conclude(db_shots *all, int stage, const double *shared,
         .all = all, .stage = stage, .settings = &all->settings.stages[stage], .at = shared
     };
     c.order = db_arrow_order_make(&all->settings, stage, all->shared);
-    c.chunks = db_shots_chunks(all);
     c.sums_size = db_arrow_sums_size(c.order.shared);
-    c.sums = calloc(SUMS * c.chunks * c.sums_size, sizeof *c.sums);
+    const size_t size = SUMS * c.sums_size + COUNTS;
+    c.sums = calloc(size, sizeof *c.sums);
     c.covariance = calloc(c.order.shared * c.order.shared + 1, sizeof *c.covariance);
     db_status status = c.sums && c.covariance
-                           ? DB_OK
+                           ? db_tree_sum_begin(all->context, db_shots_chunks(all), size, &c.tree)
                            : db_fail_memory(all->context, "the errors of the refinement");
     status = db_workers_common_status(all, status);
-    if (status == DB_OK)
-        status = db_workers_each(all, "errors", stage, 0, all->count, conclude_shot, &c);
-    if (status == DB_OK)
-        status = db_workers_gather(all, c.sums, SUMS * c.sums_size * sizeof *c.sums, 1);
-    if (status == DB_OK) status = db_workers_gather(all, all->summary, sizeof *all->summary, 0);
-    if (status == DB_OK) {
-        add_up(&c);
-        status = describe_shared(&c, result);
-    }
-    if (status == DB_OK)
-        status = db_workers_each(all, "errors", stage, 0, all->count, widen_local, &c);
-    if (status == DB_OK) status = db_workers_gather_shots(all);
+    if (status == DB_OK) status = db_workers_each(all, "errors", stage, conclude_shot, &c, &c.tree);
+    if (status == DB_OK) status = db_workers_total(all, &c.tree, c.sums);
+    if (status == DB_OK) status = db_workers_common_status(all, describe_shared(&c, result));
+    if (status == DB_OK) status = db_workers_each(all, "errors", stage, widen_local, &c, NULL);
+    db_tree_sum_clear(&c.tree);
     free(c.sums);
     free(c.covariance);
     return status;

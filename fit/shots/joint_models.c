@@ -41,7 +41,9 @@ static db_status move_model(db_shots *all, const target *to, db_context *context
 }
 
 /* The values of a shot become those of its best point. */
-static db_status store_shot(db_shots *all, db_context *context, size_t shot, void *user) {
+static db_status store_shot(db_shots *all, db_context *context, size_t shot, void *user,
+                            double *sum) {
+    (void)sum;
     db_shot_model model = { .panels = NULL };
     db_fit_settings settings = { .parameters = NULL };
     db_variables *const variables = malloc(sizeof *variables);
@@ -58,9 +60,7 @@ static db_status store_shot(db_shots *all, db_context *context, size_t shot, voi
 db_status db_joint_models_store(db_shots *all, int stage, const double *shared) {
     target to = { .stage = stage, .shared = shared };
     to.order = db_arrow_order_make(&all->settings, stage, all->shared);
-    DB_TRY(db_workers_each(all, "models", stage, 0, all->count, store_shot, &to));
-    DB_TRY(db_workers_gather(all, all->value, all->parameters * sizeof *all->value, 0));
-    DB_TRY(db_workers_gather(all, all->summary, sizeof *all->summary, 0));
+    DB_TRY(db_workers_each(all, "models", stage, store_shot, &to, NULL));
     for (size_t i = 0; i < to.order.shared; i++) all->common[to.order.index[i]] = shared[i];
     db_shots_tie_common(all);
     return DB_OK;

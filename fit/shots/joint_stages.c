@@ -152,13 +152,6 @@ db_segment db_segment_from(const db_shots *all, int stage) {
     return segment;
 }
 
-int db_stages_next(const db_shots *all) {
-    int stage = (int)all->settings.stage_count;
-    for (size_t i = 0; i < all->count; i++)
-        if (all->summary[i].used && all->summary[i].stage < stage) stage = all->summary[i].stage;
-    return stage;
-}
-
 int db_stages_last_segment(const db_shots *all) {
     int from = 0;
     for (int stage = 0; stage < (int)all->settings.stage_count;) {

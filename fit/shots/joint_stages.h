@@ -19,9 +19,6 @@ typedef struct db_segment {
 /* The next segment that begins with a stage. */
 db_segment db_segment_from(const db_shots *all, int stage);
 
-/* The first stage that not all shots in use have done. */
-int db_stages_next(const db_shots *all);
-
 /* Where the last segment begins. */
 int db_stages_last_segment(const db_shots *all);
 

@@ -135,10 +135,11 @@ static db_status share_light(db_shots *all, db_context *context, group *g,
 }
 
 /* Of the image of the first shot in use that shows it. */
-static db_status share(db_shots *all, db_context *context, size_t shot, void *user) {
+static db_status share(db_shots *all, db_context *context, size_t shot, void *user, double *sum) {
     group g = { 0 };
     db_measured_image image = { 0 };
     (void)user;
+    (void)sum;
     for (size_t i = all->image[shot]; i < shot; i++)
         if (all->image[i] == all->image[shot] && all->summary[i].used) return DB_OK;
     db_status status = list_group(all, context, shot, &g);
@@ -151,7 +152,7 @@ static db_status share(db_shots *all, db_context *context, size_t shot, void *us
 db_status db_lattices_share(db_shots *all, int stage) {
     if (!all->image) return DB_OK;
     for (size_t i = 0; i < all->count; i++) all->state[i].light = -1;
-    return db_workers_each(all, "light of other lattices", stage, 0, all->count, share, NULL);
+    return db_workers_each(all, "light of other lattices", stage, share, NULL, NULL);
 }
 
 db_status db_lattices_add_light(const db_shots *all, db_context *context, size_t shot,

@@ -5,6 +5,8 @@
 #include "fit/search/moment_stage.h"
 #include "fit/verdict/conclude.h"
 #include "fit/pixels/shoeboxes.h"
+#include "fit/shots/checkpoint_parts.h"
+#include "fit/shots/joint.h"
 #include "fit/shots/lattices.h"
 #include "fit/shots/series_parts.h"
 #include "fit/shots/workers.h"
@@ -154,6 +156,7 @@ static db_status spool_pixels(work *w, db_context *context, int stage) {
     db_stage_data taken;
     db_objective objective;
     w->refinement.scaled = all->summary[w->shot].opened == stage + 1;
+    DB_TRY(db_joint_make_room(all, context, w->shot, stage));
     DB_TRY(choose_parts(w, context));
     DB_TRY(db_refinement_open_stage(&w->refinement, stage, &taken, &objective, state->turned));
     all->summary[w->shot].opened = stage + 1;
@@ -188,23 +191,28 @@ static db_status conclude(work *w, db_context *context) {
 static db_status do_segment(work *w, db_context *context, const db_segment *segment) {
     DB_TRY(begin(w, context));
     DB_TRY(run_own_stages(w, context, segment));
-    DB_TRY(segment->joint >= 0 ? spool_pixels(w, context, segment->joint) : conclude(w, context));
+    if (segment->joint >= 0) DB_TRY(spool_pixels(w, context, segment->joint));
+    if (segment->joint < 0 && !w->all->options->array_tasks) DB_TRY(conclude(w, context));
 #pragma omp atomic update
     w->all->evaluations += w->refinement.course.count;
     return DB_OK;
 }
 
-db_status db_segment_work(db_shots *all, db_context *context, size_t shot, void *user) {
+db_status db_segment_work(db_shots *all, db_context *context, size_t shot, void *user,
+                          double *sum) {
+    const db_segment *const segment = user;
     work *const w = calloc(1, sizeof *w);
     if (!w) return db_fail_memory(context, "the work on a shot");
     w->all = all;
     w->shot = shot;
     db_status status = db_shots_load(all, context, shot, &w->image);
     if (status == DB_OK && all->summary[shot].used) {
-        status = do_segment(w, context, user);
+        status = do_segment(w, context, segment);
         if (status != DB_OK && !w->is_fatal)
             status = db_shots_set_aside(all, context, shot, status, NULL);
     }
     clear(w);
-    return status;
+    (void)sum;
+    return status == DB_OK && segment->to > segment->from ? db_checkpoint_note(all, context, shot)
+                                                          : status;
 }

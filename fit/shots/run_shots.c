@@ -3,11 +3,17 @@
 #include "base/context_internal.h"
 #include "fit/config/modes.h"
 #include "fit/shots/identity.h"
+#include "fit/shots/checkpoint.h"
+#include "fit/shots/checkpoint_parts.h"
 #include "fit/shots/joint.h"
 #include "fit/shots/lattices.h"
+#include "fit/shots/outliers.h"
 #include "fit/shots/own_stages.h"
+#include "fit/shots/records.h"
 #include "fit/shots/series_parts.h"
 #include "fit/shots/series_stage.h"
+#include "fit/shots/shares.h"
+#include "fit/shots/team.h"
 #include "fit/shots/workers.h"
 
 #include <math.h>
@@ -22,14 +28,11 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* How many shots in a row share one sum, so that sums and messages between processes stay below 64
- * MiB. Depends on the task alone, so that sums are added in the same order anywhere. */
+/* How many shots in a row share one sum. Depends on the task alone, so that sums are added in the same order
+ * anywhere. */
 static size_t chunk_size(const db_shots *all) {
-    size_t shared = 0;
-    for (size_t i = 0; i < all->parameters; i++)
-        shared += all->shared[i] && !db_fit_parameter_is_tied(&all->settings.parameters[i]);
-    const double bytes = 16.0 * (double)db_arrow_sums_size(shared) * (double)all->count;
-    return (size_t)fmax(1, ceil(bytes / 67108864.0));
+    enum { MOST_CHUNKS = 65536 };
+    return (all->count + MOST_CHUNKS - 1) / MOST_CHUNKS;
 }
 
 static db_status make_room(db_shots *all) {
@@ -42,14 +45,7 @@ static db_status make_room(db_shots *all) {
     all->at_bound = calloc(each, sizeof *all->at_bound);
     if (!all->state || !all->summary || !all->value || !all->begin || !all->error || !all->at_bound)
         return db_fail_memory(all->context, "the list of shots");
-    for (size_t i = 0; i < all->count; i++) {
-        db_shot_summary *const summary = &all->summary[i];
-        summary->used = 1;
-        for (int k = 0; k < 2; k++)
-            summary->chi2[k] = summary->correlation[k] = summary->centroid_rms[k] = NAN;
-    }
-    for (size_t i = 0; i < each; i++) all->error[i] = NAN;
-    return DB_OK;
+    return DB_OK; /* what a process does not adopt stays untouched, and takes no memory */
 }
 
 /* Shared parameters start where the first shot that can be read has them. */
@@ -83,33 +79,28 @@ static db_status start_common(db_shots *all) {
     return status;
 }
 
-static void report_done(const db_shots *all, const db_segment *segment, size_t done) {
-    db_fit_shots_event event = { .kind = DB_SHOTS_DONE,
-                                 .stage = segment->from,
-                                 .done = done,
-                                 .count = all->count,
-                                 .refined = segment->to > segment->from };
-    for (size_t i = 0; i < done; i++) event.used += all->summary[i].used != 0;
+static void report_done(const db_shots *all, const db_segment *segment) {
+    const db_fit_shots_event event = { .kind = DB_SHOTS_DONE,
+                                       .stage = segment->from,
+                                       .done = all->count,
+                                       .count = all->count,
+                                       .used = all->used,
+                                       .refined = segment->to > segment->from };
     db_shots_report(all, &event);
 }
 
-/* Runs shots by themselves, in batches, so that an interrupted run loses little. */
+/* Runs shots by themselves. What is done of a shot is kept at once, so that an interrupted run loses
+ * little. */
 static db_status run_segment(db_shots *all, const db_segment *segment) {
-    /* Rank 0 decides, since processes may have different numbers of threads. */
-    size_t batch = 16 * (size_t)all->worker_count * (size_t)all->team.size * all->chunk;
-    const char *const what =
-        segment->to > segment->from ? "refining shots by themselves" : "reading shots";
-    db_status status = db_workers_broadcast(all, &batch, sizeof batch);
-    for (size_t from = 0; from < all->count && status == DB_OK; from += batch) {
-        const size_t to = from + batch < all->count ? from + batch : all->count;
-        status = db_workers_each(all, what, segment->from, from, to, db_segment_work,
-                                 (void *)(uintptr_t)segment);
-        if (status == DB_OK) status = db_workers_gather_shots(all);
-        if (status == DB_OK && segment->to > segment->from) status = db_checkpoint_keep(all);
-        if (status == DB_OK) db_shots_report_aside(all);
-        if (status == DB_OK) report_done(all, segment, to);
-    }
-    return status == DB_OK ? db_shots_check_count(all) : status;
+    const int refines = segment->to > segment->from;
+    const char *const what = refines ? "refining shots by themselves" : "reading shots";
+    if (refines) DB_TRY(db_checkpoint_begin(all));
+    DB_TRY(db_workers_each(all, what, segment->from, db_segment_work, (void *)(uintptr_t)segment,
+                           NULL));
+    DB_TRY(db_records_meet(all));
+    db_shots_report_aside(all);
+    report_done(all, segment);
+    return db_shots_check_count(all);
 }
 
 static db_status run_joint(db_shots *all, int stage, db_joint_log *log,
@@ -120,29 +111,62 @@ static db_status run_joint(db_shots *all, int stage, db_joint_log *log,
                                    : db_joint_run(all, stage, log, &end, last ? result : NULL));
     result->status = end.end == DB_STAGE_CONVERGED ? DB_OK : DB_NOT_CONVERGED;
     snprintf(result->reason, sizeof result->reason, "%s", end.reason);
+    DB_TRY(db_records_meet(all));
     if (last) return DB_OK;
-    DB_TRY(db_workers_common_status(all, db_shots_set_outliers_aside(all)));
+    DB_TRY(db_shots_set_outliers_aside(all));
     DB_TRY(db_shots_check_count(all));
     /* Stages of a series know what frames have shown to the one before, so none is left out. */
     if (!all->shares_intensities) DB_TRY(db_checkpoint_keep(all));
     return db_workers_common_status(all, db_spool_empty(all->context, &all->spool));
 }
 
+/* The first stage that not all shots in use have done, as far as this process knows them. */
+static int next_stage(const db_shots *all) {
+    int stage = (int)all->settings.stage_count;
+    for (size_t i = 0; i < all->count; i++) {
+        const db_shot_summary *const summary = &all->summary[i];
+        int used = summary->used, next = summary->stage;
+        if (!summary->used && !*summary->reason) next = db_checkpoint_stage(all, i, &used);
+        if (used && next < stage) stage = next;
+    }
+    return stage;
+}
+
+/* A task of an array: what its shots do by themselves before they meet the others. */
+static db_status run_task(db_shots *all, int stage, db_fit_shots_result *result) {
+    const db_fit_shots_options *const options = all->options;
+    db_segment segment = db_segment_from(all, 0);
+    if (segment.to == 0)
+        return db_fail(all->context, DB_ERROR_USAGE,
+                       "an array of tasks: no stage refines shots by themselves");
+    segment.joint = -1;
+    segment.from = stage < segment.to ? stage : 0;
+    DB_TRY(db_checkpoint_begin(all));
+    DB_TRY(db_workers_each(all, "refining shots by themselves", segment.from, db_segment_work,
+                           &segment, NULL));
+    DB_TRY(db_records_meet(all));
+    db_shots_report_aside(all);
+    report_done(all, &segment);
+    snprintf(result->reason, sizeof result->reason,
+             "task %d of %d: its shots were refined by themselves", options->array_task,
+             options->array_tasks);
+    return DB_OK;
+}
+
 static db_status run_segments(db_shots *all, db_joint_log *log, db_fit_shots_result *result) {
-    int stage = db_stages_next(all);
-    DB_TRY(db_shots_check_count(all));
+    int stage = next_stage(all);
+    if (all->options->array_tasks > 0) return run_task(all, stage, result);
     if (stage == (int)all->settings.stage_count) stage = db_stages_last_segment(all);
     snprintf(result->reason, sizeof result->reason, "each shot was refined by itself");
     while (stage < (int)all->settings.stage_count) {
         const db_segment segment = db_segment_from(all, stage);
-        if (segment.joint >= 0) {
-            const db_status room = db_joint_make_room(all, segment.joint);
-            db_series_begin_pass(all);
-            DB_TRY(db_workers_common_status(all, room));
-        }
+        if (segment.joint >= 0) db_series_begin_pass(all);
         DB_TRY(db_lattices_share(all, segment.from));
         DB_TRY(run_segment(all, &segment));
-        if (segment.joint < 0) break;
+        if (segment.joint < 0) {
+            DB_TRY(db_records_meet(all));
+            break;
+        }
         DB_TRY(run_joint(all, segment.joint, log, result));
         stage = segment.joint + 1;
     }
@@ -151,36 +175,47 @@ static db_status run_segments(db_shots *all, db_joint_log *log, db_fit_shots_res
 
 static void report_resumed(db_shots *all) {
     db_fit_shots_event event = { .kind = DB_SHOTS_RESUMED,
-                                 .stage = db_stages_next(all),
+                                 .stage = next_stage(all),
                                  .count = all->count };
     for (size_t i = 0; i < all->count; i++) {
-        event.done += all->summary[i].stage > 0 || !all->summary[i].used;
-        all->state[i].reported = !all->summary[i].used;
+        int used;
+        const int stage = db_checkpoint_stage(all, i, &used);
+        event.done += stage > 0 || !used;
     }
     db_shots_report(all, &event);
 }
 
+/* Has a cancelled run a model of the shot, beyond its start? */
+static int is_refined(const db_shots *all, size_t shot, int first) {
+    const db_shot_summary *const summary = &all->summary[shot];
+    return all->state[shot].lower && summary->stage > 0 && summary->stage >= first;
+}
+
 /* The result of a cancelled run: the models so far, of shots that have been refined. */
 static db_status end_early(db_shots *all, db_fit_shots_result *result) {
-    const int stage = db_stages_next(all), first = db_segment_from(all, 0).to;
-    const int most = (int)all->settings.stage_count - 1;
-    char reason[DB_FIT_REASON_SIZE];
-    snprintf(reason, sizeof reason, "cancelled in stage %s; these are the best models so far",
-             all->settings.stages[stage < most ? stage : most].name);
+    const int first = db_segment_from(all, 0).to, most = (int)all->settings.stage_count - 1;
+    int stage;
     all->ending = 1;
+    DB_TRY(db_shares_settle(all));
+    DB_TRY(db_records_meet(all));
+    stage = next_stage(all);
+    DB_TRY(db_team_broadcast(&all->team, all->context, &stage, sizeof stage));
     for (size_t i = 0; i < all->count; i++) {
         db_shot_summary *const summary = &all->summary[i];
-        if (!db_shots_own(all, i) || !summary->used) continue;
-        if (all->state[i].lower && summary->stage > 0 && summary->stage >= first) continue;
+        const int owner = db_shares_owner(all, i / all->chunk);
+        if ((owner < 0 ? 0 : owner) != all->team.rank) continue;
+        if (all->state[i].adopted && (!summary->used || is_refined(all, i, first))) continue;
         summary->used = 0;
         snprintf(summary->reason, sizeof summary->reason,
                  "the run was cancelled before it was refined");
     }
-    DB_TRY(db_workers_gather_shots(all));
-    if (db_shots_used(all) == 0)
+    DB_TRY(db_records_meet(all));
+    if (all->used == 0)
         return db_fail(all->context, DB_ERROR_CANCELLED, "cancelled before a shot was refined");
     result->status = DB_ERROR_CANCELLED;
-    snprintf(result->reason, sizeof result->reason, "%s", reason);
+    snprintf(result->reason, sizeof result->reason,
+             "cancelled in stage %s; these are the best models so far",
+             all->settings.stages[stage < most ? stage : most].name);
     return DB_OK;
 }
 
@@ -215,15 +250,7 @@ static db_status create_result(const db_shots *all, db_fit_shots_result **result
     r->shot = calloc(all->count, sizeof *r->shot);
     r->memory[1] = malloc(each * (3 * sizeof(double) + sizeof(int)));
     if (!r->shot || !r->memory[1]) return db_fail_memory(all->context, "the result");
-    double *const numbers = r->memory[1];
-    int *const at_bound = (int *)(void *)(numbers + 3 * each);
     r->shot_count = all->count;
-    for (size_t s = 0; s < all->count; s++) {
-        r->shot[s].start = numbers + s * n;
-        r->shot[s].refined = numbers + each + s * n;
-        r->shot[s].error = numbers + 2 * each + s * n;
-        r->shot[s].at_bound = at_bound + s * n;
-    }
     for (size_t i = 0; i < n; i++) {
         const db_fit_parameter *const p = &all->settings.parameters[i];
         r->parameter[i] = p->parameter;
@@ -256,7 +283,13 @@ static db_status store_model(db_shots *all, size_t s, db_fit_shot_result *shot) 
 static db_status fill_shot(db_shots *all, size_t s, const db_fit_shots_result *result,
                            db_fit_shot_result *shot) {
     const db_shot_summary *const summary = &all->summary[s];
-    const size_t n = all->parameters;
+    const size_t n = all->parameters, each = all->count * n;
+    double *const numbers = result->memory[1];
+    int *const at_bound = (int *)(void *)(numbers + 3 * each);
+    shot->start = numbers + s * n;
+    shot->refined = numbers + each + s * n;
+    shot->error = numbers + 2 * each + s * n;
+    shot->at_bound = at_bound + s * n;
     shot->name = all->source->name(all->source->user, s);
     shot->used = summary->used;
     memcpy(shot->reason, summary->reason, sizeof shot->reason);
@@ -281,27 +314,47 @@ static db_status fill_shot(db_shots *all, size_t s, const db_fit_shots_result *r
     return store_model(all, s, shot);
 }
 
+/* What all shots in use have together; by rank 0. */
+typedef struct totals {
+    size_t pixels, shoeboxes;
+    double chi2[2], degrees;
+} totals;
+
+static totals add_up(const db_shots *all) {
+    totals sum = { 0 };
+    for (size_t i = 0; i < all->parameters; i++)
+        sum.degrees -= all->shared[i] && !db_fit_parameter_is_tied(&all->settings.parameters[i]);
+    for (size_t s = 0; s < all->count; s++) {
+        const db_shot_summary *const summary = &all->summary[s];
+        if (!summary->used) continue;
+        sum.pixels += summary->pixels;
+        sum.shoeboxes += summary->shoeboxes;
+        sum.degrees += summary->degrees;
+        for (int k = 0; k < 2; k++) sum.chi2[k] += summary->chi2[k];
+    }
+    return sum;
+}
+
 /* Fills the result at the end, and gives it the history. */
 static db_status fill_result(db_shots *all, db_fit_shots_result *result) {
-    double chi2[2] = { 0 }, degrees = 0;
+    const int rank = all->team.rank;
+    totals sum = { 0 };
     for (size_t i = 0; i < all->parameters; i++) {
         const int own = all->shared[i];
         result->start[i] = own ? result->start[i] : (double)NAN;
         result->refined[i] = own ? all->common[i] : (double)NAN;
-        result->at_bound[i] = own ? all->at_bound[i] : 0;
-        degrees -= own && !db_fit_parameter_is_tied(&all->settings.parameters[i]);
+        result->at_bound[i] = own ? all->common_at_bound[i] : 0;
     }
-    for (size_t s = 0; s < all->count; s++) {
-        const db_shot_summary *const summary = &all->summary[s];
-        DB_TRY(fill_shot(all, s, result, &result->shot[s]));
-        if (!summary->used) continue;
-        result->used++;
-        result->pixels += summary->pixels;
-        result->shoeboxes += summary->shoeboxes;
-        degrees += summary->degrees;
-        for (int k = 0; k < 2; k++) chi2[k] += summary->chi2[k];
-    }
-    for (int k = 0; k < 2; k++) result->chi2_reduced[k] = chi2[k] / degrees;
+    db_status status = DB_OK;
+    for (size_t s = 0; s < all->count && status == DB_OK; s++)
+        if (rank == 0 || db_shots_own(all, s)) status = fill_shot(all, s, result, &result->shot[s]);
+    DB_TRY(db_workers_common_status(all, status));
+    if (rank == 0) sum = add_up(all);
+    DB_TRY(db_team_broadcast(&all->team, all->context, &sum, sizeof sum));
+    result->used = all->used;
+    result->pixels = sum.pixels;
+    result->shoeboxes = sum.shoeboxes;
+    for (int k = 0; k < 2; k++) result->chi2_reduced[k] = sum.chi2[k] / sum.degrees;
     result->history = all->course.history;
     result->history_values = all->course.values;
     result->history_count = all->course.count;
@@ -316,10 +369,11 @@ static db_status refine(db_shots *all, db_fit_shots_result *result) {
     DB_TRY(db_workers_common_status(all, start_common(all)));
     memcpy(result->start, all->common, all->parameters * sizeof *result->start);
     db_status status = db_workers_common_status(all, db_checkpoint_resume(all, &found, &log));
+    if (status == DB_OK) status = db_workers_begin(all);
     if (status == DB_OK && found) report_resumed(all);
     if (status == DB_OK) status = run_segments(all, &log, result);
     if (status == DB_ERROR_CANCELLED) status = end_early(all, result);
-    if (status == DB_OK) status = db_workers_common_status(all, fill_result(all, result));
+    if (status == DB_OK) status = fill_result(all, result);
     db_joint_log_clear(&log);
     return status;
 }
@@ -328,10 +382,13 @@ static void clear(db_shots *all) {
     for (size_t i = 0; i < all->count && all->state; i++) {
         db_experiment_clear(&all->state[i].start);
         free(all->state[i].lower);
+        free(all->state[i].point);
         free(all->state[i].best.local);
         for (int k = 0; k < 2; k++) db_fit_spots_clear(&all->state[i].seen[k]);
     }
     db_workers_destroy(all);
+    db_shares_destroy(all);
+    db_checkpoint_destroy(all);
     db_spool_close(&all->spool);
     free(all->amplitudes.amplitude);
     free(all->image);
@@ -370,7 +427,9 @@ static db_status set_up(db_shots *all, const db_fit_settings *settings) {
     if (all->count == 0) return db_fail(all->context, DB_ERROR_INPUT, "there are no shots");
     all->chunk = chunk_size(all);
     db_status status = all->options->checkpoint ? identify(all) : DB_OK;
+    if (status == DB_OK) status = db_checkpoint_create(all);
     if (status == DB_OK) status = make_room(all);
+    if (status == DB_OK) status = db_shares_create(all);
     if (status == DB_OK) status = db_lattices_find(all);
     if (status == DB_OK) status = db_series_begin(all);
     if (status == DB_OK) status = db_workers_create(all);

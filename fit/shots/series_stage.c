@@ -97,9 +97,11 @@ static void judge(const search *s, const double *x, const db_search_end *at, db_
     memset(end, 0, sizeof *end);
     memcpy(end->value, x, series->unknowns * sizeof *x);
     db_stage_judge(&s->unknowns, at, end);
-    for (size_t i = 0; i < series->order.shared; i++)
+    for (size_t i = 0; i < series->order.shared; i++) {
+        all->common_at_bound[s->index[i]] = end->at_bound[i];
         for (size_t k = 0; k < all->count; k++)
             all->at_bound[k * all->parameters + s->index[i]] = end->at_bound[i];
+    }
     for (size_t k = 0; k < series->count; k++)
         for (size_t l = 0; l < series->order.local; l++) {
             const db_frame_link *part[2];

@@ -3,9 +3,9 @@
 #include "fit/shots/shots.h"
 
 #include "base/context_internal.h"
-#include "base/quantile.h"
 #include "fit/config/modes.h"
 #include "fit/search/check_settings.h"
+#include "fit/shots/team.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ void db_shots_report(const db_shots *all, const db_fit_shots_event *event) {
 
 size_t db_shots_report_aside(db_shots *all) {
     size_t count = 0;
-    for (size_t i = 0; i < all->count; i++) {
+    for (size_t i = 0; i < all->count && all->team.rank == 0; i++) {
         if (all->summary[i].used || all->state[i].reported) continue;
         const db_fit_shots_event event = { .kind = DB_SHOTS_ASIDE,
                                            .shot = all->source->name(all->source->user, i),
@@ -46,42 +46,8 @@ size_t db_shots_report_aside(db_shots *all) {
     return count;
 }
 
-/* Logarithms: shots differ by factors, as the brighter ones show more of what models lack. */
-db_status db_shots_set_outliers_aside(db_shots *all) {
-    enum { FEWEST = 8 }; /* shots that show what is usual */
-    const double limit = all->options->outlier_sigma, least_width = 0.05;
-    double *const list = malloc((all->count + 1) * sizeof *list);
-    size_t count = 0;
-    if (!list) return db_fail_memory(all->context, "the shots' targets");
-    for (size_t i = 0; i < all->count; i++)
-        if (all->summary[i].used && all->summary[i].target > 0)
-            list[count++] = log(all->summary[i].target);
-    const double usual = db_median(list, count);
-    for (size_t i = 0; i < count; i++) list[i] = fabs(list[i] - usual);
-    const double width = fmax(least_width, 1.4826 * db_median(list, count));
-    free(list);
-    for (size_t i = 0; i < all->count && count >= FEWEST && limit > 0; i++) {
-        db_shot_summary *const summary = &all->summary[i];
-        const double far = (log(summary->target) - usual) / width;
-        if (!summary->used || !(summary->target > 0) || far <= limit) continue;
-        summary->used = 0;
-        snprintf(summary->reason, sizeof summary->reason,
-                 "outlier: its target of %.4g per degree of freedom is %.1f robust standard "
-                 "deviations above the median %.4g of all shots",
-                 summary->target, far, exp(usual));
-    }
-    db_shots_report_aside(all);
-    return DB_OK;
-}
-
-size_t db_shots_used(const db_shots *all) {
-    size_t used = 0;
-    for (size_t i = 0; i < all->count; i++) used += all->summary[i].used != 0;
-    return used;
-}
-
-db_status db_shots_check_count(const db_shots *all) {
-    const size_t used = db_shots_used(all);
+static db_status check_count(const db_shots *all) {
+    const size_t used = all->used;
     size_t aside = 0;
     if (used >= (all->count > 1 ? 2U : 1U)) return DB_OK;
     while (aside < all->count && all->summary[aside].used) aside++;
@@ -89,6 +55,11 @@ db_status db_shots_check_count(const db_shots *all) {
                    "of %zu shots %zu can be used; the first one set aside, %s: %s", all->count,
                    used, aside < all->count ? all->source->name(all->source->user, aside) : "-",
                    aside < all->count ? all->summary[aside].reason : "");
+}
+
+db_status db_shots_check_count(const db_shots *all) {
+    const db_status status = all->team.rank == 0 ? check_count(all) : DB_OK;
+    return db_team_common_status(&all->team, all->context, status);
 }
 
 db_status db_shots_settings(const db_shots *all, db_context *context, size_t shot,
@@ -270,10 +241,23 @@ static db_status read_shot(db_shots *all, db_context *context, size_t shot,
     return status;
 }
 
+/* A joint stage that goes on needs every shot with which it began. */
+static db_status refuse_loss(const db_shots *all, db_context *context, size_t shot,
+                             db_status status) {
+    char reason[DB_MESSAGE_SIZE / 2];
+    snprintf(reason, sizeof reason, "%s", db_context_message(context));
+    return db_fail(context, status,
+                   "%s: goes on in a joint stage with shot %zu, %s, which cannot be read any more "
+                   "(%s); expected it back, or a run without --resume",
+                   all->options->checkpoint, shot + 1, all->source->name(all->source->user, shot),
+                   reason);
+}
+
 db_status db_shots_load(db_shots *all, db_context *context, size_t shot, db_measured_image *image) {
     const int known = all->state[shot].lower != NULL;
     memset(image, 0, sizeof *image);
     db_status status = read_shot(all, context, shot, image);
+    if (status != DB_OK && all->state[shot].point) return refuse_loss(all, context, shot, status);
     if (status != DB_OK) return db_shots_set_aside(all, context, shot, status, NULL);
     if (!known) status = identify(all, context, shot);
     if (status != DB_OK) db_measured_image_clear(image);

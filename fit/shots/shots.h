@@ -30,10 +30,12 @@ typedef struct db_shot_state {
     db_shot_point best, trial;
     db_fit_spots seen[2]; /* of a series: reflections that the frame shows, found by this joint
                              stage and by the one before; owned */
-    int reported;         /* 1: the caller knows that it was set aside */
+    double *point; /* best point of a joint stage, as a checkpoint has it; NULL: none; owned */
+    int reported;  /* 1: the caller knows that it was set aside */
+    int adopted;   /* 1: see db_shots_adopt */
 } db_shot_state;
 
-/* What all processes know of a shot, beside its values (db_shots.value). */
+/* What its process and rank 0 know of a shot, beside its values (db_shots.value). */
 typedef struct db_shot_summary {
     int used;   /* 0: set aside */
     int stage;  /* the next one that it has to do; joint ones count when all have done them */
@@ -46,6 +48,9 @@ typedef struct db_shot_summary {
     double chi2[2], correlation[2], centroid_rms[2];
     double target; /* per degree of freedom, where a joint stage left it; 0: not known */
 } db_shot_summary;
+
+typedef struct db_shares db_shares;
+typedef struct db_checkpoint db_checkpoint;
 
 typedef struct db_shots {
     db_context *context;
@@ -67,15 +72,20 @@ typedef struct db_shots {
     int *at_bound;                               /* [count][parameters] */
     double common[DB_FIT_MOST_PARAMETERS];       /* values of the shared parameters */
     double common_start[DB_FIT_MOST_PARAMETERS]; /* at the start */
+    int common_at_bound[DB_FIT_MOST_PARAMETERS]; /* -1, 0, 1 */
     size_t chunk;                                /* shots in a row whose sums are taken as one */
+    db_shares *shares;                           /* which process works on which */
+    size_t used;    /* shots in use, of all processes, when these met last */
+    double degrees; /* of freedom of these */
     int worker_count;
     db_context **worker;
     db_structure_factors amplitudes; /* of all shots, if they are known; owned */
     db_spool spool;
-    size_t evaluations;   /* of single shots */
-    char *identity;       /* see db_identity_text; owned */
-    int ending;           /* 1: cancelled; what is left to do is brief, and done */
-    db_fit_course course; /* of joint stages */
+    size_t evaluations;        /* of single shots */
+    char *identity;            /* see db_identity_text; owned */
+    db_checkpoint *checkpoint; /* NULL: none is kept */
+    int ending;                /* 1: cancelled; what is left to do is brief, and done */
+    db_fit_course course;      /* of joint stages */
 } db_shots;
 
 static inline double *db_shots_value(const db_shots *all, size_t shot) {
@@ -89,11 +99,6 @@ static inline int db_series_shares(const db_shots *all) {
 
 static inline size_t db_shots_chunks(const db_shots *all) {
     return (all->count + all->chunk - 1) / all->chunk;
-}
-
-/* Is it this process that works on the shot? */
-static inline int db_shots_own(const db_shots *all, size_t shot) {
-    return (int)((shot / all->chunk) % (size_t)all->team.size) == all->team.rank;
 }
 
 /* Reads a shot's starting model, if it is not there yet, and its image. A shot that cannot be read
@@ -134,13 +139,6 @@ db_status db_shots_set_aside(db_shots *all, db_context *context, size_t shot, db
 
 /* Reports the shots that have been set aside since the last call; returns how many. */
 size_t db_shots_report_aside(db_shots *all);
-
-/* Sets shots aside that are described far worse than the others, as options->outlier_sigma says, by
- * the targets of their best points. */
-db_status db_shots_set_outliers_aside(db_shots *all);
-
-/* Shots that have not been set aside. */
-size_t db_shots_used(const db_shots *all);
 
 /* DB_ERROR_INPUT, with the reason of the first one, if too few shots are left in use: none, or one
  * of several. */

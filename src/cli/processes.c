@@ -24,11 +24,14 @@ static int was_launched(void) {
 #ifdef DB_HAVE_MPI
 enum { MOST_AT_ONCE = 1 << 30 };
 
+/* In the memory of process 0; MPI_WIN_NULL: there is none. */
+static MPI_Win counter = MPI_WIN_NULL;
+
 db_status db_processes_join(const char *command, db_processes *all) {
     int provided = 0;
     *all = (db_processes){ 0, 1 };
     if (!was_launched()) return DB_OK;
-    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS)
         return db_complain(command, DB_ERROR_DEVICE, "MPI does not start");
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &all->rank);
@@ -48,6 +51,10 @@ void db_processes_leave(void) {
     int begun = 0, ended = 0;
     MPI_Initialized(&begun);
     if (begun) MPI_Finalized(&ended);
+    if (begun && !ended && counter != MPI_WIN_NULL) {
+        MPI_Win_unlock_all(counter);
+        MPI_Win_free(&counter);
+    }
     if (begun && !ended) MPI_Finalize();
 }
 
@@ -57,6 +64,31 @@ db_status db_processes_agree(const db_processes *all, db_status own) {
         MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD) != MPI_SUCCESS)
         return DB_ERROR_DEVICE;
     return (db_status)worst;
+}
+
+int db_processes_count_together(void) {
+    int begun = 0, threads = 0, rank = 0, whole;
+    uint64_t *memory;
+    MPI_Initialized(&begun);
+    if (!begun) return 0;
+    MPI_Query_thread(&threads);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    whole = threads >= MPI_THREAD_SERIALIZED && counter == MPI_WIN_NULL &&
+            MPI_Win_allocate(rank == 0 ? sizeof *memory : 0, sizeof *memory, MPI_INFO_NULL,
+                             MPI_COMM_WORLD, &memory, &counter) == MPI_SUCCESS;
+    if (whole) {
+        MPI_Win_set_errhandler(counter, MPI_ERRORS_RETURN);
+        whole = MPI_Win_lock_all(0, counter) == MPI_SUCCESS;
+        if (rank == 0) *memory = 0;
+        if (rank == 0) MPI_Win_sync(counter);
+    }
+    int all = 0;
+    return MPI_Allreduce(&whole, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD) == MPI_SUCCESS && all;
+}
+
+int db_processes_claim(uint64_t add, uint64_t *before) {
+    return MPI_Fetch_and_op(&add, before, MPI_UINT64_T, 0, 0, MPI_SUM, counter) == MPI_SUCCESS &&
+           MPI_Win_flush(0, counter) == MPI_SUCCESS;
 }
 
 enum { SIZE_TAG, BYTES_TAG };
@@ -157,6 +189,14 @@ int db_processes_take(int from, void *bytes, size_t size) {
 int db_processes_broadcast(void *bytes, size_t size) {
     (void)bytes;
     (void)size;
+    return 0;
+}
+
+int db_processes_count_together(void) { return 0; }
+
+int db_processes_claim(uint64_t add, uint64_t *before) {
+    (void)add;
+    (void)before;
     return 0;
 }
 #endif

@@ -4,6 +4,7 @@
 
 #include <dualbragg/status.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct db_processes {
     int rank, size;
@@ -36,6 +37,11 @@ static inline int db_processes_in_parts(char *bytes, size_t size, int most, db_p
 int db_processes_put(int to, const void *bytes, size_t size);
 int db_processes_take(int from, void *bytes, size_t size);
 int db_processes_broadcast(void *bytes, size_t size); /* those of process 0 */
+
+/* Makes a counter that any process can raise while the others are busy, by one thread at a time. 0: there
+ * is none. All processes call it. */
+int db_processes_count_together(void);
+int db_processes_claim(uint64_t add, uint64_t *before);
 
 /* Bytes to another process that does not know how many they are, and from it. 0: failure; *bytes is to be
  * freed. */

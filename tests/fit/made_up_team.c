@@ -16,7 +16,8 @@ typedef struct table {
     pthread_cond_t changed;
     channel from_to[MOST_MEMBERS][MOST_MEMBERS];
     pthread_barrier_t barrier;
-    const void *piece[MOST_MEMBERS];
+    uint64_t counter;
+    int claims;
     void *data;
     void (*work)(void *user, const db_fit_team *team);
     void *user;
@@ -56,17 +57,12 @@ static int receive_from(void *user, int from, void *data, size_t bytes) {
     return !fits;
 }
 
-static int gather(void *user, const void *own, const size_t *bytes, void *all) {
-    const member *const m = user;
-    table *const t = m->at;
-    char *at = all;
-    t->piece[m->rank] = own;
-    pthread_barrier_wait(&t->barrier);
-    for (int r = 0; r < t->size; r++) {
-        memcpy(at, t->piece[r], bytes[r]);
-        at += bytes[r];
-    }
-    pthread_barrier_wait(&t->barrier);
+static int claim(void *user, uint64_t add, uint64_t *before) {
+    table *const t = ((member *)user)->at;
+    pthread_mutex_lock(&t->mutex);
+    *before = t->counter;
+    t->counter += add;
+    pthread_mutex_unlock(&t->mutex);
     return 0;
 }
 
@@ -85,17 +81,17 @@ static void *run(void *user) {
     const db_fit_team team = { .rank = m->rank,
                                .size = m->at->size,
                                .user = m,
-                               .gather = gather,
                                .broadcast = broadcast,
                                .send = send_to,
-                               .receive = receive_from };
+                               .receive = receive_from,
+                               .claim = m->at->claims ? claim : NULL };
     m->at->work(m->at->user, &team);
     return NULL;
 }
 
-void made_up_team_run(int size, void (*work)(void *user, const db_fit_team *team), void *user,
-                      team_traffic *traffic) {
-    table t = { .size = size, .work = work, .user = user };
+void made_up_team_run(int size, int claims, void (*work)(void *user, const db_fit_team *team),
+                      void *user, team_traffic *traffic) {
+    table t = { .size = size, .claims = claims, .work = work, .user = user };
     pthread_t thread[MOST_MEMBERS];
     member list[MOST_MEMBERS];
     pthread_mutex_init(&t.mutex, NULL);

@@ -12,9 +12,9 @@ typedef struct team_traffic {
     size_t received;        /* bytes */
 } team_traffic;
 
-/* Runs work(user, team) once for each of `size` members, at the same time. traffic: of each member; or
- * NULL. */
-void made_up_team_run(int size, void (*work)(void *user, const db_fit_team *team), void *user,
-                      team_traffic *traffic);
+/* Runs work(user, team) once for each of `size` members, at the same time. claims: 1: they have a counter.
+ * traffic: of each member; or NULL. */
+void made_up_team_run(int size, int claims, void (*work)(void *user, const db_fit_team *team),
+                      void *user, team_traffic *traffic);
 
 #endif

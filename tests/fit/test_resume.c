@@ -109,7 +109,7 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
     (void)state;
-    unlink(checkpoint);
+    db_fit_checkpoint_remove(checkpoint);
     for (size_t s = 0; s < SHOTS; s++) db_measured_image_clear(&image[s]);
     db_experiment_clear(&truth);
     db_context_destroy(&context);
@@ -218,7 +218,7 @@ static void cut_anywhere_the_result_is_the_same(void **state) {
     char *const wanted = whole(&events);
     assert_true(events > 40); /* shots of passes, evaluations */
     for (int event = 2; event <= events; event += events / 3) {
-        unlink(checkpoint);
+        db_fit_checkpoint_remove(checkpoint);
         assert_true(cut_at(event, 0));
         char *const got = resumed();
         same_text(wanted, got, event);
@@ -231,7 +231,7 @@ static void cut_again_and_again_the_result_is_the_same(void **state) {
     (void)state;
     int events, cuts = 0;
     char *const wanted = whole(&events);
-    unlink(checkpoint);
+    db_fit_checkpoint_remove(checkpoint);
     while (cut_at(14 + 9 * cuts, cuts > 0)) cuts++;
     assert_true(cuts >= 3);
     char *const got = resumed();
@@ -253,7 +253,7 @@ static void refused(const char *expected) {
 
 static void what_differs_is_named(void **state) {
     (void)state;
-    unlink(checkpoint);
+    db_fit_checkpoint_remove(checkpoint);
     assert_true(cut_at(25, 0));
     common.setup.shape = DB_SHAPE_TOPHAT;
     refused("model.shape (tophat here, gauss in it)");
@@ -289,7 +289,7 @@ static void a_cancelled_run_has_the_best_models_so_far(void **state) {
         options.cancelled = wants_to_end;
         options.user = &own;
         options.checkpoint = checkpoint;
-        unlink(checkpoint);
+        db_fit_checkpoint_remove(checkpoint);
         const db_status status = db_fit_shots_run(context, &source, &settings, &options, &r);
         if (status == DB_OK) {
             db_fit_shots_result_destroy(&r);

@@ -93,7 +93,7 @@ static void the_same_bits_for_any_team(void **state) {
                                .members = members,
                                .threads = 1 + (int)k % 2,
                                .sharing = (sharing)s };
-                made_up_team_run(members, add_up, &q, NULL);
+                made_up_team_run(members, 0, add_up, &q, NULL);
             }
 }
 
@@ -106,7 +106,7 @@ static void few_vectors_travel(void **state) {
     question q = {
         .pieces = PIECES, .size = SIZE, .members = MEMBERS, .threads = 1, .sharing = RUNS
     };
-    made_up_team_run(MEMBERS, add_up, &q, traffic);
+    made_up_team_run(MEMBERS, 0, add_up, &q, traffic);
     size_t sent = 0;
     for (int r = 0; r < MEMBERS; r++) {
         assert_true(q.most_held[r] <= 2 * LEVELS + 1);
@@ -137,7 +137,7 @@ static void all_know_who_failed_first(void **state) {
     (void)state;
     for (int members = 1; members <= 7; members++)
         for (int failing = 0; failing < members; failing++)
-            made_up_team_run(members, fail_somewhere, &failing, NULL);
+            made_up_team_run(members, 0, fail_somewhere, &failing, NULL);
 }
 
 static int refuse(void *user, int to, const void *data, size_t bytes) {

@@ -4,6 +4,7 @@
 
 #if defined(DB_HAVE_FIT)
 #include "fit/shots/checkpoint.h"
+#include "fit/shots/checkpoint_parts.h"
 #include "fit/config/quantity.h"
 
 #include <math.h>
@@ -116,43 +117,84 @@ static const char *shot_name(void *user, size_t shot) {
     return names[shot];
 }
 
-static void read_checkpoint(db_context *context, const char *path) {
-    enum { SHOTS = 2 };
-    static db_shots all;
+enum { SHOTS = 2 };
+
+/* Two shots that are to go on from a checkpoint, which is the caller's. */
+static void make_shots(db_context *context, db_checkpoint *checkpoint, db_shots *all) {
     static db_shot_summary summary[SHOTS];
+    static db_shot_state state[SHOTS];
     static double value[SHOTS * DB_FIT_MOST_PARAMETERS];
-    const db_fit_shots_options options = { .checkpoint = path, .resume = 1 };
-    const db_fit_shot_source source = { .count = SHOTS, .name = shot_name };
     static int at_bound[SHOTS * DB_FIT_MOST_PARAMETERS];
     static char identity[] = "model:\n  shape: gauss\n";
+    memset(all, 0, sizeof *all);
+    memset(summary, 0, sizeof summary);
+    memset(state, 0, sizeof state);
+    memset(checkpoint, 0, sizeof *checkpoint);
+    checkpoint->file = -1;
+    snprintf(checkpoint->run, sizeof checkpoint->run, "run");
+    all->context = context;
+    all->team.size = 1;
+    all->settings = base(context)->settings;
+    all->parameters = all->course.width = all->settings.parameter_count;
+    for (size_t i = 0; i < all->parameters; i++)
+        all->shared[i] = db_fit_parameter_is_shared(&all->settings.parameters[i]) != 0;
+    all->count = SHOTS;
+    all->summary = summary;
+    all->state = state;
+    all->value = value;
+    all->at_bound = at_bound;
+    all->identity = identity;
+    all->checkpoint = checkpoint;
+}
+
+static void read_checkpoint(db_context *context, const char *path) {
+    static db_shots all;
+    static db_checkpoint checkpoint;
+    const db_fit_shots_options options = { .checkpoint = path, .resume = 1 };
+    const db_fit_shot_source source = { .count = SHOTS, .name = shot_name };
     db_joint_log log;
     int found;
-    memset(&all, 0, sizeof all);
-    memset(summary, 0, sizeof summary);
-    all.context = context;
+    make_shots(context, &checkpoint, &all);
     all.source = &source;
     all.options = &options;
-    all.team.size = 1;
-    all.settings = base(context)->settings;
-    all.parameters = all.course.width = all.settings.parameter_count;
-    for (size_t i = 0; i < all.parameters; i++)
-        all.shared[i] = db_fit_parameter_is_shared(&all.settings.parameters[i]) != 0;
-    all.count = SHOTS;
-    all.summary = summary;
-    all.value = value;
-    all.at_bound = at_bound;
-    all.identity = identity;
     const db_status status = db_checkpoint_resume(&all, &found, &log);
     fuzz_require(found == (status == DB_OK), "checkpoint", "found");
-    if (fuzz_is_ok(context, path, status, "checkpoint")) {
-        const int stages = (int)all.settings.stage_count;
-        fuzz_require(log.stage >= -1 && log.stage < stages, "checkpoint", "stage");
-        for (int i = 0; i < SHOTS; i++)
-            fuzz_require(summary[i].stage >= 0 && summary[i].stage <= stages, "checkpoint",
-                         "stage");
-    }
+    if (fuzz_is_ok(context, path, status, "checkpoint"))
+        fuzz_require(log.stage >= -1 && log.stage < (int)all.settings.stage_count, "checkpoint",
+                     "stage");
+    free(checkpoint.set);
+    free(checkpoint.place);
     db_joint_log_clear(&log);
     db_fit_course_clear(&all.course);
+}
+
+/* The file as a part of a checkpoint: the records of the shots. */
+static void read_part(db_context *context, const char *path) {
+    static db_shots all;
+    static db_checkpoint checkpoint;
+    const db_fit_shots_options options = { .checkpoint = path };
+    const db_fit_shot_source source = { .count = SHOTS, .name = shot_name };
+    char name[300];
+    make_shots(context, &checkpoint, &all);
+    all.source = &source;
+    all.options = &options;
+    checkpoint.point = 4;
+    snprintf(name, sizeof name, "%.280s.1.0", path);
+    fuzz_require(rename(path, name) == 0, "rename", name);
+    db_status status =
+        db_parts_add(&all, path, strrchr(path, '/') ? strrchr(path, '/') + 1 : path, 1, 1);
+    if (status == DB_OK) status = db_parts_index(&all);
+    for (size_t i = 0; i < SHOTS && status == DB_OK; i++)
+        status = db_checkpoint_take(&all, context, i);
+    if (fuzz_is_ok(context, name, status, "part"))
+        for (int i = 0; i < SHOTS; i++)
+            fuzz_require(all.summary[i].stage >= 0 &&
+                             all.summary[i].stage <= (int)all.settings.stage_count,
+                         "part", "stage");
+    fuzz_require(rename(name, path) == 0, "rename", path);
+    for (int i = 0; i < SHOTS; i++) free(all.state[i].point);
+    free(checkpoint.set);
+    free(checkpoint.place);
 }
 
 const fuzz_reader fuzz_fit_readers[] = {
@@ -161,6 +203,7 @@ const fuzz_reader fuzz_fit_readers[] = {
     { "shots", read_shots },
     { "shots_expt", read_shots_expt },
     { "checkpoint", read_checkpoint },
+    { "checkpoint_part", read_part },
     { NULL, NULL },
 };
 #else

@@ -11,6 +11,7 @@
 #define DUALBRAGG_FIT_SHOTS_H
 
 #include <dualbragg/fit.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -53,14 +54,15 @@ typedef struct db_fit_shot_source {
 typedef struct db_fit_team {
     int rank, size;
     void *user;
-    /** Collects a piece of each process, one after the other, in `all` of every process. bytes:
-     * sizes of the pieces, in the order of ranks. */
-    int (*gather)(void *user, const void *own, const size_t *bytes, void *all);
     /** Everybody gets what rank 0 has. */
     int (*broadcast)(void *user, void *data, size_t bytes);
     /** Bytes to another process, and from it, which calls the other function. */
     int (*send)(void *user, int to, const void *data, size_t bytes);
     int (*receive)(void *user, int from, void *data, size_t bytes);
+    /** Adds to a counter of the team and tells what it was before. Unlike the others it is called by
+     * one process at any time, by one of its threads. NULL: there is none; then shots are shared
+     * out equally, instead of when a process has done one. */
+    int (*claim)(void *user, uint64_t add, uint64_t *before);
 } db_fit_team;
 
 /** What has happened. */
@@ -88,8 +90,9 @@ typedef struct db_fit_shots_event {
 /** Options of a refinement of many shots. */
 typedef struct db_fit_shots_options {
     const db_fit_team *team; /**< NULL: this process alone */
-    /** file that keeps the state after each iteration, and is left for the caller to remove when
-     * the results are safe; NULL: none */
+    /** file that keeps the state, with files beside it that have its name, a number and the number of
+     * a process; left for the caller to remove when the results are safe
+     * (db_fit_checkpoint_remove); NULL: none */
     const char *checkpoint;
     /** 1: goes on from that file, if there is one, to the same result; one of another refinement is
      * refused */
@@ -110,6 +113,11 @@ typedef struct db_fit_shots_options {
      * series */
     int series;
     double knots; /**< they are linear between knots that are so many frames apart; 0: constant */
+    /** Number of a task, from 1, of so many (array_tasks; 0: no array). Each task does what its
+     * shots do by themselves, and leaves it in its checkpoint, which is needed. */
+    int array_task, array_tasks;
+    const char *const *merge; /**< checkpoints of all tasks, in their order, to go on from */
+    size_t merge_count;       /**< 0: none */
 } db_fit_shots_options;
 #define DB_FIT_SHOTS_OPTIONS_INIT                                                                  \
     { .outlier_sigma = 8 }
@@ -118,8 +126,8 @@ enum { DB_FIT_REASON_SIZE = 512 };
 
 /** What has been found of one shot. */
 typedef struct db_fit_shot_result {
-    const char *name;                /**< the source's */
-    int used;                        /**< 0: set aside */
+    const char *name; /**< the source's; NULL: only rank 0 and another process know it */
+    int used;         /**< 0: set aside */
     char reason[DB_FIT_REASON_SIZE]; /**< why it was set aside, or how its own stages ended */
     /** Of the parameters, in their order; shared ones as in the result of all. Errors are NAN where
      * there are none. */
@@ -190,6 +198,11 @@ DB_API db_status db_fit_shots_run(db_context *context, const db_fit_shot_source 
                                   const db_fit_settings *settings,
                                   const db_fit_shots_options *options,
                                   db_fit_shots_result **result);
+
+/** Removes a checkpoint with all files that belong to it.
+ *
+ * @param path see db_fit_shots_options.checkpoint */
+DB_API void db_fit_checkpoint_remove(const char *path);
 
 /** Frees a result and sets the pointer to NULL. NULL and pointer to NULL are allowed.
  *

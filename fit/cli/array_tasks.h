@@ -1,0 +1,30 @@
+/* Shots as tasks of a job array: --array K/N, and what all tasks have left, --merge. */
+#ifndef DB_FIT_CLI_ARRAY_TASKS_H
+#define DB_FIT_CLI_ARRAY_TASKS_H
+
+#include <dualbragg/fit.h>
+
+/* Task `task` of `tasks`; both 0: the run is none. */
+typedef struct db_array_task {
+    int task, tasks;
+} db_array_task;
+
+/* Reads K/N; complains. NULL: no array. */
+db_status db_array_task_read(const char *text, db_array_task *task);
+
+/* What the files of a task are called before their endings: PREFIX.task-K-of-N. */
+enum { DB_TASK_PREFIX_SIZE = DB_FIT_PATH_SIZE + 48 };
+void db_array_task_prefix(const char *prefix, db_array_task task, char path[DB_TASK_PREFIX_SIZE]);
+
+/* Checkpoints of all tasks, in their order. */
+typedef struct db_array_tasks {
+    char **path;
+    size_t count;
+} db_array_tasks;
+
+/* Looks for those of a prefix; complains if there are none, some are missing, or there are two arrays. To be
+ * cleared in any case. */
+db_status db_array_tasks_find(const char *prefix, db_array_tasks *tasks);
+void db_array_tasks_clear(db_array_tasks *tasks);
+
+#endif

@@ -1,0 +1,78 @@
+/* Shots that are described far worse than the others. */
+#include "fit/shots/outliers.h"
+
+#include "base/context_internal.h"
+#include "base/quantile.h"
+#include "fit/shots/records.h"
+#include "fit/shots/shares.h"
+#include "fit/shots/team.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Logarithms: shots differ by factors, as the brighter ones show more of what models lack. shot: gets
+ * those that are set aside. */
+static db_status find_outliers(db_shots *all, size_t *shot, size_t *found) {
+    enum { FEWEST = 8 }; /* shots that show what is usual */
+    const double limit = all->options->outlier_sigma, least_width = 0.05;
+    double *const list = malloc((all->count + 1) * sizeof *list);
+    size_t count = 0;
+    if (!list) return db_fail_memory(all->context, "the shots' targets");
+    for (size_t i = 0; i < all->count; i++)
+        if (all->summary[i].used && all->summary[i].target > 0)
+            list[count++] = log(all->summary[i].target);
+    const double usual = db_median(list, count);
+    for (size_t i = 0; i < count; i++) list[i] = fabs(list[i] - usual);
+    const double width = fmax(least_width, 1.4826 * db_median(list, count));
+    free(list);
+    for (size_t i = 0; i < all->count && count >= FEWEST && limit > 0; i++) {
+        db_shot_summary *const summary = &all->summary[i];
+        const double far = (log(summary->target) - usual) / width;
+        if (!summary->used || !(summary->target > 0) || far <= limit) continue;
+        summary->used = 0;
+        shot[(*found)++] = i;
+        snprintf(summary->reason, sizeof summary->reason,
+                 "outlier: its target of %.4g per degree of freedom is %.1f robust standard "
+                 "deviations above the median %.4g of all shots",
+                 summary->target, far, exp(usual));
+    }
+    return DB_OK;
+}
+
+/* A shot that rank 0 has set aside. */
+typedef struct aside {
+    size_t shot;
+    char reason[DB_FIT_REASON_SIZE];
+} aside;
+
+/* Its process learns why. */
+static db_status spread(db_shots *all, const size_t *shot, size_t shots) {
+    aside one;
+    if (all->team.size == 1) return db_records_count(all);
+    DB_TRY(db_team_broadcast(&all->team, all->context, &shots, sizeof shots));
+    for (size_t k = 0; k < shots; k++) {
+        if (all->team.rank == 0) {
+            one.shot = shot[k];
+            memcpy(one.reason, all->summary[one.shot].reason, sizeof one.reason);
+        }
+        DB_TRY(db_team_broadcast(&all->team, all->context, &one, sizeof one));
+        if (!db_shots_own(all, one.shot)) continue;
+        all->summary[one.shot].used = 0;
+        memcpy(all->summary[one.shot].reason, one.reason, sizeof one.reason);
+    }
+    return db_records_count(all);
+}
+
+db_status db_shots_set_outliers_aside(db_shots *all) {
+    size_t *const shot = malloc((all->count + 1) * sizeof *shot);
+    db_status status = shot ? DB_OK : db_fail_memory(all->context, "the shots' targets");
+    size_t count = 0;
+    if (status == DB_OK && all->team.rank == 0) status = find_outliers(all, shot, &count);
+    status = db_team_common_status(&all->team, all->context, status);
+    if (status == DB_OK) status = spread(all, shot, count);
+    if (status == DB_OK) db_shots_report_aside(all);
+    free(shot);
+    return status;
+}

@@ -1,0 +1,15 @@
+/* What processes tell each other of shots. Only the process that works on a shot, and rank 0, know what has
+ * been found of it. */
+#ifndef DB_FIT_SHOTS_RECORDS_H
+#define DB_FIT_SHOTS_RECORDS_H
+
+#include "fit/shots/shots.h"
+
+/* Rank 0 learns what all processes know of their shots: summaries, values, starts, errors, bounds; all
+ * learn how many are in use and of how many degrees of freedom (db_shots.used, degrees). */
+db_status db_records_meet(db_shots *all);
+
+/* Rank 0 counts anew what it knows. */
+db_status db_records_count(db_shots *all);
+
+#endif

@@ -1,0 +1,186 @@
+/* Which process works on which chunk of shots. */
+#define _POSIX_C_SOURCE 199309L
+#include "fit/shots/shares.h"
+
+#include "base/context_internal.h"
+#include "fit/shots/team.h"
+#include "fit/shots/tree_sum.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* The counter of the team says how many runs have been taken; so much more: the run is cancelled. */
+static const uint64_t CANCELLED = (uint64_t)1 << 40;
+
+struct db_shares {
+    int *owner; /* [chunks]; -1: nobody yet */
+    int settled;
+    uint64_t base;     /* of the counter */
+    uint64_t number;   /* the run that begins at `begin` */
+    size_t begin;      /* a chunk */
+    size_t next, end;  /* of the run that this process works on */
+    int told, stopped; /* that the run is cancelled */
+    double asked;      /* when the others were asked last (s) */
+};
+
+static int takes_turns(const db_shots *all) { return all->team.size > 1 && all->team.claim; }
+
+db_status db_shares_create(db_shots *all) {
+    const size_t chunks = db_shots_chunks(all);
+    db_shares *const s = all->shares = calloc(1, sizeof *s);
+    if (s) s->owner = malloc((chunks + 1) * sizeof *s->owner);
+    if (!s || !s->owner) return db_fail_memory(all->context, "who works on which shots");
+    for (size_t c = 0; c < chunks; c++) s->owner[c] = -1;
+    return DB_OK;
+}
+
+void db_shares_destroy(db_shots *all) {
+    if (all->shares) free(all->shares->owner);
+    free(all->shares);
+    all->shares = NULL;
+}
+
+int db_shots_own(const db_shots *all, size_t shot) {
+    return all->shares->owner[shot / all->chunk] == all->team.rank;
+}
+
+int db_shares_owner(const void *all, size_t chunk) {
+    return ((const db_shots *)all)->shares->owner[chunk];
+}
+
+/* The first chunk of a task of an array. */
+static size_t first_chunk(const db_shots *all, int task, int tasks) {
+    return (size_t)(task - 1) * db_shots_chunks(all) / (size_t)tasks;
+}
+
+void db_shares_of_task(const db_shots *all, int task, int tasks, size_t shots[2]) {
+    for (int k = 0; k < 2; k++) {
+        const size_t shot = first_chunk(all, task + k, tasks) * all->chunk;
+        shots[k] = shot < all->count ? shot : all->count;
+    }
+}
+
+/* The chunks of this run: all, or those of a task. */
+static size_t begin_of(const db_shots *all) {
+    const db_fit_shots_options *const o = all->options;
+    return o->array_tasks > 0 ? first_chunk(all, o->array_task, o->array_tasks) : 0;
+}
+static size_t end_of(const db_shots *all) {
+    const db_fit_shots_options *const o = all->options;
+    return o->array_tasks > 0 ? first_chunk(all, o->array_task + 1, o->array_tasks)
+                              : db_shots_chunks(all);
+}
+
+/* Equal shares, each of neighbouring chunks. */
+static void share_equally(db_shots *all) {
+    const size_t begin = begin_of(all), count = end_of(all) - begin, size = (size_t)all->team.size;
+    for (size_t c = 0; c < count; c++) all->shares->owner[begin + c] = (int)(c * size / count);
+    all->shares->settled = 1;
+}
+
+db_status db_shares_begin(db_shots *all) {
+    db_shares *const s = all->shares;
+    if (!takes_turns(all)) {
+        share_equally(all);
+        return DB_OK;
+    }
+    s->begin = begin_of(all);
+    if (all->team.rank == 0 && all->team.claim(all->team.user, 0, &s->base) != 0)
+        s->base = CANCELLED;
+    return db_team_broadcast(&all->team, all->context, &s->base, sizeof s->base);
+}
+
+/* Chunks of the run that begins with a chunk. */
+static size_t run_length(const db_shots *all, size_t begin) {
+    const size_t part = (end_of(all) - begin) / (4 * (size_t)all->team.size);
+    return part ? part : 1;
+}
+
+/* Takes the next run; 0: none is left, or the team is broken. */
+static int take_run(db_shots *all) {
+    db_shares *const s = all->shares;
+    const size_t end = end_of(all);
+    uint64_t number;
+    if (all->team.claim(all->team.user, 1, &number) != 0) return 0;
+    for (; s->number < number - s->base && s->begin < end; s->number++)
+        s->begin += run_length(all, s->begin);
+    if (s->begin >= end) return 0;
+    s->next = s->begin;
+    s->end = s->begin + run_length(all, s->begin);
+    for (size_t c = s->next; c < s->end; c++) s->owner[c] = all->team.rank;
+    return 1;
+}
+
+long db_shares_next(db_shots *all, long after) {
+    db_shares *const s = all->shares;
+    if (s->settled) {
+        for (size_t c = (size_t)(after + 1); c < db_shots_chunks(all); c++)
+            if (s->owner[c] == all->team.rank) return (long)c;
+        return -1;
+    }
+    if (s->next == s->end && !take_run(all)) return -1;
+    return (long)s->next++;
+}
+
+/* The owners that two processes know of. */
+static void merge(int *own, const int *other, size_t count) {
+    for (size_t c = 0; c < count; c++)
+        if (other[c] >= 0) own[c] = other[c];
+}
+
+/* Up a binary tree to rank 0. */
+static db_status collect(db_shots *all, int *room) {
+    const db_fit_team *const team = &all->team;
+    const size_t chunks = db_shots_chunks(all), bytes = chunks * sizeof *room;
+    int *const own = all->shares->owner;
+    for (int step = 1; step < team->size; step *= 2) {
+        if (team->rank % (2 * step))
+            return db_team_send(team, all->context, team->rank - step, own, bytes);
+        if (team->rank + step >= team->size) continue;
+        DB_TRY(db_team_receive(team, all->context, team->rank + step, room, bytes));
+        merge(own, room, chunks);
+    }
+    return DB_OK;
+}
+
+db_status db_shares_settle(db_shots *all) {
+    const size_t chunks = db_shots_chunks(all);
+    if (all->shares->settled) return DB_OK;
+    int *const room = malloc((chunks + 1) * sizeof *room);
+    db_status status = room ? DB_OK : db_fail_memory(all->context, "who works on which shots");
+    status = db_team_common_status(&all->team, all->context, status);
+    if (!room) return status;
+    if (status == DB_OK) status = collect(all, room);
+    free(room);
+    if (status == DB_OK)
+        status = db_team_broadcast(&all->team, all->context, all->shares->owner,
+                                   chunks * sizeof *all->shares->owner);
+    all->shares->settled = status == DB_OK;
+    return status;
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+int db_shares_cancelled(const db_shots *all, int own) {
+    const double patience = 0.25;
+    db_shares *const s = all->shares;
+    int stopped = own;
+    uint64_t before;
+    if (!takes_turns(all)) return own;
+#pragma omp critical(db_shares)
+    {
+        if (own && !s->told) s->told = all->team.claim(all->team.user, CANCELLED, &before) == 0;
+        if (!s->stopped && !own && now() - s->asked > patience) {
+            s->asked = now();
+            s->stopped =
+                all->team.claim(all->team.user, 0, &before) == 0 && before - s->base >= CANCELLED;
+        }
+        stopped |= s->stopped;
+    }
+    return stopped;
+}
