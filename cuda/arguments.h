@@ -3,6 +3,7 @@
 #define DB_CUDA_ARGUMENTS_H
 
 #include "kernel/job.h"
+#include "noise/noise_work.h"
 
 #include <stdint.h>
 
@@ -68,6 +69,7 @@ typedef struct db_cuda_arguments {
     /* images that are added up: derivative[parameter_count], job.data, job.background */
     int32_t dense;     /* 1: a pixel's place in packed images is that in the caller's */
     int32_t to_packed; /* 1: the sum is packed */
+    noise_work noise;      /* of the kernel of noise, which reads nothing else */
 } db_cuda_arguments;
 
 /* Specializations by the crystal's shape: those of KERNEL_SQUARE, of KERNEL_FEW_CELLS, and one for
@@ -108,7 +110,15 @@ extern const void *const db_cuda_add_images;
 /* Threads of each of its blocks, which add so many sums. */
 enum { DB_CUDA_ADD_LANES = 32, DB_CUDA_ADD_SUMS = 8 };
 
+/* Makes an image with noise, a row of the panel in each block of so many threads; only in builds
+ * with Random123. */
+extern const void *const db_cuda_noise;
+enum { DB_CUDA_NOISE_BLOCK = 128 };
+
 /* Bytes of a block's own memory that a kernel needs. */
+static inline size_t db_cuda_noise_bytes(void) {
+    return DB_CUDA_NOISE_BLOCK * (sizeof(double) + sizeof(noise_row));
+}
 static inline size_t db_cuda_term_bytes(const db_kernel_job *job, int mixed) {
     const size_t real = mixed ? sizeof(float) : sizeof(double), sub_rows = (size_t)job->oversample,
                  terms = job->source_count * job->sample_count;

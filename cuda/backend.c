@@ -107,6 +107,9 @@ static const db_device_operations operations = { .create = db_cuda_plan_create,
                                                  .add = db_cuda_plan_add,
                                                  .set_stream = db_cuda_plan_set_stream,
                                                  .wait = db_cuda_plan_wait,
+#ifdef DB_HAVE_RANDOM123
+                                                 .noise = db_cuda_noise_make,
+#endif
                                                  .memory_create = create_memory,
                                                  .memory_destroy = destroy_memory,
                                                  .memory_copy = copy_memory,

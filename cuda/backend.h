@@ -17,6 +17,8 @@ db_status db_cuda_plan_set_stream(db_context *context, db_device_plan *plan, db_
                                   void *stream);
 db_status db_cuda_plan_wait(db_context *context, db_device_plan *plan);
 
+db_status db_cuda_noise_make(db_context *context, int number, const struct noise_work *work);
+
 void db_cuda_pool_destroy(void *pool);
 
 extern const db_device_backend db_cuda_backend;

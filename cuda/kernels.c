@@ -83,5 +83,10 @@ static const db_cuda_kernels table[2][DB_CUDA_KINDS] = { KINDS(double), KINDS(mi
 
 const db_cuda_kernels *db_cuda_kernels_of(int kind, int mixed) { return &table[mixed][kind]; }
 
+#ifdef DB_HAVE_RANDOM123
+void db_cuda_noise_rows(db_cuda_arguments);
+const void *const db_cuda_noise = (const void *)db_cuda_noise_rows;
+#endif
+
 const void *const db_cuda_add_slots = (const void *)db_cuda_add_slots_kernel;
 const void *const db_cuda_add_images = (const void *)db_cuda_add_images_kernel;

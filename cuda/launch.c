@@ -1,13 +1,18 @@
 /* Starting kernels, and the arguments that all of them have. */
 #include "cuda/plan.h"
 
-db_status db_cuda_launch(db_context *context, const db_device_plan *plan, const void *kernel,
-                         uint32_t blocks, uint32_t threads, size_t bytes, db_cuda_arguments *a) {
+db_status db_cuda_start(db_context *context, int number, cudaStream_t stream, const void *kernel,
+                        uint32_t blocks, uint32_t threads, size_t bytes, db_cuda_arguments *a) {
     void *arguments[] = { a };
     const dim3 grid = { blocks, 1, 1 }, block = { threads, 1, 1 };
-    return db_cuda_status(context, plan->number,
-                          cudaLaunchKernel(kernel, grid, block, arguments, bytes, plan->stream),
+    return db_cuda_status(context, number,
+                          cudaLaunchKernel(kernel, grid, block, arguments, bytes, stream),
                           "starting a kernel");
+}
+
+db_status db_cuda_launch(db_context *context, const db_device_plan *plan, const void *kernel,
+                         uint32_t blocks, uint32_t threads, size_t bytes, db_cuda_arguments *a) {
+    return db_cuda_start(context, plan->number, plan->stream, kernel, blocks, threads, bytes, a);
 }
 
 int db_cuda_shape(const db_device_work *work) {

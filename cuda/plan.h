@@ -129,7 +129,10 @@ db_status db_cuda_to_device(db_context *context, db_device_plan *plan, db_cuda_l
 db_cuda_arguments db_cuda_arguments_of(const db_device_plan *plan, const db_device_work *work,
                                        db_cuda_layout layout);
 
-/* Starts so many blocks of threads with so many bytes of memory of their own. */
+/* Starts so many blocks of threads with so many bytes of memory of their own; a plan's on its
+ * stream. */
+db_status db_cuda_start(db_context *context, int number, cudaStream_t stream, const void *kernel,
+                        uint32_t blocks, uint32_t threads, size_t bytes, db_cuda_arguments *a);
 db_status db_cuda_launch(db_context *context, const db_device_plan *plan, const void *kernel,
                          uint32_t blocks, uint32_t threads, size_t bytes, db_cuda_arguments *a);
 

@@ -14,7 +14,7 @@ build=build/gpu-bundle/tree
 file=${1:-build/gpu-bundle/bundle.tgz}
 most=40000000 # bytes
 programs="dualbragg stand_in bench/dualbragg_bench tests/cuda/gpu_backend tests/cuda/gpu_same_as_processor
-          tests/cuda/gpu_closed"
+          tests/cuda/gpu_closed tests/cuda/gpu_noise"
 data="tests/golden tests/cuda tests/support/scratch tests/fit/comes_back.sh tests/fit/sampled_still.yaml"
 
 command -v nvcc > /dev/null || PATH=$PATH:/usr/local/cuda/bin
@@ -25,7 +25,7 @@ cmake -S . -B "$build" $generator -DCMAKE_BUILD_TYPE=Release -DDB_WITH_CUDA=ON -
     -DDB_WITH_PYTHON=OFF -DDB_INSTRUCTION_SETS="avx2;avx512" \
     -DCMAKE_CUDA_ARCHITECTURES="${GPU_ARCHITECTURES:-90}"
 cmake --build "$build" -j "$(nproc)" --target dualbragg_program stand_in dualbragg_bench gpu_backend gpu_same_as_processor \
-    gpu_closed
+    gpu_closed gpu_noise
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

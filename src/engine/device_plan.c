@@ -106,9 +106,7 @@ static db_device_work work_of(db_plan *plan, const db_kernel_job *job, db_kernel
     return work;
 }
 
-/* Notes why the processor takes over from the device of "auto". A device that has failed, not merely
- * refused, is not asked again. */
-static void leave_device(db_context *context, db_status why) {
+void db_device_leave(db_context *context, db_status why) {
     db_device *const device = &context->device;
     snprintf(device->note, sizeof device->note, "%.500s", context->message);
     context->message[0] = 0;
@@ -131,7 +129,7 @@ db_status db_plan_attach_device(db_plan *plan) {
             : plan->device.backend->operations->create(context, plan->device.number, &work,
                                                        &plan->device_part);
     if (status == DB_OK || !plan->device.automatic) return status;
-    leave_device(context, status);
+    db_device_leave(context, status);
     return DB_OK;
 }
 
@@ -162,7 +160,7 @@ static int any_in_device_memory(const db_plan *plan, const db_device_work *work)
 /* Whether, after a failure, the processor takes over from now on. */
 static int moves_to_processor(db_plan *plan, const db_device_work *work, db_status why) {
     if (!plan->device.automatic || any_in_device_memory(plan, work)) return 0;
-    leave_device(plan->context, why);
+    db_device_leave(plan->context, why);
     db_plan_detach_device(plan);
     return 1;
 }

@@ -45,6 +45,7 @@ static inline size_t db_device_derivatives(const db_device_work *work) {
 
 /* A backend's part of one plan. */
 typedef struct db_device_plan db_device_plan;
+struct noise_work;
 
 /* Calls return when results are there, but for those of asynchronous streams. Failures: DB_ERROR_MEMORY where the device's memory is
  * exhausted, DB_ERROR_UNSUPPORTED for what it cannot do, DB_ERROR_DEVICE where it fails, DB_ERROR_INPUT for
@@ -80,7 +81,15 @@ typedef struct db_device_operations {
                              size_t bytes);
     /* 1: memory that the host cannot read */
     int (*is_device_memory)(int number, const void *memory);
+    /* NULL, or makes an image with noise (noise/noise_work.h), whose images may be in memory of the
+     * host or of the device, and fills its rows, which are the host's. Nothing is made of pixels that
+     * are no finite number or too bright. */
+    db_status (*noise)(db_context *context, int number, const struct noise_work *work);
 } db_device_operations;
+
+/* Notes the context's last failure: the processor takes over from the device of "auto". A device that
+ * has failed, not merely refused, is not asked again. */
+void db_device_leave(db_context *context, db_status why);
 
 /* Gives a new plan its part on the context's device; nothing for the processor. */
 db_status db_plan_attach_device(db_plan *plan);

@@ -6,10 +6,10 @@
 
 #ifdef DB_HAVE_RANDOM123
 
+#include "noise/device_noise.h"
 #include "noise/pixel_chain.h"
 #include "noise/psf.h"
 
-#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,6 +78,19 @@ static db_status resolve_frame(db_context *context, const db_noise_frame *given,
     return DB_OK;
 }
 
+db_status noise_refuse_pixel(db_context *context, int fast, int slow, float value) {
+    return db_fail(context, DB_ERROR_INPUT,
+                   "pixel (fast %d, slow %d): expected a finite number, found %g", fast, slow,
+                   (double)value);
+}
+
+db_status noise_check_brightest(db_context *context, double scale, double brightest) {
+    if (brightest * scale < NOISE_MOST_PHOTONS) return DB_OK;
+    return db_fail(context, DB_ERROR_INPUT,
+                   "scale of the expected image: %g makes the brightest pixel, %g, too large",
+                   scale, brightest);
+}
+
 /* Checks the pixels that will be read; finds the brightest, counts the negative ones. */
 static db_status check_pixels(db_context *context, const db_noise_frame *f, int whole,
                               double *brightest, size_t *negative) {
@@ -89,10 +102,7 @@ static db_status check_pixels(db_context *context, const db_noise_frame *f, int 
     for (int slow = top; slow < bottom; slow++) {
         const float *row = f->expected + (size_t)slow * (size_t)f->fast_pixels;
         for (int fast = left; fast < right; fast++) {
-            if (!isfinite(row[fast]))
-                return db_fail(context, DB_ERROR_INPUT,
-                               "pixel (fast %d, slow %d): expected a finite number, found %g", fast,
-                               slow, (double)row[fast]);
+            if (!isfinite(row[fast])) return noise_refuse_pixel(context, fast, slow, row[fast]);
             *negative += row[fast] < 0;
             most = row[fast] > most ? row[fast] : most;
         }
@@ -129,10 +139,6 @@ static double sum_of(const double *values, int first, int count) {
     return sum;
 }
 
-static float to_float(double signal) {
-    return (float)(signal > FLT_MAX ? FLT_MAX : signal < -FLT_MAX ? -FLT_MAX : signal);
-}
-
 /* Reads out a row of the region. */
 static void read_row(const making *m, int slow, const double *light, size_t *overloads,
                      size_t *underflows) {
@@ -142,7 +148,7 @@ static void read_row(const making *m, int slow, const double *light, size_t *ove
         const double signal = noise_signal(&m->chain, (uint32_t)fast, (uint32_t)slow, light[fast]);
         *overloads += signal > m->chain.limit;
         *underflows += signal < 0;
-        if (f->signal) f->signal[start + (size_t)fast] = to_float(signal);
+        if (f->signal) f->signal[start + (size_t)fast] = noise_float(signal);
         if (f->number) f->number[start + (size_t)fast] = noise_number(&m->chain, signal);
     }
 }
@@ -207,56 +213,73 @@ static db_status make_image(db_context *context, making *m, const noise_psf *psf
     return status;
 }
 
-static making making_of(const db_context *context, const db_noise_options *o,
-                        const db_noise_frame *frame) {
-    making m = { .frame = *frame, .threads = db_threads_for(context, frame->slow_pixels) };
-    m.chain = (noise_chain){ .seed = o->seed,
-                             .calibration_seed = o->calibration_seed,
-                             .panel = frame->panel,
-                             .noisy = o->noisy,
-                             .truncate = o->truncate,
-                             .beam = o->scale,
-                             .calibration = o->calibration,
-                             .gain = o->gain,
-                             .adc = o->adc,
-                             .readout = o->readout,
-                             .limit = o->bits == 16 ? 65535 : 2147483647 };
-    return m;
+static noise_chain chain_of(const db_noise_options *o, uint32_t panel, double flicker) {
+    return (noise_chain){ .seed = o->seed,
+                          .calibration_seed = o->calibration_seed,
+                          .panel = panel,
+                          .noisy = o->noisy,
+                          .truncate = o->truncate,
+                          .beam = o->scale * flicker,
+                          .calibration = o->calibration,
+                          .gain = o->gain,
+                          .adc = o->adc,
+                          .readout = o->readout,
+                          .limit = o->bits == 16 ? 65535 : 2147483647 };
+}
+
+static db_status apply_here(db_context *context, const db_noise_options *options,
+                            const noise_chain *chain, const db_noise_frame *frame,
+                            db_noise_summary *s) {
+    double brightest = 0;
+    making m = { .chain = *chain,
+                 .frame = *frame,
+                 .threads = db_threads_for(context, frame->slow_pixels) };
+    DB_TRY(check_pixels(context, frame, options->psf != DB_PSF_NONE, &brightest, &s->negative));
+    DB_TRY(noise_check_brightest(context, options->scale, brightest));
+    noise_psf psf = { .type = DB_PSF_NONE };
+    if (options->psf != DB_PSF_NONE) {
+        const int longest =
+            frame->fast_pixels > frame->slow_pixels ? frame->fast_pixels : frame->slow_pixels;
+        psf = noise_psf_of(options->psf, options->psf_fwhm, options->psf_radius,
+                           brightest * options->scale, longest);
+        s->psf_radius = psf.radius;
+        s->psf_lost = psf.lost;
+    }
+    m.row_photons = calloc((size_t)frame->slow_count, sizeof *m.row_photons);
+    if (!m.row_photons) return db_fail_memory(context, "the noise image");
+    db_enter_stage(context, "noise");
+    const db_status status = make_image(context, &m, &psf);
+    db_leave_stage(context, "noise");
+    s->photons = sum_of(m.row_photons, 0, frame->slow_count);
+    s->overloads = m.overloads;
+    s->underflows = m.underflows;
+    free(m.row_photons);
+    return status;
+}
+
+/* By the processor, whatever memory the frame is in. */
+static db_status apply_by_processor(db_context *context, const db_noise_options *options,
+                                    const noise_chain *chain, const db_noise_frame *frame,
+                                    db_noise_summary *s) {
+    db_noise_frame here = *frame;
+    noise_copies copies;
+    DB_TRY(noise_bring(context, &here, &copies));
+    return noise_return(context, apply_here(context, options, chain, &here, s), &copies);
 }
 
 db_status db_noise_apply(db_context *context, const db_noise_options *options,
                          const db_noise_frame *frame, db_noise_summary *summary) {
     db_noise_summary s = { .flicker = 1 };
     db_noise_frame resolved;
-    double brightest = 0;
+    int done = 0;
     DB_TRY(db_noise_check(context, options));
     DB_TRY(resolve_frame(context, frame, &resolved));
-    DB_TRY(check_pixels(context, &resolved, options->psf != DB_PSF_NONE, &brightest, &s.negative));
-    if (!(brightest * options->scale < 1e300))
-        return db_fail(context, DB_ERROR_INPUT,
-                       "scale of the expected image: %g makes the brightest pixel, %g, too large",
-                       options->scale, brightest);
-    making m = making_of(context, options, &resolved);
     if (options->noisy) s.flicker = noise_flicker_factor(options->seed, options->flicker);
-    m.chain.beam *= s.flicker;
-    noise_psf psf = { .type = DB_PSF_NONE };
-    if (options->psf != DB_PSF_NONE) {
-        const int longest = resolved.fast_pixels > resolved.slow_pixels ? resolved.fast_pixels
-                                                                        : resolved.slow_pixels;
-        psf = noise_psf_of(options->psf, options->psf_fwhm, options->psf_radius,
-                           brightest * options->scale, longest);
-        s.psf_radius = psf.radius;
-        s.psf_lost = psf.lost;
-    }
-    m.row_photons = calloc((size_t)resolved.slow_count, sizeof *m.row_photons);
-    if (!m.row_photons) return db_fail_memory(context, "the noise image");
-    db_enter_stage(context, "noise");
-    const db_status status = make_image(context, &m, &psf);
-    db_leave_stage(context, "noise");
-    s.photons = sum_of(m.row_photons, 0, resolved.slow_count);
-    s.overloads = m.overloads;
-    s.underflows = m.underflows;
-    free(m.row_photons);
+    const noise_chain chain = chain_of(options, resolved.panel, s.flicker);
+    db_status status = DB_OK;
+    if (options->psf == DB_PSF_NONE)
+        status = noise_on_device(context, options->scale, &chain, &resolved, &s, &done);
+    if (!done) status = apply_by_processor(context, options, &chain, &resolved, &s);
     if (summary) *summary = s;
     return status;
 }

@@ -2,17 +2,8 @@
 #ifndef DB_NOISE_PIXEL_CHAIN_H
 #define DB_NOISE_PIXEL_CHAIN_H
 
-#include <dualbragg/noise.h>
-
+#include "noise/noise_work.h"
 #include "noise/poisson.h"
-
-/* What is the same for all pixels of a panel. */
-typedef struct noise_chain {
-    uint32_t seed, calibration_seed, panel;
-    int noisy, truncate;
-    double beam; /* scale and this image's flicker */
-    double calibration, gain, adc, readout, limit;
-} noise_chain;
 
 /* Factor of the beam's intensity in the image of this seed, the same for all panels. */
 DB_NOISE_FN double noise_flicker_factor(uint32_t seed, double flicker) {
@@ -52,6 +43,11 @@ DB_NOISE_FN int32_t noise_number(const noise_chain *c, double signal) {
     if (!(signal > 0)) return 0;
     if (signal > c->limit) return (int32_t)c->limit;
     return (int32_t)(c->truncate ? signal : floor(signal + 0.5));
+}
+
+DB_NOISE_FN float noise_float(double signal) {
+    const double most = 3.4028234663852886e38; /* the largest float */
+    return (float)(signal > most ? most : signal < -most ? -most : signal);
 }
 
 #endif

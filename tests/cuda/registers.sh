@@ -29,7 +29,7 @@ cat "$build"/cuda/*.report | awk '
     /Used [0-9]+ registers/ {
         match($0, /Used [0-9]+/)
         print name, arch, substr($0, RSTART + 5, RLENGTH - 5), spills, stack
-    }' | grep ^db_cuda_ | grep -v db_cuda_noise | LC_ALL=C sort > "$work/found"
+    }' | grep ^db_cuda_ | LC_ALL=C sort > "$work/found"
 compiler=$(sed -n 's/^CMAKE_CUDA_COMPILER:[^=]*=//p' "$build/CMakeCache.txt")
 version=$("$compiler" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
 

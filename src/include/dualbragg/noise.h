@@ -99,7 +99,11 @@ typedef struct db_noise_summary {
  * @return DB_OK, DB_ERROR_USAGE or DB_ERROR_INPUT */
 DB_API db_status db_noise_check(db_context *context, const db_noise_options *options);
 
-/** Makes one image. summary may be NULL. Threads are the context's. Without a point spread function
+/** Makes one image. summary may be NULL. Threads are the context's. A GPU that the context has
+ * chosen (dualbragg/device.h) makes it with the same bits; expected, signal and number may then be in
+ * its memory, each or all, and what is there is not copied. Images of asynchronous plans must be
+ * finished (db_plan_wait). Point spread functions are the processor's, which copies what it needs.
+ * Without a point spread function
  * it needs no memory to speak of, with one it needs 8 to 100 bytes per pixel for a while.
  * DB_ERROR_USAGE or DB_ERROR_INPUT, with a message naming the option or pixel, if one is out of
  * range; DB_ERROR_UNSUPPORTED in builds without Random123. Results are then undefined.

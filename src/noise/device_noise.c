@@ -1,0 +1,118 @@
+/* Noise on a context's device, and images that are in its memory. */
+#include "noise/device_noise.h"
+
+#include "engine/device_plan.h"
+
+#include <stdlib.h>
+
+static int in_device_memory(const db_context *context, const void *memory) {
+    const db_device *const device = &context->device;
+    return memory && device->backend &&
+           device->backend->operations->is_device_memory(device->number, memory);
+}
+
+static size_t pixels_of(const db_noise_frame *f) {
+    return (size_t)f->fast_pixels * (size_t)f->slow_pixels;
+}
+
+static db_status copy(db_context *context, void *to, const void *from, size_t bytes) {
+    const db_device *const device = &context->device;
+    return device->backend->operations->memory_copy(context, device->number, to, from, bytes);
+}
+
+static db_status refuse_pixel(db_context *context, const db_noise_frame *f, int fast, int slow) {
+    const size_t pixel = (size_t)slow * (size_t)f->fast_pixels + (size_t)fast;
+    float value = 0;
+    if (in_device_memory(context, f->expected))
+        DB_TRY(copy(context, &value, f->expected + pixel, sizeof value));
+    else
+        value = f->expected[pixel];
+    return noise_refuse_pixel(context, fast, slow, value);
+}
+
+/* The checks that the processor makes, on rows that the device has looked at. */
+static db_status check_rows(db_context *context, double scale, const noise_work *work) {
+    float most = 0;
+    for (int slow = 0; slow < work->frame.slow_pixels; slow++) {
+        const noise_row *const row = &work->row[slow];
+        if (row->bad >= 0) return refuse_pixel(context, &work->frame, row->bad, slow);
+        most = row->brightest > most ? row->brightest : most;
+    }
+    return noise_check_brightest(context, scale, (double)most);
+}
+
+static void add_rows(const noise_work *work, db_noise_summary *summary) {
+    for (int slow = 0; slow < work->frame.slow_pixels; slow++) {
+        const noise_row *const row = &work->row[slow];
+        summary->photons += row->photons;
+        summary->overloads += (size_t)row->overloads;
+        summary->underflows += (size_t)row->underflows;
+        summary->negative += (size_t)row->negative;
+    }
+}
+
+/* "auto" leaves a device that fails, unless results are to stay there. */
+static int moves_to_processor(db_context *context, const db_noise_frame *f, db_status why) {
+    if (!context->device.automatic || why == DB_ERROR_INPUT ||
+        in_device_memory(context, f->expected) || in_device_memory(context, f->signal) ||
+        in_device_memory(context, f->number))
+        return 0;
+    db_device_leave(context, why);
+    return 1;
+}
+
+db_status noise_on_device(db_context *context, double scale, const noise_chain *chain,
+                          const db_noise_frame *frame, db_noise_summary *summary, int *done) {
+    const db_device *const device = &context->device;
+    *done = 0;
+    if (!device->backend || !device->backend->operations->noise) return DB_OK;
+    noise_work work = { .chain = *chain,
+                        .frame = *frame,
+                        .row = calloc((size_t)frame->slow_pixels, sizeof *work.row) };
+    if (!work.row) return db_fail_memory(context, "the noise image");
+    db_enter_stage(context, "noise");
+    db_status status = device->backend->operations->noise(context, device->number, &work);
+    db_leave_stage(context, "noise");
+    *done = status == DB_OK || !moves_to_processor(context, frame, status);
+    if (status == DB_OK) {
+        status = check_rows(context, scale, &work);
+        add_rows(&work, summary);
+    }
+    free(work.row);
+    return *done ? status : DB_OK;
+}
+
+static void *room_for(int wanted, size_t bytes, int *failed) {
+    void *const memory = wanted ? malloc(bytes) : NULL;
+    *failed |= wanted && !memory;
+    return memory;
+}
+
+db_status noise_bring(db_context *context, db_noise_frame *frame, noise_copies *copies) {
+    const size_t bytes = pixels_of(frame) * sizeof(float);
+    int failed = 0;
+    *copies = (noise_copies){ .given = *frame };
+    copies->expected = room_for(in_device_memory(context, frame->expected), bytes, &failed);
+    copies->signal = room_for(in_device_memory(context, frame->signal), bytes, &failed);
+    copies->number = room_for(in_device_memory(context, frame->number), bytes, &failed);
+    db_status status = failed ? db_fail_memory(context, "the noise image") : DB_OK;
+    if (status == DB_OK && copies->expected)
+        status = copy(context, copies->expected, frame->expected, bytes);
+    if (status != DB_OK) return noise_return(context, status, copies);
+    if (copies->expected) frame->expected = copies->expected;
+    if (copies->signal) frame->signal = copies->signal;
+    if (copies->number) frame->number = copies->number;
+    return DB_OK;
+}
+
+db_status noise_return(db_context *context, db_status status, noise_copies *copies) {
+    const size_t bytes = pixels_of(&copies->given) * sizeof(float);
+    if (status == DB_OK && copies->signal)
+        status = copy(context, copies->given.signal, copies->signal, bytes);
+    if (status == DB_OK && copies->number)
+        status = copy(context, copies->given.number, copies->number, bytes);
+    free(copies->expected);
+    free(copies->signal);
+    free(copies->number);
+    return status;
+}

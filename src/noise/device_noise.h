@@ -1,0 +1,32 @@
+/* Noise on a context's device. */
+#ifndef DB_NOISE_DEVICE_NOISE_H
+#define DB_NOISE_DEVICE_NOISE_H
+
+#include "base/context_internal.h"
+#include "noise/noise_work.h"
+
+/* Makes the image on the context's device, and adds photons and numbers of pixels to the summary.
+ * *done is 0 where there is no device that makes noise, or where "auto" leaves it: then the processor
+ * is to do it. scale: that of the options. */
+db_status noise_on_device(db_context *context, double scale, const noise_chain *chain,
+                          const db_noise_frame *frame, db_noise_summary *summary, int *done);
+
+/* DB_ERROR_INPUT where the brightest pixel times the scale is beyond NOISE_MOST_PHOTONS. */
+db_status noise_check_brightest(db_context *context, double scale, double brightest);
+/* DB_ERROR_INPUT: a pixel that is no finite number. */
+db_status noise_refuse_pixel(db_context *context, int fast, int slow, float value);
+
+/* A frame that the processor can read and write: copies of what is in the device's memory. */
+typedef struct noise_copies {
+    db_noise_frame given;
+    float *expected;
+    float *signal;
+    int32_t *number; /* NULL where the caller's own is in the host's memory */
+} noise_copies;
+
+/* Changes the frame's pointers to copies, where they are in the device's memory. */
+db_status noise_bring(db_context *context, db_noise_frame *frame, noise_copies *copies);
+/* Copies results back where `status` is DB_OK, and frees the copies in any case. */
+db_status noise_return(db_context *context, db_status status, noise_copies *copies);
+
+#endif
