@@ -69,7 +69,7 @@ typedef struct db_cuda_arguments {
     /* images that are added up: derivative[parameter_count], job.data, job.background */
     int32_t dense;     /* 1: a pixel's place in packed images is that in the caller's */
     int32_t to_packed; /* 1: the sum is packed */
-    noise_work noise;      /* of the kernel of noise, which reads nothing else */
+    noise_work noise;  /* of the kernel of noise, which reads nothing else */
 } db_cuda_arguments;
 
 /* Specializations by the crystal's shape: those of KERNEL_SQUARE, of KERNEL_FEW_CELLS, and one for
