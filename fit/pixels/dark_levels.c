@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As those of image_noise.c; the last of a row and of a column end with their panel. */
-enum { SQUARE = 32, APART = 3, PASSES = 8, ENOUGH = 20 };
+/* The last square of a row and of a column end with their panel. */
+enum { SQUARE = DB_NOISE_SQUARE, APART = DB_NOISE_APART, PASSES = 8, ENOUGH = DB_NOISE_ENOUGH };
 static const double CLIP = 4;       /* standard deviations: beyond are spots */
 static const double UNLIKE = 0.15;  /* of the variance; photons' own scatter is 0.03 to 0.06 */
 static const double CERTAIN = 5;    /* standard errors */
@@ -251,6 +251,7 @@ static db_status settle(db_context *context, db_measured_image *image, grid *gri
         if (!differ) settings->readout_noise = readout_noise;
     }
     if (!differ) return DB_OK;
+    free(image->dark);
     image->dark =
         calloc((size_t)image->fast_pixels * (size_t)image->slow_pixels, sizeof *image->dark);
     if (!image->dark) return db_fail_memory(context, "the dark level of the image");

@@ -4,6 +4,10 @@
 
 #include <dualbragg/fit.h>
 
+/* Background is looked at in squares; pixels that are compared lie so far from each other that they
+ * share no photon, and so near that the background is the same. */
+enum { DB_NOISE_SQUARE = 32, DB_NOISE_APART = 3, DB_NOISE_ENOUGH = 20 /* squares */ };
+
 typedef struct db_image_noise {
     int measured;   /* gain and readout noise are measured */
     int has_dark;   /* dark levels were subtracted */

@@ -5,11 +5,9 @@
 
 #include <math.h>
 
-/* Squares of the image; pixels that are compared lie so far from each other that they share no
- * photon, and so near that the background is the same. */
-enum { SQUARE = 32, APART = 3, PAIRS = SQUARE * (SQUARE - APART) };
-enum { ENOUGH = 20, PLENTY = 1000 }; /* squares */
-static const double MORE = 2;        /* times the variance that the gain says */
+enum { SQUARE = DB_NOISE_SQUARE, APART = DB_NOISE_APART, PAIRS = SQUARE * (SQUARE - APART) };
+enum { ENOUGH = DB_NOISE_ENOUGH, PLENTY = 1000 }; /* squares */
+static const double MORE = 2;                     /* times the variance that the gain says */
 
 /* Differences of the pairs of trusted pixels of a square; returns how many, 0 where they are too
  * few. */

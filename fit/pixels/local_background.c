@@ -64,12 +64,12 @@ static void keep_row(const job *j, int row, float *restrict kept, float *restric
     const float *const value = j->image->value + start;
     const uint8_t *const mask = j->image->mask + start;
     const float *const expected = j->expected ? j->expected + start : NULL;
-    const float gain = (float)j->settings->gain, least = 0.5F * gain,
+    const float gain = (float)j->settings->gain,
                 readout = (float)(j->settings->readout_noise * j->settings->readout_noise);
     for (size_t i = 0; i < columns; i++) number[i] = mask[i] == DB_MASK_TRUSTED ? 1 : 0;
     for (size_t i = 0; expected && i < columns; i++) {
         const float level = expected[i], excess = value[i] - level;
-        const float variance = gain * (level > least ? level : least) + readout;
+        const float variance = db_count_variance_float(gain, readout, level);
         const float above = excess > 0 ? excess : 0;
         number[i] = above * above <= 9 * variance ? number[i] : 0;
     }

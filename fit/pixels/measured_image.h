@@ -42,6 +42,10 @@ static inline double db_count_variance(double gain, double readout_noise, double
     const double least = 0.5 * gain;
     return gain * (counts > least ? counts : least) + readout_noise * readout_noise;
 }
+static inline float db_count_variance_float(float gain, float readout_variance, float counts) {
+    const float least = 0.5F * gain;
+    return gain * (counts > least ? counts : least) + readout_variance;
+}
 static inline double db_pixel_variance(const db_fit_settings *settings, double counts) {
     return db_count_variance(settings->gain, settings->readout_noise, counts);
 }

@@ -41,7 +41,7 @@ db_status db_render_regions(db_context *context, const db_experiment *experiment
     options.precision = settings->precision;
     options.regions = regions;
     options.region_count = count;
-    options.reflections = reflections;
+    options.reflections = reflections ? *reflections : NULL;
     DB_TRY(db_plan_create(context, experiment, &options, &plan));
     const db_status status = db_plan_forward(plan, image);
     db_plan_destroy(&plan);

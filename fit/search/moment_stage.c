@@ -150,6 +150,7 @@ static db_status run(stage_run *s, db_stage_result *end) {
     if (!trial || s->cancelled) return DB_OK;
     DB_TRY(find_covered(s, &trial->covered));
     trial->kept = trial->covered <= MOST_COVERED;
+    if (!trial->kept) memset(end, 0, sizeof *end); /* as of stages that spots do not bear out */
     return DB_OK;
 }
 

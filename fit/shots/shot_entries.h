@@ -15,7 +15,7 @@ typedef struct db_shot_entry {
     int has_spots;
     /* The set-up as the image's header completed it, once that has been read. */
     db_setup *setup; /* owned; names of files in it are not to be used */
-    double gain, pedestal, trusted[2];
+    double gain, readout_noise, pedestal, trusted[2];
 } db_shot_entry;
 
 struct db_fit_shot_list {

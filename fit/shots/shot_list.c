@@ -49,10 +49,11 @@ static db_status read_entry(db_context *context, const db_fit_shot_list *list,
 /* Copies the settings that are the same for all shots. */
 static db_status apply_common(db_context *context, const db_fit_config *common,
                               db_fit_config *config) {
-    const double gain = config->settings.gain;
+    const double gain = config->settings.gain, readout_noise = config->settings.readout_noise;
     db_fit_settings_clear(&config->settings);
     DB_TRY(db_fit_settings_copy(context, &common->settings, &config->settings));
     if (!(common->settings.gain > 0)) config->settings.gain = gain;
+    if (!(common->settings.readout_noise > 0)) config->settings.readout_noise = readout_noise;
     memcpy(config->symmetry, common->symmetry, sizeof config->symmetry);
     memcpy(config->hkl_file, common->hkl_file, sizeof config->hkl_file);
     memcpy(config->hkl_columns, common->hkl_columns, sizeof config->hkl_columns);
@@ -118,6 +119,7 @@ static db_status remember(db_context *context, const db_fit_config *config,
     if (!entry->setup) return db_fail_memory(context, entry->name);
     *entry->setup = config->setup;
     entry->gain = config->settings.gain;
+    entry->readout_noise = config->settings.readout_noise;
     entry->pedestal = image->pedestal;
     db_trusted_range(image, entry->trusted);
     return DB_OK;
@@ -139,6 +141,7 @@ db_status db_shot_list_completed(db_context *context, const db_fit_shot_list *li
     config->setup.expt_file = *config->expt_file ? config->expt_file : NULL;
     config->setup.expt_image = *config->image_file ? config->image_file : NULL;
     config->settings.gain = entry->gain;
+    config->settings.readout_noise = entry->readout_noise;
     return DB_OK;
 }
 

@@ -67,6 +67,7 @@ db_status db_shots_settings(const db_shots *all, db_context *context, size_t sho
     const db_shot_state *const state = &all->state[shot];
     DB_TRY(db_fit_settings_copy(context, &all->settings, settings));
     settings->gain = state->gain;
+    settings->readout_noise = state->readout_noise;
     settings->spots = state->spots;
     if (state->shoebox_half_width) settings->shoebox_half_width = state->shoebox_half_width;
     for (size_t i = 0; i < all->parameters; i++) {
@@ -223,6 +224,7 @@ static db_status read_shot(db_shots *all, db_context *context, size_t shot,
         status = db_fit_check(context, &state->start, image, &settings, db_series_shares(all));
     if (status == DB_OK) {
         state->gain = settings.gain;
+        state->readout_noise = settings.readout_noise;
         state->spots = settings.spots;
         state->lower = bounds;
         state->upper = bounds + all->parameters;

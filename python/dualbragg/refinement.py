@@ -1,5 +1,6 @@
 """Refinement against a measured image; many of them are in shots.py."""
 
+import dataclasses
 import os
 from dataclasses import dataclass, field
 from typing import Dict, Optional
@@ -12,7 +13,7 @@ from ._library import Watch, check, encoded, ffi, keep_raised, lib, new_context,
 from ._structs import numbers, table, value, values
 from .experiment import Experiment
 from .fields import parameters as describe
-from .images import c_image
+from .images import as_image, c_image
 
 
 @dataclass(frozen=True)
@@ -297,9 +298,13 @@ def read_image(context, configuration, image, notices):
         check(context, lib.db_fit_config_read_image(context, configuration.c, c, lib.take_notice,
                                                     user))
         return c, None
-    c, keep = c_image(image)
-    check(context, lib.db_fit_config_mask_image(context, configuration.c, c, lib.take_notice, user))
-    return c, keep
+    image = as_image(image)
+    c, keep = c_image(dataclasses.replace(image, value=numpy.array(image.value)))
+    status = lib.db_fit_config_mask_image(context, configuration.c, c, lib.take_notice, user)
+    dark = ffi.gc(ffi.new("db_measured_image *"), lib.db_measured_image_clear)
+    dark.dark = c.dark  # what the library has made
+    check(context, status)
+    return c, (keep, dark)
 
 
 def parameter_names(settings):

@@ -84,6 +84,18 @@ class Fits(unittest.TestCase):
             with self.assertRaisesRegex(dualbragg.UsageError, ".json"):
                 result.write(os.path.join(folder, "a.txt"))
 
+    def test_arrays_of_the_caller_stay_as_they_are(self):
+        random = numpy.random.default_rng(5)
+        light = numpy.exp(-((numpy.mgrid[:480, :480] - 240) / 200.0)**2).prod(0)
+        dark = numpy.repeat(numpy.repeat(random.uniform(0, 300, (8, 8)), 60, 0), 60, 1)
+        counts = (12 * (self.counts + random.poisson(30 * light)) + dark).astype(numpy.float32)
+        counts.flags.writeable = False
+        before = counts.copy()
+        for _ in range(2):
+            result = dualbragg.fit(image=counts, experiment=start_of(self.truth), refine=REFINED[:3])
+            self.assertTrue(any("dark levels" in line for line in result.notices), result.notices)
+            numpy.testing.assert_array_equal(counts, before)
+
     def test_orientation_is_found(self):
         lost = self.truth.copy()
         for name in ("misset_x", "misset_y", "misset_z"):

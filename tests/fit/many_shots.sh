@@ -137,6 +137,22 @@ else
     echo "without mpirun: processes are not tested"
 fi
 
+# gain and readout noise that no header tells are measured, and are each shot's own
+: > noisy.txt
+for number in 1 2; do
+    "$DUALBRAGG" sim -cell 40 55 70 90 90 90 -N 14 -gauss_xtal -default_F 1e6 -fluence 3e19 -lambda 1 -distance 100 -detpixels 400 \
+        -pixel 0.2 -oversample 1 -mosaic 0.1 -mosaic_domains 5 -misset $((number * 37)) $((number * 11 - 30)) $((number * 53)) -water 30 \
+        -seed $number -gain 5 -readout 20 -noisefile noisy_$number.img > /dev/null
+    sed -i 's/^GAIN=/XAIN=/' noisy_$number.img
+    echo "noisy_$number.img model.misset=[$((number * 37)).06, $((number * 11 - 30)).04, $((number * 53)).04]" >> noisy.txt
+done
+fit 0 joint.yaml --output noisy shots.list=noisy.txt --no-report
+for file in noisy_shots/*.yaml; do
+    near "readout noise in $file" "$(sed -n 's/.*readout_noise: \([0-9.]*\).*/\1/p' "$file")" 20 2
+    near "gain in $file" "$(sed -n 's/.*gain: \([0-9.]*\).*/\1/p' "$file")" 5 1
+done
+near "chi2 per degree of freedom" "$(sed -n 's/.*chi2 per degree of freedom \([0-9.]*\) -> \([0-9.]*\).*/\2/p' out | tail -1)" 1 0.5
+
 printf 'no checkpoint' > cut.checkpoint
 fit 3 joint.yaml --output cut --resume
 grep -q cut.checkpoint err || fail "the file that is no checkpoint is not named: $(cat err)"

@@ -52,7 +52,7 @@ static inline db_plan_options shown_options(const shown_regions *shown, db_preci
     options.precision = precision;
     options.regions = shown->region;
     options.region_count = shown->count;
-    options.reflections = shown->hkl;
+    options.reflections = *shown->hkl;
     return options;
 }
 

@@ -523,7 +523,7 @@ typedef struct db_fit_trial {
                              falls by 0.32 */
     size_t spots;
     /** of a stage that held-out spots bear out: how many times all spots of its model, as far as two
-     * standard deviations, cover the detector; it is not kept above 1 */
+     * standard deviations, cover the detector; it is not kept above 0.25 */
     double covered;
 } db_fit_trial;
 
@@ -917,7 +917,8 @@ DB_API db_status db_fit_config_read_image(db_context *context, const db_fit_conf
  *
  * @param context receives the message of a failure
  * @param config says what masks it
- * @param image its mask, and what is known of its noise, are changed
+ * @param image its counts (dark levels are subtracted, and then kept in `dark`), its mask, and what is
+ *     known of its noise are changed
  * @param notices told each automatic choice or warning, as a line that is valid during the call;
  *     may be NULL
  * @param user handed to the function

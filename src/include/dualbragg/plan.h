@@ -46,10 +46,10 @@ typedef struct db_plan_options {
     /** photons that each pixel may lack: the plan saves time by leaving out samples far from all
      * spots; 0: none. Derivatives: see docs/reference/precision.md */
     double tolerance;
-    /** [region_count] Miller indices: each region shows this reflection alone, with the structure factor
+    /** [region_count][3] Miller indices h, k, l: each region shows this reflection alone, with the structure factor
      * that it has in the experiment, and the background; NULL: all reflections. For plans with regions
      * and without parameters */
-    const int (*reflections)[3];
+    const int *reflections;
     double reserved[7]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_plan_options;
 #define DB_PLAN_OPTIONS_INIT                                                                       \
