@@ -3,7 +3,7 @@
 usage: bindings.py COMPILER OUTPUT.c INCLUDE_DIRECTORY...
 
 All structs, enums and functions of the headers are bound as they stand; nothing is listed here.
-DB_PYTHON_FIT tells whether the refinement is among them.
+DB_PYTHON_FIT and DB_PYTHON_CUDA tell whether the refinement and NVIDIA GPUs are among them.
 """
 
 import pathlib
@@ -39,6 +39,58 @@ static int pass_progress(void *user, double fraction) {
     return it_is_time() ? take_progress(user, fraction) : 0;
 }
 """
+# DLPack (https://dmlc.github.io/dlpack): how arrays of different packages share memory, that of GPUs, too.
+TENSORS = """
+struct dl_tensor {
+    void *data;
+    int32_t device_type, device_id;
+    int32_t dimensions;
+    uint8_t code, bits;
+    uint16_t lanes;
+    int64_t *shape;
+    int64_t *strides;
+    uint64_t byte_offset;
+};
+struct dl_managed {
+    struct dl_tensor tensor;
+    void *context;
+    void (*deleter)(struct dl_managed *self);
+};
+"""
+TENSOR_CALLBACKS = """
+extern "Python" void give_back(void *context);
+struct dl_managed *lend(struct dl_tensor what, const int64_t *shape, void *context);
+void capsule_gone(void *capsule);
+"""
+TENSOR_CODE = """
+#include <stdlib.h>
+#include <string.h>
+static void give_back(void *context);
+static void returned(struct dl_managed *self) {
+    give_back(self->context);
+    free(self);
+}
+/* NULL without memory */
+static struct dl_managed *lend(struct dl_tensor what, const int64_t *shape, void *context) {
+    const size_t bytes = (size_t)what.dimensions * sizeof *shape;
+    struct dl_managed *const made = malloc(sizeof *made + bytes);
+    if (!made) return NULL;
+    made->tensor = what;
+    made->tensor.shape = (int64_t *)(made + 1);
+    made->tensor.strides = NULL; /* C order */
+    memcpy(made->tensor.shape, shape, bytes);
+    made->context = context;
+    made->deleter = returned;
+    return made;
+}
+/* Nobody has taken what was lent. */
+static void capsule_gone(void *capsule) {
+    static const char name[] = "dltensor";
+    if (!PyCapsule_IsValid(capsule, name)) return;
+    struct dl_managed *const made = PyCapsule_GetPointer(capsule, name);
+    made->deleter(made);
+}
+"""
 FIT_CALLBACKS = """
 extern "Python" int take_evaluation(void *user, const db_fit_history *entry);
 extern "Python" void take_event(void *user, const db_fit_shots_event *event);
@@ -64,6 +116,8 @@ def declarations(compiler, folders, source):
             own = HEADERS in line.split('"')[1]
         elif own and line.strip():
             kept.append(line)
+    # cffi takes no members that point to arrays of constants: they become pointers to their elements
+    kept = [re.sub(r"^(\s*const \w+) \(\*(\w+)\)\[\d+\];", r"\1 *\2;", line) for line in kept]
     # inline functions of these headers hold no braces of their own
     return re.sub(r"static inline ([^{;]*?)\s*\{[^{}]*\}", r"\1;", "\n".join(kept))
 
@@ -71,12 +125,12 @@ def declarations(compiler, folders, source):
 def main(compiler, output, *folders):
     headers = [h.name for f in folders for h in sorted(pathlib.Path(f, HEADERS).glob("*.h"))]
     source = "".join(f"#include <{HEADERS}{name}>\n" for name in headers)
-    fit = "fit.h" in headers
+    fit, cuda = "fit.h" in headers, "cuda.h" in headers
     ffi = cffi.FFI()
-    ffi.set_source(MODULE, f"#define DB_PYTHON_FIT {int(fit)}\n#define _POSIX_C_SOURCE 199309L\n" + source +
-                   CODE + FIT_CODE * fit)
-    ffi.cdef(declarations(compiler, folders, source) + "\n#define DB_PYTHON_FIT ...\n" + CALLBACKS +
-             FIT_CALLBACKS * fit)
+    ffi.set_source(MODULE, f"#define DB_PYTHON_FIT {int(fit)}\n#define DB_PYTHON_CUDA {int(cuda)}\n"
+                   "#define _POSIX_C_SOURCE 199309L\n" + source + CODE + TENSORS + TENSOR_CODE + FIT_CODE * fit)
+    ffi.cdef(declarations(compiler, folders, source) + "\n#define DB_PYTHON_FIT ...\n#define DB_PYTHON_CUDA ...\n" +
+             CALLBACKS + TENSORS + TENSOR_CALLBACKS + FIT_CALLBACKS * fit)
     ffi.emit_c_code(output)
 
 

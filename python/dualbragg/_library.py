@@ -21,6 +21,10 @@ _threads = 0
 _PASS = ffi.addressof(lib, "pass_progress")
 
 
+if lib.DB_PYTHON_CUDA:
+    lib.db_cuda_register()
+
+
 def version():
     """The library's version: "0.1.0"."""
     return text(lib.db_version())
@@ -161,5 +165,5 @@ def array(value, what, shape, dtype, writable=False):
 
 
 def pointer(value, c_type):
-    """The elements of an array; value must live as long."""
-    return ffi.cast(c_type, value.ctypes.data)
+    """The elements of an array or of a view of memory; value must live as long."""
+    return ffi.cast(c_type, value.ctypes.data if isinstance(value, numpy.ndarray) else value.address)

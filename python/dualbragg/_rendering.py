@@ -17,12 +17,14 @@ class Rendering:
     """A plan, and an experiment of its own, which takes the values of its parameters, and behind them
     those of structure factors (an Amplitudes, or None).
 
-    Values and directions are float64 of (..., parameters), images and cotangents of (..., *shape)."""
+    Values and directions are float64 of (..., parameters), images and cotangents of (..., *shape), of numpy
+    or in the memory of the plan's device. stream: that the plan works on then, as Plan.set_stream has it, or
+    None: calls return when images are there."""
 
     def __init__(self, experiment, parameters, dtype, amplitudes, keywords):
         self.given, self.experiment = experiment.copy(), experiment.copy()
         self.plan = Plan(self.experiment, parameters, dtype=dtype, **keywords)
-        self._batch, self._shots = None, []
+        self._batch, self._shots, self._rooms = None, [], {}
         self._numbers = [self.experiment._parameter(n) for n in self.plan.names]
         self.amplitudes, self.keywords = amplitudes, keywords
         if amplitudes is not None:
@@ -88,10 +90,30 @@ class Rendering:
             shot.set_values(self.plan.names, self._numbers, row.tolist())
         return self._shots[:len(rows)]
 
-    def forward(self, values):
-        images = numpy.empty((*values.shape[:-1], *self.shape), self.plan.dtype)
+    def new(self, values):
+        """Room for the images at values."""
+        return numpy.empty((*values.shape[:-1], *self.shape), self.plan.dtype)
+
+    def _turn(self, stream):
+        """The lock is held."""
+        if stream is None:
+            return
+        for own in (self.plan, self._batch):
+            if own is not None:
+                own.set_stream(stream)
+
+    def _unused(self, count=None, stream=None):
+        """Room for images that nobody wants: on the device, if nothing is to wait for it."""
+        if stream is None:
+            return numpy.empty(self.shape if count is None else (count, *self.shape), self.plan.dtype)
+        if count not in self._rooms:
+            self._rooms[count] = self.plan.empty(count)
+        return self._rooms[count]
+
+    def forward(self, values, images, stream=None):
         with self._lock:
             shots = self._many(values)
+            self._turn(stream)
             if shots:
                 self._batch.forward(shots, self._images(images))
                 return images
@@ -99,10 +121,11 @@ class Rendering:
                 self._at(row).forward(image)
         return images
 
-    def vjp(self, values, cotangent):
+    def vjp(self, values, cotangent, stream=None):
         gradient = numpy.empty(values.shape)
         with self._lock:
             shots = self._many(values)
+            self._turn(stream)
             if shots:
                 gradient.reshape(-1, self.count)[:] = self._batch.vjp(shots, self._images(cotangent))
                 return gradient
@@ -118,14 +141,15 @@ class Rendering:
                     out[split:] = found.amplitudes
         return gradient
 
-    def jvp(self, values, direction):
-        images = numpy.empty((*values.shape[:-1], *self.shape), self.plan.dtype)
+    def jvp(self, values, direction, images, stream=None):
         with self._lock:
             shots = self._many(values)
+            self._turn(stream)
             if shots:
-                self._batch.jvp(shots, self._rows(direction), None, self._images(images))
+                self._batch.jvp(shots, self._rows(direction), self._unused(len(shots), stream),
+                                self._images(images))
                 return images
-            unused = numpy.empty(self.shape, self.plan.dtype)
+            unused = self._unused(None, stream)
             for row, along, image in zip(self._rows(values), self._rows(direction),
                                          self._images(images)):
                 if self.amplitudes is None:

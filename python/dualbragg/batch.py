@@ -44,24 +44,25 @@ class Batch(_Planned):
     def _images(self, value, count, what="out"):
         shape = (count, *self.shape)
         if value is None:
-            return numpy.empty(shape, self.dtype)
-        return array(value, what, shape, self.dtype, writable=True)
+            made = numpy.empty(shape, self.dtype)
+            return made, made
+        return self._taken(value, what, shape, writable=True), value
 
     def forward(self, shots, out=None):
         """Images (photons), (shots, *shape)."""
         c, shots = self._shots(shots)
         count = len(shots)
-        images = self._images(out, count)
+        images, given = self._images(out, count)
         if count:
             self._check(lib.db_plan_batch_forward(self._batch, c, count, _rows(images, count)))
-        return images
+        return given
 
     def vjp(self, shots, cotangents, out=None):
         """Gradients of each shot by the parameters, (shots, parameters): sums of its cotangent times
         derivative over its pixels. out: receives the images."""
         c, shots = self._shots(shots)
         count = len(shots)
-        self._cotangents(cotangents, count, out)
+        cotangents, images = self._cotangents(cotangents, count, out)
         found = numpy.empty((count, len(self.names)))
         if count and self.names:
             vectors = ffi.new("db_plan_vector[]", count)
@@ -69,14 +70,14 @@ class Batch(_Planned):
                 self._vector(Vector(row), vector)
             self._check(lib.db_plan_batch_vjp(
                 self._batch, c, count, _rows(cotangents, count),
-                ffi.NULL if out is None else _rows(out, count), vectors, ffi.NULL))
+                ffi.NULL if images is None else _rows(images, count), vectors, ffi.NULL))
         return found
 
     def vjp_sums(self, shots, cotangents):
         """Sums over all shots of gradients by the structure factors, which they share: a Vector."""
         c, shots = self._shots(shots)
         count = len(shots)
-        self._cotangents(cotangents, count, None)
+        cotangents, _ = self._cotangents(cotangents, count, None)
         found = Vector(None, numpy.zeros(self.amplitude_count), numpy.zeros(1))
         if count:
             self._check(lib.db_plan_batch_vjp(self._batch, c, count, _rows(cotangents, count), ffi.NULL,
@@ -84,11 +85,12 @@ class Batch(_Planned):
         return found._replace(default_F=float(found.default_F[0]))
 
     def _cotangents(self, cotangents, count, out):
-        array(cotangents, "cotangents", (count, *self.shape), self.dtype)
-        if out is not None:
-            self._images(out, count)
-            if numpy.may_share_memory(cotangents, out):
-                raise errors.UsageError("cotangents and out: expected arrays that share no memory")
+        cotangents = self._taken(cotangents, "cotangents", (count, *self.shape))
+        if out is None:
+            return cotangents, None
+        images, _ = self._images(out, count)
+        self._apart(cotangents, images, "cotangents and out")
+        return cotangents, images
 
     def jvp(self, shots, directions, out=None, tangents=None):
         """Images, and their derivatives along a direction each.
@@ -97,16 +99,15 @@ class Batch(_Planned):
         c, shots = self._shots(shots)
         count = len(shots)
         array(directions, "directions", (count, len(self.names)), numpy.float64)
-        images, tangents = self._images(out, count), self._images(tangents, count, "tangents")
-        if numpy.may_share_memory(images, tangents):
-            raise errors.UsageError("out and tangents: expected arrays that share no memory")
+        (images, given), (moved, tangents) = self._images(out, count), self._images(tangents, count, "tangents")
+        self._apart(images, moved, "out and tangents")
         if count:
             vectors = ffi.new("db_plan_vector[]", count)
             for row, vector in zip(directions, vectors):
                 self._vector(Vector(row), vector)
             self._check(lib.db_plan_batch_jvp(self._batch, c, count, vectors, _rows(images, count),
-                                              _rows(tangents, count)))
-        return images, tangents
+                                              _rows(moved, count)))
+        return given, tangents
 
     def normal(self, shots, data, weight=None):
         """As Plan.normal for each shot: chi2 (shots,), gradients (shots, parameters) and curvatures
@@ -115,12 +116,11 @@ class Batch(_Planned):
         data, weight: float32 or float64 of (shots, *shape)"""
         c, shots = self._shots(shots)
         count = len(shots)
-        kind = numpy.dtype(getattr(data, "dtype", None) or numpy.float32)
-        if kind not in (numpy.float32, numpy.float64):
-            raise errors.UsageError(f"data: expected float32 or float64, found {kind.name}")
-        array(data, "data", (count, *self.shape), kind)
+        data = self._taken(data, "data", (count, *self.shape),
+                           (numpy.dtype(numpy.float32), numpy.dtype(numpy.float64)))
+        kind = data.dtype
         if weight is not None:
-            array(weight, "weight", (count, *self.shape), kind)
+            weight = self._taken(weight, "weight", (count, *self.shape), (kind,))
         n = len(self.names)
         chi2, gradients, curvatures = numpy.empty(count), numpy.empty((count, n)), numpy.empty((count, n, n))
         if count:

@@ -34,13 +34,13 @@ def _exact(values):
 
 
 def _forward(own, values):
-    return _called(lambda v: own.forward(_exact(v)), values,
+    return _called(lambda v: own.forward(_exact(v), own.new(v)), values,
                    shape=(*values.shape[:-1], *own.shape), dtype=own.plan.dtype)
 
 
 def _tangent(values, direction, *, own):
     """J direction."""
-    return _called(lambda v, d: own.jvp(_exact(v), _exact(d)), values, direction,
+    return _called(lambda v, d: own.jvp(_exact(v), _exact(d), own.new(v)), values, direction,
                    shape=(*values.shape[:-1], *own.shape), dtype=own.plan.dtype)
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple, Optional
 
 import numpy
 
-from . import errors
+from . import errors, memory
 from ._library import Watch, array, check, ffi, integer, lib, new_context, plans, pointer, text
 
 _PRECISIONS = {"double": lib.DB_PRECISION_DOUBLE, "mixed": lib.DB_PRECISION_MIXED}
@@ -17,6 +17,7 @@ class Vector(NamedTuple):
     parameters: Optional[numpy.ndarray] = None  # (parameters,), in their units
     amplitudes: Optional[numpy.ndarray] = None  # (amplitudes,), electrons; see Plan.share
     default_F: Optional[float] = None  # electrons; of what the list does not have
+    background: Optional[object] = None  # photons, as an image: of directions; as a gradient the cotangent
 
 
 class _Planned:
@@ -49,6 +50,9 @@ class _Planned:
         self._watch = Watch(progress).of_context(self._context)
         self.precision = self._choose(experiment, precision)
         self._create(experiment)
+        self._stream = None
+        kind, _, number = self.device.partition(":")
+        self._place = (memory.CUDA, int(number)) if kind == "cuda" else (memory.CPU, 0)
         self._box = math.prod(experiment._c.structure_factors.extent)
         plans.add(self)
 
@@ -110,6 +114,72 @@ class _Planned:
         """Where the plan runs: "cpu", "cuda:0"."""
         return text(lib.db_plan_device(self._plan))
 
+    def empty(self, count=None):
+        """Room for an image, or for so many, in the memory of the plan's device: a DeviceArray, for `out`,
+        `derivatives`, `tangent` ... of calls whose results are to stay there."""
+        shape = self.shape if count is None else (integer(count, "count"), *self.shape)
+        out = ffi.new("void **")
+        self._check(lib.db_plan_memory_create(self._plan_to_change(), lib.DB_MEMORY_DEVICE,
+                                              math.prod(shape) * self.dtype.itemsize, out))
+        plan = self._plan_to_change()
+
+        def free(room, own=self):  # the plan, and what it has its messages from, live as long
+            lib.db_plan_wait(plan)
+            lib.db_plan_memory_destroy(plan, ffi.new("void **", room))
+
+        return memory.DeviceArray(self, ffi.gc(out[0], free), shape, self.dtype, self._place)
+
+    def set_stream(self, stream=None, wait=False):
+        """Has a plan on a GPU work on a CUDA stream from now on: its number, or an object of torch or cupy;
+        None: its own, as a new plan does.
+
+        Calls whose images all stay in the GPU's memory return when their work is in the stream, unless
+        `wait`; images must live until the stream is past the call. A plan on a stream of its own to which
+        memory of a GPU is given works on the legacy default stream from then on, and waits."""
+        number = None if stream is None else memory.handle_of(stream)
+        use = (lib.DB_STREAM_OWN if number is None else
+               lib.DB_STREAM_WAIT if wait else lib.DB_STREAM_ASYNCHRONOUS)
+        self._check(lib.db_plan_set_stream(self._plan_to_change(), use,
+                                           ffi.cast("void *", number or 0)))
+        self._stream = number
+
+    def wait(self):
+        """Until all work of the plan is done; raises a failure of the GPU that no call has told of yet."""
+        self._check(lib.db_plan_wait(self._plan_to_change()))
+
+    def _plan_to_change(self):
+        return ffi.cast("db_plan *", self._plan)
+
+    def _stream_in_use(self):
+        if self._stream is None and self._place[0] == memory.CUDA:
+            self.set_stream(memory.LEGACY_STREAM, wait=True)
+        return self._stream
+
+    def _hand_over(self, stream):
+        """Before others read the device's memory on a stream (DLPack's number; -1: they take care)."""
+        if self._place[0] == memory.CUDA and stream != -1 and (stream is None or stream != self._stream):
+            self.wait()
+
+    def _read(self, to, view):
+        self._check(lib.db_plan_memory_read(self._plan_to_change(), pointer(view, "void *"),
+                                            pointer(to, "void *"), view.nbytes))
+
+    def _taken(self, value, what, shape, types=None, writable=False):
+        """The caller's memory, as it is: a numpy array or a view."""
+        found = memory.taken(value, what, shape, types or (self.dtype,), self._place, self._stream_in_use)
+        if writable and isinstance(found, numpy.ndarray):
+            array(found, what, shape, found.dtype, writable=True)
+        return found
+
+    def _apart(self, first, second, what):
+        if memory.share(first, second):
+            raise errors.UsageError(f"{what}: expected arrays that share no memory")
+
+    @property
+    def device_note(self):
+        """What of the last vjp_all or jvp_all of a plan on a GPU the processor did; "" if nothing."""
+        return text(lib.db_plan_device_note(self._plan))
+
     @property
     def amplitude_count(self):
         """How many structure factors there are to have derivatives by: entries of the list's box, or
@@ -126,7 +196,7 @@ class _Planned:
         c.size = ffi.sizeof("db_plan_vector")
         for name, values in vector._asdict().items():
             if values is not None and len(values):
-                setattr(c, name, pointer(values, "double *"))
+                setattr(c, name, pointer(values, "void *" if name == "background" else "double *"))
         return c
 
     def __repr__(self):
@@ -161,45 +231,63 @@ class Plan(_Planned):
         check(self._context, lib.db_plan_update(self._plan, experiment._c))
 
     def _image(self, value, what="out"):
+        """Memory for an image, and what the caller gets: the caller's own, or a new array."""
         if value is None:
-            return numpy.empty(self.shape, self.dtype)
-        return array(value, what, self.shape, self.dtype, writable=True)
+            made = numpy.empty(self.shape, self.dtype)
+            return made, made
+        return self._taken(value, what, self.shape, writable=True), value
+
+    def _seen(self, cotangent, out):
+        """Memory of a cotangent, and of an image that is wanted, too, or None."""
+        cotangent = self._taken(cotangent, "cotangent", self.shape)
+        if out is None:
+            return cotangent, None
+        image, _ = self._image(out)
+        self._apart(cotangent, image, "cotangent and out")
+        return cotangent, image
+
+    def set_background(self, background=None):
+        """Adds an image to all that are rendered from now on (photons; copied), and so to what normal
+        compares with its data; None: no more."""
+        if background is not None:
+            background = self._taken(background, "background", self.shape)
+        self._check(lib.db_plan_set_background(
+            self._plan, ffi.NULL if background is None else pointer(background, "void *")))
 
     def forward(self, out=None):
-        """The image (photons). out: an array that receives it."""
-        image = self._image(out)
+        """The image (photons). out: an array that receives it; also a tensor of the plan's GPU, or what
+        empty() returns: all images may be such."""
+        image, given = self._image(out)
         self._check(lib.db_plan_forward(self._plan, pointer(image, "void *")))
-        return image
+        return given
 
     def gradient(self, out=None, derivatives=None):
         """The image and its derivatives by each parameter (photons per unit), in one pass.
 
         derivatives: an array of the shape (parameters, *shape) that receives them."""
-        image = self._image(out)
+        image, given = self._image(out)
         shape = (len(self.names), *self.shape)
         if derivatives is None:
             derivatives = numpy.empty(shape, self.dtype)
-        else:
-            array(derivatives, "derivatives", shape, self.dtype, writable=True)
-        if numpy.may_share_memory(image, derivatives):
-            raise errors.UsageError("out and derivatives: expected arrays that share no memory")
-        rows = ffi.new("void *[]", [pointer(d, "void *") for d in derivatives])
+        found = self._taken(derivatives, "derivatives", shape, writable=True)
+        self._apart(image, found, "out and derivatives")
+        rows = ffi.new("void *[]", [pointer(d, "void *") for d in found])
         self._check(lib.db_plan_gradient(self._plan, pointer(image, "void *"), rows))
-        return image, derivatives
+        return given, derivatives
 
     def normal(self, data, weight=None):
         """Sums over pixels of a least-squares step: chi2, J^T W r and J^T W J with r = image - data.
 
-        data, weight: float32 of the image's shape; a pixel of weight 0 is left out; None: 1."""
-        array(data, "data", self.shape, numpy.float32)
+        data, weight: float32 or float64 of the image's shape; a pixel of weight 0 is left out; None: 1."""
+        data = self._taken(data, "data", self.shape, (numpy.dtype(numpy.float32), numpy.dtype(numpy.float64)))
         if weight is not None:
-            array(weight, "weight", self.shape, numpy.float32)
+            weight = self._taken(weight, "weight", self.shape, (data.dtype,))
         count = len(self.names)
         chi2 = ffi.new("double *")
         gradient, curvature = numpy.empty(count), numpy.empty((count, count))
-        self._check(lib.db_plan_normal(
-            self._plan, pointer(data, "float *"),
-            ffi.NULL if weight is None else pointer(weight, "float *"), chi2,
+        self._check(lib.db_plan_normal_typed(
+            self._plan, lib.DB_FLOAT32 if data.dtype == numpy.float32 else lib.DB_FLOAT64,
+            pointer(data, "void *"), ffi.NULL if weight is None else pointer(weight, "void *"), chi2,
             pointer(gradient, "double *"), pointer(curvature, "double *")))
         return chi2[0], gradient, curvature
 
@@ -208,15 +296,11 @@ class Plan(_Planned):
         gradient of a loss by the parameters, if the cotangent is that by the pixels.
 
         cotangent: of the images' shape and type; out: an array that receives the image, too."""
-        array(cotangent, "cotangent", self.shape, self.dtype)
-        if out is not None:
-            self._image(out)
-            if numpy.may_share_memory(cotangent, out):
-                raise errors.UsageError("cotangent and out: expected arrays that share no memory")
+        cotangent, image = self._seen(cotangent, out)
         gradient = numpy.empty(len(self.names))
         self._check(lib.db_plan_vjp(
             self._plan, pointer(cotangent, "void *"),
-            ffi.NULL if out is None else pointer(out, "void *"), pointer(gradient, "double *")))
+            ffi.NULL if image is None else pointer(image, "void *"), pointer(gradient, "double *")))
         return gradient
 
     def jvp(self, direction, out=None, tangent=None):
@@ -224,12 +308,11 @@ class Plan(_Planned):
 
         direction: float64, one for each parameter, in its unit"""
         array(direction, "direction", (len(self.names),), numpy.float64)
-        image, tangent = self._image(out), self._image(tangent, "tangent")
-        if numpy.may_share_memory(image, tangent):
-            raise errors.UsageError("out and tangent: expected arrays that share no memory")
+        (image, given), (moved, tangent) = self._image(out), self._image(tangent, "tangent")
+        self._apart(image, moved, "out and tangent")
         self._check(lib.db_plan_jvp(self._plan, pointer(direction, "double *"),
-                                             pointer(image, "void *"), pointer(tangent, "void *")))
-        return image, tangent
+                                    pointer(image, "void *"), pointer(moved, "void *")))
+        return given, tangent
 
     def share(self, amplitudes):
         """Makes structure factors values of their own (a dualbragg.Amplitudes), which vjp_all and
@@ -241,16 +324,12 @@ class Plan(_Planned):
     def vjp_all(self, cotangent, out=None):
         """As vjp, by all structure factors, too: a Vector, whose parameters are None if the plan has
         none."""
-        array(cotangent, "cotangent", self.shape, self.dtype)
-        if out is not None:
-            self._image(out)
-            if numpy.may_share_memory(cotangent, out):
-                raise errors.UsageError("cotangent and out: expected arrays that share no memory")
+        cotangent, image = self._seen(cotangent, out)
         found = Vector(numpy.empty(len(self.names)) if self.names else None,
                        numpy.empty(self.amplitude_count), numpy.empty(1))
         c = self._vector(found)
         self._check(lib.db_plan_vjp_all(self._plan, pointer(cotangent, "void *"),
-                                        ffi.NULL if out is None else pointer(out, "void *"), c))
+                                        ffi.NULL if image is None else pointer(image, "void *"), c))
         return found._replace(default_F=float(found.default_F[0]))
 
     def jvp_all(self, direction, out=None, tangent=None):
@@ -260,15 +339,17 @@ class Plan(_Planned):
         for name, count in (("parameters", len(self.names)), ("amplitudes", self.amplitude_count)):
             if getattr(direction, name) is not None:
                 array(getattr(direction, name), f"direction.{name}", (count,), numpy.float64)
+        if direction.background is not None:
+            direction = direction._replace(
+                background=self._taken(direction.background, "direction.background", self.shape))
         if direction.default_F is not None:
             direction = direction._replace(default_F=numpy.array([float(direction.default_F)]))
-        image, tangent = self._image(out), self._image(tangent, "tangent")
-        if numpy.may_share_memory(image, tangent):
-            raise errors.UsageError("out and tangent: expected arrays that share no memory")
+        (image, given), (moved, tangent) = self._image(out), self._image(tangent, "tangent")
+        self._apart(image, moved, "out and tangent")
         c = self._vector(direction)
         self._check(lib.db_plan_jvp_all(self._plan, c, pointer(image, "void *"),
-                                        pointer(tangent, "void *")))
-        return image, tangent
+                                        pointer(moved, "void *")))
+        return given, tangent
 
 
 def _range(given, size, what):

@@ -7,7 +7,8 @@
     loss.backward()                       # one pass, no derivative image is stored
 
 Reverse and forward mode, torch.func (vmap, vjp, jvp, jacrev, jacfwd, hessian) and torch.compile, as a
-custom operator (dualbragg::render), go through it. Tensors are on the processor.
+custom operator (dualbragg::render), go through it. Images are on the processor, or, of a renderer with
+device="cuda", on that GPU: rendered there on PyTorch's current stream, and not copied.
 """
 
 import itertools
@@ -36,7 +37,8 @@ class Renderer:
         "error": refused;
         "gauss-newton": 0, so that the Hessian of a loss is J^T (d2 loss/d image2) J;
         "differences": differences of first derivatives, at two more passes each
-    keywords: those of dualbragg.Plan
+    keywords: those of dualbragg.Plan. With device="cuda" images and cotangents are tensors of that GPU;
+        values may be on it or on the processor, which reads them in either case
 
     It can be pickled and copied if the experiment can, and used by several threads, one at a time."""
 
@@ -49,6 +51,7 @@ class Renderer:
                                     f"{second_order!r}")
         self._rendering = Rendering(experiment, parameters, _TYPES[dtype], amplitudes, keywords)
         self.dtype, self.second_order = dtype, second_order
+        self.device = torch.device(self.plan.device)
         self.number = next(_numbers)
         _renderers[self.number] = self
 
@@ -101,12 +104,12 @@ class Renderer:
         """Values of the experiment's parameters, float64."""
         return torch.tensor(self._rendering.start(), dtype=torch.float64)
 
-    @staticmethod
-    def _check(what, values, size):
+    def _check(self, what, values, size):
         if not isinstance(values, torch.Tensor):
             raise errors.UsageError(f"{what}: expected a tensor, found {type(values).__name__}")
-        if values.device.type != "cpu":
-            raise errors.UsageError(f"{what}: expected a tensor on the processor (.cpu() makes a copy), "
+        if values.device.type != "cpu" and values.device != self.device:
+            own = "" if self.device.type == "cpu" else f" or on {self.device}"
+            raise errors.UsageError(f"{what}: expected a tensor on the processor{own} (.cpu() makes a copy), "
                                     f"found one on {values.device}")
         if values.dim() < 1 or values.shape[-1] != size:
             raise errors.UsageError(f"{what}: expected the shape ({size},) or (..., {size}), found "
@@ -116,15 +119,30 @@ class Renderer:
 
     # What the derivatives below are made of.
 
+    def _new(self, values):
+        """Images at values, as a tensor and as the library takes them, and the stream that it works on."""
+        images = torch.empty((*values.shape[:-1], *self.shape), dtype=self.dtype, device=self.device)
+        return (images, *self._seen(images))
+
+    def _seen(self, images):
+        if self.device.type == "cpu":
+            return images.numpy(), None
+        return images, torch.cuda.current_stream(self.device).cuda_stream
+
     def _forward(self, values):
-        return torch.from_numpy(self._rendering.forward(_array(values)))
+        images, seen, stream = self._new(values)
+        self._rendering.forward(_array(values), seen, stream)
+        return images
 
     def _vjp(self, values, cotangent):
-        own = _array(cotangent, self.dtype)  # autograd may hand over one number for all pixels
-        return torch.from_numpy(self._rendering.vjp(_array(values), own)).to(values.dtype)
+        # autograd may hand over one number for all pixels
+        own = self._seen(cotangent.detach().to(self.device, self.dtype).contiguous())
+        return torch.from_numpy(self._rendering.vjp(_array(values), *own)).to(values.device, values.dtype)
 
     def _jvp(self, values, tangent):
-        return torch.from_numpy(self._rendering.jvp(_array(values), _array(tangent)))
+        images, seen, stream = self._new(values)
+        self._rendering.jvp(_array(values), _array(tangent), seen, stream)
+        return images
 
     def _bend(self, values, cotangent, direction):
         """The derivative of vjp(values, cotangent) along a direction of the values."""
@@ -134,7 +152,7 @@ class Renderer:
                                           "'differences' estimates them")
         if self.second_order == "gauss-newton":
             return torch.zeros_like(values)
-        scale = torch.tensor(self._rendering.scales(), dtype=torch.float64)
+        scale = torch.tensor(self._rendering.scales(), dtype=torch.float64, device=values.device)
         step = 1e-4 if self.plan.precision == "double" and self.dtype == torch.float64 else 1e-2
         at, along = values.detach().double(), direction.detach().double()
         length = (along / scale).abs().amax(-1, keepdim=True)
@@ -148,9 +166,9 @@ def _remake(experiment, names, dtype, amplitudes, second_order, keywords):
                     **keywords)
 
 
-def _array(tensor, dtype=torch.float64):
-    """A tensor as an array in C order: its own memory, if it has this type and order."""
-    return tensor.detach().to(dtype).contiguous().numpy()
+def _array(tensor):
+    """Values as float64 in C order: the tensor's own memory, if it is such and the processor's."""
+    return tensor.detach().to("cpu", torch.float64).contiguous().numpy()
 
 
 class _Function(torch.autograd.Function):
@@ -272,7 +290,7 @@ def _render_operator(values: torch.Tensor, renderer: int) -> torch.Tensor:
 @_render_operator.register_fake
 def _(values, renderer):
     own = _renderers[renderer]
-    return values.new_empty((*values.shape[:-1], *own.shape), dtype=own.dtype)
+    return values.new_empty((*values.shape[:-1], *own.shape), dtype=own.dtype, device=own.device)
 
 
 @torch.library.custom_op("dualbragg::adjoint", mutates_args=())

@@ -177,7 +177,7 @@ class Refused(unittest.TestCase):
         data = numpy.zeros((44, 60), numpy.float32)
         refuses = self.refuses
         refuses(dualbragg.UsageError, ["data", "list"], plan.normal, [1, 2])
-        refuses(dualbragg.UsageError, ["data", "float64"], plan.normal, data.astype(float))
+        refuses(dualbragg.UsageError, ["data", "float32 or float64", "int32"], plan.normal, data.astype(numpy.int32))
         refuses(dualbragg.UsageError, ["data", "(60, 44)"], plan.normal, data.T)
         refuses(dualbragg.UsageError, ["C order"], plan.normal,
                 numpy.zeros((44, 120), numpy.float32)[:, ::2])

@@ -233,5 +233,27 @@ class Tensors(unittest.TestCase):
             slope.sum().backward()
 
 
+
+@unittest.skipUnless(torch, "PyTorch is not installed")
+class Memory(unittest.TestCase):
+    def test_tensors_are_used_as_they_are(self):
+        plan = dualbragg.Plan(dualbragg.Experiment(**SCENE), ["cell_a"])
+        image = torch.empty(plan.shape)
+        self.assertIs(plan.forward(image), image)
+        numpy.testing.assert_array_equal(image.numpy(), plan.forward())
+        numpy.testing.assert_array_equal(plan.vjp(image), plan.vjp(image.numpy()))
+        room = plan.empty()
+        shared = torch.from_dlpack(room)
+        plan.forward(room)
+        self.assertTrue(torch.equal(shared, image))
+        for bad, message in ((image.double(), "out: expected float32, found float64"),
+                             (image.T, "out: expected the shape"),
+                             (torch.empty(2, *plan.shape)[:, :, ::2][0], "out: expected the shape"),
+                             (image.clone().requires_grad_(), "without gradients"),
+                             (image.to(torch.int32), "found another type")):
+            with self.assertRaisesRegex(dualbragg.UsageError, message):
+                plan.forward(bad)
+
+
 if __name__ == "__main__":
     ending.main()

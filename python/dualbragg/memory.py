@@ -1,0 +1,210 @@
+"""Memory that images are in: numpy's, and that of the processor or of a GPU which packages hand each other
+by DLPack (torch, cupy, jax ...). Nothing is copied."""
+
+import ctypes
+import math
+
+import numpy
+
+from . import errors
+from ._library import array, ffi, lib
+
+CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13  # DLPack's kinds of devices
+LEGACY_STREAM = 1  # as DLPack and CUDA number it
+_NAME = b"dltensor"
+_capsule = ctypes.pythonapi
+_capsule.PyCapsule_GetPointer.restype = ctypes.c_void_p
+_capsule.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+_capsule.PyCapsule_IsValid.argtypes = [ctypes.py_object, ctypes.c_char_p]
+_capsule.PyCapsule_New.restype = ctypes.py_object
+_capsule.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+_types = {(2, 32): numpy.dtype(numpy.float32), (2, 64): numpy.dtype(numpy.float64)}
+
+
+class View:
+    """Elements in C order at an address, which `owner` keeps."""
+
+    def __init__(self, address, shape, dtype, device, owner):
+        self.address, self.shape, self.dtype = address, tuple(shape), numpy.dtype(dtype)
+        self.device, self.owner = device, owner  # device: (kind, number)
+
+    @property
+    def nbytes(self):
+        """Bytes of all elements."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    def __len__(self):
+        return self.shape[0]
+
+    def reshape(self, *shape):
+        """The same elements; one of the sizes may be -1."""
+        known = math.prod(n for n in shape if n != -1)
+        shape = tuple(math.prod(self.shape) // known if n == -1 else n for n in shape)
+        return View(self.address, shape, self.dtype, self.device, self.owner)
+
+    def __getitem__(self, number):
+        """An element of the first axis, e.g. an image of many."""
+        if not 0 <= number < len(self):
+            raise IndexError(number)
+        rest = self.shape[1:]
+        return View(self.address + number * math.prod(rest) * self.dtype.itemsize, rest, self.dtype,
+                    self.device, self.owner)
+
+
+class DeviceArray(View):
+    """Images in the memory of a plan's device, of Plan.empty: for `out` of its calls, and for packages that
+    take __dlpack__ (torch.from_dlpack, cupy.from_dlpack) or __cuda_array_interface__. numpy() copies it to
+    the processor."""
+
+    def __init__(self, plan, memory, shape, dtype, device):
+        super().__init__(int(ffi.cast("intptr_t", memory)), shape, dtype, device, memory)
+        self._plan = plan
+
+    def numpy(self):
+        """A copy that the processor has, once all work of the plan is done."""
+        copy = numpy.empty(self.shape, self.dtype)
+        self._plan._read(copy, self)
+        return copy
+
+    def __dlpack_device__(self):
+        return self.device
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        if dl_device not in (None, self.device) or copy:
+            raise BufferError("memory of a plan's device is handed over where it is, not copied")
+        self._plan._hand_over(stream)
+        what = ffi.new("struct dl_tensor *", dict(
+            data=ffi.cast("void *", self.address), device_type=self.device[0], device_id=self.device[1],
+            dimensions=len(self.shape), code=2, bits=8 * self.dtype.itemsize, lanes=1))
+        handle = ffi.new_handle(self)
+        made = lib.lend(what[0], ffi.new("int64_t[]", self.shape), handle)
+        if made == ffi.NULL:
+            raise errors.OutOfMemoryError("no memory for a tensor")
+        _lent[handle] = handle
+        return _capsule.PyCapsule_New(int(ffi.cast("intptr_t", made)), _NAME, int(
+            ffi.cast("intptr_t", ffi.addressof(lib, "capsule_gone"))))
+
+    @property
+    def __cuda_array_interface__(self):
+        if self.device[0] != CUDA:
+            raise AttributeError("__cuda_array_interface__: this memory is the processor's")
+        self._plan._hand_over(None)
+        return dict(shape=self.shape, typestr=self.dtype.str, data=(self.address, False), strides=None,
+                    version=3, stream=None)
+
+    def __repr__(self):
+        where = "cpu" if self.device[0] == CPU else f"cuda:{self.device[1]}"
+        return f"<dualbragg.DeviceArray: {' x '.join(map(str, self.shape))} {self.dtype.name}, {where}>"
+
+
+_lent = {}  # keeps what others use
+
+
+@ffi.def_extern()
+def give_back(context):
+    _lent.pop(context, None)
+
+
+def _borrowed(value, what, stream):
+    """The tensor of an object with __dlpack__, and the capsule that keeps it. stream: that work on it is to
+    wait for the object's, of a GPU."""
+    try:
+        kind, number = (int(n) for n in value.__dlpack_device__())
+        capsule = value.__dlpack__() if kind in (CPU, CUDA_HOST) else value.__dlpack__(stream=stream)
+    except (BufferError, RuntimeError, TypeError) as error:
+        raise errors.UsageError(f"{what}: expected memory that can be shared (a tensor without "
+                                f"gradients: .detach()), found: {error}") from None
+    if not _capsule.PyCapsule_IsValid(capsule, _NAME):
+        raise errors.UsageError(f"{what}: __dlpack__: expected a capsule named dltensor, found {capsule!r}")
+    address = _capsule.PyCapsule_GetPointer(capsule, _NAME)
+    return ffi.cast("struct dl_managed *", address).tensor, (kind, number), capsule
+
+
+def _names(types):
+    return " or ".join(t.name for t in types)
+
+
+def _is_in_order(shape, strides):
+    step = 1
+    for size, stride in zip(reversed(shape), reversed(strides)):
+        if size != 1 and stride != step:
+            return False
+        step *= size
+    return True
+
+
+def taken(value, what, shape, types, device, stream):
+    """The caller's memory as it is, or an exception that names what does not fit.
+
+    types: those that elements may have; device: of the plan, (kind, number); stream: that the plan works
+    on, once it needs one: a function"""
+    if isinstance(value, numpy.ndarray):
+        if len(types) > 1 and value.dtype not in types:
+            raise errors.UsageError(f"{what}: expected {_names(types)}, found {value.dtype.name}")
+        return array(value, what, shape, value.dtype if value.dtype in types else types[0])
+    if isinstance(value, View):
+        place, keeper = value.device, value
+        found, dtype, in_order = value.shape, value.dtype, True
+        address = value.address
+        if place[0] == CUDA:
+            stream()
+    elif hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
+        on_gpu = int(value.__dlpack_device__()[0]) in (CUDA, CUDA_MANAGED)
+        if on_gpu:
+            _check_device(value.__dlpack_device__(), what, device)
+        t, place, keeper = _borrowed(value, what, stream() if on_gpu else None)
+        found = tuple(t.shape[i] for i in range(t.dimensions))
+        dtype = _types.get((t.code, t.bits)) if t.lanes == 1 else None
+        in_order = t.strides == ffi.NULL or _is_in_order(found, [t.strides[i] for i in range(t.dimensions)])
+        address = int(ffi.cast("intptr_t", t.data)) + t.byte_offset
+    else:
+        raise errors.UsageError(f"{what}: expected a numpy array or a tensor with __dlpack__, found "
+                                f"{type(value).__name__}")
+    if dtype not in types:
+        raise errors.UsageError(f"{what}: expected {_names(types)}, found "
+                                f"{dtype.name if dtype is not None else 'another type'}")
+    if found != tuple(shape):
+        raise errors.UsageError(f"{what}: expected the shape {tuple(shape)}, found {found}")
+    if not in_order:
+        raise errors.UsageError(f"{what}: expected elements in C order without gaps (contiguous() makes a "
+                                "copy)")
+    _check_device(place, what, device)
+    return View(address, found, dtype, place, keeper)
+
+
+def _check_device(place, what, device):
+    kind, number = (int(n) for n in place)
+    if kind in (CPU, CUDA_HOST) or (device[0] == CUDA and kind == CUDA_MANAGED) or (kind, number) == device:
+        return
+    names = {CPU: "the processor", CUDA: f"cuda:{number}", CUDA_MANAGED: "CUDA's managed memory"}
+    own = "" if device[0] == CPU else f" or of cuda:{device[1]}"
+    raise errors.UsageError(f"{what}: expected memory of the processor{own}, found that of "
+                            f"{names.get(kind, f'device kind {kind} of DLPack')}")
+
+
+def share(a, b):
+    """Whether two arrays or views have memory in common."""
+    if isinstance(a, numpy.ndarray) and isinstance(b, numpy.ndarray):
+        return numpy.may_share_memory(a, b)
+    (first, size), (other, other_size) = (_extent(a), _extent(b))
+    return first < other + other_size and other < first + size
+
+
+def _extent(value):
+    return (value.ctypes.data if isinstance(value, numpy.ndarray) else value.address), value.nbytes
+
+
+def handle_of(stream):
+    """The number of a CUDA stream: an int, torch.cuda.Stream, cupy.cuda.Stream, or what has
+    __cuda_stream__."""
+    if hasattr(stream, "__cuda_stream__"):
+        stream = stream.__cuda_stream__()[1]
+    for name in ("cuda_stream", "ptr"):
+        stream = getattr(stream, name, stream)
+    try:
+        number = int(stream)
+    except (TypeError, ValueError):
+        raise errors.UsageError(f"stream: expected a CUDA stream or its number, found {stream!r}") from None
+    if number < 0:
+        raise errors.UsageError(f"stream: expected a CUDA stream or its number, found {number}")
+    return number or LEGACY_STREAM

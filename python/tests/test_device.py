@@ -1,0 +1,204 @@
+"""Images in the memory of a GPU: of Plan.empty, and of tensors of other packages, for which DLPack stands.
+Without a GPU on the stand-in of tests/cuda, whose memory the processor cannot reach."""
+
+import gc
+import unittest
+
+import numpy
+
+import ending
+import dualbragg
+from dualbragg import memory
+from dualbragg._library import ffi, lib
+from dualbragg._rendering import Rendering
+
+SCENE = dict(cell=(78, 78, 38), cells=(12, 11, 10), default_F=100, wavelength=1.1, distance=90,
+             detector_pixels=(24, 17), pixel_size=0.8, misset=(10, 20, 30), flux=1e12, exposure=1, beamsize=0.1)
+NAMES = ["cell_a", "misset_y", "distance"]
+TOLERANCE = dict(rtol=2e-5, atol=1e-3)
+
+
+class Tensor:
+    """A tensor of another package, with memory of a plan's device: what DLPack asks of it, and what it
+    was asked."""
+
+    def __init__(self, room, device=None, strides=None, error=None):
+        self.room, self.device, self.strides, self.error = room, device or room.device, strides, error
+        self.streams = []
+
+    def __dlpack_device__(self):
+        return self.device
+
+    def __dlpack__(self, stream="none"):
+        self.streams.append(stream)
+        if self.error:
+            raise self.error
+        capsule = self.room.__dlpack__(stream=-1)
+        if self.strides:
+            address = memory._capsule.PyCapsule_GetPointer(capsule, b"dltensor")
+            self.kept = ffi.new("int64_t[]", self.strides)
+            ffi.cast("struct dl_managed *", address).tensor.strides = self.kept
+        return capsule
+
+
+def plans(dtype=numpy.float32, **keywords):
+    experiment = dualbragg.Experiment(**SCENE)
+    return [dualbragg.Plan(experiment, NAMES, dtype=dtype, precision="double", device=device, **keywords)
+            for device in ("cpu", "cuda")]
+
+
+def filled(plan, values, count=None):
+    room = plan.empty(count)
+    plan._check(lib.db_plan_memory_write(plan._plan, ffi.cast("void *", room.address),
+                                         ffi.from_buffer(values), values.nbytes))
+    return room
+
+
+class Device(unittest.TestCase):
+    def setUp(self):
+        try:
+            dualbragg.Plan(dualbragg.Experiment(**SCENE), device="cuda")
+        except (dualbragg.DeviceError, dualbragg.UsageError) as error:
+            self.skipTest(str(error))
+
+    def test_images_stay_there(self):
+        own, plan = plans()
+        self.assertEqual(plan.device, "cuda:0")
+        image, derivatives = plan.empty(), plan.empty(len(NAMES))
+        self.assertIs(plan.forward(image), image)
+        numpy.testing.assert_allclose(image.numpy(), own.forward(), **TOLERANCE)
+        found = plan.gradient(image, derivatives)
+        self.assertIs(found[1], derivatives)
+        expected = own.gradient()[1]
+        for k in range(len(NAMES)):
+            scale = abs(expected[k]).max()
+            numpy.testing.assert_allclose(derivatives.numpy()[k] / scale, expected[k] / scale, atol=1e-5)
+        self.assertEqual(repr(image), "<dualbragg.DeviceArray: 17 x 24 float32, cuda:0>")
+        self.assertEqual(image.__cuda_array_interface__["shape"], (17, 24))
+        self.assertEqual(image.__cuda_array_interface__["typestr"], "<f4")
+
+    def test_tensors_of_others_are_used_as_they_are(self):
+        for dtype in (numpy.float32, numpy.float64):
+            own, plan = plans(dtype)
+            data = numpy.random.default_rng(1).uniform(0, 5, plan.shape).astype(dtype)
+            there, out = Tensor(filled(plan, data)), Tensor(plan.empty())
+            numpy.testing.assert_allclose(plan.vjp(there, out), own.vjp(data), rtol=1e-5)
+            # both were asked to be ready for the stream that the plan works on
+            self.assertEqual(there.streams + out.streams, [memory.LEGACY_STREAM] * 2)
+            numpy.testing.assert_allclose(out.room.numpy(), own.forward(), **TOLERANCE)
+            for a, b in zip(plan.normal(there, there), own.normal(data, data)):
+                numpy.testing.assert_allclose(a, b, rtol=1e-5)
+            image, tangent = plan.jvp(numpy.array([0.1, 0.2, 0.3]), out, plan.empty())
+            self.assertIs(image, out)
+            expected = own.jvp(numpy.array([0.1, 0.2, 0.3]))[1]
+            numpy.testing.assert_allclose(tangent.numpy(), expected, atol=1e-5 * abs(expected).max())
+
+    def test_streams(self):
+        class Stream:
+            cuda_stream = memory.LEGACY_STREAM
+
+        own, plan = plans()
+        there = Tensor(plan.empty())
+        plan.set_stream(Stream())
+        plan.forward(there)
+        plan.wait()
+        numpy.testing.assert_allclose(there.room.numpy(), own.forward(), **TOLERANCE)
+        plan.set_stream(2, wait=True)  # that of the thread
+        plan.forward(there)
+        self.assertEqual(there.streams, [1, 2])
+        numpy.testing.assert_allclose(there.room.numpy(), own.forward(), **TOLERANCE)
+        plan.set_stream()
+        numpy.testing.assert_allclose(plan.forward(), own.forward(), **TOLERANCE)
+        for bad in ("stream", -4):
+            with self.assertRaisesRegex(dualbragg.UsageError, "stream: expected a CUDA stream"):
+                plan.set_stream(bad)
+        with self.assertRaisesRegex(dualbragg.UnsupportedError, "on the processor"):
+            own.set_stream(1)
+
+    def test_what_is_handed_over_lives_on(self):
+        own, plan = plans()
+        room = plan.empty()
+        plan.forward(room)
+        capsules = [room.__dlpack__(), room.__dlpack__(stream=1, max_version=(1, 0))]
+        expected = own.forward()
+        self.assertEqual(len(memory._lent), 2)
+        address, plan = room.address, None
+        tensor = ffi.cast("struct dl_managed *",
+                          memory._capsule.PyCapsule_GetPointer(capsules[0], b"dltensor")).tensor
+        self.assertEqual((int(ffi.cast("intptr_t", tensor.data)), tensor.device_type, tensor.bits,
+                          [tensor.shape[i] for i in range(tensor.dimensions)]), (address, 2, 32, [17, 24]))
+        numpy.testing.assert_allclose(room.numpy(), expected, **TOLERANCE)
+        room, tensor = None, None
+        gc.collect()
+        self.assertEqual(len(memory._lent), 2)
+        del capsules
+        self.assertEqual(len(memory._lent), 0)
+
+    def test_batches(self):
+        experiments = [dualbragg.Experiment(**dict(SCENE, misset=(10, 20, 30 + i))) for i in range(3)]
+        batches = [dualbragg.Batch(experiments[0], NAMES, precision="double", device=d) for d in ("cpu", "cuda")]
+        own, batch = batches
+        images = batch.empty(3)
+        self.assertIs(batch.forward(experiments, images), images)
+        expected = own.forward(experiments)
+        numpy.testing.assert_allclose(images.numpy(), expected, **TOLERANCE)
+        numpy.testing.assert_allclose(batch.vjp(experiments, Tensor(images)), own.vjp(experiments, expected),
+                                      rtol=1e-4)
+        chi2, _, _ = batch.normal(experiments, images)
+        self.assertTrue((chi2 < 1e-6 * (expected**2).sum((1, 2))).all())
+
+    def test_renderers_of_tensors(self):
+        experiment = dualbragg.Experiment(**SCENE)
+        own, there = (Rendering(experiment, NAMES, numpy.float32, None, dict(device=d)) for d in ("cpu", "cuda"))
+        for values in (numpy.array([78, 20, 90.0]), numpy.array([[78, 20, 90.0], [78.1, 21, 91]])):
+            front = values.shape[:-1]
+            expected = own.forward(values, own.new(values))
+            count = front[0] if front else None
+            images, tangents = there.plan.empty(count), there.plan.empty(count)
+            for _ in range(2):
+                there.forward(values, images, memory.LEGACY_STREAM)
+                there.jvp(values, values, tangents, memory.LEGACY_STREAM)
+            numpy.testing.assert_allclose(images.numpy(), expected, **TOLERANCE)
+            moved = own.jvp(values, values, own.new(values))
+            numpy.testing.assert_allclose(tangents.numpy(), moved, atol=1e-5 * abs(moved).max())
+            numpy.testing.assert_allclose(there.vjp(values, images, memory.LEGACY_STREAM),
+                                          own.vjp(values, expected), rtol=1e-3)
+
+    def test_backgrounds(self):
+        own, plan = plans()
+        level = numpy.full(plan.shape, 3, plan.dtype)
+        plan.set_background(Tensor(filled(plan, level)))
+        own.set_background(level)
+        numpy.testing.assert_allclose(plan.forward(plan.empty()).numpy(), own.forward(), **TOLERANCE)
+        direction = dualbragg.Vector(parameters=numpy.array([0.1, 0, 0]), background=filled(plan, level))
+        image, tangent = plan.jvp_all(direction, plan.empty(), plan.empty())
+        _, expected = own.jvp_all(direction._replace(background=level))
+        numpy.testing.assert_allclose(tangent.numpy(), expected, atol=1e-5 * abs(expected).max())
+        self.assertEqual(plan.device_note, "")
+        plan.vjp_all(image)
+        self.assertEqual(plan.device_note, "sums by structure factors")
+
+    def test_what_does_not_fit_is_refused(self):
+        own, plan = plans()
+        room = plan.empty()
+        cases = (
+            (Tensor(room, device=(2, 1)), "out: expected memory of the processor or of cuda:0, found that of cuda:1"),
+            (Tensor(room, device=(8, 0)), "found that of device kind 8 of DLPack"),
+            (Tensor(plan.empty(2)), r"out: expected the shape \(17, 24\), found \(2, 17, 24\)"),
+            (Tensor(room, strides=(1, 17)), "out: expected elements in C order"),
+            (plans(numpy.float64)[1].empty(), "out: expected float32, found float64"),
+            (Tensor(room, error=BufferError("it requires gradients")), "found: it requires gradients"),
+            ([1, 2], "out: expected a numpy array or a tensor with __dlpack__, found list"))
+        for value, message in cases:
+            with self.assertRaisesRegex(dualbragg.UsageError, message):
+                plan.forward(value)
+        with self.assertRaisesRegex(dualbragg.UsageError, "out: expected memory of the processor, found that of cuda:0"):
+            own.forward(Tensor(room))
+        with self.assertRaisesRegex(dualbragg.UsageError, "share no memory"):
+            plan.jvp(numpy.zeros(3), room, Tensor(room))
+        with self.assertRaisesRegex(BufferError, "not copied"):
+            room.__dlpack__(copy=True)
+
+
+if __name__ == "__main__":
+    ending.main()
