@@ -100,7 +100,21 @@ static int is_device_memory(int number, const void *memory) {
     return place == DB_CUDA_ON_DEVICE || place == DB_CUDA_ELSEWHERE;
 }
 
-static const db_device_operations operations = { .create = db_cuda_plan_create,
+db_cuda_pace db_cuda_predicted = { .call = 80e-6,
+                                   .byte = 1 / 5e9,
+                                   .sample = { 8e-12, 5e-12 },
+                                   .derivative_of_sample = 0.1,
+                                   .pixel = 1e-11 };
+
+static double seconds(const db_device_load *load) {
+    const db_cuda_pace *const pace = &db_cuda_predicted;
+    return pace->call + load->bytes * pace->byte + load->pixels * pace->pixel +
+           load->samples * pace->sample[load->mixed] *
+               (1 + pace->derivative_of_sample * load->derivatives);
+}
+
+static const db_device_operations operations = { .seconds = seconds,
+                                                 .create = db_cuda_plan_create,
                                                  .destroy = db_cuda_plan_destroy,
                                                  .render = db_cuda_plan_render,
                                                  .normal = db_cuda_plan_normal,

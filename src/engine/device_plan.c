@@ -116,10 +116,31 @@ void db_device_leave(db_context *context, db_status why) {
     snprintf(device->name, sizeof device->name, "cpu");
 }
 
+/* With "auto": whether the processor is predicted to be sooner done. */
+static int processor_is_faster(const db_plan *plan) {
+    const db_device_operations *device = plan->device.backend->operations;
+    if (!plan->device.automatic || !device->seconds) return 0;
+    const db_device_load load = db_device_load_of(plan);
+    const double here = db_device_processor_seconds(plan, &load), there = device->seconds(&load);
+    db_device *const noted = &plan->context->device;
+    if (here >= there) return 0;
+    snprintf(noted->note, sizeof noted->note,
+             "it is predicted to need %.2g ms for an image, and %s %.2g ms", 1e3 * here,
+             plan->device.name, 1e3 * there);
+    return 1;
+}
+
+/* Its memory is ordinary memory, too. */
+static db_status stay_on_processor(db_plan *plan) {
+    plan->device = (db_device){ .name = "cpu" };
+    return DB_OK;
+}
+
 db_status db_plan_attach_device(db_plan *plan) {
     db_context *context = plan->context;
     plan->device = context->device;
     if (!plan->device.backend) return DB_OK;
+    if (processor_is_faster(plan)) return stay_on_processor(plan);
     const db_device_work work = work_of(plan, &plan->job, db_plan_forward_kind(plan));
     const db_status status =
         plan->experiment.reference.on
@@ -130,7 +151,7 @@ db_status db_plan_attach_device(db_plan *plan) {
                                                        &plan->device_part);
     if (status == DB_OK || !plan->device.automatic) return status;
     db_device_leave(context, status);
-    return DB_OK;
+    return stay_on_processor(plan);
 }
 
 void db_plan_detach_device(db_plan *plan) {
@@ -269,6 +290,7 @@ db_status db_plan_wait(db_plan *plan) {
 
 db_status db_plan_memory_create(db_plan *plan, db_memory kind, size_t bytes, void **memory) {
     const db_device_backend *backend = plan->device.backend;
+    if (!plan->device_part) kind = DB_MEMORY_HOST; /* the processor works with it */
     *memory = backend
                   ? backend->operations->memory_create(plan->device.number, kind, bytes ? bytes : 1)
                   : malloc(bytes ? bytes : 1);

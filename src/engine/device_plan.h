@@ -43,6 +43,18 @@ static inline size_t db_device_derivatives(const db_device_work *work) {
     return work->job.tangent ? 1 : work->job.parameter_count;
 }
 
+/* How much work a call of a plan is, for predictions. */
+typedef struct db_device_load {
+    double pixels, samples;     /* of all pixels; of spots in closed form as many as pixels */
+    double derivatives;         /* images */
+    double bytes;               /* of results */
+    int mixed, closed, general; /* general: with a sensor, a background ... */
+} db_device_load;
+db_device_load db_device_load_of(const db_plan *plan);
+
+/* How long the processor is predicted to take for it, with the plan's threads and vectors (s). */
+double db_device_processor_seconds(const db_plan *plan, const db_device_load *load);
+
 /* A backend's part of one plan. */
 typedef struct db_device_plan db_device_plan;
 struct noise_work;
@@ -52,6 +64,9 @@ struct noise_work;
  * memory of another device. The plan can still be used after all of them, but for failures of the
  * device that the message calls final. */
 typedef struct db_device_operations {
+    /* How long a call is predicted to take whose results go to the host (s); NULL: not known. For "auto",
+     * which asks before there is a plan */
+    double (*seconds)(const db_device_load *load);
     /* Prepares for work of this size on device `number`. */
     db_status (*create)(db_context *context, int number, const db_device_work *work,
                         db_device_plan **plan);

@@ -25,6 +25,7 @@ static void open_device(void) {
 static int start(void **state) {
     (void)state;
     machine_reset();
+    machine_takes_all();
     assert_int_equal(db_context_create(&processor), DB_OK);
     open_device();
     small_crystal(processor, FAST, SLOW, 3, &experiment);

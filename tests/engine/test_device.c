@@ -14,7 +14,8 @@
 /* An abacus: renders by calling the processor's kernels, and can be told to fail. */
 static struct {
     db_status open, create, work;
-    int created, destroyed, rendered, device_memory;
+    int created, destroyed, rendered, device_memory, memories;
+    double seconds;
     db_kernel_kind kind;
 } abacus;
 
@@ -77,9 +78,14 @@ static db_status abacus_normal(db_context *context, db_device_plan *plan,
     return run_kernel(context, work, sums);
 }
 
+static double abacus_seconds(const db_device_load *load) {
+    assert_true(load->pixels == 12 * 10 && load->samples == load->pixels && load->derivatives == 1);
+    return abacus.seconds;
+}
+
 static void *abacus_memory(int number, db_memory kind, size_t bytes) {
     (void)number;
-    (void)kind;
+    abacus.memories += kind == DB_MEMORY_DEVICE;
     return malloc(bytes);
 }
 static void abacus_free(int number, void *memory) {
@@ -99,7 +105,8 @@ static int abacus_holds(int number, const void *memory) {
     return abacus.device_memory;
 }
 
-static const db_device_operations operations = { .create = abacus_create,
+static const db_device_operations operations = { .seconds = abacus_seconds,
+                                                 .create = abacus_create,
                                                  .destroy = abacus_destroy,
                                                  .render = abacus_render,
                                                  .normal = abacus_normal,
@@ -284,6 +291,41 @@ static void with_auto_the_processor_takes_over_and_says_so(void **state) {
     db_plan_destroy(&plan);
 }
 
+/* "auto" asks which of both is predicted to be sooner done. */
+static void the_faster_one_is_chosen(void **state) {
+    (void)state;
+    void *memory;
+    abacus.seconds = 1;
+    assert_int_equal(db_context_set_device(context, "abacus"), DB_OK);
+    db_plan *plan = plan_of(DB_OK);
+    assert_string_equal(db_plan_device(plan), "abacus:0"); /* as told */
+    db_plan_destroy(&plan);
+    assert_int_equal(db_context_set_device(context, "auto"), DB_OK);
+    plan = plan_of(DB_OK);
+    assert_string_equal(db_plan_device(plan), "cpu");
+    assert_non_null(strstr(db_context_device_note(context), "abacus:0 1e+03 ms"));
+    assert_int_equal(db_plan_memory_create(plan, DB_MEMORY_DEVICE, sizeof image, &memory), DB_OK);
+    assert_int_equal(abacus.memories, 0); /* where the processor can write */
+    assert_int_equal(db_plan_forward(plan, memory), DB_OK);
+    assert_int_equal(abacus.rendered, 0);
+    db_plan_memory_destroy(plan, &memory);
+    db_plan_destroy(&plan);
+    abacus.seconds = 1e-9;
+    plan = plan_of(DB_OK);
+    assert_string_equal(db_plan_device(plan), "abacus:0");
+    assert_int_equal(db_plan_memory_create(plan, DB_MEMORY_DEVICE, sizeof image, &memory), DB_OK);
+    assert_int_equal(abacus.memories, 1);
+    db_plan_memory_destroy(plan, &memory);
+    db_plan_destroy(&plan);
+    abacus.create = DB_ERROR_MEMORY; /* no part there: no memory there */
+    plan = plan_of(DB_OK);
+    assert_int_equal(db_plan_memory_create(plan, DB_MEMORY_DEVICE, sizeof image, &memory), DB_OK);
+    assert_int_equal(abacus.memories, 1);
+    assert_int_equal(db_plan_forward(plan, memory), DB_OK);
+    db_plan_memory_destroy(plan, &memory);
+    db_plan_destroy(&plan);
+}
+
 /* The processes of a machine take its devices in turn: by what the launcher says, or as they are told. */
 static void local_devices_are_taken_in_turn(void **state) {
     (void)state;
@@ -373,6 +415,7 @@ int main(void) {
         TEST(a_plan_runs_where_its_context_said),
         TEST(failures_are_reported),
         TEST(with_auto_the_processor_takes_over_and_says_so),
+        TEST(the_faster_one_is_chosen),
         TEST(local_devices_are_taken_in_turn),
         TEST(memory_serves_all_devices),
         TEST(progress_may_cancel),

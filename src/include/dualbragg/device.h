@@ -23,8 +23,9 @@ extern "C" {
  *                      devices there: by MPI in the programs, else as the launcher (mpirun, srun, flux,
  *                      torchrun ...) says in the environment; the first where nothing tells
  *   "auto"             such a device if there is one, else the processor. A plan that does not fit
- *                      there, or asks for what the device cannot do, runs on the processor; all do
- *                      once the device has failed
+ *                      there, asks for what the device cannot do, or is predicted to be sooner done by
+ *                      the processor, with results in ordinary memory, runs there; all do once the
+ *                      device has failed
  *
  * The environment variable DUALBRAGG_DEVICE sets the default. Errors, which leave the choice as it
  * was: DB_ERROR_USAGE for a text that is not a device's name; DB_ERROR_DEVICE if the program has no

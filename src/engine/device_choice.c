@@ -1,0 +1,50 @@
+/* What a call of a plan costs, for "auto": predicted from how much work it is. Where both are about as fast it
+ * does not matter who works. Samples are predicted to a factor of 2; spots in closed form, of which nobody
+ * knows beforehand how many overlap, to one of 5. */
+#include "engine/device_plan.h"
+
+#include "base/threads.h"
+
+/* Of one thread with AVX-512 (s), of double and mixed precision: bench/README.md, "Realistic loads",
+ * whose times are of two threads. A derivative image costs as much of a sample as it does there where
+ * 16 of them are wanted, and the time to form and store its pixel. */
+static const struct {
+    double sample, pixel, derivative_of_sample, derivative;
+} pace[2] = { { 1.05e-9, 3e-9, 0.09, 1e-9 }, { 0.5e-9, 2e-9, 0.08, 0.6e-9 } };
+
+/* More of general jobs, where layers of a sensor are samples of few (s), and its part by derivative. */
+static const double GENERAL_SAMPLE = 5e-9, GENERAL_DERIVATIVE = 0.1;
+
+/* Spots in closed form, in shoeboxes: of a pixel and of each of its derivatives. */
+static const double CLOSED_PIXEL = 8e-9, CLOSED_DERIVATIVE = 2e-9;
+
+/* So much longer with narrower vectors: SSE2, AVX2, AVX-512. */
+static const double narrower[] = { 4, 2, 1 };
+
+db_device_load db_device_load_of(const db_plan *plan) {
+    const double each = plan->job.pixel_type == DB_FLOAT32 ? sizeof(float) : sizeof(double);
+    db_device_load load = { .derivatives = (double)plan->parameter_count,
+                            .mixed = plan->precision == DB_PRECISION_MIXED,
+                            .closed = plan->spots != NULL,
+                            .general = plan->job.general };
+    for (size_t i = 0; i < plan->region_count; i++)
+        load.pixels += (double)plan->regions[i].fast_count * plan->regions[i].slow_count;
+    load.samples = load.pixels * db_samples_per_pixel(&plan->experiment);
+    load.bytes = load.pixels * (1 + load.derivatives) * each;
+    return load;
+}
+
+static double sampled_seconds(const db_device_load *load) {
+    const double n = load->derivatives, samples = load->samples * pace[load->mixed].sample,
+                 pixels =
+                     load->pixels * (pace[load->mixed].pixel + pace[load->mixed].derivative * n);
+    return samples * (1 + pace[load->mixed].derivative_of_sample * n) + pixels +
+           (load->general ? load->samples * GENERAL_SAMPLE * (1 + GENERAL_DERIVATIVE * n) : 0);
+}
+
+double db_device_processor_seconds(const db_plan *plan, const db_device_load *load) {
+    const double seconds =
+        load->closed ? load->samples * (CLOSED_PIXEL + CLOSED_DERIVATIVE * load->derivatives)
+                     : sampled_seconds(load);
+    return seconds * narrower[plan->context->isa] / db_threads(plan->context);
+}
