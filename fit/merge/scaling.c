@@ -293,14 +293,6 @@ static void clear(db_scaling_work *w) {
     w->deviations = NULL;
 }
 
-static db_shells shells_of(const db_asu_list *list) {
-    double low = 0;
-    for (size_t r = 0; r < list->count; r++) low = fmax(low, (double)list->d[r]);
-    int count = (int)(list->count / 100);
-    count = count < 1 ? 1 : count > 20 ? 20 : count;
-    return (db_shells){ count, fmax(low, 1.001 * list->d_min), list->d_min };
-}
-
 static db_status make_room(db_context *context, db_scaling_work *w) {
     const size_t n = w->list->count + 1, all = w->observations->first[w->observations->shots] + 1;
     w->shell = calloc(n, 1);
@@ -400,7 +392,7 @@ db_status db_scale_shots(db_context *context, const db_asu_list *list,
     db_scaling_work w = { .list = list,
                           .options = options,
                           .observations = observations,
-                          .shells = shells_of(list),
+                          .shells = db_scaling_shells(list),
                           .shot = scaling->shot };
     for (int r = 0; r < DB_PARTIALITY_RANGES; r++) {
         w.errors.noise[r] = 1;

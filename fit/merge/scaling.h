@@ -13,6 +13,9 @@ db_status db_scale_shots(db_context *context, const db_asu_list *list,
                          const db_scaling_options *options, uint64_t seed,
                          db_observations *observations, db_scaling *scaling, db_merged *merged);
 
+/* Shells whose means tell how intensities fall with resolution. */
+db_shells db_scaling_shells(const db_asu_list *list);
+
 /* Scales by the mean intensity of each shell of resolution alone, which needs no reflection in
  * common: sets `scale` of shots that are not set aside, sets those without light aside. mean:
  * [shells->count] receives the mean intensity of shells, 0 in empty ones. */

@@ -27,6 +27,14 @@ void db_scaling_clear(db_scaling *scaling) {
     memset(scaling, 0, sizeof *scaling);
 }
 
+db_shells db_scaling_shells(const db_asu_list *list) {
+    double low = 0;
+    for (size_t r = 0; r < list->count; r++) low = fmax(low, (double)list->d[r]);
+    int count = (int)(list->count / 100);
+    count = count < 1 ? 1 : count > 20 ? 20 : count;
+    return (db_shells){ count, fmax(low, 1.001 * list->d_min), list->d_min };
+}
+
 typedef struct means_work {
     const db_asu_list *list;
     const db_observations *observations;

@@ -35,6 +35,15 @@ static void draw_truth(const db_asu_list *list, double anomalous, uint64_t *rand
     }
 }
 
+/* Of a crystal with as much of h k l as of k h -l. */
+static void make_twins(const db_asu_list *list, double *truth) {
+    for (uint32_t n = 0; n < list->count; n++) {
+        const int turned[3] = { list->hkl[n][1], list->hkl[n][0], -list->hkl[n][2] };
+        const uint32_t other = db_asu_number(list, turned);
+        if (other > n) truth[n] = truth[other] = 0.5 * (truth[n] + truth[other]);
+    }
+}
+
 static bad_shot draw_kind(const made_up_options *options, uint64_t *random) {
     double left = made_up_uniform(random);
     for (int kind = 1; kind < 5; kind++)
@@ -95,6 +104,7 @@ void made_up_make(db_context *context, const db_asu_list *list, const made_up_op
     assert_true(other && set->truth && set->kind && set->operator&& set->scale);
     assert_int_equal(db_observations_make(context, options->shots, all, &set->observations), DB_OK);
     draw_truth(list, options->anomalous, &random, set->truth);
+    if (options->twins) make_twins(list, set->truth);
     draw_truth(list, options->anomalous, &random, other);
     for (size_t s = 0; s < options->shots; s++) {
         set->kind[s] = draw_kind(options, &random);

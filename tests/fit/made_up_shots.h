@@ -26,6 +26,7 @@ typedef struct made_up_options {
     double bad[5];             /* part of the shots, for each kind of bad_shot */
     const int (*operators)[9]; /* a shot is indexed by one of them: h' = P h; NULL: by the first */
     size_t operator_count;
+    int twins; /* 1: the truth is the mean of h k l and k h -l */
     uint64_t seed;
 } made_up_options;
 #define MADE_UP_OPTIONS_INIT                                                                       \

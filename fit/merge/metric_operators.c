@@ -1,0 +1,218 @@
+/* Rotations of a lattice that are not the crystal's. */
+#include "fit/merge/metric_operators.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PARTS = 24, MOST_VECTORS = 200 };
+
+/* Lattice vectors as long as an edge. */
+typedef struct vectors {
+    int count;
+    int v[MOST_VECTORS][3]; /* in parts of the edges */
+} vectors;
+
+static void metric_of(const double cell[6], double metric[9]) {
+    const double degree = 3.14159265358979323846 / 180;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++)
+            metric[3 * i + k] =
+                cell[i] * cell[k] * (i == k ? 1 : cos(cell[3 + (3 - i - k)] * degree));
+}
+
+static double product(const double metric[9], const int a[3], const int b[3]) {
+    double sum = 0;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) sum += metric[3 * i + k] * a[i] * b[k];
+    return sum / (PARTS * PARTS);
+}
+
+static double length(const double metric[9], const int a[3]) { return sqrt(product(metric, a, a)); }
+
+static vectors vectors_like(const double metric[9], const db_space_group *group, double edge,
+                            double tolerance) {
+    const int most = 3;
+    vectors list = { 0, { { 0 } } };
+    for (int h = -most; h <= most; h++)
+        for (int k = -most; k <= most; k++)
+            for (int l = -most; l <= most; l++)
+                for (int c = 0; c < group->centring_count; c++) {
+                    const int *const shift = group->centring[c];
+                    const int v[3] = { PARTS * h + shift[0], PARTS * k + shift[1],
+                                       PARTS * l + shift[2] };
+                    if (fabs(length(metric, v) / edge - 1) > tolerance) continue;
+                    if (list.count < MOST_VECTORS) memcpy(list.v[list.count++], v, sizeof v);
+                }
+    return list;
+}
+
+static double angle_between(const double metric[9], const int a[3], const int b[3]) {
+    const double cosine = product(metric, a, b) / (length(metric, a) * length(metric, b));
+    return acos(fmax(-1, fmin(1, cosine)));
+}
+
+/* Largest change of edges and angles. */
+static double strain_of(const double metric[9], const int matrix[9]) {
+    static const int edge[3][3] = { { PARTS, 0, 0 }, { 0, PARTS, 0 }, { 0, 0, PARTS } };
+    double largest = 0;
+    for (int i = 0; i < 3; i++) {
+        const int k = (i + 1) % 3;
+        largest = fmax(largest, fabs(length(metric, matrix + 3 * i) / length(metric, edge[i]) - 1));
+        largest = fmax(largest, fabs(angle_between(metric, matrix + 3 * i, matrix + 3 * k) -
+                                     angle_between(metric, edge[i], edge[k])));
+    }
+    return largest;
+}
+
+static int determinant_is_one(const int m[9]) {
+    const long long d = (long long)m[0] * (m[4] * m[8] - m[5] * m[7]) -
+                        (long long)m[1] * (m[3] * m[8] - m[5] * m[6]) +
+                        (long long)m[2] * (m[3] * m[7] - m[4] * m[6]);
+    return d == (long long)PARTS * PARTS * PARTS;
+}
+
+/* Is it a vector of the lattice? In parts squared of the edges. */
+static int is_of_lattice(const db_space_group *group, const int v[3]) {
+    for (int c = 0; c < group->centring_count; c++) {
+        int fits = 1;
+        for (int i = 0; i < 3; i++)
+            fits &= (v[i] - PARTS * group->centring[c][i]) % (PARTS * PARTS) == 0;
+        if (fits) return 1;
+    }
+    return 0;
+}
+
+/* Do points of the lattice between the corners of the cell stay points of the lattice? */
+static int keeps_centring(const db_space_group *group, const int m[9]) {
+    for (int c = 0; c < group->centring_count; c++) {
+        int v[3] = { 0 };
+        for (int i = 0; i < 3; i++)
+            for (int k = 0; k < 3; k++) v[k] += group->centring[c][i] * m[3 * i + k];
+        if (!is_of_lattice(group, v)) return 0;
+    }
+    return 1;
+}
+
+/* to = a then b, of indices: b a. */
+static void multiply(const int a[9], const int b[9], int to[9]) {
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            int sum = 0;
+            for (int j = 0; j < 3; j++) sum += b[3 * i + j] * a[3 * j + k];
+            to[3 * i + k] = sum / PARTS;
+        }
+}
+
+/* The rotation of the crystal, without inversion, as it acts on indices. */
+static void rotation_of(const db_symmetry *symmetry, int o, int matrix[9]) {
+    const int *const r = symmetry->rotation[o];
+    const int determinant = r[0] * (r[4] * r[8] - r[5] * r[7]) -
+                            r[1] * (r[3] * r[8] - r[5] * r[6]) + r[2] * (r[3] * r[7] - r[4] * r[6]);
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) matrix[3 * i + k] = determinant * PARTS * r[3 * k + i];
+}
+
+static int are_equivalent(const db_space_group *group, const int a[9], const int b[9]) {
+    for (int o = 0; o < group->symmetry.count; o++) {
+        int rotation[9], turned[9];
+        rotation_of(&group->symmetry, o, rotation);
+        multiply(a, rotation, turned);
+        if (memcmp(turned, b, sizeof turned) == 0) return 1;
+    }
+    return 0;
+}
+
+/* The fewer, the easier to read: large and negative entries, then the later of two in order. */
+static int clumsiness(const int m[9]) {
+    int sum = 0;
+    for (int i = 0; i < 9; i++) sum += 10 * abs(m[i]) + (m[i] < 0 ? abs(m[i]) : 0);
+    return sum;
+}
+
+static void add_way(const db_space_group *group, const int matrix[9], double strain,
+                    db_indexings *list) {
+    for (int w = 0; w < list->count; w++) {
+        if (!are_equivalent(group, list->way[w].matrix, matrix)) continue;
+        if (w > 0 && clumsiness(matrix) < clumsiness(list->way[w].matrix))
+            memcpy(list->way[w].matrix, matrix, 9 * sizeof *matrix);
+        list->way[w].strain = fmin(list->way[w].strain, strain);
+        return;
+    }
+    if (list->count == DB_MOST_INDEXINGS) return;
+    memcpy(list->way[list->count].matrix, matrix, 9 * sizeof *matrix);
+    list->way[list->count++].strain = strain;
+}
+
+void db_indexings_find(const double cell[6], const db_space_group *group, double tolerance,
+                       db_indexings *indexings) {
+    static const int identity[9] = { PARTS, 0, 0, 0, PARTS, 0, 0, 0, PARTS };
+    double metric[9];
+    vectors list[3];
+    memset(indexings, 0, sizeof *indexings);
+    metric_of(cell, metric);
+    add_way(group, identity, 0, indexings);
+    for (int i = 0; i < 3; i++) list[i] = vectors_like(metric, group, cell[i], tolerance);
+    for (int a = 0; a < list[0].count; a++)
+        for (int b = 0; b < list[1].count; b++)
+            for (int c = 0; c < list[2].count; c++) {
+                int matrix[9];
+                memcpy(matrix, list[0].v[a], 3 * sizeof *matrix);
+                memcpy(matrix + 3, list[1].v[b], 3 * sizeof *matrix);
+                memcpy(matrix + 6, list[2].v[c], 3 * sizeof *matrix);
+                if (!determinant_is_one(matrix) || !keeps_centring(group, matrix)) continue;
+                const double strain = strain_of(metric, matrix);
+                if (strain <= tolerance) add_way(group, matrix, strain, indexings);
+            }
+}
+
+int db_indexing_apply(const db_indexing *way, const int hkl[3], int turned[3]) {
+    int whole = 1;
+    for (int i = 0; i < 3; i++) {
+        const int *const row = way->matrix + 3 * (size_t)i;
+        const int sum = row[0] * hkl[0] + row[1] * hkl[1] + row[2] * hkl[2];
+        whole &= sum % PARTS == 0;
+        turned[i] = sum / PARTS;
+    }
+    return whole;
+}
+
+int db_indexings_product(const db_indexings *indexings, const db_space_group *group, int first,
+                         int second) {
+    int both[9];
+    multiply(indexings->way[first].matrix, indexings->way[second].matrix, both);
+    for (int w = 0; w < indexings->count; w++)
+        if (are_equivalent(group, both, indexings->way[w].matrix)) return w;
+    return -1;
+}
+
+const char *db_indexing_text(const db_indexing *way, char text[DB_INDEXING_TEXT]) {
+    size_t at = 0;
+    text[0] = '\0';
+    for (int i = 0; i < 3; i++) {
+        int terms = 0;
+        for (int k = 0; k < 3; k++) {
+            int top = way->matrix[3 * i + k], bottom = PARTS;
+            if (top == 0) continue;
+            for (int factor = 2; factor <= 3; factor++)
+                while (bottom % factor == 0 && top % factor == 0) {
+                    top /= factor;
+                    bottom /= factor;
+                }
+            const char *const sign = top < 0 ? "-" : terms ? "+" : "";
+            if (at < DB_INDEXING_TEXT)
+                at += (size_t)snprintf(text + at, DB_INDEXING_TEXT - at, "%s", sign);
+            if (abs(top) != 1 && at < DB_INDEXING_TEXT)
+                at += (size_t)snprintf(text + at, DB_INDEXING_TEXT - at, "%d", abs(top));
+            if (at < DB_INDEXING_TEXT)
+                at += (size_t)snprintf(text + at, DB_INDEXING_TEXT - at, "%c", "hkl"[k]);
+            if (bottom != 1 && at < DB_INDEXING_TEXT)
+                at += (size_t)snprintf(text + at, DB_INDEXING_TEXT - at, "/%d", bottom);
+            terms++;
+        }
+        if (i < 2 && at < DB_INDEXING_TEXT)
+            at += (size_t)snprintf(text + at, DB_INDEXING_TEXT - at, ",");
+    }
+    return text;
+}

@@ -1,0 +1,262 @@
+/* Which way shots were indexed, where a lattice has more rotations than its crystal. */
+#include "support/unit_test.h"
+#include "fit/made_up_shots.h"
+#include "fit/merge/indexing.h"
+#include "fit/merge/scaling.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static db_context *context;
+
+static int make(void **state) {
+    (void)state;
+    return db_context_create(&context) == DB_OK ? 0 : -1;
+}
+
+static int drop(void **state) {
+    (void)state;
+    db_context_destroy(&context);
+    return 0;
+}
+
+static const double cubic[6] = { 30, 30, 30, 90, 90, 90 },
+                    tetragonal[6] = { 30, 30, 38, 90, 90, 90 },
+                    hexagonal[6] = { 32, 32, 40, 90, 90, 120 },
+                    nearly[6] = { 30, 30.3, 44, 90, 90, 90 }, apart[6] = { 30, 33, 44, 90, 90, 90 },
+                    slanted[6] = { 30, 41, 52, 90, 104, 90 },
+                    rhombic[6] = { 30, 51.96152, 40, 90, 90, 90 };
+
+/* Counted in the tables of twinning by merohedry, or by hand. */
+static void ways_are_those_of_the_lattice(void **state) {
+    (void)state;
+    static const struct {
+        const double *cell;
+        const char *group, *second; /* a second way */
+        int count;
+    } cases[] = { { tetragonal, "P4", "k,h,-l", 2 },   { tetragonal, "P41212", NULL, 1 },
+                  { hexagonal, "P3", "k,h,-l", 4 },    { hexagonal, "P6", "k,h,-l", 2 },
+                  { hexagonal, "P321", "-h,-k,l", 2 }, { hexagonal, "P622", NULL, 1 },
+                  { cubic, "P23", "-h,l,k", 2 },       { cubic, "F23", "-h,l,k", 2 },
+                  { cubic, "P432", NULL, 1 },          { cubic, "I213", "-h,l,k", 2 },
+                  { nearly, "P212121", "-k,h,l", 2 },  { apart, "P212121", NULL, 1 },
+                  { slanted, "P1211", NULL, 1 },       { hexagonal, "R3:H", "k,h,-l", 2 },
+                  { rhombic, "C2221", NULL, 3 },       { apart, "P1", NULL, 4 } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        db_space_group group;
+        db_indexings ways;
+        char text[DB_INDEXING_TEXT];
+        const db_status status = db_space_group_find(context, cases[i].group, &group);
+        if (status == DB_ERROR_UNSUPPORTED) skip();
+        assert_int_equal(status, DB_OK);
+        db_indexings_find(cases[i].cell, &group, 0.015, &ways);
+        assert_int_equal(ways.count, cases[i].count);
+        assert_string_equal(db_indexing_text(&ways.way[0], text), "h,k,l");
+        for (int w = 0; w < ways.count; w++) {
+            int inverses = 0;
+            for (int v = 0; v < ways.count; v++)
+                inverses += db_indexings_product(&ways, &group, w, v) == 0;
+            assert_int_equal(inverses, 1);
+        }
+        int found = !cases[i].second;
+        for (int w = 1; w < ways.count; w++)
+            found |= cases[i].second &&
+                     strcmp(db_indexing_text(&ways.way[w], text), cases[i].second) == 0;
+        assert_true(found);
+    }
+}
+
+/* A set whose shots were indexed in all ways by chance. */
+typedef struct run {
+    db_asu_list list;
+    made_up set;
+    db_scaling scaling;
+    db_indexing_result result;
+    int operators[DB_MOST_INDEXINGS][9];
+} run;
+
+static int begin(const double *cell, const char *group, double d_min, made_up_options *options,
+                 run *r) {
+    db_indexings ways;
+    memset(r, 0, sizeof *r);
+    if (db_asu_list_make(context, cell, group, d_min, 1, &r->list) != DB_OK) return 0;
+    db_indexings_find(cell, r->list.group, 0.015, &ways);
+    for (int w = 0; w < ways.count; w++)
+        for (int i = 0; i < 9; i++) r->operators[w][i] = ways.way[w].matrix[i] / 24;
+    options->operators = (const int(*)[9])r->operators;
+    options->operator_count = (size_t)ways.count;
+    made_up_make(context, &r->list, options, &r->set);
+    assert_int_equal(db_scaling_make(context, options->shots, &r->scaling), DB_OK);
+    return 1;
+}
+
+static void resolve(run *r, const double *reference) {
+    const db_indexing_options options = DB_INDEXING_OPTIONS_INIT;
+    assert_int_equal(db_indexing_resolve(context, &r->list, &options, reference,
+                                         &r->set.observations, &r->scaling, &r->result),
+                     DB_OK);
+}
+
+static void end(run *r) {
+    db_indexing_result_clear(&r->result);
+    db_scaling_clear(&r->scaling);
+    made_up_clear(&r->set);
+    db_asu_list_clear(&r->list);
+}
+
+/* How many good shots in use have the way that undoes theirs, then one common to all; and how many are in
+ * use. */
+static size_t count_right(const run *r, size_t *used) {
+    size_t count[DB_MOST_INDEXINGS] = { 0 }, best = 0;
+    *used = 0;
+    for (size_t s = 0; s < r->set.observations.shots; s++) {
+        if (r->scaling.shot[s].aside != DB_ASIDE_NOT || r->set.kind[s] != GOOD_SHOT) continue;
+        const int common = db_indexings_product(&r->result.ways, r->list.group, r->set.operator[s],
+                                                r->result.way[s]);
+        assert_true(common >= 0);
+        count[common]++;
+        ++*used;
+    }
+    for (size_t w = 0; w < DB_MOST_INDEXINGS; w++)
+        if (count[w] > best) best = count[w];
+    return best;
+}
+
+static void check(const double *cell, const char *group, double d_min, made_up_options *options,
+                  double fewest_used) {
+    run r;
+    size_t used;
+    if (!begin(cell, group, d_min, options, &r)) skip();
+    resolve(&r, NULL);
+    if (r.result.end != DB_INDEXING_RESOLVED) print_message("%s: not resolved\n", group);
+    const size_t right = count_right(&r, &used);
+    assert_true((double)used >= fewest_used * (double)options->shots);
+    assert_true((double)right >= 0.99 * (double)used);
+    assert_int_equal(r.result.other_hand, 0);
+    for (size_t i = 0; i < r.set.observations.first[options->shots]; i++) {
+        const db_observation *const o = &r.set.observations.list[i]; /* turned as it says */
+        const int hkl[3] = { o->hkl[0], o->hkl[1], o->hkl[2] };
+        assert_int_equal(o->reflection, db_asu_number(&r.list, hkl));
+    }
+    end(&r);
+}
+
+static void shots_are_brought_to_one_way(void **state) {
+    (void)state;
+    made_up_options options = MADE_UP_OPTIONS_INIT;
+    options.shots = 150;
+    options.each = 120;
+    check(tetragonal, "P4", 2.2, &options, 0.97);
+    check(hexagonal, "P3", 2.2, &options, 0.97);
+    check(cubic, "P23", 2, &options, 0.97);
+    check(nearly, "P212121", 2, &options, 0.97);
+}
+
+/* Four ways in P 1 of an orthorhombic lattice, which needs no table of groups. */
+static void no_group_has_ways_too(void **state) {
+    (void)state;
+    made_up_options options = MADE_UP_OPTIONS_INIT;
+    options.shots = 200;
+    options.each = 200;
+    check(apart, "", 3, &options, 0.97);
+}
+
+/* 7 reflections in common of two shots, noise of the size of the mean, and 30 % that are no use. */
+static void weak_shots_are_brought_to_one_way(void **state) {
+    (void)state;
+    made_up_options options = MADE_UP_OPTIONS_INIT;
+    options.shots = 600;
+    options.each = 150;
+    options.photons = 60;
+    options.background = 8;
+    options.relative = 0.3;
+    options.bad[OTHER_CRYSTAL] = 0.15;
+    options.bad[BLANK] = 0.15;
+    check(tetragonal, "P4", 1.9, &options, 0.5);
+}
+
+/* Intensities that have the rotation themselves, and noise, do not tell ways apart. */
+static void shots_that_do_not_tell_stay_as_they_are(void **state) {
+    (void)state;
+    for (int weak = 0; weak < 4; weak++) {
+        made_up_options options = MADE_UP_OPTIONS_INIT;
+        run r;
+        options.shots = 100;
+        options.each = weak % 2 ? 12 : 150;
+        if (weak > 1) options.shots = 400;
+        options.photons = weak ? 60 : 400;
+        options.twins = !weak;
+        if (!begin(tetragonal, "P4", weak ? 1.6 : 2.2, &options, &r)) skip();
+        resolve(&r, NULL);
+        size_t dec = 0;
+        for (size_t q = 0; q < 100; q++) dec += r.result.probability[q] > 0.95;
+        print_message("weak %d end %d decided %zu\n", weak, r.result.end, dec);
+        assert_int_equal(r.result.end, DB_INDEXING_ALIKE);
+        assert_int_equal(r.result.changed, 0);
+        assert_int_equal(r.result.undecided, 0);
+        end(&r);
+    }
+}
+
+static void a_reference_says_which_way(void **state) {
+    (void)state;
+    for (int other = 0; other < 2; other++) {
+        made_up_options options = MADE_UP_OPTIONS_INIT;
+        run r;
+        options.shots = 100;
+        options.each = 150;
+        if (!begin(tetragonal, "P4", 2.2, &options, &r)) skip();
+        double *const reference = malloc(r.list.count * sizeof *reference);
+        for (size_t n = 0; n < r.list.count; n++) {
+            const int *const hkl = r.list.hkl[n], turned[3] = { hkl[1], hkl[0], -hkl[2] };
+            reference[n] = r.set.truth[other ? db_asu_number(&r.list, turned) : n];
+        }
+        resolve(&r, reference);
+        size_t used = 0, right = 0;
+        for (size_t s = 0; s < options.shots; s++) {
+            if (r.scaling.shot[s].aside != DB_ASIDE_NOT) continue;
+            right += (size_t)(r.result.way[s] == (r.set.operator[s] ^ other));
+            used++;
+        }
+        assert_true(used >= 95 && right + 1 >= used);
+        free(reference);
+        end(&r);
+    }
+}
+
+static void other_hands_are_noticed(void **state) {
+    (void)state;
+    made_up_options options = MADE_UP_OPTIONS_INIT;
+    run r;
+    options.shots = 250;
+    options.each = 400;
+    options.anomalous = 0.2;
+    options.bad[OTHER_HAND] = 0.15;
+    if (!begin(tetragonal, "P4", 2.2, &options, &r)) skip();
+    resolve(&r, NULL);
+    size_t noticed = 0, others = 0, wrongly = 0;
+    for (size_t s = 0; s < options.shots; s++) {
+        const int is_other = r.set.kind[s] == OTHER_HAND,
+                  aside = r.scaling.shot[s].aside == DB_ASIDE_OTHER_HAND;
+        others += (size_t)is_other;
+        noticed += (size_t)(is_other && aside);
+        wrongly += (size_t)(!is_other && aside);
+    }
+    assert_true(others > 25 && (double)noticed > 0.9 * (double)others);
+    assert_true(wrongly <= 1);
+    end(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ways_are_those_of_the_lattice),
+        cmocka_unit_test(shots_are_brought_to_one_way),
+        cmocka_unit_test(no_group_has_ways_too),
+        cmocka_unit_test(weak_shots_are_brought_to_one_way),
+        cmocka_unit_test(shots_that_do_not_tell_stay_as_they_are),
+        cmocka_unit_test(a_reference_says_which_way),
+        cmocka_unit_test(other_hands_are_noticed),
+    };
+    return cmocka_run_group_tests(tests, make, drop);
+}
