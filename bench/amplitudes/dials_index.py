@@ -9,10 +9,13 @@ import h5py
 import numpy as np
 from dials.algorithms.indexing.assign_indices import AssignIndicesGlobal
 from dials.array_family import flex
-from dxtbx.model import Crystal
+from dxtbx.model import MosaicCrystalSauter2014
 from dxtbx.model.experiment_list import ExperimentList, ExperimentListFactory
 
-TURN = np.diag([-1.0, 1.0, -1.0])  # from NeXus' frame
+from monte_carlo import mean_wavelength
+
+TURN = np.diag([-1.0, 1.0, -1.0])  # from the frame of NeXus
+HALF_MOSAICITY = float(os.environ.get("HALF_MOSAICITY", 0.15))  # degree; the bandwidth counts, too
 
 
 def main():
@@ -23,8 +26,10 @@ def main():
     with h5py.File(os.path.join(folder, "counts.h5")) as file:
         for i, experiment in enumerate(experiments):
             real = np.linalg.inv(TURN @ file["entry/shots/ub_matrix"][i])
-            experiment.crystal = Crystal(*[tuple(row) for row in real], space_group_symbol="P43212")
-            experiment.beam.set_wavelength(float(file["entry/instrument/beam/incident_wavelength"][i]))
+            experiment.crystal = MosaicCrystalSauter2014(*[tuple(row) for row in real], space_group_symbol="P43212")
+            experiment.crystal.set_half_mosaicity_deg(HALF_MOSAICITY)
+            experiment.crystal.set_domain_size_ang(2400)
+            experiment.beam.set_wavelength(float(mean_wavelength(file["entry/instrument/beam"], i)))
             experiment.scan, experiment.goniometer = None, None
             own = spots.select(spots["id"] == i)
             own["id"] = flex.int(len(own), 0)

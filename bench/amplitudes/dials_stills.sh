@@ -8,16 +8,19 @@
 set -eu
 set=$(realpath "$1") here=$(cd "$(dirname "$0")" && pwd) shots=${3:-1000000}
 mkdir -p "$2" && cd "$2"
-last=$(/usr/bin/python3 -c "import h5py, sys; print(min(int(sys.argv[2]), len(h5py.File(sys.argv[1] + '/counts.h5')['entry/data/data'])))" "$set" "$shots")
 step() { echo "== $*" >> log; "$@" >> log 2>&1; }
 : > log
-[ -s imported.expt ] || step dials.import "$set/counts.h5" convert_sequences_to_stills=true "image_range=1,$last" geometry.scan.oscillation=0,0 output.experiments=imported.expt
+if [ ! -s imported.expt ]; then
+    step dials.import "$set/counts.h5" convert_sequences_to_stills=true output.experiments=all.expt
+    step /usr/bin/python3 -c "import sys; from dxtbx.model.experiment_list import ExperimentListFactory as F
+F.from_json_file('all.expt')[:$shots].as_json('imported.expt')"
+fi
 [ -s strong.refl ] || step dials.find_spots imported.expt nproc=1 output.reflections=strong.refl
 [ -s known.expt ] || step /usr/bin/python3 "$here/dials_index.py" "$set" imported.expt strong.refl known.expt known.refl
 if [ ! -s idx-0000_integrated.refl ]; then
     step dials.stills_process imported.expt mp.nproc=1 output.composite_output=True output.shoeboxes=False prediction.d_min=2 \
         indexing.stills.known_orientations=known.expt indexing.stills.require_known_orientation=True \
-        indexing.known_symmetry.space_group=P43212 indexing.known_symmetry.unit_cell=79.1,79.1,38.4,90,90,90 dispatch.refine=True \
+        indexing.known_symmetry.space_group=P43212 indexing.known_symmetry.unit_cell=79.1,79.1,38.4,90,90,90 \
         profile.gaussian_rs.parameters.sigma_b_cutoff=None
 fi
 step dials.scale idx-0000_integrated.expt idx-0000_integrated.refl model=KB anomalous=True d_min=2 full_matrix=False \

@@ -13,6 +13,7 @@ FOLDER/shots.txt      all of them, mixed, for dualbragg fit, with the spectrum o
 FOLDER/nominal.expt   the detector as an experimenter knows it: panels in a regular grid
 FOLDER/true.expt      where they are
 FOLDER/truth.hkl      h k l F of the asymmetric unit, Bijvoet mates apart
+FOLDER/free.yaml      a configuration that starts from the spots alone
 FOLDER/spectra/       of each shot, merged to channels of 0.2 %
 """
 import argparse
@@ -29,13 +30,45 @@ from symmetry import CELL, representative
 
 WAVELENGTH, WIDTH, SPIKE, CHANNEL = 1.4586, 0.01, 0.002, 0.002
 FLUENCE, WATER = 2e25, 0.38  # photons/m^2; edge of a cube (um)
+CONFIGURATION = """shots: {list: shots.txt}
+model:
+  expt: nominal.expt
+  cell: [79.1, 79.1, 38.4, 90, 90, 90]
+  symmetry: P43212
+  find_orientation: yes
+  spots: closed
+  shape: gauss
+  cells: [30, 30, 60]
+  mosaic_tensor: [0.005, 0.005, 0.005, 0, 0, 0]
+  strain_rms: 0.0005
+  bandwidth_rms: 0.0006             # of a channel of the spectrum; 0.0042 with the mean wavelength alone
+  divergence_rms: [0.5, 0.3]
+  polarization: 1
+panel_groups: panels
+intensity: free
+refine:
+  misset_x: {range: 1}
+  misset_y: {range: 1}
+  misset_z: {range: 1}
+  cell_a: {range: 0.5}
+  cell_c: {range: 0.5}
+  mosaic_xx: {min: 0, max: 0.1}
+  mosaic_yy: {min: 0, max: 0.1}
+  mosaic_zz: {min: 0, max: 0.1}
+  mosaic_yz: {min: -0.1, max: 0.1}
+  mosaic_zx: {min: -0.1, max: 0.1}
+  mosaic_xy: {min: -0.1, max: 0.1}
+  panel_groups:shift_fast: {prior: [0, 0.2]}
+  panel_groups:shift_slow: {prior: [0, 0.2]}
+  panel_groups:turn_normal: {prior: [0, 0.1]}
+"""
 WRONG = ("lattice", "crystal", "hand", "blank", "saturated")
 
 
-def panels(random, pixels, displaced):
-    """Sixteen panels in a grid with gaps of 8 pixels, as DIALS has them; a detector of about 205 mm at 110 mm."""
+def panels(random, pixels, d_min, displaced):
+    """Sixteen panels in a grid with gaps of 8 pixels, as DIALS has them: 205 mm wide, d_min at the middle of its edges."""
     size = pixels // 4
-    edge = 205 / (4 * size + 24)
+    edge, distance = 205 / (4 * size + 24), 102.5 / np.tan(2 * np.arcsin(WAVELENGTH / 2 / d_min))
     for row in range(4):
         for column in range(4):
             turn, shift = random.normal(0, np.radians(0.05)), random.normal(0, [0.15, 0.15, 0.1])
@@ -43,19 +76,19 @@ def panels(random, pixels, displaced):
                 turn, shift = 0, np.zeros(3)
             c, s = np.cos(turn), np.sin(turn)
             fast, slow = np.array([c, s, 0]), np.array([s, -c, 0])
-            middle = np.array([column - 1.5, 1.5 - row, 0]) * (size + 8) * edge + [0.1, -0.2, -110] + shift
+            middle = np.array([column - 1.5, 1.5 - row, 0]) * (size + 8) * edge + [0.1, -0.2, -distance] + shift
             yield {"name": "p%d%d" % (row, column), "type": "SENSOR_PAD", "fast_axis": list(fast), "slow_axis": list(slow),
                    "origin": list(middle - (fast + slow) * size * edge / 2), "raw_image_offset": [0, (4 * row + column) * size],
                    "image_size": [size, size], "pixel_size": [edge, edge], "trusted_range": [0, 65534], "thickness": 0,
                    "material": "", "mu": 0, "gain": 1, "pedestal": 0, "mask": [], "identifier": "", "px_mm_strategy": {"type": "SimplePxMmStrategy"}}
 
 
-def write_geometry(path, pixels, displaced):
+def write_geometry(path, pixels, d_min, displaced):
     random = np.random.default_rng(16)
     content = {"__id__": "ExperimentList", "experiment": [{"__id__": "Experiment", "identifier": "", "beam": 0, "detector": 0}],
                "beam": [{"__id__": "monochromatic", "direction": [0, 0, 1], "wavelength": WAVELENGTH, "divergence": 0,
                          "sigma_divergence": 0, "polarization_normal": [0, 1, 0], "polarization_fraction": 0.5, "flux": 0, "transmission": 1}],
-               "detector": [{"panels": list(panels(random, pixels, displaced)),
+               "detector": [{"panels": list(panels(random, pixels, d_min, displaced)),
                              "hierarchy": {"name": "", "type": "", "fast_axis": [1, 0, 0], "slow_axis": [0, 1, 0], "origin": [0, 0, 0],
                                            "children": [{"panel": i} for i in range(16)]}}],
                "goniometer": [], "scan": [], "crystal": [], "imageset": []}
@@ -102,9 +135,9 @@ def render(arguments, path, lines, truth, seed, *more):
     with open("list.tmp", "w") as out:
         out.write("\n".join(lines) + "\n")
     command = [arguments.program, "sim", "-expt", "true.expt", "-hkl", truth, "-nointerpolate", "--shots", "list.tmp", "-misset", "random",
-               "-cell", *"{0} {0} {1} 90 90 90".format(*CELL).split(), "-N", 30, "-gauss_xtal", "-sase", WIDTH, SPIKE, "-water", WATER, "-polar", 1, "-fluence", FLUENCE,
+               "-cell", *"{0} {0} {1} 90 90 90".format(*CELL).split(), "-N", 30, "-gauss_xtal", "-sase", WIDTH, 2 * SPIKE if arguments.sampled else SPIKE, "-water", WATER, "-polar", 1, "-fluence", FLUENCE,
                "-noisefile", path, "-bits", 16, "-adc", 0, "-seed", seed, "--threads", arguments.threads, "--quiet", "-noreflections", *more]
-    command += ["-mosaic_domains", 40] if arguments.sampled else ["-spots", "closed", "-divergence_rms", 0.5, 0.3, "-footprint_rms", 0.003]
+    command += ["-mosaic_domains", 12] if arguments.sampled else ["-spots", "closed", "-divergence_rms", 0.5, 0.3, "-footprint_rms", 0.003]
     subprocess.run([str(part) for part in command], check=True)
     os.remove("list.tmp")
 
@@ -138,16 +171,19 @@ def main():
     number, f = intensities(a.d_min)
     np.savetxt("truth.hkl", np.column_stack([representative(number), f]), fmt="%d %d %d %.4f")
     write("sphere.hkl", number, f, a.d_min)
-    write_geometry("true.expt", a.pixels, True)
-    write_geometry("nominal.expt", a.pixels, False)
+    write_geometry("true.expt", a.pixels, a.d_min, True)
+    write_geometry("nominal.expt", a.pixels, a.d_min, False)
     paths, wrong = ["counts.h5"], round(a.shots * a.bad / len(WRONG))
     render(a, paths[0], crystals(random, a.shots - wrong * len(WRONG), a.sampled), "sphere.hkl", a.seed)
     paths += [render_wrong(a, kind, wrong, number, f, random) for kind in WRONG if wrong]
     shots = [shot for path in paths for shot in known_to_experimenters(path, random)]
-    random.shuffle(shots)
+    if wrong:
+        random.shuffle(shots)
     for name, parts in (("shots.txt", (0, 1)), ("mean.txt", (0, 2)), ("near.txt", (0, 1, 3))):
         with open(name, "w") as out:
             out.write("".join(" ".join(shot[i] for i in parts) + "\n" for shot in shots))
+    with open("free.yaml", "w") as out:
+        out.write(CONFIGURATION)
 
 
 main()

@@ -5,7 +5,7 @@ usage: monte_carlo.py FOLDER OUT.npz [--shots N] [--radius 5] [--band 0.006]
 FOLDER is one that make_set.py made. Orientations, cells, panels and mean wavelengths are the true ones, from the labels: what is
 missing is nothing but partiality. Every reflection whose node a photon of a wavelength within the band would bring to
 diffraction is predicted at the place where it does, and its pixels within the radius are summed, less the median of the ring
-around them. Shots get a scale each, in three rounds, and means are plain means.
+around them. Shots get a scale each, in thirty rounds, and means are plain means.
 """
 import argparse
 import json
@@ -66,13 +66,18 @@ def box_sums(image, detector, panel, place, radius):
     return np.where(good, (np.where(inside, pixels, 0)).sum((1, 2)) - mean * inside.sum((1, 2)), np.nan), whole
 
 
+def mean_wavelength(beam, shot):
+    wavelength = beam["incident_wavelength_1Dspectrum"]
+    return np.average(wavelength[shot if len(wavelength) > 1 else 0], weights=beam["incident_wavelength_1Dspectrum_weights"][shot])
+
+
 def observations(folder, shots, radius, band, d_min=2):
     """Shot, number of `unique` and intensity of each."""
     detector, nodes = Detector(os.path.join(folder, "true.expt")), sphere(d_min * 0.98)
     nodes = nodes[~absent(nodes)]
     with h5py.File(os.path.join(folder, "counts.h5")) as file:
         for i in range(min(shots, len(file["entry/data/data"]))):
-            wavelength = file["entry/instrument/beam/incident_wavelength"][i]
+            wavelength = mean_wavelength(file["entry/instrument/beam"], i)
             hkl, rays = predicted(nodes, file["entry/shots/ub_matrix"][i], wavelength, band)
             panel, place = detector.places(rays)
             hkl, panel, place = hkl[panel >= 0], panel[panel >= 0], place[panel >= 0]
@@ -89,17 +94,27 @@ def means(number, value, count):
     return mean, np.sqrt(variance), n
 
 
-def merge(shot, reflection, value, rounds=3):
+def scales(shot, pair, value, rounds=30):
+    """A factor for each shot, such that it agrees with the means of reflections that others show, too (mates together)."""
+    place = np.unique(pair, return_inverse=True)[1]
+    common = np.bincount(place)[place] > 1
+    shot, place, value = shot[common], np.unique(place[common], return_inverse=True)[1], value[common]
+    scale = np.ones(shot.max() + 1)
+    for _ in range(rounds):
+        mean = means(place, value * scale[shot], place.max() + 1)[0][place]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            fitted = np.sqrt(np.bincount(shot, mean ** 2) / np.bincount(shot, value ** 2))
+        scale = np.where(np.isfinite(fitted), fitted, scale)
+        scale /= np.median(scale[np.unique(shot)])
+    return scale
+
+
+def merge(shot, reflection, value):
     """Scaled means: numbers, I, sigma, count, and the means of two halves of the shots."""
     number, place = np.unique(reflection, return_inverse=True)
     scale, shots = np.ones(shot.max() + 1), shot.astype(int)
-    for _ in range(rounds):
-        mean = means(place, value * scale[shots], len(number))[0]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            fitted = np.bincount(shots, mean[place] * value) / np.bincount(shots, value ** 2)
-            own = np.bincount(shots, mean[place] ** 2) / np.bincount(shots, mean[place] * value)
-        scale *= np.where(np.isfinite(fitted * own) & (fitted * own > 0), np.sqrt(abs(fitted * own)), scale) / scale
-        scale /= np.median(scale[np.unique(shots)])
+    found = scales(shots, reflection // 2, value)
+    scale[:len(found)] = found
     value = value * scale[shots]
     halves = [means(place[shots % 2 == k], value[shots % 2 == k], len(number))[0] for k in (0, 1)]
     return (number, *means(place, value, len(number)), *halves)
