@@ -1,10 +1,14 @@
 """Renders stills of a lysozyme-like crystal with gadolinium whose structure factors are known, as from a free-electron laser.
 
-usage: make_set.py DUALBRAGG FOLDER [--shots 2000] [--pixels 1024] [--bad 0.3] [--sampled] [--seed 1] [--threads 1] [--d-min 2]
+usage: make_set.py DUALBRAGG FOLDER [--shots 2000] [--pixels 1024] [--bad 0.3] [--way closed|sampled|plain]
+                   [--seed 1] [--threads 1] [--d-min 2]
 
-Each shot has an orientation, spectrum (1 % wide, with spikes), brightness, cell, block size, mosaic spread, strain and bend of
+Each shot has an orientation, spectrum (1 % wide, with spikes of a fifth of it), brightness, cell, block size, mosaic spread, strain and bend of
 its own. The detector has 16 panels that are displaced by about a pixel and turned by 0.05 degree. Counts have photon noise and
 the scattering of water.
+
+--way sampled: spots are sums over twelve domains, each turned by itself, and twenty wavelengths. --way plain: crystals that differ
+in orientation and brightness alone, one wavelength with a narrow band, panels in their places.
 
 FOLDER/counts.h5      the shots (NXmx), with labels
 FOLDER/wrong_*.h5     with --bad: other lattice, other crystal, other hand, blank, saturated, in equal parts
@@ -28,12 +32,12 @@ import numpy as np
 from structure import intensities, write
 from symmetry import CELL, representative
 
-WAVELENGTH, WIDTH, SPIKE, CHANNEL = 1.4586, 0.01, 0.002, 0.002
+WAVELENGTH, CHANNEL = 1.4586, 0.002
 FLUENCE, WATER = 2e25, 0.38  # photons/m^2; edge of a cube (um)
 CONFIGURATION = """shots: {list: shots.txt}
 model:
   expt: nominal.expt
-  cell: [79.1, 79.1, 38.4, 90, 90, 90]
+  cell: [%g, %g, %g, 90, 90, 90]
   symmetry: P43212
   find_orientation: yes
   spots: closed
@@ -96,14 +100,17 @@ def write_geometry(path, pixels, d_min, displaced):
         json.dump(content, out, indent=1)
 
 
-def crystals(random, count, sampled, cell=CELL, brightness=1):
+def crystals(random, count, way, cell=CELL, brightness=1):
     """Lines of a list of shots."""
     for _ in range(count):
+        if way == "plain":
+            yield "fluence=%.5g" % (60 * brightness * FLUENCE * np.exp(random.normal(0, 0.5)))
+            continue
         a, c = np.array(cell) * (1 + random.normal(0, 0.0005, 2))
         line = "cell=[%.4f, %.4f, %.4f, 90, 90, 90] cells=[%d, %d, %d]" % ((a, a, c) + tuple(
             np.maximum(random.normal([30, 30, 60], [6, 6, 12]), [12, 12, 24])))
         spread, bend = random.gamma(8, 0.008), random.normal(0, 0.6, 3)  # degree; mrad
-        if sampled:
+        if way == "sampled":
             line += " mosaic_spread=%.4f mosaic_seed=%d" % (spread / 0.496, random.integers(1, 1000000))
         else:
             line += " mosaic_rms=%.4f strain_rms=%.6f mode1=[0, %.3f, %.3f, %.3f, 0, %.3f, %.3f, %.3f, 0]" % (
@@ -120,31 +127,40 @@ def spectrum(beam, shot):
     return np.array([[np.average(x[p], weights=w[p]), w[p].sum() / w.sum()] for p in parts])
 
 
-def known_to_experimenters(path, random):
+def known_to_experimenters(path, random, way):
     """Of each shot: image; spectrum; mean wavelength; orientation, nearly."""
     with h5py.File(path) as file:
         for i, angles in enumerate(file["entry/shots/misset"]):
+            misset = "model.misset=[%.5f, %.5f, %.5f]" % tuple(angles + random.normal(0, 0.05, 3))
+            if way == "plain":
+                yield "%s#%d" % (path, i + 1), "", "", misset
+                continue
             channels = spectrum(file["entry/instrument/beam"], i)
             name = "spectra/%s_%05d.txt" % (path[:-3], i + 1)
             np.savetxt(name, channels, fmt="%.7f %.5f")
             yield ("%s#%d" % (path, i + 1), "model.spectrum=%s" % name, "model.wavelength=%.6f" % np.average(channels[:, 0], weights=channels[:, 1]),
-                   "model.misset=[%.5f, %.5f, %.5f]" % tuple(angles + random.normal(0, 0.05, 3)))
+                   misset)
 
 
 def render(arguments, path, lines, truth, seed, *more):
     with open("list.tmp", "w") as out:
         out.write("\n".join(lines) + "\n")
     command = [arguments.program, "sim", "-expt", "true.expt", "-hkl", truth, "-nointerpolate", "--shots", "list.tmp", "-misset", "random",
-               "-cell", *"{0} {0} {1} 90 90 90".format(*CELL).split(), "-N", 30, "-gauss_xtal", "-sase", WIDTH, 2 * SPIKE if arguments.sampled else SPIKE, "-water", WATER, "-polar", 1, "-fluence", FLUENCE,
+               "-cell", *"{0} {0} {1} 90 90 90".format(*CELL).split(), "-gauss_xtal", "-water", WATER / (4 if arguments.way == "plain" else 1), "-polar", 1, "-fluence", FLUENCE,
                "-noisefile", path, "-bits", 16, "-adc", 0, "-seed", seed, "--threads", arguments.threads, "--quiet", "-noreflections", *more]
-    command += ["-mosaic_domains", 12] if arguments.sampled else ["-spots", "closed", "-divergence_rms", 0.5, 0.3, "-footprint_rms", 0.003]
+    if arguments.way == "plain":
+        command += ["-N", 12, "-spots", "closed", "-mosaic_rms", 0.12, "-bandwidth_rms", 0.002]
+    elif arguments.way == "sampled":
+        command += ["-N", 30, "-mosaic_domains", 12, "-sase", 0.01, 0.004]
+    else:
+        command += ["-N", 30, "-spots", "closed", "-sase", 0.01, 0.002, "-divergence_rms", 0.5, 0.3, "-footprint_rms", 0.003]
     subprocess.run([str(part) for part in command], check=True)
     os.remove("list.tmp")
 
 
 def render_wrong(a, kind, count, number, f, random):
     path, seed = "wrong_%s.h5" % kind, 100 + WRONG.index(kind)
-    lines = crystals(random, count, a.sampled, (70, 45) if kind == "lattice" else CELL, 300 if kind == "saturated" else 1)
+    lines = crystals(random, count, a.way, (70, 45) if kind == "lattice" else CELL, 300 if kind == "saturated" else 1)
     if kind in ("crystal", "hand", "blank"):
         other = intensities(a.d_min, 20)[1] if kind == "crystal" else 1e-3 * f if kind == "blank" else f
         write("other.hkl", number, other, a.d_min, kind == "hand")
@@ -159,7 +175,7 @@ def main():
     parser.add_argument("--shots", type=int, default=2000)
     parser.add_argument("--pixels", type=int, default=1024)
     parser.add_argument("--bad", type=float, default=0)
-    parser.add_argument("--sampled", action="store_true")
+    parser.add_argument("--way", choices=("closed", "sampled", "plain"), default="closed")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--d-min", type=float, default=2)
@@ -171,19 +187,19 @@ def main():
     number, f = intensities(a.d_min)
     np.savetxt("truth.hkl", np.column_stack([representative(number), f]), fmt="%d %d %d %.4f")
     write("sphere.hkl", number, f, a.d_min)
-    write_geometry("true.expt", a.pixels, a.d_min, True)
+    write_geometry("true.expt", a.pixels, a.d_min, a.way != "plain")
     write_geometry("nominal.expt", a.pixels, a.d_min, False)
     paths, wrong = ["counts.h5"], round(a.shots * a.bad / len(WRONG))
-    render(a, paths[0], crystals(random, a.shots - wrong * len(WRONG), a.sampled), "sphere.hkl", a.seed)
+    render(a, paths[0], crystals(random, a.shots - wrong * len(WRONG), a.way), "sphere.hkl", a.seed)
     paths += [render_wrong(a, kind, wrong, number, f, random) for kind in WRONG if wrong]
-    shots = [shot for path in paths for shot in known_to_experimenters(path, random)]
+    shots = [shot for path in paths for shot in known_to_experimenters(path, random, a.way)]
     if wrong:
         random.shuffle(shots)
     for name, parts in (("shots.txt", (0, 1)), ("mean.txt", (0, 2)), ("near.txt", (0, 1, 3))):
         with open(name, "w") as out:
             out.write("".join(" ".join(shot[i] for i in parts) + "\n" for shot in shots))
     with open("free.yaml", "w") as out:
-        out.write(CONFIGURATION)
+        out.write(CONFIGURATION % (CELL[0], *CELL))
 
 
 main()

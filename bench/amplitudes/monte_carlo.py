@@ -17,8 +17,6 @@ import numpy as np
 
 from symmetry import absent, sphere, unique
 
-WINDOW = 10  # pixels on either side
-
 
 class Detector:
     """Panels of a list, one below the other in the image."""
@@ -51,15 +49,17 @@ def predicted(hkl, ub, wavelength, band):
 
 def box_sums(image, detector, panel, place, radius):
     """Counts less background, and which boxes are whole."""
+    outer = 2 * radius + 1
+    window = int(outer + 1)
     fast, slow = np.floor(place).astype(int).T
-    whole = (fast >= WINDOW) & (slow >= WINDOW) & (fast < detector.size[0] - WINDOW) & (slow < detector.size[1] - WINDOW)
+    whole = (fast >= window) & (slow >= window) & (fast < detector.size[0] - window) & (slow < detector.size[1] - window)
     fast, slow, place = fast[whole], slow[whole], place[whole]
-    step = np.arange(-WINDOW, WINDOW + 1)
+    step = np.arange(-window, window + 1)
     rows = (panel[whole] * detector.size[1] + slow)[:, None, None] + step[None, :, None]
     columns = fast[:, None, None] + step[None, None, :]
     pixels = image[rows, columns].astype(float)
     far = np.hypot(columns + 0.5 - place[:, 0, None, None], step[None, :, None] + slow[:, None, None] + 0.5 - place[:, 1, None, None])
-    inside, ring = far < radius, (far > radius + 1) & (far < max(radius + 4, 9))
+    inside, ring = far < radius, (far > radius + 1) & (far < outer)
     background = np.nanmedian(np.where(ring, pixels, np.nan), axis=(1, 2))
     mean = np.nanmean(np.where(ring & (abs(pixels - background[:, None, None]) < 4 * np.sqrt(background[:, None, None] + 1)), pixels, np.nan), axis=(1, 2))
     good = (pixels < 65000).all((1, 2))
@@ -67,6 +67,8 @@ def box_sums(image, detector, panel, place, radius):
 
 
 def mean_wavelength(beam, shot):
+    if "incident_wavelength_1Dspectrum" not in beam:
+        return beam["incident_wavelength"][0]
     wavelength = beam["incident_wavelength_1Dspectrum"]
     return np.average(wavelength[shot if len(wavelength) > 1 else 0], weights=beam["incident_wavelength_1Dspectrum_weights"][shot])
 

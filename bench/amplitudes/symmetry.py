@@ -1,7 +1,9 @@
 """Indices of P43212 (Laue class 4/mmm): asymmetric unit with Bijvoet mates apart, absences, resolution."""
+import os
+
 import numpy as np
 
-CELL = (79.1, 38.4)  # a = b, c (A)
+CELL = tuple(float(x) for x in os.environ.get("AMPLITUDES_CELL", "79.1,38.4").split(","))  # a = b, c (A)
 # rotations of 422 on x, y, z; on indices they act transposed, which is the same set
 ROTATIONS = np.array([np.diag(d) for d in ((1, 1, 1), (-1, -1, 1), (1, -1, -1), (-1, 1, -1))]
                      + [[[0, 1, 0], [1, 0, 0], [0, 0, -1]], [[0, -1, 0], [-1, 0, 0], [0, 0, -1]],

@@ -99,7 +99,7 @@ class Table:
         return self.run(".", self.a.program, "fit", "set/%s.yaml" % name, "--output", name, "--threads", self.a.threads, "--no-report", "--resume")
 
     def make(self, way, n):
-        out = "%s_%d.%s" % (way, n, "npz" if way == "boxes" else "mtz")
+        out = "%s_%d.%s" % (way, n, {"boxes": "npz", "dials": "mtz"}.get(way, "hkl"))
         if not os.path.exists(out):
             done, seconds = getattr(self, way)(n, out) if way in ("boxes", "dials") else self.fit(way, n, out)
             if done and os.path.exists(out):

@@ -2,8 +2,8 @@
 
 usage: truth.py TRUTH.hkl NAME=MERGED ... [--shells 8] [--json FILE]
 
-MERGED is an .npz of monte_carlo.py, an .mtz (I(+), SIGI(+) ...; python3-gemmi), or lines h k l I sigma. A scale and a B factor
-are fitted to each, in place of those that no set of shots knows.
+MERGED is an .npz of monte_carlo.py, an .mtz (I(+), SIGI(+) ...; python3-gemmi), or lines: those of dualbragg fit (PREFIX.hkl),
+or h k l I sigma. A scale and a B factor are fitted to each, in place of those that no set of shots knows.
 
 R       sum |F - F(true)| / sum F(true), F the root of I, 0 where I < 0
 CC      correlation of I with the truth, within each shell; all: of F
@@ -35,7 +35,7 @@ def read_mtz(path):
     parts = []
     for sign, mate in (("(+)", 1), ("(-)", -1)):
         value = column["I" + sign]
-        halves = [column.get(name % sign, np.full(len(value), np.nan)) for name in ("I_HALF1%s", "I_HALF2%s")]
+        halves = [column.get(name % sign, np.full(len(value), np.nan)) for name in ("IHALF1%s", "IHALF2%s")]
         count = column.get("N" + sign, np.ones(len(value)))
         here = np.isfinite(value)
         if mate < 0:  # centric ones have no mate
@@ -52,6 +52,8 @@ def read(path):
     if path.endswith(".mtz"):
         return read_mtz(path)
     lines = np.loadtxt(path)
+    if lines.shape[1] >= 10:
+        return [unique(lines[:, :3].astype(int))[0], *lines[:, 5:10].T]
     nothing = np.full(len(lines), np.nan)
     return [unique(lines[:, :3].astype(int))[0], lines[:, 3], lines[:, 4], np.ones(len(lines)), nothing, nothing]
 
