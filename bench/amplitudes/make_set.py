@@ -3,9 +3,9 @@
 usage: make_set.py DUALBRAGG FOLDER [--shots 2000] [--pixels 1024] [--bad 0.3] [--way closed|sampled|plain]
                    [--seed 1] [--threads 1] [--d-min 2]
 
-Each shot has an orientation, spectrum (1 % wide, with spikes of a fifth of it), brightness, cell, block size, mosaic spread, strain and bend of
-its own. The detector has 16 panels that are displaced by about a pixel and turned by 0.05 degree. Counts have photon noise and
-the scattering of water.
+Each shot has an orientation, spectrum (1 % wide, with spikes of a fifth of it), brightness, cell, block size, mosaic spread,
+strain and bend of its own. The detector has 16 panels that are displaced by about a pixel and turned by 0.05 degree. Counts have
+photon noise and the scattering of water.
 
 --way sampled: spots are sums over twelve domains, each turned by itself, and twenty wavelengths. --way plain: crystals that differ
 in orientation and brightness alone, one wavelength with a narrow band, panels in their places.
@@ -84,7 +84,8 @@ def panels(random, pixels, d_min, displaced):
             yield {"name": "p%d%d" % (row, column), "type": "SENSOR_PAD", "fast_axis": list(fast), "slow_axis": list(slow),
                    "origin": list(middle - (fast + slow) * size * edge / 2), "raw_image_offset": [0, (4 * row + column) * size],
                    "image_size": [size, size], "pixel_size": [edge, edge], "trusted_range": [0, 65534], "thickness": 0,
-                   "material": "", "mu": 0, "gain": 1, "pedestal": 0, "mask": [], "identifier": "", "px_mm_strategy": {"type": "SimplePxMmStrategy"}}
+                   "material": "", "mu": 0, "gain": 1, "pedestal": 0, "mask": [], "identifier": "",
+                   "px_mm_strategy": {"type": "SimplePxMmStrategy"}}
 
 
 def write_geometry(path, pixels, d_min, displaced):
@@ -138,8 +139,8 @@ def known_to_experimenters(path, random, way):
             channels = spectrum(file["entry/instrument/beam"], i)
             name = "spectra/%s_%05d.txt" % (path[:-3], i + 1)
             np.savetxt(name, channels, fmt="%.7f %.5f")
-            yield ("%s#%d" % (path, i + 1), "model.spectrum=%s" % name, "model.wavelength=%.6f" % np.average(channels[:, 0], weights=channels[:, 1]),
-                   misset)
+            mean = np.average(channels[:, 0], weights=channels[:, 1])
+            yield "%s#%d" % (path, i + 1), "model.spectrum=%s" % name, "model.wavelength=%.6f" % mean, misset
 
 
 def render(arguments, path, lines, truth, seed, *more):
