@@ -44,31 +44,14 @@ static double brightest_peak(const db_predicted_spots *list) {
     return isfinite(brightest) ? brightest : 0;
 }
 
-static int compare_numbers(const void *first, const void *second) {
-    const double a = *(const double *)first, b = *(const double *)second;
-    return (a > b) - (a < b);
-}
-
-/* So many that a sub-pixel is well described as a Gaussian in all but the sharpest spots: off by
- * 1/(960 x 1.25^4), 0.04 % of the peak along each axis. */
 static db_status choose_oversample(const run *r, const db_predicted_spots *list) {
-    enum { MOST = 4 };
-    const double enough = 1.25; /* standard deviations of spots in sub-pixels */
+    double narrow;
     if (r->settings->setup.oversample || list->count == 0) return DB_OK;
-    double *const width = malloc(list->count * sizeof *width);
-    if (!width) return DB_ERROR_MEMORY;
-    for (size_t i = 0; i < list->count; i++) {
-        const double *const v = list->spot[i].covariance;
-        width[i] = sqrt(fmax(0.5 * (v[0] + v[1]) - hypot(0.5 * (v[0] - v[1]), v[2]), 0));
-    }
-    qsort(width, list->count, sizeof *width, compare_numbers);
-    const double narrow = width[list->count / 10];
-    free(width);
-    const int chosen = enough < MOST * narrow ? (int)ceil(enough / narrow) : MOST;
-    r->experiment->oversample = chosen;
-    if (chosen > 1)
+    DB_TRY(db_spots_oversample(r->context, list, DB_SPOT_SHAPE_ERROR, &r->experiment->oversample,
+                               &narrow));
+    if (r->experiment->oversample > 1)
         note(r, "auto-selected %d-fold oversampling: spots are as narrow as %.2g pixels rms",
-             chosen, narrow);
+             r->experiment->oversample, narrow);
     return DB_OK;
 }
 
