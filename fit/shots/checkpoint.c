@@ -187,7 +187,7 @@ static db_status agree_and_write(db_shots *all, db_status own, const db_joint_lo
 
 db_status db_checkpoint_begin(db_shots *all) {
     if (!all->checkpoint || all->checkpoint->file >= 0) return DB_OK;
-    return agree_and_write(all, db_parts_begin(all, 0), NULL);
+    return agree_and_write(all, db_parts_begin(all, 0, 0), NULL);
 }
 
 /* Numbers of the best points of a joint stage; 0: there are none. */
@@ -203,7 +203,8 @@ db_status db_checkpoint_commit(db_shots *all, const db_joint_log *log) {
     const size_t sets = all->checkpoint->sets;
     all->checkpoint->set = NULL;
     all->checkpoint->sets = 0;
-    const db_status status = agree_and_write(all, db_parts_begin(all, point_size(all, log)), log);
+    const db_status status =
+        agree_and_write(all, db_parts_begin(all, 1, point_size(all, log)), log);
     if (status == DB_OK) db_parts_remove(all, old, sets);
     free(old);
     return status;

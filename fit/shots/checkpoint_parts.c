@@ -131,9 +131,8 @@ static db_part_set *add_set(db_checkpoint *c) {
     return &c->set[c->sets++];
 }
 
-db_status db_parts_begin(db_shots *all, size_t point) {
+db_status db_parts_begin(db_shots *all, int whole, size_t point) {
     db_checkpoint *const c = all->checkpoint;
-    const int holds_all = c->sets == 0;
     char path[DB_PART_PATH_SIZE];
     db_part_set *const set = add_set(c);
     if (!set) return db_fail_memory(all->context, "the checkpoint");
@@ -147,7 +146,7 @@ db_status db_parts_begin(db_shots *all, size_t point) {
         return db_fail(all->context, DB_ERROR_FILE, "%s: cannot be created: %s", path,
                        strerror(errno));
     DB_TRY(append_head(all));
-    for (size_t i = 0; i < all->count && holds_all; i++)
+    for (size_t i = 0; i < all->count && whole; i++)
         if (all->state[i].adopted) DB_TRY(append_shot(all, all->context, i, point));
     return DB_OK;
 }

@@ -35,9 +35,9 @@ struct db_checkpoint {
     size_t point;           /* numbers of a best point in records; 0: they have none */
 };
 
-/* Begins a set: each process creates its part, which has all shots that it has adopted if there is no other
- * set. point: numbers of the best point of each; 0: these are not kept. */
-db_status db_parts_begin(db_shots *all, size_t point);
+/* Begins a set: each process creates its part. whole: it has all shots that the process works on. point:
+ * numbers of the best point of each; 0: these are not kept. */
+db_status db_parts_begin(db_shots *all, int whole, size_t point);
 void db_parts_close(db_checkpoint *checkpoint);
 
 /* Removes the files of sets of this checkpoint; each process its share. */

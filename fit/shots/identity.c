@@ -8,6 +8,7 @@
 #include "fit/config/listed_experiment.h"
 #include "base/text_stream.h"
 #include "base/file_content.h"
+#include "base/file_stamp.h"
 #include "base/md5.h"
 
 #include <stdlib.h>
@@ -50,6 +51,50 @@ static db_status read_listed(db_context *context, const db_fit_config *config,
     return status;
 }
 
+/* Digests of the last files: all shots of a list of experiments name that one, whose size grows with their
+ * number. */
+typedef struct kept_digest {
+    char path[DB_FIT_PATH_SIZE];
+    db_file_stamp stamp;
+    char digest[DB_MD5_TEXT_SIZE];
+} kept_digest;
+enum { KEPT = 8 };
+static kept_digest kept[KEPT];
+
+/* Finds the digest of a file in a state, or keeps it; 0: it is not there. */
+static int look_up(const char *path, const db_file_stamp *stamp, char digest[DB_MD5_TEXT_SIZE],
+                   int keeps) {
+    static size_t next;
+    int found = 0;
+#pragma omp critical(db_identity_kept)
+    {
+        for (size_t i = 0; i < KEPT && !keeps && !found; i++) {
+            if (strcmp(kept[i].path, path) != 0 || !db_file_stamp_same(&kept[i].stamp, stamp))
+                continue;
+            memcpy(digest, kept[i].digest, sizeof kept[i].digest);
+            found = 1;
+        }
+        if (keeps && strlen(path) < sizeof kept->path) {
+            kept_digest *const at = &kept[next++ % KEPT];
+            strcpy(at->path, path);
+            at->stamp = *stamp;
+            memcpy(at->digest, digest, sizeof at->digest);
+        }
+    }
+    return found;
+}
+
+static db_status digest_of_shared_file(db_context *context, const char *path,
+                                       char digest[DB_MD5_TEXT_SIZE]) {
+    db_file_stamp stamp, after;
+    const int certain = db_file_stamp_take(path, &stamp);
+    if (certain && look_up(path, &stamp, digest, 0)) return DB_OK;
+    DB_TRY(digest_of_file(context, path, digest));
+    if (certain && db_file_stamp_take(path, &after) && db_file_stamp_same(&stamp, &after))
+        look_up(path, &stamp, digest, 1);
+    return DB_OK;
+}
+
 /* The pixels of one image of a file that holds many; else the file as it is. */
 static db_status digest_of_image(db_context *context, const db_fit_config *config,
                                  char digest[DB_MD5_TEXT_SIZE]) {
@@ -77,7 +122,7 @@ static db_status print_files(db_context *context, const db_fit_config *config,
             if (!is_input(config, key)) continue;
             const char *const name = file_name(config, key);
             if (common && strcmp(name, file_name(common, key)) == 0) continue;
-            DB_TRY(digest_of_file(context, name, digest));
+            DB_TRY(digest_of_shared_file(context, name, digest));
             fprintf(stream, "  content of %s: %s\n", name, digest);
         }
     }

@@ -1,0 +1,97 @@
+#!/bin/sh
+# Many shots as tasks of a job array, and what is left of them put together; a full disk; a shot that vanishes.
+set -eu
+. "$SOURCE_DIR/tests/support/refinement"
+result() { grep -v '"seconds"\|"date"\|"command"' "$1"; }
+
+mkdir images
+for number in 1 2 3; do
+    "$DUALBRAGG" sim -cell 40 55 70 90 90 90 -N 14 -gauss_xtal -default_F 1e6 -fluence 3e19 -lambda 1 -distance 100 -detpixels 400 \
+        -pixel 0.2 -oversample 1 -mosaic 0.1 -mosaic_domains 5 -misset ${number}0 20 30 -water 30 -seed $number \
+        -noisefile images/shot_$number.img > /dev/null
+    echo "images/shot_$number.img model.misset=[${number}0.06, 20.05, 30.04]" >> shots.txt
+done
+echo images/missing.img >> shots.txt
+cat > joint.yaml << 'END'
+model: {cell: [40, 55, 70, 90, 90, 90], shape: gauss, cells: [12, 12, 12], mosaic_spread: 0.1, mosaic_domains: 5,
+        oversample: 1, distance: 100.2}
+refine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}, distance: {range: 2}, beam_fast: {range: 1}}
+data: {shoebox_half_width: 5, model_error: 0, min_strong_reflections: 10}
+stages:
+  - {name: own, refine: [misset_x, misset_y, misset_z], tolerance: 1e-3, step: 0.1}
+  - {name: joint, refine: [misset_x, misset_y, misset_z, distance, beam_fast], tolerance: 1e-5}
+shots: {list: shots.txt}
+END
+set -- --no-report --threads 1
+fit 0 joint.yaml --output whole "$@"
+result whole.json > expected
+
+# wrong use
+fit 2 joint.yaml --output all --array 3/2 "$@"
+grep -q "expected K/N" err || fail "task 3 of 2: $(cat err)"
+fit 2 joint.yaml --output all --array 1/2 --merge "$@"
+fit 3 joint.yaml --output all --merge "$@"
+grep -q 'all.task-1-of-N.checkpoint' err || fail "nothing to merge: $(cat err)"
+
+# one task is missing, is of another refinement, has not come to its end
+fit 0 joint.yaml --output all --array 2/2 "$@"
+grep -q 'set aside: images/missing.img' all.task-2-of-2.log || fail "the missing image is not told by its task"
+fit 3 joint.yaml --output all --merge "$@"
+grep -q '1 of 2 tasks have left no checkpoint: 1;' err || fail "a missing task: $(cat err)"
+fit 0 joint.yaml --output all --array 1/2 "$@" model.shape=square
+fit 3 joint.yaml --output all --merge "$@"
+grep -q 'all.task-1-of-2.checkpoint: is of another refinement: model.shape (gauss here, square in it)' err ||
+    fail "a task with another shape: $(cat err)"
+fit 0 joint.yaml --output all --array 1/2 "$@"
+part=all.task-1-of-2.checkpoint.1.0
+[ "$(wc -l < $part)" -eq 3 ] || fail "a task of two shots leaves $(cut -c1-60 $part)"
+cp $part kept
+size=$(wc -c < $part)
+head -c $((size - 100)) kept > $part # the last line is cut off
+fit 3 joint.yaml --output all --merge "$@"
+grep -q 'task 1 of 2 has not come to its end: 1 of its 2 shots are done' err || fail "an unfinished task: $(cat err)"
+fit 0 joint.yaml --output all --array 1/2 --resume "$@"
+grep -q 'goes on from the checkpoint: 1 of 4 shots' out || fail "a task begins anew: $(cat out)"
+part=all.task-2-of-2.checkpoint.1.0
+cp $part kept
+sed 's/"run":"./"run":"-/' kept > $part
+fit 3 joint.yaml --output all --merge "$@"
+grep -q "$part: is of another refinement" err || fail "a part of another run: $(cat err)"
+mv kept $part
+
+# together they give what one run does, and leave no state behind
+fit 0 joint.yaml --output all --merge "$@"
+result all.json | cmp -s - expected || fail "merged: $(result all.json | diff - expected | head -5)"
+[ -z "$(ls | grep 'all.*checkpoint' || true)" ] || fail "a merged run leaves $(ls | grep checkpoint)"
+
+# a disk without room: the run ends with the name of the file, and goes on to the same result
+case ${CFLAGS-} in
+*sanitize=thread*) sizes= ;; # the sanitizer itself does not live with a limit
+*) sizes="1 4" ;;
+esac
+for blocks in $sizes; do
+    {
+        status=0
+        (ulimit -f $blocks && trap '' XFSZ && exec "$DUALBRAGG" fit joint.yaml --output full "$@") 2>&1 > /dev/null || status=$?
+        echo "status $status"
+    } | cat > err
+    grep -q '^status 3$' err || fail "no room for $blocks blocks: $(cat err)"
+    grep -q 'full.checkpoint.*: cannot\|scratch file.*: cannot' err || fail "what could not be written is not named: $(cat err)"
+done
+fit 0 joint.yaml --output full --resume "$@"
+result full.json | cmp -s - expected || fail "after a full disk: $(result full.json | diff - expected | head -5)"
+
+# a shot that vanishes before a joint stage goes on
+"$DUALBRAGG" fit joint.yaml --output cut "$@" > out 2> err &
+running=$!
+while kill -0 $running 2> /dev/null && ! grep -q '"joint":' cut.checkpoint 2> /dev/null; do sleep 0.01; done
+kill -9 $running || fail "the run had ended before it could be killed"
+wait $running 2> /dev/null || true
+mv images/shot_2.img kept.img
+fit 3 joint.yaml --output cut --resume "$@"
+grep -q 'shot 2, images/shot_2.img, which cannot be read any more' err || fail "a vanished shot: $(cat err)"
+mv kept.img images/shot_2.img
+fit 0 joint.yaml --output cut --resume "$@"
+result cut.json | cmp -s - expected || fail "after a vanished shot: $(result cut.json | diff - expected | head -5)"
+
+[ $failures -eq 0 ]

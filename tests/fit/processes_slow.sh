@@ -1,0 +1,96 @@
+#!/bin/sh
+# Several processes: one is killed, or asked to end; with another number of processes the run goes on to the same result.
+set -eu
+. "$SOURCE_DIR/tests/support/refinement"
+"$DUALBRAGG" --version | grep -q MPI && command -v mpirun > /dev/null || {
+    echo "without MPI"
+    exit 77
+}
+result() { grep -v '"seconds"\|"date"\|"command"' "$1"; }
+interruptible="env --default-signal=INT" # which a shell has background jobs ignore
+mpi="env ASAN_OPTIONS=detect_leaks=0 mpirun --allow-run-as-root --oversubscribe --quiet"
+
+mkdir images
+number=0
+while [ $number -lt 10 ]; do
+    number=$((number + 1))
+    x=$((number * 37 % 90)) y=$((number * 11 % 30)) z=$((number * 53 % 90))
+    "$DUALBRAGG" sim -cell 40 55 70 90 90 90 -N 14 -gauss_xtal -default_F 1e6 -fluence 3e19 -lambda 1 -distance 100 -detpixels 400 \
+        -pixel 0.2 -oversample 1 -mosaic 0.1 -mosaic_domains 5 -misset $x $y $z -water 30 -seed $number \
+        -noisefile images/shot_$number.img > /dev/null
+    echo "images/shot_$number.img model.misset=[$x.06, $y.05, $z.04]" >> shots.txt
+done
+echo images/missing.img >> shots.txt
+cat > joint.yaml << 'END'
+model: {cell: [40, 55, 70, 90, 90, 90], shape: gauss, cells: [12, 12, 12], mosaic_spread: 0.1, mosaic_domains: 5,
+        oversample: 1, distance: 100.2}
+refine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}, Na: {min: 3, max: 60}, Nb: {follows: Na},
+         Nc: {follows: Na}, distance: {range: 2}, beam_fast: {range: 1}, beam_slow: {range: 1}}
+data: {shoebox_half_width: 5, model_error: 0, min_strong_reflections: 10}
+shots: {list: shots.txt}
+END
+set -- --no-report --threads 1
+fit 0 joint.yaml --output whole "$@"
+result whole.json > expected
+
+# PREFIX PROCESSES: goes on, to the same result
+goes_on() {
+    prefix=$1 processes=$2
+    shift 2
+    status=0
+    $mpi -n "$processes" "$DUALBRAGG" fit joint.yaml --output "$prefix" --resume "$@" > out 2> err < /dev/null || status=$?
+    [ $status -eq 0 ] || fail "$prefix goes on with $processes processes: exit status $status: $(cat err)"
+    result "$prefix.json" | cmp -s - expected || fail "$prefix: $(result "$prefix.json" | diff - expected | head -5)"
+    [ -z "$(ls | grep "$prefix.*checkpoint" || true)" ] || fail "$prefix leaves $(ls | grep checkpoint)"
+}
+
+for processes in 1 2 3 5; do
+    status=0
+    $mpi -n $processes "$DUALBRAGG" fit joint.yaml --output all "$@" > out 2> err < /dev/null || status=$?
+    [ $status -eq 0 ] || fail "$processes processes: exit status $status: $(cat err)"
+    result all.json | cmp -s - expected || fail "$processes processes: $(result all.json | diff - expected | head -5)"
+    [ "$(ls all_shots | wc -l)" -eq 20 ] || fail "$processes processes write $(ls all_shots | wc -l) files of models"
+done
+
+# kill SIGNAL, when a text is in a file, of rank 2 of 3
+stop_at() { # PREFIX SIGNAL TEXT FILE
+    prefix=$1 signal=$2 text=$3 file=$4
+    shift 4
+    $interruptible $mpi -n 3 sh -c 'echo $$ > pid.$OMPI_COMM_WORLD_RANK; exec "$0" "$@"' "$DUALBRAGG" fit joint.yaml --output "$prefix" "$@" \
+        > out 2> err < /dev/null &
+    running=$!
+    while kill -0 $running 2> /dev/null && ! cat $file 2> /dev/null | grep -q "$text"; do sleep 0.01; done
+    kill -"$signal" "$(cat pid.2)" || fail "$prefix had ended before it could be stopped"
+    status=0
+    wait $running || status=$?
+    [ $status -ne 0 ] || fail "$prefix: exit status 0"
+    [ -s "$prefix.checkpoint" ] || fail "$prefix leaves no checkpoint: $(cat err)"
+}
+stop_at early KILL '"shot":' 'early.checkpoint.1.*' "$@"
+[ ! -e early.json ] || fail "a run whose process was killed wrote results"
+goes_on early 2 "$@"
+stop_at late KILL '"joint":' late.checkpoint "$@"
+goes_on late 4 "$@"
+stop_at asked INT '"joint":' asked.checkpoint "$@"
+grep -q 'cancelled in stage' asked.log || fail "asked to end: $(cat err)"
+grep -q '"shot": "images/shot_10\|shot_10' asked_shots.txt || fail "asked to end: no models"
+goes_on asked 1 "$@"
+stop_at soon INT '"shot":' 'soon.checkpoint.1.*' "$@"
+goes_on soon 5 "$@"
+
+# the joint stages of tasks by several processes
+for task in 1 2 3; do fit 0 joint.yaml --output tasks --array $task/3 "$@"; done
+status=0
+$mpi -n 3 "$DUALBRAGG" fit joint.yaml --output tasks --merge "$@" > out 2> err < /dev/null || status=$?
+[ $status -eq 0 ] || fail "three processes merge: exit status $status: $(cat err)"
+result tasks.json | cmp -s - expected || fail "three processes merge: $(result tasks.json | diff - expected | head -5)"
+
+# one of several processes has no room: all end with its message
+status=0
+$mpi -n 2 sh -c 'trap "" XFSZ; [ $OMPI_COMM_WORLD_RANK -eq 0 ] || ulimit -f 1; exec "$0" "$@"' "$DUALBRAGG" fit joint.yaml --output full "$@" \
+    2> err < /dev/null > out || status=$?
+[ $status -eq 3 ] || fail "no room for one process: exit status $status: $(cat err)"
+grep -q 'full.checkpoint.1.1: cannot be written\|scratch file of' err || fail "no room for one process: $(cat err)"
+goes_on full 2 "$@"
+
+[ $failures -eq 0 ]
