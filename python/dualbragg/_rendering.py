@@ -78,16 +78,22 @@ class Rendering:
         return images.reshape(-1, *self.shape)
 
     def _many(self, values):
-        """Shots at rows of values, for the batch; None: one, or with structure factors of their own."""
-        rows = self._rows(values)
-        if len(rows) < 2 or self.amplitudes is not None:
+        """Shots at rows of values, for the batch; None: one, or with structure factors of their own each."""
+        rows, split = self._rows(values), len(self.plan.names)
+        if len(rows) < 2 or (rows[1:, split:] != rows[0, split:]).any():
             return None
         if self._batch is None:
             self._batch = Batch(self.given, self.plan.names, dtype=self.plan.dtype, **self.keywords)
+            if self.amplitudes is not None:
+                self._batch.share(self.amplitudes)
+        if self.amplitudes is not None:
+            self._check_amplitudes(rows[0, split:])
+            self.amplitudes.put(self.experiment, rows[0, split:])
+            self._batch.update(self.experiment)
         while len(self._shots) < len(rows):
             self._shots.append(self.given.without_list())
         for shot, row in zip(self._shots, rows):
-            shot.set_values(self.plan.names, self._numbers, row.tolist())
+            shot.set_values(self.plan.names, self._numbers, row[:split].tolist())
         return self._shots[:len(rows)]
 
     def new(self, values):
@@ -126,8 +132,14 @@ class Rendering:
         with self._lock:
             shots = self._many(values)
             self._turn(stream)
-            if shots:
+            split = len(self.plan.names)
+            if shots and self.amplitudes is None:
                 gradient.reshape(-1, self.count)[:] = self._batch.vjp(shots, self._images(cotangent))
+                return gradient
+            if shots:
+                found = self._batch.vjp_all(shots, self._images(cotangent))
+                gradient.reshape(-1, self.count)[:, :split] = found.parameters
+                gradient.reshape(-1, self.count)[:, split:] = found.amplitudes
                 return gradient
             for row, image, out in zip(self._rows(values), self._images(cotangent),
                                        self._rows(gradient)):
@@ -135,7 +147,6 @@ class Rendering:
                     out[:] = self._at(row).vjp(image)
                 else:
                     found = self._at(row).vjp_all(image)
-                    split = len(self.plan.names)
                     if split:
                         out[:split] = found.parameters
                     out[split:] = found.amplitudes
@@ -146,8 +157,10 @@ class Rendering:
             shots = self._many(values)
             self._turn(stream)
             if shots:
-                self._batch.jvp(shots, self._rows(direction), self._unused(len(shots), stream),
-                                self._images(images))
+                along, split = self._rows(direction), len(self.plan.names)
+                own = None if self.amplitudes is None else numpy.ascontiguousarray(along[:, split:])
+                self._batch.jvp(shots, numpy.ascontiguousarray(along[:, :split]),
+                                self._unused(len(shots), stream), self._images(images), own)
                 return images
             unused = self._unused(None, stream)
             for row, along, image in zip(self._rows(values), self._rows(direction),

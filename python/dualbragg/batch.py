@@ -31,6 +31,10 @@ class Batch(_Planned):
         self._check(lib.db_plan_batch_share_amplitudes(
             self._batch, self._shared_values(amplitudes), len(amplitudes)))
 
+    def update(self, experiment):
+        """Takes over the structure factors of an experiment, for all shots to come."""
+        self._check(lib.db_plan_batch_update(self._batch, experiment._c))
+
     @staticmethod
     def _shots(shots):
         """Pointers to shots, and a list that keeps them alive: it must live as long."""
@@ -73,6 +77,21 @@ class Batch(_Planned):
                 ffi.NULL if images is None else _rows(images, count), vectors, ffi.NULL))
         return found
 
+    def vjp_all(self, shots, cotangents):
+        """As vjp, by all structure factors, too: a Vector whose arrays have a row for each shot."""
+        c, shots = self._shots(shots)
+        count = len(shots)
+        cotangents, _ = self._cotangents(cotangents, count, None)
+        found = Vector(numpy.empty((count, len(self.names))), numpy.empty((count, self.amplitude_count)),
+                       numpy.empty((count, 1)))
+        if count:
+            vectors = ffi.new("db_plan_vector[]", count)
+            for i, vector in enumerate(vectors):
+                self._vector(Vector(*(row[i] for row in found[:3])), vector)
+            self._check(lib.db_plan_batch_vjp(self._batch, c, count, _rows(cotangents, count), ffi.NULL,
+                                              vectors, ffi.NULL))
+        return found._replace(default_F=found.default_F[:, 0])
+
     def vjp_sums(self, shots, cotangents):
         """Sums over all shots of gradients by the structure factors, which they share: a Vector."""
         c, shots = self._shots(shots)
@@ -92,19 +111,22 @@ class Batch(_Planned):
         self._apart(cotangents, images, "cotangents and out")
         return cotangents, images
 
-    def jvp(self, shots, directions, out=None, tangents=None):
+    def jvp(self, shots, directions, out=None, tangents=None, amplitudes=None):
         """Images, and their derivatives along a direction each.
 
-        directions: float64 of (shots, parameters), in their units"""
+        directions: float64 of (shots, parameters), in their units
+        amplitudes: the same of (shots, amplitudes), electrons; None: 0"""
         c, shots = self._shots(shots)
         count = len(shots)
         array(directions, "directions", (count, len(self.names)), numpy.float64)
+        if amplitudes is not None:
+            array(amplitudes, "amplitudes", (count, self.amplitude_count), numpy.float64)
         (images, given), (moved, tangents) = self._images(out, count), self._images(tangents, count, "tangents")
         self._apart(images, moved, "out and tangents")
         if count:
             vectors = ffi.new("db_plan_vector[]", count)
-            for row, vector in zip(directions, vectors):
-                self._vector(Vector(row), vector)
+            for i, vector in enumerate(vectors):
+                self._vector(Vector(directions[i], None if amplitudes is None else amplitudes[i]), vector)
             self._check(lib.db_plan_batch_jvp(self._batch, c, count, vectors, _rows(images, count),
                                               _rows(moved, count)))
         return given, tangents

@@ -179,6 +179,18 @@ class Images(unittest.TestCase):
         plan.update(e)
         expected += plan.vjp_all(cotangents[1]).amplitudes
         numpy.testing.assert_array_equal(sums.amplitudes, expected)
+        each = batch.vjp_all([e, other], cotangents)
+        numpy.testing.assert_array_equal(each.amplitudes[0], plan.vjp_all(cotangents[0]).amplitudes)
+        self.assertEqual(each.default_F.shape, (2,))
+        # other structure factors
+        e.set_amplitudes(hkl, numpy.linspace(50, 90, len(hkl)))
+        batch.update(e)
+        plan.update(e)
+        numpy.testing.assert_array_equal(batch.forward([e])[0], plan.forward())
+        along = random.normal(size=(1, batch.amplitude_count))
+        numpy.testing.assert_array_equal(
+            batch.jvp([e], numpy.empty((1, 0)), amplitudes=along)[1][0],
+            plan.jvp_all(dualbragg.Vector(amplitudes=along[0]))[1])
         for words, call in (("number 1", lambda: batch.forward([e, 3])),
                             ("cotangents", lambda: batch.vjp([e], cotangents)),
                             ("shot 1", lambda: batch.forward([e, dualbragg.Experiment(

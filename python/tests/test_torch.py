@@ -27,6 +27,10 @@ CLOSED = dict(spots="closed", mosaic_rms=0.5)
 NAMES = ["cell_a", "misset_y", "distance"]
 
 
+def weighted(images):
+    return torch.linspace(-1, 2, images.numel(), dtype=images.dtype).reshape(images.shape)
+
+
 def at(*values):
     return torch.tensor(values, dtype=torch.float64, requires_grad=True)
 
@@ -127,6 +131,21 @@ class Tensors(unittest.TestCase):
         self.assertEqual(pickle.loads(pickle.dumps(render))(render.start(), F).shape, (9, 12))
         images = render(torch.tensor([[20.0], [20.1]], dtype=torch.float64), F)
         self.assertEqual(images.shape, (2, 9, 12))
+        # shots of the same structure factors are one batch, with what each by itself has
+        values = torch.tensor([[20.0], [20.1], [20.3]], dtype=torch.float64)
+        for step in (0, 3):
+            many, one = [(F.detach() + step).requires_grad_() for _ in range(2)]
+            found = render(values, many)
+            expected = torch.stack([render(v, one) for v in values])
+            self.assertTrue(torch.equal(found, expected))
+            for images in (found, expected):
+                (images * weighted(images)).sum().backward()
+            torch.testing.assert_close(many.grad, one.grad, rtol=1e-12, atol=0)
+            along = torch.linspace(-1, 1, len(F), dtype=torch.float64)
+            moved = [torch.func.jvp(f, (F.detach(),), (along,))[1] for f in (
+                lambda a: render(values, a), lambda a: torch.stack([render(v, a) for v in values]))]
+            torch.testing.assert_close(*moved, rtol=1e-10, atol=1e-12 * float(moved[0].abs().max()))
+        self.assertIsNotNone(render._rendering._batch)
         alone = dualbragg.torch.Renderer(e, amplitudes=wanted)
         self.assertEqual(alone(amplitudes=F).dtype, torch.float32)
         with self.assertRaisesRegex(dualbragg.UsageError, r"amplitudes: .*\(3,\)"):

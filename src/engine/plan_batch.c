@@ -368,6 +368,16 @@ db_status db_plan_batch_share_amplitudes(db_plan_batch *batch, const uint32_t *v
     return db_plan_share_amplitudes(batch->plan, value, count);
 }
 
+db_status db_plan_batch_update(db_plan_batch *batch, const db_experiment *experiment) {
+    DB_TRY(db_plan_update(batch->plan, experiment));
+    for (int i = 0; i < batch->worker_count; i++) {
+        worker *const own = &batch->workers[i];
+        const db_status status = db_plan_update(own->plan, experiment);
+        if (status != DB_OK) return db_fail(batch->context, status, "%s", own->context.message);
+    }
+    return DB_OK;
+}
+
 db_status db_plan_batch_set_stream(db_plan_batch *batch, db_stream_use use, void *stream) {
     return db_plan_set_stream(batch->plan, use, stream);
 }

@@ -51,6 +51,14 @@ DB_API const db_plan *db_plan_batch_plan(const db_plan_batch *batch);
 DB_API db_status db_plan_batch_share_amplitudes(db_plan_batch *batch, const uint32_t *value,
                                                 size_t count);
 
+/** Takes over an experiment's structure factors, for all shots to come; its counts and the box of its list
+ * must be those of creation.
+ *
+ * @param batch to change
+ * @param experiment has the list and default_F; its other values are not those of any shot
+ * @return as db_plan_update; after an error the batch may have the structure factors of either */
+DB_API db_status db_plan_batch_update(db_plan_batch *batch, const db_experiment *experiment);
+
 /** db_plan_set_stream for all shots, which a GPU renders one after another.
  *
  * @param batch to change
