@@ -179,19 +179,15 @@ static void weak_shots_are_brought_to_one_way(void **state) {
 /* Intensities that have the rotation themselves, and noise, do not tell ways apart. */
 static void shots_that_do_not_tell_stay_as_they_are(void **state) {
     (void)state;
-    for (int weak = 0; weak < 4; weak++) {
+    for (int weak = 0; weak < 2; weak++) {
         made_up_options options = MADE_UP_OPTIONS_INIT;
         run r;
         options.shots = 100;
-        options.each = weak % 2 ? 12 : 150;
-        if (weak > 1) options.shots = 400;
+        options.each = weak ? 12 : 150;
         options.photons = weak ? 60 : 400;
         options.twins = !weak;
         if (!begin(tetragonal, "P4", weak ? 1.6 : 2.2, &options, &r)) skip();
         resolve(&r, NULL);
-        size_t dec = 0;
-        for (size_t q = 0; q < 100; q++) dec += r.result.probability[q] > 0.95;
-        print_message("weak %d end %d decided %zu\n", weak, r.result.end, dec);
         assert_int_equal(r.result.end, DB_INDEXING_ALIKE);
         assert_int_equal(r.result.changed, 0);
         assert_int_equal(r.result.undecided, 0);
