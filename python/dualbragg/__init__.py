@@ -22,7 +22,7 @@ from .images import MeasuredImage, load
 from .orientation import Orientation, find_lattices, find_orientation
 from .plan import Plan, Vector
 from .refinement import FitResult, fit
-from .shots import ShotsResult
+from .shots import ShotsResult, remove_checkpoint
 from .spots import predict
 
 __version__ = version()
@@ -30,4 +30,4 @@ __all__ = ["Amplitudes", "Batch", "CancelledError", "DeviceError", "Error", "Exp
            "FileError", "FitResult", "InputError", "MeasuredImage", "Orientation",
            "OutOfMemoryError", "Parameter", "Plan", "ShotsResult", "UnsupportedError",
            "UsageError", "Vector", "features", "fields", "find_lattices", "find_orientation",
-           "fit", "load", "parameters", "predict", "threads", "version"]
+           "fit", "load", "parameters", "predict", "remove_checkpoint", "threads", "version"]

@@ -344,7 +344,7 @@ def fit_one(context, configuration, image, experiment, progress):
 
 
 def fit(config=None, *, image=None, experiment: Optional[Experiment] = None, progress=None,
-        device="cpu", **sections):
+        device="cpu", checkpoint=None, resume=False, scratch=None, **sections):
     """Refines parameters against a measured image, or against many (shots.list).
 
     config: name of a configuration (YAML), or a dictionary of its sections
@@ -357,6 +357,9 @@ def fit(config=None, *, image=None, experiment: Optional[Experiment] = None, pro
     progress: called after each evaluation with an Evaluation (of many shots: a ShotsEvent); what it
         returns, if true, ends the refinement with the best model so far, and an exception goes on
         from here. Ctrl-C does so, too
+    checkpoint: of many shots, name of a file that keeps how far the work is; resume: goes on from it, if it
+        is there, to the same result. Left for you to remove (dualbragg.remove_checkpoint)
+    scratch: of many shots, the folder for their pixels
 
     Returns a FitResult, or a ShotsResult of many shots: also if it did not converge or may not be
     used, which it says. What cannot be refined at all raises dualbragg.Error."""
@@ -380,7 +383,10 @@ def fit(config=None, *, image=None, experiment: Optional[Experiment] = None, pro
             raise errors.UsageError("fit: expected neither experiment nor an array as image for a "
                                     "list of shots")
         from .shots import fit_many
-        return fit_many(context, configuration, progress)
+        return fit_many(context, configuration, progress, checkpoint, resume, scratch)
+    for name, given in (("checkpoint", checkpoint), ("resume", resume or None), ("scratch", scratch)):
+        if given is not None:
+            raise errors.UsageError(f"{name}: expected a list of shots (shots.list), found one image")
     if configuration.c.config_file[0] == b"\0":
         configuration.c.config_file = b"arguments"  # what messages name
     if image is not None:

@@ -1,11 +1,14 @@
 """Refinement of many shots that share parameters."""
 
+import os
 from dataclasses import dataclass
 from typing import Dict, Optional, Tuple
 
 import numpy
 
-from ._library import Watch, check, encoded, ffi, keep_raised, lib, text
+from . import errors
+from ._library import Watch, check, encoded, ffi, keep_raised, lib, new_context, text
+from ._configuration import need_refinement
 from ._structs import numbers, value
 from .experiment import Experiment
 from .refinement import Direction, FitParameter, _history, status_name, unit_of
@@ -55,8 +58,9 @@ class ShotsResult:
         of each parameter ("misset_x", "misset_x_error")
     chi2_reduced: of the starting and the refined models, all shots in use; used, pixels, shoeboxes"""
 
-    def __init__(self, c, notices):
-        self.notices = notices
+    def __init__(self, c, notices, shots, configuration, kept):
+        self.notices, self._kept = notices, kept
+        self._c, self._list, self._configuration = c, shots, configuration
         self.status, self.reason = status_name(c.status), text(c.reason)
         names = [text(c.name[i]) for i in range(c.parameter_count)]
         shared = [i for i, n in enumerate(names) if c.shared[i]]
@@ -91,6 +95,37 @@ class ShotsResult:
             for n in names:
                 row[n], row[n + "_error"] = s.values[n], s.errors[n]
         return made
+
+    def write(self, path):
+        """Writes the result as its name ends: .json (everything) or .html (report)."""
+        ending = os.path.splitext(os.fspath(path))[1]
+        writers = {".json": "db_fit_shots_write_json", ".html": "db_fit_shots_write_html"}
+        if ending not in writers:
+            raise errors.UsageError(f"{path}: expected a name that ends in .json or .html")
+        context = new_context()
+        check(context, getattr(lib, writers[ending])(context, encoded(path), self._configuration, self._c))
+
+    def write_models(self, folder, images=False):
+        """Writes the refined model of each shot in use, as a configuration and as an experiment list of its
+        own, and shots.txt, refined.yaml (a configuration of all shots again) and refined.expt of all of
+        them, into a folder that is there. images: what the model explains of each, too, as dualbragg fit
+        --model-image does."""
+        context, name = new_context(), encoded(folder)
+        for i, shot in enumerate(self.shots):
+            if shot.experiment is None:
+                continue
+            check(context, lib.db_fit_shots_write_model(context, name, self._list, self._c, i))
+            if images:
+                check(context, lib.db_fit_shots_write_images(context, name, self._list, self._c, i))
+        listing = encoded(os.path.join(folder, "shots.txt"))
+        check(context, lib.db_fit_shots_write_list(context, listing, name, self._c))
+        check(context, lib.db_fit_shots_write_expt(
+            context, encoded(os.path.join(folder, "refined.expt")), name, self._c))
+        check(context, lib.db_fit_shots_write_yaml(
+            context, encoded(os.path.join(folder, "refined.yaml")), listing, self._configuration, self._c))
+
+    def __reduce__(self):
+        raise TypeError("a ShotsResult cannot be pickled; write('result.json') keeps it")
 
     def __str__(self):
         lines = [f"{self.status}: {self.reason}", f"{self.used} of {len(self.shots)} shots used"]
@@ -152,8 +187,16 @@ def _list_of(context, configuration):
     return ffi.gc(out[0], lambda p: lib.db_fit_shot_list_destroy(ffi.new("db_fit_shot_list **", p)))
 
 
-def fit_many(context, configuration, progress, checkpoint=None, resume=False):
+def remove_checkpoint(path):
+    """Removes a checkpoint of many shots, with all files that belong to it."""
+    need_refinement()
+    lib.db_fit_checkpoint_remove(encoded(path))
+
+
+def fit_many(context, configuration, progress, checkpoint=None, resume=False, scratch=None):
     """Refines the shots of a configuration."""
+    if resume and checkpoint is None:
+        raise errors.UsageError("resume: expected checkpoint, the file to go on from, beside it")
     shots = _list_of(context, configuration)
     source = ffi.new("db_fit_shot_source *", lib.db_fit_shot_list_source(shots))
     tied = ffi.gc(ffi.new("db_fit_config *"), lib.db_fit_config_clear)
@@ -173,12 +216,14 @@ def fit_many(context, configuration, progress, checkpoint=None, resume=False):
     options.progress = lib.take_event
     options.cancelled = ffi.addressof(lib, "pass_question")
     options.user = watch.handle
-    named = [ffi.new("char[]", encoded(p)) for p in (checkpoint,) if p is not None]
-    if named:
-        options.checkpoint, options.resume = named[0], bool(resume)
+    named = {n: ffi.new("char[]", encoded(p)) for n, p in (("checkpoint", checkpoint), ("scratch", scratch))
+             if p is not None}
+    for name, path in named.items():
+        setattr(options, name, path)
+    options.resume = bool(resume)
     out = ffi.new("db_fit_shots_result **")
     status = lib.db_fit_shots_run(context, source, settings, options, out)
     result = ffi.gc(out[0], lambda p: lib.db_fit_shots_result_destroy(
         ffi.new("db_fit_shots_result **", p)))
     watch.check(context, lib.DB_OK if out[0] != ffi.NULL else status)
-    return ShotsResult(result, [])
+    return ShotsResult(result, [], shots, config, (tied, source, configuration))

@@ -1,6 +1,7 @@
 """Refinement from Python: what goes in, what comes out, what is refused."""
 
 import math
+import json
 import os
 import signal
 import tempfile
@@ -121,12 +122,31 @@ class Fits(unittest.TestCase):
             listing = os.path.join(folder, "shots.txt")
             with open(listing, "w", encoding="utf-8") as out:
                 out.writelines(f"{n} model.matrix={n[:-4]}.mat\n" for n in names)
-            told = []
-            result = dualbragg.fit(
-                shots=dict(list=listing), progress=told.append,
+            told, again = [], []
+            kept = os.path.join(folder, "kept.checkpoint")
+            sections = dict(
+                shots=dict(list=listing),
                 model=dict(spots="closed", mosaic_rms=0.15, cells=[128, 128, 263], misset=[0.05, -0.05, 0.05]),
                 refine=dict(misset_x={}, misset_y={}, misset_z={}, cell_a=dict(shared=True)),
                 data=dict(max_shoeboxes=40), stages=[dict(name="joint", max_evaluations=8)])
+            result = dualbragg.fit(progress=told.append, checkpoint=kept, **sections)
+            resumed = dualbragg.fit(progress=again.append, checkpoint=kept, resume=True, **sections)
+            self.assertTrue(any(e.kind == "resumed" for e in again))
+            self.assertEqual(resumed.shared["cell_a"].value, result.shared["cell_a"].value)
+            dualbragg.remove_checkpoint(kept)
+            self.assertFalse([n for n in os.listdir(folder) if n.startswith("kept")])
+            result.write(os.path.join(folder, "result.json"))
+            with open(os.path.join(folder, "result.json"), encoding="utf-8") as file:
+                self.assertEqual(len(json.load(file)["shots"]), 2)
+            models = os.path.join(folder, "models")
+            os.mkdir(models)
+            result.write_models(models, images=True)
+            endings = [os.path.splitext(n)[1] for n in os.listdir(models)]
+            self.assertEqual([endings.count(e) for e in (".yaml", ".expt", ".refl", ".txt")], [3, 3, 2, 1])
+            with self.assertRaisesRegex(dualbragg.UsageError, "ends in .json or .html"):
+                result.write("result.txt")
+            with self.assertRaisesRegex(dualbragg.UsageError, "resume: expected checkpoint"):
+                dualbragg.fit(resume=True, **sections)
         self.assertEqual(result.used, 2, result.shots)
         self.assertEqual(list(result.shared), ["cell_a"])
         self.assertLess(abs(result.shared["cell_a"].value - 78), 5 * result.shared["cell_a"].error)
@@ -134,6 +154,10 @@ class Fits(unittest.TestCase):
         self.assertTrue(any(e.kind == "evaluated" for e in told))
         table = result.table
         self.assertEqual(list(table["misset_x"]), [s.values["misset_x"] for s in result.shots])
+
+    def test_checkpoints_are_of_many_shots(self):
+        with self.assertRaisesRegex(dualbragg.UsageError, "checkpoint: expected a list of shots"):
+            dualbragg.fit(image=self.counts, experiment=start_of(self.truth), refine=REFINED, checkpoint="x")
 
     def test_progress_ends_it(self):
         start = start_of(self.truth)
