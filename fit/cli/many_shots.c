@@ -14,6 +14,7 @@
 #include "cli/signals.h"
 #include "fit/cli/array_tasks.h"
 #include "fit/cli/mpi_team.h"
+#include "fit/shots/joint_stages.h"
 #include "fit/shots/shot_list.h"
 #include "fit/shots/team.h"
 
@@ -194,7 +195,8 @@ static db_status refine(many *m) {
     db_fit_settings settings;
     if (db_fit_settings_copy(m->context, &m->config->settings, &settings) != DB_OK)
         return complain(m, DB_ERROR_MEMORY);
-    if (settings.stage_count == 0) db_fit_settings_default_joint_stages(&settings);
+    const int closed = m->config->setup.spread.spots == DB_SPOTS_CLOSED;
+    if (settings.stage_count == 0) db_stages_default(m->context, closed, &settings);
     if (!(settings.gain > 0)) settings.gain = 1; /* for images that do not say */
     path_of(m, outputs[OUT_CHECKPOINT].ending, checkpoint);
     path_of(m, "", scratch);

@@ -42,17 +42,49 @@ db_status db_fit_config_copy(db_context *context, const db_fit_config *config,
     return db_fit_settings_copy(context, &config->settings, &copy->settings);
 }
 
-/* "intensity: free" or a map that names the file of known structure factors. */
+/* Intensities that shots share are those of the reflections of a space group. */
+static db_status check_joint(const db_config_reader *reader, const db_yaml_node *node,
+                             db_fit_config *config) {
+    const char *const key = db_config_sections[DB_SECTION_INTENSITY].name;
+    if (!*config->shot_list)
+        return db_config_fail(reader, node, key, "",
+                              "joint is for many shots; expected shots.list, or free");
+    if (config->series)
+        return db_config_fail(reader, node, key, "",
+                              "joint is for stills; frames of a series (shots.series) share "
+                              "intensities with free");
+    if (!*config->symmetry)
+        return db_config_fail(reader, node, key, "",
+                              "joint needs the space group as model.symmetry (P 1 if no "
+                              "reflections are equivalent)");
+    snprintf(config->settings.amplitude_group, sizeof config->settings.amplitude_group, "%s",
+             config->symmetry);
+    return DB_OK;
+}
+
+/* Intensities that shots share need the scale of each shot. */
+static db_status add_scale(const db_config_reader *reader, db_fit_config *config) {
+    db_fit_settings *const settings = &config->settings;
+    const db_fit_parameter scale = db_fit_parameter_free(DB_SCALE);
+    if (!settings->joint.wanted ||
+        db_fit_parameter_index(settings, db_fit_quantity_of(&scale)) < settings->parameter_count)
+        return DB_OK;
+    return db_fit_settings_add_parameter(reader->context, settings, &scale);
+}
+
+/* "intensity: free", "joint", or a map that names the file of known structure factors. */
 static db_status take_intensity(const db_config_reader *reader, const db_yaml_node *node,
                                 db_fit_config *config) {
     const db_config_section *const section = &db_config_sections[DB_SECTION_INTENSITY];
-    if (node->kind == DB_YAML_SCALAR && strcmp(node->text, "free") == 0) {
+    const int joint = node->kind == DB_YAML_SCALAR && strcmp(node->text, "joint") == 0;
+    if (joint || (node->kind == DB_YAML_SCALAR && strcmp(node->text, "free") == 0)) {
         config->settings.intensity = DB_FIT_FREE;
-        return DB_OK;
+        config->settings.joint.wanted = joint;
+        return joint ? check_joint(reader, node, config) : DB_OK;
     }
     if (node->kind != DB_YAML_MAP)
         return db_config_fail(reader, node, section->name, "",
-                              "expected free or {known: file.hkl}");
+                              "expected free, joint or {known: file.hkl}");
     DB_TRY(db_config_take_section(reader, section->name, section, node, config));
     snprintf(config->settings.amplitude_group, sizeof config->settings.amplitude_group, "%s",
              *config->hkl_space_group ? config->hkl_space_group : config->symmetry);
@@ -283,10 +315,10 @@ static db_status leave_open(const db_config_reader *reader, const db_yaml_node *
 
 static db_status take_sections(const db_config_reader *reader, const db_yaml_node *root,
                                db_fit_config *config) {
-    enum { OTHER_SECTIONS = 8 };
+    enum { OTHER_SECTIONS = 9 };
     static const char *const sections[OTHER_SECTIONS] = { "model",  "panel_groups", "intensity",
                                                           "refine", "starts",       "stages",
-                                                          "data",   "shots" };
+                                                          "data",   "shots",        "amplitudes" };
     const db_config_section *const top = &db_config_sections[DB_SECTION_TOP];
     for (size_t i = 0; i < root->count; i++) {
         const char *const name = root->keys[i];
@@ -302,8 +334,8 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
                                       count);
     }
     static const int tables[] = { DB_SECTION_MODEL, DB_SECTION_DATA, DB_SECTION_STARTS,
-                                  DB_SECTION_SHOTS };
-    for (int t = 0; t < 4; t++) {
+                                  DB_SECTION_SHOTS, DB_SECTION_AMPLITUDES };
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
         const db_config_section *const section = &db_config_sections[tables[t]];
         const db_yaml_node *const map = db_yaml_find(root, section->name);
         if (map) DB_TRY(db_config_take_section(reader, section->name, section, map, config));
@@ -314,6 +346,11 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
     DB_TRY(check_data(reader, root, config));
     const db_yaml_node *const intensity = db_yaml_find(root, "intensity");
     if (intensity) DB_TRY(take_intensity(reader, intensity, config));
+    const db_yaml_node *const amplitudes = db_yaml_find(root, "amplitudes");
+    if (amplitudes && !config->settings.joint.wanted)
+        return db_config_fail(
+            reader, amplitudes, "amplitudes", "",
+            "is for intensities that many shots share; expected intensity: joint");
     const db_yaml_node *const groups = db_yaml_find(root, "panel_groups");
     if (groups) DB_TRY(take_panel_groups(reader, groups, config));
     const db_yaml_node *const refine = db_yaml_find(root, "refine");
@@ -321,8 +358,11 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
         DB_TRY(db_config_take_refine(reader, refine, config));
     else
         DB_TRY(leave_open(reader, root, config));
+    DB_TRY(add_scale(reader, config));
     const db_yaml_node *const stages = db_yaml_find(root, "stages");
     if (stages) DB_TRY(db_config_take_stages(reader, stages, config));
+    if (stages && config->settings.joint.wanted)
+        DB_TRY(db_fit_add_amplitude_stage(reader->context, &config->settings));
     return DB_OK;
 }
 

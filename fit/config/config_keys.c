@@ -313,6 +313,20 @@ static const db_config_key starts_keys[] = {
         "of the first stage, at most, to try one"),
 };
 
+static const db_config_key amplitudes_keys[] = {
+    CHOICE("anomalous", IN_CONFIG(settings.joint.anomalous), no_yes, NULL, 0, NULL,
+        "yes: Bijvoet mates have intensities of their own"),
+    NUMBERS("d_min", 1, IN_CONFIG(settings.joint.dmin), (POSITIVE), "A", "what half of the detector's rim reaches, or data.dmin", "1.8",
+        "finest resolution"),
+    NUMBERS("restraint", 1, IN_CONFIG(settings.joint.restraint), (POSITIVE), "", "none", "3",
+        "each intensity is held to the mean of its resolution, within so many times that mean; reflections that no shot "
+        "shows have no intensity anyway"),
+    INTEGERS("passes", 1, IN_CONFIG(settings.joint.passes), (0, 1000), "", NULL, 0, NULL,
+        "over all shots, at most; 0: intensities of single shots are scaled and averaged, and that is all"),
+    INTEGERS("seed", 1, IN_CONFIG(settings.joint.seed), (0, 1000000), "", NULL, 0, NULL,
+        "another one, other halves of the shots"),
+};
+
 /* clang-format on */
 
 #define SECTION(section_name, text, list)                                                          \
@@ -328,6 +342,9 @@ const db_config_section db_config_sections[DB_SECTION_COUNT] = {
         SECTION("shots", "many shots refined together, instead of one image", shots_keys),
     [DB_SECTION_STARTS] =
         SECTION("starts", "several, for an orientation that is known roughly", starts_keys),
+    [DB_SECTION_AMPLITUDES] =
+        SECTION("amplitudes", "one intensity of each reflection for all shots (intensity: joint)",
+                amplitudes_keys),
 };
 const db_config_section db_refine_section = SECTION("refine", "parameters to refine", refine_keys);
 const db_config_section db_stage_section = SECTION("stages", "run one after the other", stage_keys);

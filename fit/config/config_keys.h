@@ -39,6 +39,7 @@ enum {
     DB_SECTION_DATA,
     DB_SECTION_SHOTS,
     DB_SECTION_STARTS,
+    DB_SECTION_AMPLITUDES,
     DB_SECTION_COUNT
 };
 extern const db_config_section db_config_sections[DB_SECTION_COUNT];

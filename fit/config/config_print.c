@@ -179,14 +179,32 @@ static void print_intensity(const db_fit_config *config, db_config_style style, 
         print_part(config, DB_SECTION_INTENSITY, style, stream);
         return;
     }
+    const char *const rule = config->settings.joint.wanted ? "joint" : "free";
     if (style == DB_CONFIG_PLAIN) {
-        fputs("intensity: free\n", stream);
+        fprintf(stream, "intensity: %s\n", rule);
         return;
     }
-    fputs("\n# free: each reflection's intensity is fitted to its spot; instead of free, known "
-          "structure factors:\n"
-          "intensity: free\n# intensity:\n",
-          stream);
+    fprintf(
+        stream,
+        "\n# free: each reflection's intensity is fitted to its spot; joint: many shots in the end "
+        "have one of each reflection (amplitudes); instead, known structure factors:\n"
+        "intensity: %s\n# intensity:\n",
+        rule);
+    for (size_t i = 0; i < section->count; i++) {
+        fputs("# ", stream);
+        print_line(&section->keys[i], config, NULL, "  ", style, stream);
+    }
+}
+
+/* Of use with joint intensities only. */
+static void print_amplitudes(const db_fit_config *config, db_config_style style, FILE *stream) {
+    const db_config_section *const section = &db_config_sections[DB_SECTION_AMPLITUDES];
+    if (config->settings.joint.wanted) {
+        print_part(config, DB_SECTION_AMPLITUDES, style, stream);
+        return;
+    }
+    if (style == DB_CONFIG_PLAIN) return;
+    fprintf(stream, "\n# %s:\n# %s:\n", section->help, section->name);
     for (size_t i = 0; i < section->count; i++) {
         fputs("# ", stream);
         print_line(&section->keys[i], config, NULL, "  ", style, stream);
@@ -265,4 +283,5 @@ void db_fit_config_print(const db_fit_config *config, db_config_style style, FIL
     print_part(config, DB_SECTION_DATA, style, stream);
     if (style == DB_CONFIG_PLAIN && !*config->shot_list) return;
     print_part(config, DB_SECTION_SHOTS, style, stream);
+    print_amplitudes(config, style, stream);
 }

@@ -25,4 +25,13 @@ static inline db_parameter db_quantity_parameter(db_fit_quantity quantity) {
 /* The stages used for this start when none are named. */
 void db_fit_default_stages(const db_experiment *start, db_fit_settings *settings);
 
+/* The same for spots in closed form with free intensities. */
+void db_fit_closed_stages(db_fit_settings *settings);
+
+/* Adds the stage of intensities that many shots share (db_fit_settings.joint), unless it is there:
+ * it refines all that stages before it do, and alone what free intensities would take, the scale and
+ * the temperature factor. DB_ERROR_USAGE: there are too many stages. */
+db_status db_fit_add_amplitude_stage(db_context *context, db_fit_settings *settings);
+int db_fit_is_amplitude_stage(const db_fit_settings *settings, int stage);
+
 #endif

@@ -31,6 +31,8 @@ void db_fit_settings_init(db_fit_settings *settings) {
     settings->intensity_limit = 10;
     settings->starts =
         (db_fit_starts){ .count = 1, .misset = 1, .seed = 1, .keep = 3, .evaluations = 12 };
+    settings->joint =
+        (db_fit_joint){ .anomalous = 1, .seed = 1, .passes = 16, .dmin = NAN, .restraint = NAN };
 }
 
 db_status db_fit_settings_add_parameter(db_context *context, db_fit_settings *settings,
@@ -208,7 +210,8 @@ static void add_moment_stage(db_fit_settings *settings, const char *name, stage_
 /* The same of spots in closed form with free intensities: by the moments of spots, then, if the model
  * is right but for noise, by their pixels. Otherwise the few strongest would decide, and intensities
  * that are free would leave open which part of a bent crystal is its middle. */
-static void closed_stages(db_fit_settings *settings) {
+void db_fit_closed_stages(db_fit_settings *settings) {
+    settings->stage_count = 0;
     add_moment_stage(settings, "orientation", ORIENTATION, 4.0, 3, 0, 0);
     add_moment_stage(settings, "lattice", GEOMETRY, 3.2, 2, 0, 0);
     add_moment_stage(settings, "extend", GEOMETRY, 2.5, 1.5, 0, 0);
@@ -226,7 +229,7 @@ static void closed_stages(db_fit_settings *settings) {
 void db_fit_default_stages(const db_experiment *start, db_fit_settings *settings) {
     settings->stage_count = 0;
     if (start->spread.spots == DB_SPOTS_CLOSED && settings->intensity == DB_FIT_FREE)
-        closed_stages(settings);
+        db_fit_closed_stages(settings);
     else
         db_fit_settings_default_stages(settings);
 }
@@ -237,4 +240,39 @@ void db_fit_settings_copy_stage(db_fit_settings *settings, size_t from, size_t t
         db_fit_parameter *const p = &settings->parameters[i];
         db_fit_parameter_set_stage(p, to, db_fit_parameter_in_stage(p, from));
     }
+}
+
+static const char AMPLITUDES[] = "amplitudes";
+
+int db_fit_is_amplitude_stage(const db_fit_settings *settings, int stage) {
+    return settings->joint.wanted && stage >= 0 && stage + 1 == (int)settings->stage_count &&
+           strcmp(settings->stages[stage].name, AMPLITUDES) == 0;
+}
+
+db_status db_fit_add_amplitude_stage(db_context *context, db_fit_settings *settings) {
+    const size_t last = settings->stage_count;
+    if (db_fit_is_amplitude_stage(settings, (int)last - 1)) return DB_OK;
+    if (last == DB_FIT_MAX_STAGES)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "stages: expected at most %d, since joint intensities add one",
+                       DB_FIT_MAX_STAGES - 1);
+    const unsigned before = (1u << last) - 1;
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        db_fit_parameter *const p = &settings->parameters[i];
+        const int degenerate = p->parameter == DB_SCALE || p->parameter == DB_B_FACTOR;
+        const int refined = degenerate || (p->stages & before) != 0;
+        if (degenerate) p->stages &= ~before;
+        db_fit_parameter_set_stage(p, last, refined);
+    }
+    /* Variances of measured counts would make faint intensities too small, and sharp spots too certain. */
+    const int target = settings->target == DB_FIT_WEIGHTED ? (int)DB_FIT_POISSON : -1;
+    settings->stages[last] = (db_fit_stage){ .blur = 1,
+                                             .target = target,
+                                             .tolerance = 1e-5,
+                                             .step = 0.05,
+                                             .max_evaluations = 100,
+                                             .algorithm = "LM" };
+    snprintf(settings->stages[last].name, sizeof settings->stages[last].name, "%s", AMPLITUDES);
+    settings->stage_count++;
+    return DB_OK;
 }

@@ -78,7 +78,7 @@ static double best_step(const db_block_sums *at, const double linear[DB_LINEAR],
     *variance = s.normal[0] > 0 ? 1 / s.normal[0] : 0;
     for (size_t i = 0; i < DB_LINEAR; i++) {
         step[i] = db_eliminated_step(s.normal + i * DB_LINEAR, i, s.gradient[i], step);
-        if (i > 0 || linear[0] + step[0] >= 0) continue;
+        if (i > 0 || !(at->normal[0] > 0) || linear[0] + step[0] >= 0) continue;
         const double lost = step[0] + linear[0];
         step[0] = -linear[0];
         promise -= s.normal[0] * lost * lost;

@@ -67,7 +67,8 @@ static void derive_block(db_objective *objective, size_t b, db_objective_depth d
     const double *const linear = objective->solution[b].linear;
     db_block block = db_objective_block(objective, b);
     const int own = objective->rule == DB_INTENSITY_EACH || db_objective_has_parts(objective);
-    if (own && !(linear[0] > 0)) block.used[0] = 0; /* held at 0 */
+    if (own && !(linear[0] > 0) && objective->rule != DB_INTENSITY_GIVEN)
+        block.used[0] = 0; /* held at 0 */
     const size_t link_count =
         db_variables_links(&objective->variables, work->links, &objective->placement,
                            objective->blocks.region[b].panel, list, n, links);
@@ -93,11 +94,12 @@ static void add_block(db_objective *objective, size_t b, db_objective_depth dept
     const double *const normal = db_objective_block_normal(objective, b);
     double *const total = objective->work->total;
     double *const totals = total + rows;
+    const double trust = db_objective_trust(objective, b);
     list[n] = count;
     for (size_t k = 0; k <= n; k++) {
-        total[list[k]] += gradient[k];
+        total[list[k]] += trust * gradient[k];
         for (size_t l = 0; l <= k && depth == DB_OBJECTIVE_NORMAL; l++) {
-            totals[list[k] * rows + list[l]] += normal[k * all + l];
+            totals[list[k] * rows + list[l]] += trust * normal[k * all + l];
             if (!reflections)
                 objective->work->pulls[list[k] * rows + list[l]] +=
                     0.25 * gradient[k] * gradient[l];
@@ -131,7 +133,7 @@ static void add_up(db_objective *objective, db_objective_depth depth) {
     objective->loss = 0;
     memset(objective->work->pulls, 0, rows * rows * sizeof *objective->work->pulls);
     for (size_t b = 0; b < objective->blocks.count; b++) {
-        objective->loss += objective->solution[b].loss;
+        objective->loss += db_objective_trust(objective, b) * objective->solution[b].loss;
         add_block(objective, b, depth);
     }
     if (db_objective_has_reflections(objective)) {
@@ -199,7 +201,7 @@ void db_objective_solve(db_objective *objective) {
     solve(objective);
     objective->loss = 0;
     for (size_t b = 0; b < objective->blocks.count; b++)
-        objective->loss += objective->solution[b].loss;
+        objective->loss += db_objective_trust(objective, b) * objective->solution[b].loss;
     if (db_objective_has_reflections(objective))
         objective->loss += db_objective_restraint_loss(objective);
     db_leave_stage(objective->context, "sums");

@@ -131,7 +131,9 @@ db_status db_objective_create(db_context *context, const db_experiment *experime
     objective->blur = options->blur;
     objective->amplitudes = options->amplitudes;
     objective->loss_of = db_loss_make(settings, options->target);
-    const db_intensity_rule free_rule = options->is_frame ? DB_INTENSITY_FRAMES : DB_INTENSITY_EACH;
+    const db_intensity_rule free_rule = options->is_given   ? DB_INTENSITY_GIVEN
+                                        : options->is_frame ? DB_INTENSITY_FRAMES
+                                                            : DB_INTENSITY_EACH;
     objective->rule = settings->intensity == DB_FIT_FREE ? free_rule
                       : refines_scale(settings)          ? DB_INTENSITY_ONE
                                                          : DB_INTENSITY_SHARED;
@@ -166,8 +168,9 @@ void db_objective_destroy(db_objective *objective) {
 /* The background begins at the mean of the local one over the pixels in use. */
 void db_objective_restart(db_objective *objective) {
     const int refined = plane_terms(objective->settings) > 0 && !objective->blocks.holds_light;
-    const int is_free =
-        objective->rule == DB_INTENSITY_EACH || objective->rule == DB_INTENSITY_FRAMES;
+    const int is_free = objective->rule == DB_INTENSITY_EACH ||
+                        objective->rule == DB_INTENSITY_FRAMES ||
+                        objective->rule == DB_INTENSITY_GIVEN;
     objective->work->fresh = 1;
     for (size_t b = 0; b < objective->blocks.count; b++) {
         double background;

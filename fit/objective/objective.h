@@ -15,8 +15,10 @@ typedef enum db_intensity_rule {
     DB_INTENSITY_EACH,   /* free: every block has its own */
     DB_INTENSITY_SHARED, /* known: one for all blocks */
     DB_INTENSITY_ONE,    /* known: 1, the scale being a refined parameter */
-    DB_INTENSITY_FRAMES  /* free: one of each reflection, whose parts are on several frames
+    DB_INTENSITY_FRAMES, /* free: one of each reflection, whose parts are on several frames
                             (fit/objective/frames.h) */
+    DB_INTENSITY_GIVEN /* free: as the blocks' solutions have them, of either sign; unknowns of the
+                            blocks, which are not eliminated */
 } db_intensity_rule;
 
 typedef struct db_linear_solution {
@@ -65,6 +67,7 @@ typedef struct db_objective {
     double *scatter;              /* [count][count], with NORMAL: sum over blocks of the
                                      products of half their gradients */
     db_linear_solution *solution; /* [blocks]; also where the next evaluation begins */
+    const float *trust;           /* [blocks] what of a block's loss counts; NULL: all; borrowed */
     float *shape;                 /* rendered image, element by element like value */
 
     struct db_objective_work *work;
@@ -81,6 +84,7 @@ typedef struct db_objective_options {
     double blur;                     /* >= 1: divides the cell counts */
     db_fit_target target;
     int is_frame; /* 1: free intensities are those of reflections on several frames */
+    int is_given; /* 1: free intensities are given from outside */
 } db_objective_options;
 
 /* *objective is zeroed on failure. Starts from the experiment's values; borrows its structure
@@ -138,7 +142,13 @@ static inline int db_objective_has_reflections(const db_objective *objective) {
 
 /* Whether blocks have the intensities of reflections, which are eliminated after all blocks. */
 static inline int db_objective_has_parts(const db_objective *objective) {
-    return objective->rule == DB_INTENSITY_FRAMES || db_objective_has_reflections(objective);
+    return objective->rule == DB_INTENSITY_FRAMES || objective->rule == DB_INTENSITY_GIVEN ||
+           db_objective_has_reflections(objective);
+}
+
+/* What of a block's loss counts. */
+static inline double db_objective_trust(const db_objective *objective, size_t block) {
+    return objective->trust ? (double)objective->trust[block] : 1;
 }
 
 #endif

@@ -16,7 +16,7 @@ static const char *name_of(db_parameter p) { return db_parameter_describe(p)->na
 /* The ranges are those of the configuration's keys. */
 static db_status check_values(db_context *context, const db_fit_settings *s) {
     static const int sections[] = { DB_SECTION_TOP, DB_SECTION_INTENSITY, DB_SECTION_DATA,
-                                    DB_SECTION_STARTS };
+                                    DB_SECTION_STARTS, DB_SECTION_AMPLITUDES };
     if (s->size != sizeof *s)
         return db_fail(context, DB_ERROR_USAGE,
                        "fit settings: size is %zu, expected %zu (use db_fit_settings_init)",
@@ -139,7 +139,7 @@ static int is_mosaic(db_parameter p) {
 /* Where a parameter cannot be found because the image does not change with it. */
 static db_status check_influence(db_context *context, const db_experiment *start, db_parameter p,
                                  const db_fit_settings *settings, int is_frame) {
-    if (p == DB_SCALE && settings->intensity == DB_FIT_FREE && !is_frame)
+    if (p == DB_SCALE && settings->intensity == DB_FIT_FREE && !is_frame && !settings->joint.wanted)
         return db_fail(context, DB_ERROR_USAGE,
                        "parameter scale cannot be refined with free intensities, which it would "
                        "only multiply; expected intensity: known, or frames of a series "

@@ -222,11 +222,9 @@ static db_status prepare(db_refinement *r, int number, db_stage_data *taken,
     return db_stage_data_adapt(taken, &r->data, objective, objective->variables.start);
 }
 
-db_status db_refinement_open_stage(db_refinement *r, int number, db_stage_data *taken,
-                                   db_objective *objective, double turned[3]) {
+db_status db_refinement_make_objective(db_refinement *r, int number, const db_stage_data *taken,
+                                       db_objective *objective, double turned[3]) {
     const db_fit_stage *const stage = &r->data.settings->stages[number];
-    DB_TRY(select_enough_data(r, stage, taken));
-    db_status status = match_total(r, number, taken);
     db_refinement_turned(r, turned);
     const int turns = db_refinement_turns(r->data.settings, number);
     const db_objective_options request = { .stages = 1u << number,
@@ -237,8 +235,14 @@ db_status db_refinement_open_stage(db_refinement *r, int number, db_stage_data *
                                                          : (db_fit_target)stage->target };
     db_experiment from = r->result->experiment; /* borrows everything but the crystal */
     if (turns) db_misset_fold(&from.crystal);
-    if (status == DB_OK)
-        status = db_stage_data_objective(r->context, &from, &r->data, taken, &request, objective);
+    return db_stage_data_objective(r->context, &from, &r->data, taken, &request, objective);
+}
+
+db_status db_refinement_open_stage(db_refinement *r, int number, db_stage_data *taken,
+                                   db_objective *objective, double turned[3]) {
+    DB_TRY(select_enough_data(r, &r->data.settings->stages[number], taken));
+    db_status status = match_total(r, number, taken);
+    if (status == DB_OK) status = db_refinement_make_objective(r, number, taken, objective, turned);
     if (status == DB_OK) {
         status = prepare(r, number, taken, objective);
         if (status != DB_OK) db_objective_destroy(objective);

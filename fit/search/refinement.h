@@ -42,6 +42,10 @@ int db_refinement_turns(const db_fit_settings *settings, int stage);
 db_status db_refinement_open_stage(db_refinement *r, int number, db_stage_data *taken,
                                    db_objective *objective, double turned[3]);
 
+/* The objective of a stage on these data alone; likewise. */
+db_status db_refinement_make_objective(db_refinement *r, int number, const db_stage_data *taken,
+                                       db_objective *objective, double turned[3]);
+
 /* How far the crystal has turned about the laboratory's axes, as values of the misset. */
 void db_refinement_turned(const db_refinement *r, double turned[3]);
 

@@ -9,7 +9,8 @@ static size_t doubles_of(size_t local, size_t shared) {
 }
 
 size_t db_amplitude_record_size(size_t count, size_t local, size_t shared) {
-    const size_t each = sizeof(uint32_t) + (5 + local + shared) * sizeof(float);
+    const size_t each =
+        sizeof(uint32_t) + (6 + local + shared) * sizeof(float) + 3 * sizeof(int16_t);
     return (doubles_of(local, shared) * sizeof(double) + count * each + 15) / 16 * 16;
 }
 
@@ -31,6 +32,8 @@ db_amplitude_record db_amplitude_record_in(size_t count, size_t local, size_t sh
     r.by_shared = r.tail + count * local;
     r.box_loss = r.by_shared + count * shared;
     r.partiality = r.box_loss + count;
+    r.light = r.partiality + count;
+    r.hkl = (int16_t(*)[3])(void *)(r.light + count);
     return r;
 }
 

@@ -36,6 +36,8 @@ typedef struct db_amplitude_record {
     float *by_shared;     /* W - V Q [count][shared] */
     float *box_loss;      /* [count] without the weight */
     float *partiality;    /* [count] part of the reflection that the image shows */
+    float *light;         /* [count] photons that the box would have of intensity 1 */
+    int16_t (*hkl)[3];    /* [count] as the shot indexes it */
 } db_amplitude_record;
 
 /* Bytes of a record, and its arrays in so much memory, which is aligned for doubles. */

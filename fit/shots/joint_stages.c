@@ -4,6 +4,7 @@
 
 #include "base/context_internal.h"
 #include "fit/config/algorithms.h"
+#include "fit/config/quantity.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -36,14 +37,10 @@ static int take_over(db_fit_settings *settings, size_t from, size_t to, int only
     return any;
 }
 
-void db_fit_settings_default_joint_stages(db_fit_settings *settings) {
+/* Of the stages of a shot by itself, what is not shared; then joint ones. */
+static void share_stages(db_fit_settings *settings) {
     const double enough =
         1e-3; /* what is shared is wrong yet, so that no shot's own minimum is right */
-    int any = 0;
-    for (size_t i = 0; i < settings->parameter_count; i++)
-        any |= db_fit_parameter_is_shared(&settings->parameters[i]);
-    db_fit_settings_default_stages(settings);
-    if (!any || settings->stage_count == 0) return;
     const size_t last = settings->stage_count - 1;
     const db_fit_stage final = settings->stages[last];
     size_t kept = 0;
@@ -52,8 +49,9 @@ void db_fit_settings_default_joint_stages(db_fit_settings *settings) {
         settings->stages[kept] = settings->stages[s];
         settings->stages[kept++].tolerance = enough;
     }
-    /* Two joint stages: the pixels of the first one are chosen by models of the wrong detector. */
-    for (int pass = 0; pass < 2; pass++) {
+    /* Two joint stages: the pixels of the first one are chosen by models of the wrong detector. The
+     * second may be that of joint intensities. */
+    for (int pass = 0; pass < (settings->joint.wanted ? 1 : 2); pass++) {
         db_fit_stage *const stage = &settings->stages[kept];
         (void)take_over(settings, last, kept++, 0);
         *stage = final;
@@ -63,6 +61,25 @@ void db_fit_settings_default_joint_stages(db_fit_settings *settings) {
         stage->step = 0.1;
     }
     settings->stage_count = kept;
+}
+
+void db_stages_default(db_context *context, int closed, db_fit_settings *settings) {
+    int any = 0;
+    for (size_t i = 0; i < settings->parameter_count; i++)
+        any |= db_fit_parameter_is_shared(&settings->parameters[i]);
+    closed &= settings->joint.wanted;
+    if (closed)
+        db_fit_closed_stages(settings);
+    else
+        db_fit_settings_default_stages(settings);
+    if (any && settings->stage_count) share_stages(settings);
+    /* By pixels all shots are refined together. */
+    if (!any && closed && settings->stage_count > 1) settings->stage_count--;
+    if (settings->joint.wanted) (void)db_fit_add_amplitude_stage(context, settings);
+}
+
+void db_fit_settings_default_joint_stages(db_fit_settings *settings) {
+    db_stages_default(NULL, 0, settings);
 }
 
 void db_stages_mark_shared(db_shots *all) {
@@ -76,8 +93,9 @@ void db_stages_mark_shared(db_shots *all) {
     }
 }
 
-/* Does a stage refine something that shots share, or that varies along them? */
+/* Does a stage refine something that shots share, be it intensities, or that varies along them? */
 static int is_joint(const db_shots *all, int stage) {
+    if (db_fit_is_amplitude_stage(&all->settings, stage)) return 1;
     for (size_t i = 0; i < all->parameters; i++) {
         const db_fit_parameter *const p = &all->settings.parameters[i];
         if ((all->shared[i] || all->varies[i]) && !db_fit_parameter_is_tied(p) &&
@@ -108,6 +126,28 @@ static db_status check_scale(const db_shots *all) {
     return DB_OK;
 }
 
+/* Intensities that all shots share. */
+static db_status check_amplitudes(const db_shots *all) {
+    const db_fit_settings *const settings = &all->settings;
+    int scale = 0;
+    for (size_t i = 0; i < all->parameters; i++)
+        scale |= settings->parameters[i].parameter == DB_SCALE && !all->shared[i];
+    if (settings->intensity != DB_FIT_FREE || all->options->series || all->image)
+        return db_fail(all->context, DB_ERROR_USAGE,
+                       "joint intensities: expected stills with free intensities, and one crystal "
+                       "on each");
+    if (!scale)
+        return db_fail(all->context, DB_ERROR_USAGE,
+                       "joint intensities: expected scale among the parameters, one of each shot");
+    if (!db_fit_is_amplitude_stage(settings, (int)settings->stage_count - 1))
+        return db_fail(all->context, DB_ERROR_USAGE,
+                       "joint intensities: the last stage must be that of the amplitudes");
+    if (all->team.size > 1)
+        return db_fail(all->context, DB_ERROR_UNSUPPORTED,
+                       "joint intensities are refined by one process, found %d", all->team.size);
+    return DB_OK;
+}
+
 db_status db_stages_check(const db_shots *all) {
     const db_fit_settings *const settings = &all->settings;
     int any = 0;
@@ -120,6 +160,7 @@ db_status db_stages_check(const db_shots *all) {
         return db_fail(all->context, DB_ERROR_USAGE,
                        "fit settings: expected parameters and stages, found %zu and %zu",
                        settings->parameter_count, settings->stage_count);
+    if (settings->joint.wanted) DB_TRY(check_amplitudes(all));
     if (!isnan(settings->amplitude_sigma))
         return db_fail(all->context, DB_ERROR_UNSUPPORTED,
                        "refine_amplitudes: amplitudes are refined from one image, not from many");

@@ -5,6 +5,7 @@
 #include "fit/search/moment_stage.h"
 #include "fit/verdict/conclude.h"
 #include "fit/pixels/shoeboxes.h"
+#include "fit/shots/amplitude_boxes.h"
 #include "fit/shots/checkpoint_parts.h"
 #include "fit/shots/joint.h"
 #include "fit/shots/lattices.h"
@@ -147,6 +148,26 @@ static db_status choose_parts(work *w, db_context *context) {
     return DB_OK;
 }
 
+/* The pixels of a joint stage, and the objective that tells where it starts. */
+static db_status open_stage(work *w, db_context *context, int stage, db_stage_data *taken,
+                            db_objective *objective) {
+    db_shots *const all = w->all;
+    double *const turned = all->state[w->shot].turned;
+    if (!db_fit_is_amplitude_stage(&all->settings, stage)) {
+        DB_TRY(choose_parts(w, context));
+        return db_refinement_open_stage(&w->refinement, stage, taken, objective, turned);
+    }
+    memset(taken, 0, sizeof *taken);
+    taken->blur = 1;
+    DB_TRY(db_amplitude_boxes_take(context, &w->refinement.result->experiment, &w->refinement.data,
+                                   &all->reflections, &taken->boxes));
+    taken->blocks = db_shoeboxes_blocks(&taken->boxes);
+    const db_status status =
+        db_refinement_make_objective(&w->refinement, stage, taken, objective, turned);
+    if (status != DB_OK) db_stage_data_clear(taken);
+    return status;
+}
+
 /* Puts the pixels of a joint stage into the spool, and sets the start of the shot's local
  * quantities. */
 static db_status spool_pixels(work *w, db_context *context, int stage) {
@@ -157,8 +178,7 @@ static db_status spool_pixels(work *w, db_context *context, int stage) {
     db_objective objective;
     w->refinement.scaled = all->summary[w->shot].opened == stage + 1;
     DB_TRY(db_joint_make_room(all, context, w->shot, stage));
-    DB_TRY(choose_parts(w, context));
-    DB_TRY(db_refinement_open_stage(&w->refinement, stage, &taken, &objective, state->turned));
+    DB_TRY(open_stage(w, context, stage, &taken, &objective));
     all->summary[w->shot].opened = stage + 1;
     /* The scale may have changed. */
     store_model(w);

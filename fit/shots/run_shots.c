@@ -2,6 +2,8 @@
 #define _POSIX_C_SOURCE 199309L
 #include "base/context_internal.h"
 #include "fit/config/modes.h"
+#include "fit/shots/amplitude_boxes.h"
+#include "fit/shots/amplitude_stage.h"
 #include "fit/shots/identity.h"
 #include "fit/shots/checkpoint.h"
 #include "fit/shots/checkpoint_parts.h"
@@ -32,7 +34,10 @@ static double now(void) {
  * anywhere. */
 static size_t chunk_size(const db_shots *all) {
     enum { MOST_CHUNKS = 65536 };
-    return (all->count + MOST_CHUNKS - 1) / MOST_CHUNKS;
+    /* Joint intensities have long sums: of few chunks. */
+    const size_t joint = all->count / 32 < 64 ? 64 : all->count / 32 > 256 ? 256 : all->count / 32;
+    const size_t most = all->settings.joint.wanted ? joint : MOST_CHUNKS;
+    return (all->count + most - 1) / most;
 }
 
 static db_status make_room(db_shots *all) {
@@ -48,6 +53,16 @@ static db_status make_room(db_shots *all) {
     return DB_OK; /* what a process does not adopt stays untouched, and takes no memory */
 }
 
+/* The reflections whose intensities shots share, by the cell and detector of a start. */
+static db_status list_reflections(db_shots *all, const db_experiment *start) {
+    const db_fit_settings *const settings = &all->settings;
+    double dmin = isnan(settings->joint.dmin) ? settings->dmin : settings->joint.dmin;
+    if (!settings->joint.wanted) return DB_OK;
+    if (!(dmin > 0)) DB_TRY(db_amplitude_rim(all->context, start, &dmin));
+    return db_asu_list_make(all->context, start->crystal.cell, settings->amplitude_group, dmin,
+                            settings->joint.anomalous, &all->reflections);
+}
+
 /* Shared parameters start where the first shot that can be read has them. */
 static db_status start_common(db_shots *all) {
     db_status status = DB_ERROR_INPUT;
@@ -60,6 +75,8 @@ static db_status start_common(db_shots *all) {
             status =
                 all->source->load(all->source->user, all->context, i, &image, &start, &settings);
         if (status == DB_OK) db_modes_leave_zero(&settings, &start);
+        const db_status listed = status == DB_OK ? list_reflections(all, &start) : DB_OK;
+        if (listed != DB_OK) status = DB_ERROR_USAGE; /* of all shots */
         for (size_t k = 0; k < all->parameters && status == DB_OK; k++) {
             if (!all->shared[k]) continue;
             const db_fit_parameter *const p = &settings.parameters[k];
@@ -107,8 +124,10 @@ static db_status run_joint(db_shots *all, int stage, db_joint_log *log,
                            db_fit_shots_result *result) {
     const int last = stage + 1 == (int)all->settings.stage_count;
     db_stage_result end;
-    DB_TRY(all->shares_intensities ? db_series_run(all, stage, &end, last ? result : NULL)
-                                   : db_joint_run(all, stage, log, &end, last ? result : NULL));
+    const int amplitudes = db_fit_is_amplitude_stage(&all->settings, stage);
+    DB_TRY(amplitudes                ? db_amplitude_stage_run(all, stage, &end, result)
+           : all->shares_intensities ? db_series_run(all, stage, &end, last ? result : NULL)
+                                     : db_joint_run(all, stage, log, &end, last ? result : NULL));
     result->status = end.end == DB_STAGE_CONVERGED ? DB_OK : DB_NOT_CONVERGED;
     snprintf(result->reason, sizeof result->reason, "%s", end.reason);
     DB_TRY(db_records_meet(all));
@@ -391,6 +410,7 @@ static void clear(db_shots *all) {
     db_checkpoint_destroy(all);
     db_spool_close(&all->spool);
     free(all->amplitudes.amplitude);
+    db_asu_list_clear(&all->reflections);
     free(all->image);
     free(all->state);
     free(all->summary);
@@ -421,7 +441,9 @@ static db_status identify(db_shots *all) {
 static db_status set_up(db_shots *all, const db_fit_settings *settings) {
     DB_TRY(db_fit_settings_copy(all->context, settings, &all->settings));
     all->parameters = all->course.width = settings->parameter_count;
-    if (all->settings.stage_count == 0) db_fit_settings_default_joint_stages(&all->settings);
+    if (all->settings.stage_count == 0) db_stages_default(all->context, 0, &all->settings);
+    if (all->settings.joint.wanted)
+        DB_TRY(db_fit_add_amplitude_stage(all->context, &all->settings));
     db_stages_mark_shared(all);
     DB_TRY(db_stages_check(all));
     if (all->count == 0) return db_fail(all->context, DB_ERROR_INPUT, "there are no shots");
@@ -474,6 +496,7 @@ void db_fit_shots_result_destroy(db_fit_shots_result **result) {
     for (int m = 0; m < 2; m++) free((*result)->memory[m]);
     free((*result)->history);
     free((*result)->history_values);
+    db_joint_amplitudes_destroy(&(*result)->amplitudes);
     free(*result);
     *result = NULL;
 }

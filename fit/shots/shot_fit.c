@@ -26,13 +26,15 @@ db_status db_open_shot_create(db_shots *all, db_context *context, size_t shot, i
     if (status == DB_OK) status = db_shot_model_make(all, context, shot, &open->model);
     if (status == DB_OK) {
         if (turns) db_misset_fold(&open->model.experiment.crystal);
-        const db_objective_options options = { .stages = 1u << stage,
-                                               .turned = turns ? state->turned : NULL,
-                                               .placement = &open->model.placement,
-                                               .blur = s->blur,
-                                               .target = s->target < 0 ? all->settings.target
-                                                                       : (db_fit_target)s->target,
-                                               .is_frame = all->shares_intensities };
+        const db_objective_options options = {
+            .stages = 1u << stage,
+            .turned = turns ? state->turned : NULL,
+            .placement = &open->model.placement,
+            .blur = s->blur,
+            .target = s->target < 0 ? all->settings.target : (db_fit_target)s->target,
+            .is_frame = all->shares_intensities,
+            .is_given = db_fit_is_amplitude_stage(&all->settings, stage)
+        };
         status = db_objective_create(context, &open->model.experiment, &open->settings,
                                      &open->pixels.blocks, &options, &open->objective);
     }

@@ -2,6 +2,7 @@
 #ifndef DB_FIT_SHOTS_SHOTS_H
 #define DB_FIT_SHOTS_SHOTS_H
 
+#include "fit/merge/asymmetric_unit.h"
 #include "fit/search/refinement.h"
 #include "fit/shots/arrow.h"
 #include "fit/shots/spool.h"
@@ -27,6 +28,8 @@ typedef struct db_shot_state {
     double turned[3]; /* see db_variables_make, of the joint stage */
     db_spool_place place;
     long long light; /* in the spool: of the other lattices of its image; -1: none */
+    long long
+        record[2]; /* likewise: what it says of joint intensities, at two points; -1: nothing */
     db_shot_point best, trial;
     db_fit_spots seen[2]; /* of a series: reflections that the frame shows, found by this joint
                              stage and by the one before; owned */
@@ -80,6 +83,7 @@ typedef struct db_shots {
     int worker_count;
     db_context **worker;
     db_structure_factors amplitudes; /* of all shots, if they are known; owned */
+    db_asu_list reflections; /* whose intensities all shots share; empty: they do not; owned */
     db_spool spool;
     size_t evaluations;        /* of single shots */
     char *identity;            /* see db_identity_text; owned */

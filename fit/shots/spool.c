@@ -103,7 +103,13 @@ static long long reserve(db_spool *spool, size_t size) {
 
 db_status db_spool_put(db_context *context, db_spool *spool, const void *bytes, size_t size,
                        long long *begin) {
-    *begin = reserve(spool, round_up(size));
+    *begin = -1;
+    return db_spool_put_at(context, spool, bytes, size, begin);
+}
+
+db_status db_spool_put_at(db_context *context, db_spool *spool, const void *bytes, size_t size,
+                          long long *begin) {
+    if (*begin < 0) *begin = reserve(spool, round_up(size));
     return transfer(spool->file, (char *)(uintptr_t)bytes, size, *begin, 1)
                ? DB_OK
                : fail(context, "cannot be written");

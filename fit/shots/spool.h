@@ -33,6 +33,9 @@ db_status db_spool_write(db_context *context, db_spool *spool, const db_fit_bloc
 /* Bytes of any kind, and where they begin; and these bytes again. */
 db_status db_spool_put(db_context *context, db_spool *spool, const void *bytes, size_t size,
                        long long *begin);
+/* The same where *begin says, bytes of the same number being there; at the end if it is -1. */
+db_status db_spool_put_at(db_context *context, db_spool *spool, const void *bytes, size_t size,
+                          long long *begin);
 db_status db_spool_get(db_context *context, const db_spool *spool, long long begin, void *bytes,
                        size_t size);
 

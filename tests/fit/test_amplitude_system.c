@@ -67,7 +67,8 @@ static void make_record(size_t s, int held) {
     db_amplitude_record *const r = &record[s];
     *r = db_amplitude_record_in(BOXES, LOCAL, SHARED, memory[s]);
     assert_ptr_equal(
-        r->partiality + BOXES <= (float *)((char *)memory[s] + size) ? memory[s] : NULL, memory[s]);
+        (float *)(void *)(r->hkl + BOXES) <= (float *)((char *)memory[s] + size) ? memory[s] : NULL,
+        memory[s]);
     *r->loss = loss[s];
     db_amplitude_record_eliminate(&(db_amplitude_quadratic){ e, m, is_held }, r);
     for (size_t b = 0; b < BOXES; b++) {

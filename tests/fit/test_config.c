@@ -88,6 +88,33 @@ static void values_arrive(void **state) {
     assert_int_equal(s->roi[3], 40);
 }
 
+/* Joint intensities bring the scale of each shot, and a stage, the last. */
+static void joint_intensities(void **state) {
+    (void)state;
+    static const char text[] = "shots: {list: shots.txt}\n"
+                               "model: {cell: [34, 34, 48, 90, 90, 90], symmetry: P43212}\n"
+                               "intensity: joint\n"
+                               "amplitudes: {d_min: 2.5, anomalous: no, passes: 7}\n"
+                               "refine: {misset_x: {}, b_factor: {}}\n"
+                               "stages: [{name: own, refine: all}]\n";
+    assert_int_equal(READ(text, NULL), DB_OK);
+    const db_fit_settings *const s = &config.settings;
+    assert_int_equal(s->intensity, DB_FIT_FREE);
+    assert_true(s->joint.wanted && !s->joint.anomalous && s->joint.passes == 7);
+    assert_true(s->joint.dmin == 2.5 && isnan(s->joint.restraint));
+    assert_string_equal(s->amplitude_group, "P43212");
+    assert_int_equal(s->parameter_count, 3);
+    assert_int_equal(s->parameters[2].parameter, DB_SCALE);
+    assert_int_equal(s->stage_count, 2);
+    assert_string_equal(s->stages[1].name, "amplitudes");
+    /* What free intensities would take is refined with the joint ones alone. */
+    for (size_t i = 0; i < 3; i++) {
+        const int degenerate = s->parameters[i].parameter != DB_MISSET_X;
+        assert_int_equal(db_fit_parameter_in_stage(&s->parameters[i], 0), !degenerate);
+        assert_true(db_fit_parameter_in_stage(&s->parameters[i], 1));
+    }
+}
+
 static void arguments_go_over_the_file(void **state) {
     (void)state;
     assert_int_equal(READ(complete, "data.dmin=3", "stages.fine.dmin=4", "stages.1.blur=2",
@@ -118,6 +145,19 @@ static const struct {
     { MINIMAL "image: b\n", NULL, "fit.yaml:4: 'image' is given twice, first in line 1" },
     { MINIMAL "---\nimage: b\n", NULL, "fit.yaml:5: a second document" },
     { "a: &x [*x]\n", NULL, "fit.yaml:1: nested too deeply" },
+    /* intensities that many shots share */
+    { MINIMAL "intensity: joint\n", NULL, "fit.yaml:4: intensity: joint is for many shots" },
+    { "shots: {list: a.txt}\nintensity: joint\nrefine: {misset_x: {}}\n", NULL,
+      "fit.yaml:2: intensity: joint needs the space group" },
+    { "shots: {list: a.txt, series: yes}\nmodel: {symmetry: P41}\nintensity: joint\n"
+      "refine: {misset_x: {}}\n",
+      NULL, "fit.yaml:3: intensity: joint is for stills" },
+    { MINIMAL "amplitudes: {d_min: 2}\n", NULL,
+      "fit.yaml:4: amplitudes: |expected intensity: joint" },
+    { "shots: {list: a.txt}\nmodel: {symmetry: P41}\nintensity: joint\n"
+      "amplitudes: {d_min: 0}\nrefine: {misset_x: {}}\n",
+      NULL, "fit.yaml:4: amplitudes.d_min: expected" },
+    { MINIMAL "intensity: shared\n", NULL, "expected free, joint or {known: file.hkl}" },
     /* unknown names */
     { MINIMAL "modell:\n  cells: [1, 2, 3]\n", NULL,
       "fit.yaml:4: modell: unknown key; the nearest known one is 'model'" },
@@ -163,7 +203,7 @@ static const struct {
       "fit.yaml:4: data.dmax: resolution range is empty" },
     { MINIMAL "data: {roi: [5, 4, 1, 2]}\n", NULL, "fit.yaml:4: data.roi: empty" },
     { MINIMAL "intensity: fixed\n", NULL,
-      "fit.yaml:4: intensity: expected free or {known: file.hkl}" },
+      "fit.yaml:4: intensity: expected free, joint or {known: file.hkl}" },
     { MINIMAL "intensity: {default_F: 3}\n", NULL,
       "fit.yaml:4: intensity: expected the key known" },
     { MINIMAL "model: {fast_axis: [0, 0, 1]}\n", NULL,
@@ -244,6 +284,7 @@ static void the_default_output_stays_in_the_working_directory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_arrive),
+        cmocka_unit_test(joint_intensities),
         cmocka_unit_test(arguments_go_over_the_file),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(unreadable_files_are_named),

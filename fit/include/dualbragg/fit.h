@@ -283,6 +283,22 @@ typedef struct db_fit_starts {
     int evaluations; /**< of the first stage, of each start */
 } db_fit_starts;
 
+/** One intensity of each reflection for all of many shots (dualbragg/fit_shots.h). */
+typedef struct db_fit_joint {
+    /** 1: after each shot's own stages, with free intensities, and those of what shots share, a last
+     * stage named amplitudes refines the intensities together with everything else. Symmetry is that
+     * of the settings' amplitude_group; scale is to be among the parameters. */
+    int wanted;
+    int anomalous; /**< 1: Bijvoet mates have intensities of their own */
+    int seed;      /**< of the draw of the two halves of the shots */
+    int passes;    /**< over all shots, at most; 0: intensities of single shots are scaled and
+                         averaged, and that is all */
+    double dmin;   /**< finest resolution (A); NAN: what half of the detector's rim reaches */
+    double
+        restraint; /**< each intensity is held to the mean of its resolution, within so many times
+                         that mean; NAN: it is not */
+} db_fit_joint;
+
 /** Owns its lists. A copy by assignment shares them: it may be used as long as the original is, and
  * neither changed in its lists nor cleared. */
 typedef struct db_fit_settings {
@@ -333,7 +349,8 @@ typedef struct db_fit_settings {
      * stages without blur; 0: none */
     double intensity_limit;
     db_fit_starts starts;
-    double reserved[16]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+    db_fit_joint joint;
+    double reserved[12]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_settings;
 
 /** db_struct_size of the structs of fit.h and fit_shots.h.

@@ -180,6 +180,9 @@ typedef struct db_fit_shots_result {
     size_t shot_count;
     db_fit_shot_result *shot;
     void *memory[2]; /**< owned: behind the lists of parameters and directions, and of shots */
+    /** intensities that all shots share (db_fit_settings.joint), for the functions that write them;
+     * NULL: none; owned */
+    struct db_joint_amplitudes *amplitudes;
 } db_fit_shots_result;
 
 /** Refines all shots. settings: as for one; which parameters are shared is said by

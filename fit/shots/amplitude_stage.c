@@ -1,0 +1,357 @@
+/* The search for joint intensities. */
+#include "fit/shots/amplitude_stage.h"
+
+#include "fit/shots/amplitude_work.h"
+
+#include "base/context_internal.h"
+#include "fit/config/physical_range.h"
+#include "fit/shots/joint.h"
+#include "fit/shots/joint_models.h"
+#include "fit/shots/outliers.h"
+#include "fit/shots/records.h"
+#include "fit/shots/workers.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Evaluations of a shot's own quantities in a pass: the rest of the way is in the equations. */
+enum { EVALUATIONS = 5, MOST_REJECTED = 5 };
+static const double ENOUGH = 1e-4; /* what is left of the residual of the equations */
+
+static int owner_of(const void *user, size_t chunk) {
+    (void)user;
+    (void)chunk;
+    return 0;
+}
+
+static db_status make_memory(db_amplitude_work *w) {
+    size_t most = 0;
+    for (size_t s = 0; s < w->all->count; s++) {
+        if (!w->all->summary[s].used) continue;
+        const size_t size = db_amplitude_shot_size(w->all, &w->pass.order, s);
+        most = size > most ? size : most;
+        for (int k = 0; k < 2; k++) w->all->state[s].record[k] = -1;
+    }
+    w->memory = calloc((size_t)w->all->worker_count, sizeof *w->memory);
+    for (int t = 0; t < w->all->worker_count && w->memory; t++)
+        if (!(w->memory[t] = malloc(most + 16))) return DB_ERROR_MEMORY;
+    return w->memory ? DB_OK : DB_ERROR_MEMORY;
+}
+
+static db_status allocate(db_amplitude_work *w) {
+    const size_t n = w->reflections, all = n + w->pass.order.shared;
+    for (int k = 0; k < 2; k++) w->value[k] = calloc(n + 1, sizeof *w->value[k]);
+    w->step = calloc(all + 1, sizeof *w->step);
+    w->loss = calloc(w->all->count, sizeof *w->loss);
+    w->base = calloc(w->all->count, sizeof *w->base);
+    w->group = calloc(w->all->count, 1);
+    w->result = calloc(1, sizeof *w->result);
+    int missing =
+        !w->value[0] || !w->value[1] || !w->step || !w->loss || !w->base || !w->group || !w->result;
+    if (!isnan(w->all->settings.joint.restraint)) {
+        w->restraint = calloc(n + 1, sizeof *w->restraint);
+        w->pull = calloc(n + 1, sizeof *w->pull);
+        w->centre = calloc(n + 1, sizeof *w->centre);
+        missing |= !w->restraint || !w->pull || !w->centre;
+    }
+    missing |= make_memory(w) != DB_OK;
+    return missing ? db_fail_memory(w->all->context, "the joint intensities") : DB_OK;
+}
+
+static db_status prepare(db_amplitude_work *w) {
+    db_shots *const all = w->all;
+    const db_fit_stage *const settings = &all->settings.stages[w->stage];
+    w->reflections = all->reflections.count;
+    w->pass.all = all;
+    w->pass.stage = w->stage;
+    w->pass.order = db_arrow_order_make(&all->settings, w->stage, all->shared);
+    w->pass.list = &all->reflections;
+    w->pass.search = *settings;
+    w->pass.search.max_evaluations = EVALUATIONS;
+    w->pass.search.tolerance = 1e-4;
+    w->pass.search.step = 0.1;
+    DB_TRY(allocate(w));
+    w->pass.loss = w->loss;
+    w->pass.base = w->base;
+    w->pass.step = w->step;
+    w->pass.errors = &w->errors;
+    for (size_t i = 0; i < w->pass.order.shared; i++)
+        w->shared[0][i] = w->shared[1][i] = all->common[w->pass.order.index[i]];
+    w->system = (db_amplitude_system){ .context = all->context,
+                                       .reflections = w->reflections,
+                                       .shared = w->pass.order.shared,
+                                       .shots = all->count,
+                                       .threads = all->worker_count,
+                                       .chunk = all->chunk,
+                                       .team = { .size = 1 },
+                                       .owner = owner_of,
+                                       .read = db_amplitude_work_read,
+                                       .user = w,
+                                       .group = w->group,
+                                       .restraint = w->restraint,
+                                       .restraint_pull = w->pull };
+    db_amplitude_work_group(w);
+    DB_TRY(db_amplitude_system_make(&w->system));
+    w->pass.diagonal = w->system.diagonal;
+    return db_fit_course_reserve(all->context, &all->course,
+                                 2 * (size_t)all->settings.joint.passes + 16);
+}
+
+static void clear(db_amplitude_work *w) {
+    for (int k = 0; k < 2; k++) free(w->value[k]);
+    for (int t = 0; t < w->all->worker_count && w->memory; t++) free(w->memory[t]);
+    db_amplitude_system_clear(&w->system);
+    free(w->memory);
+    free(w->step);
+    free(w->loss);
+    free(w->base);
+    free(w->restraint);
+    free(w->pull);
+    free(w->centre);
+    free(w->group);
+    db_joint_amplitudes_destroy(&w->result);
+    free(w);
+}
+
+/* A pass over all shots at the trial point. */
+static db_status run_pass(db_amplitude_work *w, const char *what) {
+    db_shots *const all = w->all;
+    w->pass.slot = !w->best;
+    w->pass.before = w->value[0];
+    w->pass.intensity = w->value[1];
+    w->pass.shared = w->shared[1];
+    w->passes++;
+    DB_TRY(db_workers_each(all, what, w->stage, db_amplitude_shot_evaluate, &w->pass, NULL));
+    DB_TRY(db_records_meet(all));
+    (void)db_shots_report_aside(all);
+    DB_TRY(db_shots_check_count(all));
+    db_amplitude_work_group(w);
+    return DB_OK;
+}
+
+static double restraint_loss(const db_amplitude_work *w, const double *value) {
+    double sum = 0;
+    for (size_t h = 0; h < w->reflections && w->restraint; h++)
+        sum += w->restraint[h] * (value[h] - w->centre[h]) * (value[h] - w->centre[h]);
+    return sum;
+}
+
+/* Losses of the trial and of the best point, by the weights of the trial. */
+static void compare(const db_amplitude_work *w, double *trial, double *base) {
+    *trial = restraint_loss(w, w->value[1]);
+    *base = restraint_loss(w, w->value[0]);
+    for (size_t s = 0; s < w->all->count; s++) {
+        if (!w->group[s]) continue;
+        *trial += w->loss[s];
+        *base += w->base[s];
+    }
+}
+
+/* The trial becomes the best point, and its sums those of the equations. */
+static db_status accept(db_amplitude_work *w, double loss) {
+    db_shots *const all = w->all;
+    const size_t local = w->pass.order.local;
+    w->best = !w->best;
+    w->total = loss;
+    memcpy(w->value[0], w->value[1], w->reflections * sizeof(double));
+    memcpy(w->shared[0], w->shared[1], w->pass.order.shared * sizeof(double));
+    w->degrees = -(double)w->reflections;
+    for (size_t s = 0; s < all->count; s++) {
+        if (!w->group[s]) continue;
+        memcpy(all->state[s].best.local, all->state[s].trial.local, local * sizeof(double));
+        w->degrees += all->summary[s].degrees;
+    }
+    for (size_t h = 0; h < w->reflections && w->restraint; h++)
+        w->pull[h] = w->restraint[h] * (w->value[0][h] - w->centre[h]);
+    return db_amplitude_system_sum(&w->system, DB_BOTH_HALVES);
+}
+
+static void record(db_amplitude_work *w, double loss, double length) {
+    const db_fit_history now = { .stage = w->stage,
+                                 .evaluation = w->passes,
+                                 .target = loss / w->degrees,
+                                 .gradient_norm = length };
+    db_joint_record(w->all, &w->pass.order, &now, w->shared[1]);
+}
+
+/* The next trial; length: root mean square of its changes in standard errors; promise: by how much
+ * the loss would fall. */
+static db_status step(db_amplitude_work *w, double *length, double *promise) {
+    const size_t n = w->reflections, m = w->pass.order.shared;
+    const db_amplitude_system *const s = &w->system;
+    double square = 0, count = 0;
+    int iterations;
+    DB_TRY(db_amplitude_system_solve(&w->system, DB_BOTH_HALVES, w->damping, ENOUGH, m > 0,
+                                     s->right, w->step, &iterations));
+    for (size_t g = 0; g < m; g++) {
+        const db_fit_parameter *const p = &w->all->settings.parameters[w->pass.order.index[g]];
+        double least, most;
+        db_physical_range(p->parameter, &least, &most);
+        const double to = fmin(fmax(w->shared[0][g] + w->step[n + g], fmax(least, p->lower)),
+                               fmin(most, p->upper));
+        w->step[n + g] = to - w->shared[0][g];
+        w->shared[1][g] = to;
+    }
+    *promise = 0;
+    for (size_t h = 0; h < n; h++) {
+        w->value[1][h] = w->value[0][h] + w->step[h];
+        *promise += w->step[h] * s->right[h];
+        if (!(s->diagonal[h] > 0)) continue;
+        square += w->step[h] * w->step[h] * s->diagonal[h];
+        count++;
+    }
+    for (size_t g = n; g < n + m; g++) *promise += w->step[g] * s->right[g];
+    *length = count > 0 ? sqrt(square / count) : 0;
+    return DB_OK;
+}
+
+static void explain(const db_amplitude_work *w, int converged, double length, double promise,
+                    db_stage_result *end) {
+    memset(end, 0, sizeof *end);
+    memcpy(end->value, w->shared[0], w->pass.order.shared * sizeof *end->value);
+    end->step = length;
+    end->promise = promise / fabs(w->total);
+    end->end = converged ? DB_STAGE_CONVERGED : DB_STAGE_LIMIT;
+    snprintf(end->reason, sizeof end->reason,
+             converged ? "converged: the last change of the intensities was %.2g standard errors "
+                         "(root mean square), after %d passes over the shots"
+                       : "stage amplitudes: intensities still change by %.2g standard errors (root "
+                         "mean square) after %d passes over the shots",
+             length, w->passes);
+}
+
+/* Trials until the intensities rest; the last one is at rest, and tells of the result. */
+static db_status search(db_amplitude_work *w, db_stage_result *end) {
+    const db_fit_stage *const settings = &w->all->settings.stages[w->stage];
+    enum { FEWEST = 3 }; /* passes with an error model that follows */
+    double length = INFINITY, promise = 0;
+    int accepted = 0;
+    w->damping = 0;
+    for (;;) {
+        double trial, base;
+        DB_TRY(step(w, &length, &promise));
+        const int rests = accepted >= FEWEST &&
+                          (length <= settings->step || promise <= settings->tolerance * w->total);
+        const int last = rests || w->passes >= w->all->settings.joint.passes + 1;
+        w->pass.last = last;
+        DB_TRY(run_pass(w, "joint intensities"));
+        compare(w, &trial, &base);
+        record(w, trial, length);
+        if (trial <= base * (1 + 1e-9)) {
+            DB_TRY(accept(w, trial));
+            accepted++;
+            w->rejected = 0;
+            w->damping = w->damping > 1e-3 ? 0.1 * w->damping : 0;
+            if (accepted <= FEWEST) DB_TRY(db_amplitude_fit_errors(w));
+            if (last) {
+                explain(w, rests, length, promise, end);
+                return DB_OK;
+            }
+            continue;
+        }
+        if (last || ++w->rejected >= MOST_REJECTED) { /* the records are those of the best point */
+            explain(w, rests, length, promise, end);
+            return DB_OK;
+        }
+        w->damping = w->damping > 0 ? 10 * w->damping : 0.1;
+    }
+}
+
+/* Intensities are 0 in the first pass, which gives those of single shots. */
+static db_status start(db_amplitude_work *w) {
+    w->pass.first = 1;
+    DB_TRY(run_pass(w, "intensities of single shots"));
+    w->pass.first = 0;
+    w->best = w->pass.slot;
+    return db_amplitude_start(w);
+}
+
+/* The second pass begins where they have been merged. */
+static db_status begin(db_amplitude_work *w) {
+    double trial = 0;
+    w->pass.scaling = &w->result->scaling;
+    DB_TRY(run_pass(w, "joint intensities"));
+    w->pass.scaling = NULL;
+    DB_TRY(db_shots_set_outliers_aside(w->all));
+    DB_TRY(db_records_meet(w->all));
+    db_amplitude_work_group(w);
+    for (size_t s = 0; s < w->all->count; s++)
+        if (w->group[s]) trial += w->loss[s];
+    DB_TRY(accept(w, trial + restraint_loss(w, w->value[1])));
+    record(w, w->total, 0);
+    return db_amplitude_fit_errors(w);
+}
+
+/* Scales have the geometric mean 1, temperature factors the mean that they had at the start. */
+static void keep_gauge(db_amplitude_work *w) {
+    const db_arrow_order *const order = &w->pass.order;
+    db_merged *const merged = &w->result->merged;
+    double sum = 0, count = 0;
+    size_t place = 0;
+    while (w->all->settings.parameters[order->index[order->shared + place]].parameter != DB_SCALE)
+        place++;
+    for (size_t s = 0; s < w->all->count; s++) {
+        if (!w->group[s]) continue;
+        sum += log(w->all->state[s].best.local[place]);
+        count++;
+    }
+    const double factor = exp(sum / count);
+    for (size_t s = 0; s < w->all->count; s++)
+        if (w->group[s]) w->all->state[s].best.local[place] /= factor;
+    for (size_t h = 0; h < merged->count; h++) {
+        merged->intensity[h] *= factor;
+        merged->sigma[h] *= factor;
+        for (int k = 0; k < 2; k++) {
+            merged->half[k][h] *= factor;
+            merged->half_sigma[k][h] *= factor;
+        }
+    }
+    for (size_t i = 0; i < w->result->observations.first[w->all->count]; i++) {
+        w->result->observations.list[i].intensity *= (float)factor;
+        w->result->observations.list[i].sigma *= (float)factor;
+    }
+}
+
+static db_status conclude(db_amplitude_work *w, db_fit_shots_result *result) {
+    db_shots *const all = w->all;
+    if (all->settings.joint.passes > 0) {
+        DB_TRY(db_amplitude_conclude(w, result));
+        keep_gauge(w);
+    }
+    w->result->passes = w->passes;
+    w->result->errors = w->errors;
+    w->result->list = all->reflections;
+    memset(&all->reflections, 0, sizeof all->reflections);
+    result->amplitudes = w->result;
+    w->result = NULL;
+    return DB_OK;
+}
+
+db_status db_amplitude_stage_run(db_shots *all, int stage, db_stage_result *end,
+                                 db_fit_shots_result *result) {
+    db_amplitude_work *const w = calloc(1, sizeof *w);
+    if (!w) return db_fail_memory(all->context, "the joint intensities");
+    w->all = all;
+    w->stage = stage;
+    db_status status = prepare(w);
+    if (status == DB_OK) status = start(w);
+    if (all->settings.joint.passes > 0) {
+        if (status == DB_OK) status = begin(w);
+        if (status == DB_OK) status = search(w, end);
+    } else if (status == DB_OK) {
+        memset(end, 0, sizeof *end);
+        end->end = DB_STAGE_CONVERGED;
+        snprintf(end->reason, sizeof end->reason,
+                 "intensities of single shots were scaled and averaged (amplitudes.passes: 0)");
+    }
+    if (status == DB_OK) status = conclude(w, result);
+    if (status == DB_ERROR_CANCELLED) all->ending = 1;
+    if (status == DB_OK || (all->ending && w->passes > 2)) {
+        const db_status stored = db_joint_models_store(all, stage, w->shared[0]);
+        if (stored != DB_OK) status = stored;
+    }
+    clear(w);
+    return status;
+}

@@ -1,0 +1,148 @@
+/* What shots say of intensities by themselves, and the start that is merged from it. */
+#include "fit/shots/amplitude_work.h"
+
+#include "base/context_internal.h"
+#include "fit/shots/records.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Adds the boxes of a shot whose record has been read. */
+static void add_shot(const db_amplitude_record *r, const double *value, db_observations *o,
+                     size_t *at) {
+    for (size_t b = 0; b < r->count; b++) {
+        const uint32_t h = r->reflection[b];
+        const int16_t *const hkl = r->hkl[b];
+        double intensity, variance;
+        if (!db_amplitude_box(r, b, value ? value[h] : 0, &intensity, &variance)) continue;
+        o->list[(*at)++] = (db_observation){
+            .reflection = h,
+            .intensity = (float)intensity,
+            .sigma = (float)sqrt(variance),
+            .partiality = r->partiality[b],
+            .light = r->light[b],
+            .hkl = { hkl[0], hkl[1], hkl[2] },
+        };
+    }
+}
+
+static db_status observe(db_amplitude_work *w, const double *value, db_observations *o) {
+    const db_shots *const all = w->all;
+    size_t count = 0, at = 0;
+    for (size_t s = 0; s < all->count; s++) count += w->group[s] ? all->state[s].place.blocks : 0;
+    DB_TRY(db_observations_make(all->context, all->count, count, o));
+    for (size_t s = 0; s < all->count; s++) {
+        db_amplitude_record record;
+        o->first[s] = at;
+        if (!w->group[s]) continue;
+        DB_TRY(db_amplitude_work_read(w, s, 0, &record));
+        add_shot(&record, value, o, &at);
+    }
+    o->first[all->count] = at;
+    return DB_OK;
+}
+
+db_status db_amplitude_observe(db_amplitude_work *w, db_observations *observations) {
+    return observe(w, w->value[0], observations);
+}
+
+static size_t local_place(const db_amplitude_work *w, db_parameter parameter) {
+    const db_arrow_order *const order = &w->pass.order;
+    size_t i = 0;
+    while (i < order->local &&
+           w->all->settings.parameters[order->index[order->shared + i]].parameter != parameter)
+        i++;
+    return i;
+}
+
+static const char *reason_of(db_aside aside) {
+    switch (aside) {
+    case DB_ASIDE_FEW: return "too few of its reflections are on other shots";
+    case DB_ASIDE_DARK: return "there is no light at its reflections";
+    case DB_ASIDE_UNRELATED:
+        return "its intensities have nothing in common with those of the other shots: another "
+               "crystal, or a wrong orientation";
+    case DB_ASIDE_SCATTERED:
+        return "its intensities agree far worse with those of the other shots than theirs do";
+    case DB_ASIDE_UNDECIDED:
+        return "it could be indexed in several ways, and its intensities do not tell which is "
+               "right";
+    case DB_ASIDE_OTHER_HAND: return "its Bijvoet differences are those of the other hand";
+    default: return "its intensities could not be brought to the scale of the others";
+    }
+}
+
+/* Scales and temperature factors of shots go into their models; those set aside are told. */
+static db_status take_scales(db_amplitude_work *w) {
+    db_shots *const all = w->all;
+    const size_t scale = local_place(w, DB_SCALE), fall = local_place(w, DB_B_FACTOR);
+    for (size_t s = 0; s < all->count; s++) {
+        const db_shot_scale *const found = &w->result->scaling.shot[s];
+        double *const local = all->state[s].best.local;
+        if (!w->group[s]) continue;
+        if (found->aside == DB_ASIDE_NOT) {
+            local[scale] *= found->scale;
+            if (fall < w->pass.order.local) local[fall] += found->b;
+            continue;
+        }
+        DB_TRY(db_shots_set_aside(all, all->context, s, DB_ERROR_INPUT, reason_of(found->aside)));
+    }
+    DB_TRY(db_records_meet(all));
+    (void)db_shots_report_aside(all);
+    db_amplitude_work_group(w);
+    return db_shots_check_count(all);
+}
+
+/* Each intensity is held to the mean of its resolution. */
+static void restrain(db_amplitude_work *w, const db_merged *merged) {
+    const db_asu_list *const list = w->pass.list;
+    const db_shells shells = db_amplitude_shells(list);
+    double sum[DB_MOST_SHELLS] = { 0 }, count[DB_MOST_SHELLS] = { 0 };
+    for (size_t h = 0; h < w->reflections; h++) {
+        if (!merged->multiplicity[h]) continue;
+        const int shell = db_shell_of(&shells, (double)list->d[h]);
+        sum[shell] += merged->intensity[h] / list->epsilon[h];
+        count[shell]++;
+    }
+    for (size_t h = 0; h < w->reflections && w->restraint; h++) {
+        const int shell = db_shell_of(&shells, (double)list->d[h]);
+        if (!(count[shell] > 0)) continue;
+        const double mean = fmax(0, sum[shell] / count[shell]) * list->epsilon[h],
+                     sigma = w->all->settings.joint.restraint * mean;
+        w->centre[h] = mean;
+        w->restraint[h] = sigma > 0 ? 1 / (sigma * sigma) : 0;
+        w->pull[h] = w->restraint[h] * (w->value[1][h] - mean);
+    }
+}
+
+db_status db_amplitude_start(db_amplitude_work *w) {
+    db_shots *const all = w->all;
+    db_joint_amplitudes *const r = w->result;
+    db_scaling_options options = DB_SCALING_OPTIONS_INIT;
+    options.refine_b = local_place(w, DB_B_FACTOR) < w->pass.order.local;
+    db_merged merged = { 0 };
+    db_observations observations = { 0 };
+    db_status status = observe(w, NULL, &observations);
+    if (status == DB_OK) status = db_scaling_make(all->context, all->count, &r->scaling);
+    for (size_t s = 0; s < all->count && status == DB_OK; s++)
+        if (!w->group[s]) r->scaling.shot[s].aside = DB_ASIDE_BEFORE;
+    if (status == DB_OK) status = db_merged_make(all->context, w->reflections, &merged);
+    if (status == DB_OK)
+        status =
+            db_scale_shots(all->context, w->pass.list, &options, (uint64_t)all->settings.joint.seed,
+                           &observations, &r->scaling, &merged);
+    for (size_t h = 0; h < w->reflections && status == DB_OK; h++)
+        w->value[1][h] = merged.multiplicity[h] ? merged.intensity[h] : 0;
+    if (status == DB_OK) restrain(w, &merged);
+    if (status == DB_OK) w->errors = r->scaling.errors;
+    if (status == DB_OK) status = take_scales(w);
+    if (status == DB_OK && all->settings.joint.passes == 0) { /* that is all */
+        r->observations = observations;
+        r->merged = merged;
+        return DB_OK;
+    }
+    db_observations_clear(&observations);
+    db_merged_clear(&merged);
+    return status;
+}

@@ -1,0 +1,65 @@
+/* What the parts of the stage of joint intensities work on (amplitude_stage.c, amplitude_start.c,
+ * amplitude_errors.c). */
+#ifndef DB_FIT_SHOTS_AMPLITUDE_WORK_H
+#define DB_FIT_SHOTS_AMPLITUDE_WORK_H
+
+#include "fit/shots/amplitude_shot.h"
+#include "fit/shots/amplitude_system.h"
+#include "fit/shots/joint_amplitudes.h"
+
+enum { DB_HALF_A = 1, DB_HALF_B = 2, DB_BOTH_HALVES = 3 };
+
+typedef struct db_amplitude_work {
+    db_shots *all;
+    int stage;
+    db_amplitude_pass pass;
+    int best; /* slot of the records there */
+    size_t reflections;
+    double *value[2];                         /* [reflections] at the best point, at the trial */
+    double shared[2][DB_FIT_MOST_PARAMETERS]; /* likewise */
+    double *step;                             /* [reflections + shared] */
+    double *loss;                             /* [shots] of the trial; of the best point */
+    double *base;
+    double *restraint;    /* [reflections] 1/sigma^2; NULL: none */
+    double *pull;         /* half of its slope */
+    double *centre;       /* what it holds intensities to */
+    unsigned char *group; /* [shots] DB_HALF_A, DB_HALF_B; 0: set aside */
+    void **memory;        /* of each thread, for a record */
+    db_amplitude_system system;
+    db_error_model errors;
+    double total; /* the loss at the best point */
+    double degrees;
+    int passes, rejected;
+    double damping;
+    db_joint_amplitudes *result; /* owned until it is handed over */
+} db_amplitude_work;
+
+/* Shells of resolution for means. */
+static inline db_shells db_amplitude_shells(const db_asu_list *list) {
+    db_shells shells = { .count = 20, .low = list->d_min, .high = list->d_min };
+    for (size_t h = 0; h < list->count; h++)
+        if ((double)list->d[h] > shells.low) shells.low = (double)list->d[h];
+    return shells;
+}
+
+/* The record of a shot at the best point; thread: 0 outside of parallel work. */
+db_status db_amplitude_work_read(void *work, size_t shot, int thread, db_amplitude_record *record);
+
+/* Which shots take part. */
+void db_amplitude_work_group(db_amplitude_work *work);
+
+/* From the records of the first pass, where all intensities are 0: scales shots, sets aside those
+ * that have nothing in common with the others, and merges the others to a start. */
+db_status db_amplitude_start(db_amplitude_work *work);
+
+/* What each shot says by itself at the best point. */
+db_status db_amplitude_observe(db_amplitude_work *work, db_observations *observations);
+
+/* The error model, by how far shots are from the others at the best point. */
+db_status db_amplitude_fit_errors(db_amplitude_work *work);
+
+/* Errors of the intensities and of shared quantities at the minimum, and the intensities of two
+ * halves of the shots. */
+db_status db_amplitude_conclude(db_amplitude_work *work, db_fit_shots_result *result);
+
+#endif

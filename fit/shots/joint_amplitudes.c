@@ -1,0 +1,14 @@
+/* Joint intensities are freed. */
+#include "fit/shots/joint_amplitudes.h"
+
+#include <stdlib.h>
+
+void db_joint_amplitudes_destroy(db_joint_amplitudes **amplitudes) {
+    if (!amplitudes || !*amplitudes) return;
+    db_asu_list_clear(&(*amplitudes)->list);
+    db_merged_clear(&(*amplitudes)->merged);
+    db_scaling_clear(&(*amplitudes)->scaling);
+    db_observations_clear(&(*amplitudes)->observations);
+    free(*amplitudes);
+    *amplitudes = NULL;
+}

@@ -1,0 +1,20 @@
+/* Intensities that all shots share, as a refinement finds them. */
+#ifndef DB_FIT_SHOTS_JOINT_AMPLITUDES_H
+#define DB_FIT_SHOTS_JOINT_AMPLITUDES_H
+
+#include "fit/merge/scaling.h"
+
+/* What the stage of joint intensities leaves. */
+struct db_joint_amplitudes {
+    db_asu_list list;
+    db_merged merged;
+    db_scaling scaling;           /* of the shots at the start, and why some were set aside */
+    db_observations observations; /* what each shot says by itself, given its refined model */
+    int passes;                   /* over all shots */
+    db_error_model errors;
+};
+typedef struct db_joint_amplitudes db_joint_amplitudes;
+
+void db_joint_amplitudes_destroy(db_joint_amplitudes **amplitudes);
+
+#endif

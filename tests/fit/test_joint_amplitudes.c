@@ -1,0 +1,352 @@
+/* Intensities that all shots share come back from rendered shots, with errors that are right and
+ * halves that agree; what a shot says of them agrees with differences of its loss. */
+
+#include "support/unit_test.h"
+#include "fit/objective/evaluate.h"
+#include "fit/objective/stage_data.h"
+#include "fit/rendered_image.h"
+#include "fit/shots/amplitude_boxes.h"
+#include "fit/shots/amplitude_stage.h"
+#include "fit/shots/joint_stages.h"
+
+#include <dualbragg/fit_shots.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PIXELS = 200, SHOTS = 24, FEW = 8 };
+static db_context *context;
+static db_experiment truth;
+static db_fit_settings settings;
+static db_asu_list list;
+static const double d_min = 2.2;
+
+static double drawn(size_t shot, int number) {
+    const double x = sin(12.9898 * (double)(shot + 1) + 78.233 * number) * 43758.5453;
+    return x - floor(x);
+}
+
+/* Wilson's statistics; Bijvoet mates differ a little. */
+static double amplitude_of(uint32_t number, int other) {
+    const uint32_t pair = db_asu_pair(&list, number);
+    const double d = (double)list.d[number], mean = exp(-10 / (2 * d * d)),
+                 first = drawn(pair + 1000 * (size_t)other, 7),
+                 own = 1 + 0.1 * (drawn(number, 8) - 0.5);
+    return sqrt(-log(1 - 0.999 * first) * mean) * own;
+}
+
+static db_status fill_amplitudes(db_experiment *e, double factor, int other) {
+    db_structure_factors *const f = &e->structure_factors;
+    size_t count = 1, at = 0;
+    for (int i = 0; i < 3; i++) {
+        f->min[i] = -list.most[i];
+        f->extent[i] = 2 * list.most[i] + 1;
+        count *= (size_t)f->extent[i];
+    }
+    free(f->amplitude);
+    f->default_F = 0;
+    f->amplitude = calloc(count, sizeof *f->amplitude);
+    if (!f->amplitude) return DB_ERROR_MEMORY;
+    for (int h = -list.most[0]; h <= list.most[0]; h++)
+        for (int k = -list.most[1]; k <= list.most[1]; k++)
+            for (int l = -list.most[2]; l <= list.most[2]; l++, at++) {
+                const int hkl[3] = { h, k, l };
+                const uint32_t number = db_asu_number(&list, hkl);
+                if (number != DB_NO_REFLECTION)
+                    f->amplitude[at] = factor * amplitude_of(number, other);
+            }
+    return DB_OK;
+}
+
+static db_status describe(db_experiment *e) {
+    const double cell[6] = { 34, 34, 48, 90, 90, 90 };
+    db_panel *const panel = &e->detector.panels[0];
+    memcpy(e->crystal.cell, cell, sizeof cell);
+    e->crystal.shape = DB_SHAPE_GAUSS;
+    for (int i = 0; i < 3; i++) e->crystal.cells[i] = 12;
+    e->beam.wavelength = 1;
+    e->spread.spots = DB_SPOTS_CLOSED;
+    e->spread.mosaic = 0.0144;
+    e->spread.bandwidth = 4e-6;
+    panel->fast_pixels = panel->slow_pixels = PIXELS;
+    panel->pixel_size[0] = panel->pixel_size[1] = 0.2;
+    e->detector.distance = 45;
+    e->detector.centre[0] = e->detector.centre[1] = 0.5 * PIXELS * 0.2;
+    e->oversample = 2;
+    return fill_amplitudes(e, 1, 0);
+}
+
+static void place(size_t shot, db_experiment *e) {
+    for (int i = 0; i < 3; i++) e->crystal.misset[i] = 360 * drawn(shot, i);
+}
+
+static db_status load(void *user, db_context *own, size_t shot, db_measured_image *image,
+                      db_experiment *start, db_fit_settings *s) {
+    (void)user;
+    db_experiment e;
+    db_status status = db_experiment_copy(own, &truth, &e);
+    if (status != DB_OK) return status;
+    place(shot, &e);
+    const double scale = e.beam.scale;
+    e.beam.scale *= exp(0.6 * (drawn(shot, 6) - 0.5));
+    status = rendered_image(own, &e, 1000 + shot, image);
+    e.beam.scale = scale;
+    if (start && status == DB_OK) {
+        for (int i = 0; i < 3; i++) e.crystal.misset[i] += 0.06 * (drawn(shot, 3 + i) - 0.5);
+        e.spread.mosaic *= 1.3;
+        *start = e;
+        s->gain = 1;
+        return DB_OK;
+    }
+    db_experiment_clear(&e);
+    return status;
+}
+
+static const char *name(void *user, size_t shot) {
+    (void)user;
+    (void)shot;
+    return "a shot";
+}
+
+static int set_up(void **state) {
+    (void)state;
+    const double cell[6] = { 34, 34, 48, 90, 90, 90 };
+    if (db_context_create(&context) != DB_OK ||
+        db_asu_list_make(context, cell, "96", d_min, 1, &list) != DB_OK ||
+        db_experiment_init(context, &truth) != DB_OK || describe(&truth) != DB_OK)
+        return -1;
+    /* The brightest spots have some thousand photons. */
+    float *const image = malloc(sizeof *image * PIXELS * PIXELS);
+    double peak = 0;
+    db_plan *plan;
+    if (!image || db_plan_create(context, &truth, NULL, &plan) != DB_OK) return -1;
+    if (db_plan_forward(plan, image) != DB_OK) return -1;
+    db_plan_destroy(&plan);
+    for (size_t i = 0; i < PIXELS * PIXELS; i++) peak = fmax(peak, (double)image[i]);
+    free(image);
+    if (fill_amplitudes(&truth, sqrt(4000 / peak), 0) != DB_OK) return -1;
+    db_fit_settings_init(&settings);
+    settings.min_strong_reflections = 10;
+    settings.joint.wanted = 1;
+    settings.joint.dmin = d_min;
+    snprintf(settings.amplitude_group, sizeof settings.amplitude_group, "96");
+    for (int p = DB_MISSET_X; p <= (int)DB_MISSET_Z; p++)
+        refine_parameter(&settings, (db_parameter)p, -1);
+    refine_parameter(&settings, DB_MOSAIC_VARIANCE, -1);
+    refine_parameter(&settings, DB_SCALE, -1);
+    db_stages_default(context, 1, &settings);
+    /* Starts are good: the first stages are not needed. */
+    while (settings.stage_count > 2) {
+        for (size_t s = 1; s < settings.stage_count; s++)
+            db_fit_settings_copy_stage(&settings, s, s - 1);
+        settings.stage_count--;
+    }
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    db_fit_settings_clear(&settings);
+    db_experiment_clear(&truth);
+    db_asu_list_clear(&list);
+    db_context_destroy(&context);
+    return 0;
+}
+
+static db_fit_shots_result *run(size_t shots) {
+    const db_fit_shot_source source = { .count = shots, .load = load, .name = name };
+    db_fit_shots_result *result = NULL;
+    if (db_fit_shots_run(context, &source, &settings, NULL, &result) != DB_OK && !result)
+        fail_msg("%s", db_context_message(context));
+    return result;
+}
+
+/* Sums for a correlation. */
+typedef struct pairs {
+    double n, x, y, xx, yy, xy;
+} pairs;
+
+static void add_pair(pairs *p, double x, double y) {
+    p->n++;
+    p->x += x;
+    p->y += y;
+    p->xx += x * x;
+    p->yy += y * y;
+    p->xy += x * y;
+}
+
+static double correlation(const pairs *p) {
+    return (p->n * p->xy - p->x * p->y) /
+           sqrt((p->n * p->xx - p->x * p->x) * (p->n * p->yy - p->y * p->y));
+}
+
+static void intensities_come_back(void **state) {
+    (void)state;
+    db_fit_shots_result *r = run(SHOTS);
+    const db_joint_amplitudes *const a = r->amplitudes;
+    assert_int_equal(r->status, DB_OK);
+    for (size_t s = 0; s < SHOTS; s++)
+        if (!r->shot[s].used) print_message("shot %zu: %s\n", s, r->shot[s].reason);
+    assert_int_equal(r->used, SHOTS);
+    assert_non_null(a);
+    assert_int_equal(a->merged.count, list.count);
+    double top = 0, bottom = 0, pull = 0, off = 0, sum = 0;
+    size_t count = 0, missing = 0;
+    pairs halves = { 0 };
+    for (uint32_t h = 0; h < list.count; h++) {
+        const double I = pow(amplitude_of(h, 0), 2), s = a->merged.sigma[h];
+        missing += a->merged.multiplicity[h] == 0;
+        if (!a->merged.multiplicity[h]) {
+            assert_true(isnan(a->merged.intensity[h]) && isnan(s));
+            continue;
+        }
+        top += I * a->merged.intensity[h] / (s * s);
+        bottom += I * I / (s * s);
+    }
+    const double scale = top / bottom;
+    for (uint32_t h = 0; h < list.count; h++) {
+        if (a->merged.multiplicity[h] < 2) continue;
+        const double I = scale * pow(amplitude_of(h, 0), 2);
+        const double far = (a->merged.intensity[h] - I) / a->merged.sigma[h];
+        pull += far * far;
+        off += fabs(a->merged.intensity[h] - I);
+        sum += I;
+        count++;
+        if (a->merged.half_multiplicity[0][h] && a->merged.half_multiplicity[1][h])
+            add_pair(&halves, a->merged.half[0][h], a->merged.half[1][h]);
+    }
+    print_message("%zu intensities, %zu missing: R %.3f, pulls %.3f, CC1/2 %.4f (%g pairs), %d "
+                  "passes, chi2 %.3f\n",
+                  count, missing, off / sum, sqrt(pull / (double)count), correlation(&halves),
+                  halves.n, a->passes, r->chi2_reduced[1]);
+    assert_true(count > 500 && missing > 0);
+    assert_true(off / sum < 0.08);
+    assert_true(sqrt(pull / (double)count) > 0.9 && sqrt(pull / (double)count) < 1.15);
+    assert_true(correlation(&halves) > 0.95);
+    for (size_t s = 0; s < SHOTS; s++) { /* shots' own quantities, too */
+        db_experiment right;
+        assert_int_equal(db_experiment_copy(context, &truth, &right), DB_OK);
+        place(s, &right);
+        assert_true(misorientation(&r->shot[s].model.crystal, &right.crystal) < 0.02);
+        db_experiment_clear(&right);
+    }
+    db_fit_shots_result_destroy(&r);
+}
+
+static void threads_do_not_matter(void **state) {
+    (void)state;
+    db_fit_settings *const s = &settings;
+    const int passes = s->joint.passes;
+    db_fit_shots_result *r[2];
+    s->joint.passes = 3;
+    for (int t = 0; t < 2; t++) {
+        db_context_set_threads(context, t + 1);
+        r[t] = run(FEW);
+    }
+    db_context_set_threads(context, 0);
+    s->joint.passes = passes;
+    const db_merged *const a = &r[0]->amplitudes->merged;
+    const db_merged *const b = &r[1]->amplitudes->merged;
+    assert_memory_equal(a->multiplicity, b->multiplicity, a->count * sizeof *a->multiplicity);
+    for (size_t h = 0; h < a->count; h++) {
+        if (!a->multiplicity[h]) continue;
+        assert_true(a->intensity[h] == b->intensity[h] && a->sigma[h] == b->sigma[h]);
+        assert_true(!(a->half[0][h] < b->half[0][h]) && !(a->half[0][h] > b->half[0][h]));
+    }
+    for (int t = 0; t < 2; t++) db_fit_shots_result_destroy(&r[t]);
+}
+
+/* A shot's objective at given intensities, some of them negative: slopes and mixed derivatives by
+ * an intensity and by the shot's quantities, against differences of the loss. */
+typedef struct shot {
+    db_measured_image image;
+    db_strong_pixels strong;
+    db_stage_data taken;
+    db_objective objective;
+    double *intensity;
+    float *trust;
+} shot;
+
+static double loss_at(shot *s, const double *value) {
+    db_objective *const o = &s->objective;
+    db_objective_restart(o);
+    for (size_t b = 0; b < o->blocks.count; b++) o->solution[b].linear[0] = s->intensity[b];
+    assert_int_equal(db_objective_evaluate(o, value, DB_OBJECTIVE_NORMAL), DB_OK);
+    return o->loss;
+}
+
+static void open_shot(shot *s) {
+    db_experiment start;
+    db_measured_image *const image = &s->image;
+    assert_int_equal(db_experiment_copy(context, &truth, &start), DB_OK);
+    place(1, &start);
+    assert_int_equal(rendered_image(context, &start, 0, image), DB_OK); /* without noise */
+    settings.shoebox_half_width = 3;
+    const db_fit_data data = { image, &s->strong, &settings };
+    assert_int_equal(db_strong_pixels_find(context, image, &settings, &s->strong), DB_OK);
+    s->taken = (db_stage_data){ .blur = 1 };
+    assert_int_equal(db_amplitude_boxes_take(context, &start, &data, &list, &s->taken.boxes),
+                     DB_OK);
+    s->taken.blocks = db_shoeboxes_blocks(&s->taken.boxes);
+    const db_objective_options request = { .stages = 1u << (settings.stage_count - 1),
+                                           .target = DB_FIT_WEIGHTED,
+                                           .is_given = 1 };
+    assert_int_equal(
+        db_stage_data_objective(context, &start, &data, &s->taken, &request, &s->objective), DB_OK);
+    const size_t boxes = s->taken.boxes.count;
+    assert_true(boxes > 50);
+    s->intensity = calloc(boxes, sizeof *s->intensity);
+    s->trust = calloc(boxes, sizeof *s->trust);
+    for (size_t b = 0; b < boxes; b++) {
+        const double F = amplitude_of(db_asu_number(&list, s->taken.boxes.reflection[b].hkl), 0);
+        s->intensity[b] = b % 7 ? F * F : -0.1 * F * F;
+        s->trust[b] = (float)(0.2 + 0.7 * drawn(b, 1));
+    }
+    s->objective.trust = s->trust;
+    db_experiment_clear(&start);
+}
+
+static void slopes_agree_with_differences(void **state) {
+    (void)state;
+    shot s = { .strong = { 0 } };
+    size_t variables[DB_BLOCK_MOST];
+    const int half_width = settings.shoebox_half_width;
+    open_shot(&s);
+    db_objective *const o = &s.objective;
+    const double *const at = o->variables.start;
+    const double loss = loss_at(&s, at);
+    for (size_t b = 0; b < o->blocks.count; b += 5) {
+        const size_t n = db_objective_block_variables(o, b, variables);
+        const double slope = (double)s.trust[b] * db_objective_block_gradient(o, b)[n],
+                     curvature = (double)s.trust[b] *
+                                 db_objective_block_normal(o, b)[n * (n + DB_LINEAR) + n],
+                     kept = s.intensity[b], h = 1 / sqrt(curvature);
+        s.intensity[b] = kept + h;
+        const double up = loss_at(&s, at);
+        s.intensity[b] = kept - h;
+        const double down = loss_at(&s, at);
+        s.intensity[b] = kept;
+        (void)loss_at(&s, at);
+        if (!(fabs(up - down - 2 * h * slope) < 1e-5 * (fabs(2 * h * slope) + 1)) ||
+            !(fabs(up + down - 2 * loss - 2 * h * h * curvature) < 1e-4))
+            fail_msg("box %zu: slope %g, by differences %g; curvature %g, by differences %g", b,
+                     slope, (up - down) / (2 * h), curvature, (up + down - 2 * loss) / (2 * h * h));
+    }
+    db_objective_destroy(o);
+    db_stage_data_clear(&s.taken);
+    db_strong_pixels_clear(&s.strong);
+    db_measured_image_clear(&s.image);
+    free(s.intensity);
+    free(s.trust);
+    settings.shoebox_half_width = half_width;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slopes_agree_with_differences),
+        cmocka_unit_test(intensities_come_back),
+        cmocka_unit_test(threads_do_not_matter),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
