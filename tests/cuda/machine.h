@@ -13,7 +13,6 @@ enum { SKIPPED = 77 };
 #if defined(DB_ON_GPU)
 #define COUNTED(check)
 static inline void machine_reset(void) {}
-static inline void machine_takes_all(void) {}
 
 /* Ends the program as skipped where there is no GPU. */
 static inline void machine_find(void) {
@@ -29,13 +28,8 @@ static inline void machine_find(void) {
 #else
 #include "stand_in.h"
 
-#include "cuda/backend.h"
-
 #define COUNTED(check) check
 static inline void machine_reset(void) { stand_in_reset(); }
-
-/* "auto" takes the GPU for work of any size. */
-static inline void machine_takes_all(void) { db_cuda_predicted = (db_cuda_pace){ .call = 0 }; }
 
 #if defined(__SANITIZE_THREAD__)
 #define DB_THREAD_SANITIZER 1

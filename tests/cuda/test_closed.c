@@ -5,6 +5,7 @@
 #include "support/small_crystal.h"
 #include "support/shown_regions.h"
 #include "machine.h"
+#include "takes_all.h"
 
 #include <dualbragg/normal.h>
 #include <dualbragg/products.h>
