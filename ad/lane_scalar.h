@@ -19,7 +19,7 @@ AD_INLINE lane l_div(lane a, lane b) { return __fdividef(a, b); }
 AD_INLINE lane l_div(lane a, lane b) { return a / b; }
 #endif
 AD_INLINE lane l_neg(lane a) { return -a; }
-#if defined(__CUDACC__)
+#if defined(AD_DEVICE_LANGUAGE)
 #if AD_SIZE == 4
 AD_INLINE lane l_fma(lane a, lane b, lane c) { return fmaf(a, b, c); }
 AD_INLINE lane l_fnma(lane a, lane b, lane c) { return fmaf(-a, b, c); }

@@ -9,6 +9,8 @@
 #ifndef AD_NAMES_H
 #define AD_NAMES_H
 
+#include "ad/device_language.h"
+
 typedef long double longdouble;
 
 #define AD_PASTE2_(a, b) a##_##b
@@ -24,9 +26,9 @@ typedef long double longdouble;
 #define AD_SIZE_longdouble 16
 #define AD_SIZE AD_PASTE2(AD_SIZE, REAL)
 
-#if defined(__CUDACC__)
-#define AD_FN static __host__ __device__ __forceinline__
-#define AD_INLINE static __host__ __device__ __forceinline__
+#if defined(AD_DEVICE_LANGUAGE)
+#define AD_FN AD_DEVICE_FN
+#define AD_INLINE AD_DEVICE_FN
 #else
 #define AD_FN static inline __attribute__((unused))
 #define AD_INLINE static inline __attribute__((unused, always_inline))

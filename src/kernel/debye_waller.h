@@ -6,7 +6,7 @@
 
 #include "kernel/samples.h"
 
-#if !defined(__CUDACC__)
+#if !defined(AD_DEVICE_LANGUAGE)
 #define DB_RARE_FN static __attribute__((noinline, unused))
 #else
 #define DB_RARE_FN AD_INLINE

@@ -236,7 +236,7 @@ AD_INLINE void add_sources(loop_mode mode, const db_kernel_job *job, const db_ke
 AD_INLINE void clear_sums(int only, const db_kernel_job *job, pixel_sums *sums) {
     sums->intensity = f_set(0);
 #if DB_INSTANCE_KIND > 0
-#if !defined(__CUDACC__)
+#if !defined(AD_DEVICE_LANGUAGE)
 #pragma GCC unroll 18
 #endif
     for (int c = 0; c < DB_COLUMN_INTENSITY && !only; c++) sums->column[c] = f_set(0);
@@ -259,7 +259,7 @@ AD_INLINE void clear_sums(int only, const db_kernel_job *job, pixel_sums *sums) 
 }
 
 /* Large, called from several places, and not worth compiling more than once for each shape. */
-#if !defined(__CUDACC__)
+#if !defined(AD_DEVICE_LANGUAGE)
 #define DB_GROUP_FN static __attribute__((noinline, unused))
 #else
 #define DB_GROUP_FN AD_INLINE

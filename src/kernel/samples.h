@@ -113,7 +113,7 @@ enum { DB_PARTIAL_SUM = 16 };
 #define DB_SAMPLES_AHEAD (LANES > 1 && DB_INSTANCE_KIND > 0 && !DB_INSTANCE_GENERAL)
 
 /* On devices: several samples of an image a turn, which share the loop's own instructions. */
-#if defined(__CUDACC__) && DB_INSTANCE_KIND == 0 && !DB_INSTANCE_GENERAL
+#if defined(AD_DEVICE_LANGUAGE) && DB_INSTANCE_KIND == 0 && !DB_INSTANCE_GENERAL
 #define DB_SAMPLES_UNROLLED _Pragma("unroll 4")
 #else
 #define DB_SAMPLES_UNROLLED
@@ -240,7 +240,7 @@ AD_INLINE source_sums add_samples(loop_mode mode, const db_kernel_job *job, cons
     return source;
 }
 
-#if DB_INSTANCE_KIND > 0 && !DB_INSTANCE_GENERAL && !defined(__CUDACC__)
+#if DB_INSTANCE_KIND > 0 && !DB_INSTANCE_GENERAL && !defined(AD_DEVICE_LANGUAGE)
 /* The loop with slopes: a function for each shape, origin of the Miller indices and kind of
  * structure factors. It is not inlined, since its columns leave no registers for the code around
  * it. */

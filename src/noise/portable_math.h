@@ -7,12 +7,14 @@
 #ifndef DB_NOISE_PORTABLE_MATH_H
 #define DB_NOISE_PORTABLE_MATH_H
 
+#include "ad/device_language.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__CUDACC__)
-#define DB_NOISE_FN static __host__ __device__ inline
+#if defined(AD_DEVICE_LANGUAGE)
+#define DB_NOISE_FN AD_DEVICE_FN
 #else
 #define DB_NOISE_FN static inline __attribute__((unused))
 #endif
