@@ -86,7 +86,7 @@ static db_status check_images(db_context *context, const db_device_plan *plan,
                               const db_device_work *work, size_t images) {
     if (images > DB_CUDA_MOST_IMAGES)
         return db_fail(context, DB_ERROR_UNSUPPORTED,
-                       "cuda:%d: %zu derivative images; expected at most %d", plan->number,
+                       DB_GPU ":%d: %zu derivative images; expected at most %d", plan->number,
                        images - 1, DB_CUDA_MOST_IMAGES - 1);
     for (size_t i = 0; i < images; i++)
         DB_TRY(db_cuda_check_place(context, plan->number, image_of(work, i),

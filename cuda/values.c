@@ -247,7 +247,8 @@ static db_status fill_coefficients(db_context *context, const db_device_work *wo
         const size_t size = mixed ? sizeof row.fine : sizeof row.wide;
         if (loose == -2)
             return db_fail(context, DB_ERROR_UNSUPPORTED,
-                           "cuda: a parameter that moves several values of sources or rotations");
+                           DB_GPU
+                           ": a parameter that moves several values of sources or rotations");
         if (mixed)
             lay_out_float(&from[i], loose, &row.fine);
         else

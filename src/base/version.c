@@ -39,6 +39,9 @@ static const char features[] = ", "
 #ifdef DB_HAVE_CUDA
                                ", CUDA"
 #endif
+#ifdef DB_HAVE_HIP
+                               ", HIP"
+#endif
 #ifdef DB_HAVE_FIT
                                ", fit"
 #endif

@@ -9,6 +9,9 @@
 #ifdef DB_HAVE_CUDA
 #include <dualbragg/cuda.h>
 #endif
+#ifdef DB_HAVE_HIP
+#include <dualbragg/hip.h>
+#endif
 #include <stdio.h>
 #include <string.h>
 
@@ -134,6 +137,9 @@ int main(int argc, char **argv) {
     db_flags_complete();
 #ifdef DB_HAVE_CUDA
     db_cuda_register();
+#endif
+#ifdef DB_HAVE_HIP
+    db_hip_register();
 #endif
     const int exit_status = db_streams_close(run(argc, argv));
     db_signals_finish();

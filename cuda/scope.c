@@ -1,0 +1,87 @@
+/* A thread's GPU, changed while something is done with another, and put back. */
+#include "cuda/runtime.h"
+
+#if defined(DB_HIP)
+/* A context is made where it is first used, not where it is gone back to. */
+db_status db_cuda_enter(db_context *context, int number, db_cuda_scope *scope) {
+    static const char what[] = "choosing the GPU";
+    scope->pushed = 0;
+    DB_CUDA_TRY(context, number, cudaGetDevice(&scope->before), what);
+    if (scope->before == number) return DB_OK;
+    DB_CUDA_TRY(context, number, cudaSetDevice(number), what);
+    scope->pushed = 1;
+    return DB_OK;
+}
+
+void db_cuda_leave(const db_cuda_scope *scope) {
+    if (scope->pushed) (void)cudaSetDevice(scope->before);
+}
+#else
+#include <cuda.h>
+#include <string.h>
+
+/* The driver's calls by which a thread's context is changed and put back. cudaSetDevice would make a
+ * context on the GPU that it goes back to, half a gigabyte of its memory, even if nothing runs
+ * there. */
+typedef struct driver_calls {
+    CUresult (*retain)(CUcontext *, CUdevice);
+    CUresult (*push)(CUcontext);
+    CUresult (*pop)(CUcontext *);
+} driver_calls;
+
+static cudaError_t find_call(const char *name, void **call) {
+    enum { MEANING = 12000 }; /* of the calls: that of CUDA 12.0 */
+    enum cudaDriverEntryPointQueryResult found;
+#if CUDART_VERSION >= 12050
+    const cudaError_t error =
+        cudaGetDriverEntryPointByVersion(name, call, MEANING, cudaEnableDefault, &found);
+#else
+    const cudaError_t error = cudaGetDriverEntryPoint(name, call, cudaEnableDefault, &found);
+    (void)MEANING;
+#endif
+    if (error != cudaSuccess) return error;
+    return found == cudaDriverEntryPointSuccess ? cudaSuccess : cudaErrorInsufficientDriver;
+}
+
+static cudaError_t find_calls(driver_calls *calls) {
+    void *call[3];
+    static const char *const names[] = { "cuDevicePrimaryCtxRetain", "cuCtxPushCurrent",
+                                         "cuCtxPopCurrent" };
+    for (int i = 0; i < 3; i++) {
+        const cudaError_t error = find_call(names[i], &call[i]);
+        if (error != cudaSuccess) return error;
+    }
+    memcpy(&calls->retain, &call[0], sizeof calls->retain);
+    memcpy(&calls->push, &call[1], sizeof calls->push);
+    memcpy(&calls->pop, &call[2], sizeof calls->pop);
+    return cudaSuccess;
+}
+
+/* The context is the one that the runtime uses, too. It is kept for as long as the process lives, as
+ * the runtime keeps it: without a user it would be destroyed, with all memory. */
+db_status db_cuda_enter(db_context *context, int number, db_cuda_scope *scope) {
+    static const char what[] = "choosing the GPU";
+    driver_calls driver;
+    CUcontext own;
+    int before;
+    scope->pushed = 0;
+    DB_CUDA_TRY(context, number, cudaGetDevice(&before), what);
+    if (before == number) return DB_OK;
+    DB_CUDA_TRY(context, number, find_calls(&driver), what);
+    /* numbers of the runtime are those of the driver */
+    CUresult result = driver.retain(&own, number);
+    if (result == CUDA_SUCCESS) result = driver.push(own);
+    scope->pushed = result == CUDA_SUCCESS;
+    if (scope->pushed) return DB_OK;
+    return db_fail(context, result == CUDA_ERROR_OUT_OF_MEMORY ? DB_ERROR_MEMORY : DB_ERROR_DEVICE,
+                   DB_GPU ":%d: %s: %s", number, what,
+                   result == CUDA_ERROR_OUT_OF_MEMORY ? "out of the GPU's memory"
+                                                      : "the driver makes no context");
+}
+
+void db_cuda_leave(const db_cuda_scope *scope) {
+    driver_calls driver;
+    CUcontext own;
+    if (scope->pushed && find_calls(&driver) == cudaSuccess) (void)driver.pop(&own);
+}
+#endif
