@@ -61,7 +61,7 @@ static cudaError_t find_calls(driver_calls *calls) {
  * the runtime keeps it: without a user it would be destroyed, with all memory. */
 db_status db_cuda_enter(db_context *context, int number, db_cuda_scope *scope) {
     static const char what[] = "choosing the GPU";
-    driver_calls driver;
+    driver_calls driver = { 0 };
     CUcontext own;
     int before;
     scope->pushed = 0;
@@ -80,7 +80,7 @@ db_status db_cuda_enter(db_context *context, int number, db_cuda_scope *scope) {
 }
 
 void db_cuda_leave(const db_cuda_scope *scope) {
-    driver_calls driver;
+    driver_calls driver = { 0 };
     CUcontext own;
     if (scope->pushed && find_calls(&driver) == cudaSuccess) (void)driver.pop(&own);
 }
