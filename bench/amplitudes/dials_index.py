@@ -15,7 +15,7 @@ from dxtbx.model.experiment_list import ExperimentList, ExperimentListFactory
 from monte_carlo import mean_wavelength
 
 TURN = np.diag([-1.0, 1.0, -1.0])  # from the frame of NeXus
-HALF_MOSAICITY = float(os.environ.get("HALF_MOSAICITY", 0.15))  # degree; the bandwidth counts, too
+HALF_MOSAICITY = float(os.environ.get("HALF_MOSAICITY", 0.08))  # degree; the bandwidth counts, too
 
 
 def main():
