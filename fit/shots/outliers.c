@@ -71,6 +71,7 @@ db_status db_shots_set_outliers_aside(db_shots *all) {
     size_t count = 0;
     if (status == DB_OK && all->team.rank == 0) status = find_outliers(all, shot, &count);
     status = db_team_common_status(&all->team, all->context, status);
+    if (!shot) return status;
     if (status == DB_OK) status = spread(all, shot, count);
     if (status == DB_OK) db_shots_report_aside(all);
     free(shot);

@@ -1,10 +1,11 @@
 /* Sums along a fixed tree have the same bits whoever adds, and few vectors travel for them; messages and
- * failures of a team. */
+ * failures of a team; how shots are handed out. */
 #define _POSIX_C_SOURCE 200809L
 #include "support/unit_test.h"
 #include "fit/made_up_team.h"
 #include "base/context_internal.h"
 #include "cli/processes.h"
+#include "fit/shots/shares.h"
 #include "fit/shots/team.h"
 #include "fit/shots/tree_sum.h"
 
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Numbers whose sum depends on the order of additions. */
 static double number(size_t piece, size_t i) {
@@ -187,6 +189,78 @@ static void messages_may_be_longer_than_int(void **state) {
     assert_int_equal(db_processes_in_parts(&somewhere, 0, p.most, count_part, &p), 1);
 }
 
+/* Shots in chunks of one; the first ones take long. */
+enum { SHOTS = 200, SLOW = 3 };
+typedef struct shop {
+    int done[SHOTS];         /* by how many */
+    size_t of[MOST_MEMBERS]; /* shots that a member has done */
+    int slow[MOST_MEMBERS];  /* and of these, that take long */
+} shop;
+
+static void work_in_turns(void *user, const db_fit_team *team) {
+    shop *const s = user;
+    const db_fit_shots_options options = { .series = 0 };
+    db_shots all = { .team = *team, .options = &options, .count = SHOTS, .chunk = 1 };
+    assert_int_equal(db_context_create(&all.context), DB_OK);
+    assert_int_equal(db_shares_create(&all), DB_OK);
+    assert_int_equal(db_shares_begin(&all), DB_OK);
+    for (long c = -1; (c = db_shares_next(&all, c)) >= 0;) {
+        const int slow = c < SLOW;
+        const struct timespec pause = { .tv_nsec = slow ? 100000000 : 1000000 };
+        nanosleep(&pause, NULL);
+        s->done[c]++;
+        s->of[team->rank]++;
+        s->slow[team->rank] += slow;
+    }
+    assert_int_equal(db_shares_settle(&all), DB_OK);
+    size_t own = 0;
+    for (size_t i = 0; i < SHOTS; i++) {
+        own += (size_t)db_shots_own(&all, i);
+        assert_in_range(db_shares_owner(&all, i), 0, team->size - 1);
+    }
+    assert_int_equal(own, s->of[team->rank]);
+    /* the next pass has the same shots */
+    for (long c = -1; (c = db_shares_next(&all, c)) >= 0;) own--;
+    assert_int_equal(own, 0);
+    /* one is cancelled: all know */
+    if (team->rank == 1) assert_int_equal(db_shares_cancelled(&all, 1), 1);
+    assert_int_equal(db_team_common_status(team, all.context, DB_OK), DB_OK);
+    assert_int_equal(db_shares_cancelled(&all, 0), 1);
+    db_shares_destroy(&all);
+    db_context_destroy(&all.context);
+}
+
+/* Who has those that take long, gets few of the others. */
+static void shots_that_take_long_hold_nobody_up(void **state) {
+    (void)state;
+    enum { MEMBERS = 4 };
+    shop s = { .done = { 0 } };
+    made_up_team_run(MEMBERS, 1, work_in_turns, &s, NULL);
+    for (int i = 0; i < SHOTS; i++) assert_int_equal(s.done[i], 1);
+    size_t with_slow = 0;
+    for (int r = 0; r < MEMBERS; r++)
+        if (s.slow[r] == SLOW) with_slow = s.of[r];
+    assert_in_range(with_slow, SLOW, SHOTS / MEMBERS - 10);
+}
+
+/* A task of an array has its part of the list, all tasks together have it all. */
+static void tasks_share_a_list(void **state) {
+    (void)state;
+    const db_fit_shots_options options = { .series = 0 };
+    for (size_t count = 1; count < 40; count++)
+        for (size_t chunk = 1; chunk < 4; chunk++) {
+            const db_shots all = { .options = &options, .count = count, .chunk = chunk };
+            size_t next = 0, shots[2];
+            for (int task = 1; task <= 7; task++) {
+                db_shares_of_task(&all, task, 7, shots);
+                assert_int_equal(shots[0], next);
+                assert_true(shots[1] >= shots[0]);
+                next = shots[1];
+            }
+            assert_int_equal(next, count);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_bits_for_any_team),
@@ -194,6 +268,8 @@ int main(void) {
         cmocka_unit_test(all_know_who_failed_first),
         cmocka_unit_test(a_broken_team_is_an_error),
         cmocka_unit_test(messages_may_be_longer_than_int),
+        cmocka_unit_test(shots_that_take_long_hold_nobody_up),
+        cmocka_unit_test(tasks_share_a_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
