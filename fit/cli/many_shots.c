@@ -24,7 +24,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OUT_YAML, OUT_LIST, OUT_EXPT, OUT_JSON, OUT_HTML, OUT_LOG, OUT_CHECKPOINT, OUTPUT_COUNT };
+enum {
+    OUT_YAML,
+    OUT_LIST,
+    OUT_EXPT,
+    OUT_MTZ,
+    OUT_HKL,
+    OUT_UNMERGED,
+    OUT_JSON,
+    OUT_HTML,
+    OUT_LOG,
+    OUT_CHECKPOINT,
+    OUTPUT_COUNT
+};
 static const struct {
     const char *ending;
     const char *what;
@@ -32,6 +44,9 @@ static const struct {
     [OUT_YAML] = { ".yaml", "configuration with the refined shots" },
     [OUT_LIST] = { "_shots.txt", "list of the refined shots" },
     [OUT_EXPT] = { ".expt", "experiment list of all for DIALS" },
+    [OUT_MTZ] = { ".mtz", "intensities and amplitudes that all shots share" },
+    [OUT_HKL] = { ".hkl", "the same as text" },
+    [OUT_UNMERGED] = { "_unmerged.mtz", "intensities of each shot by itself" },
     [OUT_JSON] = { ".json", "everything, for programs" },
     [OUT_HTML] = { ".html", "report with pictures" },
     [OUT_LOG] = { ".log", "what was printed" },
@@ -70,8 +85,13 @@ static db_status complain(const many *m, db_status status) {
     return db_complain_context("fit", status, m->context);
 }
 
+static int is_of_amplitudes(int output) {
+    return output == OUT_MTZ || output == OUT_HKL || output == OUT_UNMERGED;
+}
+
 static int wanted(const many *m, int output) {
     if (m->task.tasks) return output == OUT_LOG || output == OUT_CHECKPOINT;
+    if (is_of_amplitudes(output)) return m->config->settings.joint.wanted;
     return output != OUT_HTML || !m->options->no_report;
 }
 
@@ -252,6 +272,9 @@ static db_status write_output(const many *m, int output, const char *path) {
     case OUT_YAML: return db_fit_shots_write_yaml(m->context, path, list, m->config, m->result);
     case OUT_LIST: return db_fit_shots_write_list(m->context, path, folder, m->result);
     case OUT_EXPT: return db_fit_shots_write_expt(m->context, path, folder, m->result);
+    case OUT_MTZ: return db_fit_shots_write_mtz(m->context, path, m->result);
+    case OUT_HKL: return db_fit_shots_write_hkl(m->context, path, m->result);
+    case OUT_UNMERGED: return db_fit_shots_write_unmerged(m->context, path, m->result);
     case OUT_JSON: return db_fit_shots_write_json(m->context, path, m->config, m->result);
     default: return db_fit_shots_write_html(m->context, path, m->config, m->result);
     }
@@ -266,11 +289,16 @@ static db_status write_outputs(many *m) {
                path);
     for (int o = 0; o < OUT_CHECKPOINT; o++) {
         path_of(m, outputs[o].ending, path);
-        if (!wanted(m, o)) continue;
+        if (!wanted(m, o) || (is_of_amplitudes(o) && !m->result->amplitudes)) continue;
         if (o != OUT_LOG) {
             db_progress_bar_say(&m->progress.bar, "writing %s", path);
             status = write_output(m, o, path);
             db_progress_bar_clear(&m->progress.bar);
+        }
+        if (status == DB_ERROR_UNSUPPORTED && is_of_amplitudes(o)) { /* PREFIX.hkl is there */
+            db_fit_say(&m->log, "%s\n", db_context_message(m->context));
+            status = DB_OK;
+            continue;
         }
         if (status != DB_OK) return complain(m, status);
         db_fit_say(&m->log, "%s: %s\n", path, outputs[o].what);

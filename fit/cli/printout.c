@@ -1,6 +1,8 @@
 /* What dualbragg fit prints: the log, and tables of one image and of many shots. */
 #include "fit/cli/printout.h"
 
+#include "fit/shots/amplitude_outputs.h"
+
 #include "fit/report/value_with_error.h"
 #include "fit/verdict/verdict_tests.h"
 #include "fit/config/quantity.h"
@@ -345,6 +347,37 @@ static void say_local(db_fit_log *log, const db_fit_shots_result *r) {
     }
 }
 
+/* A value of a table; a dash where it is not defined. */
+static void say_value(db_fit_log *log, int width, int decimals, double value) {
+    if (isfinite(value))
+        db_fit_say(log, " %*.*f", width, decimals, value);
+    else
+        db_fit_say(log, " %*s", width, "-");
+}
+
+static void say_shell(db_fit_log *log, const db_merge_shell *s) {
+    db_fit_say(log, "  %7.2f %6.2f %10zu", s->d_max, s->d_min, s->measured);
+    say_value(log, 9, 1, 100 * s->completeness);
+    say_value(log, 12, 2, s->multiplicity);
+    say_value(log, 7, 2, s->mean_i_over_sigma);
+    say_value(log, 6, 3, s->cc_half);
+    say_value(log, 6, 3, s->cc_star);
+    say_value(log, 7, 3, s->r_split);
+    say_value(log, 6, 3, s->cc_anomalous);
+    db_fit_say(log, "\n");
+}
+
+static void say_amplitudes(db_fit_log *log, const db_fit_shots_result *r) {
+    db_merge_statistics statistics;
+    if (!r->amplitudes) return;
+    db_amplitude_statistics(r, &statistics);
+    db_fit_say(log, "\nIntensities that all shots share, by resolution (A); last line: all\n"
+                    "     from     to   measured complete %% multiplicity I/sigma  CC1/2    CC* "
+                    "R_split CC_ano\n");
+    for (int b = 0; b < statistics.shells; b++) say_shell(log, &statistics.shell[b]);
+    say_shell(log, &statistics.overall);
+}
+
 void db_fit_say_shots(db_fit_log *log, const db_fit_shots_result *r) {
     db_fit_say(log, "\nAfter %.2f s: %s%s\n", r->seconds,
                r->status == DB_OK ? "" : "NOT CONVERGED: ", r->reason);
@@ -356,6 +389,7 @@ void db_fit_say_shots(db_fit_log *log, const db_fit_shots_result *r) {
     say_shared(log, r);
     say_shared_misfit(log, r->shared_misfit);
     say_local(log, r);
+    say_amplitudes(log, r);
     if (r->used < r->shot_count)
         db_fit_say(log, "\n%zu shot%s set aside:\n", r->shot_count - r->used,
                    r->shot_count - r->used == 1 ? " was" : "s were");

@@ -8,6 +8,7 @@
 #include "fit/report/result_fields.h"
 #include "fit/report/value_with_error.h"
 #include "fit/search/refinement.h"
+#include "fit/shots/amplitude_outputs.h"
 
 #include <dualbragg/fit_shots.h>
 #include <stdlib.h>
@@ -237,6 +238,8 @@ static const db_json_field result_rows[] = {
     VALUE(seconds, "s", ""),
     MADE("history", db_make_history, "list", &db_history_fields, "",
          "joint evaluations, with the values of the shared parameters"),
+    MADE_IF(db_has_amplitudes, "amplitudes", db_make_amplitudes, "object", &db_amplitude_fields, "",
+            "intensities that all shots share (`intensity: joint`)"),
     MADE("local", local_names, "list", NULL, "", "names of the local parameters"),
     MADE("local_units", local_units, "list", NULL, "", "their units"),
     MADE("shots", shots, "list", &shot_fields, "", "one per line of the list of shots"),

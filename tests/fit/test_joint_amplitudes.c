@@ -5,11 +5,14 @@
 #include "fit/objective/evaluate.h"
 #include "fit/objective/stage_data.h"
 #include "fit/rendered_image.h"
+#include "fit/scratch_file.h"
 #include "fit/shots/amplitude_boxes.h"
+#include "fit/shots/amplitude_outputs.h"
 #include "fit/shots/amplitude_stage.h"
 #include "fit/shots/joint_stages.h"
 
 #include <dualbragg/fit_shots.h>
+#include <dualbragg/io.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,6 +184,32 @@ static double correlation(const pairs *p) {
            sqrt((p->n * p->xx - p->x * p->x) * (p->n * p->yy - p->y * p->y));
 }
 
+/* Files and tables of a result have the reflections that were measured. */
+static void check_outputs(const db_fit_shots_result *r, size_t measured) {
+    const char *const mtz = scratch_path("joint.mtz"), *const hkl = scratch_path("joint.hkl");
+    db_merge_statistics statistics;
+    size_t lines = 0;
+    assert_int_equal(db_fit_shots_write_hkl(context, hkl, r), DB_OK);
+    char *const text = read_whole_file(hkl);
+    for (const char *c = text; *c; c++) lines += *c == '\n' && c[1] && c[1] != '#';
+    free(text);
+    assert_int_equal(lines, measured);
+    const db_status status = db_fit_shots_write_mtz(context, mtz, r);
+    if (status != DB_ERROR_UNSUPPORTED) {
+        db_structure_factors read = { .default_F = -1 };
+        assert_int_equal(status, DB_OK);
+        assert_int_equal(db_fit_shots_write_unmerged(context, scratch_path("unmerged.mtz"), r),
+                         DB_OK);
+        assert_int_equal(db_read_structure_factors(context, mtz, NULL, &read, NULL, 0), DB_OK);
+        assert_true(read.listed > measured / 2);
+        free(read.amplitude);
+    }
+    db_amplitude_statistics(r, &statistics);
+    assert_true(statistics.overall.cc_half > 0.95);
+    assert_true(statistics.overall.measured <= measured &&
+                2 * statistics.overall.measured >= measured);
+}
+
 static void intensities_come_back(void **state) {
     (void)state;
     db_fit_shots_result *r = run(SHOTS);
@@ -224,6 +253,7 @@ static void intensities_come_back(void **state) {
     assert_true(off / sum < 0.08);
     assert_true(sqrt(pull / (double)count) > 0.9 && sqrt(pull / (double)count) < 1.15);
     assert_true(correlation(&halves) > 0.95);
+    check_outputs(r, a->merged.count - missing);
     for (size_t s = 0; s < SHOTS; s++) { /* shots' own quantities, too */
         db_experiment right;
         assert_int_equal(db_experiment_copy(context, &truth, &right), DB_OK);

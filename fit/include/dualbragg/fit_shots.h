@@ -294,6 +294,37 @@ DB_API db_status db_fit_shots_write_json(db_context *context, const char *path,
                                          const db_fit_config *config,
                                          const db_fit_shots_result *result);
 
+/** Writes the intensities that all shots share as a merged MTZ file: IMEAN, I(+), I(-), F, F(+), F(-),
+ * their SIG..., multiplicities N, and those of the two halves of the shots. DB_ERROR_UNSUPPORTED in
+ * builds without gemmi.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param result with shared intensities (db_fit_settings.joint)
+ * @return DB_OK; DB_ERROR_USAGE without such intensities; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is
+ *     then left of the file */
+DB_API db_status db_fit_shots_write_mtz(db_context *context, const char *path,
+                                        const db_fit_shots_result *result);
+
+/** Writes them as lines h k l F sigma(F) I sigma(I) multiplicity and I of the two halves.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param result with shared intensities
+ * @return as db_fit_shots_write_mtz, but needs no library */
+DB_API db_status db_fit_shots_write_hkl(db_context *context, const char *path,
+                                        const db_fit_shots_result *result);
+
+/** Writes what each shot says of its reflections by itself, given its model, as an unmerged MTZ file
+ * whose batches are the shots: I, SIGI, FRACTIONCALC (partiality), SCALEUSED, FLAG (1: rejected).
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param result with shared intensities
+ * @return as db_fit_shots_write_mtz */
+DB_API db_status db_fit_shots_write_unmerged(db_context *context, const char *path,
+                                             const db_fit_shots_result *result);
+
 /** Writes an HTML page of the result of all shots, as one file.
  *
  * @param context receives the message of a failure

@@ -427,6 +427,7 @@ async function page() {
     note('Measured, model, residual from \u22125 to 5 \u03c3. A click shows the shoebox in the images above.'),
     gallery(about, data.shoeboxes, pixels, select));
   starts();
+  amplitudeTables();
   shotCharts();
   shotTable();
   convergence();

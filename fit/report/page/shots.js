@@ -30,6 +30,38 @@ function aside() {
       .classList.add('warnings');
 }
 
+// Intensities that all shots share: how good they are, by resolution.
+function amplitudeTables() {
+  const a = data.amplitudes;
+  if (!a) return;
+  const range = s => `${decimals(s.d_max, 2)} to ${decimals(s.d_min, 2)} \u00c5`;
+  const middle = s => (1 / (s.d_max * s.d_max) + 1 / (s.d_min * s.d_min)) / 2;
+  const line = (name, key, count) => ({ name, kind: 'line', points: a.shells.map(s =>
+    ({ x: middle(s), y: s[key], text: [range(s), `${name} ${decimals(s[key], count)}`] })) });
+  const plot = (title, label, name, series, y = {}) => chart({ title, name, width: 360, height: 220, group: 'shells',
+    x: { label: 'resolution (\u00c5)', ticks: resolutionTicks }, y: { label, ...y }, series });
+  const column = (name, key, count, help) =>
+      ({ name, help, numeric: true, value: s => s[key], text: s => decimals(s[key], count) });
+  const o = a.overall;
+  section('intensities', `Intensities of ${o.measured} of ${o.possible} reflections to ${decimals(a.d_min, 2)} \u00c5, ` +
+      `${a.space_group}${a.anomalous ? ', Bijvoet mates apart' : ''}`, 'intensities',
+    make('div', { class: 'three' },
+      plot('Correlation of two halves of the shots', 'CC', 'cc_half', [line('CC\u00bd', 'cc_half', 3),
+        line('CC of Bijvoet differences', 'cc_anomalous', 3)], { high: 1 }),
+      plot('Multiplicity', 'measurements', 'multiplicity', [line('multiplicity', 'multiplicity', 1)], { low: 0 }),
+      plot('Signal', 'mean I/\u03c3', 'signal', [line('mean I/\u03c3', 'mean_i_over_sigma', 1)], { low: 0 })),
+    table({ name: 'intensities', rows: [...a.shells, o], columns: [
+      { name: 'resolution', value: s => s === o ? 'all' : range(s) },
+      { name: 'measured', numeric: true, value: s => s.measured },
+      { name: 'complete', numeric: true, value: s => s.completeness, text: s => percent(s.completeness) },
+      column('multiplicity', 'multiplicity', 1), column('mean I/\u03c3', 'mean_i_over_sigma', 1),
+      column('CC\u00bd', 'cc_half', 3, 'of the intensities of two halves of the shots'),
+      column('CC*', 'cc_star', 3, 'estimate of the correlation with the truth'), column('R_split', 'r_split', 3),
+      column('CC_ano', 'cc_anomalous', 3, 'of Bijvoet differences of two halves')] }),
+    note('Bijvoet mates count as one reflection in the columns measured, complete and multiplicity, else apart. A dash ' +
+        'stands for what is not defined.'));
+}
+
 function shotCharts() {
   if (!many) return;
   const used = data.shots.filter(s => s.used);

@@ -1,0 +1,132 @@
+/* What is written of the intensities that all shots share: reflection files, tables. */
+#include "fit/shots/amplitude_outputs.h"
+
+#include "base/context_internal.h"
+#include "fit/merge/merged_files.h"
+#include "fit/shots/amplitude_stage.h"
+
+static db_status check(db_context *context, const char *path, const db_fit_shots_result *result) {
+    return result->amplitudes
+               ? DB_OK
+               : db_fail(context, DB_ERROR_USAGE,
+                         "%s: no intensities are shared by all shots; expected intensity: joint",
+                         path);
+}
+
+/* That of the first shot whose model this process has; 0: it has none. */
+static double wavelength_of(const db_fit_shots_result *result) {
+    for (size_t s = 0; s < result->shot_count; s++)
+        if (result->shot[s].used && result->shot[s].model.oversample > 0)
+            return result->shot[s].model.beam.wavelength;
+    return 0;
+}
+
+db_status db_fit_shots_write_mtz(db_context *context, const char *path,
+                                 const db_fit_shots_result *result) {
+    DB_TRY(check(context, path, result));
+    const db_joint_amplitudes *const a = result->amplitudes;
+    return db_merged_write_mtz(context, path, &a->list, &a->merged, wavelength_of(result));
+}
+
+db_status db_fit_shots_write_hkl(db_context *context, const char *path,
+                                 const db_fit_shots_result *result) {
+    DB_TRY(check(context, path, result));
+    return db_merged_write_hkl(context, path, &result->amplitudes->list,
+                               &result->amplitudes->merged);
+}
+
+/* After passes over the pixels the measurements are on the common scale, since scales are in the
+ * models; before, they are not. */
+db_status db_fit_shots_write_unmerged(db_context *context, const char *path,
+                                      const db_fit_shots_result *result) {
+    db_scaling scaling;
+    DB_TRY(check(context, path, result));
+    const db_joint_amplitudes *const a = result->amplitudes;
+    DB_TRY(db_scaling_make(context, result->shot_count, &scaling));
+    for (size_t s = 0; s < result->shot_count; s++) {
+        if (a->passes == 0) scaling.shot[s] = a->scaling.shot[s];
+        if (!result->shot[s].used) scaling.shot[s].aside = DB_ASIDE_BEFORE;
+    }
+    const db_status status = db_unmerged_write_mtz(context, path, &a->list, &a->observations,
+                                                   &scaling, wavelength_of(result));
+    db_scaling_clear(&scaling);
+    return status;
+}
+
+void db_amplitude_statistics(const db_fit_shots_result *result, db_merge_statistics *statistics) {
+    const db_joint_amplitudes *const a = result->amplitudes;
+    const db_shells shells = db_statistics_shells(&a->list, &a->merged);
+    db_merge_statistics_make(&a->list, &a->merged, &shells, NULL, statistics);
+}
+
+#define OF db_merge_shell
+static const db_json_field shell_rows[] = {
+    VALUE(d_max, "A", ""),
+    VALUE(d_min, "A", ""),
+    VALUE(possible, "", "reflections of the asymmetric unit, Bijvoet mates as one"),
+    VALUE(measured, "", "of them"),
+    VALUE(completeness, "", "0 to 1"),
+    VALUE(multiplicity, "", "measurements for each that is measured"),
+    VALUE(pairs, "", "possible pairs of Bijvoet mates"),
+    VALUE(pairs_measured, "", "with both mates"),
+    VALUE(mean_intensity, "", "of reflections, Bijvoet mates apart"),
+    VALUE(mean_i_over_sigma, "", ""),
+    VALUE(half_pairs, "", "reflections that both halves of the shots show"),
+    VALUE(cc_half, "", "correlation of the intensities of the two halves of the shots"),
+    VALUE(cc_star, "", "estimate of that with the true intensities"),
+    VALUE(r_split, "", "√2 Σ abs(I₁ − I₂) / Σ(I₁ + I₂)"),
+    VALUE(cc_anomalous, "", "correlation of the two halves' Bijvoet differences"),
+    VALUE(anomalous_pairs, "", "pairs in it"),
+};
+static TABLE(shell_fields, shell_rows);
+#undef OF
+
+/* The intensities and their statistics. */
+typedef struct amplitudes_view {
+    const char *group;
+    double d_min;
+    int anomalous, passes;
+    db_merge_statistics statistics;
+} amplitudes_view;
+
+static json_t *shells(db_document *d, const void *of) {
+    const amplitudes_view *const view = of;
+    return db_json_list(d, &shell_fields, view->statistics.shell, (size_t)view->statistics.shells,
+                        sizeof view->statistics.shell[0]);
+}
+
+static json_t *overall(db_document *d, const void *of) {
+    return db_json_object(d, &shell_fields, &((const amplitudes_view *)of)->statistics.overall);
+}
+
+static json_t *group_name(db_document *d, const void *of) {
+    (void)d;
+    return json_string(((const amplitudes_view *)of)->group);
+}
+
+#define OF amplitudes_view
+static const db_json_field amplitude_rows[] = {
+    MADE("space_group", group_name, "text", NULL, "", "Hermann-Mauguin symbol"),
+    VALUE(d_min, "A", "finest resolution that was asked for"),
+    FLAG(anomalous, "Bijvoet mates have intensities of their own"),
+    VALUE(passes, "", "over all pixels; 0: intensities of single shots, scaled and averaged"),
+    MADE("overall", overall, "object", &shell_fields, "", "of all reflections to `d_min`"),
+    MADE("shells", shells, "list", &shell_fields, "", "of resolution, the lowest first"),
+};
+TABLE(db_amplitude_fields, amplitude_rows);
+#undef OF
+
+int db_has_amplitudes(const void *of) {
+    return ((const db_fit_shots_result *)of)->amplitudes != NULL;
+}
+
+json_t *db_make_amplitudes(db_document *d, const void *of) {
+    const db_fit_shots_result *const result = of;
+    const db_joint_amplitudes *const a = result->amplitudes;
+    amplitudes_view view = { .group = a->list.group->name,
+                             .d_min = a->list.d_min,
+                             .anomalous = a->list.anomalous,
+                             .passes = a->passes };
+    db_amplitude_statistics(result, &view.statistics);
+    return db_json_object(d, &db_amplitude_fields, &view);
+}

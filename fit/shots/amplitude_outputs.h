@@ -1,0 +1,18 @@
+/* What is told of the intensities that all shots share. */
+#ifndef DB_FIT_SHOTS_AMPLITUDE_OUTPUTS_H
+#define DB_FIT_SHOTS_AMPLITUDE_OUTPUTS_H
+
+#include "fit/merge/statistics.h"
+#include "fit/report/json_document.h"
+
+#include <dualbragg/fit_shots.h>
+
+/* Of a result that has such intensities. */
+void db_amplitude_statistics(const db_fit_shots_result *result, db_merge_statistics *statistics);
+
+/* A field of PREFIX.json, of a db_fit_shots_result. */
+extern const db_json_table db_amplitude_fields;
+int db_has_amplitudes(const void *result);
+json_t *db_make_amplitudes(db_document *d, const void *result);
+
+#endif
