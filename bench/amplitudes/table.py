@@ -8,12 +8,14 @@ FOLDER/table.json and, with matplotlib, FOLDER/table.png.
 
 boxes    sums in boxes, scaled and averaged (monte_carlo.py), at the true orientations, geometry and mean wavelengths
 dials    DIALS (dials_stills.sh, dials.scale), at the true orientations, geometry and mean wavelengths
-merged   dualbragg fit: intensities of each shot by themselves, scaled and merged; from spots alone, displaced panels refined
-joint    the same, then one intensity for all shots (intensity: joint)
+merged   dualbragg fit: intensities of each shot by themselves, scaled and merged by merge_shots.py; from spots alone, displaced
+         panels refined
+joint    the same, then one intensity for all shots (intensity: joint; programs that have it)
 mean     as joint, but of the spectrum only the mean wavelength of each shot is known, and the common width
 sampled  as joint, with sampled spots (ten domains, five wavelengths) instead of spots in closed form
 """
 import argparse
+import glob
 import json
 import os
 import subprocess
@@ -96,10 +98,14 @@ class Table:
             file.writelines(lines)
         with open("set/%s.yaml" % name, "w") as file:
             file.write(configuration.replace("list: shots.txt", "list: %s.txt" % name))
-        return self.run(".", self.a.program, "fit", "set/%s.yaml" % name, "--output", name, "--threads", self.a.threads, "--no-report", "--resume")
+        command = [self.a.program, "fit", "set/%s.yaml" % name, "--output", name, "--threads", self.a.threads, "--no-report"]
+        if way != "merged":
+            return self.run(".", *command, "--resume")
+        done, seconds = self.run(".", *command, "--resume", "--model-image")
+        return self.run(".", PYTHON, os.path.join(HERE, "merge_shots.py"), 0.04, out, *sorted(glob.glob(name + "_shots/*.hkl")))[0], seconds
 
     def make(self, way, n):
-        out = "%s_%d.%s" % (way, n, {"boxes": "npz", "dials": "mtz"}.get(way, "hkl"))
+        out = "%s_%d.%s" % (way, n, {"boxes": "npz", "merged": "npz", "dials": "mtz"}.get(way, "hkl"))
         if not os.path.exists(out):
             done, seconds = getattr(self, way)(n, out) if way in ("boxes", "dials") else self.fit(way, n, out)
             if done and os.path.exists(out):
