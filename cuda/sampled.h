@@ -8,7 +8,7 @@
 DB_CUDA_FN void render_pixel(loop_mode mode, const db_cuda_arguments *a, const pixel_place *p,
                              pixel_sums *sums) {
     const db_region *region = p->region;
-    if (GENERAL && a->job.region_node)
+    if (DB_INSTANCE_KIND == 0 && GENERAL && a->job.region_node) /* images only */
         mode.only_node = a->job.region_node + 3 * (region - a->job.region);
     render_places(mode, &a->job, &a->job.panel[region->panel], region->fast_start + p->fast,
                   region->slow_start + p->slow, sums);
