@@ -112,12 +112,13 @@ static db_status copy_memory(db_context *context, int number, void *to, const vo
     return status;
 }
 
-/* Of whichever GPU: none of it can the host read. */
+/* Of whichever GPU: none of it can the host read. After a final failure nothing is known of it. */
 static int is_device_memory(int number, const void *memory) {
     db_cuda_scope scope;
-    if (db_cuda_enter(NULL, number, &scope) != DB_OK) return 0;
+    if (db_cuda_enter(NULL, number, &scope) != DB_OK) return -1;
     const db_cuda_place place = db_cuda_place_of(number, memory);
     db_cuda_leave(&scope);
+    if (place == DB_CUDA_UNKNOWN) return -1;
     return place == DB_CUDA_ON_DEVICE || place == DB_CUDA_ELSEWHERE;
 }
 

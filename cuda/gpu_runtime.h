@@ -16,6 +16,7 @@
 #define cudaErrorIllegalAddress hipErrorIllegalAddress
 #define cudaErrorInsufficientDriver hipErrorInsufficientDriver
 #define cudaErrorInvalidResourceHandle hipErrorInvalidHandle
+#define cudaErrorInvalidValue hipErrorInvalidValue
 #define cudaErrorLaunchFailure hipErrorLaunchFailure
 #define cudaErrorLaunchTimeout hipErrorLaunchTimeOut
 #define cudaErrorMemoryAllocation hipErrorOutOfMemory

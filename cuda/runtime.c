@@ -79,9 +79,10 @@ void db_cuda_release_locked(db_cuda_buffer *buffer) {
 
 db_cuda_place db_cuda_place_of(int number, const void *memory) {
     struct cudaPointerAttributes attributes;
-    if (cudaPointerGetAttributes(&attributes, memory) != cudaSuccess) {
+    const cudaError_t error = cudaPointerGetAttributes(&attributes, memory);
+    if (error != cudaSuccess) {
         (void)cudaGetLastError();
-        return DB_CUDA_PAGEABLE;
+        return error == cudaErrorInvalidValue ? DB_CUDA_PAGEABLE : DB_CUDA_UNKNOWN;
     }
     switch (DB_GPU_MEMORY_TYPE(attributes)) {
     case cudaMemoryTypeDevice:
@@ -95,7 +96,8 @@ db_cuda_place db_cuda_place_of(int number, const void *memory) {
 db_status db_cuda_check_place(db_context *context, int number, const void *memory,
                               const char *what) {
     struct cudaPointerAttributes attributes;
-    if (!memory || db_cuda_place_of(number, memory) != DB_CUDA_ELSEWHERE) return DB_OK;
+    const db_cuda_place place = memory ? db_cuda_place_of(number, memory) : DB_CUDA_PAGEABLE;
+    if (place != DB_CUDA_ELSEWHERE && place != DB_CUDA_UNKNOWN) return DB_OK;
     DB_CUDA_TRY(context, number, cudaPointerGetAttributes(&attributes, memory), what);
     return db_fail(
         context, DB_ERROR_INPUT,

@@ -38,12 +38,13 @@ db_status db_cuda_need_locked(db_context *context, int number, db_cuda_buffer *b
 void db_cuda_release(db_cuda_buffer *buffer);
 void db_cuda_release_locked(db_cuda_buffer *buffer);
 
-/* Of the host, of GPU `number` (or managed), or of another GPU. */
+/* Of the host, of GPU `number` (or managed), of another GPU, or not known after a failure. */
 typedef enum db_cuda_place {
     DB_CUDA_PAGEABLE,
     DB_CUDA_LOCKED,
     DB_CUDA_ON_DEVICE,
-    DB_CUDA_ELSEWHERE
+    DB_CUDA_ELSEWHERE,
+    DB_CUDA_UNKNOWN
 } db_cuda_place;
 db_cuda_place db_cuda_place_of(int number, const void *memory);
 

@@ -85,11 +85,14 @@ static size_t pixel_bytes(db_pixel_type type) {
 }
 
 /* The background, where the host has it. */
-static void list_background(db_plan *plan, db_device_work *work, unsigned long version) {
-    if (!work->job.background || db_device_has(plan, work->job.background)) return;
+static db_status list_background(db_plan *plan, db_device_work *work, unsigned long version) {
+    int there;
+    DB_TRY(db_device_has(plan, work->job.background, &there));
+    if (!work->job.background || there) return DB_OK;
     add_array(work, offsetof(db_kernel_job, background), plan->pixels,
               pixel_bytes(plan->job.pixel_type),
               version ? version : ULONG_MAX - plan->passing_version++);
+    return DB_OK;
 }
 
 static db_device_work work_of(db_plan *plan, const db_kernel_job *job, db_kernel_kind kind) {
@@ -164,41 +167,67 @@ const char *db_plan_device(const db_plan *plan) {
     return plan->device_part ? plan->device.name : "cpu";
 }
 
-int db_device_has(const db_plan *plan, const void *memory) {
-    return memory && plan->device_part &&
-           plan->device.backend->operations->is_device_memory(plan->device.number, memory);
+db_status db_device_ask(db_context *context, const db_device *device, const void *memory,
+                        int *has) {
+    const int answer =
+        memory ? device->backend->operations->is_device_memory(device->number, memory) : 0;
+    *has = answer > 0;
+    if (answer >= 0) return DB_OK;
+    return db_fail(
+        context, DB_ERROR_DEVICE,
+        "device %s: it has failed and cannot be asked any more whether memory is its own",
+        device->name);
 }
 
-static int any_in_device_memory(const db_plan *plan, const db_device_work *work) {
-    const db_kernel_job *job = &work->job;
-    int any = db_device_has(plan, job->image) || db_device_has(plan, job->data) ||
-              db_device_has(plan, job->weight);
-    for (size_t k = 0; job->derivative && k < db_device_derivatives(work); k++)
-        any |= db_device_has(plan, job->derivative[k]);
-    return any;
+db_status db_device_has(const db_plan *plan, const void *memory, int *has) {
+    *has = 0;
+    return plan->device_part ? db_device_ask(plan->context, &plan->device, memory, has) : DB_OK;
 }
 
-/* Whether, after a failure, the processor takes over from now on. */
-static int moves_to_processor(db_plan *plan, const db_device_work *work, db_status why) {
-    if (!plan->device.automatic || any_in_device_memory(plan, work)) return 0;
+/* Whether the processor can do what the device fails at: with "auto", if no memory of the call's is the
+ * device's. Asked before, because a device that has failed may not answer. */
+static db_status may_move(const db_plan *plan, const db_kernel_job *job, size_t derivatives,
+                          int *may) {
+    const void *const memory[] = { job->image, job->data, job->weight };
+    int there, any = 0;
+    *may = 0;
+    if (!plan->device.automatic) return DB_OK;
+    for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) {
+        DB_TRY(db_device_has(plan, memory[i], &there));
+        any |= there;
+    }
+    for (size_t k = 0; job->derivative && k < derivatives; k++) {
+        DB_TRY(db_device_has(plan, job->derivative[k], &there));
+        any |= there;
+    }
+    *may = !any;
+    return DB_OK;
+}
+
+static void move_to_processor(db_plan *plan, db_status why) {
     db_device_leave(plan->context, why);
     db_plan_detach_device(plan);
-    return 1;
 }
 
-/* sums: NULL where images are wanted */
-static db_status run(db_plan *plan, const db_device_work *work, double *sums, int *done) {
+/* job: as the caller has it, which has all memory of the call; sums: NULL where images are wanted */
+static db_status run(db_plan *plan, const db_kernel_job *job, const db_device_work *work,
+                     double *sums, int *done) {
     db_context *context = plan->context;
     const db_device_operations *device = plan->device.backend->operations;
+    int may;
     *done = 1;
+    DB_TRY(may_move(plan, job, db_device_derivatives(work), &may));
     if (context->progress && context->progress(context->progress_user, 0))
         return db_fail(context, DB_ERROR_CANCELLED, "cancelled by the progress callback");
     db_enter_stage(context, "device");
     const db_status status = sums ? device->normal(context, plan->device_part, work, sums)
                                   : device->render(context, plan->device_part, work);
     db_leave_stage(context, "device");
-    *done = status == DB_OK || !moves_to_processor(plan, work, status);
-    if (!*done) return DB_OK;
+    *done = status == DB_OK || !may;
+    if (!*done) {
+        move_to_processor(plan, status);
+        return DB_OK;
+    }
     if (status == DB_OK && context->progress) context->progress(context->progress_user, 1);
     return status;
 }
@@ -207,25 +236,26 @@ db_status db_device_render(db_plan *plan, db_kernel_kind kind, int *done) {
     db_kernel_job job = plan->job;
     if (!db_device_has_slopes(kind)) job.derivative = NULL;
     const db_device_work work = work_of(plan, &job, kind);
-    return run(plan, &work, NULL, done);
+    return run(plan, &job, &work, NULL, done);
 }
 
 db_status db_device_normal(db_plan *plan, const db_kernel_job *job, double *sums, int *done) {
     db_device_work work = work_of(plan, job, db_plan_gradient_kind(plan));
     work.job.image = NULL;
     work.job.derivative = NULL;
-    list_background(plan, &work, plan->background_version);
-    return run(plan, &work, sums, done);
+    *done = 1;
+    DB_TRY(list_background(plan, &work, plan->background_version));
+    return run(plan, job, &work, sums, done);
 }
 
 db_status db_device_tangent(db_plan *plan, const db_kernel_job *job, int *done) {
     const db_device_work work = work_of(plan, job, db_plan_gradient_kind(plan));
-    return run(plan, &work, NULL, done);
+    return run(plan, job, &work, NULL, done);
 }
 
 db_status db_device_variant(db_plan *plan, const db_kernel_job *job, int *done) {
     const db_device_work work = work_of(plan, job, db_plan_forward_kind(plan));
-    return run(plan, &work, NULL, done);
+    return run(plan, job, &work, NULL, done);
 }
 
 db_status db_device_add(db_plan *plan, int copy, const void *from, unsigned long version,
@@ -237,14 +267,16 @@ db_status db_device_add(db_plan *plan, int copy, const void *from, unsigned long
                             .pixels = plan->pixels };
     work.job.image = to;
     work.job.background = from;
-    list_background(plan, &work, version);
+    DB_TRY(list_background(plan, &work, version));
     return plan->device.backend->operations->add(plan->context, plan->device_part, &work, copy);
 }
 
 db_status db_device_bring(db_plan *plan, db_pixel_type type, const void *pixels, void **copy) {
     const size_t bytes = plan->pixels * pixel_bytes(type);
+    int there;
     *copy = NULL;
-    if (!db_device_has(plan, pixels)) return DB_OK;
+    DB_TRY(db_device_has(plan, pixels, &there));
+    if (!there) return DB_OK;
     *copy = malloc(bytes);
     if (!*copy) return db_fail_memory(plan->context, "pixels of a device");
     const db_status status = db_plan_memory_read(plan, pixels, *copy, bytes);

@@ -94,7 +94,7 @@ typedef struct db_device_operations {
     void (*memory_destroy)(int number, void *memory);
     db_status (*memory_copy)(db_context *context, int number, void *to, const void *from,
                              size_t bytes);
-    /* 1: memory that the host cannot read */
+    /* 1: memory that the host cannot read; -1: the device cannot be asked any more */
     int (*is_device_memory)(int number, const void *memory);
     /* NULL, or makes an image with noise (noise/noise_work.h), whose images may be in memory of the
      * host or of the device, and fills its rows, which are the host's. Nothing is made of pixels that
@@ -117,7 +117,8 @@ static inline int db_plan_on_device(const db_plan *plan) { return plan->device_p
  * instead (device "auto"). */
 db_status db_device_render(db_plan *plan, db_kernel_kind kind, int *done);
 
-/* The same for the sums of normal equations over `job`. */
+/* The same for the sums of normal equations over `job`. Its image is not rendered: where it is in the
+ * device's memory the processor does not take over. */
 db_status db_device_normal(db_plan *plan, const db_kernel_job *job, double *sums, int *done);
 
 /* Renders an image and its derivative along a direction: job->tangent is 1. */
@@ -126,8 +127,10 @@ db_status db_device_tangent(db_plan *plan, const db_kernel_job *job, int *done);
 /* Renders `job`, a variant of the plan's without derivatives. */
 db_status db_device_variant(db_plan *plan, const db_kernel_job *job, int *done);
 
-/* 1: the host cannot read or write it. */
-int db_device_has(const db_plan *plan, const void *memory);
+/* *has is 1 where the host cannot read or write it. DB_ERROR_DEVICE where the device cannot be asked any
+ * more. */
+db_status db_device_has(const db_plan *plan, const void *memory, int *has);
+db_status db_device_ask(db_context *context, const db_device *device, const void *memory, int *has);
 
 /* to += from, or = where `copy`, of images; `to` is in the device's memory. version: of an image that
  * stays the same from call to call, else 0. */

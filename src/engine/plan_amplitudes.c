@@ -297,7 +297,9 @@ static db_status render_beside_device(db_plan *plan, const db_kernel_job *job,
                                       db_kernel_kind kind) {
     const size_t each = plan->job.pixel_type == DB_FLOAT64 ? sizeof(double) : sizeof(float);
     db_kernel_job own = *job;
-    if (!db_device_has(plan, job->image)) return render_on_processor(plan, job, kind);
+    int there;
+    DB_TRY(db_device_has(plan, job->image, &there));
+    if (!there) return render_on_processor(plan, job, kind);
     own.image = malloc(plan->pixels * each);
     if (!own.image) return db_fail_memory(plan->context, "an image of a device");
     db_status status = render_on_processor(plan, &own, kind);

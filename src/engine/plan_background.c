@@ -90,7 +90,9 @@ static void add_on_host(const db_plan *plan, int copy, const void *from, void *t
 
 db_status db_plan_add_image(db_plan *plan, int copy, const void *from, void *to) {
     void *brought;
-    if (db_device_has(plan, to)) return db_device_add(plan, copy, from, 0, to);
+    int there;
+    DB_TRY(db_device_has(plan, to, &there));
+    if (there) return db_device_add(plan, copy, from, 0, to);
     DB_TRY(db_device_bring(plan, plan->job.pixel_type, from, &brought));
     add_on_host(plan, copy, brought ? brought : from, to);
     free(brought);
@@ -103,9 +105,10 @@ const void *db_plan_background_pixels(const db_plan *plan) {
 
 db_status db_plan_add_background(db_plan *plan, void *image) {
     const void *const background = db_plan_background_pixels(plan);
+    int there;
     if (!background || !image) return DB_OK;
-    if (db_device_has(plan, image))
-        return db_device_add(plan, 0, background, plan->background_version, image);
+    DB_TRY(db_device_has(plan, image, &there));
+    if (there) return db_device_add(plan, 0, background, plan->background_version, image);
     add_on_host(plan, 0, background, image);
     return DB_OK;
 }

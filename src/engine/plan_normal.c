@@ -289,6 +289,7 @@ static db_status vjp_on_device(db_plan *plan, const void *cotangent, void *image
     const db_normal *normal = plan->normal;
     db_kernel_job job = basis_job(plan);
     double by_image[DB_NORMAL_MOST_SPOTS] = { 0 };
+    job.image = image;
     job.data = cotangent;
     job.data_type = job.pixel_type;
     job.residual_scale = 0;

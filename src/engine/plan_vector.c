@@ -41,7 +41,8 @@ static db_status check_vector(const db_plan *plan, const db_plan_vector *v, cons
  * unless it is to stay there. */
 static db_status vjp_of_spots(db_plan *plan, const void *cotangent, void *image,
                               const db_plan_vector *gradient) {
-    const int apart = db_device_has(plan, image);
+    int apart;
+    DB_TRY(db_device_has(plan, image, &apart));
     double *by_spot = NULL;
     double *by_parameter = malloc((plan->parameter_count + 1) * sizeof *by_parameter);
     db_status status = by_parameter ? DB_OK : db_fail_memory(plan->context, "a gradient");

@@ -5,10 +5,10 @@
 
 #include <stdlib.h>
 
-static int in_device_memory(const db_context *context, const void *memory) {
-    const db_device *const device = &context->device;
-    return memory && device->backend &&
-           device->backend->operations->is_device_memory(device->number, memory);
+static db_status in_device_memory(db_context *context, const void *memory, int *there) {
+    *there = 0;
+    return context->device.backend ? db_device_ask(context, &context->device, memory, there)
+                                   : DB_OK;
 }
 
 static size_t pixels_of(const db_noise_frame *f) {
@@ -23,7 +23,9 @@ static db_status copy(db_context *context, void *to, const void *from, size_t by
 static db_status refuse_pixel(db_context *context, const db_noise_frame *f, int fast, int slow) {
     const size_t pixel = (size_t)slow * (size_t)f->fast_pixels + (size_t)fast;
     float value = 0;
-    if (in_device_memory(context, f->expected))
+    int there;
+    DB_TRY(in_device_memory(context, f->expected, &there));
+    if (there)
         DB_TRY(copy(context, &value, f->expected + pixel, sizeof value));
     else
         value = f->expected[pixel];
@@ -51,21 +53,29 @@ static void add_rows(const noise_work *work, db_noise_summary *summary) {
     }
 }
 
-/* "auto" leaves a device that fails, unless results are to stay there. */
-static int moves_to_processor(db_context *context, const db_noise_frame *f, db_status why) {
-    if (!context->device.automatic || why == DB_ERROR_INPUT ||
-        in_device_memory(context, f->expected) || in_device_memory(context, f->signal) ||
-        in_device_memory(context, f->number))
-        return 0;
-    db_device_leave(context, why);
-    return 1;
+/* "auto" leaves a device that fails, unless images are in its memory. Asked before it is used: then it
+ * may not answer any more. */
+static db_status may_move(db_context *context, const db_noise_frame *f, int *may) {
+    const void *const memory[] = { f->expected, f->signal, f->number };
+    int there, any = 0;
+    *may = 0;
+    if (!context->device.automatic) return DB_OK;
+    for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) {
+        DB_TRY(in_device_memory(context, memory[i], &there));
+        any |= there;
+    }
+    *may = !any;
+    return DB_OK;
 }
 
 db_status noise_on_device(db_context *context, double scale, const noise_chain *chain,
                           const db_noise_frame *frame, db_noise_summary *summary, int *done) {
     const db_device *const device = &context->device;
+    int may;
     *done = 0;
     if (!device->backend || !device->backend->operations->noise) return DB_OK;
+    *done = 1;
+    DB_TRY(may_move(context, frame, &may));
     noise_work work = { .chain = *chain,
                         .frame = *frame,
                         .row = calloc((size_t)frame->slow_pixels, sizeof *work.row) };
@@ -73,7 +83,8 @@ db_status noise_on_device(db_context *context, double scale, const noise_chain *
     db_enter_stage(context, "noise");
     db_status status = device->backend->operations->noise(context, device->number, &work);
     db_leave_stage(context, "noise");
-    *done = status == DB_OK || !moves_to_processor(context, frame, status);
+    *done = status == DB_OK || status == DB_ERROR_INPUT || !may;
+    if (!*done) db_device_leave(context, status);
     if (status == DB_OK) {
         status = check_rows(context, scale, &work);
         add_rows(&work, summary);
@@ -90,11 +101,14 @@ static void *room_for(int wanted, size_t bytes, int *failed) {
 
 db_status noise_bring(db_context *context, db_noise_frame *frame, noise_copies *copies) {
     const size_t bytes = pixels_of(frame) * sizeof(float);
-    int failed = 0;
+    int there[3], failed = 0;
     *copies = (noise_copies){ .given = *frame };
-    copies->expected = room_for(in_device_memory(context, frame->expected), bytes, &failed);
-    copies->signal = room_for(in_device_memory(context, frame->signal), bytes, &failed);
-    copies->number = room_for(in_device_memory(context, frame->number), bytes, &failed);
+    DB_TRY(in_device_memory(context, frame->expected, &there[0]));
+    DB_TRY(in_device_memory(context, frame->signal, &there[1]));
+    DB_TRY(in_device_memory(context, frame->number, &there[2]));
+    copies->expected = room_for(there[0], bytes, &failed);
+    copies->signal = room_for(there[1], bytes, &failed);
+    copies->number = room_for(there[2], bytes, &failed);
     db_status status = failed ? db_fail_memory(context, "the noise image") : DB_OK;
     if (status == DB_OK && copies->expected)
         status = copy(context, copies->expected, frame->expected, bytes);

@@ -179,6 +179,37 @@ static void noise_of_a_device_that_fails(void **state) {
     assert_memory_equal(number[0], number[1], sizeof number[0]);
     assert_true(*db_context_device_note(device) != 0);
 }
+
+/* With "auto" the processor does not take over an image that it cannot read. */
+static void noise_in_memory_of_a_lost_device(void **state) {
+    (void)state;
+    static float pixels[PIXELS];
+    static int32_t number[PIXELS];
+    db_noise_options options = DB_NOISE_OPTIONS_INIT;
+    db_plan *plan = plan_of(device);
+    void *there;
+    assert_int_equal(db_plan_memory_create(plan, DB_MEMORY_DEVICE, sizeof pixels, &there), DB_OK);
+    assert_int_equal(db_plan_memory_write(plan, there, pixels, sizeof pixels), DB_OK);
+    const db_noise_frame frame = {
+        .fast_pixels = FAST, .slow_pixels = SLOW, .expected = there, .number = number
+    };
+    assert_int_equal(db_context_set_device(device, "auto"), DB_OK);
+    for (long calls = 0;; calls++) {
+        stand_in.failure = cudaErrorIllegalAddress;
+        stand_in.calls_until_failure = calls;
+        const db_status status = db_noise_apply(device, &options, &frame, NULL);
+        const int failed = stand_in.calls_until_failure < 0;
+        if (failed) {
+            assert_int_equal(status, DB_ERROR_DEVICE);
+            assert_int_equal(db_noise_apply(device, &options, &frame, NULL), DB_ERROR_DEVICE);
+        }
+        assert_string_equal(db_context_device(device), "cuda:0");
+        machine_reset();
+        if (!failed) break;
+    }
+    db_plan_memory_destroy(plan, &there);
+    db_plan_destroy(&plan);
+}
 #endif
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
@@ -189,6 +220,7 @@ int main(void) {
         TEST(noise_may_stay_on_the_device),
 #if !defined(DB_ON_GPU)
         TEST(noise_of_a_device_that_fails),
+        TEST(noise_in_memory_of_a_lost_device),
 #endif
     };
     machine_find();

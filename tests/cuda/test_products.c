@@ -3,6 +3,7 @@
 #define SMALL_CRYSTAL_PARAMETERS DB_CELL_A, DB_MISSET_Y, DB_SCALE, DB_DISTANCE, DB_WAVELENGTH
 #include "support/small_crystal.h"
 #include "machine.h"
+#include "takes_all.h"
 
 #include <dualbragg/normal.h>
 #include <dualbragg/products.h>
@@ -348,12 +349,95 @@ static void what_the_processor_does_is_said(void **state) {
     destroy(&b);
 }
 
+#if !defined(DB_ON_GPU)
+static both plans_on(const char *name, cudaError_t failure) {
+    machine_takes_all();
+    assert_int_equal(db_context_set_device(device, name), DB_OK);
+    const both b = plans_of(DB_FLOAT32, DB_PRECISION_DOUBLE, 0);
+    assert_string_equal(db_plan_device(b.device), "cuda:0");
+    stand_in.failure = failure;
+    return b;
+}
+
+static void expect_device_error(db_plan *plan, db_status status) {
+    assert_int_equal(status, DB_ERROR_DEVICE);
+    assert_string_equal(db_plan_device(plan), "cuda:0");
+}
+
+/* From the failure on nothing says any more which memory is the device's. */
+static int expect_lost(const char *name, long calls) {
+    float pixels[PIXELS] = { 0 };
+    double gradient[SOME];
+    db_plan_vector sums = DB_PLAN_VECTOR_INIT;
+    both b = plans_on(name, cudaErrorIllegalAddress);
+    picture p = picture_of(&b, 1, pixels);
+    stand_in.calls_until_failure = calls;
+    const db_status status = db_plan_forward(b.device, p.memory);
+    const int failed = stand_in.calls_until_failure < 0;
+    sums.background = pixels;
+    if (failed) {
+        expect_device_error(b.device, status);
+        expect_device_error(b.device, db_plan_forward(b.device, p.memory));
+        expect_device_error(b.device, db_plan_vjp(b.device, p.memory, NULL, gradient));
+        expect_device_error(b.device, db_plan_vjp(b.device, pixels, p.memory, gradient));
+        expect_device_error(b.device, db_plan_vjp_all(b.device, p.memory, NULL, &sums));
+        expect_device_error(b.device, db_plan_set_background(b.device, p.memory));
+    }
+    machine_reset();
+    take(&b, &p, pixels);
+    destroy(&b);
+    return failed;
+}
+
+static void memory_of_a_lost_device_is_left_alone(void **state) {
+    (void)state;
+    static const char *const names[] = { "cuda", "auto" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        long calls = 0;
+        while (expect_lost(names[i], calls)) calls++;
+        assert_true(calls > 3);
+    }
+}
+
+/* The cotangent is the host's, the image the device's: the processor cannot take over. 0: no call failed */
+static int expect_no_move(long calls, long *errors) {
+    float pixels[PIXELS] = { 0 };
+    double gradient[SOME];
+    both b = plans_on("auto", cudaSuccess);
+    picture p = picture_of(&b, 1, pixels);
+    stand_in.calls_until_failure = calls;
+    const db_status status = db_plan_vjp(b.device, pixels, p.memory, gradient);
+    const int failed = stand_in.calls_until_failure < 0;
+    /* memory that there is none of may be found among what other plans have left */
+    assert_true(status == DB_OK || status == DB_ERROR_DEVICE || status == DB_ERROR_MEMORY);
+    *errors += status != DB_OK;
+    assert_string_equal(db_plan_device(b.device), "cuda:0");
+    machine_reset();
+    take(&b, &p, pixels);
+    destroy(&b);
+    return failed;
+}
+
+static void an_image_on_the_device_keeps_its_product_there(void **state) {
+    (void)state;
+    long calls = 0, errors = 0;
+    while (expect_no_move(calls, &errors)) calls++;
+    assert_true(errors > 6);
+}
+#endif
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
     const struct CMUnitTest tests[] = {
-        TEST(backgrounds_are_added),           TEST(data_of_any_type_are_compared),
-        TEST(the_table_has_derivatives),       TEST(spots_in_closed_form_have_them),
+        TEST(backgrounds_are_added),
+        TEST(data_of_any_type_are_compared),
+        TEST(the_table_has_derivatives),
+        TEST(spots_in_closed_form_have_them),
         TEST(what_the_processor_does_is_said),
+#if !defined(DB_ON_GPU)
+        TEST(memory_of_a_lost_device_is_left_alone),
+        TEST(an_image_on_the_device_keeps_its_product_there),
+#endif
     };
     machine_find();
     return cmocka_run_group_tests(tests, NULL, NULL);
