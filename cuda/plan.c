@@ -3,20 +3,14 @@
 
 #include "cuda/backend.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
 /* Pixels in a row from which on kernels along rows are faster. */
 enum { WIDE = 256 };
 
-/* Merges neighbours: a whole detector is one span. */
+/* Merges neighbours. */
 static void list_spans(db_device_plan *plan, const db_device_work *work) {
     size_t packed = 0;
-    if (plan->dense) {
-        plan->span[0] = (db_cuda_span){ 0, 0, plan->pixels };
-        plan->span_count = 1;
-        return;
-    }
     plan->span_count = 0;
     for (size_t i = 0; i < work->region_count; i++) {
         const db_region *r = &work->job.region[i];
@@ -33,22 +27,32 @@ static void list_spans(db_device_plan *plan, const db_device_work *work) {
     }
 }
 
-/* 1: of so many elements of the caller's, regions leave out none and have none twice. */
-static int covers_all(const db_device_work *work) {
-    unsigned char *const seen = calloc(work->pixels / CHAR_BIT + 1, 1);
-    int once = seen != NULL; /* without memory: as with gaps */
-    for (size_t i = 0; once && i < work->region_count; i++) {
-        const db_region *r = &work->job.region[i];
-        for (int slow = 0; once && slow < r->slow_count; slow++)
-            for (int fast = 0; once && fast < r->fast_count; fast++) {
-                const size_t at = r->offset + (size_t)slow * r->stride + (size_t)fast;
-                const unsigned char bit = (unsigned char)(1U << at % CHAR_BIT);
-                once = !(seen[at / CHAR_BIT] & bit);
-                seen[at / CHAR_BIT] |= bit;
-            }
+static int by_element(const void *a, const void *b) {
+    const size_t one = ((const db_cuda_span *)a)->element,
+                 other = ((const db_cuda_span *)b)->element;
+    return (one > other) - (one < other);
+}
+
+/* 1: spans that have as many pixels as the caller has elements leave out none, for they have none twice.
+ * Sorts them. */
+static int covers_all(db_device_plan *plan) {
+    qsort(plan->span, plan->span_count, sizeof *plan->span, by_element);
+    for (size_t i = 1; i < plan->span_count; i++)
+        if (plan->span[i - 1].element + plan->span[i - 1].count > plan->span[i].element) return 0;
+    return 1;
+}
+
+/* A whole detector is one span. */
+static void choose_spans(db_device_plan *plan, const db_device_work *work) {
+    const int as_many = plan->pixels == work->pixels;
+    list_spans(plan, work);
+    plan->dense = as_many && covers_all(plan);
+    if (plan->dense) {
+        plan->span[0] = (db_cuda_span){ 0, 0, plan->pixels };
+        plan->span_count = 1;
+    } else if (as_many) {
+        list_spans(plan, work); /* in their order */
     }
-    free(seen);
-    return once;
 }
 
 static db_status count_pixels(db_context *context, db_device_plan *plan,
@@ -71,10 +75,9 @@ static db_status count_pixels(db_context *context, db_device_plan *plan,
     plan->pixels = (uint32_t)pixels;
     plan->row_blocks = (uint32_t)blocks;
     plan->wide = pixels >= WIDE * rows;
-    plan->dense = pixels == work->pixels && (work->region_count == 1 || covers_all(work));
-    plan->span = malloc((plan->dense ? 1 : rows) * sizeof *plan->span);
+    plan->span = malloc(rows * sizeof *plan->span);
     if (!plan->span) return db_fail_memory(context, "the pixels of a plan");
-    list_spans(plan, work);
+    choose_spans(plan, work);
     return DB_OK;
 }
 
