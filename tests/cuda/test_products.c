@@ -378,6 +378,7 @@ static int expect_lost(const char *name, long calls) {
     if (failed) {
         expect_device_error(b.device, status);
         expect_device_error(b.device, db_plan_forward(b.device, p.memory));
+        expect_device_error(b.device, db_plan_forward(b.device, pixels));
         expect_device_error(b.device, db_plan_vjp(b.device, p.memory, NULL, gradient));
         expect_device_error(b.device, db_plan_vjp(b.device, pixels, p.memory, gradient));
         expect_device_error(b.device, db_plan_vjp_all(b.device, p.memory, NULL, &sums));
