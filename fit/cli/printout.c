@@ -369,7 +369,10 @@ static void say_shell(db_fit_log *log, const db_merge_shell *s) {
 
 static void say_amplitudes(db_fit_log *log, const db_fit_shots_result *r) {
     db_merge_statistics statistics;
+    char indexing[DB_INDEXING_LINE];
     if (!r->amplitudes) return;
+    db_amplitude_indexing_line(r, indexing);
+    if (*indexing) db_fit_say(log, "\nIndexing: %s\n", indexing);
     db_amplitude_statistics(r, &statistics);
     db_fit_say(log, "\nIntensities that all shots share, by resolution (A); last line: all\n"
                     "     from     to   measured complete %% multiplicity I/sigma  CC1/2    CC* "

@@ -316,6 +316,9 @@ static const db_config_key starts_keys[] = {
 static const db_config_key amplitudes_keys[] = {
     CHOICE("anomalous", IN_CONFIG(settings.joint.anomalous), no_yes, NULL, 0, NULL,
         "yes: Bijvoet mates have intensities of their own"),
+    CHOICE("reindex", IN_CONFIG(settings.joint.reindex), no_yes, NULL, 0, NULL,
+        "yes: shots are brought to one way of indexing where the lattice allows several; those whose intensities do not tell "
+        "theirs are set aside, and those of the other hand"),
     NUMBERS("d_min", 1, IN_CONFIG(settings.joint.dmin), (POSITIVE), "A", "what half of the detector's rim reaches, or data.dmin", "1.8",
         "finest resolution"),
     NUMBERS("restraint", 1, IN_CONFIG(settings.joint.restraint), (POSITIVE), "", "none", "3",

@@ -31,8 +31,9 @@ void db_fit_settings_init(db_fit_settings *settings) {
     settings->intensity_limit = 10;
     settings->starts =
         (db_fit_starts){ .count = 1, .misset = 1, .seed = 1, .keep = 3, .evaluations = 12 };
-    settings->joint =
-        (db_fit_joint){ .anomalous = 1, .seed = 1, .passes = 16, .dmin = NAN, .restraint = NAN };
+    settings->joint = (db_fit_joint){
+        .anomalous = 1, .reindex = 1, .seed = 1, .passes = 16, .dmin = NAN, .restraint = NAN
+    };
 }
 
 db_status db_fit_settings_add_parameter(db_context *context, db_fit_settings *settings,

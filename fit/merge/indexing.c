@@ -396,6 +396,18 @@ static void turn_shot(const db_asu_list *list, const db_indexing *way, size_t s,
     }
 }
 
+/* Could the shot as well be indexed some way that spots do not tell from the first? */
+static int is_open(const resolution *r, const db_indexing_options *options,
+                   const db_indexings *ways, size_t s, int then) {
+    const double *const p = r->probability + s * (size_t)r->ways;
+    double exact = 0;
+    for (int w = 0; w < r->ways; w++) {
+        const int both = db_indexings_product(ways, r->list->group, w, then);
+        if (both > 0 && db_indexing_is_exact(&ways->way[both])) exact += p[w];
+    }
+    return exact > 1 - options->certain;
+}
+
 /* Sets way and probability of each shot, if most are decided; then turns them. */
 static void decide(const resolution *r, const db_indexing_options *options, int then,
                    db_observations *observations, db_scaling *scaling, db_indexing_result *result) {
@@ -418,9 +430,10 @@ static void decide(const resolution *r, const db_indexing_options *options, int 
             continue;
         }
         if (result->probability[s] < options->certain) {
+            result->way[s] = 0;
+            if (!is_open(r, options, &result->ways, s, then)) continue;
             scaling->shot[s].aside = DB_ASIDE_UNDECIDED;
             result->undecided++;
-            result->way[s] = 0;
         } else if (result->way[s]) {
             turn_shot(r->list, &result->ways.way[result->way[s]], s, observations);
             result->changed++;

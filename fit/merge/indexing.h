@@ -36,9 +36,10 @@ typedef struct db_indexing_result {
 } db_indexing_result;
 
 /* Changes indices and numbers of the measurements of shots that are decided to be indexed another
- * way than most; sets those aside that are not decided (unless most are not), and those whose Bijvoet
- * differences are surely those of the other hand (of a list with mates). Shots without light are set
- * aside, too. reference: [list->count] intensities that say which way all are to have, NAN where there
+ * way than most; sets those aside that are not decided (unless most are not, or the ways in question
+ * are no symmetry of the lattice: then spots tell them apart, and shots stay as they were indexed), and
+ * those whose Bijvoet differences are surely those of the other hand (of a list with mates). Shots
+ * without light are set aside, too. reference: [list->count] intensities that say which way all are to have, NAN where there
  * is none; or NULL: that of most shots. */
 db_status db_indexing_resolve(db_context *context, const db_asu_list *list,
                               const db_indexing_options *options, const double *reference,

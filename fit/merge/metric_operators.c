@@ -1,6 +1,9 @@
 /* Rotations of a lattice that are not the crystal's. */
 #include "fit/merge/metric_operators.h"
 
+#include "base/context_internal.h"
+#include "base/vector.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,6 +179,38 @@ int db_indexing_apply(const db_indexing *way, const int hkl[3], int turned[3]) {
         turned[i] = sum / PARTS;
     }
     return whole;
+}
+
+int db_indexing_is_exact(const db_indexing *way) { return way->strain < 1e-6; }
+
+/* Edge `axis` takes the place of which one? -1: of none, it is a sum of several. */
+static int source_of(const db_indexing *way, int axis) {
+    const int *const row = way->matrix + 3 * (size_t)axis;
+    int from = -1, terms = 0;
+    for (int k = 0; k < 3; k++) {
+        if (row[k] == 0) continue;
+        from = k;
+        terms++;
+    }
+    return terms == 1 && abs(row[from]) == PARTS ? from : -1;
+}
+
+db_status db_indexing_turn(db_context *context, const db_indexing *way, db_crystal *crystal) {
+    db_crystal turned = *crystal;
+    double operator[9], inverse[9], from[9], to[9];
+    memset(turned.misset, 0, sizeof turned.misset);
+    for (int i = 0; i < 9; i++) operator[i] =(double) way->matrix[i] / PARTS;
+    (void)db_invert(operator, inverse);
+    db_crystal_matrix(&turned, from);
+    db_multiply(from, inverse, to); /* A h stays where it is */
+    DB_TRY(db_crystal_set_matrix(context, &turned, to));
+    for (int i = 0; i < 3; i++) {
+        const int source = source_of(way, i);
+        if (source >= 0) turned.cells[i] = crystal->cells[source];
+    }
+    memcpy(turned.misset, crystal->misset, sizeof turned.misset);
+    *crystal = turned;
+    return DB_OK;
 }
 
 int db_indexings_product(const db_indexings *indexings, const db_space_group *group, int first,

@@ -4,6 +4,7 @@
 #ifndef DB_FIT_MERGE_METRIC_OPERATORS_H
 #define DB_FIT_MERGE_METRIC_OPERATORS_H
 
+#include <dualbragg/experiment.h>
 #include <dualbragg/reflections.h>
 
 /* No lattice has more rotations. */
@@ -28,6 +29,13 @@ void db_indexings_find(const double cell[6], const db_space_group *group, double
 /* 0: the new indices are not whole numbers, which of a reflection that the lattice has does not
  * happen. */
 int db_indexing_apply(const db_indexing *way, const int hkl[3], int turned[3]);
+
+/* Does the lattice have this rotation by its symmetry? Else edges or angles agree by chance. */
+int db_indexing_is_exact(const db_indexing *way);
+
+/* The same lattice, indexed this way: cell, orientation, and numbers of cells where axes trade
+ * places. The misset stays, as it turns what the orientation leaves. */
+db_status db_indexing_turn(db_context *context, const db_indexing *way, db_crystal *crystal);
 
 /* Which way of the list is `first`, then `second`; -1: none. */
 int db_indexings_product(const db_indexings *indexings, const db_space_group *group, int first,

@@ -5,6 +5,9 @@
 #include "fit/merge/merged_files.h"
 #include "fit/shots/amplitude_stage.h"
 
+#include <math.h>
+#include <stdio.h>
+
 static db_status check(db_context *context, const char *path, const db_fit_shots_result *result) {
     return result->amplitudes
                ? DB_OK
@@ -59,6 +62,40 @@ void db_amplitude_statistics(const db_fit_shots_result *result, db_merge_statist
     db_merge_statistics_make(&a->list, &a->merged, &shells, NULL, statistics);
 }
 
+const db_indexing *db_amplitude_indexing(const db_fit_shots_result *result, size_t shot,
+                                         double *probability) {
+    const db_joint_amplitudes *const a = result->amplitudes;
+    if (!a || shot >= a->indexing.shots || isnan(a->indexing.probability[shot])) return NULL;
+    *probability = a->indexing.probability[shot];
+    return &a->indexing.ways.way[a->indexing.way[shot]];
+}
+
+void db_amplitude_indexing_line(const db_fit_shots_result *result, char line[DB_INDEXING_LINE]) {
+    const db_indexing_result *const r = &result->amplitudes->indexing;
+    char text[DB_INDEXING_TEXT];
+    size_t at = 0;
+    line[0] = '\0';
+    if (r->ways.count > 1) {
+        at += (size_t)snprintf(line, DB_INDEXING_LINE, "%d ways to index the lattice (",
+                               r->ways.count);
+        for (int w = 0; w < r->ways.count && at < DB_INDEXING_LINE / 2; w++)
+            at += (size_t)snprintf(line + at, DB_INDEXING_LINE - at, "%s%s", w ? "; " : "",
+                                   db_indexing_text(&r->ways.way[w], text));
+        at += (size_t)snprintf(line + at, DB_INDEXING_LINE - at, "): ");
+        if (r->end == DB_INDEXING_ALIKE)
+            at += (size_t)snprintf(line + at, DB_INDEXING_LINE - at,
+                                   "the intensities do not tell them apart; all shots stay as they "
+                                   "were indexed");
+        else
+            at += (size_t)snprintf(line + at, DB_INDEXING_LINE - at,
+                                   "%zu of %zu shots were indexed anew, %zu do not tell",
+                                   r->changed, r->shots, r->undecided);
+    }
+    if (r->other_hand)
+        (void)snprintf(line + at, DB_INDEXING_LINE - at, "%s%zu of the other hand", at ? ", " : "",
+                       r->other_hand);
+}
+
 #define OF db_merge_shell
 static const db_json_field shell_rows[] = {
     VALUE(d_max, "A", ""),
@@ -87,6 +124,7 @@ typedef struct amplitudes_view {
     double d_min;
     int anomalous, passes;
     db_merge_statistics statistics;
+    const db_fit_shots_result *result;
 } amplitudes_view;
 
 static json_t *shells(db_document *d, const void *of) {
@@ -104,12 +142,21 @@ static json_t *group_name(db_document *d, const void *of) {
     return json_string(((const amplitudes_view *)of)->group);
 }
 
+static json_t *indexing(db_document *d, const void *of) {
+    char line[DB_INDEXING_LINE];
+    (void)d;
+    db_amplitude_indexing_line(((const amplitudes_view *)of)->result, line);
+    return json_string(line);
+}
+
 #define OF amplitudes_view
 static const db_json_field amplitude_rows[] = {
     MADE("space_group", group_name, "text", NULL, "", "Hermann-Mauguin symbol"),
     VALUE(d_min, "A", "finest resolution that was asked for"),
     FLAG(anomalous, "Bijvoet mates have intensities of their own"),
     VALUE(passes, "", "over all pixels; 0: intensities of single shots, scaled and averaged"),
+    MADE("indexing", indexing, "text", NULL, "",
+         "how shots were brought to one way of indexing; empty: there was but one"),
     MADE("overall", overall, "object", &shell_fields, "", "of all reflections to `d_min`"),
     MADE("shells", shells, "list", &shell_fields, "", "of resolution, the lowest first"),
 };
@@ -126,7 +173,8 @@ json_t *db_make_amplitudes(db_document *d, const void *of) {
     amplitudes_view view = { .group = a->list.group->name,
                              .d_min = a->list.d_min,
                              .anomalous = a->list.anomalous,
-                             .passes = a->passes };
+                             .passes = a->passes,
+                             .result = result };
     db_amplitude_statistics(result, &view.statistics);
     return db_json_object(d, &db_amplitude_fields, &view);
 }

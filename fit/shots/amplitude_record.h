@@ -37,7 +37,7 @@ typedef struct db_amplitude_record {
     float *box_loss;      /* [count] without the weight */
     float *partiality;    /* [count] part of the reflection that the image shows */
     float *light;         /* [count] photons that the box would have of intensity 1 */
-    int16_t (*hkl)[3];    /* [count] as the shot indexes it */
+    int16_t (*hkl)[3];    /* [count] as all shots are indexed from the second pass on */
 } db_amplitude_record;
 
 /* Bytes of a record, and its arrays in so much memory, which is aligned for doubles. */

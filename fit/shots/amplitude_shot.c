@@ -50,6 +50,21 @@ static void to_scale(const work *w, uint32_t reflection, double *intensity, doub
     *variance /= scale * scale;
 }
 
+/* Which intensity a reflection of the shot has; hkl: as the shot indexes it, then as all do. */
+static uint32_t number_of(const work *w, int hkl[3]) {
+    const db_indexing_result *const indexing = w->pass->indexing;
+    const int way = indexing ? indexing->way[w->shot] : 0, own[3] = { hkl[0], hkl[1], hkl[2] };
+    if (way && !db_indexing_apply(&indexing->ways.way[way], own, hkl)) return DB_NO_REFLECTION;
+    return db_asu_number(w->pass->list, hkl);
+}
+
+/* The same of a box of the last record: that of the first pass has indices of the shot. */
+static uint32_t number_before(const work *w, size_t b) {
+    const int16_t *const own = w->before.hkl[b];
+    int hkl[3] = { own[0], own[1], own[2] };
+    return w->pass->scaling ? number_of(w, hkl) : w->before.reflection[b];
+}
+
 /* Weights of boxes by how far the last record's measurements were from the mean of the others, and
  * what they would have cost. */
 static void weigh(work *w) {
@@ -57,10 +72,11 @@ static void weigh(work *w) {
     const db_amplitude_record *const r = &w->before;
     double base = *r->loss;
     for (size_t b = 0; b < r->count; b++) {
-        const uint32_t h = r->reflection[b];
+        const uint32_t h = number_before(w, b);
+        w->trust[b] = r->trust[b];
+        if (h == DB_NO_REFLECTION) continue;
         const double mean = p->scaling ? p->intensity[h] : p->before[h];
         double intensity, variance;
-        w->trust[b] = r->trust[b];
         if (!db_amplitude_box(r, b, p->scaling ? 0 : mean, &intensity, &variance)) continue;
         to_scale(w, h, &intensity, &variance);
         const int range = db_partiality_range((double)r->partiality[b]);
@@ -80,7 +96,10 @@ static void set_intensities(work *w) {
     const db_amplitude_pass *const p = w->pass;
     db_objective *const o = &w->open.objective;
     for (size_t b = 0; b < o->blocks.count; b++) {
-        const uint32_t h = db_asu_number(p->list, w->open.pixels.boxes.reflection[b].hkl);
+        int hkl[3];
+        memcpy(hkl, w->open.pixels.boxes.reflection[b].hkl, sizeof hkl);
+        const uint32_t h = number_of(w, hkl);
+        for (int i = 0; i < 3; i++) w->now.hkl[b][i] = (int16_t)hkl[i];
         w->now.reflection[b] = h == DB_NO_REFLECTION ? 0 : h;
         o->solution[b].linear[0] = h == DB_NO_REFLECTION ? 0 : p->intensity[h];
         if (h == DB_NO_REFLECTION) w->trust[b] = 0;
@@ -163,8 +182,6 @@ static void fill_record(work *w) {
         w->now.box_loss[b] = (float)o->solution[b].loss;
         w->now.partiality[b] = (float)w->open.pixels.boxes.reflection[b].recorded;
         w->now.light[b] = (float)light_of(o, b);
-        for (int i = 0; i < 3; i++)
-            w->now.hkl[b][i] = (int16_t)w->open.pixels.boxes.reflection[b].hkl[i];
     }
 }
 

@@ -4,6 +4,7 @@
 #define DB_FIT_SHOTS_AMPLITUDE_SHOT_H
 
 #include "fit/merge/error_model.h"
+#include "fit/merge/indexing.h"
 #include "fit/merge/scaling.h"
 #include "fit/shots/amplitude_record.h"
 #include "fit/shots/shot_fit.h"
@@ -24,8 +25,10 @@ typedef struct db_amplitude_pass {
     const double *step;      /* [reflections + shared] from there to here */
     const db_scaling *scaling; /* of the second pass: the records are of the first one, and this
                                   tells their scales; else NULL */
-    const double *shared;      /* values of this pass */
-    const double *diagonal;    /* [reflections] sum over shots of the curvature by an intensity */
+    const db_indexing_result *indexing; /* how reflections of shots are called from the second pass
+                                           on; NULL: as the shots index them */
+    const double *shared;               /* values of this pass */
+    const double *diagonal; /* [reflections] sum over shots of the curvature by an intensity */
     const db_error_model *errors;
     double *loss; /* [shots] receives that of the pass */
     double *base; /* [shots] and that of the records that were read, with the weights of the pass */

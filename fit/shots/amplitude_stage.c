@@ -329,6 +329,26 @@ static db_status conclude(db_amplitude_work *w, db_fit_shots_result *result) {
     return DB_OK;
 }
 
+/* Models of shots whose indices have been changed are indexed so, too. */
+static db_status turn_models(const db_amplitude_work *w) {
+    db_shots *const all = w->all;
+    const db_indexing_result *const indexing = w->pass.indexing;
+    for (size_t s = 0; s < all->count; s++) {
+        const int way = indexing && all->summary[s].used ? indexing->way[s] : 0;
+        db_shot_model model;
+        if (!way) continue;
+        DB_TRY(db_shot_model_make(all, all->context, s, &model));
+        db_crystal *const crystal = &model.experiment.crystal;
+        const db_status status = db_indexing_turn(all->context, &indexing->ways.way[way], crystal);
+        memcpy(all->summary[s].orientation, crystal->orientation, sizeof crystal->orientation);
+        memcpy(all->state[s].start.crystal.cells, crystal->cells, sizeof crystal->cells);
+        db_shots_get(all, &model.experiment, &model.placement, db_shots_value(all, s));
+        db_shot_model_clear(&model);
+        if (status != DB_OK) return status;
+    }
+    return DB_OK;
+}
+
 db_status db_amplitude_stage_run(db_shots *all, int stage, db_stage_result *end,
                                  db_fit_shots_result *result) {
     db_amplitude_work *const w = calloc(1, sizeof *w);
@@ -349,7 +369,8 @@ db_status db_amplitude_stage_run(db_shots *all, int stage, db_stage_result *end,
     if (status == DB_OK) status = conclude(w, result);
     if (status == DB_ERROR_CANCELLED) all->ending = 1;
     if (status == DB_OK || (all->ending && w->passes > 2)) {
-        const db_status stored = db_joint_models_store(all, stage, w->shared[0]);
+        db_status stored = db_joint_models_store(all, stage, w->shared[0]);
+        if (stored == DB_OK) stored = turn_models(w);
         if (stored != DB_OK) status = stored;
     }
     clear(w);

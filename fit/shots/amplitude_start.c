@@ -73,6 +73,17 @@ static const char *reason_of(db_aside aside) {
     }
 }
 
+/* Shots are brought to one way of indexing, as far as their intensities tell it. */
+static db_status index_shots(db_amplitude_work *w, db_observations *observations) {
+    db_indexing_options options = DB_INDEXING_OPTIONS_INIT;
+    db_joint_amplitudes *const r = w->result;
+    if (!w->all->settings.joint.reindex) return DB_OK;
+    DB_TRY(db_indexing_resolve(w->all->context, w->pass.list, &options, NULL, observations,
+                               &r->scaling, &r->indexing));
+    w->pass.indexing = &r->indexing;
+    return DB_OK;
+}
+
 /* Scales and temperature factors of shots go into their models; those set aside are told. */
 static db_status take_scales(db_amplitude_work *w) {
     db_shots *const all = w->all;
@@ -127,6 +138,7 @@ db_status db_amplitude_start(db_amplitude_work *w) {
     if (status == DB_OK) status = db_scaling_make(all->context, all->count, &r->scaling);
     for (size_t s = 0; s < all->count && status == DB_OK; s++)
         if (!w->group[s]) r->scaling.shot[s].aside = DB_ASIDE_BEFORE;
+    if (status == DB_OK) status = index_shots(w, &observations);
     if (status == DB_OK) status = db_merged_make(all->context, w->reflections, &merged);
     if (status == DB_OK)
         status =

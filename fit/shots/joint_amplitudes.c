@@ -8,6 +8,7 @@ void db_joint_amplitudes_destroy(db_joint_amplitudes **amplitudes) {
     db_asu_list_clear(&(*amplitudes)->list);
     db_merged_clear(&(*amplitudes)->merged);
     db_scaling_clear(&(*amplitudes)->scaling);
+    db_indexing_result_clear(&(*amplitudes)->indexing);
     db_observations_clear(&(*amplitudes)->observations);
     free(*amplitudes);
     *amplitudes = NULL;

@@ -2,6 +2,7 @@
 #ifndef DB_FIT_SHOTS_JOINT_AMPLITUDES_H
 #define DB_FIT_SHOTS_JOINT_AMPLITUDES_H
 
+#include "fit/merge/indexing.h"
 #include "fit/merge/scaling.h"
 
 /* What the stage of joint intensities leaves. */
@@ -9,6 +10,7 @@ struct db_joint_amplitudes {
     db_asu_list list;
     db_merged merged;
     db_scaling scaling;           /* of the shots at the start, and why some were set aside */
+    db_indexing_result indexing;  /* of the shots at the start; no shots: it was not asked for */
     db_observations observations; /* what each shot says by itself, given its refined model */
     int passes;                   /* over all shots */
     db_error_model errors;

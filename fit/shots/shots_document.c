@@ -115,9 +115,34 @@ static db_status make_view(db_context *context, const db_fit_config *config,
 typedef struct shot_row {
     db_fit_shot_result shot; /* borrowed */
     const db_fit_shots_result *result;
+    size_t number;
 } shot_row;
 
 static int in_use(const void *of) { return ((const shot_row *)of)->shot.used; }
+
+static const db_indexing *indexing_of(const void *of, double *probability) {
+    const shot_row *const row = of;
+    return db_amplitude_indexing(row->result, row->number, probability);
+}
+
+static int is_indexed(const void *of) {
+    double probability;
+    return indexing_of(of, &probability) != NULL;
+}
+
+static json_t *operator_text(db_document *d, const void *of) {
+    double probability;
+    char text[DB_INDEXING_TEXT];
+    (void)d;
+    return json_string(db_indexing_text(indexing_of(of, &probability), text));
+}
+
+static json_t *probability_value(db_document *d, const void *of) {
+    double probability;
+    (void)d;
+    (void)indexing_of(of, &probability);
+    return json_real(probability);
+}
 
 /* A list of what each local parameter of a shot has. */
 static json_t *of_locals(db_document *d, const shot_row *of,
@@ -152,6 +177,10 @@ static const db_json_field shot_rows[] = {
     NAMED("name", shot.name, "", ""),
     NAMED_FLAG("used", shot.used, "no: it has been set aside, and has only a reason"),
     NAMED("reason", shot.reason, "", "why it was set aside, or how its own stages ended"),
+    MADE_IF(is_indexed, "operator", operator_text, "text", NULL, "",
+            "what the indices of the shot became, so that all shots are indexed one way"),
+    MADE_IF(is_indexed, "probability", probability_value, "number", NULL, "",
+            "of that way of indexing, beside the others"),
     MADE_IF(in_use, "start", start, "list", NULL, "", "of the local parameters"),
     MADE_IF(in_use, "refined", refined, "list", NULL, "", "of the local parameters"),
     MADE_IF(in_use, "error", error, "list", NULL, "",
@@ -177,7 +206,7 @@ static json_t *shots(db_document *d, const void *of) {
     const db_fit_shots_result *const r = of;
     json_t *const array = json_array();
     for (size_t s = 0; s < r->shot_count; s++) {
-        const shot_row row = { r->shot[s], r };
+        const shot_row row = { r->shot[s], r, s };
         add(d, array, db_json_object(d, &shot_fields, &row));
     }
     return array;

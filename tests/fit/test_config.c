@@ -94,13 +94,14 @@ static void joint_intensities(void **state) {
     static const char text[] = "shots: {list: shots.txt}\n"
                                "model: {cell: [34, 34, 48, 90, 90, 90], symmetry: P43212}\n"
                                "intensity: joint\n"
-                               "amplitudes: {d_min: 2.5, anomalous: no, passes: 7}\n"
+                               "amplitudes: {d_min: 2.5, anomalous: no, reindex: no, passes: 7}\n"
                                "refine: {misset_x: {}, b_factor: {}}\n"
                                "stages: [{name: own, refine: all}]\n";
     assert_int_equal(READ(text, NULL), DB_OK);
     const db_fit_settings *const s = &config.settings;
     assert_int_equal(s->intensity, DB_FIT_FREE);
-    assert_true(s->joint.wanted && !s->joint.anomalous && s->joint.passes == 7);
+    assert_true(s->joint.wanted && !s->joint.anomalous && !s->joint.reindex &&
+                s->joint.passes == 7);
     assert_true(s->joint.dmin == 2.5 && isnan(s->joint.restraint));
     assert_string_equal(s->amplitude_group, "P43212");
     assert_int_equal(s->parameter_count, 3);

@@ -176,6 +176,30 @@ static void weak_shots_are_brought_to_one_way(void **state) {
     check(tetragonal, "P4", 1.9, &options, 0.5);
 }
 
+/* Where edges agree by chance, spots have told shots' ways: those that are too weak to tell stay. */
+static void weak_shots_are_kept_where_edges_differ(void **state) {
+    (void)state;
+    made_up_options options = MADE_UP_OPTIONS_INIT;
+    run r;
+    size_t weak = 0;
+    options.shots = 300;
+    options.each = 20;
+    options.photons = 100;
+    options.background = 8;
+    options.relative = 0.3;
+    if (!begin(nearly, "P212121", 2.4, &options, &r)) skip();
+    resolve(&r, NULL);
+    assert_int_equal(r.result.end, DB_INDEXING_RESOLVED);
+    for (size_t s = 0; s < options.shots; s++) {
+        if (!(r.result.probability[s] < 0.95)) continue;
+        assert_true(r.result.way[s] == 0 && r.scaling.shot[s].aside == DB_ASIDE_NOT);
+        weak++;
+    }
+    assert_true(weak > 0);
+    assert_int_equal(r.result.undecided, 0);
+    end(&r);
+}
+
 /* Intensities that have the rotation themselves, and noise, do not tell ways apart. */
 static void shots_that_do_not_tell_stay_as_they_are(void **state) {
     (void)state;
@@ -250,6 +274,7 @@ int main(void) {
         cmocka_unit_test(shots_are_brought_to_one_way),
         cmocka_unit_test(no_group_has_ways_too),
         cmocka_unit_test(weak_shots_are_brought_to_one_way),
+        cmocka_unit_test(weak_shots_are_kept_where_edges_differ),
         cmocka_unit_test(shots_that_do_not_tell_stay_as_they_are),
         cmocka_unit_test(a_reference_says_which_way),
         cmocka_unit_test(other_hands_are_noticed),

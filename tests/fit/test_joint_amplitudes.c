@@ -20,26 +20,30 @@
 
 enum { PIXELS = 200, SHOTS = 24, FEW = 8 };
 static db_context *context;
+static double brightness;
 static db_experiment truth;
 static db_fit_settings settings;
 static db_asu_list list;
 static const double d_min = 2.2;
+static double anomalous = 0.1;    /* largest difference of Bijvoet mates, of their mean */
+static size_t turned, other_hand; /* the first so many of five shots are indexed another way; one
+                                     shot is of the other hand, unless it is 0 */
 
 static double drawn(size_t shot, int number) {
     const double x = sin(12.9898 * (double)(shot + 1) + 78.233 * number) * 43758.5453;
     return x - floor(x);
 }
 
-/* Wilson's statistics; Bijvoet mates differ a little. */
-static double amplitude_of(uint32_t number, int other) {
+/* Wilson's statistics; Bijvoet mates differ. */
+static double amplitude_of(uint32_t number) {
     const uint32_t pair = db_asu_pair(&list, number);
-    const double d = (double)list.d[number], mean = exp(-10 / (2 * d * d)),
-                 first = drawn(pair + 1000 * (size_t)other, 7),
-                 own = 1 + 0.1 * (drawn(number, 8) - 0.5);
+    const double d = (double)list.d[number], mean = exp(-10 / (2 * d * d)), first = drawn(pair, 7),
+                 own = 1 + anomalous * (drawn(number, 8) - 0.5);
     return sqrt(-log(1 - 0.999 * first) * mean) * own;
 }
 
-static db_status fill_amplitudes(db_experiment *e, double factor, int other) {
+/* hand: 1, or -1 for the other one. */
+static db_status fill_amplitudes(db_experiment *e, double factor, int hand) {
     db_structure_factors *const f = &e->structure_factors;
     size_t count = 1, at = 0;
     for (int i = 0; i < 3; i++) {
@@ -54,10 +58,9 @@ static db_status fill_amplitudes(db_experiment *e, double factor, int other) {
     for (int h = -list.most[0]; h <= list.most[0]; h++)
         for (int k = -list.most[1]; k <= list.most[1]; k++)
             for (int l = -list.most[2]; l <= list.most[2]; l++, at++) {
-                const int hkl[3] = { h, k, l };
+                const int hkl[3] = { hand * h, hand * k, hand * l };
                 const uint32_t number = db_asu_number(&list, hkl);
-                if (number != DB_NO_REFLECTION)
-                    f->amplitude[at] = factor * amplitude_of(number, other);
+                if (number != DB_NO_REFLECTION) f->amplitude[at] = factor * amplitude_of(number);
             }
     return DB_OK;
 }
@@ -77,11 +80,18 @@ static db_status describe(db_experiment *e) {
     e->detector.distance = 45;
     e->detector.centre[0] = e->detector.centre[1] = 0.5 * PIXELS * 0.2;
     e->oversample = 2;
-    return fill_amplitudes(e, 1, 0);
+    return fill_amplitudes(e, 1, 1);
 }
 
 static void place(size_t shot, db_experiment *e) {
     for (int i = 0; i < 3; i++) e->crystal.misset[i] = 360 * drawn(shot, i);
+}
+
+/* Such as an indexing program may choose as well in P4. */
+static db_status index_otherwise(db_context *own, db_crystal *crystal) {
+    db_indexings ways;
+    db_indexings_find(crystal->cell, list.group, 1e-3, &ways);
+    return ways.count == 2 ? db_indexing_turn(own, &ways.way[1], crystal) : DB_ERROR_INPUT;
 }
 
 static db_status load(void *user, db_context *own, size_t shot, db_measured_image *image,
@@ -93,14 +103,16 @@ static db_status load(void *user, db_context *own, size_t shot, db_measured_imag
     place(shot, &e);
     const double scale = e.beam.scale;
     e.beam.scale *= exp(0.6 * (drawn(shot, 6) - 0.5));
-    status = rendered_image(own, &e, 1000 + shot, image);
+    if (other_hand && shot == other_hand) status = fill_amplitudes(&e, brightness, -1);
+    if (status == DB_OK) status = rendered_image(own, &e, 1000 + shot, image);
     e.beam.scale = scale;
     if (start && status == DB_OK) {
         for (int i = 0; i < 3; i++) e.crystal.misset[i] += 0.06 * (drawn(shot, 3 + i) - 0.5);
         e.spread.mosaic *= 1.3;
+        if (shot % 5 < turned) status = index_otherwise(own, &e.crystal);
         *start = e;
         s->gain = 1;
-        return DB_OK;
+        return status;
     }
     db_experiment_clear(&e);
     return status;
@@ -128,7 +140,7 @@ static int set_up(void **state) {
     db_plan_destroy(&plan);
     for (size_t i = 0; i < PIXELS * PIXELS; i++) peak = fmax(peak, (double)image[i]);
     free(image);
-    if (fill_amplitudes(&truth, sqrt(4000 / peak), 0) != DB_OK) return -1;
+    if (fill_amplitudes(&truth, brightness = sqrt(4000 / peak), 1) != DB_OK) return -1;
     db_fit_settings_init(&settings);
     settings.min_strong_reflections = 10;
     settings.joint.wanted = 1;
@@ -224,7 +236,7 @@ static void intensities_come_back(void **state) {
     size_t count = 0, missing = 0;
     pairs halves = { 0 };
     for (uint32_t h = 0; h < list.count; h++) {
-        const double I = pow(amplitude_of(h, 0), 2), s = a->merged.sigma[h];
+        const double I = pow(amplitude_of(h), 2), s = a->merged.sigma[h];
         missing += a->merged.multiplicity[h] == 0;
         if (!a->merged.multiplicity[h]) {
             assert_true(isnan(a->merged.intensity[h]) && isnan(s));
@@ -236,7 +248,7 @@ static void intensities_come_back(void **state) {
     const double scale = top / bottom;
     for (uint32_t h = 0; h < list.count; h++) {
         if (a->merged.multiplicity[h] < 2) continue;
-        const double I = scale * pow(amplitude_of(h, 0), 2);
+        const double I = scale * pow(amplitude_of(h), 2);
         const double far = (a->merged.intensity[h] - I) / a->merged.sigma[h];
         pull += far * far;
         off += fabs(a->merged.intensity[h] - I);
@@ -262,6 +274,75 @@ static void intensities_come_back(void **state) {
         db_experiment_clear(&right);
     }
     db_fit_shots_result_destroy(&r);
+}
+
+/* Same lattice, same indices? misorientation() does not tell half turns. */
+static int same_matrix(const db_crystal *a, const db_crystal *b) {
+    double one[9], other[9], square = 0;
+    db_crystal_matrix(a, one);
+    db_crystal_matrix(b, other);
+    for (int i = 0; i < 9; i++) square += (one[i] - other[i]) * (one[i] - other[i]);
+    return square < 1e-6 / (34 * 34);
+}
+
+/* Two of five shots are indexed the other way that the lattice of P4 has, and one is of the other
+ * hand: intensities and models are those of rightly indexed shots. */
+static void shots_are_indexed_one_way(void **state) {
+    (void)state;
+    const double cell[6] = { 34, 34, 48, 90, 90, 90 };
+    db_fit_shots_result *r[2];
+    const db_asu_list kept = list;
+    const db_fit_joint joint = settings.joint;
+    settings.joint.dmin = 3;
+    settings.joint.passes = 1;
+    snprintf(settings.amplitude_group, sizeof settings.amplitude_group, "75");
+    assert_int_equal(db_asu_list_make(context, cell, "75", d_min, 1, &list), DB_OK);
+    anomalous = 1.6;
+    other_hand = 8;
+    assert_int_equal(fill_amplitudes(&truth, brightness, 1), DB_OK);
+    for (int k = 0; k < 2; k++) {
+        turned = k ? 2 : 0;
+        r[k] = run(SHOTS);
+        const db_joint_amplitudes *const a = r[k]->amplitudes;
+        for (size_t s = 0; s < SHOTS; s++) {
+            db_experiment right;
+            assert_int_equal(r[k]->shot[s].used, s != other_hand);
+            if (s == other_hand) {
+                assert_non_null(strstr(r[k]->shot[s].reason, "other hand"));
+                continue;
+            }
+            assert_int_equal(a->indexing.way[s] != 0, s % 5 < turned);
+            assert_int_equal(db_experiment_copy(context, &truth, &right), DB_OK);
+            place(s, &right);
+            assert_true(same_matrix(&r[k]->shot[s].model.crystal, &right.crystal));
+            db_experiment_clear(&right);
+        }
+        for (size_t i = 0; i < a->observations.first[SHOTS]; i++) {
+            const int16_t *const h = a->observations.list[i].hkl;
+            assert_int_equal(db_asu_number(&a->list, (const int[3]){ h[0], h[1], h[2] }),
+                             a->observations.list[i].reflection);
+        }
+    }
+    const db_merged *const right = &r[0]->amplitudes->merged;
+    const db_merged *const found = &r[1]->amplitudes->merged;
+    size_t count = 0;
+    double largest = 0;
+    for (size_t h = 0; h < right->count; h++) {
+        assert_int_equal(right->multiplicity[h], found->multiplicity[h]);
+        if (!right->multiplicity[h]) continue;
+        largest = fmax(largest, fabs(right->intensity[h] - found->intensity[h]) / right->sigma[h]);
+        count++;
+    }
+    print_message("%zu intensities of P4: at most %.2g standard errors apart\n", count, largest);
+    assert_true(count > 500 && largest < 0.01);
+    for (int k = 0; k < 2; k++) db_fit_shots_result_destroy(&r[k]);
+    db_asu_list_clear(&list);
+    list = kept;
+    settings.joint = joint;
+    snprintf(settings.amplitude_group, sizeof settings.amplitude_group, "96");
+    anomalous = 0.1;
+    turned = other_hand = 0;
+    assert_int_equal(fill_amplitudes(&truth, brightness, 1), DB_OK);
 }
 
 static void threads_do_not_matter(void **state) {
@@ -329,7 +410,7 @@ static void open_shot(shot *s) {
     s->intensity = calloc(boxes, sizeof *s->intensity);
     s->trust = calloc(boxes, sizeof *s->trust);
     for (size_t b = 0; b < boxes; b++) {
-        const double F = amplitude_of(db_asu_number(&list, s->taken.boxes.reflection[b].hkl), 0);
+        const double F = amplitude_of(db_asu_number(&list, s->taken.boxes.reflection[b].hkl));
         s->intensity[b] = b % 7 ? F * F : -0.1 * F * F;
         s->trust[b] = (float)(0.2 + 0.7 * drawn(b, 1));
     }
@@ -376,6 +457,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slopes_agree_with_differences),
         cmocka_unit_test(intensities_come_back),
+        cmocka_unit_test(shots_are_indexed_one_way),
         cmocka_unit_test(threads_do_not_matter),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -290,10 +290,13 @@ typedef struct db_fit_joint {
      * of the settings' amplitude_group; scale is to be among the parameters. */
     int wanted;
     int anomalous; /**< 1: Bijvoet mates have intensities of their own */
-    int seed;      /**< of the draw of the two halves of the shots */
-    int passes;    /**< over all shots, at most; 0: intensities of single shots are scaled and
+    int reindex; /**< 1: where the lattice has rotations that the crystal has not, shots are brought
+                        to one way of indexing; those that do not tell theirs, and those of the other
+                        hand, are set aside */
+    int seed;    /**< of the draw of the two halves of the shots */
+    int passes;  /**< over all shots, at most; 0: intensities of single shots are scaled and
                          averaged, and that is all */
-    double dmin;   /**< finest resolution (A); NAN: what half of the detector's rim reaches */
+    double dmin; /**< finest resolution (A); NAN: what half of the detector's rim reaches */
     double
         restraint; /**< each intensity is held to the mean of its resolution, within so many times
                          that mean; NAN: it is not */

@@ -58,6 +58,7 @@ function amplitudeTables() {
       column('CC\u00bd', 'cc_half', 3, 'of the intensities of two halves of the shots'),
       column('CC*', 'cc_star', 3, 'estimate of the correlation with the truth'), column('R_split', 'r_split', 3),
       column('CC_ano', 'cc_anomalous', 3, 'of Bijvoet differences of two halves')] }),
+    a.indexing ? note(`Indexing: ${a.indexing}.`) : '',
     note('Bijvoet mates count as one reflection in the columns measured, complete and multiplicity, else apart. A dash ' +
         'stands for what is not defined.'));
 }
