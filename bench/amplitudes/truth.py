@@ -1,6 +1,8 @@
 """Merged intensities beside the truth, by shell.
 
-usage: truth.py TRUTH.hkl NAME=MERGED ... [--shells 8] [--json FILE]
+usage: truth.py TRUTH.hkl NAME=MERGED ... [--shells 8] [--common] [--json FILE]
+
+--common: reflections that all have. Without it, one that has faint reflections in addition looks worse.
 
 MERGED is an .npz of monte_carlo.py, an .mtz (I(+), SIGI(+) ...; python3-gemmi), or lines: those of dualbragg fit (PREFIX.hkl),
 or h k l I sigma. A scale and a B factor are fitted to each, in place of those that no set of shots knows.
@@ -12,6 +14,7 @@ CC_ano  correlation of F(+) - F(-) with the true one, acentric pairs
 pull    robust standard deviation of (I - I(true)) / sigma
 """
 import argparse
+import functools
 import json
 
 import numpy as np
@@ -118,13 +121,18 @@ def main():
     parser.add_argument("truth")
     parser.add_argument("merged", nargs="+")
     parser.add_argument("--shells", type=int, default=8)
+    parser.add_argument("--common", action="store_true")
     parser.add_argument("--json")
     a = parser.parse_args()
     truth, everything = read_truth(a.truth), {}
-    for named in a.merged:
-        name, _, path = named.rpartition("=")
-        rows = everything[name or path] = judge(truth, read(path), a.shells)
-        print("%s\n     d/A  unique  complete  multiplicity      R     CC  CC1/2  CC_ano  pull" % (name or path))
+    paths = dict(((name or path), path) for name, _, path in (named.rpartition("=") for named in a.merged))
+    values = {name: read(path) for name, path in paths.items()}
+    if a.common:
+        both = functools.reduce(np.intersect1d, [v[0][np.isfinite(v[1])] for v in values.values()])
+        values = {name: [x[np.isin(v[0], both)] for x in map(np.asarray, v)] for name, v in values.items()}
+    for name, value in values.items():
+        rows = everything[name] = judge(truth, value, a.shells)
+        print("%s\n     d/A  unique  complete  multiplicity      R     CC  CC1/2  CC_ano  pull" % name)
         for r in rows:
             print("%s%5.2f %7d %8.1f %% %13.1f %6.3f %6.3f %6.3f %7.3f %5.2f" % (
                 "all" if r is rows[-1] else "   ", r["d"], r["reflections"], 100 * r["complete"], r["multiplicity"], r["R"], r["CC"], r["CC1/2"],

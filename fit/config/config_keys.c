@@ -160,7 +160,7 @@ static const db_config_key model_keys[] = {
     FIELD(POLARIZATION_AXIS, THAT_OF_CONVENTION, "[0, 0, 1]"),
     FIELD(SPINDLE_AXIS, THAT_OF_CONVENTION, "[0, 0, 1]"),
     FIELD(TWOTHETA_AXIS, THAT_OF_CONVENTION, "[0, 1, 0]"),
-    FIELD(OVERSAMPLE, "automatic from the crystal size", "2"),
+    FIELD(OVERSAMPLE, "automatic, from how narrow spots are", "2"),
     FIELD(POINT_PIXEL, NULL, NULL),
 };
 

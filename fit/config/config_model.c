@@ -335,6 +335,7 @@ static db_status prepare(db_context *context, db_fit_config *config, const db_me
                          db_experiment *start, void (*notices)(void *user, const char *line),
                          void *user) {
     db_fit_settings *const settings = &config->settings;
+    settings->choose_oversample = !config->setup.oversample;
     if (config->automatic) DB_TRY(db_fit_choose_parameters(context, config, start));
     DB_TRY(db_fit_tie_cell(context, config, start, notices, user));
     start_ties(settings, start, notices, user);

@@ -97,6 +97,8 @@ static db_status build(db_objective *objective, const db_experiment *experiment,
         objective->settings->intensity == DB_FIT_FREE
             ? db_experiment_unit_amplitudes(objective->context, experiment, &objective->experiment)
             : db_experiment_borrow(objective->context, experiment, &objective->experiment));
+    if (objective->blocks.oversample > 0)
+        objective->experiment.oversample = objective->blocks.oversample;
     DB_TRY(db_experiment_borrow(objective->context, &objective->experiment,
                                 &objective->work->rendered));
     db_experiment_blur(&objective->experiment, objective->blur, &objective->work->rendered);

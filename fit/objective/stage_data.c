@@ -6,6 +6,8 @@
 #include "fit/pixels/rendering.h"
 #include "fit/objective/evaluate.h"
 
+#include <dualbragg/spots.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,6 +93,28 @@ static db_status take_boxes(db_context *context, const db_experiment *experiment
     return DB_OK;
 }
 
+/* Of the spots in the tiles' region, on the whole detector. */
+static db_status tiles_oversample(db_context *context, const db_experiment *experiment,
+                                  double error, int *oversample) {
+    db_predicted_spots spots;
+    double width;
+    DB_TRY(db_spots_predict(context, experiment, NULL, &spots));
+    const db_status status = db_spots_oversample(context, &spots, error, oversample, &width);
+    db_predicted_spots_clear(&spots);
+    return status;
+}
+
+/* What a pixel may be off by is a tenth of what the spots' shape is. */
+db_status db_stage_data_choose_oversample(db_context *context, const db_experiment *experiment,
+                                          const db_fit_data *data, db_stage_data *taken) {
+    const double error = fmax(DB_SPOT_SHAPE_ERROR, 0.1 * taken->model_error);
+    int *const chosen = &taken->blocks.oversample;
+    if (!data->settings->choose_oversample || experiment->spread.spots != DB_SPOTS_CLOSED)
+        return DB_OK;
+    return taken->boxes.count ? db_shoeboxes_oversample(context, &taken->boxes, error, chosen)
+                              : tiles_oversample(context, experiment, error, chosen);
+}
+
 db_status db_stage_data_take(db_context *context, const db_experiment *experiment,
                              const db_fit_data *data, double dmin, double blur,
                              db_shoebox_choice choice, db_stage_data *taken) {
@@ -102,11 +126,12 @@ db_status db_stage_data_take(db_context *context, const db_experiment *experimen
         return db_fail(context, DB_ERROR_USAGE,
                        "shoebox_half_width: expected at least 1 (db_shoebox_size_settle), found %d",
                        settings->shoebox_half_width);
-    const db_status status = db_fit_takes_tiles(settings)
-                                 ? take_tiles(context, experiment, data, dmin, taken)
-                             : settings->intensity == DB_FIT_KNOWN
-                                 ? take_bright_boxes(context, experiment, data, dmin, taken)
-                                 : take_boxes(context, experiment, data, dmin, choice, taken);
+    db_status status = db_fit_takes_tiles(settings)
+                           ? take_tiles(context, experiment, data, dmin, taken)
+                       : settings->intensity == DB_FIT_KNOWN
+                           ? take_bright_boxes(context, experiment, data, dmin, taken)
+                           : take_boxes(context, experiment, data, dmin, choice, taken);
+    if (status == DB_OK) status = db_stage_data_choose_oversample(context, experiment, data, taken);
     if (status != DB_OK) db_stage_data_clear(taken);
     return status;
 }

@@ -1,9 +1,11 @@
-/* How large shoeboxes are where the settings leave that open. */
+/* How large shoeboxes are, and how finely their pixels are divided, where that is left open. */
 #include "fit/pixels/shoeboxes.h"
 
 #include "base/context_internal.h"
 #include "fit/pixels/given_boxes.h"
 #include "fit/pixels/reflection_grid.h"
+
+#include <dualbragg/spots.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -94,5 +96,20 @@ db_status db_shoebox_size_settle(db_context *context, const db_experiment *exper
     const db_status status =
         settle(context, &experiment->detector, &prediction, &settings->shoebox_half_width);
     db_prediction_clear(&prediction);
+    return status;
+}
+
+db_status db_shoeboxes_oversample(db_context *context, const db_shoeboxes *boxes, double error,
+                                  int *oversample) {
+    double width;
+    db_predicted_spots spots = { .spot = calloc(boxes->count + 1, sizeof *spots.spot) };
+    if (!spots.spot) return db_fail_memory(context, "the widths of spots");
+    for (size_t b = 0; b < boxes->count; b++) {
+        const double *const covariance = boxes->reflection[b].covariance;
+        if (covariance[0] > 0)
+            memcpy(spots.spot[spots.count++].covariance, covariance, 3 * sizeof *covariance);
+    }
+    const db_status status = db_spots_oversample(context, &spots, error, oversample, &width);
+    db_predicted_spots_clear(&spots);
     return status;
 }

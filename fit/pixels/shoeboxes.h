@@ -57,6 +57,10 @@ db_status db_shoeboxes_place(db_context *context, const db_experiment *experimen
                              db_shoeboxes *boxes);
 void db_shoeboxes_clear(db_shoeboxes *boxes);
 
+/* Sub-pixels that the spots of the boxes, in closed form, ask for (db_spots_oversample). */
+db_status db_shoeboxes_oversample(db_context *context, const db_shoeboxes *boxes, double error,
+                                  int *oversample);
+
 /* The boxes as blocks of pixels; the arrays stay theirs. */
 db_fit_blocks db_shoeboxes_blocks(const db_shoeboxes *boxes);
 

@@ -137,7 +137,7 @@ db_status db_fit_refined_config(db_context *context, const db_fit_config *config
     refined->setup.phi = experiment->goniometer.phi;
     memcpy(refined->setup.spindle_tilt, experiment->goniometer.tilt,
            sizeof refined->setup.spindle_tilt);
-    refined->setup.oversample = experiment->oversample;
+    if (!config->settings.choose_oversample) refined->setup.oversample = experiment->oversample;
     if (*config->expt_file) leave_to_list(refined);
     refined->header_geometry = 0;
     refined->output_prefix[0] = '\0';

@@ -68,6 +68,7 @@ db_status db_shots_settings(const db_shots *all, db_context *context, size_t sho
     DB_TRY(db_fit_settings_copy(context, &all->settings, settings));
     settings->gain = state->gain;
     settings->readout_noise = state->readout_noise;
+    settings->choose_oversample = state->choose_oversample;
     settings->spots = state->spots;
     if (state->shoebox_half_width) settings->shoebox_half_width = state->shoebox_half_width;
     for (size_t i = 0; i < all->parameters; i++) {
@@ -225,6 +226,7 @@ static db_status read_shot(db_shots *all, db_context *context, size_t shot,
     if (status == DB_OK) {
         state->gain = settings.gain;
         state->readout_noise = settings.readout_noise;
+        state->choose_oversample = settings.choose_oversample;
         state->spots = settings.spots;
         state->lower = bounds;
         state->upper = bounds + all->parameters;

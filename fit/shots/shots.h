@@ -21,6 +21,7 @@ typedef struct db_shot_state {
     db_experiment start; /* as read, with the shared values of the start; owned; without amplitudes
                             that all shots have */
     double gain, readout_noise;
+    int choose_oversample;     /* as in db_fit_settings */
     int shoebox_half_width;    /* pixels; 0: not settled yet */
     const db_fit_spots *spots; /* see db_fit_settings; belongs to the source */
     double *lower;             /* [parameters] bounds */

@@ -136,6 +136,7 @@ db_status db_spool_write(db_context *context, db_spool *spool, const db_fit_bloc
                                .pixels = pixels_of(blocks),
                                .has_ridge = blocks->ridge != NULL,
                                .holds_light = blocks->holds_light,
+                               .oversample = blocks->oversample,
                                .width = boxes ? boxes->width : 0 };
     long long at = place->begin = reserve(spool, sizes_of(place, sizes));
     for (int i = 0; i < PIECES; i++) {
@@ -150,6 +151,7 @@ db_status db_spool_write(db_context *context, db_spool *spool, const db_fit_bloc
 static void lay_out(const db_spool_place *place, void *const array[PIECES], db_spooled *spooled) {
     spooled->blocks = (db_fit_blocks){ .count = place->blocks,
                                        .holds_light = place->holds_light,
+                                       .oversample = place->oversample,
                                        .region = array[REGION],
                                        .ridge = place->has_ridge ? array[RIDGE] : NULL,
                                        .value = array[VALUE],

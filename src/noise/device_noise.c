@@ -1,6 +1,8 @@
 /* Noise on a context's device, and images that are in its memory. */
 #include "noise/device_noise.h"
 
+#include "noise/expected_check.h"
+
 #include "engine/device_plan.h"
 
 #include <stdlib.h>

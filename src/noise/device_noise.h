@@ -11,11 +11,6 @@
 db_status noise_on_device(db_context *context, double scale, const noise_chain *chain,
                           const db_noise_frame *frame, db_noise_summary *summary, int *done);
 
-/* DB_ERROR_INPUT where the brightest pixel times the scale is beyond NOISE_MOST_PHOTONS. */
-db_status noise_check_brightest(db_context *context, double scale, double brightest);
-/* DB_ERROR_INPUT: a pixel that is no finite number. */
-db_status noise_refuse_pixel(db_context *context, int fast, int slow, float value);
-
 /* A frame that the processor can read and write: copies of what is in the device's memory. */
 typedef struct noise_copies {
     db_noise_frame given;

@@ -7,6 +7,7 @@
 #ifdef DB_HAVE_RANDOM123
 
 #include "noise/device_noise.h"
+#include "noise/expected_check.h"
 #include "noise/pixel_chain.h"
 #include "noise/psf.h"
 
@@ -76,19 +77,6 @@ static db_status resolve_frame(db_context *context, const db_noise_frame *given,
                        frame->fast_count, frame->slow_count, frame->fast_start, frame->slow_start,
                        frame->fast_pixels, frame->slow_pixels);
     return DB_OK;
-}
-
-db_status noise_refuse_pixel(db_context *context, int fast, int slow, float value) {
-    return db_fail(context, DB_ERROR_INPUT,
-                   "pixel (fast %d, slow %d): expected a finite number, found %g", fast, slow,
-                   (double)value);
-}
-
-db_status noise_check_brightest(db_context *context, double scale, double brightest) {
-    if (brightest * scale < NOISE_MOST_PHOTONS) return DB_OK;
-    return db_fail(context, DB_ERROR_INPUT,
-                   "scale of the expected image: %g makes the brightest pixel, %g, too large",
-                   scale, brightest);
 }
 
 /* Checks the pixels that will be read; finds the brightest, counts the negative ones. */

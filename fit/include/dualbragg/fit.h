@@ -353,7 +353,10 @@ typedef struct db_fit_settings {
     double intensity_limit;
     db_fit_starts starts;
     db_fit_joint joint;
-    double reserved[12]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+    /** 1: of spots in closed form, each stage has as many sub-pixels as keep what a pixel is off by below
+     * a tenth of the model error (db_spots_oversample); 0: those of the experiment */
+    int choose_oversample;
+    double reserved[11]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_settings;
 
 /** db_struct_size of the structs of fit.h and fit_shots.h.
