@@ -53,8 +53,9 @@ else
     say "no nvidia-smi"
 fi
 say "$(./dualbragg --version | head -n 1)"
+tests=$(cat tests) || exit 2
 missing=0
-for program in dualbragg stand_in dualbragg_bench gpu_backend gpu_same_as_processor gpu_closed gpu_noise; do
+for program in dualbragg stand_in dualbragg_bench $(echo "$tests" | sed 's/[^ ]*/gpu_&/g'); do
     [ -x "$program" ] && continue
     say "FAILED: $program is missing"
     missing=1
@@ -62,7 +63,7 @@ done
 if ! part 40 first_image ./dualbragg sim -cell 40 -N 2 -default_F 1 -detpixels 64 -floatfile "$work/first.bin" --device cuda
 then
     # what each program says where there is no GPU
-    for test in backend same_as_processor closed noise; do part 20 "$test" "./gpu_$test"; done
+    for test in $tests; do part 20 "$test" "./gpu_$test"; done
     part 20 bench ./dualbragg_bench --device cuda --once still,mixed,image --sizes 64
     keep_logs
     [ $missing = 0 ] || exit 1
@@ -70,19 +71,16 @@ then
     exit 1
 fi
 
-part 90 same_as_processor ./gpu_same_as_processor &
-one=$!
-part 90 closed ./gpu_closed &
-two=$!
-part 90 backend ./gpu_backend &
-three=$!
+processes=
+for test in $tests; do
+    part 90 "$test" "./gpu_$test" &
+    processes="$processes $!"
+done
 on_gpu 90 check tests/cuda/derivatives_on_gpu &
-four=$!
+processes="$processes $!"
 on_gpu 90 fit tests/fit/comes_back.sh &
-five=$!
-part 30 noise ./gpu_noise &
-six=$!
-for process in $one $two $three $four $five $six; do wait "$process" || failed=1; done
+processes="$processes $!"
+for process in $processes; do wait "$process" || failed=1; done
 
 part 100 bench ./dualbragg_bench --device cuda --threads 0 --loads domains,list,boxes,block,spots --sizes 1024,4096 \
     --repeats 2 --output "$out/gpu-bench" || failed=1
