@@ -50,7 +50,7 @@ compile_without() {
     sh -e "$folder/compile.sh" || { echo "without $1"; exit 1; }
 }
 random="Random123/philox.h Random123/threefry.h"
-compile_without openmp OPENMP omp.h '_OPENMP|pragma omp'
+compile_without openmp OPENMP omp.h '_OPENMP|pragma omp|base/threads\.h'
 compile_without random123 RANDOM123 "$random" DB_HAVE_RANDOM123
 compile_without png PNG png.h DB_HAVE_PNG
 compile_without zlib ZLIB zlib.h DB_HAVE_ZLIB
@@ -60,7 +60,7 @@ hdf5="hdf5.h lz4.h zstd.h zlib.h"
 compile_without hdf5 HDF5 "$hdf5" DB_HAVE_HDF5
 compile_without tiff TIFF tiffio.h DB_HAVE_TIFF
 compile_without all 'OPENMP|RANDOM123|PNG|ZLIB|JANSSON|MSGPACK|GEMMI|HDF5|TIFF|FIT|MPI|CUDA' \
-    "omp.h png.h jansson.h msgpack.h mpi.h yaml.h nlopt.h tiffio.h $hdf5 $random" 'DB_HAVE_|_OPENMP|pragma omp|"cli/command\.h"'
+    "omp.h png.h jansson.h msgpack.h mpi.h yaml.h nlopt.h tiffio.h $hdf5 $random" 'DB_HAVE_|_OPENMP|pragma omp|base/threads\.h|"cli/command\.h"'
 
 # The program: its own objects, unless they are new.
 for object in "$program"/src/cli/*.o "$program"/help_*.o; do

@@ -66,7 +66,7 @@ static void images_without_crystals_are_listed_where_there_are_no_others(void **
     expect_ok(test_context(),
               db_read_expt(test_context(), folder_text("a.stream", text), &fifth, &e, &content));
     assert_int_equal(content.has_crystal, 0);
-    assert_true(fabs(e.beam.wavelength - 12398.4198 / 9000) < 1e-9);
+    assert_true(fabs(e.beam.wavelength - 12398.419843320026 / 9000) < 1e-9);
     db_expt_content_clear(&content);
     db_experiment_clear(&e);
 }
@@ -204,10 +204,10 @@ static void a_list_that_has_changed_is_read_anew(void **state) {
         { "a.stream",
           HEAD CHUNK("0") "photon_energy_eV = 9000\n" CRYSTAL("0.2") END CHUNK("1") CRYSTAL("0.2")
               END,
-          { 12398.4198 / 9000, 12398.4198 / 9500 } },
+          { 12398.419843320026 / 9000, 12398.4198 / 9500 } },
         { "a.stream",
           HEAD CHUNK("0") "photon_energy_eV = 8000\n" CRYSTAL("0.2") CRYSTAL("0.2") END,
-          { 12398.4198 / 8000, 12398.4198 / 8000 } },
+          { 12398.419843320026 / 8000, 12398.4198 / 8000 } },
     };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         for (int age = 0; age < 2; age++) {
