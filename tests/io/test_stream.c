@@ -204,10 +204,10 @@ static void a_list_that_has_changed_is_read_anew(void **state) {
         { "a.stream",
           HEAD CHUNK("0") "photon_energy_eV = 9000\n" CRYSTAL("0.2") END CHUNK("1") CRYSTAL("0.2")
               END,
-          { 12398.419843320026 / 9000, 12398.4198 / 9500 } },
+          { 12398.419843320026 / 9000, 12398.419843320026 / 9500 } },
         { "a.stream",
           HEAD CHUNK("0") "photon_energy_eV = 8000\n" CRYSTAL("0.2") CRYSTAL("0.2") END,
-          { 12398.419843320026 / 8000, 12398.4198 / 8000 } },
+          { 12398.419843320026 / 8000, 12398.419843320026 / 8000 } },
     };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         for (int age = 0; age < 2; age++) {

@@ -116,7 +116,8 @@ static void a_source_file_replaces_the_grid(void **state) {
  * or comes to lie there; stretch works about the mean. */
 static void a_spectrum_takes_the_place_of_dispersion(void **state) {
     (void)state;
-    setup_write_file("two.eV", "# energy, weight\n9918.735874656021 3\n9000, 0\n8265.613228880017;1\n");
+    setup_write_file("two.eV",
+                     "# energy, weight\n9918.735874656021 3\n9000, 0\n8265.613228880017;1\n");
     db_setup setup = setup_start();
     setup.spectrum_file = "two.eV";
     setup.divergence_range[0] = 0.01;
