@@ -50,18 +50,6 @@ static int clear_pixels(const db_shoeboxes *boxes, size_t box, double least, con
     return count >= LEAST_PIXELS && kept >= LEAST_LIGHT * light && highest > 0;
 }
 
-/* Moves a box's data to an earlier place. It has no weights and no ridge yet. */
-static void move_box(db_shoeboxes *boxes, size_t from, size_t to) {
-    const size_t n = boxes->pixels, source = from * n, target = to * n;
-    boxes->reflection[to] = boxes->reflection[from];
-    boxes->region[to] = boxes->region[from];
-    boxes->region[to].offset = target;
-    memmove(boxes->value + target, boxes->value + source, n * sizeof *boxes->value);
-    memmove(boxes->background + target, boxes->background + source, n * sizeof *boxes->background);
-    memmove(boxes->own + target, boxes->own + source, n);
-    memmove(boxes->strong + target, boxes->strong + source, n);
-}
-
 static void exclude(const uint8_t *enough, const uint8_t *left, db_shoeboxes *boxes) {
     size_t count = 0;
     for (size_t i = 0; i < boxes->count * boxes->pixels; i++) {
@@ -69,7 +57,7 @@ static void exclude(const uint8_t *enough, const uint8_t *left, db_shoeboxes *bo
         boxes->strong[i] = boxes->strong[i] && left[i];
     }
     for (size_t b = 0; b < boxes->count; b++)
-        if (enough[b]) move_box(boxes, b, count++);
+        if (enough[b]) db_shoeboxes_move(boxes, b, count++);
     boxes->count = count;
 }
 

@@ -365,6 +365,17 @@ void db_shoeboxes_clear(db_shoeboxes *boxes) {
     memset(boxes, 0, sizeof *boxes);
 }
 
+void db_shoeboxes_move(db_shoeboxes *boxes, size_t from, size_t to) {
+    const size_t n = boxes->pixels, source = from * n, target = to * n;
+    boxes->reflection[to] = boxes->reflection[from];
+    boxes->region[to] = boxes->region[from];
+    boxes->region[to].offset = target;
+    memmove(boxes->value + target, boxes->value + source, n * sizeof *boxes->value);
+    memmove(boxes->background + target, boxes->background + source, n * sizeof *boxes->background);
+    memmove(boxes->own + target, boxes->own + source, n);
+    memmove(boxes->strong + target, boxes->strong + source, n);
+}
+
 db_fit_blocks db_shoeboxes_blocks(const db_shoeboxes *boxes) {
     return (db_fit_blocks){ .count = boxes->count,
                             .holds_light = boxes->holds_light,

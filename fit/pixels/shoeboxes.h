@@ -57,6 +57,9 @@ db_status db_shoeboxes_place(db_context *context, const db_experiment *experimen
                              db_shoeboxes *boxes);
 void db_shoeboxes_clear(db_shoeboxes *boxes);
 
+/* Moves a box's data to an earlier place. It has no weights and no ridge yet. */
+void db_shoeboxes_move(db_shoeboxes *boxes, size_t from, size_t to);
+
 /* Sub-pixels that the spots of the boxes, in closed form, ask for (db_spots_oversample). */
 db_status db_shoeboxes_oversample(db_context *context, const db_shoeboxes *boxes, double error,
                                   int *oversample);

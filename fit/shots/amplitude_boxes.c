@@ -70,25 +70,13 @@ static double light_of(const db_reflection *r) {
     return r->covariance[0] > 0 ? exp(-0.5 * r->apart * r->apart) : r->recorded;
 }
 
-/* Moves a box's data to an earlier place. It has no weights yet. */
-static void move_box(db_shoeboxes *boxes, size_t from, size_t to) {
-    const size_t n = boxes->pixels, source = from * n, target = to * n;
-    boxes->reflection[to] = boxes->reflection[from];
-    boxes->region[to] = boxes->region[from];
-    boxes->region[to].offset = target;
-    memmove(boxes->value + target, boxes->value + source, n * sizeof *boxes->value);
-    memmove(boxes->background + target, boxes->background + source, n * sizeof *boxes->background);
-    memmove(boxes->own + target, boxes->own + source, n);
-    memmove(boxes->strong + target, boxes->strong + source, n);
-}
-
 /* A reflection that a rotation, or a fold of the sphere, shows twice is left in both boxes. */
 static void keep_listed(const db_asu_list *list, db_shoeboxes *boxes) {
     size_t count = 0;
     for (size_t b = 0; b < boxes->count; b++) {
         const db_reflection *const r = &boxes->reflection[b];
         if (light_of(r) < LEAST_LIGHT || db_asu_number(list, r->hkl) == DB_NO_REFLECTION) continue;
-        if (count < b) move_box(boxes, b, count);
+        if (count < b) db_shoeboxes_move(boxes, b, count);
         count++;
     }
     boxes->count = count;

@@ -3,7 +3,7 @@
 #define SMALL_CRYSTAL_PARAMETERS DB_CELL_A, DB_MISSET_Y, DB_SCALE, DB_DISTANCE, DB_WAVELENGTH
 #include "support/small_crystal.h"
 #include "support/shown_regions.h"
-#include "machine.h"
+#include "two_contexts.h"
 #include "takes_all.h"
 
 #include <dualbragg/normal.h>
@@ -14,31 +14,11 @@
 
 enum { FAST = 300, SLOW = 11, PIXELS = FAST * SLOW };
 
-static db_context *processor, *device;
-static db_experiment experiment;
-
-/* A context without what plans before have left. */
-static void open_device(void) {
-    assert_int_equal(db_context_create(&device), DB_OK);
-    assert_int_equal(db_context_set_device(device, "cuda"), DB_OK);
-}
-
 static int start(void **state) {
     (void)state;
     machine_reset();
     machine_takes_all();
-    assert_int_equal(db_context_create(&processor), DB_OK);
-    open_device();
-    small_crystal(processor, FAST, SLOW, 3, &experiment);
-    return 0;
-}
-
-static int finish(void **state) {
-    (void)state;
-    db_experiment_clear(&experiment);
-    db_context_destroy(&processor);
-    db_context_destroy(&device);
-    COUNTED(assert_int_equal(stand_in.live, 0);)
+    open_both(FAST, SLOW, 3);
     return 0;
 }
 
@@ -200,18 +180,9 @@ static void regions_equal_the_processors(void **state) {
 static void compare_shown(db_precision precision) {
     const shown_regions shown = shown_regions_of(processor, &experiment, 5);
     const db_plan_options options = shown_options(&shown, precision);
-    float *const expected = calloc(shown.pixels, sizeof *expected);
-    float *const found = calloc(shown.pixels, sizeof *found);
-    db_plan *plan;
-    db_plan *own;
-    assert_true(expected && found);
-    assert_int_equal(db_plan_create(processor, &experiment, &options, &plan), DB_OK);
-    assert_int_equal(db_plan_create(device, &experiment, &options, &own), DB_OK);
-    assert_int_equal(db_plan_forward(plan, expected), DB_OK);
-    assert_int_equal(db_plan_forward(own, found), DB_OK);
+    float *const expected = shown_pixels(processor, &experiment, &options, &shown);
+    float *const found = shown_pixels(device, &experiment, &options, &shown);
     expect_near(found, expected, shown.pixels, precision == DB_PRECISION_MIXED ? 1e-5 : 2e-7);
-    db_plan_destroy(&plan);
-    db_plan_destroy(&own);
     free(expected);
     free(found);
 }

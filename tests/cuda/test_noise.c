@@ -1,7 +1,7 @@
 /* Noise on a device has the processor's bits, wherever images and results are. */
 #define SMALL_CRYSTAL_PARAMETERS DB_SCALE
 #include "support/small_crystal.h"
-#include "machine.h"
+#include "two_contexts.h"
 
 #include <dualbragg/noise.h>
 
@@ -12,25 +12,10 @@
 #if defined(DB_HAVE_RANDOM123)
 enum { FAST = 90, SLOW = 11, PIXELS = FAST * SLOW };
 
-static db_context *processor, *device;
-static db_experiment experiment;
-
 static int start(void **state) {
     (void)state;
     machine_reset();
-    assert_int_equal(db_context_create(&processor), DB_OK);
-    assert_int_equal(db_context_create(&device), DB_OK);
-    assert_int_equal(db_context_set_device(device, "cuda"), DB_OK);
-    small_crystal(processor, FAST, SLOW, 3, &experiment);
-    return 0;
-}
-
-static int finish(void **state) {
-    (void)state;
-    db_experiment_clear(&experiment);
-    db_context_destroy(&processor);
-    db_context_destroy(&device);
-    COUNTED(assert_int_equal(stand_in.live, 0);)
+    open_both(FAST, SLOW, 3);
     return 0;
 }
 

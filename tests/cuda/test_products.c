@@ -2,7 +2,7 @@
  * memory of either: as on the processor. */
 #define SMALL_CRYSTAL_PARAMETERS DB_CELL_A, DB_MISSET_Y, DB_SCALE, DB_DISTANCE, DB_WAVELENGTH
 #include "support/small_crystal.h"
-#include "machine.h"
+#include "two_contexts.h"
 #include "takes_all.h"
 
 #include <dualbragg/normal.h>
@@ -14,9 +14,6 @@
 
 enum { FAST = 36, SLOW = 9, PIXELS = FAST * SLOW, HALF = 4, SIDE = 2 * HALF + 1 };
 enum { ENTRIES = SIDE * SIDE * SIDE };
-
-static db_context *processor, *device;
-static db_experiment experiment;
 
 static void give_list(void) {
     db_structure_factors *f = &experiment.structure_factors;
@@ -32,20 +29,8 @@ static void give_list(void) {
 static int start(void **state) {
     (void)state;
     machine_reset();
-    assert_int_equal(db_context_create(&processor), DB_OK);
-    assert_int_equal(db_context_create(&device), DB_OK);
-    assert_int_equal(db_context_set_device(device, "cuda"), DB_OK);
-    small_crystal(processor, FAST, SLOW, 3, &experiment);
+    open_both(FAST, SLOW, 3);
     give_list();
-    return 0;
-}
-
-static int finish(void **state) {
-    (void)state;
-    db_experiment_clear(&experiment);
-    db_context_destroy(&processor);
-    db_context_destroy(&device);
-    COUNTED(assert_int_equal(stand_in.live, 0);)
     return 0;
 }
 

@@ -1,7 +1,7 @@
 /* Plans on a stream of the caller's: what order there is, what waits, and failures that come later. */
 #define SMALL_CRYSTAL_PARAMETERS DB_CELL_A, DB_MISSET_Y, DB_SCALE, DB_DISTANCE, DB_WAVELENGTH
 #include "support/small_crystal.h"
-#include "machine.h"
+#include "two_contexts.h"
 
 #include <dualbragg/batch.h>
 #include <dualbragg/normal.h>
@@ -14,8 +14,6 @@
 
 enum { FAST = 40, SLOW = 11, PIXELS = FAST * SLOW, BYTES = PIXELS * (int)sizeof(float) };
 
-static db_context *processor, *device;
-static db_experiment experiment;
 static cudaStream_t stream;
 
 #define CUDA(call) assert_int_equal(call, cudaSuccess)
@@ -23,22 +21,14 @@ static cudaStream_t stream;
 static int start(void **state) {
     (void)state;
     machine_reset();
-    assert_int_equal(db_context_create(&processor), DB_OK);
-    assert_int_equal(db_context_create(&device), DB_OK);
-    assert_int_equal(db_context_set_device(device, "cuda"), DB_OK);
-    small_crystal(processor, FAST, SLOW, 3, &experiment);
+    open_both(FAST, SLOW, 3);
     CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     return 0;
 }
 
-static int finish(void **state) {
-    (void)state;
+static int finish_stream(void **state) {
     CUDA(cudaStreamDestroy(stream));
-    db_experiment_clear(&experiment);
-    db_context_destroy(&processor);
-    db_context_destroy(&device);
-    COUNTED(assert_int_equal(stand_in.live, 0);)
-    return 0;
+    return finish(state);
 }
 
 static db_plan *plan_on(db_context *context) {
@@ -392,7 +382,7 @@ static void any_call_may_fail(void **state) {
 #endif
 
 int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish_stream)
     const struct CMUnitTest tests[] = {
         TEST(calls_do_not_wait),
         TEST(derivatives_do_not_wait),

@@ -1,5 +1,5 @@
 /* Which way shots were indexed, where a lattice has more rotations than its crystal. */
-#include "support/unit_test.h"
+#include "support/context.h"
 #include "fit/made_up_shots.h"
 #include "fit/merge/indexing.h"
 #include "fit/merge/scaling.h"
@@ -7,19 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static db_context *context;
-
-static int make(void **state) {
-    (void)state;
-    return db_context_create(&context) == DB_OK ? 0 : -1;
-}
-
-static int drop(void **state) {
-    (void)state;
-    db_context_destroy(&context);
-    return 0;
-}
 
 static const double cubic[6] = { 30, 30, 30, 90, 90, 90 },
                     tetragonal[6] = { 30, 30, 38, 90, 90, 90 },
@@ -279,5 +266,5 @@ int main(void) {
         cmocka_unit_test(a_reference_says_which_way),
         cmocka_unit_test(other_hands_are_noticed),
     };
-    return cmocka_run_group_tests(tests, make, drop);
+    return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -1,24 +1,11 @@
 /* Intensities of many shots as reflections of one asymmetric unit. */
-#include "support/unit_test.h"
+#include "support/context.h"
 #include "fit/merge/observations.h"
 
 #include <dualbragg/version.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static db_context *context;
-
-static int make(void **state) {
-    (void)state;
-    return db_context_create(&context) == DB_OK ? 0 : -1;
-}
-
-static int drop(void **state) {
-    (void)state;
-    db_context_destroy(&context);
-    return 0;
-}
 
 static const double tetragonal[6] = { 21, 21, 13, 90, 90, 90 },
                     cubic[6] = { 17, 17, 17, 90, 90, 90 },
@@ -176,5 +163,5 @@ int main(void) {
         cmocka_unit_test(impossible_lists_are_refused),
         cmocka_unit_test(halves_are_drawn_by_chance),
     };
-    return cmocka_run_group_tests(tests, make, drop);
+    return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -7,6 +7,8 @@
 
 #include <dualbragg/dualbragg.h>
 
+#include <stdlib.h>
+
 enum { MOST_SHOWN = 60 };
 typedef struct shown_regions {
     db_region region[MOST_SHOWN];
@@ -54,6 +56,18 @@ static inline db_plan_options shown_options(const shown_regions *shown, db_preci
     options.region_count = shown->count;
     options.reflections = *shown->hkl;
     return options;
+}
+
+/* Their pixels, by a plan of these options; to be freed. */
+static inline float *shown_pixels(db_context *context, const db_experiment *experiment,
+                                  const db_plan_options *options, const shown_regions *shown) {
+    float *const pixels = calloc(shown->pixels, sizeof *pixels);
+    db_plan *plan;
+    assert_non_null(pixels);
+    assert_int_equal(db_plan_create(context, experiment, options, &plan), DB_OK);
+    assert_int_equal(db_plan_forward(plan, pixels), DB_OK);
+    db_plan_destroy(&plan);
+    return pixels;
 }
 
 #endif
