@@ -4,8 +4,6 @@
 
 #include <dualbragg/context.h>
 
-#include <stdint.h>
-
 enum { DB_PARTIALITY_RANGES = 5, DB_STRENGTHS = 10, DB_DEVIATIONS = 240 };
 
 /* The variance of a measurement: noise x that of pixels + relative x expected value^2, for ranges of
@@ -15,9 +13,10 @@ typedef struct db_error_model {
     double relative[DB_PARTIALITY_RANGES];
 } db_error_model;
 
-/* Squared deviations over the noise of pixels, counted for ranges of partiality and strength. */
+/* Squared deviations over the noise of pixels, counted for ranges of partiality and strength. Of doubles
+ * alone, so that counts of many shots can be added as vectors. */
 typedef struct db_deviations {
-    uint32_t count[DB_PARTIALITY_RANGES][DB_STRENGTHS][DB_DEVIATIONS];
+    double count[DB_PARTIALITY_RANGES][DB_STRENGTHS][DB_DEVIATIONS];
     double strength[DB_PARTIALITY_RANGES][DB_STRENGTHS]; /* sum of (expected J / sigma)^2 */
 } db_deviations;
 

@@ -527,13 +527,7 @@ static int has_mates(const db_asu_list *list) {
     return 0;
 }
 
-db_status db_indexing_resolve(db_context *context, const db_asu_list *list,
-                              const db_indexing_options *options, const double *reference,
-                              db_observations *observations, db_scaling *scaling,
-                              db_indexing_result *result) {
-    const size_t shots = observations->shots;
-    double mean[DB_MOST_SHELLS];
-    const db_shells shells = db_scaling_shells(list);
+db_status db_indexing_result_make(db_context *context, size_t shots, db_indexing_result *result) {
     memset(result, 0, sizeof *result);
     result->shots = shots;
     result->way = calloc(shots + 1, sizeof *result->way);
@@ -543,6 +537,16 @@ db_status db_indexing_resolve(db_context *context, const db_asu_list *list,
         return db_fail_memory(context, "the indexing of the shots");
     }
     for (size_t s = 0; s < shots; s++) result->probability[s] = NAN;
+    return DB_OK;
+}
+
+db_status db_indexing_resolve(db_context *context, const db_asu_list *list,
+                              const db_indexing_options *options, const double *reference,
+                              db_observations *observations, db_scaling *scaling,
+                              db_indexing_result *result) {
+    double mean[DB_MOST_SHELLS];
+    const db_shells shells = db_scaling_shells(list);
+    DB_TRY(db_indexing_result_make(context, observations->shots, result));
     db_indexings_find(list->cell, list->group, options->tolerance, &result->ways);
     db_status status = db_scale_by_means(context, list, observations, &shells, mean, scaling);
     if (status == DB_OK && result->ways.count > 1)

@@ -45,6 +45,9 @@ db_status db_indexing_resolve(db_context *context, const db_asu_list *list,
                               const db_indexing_options *options, const double *reference,
                               db_observations *observations, db_scaling *scaling,
                               db_indexing_result *result);
+
+/* Room for so many shots, of none of which anything is known. */
+db_status db_indexing_result_make(db_context *context, size_t shots, db_indexing_result *result);
 void db_indexing_result_clear(db_indexing_result *result);
 
 #endif

@@ -2,6 +2,8 @@
 #include "fit/shots/amplitude_work.h"
 
 #include "base/context_internal.h"
+#include "fit/shots/team.h"
+#include "fit/shots/workers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,63 +14,86 @@ static double share_of(const db_amplitude_work *w, const db_amplitude_record *r,
     return fmin((double)r->curvature[b] / w->system.diagonal[r->reflection[b]], 0.9);
 }
 
-db_status db_amplitude_fit_errors(db_amplitude_work *w) {
-    db_deviations *const deviations = calloc(1, sizeof *deviations);
-    if (!deviations) return db_fail_memory(w->all->context, "the error model");
-    db_status status = DB_OK;
-    for (size_t s = 0; s < w->all->count && status == DB_OK; s++) {
-        db_amplitude_record r;
-        if (!w->group[s]) continue;
-        status = db_amplitude_work_read(w, s, 0, &r);
-        for (size_t b = 0; b < r.count && status == DB_OK; b++) {
-            const double now = w->value[0][r.reflection[b]];
-            double intensity, variance;
-            if (!db_amplitude_box(&r, b, now, &intensity, &variance)) continue;
-            const double share = share_of(w, &r, b), off = intensity - now, J = fmax(0, now);
-            if (share < 0.6)
-                db_deviations_add(deviations, db_partiality_range((double)r.partiality[b]),
-                                  J * J / variance, off * off / (variance * (1 - share)));
-        }
+/* A db_amplitude_adder of deviations. */
+static void add_deviations(const void *user, size_t shot, const db_amplitude_record *r,
+                           double *sums) {
+    const db_amplitude_work *const w = user;
+    (void)shot;
+    for (size_t b = 0; b < r->count; b++) {
+        const double now = w->value[0][r->reflection[b]];
+        double intensity, variance;
+        if (!db_amplitude_box(r, b, now, &intensity, &variance)) continue;
+        const double share = share_of(w, r, b), off = intensity - now, J = fmax(0, now);
+        if (share < 0.6)
+            db_deviations_add((db_deviations *)(void *)sums,
+                              db_partiality_range((double)r->partiality[b]), J * J / variance,
+                              off * off / (variance * (1 - share)));
     }
-    if (status == DB_OK) db_error_model_fit(deviations, &w->errors);
-    free(deviations);
+}
+
+/* Sums over all shots of a vector of so many doubles. */
+static db_status add_over(db_amplitude_work *w, unsigned groups, size_t size,
+                          db_amplitude_adder add, const void *user, double *total) {
+    db_tree_sum tree;
+    db_status status =
+        db_tree_sum_begin(w->all->context, db_amplitude_system_chunks(&w->system), size, &tree);
+    if (status == DB_OK && !total) status = db_fail_memory(w->all->context, "sums over shots");
+    status = db_workers_common_status(w->all, status);
+    if (status == DB_OK)
+        status = db_amplitude_system_over(&w->system, groups, &tree, add, user, total);
+    db_tree_sum_clear(&tree);
     return status;
 }
 
-/* Sums over shots for each reflection: squares of pulls; and in shells. */
+db_status db_amplitude_fit_errors(db_amplitude_work *w) {
+    db_deviations *const deviations = calloc(1, sizeof *deviations);
+    const db_status status = add_over(w, DB_BOTH_HALVES, sizeof *deviations / sizeof(double),
+                                      add_deviations, w, (double *)(void *)deviations);
+    if (status == DB_OK) db_error_model_fit(deviations, &w->errors);
+    free(deviations);
+    /* Logarithms may differ in the last bit on other machines: all take those of one. */
+    DB_TRY(status);
+    return db_team_broadcast(&w->all->team, w->all->context, &w->errors, sizeof w->errors);
+}
+
+/* Sums over shots for each reflection: squares of pulls; and in shells. All are doubles, one behind the
+ * other. */
 typedef struct scatter {
     double *square;         /* [reflections] sum of (weight x deviation)^2 over 1 - share */
-    uint32_t *multiplicity; /* [reflections] */
-    double misfit[DB_MOST_SHELLS], count[DB_MOST_SHELLS];
+    double *multiplicity;   /* [reflections] */
+    double *misfit, *count; /* [DB_MOST_SHELLS] */
+    size_t size;            /* of all: square is where they begin */
 } scatter;
 
-static db_status add_scatter(db_amplitude_work *w, unsigned groups, const db_shells *shells,
-                             scatter *sums) {
-    const size_t n = w->pass.order.local;
-    memset(sums->square, 0, w->reflections * sizeof *sums->square);
-    memset(sums->multiplicity, 0, w->reflections * sizeof *sums->multiplicity);
-    memset(sums->misfit, 0, sizeof sums->misfit);
-    memset(sums->count, 0, sizeof sums->count);
-    for (size_t s = 0; s < w->all->count; s++) {
-        db_amplitude_record r;
-        if (!(w->group[s] & groups)) continue;
-        DB_TRY(db_amplitude_work_read(w, s, 0, &r));
-        for (size_t b = 0; b < r.count; b++) {
-            if (!(r.curvature[b] > 0)) continue;
-            const uint32_t h = r.reflection[b];
-            const float *const tail = r.tail + b * n;
-            double pull = (double)r.pull[b];
-            for (size_t i = 0; i < n; i++) pull -= (double)tail[i] * r.own[i];
-            const double share = share_of(w, &r, b), square = pull * pull / (1 - share);
-            const int shell = db_shell_of(shells, (double)w->pass.list->d[h]);
-            sums->square[h] += square;
-            sums->multiplicity[h]++;
-            if (share >= 0.9) continue;
-            sums->misfit[shell] += square / (double)r.curvature[b];
-            sums->count[shell]++;
-        }
+static scatter scatter_in(size_t reflections, double *memory) {
+    return (scatter){ .square = memory,
+                      .multiplicity = memory + reflections,
+                      .misfit = memory + 2 * reflections,
+                      .count = memory + 2 * reflections + DB_MOST_SHELLS,
+                      .size = 2 * reflections + 2 * DB_MOST_SHELLS };
+}
+
+/* A db_amplitude_adder of these sums. */
+static void add_pulls(const void *user, size_t shot, const db_amplitude_record *r, double *sums) {
+    const db_amplitude_work *const w = user;
+    const db_shells shells = db_amplitude_shells(w->pass.list);
+    const scatter to = scatter_in(w->reflections, sums);
+    const size_t n = r->local;
+    (void)shot;
+    for (size_t b = 0; b < r->count; b++) {
+        if (!(r->curvature[b] > 0)) continue;
+        const uint32_t h = r->reflection[b];
+        const float *const tail = r->tail + b * n;
+        double pull = (double)r->pull[b];
+        for (size_t i = 0; i < n; i++) pull -= (double)tail[i] * r->own[i];
+        const double share = share_of(w, r, b), square = pull * pull / (1 - share);
+        const int shell = db_shell_of(&shells, (double)w->pass.list->d[h]);
+        to.square[h] += square;
+        to.multiplicity[h]++;
+        if (share >= 0.9) continue;
+        to.misfit[shell] += square / (double)r->curvature[b];
+        to.count[shell]++;
     }
-    return DB_OK;
 }
 
 /* Variance of an intensity: what the scatter between shots says, and what the curvature says times
@@ -124,13 +149,13 @@ static db_status solve_half(db_amplitude_work *w, int half, const db_shells *she
     DB_TRY(db_amplitude_system_solve(&w->system, half ? DB_HALF_B : DB_HALF_A, 0, 1e-4, 0,
                                      w->system.right, w->step, &iterations));
     project(w, refines_fall(w), w->step);
-    DB_TRY(add_scatter(w, half ? DB_HALF_B : DB_HALF_A, shells, sums));
+    DB_TRY(add_over(w, half ? DB_HALF_B : DB_HALF_A, sums->size, add_pulls, w, sums->square));
     for (size_t h = 0; h < w->reflections; h++) {
-        if (!(w->system.diagonal[h] > 0) || !sums->multiplicity[h]) continue;
+        if (!(w->system.diagonal[h] > 0) || !(sums->multiplicity[h] > 0)) continue;
         const int shell = db_shell_of(shells, (double)w->pass.list->d[h]);
         m->half[half][h] = w->value[0][h] + w->step[h];
         m->half_sigma[half][h] = sqrt(variance_of(&w->system, sums, h, shell));
-        m->half_multiplicity[half][h] = sums->multiplicity[h];
+        m->half_multiplicity[half][h] = (uint32_t)sums->multiplicity[h];
     }
     return DB_OK;
 }
@@ -164,44 +189,38 @@ static db_status find_shared_errors(db_amplitude_work *w, double *right, double 
     return DB_OK;
 }
 
-static db_status measure(db_amplitude_work *w, scatter *sums, db_fit_shots_result *result) {
+static db_status measure(db_amplitude_work *w, scatter *sums, double *right,
+                         db_fit_shots_result *result) {
     const db_shells shells = db_amplitude_shells(w->pass.list);
     db_merged *const m = &w->result->merged;
     DB_TRY(db_amplitude_system_sum(&w->system, DB_BOTH_HALVES));
-    DB_TRY(add_scatter(w, DB_BOTH_HALVES, &shells, sums));
+    DB_TRY(add_over(w, DB_BOTH_HALVES, sums->size, add_pulls, w, sums->square));
     for (size_t h = 0; h < w->reflections; h++) {
-        if (!(w->system.diagonal[h] > 0) || !sums->multiplicity[h]) continue;
+        if (!(w->system.diagonal[h] > 0) || !(sums->multiplicity[h] > 0)) continue;
         const int shell = db_shell_of(&shells, (double)w->pass.list->d[h]);
         m->intensity[h] = w->value[0][h];
         m->sigma[h] = sqrt(variance_of(&w->system, sums, h, shell));
-        m->multiplicity[h] = sums->multiplicity[h];
+        m->multiplicity[h] = (uint32_t)sums->multiplicity[h];
     }
-    double *const right = calloc(w->reflections + w->pass.order.shared + 1, sizeof *right);
-    if (!right) return db_fail_memory(w->all->context, "the errors of shared quantities");
-    const db_status status = find_shared_errors(w, right, w->step, result);
-    free(right);
-    DB_TRY(status);
+    DB_TRY(find_shared_errors(w, right, w->step, result));
     for (int half = 0; half < 2; half++) DB_TRY(solve_half(w, half, &shells, sums));
     return DB_OK;
 }
 
 db_status db_amplitude_conclude(db_amplitude_work *w, db_fit_shots_result *result) {
-    scatter *const sums = calloc(1, sizeof *sums);
-    db_status status = sums ? db_merged_make(w->all->context, w->reflections, &w->result->merged)
-                            : DB_ERROR_MEMORY;
-    if (sums) {
-        sums->square = calloc(w->reflections + 1, sizeof *sums->square);
-        sums->multiplicity = calloc(w->reflections + 1, sizeof *sums->multiplicity);
-        if (!sums->square || !sums->multiplicity) status = DB_ERROR_MEMORY;
+    scatter sums = scatter_in(w->reflections, NULL);
+    double *const memory = calloc(sums.size + 1, sizeof *memory), *const right = calloc(
+                                                                      w->reflections +
+                                                                          w->pass.order.shared + 1,
+                                                                      sizeof *right);
+    db_status status = db_merged_make(w->all->context, w->reflections, &w->result->merged);
+    if (!memory || !right) status = db_fail_memory(w->all->context, "the errors of the amplitudes");
+    status = db_workers_common_status(w->all, status);
+    if (status == DB_OK && memory && right) {
+        sums = scatter_in(w->reflections, memory);
+        status = measure(w, &sums, right, result);
     }
-    if (status == DB_ERROR_MEMORY)
-        status = db_fail_memory(w->all->context, "the errors of the amplitudes");
-    if (status == DB_OK) status = measure(w, sums, result);
-    if (status == DB_OK) status = db_amplitude_observe(w, &w->result->observations);
-    if (sums) {
-        free(sums->square);
-        free(sums->multiplicity);
-    }
-    free(sums);
-    return status;
+    free(memory);
+    free(right);
+    return status == DB_OK ? db_amplitude_observe(w, 0, &w->result->observations) : status;
 }

@@ -16,19 +16,11 @@ static db_status check(db_context *context, const char *path, const db_fit_shots
                          path);
 }
 
-/* That of the first shot whose model this process has; 0: it has none. */
-static double wavelength_of(const db_fit_shots_result *result) {
-    for (size_t s = 0; s < result->shot_count; s++)
-        if (result->shot[s].used && result->shot[s].model.oversample > 0)
-            return result->shot[s].model.beam.wavelength;
-    return 0;
-}
-
 db_status db_fit_shots_write_mtz(db_context *context, const char *path,
                                  const db_fit_shots_result *result) {
     DB_TRY(check(context, path, result));
     const db_joint_amplitudes *const a = result->amplitudes;
-    return db_merged_write_mtz(context, path, &a->list, &a->merged, wavelength_of(result));
+    return db_merged_write_mtz(context, path, &a->list, &a->merged, a->wavelength);
 }
 
 db_status db_fit_shots_write_hkl(db_context *context, const char *path,
@@ -50,8 +42,8 @@ db_status db_fit_shots_write_unmerged(db_context *context, const char *path,
         if (a->passes == 0) scaling.shot[s] = a->scaling.shot[s];
         if (!result->shot[s].used) scaling.shot[s].aside = DB_ASIDE_BEFORE;
     }
-    const db_status status = db_unmerged_write_mtz(context, path, &a->list, &a->observations,
-                                                   &scaling, wavelength_of(result));
+    const db_status status =
+        db_unmerged_write_mtz(context, path, &a->list, &a->observations, &scaling, a->wavelength);
     db_scaling_clear(&scaling);
     return status;
 }

@@ -9,6 +9,8 @@
 #include "fit/shots/joint_models.h"
 #include "fit/shots/outliers.h"
 #include "fit/shots/records.h"
+#include "fit/shots/shares.h"
+#include "fit/shots/team.h"
 #include "fit/shots/workers.h"
 
 #include <math.h>
@@ -20,16 +22,10 @@
 enum { EVALUATIONS = 5, MOST_REJECTED = 5 };
 static const double ENOUGH = 1e-4; /* what is left of the residual of the equations */
 
-static int owner_of(const void *user, size_t chunk) {
-    (void)user;
-    (void)chunk;
-    return 0;
-}
-
 static db_status make_memory(db_amplitude_work *w) {
     size_t most = 0;
     for (size_t s = 0; s < w->all->count; s++) {
-        if (!w->all->summary[s].used) continue;
+        if (!w->all->summary[s].used || !db_shots_own(w->all, s)) continue;
         const size_t size = db_amplitude_shot_size(w->all, &w->pass.order, s);
         most = size > most ? size : most;
         for (int k = 0; k < 2; k++) w->all->state[s].record[k] = -1;
@@ -85,8 +81,9 @@ static db_status prepare(db_amplitude_work *w) {
                                        .shots = all->count,
                                        .threads = all->worker_count,
                                        .chunk = all->chunk,
-                                       .team = { .size = 1 },
-                                       .owner = owner_of,
+                                       .team = all->team,
+                                       .owner = db_shares_owner,
+                                       .owner_of = all,
                                        .read = db_amplitude_work_read,
                                        .user = w,
                                        .group = w->group,
@@ -138,31 +135,26 @@ static double restraint_loss(const db_amplitude_work *w, const double *value) {
     return sum;
 }
 
-/* Losses of the trial and of the best point, by the weights of the trial. */
-static void compare(const db_amplitude_work *w, double *trial, double *base) {
-    *trial = restraint_loss(w, w->value[1]);
-    *base = restraint_loss(w, w->value[0]);
-    for (size_t s = 0; s < w->all->count; s++) {
-        if (!w->group[s]) continue;
-        *trial += w->loss[s];
-        *base += w->base[s];
-    }
+/* Losses of the trial and of the best point, by the weights of the trial; degrees of freedom. */
+static db_status compare(db_amplitude_work *w, db_amplitude_totals *totals) {
+    DB_TRY(db_amplitude_add_up(w, totals));
+    totals->loss += restraint_loss(w, w->value[1]);
+    totals->base += restraint_loss(w, w->value[0]);
+    return DB_OK;
 }
 
 /* The trial becomes the best point, and its sums those of the equations. */
-static db_status accept(db_amplitude_work *w, double loss) {
+static db_status accept(db_amplitude_work *w, const db_amplitude_totals *totals) {
     db_shots *const all = w->all;
     const size_t local = w->pass.order.local;
     w->best = !w->best;
-    w->total = loss;
+    w->total = totals->loss;
+    w->degrees = totals->degrees - (double)w->reflections;
     memcpy(w->value[0], w->value[1], w->reflections * sizeof(double));
     memcpy(w->shared[0], w->shared[1], w->pass.order.shared * sizeof(double));
-    w->degrees = -(double)w->reflections;
-    for (size_t s = 0; s < all->count; s++) {
-        if (!w->group[s]) continue;
-        memcpy(all->state[s].best.local, all->state[s].trial.local, local * sizeof(double));
-        w->degrees += all->summary[s].degrees;
-    }
+    for (size_t s = 0; s < all->count; s++)
+        if (w->group[s])
+            memcpy(all->state[s].best.local, all->state[s].trial.local, local * sizeof(double));
     for (size_t h = 0; h < w->reflections && w->restraint; h++)
         w->pull[h] = w->restraint[h] * (w->value[0][h] - w->centre[h]);
     return db_amplitude_system_sum(&w->system, DB_BOTH_HALVES);
@@ -230,17 +222,17 @@ static db_status search(db_amplitude_work *w, db_stage_result *end) {
     int accepted = 0;
     w->damping = 0;
     for (;;) {
-        double trial, base;
+        db_amplitude_totals now;
         DB_TRY(step(w, &length, &promise));
         const int rests = accepted >= FEWEST &&
                           (length <= settings->step || promise <= settings->tolerance * w->total);
         const int last = rests || w->passes >= w->all->settings.joint.passes + 1;
         w->pass.last = last;
         DB_TRY(run_pass(w, "joint intensities"));
-        compare(w, &trial, &base);
-        record(w, trial, length);
-        if (trial <= base * (1 + 1e-9)) {
-            DB_TRY(accept(w, trial));
+        DB_TRY(compare(w, &now));
+        record(w, now.loss, length);
+        if (now.loss <= now.base * (1 + 1e-9)) {
+            DB_TRY(accept(w, &now));
             accepted++;
             w->rejected = 0;
             w->damping = w->damping > 1e-3 ? 0.1 * w->damping : 0;
@@ -270,34 +262,29 @@ static db_status start(db_amplitude_work *w) {
 
 /* The second pass begins where they have been merged. */
 static db_status begin(db_amplitude_work *w) {
-    double trial = 0;
+    db_amplitude_totals now;
     w->pass.scaling = &w->result->scaling;
     DB_TRY(run_pass(w, "joint intensities"));
     w->pass.scaling = NULL;
     DB_TRY(db_shots_set_outliers_aside(w->all));
     DB_TRY(db_records_meet(w->all));
     db_amplitude_work_group(w);
-    for (size_t s = 0; s < w->all->count; s++)
-        if (w->group[s]) trial += w->loss[s];
-    DB_TRY(accept(w, trial + restraint_loss(w, w->value[1])));
+    DB_TRY(compare(w, &now));
+    DB_TRY(accept(w, &now));
     record(w, w->total, 0);
     return db_amplitude_fit_errors(w);
 }
 
 /* Scales have the geometric mean 1, temperature factors the mean that they had at the start. */
-static void keep_gauge(db_amplitude_work *w) {
-    const db_arrow_order *const order = &w->pass.order;
+static db_status keep_gauge(db_amplitude_work *w) {
     db_merged *const merged = &w->result->merged;
-    double sum = 0, count = 0;
-    size_t place = 0;
-    while (w->all->settings.parameters[order->index[order->shared + place]].parameter != DB_SCALE)
-        place++;
-    for (size_t s = 0; s < w->all->count; s++) {
-        if (!w->group[s]) continue;
-        sum += log(w->all->state[s].best.local[place]);
-        count++;
-    }
-    const double factor = exp(sum / count);
+    const db_observations *const o = &w->result->observations;
+    const size_t place = db_amplitude_local_place(w, DB_SCALE),
+                 measured = o->first ? o->first[o->shots] : 0;
+    db_amplitude_totals totals;
+    DB_TRY(db_amplitude_add_up(w, &totals));
+    double factor = exp(totals.log_scale / totals.shots);
+    DB_TRY(db_team_broadcast(&w->all->team, w->all->context, &factor, sizeof factor));
     for (size_t s = 0; s < w->all->count; s++)
         if (w->group[s]) w->all->state[s].best.local[place] /= factor;
     for (size_t h = 0; h < merged->count; h++) {
@@ -308,17 +295,18 @@ static void keep_gauge(db_amplitude_work *w) {
             merged->half_sigma[k][h] *= factor;
         }
     }
-    for (size_t i = 0; i < w->result->observations.first[w->all->count]; i++) {
-        w->result->observations.list[i].intensity *= (float)factor;
-        w->result->observations.list[i].sigma *= (float)factor;
+    for (size_t i = 0; i < measured; i++) {
+        o->list[i].intensity *= (float)factor;
+        o->list[i].sigma *= (float)factor;
     }
+    return DB_OK;
 }
 
 static db_status conclude(db_amplitude_work *w, db_fit_shots_result *result) {
     db_shots *const all = w->all;
     if (all->settings.joint.passes > 0) {
         DB_TRY(db_amplitude_conclude(w, result));
-        keep_gauge(w);
+        DB_TRY(keep_gauge(w));
     }
     w->result->passes = w->passes;
     w->result->errors = w->errors;
@@ -334,7 +322,8 @@ static db_status turn_models(const db_amplitude_work *w) {
     db_shots *const all = w->all;
     const db_indexing_result *const indexing = w->pass.indexing;
     for (size_t s = 0; s < all->count; s++) {
-        const int way = indexing && all->summary[s].used ? indexing->way[s] : 0;
+        const int turns = indexing && all->summary[s].used && db_shots_own(all, s),
+                  way = turns ? indexing->way[s] : 0;
         db_shot_model model;
         if (!way) continue;
         DB_TRY(db_shot_model_make(all, all->context, s, &model));
@@ -355,7 +344,7 @@ db_status db_amplitude_stage_run(db_shots *all, int stage, db_stage_result *end,
     if (!w) return db_fail_memory(all->context, "the joint intensities");
     w->all = all;
     w->stage = stage;
-    db_status status = prepare(w);
+    db_status status = db_workers_common_status(all, prepare(w));
     if (status == DB_OK) status = start(w);
     if (all->settings.joint.passes > 0) {
         if (status == DB_OK) status = begin(w);
@@ -370,7 +359,7 @@ db_status db_amplitude_stage_run(db_shots *all, int stage, db_stage_result *end,
     if (status == DB_ERROR_CANCELLED) all->ending = 1;
     if (status == DB_OK || (all->ending && w->passes > 2)) {
         db_status stored = db_joint_models_store(all, stage, w->shared[0]);
-        if (stored == DB_OK) stored = turn_models(w);
+        if (stored == DB_OK) stored = db_workers_common_status(all, turn_models(w));
         if (stored != DB_OK) status = stored;
     }
     clear(w);

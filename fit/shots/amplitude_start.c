@@ -2,7 +2,9 @@
 #include "fit/shots/amplitude_work.h"
 
 #include "base/context_internal.h"
+#include "fit/shots/amplitude_messages.h"
 #include "fit/shots/records.h"
+#include "fit/shots/workers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,7 +29,8 @@ static void add_shot(const db_amplitude_record *r, const double *value, db_obser
     }
 }
 
-static db_status observe(db_amplitude_work *w, const double *value, db_observations *o) {
+/* Those of this process' shots. */
+static db_status observe_own(db_amplitude_work *w, const double *value, db_observations *o) {
     const db_shots *const all = w->all;
     size_t count = 0, at = 0;
     for (size_t s = 0; s < all->count; s++) count += w->group[s] ? all->state[s].place.blocks : 0;
@@ -43,17 +46,10 @@ static db_status observe(db_amplitude_work *w, const double *value, db_observati
     return DB_OK;
 }
 
-db_status db_amplitude_observe(db_amplitude_work *w, db_observations *observations) {
-    return observe(w, w->value[0], observations);
-}
-
-static size_t local_place(const db_amplitude_work *w, db_parameter parameter) {
-    const db_arrow_order *const order = &w->pass.order;
-    size_t i = 0;
-    while (i < order->local &&
-           w->all->settings.parameters[order->index[order->shared + i]].parameter != parameter)
-        i++;
-    return i;
+db_status db_amplitude_observe(db_amplitude_work *w, int first, db_observations *observations) {
+    db_status status = observe_own(w, first ? NULL : w->value[0], observations);
+    status = db_workers_common_status(w->all, status);
+    return status == DB_OK ? db_amplitude_bring(w->all, observations) : status;
 }
 
 static const char *reason_of(db_aside aside) {
@@ -77,18 +73,19 @@ static const char *reason_of(db_aside aside) {
 static db_status index_shots(db_amplitude_work *w, db_observations *observations) {
     db_indexing_options options = DB_INDEXING_OPTIONS_INIT;
     db_joint_amplitudes *const r = w->result;
-    if (!w->all->settings.joint.reindex) return DB_OK;
-    DB_TRY(db_indexing_resolve(w->all->context, w->pass.list, &options, NULL, observations,
-                               &r->scaling, &r->indexing));
-    w->pass.indexing = &r->indexing;
-    return DB_OK;
+    return w->all->settings.joint.reindex
+               ? db_indexing_resolve(w->all->context, w->pass.list, &options, NULL, observations,
+                                     &r->scaling, &r->indexing)
+               : DB_OK;
 }
 
 /* Scales and temperature factors of shots go into their models; those set aside are told. */
 static db_status take_scales(db_amplitude_work *w) {
     db_shots *const all = w->all;
-    const size_t scale = local_place(w, DB_SCALE), fall = local_place(w, DB_B_FACTOR);
-    for (size_t s = 0; s < all->count; s++) {
+    const size_t scale = db_amplitude_local_place(w, DB_SCALE),
+                 fall = db_amplitude_local_place(w, DB_B_FACTOR);
+    db_status status = DB_OK;
+    for (size_t s = 0; s < all->count && status == DB_OK; s++) {
         const db_shot_scale *const found = &w->result->scaling.shot[s];
         double *const local = all->state[s].best.local;
         if (!w->group[s]) continue;
@@ -97,8 +94,9 @@ static db_status take_scales(db_amplitude_work *w) {
             if (fall < w->pass.order.local) local[fall] += found->b;
             continue;
         }
-        DB_TRY(db_shots_set_aside(all, all->context, s, DB_ERROR_INPUT, reason_of(found->aside)));
+        status = db_shots_set_aside(all, all->context, s, DB_ERROR_INPUT, reason_of(found->aside));
     }
+    DB_TRY(db_workers_common_status(all, status));
     DB_TRY(db_records_meet(all));
     (void)db_shots_report_aside(all);
     db_amplitude_work_group(w);
@@ -127,34 +125,41 @@ static void restrain(db_amplitude_work *w, const db_merged *merged) {
     }
 }
 
+/* Of all shots, by rank 0. */
+static db_status merge(db_amplitude_work *w, db_observations *observations, db_merged *merged) {
+    const db_shots *const all = w->all;
+    db_joint_amplitudes *const r = w->result;
+    db_scaling_options options = DB_SCALING_OPTIONS_INIT;
+    options.refine_b = db_amplitude_local_place(w, DB_B_FACTOR) < w->pass.order.local;
+    for (size_t s = 0; s < all->count; s++)
+        if (!all->summary[s].used) r->scaling.shot[s].aside = DB_ASIDE_BEFORE;
+    DB_TRY(index_shots(w, observations));
+    return db_scale_shots(all->context, w->pass.list, &options, (uint64_t)all->settings.joint.seed,
+                          observations, &r->scaling, merged);
+}
+
 db_status db_amplitude_start(db_amplitude_work *w) {
     db_shots *const all = w->all;
     db_joint_amplitudes *const r = w->result;
-    db_scaling_options options = DB_SCALING_OPTIONS_INIT;
-    options.refine_b = local_place(w, DB_B_FACTOR) < w->pass.order.local;
-    db_merged merged = { 0 };
     db_observations observations = { 0 };
-    db_status status = observe(w, NULL, &observations);
-    if (status == DB_OK) status = db_scaling_make(all->context, all->count, &r->scaling);
-    for (size_t s = 0; s < all->count && status == DB_OK; s++)
-        if (!w->group[s]) r->scaling.shot[s].aside = DB_ASIDE_BEFORE;
-    if (status == DB_OK) status = index_shots(w, &observations);
-    if (status == DB_OK) status = db_merged_make(all->context, w->reflections, &merged);
+    db_status status = db_scaling_make(all->context, all->count, &r->scaling);
+    if (status == DB_OK) status = db_merged_make(all->context, w->reflections, &r->merged);
+    status = db_workers_common_status(all, status);
+    if (status == DB_OK) status = db_amplitude_observe(w, 1, &observations);
     if (status == DB_OK)
-        status =
-            db_scale_shots(all->context, w->pass.list, &options, (uint64_t)all->settings.joint.seed,
-                           &observations, &r->scaling, &merged);
+        status = db_workers_common_status(
+            all, all->team.rank == 0 ? merge(w, &observations, &r->merged) : DB_OK);
+    if (status == DB_OK) status = db_amplitude_share_start(w);
     for (size_t h = 0; h < w->reflections && status == DB_OK; h++)
-        w->value[1][h] = merged.multiplicity[h] ? merged.intensity[h] : 0;
-    if (status == DB_OK) restrain(w, &merged);
+        w->value[1][h] = r->merged.multiplicity[h] ? r->merged.intensity[h] : 0;
+    if (status == DB_OK) restrain(w, &r->merged);
     if (status == DB_OK) w->errors = r->scaling.errors;
     if (status == DB_OK) status = take_scales(w);
     if (status == DB_OK && all->settings.joint.passes == 0) { /* that is all */
         r->observations = observations;
-        r->merged = merged;
         return DB_OK;
     }
     db_observations_clear(&observations);
-    db_merged_clear(&merged);
+    db_merged_clear(&r->merged);
     return status;
 }

@@ -12,7 +12,7 @@
 db_status db_amplitude_system_make(db_amplitude_system *s) {
     const size_t n = s->reflections + s->shared, m = s->shared;
     const size_t size = 3 * s->reflections + m * (m + 1) + 1;
-    const size_t chunks = (s->shots + s->chunk - 1) / s->chunk;
+    const size_t chunks = db_amplitude_system_chunks(s);
     s->diagonal = calloc(s->reflections + 1, sizeof *s->diagonal);
     s->remainder = calloc(s->reflections + 1, sizeof *s->remainder);
     s->right = calloc(n + 1, sizeof *s->right);
@@ -42,11 +42,10 @@ void db_amplitude_system_clear(db_amplitude_system *s) {
 
 /* A pass over the records of some groups: each shot adds to the sums of its chunk. */
 typedef struct pass {
-    db_amplitude_system *system;
+    const db_amplitude_system *system;
     unsigned groups;
-    const double *x; /* [reflections + shared] */
-    db_tree_sum *sum;
-    void (*add)(const struct pass *pass, const db_amplitude_record *record, double *sums);
+    db_amplitude_adder add;
+    const void *user;
 } pass;
 
 static db_status add_chunk(const pass *p, size_t chunk, double *sums) {
@@ -57,22 +56,22 @@ static db_status add_chunk(const pass *p, size_t chunk, double *sums) {
         db_amplitude_record record;
         if (!(s->group[shot] & p->groups)) continue;
         DB_TRY(s->read(s->user, shot, db_thread_number(), &record));
-        p->add(p, &record, sums);
+        p->add(p->user, shot, &record, sums);
     }
     return DB_OK;
 }
 
-/* The sums of all chunks of all processes, in the system's total. */
-static db_status add_all(const pass *p) {
-    const db_amplitude_system *const s = p->system;
-    const long chunks = (long)((s->shots + s->chunk - 1) / s->chunk);
+db_status db_amplitude_system_over(const db_amplitude_system *s, unsigned groups, db_tree_sum *tree,
+                                   db_amplitude_adder add, const void *user, double *total) {
+    const pass p = { s, groups, add, user };
+    const long chunks = (long)db_amplitude_system_chunks(s);
     db_status failed = DB_OK;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(s->threads)
     for (long chunk = 0; chunk < chunks; chunk++) {
         if (s->owner(s->owner_of, (size_t)chunk) != s->team.rank) continue;
-        double *const sums = db_tree_sum_take(p->sum);
-        const db_status status = sums ? add_chunk(p, (size_t)chunk, sums) : DB_ERROR_MEMORY;
-        if (sums) db_tree_sum_put(p->sum, (size_t)chunk, sums);
+        double *const sums = db_tree_sum_take(tree);
+        const db_status status = sums ? add_chunk(&p, (size_t)chunk, sums) : DB_ERROR_MEMORY;
+        if (sums) db_tree_sum_put(tree, (size_t)chunk, sums);
         if (status == DB_OK) continue;
 #pragma omp atomic write
         failed = status;
@@ -80,14 +79,16 @@ static db_status add_all(const pass *p) {
     if (failed == DB_ERROR_MEMORY)
         failed = db_fail_memory(s->context, "the equations of the amplitudes");
     DB_TRY(db_team_common_status(&s->team, s->context, failed));
-    return db_tree_sum_total(&s->team, s->context, p->sum, s->owner, s->owner_of, s->total);
+    return db_tree_sum_total(&s->team, s->context, tree, s->owner, s->owner_of, total);
 }
 
-static void add_record(const pass *p, const db_amplitude_record *r, double *sums) {
-    const size_t reflections = p->system->reflections, n = r->local, m = r->shared;
+static void add_record(const void *user, size_t shot, const db_amplitude_record *r, double *sums) {
+    const db_amplitude_system *const s = user;
+    const size_t reflections = s->reflections, n = r->local, m = r->shared;
     double *const remainder = sums + reflections;
     double *const right = remainder + reflections;
     double *const normal = right + reflections + m;
+    (void)shot;
     for (size_t b = 0; b < r->count; b++) {
         const float *const tail = r->tail + b * n;
         double slope = (double)r->pull[b], square = 0;
@@ -106,8 +107,7 @@ static void add_record(const pass *p, const db_amplitude_record *r, double *sums
 
 db_status db_amplitude_system_sum(db_amplitude_system *s, unsigned groups) {
     const size_t n = s->reflections, m = s->shared;
-    const pass p = { s, groups, NULL, &s->sums, add_record };
-    DB_TRY(add_all(&p));
+    DB_TRY(db_amplitude_system_over(s, groups, &s->sums, add_record, s, s->total));
     const double *const sums = s->total;
     memcpy(s->diagonal, sums, n * sizeof *sums);
     memcpy(s->remainder, sums + n, n * sizeof *sums);
@@ -122,12 +122,20 @@ db_status db_amplitude_system_sum(db_amplitude_system *s, unsigned groups) {
     return DB_OK;
 }
 
+/* What is multiplied. */
+typedef struct factor {
+    size_t reflections;
+    const double *x; /* [reflections + shared] */
+} factor;
+
 /* Adds a shot's part of H x, without the diagonal. */
-static void add_product(const pass *p, const db_amplitude_record *r, double *sums) {
+static void add_product(const void *user, size_t shot, const db_amplitude_record *r, double *sums) {
     enum { MOST = 512 }; /* local quantities at a time */
-    const size_t reflections = p->system->reflections, n = r->local, m = r->shared;
+    const factor *const p = user;
+    const size_t reflections = p->reflections, n = r->local, m = r->shared;
     const double *const g = p->x + reflections;
     double *const border = sums + reflections;
+    (void)shot;
     for (size_t from = 0; from < n; from += MOST) {
         const size_t some = n - from < MOST ? n - from : MOST;
         double t[MOST] = { 0 };
@@ -168,8 +176,8 @@ typedef struct search {
 static db_status multiply(const search *s) {
     db_amplitude_system *const y = s->system;
     const size_t n = y->reflections, m = y->shared;
-    const pass p = { s->system, s->groups, s->direction, &y->products, add_product };
-    DB_TRY(add_all(&p));
+    const factor of = { n, s->direction };
+    DB_TRY(db_amplitude_system_over(y, s->groups, &y->products, add_product, &of, y->total));
     for (size_t h = 0; h < n; h++)
         s->product[h] = y->diagonal[h] > 0
                             ? y->total[h] + (1 + s->damping) * y->diagonal[h] * s->direction[h]

@@ -43,11 +43,25 @@ typedef struct db_amplitude_system {
     double *room;
 } db_amplitude_system;
 
+static inline size_t db_amplitude_system_chunks(const db_amplitude_system *system) {
+    return (system->shots + system->chunk - 1) / system->chunk;
+}
+
 /* Gives the system, whose first members are set, its lists. */
 db_status db_amplitude_system_make(db_amplitude_system *system);
 void db_amplitude_system_clear(db_amplitude_system *system);
 
-/* Sums of the shots that are in any of these groups (bits). */
+/* Adds what a shot says to the sums of its chunk; by several threads at once. */
+typedef void (*db_amplitude_adder)(const void *user, size_t shot, const db_amplitude_record *record,
+                                   double *sums);
+
+/* Sums over the records of the shots that are in any of these groups (bits), along the tree: in
+ * total, of all processes. tree: as many pieces as there are chunks. */
+db_status db_amplitude_system_over(const db_amplitude_system *system, unsigned groups,
+                                   db_tree_sum *tree, db_amplitude_adder add, const void *user,
+                                   double *total);
+
+/* Sums of the shots that are in any of these groups. */
 db_status db_amplitude_system_sum(db_amplitude_system *system, unsigned groups);
 
 /* Solves (H + damping diag) x = right for them, after their sums; right may be another one than

@@ -18,13 +18,14 @@ typedef struct db_amplitude_work {
     double *value[2];                         /* [reflections] at the best point, at the trial */
     double shared[2][DB_FIT_MOST_PARAMETERS]; /* likewise */
     double *step;                             /* [reflections + shared] */
-    double *loss;                             /* [shots] of the trial; of the best point */
+    double *loss; /* [shots of this process] of the trial; of the best point */
     double *base;
-    double *restraint;    /* [reflections] 1/sigma^2; NULL: none */
-    double *pull;         /* half of its slope */
-    double *centre;       /* what it holds intensities to */
-    unsigned char *group; /* [shots] DB_HALF_A, DB_HALF_B; 0: set aside */
-    void **memory;        /* of each thread, for a record */
+    double *restraint; /* [reflections] 1/sigma^2; NULL: none */
+    double *pull;      /* half of its slope */
+    double *centre;    /* what it holds intensities to */
+    unsigned char
+        *group;    /* [shots] DB_HALF_A, DB_HALF_B; 0: set aside, or another process has it */
+    void **memory; /* of each thread, for a record */
     db_amplitude_system system;
     db_error_model errors;
     double total; /* the loss at the best point */
@@ -45,15 +46,28 @@ static inline db_shells db_amplitude_shells(const db_asu_list *list) {
 /* The record of a shot at the best point; thread: 0 outside of parallel work. */
 db_status db_amplitude_work_read(void *work, size_t shot, int thread, db_amplitude_record *record);
 
-/* Which shots take part. */
+/* Which shots of this process take part. */
 void db_amplitude_work_group(db_amplitude_work *work);
+
+/* The place of a parameter among a shot's own quantities; their number: it is none. */
+size_t db_amplitude_local_place(const db_amplitude_work *work, db_parameter parameter);
+
+/* Sums over all shots that take part; doubles alone. */
+typedef struct db_amplitude_totals {
+    double loss, base; /* of the trial; of the best point */
+    double degrees;
+    double log_scale; /* logarithms of the scales at the best point */
+    double shots;
+} db_amplitude_totals;
+db_status db_amplitude_add_up(db_amplitude_work *work, db_amplitude_totals *totals);
 
 /* From the records of the first pass, where all intensities are 0: scales shots, sets aside those
  * that have nothing in common with the others, and merges the others to a start. */
 db_status db_amplitude_start(db_amplitude_work *work);
 
-/* What each shot says by itself at the best point. */
-db_status db_amplitude_observe(db_amplitude_work *work, db_observations *observations);
+/* What each shot says by itself at the best point, or (first) in the first pass, where all intensities are
+ * 0. Rank 0 gets that of all shots, the others nothing. */
+db_status db_amplitude_observe(db_amplitude_work *work, int first, db_observations *observations);
 
 /* The error model, by how far shots are from the others at the best point. */
 db_status db_amplitude_fit_errors(db_amplitude_work *work);

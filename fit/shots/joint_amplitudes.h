@@ -13,6 +13,7 @@ struct db_joint_amplitudes {
     db_indexing_result indexing;  /* of the shots at the start; no shots: it was not asked for */
     db_observations observations; /* what each shot says by itself, given its refined model */
     int passes;                   /* over all shots */
+    double wavelength;            /* of the first shot in use (angstrom); 0: none is */
     db_error_model errors;
 };
 typedef struct db_joint_amplitudes db_joint_amplitudes;

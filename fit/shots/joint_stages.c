@@ -142,9 +142,6 @@ static db_status check_amplitudes(const db_shots *all) {
     if (!db_fit_is_amplitude_stage(settings, (int)settings->stage_count - 1))
         return db_fail(all->context, DB_ERROR_USAGE,
                        "joint intensities: the last stage must be that of the amplitudes");
-    if (all->team.size > 1)
-        return db_fail(all->context, DB_ERROR_UNSUPPORTED,
-                       "joint intensities are refined by one process, found %d", all->team.size);
     return DB_OK;
 }
 

@@ -105,3 +105,51 @@ db_status db_records_meet(db_shots *all) {
     if (all->team.size > 1) DB_TRY(collect(all));
     return db_records_count(all);
 }
+
+/* The next shots of a process, from `from` on, at most those of a message; returns how many. */
+static size_t next_shots(const db_shots *all, int owner, size_t *from, size_t shot[AT_ONCE]) {
+    size_t count = 0;
+    for (; *from < all->count && count < AT_ONCE; ++*from)
+        if (db_shares_owner(all, *from / all->chunk) == owner) shot[count++] = *from;
+    return count;
+}
+
+/* Items of the shots of one process, to another one or from it. All know who has which shots, so nobody has to
+ * say how many there are. */
+static db_status pass_items(db_shots *all, int other, int owner, int sends, char *items,
+                            size_t size, char *message) {
+    size_t shot[AT_ONCE], from = 0;
+    for (size_t count; (count = next_shots(all, owner, &from, shot)) > 0;) {
+        for (size_t k = 0; k < count && sends; k++)
+            memcpy(message + k * size, items + shot[k] * size, size);
+        DB_TRY(sends ? db_team_send(&all->team, all->context, other, message, count * size)
+                     : db_team_receive(&all->team, all->context, other, message, count * size));
+        for (size_t k = 0; k < count && !sends; k++)
+            memcpy(items + shot[k] * size, message + k * size, size);
+    }
+    return DB_OK;
+}
+
+/* Between rank 0 and the others; to_first: to rank 0. */
+static db_status pass_all(db_shots *all, int to_first, void *items, size_t size) {
+    const int rank = all->team.rank;
+    if (all->team.size == 1) return DB_OK;
+    char *const message = malloc(AT_ONCE * size);
+    db_status status = message ? DB_OK : db_fail_memory(all->context, "what is said of the shots");
+    status = db_team_common_status(&all->team, all->context, status);
+    if (!message) return status;
+    if (status == DB_OK && rank > 0)
+        status = pass_items(all, 0, rank, to_first, items, size, message);
+    for (int r = 1; r < all->team.size && rank == 0 && status == DB_OK; r++)
+        status = pass_items(all, r, r, !to_first, items, size, message);
+    free(message);
+    return status;
+}
+
+db_status db_records_hear(db_shots *all, void *items, size_t size) {
+    return pass_all(all, 1, items, size);
+}
+
+db_status db_records_tell(db_shots *all, void *items, size_t size) {
+    return pass_all(all, 0, items, size);
+}

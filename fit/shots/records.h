@@ -9,6 +9,10 @@
  * learn how many are in use and of how many degrees of freedom (db_shots.used, degrees). */
 db_status db_records_meet(db_shots *all);
 
+/* An item of so many bytes of each shot, [count]: from the process that works on it to rank 0, and back. */
+db_status db_records_hear(db_shots *all, void *items, size_t size);
+db_status db_records_tell(db_shots *all, void *items, size_t size);
+
 /* Rank 0 counts anew what it knows. */
 db_status db_records_count(db_shots *all);
 

@@ -3,6 +3,7 @@
 #include "base/context_internal.h"
 #include "fit/config/modes.h"
 #include "fit/shots/amplitude_boxes.h"
+#include "fit/shots/amplitude_messages.h"
 #include "fit/shots/amplitude_stage.h"
 #include "fit/shots/identity.h"
 #include "fit/shots/checkpoint.h"
@@ -368,6 +369,7 @@ static db_status fill_result(db_shots *all, db_fit_shots_result *result) {
     for (size_t s = 0; s < all->count && status == DB_OK; s++)
         if (rank == 0 || db_shots_own(all, s)) status = fill_shot(all, s, result, &result->shot[s]);
     DB_TRY(db_workers_common_status(all, status));
+    DB_TRY(db_amplitude_bring_wavelength(all, result));
     if (rank == 0) sum = add_up(all);
     DB_TRY(db_team_broadcast(&all->team, all->context, &sum, sizeof sum));
     result->used = all->used;

@@ -33,6 +33,31 @@ set -- --no-report --threads 1
 fit 0 joint.yaml --output whole "$@"
 result whole.json > expected
 
+# intensities that all shots share: every file has the same bits
+cat > amplitudes.yaml << 'END'
+model: {cell: [40, 55, 70, 90, 90, 90], symmetry: P222, shape: gauss, cells: [12, 12, 12], spots: closed, mosaic_rms: 0.05,
+        distance: 100.2}
+intensity: joint
+amplitudes: {d_min: 2.5}
+refine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}, mosaic_variance: {},
+         distance: {range: 2, shared: yes}}
+data: {shoebox_half_width: 5, model_error: 0, min_strong_reflections: 10}
+shots: {list: shots.txt}
+END
+fit 0 amplitudes.yaml --output one "$@"
+result one.json > one.expected
+for processes in 1 2 3 5; do
+    status=0
+    $mpi -n $processes "$DUALBRAGG" fit amplitudes.yaml --output some "$@" > out 2> err < /dev/null || status=$?
+    [ $status -eq 0 ] || fail "joint intensities, $processes processes: exit status $status: $(cat err)"
+    result some.json | cmp -s - one.expected || fail "joint intensities, $processes processes: $(result some.json | diff - one.expected | head -5)"
+    for file in one.hkl one.mtz one_unmerged.mtz one_shots; do
+        other=some${file#one}
+        [ ! -e $file ] || diff -r $file $other > /dev/null || fail "joint intensities, $processes processes: $other differs"
+    done
+    rm -rf some*
+done
+
 # PREFIX PROCESSES: goes on, to the same result
 goes_on() {
     prefix=$1 processes=$2

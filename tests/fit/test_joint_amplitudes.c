@@ -4,6 +4,7 @@
 #include "support/unit_test.h"
 #include "fit/objective/evaluate.h"
 #include "fit/objective/stage_data.h"
+#include "fit/made_up_team.h"
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
 #include "fit/shots/amplitude_boxes.h"
@@ -285,21 +286,38 @@ static int same_matrix(const db_crystal *a, const db_crystal *b) {
     return square < 1e-6 / (34 * 34);
 }
 
-/* Two of five shots are indexed the other way that the lattice of P4 has, and one is of the other
- * hand: intensities and models are those of rightly indexed shots. */
-static void shots_are_indexed_one_way(void **state) {
-    (void)state;
+/* Shots of P4, whose lattice can be indexed in two ways; one is of the other hand. */
+static db_asu_list kept_list;
+static db_fit_joint kept_joint;
+static void begin_other_indexing(void) {
     const double cell[6] = { 34, 34, 48, 90, 90, 90 };
-    db_fit_shots_result *r[2];
-    const db_asu_list kept = list;
-    const db_fit_joint joint = settings.joint;
+    kept_list = list;
+    kept_joint = settings.joint;
     settings.joint.dmin = 3;
-    settings.joint.passes = 1;
     snprintf(settings.amplitude_group, sizeof settings.amplitude_group, "75");
     assert_int_equal(db_asu_list_make(context, cell, "75", d_min, 1, &list), DB_OK);
     anomalous = 1.6;
     other_hand = 8;
     assert_int_equal(fill_amplitudes(&truth, brightness, 1), DB_OK);
+}
+
+static void end_other_indexing(void) {
+    db_asu_list_clear(&list);
+    list = kept_list;
+    settings.joint = kept_joint;
+    snprintf(settings.amplitude_group, sizeof settings.amplitude_group, "96");
+    anomalous = 0.1;
+    turned = other_hand = 0;
+    assert_int_equal(fill_amplitudes(&truth, brightness, 1), DB_OK);
+}
+
+/* Two of five shots are indexed the other way that the lattice of P4 has, and one is of the other
+ * hand: intensities and models are those of rightly indexed shots. */
+static void shots_are_indexed_one_way(void **state) {
+    (void)state;
+    db_fit_shots_result *r[2];
+    begin_other_indexing();
+    settings.joint.passes = 1;
     for (int k = 0; k < 2; k++) {
         turned = k ? 2 : 0;
         r[k] = run(SHOTS);
@@ -336,13 +354,7 @@ static void shots_are_indexed_one_way(void **state) {
     print_message("%zu intensities of P4: at most %.2g standard errors apart\n", count, largest);
     assert_true(count > 500 && largest < 0.01);
     for (int k = 0; k < 2; k++) db_fit_shots_result_destroy(&r[k]);
-    db_asu_list_clear(&list);
-    list = kept;
-    settings.joint = joint;
-    snprintf(settings.amplitude_group, sizeof settings.amplitude_group, "96");
-    anomalous = 0.1;
-    turned = other_hand = 0;
-    assert_int_equal(fill_amplitudes(&truth, brightness, 1), DB_OK);
+    end_other_indexing();
 }
 
 static void threads_do_not_matter(void **state) {
@@ -366,6 +378,98 @@ static void threads_do_not_matter(void **state) {
         assert_true(!(a->half[0][h] < b->half[0][h]) && !(a->half[0][h] > b->half[0][h]));
     }
     for (int t = 0; t < 2; t++) db_fit_shots_result_destroy(&r[t]);
+}
+
+enum { TEAM = 3 };
+typedef struct team_run {
+    size_t shots;
+    db_fit_shots_result *result[TEAM];
+} team_run;
+
+static void work(void *user, const db_fit_team *team) {
+    static const int threads[TEAM] = { 1, 2, 1 };
+    team_run *const t = user;
+    const db_fit_shot_source source = { .count = t->shots, .load = load, .name = name };
+    db_fit_shots_options options = DB_FIT_SHOTS_OPTIONS_INIT;
+    db_context *own;
+    options.team = team;
+    if (db_context_create(&own) != DB_OK) return;
+    db_context_set_threads(own, threads[team->rank]);
+    if (db_fit_shots_run(own, &source, &settings, &options, &t->result[team->rank]) != DB_OK)
+        print_message("%s\n", db_context_message(own));
+    db_context_destroy(&own);
+}
+
+static void same_numbers(const double *a, const double *b, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        assert_true((isnan(a[i]) && isnan(b[i])) || !(a[i] < b[i] || a[i] > b[i]));
+}
+
+/* All that files are made of. */
+static void same_amplitudes(const db_fit_shots_result *a, const db_fit_shots_result *b) {
+    const db_joint_amplitudes *const x = a->amplitudes;
+    const db_joint_amplitudes *const y = b->amplitudes;
+    const size_t n = x->merged.count, measured = x->observations.first[x->observations.shots];
+    assert_int_equal(x->passes, y->passes);
+    assert_true(x->wavelength > 0 && !(x->wavelength < y->wavelength));
+    assert_memory_equal(x->merged.multiplicity, y->merged.multiplicity,
+                        n * sizeof *x->merged.multiplicity);
+    same_numbers(x->merged.intensity, y->merged.intensity, n);
+    same_numbers(x->merged.sigma, y->merged.sigma, n);
+    for (int k = 0; k < 2; k++) {
+        same_numbers(x->merged.half[k], y->merged.half[k], n);
+        same_numbers(x->merged.half_sigma[k], y->merged.half_sigma[k], n);
+    }
+    assert_memory_equal(x->observations.first, y->observations.first,
+                        (x->observations.shots + 1) * sizeof *x->observations.first);
+    assert_memory_equal(x->observations.list, y->observations.list,
+                        measured * sizeof *x->observations.list);
+    assert_int_equal(a->used, b->used);
+    same_numbers(a->chi2_reduced, b->chi2_reduced, 2);
+    for (size_t s = 0; s < a->shot_count; s++) {
+        const db_fit_shot_result *const shot = &a->shot[s];
+        const db_fit_shot_result *const other = &b->shot[s];
+        assert_int_equal(shot->used, other->used);
+        assert_string_equal(shot->reason, other->reason);
+        assert_int_equal(x->indexing.way[s], y->indexing.way[s]);
+        same_numbers(shot->orientation, other->orientation, 9);
+        same_numbers(shot->chi2_reduced, other->chi2_reduced, 2);
+        same_numbers(shot->refined, other->refined, a->parameter_count);
+        same_numbers(shot->error, other->error, a->parameter_count);
+    }
+}
+
+/* Some shots are indexed another way, and one is of the other hand, so that what is found of shots has
+ * to come to their processes. */
+static void processes_do_not_matter(void **state) {
+    (void)state;
+    team_run t = { .shots = SHOTS };
+    size_t known = 0;
+    begin_other_indexing();
+    turned = 2;
+    for (int passes = 0; passes < 4; passes += 3) {
+        settings.joint.passes = passes;
+        db_context_set_threads(context, 1);
+        db_fit_shots_result *alone = run(SHOTS);
+        db_context_set_threads(context, 0);
+        made_up_team_run(TEAM, 1, work, &t, NULL);
+        for (int r = 0; r < TEAM; r++) assert_non_null(t.result[r]);
+        same_amplitudes(alone, t.result[0]);
+        assert_int_equal(alone->used, SHOTS - 1);
+        for (int r = 0; r < TEAM; r++) { /* the models that processes have */
+            for (size_t s = 0; s < SHOTS; s++) {
+                const db_crystal *const crystal = &t.result[r]->shot[s].model.crystal;
+                if (!(t.result[r]->shot[s].model.oversample > 0)) continue;
+                known++;
+                assert_memory_equal(crystal->orientation, alone->shot[s].model.crystal.orientation,
+                                    sizeof crystal->orientation);
+            }
+            db_fit_shots_result_destroy(&t.result[r]);
+        }
+        db_fit_shots_result_destroy(&alone);
+    }
+    assert_int_equal(known, 2 * (SHOTS - 1));
+    end_other_indexing();
 }
 
 /* A shot's objective at given intensities, some of them negative: slopes and mixed derivatives by
@@ -455,10 +559,9 @@ static void slopes_agree_with_differences(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slopes_agree_with_differences),
-        cmocka_unit_test(intensities_come_back),
-        cmocka_unit_test(shots_are_indexed_one_way),
-        cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(slopes_agree_with_differences), cmocka_unit_test(intensities_come_back),
+        cmocka_unit_test(shots_are_indexed_one_way),     cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(processes_do_not_matter),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
