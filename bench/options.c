@@ -34,7 +34,7 @@ static const db_flag flags[] = {
       .help = "default 2; 0: all processors" },
     { .name = "--isa", .arguments = "auto|sse2|avx2|avx512", DB_ONE(TEXT), DB_TO(isa),
       .help = "instruction set; default DUALBRAGG_ISA, else the best one" },
-    { .name = "--device", .arguments = "cpu|cuda|cuda:N|cuda:local|auto", DB_ONE(TEXT), DB_TO(device),
+    { .name = "--device", .arguments = DB_DEVICE_NAMES, DB_ONE(TEXT), DB_TO(device),
       .help = "where to compute; default DUALBRAGG_DEVICE, else cpu" },
     { .name = "--quick", DB_SETS(quick, 1),
       .help = "sizes 256,512 and 2 rounds, where not given, and smaller images of the loads: a trial, not a measurement" },

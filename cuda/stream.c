@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* A box holds no more than this; larger arrays are copied from where they are, which may wait. */
+/* A box holds no more than this; larger arrays are copied from where they are, and waited for. */
 static const size_t MOST_BOX_BYTES = (size_t)32 << 20;
 
 /* Work on the new stream waits for what has been begun on the old one. */
@@ -97,9 +97,11 @@ db_status db_cuda_send(db_context *context, db_device_plan *plan, void *to, cons
         box->used += room;
         from = copy;
     }
-    return db_cuda_status(context, plan->number,
-                          cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, plan->stream),
-                          what);
+    const int waits = plan->asynchronous && bytes > MOST_BOX_BYTES;
+    DB_CUDA_TRY(context, plan->number,
+                cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, plan->stream), what);
+    return waits ? db_cuda_status(context, plan->number, cudaStreamSynchronize(plan->stream), what)
+                 : DB_OK;
 }
 
 db_status db_cuda_box_close(db_context *context, db_device_plan *plan) {

@@ -51,8 +51,6 @@ class _Planned:
         self.precision = self._choose(experiment, precision)
         self._create(experiment)
         self._stream = None
-        kind, _, number = self.device.partition(":")
-        self._place = (memory.CUDA, int(number)) if kind == "cuda" else (memory.CPU, 0)
         self._box = math.prod(experiment._c.structure_factors.extent)
         plans.add(self)
 
@@ -113,6 +111,12 @@ class _Planned:
     def device(self):
         """Where the plan runs: "cpu", "cuda:0"."""
         return text(lib.db_plan_device(self._plan))
+
+    @property
+    def _place(self):
+        """DLPack's kind and number of the device: of a plan with "auto" it may change."""
+        kind, _, number = self.device.partition(":")
+        return (memory.CUDA, int(number)) if kind == "cuda" else (memory.CPU, 0)
 
     def empty(self, count=None):
         """Room for an image, or for so many, in the memory of the plan's device: a DeviceArray, for `out`,

@@ -3,6 +3,7 @@ Without a GPU on the stand-in of tests/cuda, whose memory the processor cannot r
 
 import gc
 import unittest
+import unittest.mock
 
 import numpy
 
@@ -177,6 +178,15 @@ class Device(unittest.TestCase):
         self.assertEqual(plan.device_note, "")
         plan.vjp_all(image)
         self.assertEqual(plan.device_note, "sums by structure factors")
+
+    def test_a_plan_that_has_moved_is_on_the_processor(self):
+        own, plan = plans()
+        room = plan.empty()
+        with unittest.mock.patch.object(type(plan), "device", "cpu"):  # with "auto", once a GPU has failed
+            self.assertEqual(plan.empty().__dlpack_device__(), (memory.CPU, 0))
+            with self.assertRaisesRegex(dualbragg.UsageError, "out: expected memory of the processor, found"):
+                plan.forward(room)
+            numpy.testing.assert_allclose(plan.forward(), own.forward(), **TOLERANCE)
 
     def test_what_does_not_fit_is_refused(self):
         own, plan = plans()

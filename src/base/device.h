@@ -26,6 +26,7 @@ typedef struct db_device {
     int number;
     int automatic; /* 1: what the device cannot do is done by the processor */
     int local;     /* 1: the number is that of this process on its machine */
+    int left; /* 1: the processor took over from one that failed, whose memory may still be about */
     char name[DB_DEVICE_NAME_SIZE], model[DB_DEVICE_MODEL_SIZE], note[DB_DEVICE_NOTE_SIZE];
 } db_device;
 

@@ -1,6 +1,9 @@
 /* A plan on a device: what the backend is handed, and when. */
 #include "engine/device_plan.h"
 
+#include "base/growth.h"
+#include "base/host_memory.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,6 +118,7 @@ void db_device_leave(db_context *context, db_status why) {
     context->message[0] = 0;
     if (why != DB_ERROR_DEVICE) return;
     device->backend = NULL;
+    device->left = 1;
     device->model[0] = 0;
     snprintf(device->name, sizeof device->name, "cpu");
 }
@@ -179,9 +183,28 @@ db_status db_device_ask(db_context *context, const db_device *device, const void
         device->name);
 }
 
+db_status db_device_check_left(db_context *context, const db_device *device, const void *memory) {
+    if (!device->left || !memory || db_host_reads(memory) == 1) return DB_OK;
+    return db_fail(context, DB_ERROR_DEVICE,
+                   "expected memory of the host, since the processor took over from a device that "
+                   "failed (%.300s); found memory that it cannot read",
+                   device->note);
+}
+
 db_status db_device_has(const db_plan *plan, const void *memory, int *has) {
     *has = 0;
-    return plan->device_part ? db_device_ask(plan->context, &plan->device, memory, has) : DB_OK;
+    return plan->device_part ? db_device_ask(plan->context, &plan->device, memory, has)
+                             : db_device_check_left(plan->context, &plan->device, memory);
+}
+
+db_status db_device_check_job(const db_plan *plan, const db_kernel_job *job, size_t derivatives) {
+    const void *const memory[] = { job->image, job->data, job->weight, job->cotangent };
+    if (!plan->device.left) return DB_OK;
+    for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
+        DB_TRY(db_device_check_left(plan->context, &plan->device, memory[i]));
+    for (size_t k = 0; k < derivatives; k++)
+        DB_TRY(db_device_check_left(plan->context, &plan->device, job->derivative[k]));
+    return DB_OK;
 }
 
 /* Whether the processor can do what the device fails at: with "auto", if no memory of the call's is the
@@ -206,6 +229,8 @@ static db_status may_move(const db_plan *plan, const db_kernel_job *job, size_t 
 
 static void move_to_processor(db_plan *plan, db_status why) {
     db_device_leave(plan->context, why);
+    memcpy(plan->device.note, plan->context->device.note, sizeof plan->device.note);
+    plan->device.left = 1;
     db_plan_detach_device(plan);
 }
 
@@ -320,12 +345,34 @@ db_status db_plan_wait(db_plan *plan) {
 
 /* Memory */
 
+/* Of plans whose device has been left it is ordinary memory, which is remembered: other pieces are the
+ * device's still. */
+static db_status create_ordinary(db_plan *plan, size_t bytes, void **memory) {
+    DB_GROW(plan->context, plan->ordinary, plan->ordinary_room, plan->ordinary_count + 1,
+            "memory of a plan");
+    *memory = malloc(bytes);
+    if (!*memory) return db_fail_memory(plan->context, "an image");
+    plan->ordinary[plan->ordinary_count++] = *memory;
+    return DB_OK;
+}
+
+static int is_ordinary(db_plan *plan, const void *memory) {
+    for (size_t i = 0; i < plan->ordinary_count; i++)
+        if (plan->ordinary[i] == memory) {
+            plan->ordinary[i] = plan->ordinary[--plan->ordinary_count];
+            return 1;
+        }
+    return !plan->device.backend;
+}
+
 db_status db_plan_memory_create(db_plan *plan, db_memory kind, size_t bytes, void **memory) {
     const db_device_backend *backend = plan->device.backend;
+    *memory = NULL;
+    if (!bytes) bytes = 1;
+    if (plan->device.left) return create_ordinary(plan, bytes, memory);
     if (!plan->device_part) kind = DB_MEMORY_HOST; /* the processor works with it */
-    *memory = backend
-                  ? backend->operations->memory_create(plan->device.number, kind, bytes ? bytes : 1)
-                  : malloc(bytes ? bytes : 1);
+    *memory = backend ? backend->operations->memory_create(plan->device.number, kind, bytes)
+                      : malloc(bytes);
     if (*memory) return DB_OK;
     return db_fail(plan->context, DB_ERROR_MEMORY, "out of memory for %zu bytes %s %s", bytes,
                    kind == DB_MEMORY_DEVICE ? "of device" : "of the host for device",
@@ -337,9 +384,11 @@ static db_status copy(db_plan *plan, void *to, const void *from, size_t bytes) {
     if (!bytes) return DB_OK;
     /* what is under way may write or read it */
     if (plan->stream_use != DB_STREAM_OWN) DB_TRY(db_plan_wait(plan));
-    if (backend)
+    if (backend && !(plan->device.left && db_host_reads(to) == 1 && db_host_reads(from) == 1))
         return backend->operations->memory_copy(plan->context, plan->device.number, to, from,
                                                 bytes);
+    DB_TRY(db_device_check_left(plan->context, &plan->device, to));
+    DB_TRY(db_device_check_left(plan->context, &plan->device, from));
     memcpy(to, from, bytes);
     return DB_OK;
 }
@@ -354,9 +403,9 @@ db_status db_plan_memory_read(db_plan *plan, const void *memory, void *to, size_
 
 void db_plan_memory_destroy(db_plan *plan, void **memory) {
     if (!memory || !*memory) return;
-    if (plan->device.backend)
-        plan->device.backend->operations->memory_destroy(plan->device.number, *memory);
-    else
+    if (is_ordinary(plan, *memory))
         free(*memory);
+    else
+        plan->device.backend->operations->memory_destroy(plan->device.number, *memory);
     *memory = NULL;
 }

@@ -128,9 +128,14 @@ db_status db_device_tangent(db_plan *plan, const db_kernel_job *job, int *done);
 db_status db_device_variant(db_plan *plan, const db_kernel_job *job, int *done);
 
 /* *has is 1 where the host cannot read or write it. DB_ERROR_DEVICE where the device cannot be asked any
- * more. */
+ * more, or has been left to the processor, which cannot use its memory. */
 db_status db_device_has(const db_plan *plan, const void *memory, int *has);
 db_status db_device_ask(db_context *context, const db_device *device, const void *memory, int *has);
+
+/* DB_ERROR_DEVICE for memory that the processor cannot read, where it took over from a device that
+ * failed. Of a job: all images and data that it is about, and so many of its derivative images. */
+db_status db_device_check_left(db_context *context, const db_device *device, const void *memory);
+db_status db_device_check_job(const db_plan *plan, const db_kernel_job *job, size_t derivatives);
 
 /* to += from, or = where `copy`, of images; `to` is in the device's memory. version: of an image that
  * stays the same from call to call, else 0. */

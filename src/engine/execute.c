@@ -136,6 +136,8 @@ static db_status render(db_plan *plan, db_kernel_kind kind) {
         const db_status status = db_device_render(plan, kind, &done);
         if (done) return status;
     }
+    DB_TRY(db_device_check_job(plan, &plan->job,
+                               db_device_has_slopes(kind) ? plan->parameter_count : 0));
     const db_execution x = { .plan = plan,
                              .job = &plan->job,
                              .kernel = plan->experiment.reference.on

@@ -371,6 +371,7 @@ void db_plan_destroy(db_plan **plan) {
                             p->contraction,
                             p->position,
                             p->derivative,
+                            p->ordinary,
                             p->room,
                             p };
     *plan = NULL;

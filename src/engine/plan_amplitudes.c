@@ -319,6 +319,7 @@ static db_status render_variant(db_plan *plan, const db_kernel_job *job, db_kern
         const db_status status = db_device_variant(plan, job, &done);
         if (done) return status;
     }
+    DB_TRY(db_device_check_job(plan, job, 0));
     return render_on_processor(plan, job, kind);
 }
 

@@ -191,6 +191,22 @@ static void clear_sums(const db_plan_batch *b, const batch_call *call) {
     if (call->sums->default_F) *call->sums->default_F = 0;
 }
 
+/* Of workers no one asks, which know of no device. */
+static db_status check_memory(const db_plan_batch *b, const batch_call *call) {
+    const void *const *const lists[] = { (const void *const *)call->images,
+                                         (const void *const *)call->tangents, call->cotangents,
+                                         call->data, call->weights };
+    const db_device *const device = &b->plan->device;
+    if (!device->left) return DB_OK;
+    for (size_t s = 0; s < call->count; s++) {
+        for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+            if (lists[i]) DB_TRY(db_device_check_left(b->context, device, lists[i][s]));
+        if (call->vectors)
+            DB_TRY(db_device_check_left(b->context, device, call->vectors[s].background));
+    }
+    return DB_OK;
+}
+
 static db_status run_batch(db_plan_batch *b, const batch_call *call) {
     const int threads = db_plan_on_device(b->plan) ? 1 : db_threads(b->context);
     const size_t at_once = (size_t)threads,
@@ -201,6 +217,7 @@ static db_status run_batch(db_plan_batch *b, const batch_call *call) {
         if (!call->shots || !call->shots[i])
             return db_fail(b->context, DB_ERROR_USAGE,
                            "shot %zu: expected an experiment, found NULL", i);
+    DB_TRY(check_memory(b, call));
     DB_TRY(make_room(b, call, whole ? at_once : 1));
     if (whole) DB_TRY(need_workers(b, threads));
     clear_sums(b, call);

@@ -67,6 +67,8 @@ struct db_plan {
 
     db_device device;                   /* chosen by the context at creation */
     struct db_device_plan *device_part; /* NULL: the processor does it */
+    void **ordinary; /* pieces of memory that were handed out after the device was left */
+    size_t ordinary_count, ordinary_room;
     db_stream_use stream_use;
     unsigned long table_version; /* counts the fillings of the table */
     /* and those of the spots and their slopes */

@@ -147,6 +147,7 @@ static db_status sum_products(db_plan *plan, const db_kernel_job *job) {
         const db_status status = db_device_normal(plan, job, plan->normal->sums, &done);
         if (done) return status;
     }
+    DB_TRY(db_device_check_job(plan, job, 0));
     return sum_on_processor(plan, job, plan->normal->size);
 }
 
@@ -319,11 +320,12 @@ db_status db_plan_vjp_sums(db_plan *plan, const void *cotangent, void *image, do
         const db_status status = vjp_on_device(plan, cotangent, image, gradient, &done);
         if (done) return status;
     }
-    DB_TRY(db_plan_check_cotangent(plan, cotangent));
     const db_normal *normal = plan->normal;
     db_kernel_job job = basis_job(plan);
     job.image = image;
     job.cotangent = cotangent;
+    DB_TRY(db_device_check_job(plan, &job, 0));
+    DB_TRY(db_plan_check_cotangent(plan, cotangent));
     if (by_spot) {
         DB_TRY(spot_products_create(plan, by_spot));
         job.spots.by_amplitude = *by_spot;

@@ -130,6 +130,7 @@ static db_status render_tangent(db_plan *plan, const db_kernel_job *job) {
         const db_status status = db_device_tangent(plan, job, &done);
         if (done) return status;
     }
+    DB_TRY(db_device_check_job(plan, job, 1));
     const db_execution x = { .plan = plan,
                              .job = job,
                              .kernel = db_kernel_instance(plan->context->isa, plan->precision,

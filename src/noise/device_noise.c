@@ -10,7 +10,7 @@
 static db_status in_device_memory(db_context *context, const void *memory, int *there) {
     *there = 0;
     return context->device.backend ? db_device_ask(context, &context->device, memory, there)
-                                   : DB_OK;
+                                   : db_device_check_left(context, &context->device, memory);
 }
 
 static size_t pixels_of(const db_noise_frame *f) {

@@ -5,6 +5,8 @@
 #include "two_contexts.h"
 #include "takes_all.h"
 
+#include <dualbragg/batch.h>
+#include <dualbragg/noise.h>
 #include <dualbragg/normal.h>
 #include <dualbragg/products.h>
 
@@ -410,6 +412,156 @@ static void an_image_on_the_device_keeps_its_product_there(void **state) {
     while (expect_no_move(calls, &errors)) calls++;
     assert_true(errors > 6);
 }
+
+/* A plan of "auto" whose device fails at its first image, in the host's memory. */
+static both moved_plans(cudaError_t failure, picture *there) {
+    float pixels[PIXELS] = { 0 };
+    both b = plans_on("auto", failure);
+    *there = picture_of(&b, 1, pixels);
+    stand_in.calls_until_failure = 3;
+    assert_int_equal(db_plan_forward(b.device, pixels), DB_OK);
+    assert_string_equal(db_plan_device(b.device), "cpu");
+    return b;
+}
+
+static void expect_refusal(db_status status) {
+    if (status != DB_ERROR_DEVICE) print_error("status %d\n", (int)status);
+    assert_int_equal(status, DB_ERROR_DEVICE);
+    assert_non_null(strstr(db_context_message(device), "expected memory of the host"));
+    assert_non_null(strstr(db_context_message(device), "cuda:0: "));
+}
+
+static void expect_batch_to_refuse(void *there) {
+    float pixels[PIXELS];
+    const db_experiment *const shots[] = { &experiment, &experiment };
+    void *const images[] = { pixels, there };
+    const db_experiment *const *const given = shots;
+    db_plan_batch *batch;
+    assert_int_equal(db_context_set_threads(device, 2), DB_OK);
+    assert_int_equal(db_plan_batch_create(device, &experiment, NULL, &batch), DB_OK);
+    expect_refusal(db_plan_batch_forward(batch, given, 2, images));
+    db_plan_batch_destroy(&batch);
+}
+
+static void expect_noise_to_refuse(float *there) {
+#if defined(DB_HAVE_RANDOM123)
+    static int32_t number[PIXELS];
+    const db_noise_options options = DB_NOISE_OPTIONS_INIT;
+    const db_noise_frame frame = {
+        .fast_pixels = FAST, .slow_pixels = SLOW, .expected = there, .number = number
+    };
+    expect_refusal(db_noise_apply(device, &options, &frame, NULL));
+#else
+    (void)there;
+#endif
+}
+
+/* The processor has taken over, and images are still in the device's memory, which it cannot reach. */
+static void expect_refusals(const both *b, void *there) {
+    static float pixels[PIXELS], other[PIXELS];
+    static double amplitudes[ENTRIES];
+    void *derivatives[SOME];
+    double chi2, sums[SOME] = { 0 }, curvature[SOME * SOME];
+    db_plan *const plan = b->device;
+    db_plan_vector v = DB_PLAN_VECTOR_INIT;
+    for (int k = 0; k < SOME; k++) derivatives[k] = k == SOME - 1 ? there : other;
+    expect_refusal(db_plan_forward(plan, there));
+    expect_refusal(db_plan_gradient(plan, pixels, derivatives));
+    expect_refusal(db_plan_normal(plan, there, NULL, &chi2, sums, curvature));
+    expect_refusal(db_plan_normal(plan, pixels, there, &chi2, sums, curvature));
+    expect_refusal(db_plan_vjp(plan, there, NULL, sums));
+    expect_refusal(db_plan_vjp(plan, pixels, there, sums));
+    expect_refusal(db_plan_jvp(plan, sums, there, pixels));
+    expect_refusal(db_plan_jvp(plan, sums, pixels, there));
+    expect_refusal(db_plan_set_background(plan, there));
+    v.background = there;
+    expect_refusal(db_plan_vjp_all(plan, pixels, NULL, &v));
+    expect_refusal(db_plan_jvp_all(plan, &v, pixels, other));
+    v.background = other;
+    expect_refusal(db_plan_vjp_all(plan, there, NULL, &v));
+    expect_refusal(db_plan_jvp_all(plan, &v, pixels, there));
+    v.background = NULL;
+    v.amplitudes = amplitudes;
+    expect_refusal(db_plan_vjp_all(plan, there, NULL, &v));
+    expect_refusal(db_plan_jvp_all(plan, &v, pixels, there));
+    /* a forward image after derivatives that are gone */
+    for (int k = 0; k < SOME; k++) derivatives[k] = malloc((size_t)1 << 20);
+    assert_int_equal(db_plan_gradient(plan, pixels, derivatives), DB_OK);
+    for (int k = 0; k < SOME; k++) free(derivatives[k]);
+    assert_int_equal(db_plan_forward(plan, pixels), DB_OK);
+}
+
+/* What is created now is ordinary; what was created before goes to where it came from. */
+static void expect_ordinary_memory(const both *b) {
+    static float expected[PIXELS], found[PIXELS];
+    void *memory[2];
+    assert_int_equal(db_plan_forward(b->processor, expected), DB_OK);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(db_plan_memory_create(b->device, i ? DB_MEMORY_DEVICE : DB_MEMORY_HOST,
+                                               sizeof found, &memory[i]),
+                         DB_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(db_plan_memory_write(b->device, memory[i], found, sizeof found), DB_OK);
+        assert_int_equal(db_plan_forward(b->device, memory[i]), DB_OK);
+        assert_int_equal(db_plan_memory_read(b->device, memory[i], found, sizeof found), DB_OK);
+        assert_memory_equal(found, expected, sizeof found);
+        db_plan_memory_destroy(b->device, &memory[i]);
+    }
+}
+
+static void a_plan_that_has_moved_leaves_the_devices_memory_alone(void **state) {
+    (void)state;
+    float pixels[PIXELS];
+    for (int final = 0; final < 2; final++) {
+        picture p;
+        both b = moved_plans(final ? cudaErrorIllegalAddress : cudaErrorLaunchOutOfResources, &p);
+        expect_refusals(&b, p.memory);
+        expect_batch_to_refuse(p.memory);
+        expect_noise_to_refuse(p.memory);
+        expect_ordinary_memory(&b);
+        both later = plans_of(DB_FLOAT32, DB_PRECISION_DOUBLE, 0);
+        assert_string_equal(db_plan_device(later.device), "cpu");
+        expect_refusals(&later, p.memory);
+        destroy(&later);
+        assert_int_equal(db_plan_memory_read(b.device, p.memory, pixels, sizeof pixels),
+                         final ? DB_ERROR_DEVICE : DB_OK);
+        machine_reset();
+        take(&b, &p, pixels);
+        destroy(&b);
+    }
+}
+
+/* An image of the host's memory moves the plan, and the tangent is in the device's. 0: no call failed */
+static int expect_no_half_way(long calls, int parts, long *refusals) {
+    float pixels[PIXELS] = { 0 };
+    static double amplitudes[ENTRIES];
+    double parameters[SOME] = { 0.1 };
+    db_plan_vector direction = DB_PLAN_VECTOR_INIT;
+    both b = plans_on("auto", cudaSuccess);
+    picture p = picture_of(&b, 1, pixels);
+    amplitudes[100] = 1;
+    if (parts & 1) direction.parameters = parameters;
+    if (parts & 2) direction.amplitudes = amplitudes;
+    if (parts & 4) direction.background = pixels;
+    stand_in.calls_until_failure = calls;
+    const db_status status = db_plan_jvp_all(b.device, &direction, pixels, p.memory);
+    const int failed = stand_in.calls_until_failure < 0;
+    if (status == DB_OK) assert_string_equal(db_plan_device(b.device), "cuda:0");
+    assert_true(status == DB_OK || status == DB_ERROR_DEVICE || status == DB_ERROR_MEMORY);
+    *refusals += status != DB_OK && strcmp(db_plan_device(b.device), "cpu") == 0;
+    machine_reset();
+    take(&b, &p, pixels);
+    destroy(&b);
+    return failed;
+}
+
+static void a_tangent_on_the_device_is_not_for_the_processor(void **state) {
+    (void)state;
+    long refusals = 0;
+    for (int parts = 1; parts < 8; parts++)
+        for (long calls = 0; expect_no_half_way(calls, parts, &refusals);) calls++;
+    assert_true(refusals > 6);
+}
 #endif
 
 int main(void) {
@@ -423,6 +575,8 @@ int main(void) {
 #if !defined(DB_ON_GPU)
         TEST(memory_of_a_lost_device_is_left_alone),
         TEST(an_image_on_the_device_keeps_its_product_there),
+        TEST(a_plan_that_has_moved_leaves_the_devices_memory_alone),
+        TEST(a_tangent_on_the_device_is_not_for_the_processor),
 #endif
     };
     machine_find();

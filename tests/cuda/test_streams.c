@@ -256,6 +256,35 @@ static void what_is_copied_may_change(void **state) {
     db_plan_destroy(&plan);
 }
 
+/* A background in locked memory that no box holds: the call waits until it has been copied. */
+static void what_is_large_is_copied_before_the_call_returns(void **state) {
+    (void)state;
+    enum { BOX = 10, FIRST = 9 << 20, ALL = FIRST + BOX }; /* 36 MB with the gap */
+    static const db_region region = { 0, 0, 0, BOX, 1, FIRST, BOX };
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    db_plan *plan;
+    db_plan_vector direction = DB_PLAN_VECTOR_INIT;
+    void *image, *tangent, *background;
+    static float found[ALL];
+    options.regions = &region;
+    options.region_count = 1;
+    assert_int_equal(db_plan_create(device, &experiment, &options, &plan), DB_OK);
+    assert_int_equal(db_plan_memory_create(plan, DB_MEMORY_DEVICE, sizeof found, &image), DB_OK);
+    assert_int_equal(db_plan_memory_create(plan, DB_MEMORY_DEVICE, sizeof found, &tangent), DB_OK);
+    assert_int_equal(db_plan_memory_create(plan, DB_MEMORY_HOST, sizeof found, &background), DB_OK);
+    assert_int_equal(db_plan_set_stream(plan, DB_STREAM_ASYNCHRONOUS, stream), DB_OK);
+    for (int i = 0; i < ALL; i++) ((float *)background)[i] = (float)(i - FIRST);
+    direction.background = background;
+    assert_int_equal(db_plan_jvp_all(plan, &direction, image, tangent), DB_OK);
+    for (int i = 0; i < ALL; i++) ((float *)background)[i] = -1;
+    assert_int_equal(db_plan_memory_read(plan, tangent, found, sizeof found), DB_OK);
+    for (int i = 0; i < BOX; i++) assert_true(found[FIRST + i] == (float)i);
+    db_plan_memory_destroy(plan, &image);
+    db_plan_memory_destroy(plan, &tangent);
+    db_plan_memory_destroy(plan, &background);
+    db_plan_destroy(&plan);
+}
+
 static void batches_do_not_wait(void **state) {
     (void)state;
     enum { SHOTS = 3 };
@@ -390,6 +419,7 @@ int main(void) {
         TEST(streams_may_change),
         TEST(a_plan_may_go_while_it_works),
         TEST(what_is_copied_may_change),
+        TEST(what_is_large_is_copied_before_the_call_returns),
         TEST(batches_do_not_wait),
         TEST(what_has_no_stream_says_so),
 #if !defined(DB_ON_GPU)

@@ -25,7 +25,7 @@ extern "C" {
  *   "auto"             such a device if there is one, else the processor. A plan that does not fit
  *                      there, asks for what the device cannot do, or is predicted to be sooner done by
  *                      the processor, with results in ordinary memory, runs there; all do once the
- *                      device has failed
+ *                      device has failed. Memory of the device is then refused (DB_ERROR_DEVICE)
  *
  * The environment variable DUALBRAGG_DEVICE sets the default. Errors, which leave the choice as it
  * was: DB_ERROR_USAGE for a text that is not a device's name; DB_ERROR_DEVICE if the program has no
