@@ -152,6 +152,7 @@ db_spot_reach db_spot_largest_reach(const db_spot_bounds *b, double wavelength) 
             b->growing * (step * step - 1) * rho * rho / (wavelength * wavelength);
         db_spot_bounds wider = *b;
         wider.constant += square;
+        wider.turn *= step;
         const db_spot_reach r = spot_reach_of_double_0(&wider, rho, wavelength, 0);
         if (r.across > 2) { /* no longer nodes are in doubt: |s0 + r| differs by |r| from |s0| */
             const double most = fmin(longest, step * rho);

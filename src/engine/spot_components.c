@@ -51,14 +51,14 @@ static passage_moments moments_of_passage(const double c[3], const double p[3], 
     return (passage_moments){ most + log(0.5 * step * sum), mean, square / sum };
 }
 
-/* Photons per pixel and unit of a spot's intensity, at a pixel. */
-static double pixel_factor(const db_plan *plan, const db_spot_name *name, const double pixel[2]) {
+/* Photons per pixel and unit of a spot's intensity, where it is. */
+static double pixel_factor(const db_plan *plan, const db_spot *spot) {
     const db_experiment *e = &plan->experiment;
-    const db_source_interface *source = &plan->plain.source[name->source];
-    const db_panel *panel = &e->detector.panels[name->panel];
-    const site_double_0 s =
-        site_at_double_0(e, &plan->plain, name->panel, 0, 1e-3 * panel->pixel_size[0] * pixel[0],
-                         1e-3 * panel->pixel_size[1] * pixel[1]);
+    const db_source_interface *source = &plan->plain.source[spot->source];
+    const db_panel *panel = &e->detector.panels[spot->panel];
+    const site_double_0 s = site_at_double_0(e, &plan->plain, spot->panel, 0,
+                                             1e-3 * panel->pixel_size[0] * spot->position[0],
+                                             1e-3 * panel->pixel_size[1] * spot->position[1]);
     const db_number square =
         v3_square_double_0(scattering_vector_double_0(s.d, source->kappa, source->s0));
     return plan->plain.scale.v * e->oversample * e->oversample * s.omega.v * s.capture.v *
@@ -103,6 +103,7 @@ static db_spot_component component_of(const db_plan *plan, const db_spot_options
     const int crosses = name->passage.moves && name->passage.at_kind == SPOT_CROSSING;
     const double distance = crosses ? 0 : f->distance;
     db_spot_component k = { .spot = { .panel = name->panel, .source = name->source },
+                            .moves = name->passage.moves,
                             .leaves = f->leaves };
     db_spot *const spot = &k.spot;
     memcpy(spot->hkl, name->hkl, sizeof spot->hkl);
@@ -110,8 +111,7 @@ static db_spot_component component_of(const db_plan *plan, const db_spot_options
     spot->excitation = distance / f->width;
     spot->turn = distance / fmax(f->arm, 1e-9) / DEGREE;
     spot->width = f->width / fmax(f->arm, 1e-9) / DEGREE;
-    spot->recorded =
-        name->passage.moves ? f->recorded : exp(-0.5 * spot->excitation * spot->excitation);
+    spot->recorded = f->recorded;
     spot->angle = name->passage.at / DEGREE + f->angle;
     k.listed = fabs(distance) <=
                options->most_excitation * f->width + options->most_turn * DEGREE * f->arm;
@@ -127,11 +127,18 @@ static db_spot_component component_of(const db_plan *plan, const db_spot_options
         }
     }
     k.seen = 1;
+    k.is_wrong = isnan(f->bright) != 0;
     if (photons)
-        k.log_photons = log(fabs(f->bright) * pixel_factor(plan, name, spot->position)) +
-                        0.5 * log(f->still[0] * f->still[1] - f->still[2] * f->still[2]) +
-                        log(ROOT_TWO_PI) * 2 + f->exponent;
+        k.log_photons = log(fabs(f->bright) * ROOT_TWO_PI * ROOT_TWO_PI *
+                            sqrt(f->still[0] * f->still[1] - f->still[2] * f->still[2])) +
+                        f->exponent;
     return k;
+}
+
+void db_spot_component_complete(const db_plan *plan, int photons, db_spot_component *k) {
+    db_spot *const spot = &k->spot;
+    if (!k->moves) spot->recorded = exp(-0.5 * spot->excitation * spot->excitation);
+    if (photons) k->log_photons += log(pixel_factor(plan, spot));
 }
 
 /* Of a spot that moves, or whose node is at an angle of the rotation. */

@@ -6,51 +6,82 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_index(const db_spot_component *a, const db_spot_component *b) {
+/* What components are sorted by: those of one spot come one after the other, by angle and number of
+ * the source. */
+typedef struct {
+    int hkl[3];
+    uint32_t place; /* twice the panel, and whether the spot leaves the sphere */
+    double angle;
+    uint32_t source;
+    uint32_t number; /* of the component */
+} component_key;
+
+static int compare_index(const component_key *a, const component_key *b) {
     for (int i = 0; i < 3; i++)
-        if (a->spot.hkl[i] != b->spot.hkl[i]) return a->spot.hkl[i] < b->spot.hkl[i] ? -1 : 1;
-    if (a->spot.panel != b->spot.panel) return a->spot.panel < b->spot.panel ? -1 : 1;
-    return a->leaves - b->leaves;
+        if (a->hkl[i] != b->hkl[i]) return a->hkl[i] < b->hkl[i] ? -1 : 1;
+    return (a->place > b->place) - (a->place < b->place);
 }
 
-/* Those of one spot one after the other, by angle and number of the source. */
 static int compare(const void *first, const void *second) {
-    const db_spot_component *const a = first;
-    const db_spot_component *const b = second;
+    const component_key *const a = first;
+    const component_key *const b = second;
     const int index = compare_index(a, b);
     if (index) return index;
-    if (a->spot.angle != b->spot.angle) return a->spot.angle < b->spot.angle ? -1 : 1;
-    if (a->spot.source != b->spot.source) return a->spot.source < b->spot.source ? -1 : 1;
-    return a->log_photons > b->log_photons ? -1 : a->log_photons < b->log_photons;
+    if (a->angle != b->angle) return a->angle < b->angle ? -1 : 1;
+    if (a->source != b->source) return a->source < b->source ? -1 : 1;
+    return (a->number > b->number) - (a->number < b->number);
 }
 
-/* Of components of one spot: moments of their sum. The best excited of them says how well it is. */
-static db_spot_component merged(const db_spot_component *part, size_t count) {
-    db_spot_component sum = part[0];
+static component_key key_of(const db_spot_component *k, size_t number) {
+    const db_spot *const spot = &k->spot;
+    return (component_key){ { spot->hkl[0], spot->hkl[1], spot->hkl[2] },
+                            2 * (uint32_t)spot->panel + (uint32_t)k->leaves,
+                            spot->angle,
+                            (uint32_t)spot->source,
+                            (uint32_t)number };
+}
+
+/* Of log_photons: a component that is so much fainter than another does not count beside it. Before the
+ * factors of their pixels are known, which are never so different. */
+static const double NOTHING = 80;
+
+/* Of components of one spot, all of which are seen: moments of their sum. The best excited of them says
+ * how well it is. */
+static db_spot_component merged(const db_plan *plan, int photons, db_spot_component *const *part,
+                                size_t count) {
+    db_spot_component sum = *part[0];
     if (count == 1) {
-        sum.spot.photons = exp(sum.log_photons);
+        db_spot_component_complete(plan, photons, &sum);
+        sum.spot.photons = photons ? exp(sum.log_photons) : (double)NAN;
         return sum;
     }
-    double whole = 0, strongest = -INFINITY, nearest = INFINITY;
+    double whole = 0, most = -INFINITY, strongest = -INFINITY, nearest = INFINITY;
+    for (size_t i = 0; i < count; i++) most = fmax(most, part[i]->log_photons);
     for (size_t i = 0; i < count; i++) {
-        if (part[i].log_photons > strongest) {
-            strongest = part[i].log_photons;
-            sum.spot.source = part[i].spot.source;
+        db_spot_component *const one = part[i];
+        if (one->log_photons < most - NOTHING)
+            one->log_photons = -INFINITY;
+        else
+            db_spot_component_complete(plan, 1, one);
+        if (one->log_photons > strongest) {
+            strongest = one->log_photons;
+            sum.spot.source = one->spot.source;
         }
-        if (fabs(part[i].spot.excitation) < nearest) {
-            nearest = fabs(part[i].spot.excitation);
-            sum.spot.excitation = part[i].spot.excitation;
-            sum.spot.turn = part[i].spot.turn;
-            sum.spot.width = part[i].spot.width;
+        if (fabs(one->spot.excitation) < nearest) {
+            nearest = fabs(one->spot.excitation);
+            sum.spot.excitation = one->spot.excitation;
+            sum.spot.turn = one->spot.turn;
+            sum.spot.width = one->spot.width;
         }
-        sum.listed |= part[i].listed;
+        sum.listed |= one->listed;
     }
     double *const to = sum.spot.position;
     double *const v = sum.spot.covariance;
     to[0] = to[1] = v[0] = v[1] = v[2] = sum.spot.recorded = sum.spot.angle = 0;
     for (size_t i = 0; i < count; i++) {
-        const double w = exp(part[i].log_photons - strongest);
-        const db_spot *const one = &part[i].spot;
+        const db_spot *const one = &part[i]->spot;
+        const double w = part[i]->weight = exp(part[i]->log_photons - strongest);
+        if (w == 0) continue;
         whole += w;
         for (int a = 0; a < 2; a++) to[a] += w * one->position[a];
         sum.spot.recorded += w * one->recorded;
@@ -60,57 +91,53 @@ static db_spot_component merged(const db_spot_component *part, size_t count) {
     sum.spot.recorded /= whole;
     sum.spot.angle /= whole;
     for (size_t i = 0; i < count; i++) {
-        const double w = exp(part[i].log_photons - strongest) / whole;
-        const db_spot *const one = &part[i].spot;
+        const db_spot *const one = &part[i]->spot;
+        const double w = part[i]->weight / whole;
+        if (w == 0) continue;
         const double off[2] = { one->position[0] - to[0], one->position[1] - to[1] };
         for (int n = 0; n < 3; n++) v[n] += w * (one->covariance[n] + off[n == 1] * off[n != 0]);
     }
-    sum.spot.photons = exp(strongest) * whole;
+    sum.spot.photons = photons ? exp(strongest) * whole : (double)NAN;
     return sum;
 }
 
-static int is_wanted(const db_plan *plan, const db_spot_options *options,
-                     const db_spot_component *k) {
-    const db_panel *panel = &plan->experiment.detector.panels[k->spot.panel];
-    const double *const at = k->spot.position;
-    return k->listed && k->spot.photons >= options->least_photons && at[0] >= 0 &&
-           at[0] < panel->fast_pixels && at[1] >= 0 && at[1] < panel->slow_pixels;
+static int is_on_panel(const db_plan *plan, const db_spot *spot) {
+    const db_panel *panel = &plan->experiment.detector.panels[spot->panel];
+    const double *const at = spot->position;
+    return at[0] >= 0 && at[0] < panel->fast_pixels && at[1] >= 0 && at[1] < panel->slow_pixels;
 }
 
-/* Merges what is sorted; returns the number of spots, which take the places of the first. */
-static size_t merge_all(const db_plan *plan, const db_spot_options *options, db_spot_component *k,
-                        size_t count) {
+/* Merges what is sorted; returns the number of spots. part: room for as many. */
+static size_t merge_all(const db_plan *plan, const db_spot_options *options,
+                        const component_key *key, size_t count, db_spot_component *k,
+                        db_spot_component **part, db_spot *spot) {
     const double half_turn = 180; /* later passages in the same direction are a whole turn away */
     size_t kept = 0;
     for (size_t i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count; end++)
-            if (compare_index(&k[i], &k[end]) != 0 ||
-                fabs(k[end].spot.angle - k[i].spot.angle) > half_turn)
+        int listed = 0;
+        for (end = i; end < count; end++) {
+            if (compare_index(&key[i], &key[end]) != 0 ||
+                fabs(key[end].angle - key[i].angle) > half_turn)
                 break;
-        const db_spot_component one = merged(k + i, end - i);
-        if (is_wanted(plan, options, &one)) k[kept++] = one;
+            part[end - i] = &k[key[end].number];
+            listed |= part[end - i]->listed;
+        }
+        if (!listed) continue;
+        const db_spot_component one = merged(plan, 1, part, end - i);
+        if (one.spot.photons >= options->least_photons && is_on_panel(plan, &one.spot))
+            spot[kept++] = one.spot;
     }
     return kept;
 }
 
-static int same_but_tail(const db_spot_name *a, const db_spot_name *b) {
-    return memcmp(a->hkl, b->hkl, sizeof a->hkl) == 0 && a->source == b->source &&
-           a->panel == b->panel && a->passage.at == b->passage.at &&
-           a->passage.from == b->passage.from;
-}
-
 static int is_direct_beam(const int hkl[3]) { return !hkl[0] && !hkl[1] && !hkl[2]; }
 
-/* All tails of what the search found of any; returns the number of those that are seen. */
-static size_t all_components(const db_plan *plan, const db_spot_options *options,
-                             db_spot_list *list, db_spot_component *k) {
+/* All tails of what the search found. */
+static void all_components(const db_plan *plan, const db_spot_options *options,
+                           const db_spot_list *list, db_spot_component *k) {
     const size_t tails = (size_t)plan->experiment.spread.tails + 1;
-    size_t names = 0, seen = 0;
-    for (size_t i = 0; i < list->count; i++)
-        if (!is_direct_beam(list->entry[i].name.hkl) &&
-            (!names || !same_but_tail(&list->entry[names - 1].name, &list->entry[i].name)))
-            list->entry[names++] = list->entry[i];
-    const long count = (long)(names * tails), blocks = (count + DB_SPOT_NODES - 1) / DB_SPOT_NODES;
+    const long count = (long)(list->count * tails),
+               blocks = (count + DB_SPOT_NODES - 1) / DB_SPOT_NODES;
 #if defined(_OPENMP)
     const int threads = db_threads_for(plan->context, blocks);
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
@@ -126,26 +153,46 @@ static size_t all_components(const db_plan *plan, const db_spot_options *options
         }
         db_spot_components(plan, options, 1, name, own, k + first);
     }
-    for (size_t i = 0; i < (size_t)count; i++)
-        if (k[i].seen) k[seen++] = k[i];
+}
+
+/* Keys of those that are seen, sorted; returns how many. */
+static size_t sort_components(const db_spot_component *k, size_t count, component_key *key) {
+    size_t seen = 0;
+    for (size_t i = 0; i < count; i++)
+        if (k[i].seen && !is_direct_beam(k[i].spot.hkl)) key[seen++] = key_of(&k[i], i);
+    qsort(key, seen, sizeof *key, compare);
     return seen;
 }
 
-static db_status take(db_plan *plan, const db_spot_options *options, db_spot_list *list,
+static db_status check_components(const db_plan *plan, const db_spot_component *k, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (k[i].is_wrong) return db_spots_refuse_covariance(plan->context, k[i].spot.hkl);
+    return DB_OK;
+}
+
+static db_status take(db_plan *plan, const db_spot_options *options, const db_spot_list *list,
                       db_predicted_spots *predicted) {
-    const size_t most = list->count * ((size_t)plan->experiment.spread.tails + 1);
-    db_spot_component *const k = malloc((most + 1) * sizeof *k);
-    if (!k) return db_fail_memory(plan->context, "the predicted spots");
-    size_t count = all_components(plan, options, list, k);
-    qsort(k, count, sizeof *k, compare);
-    count = merge_all(plan, options, k, count);
-    predicted->spot = malloc((count + 1) * sizeof *predicted->spot);
-    if (predicted->spot) {
-        predicted->count = count;
-        for (size_t i = 0; i < count; i++) predicted->spot[i] = k[i].spot;
+    const size_t count = list->count * ((size_t)plan->experiment.spread.tails + 1);
+    db_spot_component *const k = malloc((count + 1) * sizeof *k);
+    db_spot_component **const part = malloc((count + 1) * sizeof(db_spot_component *));
+    component_key *const key = malloc((count + 1) * sizeof *key);
+    db_status status =
+        k && part && key ? DB_OK : db_fail_memory(plan->context, "the predicted spots");
+    if (status == DB_OK) {
+        all_components(plan, options, list, k);
+        status = check_components(plan, k, count);
+    }
+    if (status == DB_OK) {
+        const size_t seen = sort_components(k, count, key);
+        db_spot *const spot = malloc((seen + 1) * sizeof *spot);
+        if (!spot) status = db_fail_memory(plan->context, "the predicted spots");
+        if (spot) predicted->count = merge_all(plan, options, key, seen, k, part, spot);
+        predicted->spot = spot;
     }
     free(k);
-    return predicted->spot ? DB_OK : db_fail_memory(plan->context, "the predicted spots");
+    free(part);
+    free(key);
+    return status;
 }
 
 static db_status check_options(db_context *context, const db_spot_options *o) {
@@ -176,16 +223,12 @@ static db_status plan_of_a_pixel(db_context *context, const db_experiment *exper
     return db_plan_create_on_processor(context, experiment, &options, plan);
 }
 
-/* The search knows distances in standard deviations alone: with a mosaic that is wider by the turn,
- * s^2 + t^2 instead of s^2, x s + t <= sqrt(x^2 + 1) sqrt(s^2 + t^2). */
-static db_status search_widely(db_context *context, const db_experiment *experiment,
-                               const db_spot_options *options, db_plan **plan, db_spot_list *list) {
-    db_experiment wide = *experiment; /* borrows its lists */
-    wide.spread.mosaic += options->most_turn * options->most_turn;
-    DB_TRY(plan_of_a_pixel(context, &wide, plan));
-    db_spot_bounds bounds = db_spot_bounds_of(*plan);
+/* What may be listed. */
+static db_status search(const db_plan *plan, const db_spot_options *options, db_spot_list *list) {
+    db_spot_bounds bounds = db_spot_bounds_of(plan);
     bounds.largest = options->most_excitation * options->most_excitation + 1;
-    return db_spots_search(*plan, &bounds, NULL, list);
+    bounds.turn = options->most_turn * 0.017453292519943295769;
+    return db_spots_search_names(plan, &bounds, list);
 }
 
 static db_status check_model(db_context *context, const db_experiment *experiment) {
@@ -204,8 +247,8 @@ db_status db_spots_predict(db_context *context, const db_experiment *experiment,
     if (!options) options = &defaults;
     DB_TRY(check_options(context, options));
     DB_TRY(check_model(context, experiment));
-    db_status status = search_widely(context, experiment, options, &plan, &list);
-    if (status == DB_OK) status = db_plan_update(plan, experiment);
+    db_status status = plan_of_a_pixel(context, experiment, &plan);
+    if (status == DB_OK) status = search(plan, options, &list);
     if (status == DB_OK) status = take(plan, options, &list, predicted);
     db_spot_list_clear(&list);
     db_plan_destroy(&plan);
@@ -216,6 +259,7 @@ db_status db_spots_predict(db_context *context, const db_experiment *experiment,
 typedef struct {
     db_spot_name *name; /* components of a block of spots */
     db_spot_component *k;
+    db_spot_component **part; /* of one spot */
 } place_room;
 
 /* Names the components of a spot; returns how many. */
@@ -248,14 +292,12 @@ static void place(const db_plan *plan, int photons, db_spot *spot, size_t count,
                            left < DB_SPOT_NODES ? left : (int)DB_SPOT_NODES, room->k + from);
     }
     for (size_t i = 0; i < count; i++) {
-        db_spot_component *const own = room->k + first[i];
         size_t seen = 0;
-        for (int j = 0; j < first[i + 1] - first[i]; j++)
-            if (own[j].seen) own[seen++] = own[j];
+        for (int j = first[i]; j < first[i + 1]; j++)
+            if (room->k[j].seen) room->part[seen++] = &room->k[j];
         spot[i].photons = 0;
         spot[i].position[0] = spot[i].position[1] = NAN;
-        if (seen) spot[i] = merged(own, seen).spot;
-        if (seen && !photons) spot[i].photons = NAN;
+        if (seen) spot[i] = merged(plan, photons, room->part, seen).spot;
     }
 }
 
@@ -269,20 +311,23 @@ static db_status place_all(const db_plan *plan, int photons, db_spot *spot, size
     const int threads = db_threads_for(plan->context, (long)blocks);
     db_spot_name *const name = malloc((size_t)threads * length * sizeof *name);
     db_spot_component *const k = malloc((size_t)threads * length * sizeof *k);
-    if (name && k) {
+    db_spot_component **const part = malloc((size_t)threads * each * sizeof(db_spot_component *));
+    if (name && k && part) {
 #if defined(_OPENMP)
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
 #endif
         for (long b = 0; b < (long)blocks; b++) {
             const size_t thread = (size_t)db_thread_number(), first = (size_t)b * block,
                          left = count - first;
-            const place_room room = { name + thread * length, k + thread * length };
+            const place_room room = { name + thread * length, k + thread * length,
+                                      part + thread * each };
             place(plan, photons, spot + first, left < block ? left : block, &room);
         }
     }
-    const int failed = !name || !k;
+    const int failed = !name || !k || !part;
     free(name);
     free(k);
+    free(part);
     return failed ? db_fail_memory(plan->context, "the places of spots") : DB_OK;
 }
 

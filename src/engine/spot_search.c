@@ -88,6 +88,7 @@ typedef struct {
     double sweep;               /* half of the range (radian) */
     const db_spot_list *list;   /* shell and window of it */
     int most[2];                /* largest |h| and |k| */
+    int names;                  /* 1: names alone are wanted */
 } row_search;
 
 /* A part of the work: rows of the lattice, one after the other. */
@@ -102,16 +103,37 @@ typedef struct {
     db_spot_passage passage[DB_SPOT_NODES]; /* of nodes that turn */
 } search_piece;
 
-static int grow(db_spot_list *list, size_t more) {
+static int grow(db_spot_list *list, size_t more, int names) {
     if (list->count + more <= list->room) return 1;
     const size_t room = 2 * list->room + more;
     db_spot_entry *entry = realloc(list->entry, room * sizeof *entry);
     if (entry) list->entry = entry;
-    db_kernel_spot *spot = realloc(list->spot, room * sizeof *spot);
+    db_kernel_spot *spot = names ? NULL : realloc(list->spot, room * sizeof *spot);
     if (spot) list->spot = spot;
-    if (!entry || !spot) return 0;
+    if (!entry || !(spot || names)) return 0;
     list->room = room;
     return 1;
+}
+
+/* The entry of a node on a panel. */
+static db_spot_entry *add_entry(search_piece *p, size_t panel, int node, int tail) {
+    db_spot_entry *const entry = &p->list->entry[p->list->count];
+    entry->name = (db_spot_name){ .source = p->source, .panel = panel, .tail = tail };
+    for (int c = 0; c < 3; c++) entry->name.hkl[c] = (int)p->nodes.hkl[c][node];
+    if (p->find.turns) entry->name.passage = p->passage[node];
+    return entry;
+}
+
+static void add_names(search_piece *p, size_t panel, const int *number, int count) {
+    if (!count || p->status != DB_OK) return;
+    if (!grow(p->list, (size_t)count, 1)) {
+        p->status = DB_ERROR_MEMORY;
+        return;
+    }
+    for (int i = 0; i < count; i++) {
+        (void)add_entry(p, panel, number[i], 0);
+        p->list->count++;
+    }
 }
 
 /* Adds the spots of so many nodes on a panel, all of which move or none does. */
@@ -120,7 +142,7 @@ static void add_spots(search_piece *p, size_t panel, const int *number, int coun
     db_spot_list *list = p->list;
     db_spot_found found[DB_SPOT_NODES * (DB_SPREAD_TAILS + 1)];
     if (!count || p->status != DB_OK) return;
-    if (!grow(list, (size_t)count * (DB_SPREAD_TAILS + 1))) {
+    if (!grow(list, (size_t)count * (DB_SPREAD_TAILS + 1), 0)) {
         p->status = DB_ERROR_MEMORY;
         return;
     }
@@ -132,10 +154,7 @@ static void add_spots(search_piece *p, size_t panel, const int *number, int coun
         for (int c = 0; c < 3; c++) p->wrong[c] = (int)p->nodes.hkl[c][-1 - spots];
     }
     for (int i = 0; i < spots; i++) {
-        db_spot_entry *const entry = &list->entry[list->count];
-        entry->name = (db_spot_name){ .source = p->source, .panel = panel, .tail = found[i].tail };
-        for (int c = 0; c < 3; c++) entry->name.hkl[c] = (int)p->nodes.hkl[c][found[i].node];
-        if (p->find.turns) entry->name.passage = p->passage[found[i].node];
+        db_spot_entry *const entry = add_entry(p, panel, found[i].node, found[i].tail);
         entry->cut = found[i].cut;
         memcpy(entry->fast, found[i].fast, sizeof entry->fast);
         memcpy(entry->slow, found[i].slow, sizeof entry->slow);
@@ -155,6 +174,10 @@ static void finish_nodes(search_piece *p) {
         const int reach =
             s->finder->near_panel(&p->find, &s->list->window[panel], nodes, near, count, there);
         int move = 0, rest = 0;
+        if (s->names) {
+            add_names(p, panel, there, reach);
+            continue;
+        }
         for (int i = 0; i < reach; i++)
             if (nodes->moves[there[i]])
                 moving[move++] = there[i];
@@ -296,7 +319,8 @@ static void star_at(const db_interface *z, double angle, double star[9]) {
 }
 
 /* Parts one after the other. */
-static db_status join(db_context *context, size_t parts, int threads, db_spot_list *list) {
+static db_status join(db_context *context, size_t parts, int threads, int names,
+                      db_spot_list *list) {
     size_t count = 0;
     (void)threads;
     for (size_t i = 0; i < parts; i++) count += list->part[i].count;
@@ -305,8 +329,8 @@ static db_status join(db_context *context, size_t parts, int threads, db_spot_li
         free(list->entry);
         free(list->spot);
         list->entry = malloc(room * sizeof *list->entry);
-        list->spot = malloc(room * sizeof *list->spot);
-        list->room = list->entry && list->spot ? room : 0;
+        list->spot = names ? NULL : malloc(room * sizeof *list->spot);
+        list->room = list->entry && (list->spot || names) ? room : 0;
         list->count = 0;
         if (!list->room) return db_fail_memory(context, "the spots of an image");
     }
@@ -322,7 +346,7 @@ static db_status join(db_context *context, size_t parts, int threads, db_spot_li
         const db_spot_list *part = &list->part[i];
         if (!part->count) continue;
         memcpy(list->entry + part->first, part->entry, part->count * sizeof *list->entry);
-        memcpy(list->spot + part->first, part->spot, part->count * sizeof *list->spot);
+        if (!names) memcpy(list->spot + part->first, part->spot, part->count * sizeof *list->spot);
     }
     return DB_OK;
 }
@@ -348,12 +372,16 @@ void db_spot_list_clear(db_spot_list *list) {
     *list = (db_spot_list){ 0 };
 }
 
-static db_status explain(db_context *context, const db_spot_list *part) {
-    if (part->status != DB_ERROR_INPUT) return db_fail_memory(context, "the spots of an image");
+db_status db_spots_refuse_covariance(db_context *context, const int hkl[3]) {
     return db_fail(context, DB_ERROR_INPUT,
                    "spreads: those of reflection %d %d %d together are not a covariance; expected "
                    "variances of at least 0, and correlations between -1 and 1",
-                   part->wrong[0], part->wrong[1], part->wrong[2]);
+                   hkl[0], hkl[1], hkl[2]);
+}
+
+static db_status explain(db_context *context, const db_spot_list *part) {
+    if (part->status != DB_ERROR_INPUT) return db_fail_memory(context, "the spots of an image");
+    return db_spots_refuse_covariance(context, part->wrong);
 }
 
 db_spot_window db_spot_window_of(const db_plan *plan, size_t panel, const db_spot_filter *filter) {
@@ -432,15 +460,16 @@ static db_status prepare(const row_search *s, db_spot_list *list) {
     return DB_OK;
 }
 
-db_status db_spots_search(const db_plan *plan, const db_spot_bounds *bounds,
-                          const db_spot_filter *filter, db_spot_list *list) {
+static db_status search_all(const db_plan *plan, const db_spot_bounds *bounds,
+                            const db_spot_filter *filter, int names, db_spot_list *list) {
     const double range = plan->experiment.goniometer.phi_step * DEGREE;
     row_search s = { .plan = plan,
                      .finder = db_spot_finder_instance(plan->context->isa),
                      .bounds = bounds,
                      .filter = filter,
                      .sweep = 0.5 * fabs(range),
-                     .list = list };
+                     .list = list,
+                     .names = names };
     for (int i = 0; i < 2; i++) {
         double v[3];
         db_vector_out(plan->plain.lattice.r[i], v);
@@ -465,5 +494,15 @@ db_status db_spots_search(const db_plan *plan, const db_spot_bounds *bounds,
     }
     for (long piece = 0; piece < pieces; piece++)
         if (list->part[piece].status != DB_OK) return explain(plan->context, &list->part[piece]);
-    return threads > 1 ? join(plan->context, (size_t)pieces, threads, list) : DB_OK;
+    return threads > 1 ? join(plan->context, (size_t)pieces, threads, names, list) : DB_OK;
+}
+
+db_status db_spots_search(const db_plan *plan, const db_spot_bounds *bounds,
+                          const db_spot_filter *filter, db_spot_list *list) {
+    return search_all(plan, bounds, filter, 0, list);
+}
+
+db_status db_spots_search_names(const db_plan *plan, const db_spot_bounds *bounds,
+                                db_spot_list *list) {
+    return search_all(plan, bounds, NULL, 1, list);
 }

@@ -63,6 +63,13 @@ db_spot_window db_spot_window_of(const db_plan *plan, size_t panel, const db_spo
 db_status db_spots_search(const db_plan *plan, const db_spot_bounds *bounds,
                           const db_spot_filter *filter, db_spot_list *list);
 
+/* Names of spots that may be on the panels, those of class 0 of the blocks alone; list->spot stays NULL. */
+db_status db_spots_search_names(const db_plan *plan, const db_spot_bounds *bounds,
+                                db_spot_list *list);
+
+/* Says that the spreads of a reflection are no covariance. */
+db_status db_spots_refuse_covariance(db_context *context, const int hkl[3]);
+
 /* What a plan keeps for spots in closed form. */
 typedef struct db_spots db_spots;
 

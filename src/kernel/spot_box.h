@@ -44,20 +44,22 @@ typedef struct {
  * |delta|^2/(2 |rho|), whose smaller root is its bound; beyond the larger one is the cap's
  * mirror image, which is no spot. And with c.delta = -e - |delta|^2/2, e = (|c|^2 - 1)/2,
  *   e (1 - f |delta|^2/(2 |rho|^2)) = -c.g - (1 - f/2) |delta|^2/2 .
- * rho: |r|/kappa; way: how far c moves while the crystal turns. */
+ * rho: |r|/kappa; way: how far c moves while the crystal turns. A turn that nodes may need besides widens
+ * places as a mosaic of that variance does. */
 AD_FN spot_reach spot_reach_of(const db_spot_bounds *b, lane rho, lane wavelength, lane way) {
     const lane one = l_set(1), two = l_set(2), unknown = l_set((REAL)1e3), half = l_set((REAL)0.5);
     const lane length = l_div(rho, wavelength),
                variance =
                    l_fma(l_set((REAL)b->growing), l_mul(length, length), l_set((REAL)b->constant));
-    const lane largest = l_set((REAL)b->largest),
-               reach = l_add(l_sqrt(l_mul(largest, l_add(variance, l_set((REAL)b->place)))), way);
+    const lane largest = l_set((REAL)b->largest), turn = l_mul(l_set((REAL)b->turn), rho),
+               wide = l_fma(turn, turn, l_add(variance, l_set((REAL)b->place))),
+               reach = l_add(l_sqrt(l_mul(largest, wide)), way);
     const lane part = l_div(reach, rho);
     const lane_mask known = l_lt(part, half);
     const lane root = l_sqrt(l_max(l_fnma(two, part, one), l_set(0))),
                across = l_div(l_mul(two, reach), l_add(one, root)), angle = l_div(across, rho),
                left = l_div(one, l_fnma(half, l_mul(angle, angle), one)),
-               along = l_sqrt(l_mul(largest, variance));
+               along = l_add(l_sqrt(l_mul(largest, variance)), turn);
     spot_reach r;
     r.across = l_select(known, across, unknown);
     r.inwards = l_select(known, l_mul(l_fma(half, l_mul(across, across), along), left), unknown);

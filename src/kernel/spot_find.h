@@ -21,6 +21,7 @@ typedef struct db_spot_bounds {
     double constant, growing, lengthening;
     double place;   /* the same of what spreads places on the panels */
     double longest; /* no node that counts has a longer r (1/angstrom) */
+    double turn;    /* nodes count also if a turn by so much more brings them there (radian) */
 } db_spot_bounds;
 
 /* Of a spot's peak, always left out: far below what rounding does. */
