@@ -110,8 +110,8 @@ _Static_assert(sizeof BY_ITSELF + sizeof((db_fit_verdict *)NULL)->reason <= DB_F
  * of a part of the detector. */
 static db_status check_places(work *w, db_context *context) {
     db_fit_verdict verdict;
-    DB_TRY(db_verdict_of_places(context, &w->refinement.result->experiment, &w->refinement.data,
-                                NULL, &verdict));
+    DB_TRY(db_verdict_of_positions(context, &w->refinement.result->experiment, &w->refinement.data,
+                                   &verdict));
     if (verdict.test[DB_FIT_TEST_PART].passed && verdict.test[DB_FIT_TEST_DISPLACED].passed)
         return DB_OK;
     return db_fail(context, DB_ERROR_INPUT, "%s%s", BY_ITSELF, verdict.reason);

@@ -375,6 +375,12 @@ db_status db_verdict_of_places(db_context *context, const db_experiment *model,
     return look(context, model, data, model_image, 1, verdict);
 }
 
+db_status db_verdict_of_positions(db_context *context, const db_experiment *model,
+                                  const db_fit_data *data, db_fit_verdict *verdict) {
+    db_verdict_forget(verdict);
+    return look(context, model, data, NULL, 0, verdict);
+}
+
 static int is_lattice(const db_fit_verdict *v) {
     static const db_fit_test_kind asked[] = { DB_FIT_TEST_PLACES, DB_FIT_TEST_QUARTERS,
                                               DB_FIT_TEST_MULTIPLE, DB_FIT_TEST_BETWEEN,

@@ -11,6 +11,10 @@ db_status db_verdict_of_places(db_context *context, const db_experiment *model,
                                const db_fit_data *data, float *model_image,
                                db_fit_verdict *verdict);
 
+/* The same, without asking which reflections are excited. */
+db_status db_verdict_of_positions(db_context *context, const db_experiment *model,
+                                  const db_fit_data *data, db_fit_verdict *verdict);
+
 /* Before a refinement adds what data have to earn: are spots at the places of the lattice at all? More is
  * asked than of a refined model, and nothing of how many spots there are or of which reflections are
  * excited. The verdict's reason says what is wrong. */

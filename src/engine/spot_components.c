@@ -63,7 +63,9 @@ static double pixel_factor(const db_plan *plan, const db_spot *spot) {
         v3_square_double_0(scattering_vector_double_0(s.d, source->kappa, source->s0));
     return plan->plain.scale.v * e->oversample * e->oversample * s.omega.v * s.capture.v *
            polarization_factor_double_0(s.d, source->polarization).v *
-           debye_waller_factor_double_0(square, plan->plain.b_factor).v;
+           (plan->plain.b_factor.v == 0
+                ? 1
+                : debye_waller_factor_double_0(square, plan->plain.b_factor).v);
 }
 
 /* Of a passage: moves the centre to where its middle is, adds what the rotation spreads it by, and
@@ -98,7 +100,7 @@ typedef struct {
 } spot_facts;
 
 static db_spot_component component_of(const db_plan *plan, const db_spot_options *options,
-                                      int photons, const db_spot_name *name, const spot_facts *f) {
+                                      const db_spot_name *name, const spot_facts *f) {
     const double wavelength = 1 / plan->plain.source[name->source].kappa.v;
     const int crosses = name->passage.moves && name->passage.at_kind == SPOT_CROSSING;
     const double distance = crosses ? 0 : f->distance;
@@ -128,17 +130,16 @@ static db_spot_component component_of(const db_plan *plan, const db_spot_options
     }
     k.seen = 1;
     k.is_wrong = isnan(f->bright) != 0;
-    if (photons)
-        k.log_photons = log(fabs(f->bright) * ROOT_TWO_PI * ROOT_TWO_PI *
-                            sqrt(f->still[0] * f->still[1] - f->still[2] * f->still[2])) +
-                        f->exponent;
+    k.exponent = f->exponent;
+    k.factor = fabs(f->bright) * ROOT_TWO_PI * ROOT_TWO_PI *
+               sqrt(fmax(0, f->still[0] * f->still[1] - f->still[2] * f->still[2]));
     return k;
 }
 
 void db_spot_component_complete(const db_plan *plan, int photons, db_spot_component *k) {
     db_spot *const spot = &k->spot;
     if (!k->moves) spot->recorded = exp(-0.5 * spot->excitation * spot->excitation);
-    if (photons) k->log_photons += log(pixel_factor(plan, spot));
+    if (photons) k->factor *= pixel_factor(plan, spot);
 }
 
 /* Of a spot that moves, or whose node is at an angle of the rotation. */
@@ -189,7 +190,7 @@ static int same_place(const db_spot_name *a, const db_spot_name *b) {
            a->tail == b->tail;
 }
 
-void db_spot_components(const db_plan *plan, const db_spot_options *options, int photons,
+void db_spot_components(const db_plan *plan, const db_spot_options *options,
                         const db_spot_name *name, int count, db_spot_component *k) {
     const db_structure_factors *factors = &plan->experiment.structure_factors;
     unsigned char done[DB_SPOT_NODES] = { 0 };
@@ -200,7 +201,7 @@ void db_spot_components(const db_plan *plan, const db_spot_options *options, int
         if (turns(&name[i])) {
             db_spot_component own = { 0 };
             const spot_facts f = facts_of(plan, &name[i], &own);
-            k[i] = component_of(plan, options, photons, &name[i], &f);
+            k[i] = component_of(plan, options, &name[i], &f);
             continue;
         }
         int found = 0;
@@ -227,7 +228,7 @@ void db_spot_components(const db_plan *plan, const db_spot_options *options, int
                                    .obliquity = p.obliquity[j],
                                    .bright = p.bright[j],
                                    .exponent = p.exponent[j] };
-            k[number[j]] = component_of(plan, options, photons, &name[number[j]], &f);
+            k[number[j]] = component_of(plan, options, &name[number[j]], &f);
         }
     }
 }

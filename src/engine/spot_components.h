@@ -10,22 +10,21 @@
 /* What one source and one Gaussian of the blocks show of a reflection. */
 typedef struct {
     db_spot spot;
-    double log_photons; /* spot.photons, which may be too small for a number; until
-                           db_spot_component_complete, without what depends on the pixel */
-    double weight;      /* of its photons, beside the strongest one of the same spot */
-    int moves;          /* by the rotation */
-    int leaves;         /* the sphere, by the rotation */
-    int listed;         /* near enough to the sphere */
-    int seen;           /* on its panel's plane */
-    int is_wrong;       /* 1: its spreads are no covariance */
+    /* photons are factor exp(exponent); until db_spot_component_complete, without what depends on the
+     * pixel */
+    double exponent, factor;
+    int moves;    /* by the rotation */
+    int leaves;   /* the sphere, by the rotation */
+    int listed;   /* near enough to the sphere */
+    int seen;     /* on its panel's plane */
+    int is_wrong; /* 1: its spreads are no covariance */
 } db_spot_component;
 
-/* Of so many names, at most DB_SPOT_NODES, without spot.recorded of stills. photons: 0 if these are not
- * wanted. */
-void db_spot_components(const db_plan *plan, const db_spot_options *options, int photons,
+/* Of so many names, at most DB_SPOT_NODES, without spot.recorded of stills. */
+void db_spot_components(const db_plan *plan, const db_spot_options *options,
                         const db_spot_name *name, int count, db_spot_component *component);
 
-/* Sets log_photons if they are wanted, and spot.recorded, of one that is seen. */
+/* Completes the factor, if photons are wanted, and sets spot.recorded, of one that is seen. */
 void db_spot_component_complete(const db_plan *plan, int photons, db_spot_component *component);
 
 #endif

@@ -41,8 +41,8 @@ static component_key key_of(const db_spot_component *k, size_t number) {
                             (uint32_t)number };
 }
 
-/* Of log_photons: a component that is so much fainter than another does not count beside it. Before the
- * factors of their pixels are known, which are never so different. */
+/* Of exponents: a component that is so much fainter than another does not count beside it. Factors are
+ * never so different. */
 static const double NOTHING = 80;
 
 /* Of components of one spot, all of which are seen: moments of their sum. The best excited of them says
@@ -52,36 +52,32 @@ static db_spot_component merged(const db_plan *plan, int photons, db_spot_compon
     db_spot_component sum = *part[0];
     if (count == 1) {
         db_spot_component_complete(plan, photons, &sum);
-        sum.spot.photons = photons ? exp(sum.log_photons) : (double)NAN;
+        sum.spot.photons = photons ? sum.factor * exp(sum.exponent) : (double)NAN;
         return sum;
     }
-    double whole = 0, most = -INFINITY, strongest = -INFINITY, nearest = INFINITY;
-    for (size_t i = 0; i < count; i++) most = fmax(most, part[i]->log_photons);
-    for (size_t i = 0; i < count; i++) {
-        db_spot_component *const one = part[i];
-        if (one->log_photons < most - NOTHING)
-            one->log_photons = -INFINITY;
-        else
-            db_spot_component_complete(plan, 1, one);
-        if (one->log_photons > strongest) {
-            strongest = one->log_photons;
-            sum.spot.source = one->spot.source;
-        }
-        if (fabs(one->spot.excitation) < nearest) {
-            nearest = fabs(one->spot.excitation);
-            sum.spot.excitation = one->spot.excitation;
-            sum.spot.turn = one->spot.turn;
-            sum.spot.width = one->spot.width;
-        }
-        sum.listed |= one->listed;
-    }
+    double whole = 0, most = -INFINITY, strongest = 0, nearest = INFINITY;
     double *const to = sum.spot.position;
     double *const v = sum.spot.covariance;
     to[0] = to[1] = v[0] = v[1] = v[2] = sum.spot.recorded = sum.spot.angle = 0;
+    for (size_t i = 0; i < count; i++) most = fmax(most, part[i]->exponent);
     for (size_t i = 0; i < count; i++) {
         const db_spot *const one = &part[i]->spot;
-        const double w = part[i]->weight = exp(part[i]->log_photons - strongest);
-        if (w == 0) continue;
+        if (fabs(one->excitation) < nearest) {
+            nearest = fabs(one->excitation);
+            sum.spot.excitation = one->excitation;
+            sum.spot.turn = one->turn;
+            sum.spot.width = one->width;
+        }
+        if (part[i]->exponent < most - NOTHING) {
+            part[i]->factor = 0;
+            continue;
+        }
+        db_spot_component_complete(plan, 1, part[i]);
+        const double w = part[i]->factor *= exp(part[i]->exponent - most);
+        if (w > strongest) {
+            strongest = w;
+            sum.spot.source = one->source;
+        }
         whole += w;
         for (int a = 0; a < 2; a++) to[a] += w * one->position[a];
         sum.spot.recorded += w * one->recorded;
@@ -92,12 +88,12 @@ static db_spot_component merged(const db_plan *plan, int photons, db_spot_compon
     sum.spot.angle /= whole;
     for (size_t i = 0; i < count; i++) {
         const db_spot *const one = &part[i]->spot;
-        const double w = part[i]->weight / whole;
+        const double w = part[i]->factor / whole;
         if (w == 0) continue;
         const double off[2] = { one->position[0] - to[0], one->position[1] - to[1] };
         for (int n = 0; n < 3; n++) v[n] += w * (one->covariance[n] + off[n == 1] * off[n != 0]);
     }
-    sum.spot.photons = photons ? exp(strongest) * whole : (double)NAN;
+    sum.spot.photons = photons ? exp(most) * whole : (double)NAN;
     return sum;
 }
 
@@ -151,7 +147,7 @@ static void all_components(const db_plan *plan, const db_spot_options *options,
             name[i] = list->entry[n / tails].name;
             name[i].tail = (int)(n % tails);
         }
-        db_spot_components(plan, options, 1, name, own, k + first);
+        db_spot_components(plan, options, name, own, k + first);
     }
 }
 
@@ -255,80 +251,122 @@ db_status db_spots_predict(db_context *context, const db_experiment *experiment,
     return status;
 }
 
-/* Of a thread that places spots. */
+/* Spots are placed so many at a time: enough for whole vectors, source by source. */
+enum { PLACE_BLOCK = 64, PLACE_ROOM = 4096 };
+
+/* Of a thread that places a block of spots: their components. */
 typedef struct {
-    db_spot_name *name; /* components of a block of spots */
+    db_spot_name *name;
     db_spot_component *k;
-    db_spot_component **part; /* of one spot */
+    db_spot_component **part; /* the same, spot by spot */
+    uint32_t *owner;          /* of each: which of the spots */
 } place_room;
 
-/* Names the components of a spot; returns how many. */
-static int name_components(const db_plan *plan, const db_spot *spot, db_spot_name *out) {
+/* Names the components of so many spots, source by source; returns how many. */
+static int name_components(const db_plan *plan, const db_spot *spot, const uint32_t *order,
+                           size_t count, const place_room *room) {
     const db_experiment *e = &plan->experiment;
-    int count = 0;
-    db_spot_name name = { .panel = spot->panel };
-    memcpy(name.hkl, spot->hkl, sizeof name.hkl);
-    for (name.source = 0; name.source < e->beam.source_count; name.source++) {
-        db_spot_passage passage[DB_SPOT_MOST_PASSAGES];
-        const int passages = db_spot_passages(e, &plan->plain, name.source, name.hkl, passage);
-        for (int i = 0; i < passages; i++) {
-            name.passage = passage[i];
-            for (name.tail = 0; name.tail <= e->spread.tails; name.tail++) out[count++] = name;
+    int names = 0;
+    for (size_t source = 0; source < e->beam.source_count; source++)
+        for (size_t i = 0; i < count; i++) {
+            const db_spot *const one = &spot[order[i]];
+            db_spot_name name = { .source = source, .panel = one->panel };
+            db_spot_passage passage[DB_SPOT_MOST_PASSAGES];
+            memcpy(name.hkl, one->hkl, sizeof name.hkl);
+            const int passages = db_spot_passages(e, &plan->plain, source, name.hkl, passage);
+            for (int k = 0; k < passages; k++) {
+                name.passage = passage[k];
+                for (name.tail = 0; name.tail <= e->spread.tails; name.tail++) {
+                    room->owner[names] = (uint32_t)i;
+                    room->name[names++] = name;
+                }
+            }
         }
-    }
-    return count;
+    return names;
+}
+
+/* Lists components that are seen, spot by spot; first: where those of each begin. */
+static void list_parts(const place_room *room, int components, size_t count, size_t *first) {
+    memset(first, 0, (count + 1) * sizeof *first);
+    for (int k = 0; k < components; k++) first[room->owner[k] + 1] += (size_t)room->k[k].seen;
+    for (size_t i = 0; i < count; i++) first[i + 1] += first[i];
+    for (int k = 0; k < components; k++)
+        if (room->k[k].seen) room->part[first[room->owner[k]]++] = &room->k[k];
+    memmove(first + 1, first, count * sizeof *first);
+    first[0] = 0;
 }
 
 /* Of a block of spots, whose components the room holds. */
-static void place(const db_plan *plan, int photons, db_spot *spot, size_t count,
-                  const place_room *room) {
+static void place(const db_plan *plan, int photons, db_spot *spot, const uint32_t *order,
+                  size_t count, const place_room *room) {
     const db_spot_options any = DB_SPOT_OPTIONS_INIT;
-    int first[DB_SPOT_NODES + 1] = { 0 };
-    for (size_t i = 0; i < count; i++)
-        first[i + 1] = first[i] + name_components(plan, &spot[i], room->name + first[i]);
-    for (int from = 0; from < first[count]; from += DB_SPOT_NODES) {
-        const int left = first[count] - from;
-        db_spot_components(plan, &any, photons || first[count] > (int)count, room->name + from,
+    size_t first[PLACE_BLOCK + 1];
+    const int components = name_components(plan, spot, order, count, room);
+    for (int from = 0; from < components; from += DB_SPOT_NODES) {
+        const int left = components - from;
+        db_spot_components(plan, &any, room->name + from,
                            left < DB_SPOT_NODES ? left : (int)DB_SPOT_NODES, room->k + from);
     }
+    list_parts(room, components, count, first);
     for (size_t i = 0; i < count; i++) {
-        size_t seen = 0;
-        for (int j = first[i]; j < first[i + 1]; j++)
-            if (room->k[j].seen) room->part[seen++] = &room->k[j];
-        spot[i].photons = 0;
-        spot[i].position[0] = spot[i].position[1] = NAN;
-        if (seen) spot[i] = merged(plan, photons, room->part, seen).spot;
+        db_spot *const one = &spot[order[i]];
+        const size_t seen = first[i + 1] - first[i];
+        one->photons = 0;
+        one->position[0] = one->position[1] = NAN;
+        if (seen) *one = merged(plan, photons, room->part + first[i], seen).spot;
     }
+}
+
+/* Numbers of spots in the order of their panels. */
+static db_status order_by_panel(const db_plan *plan, const db_spot *spot, size_t count,
+                                uint32_t **order) {
+    const size_t panels = plan->experiment.detector.panel_count;
+    size_t *const next = calloc(panels + 1, sizeof *next);
+    *order = malloc((count + 1) * sizeof **order);
+    if (next && *order) {
+        for (size_t i = 0; i < count; i++) next[spot[i].panel + 1]++;
+        for (size_t p = 0; p < panels; p++) next[p + 1] += next[p];
+        for (size_t i = 0; i < count; i++) (*order)[next[spot[i].panel]++] = (uint32_t)i;
+    }
+    const int failed = !next || !*order;
+    free(next);
+    return failed ? db_fail_memory(plan->context, "the places of spots") : DB_OK;
 }
 
 static db_status place_all(const db_plan *plan, int photons, db_spot *spot, size_t count) {
     const db_experiment *e = &plan->experiment;
     const size_t turning = e->goniometer.phi_step != 0 ? DB_SPOT_MOST_PASSAGES : 1,
                  each = e->beam.source_count * turning * ((size_t)e->spread.tails + 1),
-                 block = each < DB_SPOT_NODES ? DB_SPOT_NODES / each : 1,
-                 length = each > DB_SPOT_NODES ? each : (size_t)DB_SPOT_NODES,
-                 blocks = (count + block - 1) / block;
+                 fitting = PLACE_ROOM / each + 1,
+                 block = fitting < PLACE_BLOCK ? fitting : (size_t)PLACE_BLOCK,
+                 length = block * each, blocks = (count + block - 1) / block;
     const int threads = db_threads_for(plan->context, (long)blocks);
-    db_spot_name *const name = malloc((size_t)threads * length * sizeof *name);
-    db_spot_component *const k = malloc((size_t)threads * length * sizeof *k);
-    db_spot_component **const part = malloc((size_t)threads * each * sizeof(db_spot_component *));
-    if (name && k && part) {
+    const size_t all = (size_t)threads * length;
+    uint32_t *order = NULL;
+    const place_room rooms = { malloc(all * sizeof *rooms.name), malloc(all * sizeof *rooms.k),
+                               malloc(all * sizeof(db_spot_component *)),
+                               malloc(all * sizeof *rooms.owner) };
+    db_status status = rooms.name && rooms.k && rooms.part && rooms.owner
+                           ? order_by_panel(plan, spot, count, &order)
+                           : db_fail_memory(plan->context, "the places of spots");
+    if (status == DB_OK) {
 #if defined(_OPENMP)
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
 #endif
         for (long b = 0; b < (long)blocks; b++) {
-            const size_t thread = (size_t)db_thread_number(), first = (size_t)b * block,
+            const size_t own = (size_t)db_thread_number() * length, first = (size_t)b * block,
                          left = count - first;
-            const place_room room = { name + thread * length, k + thread * length,
-                                      part + thread * each };
-            place(plan, photons, spot + first, left < block ? left : block, &room);
+            const place_room room = { rooms.name + own, rooms.k + own, rooms.part + own,
+                                      rooms.owner + own };
+            place(plan, photons, spot, order + first, left < block ? left : block, &room);
         }
     }
-    const int failed = !name || !k || !part;
-    free(name);
-    free(k);
-    free(part);
-    return failed ? db_fail_memory(plan->context, "the places of spots") : DB_OK;
+    free(order);
+    free(rooms.name);
+    free(rooms.k);
+    free(rooms.part);
+    free(rooms.owner);
+    return status;
 }
 
 db_status db_spots_place(db_context *context, const db_experiment *experiment, int photons,
