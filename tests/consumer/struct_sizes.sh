@@ -57,7 +57,7 @@ cp -r "$SOURCE_DIR/src/include" "$work/more/src"
 cp -r "$SOURCE_DIR/fit/include" "$work/more/fit"
 sed -i 's/^#define DB_PARAMETER_LIST(X) .*/#define DB_PARAMETER_LIST(X) X(NEW, "new", crystal.fudge, "1", 1, DB_MOVES_SCALE, "new") \\/' \
     "$work/more/src/include/dualbragg/parameters.h"
-sed -i 's/DB_FIT_GROUP_MOTIONS = 6/DB_FIT_GROUP_MOTIONS = 7/' "$work/more/fit/include/dualbragg/fit.h"
+sed -i 's/DB_FIT_GROUP_MOTIONS = 6/DB_FIT_GROUP_MOTIONS = 7/' "$work/more/fit/include/dualbragg/fit_panel_groups.h"
 sizes_of "$SOURCE_DIR" > "$work/now"
 sizes_of "$work/more" > "$work/then"
 changed=$(diff "$work/now" "$work/then" | sed -n 's/^> \([a-z_]*\) .*/\1/p')

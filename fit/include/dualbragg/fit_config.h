@@ -1,0 +1,209 @@
+/** @file
+ * A refinement as a configuration says it: settings, the starting model, and the files of both. */
+#ifndef DUALBRAGG_FIT_CONFIG_H
+#define DUALBRAGG_FIT_CONFIG_H
+
+#include <dualbragg/fit_settings.h>
+#include <dualbragg/measured_image.h>
+#include <dualbragg/setup.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { DB_FIT_PATH_SIZE = 1024 };
+
+/** A fit configuration as read from YAML: settings, and the starting model as a db_setup plus what
+ * a db_setup does not have. File names of the file are relative to its folder and stand here
+ * relative to the working directory. setup borrows the names kept here, so the struct must not be
+ * copied while setup is in use. */
+typedef struct db_fit_config {
+    db_fit_settings settings; /**< bounds given as a range are open until db_fit_config_start */
+    db_setup setup;
+    char config_file[DB_FIT_PATH_SIZE]; /**< the file read; "" for defaults */
+    char image_file[DB_FIT_PATH_SIZE];
+    char spectrum_file[DB_FIT_PATH_SIZE]; /**< "": none */
+    char output_prefix[DB_FIT_PATH_SIZE]; /**< outputs: prefix.yaml, .mat, .json, .html, .log */
+    char matrix_file[DB_FIT_PATH_SIZE], hkl_file[DB_FIT_PATH_SIZE];
+    char symmetry[DB_FIT_NAME_SIZE]; /**< crystal system, lattice or space group; "": none */
+    char hkl_columns[DB_FIT_NAME_SIZE], hkl_space_group[DB_FIT_NAME_SIZE]; /**< "": open */
+    char expt_file[DB_FIT_PATH_SIZE]; /**< experiment list that the model comes from; "" */
+    char mask_file[DB_FIT_PATH_SIZE], hot_pixel_file[DB_FIT_PATH_SIZE];
+    char reflection_file[DB_FIT_PATH_SIZE], spot_file[DB_FIT_PATH_SIZE],
+        box_file[DB_FIT_PATH_SIZE]; /**< see db_fit_spots_read */
+    double trusted[2];              /**< least and largest count that is trusted; NAN: not given */
+    /** a pixel that is alone and so many standard deviations above its surroundings is hot; 0: no
+     * pixel is */
+    double hot_sigma;
+    char shot_list[DB_FIT_PATH_SIZE]; /**< many shots instead of one image (fit_shots.h); "": one */
+    double shot_outlier_sigma;        /**< see db_fit_shots_options.outlier_sigma */
+    /** 1: the shots are frames of one crystal on a turning spindle, whose angles come from the
+     * images' headers */
+    int series;
+    double series_knots;                /**< see db_fit_shots_options.knots */
+    char command[2 * DB_FIT_PATH_SIZE]; /**< command line, for the record; "" */
+    /** 1: wavelength, distance, pixels, beam centre come from the image header unless given */
+    int header_geometry;
+    /** replaces the setup's orientation (row-major rotation from the standard frame); first
+     * component NAN: not given */
+    double orientation[9];
+    /** 1: it is found from the image's spots; more: those of up to so many lattices
+     * (db_fit_shot_list_find) */
+    int find_orientation;
+    /** pixels along fast, slow, from the outer corner of the first pixel; NAN: not given */
+    double beam_centre[2];
+    double beam_tilt[2]; /**< mrad: horizontal, vertical */
+    double scale;        /**< overall factor of the starting model */
+    int automatic;       /**< 1: what is refined was left open; db_fit_config_start chooses it */
+    int blocks_given;    /**< 1: the size of the crystal's blocks was given */
+    int phi_given;       /**< 1: the spindle angle was given */
+    /** of a detector of one panel that is cut into its modules where groups of panels name them:
+     * pixels of a module along fast, slow, and of the gaps between them; 0: as the detector's size
+     * says */
+    int modules[4];
+    double reserved[12]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+} db_fit_config;
+
+/** All defaults: header geometry, free intensities, no parameters.
+ *
+ * @param config overwritten; what it owned is not freed */
+DB_API void db_fit_config_init(db_fit_config *config);
+
+/** A copy with lists of its own. *copy is overwritten; its setup borrows the names of the original.
+ *
+ * @param context receives the message of a failure
+ * @param config to copy
+ * @param copy overwritten
+ * @return DB_OK; DB_ERROR_MEMORY */
+DB_API db_status db_fit_config_copy(db_context *context, const db_fit_config *config,
+                                    db_fit_config *copy);
+
+/** Frees what it owns. Safe on a zeroed configuration.
+ *
+ * @param config to clear */
+DB_API void db_fit_config_clear(db_fit_config *config);
+
+/** A configuration for an image without a file: defaults, what is refined left open, with overrides
+ * as below.
+ *
+ * @param context receives the message of a failure
+ * @param image name of the measured image; "": none is named, or overrides name it or a list of shots
+ * @param overrides `override_count` texts "key.path=value"
+ * @param override_count their number
+ * @param config replaced
+ * @return as db_fit_config_read */
+DB_API db_status db_fit_config_make(db_context *context, const char *image,
+                                    const char *const *overrides, size_t override_count,
+                                    db_fit_config *config);
+
+/** Reads a YAML fit configuration. overrides: "key.path=value" strings applied after the file;
+ * their file names are relative to the working directory. *config is initialized or all zeros
+ * before; what it owns is freed. Clear it with db_fit_config_clear, also after a failure. Errors
+ * name file, line, key, what was expected and the nearest known key, if one is near.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param overrides `override_count` texts "key.path=value"
+ * @param override_count their number
+ * @param config replaced
+ * @return DB_OK; DB_ERROR_FILE, DB_ERROR_USAGE, DB_ERROR_INPUT or DB_ERROR_MEMORY */
+DB_API db_status db_fit_config_read(db_context *context, const char *path,
+                                    const char *const *overrides, size_t override_count,
+                                    db_fit_config *config);
+
+/** Takes wavelength, distance, pixel size and count, beam centre, polarization, two-theta, sensor
+ * and oscillation range from an image's header into a setup, wherever the setup has NAN (counts:
+ * 0). The beam centre is converted to the meaning that the setup's convention gives it; what
+ * neither knows stays open.
+ *
+ * @param context receives the message of a failure
+ * @param image with what its header says
+ * @param setup completed
+ * @return DB_OK or an error */
+DB_API db_status db_setup_from_image(db_context *context, const db_measured_image *image,
+                                     db_setup *setup);
+
+/** Reads the configuration's image and masks what must not count: pixels outside the trusted range
+ * (the configuration's, else those of the experiment list's panels), rectangles masked in that
+ * list, pixels that are 0 in the mask file, those of the list of hot pixels (lines "fast slow
+ * [panel]"), and pixels found hot. Notices say how many. DB_ERROR_INPUT if the list's panels are
+ * not the image's.
+ *
+ * @param context receives the message of a failure
+ * @param config names the image and what masks it
+ * @param image overwritten; to be cleared by the caller
+ * @param notices told each automatic choice or warning, as a line that is valid during the call;
+ *     may be NULL
+ * @param user handed to the function
+ * @return DB_OK or an error */
+DB_API db_status db_fit_config_read_image(db_context *context, const db_fit_config *config,
+                                          db_measured_image *image,
+                                          void (*notices)(void *user, const char *line),
+                                          void *user);
+
+/** Masks in an image that the caller has what the configuration says must not count: pixels outside
+ * the trusted range, those of the mask file and of the list of hot pixels, and pixels found hot.
+ * Gain and readout noise are measured where they were not given, as of an image that is read. What an
+ * experiment list says of pixels is not asked.
+ *
+ * @param context receives the message of a failure
+ * @param config says what masks it
+ * @param image its counts (dark levels are subtracted, and then kept in `dark`), its mask, and what is
+ *     known of its noise are changed
+ * @param notices told each automatic choice or warning, as a line that is valid during the call;
+ *     may be NULL
+ * @param user handed to the function
+ * @return DB_OK or an error */
+DB_API db_status db_fit_config_mask_image(db_context *context, const db_fit_config *config,
+                                          db_measured_image *image,
+                                          void (*notices)(void *user, const char *line),
+                                          void *user);
+
+/** Reads the list of reflections that the configuration names, if any (else spots->count is 0); of
+ * a reflection table those of the experiment that the model comes from. Clear it with
+ * db_fit_spots_clear.
+ *
+ * @param context receives the message of a failure
+ * @param config names the list
+ * @param spots overwritten
+ * @return DB_OK or an error */
+DB_API db_status db_fit_config_read_spots(db_context *context, const db_fit_config *config,
+                                          db_fit_spots *spots);
+
+/** The starting model of a configuration for an image. Completes config->setup from the header
+ * (header_geometry), turns ranges into bounds, adds default stages, takes the gain from the header
+ * if it was not given, and refuses starting values outside their bounds and detectors of another
+ * shape than the image. *start is overwritten; clear it with db_experiment_clear.
+ *
+ * @param context receives the message of a failure
+ * @param config completed
+ * @param image that is to be refined against
+ * @param start overwritten
+ * @param notices told each automatic choice or warning, as a line that is valid during the call;
+ *     may be NULL
+ * @param user handed to the function
+ * @return DB_OK or an error */
+DB_API db_status db_fit_config_start(db_context *context, db_fit_config *config,
+                                     const db_measured_image *image, db_experiment *start,
+                                     void (*notices)(void *user, const char *line), void *user);
+
+/** The same for a starting model that the caller has: what is refined, ties by symmetry, bounds,
+ * stages, and the orientation if it is to be found. The section model of the configuration is not
+ * asked, but for symmetry and find_orientation.
+ *
+ * @param context receives the message of a failure
+ * @param config completed
+ * @param image that is to be refined against
+ * @param start the model; changed as the configuration asks, also if the call fails
+ * @param notices as for db_fit_config_start
+ * @param user handed to the function
+ * @return DB_OK or an error */
+DB_API db_status db_fit_config_start_at(db_context *context, db_fit_config *config,
+                                        const db_measured_image *image, db_experiment *start,
+                                        void (*notices)(void *user, const char *line), void *user);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,68 @@
+/** @file
+ * Search for the orientation of a crystal of known cell, or of several on one image. */
+#ifndef DUALBRAGG_FIT_ORIENTATION_H
+#define DUALBRAGG_FIT_ORIENTATION_H
+
+#include <dualbragg/fit_settings.h>
+#include <dualbragg/measured_image.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a search for the orientation has found. */
+typedef struct db_fit_orientation {
+    size_t spots;           /**< that tell orientations apart */
+    size_t indexed;         /**< of them, near nodes of the lattice */
+    double by_chance;       /**< of `indexed`, for a lattice turned at random */
+    double log_probability; /**< ln of the probability that one turned at random has as many */
+} db_fit_orientation;
+
+/** Finds the orientation of a crystal of known cell (indexing): the one that explains the image's
+ * spots best. Its previous orientation does not matter, and the misset becomes 0. Of orientations
+ * that are equivalent by symmetry it finds any. settings: those of the data. DB_ERROR_INPUT if no
+ * orientation explains more than chance would. The context's progress is told how much of the most
+ * work there can be is done.
+ *
+ * @param context receives the message of a failure
+ * @param image measured image
+ * @param settings those of the data
+ * @param experiment its crystal is turned
+ * @param found filled
+ * @return DB_OK; DB_ERROR_INPUT if no orientation explains more than chance would;
+ *     DB_ERROR_CANCELLED; other errors */
+DB_API db_status db_fit_find_orientation(db_context *context, const db_measured_image *image,
+                                         const db_fit_settings *settings, db_experiment *experiment,
+                                         db_fit_orientation *found);
+
+enum { DB_FIT_MOST_LATTICES = 16 };
+
+/** A lattice that a search has found. */
+typedef struct db_fit_lattice {
+    double orientation[9];    /**< of its crystal, with misset 0 (row-major rotation) */
+    db_fit_orientation found; /**< from the spots that lattices before it have left */
+} db_fit_lattice;
+
+/** Finds several lattices of one cell: the one that explains most of the strongest spots, then, from
+ * the spots that it leaves, the next one, until no orientation explains more than chance would. A
+ * lattice within about half a degree of one before it is no other.
+ *
+ * @param context receives the message of a failure
+ * @param image measured image
+ * @param settings those of the data
+ * @param experiment cell, beam, detector and goniometer; not changed
+ * @param most lattices to look for, 1 to DB_FIT_MOST_LATTICES
+ * @param lattices receives them; room for `most`
+ * @param count receives how many were found
+ * @return DB_OK: at least one; DB_ERROR_INPUT if no orientation explains more than chance would;
+ *     DB_ERROR_CANCELLED; other errors */
+DB_API db_status db_fit_find_lattices(db_context *context, const db_measured_image *image,
+                                      const db_fit_settings *settings,
+                                      const db_experiment *experiment, size_t most,
+                                      db_fit_lattice *lattices, size_t *count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,57 @@
+/** @file
+ * Groups of panels that move as one rigid body each. */
+#ifndef DUALBRAGG_FIT_PANEL_GROUPS_H
+#define DUALBRAGG_FIT_PANEL_GROUPS_H
+
+#include <dualbragg/context.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Groups of panels that move as one rigid body each. */
+enum {
+    DB_FIT_GROUP_MOTIONS = 6,
+    DB_FIT_GROUP_NAME_SIZE = 48 /**< leaves room for the motion beside it */
+};
+/** Which panel is of which group. */
+typedef struct db_fit_panel_groups {
+    size_t count;
+    char (*name)[DB_FIT_GROUP_NAME_SIZE]; /**< of each group; owned */
+    size_t panel_count;                   /**< panels of which something is said */
+    short *of_panel; /**< group of each of them; -1: in none, so that it stays; owned */
+} db_fit_panel_groups;
+
+/** Appends a group of that name, which is copied and cut off where it is too long.
+ *
+ * @param context receives the message of a failure
+ * @param groups to append to; owns the copy of the name
+ * @param name of the group
+ * @return DB_OK; DB_ERROR_USAGE beyond the largest number of groups; DB_ERROR_MEMORY */
+DB_API db_status db_fit_panel_groups_add(db_context *context, db_fit_panel_groups *groups,
+                                         const char *name);
+
+/** Puts a panel into a group, or, -1, into none.
+ *
+ * @param context receives the message of a failure
+ * @param groups to change
+ * @param panel its number, from 0
+ * @param group its number, from 0; -1: none
+ * @return DB_OK; DB_ERROR_USAGE for a panel number that is too large; DB_ERROR_MEMORY */
+DB_API db_status db_fit_panel_groups_put(db_context *context, db_fit_panel_groups *groups,
+                                         size_t panel, int group);
+
+/** Group of a panel.
+ *
+ * @param groups to ask
+ * @param panel its number, from 0
+ * @return number of the group; -1: in none */
+static inline int db_fit_panel_groups_of(const db_fit_panel_groups *groups, size_t panel) {
+    return panel < groups->panel_count ? groups->of_panel[panel] : -1;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

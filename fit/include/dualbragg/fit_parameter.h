@@ -1,0 +1,132 @@
+/** @file
+ * What is refined: parameters of the table, and motions of groups of panels. */
+#ifndef DUALBRAGG_FIT_PARAMETER_H
+#define DUALBRAGG_FIT_PARAMETER_H
+
+#include <dualbragg/fit_panel_groups.h>
+#include <dualbragg/parameters.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { DB_FIT_MAX_STAGES = 16, DB_FIT_NAME_SIZE = 64 };
+
+/** Number of what can be refined: a parameter of the table, or the motion of a group of panels
+ * (db_fit_quantity_make). A type of its own, so that it is not taken for an index of parameters. */
+typedef struct db_fit_quantity {
+    int number; /**< -1: none */
+} db_fit_quantity;
+
+/** One refined (or tied) quantity: a parameter of the table, or the motion of a group of panels.
+ * The value of a motion counts from the start of the refinement, where it is 0. */
+typedef struct db_fit_parameter {
+    db_parameter parameter;
+    double lower; /**< bound in the parameter's unit, absolute; -INFINITY: open */
+    double upper; /**< likewise; INFINITY: open */
+    /** unit of the optimizer's coordinate, in the parameter's unit; NAN: chosen from the curvature
+     * of the target at the start of a stage */
+    double scale;
+    /** none: it is refined; else it keeps the value of that quantity (a tie such as b = a) */
+    db_fit_quantity follows;
+    /** centre, sigma in the parameter's unit: adds ((value - centre)/sigma)^2 to the target; sigma
+     * INFINITY: none */
+    double prior[2];
+    /** -1: the table's parameter; else a group of the settings' panel_groups: parameter is one of
+     * DB_PANEL_SHIFT_FAST to DB_PANEL_TURN_NORMAL and means the motion of this group along or about
+     * the axes of its frame (db_panel_group_frame) */
+    int group;
+    /** of several images: 1 all share one value, 0 each has its own, -1 as
+     * db_fit_parameter_is_shared says */
+    int shared;
+    /** in which stages it is refined (tied: goes along): bit s stands for stage number s;
+     * DB_FIT_ALL_STAGES unless something else is said */
+    unsigned stages;
+    /** of a configuration: bounds are to be start - range and start + range, which
+     * db_fit_config_start makes of it; NAN: not given */
+    double range;
+    int line; /**< of the configuration's file, for messages; 0: none */
+    /** 1: of the usual stages of spots in closed form, only those from `detector` on refine it, if
+     * held-out spots bear it out */
+    int earned;
+    double reserved[4]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+} db_fit_parameter;
+
+/** db_fit_parameter.stages of a parameter that all stages refine. */
+#define DB_FIT_ALL_STAGES (~0u)
+
+/** Whether a parameter follows another quantity instead of being refined.
+ *
+ * @param parameter one of the settings
+ * @return 1 or 0 */
+static inline int db_fit_parameter_is_tied(const db_fit_parameter *parameter) {
+    return parameter->follows.number >= 0;
+}
+
+/** Whether a parameter is refined in stage number `stage`.
+ *
+ * @param parameter one of the settings
+ * @param stage from 0
+ * @return 1 or 0 */
+static inline int db_fit_parameter_in_stage(const db_fit_parameter *parameter, size_t stage) {
+    return (int)(parameter->stages >> stage & 1);
+}
+
+/** Says whether a parameter is to be refined in stage number `stage`.
+ *
+ * @param parameter to change
+ * @param stage from 0, below DB_FIT_MAX_STAGES
+ * @param refined 1 or 0 */
+static inline void db_fit_parameter_set_stage(db_fit_parameter *parameter, size_t stage,
+                                              int refined) {
+    parameter->stages = (parameter->stages & ~(1u << stage)) | (refined ? 1u << stage : 0);
+}
+
+/** A parameter of the table that is refined with nothing said about it.
+ *
+ * @param parameter of the table
+ * @return the parameter: no bounds, no prior, not tied, refined in all stages */
+DB_API db_fit_parameter db_fit_parameter_free(db_parameter parameter);
+
+/** Whether several images share one value of it. Unless it says so itself, they do if it describes
+ * the detector or the spindle's axis.
+ *
+ * @param parameter one of the settings
+ * @return 1 or 0 */
+DB_API int db_fit_parameter_is_shared(const db_fit_parameter *parameter);
+
+/** The quantity that is a parameter of the table (group -1) or the motion of a group of panels.
+ * db_fit_quantity_at is the way back.
+ *
+ * @param parameter of the table
+ * @param group -1, or the number of a group of panels
+ * @return the quantity */
+DB_API db_fit_quantity db_fit_quantity_make(db_parameter parameter, int group);
+
+/** Number of the quantity that a parameter of the settings is.
+ *
+ * @param parameter one of the settings
+ * @return the quantity */
+DB_API db_fit_quantity db_fit_quantity_of(const db_fit_parameter *parameter);
+
+/** Parameter and group of a quantity.
+ *
+ * @param quantity its number
+ * @param parameter receives the parameter of the table
+ * @param group receives -1 or the number of the group */
+DB_API void db_fit_quantity_at(db_fit_quantity quantity, db_parameter *parameter, int *group);
+
+/** Name of a quantity by its number: "cell_a", "quadrant_0:shift_fast".
+ *
+ * @param groups those of the settings
+ * @param quantity its number
+ * @param name receives it
+ * @return name */
+DB_API const char *db_fit_quantity_name(const db_fit_panel_groups *groups, db_fit_quantity quantity,
+                                        char name[DB_FIT_NAME_SIZE]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

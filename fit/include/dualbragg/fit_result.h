@@ -1,0 +1,262 @@
+/** @file
+ * What a refinement has found. */
+#ifndef DUALBRAGG_FIT_RESULT_H
+#define DUALBRAGG_FIT_RESULT_H
+
+#include <dualbragg/fit_orientation.h>
+#include <dualbragg/fit_settings.h>
+#include <dualbragg/fit_verdict.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A shoebox after refinement, with its pixels (row by row, fast index fastest). */
+typedef struct db_fit_shoebox {
+    int hkl[3];
+    double d_spacing; /**< A */
+    /** of the image; offset and stride address the arrays below (one shoebox: offset 0) */
+    db_region region;
+    double predicted[2]; /**< predicted position (pixels, fast, slow) after refinement */
+    double intensity, intensity_esd; /**< J of model = J * shape (free) or summed model (known) */
+    /** plane: constant, per pixel fast, per pixel slow, from the box centre */
+    double background[3];
+    double chi2;
+    /** observed minus model centroid (pixels, fast, slow); NAN: one of them cannot be located */
+    double centroid_offset[2];
+    /** standard deviation of Z = (measured - model)/sigma over the pixels used: 1 if model and
+     * noise are right */
+    double sigma_z;
+    double worst_z; /**< of the pixel farthest from the model, with its sign */
+    int outlier;    /**< 1: sigma_z exceeds db_fit_result.sigma_z_limit */
+    /** in the pixels used: of the model, and measured above its background (counts) */
+    double light[2];
+    int pixels_used, strong_pixels, strong_explained;
+    float *measured;
+    float *model;
+    float *sigma; /**< <= 0: pixel not used */
+} db_fit_shoebox;
+
+/** What the image shows of a reflection: the model's spot, fitted to its shoebox together with a
+ * background. Intensities are not bounded by 0, and have no prior. Errors are those of the refined
+ * model, by the variances, and enlarged where the box's own chi2 per degree of freedom exceeds 1. */
+typedef struct db_fit_reflection {
+    int hkl[3];
+    double d_spacing;    /**< A */
+    double position[2];  /**< predicted (pixels of the panel, fast, slow) */
+    double observed[2];  /**< centroid of the strong pixels (the same); NAN: there are none */
+    db_region region;    /**< the shoebox */
+    double counts;       /**< of the spot, in the pixels used */
+    double counts_sigma; /**< its standard error */
+    double square;       /**< F^2 of the whole reflection, for a fluence of DB_DEFAULT_FLUENCE and a
+                            scale of 1; negative where there are fewer counts than background */
+    double square_sigma; /**< its standard error */
+    double F; /**< that of the model's image: not negative, held by the prior on intensities
+                            and the same for all spots of a reflection */
+    double
+        partiality; /**< part of the reflection that the image shows, 0 to 1: db_spot.recorded; of
+                            sampled spots by a Gaussian of the excitation */
+    double background; /**< counts per pixel */
+    int pixels;        /**< used */
+    int strong;        /**< of them, those that stand out of the background */
+    double observed_variance
+        [2];    /**< of the centroid (pixels^2, fast, slow), by the noise of its pixels */
+    double sum; /**< counts above the background's plane, over the pixels used */
+    double
+        sum_sigma; /**< its standard error, by the noise of the pixels; the plane's own is left out */
+} db_fit_reflection;
+
+/** A pixel as a robust target sees it. */
+typedef struct db_fit_pixel {
+    size_t panel;
+    int fast, slow;       /**< of the panel, from 0 */
+    double counts, model; /**< measured and expected */
+    double z;             /**< (counts - model)/sigma */
+    double trust;         /**< the weight that it has left, of 1 */
+} db_fit_pixel;
+
+/** An evaluation of the target. */
+typedef struct db_fit_history {
+    int stage;            /**< index into the stages */
+    int evaluation;       /**< within the stage, from 1 */
+    double target;        /**< chi2 per degree of freedom of the data in use */
+    double gradient_norm; /**< in optimizer coordinates */
+    double *value;        /**< of the fit's parameters, in their order; borrowed */
+} db_fit_history;
+
+/** Residual statistics of one model against the data. strong_explained is counted over all strong
+ * pixels of the image in the resolution range and all reflections that this model predicts, the
+ * rest over the shoeboxes in use. */
+typedef struct db_fit_statistics {
+    size_t pixels, shoeboxes;
+    double chi2, chi2_reduced; /**< with the variances of the target */
+    double rms_residual;       /**< counts */
+    double strong_pixels;      /**< see db_fit_settings.strong_sigma */
+    /** fraction of them at which the model's Bragg part is between half and twice the observed
+     * excess over the local background */
+    double strong_explained;
+    double correlation;  /**< model against measured, background removed */
+    double centroid_rms; /**< pixels: observed minus model spot centroid */
+} db_fit_statistics;
+
+/** Goodness of fit on a part of the data. Bragg: the model without the background. */
+typedef struct db_fit_goodness {
+    size_t pixels;
+    double chi2_reduced; /**< chi2 over the pixels' share of the degrees of freedom */
+    double residual;     /**< sum |measured - model| / sum |measured - background|, as R factors */
+    double correlation;  /**< Bragg against measured, background removed; NAN: no variation */
+} db_fit_goodness;
+
+/** A shell of resolution; shells hold about the same number of pixels. */
+typedef struct db_fit_shell {
+    double d_max, d_min; /**< A */
+    db_fit_goodness before, after;
+} db_fit_shell;
+
+/** A rectangle of the detector. */
+typedef struct db_fit_area {
+    size_t panel;
+    int fast_start, slow_start, fast_count, slow_count;
+    size_t spots;    /**< shoeboxes of which both centroids can be located */
+    double shift[2]; /**< mean of their centroid_offset (pixels, fast, slow); NAN: none */
+    db_fit_goodness before, after;
+} db_fit_area;
+
+/** A combination of parameters: an eigenvector of the normal matrix J^T J scaled to unit diagonal,
+ * in which each parameter counts in units of the error it would have if it alone were refined. */
+typedef struct db_fit_direction {
+    /** from 0, the data do not determine it, to the number of parameters; 1 for all if no two
+     * parameters are correlated */
+    double eigenvalue;
+    double condition;  /**< largest eigenvalue over this one; INFINITY: not determined */
+    double *component; /**< of the result's parameters; a unit vector; the largest is positive */
+    /** of the parameters, in their units: one standard deviation along this direction, which raises
+     * chi2 by 1; NAN: not determined */
+    double *change;
+} db_fit_direction;
+
+/** A structure-factor amplitude. */
+typedef struct db_fit_amplitude {
+    int hkl[3];      /**< of the equivalent reflections that with the largest h, then k, then l */
+    double input, F; /**< as given and refined (electrons) */
+    double sigma;    /**< standard error; of one that no shoebox holds that of the restraint */
+    size_t boxes;    /**< shoeboxes that hold it */
+} db_fit_amplitude;
+
+/** The outcome of a start. */
+typedef struct db_fit_start {
+    int number;       /**< in the sequence, from 0, the given one */
+    double turn[3];   /**< from the given one, about the laboratory's axes (degree) */
+    double target;    /**< chi2 per degree of freedom after its first stage; INFINITY: none */
+    double explained; /**< fraction of the strong pixels that it explains then */
+    int evaluations;
+    double refined_explained; /**< after all stages; NAN: not run */
+    int chosen;               /**< 1: the result goes on from here */
+} db_fit_start;
+
+/** What became of a stage that was not certain to run. */
+typedef struct db_fit_trial {
+    int stage; /**< index into the stages */
+    int kept;
+    double misfit;        /**< by pixels: chi2 per degree of freedom at its start; else 0 */
+    double before, after; /**< loss of held-out spots without and with it, per spot; kept where it
+                             falls by 0.32 */
+    size_t spots;
+    /** of a stage that held-out spots bear out: how many times all spots of its model, as far as two
+     * standard deviations, cover the detector; it is not kept above 0.25 */
+    double covered;
+} db_fit_trial;
+
+enum { DB_FIT_WARNING_SIZE = 320 };
+
+/** What a refinement has found. */
+typedef struct db_fit_result {
+    /** DB_OK converged; DB_NOT_CONVERGED; DB_ERROR_CANCELLED: the best model so far */
+    db_status status;
+    char reason[512];       /**< why it stopped, or may not be used */
+    db_fit_verdict verdict; /**< on the refined model; a model that fails is DB_NOT_CONVERGED */
+    size_t parameter_count; /**< those of the settings */
+    /* Lists of parameter_count elements each: */
+    db_parameter *parameter;
+    char (*name)[DB_FIT_NAME_SIZE];
+    double *start;
+    double *refined;
+    /** Standard errors; NAN: tied, or at its bound; INFINITY: the data do not determine it. */
+    double *error_unscaled; /**< from the variances alone */
+    /** times sqrt(chi2_reduced) where that exceeds 1: the misfit is taken for more of the same
+     * noise */
+    double *error_scaled;
+    /** from how much shoeboxes (or tiles) disagree, or whole regions of the detector where these disagree
+     * more: needs neither the right noise nor independent residuals within them; NAN: too few */
+    double *error_robust;
+    double *error;               /**< the one to quote: the larger of the last two */
+    int *at_bound;               /**< -1 lower, 1 upper, 0 inside */
+    double **correlation;        /**< [i][k] of each with each: 1 on the diagonal; 0: not defined */
+    db_fit_direction *direction; /**< the worst determined first */
+    size_t direction_count;
+    db_experiment experiment;        /**< refined; owned */
+    db_fit_statistics before, after; /**< same data, starting and refined model */
+    int evaluations;
+    double seconds; /**< all */
+    /** of the stages alone: without the search for strong pixels before them, and statistics and
+     * errors after them */
+    double refining_seconds;
+    db_fit_history *history;
+    size_t history_count;
+    double *history_values; /**< what history[].value points into */
+    db_fit_shoebox *shoeboxes;
+    size_t shoebox_count;
+    int shoebox_half_width;       /**< pixels; that of the settings, or the one chosen */
+    db_fit_amplitude *amplitudes; /**< refined ones, in the order of h, k, l; NULL: none are */
+    size_t amplitude_count;
+    db_fit_start *starts; /**< the best first; NULL if there was one */
+    size_t start_count;
+    db_fit_trial *trials; /**< of stages that were not certain to run; NULL: all were */
+    size_t trial_count;
+    /** of the shoeboxes; the limit lies 5 robust standard deviations above the median */
+    double sigma_z_median, sigma_z_limit;
+    /** targets huber and student: pixels in use more than 5 standard deviations off the model; the
+     * first of them, least trusted first */
+    size_t distrusted_count, distrusted_listed;
+    db_fit_pixel *distrusted;
+    db_fit_shell *shells; /**< from low to high resolution */
+    size_t shell_count;
+    db_fit_area *areas;
+    size_t area_count;
+    char (*warnings)[DB_FIT_WARNING_SIZE]; /**< what to look at before the result is used */
+    const char **advice;                   /**< what to do about each of them */
+    size_t warning_count;
+    /** whole image of the refined model (counts), full detector; NULL if not rendered */
+    float *model_image;
+    int fast_pixels, slow_pixels;
+    void *memory; /**< owned: behind the lists of parameters and directions */
+    /** what of model_image is not the crystal's: the local background, or planes (known) */
+    float *background_image;
+    /** known: factor of all spots of model_image, beside that of the experiment; free: 1 */
+    double image_scale;
+    db_fit_reflection *reflections; /**< free: of all predicted reflections, by h, k, l */
+    size_t reflection_count;
+    /** how much whole regions of the detector disagree, over how much their shoeboxes do by themselves (a
+     * ratio of standard deviations, over all directions; 1 if that may be chance): above 1 where
+     * neighbours miss the data in the same way */
+    double shared_misfit;
+    /** where edges of the cell are refined and the distance is held: by how much (mm) the data ask for
+     * another distance, were it refined, too, and the error of that; NAN: not asked */
+    double distance_step, distance_error;
+    /** all spots of the image in the resolution range; of them, those that lie at no reflection that is
+     * predicted; if they are many, what a search among these has found: another lattice of the same cell
+     * (indexed 0: none) */
+    size_t all_spots, left_spots;
+    db_fit_orientation other_lattice;
+} db_fit_result;
+
+/** Frees a result and sets the pointer to NULL. NULL and pointer to NULL are allowed.
+ *
+ * @param result to destroy */
+DB_API void db_fit_result_destroy(db_fit_result **result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

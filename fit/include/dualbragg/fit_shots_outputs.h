@@ -1,0 +1,133 @@
+/** @file
+ * Results of many shots as files. All are written atomically. */
+#ifndef DUALBRAGG_FIT_SHOTS_OUTPUTS_H
+#define DUALBRAGG_FIT_SHOTS_OUTPUTS_H
+
+#include <dualbragg/fit_shot_list.h>
+#include <dualbragg/fit_shots_run.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Writes the result of all shots as JSON. This and the following outputs are written atomically.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param config of all shots
+ * @param result to write
+ * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is then left of the file */
+DB_API db_status db_fit_shots_write_json(db_context *context, const char *path,
+                                         const db_fit_config *config,
+                                         const db_fit_shots_result *result);
+
+/** Writes the intensities that all shots share as a merged MTZ file: IMEAN, I(+), I(-), F, F(+), F(-),
+ * their SIG..., multiplicities N, and those of the two halves of the shots. DB_ERROR_UNSUPPORTED in
+ * builds without gemmi.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param result with shared intensities (db_fit_settings.joint)
+ * @return DB_OK; DB_ERROR_USAGE without such intensities; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is
+ *     then left of the file */
+DB_API db_status db_fit_shots_write_mtz(db_context *context, const char *path,
+                                        const db_fit_shots_result *result);
+
+/** Writes them as lines h k l F sigma(F) I sigma(I) multiplicity and I of the two halves.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param result with shared intensities
+ * @return as db_fit_shots_write_mtz, but needs no library */
+DB_API db_status db_fit_shots_write_hkl(db_context *context, const char *path,
+                                        const db_fit_shots_result *result);
+
+/** Writes what each shot says of its reflections by itself, given its model, as an unmerged MTZ file
+ * whose batches are the shots: I, SIGI, FRACTIONCALC (partiality), SCALEUSED, FLAG (1: rejected).
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param result with shared intensities
+ * @return as db_fit_shots_write_mtz */
+DB_API db_status db_fit_shots_write_unmerged(db_context *context, const char *path,
+                                             const db_fit_shots_result *result);
+
+/** Writes an HTML page of the result of all shots, as one file.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param config of all shots
+ * @param result to write
+ * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is then left of the file */
+DB_API db_status db_fit_shots_write_html(db_context *context, const char *path,
+                                         const db_fit_config *config,
+                                         const db_fit_shots_result *result);
+/** Writes the refined model of a shot, if the result has it, as a configuration for it alone
+ * (FOLDER/NAME.yaml, read by db_fit_config_read) and as an experiment list (FOLDER/NAME.expt).
+ *
+ * @param context receives the message of a failure
+ * @param folder where the files go; it exists
+ * @param list the shots
+ * @param result has the model
+ * @param shot its number, from 0
+ * @return DB_OK or an error */
+DB_API db_status db_fit_shots_write_model(db_context *context, const char *folder,
+                                          const db_fit_shot_list *list,
+                                          const db_fit_shots_result *result, size_t shot);
+/** Writes what db_fit_write_spots, _background, _intensities and _table do of a single image:
+ * FOLDER/NAME_model.bin, NAME_background.bin, NAME.hkl and NAME.refl. Intensities are free. Where several
+ * lattices share an image, the light of the others is a part of the background.
+ *
+ * @param context receives the message of a failure
+ * @param folder where the files go; it exists
+ * @param list the shots, from which the image is read again
+ * @param result has the models
+ * @param shot its number, from 0
+ * @return DB_OK or an error */
+DB_API db_status db_fit_shots_write_images(db_context *context, const char *folder,
+                                           db_fit_shot_list *list,
+                                           const db_fit_shots_result *result, size_t shot);
+/** Name of the files of db_fit_shots_write_model without ending: the number of the shot in the
+ * list, and the image's name, in which '_' stands for what a list would take for something else.
+ *
+ * @param result of all shots
+ * @param shot its number, from 0
+ * @param name receives it */
+DB_API void db_fit_shots_model_name(const db_fit_shots_result *result, size_t shot,
+                                    char name[DB_FIT_PATH_SIZE]);
+/** Writes, after the models, a list of their configurations, which shots.list can name again.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param folder where the models are
+ * @param result of all shots
+ * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is then left of the file */
+DB_API db_status db_fit_shots_write_list(db_context *context, const char *path, const char *folder,
+                                         const db_fit_shots_result *result);
+
+/** Writes the experiment lists of all models as one list.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param folder where the models are
+ * @param result of all shots
+ * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is then left of the file */
+DB_API db_status db_fit_shots_write_expt(db_context *context, const char *path, const char *folder,
+                                         const db_fit_shots_result *result);
+/** Writes the configuration of all shots with the refined list.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param list name of the refined list
+ * @param config of all shots
+ * @param result of all shots
+ * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is then left of the file */
+DB_API db_status db_fit_shots_write_yaml(db_context *context, const char *path, const char *list,
+                                         const db_fit_config *config,
+                                         const db_fit_shots_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

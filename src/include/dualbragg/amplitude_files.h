@@ -1,0 +1,111 @@
+/** @file
+ * Files of structure factors, and of the amplitudes of amorphous matter. */
+#ifndef DUALBRAGG_AMPLITUDE_FILES_H
+#define DUALBRAGG_AMPLITUDE_FILES_H
+
+#include <dualbragg/context.h>
+#include <dualbragg/setup.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Reads "h k l F" lines ('#' comments, blank lines and columns after the fourth ignored; malformed
+ * lines are errors; the last of repeated entries wins; entries of the box not listed get
+ * default_F). Replaces the list; keeps default_F. Miller indices must be whole numbers and F
+ * finite.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param factors its list is replaced
+ * @return DB_OK; DB_ERROR_FILE, DB_ERROR_INPUT or DB_ERROR_MEMORY; the list then stays */
+DB_API db_status db_read_hkl(db_context *context, const char *path, db_structure_factors *factors);
+
+/** How to read structure factors. The last five are for a model's coordinates. */
+typedef struct db_structure_factor_options {
+    /** labels of an MTZ file (one, or two of Friedel mates with a comma between), item of an mmCIF
+     * file; NULL: chosen */
+    const char *columns;
+    /** number or symbol by whose operators a text list (or an mmCIF file) is expanded; NULL: a text
+     * list is taken as it stands */
+    const char *space_group;
+    double d_min;      /**< A: resolution to which structure factors are calculated */
+    double wavelength; /**< A: of the anomalous scattering; 0: none, Friedel mates are equal */
+    double k_sol;      /**< e/A^3: density of the bulk solvent; 0: none */
+    double b_sol;      /**< A^2: its B factor */
+    const double
+        *cell; /**< A, degree: six constants that the model's must be close to; NULL: any */
+} db_structure_factor_options;
+
+/** Reads structure factors from an MTZ file, an mmCIF file of reflections, or lines as db_read_hkl,
+ * or calculates them from coordinates in a PDB or mmCIF file; recognized by content. All but lines
+ * take gemmi, and so do lines with a space group.
+ *
+ * Lists of reflections are expanded to the whole sphere (lines with a space group only): by the
+ * operators, and to Friedel mates where the file has no values for them (an MTZ pair X(+), X(-)
+ * has). Without columns the first amplitudes with sigmas are taken, else the first that are no map
+ * coefficients, else a pair of mates, else intensities, of which the square root is taken, 0 for
+ * negative ones; of mmCIF F_meas_au, F_meas, F_calc_au, F_calc, intensity_meas.
+ *
+ * Of coordinates (docs/theory/pixel.md, Structure factors of coordinates): |F| of all reflections to d_min, 0 0 0 left
+ * out, in electrons per unit cell; needs options->d_min > 0.
+ *
+ * Replaces the list; keeps default_F; listed counts what was expanded, repetitions included.
+ * options may be NULL. chosen (may be NULL): what was taken, such as "FP" or "F(+), F(-)", or what
+ * was calculated; "" for text.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param options NULL: defaults
+ * @param factors its list is replaced
+ * @param chosen receives what was taken; may be NULL
+ * @param chosen_size room there, in bytes
+ * @return DB_OK; DB_ERROR_FILE, DB_ERROR_INPUT or DB_ERROR_MEMORY; DB_ERROR_UNSUPPORTED without
+ *     gemmi; DB_ERROR_USAGE for options that the file has no room for; the list then stays */
+DB_API db_status db_read_structure_factors(db_context *context, const char *path,
+                                           const db_structure_factor_options *options,
+                                           db_structure_factors *factors, char *chosen,
+                                           size_t chosen_size);
+
+/** Writes a list as a binary file, which is read much faster, in the layout of nanoBragg's
+ * Fdump.bin: a box of amplitudes.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param factors with a list
+ * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is then left of the file */
+DB_API db_status db_write_structure_factor_cache(db_context *context, const char *path,
+                                                 const db_structure_factors *factors);
+
+/** Reads a file of db_write_structure_factor_cache or nanoBragg: replaces the list; keeps
+ * default_F, which entries of the box not listed had when the file was written. A file whose size
+ * does not match its own limits, or with amplitudes that are not finite, is DB_ERROR_INPUT.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param factors its list is replaced
+ * @return DB_OK; DB_ERROR_FILE, DB_ERROR_INPUT or DB_ERROR_MEMORY; the list then stays */
+DB_API db_status db_read_structure_factor_cache(db_context *context, const char *path,
+                                                db_structure_factors *factors);
+
+/** Reads amplitudes of amorphous matter into background->stol and amplitude, replacing those there:
+ * lines of two columns, sin(theta)/lambda (1/angstrom, or what `abscissa` says) and F of one
+ * molecule (electrons; may be negative). '#' comments, blank lines and columns after the second are
+ * ignored; commas and semicolons separate too. The first column is 0 or more, each value once;
+ * lines are sorted by it. There must be at least two. *out_of_order (may be NULL): number of lines
+ * that stood below a larger one.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param abscissa what the first column is
+ * @param background its lists are replaced
+ * @param out_of_order receives the number of lines that stood below a larger one; may be NULL
+ * @return DB_OK; DB_ERROR_FILE, DB_ERROR_INPUT or DB_ERROR_MEMORY; the lists then stay */
+DB_API db_status db_read_stol(db_context *context, const char *path, db_stol_abscissa abscissa,
+                              db_background *background, size_t *out_of_order);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,126 @@
+/** @file
+ * Measured images, with what their headers say. */
+#ifndef DUALBRAGG_MEASURED_IMAGE_H
+#define DUALBRAGG_MEASURED_IMAGE_H
+
+#include <dualbragg/context.h>
+#include <dualbragg/experiment.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Values of db_measured_image.mask: 0 for a trusted pixel, else why it is masked. */
+enum { DB_MASK_TRUSTED = 0, DB_MASK_GAP = 1, DB_MASK_OVERLOAD = 2, DB_MASK_BAD = 4 };
+
+/** One panel of a measured image: rows of it, from the first to before first + slow_pixels. */
+typedef struct db_image_panel {
+    char name[64]; /**< "" */
+    int first_row, slow_pixels;
+} db_image_panel;
+
+/** A measured image with what its header says. */
+typedef struct db_measured_image {
+    int fast_pixels, slow_pixels; /**< of several panels: their width, and all their rows */
+    size_t panel_count;           /**< 0 and 1: the image is one panel */
+    /** panel_count of them, one below the other; owned; NULL for one panel */
+    db_image_panel *panels;
+    /** counts, pedestal subtracted: fast_pixels * slow_pixels, fast index fastest; owned */
+    float *value;
+    uint8_t *mask;        /**< same shape; owned */
+    char format[16];      /**< "SMV", "miniCBF", "CBF", "HDF5", "MarCCD", "TIFF", ... "float" */
+    double wavelength;    /**< angstrom; NAN where the header does not say */
+    double distance;      /**< mm; NAN */
+    double pixel_size[2]; /**< mm; NAN */
+    /** pixels along fast, slow, from the outer corner of the first pixel; NAN */
+    double beam_centre[2];
+    double polarization;                /**< Kahn factor; NAN */
+    double phi, osc_range;              /**< degree; NAN */
+    double twotheta;                    /**< degree; NAN */
+    double overload;                    /**< value at and above which pixels are masked; INFINITY */
+    double pedestal;                    /**< already subtracted; 0 */
+    double gain;                        /**< counts per photon; 1 */
+    double exposure;                    /**< s; NAN */
+    double sensor_thickness;            /**< um; NAN */
+    double attenuation_depth;           /**< of it (um); NAN */
+    db_sensor_material sensor_material; /**< DB_SENSOR_UNKNOWN */
+    char detector[64];                  /**< as named by the header, or "" */
+    size_t masked;                      /**< number of pixels with mask != 0 */
+    double readout_noise;               /**< counts, standard deviation of a pixel; 0 */
+    /** counts of each pixel that were subtracted besides the pedestal; owned; NULL: none */
+    float *dark;
+    double reserved[6]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+} db_measured_image;
+
+/** Reads an image, recognized by content: SMV, miniCBF (Pilatus, Eiger), full CBF (imgCIF; pixels
+ * as byte offsets or packed, arrays cut into sections, each of which is a panel), HDF5 (NXmx, master
+ * files of Dectris), where the build has libhdf5, TIFF, where it has libtiff, MarCCD and Rayonix,
+ * mar345.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file; of one that holds many images FILE#N, the first being number 1
+ * @param image overwritten; to be cleared by the caller
+ * @return DB_OK; DB_ERROR_FILE, DB_ERROR_INPUT or DB_ERROR_MEMORY; DB_ERROR_UNSUPPORTED for
+ *     formats that are known but not read */
+DB_API db_status db_read_image(db_context *context, const char *path, db_measured_image *image);
+
+/** Reads an image like db_read_image or, where the content is none of these formats, as raw
+ * little-endian 32-bit floats, all pixels trusted. Their shape is fast_pixels x slow_pixels; both
+ * 0: one row of all there are.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param fast_pixels width; 0
+ * @param slow_pixels height; 0
+ * @param image overwritten; to be cleared by the caller
+ * @return DB_OK; DB_ERROR_FILE, DB_ERROR_INPUT or DB_ERROR_MEMORY */
+DB_API db_status db_read_image_or_floats(db_context *context, const char *path, int fast_pixels,
+                                         int slow_pixels, db_measured_image *image);
+
+/** Reads raw little-endian 32-bit floats of a known shape (as db_write_float_image writes them).
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param fast_pixels width
+ * @param slow_pixels height
+ * @param pixels receives fast_pixels * slow_pixels values
+ * @return DB_OK; DB_ERROR_FILE, DB_ERROR_INPUT or DB_ERROR_MEMORY */
+DB_API db_status db_read_float_image(db_context *context, const char *path, int fast_pixels,
+                                     int slow_pixels, float *pixels);
+
+/** Frees pixels, mask and panels and zeroes the struct. Safe on a zeroed struct.
+ *
+ * @param image to clear */
+DB_API void db_measured_image_clear(db_measured_image *image);
+
+/** Cuts an image of one panel into the panels of a detector, which lie where their image_offset says
+ * and have the same width. Pixels outside of them are left out.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the image, for messages
+ * @param detector with the panels
+ * @param image replaced
+ * @return DB_OK; DB_ERROR_INPUT for panels beyond the image or over one another; DB_ERROR_USAGE for
+ *     an image of several panels; DB_ERROR_UNSUPPORTED for panels of several widths;
+ *     DB_ERROR_MEMORY; the image then stays */
+DB_API db_status db_measured_image_cut(db_context *context, const char *path,
+                                       const db_detector *detector, db_measured_image *image);
+
+/** Reads a mask: an SMV image of fast_pixels x slow_pixels, any pixel type. mask (caller's, of that
+ * shape): 0 where the stored number is 0, pixels to leave out, else 1.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param fast_pixels width
+ * @param slow_pixels height
+ * @param mask receives fast_pixels * slow_pixels values
+ * @return DB_OK; DB_ERROR_FILE, DB_ERROR_INPUT or DB_ERROR_MEMORY */
+DB_API db_status db_read_mask(db_context *context, const char *path, int fast_pixels,
+                              int slow_pixels, uint8_t *mask);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
