@@ -4,20 +4,13 @@
 #     sh tests/cuda/registers.sh --renew BUILD
 # writes the record anew from a build with DB_WITH_CUDA.
 set -eu
-source_dir=${SOURCE_DIR:-$(cd "$(dirname "$0")/../.." && pwd)}
-record=$source_dir/tests/cuda/registers.record
-build=${2:-${BINARY_DIR:-$source_dir/build/cuda}}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../support/device_record"
 
 found=
 for report in "$build"/cuda/*.report; do
     [ ! -f "$report" ] || found=1
 done
-[ "$found" ] || {
-    echo "skipped: $build has no device code (nvcc, DB_WITH_CUDA)"
-    exit 77
-}
+[ "$found" ] || skip "$build has no device code (nvcc, DB_WITH_CUDA)"
 # kernel, architecture, registers, bytes of spills (stores), bytes of the stack
 cat "$build"/cuda/*.report | awk '
     /Compiling entry function/ {
@@ -30,28 +23,15 @@ cat "$build"/cuda/*.report | awk '
         match($0, /Used [0-9]+/)
         print name, arch, substr($0, RSTART + 5, RLENGTH - 5), spills, stack
     }' | grep ^db_cuda_ | LC_ALL=C sort > "$work/found"
-compiler=$(sed -n 's/^CMAKE_CUDA_COMPILER:[^=]*=//p' "$build/CMakeCache.txt")
-version=$("$compiler" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
-
-if [ "${1-}" = --renew ]; then
-    {
-        sed -n '/^#/p' "$record" 2> /dev/null || true
-        echo "nvcc $version"
-        cat "$work/found"
-    } > "$work/record"
-    cat "$work/record" > "$record"
-    echo "renewed: $record"
-    exit 0
-fi
+nvcc_version
+renew
 
 failed=0
 awk '$1 ~ /_mixed_/ && $4 > 0 { print $1, "spills", $4, "bytes on", $2; bad = 1 } END { exit bad }' "$work/found" ||
     failed=1
-recorded=$(sed -n 's/^nvcc //p' "$record")
-[ "$version" = "$recorded" ] || {
+is_recorded || {
     [ $failed = 0 ] || exit 1
-    echo "skipped: the record is of nvcc $recorded, this build of nvcc $version; no mixed kernel spills"
-    exit 77
+    skip "the record is of nvcc $recorded, this build of nvcc $version; no mixed kernel spills"
 }
 awk '
     FNR == NR {
@@ -75,7 +55,6 @@ awk '
     }' "$record" "$work/found" || {
     status=$?
     [ $status != 77 ] || exit 77
-    echo "If the change is worth it: sh tests/cuda/registers.sh --renew $build"
-    exit 1
+    worse
 }
 exit $failed
