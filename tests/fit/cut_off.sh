@@ -1,7 +1,7 @@
 #!/bin/sh
 # Refinements that do not come to their end, from outside: Ctrl-C, kills, checkpoints of something else, two runs with one prefix.
 set -eu
-. "$SOURCE_DIR/tests/support/refinement"
+. "$SOURCE_DIR/tests/support/shots"
 interruptible="env --default-signal=INT" # which a shell has background jobs ignore
 # Waits until a command succeeds, at most a minute.
 until_true() {
@@ -11,30 +11,14 @@ until_true() {
         waited=$((waited + 1))
     done
 }
-result() { grep -v '"seconds"\|"date"\|"command"' "$1"; }
 no_leftovers() { # WHAT
     for file in .[!.]* *.lock; do
         [ ! -e "$file" ] || fail "$1 left $file"
     done
 }
 
-mkdir images
-for number in 1 2 3; do
-    "$DUALBRAGG" sim -cell 40 55 70 90 90 90 -N 14 -gauss_xtal -default_F 1e6 -fluence 3e19 -lambda 1 -distance 100 -detpixels 400 \
-        -pixel 0.2 -oversample 1 -mosaic 0.1 -mosaic_domains 5 -misset ${number}0 20 30 -water 30 -seed $number \
-        -noisefile images/shot_$number.img > /dev/null
-    echo "images/shot_$number.img model.misset=[${number}0.06, 20.05, 30.04]" >> shots.txt
-done
-cat > joint.yaml << 'END'
-model: {cell: [40, 55, 70, 90, 90, 90], shape: gauss, cells: [12, 12, 12], mosaic_spread: 0.1, mosaic_domains: 5,
-        oversample: 1, distance: 100.2}
-refine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}, distance: {range: 2}, beam_fast: {range: 1}}
-data: {shoebox_half_width: 5, model_error: 0, min_strong_reflections: 10}
-stages:
-  - {name: own, refine: [misset_x, misset_y, misset_z], tolerance: 1e-3, step: 0.1}
-  - {name: joint, refine: [misset_x, misset_y, misset_z, distance, beam_fast], tolerance: 1e-5}
-shots: {list: shots.txt}
-END
+for x in 10 20 30; do shot $x 20 30; done
+{ shots_model 100.2 && two_stages; } > joint.yaml
 echo "image: images/shot_1.img" > base.yaml
 sed '/^shots/d; /^stages/d; /- {name/d; s/^model: {/model: {misset: [10.06, 20.05, 30.04], /' joint.yaml >> base.yaml
 {

@@ -1,40 +1,15 @@
 #!/bin/sh
 # dualbragg fit of many shots from outside: threads, processes, a killed run, refined models fed back, bad lists.
 set -eu
-. "$SOURCE_DIR/tests/support/refinement"
+. "$SOURCE_DIR/tests/support/shots"
 
 # Nine shots of a crystal in any orientation, one without; the detector is 0.4 mm nearer than the models say.
-mkdir images
-number=0
-while [ $number -lt 9 ]; do
-    number=$((number + 1))
-    x=$((number * 37 % 90)) y=$((number * 11 % 60 - 30)) z=$((number * 53 % 90))
-    "$DUALBRAGG" sim -cell 40 55 70 90 90 90 -N 14 -gauss_xtal -default_F 1e6 -fluence 3e19 -lambda 1 -distance 100 -detpixels 400 -pixel 0.2 \
-        -oversample 1 -mosaic 0.1 -mosaic_domains 5 -misset $x $y $z -water 30 -seed $number -noisefile images/shot_$number.img \
-        > /dev/null
-    echo "images/shot_$number.img model.misset=[$x.06, $y.05, $z.04]" >> shots.txt
-done
-sed -i 's/-\([0-9]*\).05/-\1.04/' shots.txt
+for number in $(seq 9); do shot $((number * 37 % 90)) $((number * 11 % 60 - 30)) $((number * 53 % 90)); done
 "$DUALBRAGG" sim -cell 40 55 70 90 90 90 -N 1 -default_F 1e-3 -fluence 3e19 -lambda 1 -distance 100 -detpixels 400 -pixel 0.2 -oversample 1 \
     -water 30 -seed 77 -noisefile images/blank.img > /dev/null
 echo "images/blank.img # nothing hit" >> shots.txt
 echo "images/missing.img" >> shots.txt
-cat > joint.yaml << 'END'
-model: {cell: [40, 55, 70, 90, 90, 90], shape: gauss, cells: [12, 12, 12], mosaic_spread: 0.1, mosaic_domains: 5,
-        oversample: 1, distance: 100.4}
-refine:
-  misset_x: {range: 1}
-  misset_y: {range: 1}
-  misset_z: {range: 1}
-  Na: {min: 3, max: 60}
-  Nb: {follows: Na}
-  Nc: {follows: Na}
-  distance: {range: 2}
-  beam_fast: {range: 1}
-  beam_slow: {range: 1}
-data: {shoebox_half_width: 5, model_error: 0, min_strong_reflections: 10}
-shots: {list: shots.txt}
-END
+{ shots_model 100.4 && usual_stages; } > joint.yaml
 
 fit 0 joint.yaml --output one --threads 1
 near distance "$(refined one.json distance)" 100 0.02

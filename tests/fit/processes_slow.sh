@@ -1,34 +1,17 @@
 #!/bin/sh
 # Several processes: one is killed, or asked to end; with another number of processes the run goes on to the same result.
 set -eu
-. "$SOURCE_DIR/tests/support/refinement"
+. "$SOURCE_DIR/tests/support/shots"
 "$DUALBRAGG" --version | grep -q MPI && command -v mpirun > /dev/null || {
     echo "without MPI"
     exit 77
 }
-result() { grep -v '"seconds"\|"date"\|"command"' "$1"; }
 interruptible="env --default-signal=INT" # which a shell has background jobs ignore
 mpi="env ASAN_OPTIONS=detect_leaks=0 mpirun --allow-run-as-root --oversubscribe --quiet"
 
-mkdir images
-number=0
-while [ $number -lt 10 ]; do
-    number=$((number + 1))
-    x=$((number * 37 % 90)) y=$((number * 11 % 30)) z=$((number * 53 % 90))
-    "$DUALBRAGG" sim -cell 40 55 70 90 90 90 -N 14 -gauss_xtal -default_F 1e6 -fluence 3e19 -lambda 1 -distance 100 -detpixels 400 \
-        -pixel 0.2 -oversample 1 -mosaic 0.1 -mosaic_domains 5 -misset $x $y $z -water 30 -seed $number \
-        -noisefile images/shot_$number.img > /dev/null
-    echo "images/shot_$number.img model.misset=[$x.06, $y.05, $z.04]" >> shots.txt
-done
+shots 10
 echo images/missing.img >> shots.txt
-cat > joint.yaml << 'END'
-model: {cell: [40, 55, 70, 90, 90, 90], shape: gauss, cells: [12, 12, 12], mosaic_spread: 0.1, mosaic_domains: 5,
-        oversample: 1, distance: 100.2}
-refine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}, Na: {min: 3, max: 60}, Nb: {follows: Na},
-         Nc: {follows: Na}, distance: {range: 2}, beam_fast: {range: 1}, beam_slow: {range: 1}}
-data: {shoebox_half_width: 5, model_error: 0, min_strong_reflections: 10}
-shots: {list: shots.txt}
-END
+{ shots_model 100.2 && usual_stages; } > joint.yaml
 set -- --no-report --threads 1
 fit 0 joint.yaml --output whole "$@"
 result whole.json > expected
