@@ -16,7 +16,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$here" || exit 2
 export LD_LIBRARY_PATH="$here/lib" DUALBRAGG="$here/dualbragg" SOURCE_DIR="$here/source" BINARY_DIR="$here" \
-    SHARED_DIR=/nonexistent INSTRUCTION_SETS=sse2 THREAD_COUNTS=1 GPU_TEST="$here/gpu_backend"
+    SHARED_DIR=/nonexistent INSTRUCTION_SETS=sse2 THREAD_COUNTS=1
 PATH=$PATH:/usr/local/cuda/bin
 
 since() { echo $(($(date +%s) - start)); }
@@ -107,7 +107,9 @@ on_gpu 100 golden tests/golden/default.sh &
 one=$!
 if command -v compute-sanitizer > /dev/null; then
     for tool in memcheck racecheck; do
-        part 60 $tool compute-sanitizer --tool $tool --error-exitcode 1 ./gpu_backend || failed=1
+        for test in kernels memory; do
+            part 30 $tool-$test compute-sanitizer --tool $tool --error-exitcode 1 ./gpu_$test || failed=1
+        done
     done
 else
     say "compute-sanitizer: not installed"
