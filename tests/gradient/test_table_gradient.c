@@ -2,11 +2,8 @@
  * form of them, so that half the difference of the images of two tables is exactly the derivative along
  * half their difference, whatever its size. */
 #include "support/unit_test.h"
-#include "configurations.h"
 #include "images.h"
-
-#include <dualbragg/batch.h>
-#include <dualbragg/normal.h>
+#include "table_scene.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,89 +12,14 @@
 static const char *const isas[] = { "sse2", "avx2", "avx512" };
 static const double bounds[] = { 1e-12, 1e-6 }; /* relative to the largest pixels */
 
-typedef struct {
-    db_context *context;
-    db_experiment e;
-    size_t entries;    /* of the box */
-    double *amplitude; /* [entries + 1]: the experiment's, default_F behind them */
-    double *direction; /* likewise */
-    double *cotangent; /* [pixels] */
-    double *image, *tangent, *above, *below;
-    double *gradient; /* [entries + 1] */
-    size_t pixels;
-} scene;
-
-static double *numbers(size_t count) {
-    double *made = calloc(count + 1, sizeof *made);
-    assert_non_null(made);
-    return made;
-}
-
-static void put_amplitudes(scene *s, const double *step, double factor) {
-    for (size_t i = 0; i < s->entries; i++)
-        s->e.structure_factors.amplitude[i] = s->amplitude[i] + factor * step[i];
-    s->e.structure_factors.default_F = s->amplitude[s->entries] + factor * step[s->entries];
-}
-
-static db_plan *plan_of(scene *s, const db_parameter *parameters, size_t count,
-                        db_precision precision) {
-    db_plan_options options = DB_PLAN_OPTIONS_INIT;
-    db_plan *plan;
-    options.precision = precision;
-    options.pixel_type = DB_FLOAT64;
-    options.parameters = parameters;
-    options.parameter_count = count;
-    assert_int_equal(db_plan_create(s->context, &s->e, &options, &plan), DB_OK);
-    return plan;
-}
-
-/* A cotangent of both signs, 0 in some pixels and in whole runs of them; a direction in all entries. */
-static void arrange(const configuration *which, scene *s) {
-    assert_int_equal(db_context_create(&s->context), DB_OK);
-    s->e = configured(s->context, which);
-    const db_structure_factors *f = &s->e.structure_factors;
-    s->entries =
-        f->amplitude ? (size_t)f->extent[0] * (size_t)f->extent[1] * (size_t)f->extent[2] : 0;
-    s->amplitude = numbers(s->entries + 1);
-    s->direction = numbers(s->entries + 1);
-    s->gradient = numbers(s->entries + 1);
-    if (s->entries) memcpy(s->amplitude, f->amplitude, s->entries * sizeof *s->amplitude);
-    s->amplitude[s->entries] = f->default_F;
-    for (size_t i = 0; i <= s->entries; i++)
-        s->direction[i] = 3 + 0.5 * (double)(i * 104729 % 19) - (i % 3 == 0 ? 8 : 0);
-    db_plan *plan = plan_of(s, NULL, 0, DB_PRECISION_DOUBLE);
-    s->pixels = db_plan_pixels(plan);
-    db_plan_destroy(&plan);
-    s->cotangent = numbers(s->pixels);
-    s->image = numbers(s->pixels);
-    s->tangent = numbers(s->pixels);
-    s->above = numbers(s->pixels);
-    s->below = numbers(s->pixels);
-    for (size_t i = 0; i < s->pixels; i++)
-        s->cotangent[i] = i % 7 == 3 || i / 40 % 5 == 2 ? 0 : 0.35 - 0.1 * (double)(i * 7919 % 13);
-}
-
-static void clear(scene *s) {
-    free(s->amplitude);
-    free(s->direction);
-    free(s->gradient);
-    free(s->cotangent);
-    free(s->image);
-    free(s->tangent);
-    free(s->above);
-    free(s->below);
-    db_experiment_clear(&s->e);
-    db_context_destroy(&s->context);
-}
-
 static double product(const double *a, const double *b, size_t count) {
     long double sum = 0;
     for (size_t i = 0; i < count; i++) sum += (long double)a[i] * b[i];
     return (double)sum;
 }
 
-static void expect(const scene *s, const char *what, size_t number, double found, double expected,
-                   double room) {
+static void expect(const table_scene *s, const char *what, size_t number, double found,
+                   double expected, double room) {
     if (fabs(found - expected) <= room) return;
     print_error("%s: %s %zu is %.17g, expected %.17g, bound %g\n", db_context_isa(s->context), what,
                 number, found, expected, room);
@@ -105,36 +27,29 @@ static void expect(const scene *s, const char *what, size_t number, double found
 }
 
 /* above, below: images of the amplitudes plus and minus the step. */
-static void render_both(scene *s, db_plan *plan, const double *step) {
-    put_amplitudes(s, step, 1);
+static void render_both(table_scene *s, db_plan *plan, const double *step) {
+    scene_put_amplitudes(s, step, 1);
     assert_int_equal(db_plan_update(plan, &s->e), DB_OK);
     assert_int_equal(db_plan_forward(plan, s->above), DB_OK);
-    put_amplitudes(s, step, -1);
+    scene_put_amplitudes(s, step, -1);
     assert_int_equal(db_plan_update(plan, &s->e), DB_OK);
     assert_int_equal(db_plan_forward(plan, s->below), DB_OK);
-    put_amplitudes(s, step, 0);
+    scene_put_amplitudes(s, step, 0);
     assert_int_equal(db_plan_update(plan, &s->e), DB_OK);
 }
 
-static double half_difference(scene *s, size_t i) { return (s->above[i] - s->below[i]) / 2; }
+static double half_difference(table_scene *s, size_t i) { return (s->above[i] - s->below[i]) / 2; }
 
 /* Largest of the two images, without what does not depend on amplitudes: the room of a pixel. */
-static double brightest(const scene *s) {
+static double brightest(const table_scene *s) {
     double most = 0;
     for (size_t i = 0; i < s->pixels; i++)
         most = fmax(most, fmax(fabs(s->above[i]), fabs(s->below[i])));
     return most;
 }
 
-static db_plan_vector vector_of(scene *s, double *numbers_of) {
-    db_plan_vector v = DB_PLAN_VECTOR_INIT;
-    v.amplitudes = s->entries ? numbers_of : NULL;
-    v.default_F = numbers_of + s->entries;
-    return v;
-}
-
-static void compare_tangent(scene *s, db_plan *plan, double bound) {
-    const db_plan_vector direction = vector_of(s, s->direction);
+static void compare_tangent(table_scene *s, db_plan *plan, double bound) {
+    const db_plan_vector direction = scene_vector(s, s->direction);
     render_both(s, plan, s->direction);
     assert_int_equal(db_plan_jvp_all(plan, &direction, s->image, s->tangent), DB_OK);
     const double room = bound * brightest(s);
@@ -143,8 +58,8 @@ static void compare_tangent(scene *s, db_plan *plan, double bound) {
 }
 
 /* Of the whole table in one direction, and of some entries alone, default_F among them. */
-static void compare_gradient(scene *s, db_plan *plan, double bound) {
-    const db_plan_vector gradient = vector_of(s, s->gradient);
+static void compare_gradient(table_scene *s, db_plan *plan, double bound) {
+    const db_plan_vector gradient = scene_vector(s, s->gradient);
     const double length = sqrt(product(s->cotangent, s->cotangent, s->pixels));
     assert_int_equal(db_plan_vjp_all(plan, s->cotangent, NULL, &gradient), DB_OK);
     const double along = product(s->cotangent, s->tangent, s->pixels);
@@ -154,7 +69,7 @@ static void compare_gradient(scene *s, db_plan *plan, double bound) {
                bound * length * brightest(s));
     for (size_t n = 0; n <= 4; n++) {
         const size_t i = s->entries * n / 4 - (n % 2 && s->entries > 9 ? 2 : 0);
-        double *step = numbers(s->entries + 1), sum = 0;
+        double *step = scene_numbers(s->entries + 1), sum = 0;
         step[i] = 5 + s->amplitude[i];
         render_both(s, plan, step);
         for (size_t p = 0; p < s->pixels; p++) sum += s->cotangent[p] * half_difference(s, p);
@@ -165,14 +80,14 @@ static void compare_gradient(scene *s, db_plan *plan, double bound) {
 }
 
 /* Beside parameters, and with the image, nothing changes; threads do not matter. */
-static void same_bits(scene *s, db_precision precision) {
+static void same_bits(table_scene *s, db_precision precision) {
     static const db_parameter both[] = { DB_DISTANCE, DB_CELL_B };
-    double *again = numbers(s->entries + 1), by_parameter[2], alone[2], tangent_alone;
-    double *one = numbers(s->pixels);
-    const db_plan_vector first = vector_of(s, s->gradient);
-    db_plan_vector second = vector_of(s, again);
+    double *again = scene_numbers(s->entries + 1), by_parameter[2], alone[2], tangent_alone;
+    double *one = scene_numbers(s->pixels);
+    const db_plan_vector first = scene_vector(s, s->gradient);
+    db_plan_vector second = scene_vector(s, again);
     second.parameters = by_parameter;
-    db_plan *plan = plan_of(s, both, 2, precision);
+    db_plan *plan = scene_plan(s, both, 2, precision);
     db_context_set_threads(s->context, 1);
     assert_int_equal(db_plan_vjp_all(plan, s->cotangent, NULL, &first), DB_OK);
     assert_int_equal(db_plan_vjp(plan, s->cotangent, one, alone), DB_OK);
@@ -185,7 +100,7 @@ static void same_bits(scene *s, db_precision precision) {
     }
     /* the tangent of both is the sum of two */
     double step[2] = { 0.3, -0.2 };
-    const db_plan_vector along = vector_of(s, s->direction);
+    const db_plan_vector along = scene_vector(s, s->direction);
     db_plan_vector all = along;
     all.parameters = step;
     assert_int_equal(db_plan_jvp(plan, step, s->image, s->above), DB_OK);
@@ -201,14 +116,14 @@ static void same_bits(scene *s, db_precision precision) {
 }
 
 /* Duals of full width, by the amplitudes that the configuration names. */
-static void compare_oracle(const configuration *which, scene *s) {
+static void compare_oracle(const configuration *which, table_scene *s) {
     db_parameter parameters[MOST_PARAMETERS];
     const size_t count = parameters_of(which, &s->e, parameters);
     for (size_t k = 0; k < count; k++) {
         if ((int)parameters[k] < DB_AMPLITUDE_FIRST) continue;
-        db_plan *plan = plan_of(s, &parameters[k], 1, DB_PRECISION_DOUBLE);
-        double *slope = s->tangent, *alone = numbers(s->entries + 1);
-        const db_plan_vector gradient = vector_of(s, alone);
+        db_plan *plan = scene_plan(s, &parameters[k], 1, DB_PRECISION_DOUBLE);
+        double *slope = s->tangent, *alone = scene_numbers(s->entries + 1);
+        const db_plan_vector gradient = scene_vector(s, alone);
         assert_int_equal(db_plan_oracle(plan, s->image, &slope), DB_OK);
         assert_int_equal(db_plan_vjp_all(plan, s->cotangent, NULL, &gradient), DB_OK);
         /* which entry it is: the one that the parameter moves */
@@ -229,12 +144,12 @@ static void compare_oracle(const configuration *which, scene *s) {
 
 static void derivatives_by_structure_factors(void **state) {
     const configuration *which = *state;
-    scene s = { 0 };
-    arrange(which, &s);
+    table_scene s = { 0 };
+    scene_arrange(which, &s);
     for (size_t i = 0; i < sizeof isas / sizeof isas[0]; i++) {
         if (db_context_set_isa(s.context, isas[i]) != DB_OK) continue;
         for (int precision = 0; precision < 2; precision++) {
-            db_plan *plan = plan_of(&s, NULL, 0, (db_precision)precision);
+            db_plan *plan = scene_plan(&s, NULL, 0, (db_precision)precision);
             compare_tangent(&s, plan, bounds[precision]);
             compare_gradient(&s, plan, bounds[precision]);
             db_plan_destroy(&plan);
@@ -242,7 +157,7 @@ static void derivatives_by_structure_factors(void **state) {
         }
     }
     compare_oracle(which, &s);
-    clear(&s);
+    scene_clear(&s);
 }
 
 /* Mates share one value: its gradient is the sum of theirs, and a direction moves all of them. */
@@ -251,8 +166,8 @@ static void mates_share_a_value(void **state) {
         2, { { 1, 0, 0, 0, 1, 0, 0, 0, 1 }, { -1, 0, 0, 0, 1, 0, 0, 0, -1 } }
     };
     const configuration *which = *state;
-    scene s = { 0 };
-    arrange(which, &s);
+    table_scene s = { 0 };
+    scene_arrange(which, &s);
     uint32_t *value = malloc((s.entries + 1) * sizeof *value);
     assert_non_null(value);
     size_t count = db_amplitude_classes(&s.e.structure_factors, &twofold, 1, value);
@@ -275,9 +190,10 @@ static void mates_share_a_value(void **state) {
                 }
             }
     value[3] = DB_NO_AMPLITUDE;
-    db_plan *plan = plan_of(&s, NULL, 0, DB_PRECISION_DOUBLE);
-    double *shared = numbers(count), *step = numbers(count), by_default, *expected = numbers(count);
-    db_plan_vector own = vector_of(&s, s.gradient), classes = DB_PLAN_VECTOR_INIT;
+    db_plan *plan = scene_plan(&s, NULL, 0, DB_PRECISION_DOUBLE);
+    double *shared = scene_numbers(count), *step = scene_numbers(count), by_default,
+           *expected = scene_numbers(count);
+    db_plan_vector own = scene_vector(&s, s.gradient), classes = DB_PLAN_VECTOR_INIT;
     assert_int_equal(db_plan_vjp_all(plan, s.cotangent, NULL, &own), DB_OK);
     assert_int_equal(db_plan_amplitude_count(plan), s.entries);
     assert_int_equal(db_plan_share_amplitudes(plan, value, count), DB_OK);
@@ -303,7 +219,7 @@ static void mates_share_a_value(void **state) {
     classes.default_F = &default_step;
     assert_int_equal(db_plan_jvp_all(plan, &classes, s.image, s.above), DB_OK);
     assert_int_equal(db_plan_share_amplitudes(plan, NULL, 0), DB_OK);
-    own = vector_of(&s, s.direction);
+    own = scene_vector(&s, s.direction);
     assert_int_equal(db_plan_jvp_all(plan, &own, s.image, s.below), DB_OK);
     assert_memory_equal(s.above, s.below, s.pixels * sizeof *s.above);
     value[5] = (uint32_t)count;
@@ -314,15 +230,15 @@ static void mates_share_a_value(void **state) {
     free(step);
     free(expected);
     db_plan_destroy(&plan);
-    clear(&s);
+    scene_clear(&s);
 }
 
 /* Two regions that share elements, and elements of none: a background is added once, where the plan
  * renders; as a gradient it is the cotangent. */
 static void a_background_is_added(void **state) {
     const configuration *which = *state;
-    scene s = { 0 };
-    arrange(which, &s);
+    table_scene s = { 0 };
+    scene_arrange(which, &s);
     const db_region regions[] = { { 0, 2, 1, 9, 6, 4, 20 }, { 0, 4, 3, 9, 6, 4 + 2 * 20 + 2, 20 } };
     static const db_parameter scale = DB_SCALE;
     db_plan_options options = DB_PLAN_OPTIONS_INIT;
@@ -341,7 +257,7 @@ static void a_background_is_added(void **state) {
         memset(s.above, 0xff, pixels * each);
         memset(s.below, 0xff, pixels * each);
         memset(s.tangent, 0xff, pixels * each);
-        char *background = (char *)numbers(pixels), *slopes = (char *)numbers(pixels);
+        char *background = (char *)scene_numbers(pixels), *slopes = (char *)scene_numbers(pixels);
         void *derivative = slopes;
         assert_int_equal(db_plan_gradient(plan, s.image, &derivative), DB_OK);
         for (size_t i = 0; i < pixels; i++)
@@ -397,284 +313,50 @@ static void a_background_is_added(void **state) {
         free(slopes);
         db_plan_destroy(&plan);
     }
-    clear(&s);
-}
-
-enum { SHOTS = 7, PARAMETERS = 2 };
-static const db_parameter batch_parameters[PARAMETERS] = { DB_CELL_A, DB_DISTANCE };
-
-/* Shots borrow the lists of one experiment. */
-typedef struct {
-    db_experiment own[SHOTS];
-    const db_experiment *shots[SHOTS];
-    double *image[2][SHOTS], *tangent[2][SHOTS], *cotangent[SHOTS];
-    double gradient[2][SHOTS][PARAMETERS], chi2[2][SHOTS],
-        curvature[2][SHOTS][PARAMETERS * PARAMETERS];
-    double *sum[2]; /* [entries + 1] */
-} many;
-
-static void make_shots(const scene *s, many *m) {
-    memset(m, 0, sizeof *m);
-    for (int i = 0; i < SHOTS; i++) {
-        m->own[i] = s->e;
-        m->own[i].crystal.misset[i % 3] += 0.7 * i;
-        m->own[i].crystal.cell[0] += 0.1 * i;
-        m->own[i].beam.wavelength *= 1 + 0.001 * i;
-        m->own[i].beam.scale = 1 + 0.2 * i;
-        m->own[i].structure_factors = (db_structure_factors){ 0 }; /* not looked at */
-        m->shots[i] = &m->own[i];
-        for (int n = 0; n < 2; n++) {
-            m->image[n][i] = numbers(s->pixels);
-            m->tangent[n][i] = numbers(s->pixels);
-        }
-        m->cotangent[i] = numbers(s->pixels);
-        for (size_t p = 0; p < s->pixels; p++)
-            m->cotangent[i][p] = s->cotangent[p] * (i - 2.5) + 0.1;
-    }
-    for (int n = 0; n < 2; n++) m->sum[n] = numbers(s->entries + 1);
-}
-
-static void clear_shots(many *m) {
-    for (int i = 0; i < SHOTS; i++) {
-        for (int n = 0; n < 2; n++) {
-            free(m->image[n][i]);
-            free(m->tangent[n][i]);
-        }
-        free(m->cotangent[i]);
-    }
-    for (int n = 0; n < 2; n++) free(m->sum[n]);
-}
-
-/* One plan, shot after shot: images by all four calls, in turn. */
-static void one_by_one(scene *s, many *m, const db_plan_vector *directions,
-                       db_precision precision) {
-    db_plan *plan = plan_of(s, batch_parameters, PARAMETERS, precision);
-    for (int i = 0; i < SHOTS; i++) {
-        db_experiment e = m->own[i];
-        e.structure_factors = s->e.structure_factors;
-        db_plan_vector v = vector_of(s, s->gradient);
-        assert_int_equal(db_plan_update(plan, &e), DB_OK);
-        assert_int_equal(db_plan_normal_typed(plan, DB_FLOAT64, m->cotangent[i], NULL,
-                                              &m->chi2[0][i], m->gradient[0][i],
-                                              m->curvature[0][i]),
-                         DB_OK);
-        v.parameters = m->gradient[0][i];
-        assert_int_equal(db_plan_vjp_all(plan, m->cotangent[i], NULL, &v), DB_OK);
-        for (size_t n = 0; n <= s->entries; n++) m->sum[0][n] += s->gradient[n];
-        assert_int_equal(db_plan_jvp_all(plan, &directions[i], m->image[0][i], m->tangent[0][i]),
-                         DB_OK);
-        assert_int_equal(db_plan_forward(plan, m->image[0][i]), DB_OK);
-    }
-    db_plan_destroy(&plan);
-}
-
-static void compare_batch(scene *s, many *m, const db_plan_vector *directions,
-                          db_plan_batch *batch) {
-    db_plan_vector gradients[SHOTS], sums = vector_of(s, m->sum[1]);
-    const size_t bytes = s->pixels * sizeof(double);
-    double normal[SHOTS][PARAMETERS];
-    assert_int_equal(db_plan_batch_normal(batch, m->shots, SHOTS, DB_FLOAT64,
-                                          (const void *const *)m->cotangent, NULL, m->chi2[1],
-                                          normal[0], m->curvature[1][0]),
-                     DB_OK);
-    assert_memory_equal(m->chi2[0], m->chi2[1], sizeof m->chi2[0]);
-    assert_memory_equal(m->curvature[0], m->curvature[1], sizeof m->curvature[0]);
-    for (int i = 0; i < SHOTS; i++) {
-        gradients[i] = (db_plan_vector)DB_PLAN_VECTOR_INIT;
-        gradients[i].parameters = m->gradient[1][i];
-    }
-    assert_int_equal(db_plan_batch_vjp(batch, m->shots, SHOTS, (const void *const *)m->cotangent,
-                                       NULL, gradients, &sums),
-                     DB_OK);
-    assert_memory_equal(m->gradient[0], m->gradient[1], sizeof m->gradient[0]);
-    assert_memory_equal(m->sum[0], m->sum[1], (s->entries + 1) * sizeof(double));
-    assert_int_equal(db_plan_batch_jvp(batch, m->shots, SHOTS, directions,
-                                       (void *const *)m->image[1], (void *const *)m->tangent[1]),
-                     DB_OK);
-    for (int i = 0; i < SHOTS; i++) assert_memory_equal(m->tangent[0][i], m->tangent[1][i], bytes);
-    assert_int_equal(db_plan_batch_forward(batch, m->shots, SHOTS, (void *const *)m->image[1]),
-                     DB_OK);
-    for (int i = 0; i < SHOTS; i++) assert_memory_equal(m->image[0][i], m->image[1][i], bytes);
-}
-
-static db_plan_batch *batch_of(scene *s, db_precision precision) {
-    db_plan_options options = DB_PLAN_OPTIONS_INIT;
-    db_plan_batch *batch;
-    options.precision = precision;
-    options.pixel_type = DB_FLOAT64;
-    options.parameters = batch_parameters;
-    options.parameter_count = PARAMETERS;
-    assert_int_equal(db_plan_batch_create(s->context, &s->e, &options, &batch), DB_OK);
-    assert_int_equal(db_plan_parameter_count(db_plan_batch_plan(batch)), PARAMETERS);
-    return batch;
-}
-
-/* Other structure factors, for the experiment, the batch and what is expected of it. */
-static void change_list(scene *s, many *m, const db_plan_vector *directions, db_precision precision,
-                        db_plan_batch *batch) {
-    db_structure_factors *f = &s->e.structure_factors;
-    for (size_t i = 0; i < s->entries; i++) f->amplitude[i] += 0.5 * (double)(i % 5);
-    f->default_F += 1;
-    assert_int_equal(db_plan_batch_update(batch, &s->e), DB_OK);
-    memset(m->sum[0], 0, (s->entries + 1) * sizeof *m->sum[0]);
-    one_by_one(s, m, directions, precision);
-}
-
-static void a_batch_equals_its_shots(void **state) {
-    const configuration *which = *state;
-    scene s = { 0 };
-    arrange(which, &s);
-    for (int precision = 0; precision < 2; precision++) {
-        double step[PARAMETERS] = { 0.2, -0.1 };
-        many m;
-        make_shots(&s, &m);
-        db_plan_vector directions[SHOTS];
-        for (int i = 0; i < SHOTS; i++) {
-            directions[i] = vector_of(&s, s.direction);
-            directions[i].parameters = step;
-        }
-        db_context_set_threads(s.context, 1);
-        one_by_one(&s, &m, directions, (db_precision)precision);
-        db_plan_batch *batch = batch_of(&s, (db_precision)precision);
-        for (int threads = 1; threads <= 4; threads++) {
-            db_context_set_threads(s.context, threads);
-            if (threads == 3) change_list(&s, &m, directions, (db_precision)precision, batch);
-            compare_batch(&s, &m, directions, batch);
-        }
-        clear_shots(&m);
-        db_plan_batch_destroy(&batch);
-        assert_null(batch);
-    }
-    clear(&s);
-}
-
-static int stop_at_half(void *user, double fraction) {
-    *(int *)user += 1;
-    return fraction > 0.5;
-}
-
-static void expect_refusal(const scene *s, db_status found, db_status expected, const char *part);
-
-/* The first shot that fails is named, whichever thread renders it. */
-static void a_batch_names_the_shot(void **state) {
-    const configuration *which = *state;
-    scene s = { 0 };
-    arrange(which, &s);
-    many m;
-    make_shots(&s, &m);
-    db_plan_batch *batch = batch_of(&s, DB_PRECISION_MIXED);
-    db_plan_vector sums = vector_of(&s, m.sum[0]);
-    const double kept = m.own[3].crystal.cell[1];
-    int calls = 0;
-    uint32_t *value = calloc(s.entries + 1, sizeof *value);
-    assert_non_null(value);
-    for (int threads = 1; threads <= 3; threads++) {
-        db_context_set_threads(s.context, threads);
-        m.own[3].crystal.cell[1] = m.own[5].crystal.cell[1] = -1;
-#define FORWARD db_plan_batch_forward(batch, m.shots, SHOTS, (void *const *)m.image[1])
-        expect_refusal(&s, FORWARD, DB_ERROR_INPUT, "shot 3: ");
-        m.own[3].crystal.cell[1] = m.own[5].crystal.cell[1] = kept;
-        m.own[6].oversample += 1;
-        expect_refusal(&s, FORWARD, DB_ERROR_USAGE, "shot 6: plan update");
-        m.own[6].oversample -= 1;
-        m.shots[2] = NULL;
-        expect_refusal(&s, FORWARD, DB_ERROR_USAGE, "shot 2: expected an experiment");
-        m.shots[2] = &m.own[2];
-        assert_int_equal(FORWARD, DB_OK);
-        db_context_set_progress(s.context, stop_at_half, &calls);
-        if (threads == 1) /* of several the first one tells, now and then */
-            expect_refusal(&s, FORWARD, DB_ERROR_CANCELLED, "progress");
-        else
-            (void)FORWARD;
-        db_context_set_progress(s.context, NULL, NULL);
-    }
-    assert_true(calls > 3);
-#define VJP(gradients, sums)                                                                       \
-    db_plan_batch_vjp(batch, m.shots, SHOTS, (const void *const *)m.cotangent, NULL, gradients,    \
-                      sums)
-    expect_refusal(&s, VJP(NULL, NULL), DB_ERROR_USAGE, "NULL for both");
-    sums.parameters = m.gradient[0][0];
-    expect_refusal(&s, VJP(NULL, &sums), DB_ERROR_USAGE, "each shot's own");
-    sums.parameters = NULL;
-    m.cotangent[4][0] = NAN;
-    expect_refusal(&s, VJP(NULL, &sums), DB_ERROR_INPUT, "shot 4: cotangent of pixel (0, 0)");
-    m.cotangent[4][0] = 0;
-    /* all entries share one value: its gradient is the sum */
-    assert_int_equal(VJP(NULL, &sums), DB_OK);
-    double all = 0, shared = 0, largest_one = 0;
-    for (size_t i = 0; i < s.entries; i++) {
-        all += m.sum[0][i];
-        largest_one = fmax(largest_one, fabs(m.sum[0][i]));
-    }
-    assert_int_equal(db_plan_batch_share_amplitudes(batch, value, 1), DB_OK);
-    sums.amplitudes = &shared;
-    assert_int_equal(VJP(NULL, &sums), DB_OK);
-    assert_true(largest_one > 0 && fabs(shared - all) < 1e-10 * largest_one);
-    assert_int_equal(db_plan_batch_forward(batch, NULL, 0, NULL), DB_OK);
-#undef VJP
-#undef FORWARD
-    free(value);
-    clear_shots(&m);
-    db_plan_batch_destroy(&batch);
-    clear(&s);
-}
-
-static void expect_refusal(const scene *s, db_status found, db_status expected, const char *part) {
-    assert_int_equal(found, expected);
-    if (!strstr(db_context_message(s->context), part))
-        print_error("expected '%s' in: %s\n", part, db_context_message(s->context));
-    assert_non_null(strstr(db_context_message(s->context), part));
+    scene_clear(&s);
 }
 
 static void misuse_is_refused_with_a_reason(void **state) {
     const configuration *which = *state;
-    scene s = { 0 };
-    arrange(which, &s);
-    db_plan *plan = plan_of(&s, NULL, 0, DB_PRECISION_MIXED);
+    table_scene s = { 0 };
+    scene_arrange(which, &s);
+    db_plan *plan = scene_plan(&s, NULL, 0, DB_PRECISION_MIXED);
     db_plan_vector v = DB_PLAN_VECTOR_INIT;
 #define VJP db_plan_vjp_all(plan, s.cotangent, NULL, &v)
 #define JVP db_plan_jvp_all(plan, &v, s.image, s.tangent)
-    expect_refusal(&s, VJP, DB_ERROR_USAGE, "found all of them NULL");
-    expect_refusal(&s, JVP, DB_ERROR_USAGE, "found all of them NULL");
+    scene_refuses(&s, VJP, DB_ERROR_USAGE, "found all of them NULL");
+    scene_refuses(&s, JVP, DB_ERROR_USAGE, "found all of them NULL");
     v.parameters = s.gradient;
-    expect_refusal(&s, VJP, DB_ERROR_USAGE, "without parameters");
+    scene_refuses(&s, VJP, DB_ERROR_USAGE, "without parameters");
     v.parameters = NULL;
     v.amplitudes = s.direction;
     v.size -= 8;
-    expect_refusal(&s, VJP, DB_ERROR_USAGE, "DB_PLAN_VECTOR_INIT");
+    scene_refuses(&s, VJP, DB_ERROR_USAGE, "DB_PLAN_VECTOR_INIT");
     v.size += 8;
-    expect_refusal(&s, db_plan_vjp_all(plan, NULL, NULL, &v), DB_ERROR_USAGE,
-                   "NULL for the cotangent");
-    expect_refusal(&s, db_plan_vjp_all(plan, s.cotangent, NULL, NULL), DB_ERROR_USAGE,
-                   "found NULL");
-    expect_refusal(&s, db_plan_jvp_all(plan, &v, s.image, NULL), DB_ERROR_USAGE,
-                   "NULL for the tangent");
+    scene_refuses(&s, db_plan_vjp_all(plan, NULL, NULL, &v), DB_ERROR_USAGE,
+                  "NULL for the cotangent");
+    scene_refuses(&s, db_plan_vjp_all(plan, s.cotangent, NULL, NULL), DB_ERROR_USAGE, "found NULL");
+    scene_refuses(&s, db_plan_jvp_all(plan, &v, s.image, NULL), DB_ERROR_USAGE,
+                  "NULL for the tangent");
     s.direction[7] = NAN;
-    expect_refusal(&s, JVP, DB_ERROR_INPUT, "structure factor 7");
+    scene_refuses(&s, JVP, DB_ERROR_INPUT, "structure factor 7");
     s.direction[7] = 0;
     v.default_F = &s.direction[s.entries];
     s.direction[s.entries] = INFINITY;
-    expect_refusal(&s, JVP, DB_ERROR_INPUT, "default_F");
+    scene_refuses(&s, JVP, DB_ERROR_INPUT, "default_F");
     v.amplitudes = v.default_F = NULL;
     v.background = s.cotangent;
     s.cotangent[1] = NAN;
-    expect_refusal(&s, JVP, DB_ERROR_INPUT, "direction: background: element 1");
+    scene_refuses(&s, JVP, DB_ERROR_INPUT, "direction: background: element 1");
     v.background = NULL;
     v.amplitudes = s.gradient;
-    expect_refusal(&s, VJP, DB_ERROR_INPUT, "cotangent of pixel (1, 0)");
+    scene_refuses(&s, VJP, DB_ERROR_INPUT, "cotangent of pixel (1, 0)");
     s.cotangent[1] = 1e300;
-    expect_refusal(&s, VJP, DB_ERROR_INPUT, "not finite");
+    scene_refuses(&s, VJP, DB_ERROR_INPUT, "not finite");
 #undef VJP
 #undef JVP
     db_plan_destroy(&plan);
-    clear(&s);
-}
-
-static const configuration *named(const char *name) {
-    for (size_t i = 0; i < configurations_and_closed(); i++)
-        if (strcmp(configuration_or_closed(i)->name, name) == 0) return configuration_or_closed(i);
-    fail_msg("no configuration %s", name);
-    return NULL;
+    scene_clear(&s);
 }
 
 int main(void) {
@@ -698,14 +380,12 @@ int main(void) {
         { "mates, closed", "closed: structure factors", mates_share_a_value },
         { "background, sampled", "structure factor list", a_background_is_added },
         { "background, closed", "closed: structure factors", a_background_is_added },
-        { "batch, sampled", "structure factor list", a_batch_equals_its_shots },
-        { "batch, closed", "closed: structure factors", a_batch_equals_its_shots },
-        { "batch, errors", "structure factor list", a_batch_names_the_shot },
         { "misuse, sampled", "structure factor list", misuse_is_refused_with_a_reason },
         { "misuse, closed", "closed: structure factors", misuse_is_refused_with_a_reason },
     };
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        tests[count++] = (struct CMUnitTest){ others[i].name, others[i].test, NULL, NULL,
-                                              (void *)(uintptr_t)named(others[i].scene) };
+        tests[count++] =
+            (struct CMUnitTest){ others[i].name, others[i].test, NULL, NULL,
+                                 (void *)(uintptr_t)configuration_named(others[i].scene) };
     return _cmocka_run_group_tests("amplitudes", tests, count, NULL, NULL);
 }
