@@ -1,0 +1,173 @@
+#include "fit/merge/shot_ways.h"
+
+#include "base/context_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_OF_SHOT = 600, MOST_SWEEPS = 30 }; /* measurements of a shot that are looked at */
+
+void db_shot_ways_clear(db_shot_ways *r) {
+    free(r->first);
+    free(r->measured);
+    free(r->number);
+    free(r->probability);
+    free(r->sum);
+    free(r->weight);
+}
+
+static size_t stride_of(const db_observations *o, size_t s) {
+    return 1 + (o->first[s + 1] - o->first[s]) / MOST_OF_SHOT;
+}
+
+db_status db_shot_ways_make(db_context *context, db_shot_ways *r) {
+    const size_t shots = r->observations->shots, ways = (size_t)r->ways;
+    size_t count = 0;
+    r->first = calloc(shots + 1, sizeof *r->first);
+    if (!r->first) return db_fail_memory(context, "the indexing of the shots");
+    for (size_t s = 0; s < shots; s++) {
+        if (r->scaling->shot[s].aside == DB_ASIDE_NOT)
+            count += (r->observations->first[s + 1] - r->observations->first[s]) /
+                         stride_of(r->observations, s) +
+                     1;
+        r->first[s + 1] = count;
+    }
+    r->measured = calloc(count + 1, sizeof *r->measured);
+    r->number = malloc((count * ways + 1) * sizeof *r->number);
+    r->probability = calloc(shots * ways + 1, sizeof *r->probability);
+    r->sum = calloc(r->list->count + 1, sizeof *r->sum);
+    r->weight = calloc(r->list->count + 1, sizeof *r->weight);
+    return r->measured && r->number && r->probability && r->sum && r->weight
+               ? DB_OK
+               : db_fail_memory(context, "the indexing of the shots");
+}
+
+static db_relative_intensity relative_of(const db_asu_list *list, const db_observation *o,
+                                         double mean) {
+    const double model = 0.04, lowest = -4,
+                 highest = 5; /* model: relative variance of partialities */
+    const double scale = mean * list->epsilon[o->reflection], error = (double)o->sigma / scale,
+                 value = fmax(lowest, fmin(highest, (double)o->intensity / scale));
+    return (db_relative_intensity){ (float)(value - 1),
+                                    (float)(1 / (error * error + model * fmax(1, value * value))) };
+}
+
+void db_shot_ways_take(const db_indexings *ways, const db_shells *shells, const double *mean,
+                       int pairs, db_shot_ways *r) {
+    const db_observations *const o = r->observations;
+    const db_asu_list *const list = r->list;
+    const size_t n = (size_t)r->ways;
+    for (size_t s = 0; s < o->shots; s++) {
+        size_t at = r->first[s];
+        if (r->scaling->shot[s].aside != DB_ASIDE_NOT) continue;
+        for (size_t i = o->first[s]; i < o->first[s + 1]; i += stride_of(o, s)) {
+            const db_observation *const from = &o->list[i];
+            if (from->reflection == DB_NO_REFLECTION) continue;
+            const double usual = mean[db_shell_of(shells, (double)list->d[from->reflection])];
+            const int hkl[3] = { from->hkl[0], from->hkl[1], from->hkl[2] };
+            r->measured[at] = relative_of(list, from, usual * r->scaling->shot[s].scale);
+            for (size_t w = 0; w < n; w++) {
+                int turned[3] = { -hkl[0], -hkl[1], -hkl[2] };
+                uint32_t number = DB_NO_REFLECTION;
+                if (!ways ? (w == 0 ? (memcpy(turned, hkl, sizeof turned), 1) : 1)
+                          : db_indexing_apply(&ways->way[w], hkl, turned))
+                    number = db_asu_number(list, turned);
+                if (pairs && number != DB_NO_REFLECTION) number = db_asu_pair(list, number);
+                r->number[at * n + w] = number;
+            }
+            at++;
+        }
+        for (; at < r->first[s + 1]; at++)
+            for (size_t w = 0; w < n; w++) r->number[at * n + w] = DB_NO_REFLECTION;
+    }
+}
+
+void db_shot_ways_add(db_shot_ways *r, size_t s, int sign) {
+    const size_t n = (size_t)r->ways;
+    for (size_t w = 0; w < n; w++) {
+        const double share = sign * r->probability[s * n + w];
+        if (share == 0) continue;
+        for (size_t i = r->first[s]; i < r->first[s + 1]; i++) {
+            const uint32_t number = r->number[i * n + w];
+            if (number == DB_NO_REFLECTION) continue;
+            const double weight = share * (double)r->measured[i].weight;
+            r->sum[number] += weight * (double)r->measured[i].value;
+            r->weight[number] += weight;
+        }
+    }
+}
+
+double db_shot_ways_likelihood(const db_shot_ways *r, size_t s, size_t w) {
+    const size_t n = (size_t)r->ways;
+    double sum = 0;
+    for (size_t i = r->first[s]; i < r->first[s + 1]; i++) {
+        const uint32_t number = r->number[i * n + w];
+        if (number == DB_NO_REFLECTION) continue;
+        const double known = 1 / (fmax(0, r->weight[number]) + 1), mean = known * r->sum[number],
+                     off = (double)r->measured[i].value - mean,
+                     variance = 1 / (double)r->measured[i].weight + known;
+        sum -= 0.5 * (off * off / variance + log(variance / (variance - known + 1)));
+    }
+    return sum;
+}
+
+/* Probabilities of the ways of a shot that is not in the sums. Returns log of the sum over ways; the
+ * largest change of a probability is added to *change. */
+static double judge(db_shot_ways *r, size_t s, double *change) {
+    const size_t n = (size_t)r->ways;
+    double log_of[DB_MOST_INDEXINGS], most = -INFINITY, sum = 0;
+    for (size_t w = 0; w < n; w++) {
+        log_of[w] = r->prior[w] + r->likelihood(r, s, w);
+        most = fmax(most, log_of[w]);
+    }
+    for (size_t w = 0; w < n; w++) sum += exp(log_of[w] - most);
+    for (size_t w = 0; w < n; w++) {
+        const double now = exp(log_of[w] - most) / sum;
+        *change = fmax(*change, fabs(now - r->probability[s * n + w]));
+        r->probability[s * n + w] = now;
+    }
+    return most + log(sum);
+}
+
+int db_shot_ways_has(const db_shot_ways *r, size_t s) { return r->first[s + 1] > r->first[s]; }
+
+/* Is a way of any shot, beside the one that is held, more probable than its others? */
+static int is_any_decided(const db_shot_ways *r, size_t held) {
+    const double known = 0.9;
+    for (size_t s = 0; s < r->observations->shots; s++)
+        for (size_t w = 0; w < (size_t)r->ways; w++)
+            if (s != held && r->probability[s * (size_t)r->ways + w] > known) return 1;
+    return 0;
+}
+
+static void hold(db_shot_ways *r, size_t s) {
+    for (size_t w = 0; w < (size_t)r->ways; w++) r->probability[s * (size_t)r->ways + w] = w == 0;
+}
+
+double db_shot_ways_sweep(db_shot_ways *r, const size_t *order, size_t held) {
+    const double settled = 1e-3;
+    const int while_held = held < r->observations->shots ? 20 : 0;
+    double total = 0;
+    for (int round = 0; round < MOST_SWEEPS; round++) {
+        double change = 0;
+        total = 0;
+        if (r->prepare) r->prepare(r);
+        for (size_t k = 0; k < r->observations->shots; k++) {
+            const size_t s = order[k];
+            if (!db_shot_ways_has(r, s)) continue;
+            db_shot_ways_add(r, s, -1);
+            total += judge(r, s, &change);
+            if (s == held && round < while_held) hold(r, s);
+            db_shot_ways_add(r, s, 1);
+        }
+        if (change < settled && (round >= while_held || is_any_decided(r, held))) break;
+    }
+    return total;
+}
+
+void db_shot_ways_forget(db_shot_ways *r) {
+    memset(r->sum, 0, r->list->count * sizeof *r->sum);
+    memset(r->weight, 0, r->list->count * sizeof *r->weight);
+    memset(r->probability, 0, r->observations->shots * (size_t)r->ways * sizeof *r->probability);
+}
