@@ -13,6 +13,7 @@
 #include "fit/verdict/result_boxes.h"
 #include "fit/objective/statistics.h"
 #include "fit/verdict/verdict.h"
+#include "fit/verdict/verdict_of_light.h"
 #include "fit/verdict/warnings.h"
 #include "fit/config/quantity.h"
 

@@ -9,6 +9,8 @@
 
 #include "base/context_internal.h"
 #include "fit/objective/model_image.h"
+#include "fit/verdict/displaced_spots.h"
+#include "fit/verdict/excited_spots.h"
 #include "fit/verdict/judged_spots.h"
 #include "fit/verdict/spot_pattern.h"
 #include "fit/verdict/verdict_tests.h"
@@ -133,59 +135,19 @@ static db_status judge_between(const judge *j, const db_spot_places *found) {
     return DB_OK;
 }
 
-typedef struct excited {
-    double apart; /* from the Ewald sphere; see db_reflection */
-    int seen;
-} excited;
-
-static int nearer_first(const void *a, const void *b) {
-    const double x = ((const excited *)a)->apart, y = ((const excited *)b)->apart;
-    return (x > y) - (x < y);
-}
-
-/* By how many standard deviations reflections with spots are nearer to the Ewald sphere than those
- * without (Mann & Whitney, Ann. Math. Stat. 18, 50, 1947). */
-static double rank(excited *list, size_t count, size_t seen) {
-    const double n = (double)seen, m = (double)(count - seen);
-    double before = 0, pairs = 0;
-    qsort(list, count, sizeof *list, nearer_first);
-    for (size_t i = 0; i < count; i++) {
-        if (list[i].seen)
-            before++;
-        else
-            pairs += before;
-    }
-    return seen && seen < count ? (pairs - 0.5 * n * m) / sqrt(n * m * (n + m + 1) / 12)
-                                : (double)NAN;
-}
-
 /* Are the reflections with spots those near the Ewald sphere? */
 static db_status judge_excitation(const judge *j) {
     db_fit_verdict *const v = j->verdict;
-    db_spot_pattern p;
-    DB_TRY(db_spot_pattern_make(j->context, j->model, j->data, j->data->settings->excitation_angle,
-                                &p));
-    const size_t count = p.prediction.count;
-    excited *const list = malloc((count + 1) * sizeof *list);
-    for (size_t i = 0; i < count && list; i++)
-        list[i] = (excited){ p.prediction.reflection[i].apart, 0 };
-    for (size_t i = 0; i < j->spots.count && list; i++) {
-        double distance;
-        const size_t n = db_spot_pattern_around(&p, &j->spots.spot[i], &distance);
-        if (n < count && distance < 0.5 * p.reach[n]) list[n].seen = 1;
-    }
-    db_spot_pattern_clear(&p);
-    if (!list) return db_fail_memory(j->context, "the ranking of reflections");
-    v->predicted = count;
-    for (size_t i = 0; i < count; i++) v->seen += (size_t)list[i].seen;
-    const double sigma = rank(list, count, v->seen);
-    free(list);
+    db_excited_spots found;
+    DB_TRY(db_excited_spots_rank(j->context, j->model, j->data, &j->spots, &found));
+    v->predicted = found.predicted;
+    v->seen = found.seen;
     db_verdict_test(
-        v, DB_FIT_TEST_EXCITATION, sigma,
+        v, DB_FIT_TEST_EXCITATION, found.sigma,
         "reflections with spots are nearer to the Ewald sphere than those without by %.1f standard "
         "deviations of what chance brings; expected at least %g: spots are where the lattice has "
         "reflections, but others than it excites: the orientation is wrong",
-        sigma, least_of(j, DB_FIT_TEST_EXCITATION));
+        found.sigma, least_of(j, DB_FIT_TEST_EXCITATION));
     return DB_OK;
 }
 
@@ -222,58 +184,6 @@ static db_status expect_contrast(const judge *j, float *model_image, const db_sp
     return DB_OK;
 }
 
-/* Spots of a list in no ring of a pattern; returns how many. */
-static size_t spots_elsewhere(const db_spot_pattern *p, const db_spot_choice *all,
-                              db_observed_spot *spot) {
-    size_t count = 0;
-    for (size_t i = 0; i < all->count; i++) {
-        double distance;
-        if (db_spot_pattern_around(p, &all->spot[i], &distance) == p->prediction.count)
-            spot[count++] = all->spot[i];
-    }
-    return count;
-}
-
-/* What would bring a spot to the nearest well excited reflection (pixels); 0: none is near. */
-static int shift_of(const db_spot_pattern *p, const db_observed_spot *spot, double shift[2]) {
-    double distance = 2 * p->grid.cell;
-    const size_t n = db_reflection_grid_nearest(&p->grid, spot->panel, spot->position,
-                                                p->prediction.count, &distance);
-    if (n == p->prediction.count) return 0;
-    for (int a = 0; a < 2; a++)
-        shift[a] = p->prediction.reflection[n].position[a] - spot->position[a];
-    return 1;
-}
-
-/* The shift that brings more of the spots to reflections of a pattern than any other, and how many
- * more than lie there as they are. Shifts are those of single spots to well excited reflections. */
-static size_t most_displaced(const judge *j, const db_spot_pattern *well,
-                             const db_spot_pattern *pattern, const db_observed_spot *spot,
-                             size_t count, double shift[2]) {
-    db_observed_spot moved[DB_MOST_JUDGED];
-    const db_spot_choice as_they_are = { spot, count, 1, -1, 1 },
-                         choice = { moved, count, 1, -1, 1 };
-    const db_spot_places here = db_spot_places_look(pattern, &as_they_are);
-    size_t most = here.inner;
-    for (size_t i = 0; i < count; i++) {
-        double by[2];
-        if (!shift_of(well, &spot[i], by)) continue;
-        for (size_t k = 0; k < count; k++) {
-            moved[k] = spot[k];
-            for (int a = 0; a < 2; a++) moved[k].position[a] += by[a];
-        }
-        const db_spot_places there = db_spot_places_look(pattern, &choice);
-        /* as many shifts are tried as there are spots */
-        if (there.log_chance + log((double)count) >= log(most_of(j, DB_FIT_TEST_CHANCE)) ||
-            db_spot_places_contrast(&there) < least_of(j, DB_FIT_TEST_PLACES) ||
-            there.inner <= most)
-            continue;
-        most = there.inner;
-        for (int a = 0; a < 2; a++) shift[a] = -by[a];
-    }
-    return most - here.inner;
-}
-
 /* Of the spots in no ring: how many more can one shift bring to reflections than lie at some as
  * they are? Strong reflections shine even where they are excited weakly, and an orientation that
  * is off by a little excites others than it should: both ask for all reflections that are
@@ -284,13 +194,15 @@ static db_status judge_displaced(const judge *j, const db_spot_pattern *p,
     const db_spot_choice all = db_strongest_spots(&j->spots);
     db_observed_spot spot[DB_MOST_JUDGED];
     double shift[2] = { 0 };
-    const size_t count = spots_elsewhere(p, &all, spot);
+    const size_t count = db_spots_elsewhere(p, &all, spot);
     size_t displaced = 0;
     if ((double)count > most_of(j, DB_FIT_TEST_DISPLACED) * (double)found->inner && found->inner) {
+        const db_spot_limits limits = { most_of(j, DB_FIT_TEST_CHANCE),
+                                        least_of(j, DB_FIT_TEST_PLACES) };
         db_spot_pattern predicted;
         DB_TRY(db_spot_pattern_make(j->context, j->model, j->data,
                                     j->data->settings->excitation_angle, &predicted));
-        displaced = most_displaced(j, p, &predicted, spot, count, shift);
+        displaced = db_most_displaced(&limits, p, &predicted, spot, count, shift);
         db_spot_pattern_clear(&predicted);
     }
     db_verdict_test(
@@ -419,91 +331,6 @@ db_status db_verdict_of_lattice(db_context *context, const db_experiment *model,
     return status;
 }
 
-/* Least number of intensities for a significant ranking. */
-static const size_t FEWEST_INTENSITIES = 40;
-
-/* What a shoebox says of its reflection. */
-typedef struct intensity {
-    double d_spacing;
-    double calculated, measured; /* F^2, and the F^2 that would give the measured intensity */
-} intensity;
-
-static int coarser_first(const void *a, const void *b) {
-    const double x = ((const intensity *)a)->d_spacing, y = ((const intensity *)b)->d_spacing;
-    return (x < y) - (x > y);
-}
-
-static double square_of(const db_structure_factors *factors, const int hkl[3]) {
-    size_t at = 0;
-    for (int i = 0; i < 3; i++) {
-        const int from = hkl[i] - factors->min[i];
-        if (from < 0 || from >= factors->extent[i]) return 0;
-        at = at * (size_t)factors->extent[i] + (size_t)from;
-    }
-    return factors->amplitude ? factors->amplitude[at] * factors->amplitude[at] : 0;
-}
-
-/* By how many standard deviations the order of measured intensities agrees with that of calculated
- * ones. Each is compared only with others of similar resolution, since both decrease with it
- * (Kendall, Biometrika 30, 81, 1938). */
-static double rank_intensities(intensity *list, size_t count) {
-    enum { GROUP = 8 };
-    double sum = 0, variance = 0;
-    qsort(list, count, sizeof *list, coarser_first);
-    for (size_t first = 0; first + GROUP <= count; first += GROUP) {
-        for (size_t i = first; i < first + GROUP; i++)
-            for (size_t k = first; k < i; k++) {
-                const double order = (list[i].calculated - list[k].calculated) *
-                                     (list[i].measured - list[k].measured);
-                sum += (order > 0) - (order < 0);
-            }
-        variance += GROUP * (GROUP - 1) * (2 * GROUP + 5) / 18.0;
-    }
-    return variance > 0 ? sum / sqrt(variance) : (double)NAN;
-}
-
-void db_verdict_of_brightness(const db_fit_shoebox *boxes, size_t count, db_fit_verdict *v) {
-    double model = 0, measured = 0;
-    for (size_t b = 0; b < count; b++) {
-        model += boxes[b].light[0];
-        measured += boxes[b].light[1];
-    }
-    const double brightness = measured > 0 ? model / measured : (double)NAN;
-    db_verdict_test(
-        v, DB_FIT_TEST_BRIGHTNESS, brightness,
-        "the model's spots have %.2g times the light of those measured; expected %g to %g: scale "
-        "is to be refined, or wider bounds for it",
-        brightness, v->test[DB_FIT_TEST_BRIGHTNESS].least, v->test[DB_FIT_TEST_BRIGHTNESS].most);
-}
-
-/* Intensities are those of the model's spots. Where these lie beside the measured ones, or are shaped
- * unlike them, least squares make them too faint: stills of right models have 0.6 to 1 of their spots
- * within the factor. */
-void db_verdict_of_light(const db_fit_shoebox *boxes, size_t count, db_fit_verdict *v) {
-    const double factor = 1.5, enough = 2.0 / 3;
-    const size_t few = 20;
-    size_t within = 0;
-    v->light_spots = 0;
-    for (size_t b = 0; b < count; b++) {
-        const double *const light = boxes[b].light;
-        if (boxes[b].strong_pixels == 0 || !(light[1] > 0)) continue;
-        v->light_spots++;
-        within += light[0] * factor > light[1] && light[0] < factor * light[1];
-    }
-    v->light_part = v->light_spots < few ? (double)NAN : (double)within / (double)v->light_spots;
-    v->intensities_usable = !(v->light_part < enough);
-}
-
-void db_verdict_of_explained(double before, double after, db_fit_verdict *v) {
-    const double few = 0.02; /* of the strong pixels: chance explains as many */
-    db_verdict_test(
-        v, DB_FIT_TEST_EXPLAINED, before > few ? after / before : (double)NAN,
-        "the refined model explains %.1f %% of the strong pixels, the start %.1f %%: "
-        "refinement has made it worse; expected at least %g times as many: refine fewer "
-        "parameters, or within bounds",
-        100 * after, 100 * before, v->test[DB_FIT_TEST_EXPLAINED].least);
-}
-
 void db_verdict_of_distance(double held, double step, double error, db_fit_verdict *v) {
     const double few = 5e-3; /* of the distance: an image is hardly ever taken with a better one */
     db_verdict_test(v, DB_FIT_TEST_DISTANCE, fabs(step) < few * held ? 0 : fabs(step) / error,
@@ -513,27 +340,4 @@ void db_verdict_of_distance(double held, double step, double error, db_fit_verdi
                     "distance, with a "
                     "range, or correct it",
                     held, held + step, error, v->test[DB_FIT_TEST_DISTANCE].most);
-}
-
-db_status db_verdict_of_order(db_context *context, const db_structure_factors *factors,
-                              const db_fit_shoebox *boxes, size_t count, db_fit_verdict *v) {
-    intensity *const list = malloc((count + 1) * sizeof *list);
-    if (!list) return db_fail_memory(context, "the ranking of intensities");
-    for (size_t b = 0; b < count; b++) {
-        const db_fit_shoebox *const box = &boxes[b];
-        const double square = square_of(factors, box->hkl);
-        if (square > 0 && box->light[0] > 0)
-            list[v->intensities++] =
-                (intensity){ box->d_spacing, square, box->light[1] * square / box->light[0] };
-    }
-    const double sigma =
-        v->intensities >= FEWEST_INTENSITIES ? rank_intensities(list, v->intensities) : (double)NAN;
-    free(list);
-    db_verdict_test(
-        v, DB_FIT_TEST_INTENSITIES, sigma,
-        "intensities of %zu spots are in the order of those calculated by %.1f standard "
-        "deviations of what chance brings; expected at least %g: the structure factors are another "
-        "crystal's, or the indices are those of an equivalent lattice, turned or mirrored",
-        v->intensities, sigma, v->test[DB_FIT_TEST_INTENSITIES].least);
-    return DB_OK;
 }

@@ -21,20 +21,6 @@ db_status db_verdict_of_positions(db_context *context, const db_experiment *mode
 db_status db_verdict_of_lattice(db_context *context, const db_experiment *model,
                                 const db_fit_data *data, int *is_right, db_fit_verdict *verdict);
 
-/* Known structure factors, after the positions: is the model as bright as its spots? */
-void db_verdict_of_brightness(const db_fit_shoebox *boxes, size_t count, db_fit_verdict *verdict);
-
-/* Is the order of intensities that of the structure factors? boxes: chosen by the model. */
-db_status db_verdict_of_order(db_context *context, const db_structure_factors *factors,
-                              const db_fit_shoebox *boxes, size_t count, db_fit_verdict *verdict);
-
-/* Free intensities: does the refined model explain the pixels at least about as well as the start?
- * before, after: fractions of the strong pixels. */
-void db_verdict_of_explained(double before, double after, db_fit_verdict *verdict);
-
-/* Free intensities: of how many spots is the model as bright as they are? */
-void db_verdict_of_light(const db_fit_shoebox *boxes, size_t count, db_fit_verdict *verdict);
-
 /* Do the data surely ask for another distance than the one held, and so for another cell? step: by how
  * much, NAN: not asked. */
 void db_verdict_of_distance(double held, double step, double error, db_fit_verdict *verdict);

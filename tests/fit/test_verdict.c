@@ -9,6 +9,7 @@
 #include "fit/pixels/shoeboxes.h"
 #include "fit/objective/statistics.h"
 #include "fit/verdict/verdict.h"
+#include "fit/verdict/verdict_of_light.h"
 #include "fit/verdict/verdict_tests.h"
 
 #include <math.h>

@@ -1,0 +1,115 @@
+#include "fit/verdict/verdict_of_light.h"
+
+#include "base/context_internal.h"
+#include "fit/verdict/verdict_tests.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Least number of intensities for a significant ranking. */
+static const size_t FEWEST_INTENSITIES = 40;
+
+/* What a shoebox says of its reflection. */
+typedef struct intensity {
+    double d_spacing;
+    double calculated, measured; /* F^2, and the F^2 that would give the measured intensity */
+} intensity;
+
+static int coarser_first(const void *a, const void *b) {
+    const double x = ((const intensity *)a)->d_spacing, y = ((const intensity *)b)->d_spacing;
+    return (x < y) - (x > y);
+}
+
+static double square_of(const db_structure_factors *factors, const int hkl[3]) {
+    size_t at = 0;
+    for (int i = 0; i < 3; i++) {
+        const int from = hkl[i] - factors->min[i];
+        if (from < 0 || from >= factors->extent[i]) return 0;
+        at = at * (size_t)factors->extent[i] + (size_t)from;
+    }
+    return factors->amplitude ? factors->amplitude[at] * factors->amplitude[at] : 0;
+}
+
+/* By how many standard deviations the order of measured intensities agrees with that of calculated
+ * ones. Each is compared only with others of similar resolution, since both decrease with it
+ * (Kendall, Biometrika 30, 81, 1938). */
+static double rank_intensities(intensity *list, size_t count) {
+    enum { GROUP = 8 };
+    double sum = 0, variance = 0;
+    qsort(list, count, sizeof *list, coarser_first);
+    for (size_t first = 0; first + GROUP <= count; first += GROUP) {
+        for (size_t i = first; i < first + GROUP; i++)
+            for (size_t k = first; k < i; k++) {
+                const double order = (list[i].calculated - list[k].calculated) *
+                                     (list[i].measured - list[k].measured);
+                sum += (order > 0) - (order < 0);
+            }
+        variance += GROUP * (GROUP - 1) * (2 * GROUP + 5) / 18.0;
+    }
+    return variance > 0 ? sum / sqrt(variance) : (double)NAN;
+}
+
+void db_verdict_of_brightness(const db_fit_shoebox *boxes, size_t count, db_fit_verdict *v) {
+    double model = 0, measured = 0;
+    for (size_t b = 0; b < count; b++) {
+        model += boxes[b].light[0];
+        measured += boxes[b].light[1];
+    }
+    const double brightness = measured > 0 ? model / measured : (double)NAN;
+    db_verdict_test(
+        v, DB_FIT_TEST_BRIGHTNESS, brightness,
+        "the model's spots have %.2g times the light of those measured; expected %g to %g: scale "
+        "is to be refined, or wider bounds for it",
+        brightness, v->test[DB_FIT_TEST_BRIGHTNESS].least, v->test[DB_FIT_TEST_BRIGHTNESS].most);
+}
+
+/* Intensities are those of the model's spots. Where these lie beside the measured ones, or are shaped
+ * unlike them, least squares make them too faint: stills of right models have 0.6 to 1 of their spots
+ * within the factor. */
+void db_verdict_of_light(const db_fit_shoebox *boxes, size_t count, db_fit_verdict *v) {
+    const double factor = 1.5, enough = 2.0 / 3;
+    const size_t few = 20;
+    size_t within = 0;
+    v->light_spots = 0;
+    for (size_t b = 0; b < count; b++) {
+        const double *const light = boxes[b].light;
+        if (boxes[b].strong_pixels == 0 || !(light[1] > 0)) continue;
+        v->light_spots++;
+        within += light[0] * factor > light[1] && light[0] < factor * light[1];
+    }
+    v->light_part = v->light_spots < few ? (double)NAN : (double)within / (double)v->light_spots;
+    v->intensities_usable = !(v->light_part < enough);
+}
+
+void db_verdict_of_explained(double before, double after, db_fit_verdict *v) {
+    const double few = 0.02; /* of the strong pixels: chance explains as many */
+    db_verdict_test(
+        v, DB_FIT_TEST_EXPLAINED, before > few ? after / before : (double)NAN,
+        "the refined model explains %.1f %% of the strong pixels, the start %.1f %%: "
+        "refinement has made it worse; expected at least %g times as many: refine fewer "
+        "parameters, or within bounds",
+        100 * after, 100 * before, v->test[DB_FIT_TEST_EXPLAINED].least);
+}
+
+db_status db_verdict_of_order(db_context *context, const db_structure_factors *factors,
+                              const db_fit_shoebox *boxes, size_t count, db_fit_verdict *v) {
+    intensity *const list = malloc((count + 1) * sizeof *list);
+    if (!list) return db_fail_memory(context, "the ranking of intensities");
+    for (size_t b = 0; b < count; b++) {
+        const db_fit_shoebox *const box = &boxes[b];
+        const double square = square_of(factors, box->hkl);
+        if (square > 0 && box->light[0] > 0)
+            list[v->intensities++] =
+                (intensity){ box->d_spacing, square, box->light[1] * square / box->light[0] };
+    }
+    const double sigma =
+        v->intensities >= FEWEST_INTENSITIES ? rank_intensities(list, v->intensities) : (double)NAN;
+    free(list);
+    db_verdict_test(
+        v, DB_FIT_TEST_INTENSITIES, sigma,
+        "intensities of %zu spots are in the order of those calculated by %.1f standard "
+        "deviations of what chance brings; expected at least %g: the structure factors are another "
+        "crystal's, or the indices are those of an equivalent lattice, turned or mirrored",
+        v->intensities, sigma, v->test[DB_FIT_TEST_INTENSITIES].least);
+    return DB_OK;
+}
