@@ -72,7 +72,7 @@ if(DB_WITH_MSGPACK)
   endif()
 endif()
 
-# Header-only C++, used by src/io/gemmi_files.cpp and mtz_write.cpp; the one reason for a C++ compiler.
+# Header-only C++, used by src/io/reflections/gemmi_files.cpp and mtz_write.cpp; the one reason for a C++ compiler.
 set(DB_HAVE_GEMMI OFF)
 if(DB_WITH_GEMMI)
   find_path(DB_GEMMI_INCLUDE gemmi/dencalc.hpp)

@@ -5,7 +5,7 @@
 #include "cli/import.h"
 #include "cli/output.h"
 #include "cli/standard_streams.h"
-#include "io/expt_write.h"
+#include "io/experiments/expt_write.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -13,8 +13,8 @@
 #include "cli/shots.h"
 #include "base/context_internal.h"
 #include "base/path.h"
-#include "io/dxtbx.h"
-#include "io/nexus_write.h"
+#include "io/experiments/dxtbx.h"
+#include "io/nexus/nexus_write.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "cli/import.h"
 
 #include "base/context_internal.h"
-#include "io/amplitude_header.h"
+#include "io/reflections/amplitude_header.h"
 
 #include <math.h>
 #include <stdio.h>

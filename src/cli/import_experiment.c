@@ -2,7 +2,7 @@
 #include "cli/import.h"
 
 #include "base/vector.h"
-#include "io/photon_energy.h"
+#include "io/experiments/photon_energy.h"
 
 #include <dualbragg/sensor.h>
 #include <math.h>

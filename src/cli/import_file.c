@@ -7,7 +7,7 @@
 #include "base/frame_name.h"
 #include "base/text_reader.h"
 #include "io/formats.h"
-#include "io/image_geometry.h"
+#include "io/images/image_geometry.h"
 
 #include <dualbragg/modules.h>
 #include <dualbragg/reflections.h>

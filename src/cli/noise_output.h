@@ -3,7 +3,7 @@
 #define DB_CLI_NOISE_OUTPUT_H
 
 #include "cli/session.h"
-#include "io/nexus_write.h"
+#include "io/nexus/nexus_write.h"
 
 /* Makes numbers and signals (either may be NULL) of all panels, one below the other, out of an image
  * of the same shape. region: of the only panel; of several all is made. */

@@ -2,7 +2,7 @@
 #include "cli/noise_settings.h"
 
 #include "cli/complaint.h"
-#include "io/nexus_write.h"
+#include "io/nexus/nexus_write.h"
 
 #include <errno.h>
 #include <math.h>

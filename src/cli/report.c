@@ -6,7 +6,7 @@
 #include "cli/report_spread.h"
 #include "base/context_internal.h"
 #include "base/vector.h"
-#include "io/smv_geometry.h"
+#include "io/images/smv_geometry.h"
 
 #include <dualbragg/sensor.h>
 #include <stdio.h>

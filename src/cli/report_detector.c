@@ -1,6 +1,6 @@
 #include "cli/report_detector.h"
 
-#include "io/smv_geometry.h"
+#include "io/images/smv_geometry.h"
 #include "base/vector.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "cli/command.h"
 #include "cli/notices.h"
 #include "cli/settings.h"
-#include "io/nexus_write.h"
+#include "io/nexus/nexus_write.h"
 
 typedef struct db_session {
     db_arguments given;

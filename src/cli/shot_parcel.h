@@ -3,7 +3,7 @@
 #define DB_CLI_SHOT_PARCEL_H
 
 #include "base/context_internal.h"
-#include "io/nexus_labels.h"
+#include "io/nexus/nexus_labels.h"
 
 enum { DB_SHOT_PHOTONS, DB_SHOT_NOISY, DB_SHOT_OUTPUTS, DB_SHOT_FILES = 2 };
 

@@ -2,7 +2,7 @@
 #include "io/format_text.h"
 
 #include "base/text_reader.h"
-#include "io/cbf.h"
+#include "io/images/cbf.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,14 +6,14 @@
 #include "base/frame_name.h"
 #include "base/gzip.h"
 #include "base/text_reader.h"
-#include "io/cbf.h"
+#include "io/experiments/geom.h"
+#include "io/experiments/xparm.h"
 #include "io/format_readers.h"
-#include "io/geom.h"
-#include "io/nexus.h"
-#include "io/reflection_list.h"
-#include "io/smv.h"
-#include "io/tiff.h"
-#include "io/xparm.h"
+#include "io/images/cbf.h"
+#include "io/images/smv.h"
+#include "io/images/tiff.h"
+#include "io/nexus/nexus.h"
+#include "io/reflections/reflection_list.h"
 
 #include <dualbragg/reflections.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
 #define DB_IO_FORMATS_H
 
 #include "io/format_text.h"
-#include "io/image.h"
+#include "io/images/image.h"
 
 /* How amplitudes are read (structure_factors_read.c). */
 typedef enum db_amplitude_file {

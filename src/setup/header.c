@@ -2,7 +2,7 @@
 #include "setup/parts.h"
 
 #include "base/context_internal.h"
-#include "io/image_geometry.h"
+#include "io/images/image_geometry.h"
 #include "model/model.h"
 
 #include <stdio.h>

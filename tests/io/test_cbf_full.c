@@ -2,7 +2,7 @@
 #include "cbf_file.h"
 #include "expect.h"
 #include "files_for_tests.h"
-#include "io/cbf.h"
+#include "io/images/cbf.h"
 
 #include <dualbragg/io.h>
 

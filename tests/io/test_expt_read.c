@@ -2,7 +2,7 @@
  * their models say. */
 #include "expect.h"
 #include "files_for_tests.h"
-#include "io/dxtbx.h"
+#include "io/experiments/dxtbx.h"
 
 #include <dualbragg/io.h>
 #include <dualbragg/setup.h>

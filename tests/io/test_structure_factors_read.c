@@ -2,7 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "expect.h"
 #include "files_for_tests.h"
-#include "io/gemmi_files.h"
+#include "io/reflections/gemmi_files.h"
 #include "model/amplitude_box.h"
 
 #include <dualbragg/io.h>

@@ -1,0 +1,112 @@
+/* Geometry files of CrystFEL (.geom): where panels stand, where their pixels are in files. */
+#ifndef DB_IO_GEOM_H
+#define DB_IO_GEOM_H
+
+#include "base/file_content.h"
+#include "io/images/image_layout.h"
+
+/* Recognition by the beginning of a text. */
+int db_is_geom(const char *text);
+
+/* A panel, besides where its pixels are. Texts are parts of the layout's. */
+typedef struct db_geom_panel {
+    double fast[3], slow[3]; /* steps of a pixel (pixels of res) */
+    double corner[2];        /* x, y (pixels of res) */
+    double coffset;          /* m, added to clen */
+    double res;              /* pixels per metre */
+    const char *clen;        /* number or path, with unit */
+    double adu_per_photon, adu_per_ev, max_adu, least, most;
+    int no_index;
+    int edge;    /* pixels at each side that are bad */
+    size_t line; /* where it is first named */
+} db_geom_panel;
+
+/* Names of panels or of other groups, with commas between. */
+typedef struct db_geom_group {
+    const char *name;
+    const char *members;
+    size_t line;
+    enum { DB_GEOM_GROUP, DB_GEOM_RIGID, DB_GEOM_COLLECTION } kind;
+} db_geom_group;
+
+typedef struct db_geom_bad {
+    const char *name;
+    const char *panel; /* NULL: not said */
+    double range[4];   /* min and max of fs, min and max of ss, both inclusive; or of x and y */
+    int kind;          /* 0: not said, 1: fs and ss, 2: x and y */
+    size_t line;
+} db_geom_bad;
+
+typedef struct db_geom {
+    db_context *context;
+    db_image_layout *layout; /* owned, until an experiment takes it */
+    db_geom_panel *panel;    /* [layout->panel_count]; owned */
+    size_t panel_room, layout_room;
+    db_geom_bad *bad; /* owned */
+    size_t bad_count, bad_room;
+    db_geom_group *group; /* owned */
+    size_t group_count, group_room;
+    const char *photon_energy;
+    const char *wavelength;
+    const char *shift[2]; /* x, y; NULL: none */
+} db_geom;
+
+/* Parses a text, which is taken over by the layout whatever the result. path and first_line are for
+ * messages. To be cleared in any case. */
+db_status db_geom_parse(db_context *context, const char *path, char *text, size_t first_line,
+                        db_geom *geom);
+void db_geom_clear(db_geom *geom);
+
+/* Parses a file. Owns nothing after a failure. */
+db_status db_geom_open(db_context *context, const char *path, db_geom *geom);
+
+/* The levels of groups that hold each panel: level 0 is the whole detector. */
+db_status db_geom_groups(const db_geom *geom, db_expt_content *content);
+
+/* What an image says in place of its file: by a stream. NAN: nothing. */
+typedef struct db_geom_image {
+    const char *name;     /* FILE, FILE#N or FILE#EVENT; NULL: none */
+    double photon_energy; /* eV */
+    double camera_length; /* m: mean z of the panels */
+    double shift[2];      /* m: x and y of the detector, besides what the file says */
+} db_geom_image;
+
+/* Where the panels stand for an image: in the frame of CrystFEL (z along the beam, y up); mm. */
+typedef struct db_geom_place {
+    double origin[3], fast[3], slow[3]; /* outer corner of the first pixel, steps of a pixel */
+    double clen;                        /* of origin[2], the part without coffset */
+} db_geom_place;
+
+db_status db_geom_place_panel(const db_geom *geom, const db_geom_image *image, size_t panel,
+                              db_geom_place *place);
+
+/* Beam, detector and layout of an experiment. Takes the layout. */
+db_status db_geom_experiment(db_geom *geom, const db_geom_image *image, db_experiment *experiment,
+                             db_expt_content *content);
+
+/* db_read_expt of such a file. */
+db_status db_geom_read(db_context *context, const char *path, const db_expt_selection *selection,
+                       db_experiment *experiment, db_expt_content *content);
+
+/* Writes the text of such a file with panels as they stand in an experiment; of the file alone, and
+ * of a file by its name. */
+db_status db_geom_write_text(const db_geom *geom, const db_geom_image *image, const char *path,
+                             const char *text, const db_experiment *experiment);
+db_status db_geom_write(db_context *context, const char *path, const char *source,
+                        const db_expt_selection *selection, const db_experiment *experiment);
+
+/* db_read_expt of a stream: each crystal is an experiment, in their order. */
+db_status db_stream_count(db_context *context, const char *path, size_t *count);
+db_status db_stream_read(db_context *context, const char *path, const db_expt_selection *selection,
+                         db_experiment *experiment, db_expt_content *content);
+
+/* db_list_shots of a stream, into an empty list. */
+db_status db_stream_shots(db_context *context, const char *path, db_listed_shots *shots);
+
+/* A vector of CrystFEL's frame in that of experiment lists and back: turned about y. */
+static inline void db_geom_turn(double v[3]) {
+    v[0] = -v[0];
+    v[2] = -v[2];
+}
+
+#endif

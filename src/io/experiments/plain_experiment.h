@@ -1,0 +1,21 @@
+/* Parts of an experiment as files have them that say no more: one source, a flat detector at rest. */
+#ifndef DB_IO_PLAIN_EXPERIMENT_H
+#define DB_IO_PLAIN_EXPERIMENT_H
+
+#include "io/experiments/panel_plate.h"
+
+#include <dualbragg/io.h>
+
+/* One unpolarized source along a unit vector; should it be polarized after all, E is along x of the
+ * laboratory of dxtbx. */
+void db_beam_set_simple(double wavelength, const double direction[3], db_beam *beam);
+
+/* No two-theta, which would be about the spindle, backwards; no other turn, not curved. */
+void db_detector_set_flat(const double spindle_axis[3], db_detector *detector);
+
+/* Panels of a detector, and what its file says of each: all zero. *frame: room for the place of
+ * each, owned by the caller. */
+db_status db_panels_create(db_context *context, const char *path, size_t count,
+                           db_detector *detector, db_expt_content *content, db_frame **frame);
+
+#endif

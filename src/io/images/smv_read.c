@@ -1,0 +1,234 @@
+/* SMV images (ADSC, Rigaku d*TREK, simulators of the nanoBragg family, and our own).
+ *
+ * The direct beam, in order of preference: DENZO_X_BEAM/DENZO_Y_BEAM (X along slow, Y along fast,
+ * mm from the outer corner of the first pixel), MOSFLM_CENTER_X/Y (the same minus half a pixel),
+ * XDS_ORGX/XDS_ORGY (pixels, the middle of the first one is 1; it is the point closest to the
+ * sample, so only without TWOTHETA), and BEAM_CENTER_X/Y in the sense of ADSC headers (as DENZO).
+ * BEAM_CENTER_X/Y of other writers may mean anything; check it.
+ *
+ * The pedestal: IMAGE_PEDESTAL, else ADC_OFFSET, else 40 for BEAMLINE=fake (what the simulators of
+ * that family add without saying so), else 0. Where there is a pedestal, a stored 0 is a pixel
+ * without data. */
+#include "base/context_internal.h"
+#include "base/text_reader.h"
+#include "io/images/smv.h"
+
+#include <dualbragg/sensor.h>
+#include <math.h>
+#include <string.h>
+
+enum { SIMULATOR_PEDESTAL = 40 };
+
+int db_is_smv(const db_file_content *content) {
+    static const char key[] = "HEADER_BYTES";
+    if (content->size < 1 || content->bytes[0] != '{') return 0;
+    const char *p = content->bytes + 1; /* the content ends with a zero */
+    p += strspn(p, " \t\r\n");
+    return strncmp(p, key, sizeof key - 1) == 0;
+}
+
+static db_status beam_centre(const db_smv_header *header, db_image_geometry *g) {
+    static const struct {
+        const char *x;
+        const char *y;
+        double shift; /* pixels to be added */
+    } keys[] = { { "DENZO_X_BEAM", "DENZO_Y_BEAM", 0 },
+                 { "MOSFLM_CENTER_X", "MOSFLM_CENTER_Y", 0.5 },
+                 { "BEAM_CENTER_X", "BEAM_CENTER_Y", 0 } };
+    const size_t count = isnan(g->near_point[0]) ? 3 : 2;
+    for (size_t i = 0; i < count; i++) {
+        double pair[2];
+        int found;
+        DB_TRY(db_smv_header_pair(header, keys[i].x, keys[i].y, pair, &found));
+        const double shift = keys[i].shift == 0 ? 0 : keys[i].shift * g->pixel_size;
+        if (!found || isnan(shift)) continue;
+        g->beam_centre[0] = pair[1] + shift;
+        g->beam_centre[1] = pair[0] + shift;
+        break;
+    }
+    return DB_OK;
+}
+
+static db_status near_point(const db_smv_header *header, db_image_geometry *g) {
+    double pair[2];
+    int found;
+    DB_TRY(db_smv_header_pair(header, "XDS_ORGX", "XDS_ORGY", pair, &found));
+    for (int i = 0; i < 2 && found; i++) g->near_point[i] = (pair[i] - 0.5) * g->pixel_size;
+    return DB_OK;
+}
+
+/* Three numbers of one key; untouched if there is no such key. */
+static db_status read_triple(const db_smv_header *header, const char *key, double triple[3]) {
+    char text[128];
+    if (!db_smv_header_text(header, key, text, sizeof text)) return DB_OK;
+    const char *cursor = text;
+    for (int i = 0; i < 3; i++)
+        if (!db_word_number(db_next_word(&cursor, DB_WHITE_SPACE ","), &triple[i]))
+            return db_fail(header->context, DB_ERROR_INPUT,
+                           "%s: expected three numbers as %s, found '%.40s'", header->path, key,
+                           text);
+    return DB_OK;
+}
+
+/* Keys of db_write_smv, lengths in mm. */
+static db_status read_sensor(const db_smv_header *header, db_image_geometry *g) {
+    char material[20];
+    DB_TRY(db_smv_header_positive(header, "SENSOR_THICKNESS", &g->sensor_thickness));
+    DB_TRY(db_smv_header_positive(header, "SENSOR_ATTENUATION_DEPTH", &g->attenuation_depth));
+    g->sensor_thickness *= 1e3;
+    g->attenuation_depth *= 1e3;
+    db_smv_header_text(header, "SENSOR_MATERIAL", material, sizeof material);
+    g->sensor_material = db_sensor_material_find(material);
+    return DB_OK;
+}
+
+static db_status read_numbers(const db_smv_header *header, db_image_geometry *g) {
+    double steps = 0;
+    DB_TRY(db_smv_header_positive(header, "PIXEL_SIZE", &g->pixel_size));
+    DB_TRY(db_smv_header_positive(header, "DISTANCE", &g->distance));
+    DB_TRY(db_smv_header_positive(header, "CLOSE_DISTANCE", &g->close_distance));
+    DB_TRY(db_smv_header_positive(header, "WAVELENGTH", &g->wavelength));
+    DB_TRY(db_smv_header_number(header, "PHI", &g->phi));
+    DB_TRY(db_smv_header_number(header, "OSC_START", &g->phi));
+    DB_TRY(db_smv_header_number(header, "OSC_RANGE", &g->osc_range));
+    DB_TRY(db_smv_header_number(header, "TWOTHETA", &g->twotheta));
+    DB_TRY(read_triple(header, "DETECTOR_ROTATION", g->rotation));
+    DB_TRY(db_smv_header_number(header, "OSC_STEPS", &steps));
+    if (!(steps >= 0 && steps <= 1e6 && steps == rint(steps)))
+        return db_fail(header->context, DB_ERROR_INPUT,
+                       "%s: expected a whole number of phi steps as OSC_STEPS, found %g",
+                       header->path, steps);
+    g->osc_steps = (int)steps;
+    return DB_OK;
+}
+
+db_status db_smv_geometry_read(const db_smv_header *header, db_image_geometry *g) {
+    long long fast_pixels = 0, slow_pixels = 0;
+    *g = db_image_geometry_unknown;
+    DB_TRY(db_smv_shape(header, &fast_pixels, &slow_pixels));
+    g->fast_pixels = (int)fast_pixels;
+    g->slow_pixels = (int)slow_pixels;
+    DB_TRY(read_numbers(header, g));
+    DB_TRY(read_sensor(header, g));
+    DB_TRY(near_point(header, g));
+    DB_TRY(beam_centre(header, g));
+    db_smv_header_text(header, "CONVENTION", g->convention, sizeof g->convention);
+    db_smv_header_text(header, "PIVOT", g->pivot, sizeof g->pivot);
+    return DB_OK;
+}
+
+/* In pixels. Without two-theta the near point is the direct beam. */
+static db_status read_beam_centre(const db_smv_header *header, const db_image_geometry *geometry,
+                                  db_measured_image *image) {
+    double *centre = image->beam_centre, pair[2];
+    const int near_is_beam = !(fabs(image->twotheta) > 0);
+    int found;
+    for (int i = 0; i < 2; i++)
+        centre[i] = (isnan(geometry->beam_centre[i]) && near_is_beam ? geometry->near_point[i]
+                                                                     : geometry->beam_centre[i]) /
+                    image->pixel_size[i];
+    if (!isnan(centre[0])) return DB_OK;
+    DB_TRY(db_smv_header_pair(header, "BEAM_CENTER_X", "BEAM_CENTER_Y", pair, &found));
+    for (int i = 0; i < 2 && found; i++) centre[i] = pair[1 - i] / image->pixel_size[i];
+    return DB_OK;
+}
+
+static db_status read_pedestal(const db_smv_header *header, double *pedestal) {
+    char beamline[40];
+    db_smv_header_text(header, "BEAMLINE", beamline, sizeof beamline);
+    if (strcmp(beamline, "fake") == 0) *pedestal = SIMULATOR_PEDESTAL;
+    DB_TRY(db_smv_header_number(header, "ADC_OFFSET", pedestal));
+    return db_smv_header_number(header, "IMAGE_PEDESTAL", pedestal);
+}
+
+static db_status read_saturation(const db_smv_header *header, db_smv_type type,
+                                 double *saturation) {
+    double stated = INFINITY;
+    DB_TRY(db_smv_header_positive(header, "SATURATED_VALUE", &stated)); /* d*TREK */
+    DB_TRY(db_smv_header_positive(header, "CCD_IMAGE_SATURATION", &stated));
+    *saturation = fmin(stated, db_smv_type_largest(type));
+    return DB_OK;
+}
+
+static db_status read_metadata(const db_smv_header *header, db_measured_image *image) {
+    db_image_geometry geometry;
+    DB_TRY(db_smv_geometry_read(header, &geometry));
+    image->pixel_size[0] = image->pixel_size[1] = geometry.pixel_size;
+    image->wavelength = geometry.wavelength;
+    image->phi = geometry.phi;
+    image->osc_range = geometry.osc_range;
+    image->twotheta = geometry.twotheta;
+    image->sensor_thickness = geometry.sensor_thickness;
+    image->attenuation_depth = geometry.attenuation_depth;
+    image->sensor_material = geometry.sensor_material;
+    DB_TRY(db_smv_header_positive(header, "DISTANCE", &image->distance));
+    DB_TRY(db_smv_header_number(header, "TIME", &image->exposure));
+    DB_TRY(db_smv_header_positive(header, "GAIN", &image->gain));
+    DB_TRY(read_beam_centre(header, &geometry, image));
+    DB_TRY(read_pedestal(header, &image->pedestal));
+    db_smv_header_text(header, "DETECTOR_SN", image->detector, sizeof image->detector);
+    return DB_OK;
+}
+
+static void decode_pixels(const db_smv_layout *layout, double saturation,
+                          db_measured_image *image) {
+    const size_t count = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+    for (size_t i = 0; i < count; i++) {
+        const double stored = db_smv_pixel(layout, i);
+        if (!isfinite(stored)) {
+            image->value[i] = 0;
+            image->mask[i] = DB_MASK_BAD;
+            continue;
+        }
+        image->value[i] = (float)(stored - image->pedestal);
+        if (stored >= saturation)
+            image->mask[i] = DB_MASK_OVERLOAD;
+        else if (stored == 0 && image->pedestal > 0)
+            image->mask[i] = DB_MASK_GAP;
+    }
+    image->overload = saturation - image->pedestal;
+}
+
+db_status db_smv_decode(db_context *context, const char *path, const db_file_content *content,
+                        db_measured_image *image) {
+    db_smv_header header;
+    db_smv_layout layout;
+    double saturation = INFINITY;
+    DB_TRY(db_smv_header_open(context, path, content, &header));
+    DB_TRY(db_smv_layout_read(&header, content, &layout));
+    DB_TRY(read_metadata(&header, image));
+    DB_TRY(read_saturation(&header, layout.type, &saturation));
+    DB_TRY(db_image_allocate(context, path, layout.fast_pixels, layout.slow_pixels, image));
+    decode_pixels(&layout, saturation, image);
+    return DB_OK;
+}
+
+/* Masks: images whose zeros are the pixels to leave out. */
+static db_status decode_mask(db_context *context, const char *path, const db_file_content *content,
+                             int fast_pixels, int slow_pixels, uint8_t *mask) {
+    db_smv_header header;
+    db_smv_layout layout;
+    if (!db_is_smv(content))
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s: expected a mask as an SMV image, found "
+                       "something else",
+                       path);
+    DB_TRY(db_smv_header_open(context, path, content, &header));
+    DB_TRY(db_smv_layout_read(&header, content, &layout));
+    if (layout.fast_pixels != fast_pixels || layout.slow_pixels != slow_pixels)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s: expected a mask of the detector's %d x %d pixels, found %lld x %lld",
+                       path, fast_pixels, slow_pixels, layout.fast_pixels, layout.slow_pixels);
+    const size_t count = (size_t)fast_pixels * (size_t)slow_pixels;
+    for (size_t i = 0; i < count; i++) mask[i] = db_smv_pixel(&layout, i) != 0;
+    return DB_OK;
+}
+
+db_status db_read_mask(db_context *context, const char *path, int fast_pixels, int slow_pixels,
+                       uint8_t *mask) {
+    db_file_content content;
+    DB_TRY(db_file_content_read(context, path, &content));
+    const db_status status = decode_mask(context, path, &content, fast_pixels, slow_pixels, mask);
+    db_file_content_clear(&content);
+    return status;
+}

@@ -1,0 +1,33 @@
+/* TIFF images, plain ones and those of MarCCD and Rayonix detectors; images of mar345 scanners. */
+#ifndef DB_IO_TIFF_H
+#define DB_IO_TIFF_H
+
+#include "io/images/image.h"
+
+/* As db_format.frame: page `frame` of a TIFF file. The header of Pilatus detectors is read. */
+db_status db_tiff_read(db_context *context, const char *path, long frame, db_measured_image *image);
+
+/* Images of a TIFF file, without small versions of them. */
+db_status db_tiff_count(db_context *context, const char *path, size_t *count);
+
+/* A TIFF image whose first 4096 bytes have the header of MarCCD detectors, too? Needs no libtiff. */
+int db_is_mar_ccd(const db_file_content *start);
+db_status db_mar_ccd_decode(db_context *context, const char *path, const db_file_content *content,
+                            db_measured_image *image);
+
+int db_is_mar345(const db_file_content *start);
+db_status db_mar345_decode(db_context *context, const char *path, const db_file_content *content,
+                           db_measured_image *image);
+
+/* Words of headers in either order. */
+static inline uint32_t db_word_at(const char *bytes, size_t at, int big_endian) {
+    const unsigned char *const b = (const unsigned char *)bytes + at;
+    return big_endian ? (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3]
+                      : (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 | b[0];
+}
+
+/* A panel that faces the beam at two-theta 0 and swings about the spindle, here in the sense of
+ * dxtbx: upwards. `close`: its distance (mm), near: the point closest to the sample (pixels). */
+void db_mar_place(double close, const double near[2], double twotheta, db_measured_image *image);
+
+#endif

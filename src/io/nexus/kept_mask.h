@@ -1,0 +1,32 @@
+/* The mask of a detector is the same for all images of a file: the one read last is kept, as
+ * runs of masked pixels. Between db_hdf5_enter and _leave. */
+#ifndef DB_IO_KEPT_MASK_H
+#define DB_IO_KEPT_MASK_H
+
+#include "io/hdf5/hdf5_file.h"
+#include "io/images/image.h"
+
+#include <sys/types.h>
+#include <time.h>
+
+/* Which mask it is, and of which state of its file. */
+typedef struct db_mask_key {
+    dev_t device;
+    ino_t inode;
+    off_t size;
+    struct timespec changed;
+    char name[DB_HDF5_PATH];
+    size_t pixels;
+} db_mask_key;
+
+/* 0: the mask cannot be kept (it is put together from other files, or its file cannot be looked
+ * at). */
+int db_mask_key_get(const db_hdf5_object *mask, size_t pixels, db_mask_key *key);
+
+/* Masks the pixels of an image, of which none is masked yet; 0: it is another mask that is kept. */
+int db_kept_mask_apply(const db_mask_key *key, uint8_t *mask);
+
+/* Keeps what is masked. Not if there is no memory, or it has more than a million runs. */
+void db_kept_mask_set(const db_mask_key *key, const uint8_t *mask);
+
+#endif

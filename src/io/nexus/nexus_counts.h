@@ -1,0 +1,34 @@
+/* Counts of a detector as pixels of an image: values, and which of them do not count. */
+#ifndef DB_IO_NEXUS_COUNTS_H
+#define DB_IO_NEXUS_COUNTS_H
+
+#include "io/hdf5/hdf5_chunks.h"
+#include "io/images/counts.h"
+#include "io/images/image.h"
+
+/* What a file says of valid counts; NAN: nothing. */
+typedef struct db_nexus_limits {
+    double underload, saturation; /* valid ones are within */
+    double bits;                  /* of a count */
+} db_nexus_limits;
+
+typedef struct db_nexus_sink {
+    float *value;
+    uint8_t *mask;
+    db_counts counts;
+} db_nexus_sink;
+
+/* Limits: those stated, and of the type. Sets the image's overload. */
+void db_nexus_sink_init(const db_nexus_limits *limits, const db_hdf5_format *format,
+                        db_measured_image *image, db_nexus_sink *sink);
+
+/* db_hdf5_sinks of such a user. The first leaves the mask of pixels that are masked already. */
+void db_nexus_take_pixels(void *user, const db_hdf5_format *format, const unsigned char *elements,
+                          size_t n, size_t to);
+void db_nexus_take_mask(void *user, const db_hdf5_format *format, const unsigned char *elements,
+                        size_t n, size_t to);
+
+/* Where no piece has pixels the image has a gap; before they are unpacked. */
+void db_nexus_mark_gaps(const db_hdf5_pieces *pieces, db_measured_image *image);
+
+#endif

@@ -1,0 +1,502 @@
+// Everything that gemmi does for us, behind C (gemmi_files.h). No exception leaves this file, and
+// nothing is allocated by sizes that a file merely claims.
+extern "C" {
+#include "base/context_internal.h"
+#include "io/cif.h"
+#include "io/reflections/gemmi_files.h"
+#include "model/amplitude_box.h"
+}
+#include "io/reflections/gemmi_guard.hpp"
+
+#include <gemmi/dencalc.hpp>
+#include <gemmi/fourier.hpp>
+#include <gemmi/fprime.hpp>
+#include <gemmi/it92.hpp>
+#include <gemmi/mmcif.hpp>
+#include <gemmi/mtz.hpp>
+#include <gemmi/pdb.hpp>
+#include <gemmi/solmask.hpp>
+
+#include <climits>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace {
+
+std::string short_number(double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%g", value);
+    return text;
+}
+
+// ---- symmetry
+
+void add_operator(db_symmetry *symmetry, const gemmi::Op &op) {
+    int rotation[9];
+    for (int i = 0; i < 9; i++) {
+        const int entry = op.rot[i / 3][i % 3];
+        rotation[i] = entry / gemmi::Op::DEN;
+        if (entry % gemmi::Op::DEN != 0)
+            fail("expected an operator of a space group, found " + op.triplet());
+    }
+    if (!db_symmetry_add(symmetry, rotation))
+        fail("expected at most 192 operators of a space group, found " + op.triplet());
+}
+
+void take_group(const gemmi::SpaceGroup &found, db_space_group *group) {
+    const gemmi::GroupOps ops = found.operations();
+    std::snprintf(group->name, sizeof group->name, "%s", found.hm);
+    group->number = found.number;
+    for (const gemmi::Op &op : ops.sym_ops) {
+        for (int i = 0; i < 3; i++) group->shift[group->symmetry.count][i] = op.tran[i];
+        add_operator(&group->symmetry, op);
+    }
+    for (const gemmi::Op::Tran &shift : ops.cen_ops)
+        if (group->centring_count < 4)
+            std::copy(shift.begin(), shift.end(), group->centring[group->centring_count++]);
+}
+
+// ---- reflection files
+
+void allocate(db_reflection_columns *columns, const std::vector<db_reflection_column> &taken,
+              size_t rows) {
+    columns->column = static_cast<db_reflection_column *>(
+        std::calloc(taken.size(), sizeof(db_reflection_column)));
+    columns->value = static_cast<double *>(std::calloc(taken.size() * rows + 1, sizeof(double)));
+    if (!columns->column || !columns->value) throw std::bad_alloc();
+    columns->count = taken.size();
+    columns->rows = rows;
+    std::copy(taken.begin(), taken.end(), columns->column);
+}
+
+db_reflection_column column_of(const std::string &label, char type, bool with_sigma) {
+    db_reflection_column column = {};
+    std::snprintf(column.label, sizeof column.label, "%s", label.c_str());
+    column.type = type;
+    column.with_sigma = with_sigma;
+    return column;
+}
+
+// What gemmi gets to see of an MTZ file's header: the records that are needed, none that reserves
+// memory.
+class mtz_records : public gemmi::MemoryStream {
+  public:
+    using MemoryStream::MemoryStream;
+    bool read(void *buffer, size_t length) {
+        static const char *const needed[] = { "NCOL", "SYMM", "VALM", "COLU", "END" };
+        char *const record = static_cast<char *>(buffer);
+        while (MemoryStream::read(buffer, length)) {
+            if (length != RECORD) return true;
+            for (const char *key : needed)
+                if (std::strncmp(record, key, std::strlen(key)) == 0) {
+                    if (*key == 'N') no_batches(record);
+                    return true;
+                }
+        }
+        return false;
+    }
+
+  private:
+    enum { RECORD = 80 };
+    // "NCOL columns reflections batches": written again without the last one, whatever separates them.
+    static void no_batches(char *record) {
+        char text[RECORD + 1] = "";
+        char *end = text + std::strlen("NCOL");
+        std::memcpy(text, record, RECORD);
+        const long columns = std::strtol(end, &end, 10), reflections = std::strtol(end, &end, 10);
+        std::snprintf(text, sizeof text, "NCOL %d %d 0", whole(columns), whole(reflections));
+        std::memset(record, ' ', RECORD);
+        std::memcpy(record, text, std::strlen(text));
+    }
+    static int whole(long number) { return number < 0 || number > INT_MAX ? 0 : (int)number; }
+};
+
+void read_mtz(const db_file_content &content, db_reflection_columns *columns) {
+    gemmi::Mtz mtz;
+    mtz_records stream(content.bytes, content.size);
+    mtz.read_first_bytes(stream);
+    if (mtz.header_offset < 21 ||
+        mtz.header_offset > static_cast<std::int64_t>(content.size / 4 + 1))
+        fail("truncated: expected the header at word " + std::to_string(mtz.header_offset) +
+             " of " + std::to_string(content.size / 4));
+    mtz.read_main_headers(stream);
+    const size_t width = mtz.columns.size();
+    if (width < 4 || mtz.symops.empty())
+        fail("expected a header with NCOL, SYMM and as many COLUMN, found " +
+             std::to_string(width) + " columns, " + std::to_string(mtz.symops.size()) +
+             " operators");
+    const double bytes = 4.0 * static_cast<double>(width) * mtz.nreflections + 80;
+    if (mtz.nreflections < 1 || bytes > static_cast<double>(content.size))
+        fail("truncated: " + std::to_string(mtz.nreflections) + " reflections of " +
+             std::to_string(width) + " columns do not fit into " + std::to_string(content.size) +
+             " bytes");
+    gemmi::MemoryStream data(content.bytes, content.size);
+    mtz.read_raw_data(data);
+
+    for (const gemmi::Op &op : mtz.symops) add_operator(&columns->symmetry, op);
+    std::vector<db_reflection_column> taken;
+    std::vector<size_t> from;
+    for (size_t c = 0; c < width; c++) {
+        const gemmi::Mtz::Column &column = mtz.columns[c];
+        if (c < 3 && column.type != 'H')
+            fail("expected H, K, L as the first columns, found " + column.label + " of type " +
+                 column.type);
+        if (c >= 3 && (!column.type || !std::strchr("FGJK", column.type))) continue;
+        taken.push_back(
+            column_of(column.label, column.type, c + 1 < width && mtz.columns[c + 1].type == 'Q'));
+        from.push_back(c);
+    }
+    const size_t rows = static_cast<size_t>(mtz.nreflections);
+    allocate(columns, taken, rows);
+    for (size_t row = 0; row < rows; row++)
+        for (size_t c = 0; c < from.size(); c++) {
+            const float value = mtz.data[row * width + from[c]];
+            const bool none = !std::isfinite(value) || (c >= 3 && value == mtz.valm);
+            columns->value[row * from.size() + c] = none ? NAN : static_cast<double>(value);
+        }
+}
+
+// ---- structure factors of a model
+
+std::string cif_text(db_word word) {
+    if (word.length == 0) return "?";
+    const std::string text(word.start, word.length);
+    return text.find_first_of(" \t\n'\"") == std::string::npos ? text : "\"" + text + "\"";
+}
+
+struct cif_table : db_cif_table {
+    cif_table() : db_cif_table() {}
+    cif_table(const cif_table &) = delete;
+    ~cif_table() { db_cif_table_clear(this); }
+};
+
+// The tables that a model needs, by the reader of CIF that images have; gemmi's own takes much
+// longer to compile, and other tables can claim assemblies of any size.
+gemmi::Structure read_mmcif(db_context *context, const char *path, const db_file_content &content) {
+    gemmi::cif::Block block("model");
+    for (const char *category : { "cell", "symmetry", "space_group", "atom_site", "atom_sites",
+                                  "atom_site_anisotrop", "struct_ncs_oper" }) {
+        cif_table table;
+        try_to(db_cif_table_read(context, path, content.bytes, content.bytes + content.size,
+                                 category, &table));
+        const std::string prefix = std::string("_") + category + ".";
+        std::vector<std::string> tags;
+        for (size_t c = 0; c < table.columns; c++)
+            tags.emplace_back(table.item[c].start, table.item[c].length);
+        if (table.rows > 1) {
+            std::vector<std::string> &values = block.init_loop(prefix, tags).values;
+            values.reserve(table.rows * table.columns);
+            for (size_t i = 0; i < table.rows * table.columns; i++)
+                values.push_back(cif_text(table.value[i]));
+        }
+        for (size_t c = 0; c < table.columns && table.rows == 1; c++)
+            block.set_pair(prefix + tags[c], cif_text(table.value[c]));
+    }
+    return gemmi::make_structure_from_block(block);
+}
+
+class model_transform {
+  public:
+    model_transform(const db_structure_factor_options &options, gemmi::Structure &&structure)
+        : options_(options), structure_(std::move(structure)) {}
+
+    void prepare();
+    void calculate(db_context *context, const char *path, db_structure_factors *factors);
+    std::string summary() const;
+
+  private:
+    typedef gemmi::DensityCalculator<gemmi::IT92<double>, float> density;
+    typedef gemmi::FPhiGrid<float> transform;
+
+    void check_cell() const;
+    void check_atom(gemmi::Atom &atom, const std::string &where);
+    void apply_ncs();
+    void choose_grid(density &d, const std::array<int, 3> &most) const;
+    transform of_electrons(density &d);
+    transform of_absorption(density &d);
+    transform of_solvent(const density &d) const;
+    void find_dispersion();
+
+    const db_structure_factor_options &options_;
+    gemmi::Structure structure_;
+    const gemmi::SpaceGroup *group_ = nullptr;
+    size_t atoms_ = 0;
+    double least_b_ = 1e4;
+    bool anomalous_ = false;
+    gemmi::Addends real_, imaginary_; // f' and f'' of each element
+};
+
+void model_transform::check_cell() const {
+    const gemmi::UnitCell &c = structure_.cell;
+    const double found[6] = { c.a, c.b, c.c, c.alpha, c.beta, c.gamma };
+    std::string text;
+    bool good = c.is_crystal() && c.volume > 1;
+    bool alike = true;
+    for (int i = 0; i < 6; i++) {
+        text += (i ? " " : "") + short_number(found[i]);
+        good = good && std::isfinite(found[i]) && found[i] > 1 && found[i] < (i < 3 ? 1e4 : 180);
+        if (!options_.cell) continue;
+        const double expected = options_.cell[i];
+        alike = alike && std::fabs(found[i] - expected) <= (i < 3 ? 0.05 * expected : 3);
+    }
+    if (!good) fail("expected the unit cell of a crystal, found " + text);
+    if (alike) return;
+    std::string wanted;
+    for (int i = 0; i < 6; i++) wanted += " " + short_number(options_.cell[i]);
+    fail("its cell is " + text + ", the crystal's is" + wanted +
+         ": indices of the one do not belong to the other (more than 5 % or 3 degree apart)");
+}
+
+void model_transform::check_atom(gemmi::Atom &atom, const std::string &where) {
+    const std::string name = "atom " + atom.name + " of " + where;
+    const gemmi::Fractional at = structure_.cell.fractionalize(atom.pos);
+    if (!(std::fabs(at.x) < 1000 && std::fabs(at.y) < 1000 && std::fabs(at.z) < 1000))
+        fail(name + ": expected coordinates (A) within 1000 cells of the origin");
+    if (!(atom.occ >= 0 && atom.occ <= 10))
+        fail(name + ": expected an occupancy of 0 to 1, found " + short_number(atom.occ));
+    if (!(atom.b_iso >= 0 && atom.b_iso <= 9999))
+        fail(name + ": expected a B factor of 0 to 9999 A^2, found " + short_number(atom.b_iso));
+    if (atom.element == gemmi::El::X || !gemmi::IT92<double>::has(atom.element.elem) ||
+        gemmi::it92_pos(atom.element.elem) == 0)
+        fail(name + ": its chemical element is not known");
+    double least = atom.b_iso;
+    const double all = atom.aniso.u11 + atom.aniso.u22 + atom.aniso.u33 + atom.aniso.u12 +
+                       atom.aniso.u13 + atom.aniso.u23;
+    if (!std::isfinite(all)) atom.aniso = { 0, 0, 0, 0, 0, 0 }; // one of them is not known
+    if (atom.aniso.nonzero()) {
+        double lowest = 1e9, highest = 0;
+        for (double u : atom.aniso.calculate_eigenvalues()) {
+            lowest = std::min(lowest, u * gemmi::u_to_b());
+            highest = std::max(highest, u * gemmi::u_to_b());
+        }
+        if (lowest > 0 && highest < 9999)
+            least = lowest;
+        else // no ellipsoid
+            atom.aniso = { 0, 0, 0, 0, 0, 0 };
+    }
+    least_b_ = std::min(least_b_, least);
+    atoms_++;
+}
+
+// Copies that a file leaves to its operators of non-crystallographic symmetry (MTRIX).
+void model_transform::apply_ncs() {
+    std::vector<gemmi::Chain> &chains = structure_.models[0].chains;
+    const size_t given = chains.size();
+    size_t own = 0, all = 0;
+    for (const gemmi::Chain &chain : chains)
+        for (const gemmi::Residue &residue : chain.residues) own += residue.atoms.size();
+    for (const gemmi::NcsOp &op : structure_.ncs) {
+        if (op.given) continue;
+        all += own + given;
+        if (all > 10000000) fail("expected at most 10000000 atoms with all copies by MTRIX");
+        for (size_t c = 0; c < given; c++) {
+            gemmi::Chain copy = chains[c];
+            for (gemmi::Residue &residue : copy.residues)
+                for (gemmi::Atom &atom : residue.atoms) {
+                    atom.pos = gemmi::Position(op.tr.apply(atom.pos));
+                    if (atom.aniso.nonzero())
+                        atom.aniso = atom.aniso.transformed_by<float>(op.tr.mat);
+                }
+            chains.push_back(std::move(copy));
+        }
+    }
+}
+
+void model_transform::find_dispersion() {
+    const double energy = options_.wavelength > 0 ? gemmi::hc() / options_.wavelength : 0;
+    anomalous_ = energy >= 1000 && energy <= 70000; // where the tables hold
+    for (int z = 3; anomalous_ && z <= 92; z++) {
+        double imaginary = 0;
+        const gemmi::Element element(static_cast<gemmi::El>(z));
+        real_.set(element, static_cast<float>(gemmi::cromer_liberman(z, energy, &imaginary)));
+        imaginary_.set(element, static_cast<float>(imaginary));
+    }
+}
+
+void model_transform::prepare() {
+    check_cell();
+    group_ = structure_.find_spacegroup();
+    if (!group_) fail("expected a space group, found '" + structure_.spacegroup_hm + "'");
+    if (structure_.models.empty()) fail("expected atoms, found none");
+    apply_ncs();
+    for (gemmi::Chain &chain : structure_.models[0].chains)
+        for (gemmi::Residue &residue : chain.residues)
+            for (gemmi::Atom &atom : residue.atoms)
+                check_atom(atom, chain.name + " " + residue.str());
+    if (atoms_ == 0) fail("expected atoms, found none");
+    find_dispersion();
+}
+
+// Fine enough for the resolution and for indices up to `most`; checked against the memory.
+void model_transform::choose_grid(density &d, const std::array<int, 3> &most) const {
+    d.grid.unit_cell = structure_.cell;
+    d.grid.spacegroup = group_;
+    const double spacing = d.requested_grid_spacing();
+    const gemmi::UnitCell &c = structure_.cell;
+    const double reciprocal[3] = { c.ar, c.br, c.cr };
+    std::array<double, 3> limit;
+    double points = 1;
+    for (int i = 0; i < 3; i++) {
+        limit[i] = std::max(1 / (reciprocal[i] * spacing), 2.0 * most[i] + 2);
+        points *= limit[i] + 6;
+    }
+    // a grid of floats and up to three half grids of complex numbers, rounded up to good sizes
+    if (points > 4e9 || 16 * 1.5 * points > 0.8 * db_physical_memory())
+        fail("a resolution of " + short_number(options_.d_min) + " A asks for " +
+             short_number(points) + " points of density, more than fit into memory");
+    const std::array<int, 3> size = gemmi::good_grid_size(limit, true, group_);
+    d.grid.set_size_without_checking(size[0], size[1], size[2]);
+}
+
+model_transform::transform model_transform::of_electrons(density &d) {
+    d.addends = real_;
+    d.add_model_density_to_grid(structure_.models[0]);
+    d.grid.symmetrize_sum();
+    return gemmi::transform_map_to_f_phi(d.grid, true);
+}
+
+model_transform::transform model_transform::of_absorption(density &d) {
+    d.grid.fill(0);
+    d.cutoff = 1e-7f;
+    for (const gemmi::Chain &chain : structure_.models[0].chains)
+        for (const gemmi::Residue &residue : chain.residues)
+            for (const gemmi::Atom &atom : residue.atoms) {
+                const float f = imaginary_.get(atom.element);
+                const gemmi::SMat33<float> &u = atom.aniso;
+                const double b = d.blur + (u.nonzero() ? gemmi::u_to_b() *
+                                                             std::max(u.u11, std::max(u.u22, u.u33))
+                                                       : atom.b_iso);
+                // gemmi's radius asks for a peak above the cutoff
+                if (std::fabs(f) * std::pow(4 * gemmi::pi() / b, 1.5) > 2e-7)
+                    d.add_c_contribution_to_grid(atom, f);
+            }
+    d.grid.symmetrize_sum();
+    return gemmi::transform_map_to_f_phi(d.grid, true);
+}
+
+model_transform::transform model_transform::of_solvent(const density &d) const {
+    gemmi::Grid<float> mask;
+    mask.copy_metadata_from(d.grid);
+    mask.data.resize(d.grid.data.size());
+    gemmi::Model heavy = structure_.models[0]; // radii of the others contain their hydrogens
+    for (gemmi::Chain &chain : heavy.chains)
+        for (gemmi::Residue &residue : chain.residues)
+            gemmi::vector_remove_if(residue.atoms,
+                                    [](const gemmi::Atom &atom) { return atom.is_hydrogen(); });
+    gemmi::SolventMasker(gemmi::AtomicRadiiSet::Cctbx).put_mask_on_grid(mask, heavy);
+    return gemmi::transform_map_to_f_phi(mask, true);
+}
+
+std::complex<double> at(const gemmi::FPhiGrid<float> &grid, int h, int k, int l) {
+    if (grid.data.empty()) return 0;
+    const int sign = l < 0 ? -1 : 1;
+    const std::complex<double> value(grid.data[grid.index_n(sign * h, sign * k, sign * l)]);
+    return l < 0 ? std::conj(value) : value;
+}
+
+void model_transform::calculate(db_context *context, const char *path,
+                                db_structure_factors *factors) {
+    const gemmi::UnitCell &cell = structure_.cell;
+    const double edge[3] = { cell.a, cell.b, cell.c };
+    std::array<int, 3> most;
+    int extent[3];
+    size_t entries;
+    for (int i = 0; i < 3; i++) {
+        most[i] = static_cast<int>(std::min(1e6, edge[i] / options_.d_min));
+        extent[i] = 2 * most[i] + 1;
+    }
+    try_to(db_amplitude_box_check(context, path, extent, db_physical_memory(), &entries));
+    density d;
+    d.d_min = options_.d_min;
+    choose_grid(d, most);
+    d.blur =
+        std::max(0.0, gemmi::u_to_b() / 1.1 * gemmi::sq(d.requested_grid_spacing()) - least_b_);
+    const transform electrons = of_electrons(d);
+    const transform absorption = anomalous_ ? of_absorption(d) : transform();
+    const transform solvent = options_.k_sol > 0 ? of_solvent(d) : transform();
+    double *const amplitude = static_cast<double *>(std::calloc(entries, sizeof(double)));
+    if (!amplitude) throw std::bad_alloc();
+    size_t listed = 0, entry = 0;
+    const double limit = 1 / gemmi::sq(options_.d_min);
+    for (int h = -most[0]; h <= most[0]; h++)
+        for (int k = -most[1]; k <= most[1]; k++)
+            for (int l = -most[2]; l <= most[2]; l++, entry++) {
+                const double square = cell.calculate_1_d2({ { h, k, l } });
+                amplitude[entry] = factors->default_F;
+                if (square > limit || (h == 0 && k == 0 && l == 0)) continue;
+                const std::complex<double> i(0, 1);
+                const std::complex<double> f =
+                    (at(electrons, h, k, l) + i * at(absorption, h, k, l)) *
+                        d.reciprocal_space_multiplier(square) +
+                    options_.k_sol * std::exp(-options_.b_sol * square / 4) * at(solvent, h, k, l);
+                amplitude[entry] = std::abs(f);
+                listed++;
+            }
+    std::free(factors->amplitude);
+    factors->amplitude = amplitude;
+    factors->listed = listed;
+    for (int i = 0; i < 3; i++) {
+        factors->min[i] = -most[i];
+        factors->extent[i] = extent[i];
+    }
+}
+
+std::string model_transform::summary() const {
+    std::string text = "F of " + std::to_string(atoms_) + " atoms, " + group_->xhm() + ", to " +
+                       short_number(options_.d_min) + " A";
+    text += options_.k_sol > 0 ? ", solvent " + short_number(options_.k_sol) + " e/A^3, B " +
+                                     short_number(options_.b_sol) + " A^2"
+                               : ", no solvent";
+    text += anomalous_ ? ", f' and f'' at " + short_number(options_.wavelength) + " A"
+                       : ", no anomalous scattering";
+    if (structure_.models.size() > 1)
+        text += ", the first of " + std::to_string(structure_.models.size()) + " models";
+    return text;
+}
+
+} // namespace
+
+extern "C" {
+
+db_status db_space_group_find(db_context *context, const char *name, db_space_group *group) {
+    std::memset(group, 0, sizeof *group);
+    return guarded(context, "space group", [&] {
+        std::string bare;
+        for (const char *c = name; *c; c++)
+            if (*c != '\'') bare += *c;
+        const gemmi::SpaceGroup *const found = gemmi::find_spacegroup_by_name(bare);
+        if (!found)
+            fail(std::string("expected a number or symbol of the International Tables, found '") +
+                 name + "'");
+        take_group(*found, group);
+    });
+}
+
+db_status db_gemmi_add_operator(db_context *context, const char *path, db_word text,
+                                db_symmetry *symmetry) {
+    return guarded(context, path, [&] {
+        add_operator(symmetry, gemmi::parse_triplet(std::string(text.start, text.length)));
+    });
+}
+
+db_status db_gemmi_read_mtz(db_context *context, const char *path, const db_file_content *content,
+                            db_reflection_columns *columns) {
+    return guarded(context, path, [&] { read_mtz(*content, columns); });
+}
+
+db_status db_gemmi_read_model(db_context *context, const char *path, const db_file_content *content,
+                              int is_cif, const db_structure_factor_options *options,
+                              db_structure_factors *factors, char *told, size_t told_size) {
+    return guarded(context, path, [&] {
+        model_transform model(
+            *options, is_cif ? read_mmcif(context, path, *content)
+                             : gemmi::read_pdb_from_memory(content->bytes, content->size, path));
+        model.prepare();
+        model.calculate(context, path, factors);
+        std::snprintf(told, told_size, "%s", model.summary().c_str());
+    });
+}
+}

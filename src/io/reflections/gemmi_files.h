@@ -1,0 +1,46 @@
+/* What the library gemmi reads for us (https://gemmi.readthedocs.io, header-only C++): symmetry,
+ * reflection files, coordinates. gemmi_files.cpp is the only source that knows it; builds without
+ * gemmi have without_gemmi.c, in which each of these fails and names what is missing. */
+#ifndef DB_IO_GEMMI_FILES_H
+#define DB_IO_GEMMI_FILES_H
+
+#include "base/file_content.h"
+#include "io/reflections/reflection_list.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { DB_COLUMN_LABEL = 64 };
+
+typedef struct db_reflection_column {
+    char label[DB_COLUMN_LABEL];
+    char type;      /* as MTZ has it: H index, F and G amplitude, J and K intensity */
+    int with_sigma; /* its standard deviation is the next column of the file */
+} db_reflection_column;
+
+/* The columns of a reflection file that are indices, amplitudes or intensities: h, k, l first. */
+typedef struct db_reflection_columns {
+    size_t count, rows;
+    db_reflection_column *column; /* [count]; owned */
+    double *value;                /* [rows * count], row by row; NAN: none; owned */
+    db_symmetry symmetry;
+} db_reflection_columns;
+
+/* Adds the rotation of an operator such as "x-y,-y,-z+1/3"; the same one twice is kept once. */
+db_status db_gemmi_add_operator(db_context *context, const char *path, db_word text,
+                                db_symmetry *symmetry);
+
+/* Fills columns, which the caller clears in any case. */
+db_status db_gemmi_read_mtz(db_context *context, const char *path, const db_file_content *content,
+                            db_reflection_columns *columns);
+
+/* A model's structure factors: see db_structure_factor_options. is_cif: mmCIF, else PDB. */
+db_status db_gemmi_read_model(db_context *context, const char *path, const db_file_content *content,
+                              int is_cif, const db_structure_factor_options *options,
+                              db_structure_factors *factors, char *told, size_t told_size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,57 @@
+/* What stands for gemmi_files.cpp in a build without gemmi. */
+#include "io/reflections/gemmi_files.h"
+
+#include "base/context_internal.h"
+
+#ifndef DB_HAVE_GEMMI
+
+#include <string.h>
+
+static db_status without(db_context *context, const char *path, const char *what) {
+    return db_fail(
+        context, DB_ERROR_UNSUPPORTED,
+        "%s: this build of dualbragg cannot read %s: it was made without the library gemmi "
+        "(Debian: gemmi-dev) or without a C++ compiler; lists of h k l F as text can be read",
+        path, what);
+}
+
+db_status db_space_group_find(db_context *context, const char *name, db_space_group *group) {
+    memset(group, 0, sizeof *group);
+    return without(context, name, "space groups");
+}
+
+db_status db_gemmi_add_operator(db_context *context, const char *path, db_word text,
+                                db_symmetry *symmetry) {
+    (void)text;
+    (void)symmetry;
+    return without(context, path, "operators of space groups");
+}
+
+db_status db_gemmi_read_mtz(db_context *context, const char *path, const db_file_content *content,
+                            db_reflection_columns *columns) {
+    (void)content;
+    (void)columns;
+    return without(context, path, "MTZ files");
+}
+
+db_status db_mtz_write(db_context *context, const char *path, const db_mtz_content *content) {
+    (void)content;
+    return db_fail(context, DB_ERROR_UNSUPPORTED,
+                   "%s: this build of dualbragg cannot write MTZ files: it was made without the "
+                   "library gemmi (Debian: gemmi-dev) or without a C++ compiler",
+                   path);
+}
+
+db_status db_gemmi_read_model(db_context *context, const char *path, const db_file_content *content,
+                              int is_cif, const db_structure_factor_options *options,
+                              db_structure_factors *factors, char *told, size_t told_size) {
+    (void)content;
+    (void)is_cif;
+    (void)options;
+    (void)factors;
+    (void)told;
+    (void)told_size;
+    return without(context, path, "coordinates");
+}
+
+#endif
