@@ -17,12 +17,12 @@ typedef struct shown_regions {
 } shown_regions;
 
 /* half: of their widths */
-static inline shown_regions shown_regions_of(db_context *context, const db_experiment *experiment,
+static inline shown_regions shown_regions_of(db_context *context, const db_experiment *scene,
                                              int half) {
-    db_experiment closed = *experiment; /* borrows all lists */
+    db_experiment closed = *scene; /* borrows all lists */
     db_predicted_spots spots;
     shown_regions shown = { .count = 0 };
-    const db_panel *panel = &experiment->detector.panels[0];
+    const db_panel *panel = &scene->detector.panels[0];
     closed.spread.spots = DB_SPOTS_CLOSED;
     closed.goniometer.phi_steps = closed.crystal.mosaic_domains = 1;
     if (!(closed.spread.mosaic > 0)) closed.spread.mosaic = 0.3;
@@ -59,12 +59,12 @@ static inline db_plan_options shown_options(const shown_regions *shown, db_preci
 }
 
 /* Their pixels, by a plan of these options; to be freed. */
-static inline float *shown_pixels(db_context *context, const db_experiment *experiment,
+static inline float *shown_pixels(db_context *context, const db_experiment *scene,
                                   const db_plan_options *options, const shown_regions *shown) {
     float *const pixels = calloc(shown->pixels, sizeof *pixels);
     db_plan *plan;
     assert_non_null(pixels);
-    assert_int_equal(db_plan_create(context, experiment, options, &plan), DB_OK);
+    assert_int_equal(db_plan_create(context, scene, options, &plan), DB_OK);
     assert_int_equal(db_plan_forward(plan, pixels), DB_OK);
     db_plan_destroy(&plan);
     return pixels;
