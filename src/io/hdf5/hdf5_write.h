@@ -71,7 +71,7 @@ void db_hdf5_put_column(db_hdf5_output *out, hid_t parent, const char *name, db_
                         db_hdf5_column *column);
 void db_hdf5_append(db_hdf5_output *out, db_hdf5_column *column, const void *rows, size_t count);
 
-/* A data set of images, one chunk each, bitshuffled with LZ4 (io/bitshuffle_write.h packs them). A
+/* A data set of images, one chunk each, bitshuffled with LZ4 (io/hdf5/bitshuffle_write.h packs them). A
  * rank of 2 has one image for good, of rank 3 images are appended. shape: slow, fast. */
 void db_hdf5_put_images(db_hdf5_output *out, hid_t parent, const char *name, db_hdf5_kind kind,
                         int rank, const hsize_t shape[2], db_hdf5_column *images);

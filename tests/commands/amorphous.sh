@@ -4,4 +4,4 @@ if ! command -v python3 > /dev/null; then
     echo "SKIPPED: no python3"
     exit 77
 fi
-exec python3 "$SOURCE_DIR/tests/jobs/amorphous.py" "$DUALBRAGG"
+exec python3 "$SOURCE_DIR/tests/commands/amorphous.py" "$DUALBRAGG"
