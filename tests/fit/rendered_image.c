@@ -178,6 +178,19 @@ void random_crystals(const db_crystal *like, unsigned long seed, size_t count,
     gsl_rng_free(chance);
 }
 
+double rendered_draw(size_t shot, int number) {
+    const double x = sin(12.9898 * (double)(shot + 1) + 78.233 * number) * 43758.5453;
+    return x - floor(x) - 0.5;
+}
+
+db_status rendered_shot(db_context *context, const db_experiment *e, size_t shot,
+                        db_experiment *own) {
+    const db_status status = db_experiment_copy(context, e, own);
+    for (int i = 0; i < 3 && status == DB_OK; i++)
+        own->crystal.misset[i] += 40 * rendered_draw(shot, i) * (i == 1 ? 0.3 : 1);
+    return status;
+}
+
 void refine_parameter(db_fit_settings *settings, db_parameter parameter, int follows) {
     db_fit_parameter p = db_fit_parameter_free(parameter);
     p.follows.number = follows;

@@ -31,6 +31,13 @@ db_status rendered_light(db_context *context, const db_experiment *e, const db_c
 void random_crystals(const db_crystal *like, unsigned long seed, size_t count,
                      db_crystal *crystals);
 
+/* A number of a shot, from -0.5 to 0.5, the same whenever it is asked for. */
+double rendered_draw(size_t shot, int number);
+
+/* A copy of the experiment whose crystal stands in an orientation of the shot's own. */
+db_status rendered_shot(db_context *context, const db_experiment *e, size_t shot,
+                        db_experiment *own);
+
 /* Adds a refined parameter without bounds; follows: -1 or the parameter it is tied to. */
 void refine_parameter(db_fit_settings *settings, db_parameter parameter, int follows);
 

@@ -1,7 +1,7 @@
 /* Structure-factor amplitudes as unknowns: wrong ones come back within their errors, a restraint
  * holds what the image does not tell, equivalent reflections share one. */
 
-#include "support/unit_test.h"
+#include "support/expect.h"
 #include "fit/objective/evaluate.h"
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
@@ -24,11 +24,6 @@ static db_fit_settings settings;
 static db_fit_data data = { &image, &strong, &settings };
 static db_fit_result *result;
 static int without_table; /* of space groups */
-
-#define expect_ok(call)                                                                            \
-    do {                                                                                           \
-        if ((call) != DB_OK) fail_msg("%s", db_context_message(context));                          \
-    } while (0)
 
 static double *amplitude(const db_experiment *e, int h, int k, int l) {
     const db_structure_factors *const f = &e->structure_factors;
@@ -132,7 +127,7 @@ static void wrong_amplitudes_come_back(void **state) {
     db_experiment begin = start;
     begin.crystal.misset[0] += 0.03;
     begin.crystal.misset[1] -= 0.03;
-    expect_ok(db_fit_run(context, &begin, &image, &settings, NULL, NULL, &result));
+    expect_ok(context, db_fit_run(context, &begin, &image, &settings, NULL, NULL, &result));
     double pulls = 0, square = 0, before = 0, after = 0;
     size_t known = 0, several = 0, held = 0;
     for (size_t i = 0; i < result->amplitude_count; i++) {
@@ -188,16 +183,16 @@ static void a_restraint_holds_what_was_given(void **state) {
 
 static void take(db_stage_data *taken, const db_experiment *model, db_objective *shot) {
     const db_objective_options request = { .stages = DB_FIT_ALL_STAGES, .target = settings.target };
-    expect_ok(db_stage_data_take(context, model, &data, 2, 1, DB_SHOEBOXES_STRONG, taken));
+    expect_ok(context, db_stage_data_take(context, model, &data, 2, 1, DB_SHOEBOXES_STRONG, taken));
     assert_true(taken->amplitudes.count > 50);
-    expect_ok(db_stage_data_objective(context, model, &data, taken, &request, shot));
+    expect_ok(context, db_stage_data_objective(context, model, &data, taken, &request, shot));
 }
 
 static double loss_at(db_objective *shot, const double *values, size_t k, double step) {
     double moved[DB_PARAMETER_COUNT] = { 0 };
     memcpy(moved, values, shot->variables.count * sizeof *moved);
     moved[k] += step;
-    expect_ok(db_objective_evaluate(shot, moved, DB_OBJECTIVE_LOSS));
+    expect_ok(context, db_objective_evaluate(shot, moved, DB_OBJECTIVE_LOSS));
     return shot->loss;
 }
 
@@ -212,14 +207,14 @@ static void the_gradient_is_that_of_differences(void **state) {
         settings.target = targets[t];
         settings.precision = DB_PRECISION_DOUBLE;
         settings.max_shoeboxes = 100;
-        expect_ok(db_strong_pixels_find(context, &image, &settings, &strong));
+        expect_ok(context, db_strong_pixels_find(context, &image, &settings, &strong));
         take(&taken, &start, &shot);
         assert_int_equal(shot.variables.count, 4);
         for (size_t k = 0; k < 4; k++)
             values[k] = db_parameter_get(&start, settings.parameters[k].parameter);
         values[0] += 0.02;
         values[3] *= 1.1;
-        expect_ok(db_objective_evaluate(&shot, values, DB_OBJECTIVE_NORMAL));
+        expect_ok(context, db_objective_evaluate(&shot, values, DB_OBJECTIVE_NORMAL));
         for (size_t k = 0; k < 4; k++) {
             gradient[k] = shot.gradient[k];
             curvature[k] = shot.normal[k * 4 + k];
@@ -250,18 +245,18 @@ static void the_normal_matrix_is_the_curvature(void **state) {
     settings.target = DB_FIT_WEIGHTED;
     settings.precision = DB_PRECISION_DOUBLE;
     settings.max_shoeboxes = 100;
-    expect_ok(rendered_image(context, &truth, 0, &clean));
+    expect_ok(context, rendered_image(context, &truth, 0, &clean));
     image = clean;
-    expect_ok(db_strong_pixels_find(context, &image, &settings, &strong));
+    expect_ok(context, db_strong_pixels_find(context, &image, &settings, &strong));
     for (int i = 0; i < 2; i++) {
         db_stage_data taken;
         db_objective shot;
         double gradient, cross[4];
-        expect_ok(db_context_set_threads(context, i ? 3 : 1));
+        expect_ok(context, db_context_set_threads(context, i ? 3 : 1));
         take(&taken, &truth, &shot);
         for (size_t k = 0; k < 4; k++)
             values[k] = db_parameter_get(&truth, settings.parameters[k].parameter);
-        expect_ok(db_objective_evaluate(&shot, values, DB_OBJECTIVE_NORMAL));
+        expect_ok(context, db_objective_evaluate(&shot, values, DB_OBJECTIVE_NORMAL));
         memcpy(normal[i], shot.normal, sizeof normal[i]);
         db_objective_reflection_sums(&shot, 0, &gradient, &sigma[i], cross);
         assert_true(sigma[i] > 0);
@@ -279,7 +274,7 @@ static void the_normal_matrix_is_the_curvature(void **state) {
     }
     image = noisy;
     db_measured_image_clear(&clean);
-    expect_ok(db_context_set_threads(context, 0));
+    expect_ok(context, db_context_set_threads(context, 0));
     assert_memory_equal(normal[0], normal[1], sizeof normal[0]);
     assert_true(sigma[0] == sigma[1]);
 }
@@ -295,8 +290,8 @@ static void the_file_is_read_with_its_space_group(void **state) {
     if (without_table) skip();
     snprintf(config.settings.amplitude_group, sizeof config.settings.amplitude_group, "P 4");
     const char *const path = scratch_path("refined.hkl");
-    expect_ok(db_fit_write_amplitudes(context, path, &config, &told));
-    expect_ok(db_read_structure_factors(context, path, &options, &back, NULL, 0));
+    expect_ok(context, db_fit_write_amplitudes(context, path, &config, &told));
+    expect_ok(context, db_read_structure_factors(context, path, &options, &back, NULL, 0));
     db_experiment e = { .structure_factors = back };
     assert_true(*amplitude(&e, -2, 3, 1) == 90 && *amplitude(&e, -3, -2, -1) == 90);
     assert_true(*amplitude(&e, 2, -3, 2) == 55.5);

@@ -1,6 +1,7 @@
 /* Detectors of one panel whose modules are refined: which detectors are known, how detector and
  * image are cut, and moved modules that come back. */
-#include "support/unit_test.h"
+#include "support/expect.h"
+#include "support/notices.h"
 #include "fit/pixels/measured_image.h"
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
@@ -13,18 +14,6 @@
 #include <string.h>
 
 static db_context *context;
-
-#define expect_ok(call)                                                                            \
-    do {                                                                                           \
-        if ((call) != DB_OK) fail_msg("%s", db_context_message(context));                          \
-    } while (0)
-
-#define expect_failure(expected, call, text)                                                       \
-    do {                                                                                           \
-        assert_int_equal((call), (expected));                                                      \
-        if (!strstr(db_context_message(context), text))                                            \
-            fail_msg("'%s' is not in: %s", text, db_context_message(context));                     \
-    } while (0)
 
 /* Sizes as the maker lists them. */
 static void detectors_are_known_by_their_size(void **state) {
@@ -153,20 +142,21 @@ static void detector_and_image_are_cut_alike(void **state) {
     db_measured_image image = { .fast_pixels = WIDTH, .slow_pixels = HEIGHT };
     const size_t count = (size_t)WIDTH * HEIGHT;
     const int pixels[2] = { WIDTH, HEIGHT };
-    expect_ok(db_experiment_copy(context, &nominal, &whole));
+    expect_ok(context, db_experiment_copy(context, &nominal, &whole));
     whole.detector.panel_shift[0] = 0.2; /* pixels stay where they are */
     whole.detector.panel_turn[2] = 1;
-    expect_ok(db_experiment_copy(context, &whole, &cut));
+    expect_ok(context, db_experiment_copy(context, &whole, &cut));
     assert_int_equal(db_module_grid_find(pixels, cut.detector.panels[0].pixel_size, &grid), 1);
     assert_int_equal(db_detector_is_one_array(&cut.detector), 0);
-    expect_ok(db_detector_cut(context, &grid, &cut));
+    expect_ok(context, db_detector_cut(context, &grid, &cut));
     assert_int_equal(cut.detector.panel_count, 2);
     assert_int_equal(db_detector_is_one_array(&cut.detector), 1);
     assert_int_equal(cut.detector.panels[1].image_offset[1], MODULE + GAP);
     for (size_t p = 0; p < 2; p++) {
         double a[3], b[3];
-        expect_ok(db_experiment_pixel_position(&whole, 0, 17, 20 + (double)p * (MODULE + GAP), a));
-        expect_ok(db_experiment_pixel_position(&cut, p, 17, 20, b));
+        expect_ok(context,
+                  db_experiment_pixel_position(&whole, 0, 17, 20 + (double)p * (MODULE + GAP), a));
+        expect_ok(context, db_experiment_pixel_position(&cut, p, 17, 20, b));
         for (int i = 0; i < 3; i++) assert_true(fabs(a[i] - b[i]) < 1e-9);
     }
     image.value = malloc(count * sizeof *image.value);
@@ -177,30 +167,35 @@ static void detector_and_image_are_cut_alike(void **state) {
     image.mask[5 * WIDTH + 7] = DB_MASK_BAD;
     image.mask[(size_t)(MODULE + 3) * WIDTH] = DB_MASK_GAP;
     image.masked = 2;
-    expect_ok(db_measured_image_cut(context, "a.h5", &cut.detector, &image));
+    expect_ok(context, db_measured_image_cut(context, "a.h5", &cut.detector, &image));
     assert_int_equal(image.panel_count, 2);
     assert_int_equal(image.slow_pixels, 2 * MODULE);
     assert_int_equal(image.masked, 1);
     assert_int_equal(image.mask[5 * WIDTH + 7], DB_MASK_BAD);
     assert_true(image.value[MODULE * WIDTH + 3] == (float)((MODULE + GAP) * WIDTH + 3));
-    expect_failure(DB_ERROR_USAGE, db_measured_image_cut(context, "a.h5", &cut.detector, &image),
+    expect_failure(context, DB_ERROR_USAGE,
+                   db_measured_image_cut(context, "a.h5", &cut.detector, &image),
                    "a.h5: expected an image of one panel, found 2");
-    expect_failure(DB_ERROR_USAGE, db_detector_cut(context, &grid, &cut), "one panel, found 2");
+    expect_failure(context, DB_ERROR_USAGE, db_detector_cut(context, &grid, &cut),
+                   "one panel, found 2");
     grid.gap[1]++;
-    expect_failure(DB_ERROR_USAGE, db_detector_cut(context, &grid, &whole),
+    expect_failure(context, DB_ERROR_USAGE, db_detector_cut(context, &grid, &whole),
                    "2 of 514 pixels with gaps of 38 do not fill the panel's 1065 along slow");
     db_measured_image_clear(&image);
     image = (db_measured_image){ .fast_pixels = WIDTH, .slow_pixels = HEIGHT - 1 };
-    expect_failure(DB_ERROR_INPUT, db_measured_image_cut(context, "a.h5", &cut.detector, &image),
+    expect_failure(context, DB_ERROR_INPUT,
+                   db_measured_image_cut(context, "a.h5", &cut.detector, &image),
                    "panel 1 of the detector, 1030 x 514 pixels from pixel 0, 551 on, is not within "
                    "the image of 1030 x 1064");
     image.slow_pixels = HEIGHT;
     cut.detector.panels[1].image_offset[1] = -1;
-    expect_failure(DB_ERROR_INPUT, db_measured_image_cut(context, "a.h5", &cut.detector, &image),
+    expect_failure(context, DB_ERROR_INPUT,
+                   db_measured_image_cut(context, "a.h5", &cut.detector, &image),
                    "is not within the image");
     cut.detector.panels[1].image_offset[1] = 1;
     image.slow_pixels = MODULE + 1;
-    expect_failure(DB_ERROR_INPUT, db_measured_image_cut(context, "a.h5", &cut.detector, &image),
+    expect_failure(context, DB_ERROR_INPUT,
+                   db_measured_image_cut(context, "a.h5", &cut.detector, &image),
                    "more pixels than the image");
     db_experiment_clear(&whole);
     db_experiment_clear(&cut);
@@ -211,26 +206,26 @@ static void write_image(const char *path) {
     db_module_grid grid;
     const int pixels[2] = { WIDTH, HEIGHT };
     assert_int_equal(db_module_grid_find(pixels, nominal.detector.panels[0].pixel_size, &grid), 1);
-    expect_ok(db_detector_cut(context, &grid, &moved));
+    expect_ok(context, db_detector_cut(context, &grid, &moved));
     for (size_t p = 0; p < 2; p++) {
         db_panel_motion m = { 0 };
-        expect_ok(db_panel_group_frame(context, &moved.detector, &p, 1, &m));
+        expect_ok(context, db_panel_group_frame(context, &moved.detector, &p, 1, &m));
         memcpy(m.turn, motion[p], sizeof m.turn);
         memcpy(m.shift, motion[p] + 3, sizeof m.shift);
-        expect_ok(db_panels_move(context, &moved.detector, &p, 1, &m));
+        expect_ok(context, db_panels_move(context, &moved.detector, &p, 1, &m));
     }
     float *const value = calloc((size_t)2 * MODULE * WIDTH, sizeof *value);
     int32_t *const number = calloc((size_t)WIDTH * HEIGHT, sizeof *number);
     assert_non_null(value);
     assert_non_null(number);
-    expect_ok(rendered_light(context, &moved, &moved.crystal, value));
+    expect_ok(context, rendered_light(context, &moved, &moved.crystal, value));
     for (int s = 0; s < HEIGHT; s++)
         for (int f = 0; f < WIDTH; f++) {
             const int row = s < MODULE ? s : s - GAP;
             const int gap = s >= MODULE && s < MODULE + GAP;
             number[s * WIDTH + f] = gap ? 50 : 5 + (int)lround((double)value[row * WIDTH + f]);
         }
-    expect_ok(db_write_smv_numbers(context, path, &nominal, number, 32, 1, 0, NULL));
+    expect_ok(context, db_write_smv_numbers(context, path, &nominal, number, 32, 1, 0, NULL));
     free(value);
     free(number);
 }
@@ -238,19 +233,11 @@ static void write_image(const char *path) {
 static db_fit_config config;
 static db_measured_image image;
 static db_experiment start;
-static char notices[4096];
-
-static void keep_notice(void *user, const char *line) {
-    (void)user;
-    strncat(notices, line, sizeof notices - strlen(notices) - 2);
-    strcat(notices, "\n");
-}
-
 static void begin(const char *yaml) {
     *notices = '\0';
-    expect_ok(db_fit_config_read(context, yaml, NULL, 0, &config));
-    expect_ok(db_fit_config_read_image(context, &config, &image, keep_notice, NULL));
-    expect_ok(db_fit_config_start(context, &config, &image, &start, keep_notice, NULL));
+    expect_ok(context, db_fit_config_read(context, yaml, NULL, 0, &config));
+    expect_ok(context, db_fit_config_read_image(context, &config, &image, keep_notice, NULL));
+    expect_ok(context, db_fit_config_start(context, &config, &image, &start, keep_notice, NULL));
 }
 
 static void end(void) {
@@ -279,7 +266,7 @@ static void moved_modules_come_back(void **state) {
     (void)state;
     db_fit_result *result = NULL;
     write_image(scratch_path("eiger.img"));
-    expect_ok(db_write_expt(context, scratch_path("eiger.expt"), &nominal, NULL));
+    expect_ok(context, db_write_expt(context, scratch_path("eiger.expt"), &nominal, NULL));
     const char *const yaml = scratch_file(
         "modules.yaml", "image: eiger.img\n"
                         "model: {expt: eiger.expt, shape: gauss, cells: [10.3, 10.3, 4.635], "
@@ -294,20 +281,21 @@ static void moved_modules_come_back(void **state) {
     assert_non_null(strstr(notices, "cut into 1 x 2 modules of 1030 x 514 pixels, with gaps of 10 "
                                     "and 37 pixels: EIGER 1M"));
     assert_non_null(strstr(notices, "38110 trusted pixels in the gaps have counts"));
-    expect_ok(db_fit_run(context, &start, &image, &config.settings, NULL, NULL, &result));
+    expect_ok(context, db_fit_run(context, &start, &image, &config.settings, NULL, NULL, &result));
     expect_moved(result);
 
     /* the list has two panels in one array, and says so: the fit goes on from it */
-    expect_ok(db_fit_write_yaml(context, scratch_path("again.yaml"), &config, result));
-    expect_ok(db_write_expt(context, scratch_path("again.expt"), &result->experiment, NULL));
+    expect_ok(context, db_fit_write_yaml(context, scratch_path("again.yaml"), &config, result));
+    expect_ok(context,
+              db_write_expt(context, scratch_path("again.expt"), &result->experiment, NULL));
     end();
     begin(scratch_path("again.yaml"));
     assert_int_equal(image.panel_count, 2);
     assert_int_equal(start.detector.panel_count, 2);
     for (size_t p = 0; p < 2; p++) {
         double x[3], y[3];
-        expect_ok(db_experiment_pixel_position(&result->experiment, p, 11, 170, x));
-        expect_ok(db_experiment_pixel_position(&start, p, 11, 170, y));
+        expect_ok(context, db_experiment_pixel_position(&result->experiment, p, 11, 170, x));
+        expect_ok(context, db_experiment_pixel_position(&start, p, 11, 170, y));
         for (int i = 0; i < 3; i++) assert_true(fabs(x[i] - y[i]) < 1e-9);
     }
     db_fit_result_destroy(&result);
@@ -318,7 +306,7 @@ static void moved_modules_come_back(void **state) {
     "image: eiger.img\nmodel: {expt: eiger.expt, cells: [9, 9, 5]}\nrefine: {misset_x: {}}\n"
 
 static void read_config(const char *name, const char *text) {
-    expect_ok(db_fit_config_read(context, scratch_file(name, text), NULL, 0, &config));
+    expect_ok(context, db_fit_config_read(context, scratch_file(name, text), NULL, 0, &config));
 }
 
 /* Positions of a list in the whole image lead to modules. */
@@ -328,7 +316,7 @@ static void spots_of_the_whole_image_are_found_on_modules(void **state) {
     (void)scratch_file("spots.txt", "12.5 30.5\n100 551\n100 530\n200 900.5 0\n300 20 1\n");
     (void)scratch_file("boxes.txt", "0 10 20 500 520\n0 10 20 548 560\n0 10 20 520 530\n");
     read_config("spots.yaml", WHOLE "panel_groups: {lower: [1]}\ndata: {spots: spots.txt}\n");
-    expect_ok(db_fit_config_read_spots(context, &config, &spots));
+    expect_ok(context, db_fit_config_read_spots(context, &config, &spots));
     assert_int_equal(spots.count, 4); /* one was in the gap */
     assert_int_equal(spots.spot[0].panel, 0);
     assert_int_equal(spots.spot[1].panel, 1);
@@ -339,7 +327,7 @@ static void spots_of_the_whole_image_are_found_on_modules(void **state) {
     db_fit_config_clear(&config);
     /* boxes end with their module */
     read_config("boxes.yaml", WHOLE "panel_groups: {lower: [1]}\ndata: {boxes: boxes.txt}\n");
-    expect_ok(db_fit_config_read_spots(context, &config, &spots));
+    expect_ok(context, db_fit_config_read_spots(context, &config, &spots));
     assert_int_equal(spots.count, 2);
     assert_true(spots.spot[0].panel == 0 && spots.spot[0].box[3] == MODULE - 1);
     assert_true(spots.spot[1].panel == 1 && spots.spot[1].box[2] == 0 && spots.spot[1].box[3] == 9);
@@ -350,7 +338,7 @@ static void spots_of_the_whole_image_are_found_on_modules(void **state) {
 static void other_detectors_are_told_by_numbers(void **state) {
     (void)state;
     expect_failure(
-        DB_ERROR_USAGE,
+        context, DB_ERROR_USAGE,
         db_fit_config_read(context,
                            scratch_file("odd.yaml", WHOLE "panel_groups: panels\n"
                                                           "data: {modules: [500, 1065, 10, 0]}\n"),
@@ -359,19 +347,20 @@ static void other_detectors_are_told_by_numbers(void **state) {
         "fill the detector's 1030 x 1065");
     read_config("halves.yaml", WHOLE "panel_groups: panels\ndata: {modules: [515, 1065, 0, 0]}\n");
     assert_int_equal(config.settings.panel_groups.count, 2);
-    expect_ok(db_fit_config_read_image(context, &config, &image, NULL, NULL));
+    expect_ok(context, db_fit_config_read_image(context, &config, &image, NULL, NULL));
     assert_int_equal(image.panel_count, 2);
     assert_int_equal(image.fast_pixels, 515);
     db_measured_image_clear(&image);
     db_fit_config_clear(&config);
     /* of no known size, with a group of panel 3 */
     db_experiment odd;
-    expect_ok(db_experiment_copy(context, &nominal, &odd));
+    expect_ok(context, db_experiment_copy(context, &nominal, &odd));
     odd.detector.panels[0].slow_pixels = 1000;
-    expect_ok(db_write_expt(context, scratch_path("odd.expt"), &odd, NULL));
+    expect_ok(context, db_write_expt(context, scratch_path("odd.expt"), &odd, NULL));
     read_config("unknown.yaml", "image: eiger.img\nmodel: {expt: odd.expt, cells: [9, 9, 5]}\n"
                                 "panel_groups: {a: [3]}\nrefine: {misset_x: {}}\n");
-    expect_failure(DB_ERROR_USAGE, db_fit_config_read_image(context, &config, &image, NULL, NULL),
+    expect_failure(context, DB_ERROR_USAGE,
+                   db_fit_config_read_image(context, &config, &image, NULL, NULL),
                    "panel_groups: panel 3 is named, but the detector has one, and 1030 x 1000 "
                    "pixels of 0.075 mm are no detector whose modules are known");
     db_fit_config_clear(&config);

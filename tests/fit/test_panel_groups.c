@@ -1,7 +1,7 @@
 /* Groups of panels in a refinement: displaced and tilted panels come back, what cannot be told
  * apart is said, the refined model goes on from its files, and configurations name groups. */
 
-#include "support/unit_test.h"
+#include "support/expect.h"
 #include "fit/four_panels.h"
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
@@ -24,18 +24,6 @@ static const double displaced[PANELS][6] = { { 0 },
                                              { 0.12, -0.08, 0, 0, 0, 0.25 },
                                              { -0.1, 0.05, 0, 0, 0, -0.2 },
                                              { 0.07, 0.1, 0, 0, 0, 0.15 } };
-
-#define expect_ok(call)                                                                            \
-    do {                                                                                           \
-        if ((call) != DB_OK) fail_msg("%s", db_context_message(context));                          \
-    } while (0)
-
-#define expect_failure(expected, call, text)                                                       \
-    do {                                                                                           \
-        assert_int_equal((call), (expected));                                                      \
-        if (!strstr(db_context_message(context), text))                                            \
-            fail_msg("'%s' is not in: %s", text, db_context_message(context));                     \
-    } while (0)
 
 static int displace(db_experiment *e) {
     for (size_t p = 1; p < PANELS; p++) {
@@ -106,7 +94,7 @@ static void expect_truth(void) {
 static void displaced_panels_come_back(void **state) {
     (void)state;
     refine_in_plane(1);
-    expect_ok(db_fit_run(context, &start, &image, &settings, NULL, NULL, &result));
+    expect_ok(context, db_fit_run(context, &start, &image, &settings, NULL, NULL, &result));
     expect_truth();
     assert_string_equal(result->name[3], "panel_1:shift_fast");
     assert_string_equal(result->name[11], "panel_3:turn_normal");
@@ -132,28 +120,28 @@ static void several_panels_move_as_one(void **state) {
     db_measured_image other;
     db_panel_motion motion;
     static const size_t right[2] = { 1, 3 };
-    expect_ok(db_experiment_copy(context, &truth, &moved));
+    expect_ok(context, db_experiment_copy(context, &truth, &moved));
     memcpy(moved.detector.panels, start.detector.panels, PANELS * sizeof *start.detector.panels);
-    expect_ok(db_panel_group_frame(context, &moved.detector, right, 2, &motion));
+    expect_ok(context, db_panel_group_frame(context, &moved.detector, right, 2, &motion));
     motion.shift[0] = 0.1;
     motion.shift[2] = 1.5;
     motion.turn[1] = 1;
     motion.turn[2] = 0.2;
-    expect_ok(db_panels_move(context, &moved.detector, right, 2, &motion));
-    expect_ok(four_panels_image(context, &moved, 9, &other));
+    expect_ok(context, db_panels_move(context, &moved.detector, right, 2, &motion));
+    expect_ok(context, four_panels_image(context, &moved, 9, &other));
     db_fit_settings_init(&settings);
     settings.target = DB_FIT_POISSON;
     settings.model_error = 0;
-    expect_ok(db_fit_panel_groups_add(context, &settings.panel_groups, "right"));
+    expect_ok(context, db_fit_panel_groups_add(context, &settings.panel_groups, "right"));
     for (size_t p = 1; p < 4; p += 2)
-        expect_ok(db_fit_panel_groups_put(context, &settings.panel_groups, p, 0));
+        expect_ok(context, db_fit_panel_groups_put(context, &settings.panel_groups, p, 0));
     for (int i = 0; i < 3; i++)
         refine_parameter(&settings, (db_parameter)((int)DB_MISSET_X + i), -1);
     refine_motion(&settings, DB_PANEL_SHIFT_FAST, 0);
     refine_motion(&settings, DB_PANEL_SHIFT_NORMAL, 0);
     refine_motion(&settings, DB_PANEL_TURN_SLOW, 0);
     refine_motion(&settings, DB_PANEL_TURN_NORMAL, 0);
-    expect_ok(db_fit_run(context, &start, &other, &settings, NULL, NULL, &result));
+    expect_ok(context, db_fit_run(context, &start, &other, &settings, NULL, NULL, &result));
     static const double should[4] = { 0.1, 1.5, 1, 0.2 };
     for (size_t i = 0; i < 4; i++) {
         const double off = result->refined[3 + i] - should[i];
@@ -200,41 +188,41 @@ static void impossible_choices_are_refused(void **state) {
     (void)state;
     refine_in_plane(1);
     settings.parameters[4].group = 7;
-    expect_failure(DB_ERROR_USAGE,
+    expect_failure(context, DB_ERROR_USAGE,
                    db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
                    "of group 7 of panels, but there are 4");
     settings.parameters[4].group = 1;
     settings.parameters[4].parameter = DB_DISTANCE;
-    expect_failure(DB_ERROR_USAGE,
+    expect_failure(context, DB_ERROR_USAGE,
                    db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
                    "group panel_1: distance is no motion");
     settings.parameters[4].parameter = DB_PANEL_SHIFT_FAST;
-    expect_failure(DB_ERROR_USAGE,
+    expect_failure(context, DB_ERROR_USAGE,
                    db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
                    "panel_1:shift_fast is listed twice");
     settings.parameters[4].parameter = DB_PANEL_SHIFT_SLOW;
     settings.parameters[4].lower = 1;
-    expect_failure(DB_ERROR_USAGE,
+    expect_failure(context, DB_ERROR_USAGE,
                    db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
                    "panel_1:shift_slow: starts at 0, outside its bounds 1 to inf");
     settings.parameters[4].lower = -INFINITY;
     settings.parameters[4].follows = db_fit_quantity_make(DB_MISSET_X, -1);
-    expect_failure(DB_ERROR_USAGE,
+    expect_failure(context, DB_ERROR_USAGE,
                    db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
                    "panel_1:shift_slow follows misset_x");
     settings.parameters[4].follows.number = -1;
     refine_parameter(&settings, DB_PANEL_SHIFT_NORMAL, -1);
-    expect_failure(DB_ERROR_USAGE,
+    expect_failure(context, DB_ERROR_USAGE,
                    db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
                    "panel_shift_normal, of all panels");
     settings.parameter_count--;
     assert_int_equal(db_fit_panel_groups_put(context, &settings.panel_groups, 6, 2), DB_OK);
-    expect_failure(DB_ERROR_INPUT,
+    expect_failure(context, DB_ERROR_INPUT,
                    db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
                    "group panel_2: expected panels 0 to 3, which the detector has, found 6");
     settings.panel_groups.of_panel[6] = -1;
     settings.panel_groups.of_panel[2] = 1;
-    expect_failure(DB_ERROR_USAGE,
+    expect_failure(context, DB_ERROR_USAGE,
                    db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
                    "group panel_2 has no panels");
 }
@@ -247,7 +235,7 @@ static void refined_panels_go_on_from_their_files(void **state) {
     db_experiment from_list, back;
     db_fit_statistics before, after;
     start.detector.panel_shift[1] = 0.03; /* taken into the panels */
-    expect_ok(db_write_expt(context, scratch_path("start.expt"), &start, NULL));
+    expect_ok(context, db_write_expt(context, scratch_path("start.expt"), &start, NULL));
     start.detector.panel_shift[1] = 0;
     const char *const yaml = scratch_file(
         "groups.yaml", "image: none.img\n"
@@ -260,8 +248,8 @@ static void refined_panels_go_on_from_their_files(void **state) {
                        "stages:\n- {refine: [misset_x, panel_groups:shift_fast, right:shift_slow],"
                        " max_evaluations: 3}\n"
                        "data: {target: poisson}\n");
-    expect_ok(db_fit_config_read(context, yaml, NULL, 0, &config));
-    expect_ok(db_fit_config_start(context, &config, &image, &from_list, NULL, NULL));
+    expect_ok(context, db_fit_config_read(context, yaml, NULL, 0, &config));
+    expect_ok(context, db_fit_config_start(context, &config, &image, &from_list, NULL, NULL));
     (void)db_fit_run(context, &from_list, &image, &config.settings, NULL, NULL, &result);
     assert_non_null(result);
     assert_string_equal(result->name[1], "right:shift_slow");
@@ -271,20 +259,21 @@ static void refined_panels_go_on_from_their_files(void **state) {
     fclose(fopen("none.img", "w"));
     snprintf(config.image_file, sizeof config.image_file, "none.img");
     const char *const written = scratch_path("again.yaml");
-    expect_ok(db_fit_write_yaml(context, written, &config, result));
-    expect_ok(db_write_expt(context, scratch_path("again.expt"), &result->experiment, NULL));
+    expect_ok(context, db_fit_write_yaml(context, written, &config, result));
+    expect_ok(context,
+              db_write_expt(context, scratch_path("again.expt"), &result->experiment, NULL));
     remove("none.img");
-    expect_ok(db_fit_config_read(context, written, NULL, 0, &again));
-    expect_ok(db_fit_config_start(context, &again, &image, &back, NULL, NULL));
+    expect_ok(context, db_fit_config_read(context, written, NULL, 0, &again));
+    expect_ok(context, db_fit_config_start(context, &again, &image, &back, NULL, NULL));
     for (size_t p = 0; p < PANELS; p++) {
         double x[3], y[3];
         (void)db_experiment_pixel_position(&result->experiment, p, 11, 170, x);
         (void)db_experiment_pixel_position(&back, p, 11, 170, y);
         for (int i = 0; i < 3; i++) assert_true(fabs(x[i] - y[i]) < 1e-9);
     }
-    expect_ok(
-        db_fit_evaluate(context, &result->experiment, NULL, &image, &config.settings, &before));
-    expect_ok(db_fit_evaluate(context, &back, NULL, &image, &again.settings, &after));
+    expect_ok(context, db_fit_evaluate(context, &result->experiment, NULL, &image, &config.settings,
+                                       &before));
+    expect_ok(context, db_fit_evaluate(context, &back, NULL, &image, &again.settings, &after));
     assert_int_equal(before.pixels, after.pixels);
     assert_true(fabs(before.chi2 - after.chi2) < 1e-6 * before.chi2);
 
@@ -330,7 +319,7 @@ static db_status read_groups(const char *groups, const char *refine) {
 static void groups_are_listed_or_those_of_the_list(void **state) {
     (void)state;
     const db_fit_panel_groups *const g = &config.settings.panel_groups;
-    expect_ok(read_groups("panels", "panel_2:turn_fast: {range: 1}"));
+    expect_ok(context, read_groups("panels", "panel_2:turn_fast: {range: 1}"));
     assert_int_equal(g->count, 3);
     assert_string_equal(g->name[2], "panel_2");
     assert_true(g->of_panel[0] == 0 && g->of_panel[2] == 2);
@@ -338,16 +327,17 @@ static void groups_are_listed_or_those_of_the_list(void **state) {
     assert_int_equal(config.settings.parameters[0].group, 2);
     assert_int_equal(config.settings.parameters[0].parameter, DB_PANEL_TURN_FAST);
     assert_int_equal(db_fit_parameter_is_shared(&config.settings.parameters[0]), 1);
-    expect_ok(read_groups("level 1", "group_1:turn_fast: {shared: no}"));
+    expect_ok(context, read_groups("level 1", "group_1:turn_fast: {shared: no}"));
     assert_int_equal(g->count, 3);
     assert_string_equal(g->name[0], "group_0");
     assert_string_equal(g->name[1], "group_1");
     assert_string_equal(g->name[2], "panel_2");
     assert_int_equal(db_fit_parameter_is_shared(&config.settings.parameters[0]), 0);
-    expect_ok(read_groups("level 0", "panel_groups:shift_normal:"));
+    expect_ok(context, read_groups("level 0", "panel_groups:shift_normal:"));
     assert_int_equal(g->count, 1);
     assert_true(g->of_panel[0] == 0 && g->of_panel[1] == 0 && g->of_panel[2] == 0);
-    expect_ok(read_groups("{a: [0, 2], b: 1}",
+    expect_ok(context,
+              read_groups("{a: [0, 2], b: 1}",
                           "panel_groups:shift_fast: {range: 1}\n  b:shift_fast: {range: 2}\n"
                           "  a:shift_slow: {follows: b:shift_fast}"));
     assert_int_equal(config.settings.parameter_count, 3);
@@ -388,23 +378,23 @@ static void mistakes_are_named(void **state) {
           "a:shift_slow is not among the parameters of refine" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        expect_failure(DB_ERROR_USAGE, read_groups(cases[i].groups, cases[i].refine),
+        expect_failure(context, DB_ERROR_USAGE, read_groups(cases[i].groups, cases[i].refine),
                        cases[i].message);
-    expect_failure(DB_ERROR_USAGE,
+    expect_failure(context, DB_ERROR_USAGE,
                    db_fit_config_read(context,
                                       scratch_file("none.yaml", "refine:\n  a:shift_fast:\n"), NULL,
                                       0, &config),
                    "the section panel_groups with groups is missing");
-    expect_failure(DB_ERROR_USAGE,
+    expect_failure(context, DB_ERROR_USAGE,
                    db_fit_config_read(
                        context,
                        scratch_file("none.yaml", "panel_groups: panels\nrefine: {misset_x: }\n"),
                        NULL, 0, &config),
                    "'panels' needs model.expt");
-    expect_ok(read_groups("{a: 0, b: [1, 5]}", "a:shift_fast:"));
+    expect_ok(context, read_groups("{a: 0, b: [1, 5]}", "a:shift_fast:"));
     db_experiment unused;
     db_measured_image three = { .fast_pixels = 10, .slow_pixels = 30 };
-    expect_failure(DB_ERROR_USAGE,
+    expect_failure(context, DB_ERROR_USAGE,
                    db_fit_config_start(context, &config, &three, &unused, NULL, NULL),
                    "panel_groups.b: there is no panel 5; the model has 3 panels");
 }

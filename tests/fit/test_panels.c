@@ -1,7 +1,8 @@
 /* Detectors of several panels, from a list of experiments to a refined one; and what is left out of
  * an image. */
 
-#include "support/unit_test.h"
+#include "support/expect.h"
+#include "support/notices.h"
 #include "fit/pixels/measured_image.h"
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
@@ -18,26 +19,6 @@ static db_experiment truth, start;
 static db_measured_image image;
 static db_fit_settings settings;
 static db_fit_result *result;
-static char notices[4096];
-
-#define expect_ok(call)                                                                            \
-    do {                                                                                           \
-        if ((call) != DB_OK) fail_msg("%s", db_context_message(context));                          \
-    } while (0)
-
-#define expect_failure(expected, call, text)                                                       \
-    do {                                                                                           \
-        assert_int_equal((call), (expected));                                                      \
-        if (!strstr(db_context_message(context), text))                                            \
-            fail_msg("'%s' is not in: %s", text, db_context_message(context));                     \
-    } while (0)
-
-static void keep_notice(void *user, const char *line) {
-    (void)user;
-    strncat(notices, line, sizeof notices - strlen(notices) - 2);
-    strcat(notices, "\n");
-}
-
 /* Cuts the detector along its rows; the pixels stay where they are. */
 static int cut_detector(db_experiment *e) {
     db_panel *const panels = malloc(2 * sizeof *panels);
@@ -99,7 +80,7 @@ static int forget(void **state) {
 
 /* Boxes lie on one panel each, and hold the pixels of the image there. */
 static void refine_on_panels(void) {
-    expect_ok(db_fit_run(context, &start, &image, &settings, NULL, NULL, &result));
+    expect_ok(context, db_fit_run(context, &start, &image, &settings, NULL, NULL, &result));
     size_t lower = 0;
     for (size_t b = 0; b < result->shoebox_count; b++) {
         const db_region *const r = &result->shoeboxes[b].region;
@@ -118,11 +99,11 @@ static void refine_on_panels(void) {
 static void one_panel_agrees(void) {
     db_experiment whole;
     db_fit_result *uncut = NULL;
-    expect_ok(db_experiment_copy(context, &start, &whole));
+    expect_ok(context, db_experiment_copy(context, &start, &whole));
     whole.detector.panel_count = 1;
     whole.detector.panels[0].slow_pixels = PIXELS;
     image.panel_count = 1;
-    expect_ok(db_fit_run(context, &whole, &image, &settings, NULL, NULL, &uncut));
+    expect_ok(context, db_fit_run(context, &whole, &image, &settings, NULL, NULL, &uncut));
     image.panel_count = 2;
     assert_true(result->shoebox_count <= uncut->shoebox_count);
     assert_true(fabs(result->after.strong_explained - uncut->after.strong_explained) < 0.02);
@@ -166,13 +147,13 @@ static void another_cut_than_the_image_has_is_refused(void **state) {
     (void)state;
     start.detector.panels[0].slow_pixels++;
     start.detector.panels[1].slow_pixels--;
-    expect_failure(DB_ERROR_INPUT,
+    expect_failure(context, DB_ERROR_INPUT,
                    db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
                    "on a panel");
     settings.roi[0] = 10;
     start.detector.panels[0].slow_pixels--;
     start.detector.panels[1].slow_pixels++;
-    expect_failure(DB_ERROR_USAGE,
+    expect_failure(context, DB_ERROR_USAGE,
                    db_fit_run(context, &start, &image, &settings, NULL, NULL, &result), "roi");
 }
 
@@ -190,7 +171,8 @@ static void a_list_says_which_reflections_count(void **state) {
                  box->predicted[0] + 1, box->predicted[1] - 1, box->region.panel);
     }
     db_fit_spots spots;
-    expect_ok(db_fit_spots_read(context, scratch_file("hkl.txt", by_index), 0, -1, &spots));
+    expect_ok(context,
+              db_fit_spots_read(context, scratch_file("hkl.txt", by_index), 0, -1, &spots));
     assert_int_equal(spots.count, listed);
     settings.spots = &spots;
     db_fit_result *some = NULL;
@@ -200,7 +182,8 @@ static void a_list_says_which_reflections_count(void **state) {
     db_fit_result_destroy(&some);
     db_fit_spots_clear(&spots);
 
-    expect_ok(db_fit_spots_read(context, scratch_file("places.txt", by_place), 1, -1, &spots));
+    expect_ok(context,
+              db_fit_spots_read(context, scratch_file("places.txt", by_place), 1, -1, &spots));
     settings.shoebox_half_width = 3;
     (void)db_fit_run(context, &result->experiment, &image, &settings, NULL, NULL, &some);
     assert_non_null(some);
@@ -209,14 +192,14 @@ static void a_list_says_which_reflections_count(void **state) {
     db_fit_result_destroy(&some);
     db_fit_spots_clear(&spots);
     settings.spots = NULL;
-    expect_failure(DB_ERROR_INPUT,
+    expect_failure(context, DB_ERROR_INPUT,
                    db_fit_spots_read(context, scratch_file("bad.txt", "1 2\n"), 0, -1, &spots),
                    "bad.txt:1: expected three whole numbers");
-    expect_failure(DB_ERROR_INPUT,
+    expect_failure(context, DB_ERROR_INPUT,
                    db_fit_spots_read(context, scratch_file("bad.txt", "1 2 -1\n"), 1, -1, &spots),
                    "bad.txt:1");
     expect_failure(
-        DB_ERROR_INPUT,
+        context, DB_ERROR_INPUT,
         db_fit_spots_read(context, scratch_file("bad.txt", "# nothing\n"), 1, -1, &spots),
         "found none");
 }
@@ -227,20 +210,21 @@ static void a_model_comes_from_a_list_and_goes_back_to_one(void **state) {
     static db_fit_config config, again;
     db_experiment from_list, back;
     const char *const list = scratch_path("model.expt");
-    expect_ok(db_write_expt(context, list, &truth, NULL));
+    expect_ok(context, db_write_expt(context, list, &truth, NULL));
     const char *const yaml =
         scratch_file("list.yaml", "model: {expt: model.expt, cells: [19, 19, 8], wavelength: 0.97,"
                                   " misset: [0, 0.5, 0], distance: 200}\n"
                                   "refine: {misset_x: {range: 1}}\nimage: none.img\n");
-    expect_ok(db_fit_config_read(context, yaml, NULL, 0, &config));
-    expect_ok(db_fit_config_start(context, &config, &image, &from_list, keep_notice, NULL));
+    expect_ok(context, db_fit_config_read(context, yaml, NULL, 0, &config));
+    expect_ok(context,
+              db_fit_config_start(context, &config, &image, &from_list, keep_notice, NULL));
     assert_int_equal(from_list.detector.panel_count, 2);
     assert_true(from_list.beam.wavelength == 0.97 && from_list.detector.distance == 200);
     assert_true(from_list.crystal.cells[2] == 8 && from_list.crystal.misset[1] == 0.5);
     for (int i = 0; i < 6; i++)
         assert_true(fabs(from_list.crystal.cell[i] - truth.crystal.cell[i]) < 1e-9);
 
-    expect_ok(db_experiment_copy(context, &from_list, &back));
+    expect_ok(context, db_experiment_copy(context, &from_list, &back));
     back.detector.rotation[1] = 2;
     back.detector.panel_shift[0] = 0.2;
     back.detector.panel_turn[2] = 0.5;
@@ -251,12 +235,12 @@ static void a_model_comes_from_a_list_and_goes_back_to_one(void **state) {
     const char *const written = scratch_path("again.yaml");
     fclose(fopen("none.img", "w"));
     snprintf(config.image_file, sizeof config.image_file, "none.img");
-    expect_ok(db_fit_write_yaml(context, written, &config, &refined));
-    expect_ok(db_write_expt(context, scratch_path("again.expt"), &back, NULL));
+    expect_ok(context, db_fit_write_yaml(context, written, &config, &refined));
+    expect_ok(context, db_write_expt(context, scratch_path("again.expt"), &back, NULL));
     remove("none.img");
-    expect_ok(db_fit_config_read(context, written, NULL, 0, &again));
+    expect_ok(context, db_fit_config_read(context, written, NULL, 0, &again));
     db_experiment_clear(&from_list);
-    expect_ok(db_fit_config_start(context, &again, &image, &from_list, keep_notice, NULL));
+    expect_ok(context, db_fit_config_start(context, &again, &image, &from_list, keep_notice, NULL));
     for (size_t p = 0; p < 2; p++) {
         double x[3], y[3];
         (void)db_experiment_pixel_position(&back, p, 11, 17, x);
@@ -276,13 +260,13 @@ static void a_model_comes_from_a_list_and_goes_back_to_one(void **state) {
     db_experiment_clear(&back);
 
     const char *const beam = "model.beam_centre_px=[1, 2]";
-    expect_ok(db_fit_config_read(context, yaml, &beam, 1, &config));
-    expect_failure(DB_ERROR_USAGE,
+    expect_ok(context, db_fit_config_read(context, yaml, &beam, 1, &config));
+    expect_failure(context, DB_ERROR_USAGE,
                    db_fit_config_start(context, &config, &image, &from_list, keep_notice, NULL),
                    "beam_centre_px");
     const char *const frame = "model.convention=xds";
-    expect_ok(db_fit_config_read(context, yaml, &frame, 1, &config));
-    expect_failure(DB_ERROR_USAGE,
+    expect_ok(context, db_fit_config_read(context, yaml, &frame, 1, &config));
+    expect_failure(context, DB_ERROR_USAGE,
                    db_fit_config_start(context, &config, &image, &from_list, keep_notice, NULL),
                    "convention");
 }
@@ -330,21 +314,21 @@ static void what_must_not_count_is_masked(void **state) {
     }
     counts[5 * FAST + 7] = 900; /* beyond the list's range */
     counts[9 * FAST + 9] = 700; /* within; hot */
-    expect_ok(db_experiment_copy(context, &truth, &e));
+    expect_ok(context, db_experiment_copy(context, &truth, &e));
     e.detector.panel_count = 1;
     e.detector.panels[0].fast_pixels = FAST;
     e.detector.panels[0].slow_pixels = SLOW;
     const db_expt_image range = { "shot_1.img", 0, 2, { -5, 800 } };
-    expect_ok(db_write_smv(context, scratch_path("shot_1.img"), &e, counts, 1, 0, NULL));
-    expect_ok(db_write_smv(context, scratch_path("mask.img"), &e, good, 1, 0, NULL));
-    expect_ok(db_write_expt(context, scratch_path("shot.expt"), &e, &range));
+    expect_ok(context, db_write_smv(context, scratch_path("shot_1.img"), &e, counts, 1, 0, NULL));
+    expect_ok(context, db_write_smv(context, scratch_path("mask.img"), &e, good, 1, 0, NULL));
+    expect_ok(context, db_write_expt(context, scratch_path("shot.expt"), &e, &range));
     scratch_file("hot.txt", "# fast slow\n20 2\n21 2 0\n");
     const char *const yaml = scratch_file(
         "masks.yaml", "image: shot_1.img\nmodel: {expt: shot.expt}\nrefine: {misset_x: }\n"
                       "data: {mask: mask.img, hot_pixels: hot.txt, hot_sigma: 60}\n");
-    expect_ok(db_fit_config_read(context, yaml, NULL, 0, &config));
+    expect_ok(context, db_fit_config_read(context, yaml, NULL, 0, &config));
     notices[0] = '\0';
-    expect_ok(db_fit_config_read_image(context, &config, &read, keep_notice, NULL));
+    expect_ok(context, db_fit_config_read_image(context, &config, &read, keep_notice, NULL));
     assert_int_equal(read.mask[5 * FAST + 7], DB_MASK_OVERLOAD);
     assert_int_equal(read.mask[9 * FAST + 9], DB_MASK_BAD);
     assert_int_equal(read.mask[2 * FAST + 20], DB_MASK_BAD);
@@ -356,21 +340,22 @@ static void what_must_not_count_is_masked(void **state) {
     db_measured_image_clear(&read);
 
     const char *const wide = "data.trusted=[-10, 1000]";
-    expect_ok(db_fit_config_read(context, yaml, &wide, 1, &config));
-    expect_ok(db_fit_config_read_image(context, &config, &read, keep_notice, NULL));
+    expect_ok(context, db_fit_config_read(context, yaml, &wide, 1, &config));
+    expect_ok(context, db_fit_config_read_image(context, &config, &read, keep_notice, NULL));
     assert_int_equal(read.mask[5 * FAST + 7], DB_MASK_BAD); /* hot now */
     db_measured_image_clear(&read);
 
     scratch_file("hot.txt", "24 2\n");
-    expect_failure(DB_ERROR_INPUT,
+    expect_failure(context, DB_ERROR_INPUT,
                    db_fit_config_read_image(context, &config, &read, keep_notice, NULL),
                    "not on the image");
     const char *const crossed = "data.trusted=[10, 1]";
-    expect_failure(DB_ERROR_USAGE, db_fit_config_read(context, yaml, &crossed, 1, &config),
+    expect_failure(context, DB_ERROR_USAGE, db_fit_config_read(context, yaml, &crossed, 1, &config),
                    "smaller limit first");
-    expect_ok(db_write_expt(context, scratch_path("shot.expt"), &truth, NULL)); /* two panels */
-    expect_ok(db_fit_config_read(context, yaml, NULL, 0, &config));
-    expect_failure(DB_ERROR_INPUT,
+    expect_ok(context,
+              db_write_expt(context, scratch_path("shot.expt"), &truth, NULL)); /* two panels */
+    expect_ok(context, db_fit_config_read(context, yaml, NULL, 0, &config));
+    expect_failure(context, DB_ERROR_INPUT,
                    db_fit_config_read_image(context, &config, &read, keep_notice, NULL),
                    "2 panels");
     db_experiment_clear(&e);

@@ -22,18 +22,6 @@ static db_fit_config common; /* what source.configuration says */
 static char checkpoint[] = "/tmp/test_resume_XXXXXX";
 static const char *image_digest = "as it was";
 
-static double drawn(size_t shot, int number) {
-    const double x = sin(12.9898 * (double)(shot + 1) + 78.233 * number) * 43758.5453;
-    return x - floor(x) - 0.5;
-}
-
-static db_status crystal_of(db_context *own, size_t shot, db_experiment *e) {
-    const db_status status = db_experiment_copy(own, &truth, e);
-    for (int i = 0; i < 3 && status == DB_OK; i++)
-        e->crystal.misset[i] += 40 * drawn(shot, i) * (i == 1 ? 0.3 : 1);
-    return status;
-}
-
 static db_status load(void *user, db_context *own, size_t shot, db_measured_image *copy,
                       db_experiment *start, db_fit_settings *s) {
     const size_t pixels = (size_t)image[shot].fast_pixels * (size_t)image[shot].slow_pixels;
@@ -45,9 +33,9 @@ static db_status load(void *user, db_context *own, size_t shot, db_measured_imag
     memcpy(copy->value, image[shot].value, pixels * sizeof *copy->value);
     memcpy(copy->mask, image[shot].mask, pixels);
     if (!start) return DB_OK;
-    const db_status status = crystal_of(own, shot, start);
+    const db_status status = rendered_shot(own, &truth, shot, start);
     for (int i = 0; i < 3 && status == DB_OK; i++)
-        start->crystal.misset[i] += 0.03 * drawn(shot, 3 + i);
+        start->crystal.misset[i] += 0.03 * rendered_draw(shot, 3 + i);
     start->detector.distance += 0.1;
     start->crystal.cells[0] *= 1.2;
     start->crystal.cells[1] *= 1.2;
@@ -83,7 +71,7 @@ static int set_up(void **state) {
     if (rendered_experiment(context, PIXELS, 2000, &truth) != DB_OK) return -1;
     for (size_t s = 0; s < SHOTS; s++) {
         db_experiment e;
-        if (crystal_of(context, s, &e) != DB_OK) return -1;
+        if (rendered_shot(context, &truth, s, &e) != DB_OK) return -1;
         if (s == BLANK) e.beam.scale = 1e-6;
         if (rendered_image(context, &e, 1000 + s, &image[s]) != DB_OK) return -1;
         db_experiment_clear(&e);

@@ -22,18 +22,6 @@ static const db_parameter shared[] = { DB_DISTANCE, DB_BEAM_FAST, DB_BEAM_SLOW }
 enum { LOCALS = 4, SHARED = 3 };
 static const double off[SHARED] = { 0.15, 0.05, -0.06 }; /* of the start, in mm */
 
-static double drawn(size_t shot, int number) {
-    const double x = sin(12.9898 * (double)(shot + 1) + 78.233 * number) * 43758.5453;
-    return x - floor(x) - 0.5;
-}
-
-static db_status crystal_of(db_context *own, size_t shot, db_experiment *e) {
-    const db_status status = db_experiment_copy(own, &truth, e);
-    for (int i = 0; i < 3 && status == DB_OK; i++)
-        e->crystal.misset[i] += 40 * drawn(shot, i) * (i == 1 ? 0.3 : 1);
-    return status;
-}
-
 static db_status load(void *user, db_context *own, size_t shot, db_measured_image *image,
                       db_experiment *start, db_fit_settings *s) {
     (void)user;
@@ -42,14 +30,14 @@ static db_status load(void *user, db_context *own, size_t shot, db_measured_imag
         db_experiment none = { .oversample = 0 };
         return db_experiment_check(own, &none); /* some failure with a message */
     }
-    db_status status = crystal_of(own, shot, &e);
+    db_status status = rendered_shot(own, &truth, shot, &e);
     if (status != DB_OK) return status;
     const double scale = e.beam.scale;
     if (shot == BLANK) e.beam.scale = 1e-6;
     status = rendered_image(own, &e, 1000 + shot, image);
     e.beam.scale = scale;
     if (start && status == DB_OK) {
-        for (int i = 0; i < 3; i++) e.crystal.misset[i] += 0.2 * drawn(shot, 3 + i);
+        for (int i = 0; i < 3; i++) e.crystal.misset[i] += 0.2 * rendered_draw(shot, 3 + i);
         e.crystal.cells[0] *= 1.2;
         e.crystal.cells[1] *= 1.2;
         for (int i = 0; i < SHARED; i++)
@@ -135,7 +123,7 @@ static void shared_detector_comes_back(void **state) {
     for (size_t s = 0; s < SHOTS; s++) {
         db_experiment right;
         if (!r->shot[s].used) continue;
-        assert_int_equal(crystal_of(context, s, &right), DB_OK);
+        assert_int_equal(rendered_shot(context, &truth, s, &right), DB_OK);
         assert_true(misorientation(&r->shot[s].model.crystal, &right.crystal) < 0.02);
         for (int i = 0; i < LOCALS; i++) {
             const size_t p = place_of(locals[i]);

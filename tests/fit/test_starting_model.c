@@ -2,6 +2,7 @@
  * to a configuration. */
 
 #include "support/unit_test.h"
+#include "support/notices.h"
 #include "fit/scratch_file.h"
 #include "fit/synthetic_result.h"
 
@@ -16,8 +17,6 @@ static db_context *context;
 static synthetic made_up;
 static db_fit_config config;
 static db_experiment start;
-static char notices[2048];
-
 static int make(void **state) {
     (void)state;
     if (db_context_create(&context) != DB_OK) return -1;
@@ -29,12 +28,6 @@ static int drop(void **state) {
     synthetic_clear(&made_up);
     db_context_destroy(&context);
     return 0;
-}
-
-static void keep_notice(void *user, const char *line) {
-    (void)user;
-    strncat(notices, line, sizeof notices - strlen(notices) - 2);
-    strcat(notices, "\n");
 }
 
 static db_status begin(const char *text, const db_measured_image *image) {

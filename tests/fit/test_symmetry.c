@@ -1,6 +1,7 @@
 /* Cells that keep their symmetry: the table, what names say, and configurations. */
 
 #include "support/unit_test.h"
+#include "support/notices.h"
 #include "fit/config/crystal_system.h"
 #include "fit/scratch_file.h"
 #include "fit/synthetic_result.h"
@@ -13,8 +14,6 @@ static db_context *context;
 static synthetic made_up;
 static db_fit_config config;
 static db_experiment start;
-static char notices[4096];
-
 static int make(void **state) {
     (void)state;
     if (db_context_create(&context) != DB_OK) return -1;
@@ -26,12 +25,6 @@ static int drop(void **state) {
     synthetic_clear(&made_up);
     db_context_destroy(&context);
     return 0;
-}
-
-static void keep_notice(void *user, const char *line) {
-    (void)user;
-    strncat(notices, line, sizeof notices - strlen(notices) - 2);
-    strcat(notices, "\n");
 }
 
 static const double right[6] = { 10, 11, 12, 90, 90, 90 }, slanted[6] = { 10, 11, 12, 90, 97, 90 },

@@ -1,5 +1,5 @@
 #include "cbf_file.h"
-#include "expect.h"
+#include "support/expect.h"
 #include "files_for_tests.h"
 
 #include <stdlib.h>

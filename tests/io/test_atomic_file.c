@@ -1,6 +1,6 @@
 /* Files are written whole or not at all. */
 #define _XOPEN_SOURCE 700
-#include "expect.h"
+#include "support/expect.h"
 #include "files_for_tests.h"
 
 #include "base/atomic_file.h"

@@ -1,6 +1,6 @@
 /* Full CBF images: packed pixels, arrays cut into panels, and what the tables say of them. */
 #include "cbf_file.h"
-#include "expect.h"
+#include "support/expect.h"
 #include "files_for_tests.h"
 #include "io/images/cbf.h"
 

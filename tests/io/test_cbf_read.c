@@ -1,5 +1,5 @@
 /* miniCBF images. */
-#include "expect.h"
+#include "support/expect.h"
 #include "cbf_file.h"
 #include "files_for_tests.h"
 

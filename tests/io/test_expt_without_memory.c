@@ -1,5 +1,5 @@
 /* DIALS experiment lists when memory runs out: at every allocation in turn. */
-#include "expect.h"
+#include "support/expect.h"
 #include "files_for_tests.h"
 #include "support/every_allocation.h"
 

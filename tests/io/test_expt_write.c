@@ -1,6 +1,7 @@
 /* DIALS experiment lists: what they say is what is simulated. */
-#include "expect.h"
+#include "support/expect.h"
 #include "files_for_tests.h"
+#include "listed_setup.h"
 
 #include <dualbragg/io.h>
 #include <dualbragg/setup.h>
@@ -13,25 +14,7 @@
 
 static void make_experiment(db_convention convention, double osc, db_experiment *experiment) {
     db_setup setup;
-    db_setup_init(&setup);
-    const double cell[6] = { 45, 55, 70, 82, 97, 105 }, misset[3] = { 10, 20, 30 },
-                 rotation[3] = { 2, -3, 1 };
-    memcpy(setup.cell, cell, sizeof cell);
-    memcpy(setup.misset, misset, sizeof misset);
-    memcpy(setup.rotation, rotation, sizeof rotation);
-    setup.default_F = 1;
-    setup.wavelength = 0.97934;
-    setup.convention = convention;
-    setup.pixel_size = 0.1024;
-    setup.detector_pixels[0] = 60;
-    setup.detector_pixels[1] = 40;
-    setup.distance = 123.456;
-    setup.twotheta = 12;
-    setup.polarization = 0.9;
-    setup.phi = 12.5;
-    setup.osc = osc;
-    setup.phi_steps = 5;
-    setup.oversample = 1;
+    listed_setup(convention, osc, &setup);
     if (convention == DB_CONVENTION_CUSTOM) {
         const double spindle[3] = { 1, 1, 2 };
         memcpy(setup.spindle_axis, spindle, sizeof spindle);

@@ -1,5 +1,5 @@
 /* Files are told by their content, and readers say what they found instead. */
-#include "expect.h"
+#include "support/expect.h"
 #include "files_for_tests.h"
 
 #include <dualbragg/io.h>

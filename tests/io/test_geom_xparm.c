@@ -1,6 +1,6 @@
 /* Geometries of CrystFEL and XPARM.XDS: panels stand where the formats say, go out as they came in,
  * and what is wrong is named. */
-#include "expect.h"
+#include "support/expect.h"
 #include "files_for_tests.h"
 
 #include <dualbragg/io.h>

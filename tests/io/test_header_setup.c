@@ -1,6 +1,6 @@
 /* Experiments set up from the headers of images. */
 #include "cbf_file.h"
-#include "expect.h"
+#include "support/expect.h"
 #include "files_for_tests.h"
 #include "smv_file.h"
 

@@ -1,7 +1,7 @@
 /* Structure factors of coordinates: against sums over atoms written here, and those of other
  * programs. */
 #define _POSIX_C_SOURCE 200809L
-#include "expect.h"
+#include "support/expect.h"
 #include "files_for_tests.h"
 
 #include <dualbragg/io.h>

@@ -1,5 +1,5 @@
 /* SMV images as they are read. */
-#include "expect.h"
+#include "support/expect.h"
 #include "files_for_tests.h"
 #include "smv_file.h"
 

@@ -1,5 +1,5 @@
 /* Spectrum files. */
-#include "expect.h"
+#include "support/expect.h"
 #include "files_for_tests.h"
 
 #include <dualbragg/io.h>

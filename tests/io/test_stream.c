@@ -1,7 +1,7 @@
 #define _POSIX_C_SOURCE 200809L /* utimensat */
 /* Streams of CrystFEL as lists: which images and crystals they have, however many; and that a list which
  * has changed is read anew. */
-#include "expect.h"
+#include "support/expect.h"
 #include "files_for_tests.h"
 
 #include <dualbragg/io.h>

@@ -1,5 +1,5 @@
 /* Binary files of structure factors in the layout of the reference's Fdump.bin. */
-#include "expect.h"
+#include "support/expect.h"
 #include "files_for_tests.h"
 
 #include <dualbragg/io.h>

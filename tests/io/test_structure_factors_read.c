@@ -1,6 +1,6 @@
 /* Structure factors from MTZ and mmCIF files and from asymmetric units, on the whole sphere. */
 #define _POSIX_C_SOURCE 200809L
-#include "expect.h"
+#include "support/expect.h"
 #include "files_for_tests.h"
 #include "io/reflections/gemmi_files.h"
 #include "model/amplitude_box.h"

@@ -1,5 +1,5 @@
 /* Lines, words and numbers of text files. */
-#include "expect.h"
+#include "support/expect.h"
 #include "files_for_tests.h"
 
 #include "base/text_reader.h"

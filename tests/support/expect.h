@@ -1,6 +1,6 @@
 /* Expectations about calls of the library that fail or succeed. */
-#ifndef DB_TEST_EXPECT_H
-#define DB_TEST_EXPECT_H
+#ifndef DB_TESTS_SUPPORT_EXPECT_H
+#define DB_TESTS_SUPPORT_EXPECT_H
 
 #include "support/unit_test.h"
 
