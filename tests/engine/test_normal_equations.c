@@ -44,18 +44,6 @@ static int finish(void **state) {
     return 0;
 }
 
-static db_plan *plan_create(db_precision precision, const db_region *regions, size_t region_count) {
-    db_plan_options options = DB_PLAN_OPTIONS_INIT;
-    db_plan *plan;
-    options.precision = precision;
-    options.parameters = some;
-    options.parameter_count = SOME;
-    options.regions = regions;
-    options.region_count = region_count;
-    assert_int_equal(db_plan_create(context, &experiment, &options, &plan), DB_OK);
-    return plan;
-}
-
 /* All bytes written, so that results may be compared as memory. */
 static equations normal(db_plan *plan, const float *its_data, const float *its_weight) {
     equations r;
@@ -94,7 +82,7 @@ static void expect_same_for_any_number_of_threads(db_plan *plan) {
 static void same_bits_for_any_number_of_threads(void **state) {
     (void)state;
     for (int precision = 0; precision < 2; precision++) {
-        db_plan *plan = plan_create((db_precision)precision, NULL, 0);
+        db_plan *plan = small_plan(context, &experiment, (db_precision)precision, NULL, 0);
         expect_same_for_any_number_of_threads(plan);
         db_plan_destroy(&plan);
     }
@@ -106,7 +94,7 @@ static void regions_add_up(void **state) {
     (void)state;
     enum { BOXES = 40 };
     for (int precision = 0; precision < 2; precision++) {
-        db_plan *whole = plan_create((db_precision)precision, NULL, 0);
+        db_plan *whole = small_plan(context, &experiment, (db_precision)precision, NULL, 0);
         db_region boxes[BOXES];
         float *box_data = malloc(PIXELS * sizeof(float)),
               *box_weight = malloc(PIXELS * sizeof(float));
@@ -131,7 +119,7 @@ static void regions_add_up(void **state) {
             for (int k = 0; k < SOME * SOME; k++) sum.curvature[k] += box.curvature[k];
             free(shown);
         }
-        db_plan *packed = plan_create((db_precision)precision, boxes, BOXES);
+        db_plan *packed = small_plan(context, &experiment, (db_precision)precision, boxes, BOXES);
         const equations found = normal(packed, box_data, box_weight);
         expect_near(&found, &sum, precision == DB_PRECISION_MIXED ? 1e-6 : 1e-12);
         db_plan_destroy(&packed);
@@ -155,10 +143,10 @@ static void thousands_of_regions(void **state) {
         for (int f = 0; f < 1 + i % 2; f++)
             shown[slow * FAST + fast + f] = weight[slow * FAST + fast + f];
     }
-    db_plan *plan = plan_create(DB_PRECISION_DOUBLE, boxes, BOXES);
+    db_plan *plan = small_plan(context, &experiment, DB_PRECISION_DOUBLE, boxes, BOXES);
     expect_same_for_any_number_of_threads(plan);
     const equations found = normal(plan, data, weight);
-    db_plan *whole = plan_create(DB_PRECISION_DOUBLE, NULL, 0);
+    db_plan *whole = small_plan(context, &experiment, DB_PRECISION_DOUBLE, NULL, 0);
     const equations expected = normal(whole, data, shown);
     expect_near(&found, &expected, 1e-12);
     db_plan_destroy(&plan);
@@ -170,7 +158,7 @@ static void thousands_of_regions(void **state) {
 static void pixels_of_weight_0_are_left_out(void **state) {
     (void)state;
     for (int precision = 0; precision < 2; precision++) {
-        db_plan *plan = plan_create((db_precision)precision, NULL, 0);
+        db_plan *plan = small_plan(context, &experiment, (db_precision)precision, NULL, 0);
         for (int i = 0; i < PIXELS; i++)
             if (i % 5 == 2 || (i > 3000 && i < 9000)) weight[i] = 0;
         const equations expected = normal(plan, data, weight);
@@ -195,7 +183,7 @@ static void pixels_of_weight_0_are_left_out(void **state) {
 /* d chi2/dp by central differences of chi2 alone. */
 static void the_gradient_is_that_of_chi2(void **state) {
     (void)state;
-    db_plan *plan = plan_create(DB_PRECISION_DOUBLE, NULL, 0);
+    db_plan *plan = small_plan(context, &experiment, DB_PRECISION_DOUBLE, NULL, 0);
     const equations here = normal(plan, data, weight);
     for (int k = 0; k < SOME; k++) {
         const double value = db_parameter_get(&experiment, some[k]),
@@ -222,7 +210,7 @@ static void warm_calls_allocate_nothing(void **state) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     skip(); /* the sanitizers replace the allocator that is asked here */
 #else
-    db_plan *plan = plan_create(DB_PRECISION_MIXED, NULL, 0);
+    db_plan *plan = small_plan(context, &experiment, DB_PRECISION_MIXED, NULL, 0);
     db_context_set_threads(context, 2);
     for (int round = 0; round < 5; round++) { /* OpenMP's own threads and tasks take up to two */
         const struct mallinfo2 before = mallinfo2();
@@ -251,7 +239,7 @@ static void expect_refusal(db_plan *plan, db_status status, const char *fragment
 static void bad_pixels_are_named(void **state) {
     (void)state;
     enum { AT = 31 * FAST + 77 };
-    db_plan *plan = plan_create(DB_PRECISION_MIXED, NULL, 0);
+    db_plan *plan = small_plan(context, &experiment, DB_PRECISION_MIXED, NULL, 0);
     const float kept_data = data[AT], kept_weight = weight[AT];
     const float bad_weights[] = { -1, NAN, INFINITY }, bad_data[] = { NAN, INFINITY };
     for (int i = 0; i < 3; i++) {
@@ -324,7 +312,8 @@ static void products_are_adjoint(void **state) {
     const db_region boxes[] = { { 0, 5, 7, 3, 6, 0, 3 }, { 0, 60, 50, 100, 40, 18, 100 } };
     for (int precision = 0; precision < 2; precision++)
         for (size_t n = 0; n <= 2; n += 2) {
-            db_plan *plan = plan_create((db_precision)precision, n ? boxes : NULL, n);
+            db_plan *plan =
+                small_plan(context, &experiment, (db_precision)precision, n ? boxes : NULL, n);
             expect_adjoint(plan, (db_precision)precision);
             db_plan_destroy(&plan);
         }
@@ -351,7 +340,7 @@ static void products_refuse_what_is_bad(void **state) {
     assert_int_equal(db_plan_jvp(plan, direction, image, image + PIXELS), DB_ERROR_USAGE);
     expect_message("without parameters");
     db_plan_destroy(&plan);
-    plan = plan_create(DB_PRECISION_MIXED, NULL, 0);
+    plan = small_plan(context, &experiment, DB_PRECISION_MIXED, NULL, 0);
     assert_int_equal(db_plan_vjp(plan, NULL, NULL, gradient), DB_ERROR_USAGE);
     expect_message("NULL for the cotangent");
     assert_int_equal(db_plan_vjp(plan, data, NULL, NULL), DB_ERROR_USAGE);
@@ -393,7 +382,7 @@ static void misuse_is_refused_with_a_reason(void **state) {
     assert_int_equal(db_plan_create(context, &experiment, NULL, &plan), DB_OK);
     expect_refusal(plan, DB_ERROR_USAGE, "without parameters");
     db_plan_destroy(&plan);
-    plan = plan_create(DB_PRECISION_MIXED, NULL, 0);
+    plan = small_plan(context, &experiment, DB_PRECISION_MIXED, NULL, 0);
     assert_int_equal(db_plan_normal(plan, NULL, NULL, &r.chi2, r.gradient, r.curvature),
                      DB_ERROR_USAGE);
     assert_int_equal(db_plan_normal(plan, data, NULL, NULL, r.gradient, r.curvature),

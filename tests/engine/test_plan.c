@@ -29,22 +29,10 @@ static int finish(void **state) {
     return 0;
 }
 
-static db_plan *plan_create(db_precision precision, const db_region *regions, size_t region_count) {
-    db_plan_options options = DB_PLAN_OPTIONS_INIT;
-    db_plan *plan;
-    options.precision = precision;
-    options.parameters = some;
-    options.parameter_count = SOME;
-    options.regions = regions;
-    options.region_count = region_count;
-    assert_int_equal(db_plan_create(context, &experiment, &options, &plan), DB_OK);
-    return plan;
-}
-
 static void same_bits_for_any_number_of_threads(void **state) {
     (void)state;
     for (int precision = 0; precision < 2; precision++) {
-        db_plan *plan = plan_create((db_precision)precision, NULL, 0);
+        db_plan *plan = small_plan(context, &experiment, (db_precision)precision, NULL, 0);
         const size_t pixels = db_plan_pixels(plan);
         result one = result_create(pixels), many = result_create(pixels);
         db_context_set_threads(context, 1);
@@ -81,8 +69,8 @@ static void regions_hold_the_pixels_of_the_whole_image(void **state) {
         offset += (size_t)(boxes[i].fast_count * boxes[i].slow_count);
     }
     for (int precision = 0; precision < 2; precision++) {
-        db_plan *whole_plan = plan_create((db_precision)precision, NULL, 0);
-        db_plan *box_plan = plan_create((db_precision)precision, boxes, BOXES);
+        db_plan *whole_plan = small_plan(context, &experiment, (db_precision)precision, NULL, 0);
+        db_plan *box_plan = small_plan(context, &experiment, (db_precision)precision, boxes, BOXES);
         assert_int_equal(db_plan_pixels(box_plan), offset);
         result whole = result_create(db_plan_pixels(whole_plan)), packed = result_create(offset);
         assert_int_equal(db_plan_gradient(whole_plan, whole.image, (void *const *)whole.derivative),
@@ -237,7 +225,7 @@ static void one_reflection_is_not_for_everything(void **state) {
 static void pixels_outside_the_regions_stay_untouched(void **state) {
     (void)state;
     const db_region box = { 0, 20, 30, 33, 11, 30 * 203 + 20, 203 };
-    db_plan *plan = plan_create(DB_PRECISION_MIXED, &box, 1);
+    db_plan *plan = small_plan(context, &experiment, DB_PRECISION_MIXED, &box, 1);
     float *image = malloc(203 * 149 * sizeof(float));
     assert_non_null(image);
     for (size_t i = 0; i < 203 * 149; i++) image[i] = -1;
@@ -256,7 +244,7 @@ static void warm_calls_allocate_nothing(void **state) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     skip(); /* the sanitizers replace the allocator that is asked here */
 #else
-    db_plan *plan = plan_create(DB_PRECISION_MIXED, NULL, 0);
+    db_plan *plan = small_plan(context, &experiment, DB_PRECISION_MIXED, NULL, 0);
     result r = result_create(db_plan_pixels(plan));
     db_context_set_threads(context, 2);
     for (int round = 0; round < 5; round++) { /* OpenMP's own threads and tasks take up to two */
@@ -279,7 +267,7 @@ static void warm_calls_allocate_nothing(void **state) {
 
 static void an_updated_plan_equals_a_new_one(void **state) {
     (void)state;
-    db_plan *plan = plan_create(DB_PRECISION_DOUBLE, NULL, 0);
+    db_plan *plan = small_plan(context, &experiment, DB_PRECISION_DOUBLE, NULL, 0);
     result updated = result_create(db_plan_pixels(plan)),
            fresh = result_create(db_plan_pixels(plan));
     assert_int_equal(db_plan_gradient(plan, updated.image, (void *const *)updated.derivative),
@@ -291,7 +279,7 @@ static void an_updated_plan_equals_a_new_one(void **state) {
     assert_int_equal(db_plan_update(plan, &experiment), DB_OK);
     assert_int_equal(db_plan_gradient(plan, updated.image, (void *const *)updated.derivative),
                      DB_OK);
-    db_plan *other = plan_create(DB_PRECISION_DOUBLE, NULL, 0);
+    db_plan *other = small_plan(context, &experiment, DB_PRECISION_DOUBLE, NULL, 0);
     assert_int_equal(db_plan_gradient(other, fresh.image, (void *const *)fresh.derivative), DB_OK);
     const size_t bytes = db_plan_pixels(plan) * sizeof(float);
     assert_memory_equal(updated.image, fresh.image, bytes);
@@ -317,7 +305,7 @@ static int watch(void *user, double fraction) {
 
 static void progress_can_be_watched_and_cancelled(void **state) {
     (void)state;
-    db_plan *plan = plan_create(DB_PRECISION_MIXED, NULL, 0);
+    db_plan *plan = small_plan(context, &experiment, DB_PRECISION_MIXED, NULL, 0);
     float *image = calloc(db_plan_pixels(plan), sizeof(float));
     assert_non_null(image);
     double fraction = 0;

@@ -1,6 +1,7 @@
 /* The precision advised: where it is mixed, the mixed image is within 1e-6 of the maximum of the
  * double one, and its derivatives within 1e-5 of theirs, on random jobs of all kinds. */
 #include "support/unit_test.h"
+#include "support/draws.h"
 
 #include <dualbragg/dualbragg.h>
 
@@ -14,18 +15,6 @@ enum { JOBS = 300, GRADIENT_JOBS = 100, WANTED = 5 };
 
 static const db_parameter wanted[WANTED] = { DB_CELL_A, DB_MISSET_Y, DB_WAVELENGTH, DB_DISTANCE,
                                              DB_CELLS_B };
-
-static uint64_t state = 88172645463325252U;
-
-static double uniform(double low, double high) {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return low + (high - low) * ((double)(state >> 11) / 9007199254740992.0);
-}
-static double scaled(double low, double high) { return low * pow(high / low, uniform(0, 1)); }
-static int once_in(double times) { return uniform(0, times) < 1; }
-static int whole(int low, int high) { return (int)floor(uniform(low, high + 0.999)); }
 
 static void random_crystal(db_crystal *c) {
     for (int k = 0; k < 3; k++) {

@@ -1,6 +1,8 @@
 /* What kernel/spot_cut.h promises of samples that do not count, tried with duals at random places
  * of random crystals. */
 #include "support/unit_test.h"
+#define DRAWS_START 2463534242U
+#include "support/draws.h"
 #include "engine/plan_internal.h"
 
 #define REAL double
@@ -16,15 +18,6 @@
 
 #include <math.h>
 #include <stdio.h>
-
-static uint64_t state = 2463534242U;
-static double uniform(double low, double high) {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return low + (high - low) * ((double)(state >> 11) / 9007199254740992.0);
-}
-static double scaled(double low, double high) { return low * pow(high / low, uniform(0, 1)); }
 
 /* A crystal, an offset from the node and a part of the peak. Half of the offsets are near the
  * nodes' planes, where the large slopes are. */

@@ -2,6 +2,7 @@
  * normal equations of plans with a tolerance against those by the oracle, which leaves nothing out;
  * same bits for any region and number of threads; misuse. */
 #include "support/unit_test.h"
+#include "support/draws.h"
 #include "engine/plan_internal.h"
 #include "engine/slope_bound.h"
 
@@ -20,17 +21,6 @@ static const db_parameter some[] = { DB_CELL_A,          DB_CELL_BETA, DB_MISSET
 enum { SOME = sizeof some / sizeof some[0], JOBS = 240 };
 
 static db_context *context;
-
-static uint64_t state = 88172645463325252U;
-static double uniform(double low, double high) {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return low + (high - low) * ((double)(state >> 11) / 9007199254740992.0);
-}
-static double scaled(double low, double high) { return low * pow(high / low, uniform(0, 1)); }
-static int once_in(double times) { return uniform(0, times) < 1; }
-static int whole(int low, int high) { return (int)floor(uniform(low, high + 0.999)); }
 
 static void random_list(db_structure_factors *f) {
     const size_t side = 21, count = side * side * side;

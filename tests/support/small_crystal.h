@@ -34,6 +34,21 @@ static inline void small_crystal(db_context *context, int fast_pixels, int slow_
     e->detector.centre[1] = centre_slow;
 }
 
+/* With these derivative images; to be destroyed. Without regions: the whole detector. */
+static inline db_plan *small_plan(db_context *context, const db_experiment *e,
+                                  db_precision precision, const db_region *regions,
+                                  size_t region_count) {
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    db_plan *plan;
+    options.precision = precision;
+    options.parameters = some;
+    options.parameter_count = SOME;
+    options.regions = regions;
+    options.region_count = region_count;
+    assert_int_equal(db_plan_create(context, e, &options, &plan), DB_OK);
+    return plan;
+}
+
 typedef struct {
     float *image;
     float *derivative[SOME];
