@@ -90,8 +90,8 @@ void db_amplitude_indexing_line(const db_fit_shots_result *result, char line[DB_
 
 #define OF db_merge_shell
 static const db_json_field shell_rows[] = {
-    VALUE(d_max, "A", ""),
-    VALUE(d_min, "A", ""),
+    VALUE(d_max, "Å", ""),
+    VALUE(d_min, "Å", ""),
     VALUE(possible, "", "reflections of the asymmetric unit, Bijvoet mates as one"),
     VALUE(measured, "", "of them"),
     VALUE(completeness, "", "0 to 1"),
@@ -144,7 +144,7 @@ static json_t *indexing(db_document *d, const void *of) {
 #define OF amplitudes_view
 static const db_json_field amplitude_rows[] = {
     MADE("space_group", group_name, "text", NULL, "", "Hermann-Mauguin symbol"),
-    VALUE(d_min, "A", "finest resolution that was asked for"),
+    VALUE(d_min, "Å", "finest resolution that was asked for"),
     FLAG(anomalous, "Bijvoet mates have intensities of their own"),
     VALUE(passes, "", "over all pixels; 0: intensities of single shots, scaled and averaged"),
     MADE("indexing", indexing, "text", NULL, "",
