@@ -27,14 +27,13 @@ static db_status pass_lists(const db_shots *all, const size_t *count, const db_o
         const int owner = db_shares_owner(all, s / all->chunk);
         const size_t bytes = count[s] * sizeof *own->list;
         if (!bytes || (rank > 0 && owner != rank)) continue;
-        const db_observation *const from = own->list + own->first[s];
-        if (rank > 0)
-            DB_TRY(db_team_send(&all->team, all->context, 0, from, bytes));
-        else if (owner > 0)
-            DB_TRY(
-                db_team_receive(&all->team, all->context, owner, to->list + to->first[s], bytes));
+        db_observation *const place = rank == 0 && to->first ? to->list + to->first[s] : NULL;
+        if (owner == rank && place)
+            memcpy(place, own->list + own->first[s], bytes);
         else
-            memcpy(to->list + to->first[s], from, bytes);
+            DB_TRY(place ? db_team_receive(&all->team, all->context, owner, place, bytes)
+                         : db_team_send(&all->team, all->context, 0, own->list + own->first[s],
+                                        bytes));
     }
     return DB_OK;
 }

@@ -1,6 +1,7 @@
 /* The search for joint intensities. */
 #include "fit/shots/amplitude_stage.h"
 
+#include "fit/shots/amplitude_checkpoint.h"
 #include "fit/shots/amplitude_work.h"
 
 #include "base/context_internal.h"
@@ -219,12 +220,10 @@ static db_status search(db_amplitude_work *w, db_stage_result *end) {
     const db_fit_stage *const settings = &w->all->settings.stages[w->stage];
     enum { FEWEST = 3 }; /* passes with an error model that follows */
     double length = INFINITY, promise = 0;
-    int accepted = 0;
-    w->damping = 0;
     for (;;) {
         db_amplitude_totals now;
         DB_TRY(step(w, &length, &promise));
-        const int rests = accepted >= FEWEST &&
+        const int rests = w->accepted >= FEWEST &&
                           (length <= settings->step || promise <= settings->tolerance * w->total);
         const int last = rests || w->passes >= w->all->settings.joint.passes + 1;
         w->pass.last = last;
@@ -233,14 +232,15 @@ static db_status search(db_amplitude_work *w, db_stage_result *end) {
         record(w, now.loss, length);
         if (now.loss <= now.base * (1 + 1e-9)) {
             DB_TRY(accept(w, &now));
-            accepted++;
+            w->accepted++;
             w->rejected = 0;
             w->damping = w->damping > 1e-3 ? 0.1 * w->damping : 0;
-            if (accepted <= FEWEST) DB_TRY(db_amplitude_fit_errors(w));
+            if (w->accepted <= FEWEST) DB_TRY(db_amplitude_fit_errors(w));
             if (last) {
                 explain(w, rests, length, promise, end);
                 return DB_OK;
             }
+            DB_TRY(db_amplitude_keep(w));
             continue;
         }
         if (last || ++w->rejected >= MOST_REJECTED) { /* the records are those of the best point */
@@ -272,7 +272,8 @@ static db_status begin(db_amplitude_work *w) {
     DB_TRY(compare(w, &now));
     DB_TRY(accept(w, &now));
     record(w, w->total, 0);
-    return db_amplitude_fit_errors(w);
+    DB_TRY(db_amplitude_fit_errors(w));
+    return db_amplitude_keep(w);
 }
 
 /* Scales have the geometric mean 1, temperature factors the mean that they had at the start. */
@@ -345,9 +346,10 @@ db_status db_amplitude_stage_run(db_shots *all, int stage, db_stage_result *end,
     w->all = all;
     w->stage = stage;
     db_status status = db_workers_common_status(all, prepare(w));
-    if (status == DB_OK) status = start(w);
+    const int goes_on = db_amplitude_was_kept(w);
+    if (status == DB_OK) status = goes_on ? db_amplitude_take_up(w) : start(w);
     if (all->settings.joint.passes > 0) {
-        if (status == DB_OK) status = begin(w);
+        if (status == DB_OK && !goes_on) status = begin(w);
         if (status == DB_OK) status = search(w, end);
     } else if (status == DB_OK) {
         memset(end, 0, sizeof *end);

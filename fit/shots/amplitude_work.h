@@ -30,7 +30,7 @@ typedef struct db_amplitude_work {
     db_error_model errors;
     double total; /* the loss at the best point */
     double degrees;
-    int passes, rejected;
+    int passes, accepted, rejected; /* accepted: since all have been on one scale */
     double damping;
     db_joint_amplitudes *result; /* owned until it is handed over */
 } db_amplitude_work;

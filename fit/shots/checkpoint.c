@@ -137,6 +137,8 @@ static void compose(db_document *d, const db_shots *all, const db_joint_log *log
         db_checkpoint_whole_numbers(d, all->common_at_bound, all->parameters));
     set(d, d->root, "history", history_array(d, all, log ? log->history : all->course.count));
     if (log) set(d, d->root, "joint", joint_object(d, log));
+    if (all->checkpoint->records)
+        set(d, d->root, "records", json_integer(all->checkpoint->records - 1));
     set(d, d->root, "parts", parts_array(d, all->checkpoint));
 }
 
@@ -197,17 +199,45 @@ static size_t point_size(const db_shots *all, const db_joint_log *log) {
     return db_joint_point_size(&order);
 }
 
-db_status db_checkpoint_commit(db_shots *all, const db_joint_log *log) {
-    if (!all->checkpoint) return DB_OK;
+/* A file of records that each process writes beside its part; write NULL: none. */
+typedef struct addition {
+    db_checkpoint_writer write;
+    void *user;
+} addition;
+
+static db_status begin_whole(db_shots *all, size_t point, const addition *more) {
+    char path[DB_PART_PATH_SIZE];
+    DB_TRY(db_parts_begin(all, 1, point));
+    if (!more->write) return DB_OK;
+    db_parts_records_path(all->checkpoint, all->team.rank, path);
+    return more->write(more->user, path);
+}
+
+/* All shots anew; what has been written before is removed when that is done. */
+static db_status replace(db_shots *all, size_t point, const db_joint_log *log,
+                         const addition *more) {
     db_part_set *const old = all->checkpoint->set;
     const size_t sets = all->checkpoint->sets;
     all->checkpoint->set = NULL;
     all->checkpoint->sets = 0;
-    const db_status status =
-        agree_and_write(all, db_parts_begin(all, 1, point_size(all, log)), log);
+    const db_status status = agree_and_write(all, begin_whole(all, point, more), log);
     if (status == DB_OK) db_parts_remove(all, old, sets);
     free(old);
     return status;
+}
+
+db_status db_checkpoint_commit(db_shots *all, const db_joint_log *log) {
+    if (!all->checkpoint) return DB_OK;
+    all->checkpoint->records = 0;
+    return replace(all, point_size(all, log), log, &(addition){ .write = NULL });
+}
+
+db_status db_checkpoint_commit_records(db_shots *all, int stage, db_checkpoint_writer write,
+                                       void *user) {
+    if (!all->checkpoint) return DB_OK;
+    const db_arrow_order order = db_arrow_order_make(&all->settings, stage, all->shared);
+    all->checkpoint->records = stage + 1;
+    return replace(all, order.local, NULL, &(addition){ write, user });
 }
 
 db_status db_checkpoint_keep(db_shots *all) { return db_checkpoint_commit(all, NULL); }
@@ -374,12 +404,26 @@ static db_status read_common(db_shots *all, const db_json *root) {
     return db_json_integers(&at_bound, all->common_at_bound, all->parameters);
 }
 
+/* Is it the state of a stage of joint intensities? */
+static db_status read_stage_of_records(db_shots *all, const db_json *root) {
+    const db_json records = db_json_member(root, "records");
+    int stage = 0;
+    if (!records.value) return DB_OK;
+    DB_TRY(
+        db_checkpoint_whole_number(root, "records", 0, (int)all->settings.stage_count - 1, &stage));
+    const db_arrow_order order = db_arrow_order_make(&all->settings, stage, all->shared);
+    all->checkpoint->point = order.local;
+    all->checkpoint->records = stage + 1;
+    return DB_OK;
+}
+
 static db_status read_state(db_shots *all, const db_json *root, db_joint_log *log) {
     DB_TRY(check_identity(all, root));
     DB_TRY(check_task(all, root, all->options->array_task, all->options->array_tasks));
     DB_TRY(read_common(all, root));
     DB_TRY(read_history(all, root));
     DB_TRY(read_joint(all, root, log));
+    DB_TRY(read_stage_of_records(all, root));
     return read_parts(all, root);
 }
 

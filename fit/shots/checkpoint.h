@@ -48,6 +48,11 @@ db_status db_checkpoint_keep(db_shots *all);
 /* The same in a joint stage, whose best points are those of the states. */
 db_status db_checkpoint_commit(db_shots *all, const db_joint_log *log);
 
+/* The same in a stage of joint intensities: write makes the file of this process with its shots' records. */
+typedef db_status (*db_checkpoint_writer)(void *user, const char *path);
+db_status db_checkpoint_commit_records(db_shots *all, int stage, db_checkpoint_writer write,
+                                       void *user);
+
 /* Reads the state, if there is a file, or what the tasks of an array have left; *found says so.
  * DB_ERROR_INPUT for a file of another refinement, or one that is no checkpoint. Clear the log whatever the
  * status. */

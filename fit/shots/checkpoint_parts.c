@@ -24,6 +24,16 @@ static void path_of(const db_part_set *set, int part, char path[DB_PART_PATH_SIZ
     snprintf(path, DB_PART_PATH_SIZE, "%s.%d.%d", set->of, set->generation, part);
 }
 
+static const char records_of[] = ".records";
+
+static void records_path_of(const db_part_set *set, int part, char path[DB_PART_PATH_SIZE]) {
+    snprintf(path, DB_PART_PATH_SIZE, "%s.%d.%d%s", set->of, set->generation, part, records_of);
+}
+
+void db_parts_records_path(const db_checkpoint *c, int part, char path[DB_PART_PATH_SIZE]) {
+    records_path_of(&c->set[c->sets - 1], part, path);
+}
+
 json_t *db_checkpoint_whole_numbers(db_document *d, const int *values, size_t count) {
     json_t *const array = json_array();
     for (size_t i = 0; i < count; i++) add(d, array, json_integer(values[i]));
@@ -159,11 +169,13 @@ void db_parts_remove(const db_shots *all, const db_part_set *set, size_t sets) {
         for (int part = rank; part < set[i].count; part += size) {
             path_of(&set[i], part, path);
             unlink(path);
+            records_path_of(&set[i], part, path);
+            unlink(path);
         }
     }
 }
 
-/* Is it NAME.GENERATION.PART? */
+/* Is it NAME.GENERATION.PART, or the file beside it? */
 static int is_part(const char *file, const char *name) {
     const size_t length = strlen(name);
     if (strncmp(file, name, length) != 0) return 0;
@@ -172,7 +184,7 @@ static int is_part(const char *file, const char *name) {
         if (*at++ != '.' || !isdigit((unsigned char)*at)) return 0;
         while (isdigit((unsigned char)*at)) at++;
     }
-    return *at == '\0';
+    return *at == '\0' || strcmp(at, records_of) == 0;
 }
 
 void db_fit_checkpoint_remove(const char *path) {
@@ -292,6 +304,17 @@ db_status db_parts_check_task(const db_shots *all, const char *path, int task, i
                      "%s: task %d of %d has not come to its end: %zu of its %zu shots are done; "
                      "expected --array %d/%d --resume first",
                      path, task, tasks, done, range[1] - range[0], task, tasks);
+}
+
+int db_checkpoint_parts(const db_shots *all) {
+    const db_checkpoint *const c = all->checkpoint;
+    return c->sets ? c->set[c->sets - 1].count : 0;
+}
+
+int db_checkpoint_part(const db_shots *all, size_t shot) {
+    const db_checkpoint *const c = all->checkpoint;
+    const db_record_place *const at = c->place ? &c->place[shot] : NULL;
+    return at && at->set >= 0 && at->set + 1 == (int)c->sets ? at->part : -1;
 }
 
 int db_checkpoint_stage(const db_shots *all, size_t shot, int *used) {

@@ -33,12 +33,17 @@ struct db_checkpoint {
     long long end;          /* of its whole lines */
     db_record_place *place; /* [count] of a run that goes on; NULL: it began anew */
     size_t point;           /* numbers of a best point in records; 0: they have none */
+    int records; /* 1 + the stage of joint intensities of which each part has records, in a file beside
+                    it (amplitude_checkpoint.h); 0: there are none */
 };
 
 /* Begins a set: each process creates its part. whole: it has all shots that the process works on. point:
  * numbers of the best point of each; 0: these are not kept. */
 db_status db_parts_begin(db_shots *all, int whole, size_t point);
 void db_parts_close(db_checkpoint *checkpoint);
+
+/* What the file beside a part is called, of the last set. */
+void db_parts_records_path(const db_checkpoint *checkpoint, int part, char path[DB_PART_PATH_SIZE]);
 
 /* Removes the files of sets of this checkpoint; each process its share. */
 void db_parts_remove(const db_shots *all, const db_part_set *set, size_t sets);
@@ -59,6 +64,10 @@ db_status db_checkpoint_note(db_shots *all, db_context *context, size_t shot);
 /* What the state says of a shot: the next stage that it has to do, and whether it is in use; before it is
  * adopted. */
 int db_checkpoint_stage(const db_shots *all, size_t shot, int *used);
+
+/* Parts that the last set has, and which of them a shot is in; -1: none. */
+int db_checkpoint_parts(const db_shots *all);
+int db_checkpoint_part(const db_shots *all, size_t shot);
 
 /* The record of a shot, if there is one, becomes what is known of it. */
 db_status db_checkpoint_take(db_shots *all, db_context *context, size_t shot);

@@ -14,16 +14,20 @@ stages:
   - {name: first, refine: [misset_x, misset_y, misset_z, distance], tolerance: 1e-3}
   - {name: last, refine: [scale, misset_x, misset_y, misset_z, distance, beam_fast, Na], tolerance: 1e-5}
 END
+joint_intensities 2.2 100 > amplitudes.yaml
 
-for name in joint known; do
+for name in joint known amplitudes; do
     "$DUALBRAGG" fit $name.yaml --output whole --no-report --quiet --threads 2
     result whole.json > $name.expected
 done
 failures=0 round=0 kills=0
-while [ $round -lt 8 ]; do
+while [ $round -lt 9 ]; do
     round=$((round + 1))
-    name=joint
-    [ $((round % 2)) -eq 0 ] || name=known
+    case $((round % 3)) in
+    0) name=joint ;;
+    1) name=known ;;
+    *) name=amplitudes ;;
+    esac
     rm -f cut.*
     status=137
     while [ $status -eq 137 ]; do

@@ -17,16 +17,7 @@ fit 0 joint.yaml --output whole "$@"
 result whole.json > expected
 
 # intensities that all shots share: every file has the same bits
-cat > amplitudes.yaml << 'END'
-model: {cell: [40, 55, 70, 90, 90, 90], symmetry: P222, shape: gauss, cells: [12, 12, 12], spots: closed, mosaic_rms: 0.05,
-        distance: 100.2}
-intensity: joint
-amplitudes: {d_min: 2.5}
-refine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}, mosaic_variance: {},
-         distance: {range: 2, shared: yes}}
-data: {shoebox_half_width: 5, model_error: 0, min_strong_reflections: 10}
-shots: {list: shots.txt}
-END
+joint_intensities 2.5 100.2 ", distance: {range: 2, shared: yes}" > amplitudes.yaml
 fit 0 amplitudes.yaml --output one "$@"
 result one.json > one.expected
 for processes in 1 2 3 5; do
@@ -42,11 +33,12 @@ for processes in 1 2 3 5; do
 done
 
 # PREFIX PROCESSES: goes on, to the same result
+config=joint.yaml
 goes_on() {
     prefix=$1 processes=$2
     shift 2
     status=0
-    $mpi -n "$processes" "$DUALBRAGG" fit joint.yaml --output "$prefix" --resume "$@" > out 2> err < /dev/null || status=$?
+    $mpi -n "$processes" "$DUALBRAGG" fit $config --output "$prefix" --resume "$@" > out 2> err < /dev/null || status=$?
     [ $status -eq 0 ] || fail "$prefix goes on with $processes processes: exit status $status: $(cat err)"
     result "$prefix.json" | cmp -s - expected || fail "$prefix: $(result "$prefix.json" | diff - expected | head -5)"
     [ -z "$(ls | grep "$prefix.*checkpoint" || true)" ] || fail "$prefix leaves $(ls | grep checkpoint)"
@@ -64,7 +56,7 @@ done
 stop_at() { # PREFIX SIGNAL TEXT FILE
     prefix=$1 signal=$2 text=$3 file=$4
     shift 4
-    $interruptible $mpi -n 3 sh -c 'echo $$ > pid.$OMPI_COMM_WORLD_RANK; exec "$0" "$@"' "$DUALBRAGG" fit joint.yaml --output "$prefix" "$@" \
+    $interruptible $mpi -n 3 sh -c 'echo $$ > pid.$OMPI_COMM_WORLD_RANK; exec "$0" "$@"' "$DUALBRAGG" fit $config --output "$prefix" "$@" \
         > out 2> err < /dev/null &
     running=$!
     while kill -0 $running 2> /dev/null && ! cat $file 2> /dev/null | grep -q "$text"; do sleep 0.01; done
@@ -100,5 +92,19 @@ $mpi -n 2 sh -c 'trap "" XFSZ; [ $OMPI_COMM_WORLD_RANK -eq 0 ] || ulimit -f 1; e
 [ $status -eq 3 ] || fail "no room for one process: exit status $status: $(cat err)"
 grep -q 'full.checkpoint.1.1: cannot be written\|scratch file of' err || fail "no room for one process: $(cat err)"
 goes_on full 2 "$@"
+
+# the same while intensities are refined that all shots share
+config=amplitudes.yaml
+cp one.expected expected
+stop_at shared KILL '"records":' shared.checkpoint "$@"
+goes_on shared 4 "$@"
+for file in hkl mtz; do [ ! -e one.$file ] || cmp -s one.$file shared.$file || fail "shared.$file differs"; done
+stop_at ended INT '"records":' ended.checkpoint "$@"
+goes_on ended 1 "$@"
+for task in 1 2 3; do fit 0 $config --output parts --array $task/3 "$@"; done
+status=0
+$mpi -n 3 "$DUALBRAGG" fit $config --output parts --merge "$@" > out 2> err < /dev/null || status=$?
+[ $status -eq 0 ] || fail "three processes merge joint intensities: exit status $status: $(cat err)"
+result parts.json | cmp -s - expected || fail "three processes merge joint intensities: $(result parts.json | diff - expected | head -5)"
 
 [ $failures -eq 0 ]

@@ -383,6 +383,7 @@ static void threads_do_not_matter(void **state) {
 enum { TEAM = 3 };
 typedef struct team_run {
     size_t shots;
+    const char *checkpoint; /* to go on from; NULL: none is kept */
     db_fit_shots_result *result[TEAM];
 } team_run;
 
@@ -393,6 +394,8 @@ static void work(void *user, const db_fit_team *team) {
     db_fit_shots_options options = DB_FIT_SHOTS_OPTIONS_INIT;
     db_context *own;
     options.team = team;
+    options.checkpoint = t->checkpoint;
+    options.resume = t->checkpoint != NULL;
     if (db_context_create(&own) != DB_OK) return;
     db_context_set_threads(own, threads[team->rank]);
     if (db_fit_shots_run(own, &source, &settings, &options, &t->result[team->rank]) != DB_OK)
@@ -469,6 +472,56 @@ static void processes_do_not_matter(void **state) {
         db_fit_shots_result_destroy(&alone);
     }
     assert_int_equal(known, 2 * (SHOTS - 1));
+    end_other_indexing();
+}
+
+/* A run that is cancelled after so many joint passes. */
+typedef struct patience {
+    int passes, most;
+} patience;
+
+static void count_pass(void *user, const db_fit_shots_event *event) {
+    patience *const p = user;
+    p->passes += event->kind == DB_SHOTS_EVALUATED;
+}
+
+static int is_over(void *user) {
+    const patience *const p = user;
+    return p->passes >= p->most;
+}
+
+/* After each of the passes; goes on by another number of processes. */
+static void interrupted_runs_go_on(void **state) {
+    (void)state;
+    char path[256];
+    db_fit_shots_result *r, *whole;
+    begin_other_indexing();
+    turned = 2;
+    settings.joint.passes = 3;
+    whole = run(SHOTS);
+    snprintf(path, sizeof path, "%s", scratch_path("joint.checkpoint"));
+    for (int most = 1; most < whole->amplitudes->passes; most++) {
+        const db_fit_shot_source source = { .count = SHOTS, .load = load, .name = name };
+        db_fit_shots_options options = DB_FIT_SHOTS_OPTIONS_INIT;
+        patience p = { 0, most };
+        team_run t = { .shots = SHOTS, .checkpoint = path };
+        options.checkpoint = path;
+        options.progress = count_pass;
+        options.cancelled = is_over;
+        options.user = &p;
+        assert_int_equal(db_fit_shots_run(context, &source, &settings, &options, &r),
+                         DB_ERROR_CANCELLED);
+        assert_int_equal(p.passes, most);
+        db_fit_shots_result_destroy(&r);
+        made_up_team_run(most % 2 ? TEAM : 1, 1, work, &t, NULL);
+        assert_non_null(t.result[0]);
+        same_amplitudes(whole, t.result[0]);
+        assert_int_equal(whole->history_count, t.result[0]->history_count);
+        assert_true(t.result[0]->shot_evaluations < whole->shot_evaluations);
+        for (int k = 0; k < TEAM; k++) db_fit_shots_result_destroy(&t.result[k]);
+        db_fit_checkpoint_remove(path);
+    }
+    db_fit_shots_result_destroy(&whole);
     end_other_indexing();
 }
 
@@ -561,7 +614,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slopes_agree_with_differences), cmocka_unit_test(intensities_come_back),
         cmocka_unit_test(shots_are_indexed_one_way),     cmocka_unit_test(threads_do_not_matter),
-        cmocka_unit_test(processes_do_not_matter),
+        cmocka_unit_test(processes_do_not_matter),       cmocka_unit_test(interrupted_runs_go_on),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,0 +1,250 @@
+/* The state of a stage of joint intensities in files. */
+#include "fit/shots/amplitude_checkpoint.h"
+
+#include "base/context_internal.h"
+#include "fit/shots/amplitude_messages.h"
+#include "fit/shots/archive.h"
+#include "fit/shots/checkpoint.h"
+#include "fit/shots/checkpoint_parts.h"
+#include "fit/shots/shares.h"
+#include "fit/shots/team.h"
+#include "fit/shots/workers.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How a file begins. */
+typedef struct head {
+    char what[24];
+    char run[32]; /* of db_checkpoint */
+    uint64_t reflections, shared, shots;
+    uint64_t first; /* bytes of what all share, which follow; 0: the file is not that of rank 0 */
+} head;
+
+static head head_of(const db_amplitude_work *w, size_t first) {
+    const db_checkpoint *const c = w->all->checkpoint;
+    head h = { .what = "dualbragg records 1",
+               .reflections = w->reflections,
+               .shared = w->pass.order.shared,
+               .shots = w->all->count,
+               .first = first };
+    _Static_assert(sizeof h.run >= sizeof c->run, "a digest has room");
+    memcpy(h.run, c->run, sizeof c->run);
+    return h;
+}
+
+/* How the record of a shot begins. */
+typedef struct shot_head {
+    uint64_t shot, bytes;                   /* of its record, which follows */
+    double chi2, correlation, centroid_rms; /* of the starting model */
+} shot_head;
+
+/* To a file, from it, from rank 0 to all, or nowhere, but counted. */
+typedef db_status (*mover)(void *user, void *data, size_t bytes);
+
+static db_status count_bytes(void *user, void *data, size_t bytes) {
+    (void)data;
+    *(size_t *)user += bytes;
+    return DB_OK;
+}
+
+static db_status from_first(void *user, void *data, size_t bytes) {
+    const db_shots *const all = user;
+    return db_team_broadcast(&all->team, all->context, data, bytes);
+}
+
+/* What all processes know. */
+static db_status move_common(mover move, void *user, db_amplitude_work *w) {
+    const size_t vector = w->reflections * sizeof(double);
+    DB_TRY(move(user, &w->passes, sizeof w->passes));
+    DB_TRY(move(user, &w->accepted, sizeof w->accepted));
+    DB_TRY(move(user, &w->rejected, sizeof w->rejected));
+    DB_TRY(move(user, &w->damping, sizeof w->damping));
+    DB_TRY(move(user, &w->total, sizeof w->total));
+    DB_TRY(move(user, &w->degrees, sizeof w->degrees));
+    DB_TRY(move(user, &w->errors, sizeof w->errors));
+    DB_TRY(move(user, w->shared[0], w->pass.order.shared * sizeof(double)));
+    DB_TRY(move(user, w->value[0], vector));
+    if (!w->restraint) return DB_OK;
+    DB_TRY(move(user, w->centre, vector));
+    return move(user, w->restraint, vector);
+}
+
+static db_status move_indexing(mover move, void *user, db_indexing_result *r) {
+    DB_TRY(move(user, &r->ways, sizeof r->ways));
+    DB_TRY(move(user, &r->end, sizeof r->end));
+    DB_TRY(move(user, &r->gain, sizeof r->gain));
+    DB_TRY(move(user, &r->changed, sizeof r->changed));
+    DB_TRY(move(user, &r->undecided, sizeof r->undecided));
+    DB_TRY(move(user, &r->other_hand, sizeof r->other_hand));
+    DB_TRY(move(user, r->way, r->shots * sizeof *r->way));
+    return move(user, r->probability, r->shots * sizeof *r->probability);
+}
+
+/* What rank 0 knows. */
+static db_status move_first(mover move, void *user, db_amplitude_work *w) {
+    const db_scaling *const scaling = &w->result->scaling;
+    DB_TRY(move_common(move, user, w));
+    DB_TRY(move(user, scaling->shot, scaling->shots * sizeof *scaling->shot));
+    return w->all->settings.joint.reindex ? move_indexing(move, user, &w->result->indexing) : DB_OK;
+}
+
+static db_status write_shot(const db_amplitude_work *w, size_t shot, db_archive *a) {
+    const db_shots *const all = w->all;
+    const db_shot_summary *const summary = &all->summary[shot];
+    db_amplitude_record record;
+    shot_head h = { .shot = shot,
+                    .bytes = db_amplitude_shot_size(all, &w->pass.order, shot),
+                    .chi2 = summary->chi2[0],
+                    .correlation = summary->correlation[0],
+                    .centroid_rms = summary->centroid_rms[0] };
+    DB_TRY(db_amplitude_shot_read(all, all->context, &w->pass.order, shot, w->best, w->memory[0],
+                                  &record));
+    DB_TRY(db_archive_move(a, &h, sizeof h));
+    return db_archive_move(a, w->memory[0], (size_t)h.bytes);
+}
+
+/* A db_checkpoint_addition: the file of this process. */
+static db_status write_records(void *user, const char *path) {
+    db_amplitude_work *const w = user;
+    const int is_first = w->all->team.rank == 0;
+    size_t first = 0;
+    db_archive a;
+    if (is_first) (void)move_first(count_bytes, &first, w);
+    head h = head_of(w, first);
+    DB_TRY(db_archive_open(w->all->context, path, 1, &a));
+    db_status status = db_archive_move(&a, &h, sizeof h);
+    if (status == DB_OK && is_first) status = move_first(db_archive_move, &a, w);
+    for (size_t s = 0; s < w->all->count && status == DB_OK; s++)
+        if (w->group[s]) status = write_shot(w, s, &a);
+    const db_status closed = db_archive_close(&a);
+    return status == DB_OK ? closed : status;
+}
+
+db_status db_amplitude_keep(db_amplitude_work *w) {
+    return db_checkpoint_commit_records(w->all, w->stage, write_records, w);
+}
+
+int db_amplitude_was_kept(const db_amplitude_work *w) {
+    return w->all->checkpoint && w->all->checkpoint->records == w->stage + 1;
+}
+
+/* The file of a part, behind its head. */
+static db_status open_part(const db_amplitude_work *w, int part, char path[DB_PART_PATH_SIZE],
+                           db_archive *a, size_t *first) {
+    head found;
+    db_parts_records_path(w->all->checkpoint, part, path);
+    DB_TRY(db_archive_open(w->all->context, path, 0, a));
+    db_status status = db_archive_move(a, &found, sizeof found);
+    *first = status == DB_OK ? (size_t)found.first : 0;
+    const head expected = head_of(w, *first);
+    if (status == DB_OK && memcmp(&found, &expected, sizeof found) != 0)
+        status = db_fail(w->all->context, DB_ERROR_INPUT,
+                         "%s: is of another refinement than the checkpoint that names it", path);
+    if (status != DB_OK) (void)db_archive_close(a);
+    return status;
+}
+
+/* Rank 0 reads what it knew. */
+static db_status read_first(db_amplitude_work *w) {
+    char path[DB_PART_PATH_SIZE];
+    db_archive a;
+    size_t first, expected = 0;
+    (void)move_first(count_bytes, &expected, w);
+    DB_TRY(open_part(w, 0, path, &a, &first));
+    db_status status = first == expected
+                           ? move_first(db_archive_move, &a, w)
+                           : db_fail(w->all->context, DB_ERROR_INPUT,
+                                     "%s: expected %zu bytes of what all shots share, found %zu",
+                                     path, expected, first);
+    (void)db_archive_close(&a);
+    return status;
+}
+
+/* Puts the record of a shot of this process where the shot has its pixels. */
+static db_status take_shot(db_amplitude_work *w, const shot_head *h, db_archive *a) {
+    db_shots *const all = w->all;
+    const size_t shot = (size_t)h->shot, size = db_amplitude_shot_size(all, &w->pass.order, shot);
+    db_shot_summary *const summary = &all->summary[shot];
+    db_shot_state *const state = &all->state[shot];
+    if (h->bytes != size)
+        return db_fail(all->context, DB_ERROR_INPUT,
+                       "%s: shot %zu, %s, has a record of %" PRIu64
+                       " bytes, expected %zu: its pixels are not what they were",
+                       a->path, shot + 1, all->source->name(all->source->user, shot), h->bytes,
+                       size);
+    summary->chi2[0] = h->chi2;
+    summary->correlation[0] = h->correlation;
+    summary->centroid_rms[0] = h->centroid_rms;
+    DB_TRY(db_archive_move(a, w->memory[0], size));
+    DB_TRY(db_spool_put(all->context, &all->spool, w->memory[0], size, &state->record[0]));
+    if (state->point)
+        memcpy(state->best.local, state->point, w->pass.order.local * sizeof *state->point);
+    free(state->point);
+    state->point = NULL;
+    return DB_OK;
+}
+
+static db_status read_shots(db_amplitude_work *w, db_archive *a) {
+    if (w->all->count == 0) return DB_OK;
+    while (!db_archive_at_end(a)) {
+        shot_head h;
+        DB_TRY(db_archive_move(a, &h, sizeof h));
+        if (h.shot >= w->all->count)
+            return db_fail(w->all->context, DB_ERROR_INPUT, "%s: has no shot where one begins",
+                           a->path);
+        DB_TRY(w->group[h.shot] ? take_shot(w, &h, a) : db_archive_pass(a, (size_t)h.bytes));
+    }
+    return DB_OK;
+}
+
+/* The file of a part, if shots of this process are in it. */
+static db_status read_part(db_amplitude_work *w, int part) {
+    char path[DB_PART_PATH_SIZE];
+    db_archive a;
+    size_t first;
+    int wanted = 0;
+    for (size_t s = 0; s < w->all->count && !wanted; s++)
+        wanted = w->group[s] && db_checkpoint_part(w->all, s) == part;
+    if (!wanted) return DB_OK;
+    DB_TRY(open_part(w, part, path, &a, &first));
+    db_status status = db_archive_pass(&a, first);
+    if (status == DB_OK) status = read_shots(w, &a);
+    (void)db_archive_close(&a);
+    return status;
+}
+
+static db_status read_records(db_amplitude_work *w) {
+    const db_shots *const all = w->all;
+    for (int part = 0; part < db_checkpoint_parts(all); part++) DB_TRY(read_part(w, part));
+    for (size_t s = 0; s < all->count; s++)
+        if (w->group[s] && all->state[s].record[0] < 0)
+            return db_fail(
+                all->context, DB_ERROR_INPUT, "%s: has no record of shot %zu, %s, which is in use",
+                all->options->checkpoint, s + 1, all->source->name(all->source->user, s));
+    return DB_OK;
+}
+
+/* Room for what rank 0 reads. */
+static db_status make_room(db_amplitude_work *w) {
+    const db_shots *const all = w->all;
+    if (all->team.rank > 0) return DB_OK;
+    DB_TRY(db_scaling_make(all->context, all->count, &w->result->scaling));
+    return db_indexing_result_make(all->context, all->count, &w->result->indexing);
+}
+
+db_status db_amplitude_take_up(db_amplitude_work *w) {
+    db_shots *const all = w->all;
+    db_status status = make_room(w);
+    if (status == DB_OK && all->team.rank == 0) status = read_first(w);
+    if (status == DB_OK) status = read_records(w);
+    DB_TRY(db_workers_common_status(all, status));
+    DB_TRY(move_common(from_first, all, w));
+    DB_TRY(db_amplitude_share_indexing(w));
+    w->best = 0;
+    for (size_t h = 0; h < w->reflections && w->restraint; h++)
+        w->pull[h] = w->restraint[h] * (w->value[0][h] - w->centre[h]);
+    memcpy(w->shared[1], w->shared[0], w->pass.order.shared * sizeof(double));
+    return db_amplitude_system_sum(&w->system, DB_BOTH_HALVES);
+}
