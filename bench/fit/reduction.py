@@ -4,10 +4,16 @@
 
     bench/fit/reduction.py [--shots N] [--shot SECONDS] [--spread SIGMA] [--size DOUBLES] [--latency SECONDS]
                            [--bandwidth BYTES_PER_SECOND] [--additions PER_SECOND] [--chunks MOST] [PROCESSES ...]
+    bench/fit/reduction.py --joint [--intensities N] [--render SECONDS] [--product SECONDS] [--products N] [--boxes N] ...
+
+--joint: passes over the pixels of joint intensities, each with so many products of conjugate gradients, and what goes to the
+first process at their start (fit/shots/amplitude_*.c). SECONDS are of a shot.
 """
 import argparse
 import heapq
 import random
+
+SHOTS_OF_CHUNK, FEWEST_CHUNKS, MOST_CHUNKS = 16, 64, 1024  # of joint intensities
 
 
 def run_length(begin, chunks, processes):
@@ -55,6 +61,53 @@ def reduce(owner, start, vector, latency, bandwidth, addition):
     return total, sent, max(busiest)
 
 
+def joint_chunks(shots):
+    """As chunk_size of fit/shots/run_shots.c."""
+    return min(max(shots // SHOTS_OF_CHUNK, FEWEST_CHUNKS), MOST_CHUNKS)
+
+
+def vectors_held(owner):
+    """The most sums that one process has when its chunks are done: of the nodes of the tree that are its own alone."""
+    held, nodes = [0] * (max(owner) + 1), list(owner)
+    while len(nodes) > 1:
+        above = []
+        for k in range(0, len(nodes), 2):
+            pair = nodes[k:k + 2]
+            alike = len(set(pair)) == 1
+            above.append(pair[0] if alike else -1)
+            for who in pair if not alike else ():
+                held[who] += who >= 0
+        nodes = above
+    if nodes[0] >= 0:
+        held[nodes[0]] += 1
+    return max(held)
+
+
+def joint(o, draw):
+    chunk = -(-o.shots // joint_chunks(o.shots))
+    chunks = -(-o.shots // chunk)
+    speed = [draw.lognormvariate(-o.spread ** 2 / 2, o.spread) for _ in range(o.shots)]
+    load = [sum(speed[c * chunk:(c + 1) * chunk]) for c in range(chunks)]
+    shots = [min(chunk, o.shots - c * chunk) for c in range(chunks)]
+    vector, add = o.intensities + 1, 1 / o.additions
+    print(f"{o.shots} shots in {chunks} chunks, vectors of {vector} doubles, {o.products} products a pass")
+    print("| processes | pixels of a pass (s) | longest over mean | products of a pass (s) | of these messages (s) | messages of a "
+          "product | of one process | vectors held | measurements to the first one (s) |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for p in o.processes:
+        owner, _ = hand_out([o.shot * t for t in load], p)
+        render, local = [0.0] * p, [0.0] * p
+        for c, who in enumerate(owner):
+            render[who] += o.render * load[c]
+            local[who] += o.product * shots[c] + 2 * vector * add  # a vector is cleared and added
+        done, sent, busiest = reduce(owner, local, vector, o.latency, o.bandwidth, add)
+        back = max(p - 1, 0).bit_length() * (o.latency + vector * 8 / o.bandwidth)
+        first = (p > 1) * (o.shots * o.latency + o.shots * o.boxes * 32 / o.bandwidth)
+        print(f"| {p} | {max(render):.2f} | {max(render) * p / sum(render):.3f} | {o.products * (done + back):.2f} "
+              f"| {o.products * (done + back - max(local)):.2f} | {sent} | {busiest} | {vectors_held(owner)} "
+              f"| {first:.2f} |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shots", type=int, default=100000)
@@ -65,9 +118,18 @@ def main():
     parser.add_argument("--bandwidth", type=float, default=5e9)
     parser.add_argument("--additions", type=float, default=1e9)
     parser.add_argument("--chunks", type=int, default=65536)
+    parser.add_argument("--joint", action="store_true")
+    parser.add_argument("--intensities", type=int, default=100000)
+    parser.add_argument("--render", type=float, default=0.15)
+    parser.add_argument("--product", type=float, default=16e-6)
+    parser.add_argument("--products", type=int, default=17)
+    parser.add_argument("--boxes", type=int, default=726)
     parser.add_argument("processes", type=int, nargs="*", default=[1, 10, 100, 1000, 10000])
     o = parser.parse_args()
     draw = random.Random(1)
+    if o.joint:
+        joint(o, draw)
+        return
     chunk = -(-o.shots // o.chunks)
     chunks = -(-o.shots // chunk)
     times = [sum(o.shot * draw.lognormvariate(-o.spread ** 2 / 2, o.spread) for _ in range(min(chunk, o.shots - c * chunk)))

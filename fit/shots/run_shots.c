@@ -35,9 +35,12 @@ static double now(void) {
  * anywhere. */
 static size_t chunk_size(const db_shots *all) {
     enum { MOST_CHUNKS = 65536 };
-    /* Joint intensities have long sums: of few chunks. */
-    const size_t joint = all->count / 32 < 64 ? 64 : all->count / 32 > 256 ? 256 : all->count / 32;
-    const size_t most = all->settings.joint.wanted ? joint : MOST_CHUNKS;
+    /* Joint intensities have long sums: of few chunks (bench/fit/reduction.py has the same numbers). */
+    enum { SHOTS_OF_CHUNK = 16, FEWEST_LONG = 64, MOST_LONG = 1024 };
+    const size_t parts = all->count / SHOTS_OF_CHUNK, few = parts < FEWEST_LONG ? FEWEST_LONG
+                                                            : parts > MOST_LONG ? MOST_LONG
+                                                                                : parts;
+    const size_t most = all->settings.joint.wanted ? few : MOST_CHUNKS;
     return (all->count + most - 1) / most;
 }
 
