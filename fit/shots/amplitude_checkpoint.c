@@ -10,7 +10,7 @@
 #include "fit/shots/team.h"
 #include "fit/shots/workers.h"
 
-#include <inttypes.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,29 +19,41 @@ typedef struct head {
     char what[24];
     char run[32]; /* of db_checkpoint */
     uint64_t reflections, shared, shots;
-    uint64_t first; /* bytes of what all share, which follow; 0: the file is not that of rank 0 */
 } head;
 
-static head head_of(const db_amplitude_work *w, size_t first) {
+static head head_of(const db_amplitude_work *w) {
     const db_checkpoint *const c = w->all->checkpoint;
     head h = { .what = "dualbragg records 1",
                .reflections = w->reflections,
                .shared = w->pass.order.shared,
-               .shots = w->all->count,
-               .first = first };
+               .shots = w->all->count };
     _Static_assert(sizeof h.run >= sizeof c->run, "a digest has room");
     memcpy(h.run, c->run, sizeof c->run);
     return h;
 }
 
-/* How the record of a shot begins. */
+/* What goes before the record of a shot. */
 typedef struct shot_head {
-    uint64_t shot, bytes;                   /* of its record, which follows */
+    uint64_t shot;
     double chi2, correlation, centroid_rms; /* of the starting model */
 } shot_head;
 
-/* To a file, from it, from rank 0 to all, or nowhere, but counted. */
+/* Into memory, from it, from rank 0 to all, or nowhere, but counted. */
 typedef db_status (*mover)(void *user, void *data, size_t bytes);
+
+static db_status into_memory(void *user, void *data, size_t bytes) {
+    char **const at = user;
+    memcpy(*at, data, bytes);
+    *at += bytes;
+    return DB_OK;
+}
+
+static db_status from_memory(void *user, void *data, size_t bytes) {
+    char **const at = user;
+    memcpy(data, *at, bytes);
+    *at += bytes;
+    return DB_OK;
+}
 
 static db_status count_bytes(void *user, void *data, size_t bytes) {
     (void)data;
@@ -90,32 +102,48 @@ static db_status move_first(mover move, void *user, db_amplitude_work *w) {
     return w->all->settings.joint.reindex ? move_indexing(move, user, &w->result->indexing) : DB_OK;
 }
 
+/* Room for that; *bytes: its size. */
+static char *make_block(db_amplitude_work *w, size_t *bytes) {
+    *bytes = 0;
+    (void)move_first(count_bytes, bytes, w);
+    char *const block = malloc(*bytes + 1);
+    if (!block) (void)db_fail_memory(w->all->context, "the state of the joint intensities");
+    return block;
+}
+
+static db_status write_first(db_amplitude_work *w, db_archive *a) {
+    size_t bytes;
+    char *const block = make_block(w, &bytes);
+    char *at = block;
+    if (!block) return DB_ERROR_MEMORY;
+    (void)move_first(into_memory, &at, w);
+    const db_status status = db_archive_put(a, block, bytes);
+    free(block);
+    return status;
+}
+
 static db_status write_shot(const db_amplitude_work *w, size_t shot, db_archive *a) {
     const db_shots *const all = w->all;
     const db_shot_summary *const summary = &all->summary[shot];
     db_amplitude_record record;
-    shot_head h = { .shot = shot,
-                    .bytes = db_amplitude_shot_size(all, &w->pass.order, shot),
-                    .chi2 = summary->chi2[0],
-                    .correlation = summary->correlation[0],
-                    .centroid_rms = summary->centroid_rms[0] };
+    const shot_head h = { .shot = shot,
+                          .chi2 = summary->chi2[0],
+                          .correlation = summary->correlation[0],
+                          .centroid_rms = summary->centroid_rms[0] };
     DB_TRY(db_amplitude_shot_read(all, all->context, &w->pass.order, shot, w->best, w->memory[0],
                                   &record));
-    DB_TRY(db_archive_move(a, &h, sizeof h));
-    return db_archive_move(a, w->memory[0], (size_t)h.bytes);
+    DB_TRY(db_archive_put(a, &h, sizeof h));
+    return db_archive_put(a, w->memory[0], db_amplitude_shot_size(all, &w->pass.order, shot));
 }
 
-/* A db_checkpoint_addition: the file of this process. */
+/* A db_checkpoint_writer: the file of this process. */
 static db_status write_records(void *user, const char *path) {
     db_amplitude_work *const w = user;
-    const int is_first = w->all->team.rank == 0;
-    size_t first = 0;
+    const head h = head_of(w);
     db_archive a;
-    if (is_first) (void)move_first(count_bytes, &first, w);
-    head h = head_of(w, first);
     DB_TRY(db_archive_open(w->all->context, path, 1, &a));
-    db_status status = db_archive_move(&a, &h, sizeof h);
-    if (status == DB_OK && is_first) status = move_first(db_archive_move, &a, w);
+    db_status status = db_archive_put(&a, &h, sizeof h);
+    if (status == DB_OK && w->all->team.rank == 0) status = write_first(w, &a);
     for (size_t s = 0; s < w->all->count && status == DB_OK; s++)
         if (w->group[s]) status = write_shot(w, s, &a);
     const db_status closed = db_archive_close(&a);
@@ -132,13 +160,12 @@ int db_amplitude_was_kept(const db_amplitude_work *w) {
 
 /* The file of a part, behind its head. */
 static db_status open_part(const db_amplitude_work *w, int part, char path[DB_PART_PATH_SIZE],
-                           db_archive *a, size_t *first) {
+                           db_archive *a) {
+    const head expected = head_of(w);
     head found;
     db_parts_records_path(w->all->checkpoint, part, path);
     DB_TRY(db_archive_open(w->all->context, path, 0, a));
-    db_status status = db_archive_move(a, &found, sizeof found);
-    *first = status == DB_OK ? (size_t)found.first : 0;
-    const head expected = head_of(w, *first);
+    db_status status = db_archive_get(a, &found, sizeof found);
     if (status == DB_OK && memcmp(&found, &expected, sizeof found) != 0)
         status = db_fail(w->all->context, DB_ERROR_INPUT,
                          "%s: is of another refinement than the checkpoint that names it", path);
@@ -150,15 +177,17 @@ static db_status open_part(const db_amplitude_work *w, int part, char path[DB_PA
 static db_status read_first(db_amplitude_work *w) {
     char path[DB_PART_PATH_SIZE];
     db_archive a;
-    size_t first, expected = 0;
-    (void)move_first(count_bytes, &expected, w);
-    DB_TRY(open_part(w, 0, path, &a, &first));
-    db_status status = first == expected
-                           ? move_first(db_archive_move, &a, w)
-                           : db_fail(w->all->context, DB_ERROR_INPUT,
-                                     "%s: expected %zu bytes of what all shots share, found %zu",
-                                     path, expected, first);
-    (void)db_archive_close(&a);
+    size_t bytes;
+    char *const block = make_block(w, &bytes);
+    char *at = block;
+    if (!block) return DB_ERROR_MEMORY;
+    db_status status = open_part(w, 0, path, &a);
+    if (status == DB_OK) {
+        status = db_archive_get(&a, block, bytes);
+        (void)db_archive_close(&a);
+    }
+    if (status == DB_OK) (void)move_first(from_memory, &at, w);
+    free(block);
     return status;
 }
 
@@ -168,16 +197,10 @@ static db_status take_shot(db_amplitude_work *w, const shot_head *h, db_archive 
     const size_t shot = (size_t)h->shot, size = db_amplitude_shot_size(all, &w->pass.order, shot);
     db_shot_summary *const summary = &all->summary[shot];
     db_shot_state *const state = &all->state[shot];
-    if (h->bytes != size)
-        return db_fail(all->context, DB_ERROR_INPUT,
-                       "%s: shot %zu, %s, has a record of %" PRIu64
-                       " bytes, expected %zu: its pixels are not what they were",
-                       a->path, shot + 1, all->source->name(all->source->user, shot), h->bytes,
-                       size);
+    DB_TRY(db_archive_get(a, w->memory[0], size));
     summary->chi2[0] = h->chi2;
     summary->correlation[0] = h->correlation;
     summary->centroid_rms[0] = h->centroid_rms;
-    DB_TRY(db_archive_move(a, w->memory[0], size));
     DB_TRY(db_spool_put(all->context, &all->spool, w->memory[0], size, &state->record[0]));
     if (state->point)
         memcpy(state->best.local, state->point, w->pass.order.local * sizeof *state->point);
@@ -187,14 +210,13 @@ static db_status take_shot(db_amplitude_work *w, const shot_head *h, db_archive 
 }
 
 static db_status read_shots(db_amplitude_work *w, db_archive *a) {
-    if (w->all->count == 0) return DB_OK;
     while (!db_archive_at_end(a)) {
         shot_head h;
-        DB_TRY(db_archive_move(a, &h, sizeof h));
+        DB_TRY(db_archive_get(a, &h, sizeof h));
         if (h.shot >= w->all->count)
-            return db_fail(w->all->context, DB_ERROR_INPUT, "%s: has no shot where one begins",
-                           a->path);
-        DB_TRY(w->group[h.shot] ? take_shot(w, &h, a) : db_archive_pass(a, (size_t)h.bytes));
+            return db_fail(w->all->context, DB_ERROR_INPUT,
+                           "%s: has a shot that is not in the list", a->path);
+        DB_TRY(w->group[h.shot] ? take_shot(w, &h, a) : db_archive_skip(a));
     }
     return DB_OK;
 }
@@ -203,13 +225,12 @@ static db_status read_shots(db_amplitude_work *w, db_archive *a) {
 static db_status read_part(db_amplitude_work *w, int part) {
     char path[DB_PART_PATH_SIZE];
     db_archive a;
-    size_t first;
     int wanted = 0;
     for (size_t s = 0; s < w->all->count && !wanted; s++)
         wanted = w->group[s] && db_checkpoint_part(w->all, s) == part;
     if (!wanted) return DB_OK;
-    DB_TRY(open_part(w, part, path, &a, &first));
-    db_status status = db_archive_pass(&a, first);
+    DB_TRY(open_part(w, part, path, &a));
+    db_status status = part == 0 ? db_archive_skip(&a) : DB_OK;
     if (status == DB_OK) status = read_shots(w, &a);
     (void)db_archive_close(&a);
     return status;

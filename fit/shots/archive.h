@@ -1,5 +1,5 @@
-/* Numbers in a file as they are in memory, for the same program to read again: one function names each of
- * them once, and writes or reads. */
+/* Numbers in a file as they are in memory, for the same program to read again: blocks, each with its size and
+ * its digest, so that a file which was cut off or damaged is noticed. */
 #ifndef DB_FIT_SHOTS_ARCHIVE_H
 #define DB_FIT_SHOTS_ARCHIVE_H
 
@@ -15,14 +15,18 @@ typedef struct db_archive {
     int writes;
 } db_archive;
 
-/* DB_ERROR_FILE names the file, as in all of these. */
+/* Failures name the file: DB_ERROR_FILE, or DB_ERROR_INPUT where its content is not what is expected. path
+ * is borrowed. */
 db_status db_archive_open(db_context *context, const char *path, int writes, db_archive *archive);
 
-/* So many bytes to the file, or from it, at the next place. archive: a db_archive. */
-db_status db_archive_move(void *archive, void *data, size_t bytes);
+/* The next block. */
+db_status db_archive_put(db_archive *archive, const void *data, size_t bytes);
 
-/* Goes over so many bytes that are not read. */
-db_status db_archive_pass(db_archive *archive, size_t bytes);
+/* Reads the next block, which must have so many bytes. */
+db_status db_archive_get(db_archive *archive, void *data, size_t bytes);
+
+/* Leaves the next block out. */
+db_status db_archive_skip(db_archive *archive);
 
 /* Has everything been read? */
 int db_archive_at_end(db_archive *archive);

@@ -30,7 +30,7 @@ grep -q 'full.checkpoint.3.0.records: cannot be created' err || fail "what could
 [ ! -e full.json ] || fail "a run that could not write its state wrote results"
 rmdir full.checkpoint.3.0.records
 
-# a shot, or what the stage had found of shots, has vanished, or is of another run
+# a shot, or what the stage had found of shots, has vanished, is damaged, or is of another run
 mv images/shot_2.img kept.img
 fit 3 joint.yaml --output full --resume "$@"
 grep -q 'shot 2, images/shot_2.img, which cannot be read any more' err || fail "a vanished shot: $(cat err)"
@@ -45,7 +45,12 @@ grep -q "$records: ends too early" err || fail "records that are cut off: $(cat 
 head -c $(($(wc -c < kept) - 10)) kept > $records
 fit 3 joint.yaml --output full --resume "$@"
 grep -q "$records: ends too early" err || fail "a record that is cut off: $(cat err)"
-tr '1' '2' < kept > $records
+{ head -c 5000 kept; echo damage; tail -c +5008 kept; } > $records
+fit 3 joint.yaml --output full --resume "$@"
+grep -q "$records: is damaged" err || fail "damaged records: $(cat err)"
+mkdir other.checkpoint.3.0.records
+fit 3 joint.yaml --output other "$@" data.shoebox_half_width=4
+cp other.checkpoint.2.0.records $records
 fit 3 joint.yaml --output full --resume "$@"
 grep -q "$records: is of another refinement" err || fail "records of another run: $(cat err)"
 mv kept $records
