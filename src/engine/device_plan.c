@@ -370,7 +370,6 @@ db_status db_plan_memory_create(db_plan *plan, db_memory kind, size_t bytes, voi
     *memory = NULL;
     if (!bytes) bytes = 1;
     if (plan->device.left) return create_ordinary(plan, bytes, memory);
-    if (!plan->device_part) kind = DB_MEMORY_HOST; /* the processor works with it */
     *memory = backend ? backend->operations->memory_create(plan->device.number, kind, bytes)
                       : malloc(bytes);
     if (*memory) return DB_OK;

@@ -247,6 +247,40 @@ static void large_images_come_in_pieces(void **state) {
     free(found);
 }
 
+/* Images that are laid out as the caller's, because one of them stays there. */
+static void large_images_beside_one_that_stays(void **state) {
+    (void)state;
+    enum { WIDTH = 1000, HEIGHT = 1100, ALL = WIDTH * HEIGHT }; /* 8.8 MB */
+    static const db_parameter scale = DB_SCALE;
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    db_plan *plan[2];
+    double *image[2];
+    experiment.detector.panels[0].fast_pixels = WIDTH;
+    experiment.detector.panels[0].slow_pixels = HEIGHT;
+    experiment.detector.panels[0].pixel_size[0] = experiment.detector.panels[0].pixel_size[1] =
+        0.05;
+    options.pixel_type = DB_FLOAT64;
+    options.parameters = &scale;
+    options.parameter_count = 1;
+    for (int i = 0; i < 2; i++) {
+        image[i] = calloc(ALL, sizeof(double));
+        assert_non_null(image[i]);
+        assert_int_equal(db_plan_create(i ? device : processor, &experiment, &options, &plan[i]),
+                         DB_OK);
+    }
+    void *there;
+    assert_int_equal(db_plan_memory_create(plan[1], DB_MEMORY_DEVICE, ALL * sizeof(double), &there),
+                     DB_OK);
+    assert_int_equal(db_plan_forward(plan[0], image[0]), DB_OK);
+    assert_int_equal(db_plan_gradient(plan[1], image[1], &there), DB_OK);
+    for (int i = 0; i < ALL; i++) assert_true(fabs(image[1][i] - image[0][i]) <= 1e-12 * 1e3);
+    db_plan_memory_destroy(plan[1], &there);
+    for (int i = 0; i < 2; i++) {
+        db_plan_destroy(&plan[i]);
+        free(image[i]);
+    }
+}
+
 #if !defined(DB_ON_GPU)
 /* A plan uses stream, events and memory of one that is gone, and their results do not mix. */
 static void a_plan_takes_what_another_has_left(void **state) {
@@ -283,6 +317,30 @@ static void a_plan_takes_what_another_has_left(void **state) {
     }
     result_destroy(&expected);
     result_destroy(&r);
+}
+
+/* No more of them than are of use. */
+static void few_plans_are_kept(void **state) {
+    (void)state;
+    enum { KEPT = 4, MORE = 7 };
+    db_plan *plan[MORE];
+    size_t live = 0;
+    for (int count = KEPT; count <= MORE; count += MORE - KEPT) {
+        for (int i = 0; i < count; i++) plan[i] = plan_of(device, defaults());
+        for (int i = 0; i < count; i++) db_plan_destroy(&plan[i]);
+        if (count == KEPT) live = stand_in.live;
+        assert_int_equal(stand_in.live, live);
+    }
+}
+
+/* Pixels are numbered by 31 bits. */
+static void too_many_pixels_are_refused(void **state) {
+    (void)state;
+    db_plan *plan;
+    experiment.detector.panels[0].fast_pixels = experiment.detector.panels[0].slow_pixels = 50000;
+    assert_int_equal(db_plan_create(device, &experiment, NULL, &plan), DB_ERROR_UNSUPPORTED);
+    assert_string_equal(db_context_message(device),
+                        "cuda:0: a plan of 2500000000 pixels; expected at most 2147483647");
 }
 
 /* What waits for later plans is given up where memory is short. */
@@ -326,6 +384,17 @@ static void memory_of_another_device_is_refused(void **state) {
     assert_int_equal(normal(other, image, there, &e), DB_ERROR_INPUT);
     assert_non_null(strstr(db_context_message(device), "weights: expected memory of this GPU"));
     assert_int_equal(db_plan_forward(other, image), DB_OK);
+    /* the processor does not take over, which cannot use it either */
+    assert_int_equal(db_context_set_device(device, "auto"), DB_OK);
+    assert_string_equal(db_context_device(device), "cuda:0");
+    db_plan *either = plan_of(device, defaults());
+    void *there_too;
+    assert_int_equal(db_plan_memory_create(other, DB_MEMORY_DEVICE, sizeof image, &there_too),
+                     DB_OK);
+    assert_int_equal(db_plan_forward(either, there_too), DB_ERROR_INPUT);
+    assert_string_equal(db_plan_device(either), "cuda:0");
+    db_plan_memory_destroy(other, &there_too);
+    db_plan_destroy(&either);
     db_plan_memory_destroy(own, &there);
     db_plan_destroy(&own);
     db_plan_destroy(&other);
@@ -375,8 +444,11 @@ int main(void) {
         TEST(images_come_together),
         TEST(locked_memory_serves),
         TEST(large_images_come_in_pieces),
+        TEST(large_images_beside_one_that_stays),
 #if !defined(DB_ON_GPU)
         TEST(a_plan_takes_what_another_has_left),
+        TEST(few_plans_are_kept),
+        TEST(too_many_pixels_are_refused),
         TEST(what_is_left_makes_room),
         TEST(memory_of_another_device_is_refused),
         TEST(memory_that_runs_out_is_said),

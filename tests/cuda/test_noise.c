@@ -165,6 +165,27 @@ static void noise_of_a_device_that_fails(void **state) {
     assert_true(*db_context_device_note(device) != 0);
 }
 
+static void noise_in_memory_of_another_device_is_refused(void **state) {
+    (void)state;
+    static int32_t number[PIXELS];
+    const db_noise_options options = DB_NOISE_OPTIONS_INIT;
+    void *there;
+    assert_int_equal(db_context_set_device(device, "cuda:1"), DB_OK);
+    db_plan *plan = plan_of(device);
+    assert_int_equal(db_plan_memory_create(plan, DB_MEMORY_DEVICE, PIXELS * sizeof(float), &there),
+                     DB_OK);
+    assert_int_equal(db_plan_forward(plan, there), DB_OK);
+    const db_noise_frame frame = {
+        .fast_pixels = FAST, .slow_pixels = SLOW, .expected = there, .number = number
+    };
+    assert_int_equal(db_noise_apply(device, &options, &frame, NULL), DB_OK);
+    assert_int_equal(db_context_set_device(device, "cuda:0"), DB_OK);
+    assert_int_equal(db_noise_apply(device, &options, &frame, NULL), DB_ERROR_INPUT);
+    assert_non_null(strstr(db_context_message(device), "cuda:0: the expected image: expected"));
+    db_plan_memory_destroy(plan, &there);
+    db_plan_destroy(&plan);
+}
+
 /* With "auto" the processor does not take over an image that it cannot read. */
 static void noise_in_memory_of_a_lost_device(void **state) {
     (void)state;
@@ -205,6 +226,7 @@ int main(void) {
         TEST(noise_may_stay_on_the_device),
 #if !defined(DB_ON_GPU)
         TEST(noise_of_a_device_that_fails),
+        TEST(noise_in_memory_of_another_device_is_refused),
         TEST(noise_in_memory_of_a_lost_device),
 #endif
     };

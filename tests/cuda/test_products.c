@@ -36,10 +36,10 @@ static int start(void **state) {
     return 0;
 }
 
-/* Two boxes that overlap, with a gap behind: as many pixels as elements. */
-static const db_region boxes[] = { { 0, 0, 0, 10, 1, 0, 10 },
-                                   { 0, 5, 0, 10, 1, 5, 10 },
-                                   { 0, 30, 0, 5, 1, 20, 5 } };
+/* Boxes that overlap, not in the order of their places, with a gap behind: as many pixels as elements. */
+static const db_region boxes[] = { { 0, 5, 0, 10, 1, 5, 10 },
+                                   { 0, 30, 0, 5, 1, 20, 5 },
+                                   { 0, 0, 0, 10, 1, 0, 10 } };
 static const int rendered[] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
                                 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1 };
 enum { BOXES = 3, ELEMENTS = 25 };
@@ -333,10 +333,60 @@ static void what_the_processor_does_is_said(void **state) {
         expect_near(&b, tangent[1], tangent[0]);
     }
     assert_string_equal(db_plan_device_note(b.processor), "");
+    /* it is of the last call */
+    double sums[SOME];
+    direction.amplitudes = NULL;
+    direction.parameters = sums;
+    assert_int_equal(db_plan_vjp_all(b.device, image[0], NULL, &direction), DB_OK);
+    assert_string_equal(db_plan_device_note(b.device), "");
+    destroy(&b);
+}
+
+/* Overlapping regions with a gap have as many pixels as elements, but are no whole panel: neighbours in
+ * locked memory do not come in one piece. */
+static void locked_neighbours_with_a_gap(void **state) {
+    (void)state;
+    static float expected[SOME + 1][ELEMENTS];
+    void *locked, *image[SOME + 1], *own[SOME + 1];
+    both b = plans_of(DB_FLOAT32, DB_PRECISION_DOUBLE, 1);
+    assert_int_equal(db_plan_memory_create(b.device, DB_MEMORY_HOST, sizeof expected, &locked),
+                     DB_OK);
+    memset(locked, 0, sizeof expected);
+    for (int k = 0; k <= SOME; k++) {
+        image[k] = (float *)locked + (size_t)k * ELEMENTS;
+        own[k] = expected[k];
+    }
+    assert_int_equal(db_plan_gradient(b.processor, own[0], own + 1), DB_OK);
+    assert_int_equal(db_plan_gradient(b.device, image[0], image + 1), DB_OK);
+    for (int k = 0; k <= SOME; k++) expect_near(&b, image[k], own[k]);
+    db_plan_memory_destroy(b.device, &locked);
     destroy(&b);
 }
 
 #if !defined(DB_ON_GPU)
+/* Sums and copies of images name what is in the memory of another device. */
+static void images_of_another_device_are_refused(void **state) {
+    (void)state;
+    static float pixels[PIXELS], image[PIXELS], tangent[PIXELS];
+    db_plan_vector v = DB_PLAN_VECTOR_INIT;
+    both b = plans_of(DB_FLOAT32, DB_PRECISION_DOUBLE, 0);
+    assert_int_equal(db_context_set_device(device, "cuda:1"), DB_OK);
+    both other = plans_of(DB_FLOAT32, DB_PRECISION_DOUBLE, 0);
+    picture there = picture_of(&other, 1, pixels), here = picture_of(&b, 1, pixels);
+    v.background = there.memory;
+    assert_int_equal(db_plan_jvp_all(b.device, &v, image, here.memory), DB_ERROR_INPUT);
+    assert_non_null(strstr(db_context_message(device), "cuda:0: the background: expected memory"));
+    assert_int_equal(db_plan_vjp_all(b.device, pixels, NULL, &v), DB_ERROR_INPUT);
+    assert_non_null(strstr(db_context_message(device), "cuda:0: the image: expected memory"));
+    /* the processor brings it from wherever it is */
+    assert_int_equal(db_plan_jvp_all(b.device, &v, image, tangent), DB_OK);
+    assert_int_equal(db_plan_set_background(b.device, there.memory), DB_OK);
+    take(&b, &here, pixels);
+    take(&other, &there, pixels);
+    destroy(&other);
+    destroy(&b);
+}
+
 static both plans_on(const char *name, cudaError_t failure) {
     machine_takes_all();
     assert_int_equal(db_context_set_device(device, name), DB_OK);
@@ -404,6 +454,43 @@ static int expect_no_move(long calls, long *errors) {
     take(&b, &p, pixels);
     destroy(&b);
     return failed;
+}
+
+/* A call with one piece of memory on the device, whichever: number `piece`. */
+static db_status call_with(db_plan *plan, int piece, void *there) {
+    static float pixels[PIXELS];
+    static float other[SOME][PIXELS];
+    double chi2, gradient[SOME] = { 1 }, curvature[SOME * SOME];
+    void *derivatives[SOME];
+    for (int k = 0; k < SOME; k++) derivatives[k] = k == piece ? there : other[k];
+    switch (piece - SOME) {
+    case 0: return db_plan_gradient(plan, there, derivatives);
+    case 1: return db_plan_normal(plan, there, pixels, &chi2, gradient, curvature);
+    case 2: return db_plan_normal(plan, pixels, there, &chi2, gradient, curvature);
+    case 3: return db_plan_jvp(plan, gradient, there, pixels);
+    case 4: return db_plan_jvp(plan, gradient, pixels, there);
+    default: return db_plan_gradient(plan, pixels, derivatives);
+    }
+}
+
+static void any_memory_on_the_device_keeps_the_plan_there(void **state) {
+    (void)state;
+    enum { CALLS = SOME + 5 };
+    float pixels[PIXELS] = { 0 };
+    for (int piece = 0; piece < CALLS; piece++) {
+        both b = plans_on("auto", cudaSuccess);
+        picture p = picture_of(&b, 1, pixels);
+        assert_int_equal(call_with(b.device, piece, p.memory), DB_OK);
+        /* the last call of the runtime waits for the results */
+        const long before = stand_in.calls;
+        assert_int_equal(call_with(b.device, piece, p.memory), DB_OK);
+        stand_in.calls_until_failure = stand_in.calls - before - 1;
+        assert_int_equal(call_with(b.device, piece, p.memory), DB_ERROR_DEVICE);
+        assert_string_equal(db_plan_device(b.device), "cuda:0");
+        machine_reset();
+        take(&b, &p, pixels);
+        destroy(&b);
+    }
 }
 
 static void an_image_on_the_device_keeps_its_product_there(void **state) {
@@ -572,8 +659,11 @@ int main(void) {
         TEST(the_table_has_derivatives),
         TEST(spots_in_closed_form_have_them),
         TEST(what_the_processor_does_is_said),
+        TEST(locked_neighbours_with_a_gap),
 #if !defined(DB_ON_GPU)
+        TEST(images_of_another_device_are_refused),
         TEST(memory_of_a_lost_device_is_left_alone),
+        TEST(any_memory_on_the_device_keeps_the_plan_there),
         TEST(an_image_on_the_device_keeps_its_product_there),
         TEST(a_plan_that_has_moved_leaves_the_devices_memory_alone),
         TEST(a_tangent_on_the_device_is_not_for_the_processor),

@@ -237,6 +237,33 @@ static void a_plan_may_go_while_it_works(void **state) {
     CUDA(cudaFree(image));
 }
 
+/* A plan takes over the memory of one whose second call, which copied nothing, has not begun. */
+static void what_is_under_way_keeps_its_values(void **state) {
+    (void)state;
+    void *image[2] = { room(), room() };
+    float found[PIXELS], expected[PIXELS];
+    cudaEvent_t first_done;
+    CUDA(cudaEventCreateWithFlags(&first_done, cudaEventDisableTiming));
+    turn_crystal(1);
+    db_plan *plan = plan_with(DB_STREAM_ASYNCHRONOUS);
+    assert_int_equal(db_plan_forward(plan, image[0]), DB_OK);
+    CUDA(cudaEventRecord(first_done, stream));
+    assert_int_equal(db_plan_forward(plan, image[1]), DB_OK);
+    CUDA(cudaEventSynchronize(first_done));
+    db_plan_destroy(&plan);
+    turn_crystal(2);
+    plan = plan_on(device);
+    assert_int_equal(db_plan_forward(plan, found), DB_OK);
+    expected_image(2, expected);
+    assert_true(is_near(found, expected));
+    for (int i = 0; i < 2; i++) {
+        assert_true(shows(image[i], 1));
+        CUDA(cudaFree(image[i]));
+    }
+    CUDA(cudaEventDestroy(first_done));
+    db_plan_destroy(&plan);
+}
+
 /* More calls than boxes, lists that grow, spots in closed form: all copied before they change. */
 static void what_is_copied_may_change(void **state) {
     (void)state;
@@ -254,6 +281,82 @@ static void what_is_copied_may_change(void **state) {
     for (int n = 0; n < CALLS; n++) assert_true(shows(image[n], 40 * n));
     for (int n = 0; n < CALLS; n++) CUDA(cudaFree(image[n]));
     db_plan_destroy(&plan);
+}
+
+/* Two lists in one call, the second about as long as the first: one behind the other in a box. */
+static void lists_of_one_call_are_copied_together(void **state) {
+    (void)state;
+    enum { CALLS = 3 };
+    result expected = result_create(PIXELS);
+    float found[PIXELS];
+    void *there[CALLS][SOME + 1];
+    experiment.spread.spots = DB_SPOTS_CLOSED;
+    experiment.spread.mosaic = 0.5;
+    db_plan *own = plan_on(processor), *plan = plan_with(DB_STREAM_ASYNCHRONOUS);
+    for (int n = 0; n < CALLS; n++) {
+        for (int k = 0; k <= SOME; k++) there[n][k] = room();
+        turn_crystal(40 * n);
+        assert_int_equal(db_plan_update(plan, &experiment), DB_OK);
+        assert_int_equal(db_plan_gradient(plan, there[n][0], there[n] + 1), DB_OK);
+    }
+    for (int n = 0; n < CALLS; n++) {
+        turn_crystal(40 * n);
+        assert_int_equal(db_plan_update(own, &experiment), DB_OK);
+        assert_int_equal(db_plan_gradient(own, expected.image, (void *const *)expected.derivative),
+                         DB_OK);
+        for (int k = 0; k <= SOME; k++) {
+            assert_int_equal(db_plan_memory_read(plan, there[n][k], found, BYTES), DB_OK);
+            assert_true(is_near(found, k ? expected.derivative[k - 1] : expected.image));
+            CUDA(cudaFree(there[n][k]));
+        }
+    }
+    db_plan_destroy(&own);
+    db_plan_destroy(&plan);
+    result_destroy(&expected);
+}
+
+/* Locked memory is copied to directly: the call waits for that. */
+static void results_in_locked_memory_are_waited_for(void **state) {
+    (void)state;
+    static const char *const names[] = { "F:0:0:1", "F:0:1:0", "F:1:1:1" };
+    enum { NAMES = 3, SIDE = 9, ENTRIES = SIDE * SIDE * SIDE };
+    db_structure_factors *f = &experiment.structure_factors;
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    db_parameter parameters[NAMES];
+    const double direction[NAMES] = { 1, -2, 3 };
+    float expected[2][PIXELS];
+    db_plan *plan[2];
+    void *locked, *there = room();
+    for (int j = 0; j < 3; j++) {
+        f->min[j] = -SIDE / 2;
+        f->extent[j] = SIDE;
+    }
+    f->amplitude = malloc(ENTRIES * sizeof(double));
+    assert_non_null(f->amplitude);
+    for (int i = 0; i < ENTRIES; i++) f->amplitude[i] = 20 + i % 7;
+    for (int i = 0; i < NAMES; i++)
+        assert_int_equal(db_parameter_find(NULL, names[i], &parameters[i]), DB_OK);
+    options.parameters = parameters;
+    options.parameter_count = NAMES;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(db_plan_create(i ? device : processor, &experiment, &options, &plan[i]),
+                         DB_OK);
+    assert_int_equal(db_plan_set_stream(plan[1], DB_STREAM_ASYNCHRONOUS, stream), DB_OK);
+    assert_int_equal(db_plan_memory_create(plan[1], DB_MEMORY_HOST, BYTES, &locked), DB_OK);
+    assert_int_equal(db_plan_jvp(plan[0], direction, expected[0], expected[1]), DB_OK);
+    memset(locked, 0xff, BYTES);
+    assert_int_equal(db_plan_forward(plan[1], locked), DB_OK);
+    assert_true(is_near(locked, expected[0]));
+    for (int way = 0; way < 2;
+         way++) { /* a direction of several loose columns; image or tangent here */
+        memset(locked, 0xff, BYTES);
+        assert_int_equal(
+            db_plan_jvp(plan[1], direction, way ? there : locked, way ? locked : there), DB_OK);
+        assert_true(is_near(locked, expected[way]));
+    }
+    db_plan_memory_destroy(plan[1], &locked);
+    CUDA(cudaFree(there));
+    for (int i = 0; i < 2; i++) db_plan_destroy(&plan[i]);
 }
 
 /* A background in locked memory that no box holds: the call waits until it has been copied. */
@@ -418,7 +521,10 @@ int main(void) {
         TEST(data_are_read_behind_the_callers_work),
         TEST(streams_may_change),
         TEST(a_plan_may_go_while_it_works),
+        TEST(what_is_under_way_keeps_its_values),
         TEST(what_is_copied_may_change),
+        TEST(lists_of_one_call_are_copied_together),
+        TEST(results_in_locked_memory_are_waited_for),
         TEST(what_is_large_is_copied_before_the_call_returns),
         TEST(batches_do_not_wait),
         TEST(what_has_no_stream_says_so),
