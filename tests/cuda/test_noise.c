@@ -128,6 +128,11 @@ static void noise_may_stay_on_the_device(void **state) {
     assert_int_equal(db_plan_memory_write(plan, there, image, sizeof image), DB_OK);
     assert_int_equal(db_noise_apply(device, &options, &frame, NULL), DB_ERROR_INPUT);
     assert_non_null(strstr(db_context_message(device), "pixel (fast 7, slow 3)"));
+    image[3 * FAST] = NAN;
+    assert_int_equal(db_plan_memory_write(plan, there, image, sizeof image), DB_OK);
+    assert_int_equal(db_noise_apply(device, &options, &frame, NULL), DB_ERROR_INPUT);
+    assert_non_null(strstr(db_context_message(device), "pixel (fast 0, slow 3)"));
+    image[3 * FAST] = 0;
     image[3 * FAST + 7] = image[3 * FAST + 200] = 3e38F;
     options.scale = 1e270;
     assert_int_equal(db_plan_memory_write(plan, there, image, sizeof image), DB_OK);
@@ -156,6 +161,8 @@ static void noise_of_a_device_that_fails(void **state) {
         const db_status status = db_noise_apply(device, &options, &frame, NULL);
         if (stand_in.calls_until_failure >= 0) break;
         assert_true(status == DB_ERROR_DEVICE || status == DB_ERROR_MEMORY || status == DB_OK);
+        assert_string_equal(db_context_device(device), "cuda:0");
+        assert_string_equal(db_context_device_note(device), "");
     }
     machine_reset();
     assert_int_equal(db_context_set_device(device, "auto"), DB_OK);
@@ -196,11 +203,15 @@ static void noise_in_memory_of_a_lost_device(void **state) {
     void *there;
     assert_int_equal(db_plan_memory_create(plan, DB_MEMORY_DEVICE, sizeof pixels, &there), DB_OK);
     assert_int_equal(db_plan_memory_write(plan, there, pixels, sizeof pixels), DB_OK);
-    const db_noise_frame frame = {
-        .fast_pixels = FAST, .slow_pixels = SLOW, .expected = there, .number = number
+    /* the image, the signal or the numbers */
+    const db_noise_frame frames[] = {
+        { .fast_pixels = FAST, .slow_pixels = SLOW, .expected = there, .number = number },
+        { .fast_pixels = FAST, .slow_pixels = SLOW, .expected = pixels, .signal = there },
+        { .fast_pixels = FAST, .slow_pixels = SLOW, .expected = pixels, .number = there },
     };
     assert_int_equal(db_context_set_device(device, "auto"), DB_OK);
-    for (long calls = 0;; calls++) {
+    for (long calls = 0, place = 0; place < 3; calls++) {
+        const db_noise_frame frame = frames[place];
         stand_in.failure = cudaErrorIllegalAddress;
         stand_in.calls_until_failure = calls;
         const db_status status = db_noise_apply(device, &options, &frame, NULL);
@@ -211,7 +222,9 @@ static void noise_in_memory_of_a_lost_device(void **state) {
         }
         assert_string_equal(db_context_device(device), "cuda:0");
         machine_reset();
-        if (!failed) break;
+        if (failed) continue;
+        calls = -1;
+        place++;
     }
     db_plan_memory_destroy(plan, &there);
     db_plan_destroy(&plan);

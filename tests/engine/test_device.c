@@ -326,6 +326,51 @@ static void the_faster_one_is_chosen(void **state) {
     db_plan_destroy(&plan);
 }
 
+static double seconds_of(const db_plan *plan, const db_device_load *load, db_isa isa, int threads) {
+    const db_isa own = context->isa;
+    context->isa = isa;
+    assert_int_equal(db_context_set_threads(context, threads), DB_OK);
+    const double seconds = db_device_processor_seconds(plan, load);
+    context->isa = own;
+    return seconds;
+}
+
+static int is_times(double a, double factor, double b) {
+    return a > 0 && a > 0.999 * factor * b && a < 1.001 * factor * b;
+}
+
+static void predictions_follow_the_work(void **state) {
+    (void)state;
+    db_plan *plan = plan_of(DB_OK);
+    const db_device_load load = db_device_load_of(plan);
+    assert_true(load.pixels == PIXELS && load.samples == PIXELS && load.derivatives == 1);
+    assert_true(load.bytes == 2 * PIXELS * sizeof(float));
+    assert_false(load.closed || load.general);
+    const double one = seconds_of(plan, &load, DB_ISA_AVX512, 1);
+#if defined(_OPENMP)
+    assert_true(is_times(seconds_of(plan, &load, DB_ISA_AVX512, 3), 1.0 / 3, one));
+#endif
+    assert_true(is_times(seconds_of(plan, &load, DB_ISA_AVX2, 1), 2, one));
+    assert_true(is_times(seconds_of(plan, &load, DB_ISA_SSE2, 1), 4, one));
+    db_device_load varied = load;
+    varied.general = 1;
+    assert_true(seconds_of(plan, &varied, DB_ISA_AVX512, 1) > 2 * one);
+    varied = load;
+    varied.samples *= 100;
+    assert_true(seconds_of(plan, &varied, DB_ISA_AVX512, 1) > 10 * one);
+    varied = load;
+    varied.mixed = !load.mixed;
+    assert_true((seconds_of(plan, &varied, DB_ISA_AVX512, 1) < one) == varied.mixed);
+    /* of spots in closed form a derivative is a quarter of a pixel's work */
+    varied = load;
+    varied.closed = 1;
+    varied.derivatives = 0;
+    const double closed = seconds_of(plan, &varied, DB_ISA_AVX512, 1);
+    varied.derivatives = 4;
+    assert_true(is_times(seconds_of(plan, &varied, DB_ISA_AVX512, 1), 2, closed));
+    db_plan_destroy(&plan);
+}
+
 /* The processes of a machine take its devices in turn: by what the launcher says, or as they are told. */
 static void local_devices_are_taken_in_turn(void **state) {
     (void)state;
@@ -416,6 +461,7 @@ int main(void) {
         TEST(failures_are_reported),
         TEST(with_auto_the_processor_takes_over_and_says_so),
         TEST(the_faster_one_is_chosen),
+        TEST(predictions_follow_the_work),
         TEST(local_devices_are_taken_in_turn),
         TEST(memory_serves_all_devices),
         TEST(progress_may_cancel),
