@@ -122,6 +122,28 @@ static void noise_may_stay_on_the_device(void **state) {
     COUNTED(assert_int_equal(stand_in.copies_to_host, 1);) /* rows */
     assert_int_equal(db_plan_memory_read(plan, numbers, found, sizeof found), DB_OK);
     assert_memory_equal(found, expected, sizeof found);
+    /* the processor's point spread function, with all of it there */
+    static float signal[2][PIXELS];
+    void *signals;
+    const db_noise_frame rest = frame;
+    assert_int_equal(db_plan_memory_create(plan, DB_MEMORY_DEVICE, sizeof image, &signals), DB_OK);
+    options.psf = DB_PSF_FIBER;
+    options.psf_fwhm = 1.5;
+    frame.expected = image;
+    frame.signal = signal[0];
+    frame.number = expected;
+    assert_int_equal(db_noise_apply(processor, &options, &frame, NULL), DB_OK);
+    frame.expected = there;
+    frame.signal = signals;
+    frame.number = numbers;
+    assert_int_equal(db_noise_apply(device, &options, &frame, NULL), DB_OK);
+    assert_int_equal(db_plan_memory_read(plan, numbers, found, sizeof found), DB_OK);
+    assert_int_equal(db_plan_memory_read(plan, signals, signal[1], sizeof image), DB_OK);
+    assert_memory_equal(found, expected, sizeof found);
+    assert_memory_equal(signal[1], signal[0], sizeof image);
+    db_plan_memory_destroy(plan, &signals);
+    options.psf = DB_PSF_NONE;
+    frame = rest;
     /* what is wrong with a pixel is found there, too */
     image[3 * FAST + 7] = NAN;
     image[3 * FAST + 200] = INFINITY;
