@@ -51,6 +51,7 @@ static db_status make_plan(db_objective *objective) {
     options.parameter_count = objective->variables.columns;
     options.regions = objective->blocks.region;
     options.region_count = objective->blocks.count;
+    options.tolerance = objective->blocks.tolerance;
     return db_plan_create(objective->context, &work->rendered, &options, &work->plan);
 }
 

@@ -104,15 +104,35 @@ static db_status tiles_oversample(db_context *context, const db_experiment *expe
     return status;
 }
 
+/* Intensities are free: of unit amplitudes. */
+static db_status choose_tolerance(db_context *context, const db_experiment *experiment,
+                                  db_stage_data *taken) {
+    db_experiment unit;
+    DB_TRY(db_experiment_unit_amplitudes(context, experiment, &unit));
+    db_experiment blurred = unit; /* borrows everything but the crystal */
+    db_experiment_blur(&unit, taken->blur, &blurred);
+    const db_status status =
+        db_shoeboxes_tolerance(context, &blurred, &taken->boxes, &taken->blocks.tolerance);
+    db_experiment_clear(&unit);
+    return status;
+}
+
 /* What a pixel may be off by is a tenth of what the spots' shape is. */
-db_status db_stage_data_choose_oversample(db_context *context, const db_experiment *experiment,
-                                          const db_fit_data *data, db_stage_data *taken) {
+static db_status choose_oversample(db_context *context, const db_experiment *experiment,
+                                   db_stage_data *taken) {
     const double error = fmax(DB_SPOT_SHAPE_ERROR, 0.1 * taken->model_error);
     int *const chosen = &taken->blocks.oversample;
-    if (!data->settings->choose_oversample || experiment->spread.spots != DB_SPOTS_CLOSED)
-        return DB_OK;
     return taken->boxes.count ? db_shoeboxes_oversample(context, &taken->boxes, error, chosen)
                               : tiles_oversample(context, experiment, error, chosen);
+}
+
+db_status db_stage_data_choose_rendering(db_context *context, const db_experiment *experiment,
+                                         const db_fit_data *data, db_stage_data *taken) {
+    if (experiment->spread.spots != DB_SPOTS_CLOSED) return DB_OK;
+    if (data->settings->choose_oversample) DB_TRY(choose_oversample(context, experiment, taken));
+    return data->settings->intensity == DB_FIT_FREE && taken->boxes.count
+               ? choose_tolerance(context, experiment, taken)
+               : DB_OK;
 }
 
 db_status db_stage_data_take(db_context *context, const db_experiment *experiment,
@@ -131,7 +151,7 @@ db_status db_stage_data_take(db_context *context, const db_experiment *experimen
                        : settings->intensity == DB_FIT_KNOWN
                            ? take_bright_boxes(context, experiment, data, dmin, taken)
                            : take_boxes(context, experiment, data, dmin, choice, taken);
-    if (status == DB_OK) status = db_stage_data_choose_oversample(context, experiment, data, taken);
+    if (status == DB_OK) status = db_stage_data_choose_rendering(context, experiment, data, taken);
     if (status != DB_OK) db_stage_data_clear(taken);
     return status;
 }

@@ -29,10 +29,11 @@ db_status db_stage_data_take(db_context *context, const db_experiment *experimen
                              db_shoebox_choice choice, db_stage_data *taken);
 void db_stage_data_clear(db_stage_data *taken);
 
-/* Sub-pixels of the blocks, for spots in closed form, where the settings leave them open: what a pixel
- * is off by stays below a tenth of the model error. */
-db_status db_stage_data_choose_oversample(db_context *context, const db_experiment *experiment,
-                                          const db_fit_data *data, db_stage_data *taken);
+/* For spots in closed form: sub-pixels of the blocks, where the settings leave them open, so that what a
+ * pixel is off by stays below a tenth of the model error; and what their pixels may lack while
+ * intensities are free. */
+db_status db_stage_data_choose_rendering(db_context *context, const db_experiment *experiment,
+                                         const db_fit_data *data, db_stage_data *taken);
 
 /* The objective of these data, which must outlive it. Their blur and amplitudes replace those of
  * the options. */

@@ -17,6 +17,7 @@ typedef struct db_fit_blocks {
     int holds_light;       /* 1: the background holds light of other crystals: it is a part of the
                               model, and what is refined of a background comes on top */
     int oversample;        /* sub-pixels that spots in closed form ask for; 0: the model's */
+    double tolerance;      /* photons that a pixel of the model may lack (db_plan_options) */
     db_region *region;     /* offsets and strides address the arrays per pixel */
     float *value;          /* counts */
     float *weight;         /* 1/variance as far as known beforehand; 0: not used */

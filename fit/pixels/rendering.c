@@ -35,12 +35,13 @@ void db_experiment_blur(const db_experiment *sharp, double blur, db_experiment *
 
 db_status db_render_regions(db_context *context, const db_experiment *experiment,
                             const db_fit_settings *settings, const db_region *regions, size_t count,
-                            const int (*reflections)[3], float *image) {
+                            const int (*reflections)[3], double tolerance, float *image) {
     db_plan_options options = DB_PLAN_OPTIONS_INIT;
     db_plan *plan;
     options.precision = settings->precision;
     options.regions = regions;
     options.region_count = count;
+    options.tolerance = tolerance;
     options.reflections = reflections ? *reflections : NULL;
     DB_TRY(db_plan_create(context, experiment, &options, &plan));
     const db_status status = db_plan_forward(plan, image);

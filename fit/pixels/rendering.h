@@ -19,9 +19,9 @@ db_status db_experiment_unit_amplitudes(db_context *context, const db_experiment
 void db_experiment_blur(const db_experiment *sharp, double blur, db_experiment *blurred);
 
 /* Renders some regions; image: where their offsets and strides say. reflections: of each region the
- * only one that it shows; NULL: all. */
+ * only one that it shows; NULL: all. tolerance: photons that a pixel may lack. */
 db_status db_render_regions(db_context *context, const db_experiment *experiment,
                             const db_fit_settings *settings, const db_region *regions, size_t count,
-                            const int (*reflections)[3], float *image);
+                            const int (*reflections)[3], double tolerance, float *image);
 
 #endif

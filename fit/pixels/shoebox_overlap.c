@@ -80,11 +80,14 @@ static db_status choose(db_context *context, const db_experiment *experiment,
     for (size_t b = 0; b < boxes->count; b++)
         memcpy(l->hkl[b], boxes->reflection[b].hkl, sizeof l->hkl[b]);
     const int(*const hkl)[3] = (const int(*)[3])l->hkl;
-    db_status status =
-        db_render_regions(context, &unit, settings, boxes->region, boxes->count, NULL, l->all);
+    double tolerance;
+    db_status status = db_shoeboxes_tolerance(context, &unit, boxes, &tolerance);
     if (status == DB_OK)
-        status =
-            db_render_regions(context, &unit, settings, boxes->region, boxes->count, hkl, l->own);
+        status = db_render_regions(context, &unit, settings, boxes->region, boxes->count, NULL,
+                                   tolerance, l->all);
+    if (status == DB_OK)
+        status = db_render_regions(context, &unit, settings, boxes->region, boxes->count, hkl,
+                                   tolerance, l->own);
     db_experiment_clear(&unit);
     DB_TRY(status);
     const double least = boxes->holds_parts ? highest_of_whole(boxes, l->own, l->room) : 0;

@@ -1,4 +1,5 @@
-/* How large shoeboxes are, and how finely their pixels are divided, where that is left open. */
+/* How large shoeboxes are, how finely their pixels are divided, and what these may lack, where that is
+ * left open. */
 #include "fit/pixels/shoeboxes.h"
 
 #include "base/context_internal.h"
@@ -16,7 +17,8 @@ enum {
     MOST = 20, /* of spots in closed form that are so wide */
     MOST_WIDTH = 2 * MOST + 1,
     SAMPLE = 500, /* reflections looked at, evenly along the list */
-    FEWEST = 10   /* below it, boxes have the usual size */
+    FEWEST = 10,  /* below it, boxes have the usual size */
+    EXCITED = 64  /* reflections whose peaks are asked for */
 };
 
 /* Adds to enough[w] whether the middle (2w + 1)^2 pixels of a box of half width `most` would be a
@@ -112,4 +114,40 @@ db_status db_shoeboxes_oversample(db_context *context, const db_shoeboxes *boxes
     const db_status status = db_spots_oversample(context, &spots, error, oversample, &width);
     db_predicted_spots_clear(&spots);
     return status;
+}
+
+/* Names some of the boxes' reflections that are well excited; returns how many. */
+static size_t name_excited(const db_shoeboxes *boxes, db_spot *spot) {
+    const double least = 0.3; /* recorded */
+    size_t count = 0, named = 0;
+    for (size_t b = 0; b < boxes->count; b++) count += boxes->reflection[b].recorded > least;
+    const size_t step = count / EXCITED + 1;
+    count = 0;
+    for (size_t b = 0; b < boxes->count; b++) {
+        const db_reflection *const r = &boxes->reflection[b];
+        if (!(r->recorded > least) || count++ % step) continue;
+        spot[named] = (db_spot){ .panel = r->panel };
+        memcpy(spot[named++].hkl, r->hkl, sizeof r->hkl);
+    }
+    return named;
+}
+
+db_status db_shoeboxes_tolerance(db_context *context, const db_experiment *experiment,
+                                 const db_shoeboxes *boxes, double *tolerance) {
+    static const double part = 1e-5, two_pi = 6.283185307179586;
+    db_spot spot[EXCITED];
+    double peak[EXCITED];
+    size_t count = 0;
+    *tolerance = 0;
+    if (experiment->spread.spots != DB_SPOTS_CLOSED) return DB_OK;
+    const size_t named = name_excited(boxes, spot);
+    DB_TRY(db_spots_place(context, experiment, 1, spot, named));
+    for (size_t i = 0; i < named; i++) {
+        const double *const c = spot[i].covariance;
+        const double area = two_pi * sqrt(c[0] * c[1] - c[2] * c[2]);
+        if (spot[i].photons > 0 && area > 0) peak[count++] = spot[i].photons / area;
+    }
+    qsort(peak, count, sizeof *peak, ascending);
+    if (count) *tolerance = part * peak[count / 10];
+    return DB_OK;
 }

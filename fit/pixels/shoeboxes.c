@@ -315,7 +315,7 @@ static db_status model_light(db_context *context, const db_experiment *experimen
     for (size_t i = 0; i < prediction->count; i++) light[i] = 0;
     if (status == DB_OK && count > 0)
         status =
-            db_render_regions(context, experiment, data->settings, regions, count, NULL, image);
+            db_render_regions(context, experiment, data->settings, regions, count, NULL, 0, image);
     for (size_t n = 0; n < count && status == DB_OK; n++)
         for (size_t i = 0; i < LIGHT_PIXELS; i++)
             light[number[n]] += (double)image[n * LIGHT_PIXELS + i];

@@ -64,6 +64,11 @@ void db_shoeboxes_move(db_shoeboxes *boxes, size_t from, size_t to);
 db_status db_shoeboxes_oversample(db_context *context, const db_shoeboxes *boxes, double error,
                                   int *oversample);
 
+/* Photons that pixels of the boxes may lack: 1e-5 of the peaks that nine of ten of their well excited spots
+ * have at least. 0 where spots are sampled, or none is well excited. */
+db_status db_shoeboxes_tolerance(db_context *context, const db_experiment *experiment,
+                                 const db_shoeboxes *boxes, double *tolerance);
+
 /* The boxes as blocks of pixels; the arrays stay theirs. */
 db_fit_blocks db_shoeboxes_blocks(const db_shoeboxes *boxes);
 

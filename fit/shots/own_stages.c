@@ -162,8 +162,8 @@ static db_status open_stage(work *w, db_context *context, int stage, db_stage_da
     DB_TRY(db_amplitude_boxes_take(context, &w->refinement.result->experiment, &w->refinement.data,
                                    &all->reflections, &taken->boxes));
     taken->blocks = db_shoeboxes_blocks(&taken->boxes);
-    db_status status = db_stage_data_choose_oversample(context, &w->refinement.result->experiment,
-                                                       &w->refinement.data, taken);
+    db_status status = db_stage_data_choose_rendering(context, &w->refinement.result->experiment,
+                                                      &w->refinement.data, taken);
     if (status == DB_OK)
         status = db_refinement_make_objective(&w->refinement, stage, taken, objective, turned);
     if (status != DB_OK) db_stage_data_clear(taken);

@@ -137,6 +137,7 @@ db_status db_spool_write(db_context *context, db_spool *spool, const db_fit_bloc
                                .has_ridge = blocks->ridge != NULL,
                                .holds_light = blocks->holds_light,
                                .oversample = blocks->oversample,
+                               .tolerance = blocks->tolerance,
                                .width = boxes ? boxes->width : 0 };
     long long at = place->begin = reserve(spool, sizes_of(place, sizes));
     for (int i = 0; i < PIECES; i++) {
@@ -152,6 +153,7 @@ static void lay_out(const db_spool_place *place, void *const array[PIECES], db_s
     spooled->blocks = (db_fit_blocks){ .count = place->blocks,
                                        .holds_light = place->holds_light,
                                        .oversample = place->oversample,
+                                       .tolerance = place->tolerance,
                                        .region = array[REGION],
                                        .ridge = place->has_ridge ? array[RIDGE] : NULL,
                                        .value = array[VALUE],

@@ -17,6 +17,7 @@ typedef struct db_spool_place {
     int has_ridge, width;  /* of shoeboxes (pixels); 0: they are none */
     int holds_light;       /* as in db_fit_blocks */
     int oversample;        /* likewise */
+    double tolerance;      /* likewise */
 } db_spool_place;
 
 /* folder NULL: the working directory. DB_ERROR_FILE names the folder. */

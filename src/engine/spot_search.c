@@ -432,6 +432,8 @@ static void search_tasks(const row_search *s, long from, long to, db_spot_list *
     p.status = DB_OK;
     memset(p.wrong, 0, sizeof p.wrong);
     p.nodes.count = 0;
+    memset(p.nodes.ray, 0, sizeof p.nodes.ray);
+    memset(p.nodes.across, 0, sizeof p.nodes.across);
     for (long t = from; t < to; t++) {
         const size_t source = (size_t)(t / rows);
         if (t == from || source != p.source) {

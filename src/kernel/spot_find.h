@@ -49,7 +49,8 @@ typedef struct db_spot_nodes {
     double at[DB_SPOT_NODES], from[DB_SPOT_NODES], to[DB_SPOT_NODES]; /* as in db_spot_passage */
     double cosine[DB_SPOT_NODES], sine[DB_SPOT_NODES];                /* of at */
     unsigned char moves[DB_SPOT_NODES];
-    /* of those near the sphere: unit vector along s0 + r, and how far from it spots can be */
+    /* of those near the sphere, in the order of their list: unit vector along s0 + r, and how far from it
+     * spots can be */
     double ray[3][DB_SPOT_NODES], across[DB_SPOT_NODES];
 } db_spot_nodes;
 
@@ -107,7 +108,7 @@ typedef struct db_placed_spots {
 typedef struct db_spot_finder {
     /* Numbers of those nodes whose spots can reach the sphere; returns how many. */
     int (*near_sphere)(const db_spot_find *find, db_spot_nodes *nodes, int near[DB_SPOT_NODES]);
-    /* Numbers of those, from a list of them, whose spots can reach a panel. */
+    /* Numbers of those, from the list of them, whose spots can reach a panel. */
     int (*near_panel)(const db_spot_find *find, const db_spot_window *window,
                       const db_spot_nodes *nodes, const int *from, int count, int *near);
     /* Spots of nodes, all of which move or none does: for each node those of all classes of blocks.

@@ -56,12 +56,17 @@ static int near_sphere(const db_spot_find *find, db_spot_nodes *n, int near[DB_S
         const lane excess = l_mul(half, l_sub(square, one));
         const lane_mask counts =
             l_and(l_le(excess, l_mul(length, reach.outwards)), l_le(l_neg(excess), reach.inwards));
-        l_store(n->ray[0] + i, l_mul(c.x.v, inverse));
-        l_store(n->ray[1] + i, l_mul(c.y.v, inverse));
-        l_store(n->ray[2] + i, l_mul(c.z.v, inverse));
-        l_store(n->across + i, l_mul(across, inverse));
-        for (unsigned left = l_bitmask(counts) & in_use(n->count - i); left; left &= left - 1)
-            near[count++] = i + __builtin_ctz(left);
+        double of_ray[3][LANES], of_across[LANES];
+        l_store(of_ray[0], l_mul(c.x.v, inverse));
+        l_store(of_ray[1], l_mul(c.y.v, inverse));
+        l_store(of_ray[2], l_mul(c.z.v, inverse));
+        l_store(of_across, l_mul(across, inverse));
+        for (unsigned left = l_bitmask(counts) & in_use(n->count - i); left; left &= left - 1) {
+            const int j = __builtin_ctz(left);
+            for (int k = 0; k < 3; k++) n->ray[k][count] = of_ray[k][j];
+            n->across[count] = of_across[j];
+            near[count++] = i + j;
+        }
     }
     return count;
 }
@@ -99,11 +104,11 @@ static int near_panel(const db_spot_find *find, const db_spot_window *window,
                depth = l_set(1e-6 * fabs(find->experiment->detector.sensor_thickness));
     int kept = 0;
     for (int i = 0; i < count; i += LANES) {
-        const vec3 u = v3_passive(gathered(n->ray[0], from + i, count - i),
-                                  gathered(n->ray[1], from + i, count - i),
-                                  gathered(n->ray[2], from + i, count - i));
-        const lane width = gathered(n->across, from + i, count - i),
-                   obliquity = dot(&u, panel->normal), inverse = l_div(l_set(1), obliquity);
+        /* beyond the last one they are those of others */
+        const vec3 u =
+            v3_passive(l_load(n->ray[0] + i), l_load(n->ray[1] + i), l_load(n->ray[2] + i));
+        const lane width = l_load(n->across + i), obliquity = dot(&u, panel->normal),
+                   inverse = l_div(l_set(1), obliquity);
         const lane distance = l_mul(l_set(panel->z), inverse);
         /* 1.13 times what the angle is on the panel, at most, and what the sensor's depth adds */
         const lane margin = l_mul(inverse, l_fma(l_set(1.2), l_mul(width, distance), depth));

@@ -10,7 +10,7 @@
 struct db_spot_entry;
 
 /* Spots worked on in one call, at most. */
-enum { DB_SPOT_SLOPES_BLOCK = 64 };
+enum { DB_SPOT_SLOPES_BLOCK = 192 };
 
 /* What is wanted; all borrowed. */
 typedef struct db_spot_slopes_work {
