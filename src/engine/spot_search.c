@@ -86,12 +86,12 @@ typedef struct {
     const db_spot_filter *filter;
     double start[9], middle[9]; /* rows a*, b*, c* in the laboratory, there in the range */
     double sweep;               /* half of the range (radian) */
-    const db_spot_list *list;   /* shell and window of it */
+    const db_spot_list *list;   /* groups, layers and windows of it */
     int most[2];                /* largest |h| and |k| */
     int names;                  /* 1: names alone are wanted */
 } row_search;
 
-/* A part of the work: rows of the lattice, one after the other. */
+/* A part of the work: layers of the lattice, one after the other. */
 typedef struct {
     const row_search *search;
     db_spot_list *list;
@@ -251,15 +251,6 @@ static void add_node(search_piece *p, const int hkl[3]) {
     wait_node(p, hkl, r, amplitude, 0);
 }
 
-/* Whole numbers l between two real ones, for which the node is not too long. */
-static void add_run(search_piece *p, int h, int k, double from, double to) {
-    if (!(to >= from)) return;
-    for (double l = ceil(from); l <= to && p->status == DB_OK; l++) {
-        const int hkl[3] = { h, k, (int)l };
-        add_node(p, hkl);
-    }
-}
-
 /* Where a row meets a sphere: roots of |v + l w|^2 = square; 0 if there are none. */
 static int meets(const double v[3], const double w[3], double square, double root[2]) {
     const double a = db_dot(w, w), b = db_dot(v, w), c = db_dot(v, v) - square;
@@ -278,34 +269,50 @@ static int is_empty(const db_plan *plan, int h, const int *k) {
            (k && (*k < f->min[1] || *k >= f->min[1] + f->extent[1]));
 }
 
-/* All l of a row: those for which |r| is small enough, and |s0 + r| near the sphere's radius. */
-static void search_row(search_piece *p, int h, int k) {
-    const row_search *s = p->search;
-    const size_t source = p->source;
+/* Adds the whole numbers l between two real ones to a layer, for which nodes are not too long. */
+static void add_run(db_spot_layer *layer, int k, double from, double to) {
+    const double first = ceil(from), last = floor(to);
+    if (!(last >= first)) return;
+    db_spot_run *const run = db_grown(layer->run, &layer->room, layer->count + 1, sizeof *run);
+    layer->failed = !run;
+    if (!run) return;
+    layer->run = run;
+    run[layer->count++] = (db_spot_run){ k, (int)first, (int)last };
+}
+
+/* All l of a row: those for which |r| is small enough, and |s0 + r| near the radius of some sphere. All
+ * spheres of a group touch each other at the origin: these nodes are within the largest, not deep in the
+ * smallest. */
+static void search_row(const row_search *s, const db_spot_group *g, int h, int k,
+                       db_spot_layer *layer) {
     const db_spot_bounds *b = s->bounds;
     const double *star = s->middle;
-    const double kappa = s->plan->source_double[source].kappa;
     if (is_empty(s->plan, h, &k)) return;
-    double r[3], from_middle[3], ends[2], outer[2], inner[2];
+    double r[3], of_largest[3], of_smallest[3], ends[2], outer[2], inner[2];
     for (int c = 0; c < 3; c++) {
         r[c] = h * star[c] + k * star[3 + c];
-        from_middle[c] = r[c] + s->plan->source_double[source].s0[c];
+        of_largest[c] = r[c] + g->largest[c];
+        of_smallest[c] = r[c] + g->smallest[c];
     }
     if (!meets(r, star + 6, b->longest * b->longest, ends)) return;
-    /* the shell is as thick as the widest spot, and as the range turns a node */
-    const double turned = s->sweep * b->longest, rounding = 1e-9 * kappa;
-    const db_spot_reach reach = s->list->shell[source];
-    const double out = kappa * (1 + reach.outwards) + turned + rounding,
-                 in = kappa * sqrt(fmax(0, 1 - 2 * reach.inwards)) - turned - rounding;
-    if (!meets(from_middle, star + 6, out * out, outer)) return;
+    if (!meets(of_largest, star + 6, g->out * g->out, outer)) return;
     outer[0] = fmax(outer[0], ends[0]);
     outer[1] = fmin(outer[1], ends[1]);
-    if (in > 0 && meets(from_middle, star + 6, in * in, inner)) {
-        add_run(p, h, k, outer[0], fmin(inner[0], outer[1]));
-        add_run(p, h, k, fmax(fmax(inner[1], floor(inner[0]) + 1), outer[0]), outer[1]);
+    if (g->in > 0 && meets(of_smallest, star + 6, g->in * g->in, inner)) {
+        add_run(layer, k, outer[0], fmin(inner[0], outer[1]));
+        add_run(layer, k, fmax(fmax(inner[1], floor(inner[0]) + 1), outer[0]), outer[1]);
     } else {
-        add_run(p, h, k, outer[0], outer[1]);
+        add_run(layer, k, outer[0], outer[1]);
     }
+}
+
+/* Nodes of equal h for a group of sources. */
+static void search_layer(const row_search *s, size_t group, int h, db_spot_layer *layer) {
+    layer->count = 0;
+    layer->failed = 0;
+    if (is_empty(s->plan, h, NULL)) return;
+    for (int k = -s->most[1]; k <= s->most[1] && !layer->failed; k++)
+        search_row(s, &s->list->group[group], h, k, layer);
 }
 
 /* Reciprocal vectors in the laboratory when the spindle has turned by an angle. */
@@ -364,8 +371,11 @@ static db_status make_parts(db_context *context, size_t parts, db_spot_list *lis
 
 void db_spot_list_clear(db_spot_list *list) {
     for (size_t i = 0; i < list->parts; i++) db_spot_list_clear(&list->part[i]);
+    for (size_t i = 0; i < list->layers; i++) free(list->layer[i].run);
+    free(list->layer);
     free(list->part);
-    free(list->shell);
+    free(list->group);
+    free(list->group_of);
     free(list->window);
     free(list->entry);
     free(list->spot);
@@ -422,7 +432,17 @@ db_spot_find db_spot_find_of(const db_plan *plan, const db_spot_bounds *bounds, 
                            .number = (uint32_t)source };
 }
 
-/* Tasks are rows of equal h, of one source after the other. */
+static void add_layer(search_piece *p, int h, const db_spot_layer *layer) {
+    for (size_t i = 0; i < layer->count; i++) {
+        const db_spot_run *const run = &layer->run[i];
+        for (int l = run->from; l <= run->to && p->status == DB_OK; l++) {
+            const int hkl[3] = { h, run->k, l };
+            add_node(p, hkl);
+        }
+    }
+}
+
+/* Tasks are layers of equal h, of one source after the other. */
 static void search_tasks(const row_search *s, long from, long to, db_spot_list *list,
                          db_spot_list *result) {
     const long rows = 2 * s->most[0] + 1;
@@ -441,25 +461,88 @@ static void search_tasks(const row_search *s, long from, long to, db_spot_list *
             p.source = source;
             p.find = db_spot_find_of(s->plan, s->bounds, source);
         }
-        for (int k = -s->most[1]; k <= s->most[1] && p.status == DB_OK; k++)
-            search_row(&p, (int)(t % rows) - s->most[0], k);
+        add_layer(&p, (int)(t % rows) - s->most[0],
+                  &s->list->layer[(long)s->list->group_of[source] * rows + t % rows]);
     }
     if (p.status == DB_OK) finish_nodes(&p);
     result->status = p.status;
     memcpy(result->wrong, p.wrong, sizeof p.wrong);
 }
 
-/* What the search keeps of sources and panels. */
-static db_status prepare(const row_search *s, db_spot_list *list) {
+/* Sources of equal direction, one after the other, are a group: widens it to hold source j, too. The shell is
+ * as thick as the widest spot, and as the range turns a node. */
+static void add_to_group(const row_search *s, size_t j, const db_spot_reach *reach,
+                         db_spot_group *g) {
+    const db_kernel_source_double *source = &s->plan->source_double[j];
+    const double kappa = source->kappa, turned = s->sweep * s->bounds->longest,
+                 rounding = 1e-9 * kappa;
+    const double out = kappa * reach->outwards + turned + rounding,
+                 in = kappa * (1 - sqrt(fmax(0, 1 - 2 * reach->inwards))) + turned + rounding;
+    if (kappa > g->largest_kappa) {
+        g->largest_kappa = kappa;
+        memcpy(g->largest, source->s0, sizeof g->largest);
+    }
+    if (g->smallest_kappa == 0 || kappa < g->smallest_kappa) {
+        g->smallest_kappa = kappa;
+        memcpy(g->smallest, source->s0, sizeof g->smallest);
+    }
+    g->outwards = fmax(g->outwards, out);
+    g->inwards = fmax(g->inwards, in);
+    g->out = g->largest_kappa + g->outwards;
+    g->in = g->smallest_kappa - g->inwards;
+}
+
+static int same_direction(const db_kernel_source_double *a, const db_kernel_source_double *b) {
+    double square = 0;
+    for (int c = 0; c < 3; c++) {
+        const double off = a->s0[c] / a->kappa - b->s0[c] / b->kappa;
+        square += off * off;
+    }
+    return square < 1e-26;
+}
+
+/* What the search keeps of sources and panels; returns the number of groups. */
+static db_status prepare(const row_search *s, db_spot_list *list, size_t *groups) {
     const db_plan *plan = s->plan;
     const size_t sources = plan->experiment.beam.source_count,
                  panels = plan->experiment.detector.panel_count;
-    DB_GROW(plan->context, list->shell, list->shells, sources, "a search of spots");
+    DB_GROW(plan->context, list->group, list->groups, sources, "a search of spots");
+    DB_GROW(plan->context, list->group_of, list->sources, sources, "a search of spots");
     DB_GROW(plan->context, list->window, list->windows, panels, "a search of spots");
-    for (size_t j = 0; j < sources; j++)
-        list->shell[j] = db_spot_largest_reach(s->bounds, 1 / plan->source_double[j].kappa);
+    *groups = 0;
+    for (size_t j = 0; j < sources; j++) {
+        const db_spot_reach reach =
+            db_spot_largest_reach(s->bounds, 1 / plan->source_double[j].kappa);
+        if (j == 0 || !same_direction(&plan->source_double[j - 1], &plan->source_double[j]))
+            list->group[(*groups)++] = (db_spot_group){ 0 };
+        list->group_of[j] = *groups - 1;
+        add_to_group(s, j, &reach, &list->group[*groups - 1]);
+    }
     for (size_t p = 0; p < panels; p++) list->window[p] = db_spot_window_of(plan, p, s->filter);
     return DB_OK;
+}
+
+/* Nodes of each layer, group after group. */
+static db_status search_layers(const row_search *s, size_t groups, db_spot_list *list) {
+    const size_t rows = 2 * (size_t)s->most[0] + 1, count = groups * rows;
+    int failed = 0;
+    if (count > list->layers) {
+        db_spot_layer *const layer = realloc(list->layer, count * sizeof *layer);
+        if (!layer) return db_fail_memory(s->plan->context, "a search of spots");
+        memset(layer + list->layers, 0, (count - list->layers) * sizeof *layer);
+        list->layer = layer;
+        list->layers = count;
+    }
+#if defined(_OPENMP)
+    const int threads = db_threads_for(s->plan->context, (long)(count / 16 + 1));
+#pragma omp parallel for schedule(dynamic, 4) num_threads(threads) if (threads > 1)                \
+    reduction(+ : failed)
+#endif
+    for (long i = 0; i < (long)count; i++) {
+        search_layer(s, (size_t)i / rows, (int)((size_t)i % rows) - s->most[0], &list->layer[i]);
+        failed += list->layer[i].failed;
+    }
+    return failed ? db_fail_memory(s->plan->context, "a search of spots") : DB_OK;
 }
 
 static db_status search_all(const db_plan *plan, const db_spot_bounds *bounds,
@@ -479,7 +562,9 @@ static db_status search_all(const db_plan *plan, const db_spot_bounds *bounds,
     }
     star_at(&plan->plain, 0, s.start);
     star_at(&plan->plain, 0.5 * range, s.middle);
-    DB_TRY(prepare(&s, list));
+    size_t groups;
+    DB_TRY(prepare(&s, list, &groups));
+    DB_TRY(search_layers(&s, groups, list));
     const long tasks = (2L * s.most[0] + 1) * (long)plan->experiment.beam.source_count;
     const long pieces = tasks < MOST_PIECES ? tasks : MOST_PIECES;
     DB_TRY(make_parts(plan->context, (size_t)pieces, list));

@@ -21,6 +21,25 @@ typedef spot_reach db_spot_reach;
 #undef DIRS
 #undef REAL
 
+/* Sources of equal direction, for which nodes are looked for together (1/angstrom). */
+typedef struct {
+    double largest_kappa, largest[3], smallest_kappa, smallest[3]; /* with their s0 */
+    double outwards, inwards; /* from a source's sphere: where spots of all nodes can be */
+    double out, in;           /* radii about the spheres' middles */
+} db_spot_group;
+
+/* Nodes h k l of a row that may have a spot of some source: l from..to. */
+typedef struct {
+    int k, from, to;
+} db_spot_run;
+
+/* Nodes of equal h. */
+typedef struct {
+    db_spot_run *run;
+    size_t count, room;
+    int failed; /* 1: memory ran out */
+} db_spot_layer;
+
 /* Spots that a search found, in the order of sources, rows of nodes, panels, nodes, passages and
  * classes of blocks (runs of nodes are done panel by panel). */
 typedef struct db_spot_list {
@@ -32,9 +51,11 @@ typedef struct db_spot_list {
     size_t parts, first; /* first: where a part's spots go in the whole list */
     db_status status;    /* of a part, with the reflection whose covariance is none */
     int wrong[3];
-    db_spot_reach *shell; /* of each source: where spots of all nodes can be */
+    db_spot_group *group;
+    size_t *group_of; /* of each source */
+    db_spot_layer *layer;
     db_spot_window *window;
-    size_t shells, windows;
+    size_t groups, sources, layers, windows; /* room */
 } db_spot_list;
 
 void db_spot_list_clear(db_spot_list *list);
