@@ -5,11 +5,8 @@ set -eu
 for part in HDF5 Random123 gemmi fit; do
     case $("$DUALBRAGG" --version) in *"$part"*) ;; *) echo "SKIPPED: this build has no $part"; exit 77 ;; esac
 done
-python=
-for candidate in "${DIALS_PYTHON:-}" /usr/bin/python3 python3; do
-    [ -n "$candidate" ] && "$candidate" -c "import h5py, hdf5plugin, numpy" > /dev/null 2>&1 && python=$candidate && break
-done
-[ -n "$python" ] || { echo "SKIPPED: no Python with h5py, hdf5plugin and numpy"; exit 77; }
+. "$SOURCE_DIR/tests/support/python_with"
+python=$(python_with "h5py, hdf5plugin, numpy") || { echo "SKIPPED: no Python with h5py, hdf5plugin and numpy"; exit 77; }
 bench=$SOURCE_DIR/bench/amplitudes
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

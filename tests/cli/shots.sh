@@ -60,10 +60,8 @@ sim $base -spots closed -mosaic_rms 0.2 --shots dim.txt -hdf5file dim.h5
 sim $base -spots closed -mosaic_rms 0.2 -misset 10 20 30 -fluence 1e20 --tolerance 0 -floatfile dim.bin
 "$DUALBRAGG" compare dim.h5 dim.bin -brightest 2e-6 -quiet || complain "a dim shot of a bright command lacks spots"
 
-python=
-for candidate in "${DIALS_PYTHON:-}" /usr/bin/python3 python3; do
-    [ -n "$candidate" ] && "$candidate" -c "import h5py, hdf5plugin" > /dev/null 2>&1 && python=$candidate && break
-done
+. "$SOURCE_DIR/tests/support/python_with"
+python=$(python_with "h5py, hdf5plugin") || true
 # shellcheck disable=SC2086
 sim $closed --random 3 -hdf5file s.h5 -sase 0.002 0.0004
 # a spectrum of each direction of the beam, in the middle of which spots stay

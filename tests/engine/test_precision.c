@@ -1,7 +1,7 @@
 /* The precision advised: where it is mixed, the mixed image is within 1e-6 of the maximum of the
  * double one, and its derivatives within 1e-5 of theirs, on random jobs of all kinds. */
 #include "support/unit_test.h"
-#include "support/draws.h"
+#include "drawn_amplitudes.h"
 
 #include <dualbragg/dualbragg.h>
 
@@ -32,19 +32,6 @@ static void random_crystal(db_crystal *c) {
     c->mosaic_domains = whole(1, 8);
 }
 
-static void random_list(db_structure_factors *f) {
-    const size_t side = 21, count = side * side * side;
-    f->amplitude = malloc(count * sizeof *f->amplitude);
-    assert_non_null(f->amplitude);
-    for (int k = 0; k < 3; k++) {
-        f->min[k] = -(int)side / 2;
-        f->extent[k] = (int)side;
-    }
-    f->listed = count;
-    for (size_t i = 0; i < count; i++) f->amplitude[i] = scaled(1, 1000) * (once_in(3) ? -1 : 1);
-    f->interpolate = once_in(2);
-}
-
 static void random_detector(db_detector *d) {
     db_panel *const panel = &d->panels[0];
     const double pixel = scaled(0.01, 0.5);
@@ -66,7 +53,7 @@ static db_experiment random_job(db_context *context) {
     assert_int_equal(db_experiment_init(context, &e), DB_OK);
     random_crystal(&e.crystal);
     e.structure_factors.default_F = scaled(0.01, 1e4);
-    if (once_in(4)) random_list(&e.structure_factors);
+    if (once_in(4)) drawn_amplitudes(&e.structure_factors);
     random_detector(&e.detector);
     e.beam.wavelength = scaled(0.5, 8);
     e.oversample = once_in(3) ? whole(1, 3) : 1;

@@ -2,7 +2,7 @@
  * normal equations of plans with a tolerance against those by the oracle, which leaves nothing out;
  * same bits for any region and number of threads; misuse. */
 #include "support/unit_test.h"
-#include "support/draws.h"
+#include "drawn_amplitudes.h"
 #include "engine/plan_internal.h"
 #include "engine/slope_bound.h"
 
@@ -21,19 +21,6 @@ static const db_parameter some[] = { DB_CELL_A,          DB_CELL_BETA, DB_MISSET
 enum { SOME = sizeof some / sizeof some[0], JOBS = 240 };
 
 static db_context *context;
-
-static void random_list(db_structure_factors *f) {
-    const size_t side = 21, count = side * side * side;
-    f->amplitude = malloc(count * sizeof *f->amplitude);
-    assert_non_null(f->amplitude);
-    for (int k = 0; k < 3; k++) {
-        f->min[k] = -(int)side / 2;
-        f->extent[k] = (int)side;
-    }
-    f->listed = count;
-    for (size_t i = 0; i < count; i++) f->amplitude[i] = scaled(1, 1000) * (once_in(3) ? -1 : 1);
-    f->interpolate = once_in(2);
-}
 
 static db_experiment random_job(int job) {
     db_experiment e;
@@ -54,7 +41,7 @@ static db_experiment random_job(int job) {
     e.goniometer.phi_step = scaled(0.001, 1);
     e.goniometer.phi_steps = once_in(3) ? whole(2, 3) : 1;
     e.structure_factors.default_F = scaled(1, 1000);
-    if (once_in(3)) random_list(&e.structure_factors);
+    if (once_in(3)) drawn_amplitudes(&e.structure_factors);
     db_detector *const d = &e.detector;
     const double pixel = scaled(0.01, 0.3);
     d->panels[0].fast_pixels = whole(16, 32);

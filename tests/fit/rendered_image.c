@@ -150,7 +150,7 @@ db_status rendered_image(db_context *context, const db_experiment *e, unsigned l
 }
 
 /* A turn by a random unit quaternion. */
-static void turn_at_random(gsl_rng *chance, db_crystal *crystal) {
+void turn_at_random(gsl_rng *chance, db_crystal *crystal) {
     double q[4], square = 0;
     for (int i = 0; i < 4; i++) {
         q[i] = gsl_ran_gaussian(chance, 1);

@@ -3,6 +3,7 @@
 #define TESTS_FIT_RENDERED_IMAGE_H
 
 #include <dualbragg/fit.h>
+#include <gsl/gsl_rng.h>
 
 /* A thaumatin-like crystal (GAUSS spots, mosaic spread 0.1 degree) on a detector of pixels x
  * pixels. Amplitudes are made up (Wilson statistics), so that the strongest spots have about `peak`
@@ -26,6 +27,9 @@ db_status rendered_lattices(db_context *context, const db_experiment *e, const d
 /* Adds the light of a crystal, in place of the experiment's own, to an image (photons). */
 db_status rendered_light(db_context *context, const db_experiment *e, const db_crystal *crystal,
                          float *image);
+
+/* Turns a crystal; any orientation is as likely as any other. */
+void turn_at_random(gsl_rng *chance, db_crystal *crystal);
 
 /* Copies of a crystal, any orientation as likely as any other. */
 void random_crystals(const db_crystal *like, unsigned long seed, size_t count,

@@ -30,24 +30,6 @@ static int drop(void **state) {
     return 0;
 }
 
-/* Any orientation is as likely as any other: a turn by a random unit quaternion. */
-static void turn_at_random(db_crystal *crystal) {
-    double q[4], square = 0;
-    for (int i = 0; i < 4; i++) {
-        q[i] = gsl_ran_gaussian(chance, 1);
-        square += q[i] * q[i];
-    }
-    const double size = sqrt(square), axis_size = sqrt(square - q[0] * q[0]);
-    const double axis[3] = { q[1] / axis_size, q[2] / axis_size, q[3] / axis_size };
-    const double angle = 2 * acos(q[0] / size);
-    db_misset_fold(crystal);
-    for (int k = 0; k < 3; k++) {
-        double column[3] = { k == 0, k == 1, k == 2 };
-        db_turn(axis, angle, column);
-        for (int i = 0; i < 3; i++) crystal->orientation[3 * i + k] = column[i];
-    }
-}
-
 /* An image of the crystal; what is found starting from no orientation. */
 static db_status find(const db_experiment *e, unsigned long seed, db_experiment *start,
                       db_fit_orientation *found) {
@@ -74,7 +56,7 @@ static void random_orientations_come_back(void **state) {
     for (int i = 0; i < IMAGES; i++) {
         db_fit_orientation found;
         db_experiment start;
-        turn_at_random(&e.crystal);
+        turn_at_random(chance, &e.crystal);
         const db_status status = find(&e, (unsigned long)i + 1, &start, &found);
         const double off = tetragonal_misorientation(&e.crystal, &start.crystal);
         if (status == DB_OK && off < 0.3) {
@@ -102,7 +84,7 @@ static void faint_crystals_are_found_or_refused(void **state) {
     for (int i = 0; i < IMAGES; i++) {
         db_fit_orientation found;
         db_experiment start;
-        turn_at_random(&e.crystal);
+        turn_at_random(chance, &e.crystal);
         const db_status status = find(&e, (unsigned long)i + 1, &start, &found);
         const double off = tetragonal_misorientation(&e.crystal, &start.crystal);
         print_message("%zu of %zu spots, %s %.3f degree off\n", found.indexed, found.spots,
@@ -127,7 +109,7 @@ static void a_triclinic_crystal_comes_back_on_its_goniometer(void **state) {
     for (int i = 0; i < 5; i++) {
         db_fit_orientation found;
         db_experiment start, truth = e;
-        turn_at_random(&e.crystal);
+        turn_at_random(chance, &e.crystal);
         truth.crystal = e.crystal;
         e.crystal.cell[0] = 1.003 * cell[0];
         const db_status status = find(&truth, (unsigned long)i + 1, &start, &found);

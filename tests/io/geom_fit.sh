@@ -3,11 +3,8 @@
 set -u
 case $("$DUALBRAGG" --version) in *HDF5*) ;; *) echo "SKIPPED: this build reads no HDF5"; exit 77 ;; esac
 case $("$DUALBRAGG" --version) in *fit*) ;; *) echo "SKIPPED: this build has no fit"; exit 77 ;; esac
-python=
-for candidate in "${DIALS_PYTHON:-}" /usr/bin/python3 python3; do
-    [ -n "$candidate" ] && "$candidate" -c "import h5py" > /dev/null 2>&1 && python=$candidate && break
-done
-[ -n "$python" ] || { echo "SKIPPED: no Python with h5py"; exit 77; }
+. "$SOURCE_DIR/tests/support/python_with"
+python=$(python_with "h5py") || { echo "SKIPPED: no Python with h5py"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1

@@ -3,11 +3,8 @@
 # same input makes the same bytes on any number of threads; experiments come back; what fails leaves no file behind.
 set -u
 case $("$DUALBRAGG" --version) in *HDF5*) ;; *) echo "SKIPPED: this build writes no HDF5"; exit 77 ;; esac
-python=
-for candidate in "${DIALS_PYTHON:-}" /usr/bin/python3 python3; do
-    [ -n "$candidate" ] && "$candidate" -c "import h5py, hdf5plugin" > /dev/null 2>&1 && python=$candidate && break
-done
-[ -n "$python" ] || { echo "SKIPPED: no Python with h5py and hdf5plugin"; exit 77; }
+. "$SOURCE_DIR/tests/support/python_with"
+python=$(python_with "h5py, hdf5plugin") || { echo "SKIPPED: no Python with h5py and hdf5plugin"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
