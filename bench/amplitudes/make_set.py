@@ -1,7 +1,9 @@
 """Renders stills of a lysozyme-like crystal with gadolinium whose structure factors are known, as from a free-electron laser.
 
 usage: make_set.py DUALBRAGG FOLDER [--shots 2000] [--pixels 1024] [--bad 0.3] [--way closed|sampled|plain]
-                   [--seed 1] [--threads 1] [--d-min 2]
+                   [--seed 1] [--threads 1] [--d-min 2] [--each 500]
+
+Files of shots that are there already are kept: a set grows when the command is given again with more shots.
 
 Each shot has an orientation, spectrum (1 % wide, with spikes of a fifth of it), brightness, cell, block size, mosaic spread,
 strain and bend of its own. The detector has 16 panels that are displaced by about a pixel and turned by 0.05 degree. Counts have
@@ -10,7 +12,7 @@ photon noise and the scattering of water.
 --way sampled: spots are sums over twelve domains, each turned by itself, and twenty wavelengths. --way plain: crystals that differ
 in orientation and brightness alone, one wavelength with a narrow band, panels in their places.
 
-FOLDER/counts.h5      the shots (NXmx), with labels
+FOLDER/counts.h5      the shots (NXmx), with labels; counts_2.h5 and so on: those beyond the first 500
 FOLDER/wrong_*.h5     with --bad: other lattice, other crystal, other hand, blank, saturated, in equal parts
 FOLDER/shots.txt      all of them, mixed, for dualbragg fit, with the spectrum of each; mean.txt: with its mean wavelength alone;
                       near.txt: with the spectrum and orientations that are off by 0.05 degree about each axis
@@ -144,11 +146,13 @@ def known_to_experimenters(path, random, way):
 
 
 def render(arguments, path, lines, truth, seed, *more):
+    if os.path.exists(path):
+        return
     with open("list.tmp", "w") as out:
         out.write("\n".join(lines) + "\n")
     command = [arguments.program, "sim", "-expt", "true.expt", "-hkl", truth, "-nointerpolate", "--shots", "list.tmp", "-misset", "random",
                "-cell", *"{0} {0} {1} 90 90 90".format(*CELL).split(), "-gauss_xtal", "-water", WATER / (4 if arguments.way == "plain" else 1), "-polar", 1, "-fluence", FLUENCE,
-               "-noisefile", path, "-bits", 16, "-adc", 0, "-seed", seed, "--threads", arguments.threads, "--quiet", "-noreflections", *more]
+               "-noisefile", "part.h5", "-bits", 16, "-adc", 0, "-seed", seed, "--threads", arguments.threads, "--quiet", "-noreflections", *more]
     if arguments.way == "plain":
         command += ["-N", 12, "-spots", "closed", "-mosaic_rms", 0.12, "-bandwidth_rms", 0.002]
     elif arguments.way == "sampled":
@@ -156,7 +160,18 @@ def render(arguments, path, lines, truth, seed, *more):
     else:
         command += ["-N", 30, "-spots", "closed", "-sase", 0.01, 0.002, "-divergence_rms", 0.5, 0.3, "-footprint_rms", 0.003]
     subprocess.run([str(part) for part in command], check=True)
+    os.rename("part.h5", path)
     os.remove("list.tmp")
+
+
+def render_right(a, lines):
+    """The files of them."""
+    lines, paths = list(lines), []
+    for first in range(0, len(lines), a.each):
+        paths.append("counts%s.h5" % ("_%d" % (first // a.each + 1) if first else ""))
+        last = min(first + a.each, len(lines))
+        render(a, paths[-1], lines[:last], "sphere.hkl", a.seed, "--range", first + 1, last)
+    return paths
 
 
 def render_wrong(a, kind, count, number, f, random):
@@ -180,6 +195,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--d-min", type=float, default=2)
+    parser.add_argument("--each", type=int, default=500, help="shots of a file")
     a = parser.parse_args()
     a.program = os.path.abspath(a.program)
     os.makedirs(os.path.join(a.folder, "spectra"), exist_ok=True)
@@ -190,8 +206,8 @@ def main():
     write("sphere.hkl", number, f, a.d_min)
     write_geometry("true.expt", a.pixels, a.d_min, a.way != "plain")
     write_geometry("nominal.expt", a.pixels, a.d_min, False)
-    paths, wrong = ["counts.h5"], round(a.shots * a.bad / len(WRONG))
-    render(a, paths[0], crystals(random, a.shots - wrong * len(WRONG), a.way), "sphere.hkl", a.seed)
+    wrong = round(a.shots * a.bad / len(WRONG))
+    paths = render_right(a, crystals(random, a.shots - wrong * len(WRONG), a.way))
     paths += [render_wrong(a, kind, wrong, number, f, random) for kind in WRONG if wrong]
     shots = [shot for path in paths for shot in known_to_experimenters(path, random, a.way)]
     if wrong:

@@ -8,6 +8,7 @@ diffraction is predicted at the place where it does, and its pixels within the r
 around them. Shots get a scale each, in thirty rounds, and means are plain means.
 """
 import argparse
+import glob
 import json
 import os
 
@@ -73,19 +74,39 @@ def mean_wavelength(beam, shot):
     return np.average(wavelength[shot if len(wavelength) > 1 else 0], weights=beam["incident_wavelength_1Dspectrum_weights"][shot])
 
 
-def observations(folder, shots, radius, band, d_min=2):
-    """Shot, number of `unique` and intensity of each."""
-    detector, nodes = Detector(os.path.join(folder, "true.expt")), sphere(d_min * 0.98)
-    nodes = nodes[~absent(nodes)]
-    with h5py.File(os.path.join(folder, "counts.h5")) as file:
-        for i in range(min(shots, len(file["entry/data/data"]))):
+def files_of(folder):
+    """Of the shots of a set, in their order."""
+    return sorted(glob.glob(os.path.join(folder, "counts*.h5")), key=lambda path: (len(path), path))
+
+
+def observed(path, detector, nodes, radius, band):
+    """Of the shots of a file, numbered from 0."""
+    with h5py.File(path) as file:
+        for i, image in enumerate(file["entry/data/data"]):
             wavelength = mean_wavelength(file["entry/instrument/beam"], i)
             hkl, rays = predicted(nodes, file["entry/shots/ub_matrix"][i], wavelength, band)
             panel, place = detector.places(rays)
             hkl, panel, place = hkl[panel >= 0], panel[panel >= 0], place[panel >= 0]
-            value, whole = box_sums(file["entry/data/data"][i], detector, panel, place, radius)
+            value, whole = box_sums(image, detector, panel, place, radius)
             hkl, value = hkl[whole][np.isfinite(value)], value[np.isfinite(value)]
             yield np.column_stack([np.full(len(hkl), i), unique(hkl)[0], value])
+
+
+def observations(folder, shots, radius, band, d_min=2):
+    """Shot, number of `unique` and intensity of each. What is found of a file is kept beside it."""
+    detector, nodes = Detector(os.path.join(folder, "true.expt")), sphere(d_min * 0.98)
+    nodes, begin = nodes[~absent(nodes)], 0
+    for path in files_of(folder):
+        kept = "%s_boxes_%g_%g.npy" % (path[:-3], radius, band)
+        if not os.path.exists(kept):
+            np.save("part.npy", np.concatenate(list(observed(path, detector, nodes, radius, band))))
+            os.rename("part.npy", kept)
+        own, (count, *_) = np.load(kept), h5py.File(path)["entry/data/data"].shape
+        own[:, 0] += begin
+        yield own[own[:, 0] < shots]
+        begin += count
+        if begin >= shots:
+            break
 
 
 def means(number, value, count):
