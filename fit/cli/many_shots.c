@@ -18,7 +18,10 @@
 #include "fit/shots/shot_list.h"
 #include "fit/shots/team.h"
 
+#include <dualbragg/amplitude_files.h>
+
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -73,6 +76,7 @@ typedef struct many {
     db_run_lock lock;
     db_array_task task;
     db_array_tasks merged;            /* to go on from */
+    db_structure_factors reference;   /* of joint intensities */
     char prefix[DB_TASK_PREFIX_SIZE]; /* of the files of this run */
 } many;
 
@@ -217,6 +221,7 @@ static db_status refine(many *m) {
         return complain(m, DB_ERROR_MEMORY);
     const int closed = m->config->setup.spread.spots == DB_SPOTS_CLOSED;
     if (settings.stage_count == 0) db_stages_default(m->context, closed, &settings);
+    if (m->reference.amplitude) settings.joint.reference = &m->reference;
     if (!(settings.gain > 0)) settings.gain = 1; /* for images that do not say */
     path_of(m, outputs[OUT_CHECKPOINT].ending, checkpoint);
     path_of(m, "", scratch);
@@ -312,6 +317,18 @@ static db_status agree_aloud(const many *m, db_status status) {
     return agree(m, status);
 }
 
+/* Amplitudes that joint intensities are compared with, or held to. */
+static db_status read_reference(many *m) {
+    const db_fit_config *const c = m->config;
+    const db_structure_factor_options options = { .columns = *c->reference_columns
+                                                                 ? c->reference_columns
+                                                                 : NULL };
+    if (!*c->reference_file) return DB_OK;
+    m->reference.default_F = (double)NAN;
+    return db_read_structure_factors(m->context, c->reference_file, &options, &m->reference, NULL,
+                                     0);
+}
+
 /* Checks everything that can be checked before the work begins. */
 static db_status begin(many *m) {
     const int listed = *m->config->shot_list != '\0';
@@ -330,6 +347,7 @@ static db_status begin(many *m) {
         status = agree(m, (m->team.rank > 0) == others ? db_array_tasks_find(m->prefix, &m->merged)
                                                        : DB_OK); /* rank 0 complains for all */
     if (status == DB_OK) status = agree(m, check_distinct(m));
+    if (status == DB_OK) status = agree_aloud(m, read_reference(m));
     if (status == DB_OK) status = agree(m, check_outputs(m));
     if (status != DB_OK) return status;
     return agree_aloud(m,
@@ -401,6 +419,7 @@ db_status db_fit_many_shots(db_context *context, const db_fit_options *options,
     db_fit_shots_result_destroy(&m.result);
     db_fit_shot_list_destroy(&m.list);
     db_array_tasks_clear(&m.merged);
+    free(m.reference.amplitude);
     db_mpi_team_leave();
     db_fit_config_clear(m.tied);
     free(m.tied);

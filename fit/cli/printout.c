@@ -355,7 +355,7 @@ static void say_value(db_fit_log *log, int width, int decimals, double value) {
         db_fit_say(log, " %*s", width, "-");
 }
 
-static void say_shell(db_fit_log *log, const db_merge_shell *s) {
+static void say_shell(db_fit_log *log, const db_merge_shell *s, int with_reference) {
     db_fit_say(log, "  %7.2f %6.2f %10zu", s->d_max, s->d_min, s->measured);
     say_value(log, 9, 1, 100 * s->completeness);
     say_value(log, 12, 2, s->multiplicity);
@@ -364,6 +364,11 @@ static void say_shell(db_fit_log *log, const db_merge_shell *s) {
     say_value(log, 6, 3, s->cc_star);
     say_value(log, 7, 3, s->r_split);
     say_value(log, 6, 3, s->cc_anomalous);
+    if (with_reference) {
+        say_value(log, 6, 3, s->cc_reference);
+        say_value(log, 6, 3, s->r_reference);
+        say_value(log, 8, 3, s->cc_anomalous_reference);
+    }
     db_fit_say(log, "\n");
 }
 
@@ -374,11 +379,22 @@ static void say_amplitudes(db_fit_log *log, const db_fit_shots_result *r) {
     db_amplitude_indexing_line(r, indexing);
     if (*indexing) db_fit_say(log, "\nIndexing: %s\n", indexing);
     db_amplitude_statistics(r, &statistics);
-    db_fit_say(log, "\nIntensities that all shots share, by resolution (A); last line: all\n"
-                    "     from     to   measured complete %% multiplicity I/sigma  CC1/2    CC* "
-                    "R_split CC_ano\n");
-    for (int b = 0; b < statistics.shells; b++) say_shell(log, &statistics.shell[b]);
-    say_shell(log, &statistics.overall);
+    const int with_reference = statistics.overall.reference_count > 0;
+    db_fit_say(log,
+               "\nIntensities that all shots share, by resolution (A); last line: all\n"
+               "     from     to   measured complete %% multiplicity I/sigma  CC1/2    CC* "
+               "R_split CC_ano%s\n",
+               with_reference ? " CC_ref  R_ref  ref_ano" : "");
+    for (int b = 0; b < statistics.shells; b++)
+        say_shell(log, &statistics.shell[b], with_reference);
+    say_shell(log, &statistics.overall, with_reference);
+    if (with_reference)
+        db_fit_say(log,
+                   "CC_ref, R_ref, ref_ano: correlation and R of intensities, correlation of "
+                   "Bijvoet differences, beside\n%zu intensities of the reference, times %.4g "
+                   "exp(%.2f / (2 d^2))\n",
+                   statistics.overall.reference_count, statistics.reference.k,
+                   0 - statistics.reference.b);
 }
 
 void db_fit_say_shots(db_fit_log *log, const db_fit_shots_result *r) {

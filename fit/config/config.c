@@ -62,6 +62,19 @@ static db_status check_joint(const db_config_reader *reader, const db_yaml_node 
     return DB_OK;
 }
 
+/* What is said of a reference needs one. */
+static db_status check_reference(const db_config_reader *reader, const db_yaml_node *amplitudes,
+                                 const db_fit_config *config) {
+    static const char *const keys[] = { "reference_columns", "reference_restraint" };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && !*config->reference_file; i++) {
+        const db_yaml_node *const key = db_yaml_find(amplitudes, keys[i]);
+        if (key)
+            return db_config_fail(reader, key, "amplitudes", keys[i],
+                                  "expected a reference: a file of known structure factors");
+    }
+    return DB_OK;
+}
+
 /* Intensities that shots share need the scale of each shot. */
 static db_status add_scale(const db_config_reader *reader, db_fit_config *config) {
     db_fit_settings *const settings = &config->settings;
@@ -351,6 +364,7 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
         return db_config_fail(
             reader, amplitudes, "amplitudes", "",
             "is for intensities that many shots share; expected intensity: joint");
+    if (amplitudes) DB_TRY(check_reference(reader, amplitudes, config));
     const db_yaml_node *const groups = db_yaml_find(root, "panel_groups");
     if (groups) DB_TRY(take_panel_groups(reader, groups, config));
     const db_yaml_node *const refine = db_yaml_find(root, "refine");

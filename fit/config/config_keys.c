@@ -324,6 +324,14 @@ static const db_config_key amplitudes_keys[] = {
     NUMBERS("restraint", 1, IN_CONFIG(settings.joint.restraint), (POSITIVE), "", "none", "3",
         "each intensity is held to the mean of its resolution, within so many times that mean; reflections that no shot "
         "shows have no intensity anyway"),
+    OTHER("reference", DB_KEY_FILE, IN_CONFIG(reference_file), "none", "known.mtz",
+        "known structure factors: text file of h k l F in the asymmetric unit, MTZ or mmCIF file. The results are compared "
+        "with them after a scale and a B factor, and shots are indexed as they are"),
+    OTHER("reference_columns", DB_KEY_NAME, IN_CONFIG(reference_columns), "the first amplitudes, else intensities", "F(+),F(-)",
+        "column of an MTZ file, or two of Friedel mates; item of an mmCIF file"),
+    NUMBERS("reference_restraint", 1, IN_CONFIG(settings.joint.reference_restraint), (POSITIVE), "", "none: they are only compared", "0.3",
+        "each intensity is held to that of the reference, which is scaled to the data, within so many times the mean of its "
+        "resolution, in place of restraint"),
     INTEGERS("passes", 1, IN_CONFIG(settings.joint.passes), (0, 1000), "", NULL, 0, NULL,
         "over all shots, at most; 0: intensities of single shots are scaled and averaged, and that is all"),
     INTEGERS("seed", 1, IN_CONFIG(settings.joint.seed), (0, 1000000), "", NULL, 0, NULL,

@@ -32,7 +32,13 @@ void db_fit_settings_init(db_fit_settings *settings) {
     settings->starts =
         (db_fit_starts){ .count = 1, .misset = 1, .seed = 1, .keep = 3, .evaluations = 12 };
     settings->joint = (db_fit_joint){
-        .anomalous = 1, .reindex = 1, .seed = 1, .passes = 16, .dmin = NAN, .restraint = NAN
+        .anomalous = 1,
+        .reindex = 1,
+        .seed = 1,
+        .passes = 16,
+        .dmin = NAN,
+        .restraint = NAN,
+        .reference_restraint = NAN,
     };
 }
 

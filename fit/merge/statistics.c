@@ -27,7 +27,7 @@ static double value_of(const correlation *c) {
 }
 
 typedef struct shell_sums {
-    correlation half, anomalous, reference;
+    correlation half, anomalous, reference, differences;
     size_t measurements, reflections;
     double intensity, over_sigma, apart, together, off, given;
 } shell_sums;
@@ -56,7 +56,8 @@ static void add_reflection(const db_merged *m, size_t r, const double *reference
 }
 
 /* What is counted once for both mates; r is the first of them. */
-static void add_pair(const db_asu_list *list, const db_merged *m, uint32_t r, db_merge_shell *shell,
+static void add_pair(const db_asu_list *list, const db_merged *m, uint32_t r,
+                     const double *reference, double scale, db_merge_shell *shell,
                      shell_sums *sums) {
     const uint32_t mate = list->mate[r];
     shell->possible++;
@@ -66,6 +67,10 @@ static void add_pair(const db_asu_list *list, const db_merged *m, uint32_t r, db
     shell->pairs_measured += is_measured(m, r) && is_measured(m, mate);
     if (is_in_halves(m, r) && is_in_halves(m, mate))
         add(&sums->anomalous, m->half[0][r] - m->half[0][mate], m->half[1][r] - m->half[1][mate]);
+    if (reference && is_measured(m, r) && is_measured(m, mate) && !isnan(reference[r]) &&
+        !isnan(reference[mate]))
+        add(&sums->differences, scale * (reference[r] - reference[mate]),
+            m->intensity[r] - m->intensity[mate]);
 }
 
 static void conclude(const shell_sums *sums, db_merge_shell *shell) {
@@ -86,6 +91,8 @@ static void conclude(const shell_sums *sums, db_merge_shell *shell) {
     shell->cc_anomalous = value_of(&sums->anomalous);
     shell->reference_count = (size_t)sums->reference.n;
     shell->cc_reference = value_of(&sums->reference);
+    shell->reference_pairs = (size_t)sums->differences.n;
+    shell->cc_anomalous_reference = value_of(&sums->differences);
     shell->r_reference = sums->given > 0 ? sums->off / sums->given : (double)NAN;
 }
 
@@ -104,27 +111,28 @@ db_shells db_statistics_shells(const db_asu_list *list, const db_merged *merged)
                         .high = list->d_min * (1 - 1e-6) };
 }
 
-/* Scale and B that bring the reference's intensities to the merged ones: least squares with the
- * merged ones' errors and 10 % of the reference. */
-static void scale_reference(const db_asu_list *list, const db_merged *m, const double *reference,
-                            db_merge_statistics *statistics) {
+/* A temperature factor beyond this (angstrom^2) means that the intensities do not tell one. */
+static const double MOST_B = 150;
+
+db_reference_scale db_reference_scale_find(const db_asu_list *list, const double *reference,
+                                           const double *intensity, const double *sigma) {
+    db_reference_scale scale = { .k = 1 };
     double sum = 0, given = 0;
-    statistics->reference_scale = 1;
-    statistics->reference_b = 0;
     for (size_t r = 0; r < list->count; r++) {
-        if (isnan(reference[r]) || !is_measured(m, r)) continue;
-        sum += m->intensity[r];
+        if (isnan(reference[r]) || isnan(intensity[r])) continue;
+        sum += intensity[r];
         given += reference[r];
+        scale.count++;
     }
-    if (!(given > 0) || !(sum > 0)) return;
+    if (!(given > 0) || !(sum > 0)) return scale;
     double log_k = log(sum / given), b = 0;
     for (int step = 0; step < 20; step++) {
         double gradient[2] = { 0 }, normal[3] = { 0 };
         for (size_t r = 0; r < list->count; r++) {
-            if (isnan(reference[r]) || !is_measured(m, r)) continue;
+            if (isnan(reference[r]) || isnan(intensity[r])) continue;
             const double d = (double)list->d[r], fall = 1 / (2 * d * d),
-                         I = reference[r] * exp(log_k - b * fall), off = m->intensity[r] - I,
-                         weight = 1 / (m->sigma[r] * m->sigma[r] + 0.01 * I * I);
+                         I = reference[r] * exp(log_k - b * fall), off = intensity[r] - I,
+                         weight = 1 / (sigma[r] * sigma[r] + 0.01 * I * I);
             gradient[0] += weight * I * off;
             gradient[1] -= weight * I * off * fall;
             normal[0] += weight * I * I;
@@ -140,8 +148,9 @@ static void scale_reference(const db_asu_list *list, const db_merged *m, const d
             fmax(-1, fmin(1, (gradient[0] * normal[2] - gradient[1] * normal[1]) / determinant));
         b += fmax(-20, fmin(20, (gradient[1] * normal[0] - gradient[0] * normal[1]) / determinant));
     }
-    statistics->reference_scale = exp(log_k);
-    statistics->reference_b = b;
+    scale.k = fabs(b) < MOST_B ? exp(log_k) : sum / given;
+    scale.b = fabs(b) < MOST_B ? b : 0;
+    return scale;
 }
 
 void db_merge_statistics_make(const db_asu_list *list, const db_merged *merged,
@@ -152,20 +161,21 @@ void db_merge_statistics_make(const db_asu_list *list, const db_merged *merged,
     memset(sums, 0, sizeof sums);
     memset(statistics, 0, sizeof *statistics);
     statistics->shells = shells->count;
-    if (reference) scale_reference(list, merged, reference, statistics);
+    statistics->reference =
+        reference ? db_reference_scale_find(list, reference, merged->intensity, merged->sigma)
+                  : (db_reference_scale){ .k = 1 };
     for (uint32_t r = 0; r < list->count; r++) {
         const double d = (double)list->d[r];
         if (d < shells->high || d > shells->low) continue;
         const int b = db_shell_of(shells, d);
-        const double scale =
-            statistics->reference_scale * exp(-statistics->reference_b / (2 * d * d));
+        const double scale = db_reference_factor(&statistics->reference, d);
         if (is_measured(merged, r)) {
             add_reflection(merged, r, reference, scale, &sums[b]);
             add_reflection(merged, r, reference, scale, &sums[shells->count]);
         }
         if (list->mate[r] < r) continue;
-        add_pair(list, merged, r, &shell[b], &sums[b]);
-        add_pair(list, merged, r, overall, &sums[shells->count]);
+        add_pair(list, merged, r, reference, scale, &shell[b], &sums[b]);
+        add_pair(list, merged, r, reference, scale, overall, &sums[shells->count]);
     }
     for (int b = 0; b < shells->count; b++) {
         shell[b].d_max = db_shell_limit(shells, b);

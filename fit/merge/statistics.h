@@ -5,6 +5,8 @@
 #include "fit/merge/observations.h"
 #include "fit/merge/shells.h"
 
+#include <math.h>
+
 /* NAN: not defined, as in a shell without reflections, or for a correlation of constants. Bijvoet
  * mates count as reflections of their own unless something else is said. */
 typedef struct db_merge_shell {
@@ -25,12 +27,29 @@ typedef struct db_merge_shell {
     size_t reference_count;           /* reflections that a reference has, too */
     double cc_reference, r_reference; /* of intensities, after scale and B of the reference:
                                             correlation; sum |I - I0| / sum |I0| */
+    size_t reference_pairs;           /* pairs of Bijvoet mates that both have */
+    double cc_anomalous_reference;    /* correlation of their differences */
 } db_merge_shell;
+
+/* Scale k and B that bring a reference's intensities to others: k exp(-B / (2 d^2)), by least
+ * squares with the standard deviations of the latter and 10 % of the reference. Intensities that do
+ * not tell B have 0, and the ratio of sums as k. */
+typedef struct db_reference_scale {
+    double k, b;
+    size_t count; /* reflections that both have */
+} db_reference_scale;
+
+/* reference, intensity, sigma: [list->count], NAN where there is none. */
+db_reference_scale db_reference_scale_find(const db_asu_list *list, const double *reference,
+                                           const double *intensity, const double *sigma);
+static inline double db_reference_factor(const db_reference_scale *scale, double d) {
+    return scale->k * exp(-scale->b / (2 * d * d));
+}
 
 typedef struct db_merge_statistics {
     int shells;
     db_merge_shell shell[DB_MOST_SHELLS], overall;
-    double reference_scale, reference_b; /* I is this times exp(-b / (2 d^2)) times the reference */
+    db_reference_scale reference; /* k 1 and B 0 without one */
 } db_merge_statistics;
 
 /* Shells for tables, of all reflections of the list: about 500 measured ones each, at least 1 and at

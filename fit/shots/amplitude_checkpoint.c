@@ -78,9 +78,9 @@ static db_status move_common(mover move, void *user, db_amplitude_work *w) {
     DB_TRY(move(user, &w->errors, sizeof w->errors));
     DB_TRY(move(user, w->shared[0], w->pass.order.shared * sizeof(double)));
     DB_TRY(move(user, w->value[0], vector));
-    if (!w->restraint) return DB_OK;
-    DB_TRY(move(user, w->centre, vector));
-    return move(user, w->restraint, vector);
+    if (!w->restraint.strength) return DB_OK;
+    DB_TRY(move(user, w->restraint.centre, vector));
+    return move(user, w->restraint.strength, vector);
 }
 
 static db_status move_indexing(mover move, void *user, db_indexing_result *r) {
@@ -264,8 +264,8 @@ db_status db_amplitude_take_up(db_amplitude_work *w) {
     DB_TRY(move_common(from_first, all, w));
     DB_TRY(db_amplitude_share_indexing(w));
     w->best = 0;
-    for (size_t h = 0; h < w->reflections && w->restraint; h++)
-        w->pull[h] = w->restraint[h] * (w->value[0][h] - w->centre[h]);
+    for (size_t h = 0; h < w->reflections && w->restraint.strength; h++)
+        w->restraint.pull[h] = w->restraint.strength[h] * (w->value[0][h] - w->restraint.centre[h]);
     memcpy(w->shared[1], w->shared[0], w->pass.order.shared * sizeof(double));
     return db_amplitude_system_sum(&w->system, DB_BOTH_HALVES);
 }

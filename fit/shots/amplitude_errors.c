@@ -2,12 +2,16 @@
 #include "fit/shots/amplitude_work.h"
 
 #include "base/context_internal.h"
+#include "fit/shots/amplitude_spread.h"
 #include "fit/shots/team.h"
 #include "fit/shots/workers.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Solutions that estimate the diagonal of the inverse. */
+enum { PROBES = 8 };
 
 /* Share of a box in the curvature by its intensity. */
 static double share_of(const db_amplitude_work *w, const db_amplitude_record *r, size_t b) {
@@ -97,21 +101,30 @@ static void add_pulls(const void *user, size_t shot, const db_amplitude_record *
 }
 
 /* Variance of an intensity: what the scatter between shots says, and what the curvature says times
- * the mean misfit of its resolution, as if that were so many more shots. Quantities that are
- * refined beside it add to it, to first order. */
-static double variance_of(const db_amplitude_system *s, const scatter *sums, size_t h, int shell) {
+ * the mean misfit of its resolution, as if that were so many more shots. spread: how much more it is
+ * because other quantities are refined beside it. */
+static double variance_of(const db_amplitude_system *s, const scatter *sums, size_t h, int shell,
+                          double spread) {
     const double known = 8, curvature = s->diagonal[h];
     const double misfit =
         sums->count[shell] > 0 ? fmax(1, sums->misfit[shell] / sums->count[shell]) : 1;
     const double n = sums->multiplicity[h], usual = misfit / curvature,
                  own = sums->square[h] / (curvature * curvature);
-    const double others = fmin(s->remainder[h] / curvature, 1);
-    return (n * own + known * usual) / (n + known) * (1 + others);
+    return (n * own + known * usual) / (n + known) * spread;
+}
+
+static int refines_fall(const db_amplitude_work *w) {
+    const db_arrow_order *const order = &w->pass.order;
+    for (size_t i = order->shared; i < order->shared + order->local; i++)
+        if (w->all->settings.parameters[order->index[i]].parameter == DB_B_FACTOR) return 1;
+    return 0;
 }
 
 /* Changes of all intensities along which nothing is determined: by one factor for all, and by one
  * temperature factor. What a half of the shots cannot know it takes from the whole. */
-static void project(const db_amplitude_work *w, int with_fall, double *x) {
+static void project(const void *user, double *x) {
+    const db_amplitude_work *const w = user;
+    const int with_fall = refines_fall(w);
     double normal[3] = { 0 }, right[2] = { 0 };
     for (size_t h = 0; h < w->reflections; h++) {
         const double D = w->system.diagonal[h], I = w->value[0][h], d = (double)w->pass.list->d[h],
@@ -133,28 +146,23 @@ static void project(const db_amplitude_work *w, int with_fall, double *x) {
     }
 }
 
-static int refines_fall(const db_amplitude_work *w) {
-    const db_arrow_order *const order = &w->pass.order;
-    for (size_t i = order->shared; i < order->shared + order->local; i++)
-        if (w->all->settings.parameters[order->index[i]].parameter == DB_B_FACTOR) return 1;
-    return 0;
-}
-
-/* The solution of half of the shots, near the common one, each shot's own quantities free. */
+/* The solution of half of the shots, near the common one, each shot's own quantities free. What
+ * intensities were held to would be the same in both halves: they do without it. */
 static db_status solve_half(db_amplitude_work *w, int half, const db_shells *shells,
-                            scatter *sums) {
+                            const double *spread, scatter *sums) {
     db_merged *const m = &w->result->merged;
     int iterations;
+    w->system.restraint = NULL;
     DB_TRY(db_amplitude_system_sum(&w->system, half ? DB_HALF_B : DB_HALF_A));
     DB_TRY(db_amplitude_system_solve(&w->system, half ? DB_HALF_B : DB_HALF_A, 0, 1e-4, 0,
                                      w->system.right, w->step, &iterations));
-    project(w, refines_fall(w), w->step);
+    project(w, w->step);
     DB_TRY(add_over(w, half ? DB_HALF_B : DB_HALF_A, sums->size, add_pulls, w, sums->square));
     for (size_t h = 0; h < w->reflections; h++) {
         if (!(w->system.diagonal[h] > 0) || !(sums->multiplicity[h] > 0)) continue;
         const int shell = db_shell_of(shells, (double)w->pass.list->d[h]);
         m->half[half][h] = w->value[0][h] + w->step[h];
-        m->half_sigma[half][h] = sqrt(variance_of(&w->system, sums, h, shell));
+        m->half_sigma[half][h] = sqrt(variance_of(&w->system, sums, h, shell, spread[h]));
         m->half_multiplicity[half][h] = (uint32_t)sums->multiplicity[h];
     }
     return DB_OK;
@@ -189,38 +197,41 @@ static db_status find_shared_errors(db_amplitude_work *w, double *right, double 
     return DB_OK;
 }
 
-static db_status measure(db_amplitude_work *w, scatter *sums, double *right,
+static db_status measure(db_amplitude_work *w, scatter *sums, double *right, double *spread,
                          db_fit_shots_result *result) {
     const db_shells shells = db_amplitude_shells(w->pass.list);
     db_merged *const m = &w->result->merged;
     DB_TRY(db_amplitude_system_sum(&w->system, DB_BOTH_HALVES));
     DB_TRY(add_over(w, DB_BOTH_HALVES, sums->size, add_pulls, w, sums->square));
+    DB_TRY(db_amplitude_system_spread(&w->system, DB_BOTH_HALVES, PROBES, project, w, spread));
     for (size_t h = 0; h < w->reflections; h++) {
         if (!(w->system.diagonal[h] > 0) || !(sums->multiplicity[h] > 0)) continue;
         const int shell = db_shell_of(&shells, (double)w->pass.list->d[h]);
         m->intensity[h] = w->value[0][h];
-        m->sigma[h] = sqrt(variance_of(&w->system, sums, h, shell));
+        m->sigma[h] = sqrt(variance_of(&w->system, sums, h, shell, spread[h]));
         m->multiplicity[h] = (uint32_t)sums->multiplicity[h];
     }
     DB_TRY(find_shared_errors(w, right, w->step, result));
-    for (int half = 0; half < 2; half++) DB_TRY(solve_half(w, half, &shells, sums));
+    for (int half = 0; half < 2; half++) DB_TRY(solve_half(w, half, &shells, spread, sums));
     return DB_OK;
 }
 
 db_status db_amplitude_conclude(db_amplitude_work *w, db_fit_shots_result *result) {
-    scatter sums = scatter_in(w->reflections, NULL);
-    double *const memory = calloc(sums.size + 1, sizeof *memory), *const right = calloc(
-                                                                      w->reflections +
-                                                                          w->pass.order.shared + 1,
-                                                                      sizeof *right);
-    db_status status = db_merged_make(w->all->context, w->reflections, &w->result->merged);
-    if (!memory || !right) status = db_fail_memory(w->all->context, "the errors of the amplitudes");
+    const size_t n = w->reflections, all = n + w->pass.order.shared;
+    scatter sums = scatter_in(n, NULL);
+    double *const memory = calloc(sums.size + 1, sizeof *memory);
+    double *const right = calloc(all + 1, sizeof *right), *const spread =
+                                                              calloc(n + 1, sizeof *spread);
+    db_status status = db_merged_make(w->all->context, n, &w->result->merged);
+    if (!memory || !right || !spread)
+        status = db_fail_memory(w->all->context, "the errors of the amplitudes");
     status = db_workers_common_status(w->all, status);
-    if (status == DB_OK && memory && right) {
-        sums = scatter_in(w->reflections, memory);
-        status = measure(w, &sums, right, result);
+    if (status == DB_OK && memory && right && spread) {
+        sums = scatter_in(n, memory);
+        status = measure(w, &sums, right, spread, result);
     }
     free(memory);
     free(right);
+    free(spread);
     return status == DB_OK ? db_amplitude_observe(w, 0, &w->result->observations) : status;
 }

@@ -51,7 +51,7 @@ db_status db_fit_shots_write_unmerged(db_context *context, const char *path,
 void db_amplitude_statistics(const db_fit_shots_result *result, db_merge_statistics *statistics) {
     const db_joint_amplitudes *const a = result->amplitudes;
     const db_shells shells = db_statistics_shells(&a->list, &a->merged);
-    db_merge_statistics_make(&a->list, &a->merged, &shells, NULL, statistics);
+    db_merge_statistics_make(&a->list, &a->merged, &shells, a->reference, statistics);
 }
 
 const db_indexing *db_amplitude_indexing(const db_fit_shots_result *result, size_t shot,
@@ -106,6 +106,12 @@ static const db_json_field shell_rows[] = {
     VALUE(r_split, "", "√2 Σ abs(I₁ − I₂) / Σ(I₁ + I₂)"),
     VALUE(cc_anomalous, "", "correlation of the two halves' Bijvoet differences"),
     VALUE(anomalous_pairs, "", "pairs in it"),
+    VALUE(reference_count, "", "measured reflections that the reference has"),
+    VALUE(cc_reference, "", "correlation of intensities with it"),
+    VALUE(r_reference, "", "Σ abs(I − I₀) / Σ I₀ with it, after its scale and B"),
+    VALUE(reference_pairs, "", "pairs of Bijvoet mates that both have"),
+    VALUE(cc_anomalous_reference, "",
+          "correlation of their differences with those of the reference"),
 };
 static TABLE(shell_fields, shell_rows);
 #undef OF

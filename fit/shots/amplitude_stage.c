@@ -45,16 +45,11 @@ static db_status allocate(db_amplitude_work *w) {
     w->base = calloc(w->all->count, sizeof *w->base);
     w->group = calloc(w->all->count, 1);
     w->result = calloc(1, sizeof *w->result);
-    int missing =
-        !w->value[0] || !w->value[1] || !w->step || !w->loss || !w->base || !w->group || !w->result;
-    if (!isnan(w->all->settings.joint.restraint)) {
-        w->restraint = calloc(n + 1, sizeof *w->restraint);
-        w->pull = calloc(n + 1, sizeof *w->pull);
-        w->centre = calloc(n + 1, sizeof *w->centre);
-        missing |= !w->restraint || !w->pull || !w->centre;
-    }
-    missing |= make_memory(w) != DB_OK;
-    return missing ? db_fail_memory(w->all->context, "the joint intensities") : DB_OK;
+    const int missing = !w->value[0] || !w->value[1] || !w->step || !w->loss || !w->base ||
+                        !w->group || !w->result || make_memory(w) != DB_OK;
+    if (missing) return db_fail_memory(w->all->context, "the joint intensities");
+    return db_amplitude_restraint_make(w->all->context, &w->all->settings.joint, n,
+                                       w->all->reference, &w->restraint);
 }
 
 static db_status prepare(db_amplitude_work *w) {
@@ -88,8 +83,8 @@ static db_status prepare(db_amplitude_work *w) {
                                        .read = db_amplitude_work_read,
                                        .user = w,
                                        .group = w->group,
-                                       .restraint = w->restraint,
-                                       .restraint_pull = w->pull };
+                                       .restraint = w->restraint.strength,
+                                       .restraint_pull = w->restraint.pull };
     db_amplitude_work_group(w);
     DB_TRY(db_amplitude_system_make(&w->system));
     w->pass.diagonal = w->system.diagonal;
@@ -105,9 +100,7 @@ static void clear(db_amplitude_work *w) {
     free(w->step);
     free(w->loss);
     free(w->base);
-    free(w->restraint);
-    free(w->pull);
-    free(w->centre);
+    db_amplitude_restraint_clear(&w->restraint);
     free(w->group);
     db_joint_amplitudes_destroy(&w->result);
     free(w);
@@ -130,10 +123,7 @@ static db_status run_pass(db_amplitude_work *w, const char *what) {
 }
 
 static double restraint_loss(const db_amplitude_work *w, const double *value) {
-    double sum = 0;
-    for (size_t h = 0; h < w->reflections && w->restraint; h++)
-        sum += w->restraint[h] * (value[h] - w->centre[h]) * (value[h] - w->centre[h]);
-    return sum;
+    return db_amplitude_restraint_loss(&w->restraint, value, w->reflections);
 }
 
 /* Losses of the trial and of the best point, by the weights of the trial; degrees of freedom. */
@@ -156,8 +146,7 @@ static db_status accept(db_amplitude_work *w, const db_amplitude_totals *totals)
     for (size_t s = 0; s < all->count; s++)
         if (w->group[s])
             memcpy(all->state[s].best.local, all->state[s].trial.local, local * sizeof(double));
-    for (size_t h = 0; h < w->reflections && w->restraint; h++)
-        w->pull[h] = w->restraint[h] * (w->value[0][h] - w->centre[h]);
+    db_amplitude_restraint_follow(w->pass.list, w->value[0], w->system.diagonal, &w->restraint);
     return db_amplitude_system_sum(&w->system, DB_BOTH_HALVES);
 }
 
@@ -313,6 +302,8 @@ static db_status conclude(db_amplitude_work *w, db_fit_shots_result *result) {
     w->result->errors = w->errors;
     w->result->list = all->reflections;
     memset(&all->reflections, 0, sizeof all->reflections);
+    w->result->reference = all->reference;
+    all->reference = NULL;
     result->amplitudes = w->result;
     w->result = NULL;
     return DB_OK;

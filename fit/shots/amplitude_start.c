@@ -74,8 +74,8 @@ static db_status index_shots(db_amplitude_work *w, db_observations *observations
     db_indexing_options options = DB_INDEXING_OPTIONS_INIT;
     db_joint_amplitudes *const r = w->result;
     return w->all->settings.joint.reindex
-               ? db_indexing_resolve(w->all->context, w->pass.list, &options, NULL, observations,
-                                     &r->scaling, &r->indexing)
+               ? db_indexing_resolve(w->all->context, w->pass.list, &options, w->all->reference,
+                                     observations, &r->scaling, &r->indexing)
                : DB_OK;
 }
 
@@ -101,28 +101,6 @@ static db_status take_scales(db_amplitude_work *w) {
     (void)db_shots_report_aside(all);
     db_amplitude_work_group(w);
     return db_shots_check_count(all);
-}
-
-/* Each intensity is held to the mean of its resolution. */
-static void restrain(db_amplitude_work *w, const db_merged *merged) {
-    const db_asu_list *const list = w->pass.list;
-    const db_shells shells = db_amplitude_shells(list);
-    double sum[DB_MOST_SHELLS] = { 0 }, count[DB_MOST_SHELLS] = { 0 };
-    for (size_t h = 0; h < w->reflections; h++) {
-        if (!merged->multiplicity[h]) continue;
-        const int shell = db_shell_of(&shells, (double)list->d[h]);
-        sum[shell] += merged->intensity[h] / list->epsilon[h];
-        count[shell]++;
-    }
-    for (size_t h = 0; h < w->reflections && w->restraint; h++) {
-        const int shell = db_shell_of(&shells, (double)list->d[h]);
-        if (!(count[shell] > 0)) continue;
-        const double mean = fmax(0, sum[shell] / count[shell]) * list->epsilon[h],
-                     sigma = w->all->settings.joint.restraint * mean;
-        w->centre[h] = mean;
-        w->restraint[h] = sigma > 0 ? 1 / (sigma * sigma) : 0;
-        w->pull[h] = w->restraint[h] * (w->value[1][h] - mean);
-    }
 }
 
 /* Of all shots, by rank 0. */
@@ -152,7 +130,8 @@ db_status db_amplitude_start(db_amplitude_work *w) {
     if (status == DB_OK) status = db_amplitude_share_start(w);
     for (size_t h = 0; h < w->reflections && status == DB_OK; h++)
         w->value[1][h] = r->merged.multiplicity[h] ? r->merged.intensity[h] : 0;
-    if (status == DB_OK) restrain(w, &r->merged);
+    if (status == DB_OK)
+        db_amplitude_restraint_begin(w->pass.list, &all->settings.joint, &r->merged, &w->restraint);
     if (status == DB_OK) w->errors = r->scaling.errors;
     if (status == DB_OK) status = take_scales(w);
     if (status == DB_OK && all->settings.joint.passes == 0) { /* that is all */

@@ -281,3 +281,18 @@ db_status db_amplitude_system_solve(db_amplitude_system *system, unsigned groups
     }
     return iterate(&s, tolerance, x, iterations);
 }
+
+db_status db_amplitude_system_multiply(db_amplitude_system *system, unsigned groups,
+                                       const double *x, double *product) {
+    const size_t all = system->reflections + system->shared;
+    double *const direction = system->room;
+    const search s = { .system = system,
+                       .groups = groups,
+                       .count = all,
+                       .direction = direction,
+                       .product = direction + all };
+    memcpy(direction, x, all * sizeof *x);
+    DB_TRY(multiply(&s));
+    memcpy(product, s.product, all * sizeof *product);
+    return DB_OK;
+}

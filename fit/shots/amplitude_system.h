@@ -72,4 +72,8 @@ db_status db_amplitude_system_solve(db_amplitude_system *system, unsigned groups
                                     double tolerance, int shared_moves, const double *right,
                                     double *x, int *iterations);
 
+/* product = H x for these groups, after their sums; both [reflections + shared]. */
+db_status db_amplitude_system_multiply(db_amplitude_system *system, unsigned groups,
+                                       const double *x, double *product);
+
 #endif

@@ -3,6 +3,7 @@
 #ifndef DB_FIT_SHOTS_AMPLITUDE_WORK_H
 #define DB_FIT_SHOTS_AMPLITUDE_WORK_H
 
+#include "fit/shots/amplitude_restraint.h"
 #include "fit/shots/amplitude_shot.h"
 #include "fit/shots/amplitude_system.h"
 #include "fit/shots/joint_amplitudes.h"
@@ -20,9 +21,7 @@ typedef struct db_amplitude_work {
     double *step;                             /* [reflections + shared] */
     double *loss; /* [shots of this process] of the trial; of the best point */
     double *base;
-    double *restraint; /* [reflections] 1/sigma^2; NULL: none */
-    double *pull;      /* half of its slope */
-    double *centre;    /* what it holds intensities to */
+    db_amplitude_restraint restraint;
     unsigned char
         *group;    /* [shots] DB_HALF_A, DB_HALF_B; 0: set aside, or another process has it */
     void **memory; /* of each thread, for a record */

@@ -10,6 +10,7 @@ void db_joint_amplitudes_destroy(db_joint_amplitudes **amplitudes) {
     db_scaling_clear(&(*amplitudes)->scaling);
     db_indexing_result_clear(&(*amplitudes)->indexing);
     db_observations_clear(&(*amplitudes)->observations);
+    free((*amplitudes)->reference);
     free(*amplitudes);
     *amplitudes = NULL;
 }

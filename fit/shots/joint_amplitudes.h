@@ -12,8 +12,9 @@ struct db_joint_amplitudes {
     db_scaling scaling;           /* of the shots at the start, and why some were set aside */
     db_indexing_result indexing;  /* of the shots at the start; no shots: it was not asked for */
     db_observations observations; /* what each shot says by itself, given its refined model */
-    int passes;                   /* over all shots */
-    double wavelength;            /* of the first shot in use (angstrom); 0: none is */
+    double *reference; /* [list.count] known intensities, NAN where there is none; NULL */
+    int passes;        /* over all shots */
+    double wavelength; /* of the first shot in use (angstrom); 0: none is */
     db_error_model errors;
 };
 typedef struct db_joint_amplitudes db_joint_amplitudes;

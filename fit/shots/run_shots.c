@@ -4,6 +4,7 @@
 #include "fit/config/modes.h"
 #include "fit/shots/amplitude_boxes.h"
 #include "fit/shots/amplitude_messages.h"
+#include "fit/shots/amplitude_restraint.h"
 #include "fit/shots/amplitude_stage.h"
 #include "fit/shots/identity.h"
 #include "fit/shots/checkpoint.h"
@@ -63,8 +64,12 @@ static db_status list_reflections(db_shots *all, const db_experiment *start) {
     double dmin = isnan(settings->joint.dmin) ? settings->dmin : settings->joint.dmin;
     if (!settings->joint.wanted) return DB_OK;
     if (!(dmin > 0)) DB_TRY(db_amplitude_rim(all->context, start, &dmin));
-    return db_asu_list_make(all->context, start->crystal.cell, settings->amplitude_group, dmin,
-                            settings->joint.anomalous, &all->reflections);
+    DB_TRY(db_asu_list_make(all->context, start->crystal.cell, settings->amplitude_group, dmin,
+                            settings->joint.anomalous, &all->reflections));
+    return settings->joint.reference
+               ? db_amplitude_reference_make(all->context, &all->reflections,
+                                             settings->joint.reference, &all->reference)
+               : DB_OK;
 }
 
 /* Shared parameters start where the first shot that can be read has them. */
@@ -416,6 +421,7 @@ static void clear(db_shots *all) {
     db_spool_close(&all->spool);
     free(all->amplitudes.amplitude);
     db_asu_list_clear(&all->reflections);
+    free(all->reference);
     free(all->image);
     free(all->state);
     free(all->summary);

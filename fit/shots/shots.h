@@ -85,6 +85,7 @@ typedef struct db_shots {
     db_context **worker;
     db_structure_factors amplitudes; /* of all shots, if they are known; owned */
     db_asu_list reflections; /* whose intensities all shots share; empty: they do not; owned */
+    double *reference; /* [reflections] known intensities, NAN where there is none; NULL; owned */
     db_spool spool;
     size_t evaluations;        /* of single shots */
     char *identity;            /* see db_identity_text; owned */

@@ -2,6 +2,7 @@
  * quantities among them. */
 
 #include "support/unit_test.h"
+#include "fit/shots/amplitude_spread.h"
 #include "fit/shots/amplitude_system.h"
 
 #include <math.h>
@@ -194,6 +195,38 @@ static void solution_of_all_equations(void **state) {
         }
 }
 
+/* Random signs find the diagonal of the inverse of all equations. */
+static void spread_is_that_of_the_inverse(void **state) {
+    (void)state;
+    double spread[REFLECTIONS], few[REFLECTIONS], x[X];
+    int iterations;
+    for (size_t s = 0; s < SHOTS; s++) make_record(s, -1);
+    db_amplitude_system system = make_system(2);
+    assert_int_equal(db_amplitude_system_sum(&system, 3), DB_OK);
+    assert_int_equal(db_amplitude_system_spread(&system, 3, 400, NULL, NULL, spread), DB_OK);
+    assert_int_equal(db_amplitude_system_spread(&system, 3, 8, NULL, NULL, few), DB_OK);
+    double worst = 0, usual = 0, most = 0, beyond = 0;
+    for (size_t h = 0; h + 1 < REFLECTIONS; h++) {
+        double right[X] = { 0 };
+        right[h] = 1;
+        assert_int_equal(db_amplitude_system_solve(&system, 3, 0, 1e-6, 1, right, x, &iterations),
+                         DB_OK);
+        const double exact = x[h] * system.diagonal[h],
+                     first = 1 + system.remainder[h] / system.diagonal[h];
+        worst = fmax(worst, fabs(spread[h] / exact - 1));
+        usual += fabs(few[h] / exact - 1) / (REFLECTIONS - 1);
+        most = fmax(most, exact);
+        beyond = fmax(beyond, exact / first);
+    }
+    print_message("spread up to %.2f, %.2f times the first terms; off by at most %.3f with 400 "
+                  "probes, %.3f on average with 8\n",
+                  most, beyond, worst, usual);
+    assert_true(beyond > 1.05); /* the series is needed */
+    assert_true(worst < 0.1 && usual < 0.03);
+    assert_true(spread[REFLECTIONS - 1] >= 1);
+    db_amplitude_system_clear(&system);
+}
+
 static void threads_do_not_matter(void **state) {
     (void)state;
     double x[2][X];
@@ -234,6 +267,7 @@ static void steps_are_damped(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(solution_of_all_equations),
+        cmocka_unit_test(spread_is_that_of_the_inverse),
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(steps_are_damped),
     };

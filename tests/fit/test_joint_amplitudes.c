@@ -30,6 +30,11 @@ static double anomalous = 0.1;    /* largest difference of Bijvoet mates, of the
 static size_t turned, other_hand; /* the first so many of five shots are indexed another way; one
                                      shot is of the other hand, unless it is 0 */
 
+/* What is wrong with the shots beyond the first so many, in turn; none: 0. */
+enum bad { OTHER_LATTICE, OTHER_CRYSTAL, OTHER_HAND, BLANK, SATURATED, KINDS, BAD = 2 * KINDS };
+static size_t good;
+static int other_crystal; /* other amplitudes */
+
 static double drawn(size_t shot, int number) {
     const double x = sin(12.9898 * (double)(shot + 1) + 78.233 * number) * 43758.5453;
     return x - floor(x);
@@ -38,8 +43,9 @@ static double drawn(size_t shot, int number) {
 /* Wilson's statistics; Bijvoet mates differ. */
 static double amplitude_of(uint32_t number) {
     const uint32_t pair = db_asu_pair(&list, number);
-    const double d = (double)list.d[number], mean = exp(-10 / (2 * d * d)), first = drawn(pair, 7),
-                 own = 1 + anomalous * (drawn(number, 8) - 0.5);
+    const double d = (double)list.d[number], mean = exp(-10 / (2 * d * d)),
+                 first = drawn(pair, 7 + other_crystal),
+                 own = 1 + anomalous * (drawn(number, 8 + other_crystal) - 0.5);
     return sqrt(-log(1 - 0.999 * first) * mean) * own;
 }
 
@@ -95,6 +101,34 @@ static db_status index_otherwise(db_context *own, db_crystal *crystal) {
     return ways.count == 2 ? db_indexing_turn(own, &ways.way[1], crystal) : DB_ERROR_INPUT;
 }
 
+/* How a bad shot is rendered; its start is as ever. */
+static db_status spoil(size_t shot, db_experiment *e) {
+    const int kind = (int)((shot - good) % KINDS);
+    db_status status = DB_OK;
+    if (kind == OTHER_LATTICE) {
+        e->crystal.cell[0] = e->crystal.cell[1] = 30;
+        e->crystal.cell[2] = 55;
+    }
+    other_crystal = kind == OTHER_CRYSTAL ? 10 : 0;
+    if (kind == OTHER_CRYSTAL) status = fill_amplitudes(e, brightness, 1);
+    if (kind == OTHER_HAND) status = fill_amplitudes(e, brightness, -1);
+    other_crystal = 0;
+    if (kind == BLANK) e->beam.scale *= 1e-4;
+    if (kind == SATURATED) e->beam.scale *= 300;
+    return status;
+}
+
+/* As a detector of 16 bits has them, and a reader masks them. */
+static void clip(db_measured_image *image) {
+    image->overload = 65535;
+    for (size_t i = 0; i < PIXELS * PIXELS; i++) {
+        if (image->value[i] < 65535) continue;
+        image->value[i] = 65535;
+        image->mask[i] = 1;
+        image->masked++;
+    }
+}
+
 static db_status load(void *user, db_context *own, size_t shot, db_measured_image *image,
                       db_experiment *start, db_fit_settings *s) {
     (void)user;
@@ -105,7 +139,14 @@ static db_status load(void *user, db_context *own, size_t shot, db_measured_imag
     const double scale = e.beam.scale;
     e.beam.scale *= exp(0.6 * (drawn(shot, 6) - 0.5));
     if (other_hand && shot == other_hand) status = fill_amplitudes(&e, brightness, -1);
+    const int is_bad = good && shot >= good;
+    if (status == DB_OK && is_bad) {
+#pragma omp critical(spoil)
+        status = spoil(shot, &e);
+    }
     if (status == DB_OK) status = rendered_image(own, &e, 1000 + shot, image);
+    if (status == DB_OK && is_bad) clip(image);
+    if (is_bad) memcpy(e.crystal.cell, truth.crystal.cell, sizeof e.crystal.cell);
     e.beam.scale = scale;
     if (start && status == DB_OK) {
         for (int i = 0; i < 3; i++) e.crystal.misset[i] += 0.06 * (drawn(shot, 3 + i) - 0.5);
@@ -475,6 +516,27 @@ static void processes_do_not_matter(void **state) {
     end_other_indexing();
 }
 
+/* Amplitudes on another scale, with another temperature factor, of which each seventh is missing. */
+static db_structure_factors known_amplitudes(double scale, double b) {
+    db_experiment e;
+    assert_int_equal(db_experiment_copy(context, &truth, &e), DB_OK);
+    db_structure_factors factors = e.structure_factors;
+    e.structure_factors.amplitude = NULL;
+    db_experiment_clear(&e);
+    size_t at = 0;
+    for (int h = -list.most[0]; h <= list.most[0]; h++)
+        for (int k = -list.most[1]; k <= list.most[1]; k++)
+            for (int l = -list.most[2]; l <= list.most[2]; l++, at++) {
+                const uint32_t number = db_asu_number(&list, (const int[3]){ h, k, l });
+                if (number == DB_NO_REFLECTION) continue;
+                const double d = (double)list.d[number];
+                factors.amplitude[at] = db_asu_pair(&list, number) % 7
+                                            ? scale * amplitude_of(number) * exp(-b / (4 * d * d))
+                                            : (double)NAN;
+            }
+    return factors;
+}
+
 /* A run that is cancelled after so many joint passes. */
 typedef struct patience {
     int passes, most;
@@ -497,7 +559,10 @@ static void interrupted_runs_go_on(void **state) {
     db_fit_shots_result *r, *whole;
     begin_other_indexing();
     turned = 2;
+    db_structure_factors factors = known_amplitudes(7, 5);
     settings.joint.passes = 3;
+    settings.joint.reference = &factors; /* what intensities are held to goes on, too */
+    settings.joint.reference_restraint = 1;
     whole = run(SHOTS);
     snprintf(path, sizeof path, "%s", scratch_path("joint.checkpoint"));
     for (int most = 1; most < whole->amplitudes->passes; most++) {
@@ -522,7 +587,150 @@ static void interrupted_runs_go_on(void **state) {
         db_fit_checkpoint_remove(path);
     }
     db_fit_shots_result_destroy(&whole);
+    settings.joint.reference = NULL;
+    settings.joint.reference_restraint = (double)NAN;
+    free(factors.amplitude);
     end_other_indexing();
+}
+
+/* R of intensities, with the scale that fits; pulls beside the truth (root mean square). */
+static double off_truth(const db_merged *m, double *pull) {
+    double top = 0, bottom = 0, off = 0, sum = 0, square = 0, count = 0;
+    for (uint32_t h = 0; h < list.count; h++) {
+        const double I = pow(amplitude_of(h), 2), weight = 1 / (m->sigma[h] * m->sigma[h]);
+        if (!m->multiplicity[h]) continue;
+        top += weight * I * m->intensity[h];
+        bottom += weight * I * I;
+    }
+    for (uint32_t h = 0; h < list.count; h++) {
+        const double I = top / bottom * pow(amplitude_of(h), 2), far = m->intensity[h] - I;
+        if (m->multiplicity[h] < 2) continue;
+        off += fabs(far);
+        sum += I;
+        square += far * far / (m->sigma[h] * m->sigma[h]);
+        count++;
+    }
+    *pull = sqrt(square / count);
+    return off / sum;
+}
+
+/* Three of ten shots are bad, in each way: the intensities change by less than their errors. */
+static void bad_shots_do_no_harm(void **state) {
+    (void)state;
+    static const char *const kinds[KINDS] = { "other lattice", "other crystal", "other hand",
+                                              "blank", "saturated" };
+    db_fit_shots_result *r[2];
+    anomalous = 1.6;
+    assert_int_equal(fill_amplitudes(&truth, brightness, 1), DB_OK);
+    good = SHOTS;
+    for (int k = 0; k < 2; k++) r[k] = run((size_t)(SHOTS + k * BAD));
+    good = 0;
+    const db_merged *const plain = &r[0]->amplitudes->merged;
+    const db_merged *const mixed = &r[1]->amplitudes->merged;
+    for (size_t s = SHOTS; s < SHOTS + BAD; s++)
+        print_message("%s: %s\n", kinds[(s - SHOTS) % KINDS],
+                      r[1]->shot[s].used ? "in use" : r[1]->shot[s].reason);
+    for (size_t s = 0; s < SHOTS; s++)
+        if (!r[1]->shot[s].used) print_message("good shot %zu: %s\n", s, r[1]->shot[s].reason);
+    double square = 0, count = 0, largest = 0, pull[2], top = 0, bottom = 0;
+    for (size_t h = 0; h < plain->count; h++) {
+        if (!plain->multiplicity[h] || !mixed->multiplicity[h]) continue;
+        top += plain->intensity[h] * mixed->intensity[h] / pow(plain->sigma[h], 2);
+        bottom += pow(mixed->intensity[h] / plain->sigma[h], 2);
+    }
+    for (size_t h = 0; h < plain->count; h++) {
+        if (!plain->multiplicity[h] || !mixed->multiplicity[h]) continue;
+        const double off =
+            (plain->intensity[h] - top / bottom * mixed->intensity[h]) / plain->sigma[h];
+        square += off * off;
+        largest = fmax(largest, fabs(off));
+        count++;
+    }
+    const double R[2] = { off_truth(plain, &pull[0]), off_truth(mixed, &pull[1]) };
+    print_message(
+        "%g intensities with bad shots: %.2f standard errors from those without (rms), at "
+        "most %.1f; R %.4f, %.4f; pulls %.2f, %.2f\n",
+        count, sqrt(square / count), largest, R[0], R[1], pull[0], pull[1]);
+    assert_int_equal(r[0]->used, SHOTS);
+    for (size_t s = 0; s < SHOTS; s++) assert_true(r[1]->shot[s].used);
+    for (size_t s = SHOTS; s < SHOTS + BAD; s++)
+        if ((s - SHOTS) % KINDS != SATURATED) assert_false(r[1]->shot[s].used);
+    assert_true(count > 500 && sqrt(square / count) < 0.5);
+    assert_true(R[1] < 1.1 * R[0] && pull[1] < 1.2);
+    for (int k = 0; k < 2; k++) db_fit_shots_result_destroy(&r[k]);
+    anomalous = 0.1;
+    assert_int_equal(fill_amplitudes(&truth, brightness, 1), DB_OK);
+}
+
+/* A reference that is only compared changes nothing; one that holds fast gives its intensities, on
+ * the scale of the data, to those that shots show and to no others; halves do without it. */
+static void a_reference_holds_what_shots_show(void **state) {
+    (void)state;
+    const db_fit_joint joint = settings.joint;
+    db_structure_factors factors = known_amplitudes(7, 5);
+    db_fit_shots_result *r[3];
+    settings.joint.passes = 3;
+    for (int k = 0; k < 3; k++) {
+        settings.joint.reference = k ? &factors : NULL;
+        settings.joint.reference_restraint = k == 2 ? 0.002 : (double)NAN;
+        r[k] = run(FEW);
+        assert_non_null(r[k]->amplitudes);
+    }
+    settings.joint = joint;
+    const db_merged *const plain = &r[0]->amplitudes->merged;
+    const db_merged *const compared = &r[1]->amplitudes->merged;
+    const db_merged *const held = &r[2]->amplitudes->merged;
+    db_merge_statistics statistics[3];
+    for (int k = 0; k < 3; k++) db_amplitude_statistics(r[k], &statistics[k]);
+    assert_int_equal(statistics[0].overall.reference_count, 0);
+    print_message("beside the reference: R %.3f, held %.4f, CC of differences %.3f, %.3f; B %.2f; "
+                  "CC1/2 %.3f, %.3f\n",
+                  statistics[1].overall.r_reference, statistics[2].overall.r_reference,
+                  statistics[1].overall.cc_anomalous_reference,
+                  statistics[2].overall.cc_anomalous_reference, statistics[1].reference.b,
+                  statistics[1].overall.cc_half, statistics[2].overall.cc_half);
+    assert_true(statistics[1].overall.cc_reference > 0.95);
+    assert_true(statistics[1].overall.r_reference > 0.01);
+    assert_true(fabs(statistics[1].reference.b + 5) < 1.5);
+    assert_true(statistics[2].overall.r_reference < 0.02 * statistics[1].overall.r_reference);
+    assert_true(statistics[2].overall.cc_anomalous_reference > 0.99);
+    /* no agreement of the halves that the reference brought */
+    assert_true(statistics[2].overall.cc_half < statistics[1].overall.cc_half + 0.01);
+    size_t held_ones = 0, open_ones = 0, wider = 0;
+    for (uint32_t h = 0; h < list.count; h++) {
+        const int is_known = db_asu_pair(&list, h) % 7 != 0;
+        assert_int_equal(plain->multiplicity[h], compared->multiplicity[h]);
+        assert_int_equal(plain->multiplicity[h] == 0, held->multiplicity[h] == 0);
+        if (!plain->multiplicity[h]) {
+            assert_true(isnan(held->intensity[h]));
+            continue;
+        }
+        assert_true(plain->intensity[h] == compared->intensity[h]);
+        assert_true(plain->sigma[h] == compared->sigma[h]);
+        wider += is_known && held->sigma[h] >= plain->sigma[h]; /* the data contradict it */
+        held_ones += (size_t)is_known;
+        open_ones += (size_t)!is_known;
+    }
+    assert_int_equal(statistics[2].overall.reference_count, held_ones);
+    assert_true(held_ones > 300 && open_ones > 30 && 100 * wider < held_ones);
+    for (int k = 0; k < 3; k++) db_fit_shots_result_destroy(&r[k]);
+    free(factors.amplitude);
+}
+
+static void a_reference_of_another_crystal_is_refused(void **state) {
+    (void)state;
+    double one = 5;
+    db_structure_factors factors = {
+        .min = { 90, 0, 0 }, .extent = { 1, 1, 1 }, .amplitude = &one, .default_F = (double)NAN
+    };
+    const db_fit_joint joint = settings.joint;
+    const db_fit_shot_source source = { .count = FEW, .load = load, .name = name };
+    db_fit_shots_result *result = NULL;
+    settings.joint.reference = &factors;
+    assert_int_not_equal(db_fit_shots_run(context, &source, &settings, NULL, &result), DB_OK);
+    settings.joint = joint;
+    assert_null(result);
+    assert_non_null(strstr(db_context_message(context), "amplitudes.reference"));
 }
 
 /* A shot's objective at given intensities, some of them negative: slopes and mixed derivatives by
@@ -612,9 +820,15 @@ static void slopes_agree_with_differences(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slopes_agree_with_differences), cmocka_unit_test(intensities_come_back),
-        cmocka_unit_test(shots_are_indexed_one_way),     cmocka_unit_test(threads_do_not_matter),
-        cmocka_unit_test(processes_do_not_matter),       cmocka_unit_test(interrupted_runs_go_on),
+        cmocka_unit_test(slopes_agree_with_differences),
+        cmocka_unit_test(intensities_come_back),
+        cmocka_unit_test(shots_are_indexed_one_way),
+        cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(processes_do_not_matter),
+        cmocka_unit_test(interrupted_runs_go_on),
+        cmocka_unit_test(bad_shots_do_no_harm),
+        cmocka_unit_test(a_reference_holds_what_shots_show),
+        cmocka_unit_test(a_reference_of_another_crystal_is_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

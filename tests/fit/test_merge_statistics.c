@@ -139,10 +139,40 @@ static void a_reference_is_scaled_first(void **state) {
     }
     const db_shells shells = db_statistics_shells(&list, &merged);
     db_merge_statistics_make(&list, &merged, &shells, reference, &s);
-    assert_true(fabs(s.reference_scale / 7 - 1) < 0.01);
-    assert_true(fabs(s.reference_b - 11) < 0.2);
+    assert_true(fabs(s.reference.k / 7 - 1) < 0.01);
+    assert_true(fabs(s.reference.b - 11) < 0.2);
     assert_true(fabs(s.overall.r_reference - off / all) < 0.002);
     assert_true(s.overall.cc_reference > 0.99);
+    double *const u = malloc(2 * list.count * sizeof *u), *const v = u + list.count;
+    size_t pairs = 0;
+    for (uint32_t r = 0; r < list.count; r++) {
+        const uint32_t mate = list.mate[r];
+        if (mate <= r || isnan(reference[r]) || isnan(reference[mate])) continue;
+        u[pairs] = merged.half[0][r] - merged.half[0][mate];
+        v[pairs++] = merged.intensity[r] - merged.intensity[mate];
+    }
+    assert_int_equal(s.overall.reference_pairs, pairs);
+    assert_true(fabs(s.overall.cc_anomalous_reference - naive_correlation(u, v, pairs)) < 1e-4);
+    free(u);
+    free(reference);
+}
+
+/* Of noise alone there is no temperature factor. */
+static void noise_has_no_scale_that_runs_away(void **state) {
+    (void)state;
+    uint64_t random = 8;
+    double *const reference = malloc(list.count * sizeof *reference);
+    draw(6, 3);
+    for (size_t r = 0; r < list.count; r++) {
+        const double d = (double)list.d[r];
+        reference[r] = fabs(merged.intensity[r]);
+        merged.sigma[r] = 100 * exp(20 / d);
+        merged.intensity[r] = d > 5 ? reference[r] : merged.sigma[r] * made_up_normal(&random);
+    }
+    const db_reference_scale scale =
+        db_reference_scale_find(&list, reference, merged.intensity, merged.sigma);
+    print_message("k %g, B %g\n", scale.k, scale.b);
+    assert_true(isfinite(scale.k) && fabs(scale.b) < 150);
     free(reference);
 }
 
@@ -333,6 +363,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shells_have_the_statistics_of_their_reflections),
         cmocka_unit_test(a_reference_is_scaled_first),
+        cmocka_unit_test(noise_has_no_scale_that_runs_away),
         cmocka_unit_test(nothing_is_said_of_too_little),
         cmocka_unit_test(amplitudes_are_means_of_what_is_possible),
         cmocka_unit_test(missing_reflections_stay_missing),

@@ -26,6 +26,8 @@ typedef struct db_fit_config {
     char spectrum_file[DB_FIT_PATH_SIZE]; /**< "": none */
     char output_prefix[DB_FIT_PATH_SIZE]; /**< outputs: prefix.yaml, .mat, .json, .html, .log */
     char matrix_file[DB_FIT_PATH_SIZE], hkl_file[DB_FIT_PATH_SIZE];
+    /** amplitudes that joint intensities are compared with, and their column; "": none, open */
+    char reference_file[DB_FIT_PATH_SIZE], reference_columns[DB_FIT_NAME_SIZE];
     char symmetry[DB_FIT_NAME_SIZE]; /**< crystal system, lattice or space group; "": none */
     char hkl_columns[DB_FIT_NAME_SIZE], hkl_space_group[DB_FIT_NAME_SIZE]; /**< "": open */
     char expt_file[DB_FIT_PATH_SIZE]; /**< experiment list that the model comes from; "" */

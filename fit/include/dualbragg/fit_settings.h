@@ -96,6 +96,13 @@ typedef struct db_fit_joint {
     double
         restraint; /**< each intensity is held to the mean of its resolution, within so many times
                          that mean; NAN: it is not */
+    /** Known amplitudes, 0 or NAN where there is none (read with default_F NAN): shots are indexed
+     * as they are, and the results are compared with them after a scale and a B factor. Borrowed;
+     * NULL: none. */
+    const db_structure_factors *reference;
+    /** Each intensity that the reference has is held to that one, scaled, within so many times the
+     * mean of its resolution, in place of `restraint`; NAN: it is not. */
+    double reference_restraint;
 } db_fit_joint;
 
 /** Owns its lists. A copy by assignment shares them: it may be used as long as the original is, and

@@ -42,12 +42,13 @@ function amplitudeTables() {
     x: { label: 'resolution (\u00c5)', ticks: resolutionTicks }, y: { label, ...y }, series });
   const column = (name, key, count, help) =>
       ({ name, help, numeric: true, value: s => s[key], text: s => decimals(s[key], count) });
-  const o = a.overall;
+  const o = a.overall, reference = o.reference_count > 0;
   section('intensities', `Intensities of ${o.measured} of ${o.possible} reflections to ${decimals(a.d_min, 2)} \u00c5, ` +
       `${a.space_group}${a.anomalous ? ', Bijvoet mates apart' : ''}`, 'intensities',
     make('div', { class: 'three' },
       plot('Correlation of two halves of the shots', 'CC', 'cc_half', [line('CC\u00bd', 'cc_half', 3),
-        line('CC of Bijvoet differences', 'cc_anomalous', 3)], { high: 1 }),
+        line('CC of Bijvoet differences', 'cc_anomalous', 3),
+        ...(reference ? [line('CC with the reference', 'cc_reference', 3)] : [])], { high: 1 }),
       plot('Multiplicity', 'measurements', 'multiplicity', [line('multiplicity', 'multiplicity', 1)], { low: 0 }),
       plot('Signal', 'mean I/\u03c3', 'signal', [line('mean I/\u03c3', 'mean_i_over_sigma', 1)], { low: 0 })),
     table({ name: 'intensities', rows: [...a.shells, o], columns: [
@@ -57,7 +58,10 @@ function amplitudeTables() {
       column('multiplicity', 'multiplicity', 1), column('mean I/\u03c3', 'mean_i_over_sigma', 1),
       column('CC\u00bd', 'cc_half', 3, 'of the intensities of two halves of the shots'),
       column('CC*', 'cc_star', 3, 'estimate of the correlation with the truth'), column('R_split', 'r_split', 3),
-      column('CC_ano', 'cc_anomalous', 3, 'of Bijvoet differences of two halves')] }),
+      column('CC_ano', 'cc_anomalous', 3, 'of Bijvoet differences of two halves'),
+      ...(reference ? [column('CC_ref', 'cc_reference', 3, 'of the intensities with the reference'),
+        column('R_ref', 'r_reference', 3, 'of intensities, after scale and B of the reference'),
+        column('CC_ano_ref', 'cc_anomalous_reference', 3, 'of Bijvoet differences with those of the reference')] : [])] }),
     a.indexing ? note(`Indexing: ${a.indexing}.`) : '',
     note('Bijvoet mates count as one reflection in the columns measured, complete and multiplicity, else apart. A dash ' +
         'stands for what is not defined.'));
