@@ -2,7 +2,7 @@
 #include "fit/shots/amplitude_restraint.h"
 
 #include "base/context_internal.h"
-#include "fit/shots/amplitude_work.h"
+#include "fit/shots/amplitude_shells.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #define DB_FIT_SHOTS_AMPLITUDE_WORK_H
 
 #include "fit/shots/amplitude_restraint.h"
+#include "fit/shots/amplitude_shells.h"
 #include "fit/shots/amplitude_shot.h"
 #include "fit/shots/amplitude_system.h"
 #include "fit/shots/joint_amplitudes.h"
@@ -33,14 +34,6 @@ typedef struct db_amplitude_work {
     double damping;
     db_joint_amplitudes *result; /* owned until it is handed over */
 } db_amplitude_work;
-
-/* Shells of resolution for means. */
-static inline db_shells db_amplitude_shells(const db_asu_list *list) {
-    db_shells shells = { .count = 20, .low = list->d_min, .high = list->d_min };
-    for (size_t h = 0; h < list->count; h++)
-        if ((double)list->d[h] > shells.low) shells.low = (double)list->d[h];
-    return shells;
-}
 
 /* The record of a shot at the best point; thread: 0 outside of parallel work. */
 db_status db_amplitude_work_read(void *work, size_t shot, int thread, db_amplitude_record *record);
