@@ -5,6 +5,7 @@
 #include "kernel/job.h"
 #include "noise/noise_work.h"
 
+#include <dualbragg/boxes.h>
 #include <stdint.h>
 
 /* Pixels that a block of threads works on at a time: one per thread. In double precision rows of
@@ -48,6 +49,35 @@ enum {
 
 enum { DB_CUDA_MOST_IMAGES = DB_NORMAL_MOST_SPOTS };
 
+/* A derivative image's part in a variable of boxes, and the links of a list of such. */
+typedef struct db_cuda_box_link {
+    uint32_t column, variable; /* column: number of the derivative image */
+    double slope;
+} db_cuda_box_link;
+typedef struct db_cuda_box_list {
+    uint32_t first, end, variables;
+} db_cuda_box_list;
+
+/* Boxes (cuda/box_sums.cu); images as the caller has them. */
+typedef struct db_cuda_boxes {
+    const db_region *region; /* [boxes] */
+    const db_box_rule *rule;
+    db_box_solution *solution;
+    const float *value;
+    const float *weight;
+    const float *shape_variance;
+    const float *shape;
+    const float *offset; /* NULL: none */
+    const db_cuda_box_list *list;
+    const db_cuda_box_link *link;
+    double *result;  /* [boxes][result_size] */
+    double *outside; /* [boxes][sum_size]: sums, where a block's memory is too small; else NULL */
+    db_loss loss;
+    uint32_t result_size, sum_size, kept;
+    uint32_t rows;       /* pixels of which a block's memory holds rows */
+    int32_t solve, sums; /* sums: db_boxes_sums */
+} db_cuda_boxes;
+
 typedef struct db_cuda_arguments {
     db_kernel_job job; /* pointers are the device's; region: those of the results' layout */
     /* [region_count + 1] pixels of all regions before each */
@@ -67,9 +97,10 @@ typedef struct db_cuda_arguments {
     uint32_t piece;        /* so many of a tile's spots are in the block's memory at a time */
     uint32_t residual_sum; /* number of the residual's square among the sums */
     /* images that are added up: derivative[parameter_count], job.data, job.background */
-    int32_t dense;     /* 1: a pixel's place in packed images is that in the caller's */
-    int32_t to_packed; /* 1: the sum is packed */
-    noise_work noise;  /* of the kernel of noise, which reads nothing else */
+    int32_t dense;       /* 1: a pixel's place in packed images is that in the caller's */
+    int32_t to_packed;   /* 1: the sum is packed */
+    noise_work noise;    /* of the kernel of noise, which reads nothing else */
+    db_cuda_boxes boxes; /* of the kernel of boxes, which reads derivative[] besides */
 } db_cuda_arguments;
 
 /* Specializations by the crystal's shape: those of KERNEL_SQUARE, of KERNEL_FEW_CELLS, and one for
@@ -109,6 +140,11 @@ extern const void *const db_cuda_add_images;
 
 /* Threads of each of its blocks, which add so many sums. */
 enum { DB_CUDA_ADD_LANES = 32, DB_CUDA_ADD_SUMS = 8 };
+
+/* Coefficients and sums of boxes, one to each block of so many threads; a block's memory begins with so
+ * many doubles that its threads share. */
+extern const void *const db_cuda_box_sums;
+enum { DB_CUDA_BOX_BLOCK = 128, DB_CUDA_BOX_STATE = 12 };
 
 /* Makes an image with noise, a row of the panel in each block of so many threads; only in builds
  * with Random123. */

@@ -11,6 +11,9 @@ db_status db_cuda_plan_render(db_context *context, db_device_plan *plan,
                               const db_device_work *work);
 db_status db_cuda_plan_normal(db_context *context, db_device_plan *plan, const db_device_work *work,
                               double *sums);
+db_status db_cuda_plan_boxes(db_context *context, db_device_plan *plan, const db_device_work *work,
+                             const db_device_boxes *boxes);
+db_status db_cuda_plan_boxes_image(db_context *context, db_device_plan *plan, float *image);
 db_status db_cuda_plan_add(db_context *context, db_device_plan *plan, const db_device_work *work,
                            int copy);
 db_status db_cuda_plan_set_stream(db_context *context, db_device_plan *plan, db_stream_use use,

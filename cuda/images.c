@@ -40,8 +40,8 @@ static db_status start_tiles(db_context *context, db_device_plan *plan, const db
                           a->piece * each, a);
 }
 
-static db_status start_images(db_context *context, db_device_plan *plan, const db_device_work *work,
-                              db_cuda_arguments *a) {
+db_status db_cuda_start_images(db_context *context, db_device_plan *plan,
+                               const db_device_work *work, db_cuda_arguments *a) {
     const int mixed = db_cuda_is_mixed(work), shape = db_cuda_shape(work);
     const db_cuda_kernels *kernels = db_cuda_kernels_of((int)work->kind, mixed);
     if (db_device_has_spots(work->kind))
@@ -82,12 +82,16 @@ static db_status make_room(db_context *context, db_device_plan *plan, size_t ima
                              images > 1 ? "image and derivative images" : "an image");
 }
 
+db_status db_cuda_check_count(db_context *context, const db_device_plan *plan, size_t images) {
+    if (images <= DB_CUDA_MOST_IMAGES) return DB_OK;
+    return db_fail(context, DB_ERROR_UNSUPPORTED,
+                   DB_GPU ":%d: %zu derivative images; expected at most %d", plan->number,
+                   images - 1, DB_CUDA_MOST_IMAGES - 1);
+}
+
 static db_status check_images(db_context *context, const db_device_plan *plan,
                               const db_device_work *work, size_t images) {
-    if (images > DB_CUDA_MOST_IMAGES)
-        return db_fail(context, DB_ERROR_UNSUPPORTED,
-                       DB_GPU ":%d: %zu derivative images; expected at most %d", plan->number,
-                       images - 1, DB_CUDA_MOST_IMAGES - 1);
+    DB_TRY(db_cuda_check_count(context, plan, images));
     for (size_t i = 0; i < images; i++)
         DB_TRY(db_cuda_check_place(context, plan->number, image_of(work, i),
                                    i ? "a derivative image" : "the image"));
@@ -122,7 +126,7 @@ static db_status render(db_context *context, db_device_plan *plan, const db_devi
         to[n] = own[n].image;
         set_image(&a, own[n].number, (char *)plan->results.memory + n * image_bytes);
     }
-    DB_TRY(start_images(context, plan, work, &a));
+    DB_TRY(db_cuda_start_images(context, plan, work, &a));
     DB_TRY(db_cuda_images_to_host(context, plan, layout, plan->results.memory, image_bytes, to,
                                   own_count, size));
     return db_cuda_results_there(context, plan, own_count > 0);
@@ -155,7 +159,7 @@ static db_status render_apart(db_context *context, db_device_plan *plan,
     char *const packed = plan->results.memory;
     DB_TRY(db_cuda_values_bring(context, plan, work, DB_CUDA_TANGENT, &a));
     for (size_t i = 0; i <= tangents; i++) set_image(&a, i, packed + i * bytes);
-    DB_TRY(start_images(context, plan, work, &a));
+    DB_TRY(db_cuda_start_images(context, plan, work, &a));
     DB_TRY(deliver(context, plan, work, packed, 1, work->job.image));
     DB_TRY(deliver(context, plan, work, packed + bytes, tangents, work->job.derivative[0]));
     return db_cuda_results_there(context, plan,

@@ -84,7 +84,17 @@ struct db_device_plan {
 
     db_cuda_values values;
     db_cuda_buffer results, data, sums, staging, host_sums;
+    /* boxes: image and derivative images, what was measured, what a call brings and takes back */
+    db_cuda_buffer box_images, box_data, box_values, host_box_values;
+    unsigned long box_version; /* of what was measured; 0: nothing is there */
 };
+
+/* Renders a work's images to where the arguments say. */
+db_status db_cuda_start_images(db_context *context, db_device_plan *plan,
+                               const db_device_work *work, db_cuda_arguments *a);
+
+/* DB_ERROR_UNSUPPORTED where a work has more images than kernels take. */
+db_status db_cuda_check_count(db_context *context, const db_device_plan *plan, size_t images);
 
 /* A plan that is gone, with its stream, events and memory, for a new one on the same device; NULL if
  * there is none. */

@@ -3,28 +3,19 @@
 
 #include "base/context_internal.h"
 #include "base/threads.h"
-#include "fit/pixels/rendering.h"
-#include "fit/objective/eliminate.h"
 #include "fit/objective/shared_intensities.h"
+#include "fit/pixels/rendering.h"
+#include "loss/block.h"
+#include "loss/eliminate.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Calls work for every block, on all threads. */
-static void each_block(db_objective *objective, db_objective_depth depth,
-                       void (*work)(db_objective *objective, size_t block,
-                                    db_objective_depth depth)) {
-    const long count = (long)objective->blocks.count;
-#pragma omp parallel for schedule(dynamic, 4) num_threads(db_threads(objective->context))
-    for (long b = 0; b < count; b++) work(objective, (size_t)b, depth);
-}
-
-/* Best coefficients of a block by itself, at a given J unless that is its own. */
-static void solve_block(db_objective *objective, size_t b, db_objective_depth depth) {
+/* The plane of a block by itself. */
+static void solve_block(db_objective *objective, size_t b) {
     db_linear_solution *const solution = &objective->solution[b];
     db_block block = db_objective_block(objective, b);
-    (void)depth;
-    if (objective->rule != DB_INTENSITY_EACH) block.used[0] = 0;
+    block.used[0] = 0;
     solution->loss = db_block_solve(&block, solution->linear, &solution->variance);
 }
 
@@ -35,51 +26,37 @@ static void solve_reflections(db_objective *objective) {
 #pragma omp parallel for schedule(dynamic, 4) num_threads(db_threads(objective->context))
     for (long r = 0; r < count; r++) db_objective_solve_reflection(objective, (size_t)r);
     for (size_t b = 0; b < objective->blocks.count; b++)
-        if (!amplitudes->holds[b]) solve_block(objective, b, DB_OBJECTIVE_LOSS);
+        if (!amplitudes->holds[b]) solve_block(objective, b);
 }
 
-static void solve(db_objective *objective) {
-    if (db_objective_has_reflections(objective))
-        solve_reflections(objective);
-    else if (objective->rule == DB_INTENSITY_SHARED)
-        db_objective_solve_common(objective, db_threads(objective->context));
-    else
-        each_block(objective, DB_OBJECTIVE_LOSS, solve_block);
+/* Each block has its best coefficients whatever those of the others are. */
+static int solves_apart(const db_objective *objective) {
+    return !db_objective_has_reflections(objective) && objective->rule != DB_INTENSITY_SHARED;
+}
+
+static db_status solve(db_objective *objective) {
+    if (!db_objective_has_reflections(objective))
+        return solves_apart(objective)
+                   ? db_objective_run_boxes(objective, DB_BOXES_AS_BEFORE, 1, DB_BOXES_NO_SUMS)
+                   : db_objective_solve_common(objective);
+    DB_TRY(db_objective_bring(objective));
+    db_enter_stage(objective->context, "sums");
+    solve_reflections(objective);
+    db_leave_stage(objective->context, "sums");
+    return DB_OK;
 }
 
 /* The other losses' iterations start where chi2 with weights from the data is least: one step from
  * anywhere. */
-static void solve_first(db_objective *objective) {
-    const db_fit_target target = objective->loss_of.target;
+static db_status solve_first(db_objective *objective) {
+    const db_loss_target target = objective->loss_of.target;
+    if (!objective->work->fresh) return DB_OK;
     objective->work->fresh = 0;
-    if (target == DB_FIT_WEIGHTED) return; /* needs no start */
-    objective->loss_of.target = DB_FIT_WEIGHTED;
-    solve(objective);
+    if (target == DB_LOSS_WEIGHTED) return DB_OK; /* needs no start */
+    objective->loss_of.target = DB_LOSS_WEIGHTED;
+    const db_status status = solve(objective);
     objective->loss_of.target = target;
-}
-
-/* Sums of a block over all its unknowns, then without its own coefficients. */
-static void derive_block(db_objective *objective, size_t b, db_objective_depth depth) {
-    const struct db_objective_work *const work = objective->work;
-    size_t list[DB_BLOCK_MOST];
-    db_link links[DB_BLOCK_MOST_LINKS];
-    const size_t n = db_objective_block_variables(objective, b, list), all = n + DB_LINEAR;
-    const double *const linear = objective->solution[b].linear;
-    db_block block = db_objective_block(objective, b);
-    const int own = objective->rule == DB_INTENSITY_EACH || db_objective_has_parts(objective);
-    if (own && !(linear[0] > 0) && objective->rule != DB_INTENSITY_GIVEN)
-        block.used[0] = 0; /* held at 0 */
-    const size_t link_count =
-        db_variables_links(&objective->variables, work->links, &objective->placement,
-                           objective->blocks.region[b].panel, list, n, links);
-    const db_derivatives derivatives = { work->derivative, links, link_count, n };
-    double *const gradient = db_objective_block_gradient(objective, b);
-    double *const normal =
-        depth == DB_OBJECTIVE_NORMAL ? db_objective_block_normal(objective, b) : NULL;
-    objective->solution[b].loss = db_block_derive(&block, linear, &derivatives, gradient, normal);
-    if (normal)
-        objective->solution[b].loss -= db_eliminate(
-            all, objective->rule == DB_INTENSITY_EACH ? n : n + 1, gradient, normal, all);
+    return status;
 }
 
 /* Adds a block's sums to those of all. J, if blocks share it, is the unknown after the variables.
@@ -155,7 +132,7 @@ static double blur_slope(const db_objective *objective, db_parameter p) {
     return db_parameter_get(&objective->experiment, p) > objective->blur ? 1 / objective->blur : 0;
 }
 
-static db_status render(db_objective *objective, const double *values, db_objective_depth depth) {
+static db_status move_to(db_objective *objective, const double *values) {
     struct db_objective_work *const work = objective->work;
     const db_variables *const variables = &objective->variables;
     db_variables_set(variables, values, &objective->experiment);
@@ -173,9 +150,23 @@ static db_status render(db_objective *objective, const double *values, db_object
         work->links[l].slope =
             variables->links[l].slope *
             blur_slope(objective, variables->parameter[variables->links[l].column]);
-    DB_TRY(db_plan_update(work->plan, &work->rendered));
-    if (depth == DB_OBJECTIVE_LOSS) return db_plan_forward(work->plan, objective->shape);
-    return db_plan_gradient(work->plan, objective->shape, (void *const *)work->derivative);
+    return db_plan_update(work->plan, &work->rendered);
+}
+
+static db_boxes_image image_for(db_objective_depth depth) {
+    return depth == DB_OBJECTIVE_LOSS ? DB_BOXES_IMAGE : DB_BOXES_DERIVATIVES;
+}
+
+static db_boxes_sums sums_for(db_objective_depth depth) {
+    return depth == DB_OBJECTIVE_LOSS       ? DB_BOXES_NO_SUMS
+           : depth == DB_OBJECTIVE_GRADIENT ? DB_BOXES_GRADIENT
+                                            : DB_BOXES_NORMAL;
+}
+
+static db_status render(db_objective *objective, const double *values, db_objective_depth depth) {
+    DB_TRY(move_to(objective, values));
+    DB_TRY(db_objective_run_boxes(objective, image_for(depth), 0, DB_BOXES_NO_SUMS));
+    return db_objective_bring(objective);
 }
 
 db_status db_objective_render(db_objective *objective, const double *values) {
@@ -186,32 +177,51 @@ db_status db_objective_render_derivatives(db_objective *objective, const double 
     return render(objective, values, DB_OBJECTIVE_NORMAL);
 }
 
-static void derive(db_objective *objective, db_objective_depth depth) {
-    db_enter_stage(objective->context, "sums");
-    each_block(objective, depth, derive_block);
-    add_up(objective, depth);
-    db_leave_stage(objective->context, "sums");
+db_status db_objective_derive(db_objective *objective) {
+    DB_TRY(db_objective_run_boxes(objective, DB_BOXES_AS_BEFORE, 0, DB_BOXES_NORMAL));
+    add_up(objective, DB_OBJECTIVE_NORMAL);
+    return DB_OK;
 }
 
-void db_objective_derive(db_objective *objective) { derive(objective, DB_OBJECTIVE_NORMAL); }
-
-void db_objective_solve(db_objective *objective) {
-    db_enter_stage(objective->context, "sums");
-    if (objective->work->fresh) solve_first(objective);
-    solve(objective);
+static void add_losses(db_objective *objective) {
     objective->loss = 0;
     for (size_t b = 0; b < objective->blocks.count; b++)
         objective->loss += db_objective_trust(objective, b) * objective->solution[b].loss;
     if (db_objective_has_reflections(objective))
         objective->loss += db_objective_restraint_loss(objective);
-    db_leave_stage(objective->context, "sums");
+}
+
+db_status db_objective_solve(db_objective *objective) {
+    DB_TRY(solve_first(objective));
+    DB_TRY(solve(objective));
+    add_losses(objective);
+    return DB_OK;
+}
+
+/* Image, coefficients and sums: in one round if blocks are solved apart and have a start. */
+static db_status run(db_objective *objective, db_objective_depth depth) {
+    const int fresh = objective->work->fresh && objective->loss_of.target != DB_LOSS_WEIGHTED;
+    if (!solves_apart(objective) || fresh) {
+        DB_TRY(db_objective_run_boxes(objective, image_for(depth), 0, DB_BOXES_NO_SUMS));
+        DB_TRY(solve_first(objective));
+        if (!solves_apart(objective)) {
+            DB_TRY(solve(objective));
+            return db_objective_run_boxes(objective, DB_BOXES_AS_BEFORE, 0, sums_for(depth));
+        }
+        return db_objective_run_boxes(objective, DB_BOXES_AS_BEFORE, 1, sums_for(depth));
+    }
+    objective->work->fresh = 0;
+    return db_objective_run_boxes(objective, image_for(depth), 1, sums_for(depth));
 }
 
 db_status db_objective_evaluate(db_objective *objective, const double *values,
                                 db_objective_depth depth) {
     if (objective->variables.count == 0) depth = DB_OBJECTIVE_LOSS;
-    DB_TRY(render(objective, values, depth));
-    db_objective_solve(objective);
-    if (depth != DB_OBJECTIVE_LOSS && objective->blocks.count) derive(objective, depth);
-    return DB_OK;
+    DB_TRY(move_to(objective, values));
+    DB_TRY(run(objective, depth));
+    if (depth != DB_OBJECTIVE_LOSS && objective->blocks.count)
+        add_up(objective, depth);
+    else
+        add_losses(objective);
+    return objective->sums_only ? DB_OK : db_objective_bring(objective);
 }

@@ -2,7 +2,7 @@
 #ifndef DB_FIT_OBJECTIVE_EVALUATE_H
 #define DB_FIT_OBJECTIVE_EVALUATE_H
 
-#include "fit/objective/objective.h"
+#include "fit/objective/run_boxes.h"
 
 /* Fills the objective's results. Allocates nothing; the same bits for any number of threads. */
 db_status db_objective_evaluate(db_objective *objective, const double *values,
@@ -11,12 +11,12 @@ db_status db_objective_evaluate(db_objective *objective, const double *values,
 /* The two parts of an evaluation of the loss alone: the image, and the coefficients of its blocks,
  * which may be found again for the same image after weights have changed. */
 db_status db_objective_render(db_objective *objective, const double *values);
-void db_objective_solve(db_objective *objective);
+db_status db_objective_solve(db_objective *objective);
 
 /* The parts of an evaluation where several objectives share intensities, which are found between
  * them: the image with its derivatives; then loss, gradient and normal matrix at these intensities,
  * which stay unknowns of the blocks (db_objective_block_normal). */
 db_status db_objective_render_derivatives(db_objective *objective, const double *values);
-void db_objective_derive(db_objective *objective);
+db_status db_objective_derive(db_objective *objective);
 
 #endif

@@ -135,10 +135,10 @@ static void solve(db_frames *f) {
 
 /* The other losses' iterations start where chi2 with weights from the data is least. */
 static void solve_first(db_frames *f) {
-    const db_fit_target target = f->frame[0].objective->loss_of.target;
+    const db_loss_target target = f->frame[0].objective->loss_of.target;
     f->fresh = 0;
-    if (target == DB_FIT_WEIGHTED) return;
-    for (size_t k = 0; k < f->count; k++) f->frame[k].objective->loss_of.target = DB_FIT_WEIGHTED;
+    if (target == DB_LOSS_WEIGHTED) return;
+    for (size_t k = 0; k < f->count; k++) f->frame[k].objective->loss_of.target = DB_LOSS_WEIGHTED;
     solve(f);
     for (size_t k = 0; k < f->count; k++) f->frame[k].objective->loss_of.target = target;
 }
@@ -233,7 +233,7 @@ db_status db_frames_evaluate(db_frames *frames, const double *value) {
     if (frames->fresh) solve_first(frames);
     solve(frames);
     for (size_t k = 0; k < frames->count && frames->unknowns; k++)
-        db_objective_derive(frames->frame[k].objective);
+        DB_TRY(db_objective_derive(frames->frame[k].objective));
     if (frames->unknowns) add_up(frames);
     return DB_OK;
 }

@@ -1,7 +1,7 @@
 /* Intensities of reflections from their shoeboxes (docs/theory/refinement.md, Intensities). */
 #include "fit/objective/intensities.h"
 
-#include "fit/objective/eliminate.h"
+#include "loss/eliminate.h"
 #include "fit/objective/statistics.h"
 
 #include <math.h>

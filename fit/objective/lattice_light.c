@@ -81,17 +81,20 @@ static double paint(const image_light *all, const crystal *c, size_t b, double *
     return change;
 }
 
-/* Finds each crystal's intensities beside the others'; returns the relative change of the light. */
-static double sweep(const image_light *all) {
+/* Finds each crystal's intensities beside the others', and the relative change of the light. */
+static db_status sweep(const image_light *all, double *relative) {
     double change = 0, light = 0;
     for (size_t n = 0; n < all->count; n++) {
         crystal *const c = &all->of[n];
         const size_t blocks = c->taken.blocks.count;
         for (size_t b = 0; b < blocks; b++) set_background(all, c, b);
-        if (blocks) db_objective_solve(&c->objective);
+        if (!blocks) continue;
+        db_objective_data_changed(&c->objective);
+        DB_TRY(db_objective_solve(&c->objective));
         for (size_t b = 0; b < blocks; b++) change += paint(all, c, b, &light);
     }
-    return light > 0 ? change / light : 0;
+    *relative = light > 0 ? change / light : 0;
+    return DB_OK;
 }
 
 static db_status find(db_context *context, const db_experiment *crystals, image_light *all) {
@@ -103,8 +106,8 @@ static db_status find(db_context *context, const db_experiment *crystals, image_
         c->objective.blocks.holds_light = 1;
         if (c->taken.blocks.count) db_objective_restart(&c->objective);
     }
-    for (int i = 0; i < SWEEPS && sweep(all) > enough; i++) {
-    }
+    double change = INFINITY;
+    for (int i = 0; i < SWEEPS && change > enough; i++) DB_TRY(sweep(all, &change));
     return DB_OK;
 }
 

@@ -2,18 +2,19 @@
 #ifndef DB_FIT_OBJECTIVE_LOSS_H
 #define DB_FIT_OBJECTIVE_LOSS_H
 
+#include <dualbragg/boxes.h>
 #include <dualbragg/fit.h>
 
-typedef struct db_loss {
-    db_fit_target target;
-    double gain;             /* counts per photon */
-    double readout_variance; /* counts squared */
-    double tuning;           /* huber: standard deviations k; student: degrees of freedom nu */
-} db_loss;
+_Static_assert((int)DB_LOSS_WEIGHTED == (int)DB_FIT_WEIGHTED &&
+                   (int)DB_LOSS_GAUSSIAN == (int)DB_FIT_GAUSSIAN &&
+                   (int)DB_LOSS_POISSON == (int)DB_FIT_POISSON &&
+                   (int)DB_LOSS_HUBER == (int)DB_FIT_HUBER &&
+                   (int)DB_LOSS_STUDENT == (int)DB_FIT_STUDENT,
+               "targets have the numbers of their losses");
 
 /* The loss of a target with the noise of the settings. */
 static inline db_loss db_loss_make(const db_fit_settings *settings, db_fit_target target) {
-    return (db_loss){ .target = target,
+    return (db_loss){ .target = (db_loss_target)target,
                       .gain = settings->gain,
                       .readout_variance = settings->readout_noise * settings->readout_noise,
                       .tuning = target == DB_FIT_HUBER ? settings->huber_limit

@@ -88,14 +88,15 @@ static db_status paint_detector(db_context *context, const db_objective *objecti
 db_status db_model_image_of_region(db_context *context, db_objective *objective,
                                    const db_fit_data *data, size_t *explained,
                                    db_model_images *images) {
-    const db_fit_target target = objective->loss_of.target;
+    const db_loss_target target = objective->loss_of.target;
+    db_status status = DB_OK;
     /* Whatever was minimized: what a model explains must not depend on how far off it is. */
-    if (target != DB_FIT_WEIGHTED) {
-        objective->loss_of.target = DB_FIT_WEIGHTED;
-        db_objective_solve(objective);
+    if (target != DB_LOSS_WEIGHTED) {
+        objective->loss_of.target = DB_LOSS_WEIGHTED;
+        status = db_objective_solve(objective);
     }
     *explained = db_statistics_explained(objective, data);
-    const db_status status = images ? paint_detector(context, objective, data, images) : DB_OK;
+    if (images && status == DB_OK) status = paint_detector(context, objective, data, images);
     objective->loss_of.target = target;
     return status;
 }

@@ -52,8 +52,13 @@ static db_status make_plan(db_objective *objective) {
     options.regions = objective->blocks.region;
     options.region_count = objective->blocks.count;
     options.tolerance = objective->blocks.tolerance;
-    return db_plan_create(objective->context, &work->rendered, &options, &work->plan);
+    DB_TRY(db_plan_create(objective->context, &work->rendered, &options, &work->plan));
+    if (!objective->blocks.count) return DB_OK; /* the plan is of the whole detector */
+    DB_TRY(db_boxes_create(work->plan, &work->boxes));
+    return db_boxes_image_of(work->boxes, &objective->shape);
 }
+
+void db_objective_data_changed(db_objective *objective) { objective->work->data_current = 0; }
 
 static size_t most_variables(const db_variables *variables) {
     size_t list[DB_BLOCK_MOST], most = variables->table_count;
@@ -66,27 +71,25 @@ static size_t most_variables(const db_variables *variables) {
 
 static db_status allocate(db_objective *objective) {
     struct db_objective_work *const work = objective->work;
-    const size_t pixels = db_plan_pixels(work->plan), blocks = objective->blocks.count;
-    const size_t n = objective->variables.count;
+    const size_t blocks = objective->blocks.count, n = objective->variables.count;
     work->most = most_variables(&objective->variables);
-    work->room = (work->most + DB_LINEAR) * (work->most + DB_LINEAR + 1);
+    work->lists = objective->placement.start ? objective->experiment.detector.panel_count : 1;
     work->total = calloc((n + 1) * (n + 2), sizeof *work->total);
     work->pulls = calloc((n + 1) * (n + 1), sizeof *work->pulls);
     work->cross = calloc(2 * n + 1, sizeof *work->cross);
-    work->sums = calloc(blocks * work->room + 1, sizeof *work->sums);
+    work->sums = calloc(blocks * db_boxes_room(work->most) + 1, sizeof *work->sums);
+    work->rule = calloc(blocks + 1, sizeof *work->rule);
+    work->list = calloc(work->lists, sizeof *work->list);
+    work->list_links = calloc(work->lists * DB_BLOCK_MOST_LINKS, sizeof *work->list_links);
     work->linear_sums = calloc(blocks + 1, sizeof *work->linear_sums);
     work->steps = calloc(blocks + 1, sizeof *work->steps);
-    objective->shape = calloc(pixels + 1, sizeof *objective->shape);
     objective->solution = calloc(blocks + 1, sizeof *objective->solution);
     objective->normal = calloc(n * n + 1, sizeof *objective->normal);
     objective->scatter = calloc(n * n + 1, sizeof *objective->scatter);
-    int missing = !work->sums || !work->total || !work->pulls || !work->cross ||
-                  !work->linear_sums || !work->steps || !objective->shape || !objective->solution ||
-                  !objective->normal || !objective->scatter;
-    for (size_t c = 0; c < objective->variables.columns; c++) {
-        work->derivative[c] = calloc(pixels + 1, sizeof *work->derivative[c]);
-        missing |= !work->derivative[c];
-    }
+    const int missing = !work->sums || !work->total || !work->pulls || !work->cross ||
+                        !work->linear_sums || !work->steps || !work->rule || !work->list ||
+                        !work->list_links || !objective->solution || !objective->normal ||
+                        !objective->scatter;
     return missing ? db_fail_memory(objective->context, "the sums of an objective") : DB_OK;
 }
 
@@ -148,9 +151,12 @@ db_status db_objective_create(db_context *context, const db_experiment *experime
 void db_objective_destroy(db_objective *objective) {
     struct db_objective_work *const work = objective->work;
     if (work) {
+        db_boxes_destroy(&work->boxes);
         db_plan_destroy(&work->plan);
         db_experiment_give_back(&work->rendered);
-        for (size_t c = 0; c < objective->variables.columns; c++) free(work->derivative[c]);
+        free(work->rule);
+        free(work->list);
+        free(work->list_links);
         free(work->sums);
         free(work->total);
         free(work->pulls);
@@ -161,7 +167,6 @@ void db_objective_destroy(db_objective *objective) {
     }
     db_experiment_give_back(&objective->experiment);
     db_panel_placement_clear(&objective->placement);
-    free(objective->shape);
     free(objective->solution);
     free(objective->normal);
     free(objective->scatter);

@@ -21,22 +21,23 @@ typedef enum db_intensity_rule {
                             blocks, which are not eliminated */
 } db_intensity_rule;
 
-typedef struct db_linear_solution {
-    double linear[DB_LINEAR]; /* J, plane */
-    double variance;          /* of J; 0 where J is not free */
-    double loss;              /* of the block */
-} db_linear_solution;
+typedef db_box_solution db_linear_solution;
 
 /* What an evaluation works with; for the files of the objective alone. */
 struct db_objective_work {
     db_plan *plan;
-    db_experiment rendered; /* blurred */
-    float *derivative[DB_PARAMETER_COUNT];
+    db_boxes *boxes;                   /* of the plan: the blocks */
+    int data_current;                  /* 1: the boxes have the blocks' data */
+    db_experiment rendered;            /* blurred */
     db_link links[DB_PARAMETER_COUNT]; /* those of the variables, with the blur's chain rule */
-    int fresh;                         /* no evaluation yet since the coefficients were reset */
-    size_t most;                       /* variables that a block can depend on */
-    double *sums;  /* per block: gradient and normal matrix of its variables, then J, b0, b1, b2 */
-    size_t room;   /* doubles per block */
+    db_box_rule *rule;                 /* [blocks] */
+    db_box_links *list;                /* one, or, with groups of panels, one for each panel */
+    db_link *list_links;               /* [lists][DB_BLOCK_MOST_LINKS] */
+    size_t lists;
+    int fresh;     /* no evaluation yet since the coefficients were reset */
+    size_t most;   /* variables that a block can depend on */
+    double *sums;  /* per block: gradient and normal matrix of its variables, then J, b0, b1, b2; as
+                     db_boxes_gradient_of and db_boxes_normal_of have them */
     double *total; /* of the blocks: gradient and normal matrix of all variables, then a shared J */
     double *pulls; /* likewise, with NORMAL: the products of half the blocks' gradients */
     double *cross; /* [2][variables]: of a reflection */
@@ -68,7 +69,10 @@ typedef struct db_objective {
                                      products of half their gradients */
     db_linear_solution *solution; /* [blocks]; also where the next evaluation begins */
     const float *trust;           /* [blocks] what of a block's loss counts; NULL: all; borrowed */
-    float *shape;                 /* rendered image, element by element like value */
+    const float *shape; /* rendered image, element by element like value; not after an evaluation
+                           with sums_only */
+    int sums_only; /* 1: evaluations do without the image, which may be on another device, until
+                      db_objective_bring */
 
     struct db_objective_work *work;
 } db_objective;
@@ -100,6 +104,9 @@ void db_objective_restart(db_objective *objective);
 /* A block as the functions of block.h take it, under the model of the last evaluation. */
 db_block db_objective_block(const db_objective *objective, size_t block);
 
+/* The blocks' values, weights or backgrounds are others: to be said before the next evaluation. */
+void db_objective_data_changed(db_objective *objective);
+
 /* How much an evaluation finds out. NORMAL includes the gradient. */
 typedef enum db_objective_depth {
     DB_OBJECTIVE_LOSS,
@@ -110,20 +117,23 @@ typedef enum db_objective_depth {
 /* The rest is for the files of the objective alone. */
 
 static inline double *db_objective_block_gradient(const db_objective *objective, size_t b) {
-    return objective->work->sums + b * objective->work->room;
+    return db_boxes_gradient_of(objective->work->sums, objective->work->most, b);
 }
 static inline double *db_objective_block_normal(const db_objective *objective, size_t b) {
-    return db_objective_block_gradient(objective, b) + objective->work->most + DB_LINEAR;
+    return db_boxes_normal_of(objective->work->sums, objective->work->most, b);
 }
 
-/* The variables that a block depends on: motions of other groups do not move a panel's pixels. */
-static inline size_t db_objective_block_variables(const db_objective *objective, size_t b,
+/* The variables that blocks on a panel depend on: motions of other groups do not move its pixels. */
+static inline size_t db_objective_panel_variables(const db_objective *objective, size_t panel,
                                                   size_t *list) {
     const db_panel_placement *const placement = &objective->placement;
-    const size_t panel = objective->blocks.region[b].panel;
     return db_variables_of_group(
         &objective->variables,
         placement->start ? db_fit_panel_groups_of(placement->groups, panel) : -1, list);
+}
+static inline size_t db_objective_block_variables(const db_objective *objective, size_t b,
+                                                  size_t *list) {
+    return db_objective_panel_variables(objective, objective->blocks.region[b].panel, list);
 }
 
 /* With an intensity that all blocks share: how much of its pull goes with a variable, after an

@@ -1,7 +1,10 @@
 /* Intensities that several blocks share. */
 #include "fit/objective/shared_intensities.h"
 
-#include "fit/objective/eliminate.h"
+#include "base/context_internal.h"
+#include "fit/objective/run_boxes.h"
+#include "loss/block.h"
+#include "loss/eliminate.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,9 +14,9 @@ typedef struct sharing {
     const db_objective *objective; /* of the boxes */
     const size_t *box;             /* NULL: all of the objective */
     const db_part *part;           /* instead of boxes: blocks of several objectives; NULL: none */
+    db_objective *all;             /* the objective, if these are all of its blocks; else NULL */
     size_t count;
     double inverse_variance; /* of the restraint to 1; 0: none */
-    int threads;
 } sharing;
 
 static sharing boxes_of(const db_objective *objective, size_t r) {
@@ -21,8 +24,7 @@ static sharing boxes_of(const db_objective *objective, size_t r) {
     return (sharing){ .objective = objective,
                       .box = a->box + a->first[r],
                       .count = a->first[r + 1] - a->first[r],
-                      .inverse_variance = 1 / (a->sigma[r] * a->sigma[r]),
-                      .threads = 1 };
+                      .inverse_variance = 1 / (a->sigma[r] * a->sigma[r]) };
 }
 
 static size_t box_at(const sharing *of, size_t i) {
@@ -47,17 +49,16 @@ static double *steps_at(const sharing *of, size_t i) {
 
 static double intensity_of(const sharing *of) { return solution_at(of, 0)->linear[0]; }
 
-static double sum_boxes(const sharing *of) {
+static db_status sum_boxes(const sharing *of, double *value) {
     const double off = intensity_of(of) - 1;
-    double value = off * off * of->inverse_variance;
-#pragma omp parallel for schedule(dynamic, 4) num_threads(of->threads)
-    for (long i = 0; i < (long)of->count; i++) {
-        const db_block block =
-            db_objective_block(objective_at(of, (size_t)i), box_at(of, (size_t)i));
-        db_block_sum(&block, solution_at(of, (size_t)i)->linear, sums_at(of, (size_t)i));
+    *value = off * off * of->inverse_variance;
+    if (of->all) DB_TRY(db_objective_run_boxes(of->all, DB_BOXES_AS_BEFORE, 0, DB_BOXES_LINEAR));
+    for (size_t i = 0; i < of->count && !of->all; i++) {
+        const db_block block = db_objective_block(objective_at(of, i), box_at(of, i));
+        db_block_sum(&block, solution_at(of, i)->linear, sums_at(of, i));
     }
-    for (size_t i = 0; i < of->count; i++) value += sums_at(of, i)->value;
-    return value;
+    for (size_t i = 0; i < of->count; i++) *value += sums_at(of, i)->value;
+    return DB_OK;
 }
 
 /* A step of the intensity, not below 0, and all planes; returns the decrease that it promises. */
@@ -91,42 +92,50 @@ static void step_back(const sharing *of) {
             solution_at(of, i)->linear[k] -= steps_at(of, i)[k] *= 0.5;
 }
 
-/* The shared intensity, and every plane with it. Returns the variance of the intensity. */
-static double solve_together(const sharing *of) {
+/* The planes by themselves, which also gives each block its loss. */
+static db_status solve_planes(const sharing *of) {
+    if (of->all) return db_objective_run_boxes(of->all, DB_BOXES_AS_BEFORE, 1, DB_BOXES_NO_SUMS);
+    for (size_t i = 0; i < of->count; i++) {
+        db_linear_solution *const solution = solution_at(of, i);
+        db_block block = db_objective_block(objective_at(of, i), box_at(of, i));
+        block.used[0] = 0;
+        solution->loss = db_block_solve(&block, solution->linear, &solution->variance);
+    }
+    return DB_OK;
+}
+
+/* The shared intensity with its variance, and every plane with it. */
+static db_status solve_together(const sharing *of, double *variance) {
     enum { PASSES = 40 };
-    double before = INFINITY, variance = 0;
+    double before = INFINITY, value;
+    *variance = 0;
     for (int pass = 0; pass < PASSES && of->count; pass++) {
-        const double value = sum_boxes(of);
+        DB_TRY(sum_boxes(of, &value));
         if (value > before + 1e-9 * fabs(before)) { /* too far: halfway back */
             step_back(of);
             continue;
         }
         before = value;
-        const double promise = step_boxes(of, &variance);
+        const double promise = step_boxes(of, variance);
         if (promise <= 1e-10 * fmax(1, value) ||
-            objective_at(of, 0)->loss_of.target == DB_FIT_WEIGHTED)
+            objective_at(of, 0)->loss_of.target == DB_LOSS_WEIGHTED)
             break;
     }
-    /* The planes once more by themselves, which also gives each block its loss. */
-#pragma omp parallel for schedule(dynamic, 4) num_threads(of->threads)
-    for (long i = 0; i < (long)of->count; i++) {
-        db_linear_solution *const solution = solution_at(of, (size_t)i);
-        db_block block = db_objective_block(objective_at(of, (size_t)i), box_at(of, (size_t)i));
-        block.used[0] = 0;
-        solution->loss = db_block_solve(&block, solution->linear, &solution->variance);
-    }
-    return variance;
+    return solve_planes(of);
 }
 
-void db_objective_solve_common(db_objective *objective, int threads) {
+db_status db_objective_solve_common(db_objective *objective) {
     const sharing all = { .objective = objective,
-                          .count = objective->blocks.count,
-                          .threads = threads };
-    (void)solve_together(&all);
+                          .all = objective,
+                          .count = objective->blocks.count };
+    double variance;
+    return solve_together(&all, &variance);
 }
 
+/* Here, which does not fail. */
 static void solve_all(const sharing *of) {
-    const double variance = solve_together(of);
+    double variance;
+    (void)solve_together(of, &variance);
     for (size_t i = 0; i < of->count; i++) solution_at(of, i)->variance = variance;
 }
 
@@ -136,7 +145,7 @@ void db_objective_solve_reflection(db_objective *objective, size_t reflection) {
 }
 
 void db_parts_solve(const db_part *part, size_t count) {
-    const sharing of = { .part = part, .count = count, .threads = 1 };
+    const sharing of = { .part = part, .count = count };
     solve_all(&of);
 }
 

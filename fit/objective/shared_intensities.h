@@ -19,7 +19,7 @@ typedef struct db_part {
 void db_parts_solve(const db_part *part, size_t count);
 
 /* Moves the intensity of all blocks, and the background of each, to their best values. */
-void db_objective_solve_common(db_objective *objective, int threads);
+db_status db_objective_solve_common(db_objective *objective);
 
 /* The same for the intensity of a reflection and the backgrounds of its boxes. */
 void db_objective_solve_reflection(db_objective *objective, size_t reflection);

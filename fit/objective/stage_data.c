@@ -252,12 +252,12 @@ db_status db_stage_data_adapt(db_stage_data *taken, const db_fit_data *data,
     }
     DB_TRY(db_objective_evaluate(objective, values, DB_OBJECTIVE_LOSS));
     weigh_known(data, taken->model_error, objective, &taken->blocks);
+    db_objective_data_changed(objective);
     return DB_OK;
 }
 
 db_status db_stage_data_solve(db_stage_data *taken, const db_fit_data *data,
                               db_objective *objective, const double *values) {
     DB_TRY(db_stage_data_adapt(taken, data, objective, values));
-    db_objective_solve(objective);
-    return DB_OK;
+    return db_objective_solve(objective);
 }

@@ -8,9 +8,10 @@
 #ifndef DB_FIT_OBJECTIVE_VARIABLES_H
 #define DB_FIT_OBJECTIVE_VARIABLES_H
 
-#include "fit/objective/block.h"
+#include "fit/objective/loss.h"
 #include "fit/objective/panel_placement.h"
 #include "fit/config/quantity.h"
+#include "loss/block.h"
 
 typedef struct db_variables {
     size_t count;       /* quantities */
@@ -54,6 +55,7 @@ void db_variables_place(const db_variables *variables, const double *values,
 /* Quantities that move pixels of a group's panels (-1: of panels in no group), ascending: all of
  * the table, and the group's own motions. Room: DB_BLOCK_MOST. */
 enum { DB_BLOCK_MOST = (int)DB_PARAMETER_COUNT + DB_FIT_GROUP_MOTIONS };
+_Static_assert((int)DB_BLOCK_MOST <= (int)DB_BOXES_MOST_VARIABLES, "what the boxes have room for");
 size_t db_variables_of_group(const db_variables *variables, int group, size_t *list);
 
 /* Links of derivative images with those quantities, numbered as in the list, for a panel where it

@@ -1,7 +1,7 @@
 /* Damped Gauss-Newton steps; each is the best one within bounds, found by an active set. */
 #include "fit/search/levenberg_marquardt.h"
 
-#include "fit/objective/eliminate.h"
+#include "loss/eliminate.h"
 
 #include <math.h>
 #include <string.h>

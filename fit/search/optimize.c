@@ -270,9 +270,12 @@ db_status db_optimize_stage(db_objective *objective, const db_fit_stage *stage, 
     memcpy(m.unknowns.lower, v->lower, v->count * sizeof *v->lower);
     memcpy(m.unknowns.upper, v->upper, v->count * sizeof *v->upper);
     memcpy(m.best_value, v->start, v->count * sizeof *v->start);
+    objective->sums_only = 1;
     db_status status = algorithm.kind == DB_ALGORITHM_LM ? run_lm(&m) : run_nlopt(&m, &algorithm);
     if (m.status != DB_OK && m.status != DB_ERROR_INPUT) status = m.status;
     if (status == DB_OK) status = finish(&m, result);
+    objective->sums_only = 0;
+    if (status == DB_OK) status = db_objective_bring(objective);
     db_unknowns_clear(&m.unknowns);
     return status;
 }

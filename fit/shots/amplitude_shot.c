@@ -115,7 +115,7 @@ static db_status fit(work *w) {
     if (p->first) {
         db_fit_stage once = p->search;
         once.max_evaluations = 1;
-        w->open.objective.loss_of.target = DB_FIT_WEIGHTED;
+        w->open.objective.loss_of.target = DB_LOSS_WEIGHTED;
         memcpy(trial->local, best->local, n * sizeof(double));
         return db_open_shot_fit(&w->open, &p->order, &once, p->shared, trial->local);
     }

@@ -1,7 +1,7 @@
 /* Elimination of the local quantities of shots from arrow-shaped normal equations. */
 #include "fit/shots/arrow.h"
 
-#include "fit/objective/eliminate.h"
+#include "loss/eliminate.h"
 
 #include <string.h>
 

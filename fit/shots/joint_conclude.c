@@ -46,7 +46,7 @@ void db_shot_measure(const db_objective *objective, const db_spooled *pixels, in
 db_status db_shot_objective_at_start(const db_shots *all, db_context *context, size_t shot,
                                      const db_open_shot *open, db_objective *before) {
     const db_objective_options options = { .blur = 1,
-                                           .target = open->objective.loss_of.target,
+                                           .target = (db_fit_target)open->objective.loss_of.target,
                                            .is_frame = all->shares_intensities };
     db_experiment start = all->state[shot].start; /* borrows */
     if (all->settings.intensity == DB_FIT_KNOWN) start.structure_factors = all->amplitudes;

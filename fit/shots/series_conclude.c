@@ -2,7 +2,7 @@
 #include "fit/shots/series_conclude.h"
 
 #include "base/context_internal.h"
-#include "fit/objective/eliminate.h"
+#include "loss/eliminate.h"
 #include "fit/shots/joint_conclude.h"
 #include "fit/verdict/covariance.h"
 

@@ -115,11 +115,14 @@ db_status db_open_shot_fit(db_open_shot *open, const db_arrow_order *order,
     for (size_t i = 0; i < n; i++)
         local[i] = fmin(fmax(local[i], unknowns.lower[i]), unknowns.upper[i]);
     db_lm_end end = DB_LM_CONVERGED;
+    open->objective.sums_only = 1;
     if (n > 0)
         end = db_stage_minimize(&unknowns, stage, objective->degrees, evaluate, &s, local).end;
     int stale = n == 0; /* is the last evaluation not that of the best point? */
     for (size_t i = 0; i < n; i++) stale |= s.value[variable[i]] != local[i];
     if (stale && (s.status == DB_OK || s.status == DB_ERROR_INPUT)) evaluate_at(&s, local);
+    open->objective.sums_only = 0;
+    if (s.status == DB_OK) s.status = db_objective_bring(&open->objective);
     open->objective.loss = s.loss;
     for (size_t i = 0; i < n; i++)
         open->held[variable[i]] =

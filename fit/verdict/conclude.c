@@ -69,7 +69,7 @@ static db_status make_display(db_context *context, const db_fit_data *data,
     const db_fit_blocks blocks = db_shoeboxes_blocks(boxes);
     const db_objective_options options = { .placement = &tiles->placement,
                                            .blur = 1,
-                                           .target = tiles->loss_of.target };
+                                           .target = (db_fit_target)tiles->loss_of.target };
     if (tiles->blocks.count) model.beam.scale *= tiles->solution[0].linear[0];
     DB_TRY(
         db_objective_create(context, &model, data->settings, &blocks, &options, &shown->objective));

@@ -267,8 +267,8 @@ static void add_if_far(void *user, const db_objective *objective, size_t b, int 
 
 db_status db_distrusted_pixels_find(db_context *context, const db_objective *objective,
                                     db_fit_result *result) {
-    const db_fit_target target = objective->loss_of.target;
-    if (target != DB_FIT_HUBER && target != DB_FIT_STUDENT) return DB_OK;
+    const db_loss_target target = objective->loss_of.target;
+    if (target != DB_LOSS_HUBER && target != DB_LOSS_STUDENT) return DB_OK;
     far_pixels far = { NULL, 0 };
     visit_pixels(objective, add_if_far, &far);
     far.list = malloc((far.count + 1) * sizeof *far.list);

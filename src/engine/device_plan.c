@@ -234,19 +234,30 @@ static void move_to_processor(db_plan *plan, db_status why) {
     db_plan_detach_device(plan);
 }
 
-/* job: as the caller has it, which has all memory of the call; sums: NULL where images are wanted */
-static db_status run(db_plan *plan, const db_kernel_job *job, const db_device_work *work,
-                     double *sums, int *done) {
-    db_context *context = plan->context;
+/* What a call wants: sums, boxes, or, where both are NULL, images. */
+typedef struct {
+    double *sums;
+    const db_device_boxes *boxes;
+} wanted;
+
+static db_status call_device(db_plan *plan, const db_device_work *work, const wanted *what) {
     const db_device_operations *device = plan->device.backend->operations;
+    if (what->boxes) return device->boxes(plan->context, plan->device_part, work, what->boxes);
+    if (what->sums) return device->normal(plan->context, plan->device_part, work, what->sums);
+    return device->render(plan->context, plan->device_part, work);
+}
+
+/* job: as the caller has it, which has all memory of the call */
+static db_status run(db_plan *plan, const db_kernel_job *job, const db_device_work *work,
+                     wanted what, int *done) {
+    db_context *context = plan->context;
     int may;
     *done = 1;
     DB_TRY(may_move(plan, job, db_device_derivatives(work), &may));
     if (context->progress && context->progress(context->progress_user, 0))
         return db_fail(context, DB_ERROR_CANCELLED, "cancelled by the progress callback");
     db_enter_stage(context, "device");
-    const db_status status = sums ? device->normal(context, plan->device_part, work, sums)
-                                  : device->render(context, plan->device_part, work);
+    const db_status status = call_device(plan, work, &what);
     db_leave_stage(context, "device");
     *done = status == DB_OK || !may;
     if (!*done) {
@@ -261,7 +272,7 @@ db_status db_device_render(db_plan *plan, db_kernel_kind kind, int *done) {
     db_kernel_job job = plan->job;
     if (!db_device_has_slopes(kind)) job.derivative = NULL;
     const db_device_work work = work_of(plan, &job, kind);
-    return run(plan, &job, &work, NULL, done);
+    return run(plan, &job, &work, (wanted){ NULL, NULL }, done);
 }
 
 db_status db_device_normal(db_plan *plan, const db_kernel_job *job, double *sums, int *done) {
@@ -270,17 +281,31 @@ db_status db_device_normal(db_plan *plan, const db_kernel_job *job, double *sums
     work.job.derivative = NULL;
     *done = 1;
     DB_TRY(list_background(plan, &work, plan->background_version));
-    return run(plan, job, &work, sums, done);
+    return run(plan, job, &work, (wanted){ sums, NULL }, done);
+}
+
+db_status db_device_evaluate_boxes(db_plan *plan, const db_device_boxes *boxes, int *done) {
+    const int slopes = boxes->request->image == DB_BOXES_DERIVATIVES;
+    db_kernel_job job = plan->job;
+    job.image = NULL;
+    job.derivative = NULL;
+    const db_device_work work =
+        work_of(plan, &job, slopes ? db_plan_gradient_kind(plan) : db_plan_forward_kind(plan));
+    return run(plan, &job, &work, (wanted){ NULL, boxes }, done);
+}
+
+db_status db_device_boxes_image(db_plan *plan, float *image) {
+    return plan->device.backend->operations->boxes_image(plan->context, plan->device_part, image);
 }
 
 db_status db_device_tangent(db_plan *plan, const db_kernel_job *job, int *done) {
     const db_device_work work = work_of(plan, job, db_plan_gradient_kind(plan));
-    return run(plan, job, &work, NULL, done);
+    return run(plan, job, &work, (wanted){ NULL, NULL }, done);
 }
 
 db_status db_device_variant(db_plan *plan, const db_kernel_job *job, int *done) {
     const db_device_work work = work_of(plan, job, db_plan_forward_kind(plan));
-    return run(plan, job, &work, NULL, done);
+    return run(plan, job, &work, (wanted){ NULL, NULL }, done);
 }
 
 db_status db_device_add(db_plan *plan, int copy, const void *from, unsigned long version,

@@ -6,6 +6,7 @@
 
 #include "engine/plan_internal.h"
 
+#include <dualbragg/boxes.h>
 #include <dualbragg/device.h>
 
 /* An array that the kernels read: `bytes` bytes at what the pointer `member` bytes into the job
@@ -55,6 +56,18 @@ db_device_load db_device_load_of(const db_plan *plan);
 /* How long the processor is predicted to take for it, with the plan's threads and vectors (s). */
 double db_device_processor_seconds(const db_plan *plan, const db_device_load *load);
 
+/* An evaluation of a plan's boxes. */
+typedef struct db_device_boxes {
+    const db_region *region; /* [count], as the caller's images have them */
+    size_t count;
+    db_box_data data;      /* of the host; there are others where the version has changed */
+    unsigned long version; /* from 1 */
+    const db_boxes_request *request;
+    const size_t *position; /* which of the work's derivative images is that of a column */
+    db_box_solution *solution;
+    void *result;
+} db_device_boxes;
+
 /* A backend's part of one plan. */
 typedef struct db_device_plan db_device_plan;
 struct noise_work;
@@ -78,6 +91,12 @@ typedef struct db_device_operations {
     /* sums[db_normal_size(job.parameter_count + 1)]: as the kernels add them up on the host */
     db_status (*normal)(db_context *context, db_device_plan *plan, const db_device_work *work,
                         double *sums);
+    /* As db_boxes_evaluate. The work is that of the request's image, whose pointers are NULL: images
+     * stay on the device. */
+    db_status (*boxes)(db_context *context, db_device_plan *plan, const db_device_work *work,
+                       const db_device_boxes *boxes);
+    /* the image that boxes had rendered last, to the host's memory */
+    db_status (*boxes_image)(db_context *context, db_device_plan *plan, float *image);
     /* image += background of the work's job, or = where it is to be a copy, for the elements of the
      * plan's regions, each once; the image is in the device's memory, the background there or an array
      * of the work */
@@ -120,6 +139,10 @@ db_status db_device_render(db_plan *plan, db_kernel_kind kind, int *done);
 /* The same for the sums of normal equations over `job`. Its image is not rendered: where it is in the
  * device's memory the processor does not take over. */
 db_status db_device_normal(db_plan *plan, const db_kernel_job *job, double *sums, int *done);
+
+/* Boxes; *done as above. */
+db_status db_device_evaluate_boxes(db_plan *plan, const db_device_boxes *boxes, int *done);
+db_status db_device_boxes_image(db_plan *plan, float *image);
 
 /* Renders an image and its derivative along a direction: job->tangent is 1. */
 db_status db_device_tangent(db_plan *plan, const db_kernel_job *job, int *done);

@@ -7,19 +7,19 @@
 
 /* Whether v/u is a normal deviate: v^2 <= -4 u^2 log u, decided by ellipses inside and outside that
  * region where possible. */
-DB_NOISE_FN int noise_normal_accepts(double u, double v) {
+AD_PORTABLE_FN int noise_normal_accepts(double u, double v) {
     const double x = u - 0.449871, y = (v < 0 ? -v : v) + 0.386595;
     const double q = x * x + y * (0.19600 * y - 0.25472 * x);
     if (q < 0.27597) return 1;
     if (q > 0.27846) return 0;
-    return v * v <= -4 * u * u * noise_log(u);
+    return v * v <= -4 * u * u * portable_log(u);
 }
 
 /* Half width of the box around the region: 2 sqrt(2/e) = 1.71552..., rounded up. */
 #define DB_NOISE_NORMAL_BOX 1.7156
 
 /* The next deviate of mean 0 and standard deviation 1. */
-DB_NOISE_FN double noise_normal(noise_stream *s) {
+AD_PORTABLE_FN double noise_normal(noise_stream *s) {
     for (;;) {
         const noise_pair pair = noise_next_pair(s);
         const double u = pair.first, v = DB_NOISE_NORMAL_BOX * (pair.second - 0.5);

@@ -16,7 +16,7 @@
 #define DB_NOISE_POISSON_REJECTION 1e15 /* means up to */
 
 /* log k! - log( sqrt(2 pi k) (k/e)^k ) for whole k >= 1. */
-DB_NOISE_FN double noise_stirling(double k) {
+AD_PORTABLE_FN double noise_stirling(double k) {
     const double small[16] = { 0.08106146679532725822, 0.04134069595540929409,
                                0.02767792568499833915, 0.02079067210376509311,
                                0.01664469118982119216, 0.01387612882307074800,
@@ -31,22 +31,23 @@ DB_NOISE_FN double noise_stirling(double k) {
 }
 
 /* k log(k/mean) + mean - k >= 0, without cancellation where k is near the mean. k > 0 */
-DB_NOISE_FN double noise_deviance(double k, double mean) {
+AD_PORTABLE_FN double noise_deviance(double k, double mean) {
     const double d = k - mean, v = d / (k + mean);
-    if (v > 0.1 || v < -0.1) return k * noise_log(k / mean) - d;
+    if (v > 0.1 || v < -0.1) return k * portable_log(k / mean) - d;
     const double t = v * v; /* log(k/mean) = 2 artanh v */
-    return d * v + 2 * k * v * (t * noise_artanh_series(t));
+    return d * v + 2 * k * v * (t * portable_artanh_series(t));
 }
 
 /* log of the Poisson probability of a whole number k >= 0. */
-DB_NOISE_FN double noise_poisson_log_probability(double k, double mean) {
+AD_PORTABLE_FN double noise_poisson_log_probability(double k, double mean) {
     if (k < 1) return -mean;
-    return -0.5 * noise_log(6.283185307179586477 * k) - noise_stirling(k) - noise_deviance(k, mean);
+    return -0.5 * portable_log(6.283185307179586477 * k) - noise_stirling(k) -
+           noise_deviance(k, mean);
 }
 
 /* Mean below DB_NOISE_POISSON_INVERSION. */
-DB_NOISE_FN double noise_poisson_by_inversion(noise_stream *s, double mean) {
-    double rest = noise_next_pair(s).first, p = noise_exp(-mean);
+AD_PORTABLE_FN double noise_poisson_by_inversion(noise_stream *s, double mean) {
+    double rest = noise_next_pair(s).first, p = portable_exp(-mean);
     int k = 0;
     /* The last of 200 terms is below 1e-110. */
     while (rest > p && k < 200) {
@@ -66,7 +67,7 @@ typedef struct noise_ptrs {
     double mean, a, b, inverse_alpha, squeeze;
 } noise_ptrs;
 
-DB_NOISE_FN noise_ptrs noise_ptrs_of(double mean) {
+AD_PORTABLE_FN noise_ptrs noise_ptrs_of(double mean) {
     noise_ptrs t;
     t.mean = mean;
     t.b = 0.931 + 2.53 * sqrt(mean);
@@ -77,19 +78,19 @@ DB_NOISE_FN noise_ptrs noise_ptrs_of(double mean) {
 }
 
 /* The whole number belonging to u, -1/2 < u < 1/2; side = 1/2 - |u|. */
-DB_NOISE_FN double noise_ptrs_candidate(const noise_ptrs *t, double u, double side) {
+AD_PORTABLE_FN double noise_ptrs_candidate(const noise_ptrs *t, double u, double side) {
     return floor((2 * t->a / side + t->b) * u + t->mean + 0.43);
 }
 
 /* log of the probability with which that number k >= 0 is to be taken; <= 0, the hat being above.
  */
-DB_NOISE_FN double noise_ptrs_log_acceptance(const noise_ptrs *t, double k, double side) {
+AD_PORTABLE_FN double noise_ptrs_log_acceptance(const noise_ptrs *t, double k, double side) {
     return noise_poisson_log_probability(k, t->mean) +
-           noise_log((t->a / (side * side) + t->b) / t->inverse_alpha);
+           portable_log((t->a / (side * side) + t->b) / t->inverse_alpha);
 }
 
 /* Mean from DB_NOISE_POISSON_INVERSION on. */
-DB_NOISE_FN double noise_poisson_by_rejection(noise_stream *s, double mean) {
+AD_PORTABLE_FN double noise_poisson_by_rejection(noise_stream *s, double mean) {
     const noise_ptrs t = noise_ptrs_of(mean);
     for (;;) {
         const noise_pair pair = noise_next_pair(s);
@@ -97,13 +98,13 @@ DB_NOISE_FN double noise_poisson_by_rejection(noise_stream *s, double mean) {
         const double k = noise_ptrs_candidate(&t, u, side);
         if (side >= 0.07 && v <= t.squeeze) return k;
         if (k < 0 || (side < 0.013 && v > side)) continue;
-        if (noise_log(v) <= noise_ptrs_log_acceptance(&t, k, side)) return k;
+        if (portable_log(v) <= noise_ptrs_log_acceptance(&t, k, side)) return k;
     }
 }
 
 /* Number of photons where `mean` are expected: a whole number. None are where the mean is 0,
  * negative or NaN. */
-DB_NOISE_FN double noise_poisson(noise_stream *s, double mean) {
+AD_PORTABLE_FN double noise_poisson(noise_stream *s, double mean) {
     if (!(mean > 0)) return 0;
     if (mean < DB_NOISE_POISSON_INVERSION) return noise_poisson_by_inversion(s, mean);
     if (mean <= DB_NOISE_POISSON_REJECTION) return noise_poisson_by_rejection(s, mean);

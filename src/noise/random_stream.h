@@ -4,7 +4,7 @@
 #ifndef DB_NOISE_RANDOM_STREAM_H
 #define DB_NOISE_RANDOM_STREAM_H
 
-#include "noise/portable_math.h"
+#include "ad/portable_math.h"
 
 /* Random123 knows CUDA, but not HIP. */
 #if defined(__HIP__)
@@ -29,8 +29,8 @@ typedef struct noise_stream {
 } noise_stream;
 
 /* The stream at a pixel, numbered within the whole panel. */
-DB_NOISE_FN noise_stream noise_stream_at(uint32_t seed, uint32_t stream, uint32_t panel,
-                                         uint32_t fast, uint32_t slow) {
+AD_PORTABLE_FN noise_stream noise_stream_at(uint32_t seed, uint32_t stream, uint32_t panel,
+                                            uint32_t fast, uint32_t slow) {
     noise_stream s;
     s.key.v[0] = seed;
     s.key.v[1] = stream;
@@ -42,7 +42,7 @@ DB_NOISE_FN noise_stream noise_stream_at(uint32_t seed, uint32_t stream, uint32_
 }
 
 /* 52 bits in the middle of their intervals: never 0 or 1, and exact in a double. */
-DB_NOISE_FN double noise_uniform(uint32_t high, uint32_t low) {
+AD_PORTABLE_FN double noise_uniform(uint32_t high, uint32_t low) {
     const uint64_t bits = (uint64_t)(high >> 6) << 26 | low >> 6;
     return ((double)bits + 0.5) * (1.0 / 4503599627370496.0);
 }
@@ -52,7 +52,7 @@ typedef struct noise_pair {
 } noise_pair;
 
 /* The next two independent uniform deviates between 0 and 1. */
-DB_NOISE_FN noise_pair noise_next_pair(noise_stream *s) {
+AD_PORTABLE_FN noise_pair noise_next_pair(noise_stream *s) {
     const philox4x32_ctr_t r = philox4x32(s->counter, s->key);
     s->counter.v[3]++;
     noise_pair pair;

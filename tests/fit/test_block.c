@@ -2,8 +2,9 @@
  * against finite differences, for every loss. */
 
 #include "support/unit_test.h"
-#include "fit/objective/block.h"
-#include "fit/objective/eliminate.h"
+#include "fit/objective/loss.h"
+#include "loss/block.h"
+#include "loss/eliminate.h"
 
 #include <gsl/gsl_blas.h>
 #include <gsl/gsl_linalg.h>

@@ -1,7 +1,7 @@
 /* Elimination, and the arrow of many shots, against the solution of all equations at once. */
 
 #include "support/unit_test.h"
-#include "fit/objective/eliminate.h"
+#include "loss/eliminate.h"
 #include "fit/shots/arrow.h"
 
 #include <math.h>

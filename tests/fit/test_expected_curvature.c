@@ -3,7 +3,8 @@
  * counts most. */
 
 #include "support/unit_test.h"
-#include "fit/objective/pixel_loss.h"
+#include "fit/objective/loss.h"
+#include "loss/pixel_loss.h"
 
 static db_loss gaussian(double gain, double readout) {
     db_fit_settings settings;

@@ -2,7 +2,7 @@
  */
 
 #include "support/unit_test.h"
-#include "fit/objective/eliminate.h"
+#include "loss/eliminate.h"
 #include "fit/search/levenberg_marquardt.h"
 
 #include <gsl/gsl_randist.h>

@@ -2,7 +2,8 @@
  * simulated counts. */
 
 #include "support/unit_test.h"
-#include "fit/objective/pixel_loss.h"
+#include "fit/objective/loss.h"
+#include "loss/pixel_loss.h"
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>

@@ -3,7 +3,7 @@
 
 #include "support/unit_test.h"
 #include "fit/objective/evaluate.h"
-#include "fit/objective/eliminate.h"
+#include "loss/eliminate.h"
 #include "fit/rendered_image.h"
 #include "fit/objective/stage_data.h"
 

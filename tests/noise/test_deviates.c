@@ -43,11 +43,11 @@ static void logarithm_and_exponential_are_right_to_2_ulp(void **state) {
     (void)state;
     for (int i = 1; i < 200000; i++) {
         const double x = pow(10, (i - 100000) / 400.0), y = -i / 300.0, z = 1 + (i - 100000) * 2e-6;
-        assert_true(fabs(noise_log(x) - log(x)) <= 5e-16 * fabs(log(x)));
-        assert_true(fabs(noise_log(z) - log(z)) <= 5e-16 * fabs(log(z)));
-        assert_true(fabs(noise_exp(y) - exp(y)) <= 5e-16 * exp(y));
+        assert_true(fabs(portable_log(x) - log(x)) <= 5e-16 * fabs(log(x)));
+        assert_true(fabs(portable_log(z) - log(z)) <= 5e-16 * fabs(log(z)));
+        assert_true(fabs(portable_exp(y) - exp(y)) <= 5e-16 * exp(y));
     }
-    assert_true(noise_log(1) == 0 && noise_exp(0) == 1 && noise_exp(-0.0) == 1);
+    assert_true(portable_log(1) == 0 && portable_exp(0) == 1 && portable_exp(-0.0) == 1);
 }
 
 static void stirling_form_is_the_logarithm_of_the_probability(void **state) {

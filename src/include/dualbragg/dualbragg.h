@@ -4,6 +4,7 @@
 #define DUALBRAGG_H
 
 #include <dualbragg/batch.h>
+#include <dualbragg/boxes.h>
 #include <dualbragg/colour.h>
 #include <dualbragg/context.h>
 #include <dualbragg/device.h>

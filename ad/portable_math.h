@@ -4,8 +4,8 @@
  * rejected by such a bit differs altogether. Sums, products, quotients and square roots of doubles
  * are rounded alike everywhere (without contraction to fused operations: -ffp-contract=off, nvcc:
  * -fmad=false), so a seed gives the same image on every compiler, processor and device. */
-#ifndef DB_NOISE_PORTABLE_MATH_H
-#define DB_NOISE_PORTABLE_MATH_H
+#ifndef AD_PORTABLE_MATH_H
+#define AD_PORTABLE_MATH_H
 
 #include "ad/device_language.h"
 
@@ -14,17 +14,16 @@
 #include <string.h>
 
 #if defined(AD_DEVICE_LANGUAGE)
-#define DB_NOISE_FN AD_DEVICE_FN
+#define AD_PORTABLE_FN AD_DEVICE_FN
 #else
-#define DB_NOISE_FN static inline __attribute__((unused))
+#define AD_PORTABLE_FN static inline __attribute__((unused))
 #endif
 
-#define DB_NOISE_LN2_HIGH                                                                          \
-    6.93147180369123816490e-01 /* 32 bits: products with exponents are exact */
-#define DB_NOISE_LN2_LOW 1.90821492927058770002e-10
+#define AD_LN2_HIGH 6.93147180369123816490e-01 /* 32 bits: products with exponents are exact */
+#define AD_LN2_LOW 1.90821492927058770002e-10
 
 /* 2^k for normal results, -1022 <= k <= 1023. */
-DB_NOISE_FN double noise_power_of_two(int k) {
+AD_PORTABLE_FN double portable_power_of_two(int k) {
     const uint64_t bits = (uint64_t)(1023 + k) << 52;
     double value;
     memcpy(&value, &bits, sizeof value);
@@ -32,7 +31,7 @@ DB_NOISE_FN double noise_power_of_two(int k) {
 }
 
 /* (artanh f - f)/f^3 = 1/3 + t/5 + t^2/7 + ... for t = f^2 < 0.03. */
-DB_NOISE_FN double noise_artanh_series(double t) {
+AD_PORTABLE_FN double portable_artanh_series(double t) {
     const double c[11] = { 1.0 / 23, 1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13,
                            1.0 / 11, 1.0 / 9,  1.0 / 7,  1.0 / 5,  1.0 / 3 };
     double series = c[0];
@@ -41,7 +40,7 @@ DB_NOISE_FN double noise_artanh_series(double t) {
 }
 
 /* log(x) of a positive normal number, to 2 ulp. */
-DB_NOISE_FN double noise_log(double x) {
+AD_PORTABLE_FN double portable_log(double x) {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
     int exponent = (int)(bits >> 52) - 1023;
@@ -54,14 +53,14 @@ DB_NOISE_FN double noise_log(double x) {
     }
     /* log m = 2 artanh f; f^2 < 0.0295 */
     const double f = (m - 1) / (m + 1), t = f * f;
-    return exponent * DB_NOISE_LN2_HIGH +
-           (exponent * DB_NOISE_LN2_LOW + 2 * f * (t * noise_artanh_series(t))) + 2 * f;
+    return exponent * AD_LN2_HIGH +
+           (exponent * AD_LN2_LOW + 2 * f * (t * portable_artanh_series(t))) + 2 * f;
 }
 
 /* exp(x) for -700 <= x <= 0, to 2 ulp. */
-DB_NOISE_FN double noise_exp(double x) {
+AD_PORTABLE_FN double portable_exp(double x) {
     const int k = (int)(x * 1.4426950408889634 - 0.5); /* nearest, as x <= 0 */
-    const double r = (x - k * DB_NOISE_LN2_HIGH) - k * DB_NOISE_LN2_LOW;
+    const double r = (x - k * AD_LN2_HIGH) - k * AD_LN2_LOW;
     const double c[15] = { 1.0 / 87178291200,
                            1.0 / 6227020800,
                            1.0 / 479001600,
@@ -79,7 +78,18 @@ DB_NOISE_FN double noise_exp(double x) {
                            1.0 };
     double series = c[0]; /* Taylor's; |r| <= 0.35 */
     for (int i = 1; i < 15; i++) series = series * r + c[i];
-    return series * noise_power_of_two(k);
+    return series * portable_power_of_two(k);
 }
+
+/* Where the device has none (ad/device_language.h). */
+#if defined(__HIP__) && !defined(__CLANG_HIP_RUNTIME_WRAPPER_H__)
+static inline __attribute__((device)) __attribute__((unused)) double log(double a) {
+    return portable_log(a);
+}
+static inline __attribute__((device)) __attribute__((unused)) double log1p(double a) {
+    const double u = 1 + a; /* is rounded: the quotient makes up for it */
+    return u == 1 ? a : portable_log(u) * (a / (u - 1));
+}
+#endif
 
 #endif

@@ -19,10 +19,12 @@
  * weight that the robust losses give the pixel. It is never negative. The bend is half the second
  * derivative itself, which makes Newton's iterations for the linear coefficients quadratic; where a
  * loss is hardly convex, a small part of the curvature stands for it. */
-#ifndef DB_FIT_OBJECTIVE_PIXEL_LOSS_H
-#define DB_FIT_OBJECTIVE_PIXEL_LOSS_H
+#ifndef DB_LOSS_PIXEL_LOSS_H
+#define DB_LOSS_PIXEL_LOSS_H
 
-#include "fit/objective/loss.h"
+#include "ad/portable_math.h" /* logarithms, where a device has none */
+
+#include <dualbragg/boxes.h>
 
 #include <math.h>
 
@@ -39,18 +41,21 @@ typedef struct db_pixel_cost {
     double trust; /* weight in reweighted least squares: 1, less for outliers of robust targets */
 } db_pixel_cost;
 
-static inline num db_loss_log(num a) { return n_chain(log(a.v), 1 / a.v, a); }
+/* x, or the least if that is more, or x no number. */
+AD_FN double db_at_least(double least, double x) { return x > least ? x : least; }
+
+AD_FN num db_loss_log(num a) { return n_chain(log(a.v), 1 / a.v, a); }
 
 /* The larger of u and 1/2, rounded off below u = 1: variance of photons where hardly one is
  * expected. */
-static inline num db_loss_at_least_half(num u) {
+AD_FN num db_loss_at_least_half(num u) {
     if (u.v >= 1) return u;
     if (u.v <= 0) return n_constant(0.5);
     return n_shift(n_scale(n_sqr(u), 0.5), 0.5);
 }
 
-static inline num db_loss_variance(const db_loss *loss, num expected, double shape_variance,
-                                   double *second) {
+AD_FN num db_loss_variance(const db_loss *loss, num expected, double shape_variance,
+                           double *second) {
     *second = expected.v > 0 && expected.v < loss->gain;
     const num photons = db_loss_at_least_half(n_scale(expected, 1 / loss->gain));
     return n_shift(n_scale(photons, loss->gain * loss->gain),
@@ -58,17 +63,17 @@ static inline num db_loss_variance(const db_loss *loss, num expected, double sha
 }
 
 /* The loss of a squared normalized residual; trust is its slope, second its second derivative. */
-static inline num db_loss_of_square(const db_loss *loss, num t, double *trust, double *second) {
+AD_FN num db_loss_of_square(const db_loss *loss, num t, double *trust, double *second) {
     const double k = loss->tuning;
     *trust = 1;
     *second = 0;
     switch (loss->target) {
-    case DB_FIT_HUBER:
+    case DB_LOSS_HUBER:
         if (t.v <= k * k) return t;
         *trust = k / sqrt(t.v);
         *second = -0.5 * *trust / t.v;
         return n_chain(2 * k * sqrt(t.v) - k * k, *trust, t);
-    case DB_FIT_STUDENT:
+    case DB_LOSS_STUDENT:
         *trust = (k + 1) / (k + t.v);
         *second = -*trust / (k + t.v);
         return n_chain((k + 1) * log1p(t.v / k), *trust, t);
@@ -76,29 +81,30 @@ static inline num db_loss_of_square(const db_loss *loss, num t, double *trust, d
     }
 }
 
-static inline db_pixel_cost db_pixel_cost_make(num value, double curvature, double bend,
-                                               double variance, double trust) {
+AD_FN db_pixel_cost db_pixel_cost_make(num value, double curvature, double bend, double variance,
+                                       double trust) {
     const double least = 0.05 * curvature;
-    return (db_pixel_cost){ value.v,  value.d[0], curvature, bend > least ? bend : least,
-                            variance, trust };
+    const db_pixel_cost cost = { value.v,  value.d[0], curvature, bend > least ? bend : least,
+                                 variance, trust };
+    return cost;
 }
 
 /* Below this many expected photons the loss of Poisson counts goes on as a parabola: a background
  * may become negative on its way to the best one. */
-static const double DB_POISSON_LEAST = 0.05;
+#define DB_POISSON_LEAST 0.05
 
-static inline db_pixel_cost db_poisson_cost(const db_loss *loss, double y, num expected) {
+AD_FN db_pixel_cost db_poisson_cost(const db_loss *loss, double y, num expected) {
     const double least = DB_POISSON_LEAST, pedestal = loss->readout_variance / loss->gain;
-    const double counted = fmax(0, (y + pedestal) / loss->gain);
+    const double counted = db_at_least(0, (y + pedestal) / loss->gain);
     const num mean = n_scale(n_shift(expected, pedestal), 1 / loss->gain);
     const num at = mean.v < least ? n_constant(least) : mean;
-    const num logarithm = db_loss_log(n_scale(at, 1 / fmax(counted, 1e-300)));
+    const num logarithm = db_loss_log(n_scale(at, 1 / db_at_least(1e-300, counted)));
     num deviance = n_scale(n_shift(n_sub(at, n_scale(logarithm, counted)), -counted), 2);
     double curvature = 1 / at.v, bend = counted / (at.v * at.v);
     if (mean.v < least) {
         const num beyond = n_shift(mean, -least);
         const double slope = 2 * (1 - counted / least);
-        curvature = bend = fmax(counted, 1) / (least * least);
+        curvature = bend = db_at_least(1, counted) / (least * least);
         deviance =
             n_shift(n_add(n_scale(beyond, slope), n_scale(n_sqr(beyond), curvature)), deviance.v);
     }
@@ -108,13 +114,13 @@ static inline db_pixel_cost db_poisson_cost(const db_loss *loss, double y, num e
 }
 
 /* weight: 1/v0, more than 0; shape_variance: of the spots' shape (counts^2). */
-static inline db_pixel_cost db_pixel_loss(const db_loss *loss, double y, double weight,
-                                          double shape_variance, double m) {
+AD_FN db_pixel_cost db_pixel_loss(const db_loss *loss, double y, double weight,
+                                  double shape_variance, double m) {
     const num expected = n_seed(m, 0);
     const num square = n_sqr(n_shift(expected, -y));
-    if (loss->target == DB_FIT_WEIGHTED)
+    if (loss->target == DB_LOSS_WEIGHTED)
         return db_pixel_cost_make(n_scale(square, weight), weight, weight, 1 / weight, 1);
-    if (loss->target == DB_FIT_POISSON) return db_poisson_cost(loss, y, expected);
+    if (loss->target == DB_LOSS_POISSON) return db_poisson_cost(loss, y, expected);
     double trust, variance_bend, deviance_bend;
     const num variance = db_loss_variance(loss, expected, shape_variance, &variance_bend);
     const num t = n_div(square, variance);

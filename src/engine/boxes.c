@@ -1,0 +1,256 @@
+/* Boxes of a plan: rendered, solved and added up, here or on the plan's device. */
+#include "engine/device_plan.h"
+#include "engine/execute.h"
+#include "engine/plan_background.h"
+#include "engine/spots.h"
+
+#include "base/threads.h"
+#include "loss/block.h"
+#include "loss/eliminate.h"
+
+#include <dualbragg/boxes.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+struct db_boxes {
+    db_plan *plan;
+    db_box_data data; /* borrowed */
+    unsigned long version;
+    float *image;       /* of the host */
+    float **derivative; /* [parameter_count]: the same; elements are NULL until there are any */
+    db_boxes_image rendered; /* what was rendered last, and where it is */
+    int is_here, is_there;
+};
+
+static size_t count_of(const db_boxes *boxes) { return boxes->plan->given_count; }
+
+static db_status need_image(db_boxes *boxes, float **image) {
+    if (!*image) *image = calloc(boxes->plan->pixels + 1, sizeof **image);
+    return *image ? DB_OK : db_fail_memory(boxes->plan->context, "the images of boxes");
+}
+
+static db_status check_plan(const db_plan *plan) {
+    if (plan->job.pixel_type != DB_FLOAT32)
+        return db_fail(plan->context, DB_ERROR_USAGE,
+                       "boxes: expected a plan of pixel type float, found double");
+    if (db_plan_background_pixels(plan))
+        return db_fail(plan->context, DB_ERROR_USAGE,
+                       "boxes: expected a plan without a background of its own; that of boxes is "
+                       "the offset of their data");
+    return DB_OK;
+}
+
+db_status db_boxes_create(db_plan *plan, db_boxes **boxes) {
+    *boxes = NULL;
+    DB_TRY(check_plan(plan));
+    db_boxes *made = calloc(1, sizeof *made);
+    if (!made) return db_fail_memory(plan->context, "boxes");
+    made->plan = plan;
+    made->derivative = calloc(plan->parameter_count + 1, sizeof *made->derivative);
+    db_status status =
+        made->derivative ? need_image(made, &made->image) : db_fail_memory(plan->context, "boxes");
+    for (size_t k = 0; k < plan->parameter_count && status == DB_OK; k++)
+        if (!db_plan_on_device(plan)) status = need_image(made, &made->derivative[k]);
+    if (status != DB_OK) db_boxes_destroy(&made);
+    *boxes = made;
+    return status;
+}
+
+void db_boxes_destroy(db_boxes **boxes) {
+    if (!boxes || !*boxes) return;
+    db_boxes *const b = *boxes;
+    *boxes = NULL;
+    for (size_t k = 0; b->derivative && k < b->plan->parameter_count; k++) free(b->derivative[k]);
+    free(b->derivative);
+    free(b->image);
+    free(b);
+}
+
+db_status db_boxes_set_data(db_boxes *boxes, const db_box_data *data) {
+    if (data->size != sizeof *data)
+        return db_fail(boxes->plan->context, DB_ERROR_USAGE,
+                       "data of boxes: size is %zu, expected %zu (use DB_BOX_DATA_INIT)",
+                       data->size, sizeof *data);
+    if (!data->value || !data->weight || !data->shape_variance)
+        return db_fail(
+            boxes->plan->context, DB_ERROR_USAGE,
+            "data of boxes: expected values, weights and shape variances, found NULL for "
+            "the %s",
+            !data->value    ? "values"
+            : !data->weight ? "weights"
+                            : "shape variances");
+    boxes->data = *data;
+    boxes->version++;
+    return DB_OK;
+}
+
+static db_status refuse(const db_boxes *boxes, const char *what) {
+    return db_fail(boxes->plan->context, DB_ERROR_USAGE, "boxes: %s", what);
+}
+
+static int has_slopes(const db_boxes_request *q) {
+    return q->sums == DB_BOXES_GRADIENT || q->sums == DB_BOXES_NORMAL;
+}
+
+static db_status check_links(const db_boxes *boxes, const db_boxes_request *q) {
+    if (q->most > DB_BOXES_MOST_VARIABLES)
+        return db_fail(boxes->plan->context, DB_ERROR_USAGE,
+                       "boxes: expected at most %d variables of a box, found %zu",
+                       (int)DB_BOXES_MOST_VARIABLES, q->most);
+    for (size_t i = 0; i < q->link_lists; i++) {
+        const db_box_links *const list = &q->links[i];
+        if (list->variables > q->most) return refuse(boxes, "a list has more variables than most");
+        for (size_t l = 0; l < list->count; l++)
+            if (list->link[l].column >= boxes->plan->parameter_count ||
+                list->link[l].variable >= list->variables)
+                return refuse(boxes, "a link names a parameter or a variable that there is not");
+    }
+    for (size_t b = 0; b < count_of(boxes); b++)
+        if (q->rule[b].links >= q->link_lists)
+            return refuse(boxes, "a box names a list of links that there is not");
+    return DB_OK;
+}
+
+static db_status check(const db_boxes *boxes, const db_boxes_request *q,
+                       const db_box_solution *solution, const void *result) {
+    const db_boxes_image image = q->image == DB_BOXES_AS_BEFORE ? boxes->rendered : q->image;
+    if (q->size != sizeof *q)
+        return db_fail(boxes->plan->context, DB_ERROR_USAGE,
+                       "request of boxes: size is %zu, expected %zu (use DB_BOXES_REQUEST_INIT)",
+                       q->size, sizeof *q);
+    if (!boxes->data.value) return refuse(boxes, "expected data, found none");
+    if (!q->loss || !q->rule || !solution)
+        return refuse(boxes, "expected a loss, rules and solutions, found NULL for one of them");
+    if (!(q->loss->gain > 0)) return refuse(boxes, "expected a gain above 0");
+    if (image == DB_BOXES_AS_BEFORE) return refuse(boxes, "nothing has been rendered yet");
+    if (q->sums == DB_BOXES_NO_SUMS) return DB_OK;
+    if (!result) return refuse(boxes, "expected room for sums, found NULL");
+    if (!has_slopes(q)) return DB_OK;
+    if (image != DB_BOXES_DERIVATIVES) return refuse(boxes, "sums by variables need derivatives");
+    if (q->kept > DB_LINEAR) return refuse(boxes, "expected at most 4 coefficients to be kept");
+    return check_links(boxes, q);
+}
+
+/* On the processor */
+
+static db_block block_of(const db_boxes *boxes, const db_boxes_request *q, size_t b) {
+    return (db_block){ .region = boxes->plan->given[b],
+                       .value = boxes->data.value,
+                       .weight = boxes->data.weight,
+                       .shape_variance = boxes->data.shape_variance,
+                       .shape = boxes->image,
+                       .offset = boxes->data.offset,
+                       .loss = q->loss,
+                       .ridge = q->rule[b].ridge };
+}
+
+static void derive(const db_boxes *boxes, const db_boxes_request *q, size_t b, db_block *block,
+                   db_box_solution *solution, double *result) {
+    const db_box_links *const list = &q->links[q->rule[b].links];
+    const size_t all = list->variables + DB_LINEAR;
+    const db_derivatives derivatives = { boxes->derivative, list->link, list->count,
+                                         list->variables };
+    double *const gradient = db_boxes_gradient_of(result, q->most, b);
+    double *const normal =
+        q->sums == DB_BOXES_NORMAL ? db_boxes_normal_of(result, q->most, b) : NULL;
+    if (q->rule[b].held_at_zero && !(solution->linear[0] > 0)) block->used[0] = 0;
+    solution->loss = db_block_derive(block, solution->linear, &derivatives, gradient, normal);
+    if (normal)
+        solution->loss -= db_eliminate(all, list->variables + q->kept, gradient, normal, all);
+}
+
+static void work_on_box(const db_boxes *boxes, const db_boxes_request *q, size_t b,
+                        db_box_solution *solution, void *result) {
+    const db_box_rule *const rule = &q->rule[b];
+    db_block block = block_of(boxes, q, b);
+    if (q->solve) {
+        for (int i = 0; i < DB_LINEAR; i++) block.used[i] = rule->solved[i];
+        solution->loss = db_block_solve(&block, solution->linear, &solution->variance);
+    }
+    for (int i = 0; i < DB_LINEAR; i++) block.used[i] = rule->summed[i];
+    if (q->sums == DB_BOXES_LINEAR)
+        db_block_sum(&block, solution->linear, (db_block_sums *)result + b);
+    else if (has_slopes(q))
+        derive(boxes, q, b, &block, solution, result);
+}
+
+static db_status render_here(db_boxes *boxes) {
+    db_plan *const plan = boxes->plan;
+    if (boxes->rendered == DB_BOXES_IMAGE) return db_plan_forward(plan, boxes->image);
+    for (size_t k = 0; k < plan->parameter_count; k++)
+        DB_TRY(need_image(boxes, &boxes->derivative[k])); /* a device may have had them */
+    return db_plan_gradient(plan, boxes->image, (void *const *)boxes->derivative);
+}
+
+static db_status evaluate_here(db_boxes *boxes, const db_boxes_request *q,
+                               db_box_solution *solution, void *result) {
+    const db_context *const context = boxes->plan->context;
+    const long count = (long)count_of(boxes);
+    if (q->image != DB_BOXES_AS_BEFORE || boxes->is_there || !boxes->is_here)
+        DB_TRY(render_here(boxes)); /* a device had it */
+    boxes->is_here = 1;
+    boxes->is_there = 0;
+    if (!q->solve && q->sums == DB_BOXES_NO_SUMS) return DB_OK;
+    db_enter_stage(context, "sums");
+#if defined(_OPENMP)
+    const int threads = db_threads_for(context, count);
+#pragma omp parallel for schedule(dynamic, 4) num_threads(threads) if (threads > 1)
+#endif
+    for (long b = 0; b < count; b++) work_on_box(boxes, q, (size_t)b, &solution[b], result);
+    db_leave_stage(context, "sums");
+    return DB_OK;
+}
+
+/* On the device */
+
+static db_status evaluate_there(db_boxes *boxes, const db_boxes_request *q,
+                                db_box_solution *solution, void *result, int *done) {
+    db_plan *const plan = boxes->plan;
+    const db_device_boxes work = { .region = plan->given,
+                                   .count = count_of(boxes),
+                                   .data = boxes->data,
+                                   .version = boxes->version,
+                                   .request = q,
+                                   .position = plan->position,
+                                   .solution = solution,
+                                   .result = result };
+    *done = 1;
+    if (q->image == DB_BOXES_DERIVATIVES) {
+        DB_TRY(db_plan_need_parameters(plan));
+        DB_TRY(db_plan_prepare_slopes(plan));
+    } else if (q->image == DB_BOXES_IMAGE && plan->spots) {
+        DB_TRY(db_spots_fill(plan));
+    }
+    DB_TRY(db_device_evaluate_boxes(plan, &work, done));
+    if (!*done) return DB_OK;
+    boxes->is_there = 1;
+    if (q->image != DB_BOXES_AS_BEFORE) boxes->is_here = 0;
+    return DB_OK;
+}
+
+db_status db_boxes_evaluate(db_boxes *boxes, const db_boxes_request *request,
+                            db_box_solution *solution, void *result) {
+    DB_TRY(check(boxes, request, solution, result));
+    if (request->image != DB_BOXES_AS_BEFORE) boxes->rendered = request->image;
+    const int there = request->image != DB_BOXES_AS_BEFORE || boxes->is_there;
+    if (db_plan_on_device(boxes->plan) && there) {
+        int done;
+        const db_status status = evaluate_there(boxes, request, solution, result, &done);
+        if (done) return status;
+    }
+    return evaluate_here(boxes, request, solution, result);
+}
+
+db_status db_boxes_image_of(db_boxes *boxes, const float **image) {
+    *image = boxes->image;
+    if (boxes->is_here || !boxes->is_there) return DB_OK;
+    if (db_plan_on_device(boxes->plan)) {
+        DB_TRY(db_device_boxes_image(boxes->plan, boxes->image));
+    } else { /* it has failed since */
+        DB_TRY(render_here(boxes));
+        boxes->is_there = 0;
+    }
+    boxes->is_here = 1;
+    return DB_OK;
+}

@@ -1,0 +1,215 @@
+/** @file
+ * Boxes: the regions of a plan as pixels of a refinement. Each has an intensity and a background plane of
+ * its own,
+ *
+ *     expected counts = J x image + offset + b0 + b1 fast + b2 slow     (fast, slow from its centre),
+ *
+ * and what its pixels cost may be any of five losses, whose weights follow from the expected counts. J >= 0
+ * and the plane are linear: the best ones for the image are found by a small Newton iteration, and what is
+ * left is a function of the plan's parameters alone. `dualbragg fit` is made of these calls. Where weights
+ * are known and all regions are one sum, db_plan_normal needs no such rounds (dualbragg/normal.h).
+ *
+ *     db_plan_create -> db_boxes_create -> db_boxes_set_data -> (db_plan_update -> db_boxes_evaluate)*
+ *
+ * On a device data, images and derivative images stay there; an evaluation brings back coefficients and
+ * sums, in one copy. */
+#ifndef DUALBRAGG_BOXES_H
+#define DUALBRAGG_BOXES_H
+
+#include <dualbragg/plan.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a pixel costs: -2 ln(likelihood of its counts), up to a constant that makes a good model cost
+ * about 1. Formulas in docs/theory/refinement.md, Targets. */
+typedef enum db_loss_target {
+    DB_LOSS_WEIGHTED, /**< chi2 with variances that are known beforehand */
+    DB_LOSS_GAUSSIAN, /**< variances from the expected counts, and ln(variance) */
+    DB_LOSS_POISSON,  /**< photon counts */
+    DB_LOSS_HUBER,    /**< gaussian, but outliers count linearly */
+    DB_LOSS_STUDENT   /**< gaussian, but outliers hardly count */
+} db_loss_target;
+
+/** A loss and the noise that it assumes. */
+typedef struct db_loss {
+    db_loss_target target;
+    double gain;             /**< counts per photon, more than 0 */
+    double readout_variance; /**< counts squared */
+    double tuning;           /**< huber: standard deviations k; student: degrees of freedom nu */
+} db_loss;
+
+/** Linear coefficients of a box: J, b0 (counts), b1 and b2 (counts per pixel). */
+enum { DB_LINEAR = 4 };
+
+/** Variables that a box may depend on: as many as the table has parameters, and six motions of panels. */
+#define DB_BOXES_MOST_VARIABLES ((int)DB_PARAMETER_COUNT + 6)
+
+/** What was measured in the boxes: arrays of db_plan_pixels elements, laid out as the plan's image. */
+typedef struct db_box_data {
+    size_t size;                 /**< set by DB_BOX_DATA_INIT */
+    const float *value;          /**< counts */
+    const float *weight;         /**< 1/variance of the counts as far as known beforehand; 0: the
+                                      pixel is left out, whatever its value */
+    const float *shape_variance; /**< what of the variance is the spots' shape error (counts^2) */
+    const float *offset;         /**< fixed part of the background (counts); NULL: none */
+} db_box_data;
+/** All zeros but for the size. */
+#define DB_BOX_DATA_INIT                                                                           \
+    { .size = sizeof(db_box_data) }
+
+/** What is free in a box. All zeros: nothing. */
+typedef struct db_box_rule {
+    double ridge;                    /**< 1/sigma^2 of a prior J = 0 +- sigma; 0: none */
+    unsigned char solved[DB_LINEAR]; /**< which coefficients are moved to their best values */
+    unsigned char summed[DB_LINEAR]; /**< which have derivatives in the sums */
+    unsigned char held_at_zero;      /**< 1: a J that is not above 0 has none */
+    unsigned char reserved[7];       /**< 0 */
+    size_t links;                    /**< number of its links in the request */
+} db_box_rule;
+
+/** Coefficients of a box, and what they cost. */
+typedef struct db_box_solution {
+    double linear[DB_LINEAR]; /**< J, b0, b1, b2 */
+    double variance;          /**< of J, the plane being free; 0 where J is not free */
+    double loss;              /**< of the box, ridge included */
+} db_box_solution;
+
+/** A parameter's part in a variable of the refinement. */
+typedef struct db_link {
+    size_t column;   /**< number of the plan's parameter */
+    size_t variable; /**< number of the variable */
+    double slope;    /**< d parameter / d variable */
+} db_link;
+
+/** The variables that a box depends on, and how. */
+typedef struct db_box_links {
+    const db_link *link;
+    size_t count;
+    size_t variables;
+} db_box_links;
+
+/** What an evaluation renders. */
+typedef enum db_boxes_image {
+    DB_BOXES_AS_BEFORE,  /**< nothing: what was rendered last serves again */
+    DB_BOXES_IMAGE,      /**< the image */
+    DB_BOXES_DERIVATIVES /**< and its derivatives by the plan's parameters */
+} db_boxes_image;
+
+/** What an evaluation adds up over each box. */
+typedef enum db_boxes_sums {
+    DB_BOXES_NO_SUMS,
+    DB_BOXES_LINEAR, /**< db_block_sums: loss, slopes and half second derivatives by J, b0, b1, b2 */
+    DB_BOXES_GRADIENT, /**< slopes by the variables, then J, b0, b1, b2 */
+    DB_BOXES_NORMAL    /**< and the normal matrix, without what is eliminated */
+} db_boxes_sums;
+
+/** An evaluation. */
+typedef struct db_boxes_request {
+    size_t size; /**< set by DB_BOXES_REQUEST_INIT */
+    const db_loss *loss;
+    const db_box_rule *rule; /**< [boxes] */
+    db_boxes_image image;
+    int solve; /**< 1: coefficients are moved to their best values; 0: they stay */
+    db_boxes_sums sums;
+    const db_box_links *links; /**< of the boxes' variables; GRADIENT and NORMAL */
+    size_t link_lists;         /**< number of them */
+    size_t kept; /**< NORMAL: so many of a box's coefficients stay in its sums, the others are
+                      eliminated (Schur complement): 0: none but the variables ... 4: all */
+    size_t most; /**< GRADIENT and NORMAL: variables that any of the lists has, at most: says where
+                      in `result` the sums of a box are */
+} db_boxes_request;
+/** All zeros but for the size. */
+#define DB_BOXES_REQUEST_INIT                                                                      \
+    { .size = sizeof(db_boxes_request) }
+
+/** Loss of a box at given coefficients, with slopes and half second derivatives (lower triangle) by them.
+ * Rows and columns of coefficients that are not summed are 0. */
+typedef struct db_block_sums {
+    double value, gradient[DB_LINEAR], normal[DB_LINEAR * DB_LINEAR];
+} db_block_sums;
+
+/** The boxes of a plan. */
+typedef struct db_boxes db_boxes;
+
+/** Doubles for the sums of a box: gradient and normal matrix.
+ *
+ * @param most of the request
+ * @return the number */
+static inline size_t db_boxes_room(size_t most) {
+    return (most + DB_LINEAR) * (most + DB_LINEAR + 1);
+}
+
+/** Where the gradient of a box is: by its variables, then J, b0, b1, b2.
+ *
+ * @param result of GRADIENT or NORMAL
+ * @param most of the request
+ * @param box its number
+ * @return its first element */
+static inline double *db_boxes_gradient_of(double *result, size_t most, size_t box) {
+    return result + box * db_boxes_room(most);
+}
+
+/** Where the normal matrix of a box is: half second derivatives, the lower triangle in rows of as many
+ * elements as the box has variables and coefficients.
+ *
+ * @param result of NORMAL
+ * @param most of the request
+ * @param box its number
+ * @return its first element */
+static inline double *db_boxes_normal_of(double *result, size_t most, size_t box) {
+    return db_boxes_gradient_of(result, most, box) + most + DB_LINEAR;
+}
+
+/** Makes boxes of a plan's regions, in their order.
+ *
+ * Memory: an image and an image for each parameter, on the plan's device.
+ *
+ * @param plan of pixel type DB_FLOAT32, without a background of its own; must live as long as the boxes,
+ *     and be used by the same thread
+ * @param boxes receives them; to be destroyed by the caller; NULL after an error
+ * @return DB_ERROR_USAGE for another plan; DB_ERROR_MEMORY */
+DB_API db_status db_boxes_create(db_plan *plan, db_boxes **boxes);
+
+/** Says what was measured. On a device it is copied there by the next evaluation, and again after each
+ * such call.
+ *
+ * @param boxes of the plan
+ * @param data its arrays are borrowed: they must stay until there are others, and their contents may
+ *     change before a call like this alone
+ * @return DB_ERROR_USAGE for arrays that are missing */
+DB_API db_status db_boxes_set_data(db_boxes *boxes, const db_box_data *data);
+
+/** Renders, finds coefficients, adds up: whatever is asked for, in this order.
+ *
+ * Results have the same bits for any number of threads; on a device they are those of the processor to
+ * rounding.
+ *
+ * @param boxes with data
+ * @param request what is wanted
+ * @param solution [boxes]: coefficients to begin with, receives coefficients, variances (if solved) and
+ *     losses (if solved; of GRADIENT and NORMAL, which lessens it by what the eliminated would bring)
+ * @param result receives the sums: LINEAR db_block_sums [boxes]; GRADIENT and NORMAL db_boxes_room(most)
+ *     doubles a box, in which rows of what is eliminated are left undefined. NULL without sums
+ * @return DB_ERROR_USAGE; those of db_plan_forward and db_plan_gradient; after an error results are
+ *     undefined */
+DB_API db_status db_boxes_evaluate(db_boxes *boxes, const db_boxes_request *request,
+                                   db_box_solution *solution, void *result);
+
+/** The image that was rendered last, in memory of the host.
+ *
+ * @param boxes of the plan
+ * @param image receives it: db_plan_pixels elements, which stay where they are and belong to the boxes
+ * @return DB_ERROR_MEMORY; DB_ERROR_DEVICE */
+DB_API db_status db_boxes_image_of(db_boxes *boxes, const float **image);
+
+/** Frees the boxes and sets the caller's pointer to NULL. The plan stays.
+ *
+ * @param boxes to destroy */
+DB_API void db_boxes_destroy(db_boxes **boxes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
