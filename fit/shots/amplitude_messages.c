@@ -78,6 +78,14 @@ static db_status share_merged(const db_shots *all, db_merged *m) {
     return DB_OK;
 }
 
+db_status db_amplitude_share_restraint(const db_amplitude_work *w) {
+    const size_t bytes = w->reflections * sizeof(double);
+    if (!w->restraint.strength) return DB_OK;
+    DB_TRY(broadcast(w->all, w->restraint.centre, bytes));
+    DB_TRY(broadcast(w->all, w->restraint.strength, bytes));
+    return broadcast(w->all, w->restraint.pull, bytes);
+}
+
 db_status db_amplitude_share_indexing(db_amplitude_work *w) {
     db_shots *const all = w->all;
     db_indexing_result *const indexing = &w->result->indexing;

@@ -13,7 +13,11 @@ db_status db_amplitude_bring(db_shots *all, db_observations *observations);
  * how they are indexed. */
 db_status db_amplitude_share_start(db_amplitude_work *work);
 
-/* The latter alone. */
+/* All get the restraint that rank 0 has worked out: logarithms and powers may differ in the last bit on another
+ * machine. */
+db_status db_amplitude_share_restraint(const db_amplitude_work *work);
+
+/* How shots are indexed alone. */
 db_status db_amplitude_share_indexing(db_amplitude_work *work);
 
 /* Rank 0 gets the wavelength of the first shot in use, whose model a process has. All processes call it, with

@@ -2,6 +2,7 @@
 #include "fit/shots/amplitude_stage.h"
 
 #include "fit/shots/amplitude_checkpoint.h"
+#include "fit/shots/amplitude_messages.h"
 #include "fit/shots/amplitude_work.h"
 
 #include "base/context_internal.h"
@@ -147,6 +148,7 @@ static db_status accept(db_amplitude_work *w, const db_amplitude_totals *totals)
         if (w->group[s])
             memcpy(all->state[s].best.local, all->state[s].trial.local, local * sizeof(double));
     db_amplitude_restraint_follow(w->pass.list, w->value[0], w->system.diagonal, &w->restraint);
+    DB_TRY(db_amplitude_share_restraint(w));
     return db_amplitude_system_sum(&w->system, DB_BOTH_HALVES);
 }
 

@@ -132,6 +132,7 @@ db_status db_amplitude_start(db_amplitude_work *w) {
         w->value[1][h] = r->merged.multiplicity[h] ? r->merged.intensity[h] : 0;
     if (status == DB_OK)
         db_amplitude_restraint_begin(w->pass.list, &all->settings.joint, &r->merged, &w->restraint);
+    if (status == DB_OK) status = db_amplitude_share_restraint(w);
     if (status == DB_OK) w->errors = r->scaling.errors;
     if (status == DB_OK) status = take_scales(w);
     if (status == DB_OK && all->settings.joint.passes == 0) { /* that is all */
