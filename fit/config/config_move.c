@@ -60,7 +60,7 @@ static db_status name_list(db_context *context, const char *yaml_path,
 db_status db_fit_config_move_names(db_context *context, const char *path, db_fit_config *config) {
     char *const names[] = { config->image_file,      config->hkl_file,  config->spectrum_file,
                             config->mask_file,       config->spot_file, config->hot_pixel_file,
-                            config->reflection_file, config->box_file, config->reference_file };
+                            config->reflection_file, config->box_file,  config->reference_file };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         DB_TRY(rename_from(context, path, names[i]));
     return DB_OK;
