@@ -10,9 +10,9 @@
  *
  * Whom it serves: least squares with weights and backgrounds that are known beforehand, in which all
  * regions are one sum: minimizers of one's own, Gauss-Newton steps and Hessians (in Python: Plan.normal),
- * batches of shots (dualbragg/batch.h). `dualbragg fit` does not use it: each of its shoeboxes has an
- * intensity and a background of its own, weights follow from the expected counts, losses are not least
- * squares, and it passes several times over the pixels of images that are rendered once. */
+ * batches of shots (dualbragg/batch.h). `dualbragg fit` is made of boxes instead (dualbragg/boxes.h), which
+ * have an intensity and a background of their own each, and losses whose weights follow from the expected
+ * counts. */
 #ifndef DUALBRAGG_NORMAL_H
 #define DUALBRAGG_NORMAL_H
 
