@@ -1,4 +1,5 @@
-"""Intensities of thermolysin's three stills, beside calculated ones (few_shots.py).
+"""Intensities of thermolysin's three stills, beside calculated ones (few_shots.py); then of all three jointly, free and held to the
+calculated ones.
 
 usage: thermolysin.py DUALBRAGG FOLDER, with the stills in $SHARED_DIR/realdata/thermolysin (default ../shared)
 """
@@ -10,7 +11,7 @@ import sys
 SHOTS = {401: (1.272607, 93.3437, 131.1994), 601: (1.272444, 93.2257, 130.8016), 801: (1.270917, 93.3569, 131.0117)}
 CONFIGURATION = """shots: {list: three.txt}
 model: {expt: %s/imported.expt, symmetry: P 61 2 2, spots: closed, cells: [14, 14, 10], mosaic_rms: 0.1, bandwidth_rms: 0.002}
-intensity: free
+%s
 refine:
   misset_x: {range: 1}
   misset_y: {range: 1}
@@ -31,8 +32,15 @@ with open("three.txt", "w") as shots:
             for row in listed:
                 out.write(" ".join("%.12g" % (float(x) * wavelength) for x in row.split()) + "\n")
         shots.write("%s.cbf model.matrix=%d.mat model.cell=[%g, %g, %g, 90, 90, 120] model.wavelength=%g\n" % (name, number, a, a, c, wavelength))
-with open("three.yaml", "w") as out:
-    out.write(CONFIGURATION % data)
-subprocess.run([program, "fit", "three.yaml", "--output", "thermolysin", "--no-report", "--model-image", "--quiet"], check=True)
+JOINT = "intensity: joint\namplitudes: {d_min: 2.2, anomalous: no, reference: %s/2tli_P1_2.0A.mtz%s}"
+WAYS = {"thermolysin": "intensity: free", "jointly": JOINT % (data, ""), "held": JOINT % (data, ", reference_restraint: 0.3")}
+for name, way in WAYS.items():
+    with open("%s_in.yaml" % name, "w") as out:
+        out.write(CONFIGURATION % (data, way))
+    more = ["--model-image"] if name == "thermolysin" else []
+    subprocess.run([program, "fit", "%s_in.yaml" % name, "--output", name, "--no-report", "--quiet", *more], check=True)
+    if not more:
+        with open(name + ".log") as said:
+            print(name + ": " + said.read().split("Intensities that all shots share", 1)[1].split("\n\n")[0])
 subprocess.run([sys.executable, os.path.join(here, "few_shots.py"), os.path.join(data, "2tli_P1_2.0A.mtz"),
                 *sorted(glob.glob("thermolysin_shots/*.hkl"))], check=True)

@@ -1,8 +1,9 @@
 """Merged intensities beside the truth, by shell.
 
-usage: truth.py TRUTH.hkl NAME=MERGED ... [--shells 8] [--common] [--json FILE]
+usage: truth.py TRUTH.hkl NAME=MERGED ... [--shells 8] [--common] [--sure] [--json FILE]
 
 --common: reflections that all have. Without it, one that has faint reflections in addition looks worse.
+--sure: those whose error is below the true mean intensity of their resolution; of others hardly anything was measured.
 
 MERGED is an .npz of monte_carlo.py, an .mtz (I(+), SIGI(+) ...; python3-gemmi), or lines: those of dualbragg fit (PREFIX.hkl),
 or h k l I sigma. A scale and a B factor are fitted to each, in place of those that no set of shots knows.
@@ -79,7 +80,13 @@ def to_truth(value, true, s):
     return np.exp(-constant - slope * s)
 
 
-def judge(truth, merged, shells=8):
+def mean_at(s, value):
+    """Mean of values at the resolution of each."""
+    bins = np.searchsorted(np.quantile(s, np.linspace(0, 1, 21)[1:-1]), s)
+    return (np.bincount(bins, value) / np.bincount(bins))[bins]
+
+
+def judge(truth, merged, shells=8, sure=False):
     """Rows of figures by shell, the last of all."""
     true_number, f = truth
     number, value, sigma, count, half1, half2 = merged
@@ -89,6 +96,9 @@ def judge(truth, merged, shells=8):
     s = inverse_square(representative(number))
     factor = to_truth(value, f[place] ** 2, s)
     value, sigma, half1, half2 = (x * factor for x in (value, sigma, half1, half2))
+    if sure:
+        kept = ~(sigma > mean_at(s, f[place] ** 2))
+        number, value, sigma, count, half1, half2, place, s = (x[kept] for x in (number, value, sigma, count, half1, half2, place, s))
     own = np.sqrt(np.maximum(value, 0))
     all_s = inverse_square(representative(true_number))
     edges = np.quantile(all_s, np.linspace(0, 1, shells + 1))
@@ -122,6 +132,7 @@ def main():
     parser.add_argument("merged", nargs="+")
     parser.add_argument("--shells", type=int, default=8)
     parser.add_argument("--common", action="store_true")
+    parser.add_argument("--sure", action="store_true")
     parser.add_argument("--json")
     a = parser.parse_args()
     truth, everything = read_truth(a.truth), {}
@@ -131,7 +142,7 @@ def main():
         both = functools.reduce(np.intersect1d, [v[0][np.isfinite(v[1])] for v in values.values()])
         values = {name: [x[np.isin(v[0], both)] for x in map(np.asarray, v)] for name, v in values.items()}
     for name, value in values.items():
-        rows = everything[name] = judge(truth, value, a.shells)
+        rows = everything[name] = judge(truth, value, a.shells, a.sure)
         print("%s\n     d/A  unique  complete  multiplicity      R     CC  CC1/2  CC_ano  pull" % name)
         for r in rows:
             print("%s%5.2f %7d %8.1f %% %13.1f %6.3f %6.3f %6.3f %7.3f %5.2f" % (
