@@ -1,0 +1,61 @@
+/* A refinement whose images, coefficients and sums are made on a device ends where the processor's does. */
+#include "support/unit_test.h"
+#include "machine.h"
+#include "takes_all.h"
+
+#if defined(DB_HAVE_FIT)
+#include "bench/fit/scene.c"
+
+#include <dualbragg/fit.h>
+
+#include <math.h>
+#include <string.h>
+
+static db_fit_result *result_of(const char *device, db_context **context) {
+    static const db_bench_error error = { 0.2, 0.003, 1.5, 0.5, 1.1, 0.1 };
+    db_bench_scene scene;
+    db_experiment start;
+    db_fit_result *result;
+    assert_int_equal(db_context_create(context), DB_OK);
+    assert_int_equal(db_bench_still(*context, 1, &scene), DB_OK);
+    assert_int_equal(db_bench_spoil(*context, &scene.truth, &error, 1, &start), DB_OK);
+    assert_int_equal(db_context_set_device(*context, device), DB_OK);
+    assert_int_equal(
+        db_fit_run(*context, &start, &scene.image, &scene.settings, NULL, NULL, &result), DB_OK);
+    db_experiment_clear(&start);
+    db_bench_scene_clear(&scene);
+    return result;
+}
+
+/* Images are rounded to float: values agree to a thousandth of their errors. */
+static void a_still_is_refined_to_the_same(void **state) {
+    (void)state;
+    machine_reset();
+    machine_takes_all();
+    db_context *here, *there;
+    db_fit_result *expected = result_of("cpu", &here), *found = result_of("cuda", &there);
+    COUNTED(assert_true(stand_in.launches > 20);)
+    assert_int_equal(found->evaluations, expected->evaluations);
+    assert_int_equal(found->parameter_count, expected->parameter_count);
+    for (size_t i = 0; i < expected->parameter_count; i++)
+        if (isfinite(expected->error_unscaled[i]))
+            assert_true(fabs(found->refined[i] - expected->refined[i]) <=
+                        1e-3 * expected->error_unscaled[i]);
+    assert_true(fabs(found->after.chi2_reduced - expected->after.chi2_reduced) < 1e-6);
+    db_fit_result_destroy(&expected);
+    db_fit_result_destroy(&found);
+    db_context_destroy(&here);
+    db_context_destroy(&there);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = { cmocka_unit_test(a_still_is_refined_to_the_same) };
+    machine_find();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+#else
+int main(void) {
+    printf("skipped: no refinement\n");
+    return SKIPPED;
+}
+#endif
