@@ -64,7 +64,7 @@ void db_unknowns_clear(db_unknowns *u) {
 }
 
 int db_unknown_held(const db_unknowns *u, size_t i, double value, double slope) {
-    const double near = 1e-6 * u->scale[i];
+    const double near = db_unknown_near(u, i);
     if (value <= u->lower[i] + near && slope > 0) return -1;
     return value >= u->upper[i] - near && slope < 0;
 }
@@ -142,7 +142,7 @@ db_lm_result db_stage_minimize(const db_unknowns *u, const db_fit_stage *stage, 
  * a physical bound always: there, as for a mosaic spread of 0, the gradient may be that of another
  * parameter. */
 static int at_bound_of(const db_unknowns *u, size_t i, double value, double slope) {
-    const double near = 1e-6 * u->scale[i];
+    const double near = db_unknown_near(u, i);
     double least, most;
     if (!(u->lower[i] < u->upper[i])) return 0; /* held on purpose */
     db_physical_range(u->settings->parameters[u->index[i]].parameter, &least, &most);

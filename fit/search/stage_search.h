@@ -40,6 +40,11 @@ db_status db_unknowns_make(db_context *context, const db_fit_settings *settings,
                            const size_t *index, size_t count, db_unknowns *unknowns);
 void db_unknowns_clear(db_unknowns *unknowns);
 
+/* A value so near to a bound is at it. */
+static inline double db_unknown_near(const db_unknowns *unknowns, size_t i) {
+    return 1e-6 * unknowns->scale[i];
+}
+
 /* Is an unknown at a bound, with a gradient that pushes it outward? -1: at the lower, 1: at the
  * upper one; 0: no. */
 int db_unknown_held(const db_unknowns *unknowns, size_t i, double value, double slope);

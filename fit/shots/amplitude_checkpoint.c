@@ -32,10 +32,10 @@ static head head_of(const db_amplitude_work *w) {
     return h;
 }
 
-/* What goes before the record of a shot. */
+/* What goes before sheet and record of a shot. */
 typedef struct shot_head {
-    uint64_t shot;
-    double chi2, correlation, centroid_rms; /* of the starting model */
+    uint64_t shot, pixels, shoeboxes;
+    double degrees, chi2[2], correlation[2], centroid_rms[2]; /* as in its summary */
 } shot_head;
 
 /* Into memory, from it, from rank 0 to all, or nowhere, but counted. */
@@ -70,8 +70,8 @@ static db_status from_first(void *user, void *data, size_t bytes) {
 static db_status move_common(mover move, void *user, db_amplitude_work *w) {
     const size_t vector = w->reflections * sizeof(double);
     DB_TRY(move(user, &w->passes, sizeof w->passes));
-    DB_TRY(move(user, &w->accepted, sizeof w->accepted));
     DB_TRY(move(user, &w->rejected, sizeof w->rejected));
+    DB_TRY(move(user, &w->fits, sizeof w->fits));
     DB_TRY(move(user, &w->damping, sizeof w->damping));
     DB_TRY(move(user, &w->total, sizeof w->total));
     DB_TRY(move(user, &w->degrees, sizeof w->degrees));
@@ -122,18 +122,34 @@ static db_status write_first(db_amplitude_work *w, db_archive *a) {
     return status;
 }
 
+static void copy(double *to, const double *from) { memcpy(to, from, 2 * sizeof *to); }
+
+static size_t sheet_size(const db_amplitude_work *w, size_t shot) {
+    const db_arrow_order *const order = &w->pass.order;
+    return db_amplitude_sheet_size(w->all->state[shot].place.blocks, order->local, order->shared,
+                                   w->pass.most);
+}
+
 static db_status write_shot(const db_amplitude_work *w, size_t shot, db_archive *a) {
     const db_shots *const all = w->all;
     const db_shot_summary *const summary = &all->summary[shot];
-    db_amplitude_record record;
-    const shot_head h = { .shot = shot,
-                          .chi2 = summary->chi2[0],
-                          .correlation = summary->correlation[0],
-                          .centroid_rms = summary->centroid_rms[0] };
-    DB_TRY(db_amplitude_shot_read(all, all->context, &w->pass.order, shot, w->best, w->memory[0],
-                                  &record));
-    DB_TRY(db_archive_put(a, &h, sizeof h));
-    return db_archive_put(a, w->memory[0], db_amplitude_shot_size(all, &w->pass.order, shot));
+    db_amplitude_memory m = { .room = NULL };
+    shot_head h = { .shot = shot,
+                    .pixels = summary->pixels,
+                    .shoeboxes = summary->shoeboxes,
+                    .degrees = summary->degrees };
+    copy(h.chi2, summary->chi2);
+    copy(h.correlation, summary->correlation);
+    copy(h.centroid_rms, summary->centroid_rms);
+    db_status status = db_amplitude_memory_make(all->context, &w->pass, shot, &m);
+    if (status == DB_OK)
+        status = db_amplitude_memory_read(all->context, &w->pass, shot, w->best, &m);
+    if (status == DB_OK) status = db_archive_put(a, &h, sizeof h);
+    if (status == DB_OK) status = db_archive_put(a, m.bytes[0], sheet_size(w, shot));
+    if (status == DB_OK)
+        status = db_archive_put(a, m.bytes[1], db_amplitude_shot_size(all, &w->pass.order, shot));
+    db_amplitude_memory_clear(&m);
+    return status;
 }
 
 /* A db_checkpoint_writer: the file of this process. */
@@ -191,22 +207,42 @@ static db_status read_first(db_amplitude_work *w) {
     return status;
 }
 
-/* Puts the record of a shot of this process where the shot has its pixels. */
-static db_status take_shot(db_amplitude_work *w, const shot_head *h, db_archive *a) {
-    db_shots *const all = w->all;
-    const size_t shot = (size_t)h->shot, size = db_amplitude_shot_size(all, &w->pass.order, shot);
-    db_shot_summary *const summary = &all->summary[shot];
-    db_shot_state *const state = &all->state[shot];
-    DB_TRY(db_archive_get(a, w->memory[0], size));
-    summary->chi2[0] = h->chi2;
-    summary->correlation[0] = h->correlation;
-    summary->centroid_rms[0] = h->centroid_rms;
-    DB_TRY(db_spool_put(all->context, &all->spool, w->memory[0], size, &state->record[0]));
+/* Puts sheet and record of a shot of this process where the shot has its pixels. */
+static db_status take_numbers(const db_amplitude_work *w, size_t shot, db_archive *a) {
+    db_context *const context = w->all->context;
+    db_amplitude_memory m = { .room = NULL };
+    db_status status = db_amplitude_memory_make(context, &w->pass, shot, &m);
+    if (status == DB_OK) status = db_archive_get(a, m.bytes[0], sheet_size(w, shot));
+    if (status == DB_OK)
+        status =
+            db_archive_get(a, m.bytes[1], db_amplitude_shot_size(w->all, &w->pass.order, shot));
+    if (status == DB_OK) status = db_amplitude_memory_write(context, &w->pass, shot, 0, &m);
+    db_amplitude_memory_clear(&m);
+    return status;
+}
+
+static db_status take_shot(const db_amplitude_work *w, const shot_head *h, db_archive *a) {
+    const size_t shot = (size_t)h->shot;
+    db_shot_summary *const summary = &w->all->summary[shot];
+    db_shot_state *const state = &w->all->state[shot];
+    DB_TRY(take_numbers(w, shot, a));
+    summary->pixels = (size_t)h->pixels;
+    summary->shoeboxes = (size_t)h->shoeboxes;
+    summary->degrees = h->degrees;
+    copy(summary->chi2, h->chi2);
+    copy(summary->correlation, h->correlation);
+    copy(summary->centroid_rms, h->centroid_rms);
     if (state->point)
         memcpy(state->best.local, state->point, w->pass.order.local * sizeof *state->point);
     free(state->point);
     state->point = NULL;
     return DB_OK;
+}
+
+/* Leaves out a shot of another process. */
+static db_status skip_shot(db_archive *a) {
+    DB_TRY(db_archive_skip(a));
+    return db_archive_skip(a);
 }
 
 static db_status read_shots(db_amplitude_work *w, db_archive *a) {
@@ -216,7 +252,7 @@ static db_status read_shots(db_amplitude_work *w, db_archive *a) {
         if (h.shot >= w->all->count)
             return db_fail(w->all->context, DB_ERROR_INPUT,
                            "%s: has a shot that is not in the list", a->path);
-        DB_TRY(w->group[h.shot] ? take_shot(w, &h, a) : db_archive_skip(a));
+        DB_TRY(w->group[h.shot] ? take_shot(w, &h, a) : skip_shot(a));
     }
     return DB_OK;
 }
@@ -240,7 +276,7 @@ static db_status read_records(db_amplitude_work *w) {
     const db_shots *const all = w->all;
     for (int part = 0; part < db_checkpoint_parts(all); part++) DB_TRY(read_part(w, part));
     for (size_t s = 0; s < all->count; s++)
-        if (w->group[s] && all->state[s].record[0] < 0)
+        if (w->group[s] && all->state[s].record < 0)
             return db_fail(
                 all->context, DB_ERROR_INPUT, "%s: has no record of shot %zu, %s, which is in use",
                 all->options->checkpoint, s + 1, all->source->name(all->source->user, s));
@@ -267,5 +303,7 @@ db_status db_amplitude_take_up(db_amplitude_work *w) {
     for (size_t h = 0; h < w->reflections && w->restraint.strength; h++)
         w->restraint.pull[h] = w->restraint.strength[h] * (w->value[0][h] - w->restraint.centre[h]);
     memcpy(w->shared[1], w->shared[0], w->pass.order.shared * sizeof(double));
+    memcpy(w->rendered, w->value[0], w->reflections * sizeof(double));
+    memcpy(w->rendered_shared, w->shared[0], w->pass.order.shared * sizeof(double));
     return db_amplitude_system_sum(&w->system, DB_BOTH_HALVES);
 }

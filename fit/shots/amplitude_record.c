@@ -8,15 +8,15 @@ static size_t doubles_of(size_t local, size_t shared) {
     return 1 + local * (local + 1 + shared) + shared * (shared + 1);
 }
 
-size_t db_amplitude_record_size(size_t count, size_t local, size_t shared) {
-    const size_t each =
-        sizeof(uint32_t) + (6 + local + shared) * sizeof(float) + 3 * sizeof(int16_t);
+size_t db_amplitude_record_size(size_t count, size_t local, size_t shared, size_t meets) {
+    const size_t each = sizeof(uint32_t) + (6 + local + meets) * sizeof(float) +
+                        meets * sizeof(uint16_t) + 3 * sizeof(int16_t);
     return (doubles_of(local, shared) * sizeof(double) + count * each + 15) / 16 * 16;
 }
 
-db_amplitude_record db_amplitude_record_in(size_t count, size_t local, size_t shared,
+db_amplitude_record db_amplitude_record_in(size_t count, size_t local, size_t shared, size_t meets,
                                            void *memory) {
-    db_amplitude_record r = { .count = count, .local = local, .shared = shared };
+    db_amplitude_record r = { .count = count, .local = local, .shared = shared, .meets = meets };
     double *const numbers = memory;
     r.loss = numbers;
     r.factor = r.loss + 1;
@@ -30,10 +30,11 @@ db_amplitude_record db_amplitude_record_in(size_t count, size_t local, size_t sh
     r.curvature = r.pull + count;
     r.tail = r.curvature + count;
     r.by_shared = r.tail + count * local;
-    r.box_loss = r.by_shared + count * shared;
+    r.box_loss = r.by_shared + count * meets;
     r.partiality = r.box_loss + count;
     r.light = r.partiality + count;
-    r.hkl = (int16_t(*)[3])(void *)(r.light + count);
+    r.place = (uint16_t *)(void *)(r.light + count);
+    r.hkl = (int16_t(*)[3])(void *)(r.place + count * meets);
     return r;
 }
 
@@ -47,7 +48,7 @@ static void solve_forward(const db_amplitude_record *r, double *x) {
 }
 
 static void factor(const db_amplitude_quadratic *q, db_amplitude_record *r) {
-    const double least = 1e-12; /* of the diagonal: the rest is rounding */
+    const double least = 1e-8; /* of the diagonal: the rest is rounding of boxes' sums */
     const size_t n = r->local, all = n + r->shared;
     memset(r->factor, 0, n * n * sizeof *r->factor);
     for (size_t i = 0; i < n; i++) {
@@ -92,16 +93,10 @@ void db_amplitude_record_eliminate(const db_amplitude_quadratic *q, db_amplitude
 
 void db_amplitude_record_box(db_amplitude_record *r, size_t box, const double *mixed,
                              double *room) {
-    const size_t n = r->local, m = r->shared;
-    float *const tail = r->tail + box * n;
-    memcpy(room, mixed, n * sizeof *room);
+    float *const tail = r->tail + box * r->local;
+    memcpy(room, mixed, r->local * sizeof *room);
     solve_forward(r, room);
-    for (size_t i = 0; i < n; i++) tail[i] = (float)room[i];
-    for (size_t g = 0; g < m; g++) {
-        double sum = mixed[n + g];
-        for (size_t i = 0; i < n; i++) sum -= room[i] * r->cross[i * m + g];
-        r->by_shared[box * m + g] = (float)sum;
-    }
+    for (size_t i = 0; i < r->local; i++) tail[i] = (float)room[i];
 }
 
 void db_amplitude_record_answer(const db_amplitude_record *r, int at_rest, const double *intensity,

@@ -12,7 +12,7 @@
  *              g:  c - Q'own               x, g:  W - V Q
  *                                          g, g:  G - Q'Q
  *
- * (halves of first and second derivatives; docs/theory/joint-amplitudes.md). */
+ * (halves of first and second derivatives; docs/theory/joint-amplitudes.md). V Q is never formed. */
 #ifndef DB_FIT_SHOTS_AMPLITUDE_RECORD_H
 #define DB_FIT_SHOTS_AMPLITUDE_RECORD_H
 
@@ -21,6 +21,7 @@
 
 typedef struct db_amplitude_record {
     size_t count, local, shared; /* boxes, quantities */
+    size_t meets;                /* shared quantities that may move a box */
     double *loss;                /* 1: of the shot, priors of local quantities included */
     double *factor;       /* L [local][local], lower triangle; a row whose diagonal is 0 is of
                                     a quantity that stays where it is */
@@ -33,7 +34,8 @@ typedef struct db_amplitude_record {
     float *pull;          /* [count] */
     float *curvature;     /* D [count] */
     float *tail;          /* V [count][local] */
-    float *by_shared;     /* W - V Q [count][shared] */
+    float *by_shared;     /* W [count][meets] by the shared quantities that move the box, ... */
+    uint16_t *place;      /* [count][meets] ... which are these; by others it is 0 */
     float *box_loss;      /* [count] without the weight */
     float *partiality;    /* [count] part of the reflection that the image shows */
     float *light;         /* [count] photons that the box would have of intensity 1 */
@@ -41,8 +43,9 @@ typedef struct db_amplitude_record {
 } db_amplitude_record;
 
 /* Bytes of a record, and its arrays in so much memory, which is aligned for doubles. */
-size_t db_amplitude_record_size(size_t count, size_t local, size_t shared);
-db_amplitude_record db_amplitude_record_in(size_t count, size_t local, size_t shared, void *memory);
+size_t db_amplitude_record_size(size_t count, size_t local, size_t shared, size_t meets);
+db_amplitude_record db_amplitude_record_in(size_t count, size_t local, size_t shared, size_t meets,
+                                           void *memory);
 
 /* What is known of all quantities before the local ones are eliminated; halves of derivatives. */
 typedef struct db_amplitude_quadratic {
@@ -52,12 +55,11 @@ typedef struct db_amplitude_quadratic {
 } db_amplitude_quadratic;
 
 /* Fills factor, own, cross, slope and normal. A local quantity that is held, or a combination of
- * those before it to 12 digits, stays where it is. */
+ * those before it to 8 digits, stays where it is. */
 void db_amplitude_record_eliminate(const db_amplitude_quadratic *quadratic,
                                    db_amplitude_record *record);
 
-/* Fills tail and by_shared of a box: U and W of it, [local + shared]. Needs the factor. room:
- * [local] doubles. */
+/* Fills the tail of a box: U of it, [local]. Needs the factor. room: [local] doubles. */
 void db_amplitude_record_box(db_amplitude_record *record, size_t box, const double *mixed,
                              double *room);
 

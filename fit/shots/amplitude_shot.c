@@ -1,54 +1,25 @@
-/* Records of shots: fitted, weighed, written and read. */
+/* Shots are rendered: sheets of what their boxes say. */
 #include "fit/shots/amplitude_shot.h"
 
 #include "base/context_internal.h"
 #include "fit/objective/evaluate.h"
+#include "fit/search/stage_search.h"
 #include "fit/shots/joint_conclude.h"
 #include "fit/shots/workers.h"
+#include "loss/eliminate.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Weight of a measurement far off: it keeps a little, so that it is not lost for good. */
-static const double LEAST_TRUST = 1e-3;
-static const double FAR = 9; /* squared deviation beyond which it falls */
-
-size_t db_amplitude_shot_size(const db_shots *all, const db_arrow_order *order, size_t shot) {
-    return db_amplitude_record_size(all->state[shot].place.blocks, order->local, order->shared);
-}
-
-db_status db_amplitude_shot_read(const db_shots *all, db_context *context,
-                                 const db_arrow_order *order, size_t shot, int slot, void *memory,
-                                 db_amplitude_record *record) {
-    const size_t count = all->state[shot].place.blocks;
-    *record = db_amplitude_record_in(count, order->local, order->shared, memory);
-    return db_spool_get(context, &all->spool, all->state[shot].record[slot], memory,
-                        db_amplitude_shot_size(all, order, shot));
-}
 
 /* What is worked on. */
 typedef struct work {
     const db_amplitude_pass *pass;
     size_t shot;
     db_open_shot open;
-    db_amplitude_record before, now;
-    void *memory[2];
-    float *trust;                         /* [boxes] */
-    double *room;                         /* of a box, and of the matrix of all quantities */
-    size_t place[DB_FIT_MOST_PARAMETERS]; /* of each variable: local quantities, then shared ones */
+    db_amplitude_memory memory; /* the sheet that is made, and the record */
+    db_amplitude_memory old;    /* the sheet that there was */
 } work;
-
-/* Brings what a box of the first pass says to the scale of all. */
-static void to_scale(const work *w, uint32_t reflection, double *intensity, double *variance) {
-    const db_amplitude_pass *const p = w->pass;
-    if (!p->scaling) return;
-    const db_shot_scale *const shot = &p->scaling->shot[w->shot];
-    const double d = (double)p->list->d[reflection],
-                 scale = shot->scale * exp(-shot->b / (2 * d * d));
-    *intensity /= scale;
-    *variance /= scale * scale;
-}
 
 /* Which intensity a reflection of the shot has; hkl: as the shot indexes it, then as all do. */
 static uint32_t number_of(const work *w, int hkl[3]) {
@@ -58,40 +29,28 @@ static uint32_t number_of(const work *w, int hkl[3]) {
     return db_asu_number(w->pass->list, hkl);
 }
 
-/* The same of a box of the last record: that of the first pass has indices of the shot. */
-static uint32_t number_before(const work *w, size_t b) {
-    const int16_t *const own = w->before.hkl[b];
-    int hkl[3] = { own[0], own[1], own[2] };
-    return w->pass->scaling ? number_of(w, hkl) : w->before.reflection[b];
-}
-
-/* Weights of boxes by how far the last record's measurements were from the mean of the others, and
- * what they would have cost. */
-static void weigh(work *w) {
+/* Weights of the second pass, by the records of the first one: those have indices and the scale of
+ * the shot. */
+static void weigh_first(work *w) {
     const db_amplitude_pass *const p = w->pass;
-    const db_amplitude_record *const r = &w->before;
-    double base = *r->loss;
+    const db_shot_scale *const shot = &p->scaling->shot[w->shot];
+    db_amplitude_record *const r = &w->memory.record;
     for (size_t b = 0; b < r->count; b++) {
-        const uint32_t h = number_before(w, b);
-        w->trust[b] = r->trust[b];
-        if (h == DB_NO_REFLECTION) continue;
-        const double mean = p->scaling ? p->intensity[h] : p->before[h];
+        int hkl[3] = { r->hkl[b][0], r->hkl[b][1], r->hkl[b][2] };
+        const uint32_t h = number_of(w, hkl);
         double intensity, variance;
-        if (!db_amplitude_box(r, b, p->scaling ? 0 : mean, &intensity, &variance)) continue;
-        to_scale(w, h, &intensity, &variance);
-        const int range = db_partiality_range((double)r->partiality[b]);
-        const double own = p->scaling ? 0 : fmin((double)r->curvature[b] / p->diagonal[h], 0.9),
-                     off = intensity - mean,
-                     expected = db_error_variance(p->errors, range, variance, fmax(0, mean));
-        const double square = off * off / (expected * (1 - own));
-        double trust = variance / expected;
-        if (square > FAR) trust *= FAR * FAR / (square * square);
-        w->trust[b] = (float)fmax(trust, LEAST_TRUST);
-        base += ((double)w->trust[b] - (double)r->trust[b]) * (double)r->box_loss[b];
+        if (h == DB_NO_REFLECTION || !db_amplitude_box(r, b, 0, &intensity, &variance)) continue;
+        const double d = (double)p->list->d[h], scale = shot->scale * exp(-shot->b / (2 * d * d)),
+                     mean = p->intensity[h];
+        const db_measured_box box = { .intensity = intensity / scale,
+                                      .variance = variance / (scale * scale),
+                                      .partiality = (double)r->partiality[b] };
+        r->trust[b] = db_amplitude_trust(p->errors, &box, mean);
     }
-    p->base[w->shot] = base;
 }
 
+/* Names of the boxes' reflections, and their intensities; those that are not in the list have no
+ * weight. */
 static void set_intensities(work *w) {
     const db_amplitude_pass *const p = w->pass;
     db_objective *const o = &w->open.objective;
@@ -99,54 +58,12 @@ static void set_intensities(work *w) {
         int hkl[3];
         memcpy(hkl, w->open.pixels.boxes.reflection[b].hkl, sizeof hkl);
         const uint32_t h = number_of(w, hkl);
-        for (int i = 0; i < 3; i++) w->now.hkl[b][i] = (int16_t)hkl[i];
-        w->now.reflection[b] = h == DB_NO_REFLECTION ? 0 : h;
+        for (int i = 0; i < 3; i++) w->memory.sheet.hkl[b][i] = (int16_t)hkl[i];
+        w->memory.sheet.reflection[b] = h == DB_NO_REFLECTION ? 0 : h;
         o->solution[b].linear[0] = h == DB_NO_REFLECTION ? 0 : p->intensity[h];
-        if (h == DB_NO_REFLECTION) w->trust[b] = 0;
+        if (h == DB_NO_REFLECTION) w->memory.record.trust[b] = 0;
     }
-    o->trust = w->trust;
-}
-
-static db_status fit(work *w) {
-    const db_amplitude_pass *const p = w->pass;
-    db_shot_point *const trial = &p->all->state[w->shot].trial;
-    const db_shot_point *const best = &p->all->state[w->shot].best;
-    const size_t n = p->order.local;
-    if (p->first) {
-        db_fit_stage once = p->search;
-        once.max_evaluations = 1;
-        w->open.objective.loss_of.target = DB_LOSS_WEIGHTED;
-        memcpy(trial->local, best->local, n * sizeof(double));
-        return db_open_shot_fit(&w->open, &p->order, &once, p->shared, trial->local);
-    }
-    if (!p->scaling)
-        db_amplitude_record_answer(&w->before, 0, p->step, p->step + p->list->count, w->room);
-    for (size_t i = 0; i < n; i++) trial->local[i] = best->local[i] + (p->scaling ? 0 : w->room[i]);
-    db_status status = db_open_shot_fit(&w->open, &p->order, &p->search, p->shared, trial->local);
-    if (status != DB_ERROR_INPUT) return status;
-    memcpy(trial->local, best->local, n * sizeof(double)); /* too far */
-    return db_open_shot_fit(&w->open, &p->order, &p->search, p->shared, trial->local);
-}
-
-/* Half of the derivatives by all quantities, local ones first. */
-static void eliminate(work *w) {
-    const db_arrow_order *const order = &w->pass->order;
-    const db_objective *const o = &w->open.objective;
-    const size_t n = order->local, all = n + order->shared, variables = o->variables.count;
-    double *const gradient = w->room;
-    double *const normal = gradient + all;
-    unsigned char held[DB_FIT_MOST_PARAMETERS];
-    for (size_t i = 0; i < all; i++) { /* arrow: shared ones first */
-        const size_t v = order->variable[i < n ? order->shared + i : i - n];
-        w->place[v] = i;
-        if (i < n) held[i] = w->open.held[v] != 0;
-    }
-    for (size_t v = 0; v < variables; v++) {
-        gradient[w->place[v]] = 0.5 * o->gradient[v];
-        for (size_t u = 0; u < variables; u++)
-            normal[w->place[v] * all + w->place[u]] = o->normal[v * variables + u];
-    }
-    db_amplitude_record_eliminate(&(db_amplitude_quadratic){ gradient, normal, held }, &w->now);
+    o->trust = w->memory.record.trust;
 }
 
 static double light_of(const db_objective *o, size_t b) {
@@ -160,88 +77,141 @@ static double light_of(const db_objective *o, size_t b) {
     return sum / o->settings->gain;
 }
 
-static void fill_record(work *w) {
-    const db_arrow_order *const order = &w->pass->order;
-    const db_objective *const o = &w->open.objective;
-    const size_t all = order->local + order->shared;
-    double *const mixed = w->room;
-    eliminate(w);
-    *w->now.loss = o->loss;
+/* The first pass: what each box says by itself, its intensity being 0. */
+static db_status measure(work *w) {
+    const db_amplitude_pass *const p = w->pass;
+    db_objective *const o = &w->open.objective;
+    db_amplitude_record *const r = &w->memory.record;
+    double value[DB_FIT_MOST_PARAMETERS] = { 0 };
+    for (size_t i = 0; i < p->order.shared; i++) value[p->order.variable[i]] = p->shared[i];
+    for (size_t i = 0; i < p->order.local; i++)
+        value[p->order.variable[p->order.shared + i]] = p->all->state[w->shot].best.local[i];
+    o->loss_of.target = DB_LOSS_WEIGHTED;
+    DB_TRY(db_objective_evaluate(o, value, DB_OBJECTIVE_LOSS));
+    w->open.evaluations++;
+    *r->loss = o->loss;
     for (size_t b = 0; b < o->blocks.count; b++) {
-        size_t list[DB_BLOCK_MOST];
-        const size_t m = db_objective_block_variables(o, b, list);
-        const double *const slope = db_objective_block_gradient(o, b);
-        const double *const row = db_objective_block_normal(o, b) + m * (m + DB_LINEAR);
-        const double trust = (double)w->trust[b];
-        memset(mixed, 0, all * sizeof *mixed);
-        for (size_t k = 0; k < m; k++) mixed[w->place[list[k]]] = trust * row[k];
-        db_amplitude_record_box(&w->now, b, mixed, mixed + all);
-        w->now.trust[b] = w->trust[b];
-        w->now.pull[b] = (float)(0.5 * trust * slope[m]);
-        w->now.curvature[b] = (float)(trust * row[m]);
-        w->now.box_loss[b] = (float)o->solution[b].loss;
-        w->now.partiality[b] = (float)w->open.pixels.boxes.reflection[b].recorded;
-        w->now.light[b] = (float)light_of(o, b);
+        db_block_sums sums;
+        db_block block = db_objective_block(o, b);
+        db_block_sum(&block, o->solution[b].linear, &sums);
+        (void)db_eliminate(DB_LINEAR, 1, sums.gradient, sums.normal, DB_LINEAR);
+        r->pull[b] = (float)(0.5 * sums.gradient[0]);
+        r->curvature[b] = (float)sums.normal[0];
+        r->box_loss[b] = (float)o->solution[b].loss;
+        r->partiality[b] = (float)w->open.pixels.boxes.reflection[b].recorded;
+        r->light[b] = (float)light_of(o, b);
+        r->reflection[b] = w->memory.sheet.reflection[b];
+        memcpy(r->hkl[b], w->memory.sheet.hkl[b], sizeof r->hkl[b]);
     }
-}
-
-/* Errors of the shot's own quantities at the intensities that all shots have: from the inverse of
- * L L', with misfit. */
-static void store_errors(work *w) {
-    const db_amplitude_pass *const p = w->pass;
-    const db_amplitude_record *const r = &w->now;
-    const size_t n = r->local;
-    const double misfit = fmax(1, p->all->summary[w->shot].target);
-    for (size_t i = 0; i < n; i++) {
-        double *const x = w->room, variance = 0;
-        for (size_t j = 0; j < n; j++) {
-            const double *const row = r->factor + j * n;
-            x[j] = j == i;
-            for (size_t k = i; k < j; k++) x[j] -= row[k] * x[k];
-            x[j] = row[j] > 0 ? x[j] / row[j] : 0;
-            variance += x[j] * x[j];
-        }
-        const size_t place = w->shot * p->all->parameters + p->order.index[p->order.shared + i];
-        const int is_free = r->factor[i * n + i] > 0;
-        p->all->error[place] = is_free ? sqrt(variance * misfit) : (double)NAN;
-    }
-}
-
-static db_status make_room(work *w, db_context *context) {
-    const db_amplitude_pass *const p = w->pass;
-    const size_t size = db_amplitude_shot_size(p->all, &p->order, w->shot);
-    const size_t boxes = p->all->state[w->shot].place.blocks,
-                 all = p->order.local + p->order.shared;
-    for (int i = 0; i < 2; i++) w->memory[i] = calloc(1, size);
-    w->trust = malloc((boxes + 1) * sizeof *w->trust);
-    w->room = calloc((all + 2) * (all + 2), sizeof *w->room);
-    if (!w->memory[0] || !w->memory[1] || !w->trust || !w->room)
-        return db_fail_memory(context, "what a shot says of the amplitudes");
-    w->now = db_amplitude_record_in(boxes, p->order.local, p->order.shared, w->memory[1]);
-    for (size_t b = 0; b < boxes; b++) w->trust[b] = 1;
+    memcpy(p->all->state[w->shot].trial.local, p->all->state[w->shot].best.local,
+           p->order.local * sizeof(double));
     return DB_OK;
+}
+
+static db_status fit(work *w) {
+    const db_amplitude_pass *const p = w->pass;
+    db_shot_state *const state = &p->all->state[w->shot];
+    double *const trial = state->trial.local;
+    const size_t size = p->order.local * sizeof *trial;
+    memcpy(trial, state->best.local, size);
+    const db_status status = db_open_shot_fit(&w->open, &p->order, &p->search, p->shared, trial);
+    if (status != DB_ERROR_INPUT || p->scaling) return status;
+    memcpy(trial, w->old.sheet.at, size); /* the step was too far */
+    return db_open_shot_fit(&w->open, &p->order, &p->search, p->shared, trial);
+}
+
+/* Bounds of the shot's own quantities; none goes further than a step of a search. */
+static db_status set_bounds(work *w) {
+    const db_arrow_order *const order = &w->pass->order;
+    const db_variables *const v = &w->open.objective.variables;
+    const db_amplitude_sheet *const s = &w->memory.sheet;
+    db_unknowns unknowns;
+    DB_TRY(db_unknowns_make(w->open.objective.context, &w->open.settings,
+                            order->index + order->shared, order->local, &unknowns));
+    for (size_t i = 0; i < order->local; i++) {
+        const size_t k = order->variable[order->shared + i];
+        const double sigma = v->sigma[k], pull = (s->at[i] - v->centre[k]) / sigma;
+        const int is_held = sigma < INFINITY;
+        s->lower[i] = fmax(v->lower[k], s->at[i] - unknowns.longest[i]);
+        s->upper[i] = fmin(v->upper[k], s->at[i] + unknowns.longest[i]);
+        s->near[i] = db_unknown_near(&unknowns, i);
+        s->prior_slope[i] = is_held ? pull / sigma : 0;
+        s->prior_curvature[i] = is_held ? 1 / (sigma * sigma) : 0;
+        *s->prior_loss += is_held ? pull * pull : 0;
+    }
+    db_unknowns_clear(&unknowns);
+    return DB_OK;
+}
+
+/* What a box says, from the sums of the last evaluation. */
+static void fill_box(const work *w, const size_t *place, size_t b) {
+    const db_objective *const o = &w->open.objective;
+    const db_amplitude_sheet *const s = &w->memory.sheet;
+    const size_t most = s->most;
+    size_t list[DB_BLOCK_MOST];
+    const size_t m = db_objective_block_variables(o, b, list), stride = m + DB_LINEAR;
+    const double *const slope = db_objective_block_gradient(o, b);
+    const double *const normal = db_objective_block_normal(o, b);
+    float *to = s->normal + b * (most * (most + 1) / 2);
+    s->moved[b] = (uint16_t)m;
+    for (size_t k = 0; k < m; k++) {
+        s->place[b * most + k] = (uint16_t)place[list[k]];
+        s->slope[b * most + k] = (float)(0.5 * slope[k]);
+        s->mixed[b * most + k] = (float)normal[m * stride + k];
+        for (size_t l = 0; l <= k; l++) *to++ = (float)normal[k * stride + l];
+    }
+    s->intensity[b] = (float)o->solution[b].linear[0];
+    s->loss[b] = (float)o->solution[b].loss;
+    s->pull[b] = (float)(0.5 * slope[m]);
+    s->curvature[b] = (float)normal[m * stride + m];
+    s->partiality[b] = (float)w->open.pixels.boxes.reflection[b].recorded;
+    s->light[b] = (float)light_of(o, b);
+}
+
+static db_status fill_sheet(work *w) {
+    const db_amplitude_pass *const p = w->pass;
+    const db_arrow_order *const order = &p->order;
+    const db_amplitude_sheet *const s = &w->memory.sheet;
+    size_t place[DB_FIT_MOST_PARAMETERS]; /* of each variable: local quantities first */
+    for (size_t i = 0; i < order->local; i++) place[order->variable[order->shared + i]] = i;
+    for (size_t i = 0; i < order->shared; i++) place[order->variable[i]] = order->local + i;
+    memcpy(s->at, p->all->state[w->shot].trial.local, order->local * sizeof *s->at);
+    memcpy(s->at + order->local, p->shared, order->shared * sizeof *s->at);
+    for (size_t b = 0; b < s->count; b++) fill_box(w, place, b);
+    return set_bounds(w);
+}
+
+/* The record where the sheet was made. */
+static void fill_record(work *w) {
+    const db_amplitude_sheet *const s = &w->memory.sheet;
+    const db_amplitude_point here = { w->pass->intensity, s->at, s->at + s->local };
+    db_amplitude_sheet_record(s, &here, w->memory.room, &w->memory.record);
 }
 
 static db_status evaluate(work *w, db_context *context) {
     const db_amplitude_pass *const p = w->pass;
     db_shots *const all = p->all;
-    db_shot_state *const state = &all->state[w->shot];
-    DB_TRY(make_room(w, context));
-    if (!p->first)
-        DB_TRY(db_amplitude_shot_read(all, context, &p->order, w->shot, !p->slot, w->memory[0],
-                                      &w->before));
-    if (!p->first) weigh(w);
+    db_shot_summary *const summary = &all->summary[w->shot];
+    db_amplitude_record *const record = &w->memory.record;
+    DB_TRY(db_amplitude_memory_make(context, p, w->shot, &w->memory));
+    for (size_t b = 0; b < record->count && p->first; b++) record->trust[b] = 1;
+    if (!p->first) DB_TRY(db_amplitude_memory_read(context, p, w->shot, -1, &w->memory));
+    if (p->scaling) weigh_first(w);
+    if (!p->first && !p->scaling) {
+        DB_TRY(db_amplitude_memory_make(context, p, w->shot, &w->old));
+        DB_TRY(db_amplitude_memory_read(context, p, w->shot, !p->slot, &w->old));
+        p->base[w->shot] = db_amplitude_sheet_loss(&w->old.sheet, record->trust);
+    }
     set_intensities(w);
-    DB_TRY(fit(w));
+    DB_TRY(p->first ? measure(w) : fit(w));
+    p->loss[w->shot] = w->open.objective.loss;
+    summary->target = w->open.objective.loss / w->open.objective.degrees;
+    if (p->first) return db_amplitude_memory_write(context, p, w->shot, -1, &w->memory);
+    for (int after = p->scaling == NULL; after < 2; after++)
+        db_shot_measure(&w->open.objective, &w->open.pixels, after, summary);
+    DB_TRY(fill_sheet(w));
     fill_record(w);
-    p->loss[w->shot] = *w->now.loss;
-    all->summary[w->shot].target = w->open.objective.loss / w->open.objective.degrees;
-    if (p->last || p->scaling)
-        db_shot_measure(&w->open.objective, &w->open.pixels, p->last, &all->summary[w->shot]);
-    if (p->last) store_errors(w);
-    return db_spool_put_at(context, &all->spool, w->memory[1],
-                           db_amplitude_shot_size(all, &p->order, w->shot),
-                           &state->record[p->slot]);
+    return db_amplitude_memory_write(context, p, w->shot, p->slot, &w->memory);
 }
 
 db_status db_amplitude_shot_evaluate(db_shots *all, db_context *context, size_t shot, void *user,
@@ -259,10 +229,8 @@ db_status db_amplitude_shot_evaluate(db_shots *all, db_context *context, size_t 
         all->evaluations += (size_t)w->open.evaluations;
         db_open_shot_destroy(&w->open);
     }
-    free(w->memory[0]);
-    free(w->memory[1]);
-    free(w->trust);
-    free(w->room);
+    db_amplitude_memory_clear(&w->memory);
+    db_amplitude_memory_clear(&w->old);
     free(w);
     return status == DB_OK || status == DB_ERROR_FILE
                ? status

@@ -22,6 +22,8 @@
 
 /* Evaluations of a shot's own quantities in a pass: the rest of the way is in the equations. */
 enum { EVALUATIONS = 5, MOST_REJECTED = 5 };
+enum { FITS = 3 };            /* of the error model, while weights settle for the first time */
+static const double GAIN = 1; /* of the loss for each shot, since it was rendered: little enough */
 static const double ENOUGH = 1e-4; /* what is left of the residual of the equations */
 
 static db_status make_memory(db_amplitude_work *w) {
@@ -30,7 +32,8 @@ static db_status make_memory(db_amplitude_work *w) {
         if (!w->all->summary[s].used || !db_shots_own(w->all, s)) continue;
         const size_t size = db_amplitude_shot_size(w->all, &w->pass.order, s);
         most = size > most ? size : most;
-        for (int k = 0; k < 2; k++) w->all->state[s].record[k] = -1;
+        db_shot_state *const state = &w->all->state[s];
+        state->record = state->sheet[0] = state->sheet[1] = -1;
     }
     w->memory = calloc((size_t)w->all->worker_count, sizeof *w->memory);
     for (int t = 0; t < w->all->worker_count && w->memory; t++)
@@ -41,13 +44,14 @@ static db_status make_memory(db_amplitude_work *w) {
 static db_status allocate(db_amplitude_work *w) {
     const size_t n = w->reflections, all = n + w->pass.order.shared;
     for (int k = 0; k < 2; k++) w->value[k] = calloc(n + 1, sizeof *w->value[k]);
+    w->rendered = calloc(n + 1, sizeof *w->rendered);
     w->step = calloc(all + 1, sizeof *w->step);
     w->loss = calloc(w->all->count, sizeof *w->loss);
     w->base = calloc(w->all->count, sizeof *w->base);
     w->group = calloc(w->all->count, 1);
     w->result = calloc(1, sizeof *w->result);
-    const int missing = !w->value[0] || !w->value[1] || !w->step || !w->loss || !w->base ||
-                        !w->group || !w->result || make_memory(w) != DB_OK;
+    const int missing = !w->value[0] || !w->value[1] || !w->rendered || !w->step || !w->loss ||
+                        !w->base || !w->group || !w->result || make_memory(w) != DB_OK;
     if (missing) return db_fail_memory(w->all->context, "the joint intensities");
     return db_amplitude_restraint_make(w->all->context, &w->all->settings.joint, n,
                                        w->all->reference, &w->restraint);
@@ -60,15 +64,16 @@ static db_status prepare(db_amplitude_work *w) {
     w->pass.all = all;
     w->pass.stage = w->stage;
     w->pass.order = db_arrow_order_make(&all->settings, w->stage, all->shared);
+    w->pass.most = db_amplitude_moving(&all->settings, w->pass.order.index,
+                                       w->pass.order.shared + w->pass.order.local);
     w->pass.list = &all->reflections;
     w->pass.search = *settings;
     w->pass.search.max_evaluations = EVALUATIONS;
-    w->pass.search.tolerance = 1e-4;
-    w->pass.search.step = 0.1;
+    w->pass.search.tolerance = 1e-3;
+    w->pass.search.step = 3;
     DB_TRY(allocate(w));
     w->pass.loss = w->loss;
     w->pass.base = w->base;
-    w->pass.step = w->step;
     w->pass.errors = &w->errors;
     for (size_t i = 0; i < w->pass.order.shared; i++)
         w->shared[0][i] = w->shared[1][i] = all->common[w->pass.order.index[i]];
@@ -85,7 +90,13 @@ static db_status prepare(db_amplitude_work *w) {
                                        .user = w,
                                        .group = w->group,
                                        .restraint = w->restraint.strength,
-                                       .restraint_pull = w->restraint.pull };
+                                       .restraint_pull = w->restraint.pull,
+                                       .prior = w->prior,
+                                       .prior_pull = w->prior_pull };
+    for (size_t g = 0; g < w->pass.order.shared; g++) {
+        const double sigma = all->settings.parameters[w->pass.order.index[g]].prior[1];
+        w->prior[g] = sigma < INFINITY ? 1 / (sigma * sigma) : 0;
+    }
     db_amplitude_work_group(w);
     DB_TRY(db_amplitude_system_make(&w->system));
     w->pass.diagonal = w->system.diagonal;
@@ -98,6 +109,7 @@ static void clear(db_amplitude_work *w) {
     for (int t = 0; t < w->all->worker_count && w->memory; t++) free(w->memory[t]);
     db_amplitude_system_clear(&w->system);
     free(w->memory);
+    free(w->rendered);
     free(w->step);
     free(w->loss);
     free(w->base);
@@ -111,7 +123,6 @@ static void clear(db_amplitude_work *w) {
 static db_status run_pass(db_amplitude_work *w, const char *what) {
     db_shots *const all = w->all;
     w->pass.slot = !w->best;
-    w->pass.before = w->value[0];
     w->pass.intensity = w->value[1];
     w->pass.shared = w->shared[1];
     w->passes++;
@@ -123,15 +134,23 @@ static db_status run_pass(db_amplitude_work *w, const char *what) {
     return DB_OK;
 }
 
-static double restraint_loss(const db_amplitude_work *w, const double *value) {
-    return db_amplitude_restraint_loss(&w->restraint, value, w->reflections);
+/* Of restraints on intensities, and of priors of what shots share, which count once. */
+static double restraint_loss(const db_amplitude_work *w, const double *value,
+                             const double *shared) {
+    double sum = db_amplitude_restraint_loss(&w->restraint, value, w->reflections);
+    for (size_t g = 0; g < w->pass.order.shared; g++) {
+        const double *const prior = w->all->settings.parameters[w->pass.order.index[g]].prior;
+        if (prior[1] < INFINITY) sum += pow((shared[g] - prior[0]) / prior[1], 2);
+    }
+    return sum;
 }
 
-/* Losses of the trial and of the best point, by the weights of the trial; degrees of freedom. */
+/* Losses of the trial and of where the sheets were made, by the weights of the trial; degrees of
+ * freedom. */
 static db_status compare(db_amplitude_work *w, db_amplitude_totals *totals) {
     DB_TRY(db_amplitude_add_up(w, totals));
-    totals->loss += restraint_loss(w, w->value[1]);
-    totals->base += restraint_loss(w, w->value[0]);
+    totals->loss += restraint_loss(w, w->value[1], w->shared[1]);
+    totals->base += restraint_loss(w, w->rendered, w->rendered_shared);
     return DB_OK;
 }
 
@@ -139,7 +158,6 @@ static db_status compare(db_amplitude_work *w, db_amplitude_totals *totals) {
 static db_status accept(db_amplitude_work *w, const db_amplitude_totals *totals) {
     db_shots *const all = w->all;
     const size_t local = w->pass.order.local;
-    w->best = !w->best;
     w->total = totals->loss;
     w->degrees = totals->degrees - (double)w->reflections;
     memcpy(w->value[0], w->value[1], w->reflections * sizeof(double));
@@ -149,7 +167,20 @@ static db_status accept(db_amplitude_work *w, const db_amplitude_totals *totals)
             memcpy(all->state[s].best.local, all->state[s].trial.local, local * sizeof(double));
     db_amplitude_restraint_follow(w->pass.list, w->value[0], w->system.diagonal, &w->restraint);
     DB_TRY(db_amplitude_share_restraint(w));
+    for (size_t g = 0; g < w->pass.order.shared; g++)
+        w->prior_pull[g] =
+            w->prior[g] *
+            (w->shared[0][g] - w->all->settings.parameters[w->pass.order.index[g]].prior[0]);
+    w->shots = totals->shots;
     return db_amplitude_system_sum(&w->system, DB_BOTH_HALVES);
+}
+
+/* What has been rendered is what counts from now on. */
+static db_status keep_sheets(db_amplitude_work *w, const db_amplitude_totals *totals) {
+    w->best = !w->best;
+    memcpy(w->rendered, w->value[1], w->reflections * sizeof(double));
+    memcpy(w->rendered_shared, w->shared[1], w->pass.order.shared * sizeof(double));
+    return accept(w, totals);
 }
 
 static void record(db_amplitude_work *w, double loss, double length) {
@@ -206,39 +237,85 @@ static void explain(const db_amplitude_work *w, int converged, double length, do
              length, w->passes);
 }
 
-/* Trials until the intensities rest; the last one is at rest, and tells of the result. */
+/* Makes all records anew at the trial; step: from those that there are, NULL: where the sheets were made. */
+static db_status make_records(db_amplitude_work *w, const double *step) {
+    db_amplitude_totals now;
+    w->pass.slot = !w->best;
+    w->pass.intensity = w->value[1];
+    w->pass.shared = w->shared[1];
+    w->pass.step = step;
+    DB_TRY(db_workers_each(w->all, "weights", w->stage, db_amplitude_shot_settle, &w->pass, NULL));
+    DB_TRY(compare(w, &now));
+    DB_TRY(accept(w, &now));
+    if (w->fits < 1) return DB_OK;
+    w->fits--;
+    return db_amplitude_fit_errors(w);
+}
+
+/* Back to where the sheets were made. */
+static db_status go_back(db_amplitude_work *w) {
+    memcpy(w->value[1], w->rendered, w->reflections * sizeof(double));
+    memcpy(w->shared[1], w->rendered_shared, w->pass.order.shared * sizeof(double));
+    return make_records(w, NULL);
+}
+
+/* Root mean square of the changes of intensities since shots were rendered, in standard errors. */
+static double moved(const db_amplitude_work *w) {
+    double square = 0, count = 0;
+    for (size_t h = 0; h < w->reflections; h++) {
+        const double curvature = w->system.diagonal[h], x = w->value[0][h] - w->rendered[h];
+        if (!(curvature > 0)) continue;
+        square += x * x * curvature;
+        count++;
+    }
+    return count > 0 ? sqrt(square / count) : 0;
+}
+
+/* Steps until intensities and weights rest where the sheets say. A damped one is alone. gain: by
+ * how much the loss falls, as the steps promise. */
+static db_status settle(db_amplitude_work *w, double *promise, double *gain) {
+    const double enough = 0.2 * w->all->settings.stages[w->stage].step;
+    enum { MOST = 20 };
+    double length = INFINITY;
+    *gain = 0;
+    for (int k = 0; k < MOST && length > enough && (k == 0 || !(w->damping > 0)); k++) {
+        DB_TRY(step(w, &length, promise));
+        DB_TRY(make_records(w, w->step));
+        *gain += *promise;
+    }
+    return DB_OK;
+}
+
+/* Shots are rendered where their sheets say that the intensities rest, until these stay there. */
 static db_status search(db_amplitude_work *w, db_stage_result *end) {
     const db_fit_stage *const settings = &w->all->settings.stages[w->stage];
-    enum { FEWEST = 3 }; /* passes with an error model that follows */
-    double length = INFINITY, promise = 0;
+    double promise = 0, gain;
     for (;;) {
         db_amplitude_totals now;
-        DB_TRY(step(w, &length, &promise));
-        const int rests = w->accepted >= FEWEST &&
-                          (length <= settings->step || promise <= settings->tolerance * w->total);
-        const int last = rests || w->passes >= w->all->settings.joint.passes + 1;
-        w->pass.last = last;
+        DB_TRY(settle(w, &promise, &gain));
+        const double length = moved(w);
+        const int rests = !(w->damping > 0) && length <= settings->step && gain <= GAIN * w->shots;
+        if (rests || w->passes >= w->all->settings.joint.passes + 1 ||
+            w->rejected >= MOST_REJECTED) {
+            explain(w, rests, length, promise, end);
+            return DB_OK;
+        }
+        memcpy(w->value[1], w->value[0], w->reflections * sizeof(double));
+        memcpy(w->shared[1], w->shared[0], w->pass.order.shared * sizeof(double));
         DB_TRY(run_pass(w, "joint intensities"));
         DB_TRY(compare(w, &now));
         record(w, now.loss, length);
         if (now.loss <= now.base * (1 + 1e-9)) {
-            DB_TRY(accept(w, &now));
-            w->accepted++;
+            DB_TRY(keep_sheets(w, &now));
+            w->fits = 1;
             w->rejected = 0;
             w->damping = w->damping > 1e-3 ? 0.1 * w->damping : 0;
-            if (w->accepted <= FEWEST) DB_TRY(db_amplitude_fit_errors(w));
-            if (last) {
-                explain(w, rests, length, promise, end);
-                return DB_OK;
-            }
             DB_TRY(db_amplitude_keep(w));
             continue;
         }
-        if (last || ++w->rejected >= MOST_REJECTED) { /* the records are those of the best point */
-            explain(w, rests, length, promise, end);
-            return DB_OK;
-        }
+        w->rejected++;
         w->damping = w->damping > 0 ? 10 * w->damping : 0.1;
+        DB_TRY(go_back(w));
     }
 }
 
@@ -247,7 +324,6 @@ static db_status start(db_amplitude_work *w) {
     w->pass.first = 1;
     DB_TRY(run_pass(w, "intensities of single shots"));
     w->pass.first = 0;
-    w->best = w->pass.slot;
     return db_amplitude_start(w);
 }
 
@@ -261,8 +337,9 @@ static db_status begin(db_amplitude_work *w) {
     DB_TRY(db_records_meet(w->all));
     db_amplitude_work_group(w);
     DB_TRY(compare(w, &now));
-    DB_TRY(accept(w, &now));
+    DB_TRY(keep_sheets(w, &now));
     record(w, w->total, 0);
+    w->fits = FITS;
     DB_TRY(db_amplitude_fit_errors(w));
     return db_amplitude_keep(w);
 }
@@ -297,6 +374,7 @@ static db_status keep_gauge(db_amplitude_work *w) {
 static db_status conclude(db_amplitude_work *w, db_fit_shots_result *result) {
     db_shots *const all = w->all;
     if (all->settings.joint.passes > 0) {
+        DB_TRY(db_workers_each(all, "errors", w->stage, db_amplitude_shot_errors, &w->pass, NULL));
         DB_TRY(db_amplitude_conclude(w, result));
         DB_TRY(keep_gauge(w));
     }

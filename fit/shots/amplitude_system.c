@@ -119,6 +119,10 @@ db_status db_amplitude_system_sum(db_amplitude_system *s, unsigned groups) {
         s->diagonal[h] += s->restraint[h];
         s->right[h] -= s->restraint_pull[h];
     }
+    for (size_t g = 0; g < m && s->prior; g++) {
+        s->normal[g * m + g] += s->prior[g];
+        s->right[n + g] -= s->prior_pull[g];
+    }
     return DB_OK;
 }
 
@@ -138,11 +142,20 @@ static void add_product(const void *user, size_t shot, const db_amplitude_record
     (void)shot;
     for (size_t from = 0; from < n; from += MOST) {
         const size_t some = n - from < MOST ? n - from : MOST;
+        const double *const cross = r->cross + from * m;
         double t[MOST] = { 0 };
         for (size_t b = 0; b < r->count; b++) {
             const float *const tail = r->tail + b * n + from;
             const double x = p->x[r->reflection[b]];
             for (size_t i = 0; i < some; i++) t[i] += (double)tail[i] * x;
+        }
+        for (size_t i = 0; i < some; i++) {
+            double sum = t[i];
+            for (size_t k = 0; k < m; k++) {
+                border[k] -= cross[i * m + k] * t[i];
+                sum += cross[i * m + k] * g[k];
+            }
+            t[i] = sum;
         }
         for (size_t b = 0; b < r->count; b++) {
             const float *const tail = r->tail + b * n + from;
@@ -151,13 +164,14 @@ static void add_product(const void *user, size_t shot, const db_amplitude_record
             sums[r->reflection[b]] -= sum;
         }
     }
-    for (size_t b = 0; b < r->count && m; b++) {
-        const float *const mixed = r->by_shared + b * m;
+    for (size_t b = 0; b < r->count; b++) {
+        const float *const mixed = r->by_shared + b * r->meets;
+        const uint16_t *const place = r->place + b * r->meets;
         const double x = p->x[r->reflection[b]];
         double sum = 0;
-        for (size_t i = 0; i < m; i++) {
-            sum += (double)mixed[i] * g[i];
-            border[i] += (double)mixed[i] * x;
+        for (size_t i = 0; i < r->meets; i++) {
+            sum += (double)mixed[i] * g[place[i]];
+            border[place[i]] += (double)mixed[i] * x;
         }
         sums[r->reflection[b]] += sum;
     }

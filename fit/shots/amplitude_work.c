@@ -10,8 +10,8 @@
 db_status db_amplitude_work_read(void *user, size_t shot, int thread, db_amplitude_record *record) {
     const db_amplitude_work *const w = user;
     db_context *const context = w->all->worker_count > 1 ? w->all->worker[thread] : w->all->context;
-    const db_status status = db_amplitude_shot_read(w->all, context, &w->pass.order, shot, w->best,
-                                                    w->memory[thread], record);
+    const db_status status =
+        db_amplitude_shot_read(w->all, context, &w->pass.order, shot, w->memory[thread], record);
     if (status != DB_OK && context != w->all->context) {
 #pragma omp critical(db_amplitude_message)
         db_record_message(w->all->context, "%s", db_context_message(context));

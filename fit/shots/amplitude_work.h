@@ -15,14 +15,19 @@ typedef struct db_amplitude_work {
     db_shots *all;
     int stage;
     db_amplitude_pass pass;
-    int best; /* slot of the records there */
+    int best; /* slot of the sheets of the rendered point */
     size_t reflections;
-    double *value[2];                         /* [reflections] at the best point, at the trial */
+    double *value[2]; /* [reflections] at the best point, that of the records; at the trial */
     double shared[2][DB_FIT_MOST_PARAMETERS]; /* likewise */
-    double *step;                             /* [reflections + shared] */
+    double *rendered;                         /* [reflections] where the sheets were made */
+    double rendered_shared[DB_FIT_MOST_PARAMETERS];
+    double *step; /* [reflections + shared] */
     double *loss; /* [shots of this process] of the trial; of the best point */
     double *base;
     db_amplitude_restraint restraint;
+    double prior[DB_FIT_MOST_PARAMETERS]; /* 1/sigma^2 of priors of shared quantities; 0: none */
+    double prior_pull[DB_FIT_MOST_PARAMETERS]; /* half of their slopes */
+    double shots;                              /* that take part, of all processes */
     unsigned char
         *group;    /* [shots] DB_HALF_A, DB_HALF_B; 0: set aside, or another process has it */
     void **memory; /* of each thread, for a record */
@@ -30,7 +35,8 @@ typedef struct db_amplitude_work {
     db_error_model errors;
     double total; /* the loss at the best point */
     double degrees;
-    int passes, accepted, rejected; /* accepted: since all have been on one scale */
+    int passes, rejected;
+    int fits; /* how often the error model still follows the records */
     double damping;
     db_joint_amplitudes *result; /* owned until it is handed over */
 } db_amplitude_work;

@@ -28,9 +28,9 @@ typedef struct db_shot_state {
     double *upper;
     double turned[3]; /* see db_variables_make, of the joint stage */
     db_spool_place place;
-    long long light; /* in the spool: of the other lattices of its image; -1: none */
-    long long
-        record[2]; /* likewise: what it says of joint intensities, at two points; -1: nothing */
+    long long light;    /* in the spool: of the other lattices of its image; -1: none */
+    long long record;   /* likewise: what it says of joint intensities; -1: nothing */
+    long long sheet[2]; /* likewise: what its boxes do, where it was rendered: at two points */
     db_shot_point best, trial;
     db_fit_spots seen[2]; /* of a series: reflections that the frame shows, found by this joint
                              stage and by the one before; owned */

@@ -30,7 +30,7 @@ static db_context *context;
 static void *memory[SHOTS];
 static db_amplitude_record record[SHOTS];
 static unsigned char group[SHOTS];
-static double restraint[REFLECTIONS], pull[REFLECTIONS];
+static double restraint[REFLECTIONS], pull[REFLECTIONS], prior[SHARED], prior_pull[SHARED];
 static double loss[SHOTS], gradient[SHOTS][OWN], normal[SHOTS][OWN][OWN];
 static uint32_t reflection[SHOTS][BOXES];
 
@@ -61,12 +61,12 @@ static void make_record(size_t s, int held) {
         for (size_t j = 0; j < LOCAL + SHARED; j++)
             m[i * (LOCAL + SHARED) + j] = normal[s][BOXES + i][BOXES + j];
     }
-    const size_t size = db_amplitude_record_size(BOXES, LOCAL, SHARED);
+    const size_t size = db_amplitude_record_size(BOXES, LOCAL, SHARED, SHARED);
     if (!memory[s]) memory[s] = malloc(size);
     assert_non_null(memory[s]);
     memset(memory[s], 0x7f, size);
     db_amplitude_record *const r = &record[s];
-    *r = db_amplitude_record_in(BOXES, LOCAL, SHARED, memory[s]);
+    *r = db_amplitude_record_in(BOXES, LOCAL, SHARED, SHARED, memory[s]);
     assert_ptr_equal(
         (float *)(void *)(r->hkl + BOXES) <= (float *)((char *)memory[s] + size) ? memory[s] : NULL,
         memory[s]);
@@ -77,6 +77,10 @@ static void make_record(size_t s, int held) {
         r->pull[b] = (float)gradient[s][b];
         r->curvature[b] = (float)normal[s][b][b];
         db_amplitude_record_box(r, b, &normal[s][b][BOXES], room);
+        for (size_t g = 0; g < SHARED; g++) { /* in any order */
+            r->place[b * SHARED + g] = (uint16_t)(SHARED - 1 - g);
+            r->by_shared[b * SHARED + g] = (float)normal[s][b][BOXES + LOCAL + SHARED - 1 - g];
+        }
     }
 }
 
@@ -114,6 +118,10 @@ static void solve_all(unsigned groups, int held, double *x) {
         m[h][h] += restraint[h];
         m[h][ALL] -= pull[h];
     }
+    for (size_t g = REFLECTIONS; g < X; g++) {
+        m[g][g] += prior[g - REFLECTIONS];
+        m[g][ALL] -= prior_pull[g - REFLECTIONS];
+    }
     for (size_t i = 0; i < ALL; i++) {
         if (!(m[i][i] > 0) || i == REFLECTIONS - 1 || (held >= 0 && i == X + (size_t)held)) {
             for (size_t j = 0; j <= ALL; j++) m[i][j] = 0; /* stays */
@@ -140,6 +148,10 @@ static int set_up(void **state) {
         restraint[h] = 0.3 + draw();
         pull[h] = draw();
     }
+    for (size_t g = 0; g < SHARED; g++) {
+        prior[g] = 20 + draw();
+        prior_pull[g] = 10 * draw();
+    }
     return db_context_create(&context) == DB_OK ? 0 : -1;
 }
 
@@ -162,7 +174,9 @@ static db_amplitude_system make_system(int threads) {
                                    .read = read_record,
                                    .group = group,
                                    .restraint = restraint,
-                                   .restraint_pull = pull };
+                                   .restraint_pull = pull,
+                                   .prior = prior,
+                                   .prior_pull = prior_pull };
     assert_int_equal(db_amplitude_system_make(&system), DB_OK);
     return system;
 }
