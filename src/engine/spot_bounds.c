@@ -145,6 +145,7 @@ db_spot_bounds db_spot_bounds_of(const db_plan *plan) {
 
 db_spot_reach db_spot_largest_reach(const db_spot_bounds *b, double wavelength) {
     const double longest = b->longest * wavelength, step = 1.1;
+    const double nearest = 1e-6 * longest; /* where spots have no reach, pieces would not end */
     db_spot_reach largest = { 0 };
     for (double rho = longest; rho > 0; rho /= step) {
         /* variances from the longer end of each piece, 1/rho from its shorter one */
@@ -154,7 +155,7 @@ db_spot_reach db_spot_largest_reach(const db_spot_bounds *b, double wavelength) 
         wider.constant += square;
         wider.turn *= step;
         const db_spot_reach r = spot_reach_of_double_0(&wider, rho, wavelength, 0);
-        if (r.across > 2) { /* no longer nodes are in doubt: |s0 + r| differs by |r| from |s0| */
+        if (r.across > 2 || rho < nearest) { /* |s0 + r| differs by |r| from |s0|, at most */
             const double most = fmin(longest, step * rho);
             largest.inwards = fmax(largest.inwards, most);
             largest.outwards = fmax(largest.outwards, most);

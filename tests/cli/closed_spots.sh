@@ -24,6 +24,10 @@ says() {
     says "    rotation from 0 to 1 degrees"
     grep -q "mosaic domains" ../out && complain "mosaic domains of spots in closed form"
 
+    # a tolerance that leaves no spot over
+    succeed sim $small -spots closed --tolerance 1e30 -floatfile none.f32
+    says "max_I = 0  at 0 0"
+
     succeed sim $small -spots closed -gauss_xtal -mosaic_tensor 0.01 0.04 0.09 0 0 0.01 -strain_system monoclinic \
         -strain_rms_tensor 0.001 0 0.002 0 0.003 0 -strain_rms 0.001 -mode 1 2 3 4 5 6 7 8 -9 -tail 0.2 3 \
         -size_correlation 0 0 0.5 -divergence_rms 0.2 -divergence_correlation -0.5 -footprint_rms 0.1 0.05 \
