@@ -22,7 +22,7 @@ compile_without() {
     for header in $3; do
         echo "#error this build has no $header" > "$folder/absent/$header"
     done
-    grep -lE "$4" src/*/*.c "$BINARY_DIR/commands.c" > "$folder/files"
+    grep -lE "$4" src/*/*.c src/*/*/*.c "$BINARY_DIR/commands.c" > "$folder/files"
     awk -v folder="$folder" -v definitions=" -DDB_HAVE_($2)=1" -v root="$SOURCE_DIR" -v openmp="$2" '
         BEGIN { while ((getline file < (folder "/files")) > 0) wanted[(file ~ /^\// ? "" : root "/") file] = 1 }
         /"directory":/ { split($0, part, "\""); directory = part[4] }
