@@ -59,7 +59,7 @@ db_status db_amplitude_system_spread(db_amplitude_system *system, unsigned group
         &system->team, system->context,
         room ? DB_OK : db_fail_memory(system->context, "the errors of the amplitudes"));
     memset(spread, 0, n * sizeof *spread);
-    for (int i = 0; i < probes && status == DB_OK; i++) status = add_probe(&p, i, spread);
+    for (int i = 0; room && i < probes && status == DB_OK; i++) status = add_probe(&p, i, spread);
     for (size_t h = 0; h < n; h++) {
         const double D = system->diagonal[h], first = D > 0 ? 1 + system->remainder[h] / D : 1;
         spread[h] = fmax(first, first + spread[h] / fmax(1, probes));
