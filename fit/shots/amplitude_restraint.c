@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Adds what a file has, of any of the equivalent indices, to sums and counts. */
 static void add_intensities(const db_asu_list *list, const db_structure_factors *factors,
@@ -78,18 +79,18 @@ static int is_held_to_reference(const db_amplitude_restraint *r, size_t h) {
     return r->reference && !isnan(r->reference[h]);
 }
 
-/* Means of intensities, over their epsilon, of shells; NAN in empty ones. */
+/* Means [DB_MOST_SHELLS] of intensities, over their epsilon, of shells; NAN in empty ones. */
 static void means_of(const db_asu_list *list, const db_shells *shells, const double *intensity,
                      double *mean) {
     double count[DB_MOST_SHELLS] = { 0 };
-    for (int b = 0; b < shells->count; b++) mean[b] = 0;
+    memset(mean, 0, DB_MOST_SHELLS * sizeof *mean);
     for (size_t h = 0; h < list->count; h++) {
         if (isnan(intensity[h])) continue;
         const int shell = db_shell_of(shells, (double)list->d[h]);
         mean[shell] += intensity[h] / list->epsilon[h];
         count[shell]++;
     }
-    for (int b = 0; b < shells->count; b++) mean[b] = count[b] > 0 ? mean[b] / count[b] : NAN;
+    for (int b = 0; b < DB_MOST_SHELLS; b++) mean[b] = count[b] > 0 ? mean[b] / count[b] : NAN;
 }
 
 void db_amplitude_restraint_begin(const db_asu_list *list, const db_fit_joint *settings,
