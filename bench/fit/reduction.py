@@ -7,7 +7,7 @@
     bench/fit/reduction.py --joint [--intensities N] [--render SECONDS] [--product SECONDS] [--products N] [--boxes N] ...
 
 --joint: passes over the pixels of joint intensities, each with so many products of conjugate gradients, and what goes to the
-first process at their start (fit/shots/amplitude_*.c). SECONDS are of a shot.
+first process at their start (fit/amplitudes). SECONDS are of a shot.
 """
 import argparse
 import heapq
@@ -62,7 +62,7 @@ def reduce(owner, start, vector, latency, bandwidth, addition):
 
 
 def joint_chunks(shots):
-    """As chunk_size of fit/shots/run_shots.c."""
+    """As chunk_size of fit/run_shots.c."""
     return min(max(shots // SHOTS_OF_CHUNK, FEWEST_CHUNKS), MOST_CHUNKS)
 
 

@@ -13,8 +13,8 @@
 #include "fit/config/config_print.h"
 #include "fit/config/output_prefix.h"
 #include "fit/config/listed_experiment.h"
-#include "fit/shots/shot_list.h"
-#include "fit/shots/shots_document.h"
+#include "fit/lists/shot_list.h"
+#include "fit/shots_document.h"
 
 #include <dualbragg/fit_shots.h>
 

@@ -15,7 +15,7 @@
 #include "fit/cli/array_tasks.h"
 #include "fit/cli/mpi_team.h"
 #include "fit/shots/joint_stages.h"
-#include "fit/shots/shot_list.h"
+#include "fit/lists/shot_list.h"
 #include "fit/shots/team.h"
 
 #include <dualbragg/amplitude_files.h>

@@ -1,7 +1,7 @@
 /* What dualbragg fit prints: the log, and tables of one image and of many shots. */
 #include "fit/cli/printout.h"
 
-#include "fit/shots/amplitude_outputs.h"
+#include "fit/amplitudes/outputs.h"
 
 #include "fit/report/value_with_error.h"
 #include "fit/verdict/verdict_tests.h"

@@ -6,7 +6,7 @@
 #include "base/path.h"
 #include "fit/report/json_document.h"
 #include "fit/shots/checkpoint_parts.h"
-#include "fit/shots/identity.h"
+#include "fit/lists/identity.h"
 #include "fit/shots/team.h"
 #include "base/json_reader.h"
 #include "fit/config/quantity.h"

@@ -34,7 +34,7 @@ struct db_checkpoint {
     db_record_place *place; /* [count] of a run that goes on; NULL: it began anew */
     size_t point;           /* numbers of a best point in records; 0: they have none */
     int records; /* 1 + the stage of joint intensities of which each part has records, in a file beside
-                    it (amplitude_checkpoint.h); 0: there are none */
+                    it (fit/amplitudes/checkpoint.h); 0: there are none */
 };
 
 /* Begins a set: each process creates its part. whole: it has all shots that the process works on. point:

@@ -2,7 +2,7 @@
  * of the boxes' quadratic models. */
 
 #include "support/unit_test.h"
-#include "fit/shots/amplitude_sheet.h"
+#include "fit/amplitudes/sheet.h"
 
 #include <math.h>
 #include <stdlib.h>

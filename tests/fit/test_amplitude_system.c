@@ -2,8 +2,8 @@
  * quantities among them. */
 
 #include "support/unit_test.h"
-#include "fit/shots/amplitude_spread.h"
-#include "fit/shots/amplitude_system.h"
+#include "fit/amplitudes/spread.h"
+#include "fit/amplitudes/system.h"
 
 #include <math.h>
 #include <stdlib.h>

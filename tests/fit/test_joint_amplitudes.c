@@ -7,9 +7,9 @@
 #include "fit/made_up_team.h"
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
-#include "fit/shots/amplitude_boxes.h"
-#include "fit/shots/amplitude_outputs.h"
-#include "fit/shots/amplitude_stage.h"
+#include "fit/amplitudes/boxes.h"
+#include "fit/amplitudes/outputs.h"
+#include "fit/amplitudes/stage.h"
 #include "fit/shots/joint_stages.h"
 
 #include <dualbragg/fit_shots.h>

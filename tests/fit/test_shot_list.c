@@ -3,7 +3,7 @@
 #include "support/unit_test.h"
 #include "fit/scratch_file.h"
 
-#include "fit/shots/shot_list.h"
+#include "fit/lists/shot_list.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

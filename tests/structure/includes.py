@@ -9,9 +9,9 @@ import sys
 
 # Each folder may include itself and those to its left, and public headers.
 LIBRARY = ["ad", "src/base", "src/loss", "src/model", "src/kernel", "src/engine", "src/noise", "src/io", "src/setup", "src/cli"]
-# What stands in fit/ itself counts as between shots and cli.
+# What stands in fit/ itself counts as between amplitudes and cli.
 REFINEMENT = ["fit/config", "fit/pixels", "fit/merge", "fit/objective", "fit/search", "fit/verdict", "fit/report",
-              "fit/shots", "fit", "fit/cli"]
+              "fit/lists", "fit/shots", "fit/series", "fit/amplitudes", "fit", "fit/cli"]
 PUBLIC = ["src/include", "fit/include", "cuda/include"]
 
 MAY_INCLUDE = {"src/include": ["src/include"],

@@ -1,0 +1,145 @@
+/* What intensities are held to. */
+#include "fit/amplitudes/restraint.h"
+
+#include "base/context_internal.h"
+#include "fit/amplitudes/shells.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Adds what a file has, of any of the equivalent indices, to sums and counts. */
+static void add_intensities(const db_asu_list *list, const db_structure_factors *factors,
+                            double *sum, unsigned *count) {
+    const double *F = factors->amplitude;
+    int at[3];
+    for (at[0] = 0; at[0] < factors->extent[0]; at[0]++)
+        for (at[1] = 0; at[1] < factors->extent[1]; at[1]++)
+            for (at[2] = 0; at[2] < factors->extent[2]; at[2]++, F++) {
+                const int hkl[3] = { at[0] + factors->min[0], at[1] + factors->min[1],
+                                     at[2] + factors->min[2] };
+                const uint32_t h = *F > 0 ? db_asu_number(list, hkl) : DB_NO_REFLECTION;
+                if (h == DB_NO_REFLECTION) continue;
+                sum[h] += *F * *F;
+                count[h]++;
+            }
+}
+
+db_status db_amplitude_reference_make(db_context *context, const db_asu_list *list,
+                                      const db_structure_factors *factors, double **intensity) {
+    size_t known = 0;
+    *intensity = NULL;
+    double *const value = calloc(list->count + 1, sizeof *value);
+    unsigned *const count = calloc(list->count + 1, sizeof *count);
+    if (value && count && factors->amplitude) add_intensities(list, factors, value, count);
+    for (size_t h = 0; h < list->count && value && count; h++) {
+        value[h] = count[h] ? value[h] / count[h] : (double)NAN;
+        known += count[h] > 0 ? 1 : 0;
+    }
+    for (size_t h = 0; h < list->count && value && count; h++) /* a mate is better than nothing */
+        if (!count[h] && count[list->mate[h]]) value[h] = value[list->mate[h]];
+    const int made = value && count;
+    free(count);
+    if (known) {
+        *intensity = value;
+        return DB_OK;
+    }
+    free(value);
+    return made ? db_fail(context, DB_ERROR_INPUT,
+                          "amplitudes.reference: it has none of the %zu reflections to %g A; "
+                          "expected amplitudes of the same crystal",
+                          list->count, list->d_min)
+                : db_fail_memory(context, "the reference of the amplitudes");
+}
+
+db_status db_amplitude_restraint_make(db_context *context, const db_fit_joint *settings,
+                                      size_t reflections, const double *reference,
+                                      db_amplitude_restraint *r) {
+    r->reference = isnan(settings->reference_restraint) ? NULL : reference; /* or only compared */
+    r->scale = (db_reference_scale){ .k = 1 };
+    if (isnan(settings->restraint) && !r->reference) return DB_OK;
+    r->strength = calloc(reflections + 1, sizeof *r->strength);
+    r->centre = calloc(reflections + 1, sizeof *r->centre);
+    r->pull = calloc(reflections + 1, sizeof *r->pull);
+    r->sigma = calloc(reflections + 1, sizeof *r->sigma);
+    return r->strength && r->centre && r->pull && r->sigma
+               ? DB_OK
+               : db_fail_memory(context, "the restraint of the amplitudes");
+}
+
+void db_amplitude_restraint_clear(db_amplitude_restraint *r) {
+    free(r->strength);
+    free(r->centre);
+    free(r->pull);
+    free(r->sigma);
+    *r = (db_amplitude_restraint){ .strength = NULL };
+}
+
+static int is_held_to_reference(const db_amplitude_restraint *r, size_t h) {
+    return r->reference && !isnan(r->reference[h]);
+}
+
+/* Means [DB_MOST_SHELLS] of intensities, over their epsilon, of shells; NAN in empty ones. */
+static void means_of(const db_asu_list *list, const db_shells *shells, const double *intensity,
+                     double *mean) {
+    double count[DB_MOST_SHELLS] = { 0 };
+    memset(mean, 0, DB_MOST_SHELLS * sizeof *mean);
+    for (size_t h = 0; h < list->count; h++) {
+        if (isnan(intensity[h])) continue;
+        const int shell = db_shell_of(shells, (double)list->d[h]);
+        mean[shell] += intensity[h] / list->epsilon[h];
+        count[shell]++;
+    }
+    for (int b = 0; b < DB_MOST_SHELLS; b++) mean[b] = count[b] > 0 ? mean[b] / count[b] : NAN;
+}
+
+void db_amplitude_restraint_begin(const db_asu_list *list, const db_fit_joint *settings,
+                                  const db_merged *merged, db_amplitude_restraint *r) {
+    const db_shells shells = db_amplitude_shells(list);
+    double mean[2][DB_MOST_SHELLS]; /* of the data, of the reference */
+    if (!r->strength) return;
+    means_of(list, &shells, merged->intensity, mean[0]);
+    if (r->reference) {
+        means_of(list, &shells, r->reference, mean[1]);
+        r->scale = db_reference_scale_find(list, r->reference, merged->intensity, merged->sigma);
+    }
+    for (size_t h = 0; h < list->count; h++) {
+        const double d = (double)list->d[h];
+        const int held = is_held_to_reference(r, h), shell = db_shell_of(&shells, d);
+        const double factor = held ? db_reference_factor(&r->scale, d) : 1,
+                     usual = mean[held][shell] * factor * list->epsilon[h],
+                     width = usual * (held ? settings->reference_restraint : settings->restraint);
+        r->centre[h] = held ? r->reference[h] * factor : width > 0 ? usual : 0;
+        r->strength[h] = width > 0 ? 1 / (width * width) : 0; /* NAN: not held */
+    }
+    db_amplitude_restraint_follow(list, merged->intensity, NULL, r);
+}
+
+void db_amplitude_restraint_follow(const db_asu_list *list, const double *intensity,
+                                   const double *curvature, db_amplitude_restraint *r) {
+    if (!r->strength) return;
+    if (r->reference && curvature) {
+        int known = 0;
+        for (size_t h = 0; h < list->count; h++) {
+            r->sigma[h] = curvature[h] > 0 ? 1 / sqrt(curvature[h]) : (double)INFINITY;
+            known |= curvature[h] > 0;
+        }
+        if (known) r->scale = db_reference_scale_find(list, r->reference, intensity, r->sigma);
+    }
+    for (size_t h = 0; h < list->count; h++) {
+        if (is_held_to_reference(r, h))
+            r->centre[h] = r->reference[h] * db_reference_factor(&r->scale, (double)list->d[h]);
+        const double off = (isnan(intensity[h]) ? 0 : intensity[h]) - r->centre[h];
+        r->pull[h] = r->strength[h] * off;
+    }
+}
+
+double db_amplitude_restraint_loss(const db_amplitude_restraint *r, const double *intensity,
+                                   size_t reflections) {
+    double sum = 0;
+    for (size_t h = 0; h < reflections && r->strength; h++) {
+        const double off = intensity[h] - r->centre[h];
+        sum += r->strength[h] * off * off;
+    }
+    return sum;
+}

@@ -1,0 +1,61 @@
+/* What the boxes of a shot say around the point where it was rendered, each with weight 1.
+ *
+ * The loss of a box, its background at its best, is to second order in changes x of its intensity
+ * and z of the quantities that move it
+ *
+ *     loss + 2 (pull x + slope'z) + curvature x^2 + 2 x mixed'z + z'normal z
+ *
+ * so that weights and values may change, and a record of them (fit/amplitudes/record.h) be made,
+ * without rendering. */
+#ifndef DB_FIT_AMPLITUDES_SHEET_H
+#define DB_FIT_AMPLITUDES_SHEET_H
+
+#include "fit/amplitudes/record.h"
+
+/* Quantities are numbered as in a record: local ones first, then shared ones. */
+typedef struct db_amplitude_sheet {
+    size_t count, local, shared;    /* boxes, quantities */
+    size_t most;                    /* quantities that may move a box */
+    double *at;                     /* [local + shared] values of the point */
+    double *lower, *upper;          /* [local] bounds */
+    double *near;                   /* [local] a value so near to a bound is at it */
+    double *prior_loss;             /* 1: of local quantities */
+    double *prior_slope;            /* [local] half of it */
+    double *prior_curvature;        /* [local] half the second derivative */
+    uint32_t *reflection;           /* [count] which intensity a box has */
+    float *intensity;               /* [count] of the point */
+    float *loss, *pull, *curvature; /* [count]; nothing is known of an intensity: curvature 0 */
+    float *partiality, *light;      /* [count] as in a record */
+    float *slope, *mixed;           /* [count][most] */
+    float *normal;                  /* [count][most (most + 1)/2], lower triangle */
+    uint16_t *moved;                /* [count] how many quantities move it */
+    uint16_t *place;                /* [count][most] which ones */
+    int16_t (*hkl)[3];              /* [count] */
+} db_amplitude_sheet;
+
+/* Bytes of a sheet, and its arrays in so much memory, which is aligned for doubles. */
+size_t db_amplitude_sheet_size(size_t count, size_t local, size_t shared, size_t most);
+db_amplitude_sheet db_amplitude_sheet_in(size_t count, size_t local, size_t shared, size_t most,
+                                         void *memory);
+
+/* A point near that of the sheet. */
+typedef struct db_amplitude_point {
+    const double *intensity; /* of all reflections */
+    const double *local, *shared;
+} db_amplitude_point;
+
+/* The intensity that a box has by itself at a point, for which the curvature must not be 0. */
+double db_amplitude_sheet_own(const db_amplitude_sheet *sheet, size_t box,
+                              const db_amplitude_point *point);
+
+/* Doubles of room for the following. */
+size_t db_amplitude_sheet_room(const db_amplitude_sheet *sheet);
+
+/* The record of a point, with the weights that record->trust holds. */
+void db_amplitude_sheet_record(const db_amplitude_sheet *sheet, const db_amplitude_point *point,
+                               double *room, db_amplitude_record *record);
+
+/* The loss where the sheet was made, for these weights of its boxes. */
+double db_amplitude_sheet_loss(const db_amplitude_sheet *sheet, const float *trust);
+
+#endif

@@ -1,0 +1,191 @@
+/* Lists of shots are made: read from a file, with which of them have the same image, or of the
+ * lattices that are found on one. */
+#include "fit/lists/shot_entries.h"
+
+#include "base/context_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The image of an entry. */
+typedef struct named_image {
+    char *path; /* NULL: not known */
+    size_t entry;
+} named_image;
+
+static int by_path(const void *a, const void *b) {
+    const named_image *const x = a;
+    const named_image *const y = b;
+    const int order = strcmp(x->path ? x->path : "", y->path ? y->path : "");
+    return order ? order : (x->entry > y->entry) - (x->entry < y->entry);
+}
+
+/* A shot whose configuration cannot be read is set aside later, with the reason. */
+static db_status name_image(db_context *context, const db_fit_shot_list *list, size_t shot,
+                            named_image *named) {
+    const db_shot_entry *const entry = &list->entry[shot];
+    named->entry = shot;
+    if (!entry->is_config) {
+        named->path = db_copy_text(entry->name);
+        return named->path ? DB_OK : db_fail_memory(context, entry->name);
+    }
+    db_fit_config *const config = calloc(1, sizeof *config);
+    if (!config) return db_fail_memory(context, entry->name);
+    db_status status = db_fit_shot_list_config(context, list, shot, config);
+    if (status == DB_OK) {
+        named->path = db_copy_text(config->image_file);
+        if (!named->path) status = db_fail_memory(context, entry->name);
+    }
+    db_fit_config_clear(config);
+    free(config);
+    return status == DB_ERROR_MEMORY ? status : DB_OK;
+}
+
+static db_status find_images(db_context *context, db_fit_shot_list *list) {
+    named_image *const named = calloc(list->count + 1, sizeof *named);
+    db_status status = named ? DB_OK : db_fail_memory(context, "the images of the shots");
+    for (size_t i = 0; i < list->count && status == DB_OK; i++)
+        status = name_image(context, list, i, &named[i]);
+    if (status == DB_OK) qsort(named, list->count, sizeof *named, by_path);
+    for (size_t i = 1; i < list->count && status == DB_OK; i++)
+        if (named[i].path && named[i - 1].path && strcmp(named[i].path, named[i - 1].path) == 0)
+            list->entry[named[i].entry].image = list->entry[named[i - 1].entry].image;
+    for (size_t i = 0; i < list->count && named; i++) free(named[i].path);
+    free(named);
+    return status;
+}
+
+/* What each crystal has of its own; the rest is that of the cell, the beam or the detector. */
+static int is_own(db_parameter p) {
+    return (p >= DB_MISSET_X && p <= DB_B_FACTOR) || p == DB_SCALE ||
+           (p >= DB_SIZE_BC && p < DB_BANDWIDTH_VARIANCE) ||
+           (p >= DB_FOOTPRINT_HH && p <= DB_FOOTPRINT_HV) ||
+           (p >= DB_TAIL_FRACTION_1 && p <= DB_TAIL_WIDTH_2);
+}
+
+static void share(db_fit_settings *settings, int (*is_local)(db_parameter)) {
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        db_fit_parameter *const p = &settings->parameters[i];
+        if (p->shared < 0) p->shared = p->group >= 0 || !is_local(p->parameter);
+    }
+}
+
+/* An orientation that was found for an entry. */
+static db_status orient(db_context *context, const db_fit_lattice *lattice, db_shot_entry *entry) {
+    char orientation[320];
+    const double *const o = lattice->orientation;
+    snprintf(orientation, sizeof orientation,
+             "model.orientation=[%.17g, %.17g, %.17g, %.17g, %.17g, %.17g, %.17g, %.17g, %.17g]",
+             o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7], o[8]);
+    return db_shot_entry_override(entry, "model.find_orientation=no") &&
+                   db_shot_entry_override(entry, "model.misset=[0, 0, 0]") &&
+                   db_shot_entry_override(entry, orientation)
+               ? DB_OK
+               : db_fail_memory(context, "the orientations of the shots");
+}
+
+static db_status add_lattice(db_context *context, const char *image, const db_fit_lattice *lattice,
+                             db_fit_shot_list *list) {
+    db_shot_entry *const entry = db_shot_entries_add(list, image, (int)list->count + 1);
+    if (!entry) return db_fail_memory(context, "the lattices of the image");
+    entry->image = 0;
+    return orient(context, lattice, entry);
+}
+
+/* On the image of a configuration, which is completed. */
+static db_status search(db_context *context, size_t most, db_fit_config *own,
+                        db_fit_lattice *lattices, size_t *count) {
+    db_measured_image image;
+    db_experiment start;
+    own->find_orientation = 0;
+    DB_TRY(db_fit_config_read_image(context, own, &image, NULL, NULL));
+    db_status status = db_fit_config_start(context, own, &image, &start, NULL, NULL);
+    if (status == DB_OK) {
+        status =
+            db_fit_find_lattices(context, &image, &own->settings, &start, most, lattices, count);
+        db_experiment_clear(&start);
+    }
+    db_measured_image_clear(&image);
+    return status;
+}
+
+static db_status find_lattices(db_context *context, db_fit_shot_list *list) {
+    db_fit_config *const config = &list->config;
+    db_fit_config *const own = calloc(1, sizeof *own);
+    if (!own) return db_fail_memory(context, "the configuration of the search");
+    db_status status = db_fit_config_copy(context, config, own);
+    if (status == DB_OK)
+        status = search(context, (size_t)config->find_orientation, own, list->lattice,
+                        &list->lattice_count);
+    db_fit_config_clear(own);
+    free(own);
+    for (size_t l = 0; l < list->lattice_count && status == DB_OK; l++)
+        status = add_lattice(context, config->image_file, &list->lattice[l], list);
+    config->image_file[0] = '\0';
+    config->find_orientation = 0;
+    share(&config->settings, is_own);
+    return status;
+}
+
+static int is_scale(db_parameter p) { return p == DB_SCALE; }
+
+/* Frames of one crystal: all have the orientation that is found on the first. Refined models that
+ * a list names have their own, which is the same. */
+static db_status make_series(db_context *context, db_fit_shot_list *list) {
+    const int asked = list->config.find_orientation;
+    db_fit_config *const own = calloc(1, sizeof *own);
+    db_fit_lattice found;
+    size_t count = 0;
+    if (!own) return db_fail_memory(context, "the configuration of the search");
+    list->config.find_orientation = 0;
+    share(&list->config.settings, is_scale);
+    db_status status = asked ? db_fit_shot_list_config(context, list, 0, own) : DB_OK;
+    if (status == DB_OK && asked) status = search(context, 1, own, &found, &count);
+    db_fit_config_clear(own);
+    free(own);
+    for (size_t i = 0; i < list->count && status == DB_OK && count; i++)
+        if (!list->entry[i].is_config) status = orient(context, &found, &list->entry[i]);
+    return status;
+}
+
+/* A list without entries. */
+static db_status begin_list(db_context *context, const db_fit_config *config,
+                            const char *const *overrides, size_t override_count,
+                            db_fit_shot_list **list) {
+    db_fit_shot_list *const made = calloc(1, sizeof *made);
+    *list = made;
+    if (!made) return db_fail_memory(context, "a list of shots");
+    made->override = calloc(override_count + 1, sizeof *made->override);
+    db_status status = made->override ? db_fit_config_copy(context, config, &made->config)
+                                      : db_fail_memory(context, "a list of shots");
+    for (size_t i = 0; i < override_count && status == DB_OK; i++) {
+        made->override[i] = db_copy_text(overrides[i]);
+        if (!made->override[i]) status = db_fail_memory(context, "a list of shots");
+        made->override_count++;
+    }
+    return status;
+}
+
+db_status db_fit_shot_list_read(db_context *context, const db_fit_config *config,
+                                const char *const *overrides, size_t override_count,
+                                db_fit_shot_list **list) {
+    db_status status = begin_list(context, config, overrides, override_count, list);
+    if (status == DB_OK) status = db_shot_entries_read(context, config->shot_list, *list);
+    if (status == DB_OK && (*list)->count == 0)
+        status =
+            db_fail(context, DB_ERROR_INPUT, "%s: expected shots, found none", config->shot_list);
+    if (status == DB_OK) status = find_images(context, *list);
+    if (status == DB_OK && config->series) status = make_series(context, *list);
+    if (status != DB_OK) db_fit_shot_list_destroy(list);
+    return status;
+}
+
+db_status db_fit_shot_list_find(db_context *context, const db_fit_config *config,
+                                const char *const *overrides, size_t override_count,
+                                db_fit_shot_list **list) {
+    db_status status = begin_list(context, config, overrides, override_count, list);
+    if (status == DB_OK) status = find_lattices(context, *list);
+    if (status != DB_OK) db_fit_shot_list_destroy(list);
+    return status;
+}

@@ -1,0 +1,286 @@
+/* Lists of shots: text files, a name in each line, then KEY=VALUE; and lists of experiments, of which
+ * each image of each experiment is a shot. */
+#include "fit/lists/shot_entries.h"
+
+#include "base/context_internal.h"
+#include "base/path.h"
+#include "base/text_reader.h"
+#include "fit/config/config_keys.h"
+
+#include <dualbragg/io.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+char *db_copy_text(const char *text) {
+    char *const copy = malloc(strlen(text) + 1);
+    return copy ? strcpy(copy, text) : NULL;
+}
+
+static int has_ending(const char *name, const char *ending) {
+    const size_t length = strlen(name), own = strlen(ending);
+    return length >= own && strcmp(name + length - own, ending) == 0;
+}
+
+db_shot_entry *db_shot_entries_add(db_fit_shot_list *list, const char *name, int line) {
+    if ((list->count & (list->count - 1)) == 0) { /* room doubles */
+        const size_t room = list->count ? 2 * list->count : 1;
+        db_shot_entry *const grown = realloc(list->entry, room * sizeof *grown);
+        if (!grown) return NULL;
+        list->entry = grown;
+    }
+    db_shot_entry *const entry = &list->entry[list->count];
+    memset(entry, 0, sizeof *entry);
+    entry->name = db_copy_text(name);
+    if (!entry->name) return NULL;
+    entry->line = line;
+    entry->image = list->count;
+    entry->is_config = has_ending(name, ".yaml") || has_ending(name, ".yml");
+    list->count++;
+    return entry;
+}
+
+int db_shot_entry_override(db_shot_entry *entry, const char *override) {
+    char **const grown = realloc(entry->override, (entry->count + 1) * sizeof *grown);
+    if (!grown) return 0;
+    entry->override = grown;
+    grown[entry->count] = db_copy_text(override);
+    return grown[entry->count] ? (int)++entry->count : 0;
+}
+
+/* End of a word: white space outside brackets and quotes. NULL: one of them stays open. */
+static const char *end_of_word(const char *at) {
+    int depth = 0;
+    char quote = '\0';
+    for (; *at; at++) {
+        if (quote) {
+            if (*at == quote) quote = '\0';
+        } else if (*at == '\'' || *at == '"') {
+            quote = *at;
+        } else if (strchr("[{", *at)) {
+            depth++;
+        } else if (strchr("]}", *at)) {
+            depth--;
+        } else if (depth <= 0 && strchr(DB_WHITE_SPACE, *at)) {
+            break;
+        }
+    }
+    return quote || depth > 0 ? NULL : at;
+}
+
+/* Does "key.path" name a file? */
+static int is_file_key(const char *path, size_t length) {
+    char section[DB_FIT_NAME_SIZE] = "", name[DB_FIT_NAME_SIZE];
+    const char *const dot = memchr(path, '.', length);
+    const size_t before = dot ? (size_t)(dot - path) : 0, from = dot ? before + 1 : 0;
+    if (before >= sizeof section || length - from >= sizeof name) return 0;
+    memcpy(section, path, before);
+    memcpy(name, path + from, length - from);
+    name[length - from] = '\0';
+    for (int s = 0; s < DB_SECTION_COUNT; s++) {
+        if (strcmp(db_config_sections[s].name, section) != 0) continue;
+        const db_config_key *const key = db_config_key_find(&db_config_sections[s], name);
+        if (key && key->is->kind == DB_KEY_FILE) return 1;
+    }
+    return 0;
+}
+
+/* Removes the quotes around a word; 0: it has none. */
+static int unquote(char *word) {
+    const size_t length = strlen(word);
+    if (length < 2 || !strchr("'\"", *word) || word[length - 1] != *word) return 0;
+    memmove(word, word + 1, length - 2);
+    word[length - 2] = '\0';
+    return 1;
+}
+
+/* Names of files are relative to the list's folder. */
+static db_status read_override(db_context *context, const db_text *text, char *word,
+                               db_shot_entry *entry) {
+    char *const equals = strchr(word, '=');
+    if (!equals || equals == word)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s:%zu: expected KEY=VALUE after the name, found '%.60s'", text->path,
+                       text->line_number, word);
+    const size_t key = (size_t)(equals - word);
+    if (!is_file_key(word, key))
+        return db_shot_entry_override(entry, word) ? DB_OK : db_fail_memory(context, text->path);
+    (void)unquote(equals + 1);
+    char *const file = db_path_beside(text->path, equals + 1);
+    char *const whole = file ? malloc(key + strlen(file) + 2) : NULL;
+    int added = 0;
+    if (whole) {
+        memcpy(whole, word, key + 1);
+        strcpy(whole + key + 1, file);
+        added = db_shot_entry_override(entry, whole);
+    }
+    free(file);
+    free(whole);
+    return added ? DB_OK : db_fail_memory(context, text->path);
+}
+
+/* The next word, terminated in place; NULL: there is none. */
+static db_status next_word(db_context *context, const db_text *text, char **cursor, char **word) {
+    char *const start = *cursor + strspn(*cursor, DB_WHITE_SPACE);
+    *word = NULL;
+    if (!*start) return DB_OK;
+    const char *const end = end_of_word(start);
+    if (!end)
+        return db_fail(context, DB_ERROR_INPUT, "%s:%zu: a bracket or quote stays open in '%.60s'",
+                       text->path, text->line_number, start);
+    *cursor = start + (end - start);
+    if (**cursor) *(*cursor)++ = '\0';
+    *word = start;
+    return DB_OK;
+}
+
+/* FILE#FIRST-LAST: cuts the name behind the file; 0: it is another name. */
+static int cut_range(char *name, long range[2]) {
+    char *const sign = strrchr(name, '#');
+    const size_t first = sign ? strspn(sign + 1, "0123456789") : 0;
+    if (!first || first > 9 || sign[1 + first] != '-' || access(name, F_OK) == 0) return 0;
+    const char *const second = sign + 2 + first;
+    const size_t last = strspn(second, "0123456789");
+    if (!last || last > 9 || second[last]) return 0;
+    range[0] = strtol(sign + 1, NULL, 10);
+    range[1] = strtol(second, NULL, 10);
+    *sign = '\0';
+    return 1;
+}
+
+static db_status add_image(db_context *context, const db_text *text, const char *file, long number,
+                           db_fit_shot_list *list) {
+    char name[DB_FIT_PATH_SIZE + 16];
+    if (snprintf(name, sizeof name, "%s#%ld", file, number) >= (int)sizeof name)
+        return db_fail(context, DB_ERROR_INPUT, "%s:%zu: the name is too long", text->path,
+                       text->line_number);
+    return db_shot_entries_add(list, name, (int)text->line_number)
+               ? DB_OK
+               : db_fail_memory(context, text->path);
+}
+
+/* Finds the image: as named or, if the data have moved, beside the list. */
+static char *find_image(const char *list, const char *name) {
+    char *const named = db_path_beside(list, name);
+    if (!named || access(named, R_OK) == 0) return named;
+    char *const beside = db_path_beside(list, db_file_name(name));
+    if (!beside || access(beside, R_OK) != 0) {
+        free(beside);
+        return named;
+    }
+    free(named);
+    return beside;
+}
+
+/* Shots of a list of experiments, each with the number of its own. line: of the list that names it; 0:
+ * it is the list itself. */
+static db_status add_experiment(db_context *context, const char *path, const db_listed_shot *shot,
+                                int line, db_fit_shot_list *list) {
+    char override[2 * DB_FIT_PATH_SIZE];
+    char *const image = find_image(path, shot->image);
+    db_shot_entry *const entry =
+        image ? db_shot_entries_add(list, image, line ? line : (int)shot->number) : NULL;
+    free(image);
+    if (!entry) return db_fail_memory(context, path);
+    snprintf(override, sizeof override, "model.expt=%s", path);
+    int whole = db_shot_entry_override(entry, override);
+    snprintf(override, sizeof override, "model.expt_number=%ld", shot->number);
+    whole = whole && shot->number >= 0 ? db_shot_entry_override(entry, override) : whole;
+    return whole ? DB_OK : db_fail_memory(context, path);
+}
+
+/* range: first and last shot, from 1; NULL: all. */
+static db_status add_experiments(db_context *context, const char *path, const long range[2],
+                                 int line, db_fit_shot_list *list) {
+    db_listed_shots shots;
+    DB_TRY(db_list_shots(context, path, &shots));
+    const size_t first = range ? (size_t)range[0] - 1 : 0,
+                 end = range ? (size_t)range[1] : shots.count;
+    db_status status = DB_OK;
+    if (end > shots.count)
+        status = db_fail(context, DB_ERROR_INPUT, "%s: expected shots from 1 to %zu, found %ld-%ld",
+                         path, shots.count, range[0], range[1]);
+    for (size_t i = first; i < end && status == DB_OK; i++)
+        status = add_experiment(context, path, &shots.shot[i], line, list);
+    db_listed_shots_clear(&shots);
+    return status;
+}
+
+/* A list of experiments among the lines of a list of shots, which are not opened to be told. */
+static int names_experiments(const char *name) {
+    return has_ending(name, ".expt") || has_ending(name, ".json") || has_ending(name, ".stream");
+}
+
+/* Adds the shot of a name, or all those of a range. */
+static db_status add_named(db_context *context, const db_text *text, char *name,
+                           db_fit_shot_list *list) {
+    const int line = (int)text->line_number;
+    long range[2];
+    const int ranged = cut_range(name, range);
+    if (ranged && (range[0] < 1 || range[1] < range[0]))
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s:%zu: expected images from 1 on, the first before the last, found "
+                       "%ld-%ld",
+                       text->path, text->line_number, range[0], range[1]);
+    if (names_experiments(name))
+        return add_experiments(context, name, ranged ? range : NULL, line, list);
+    if (!ranged)
+        return db_shot_entries_add(list, name, line) ? DB_OK : db_fail_memory(context, text->path);
+    for (long n = range[0]; n <= range[1]; n++) DB_TRY(add_image(context, text, name, n, list));
+    return DB_OK;
+}
+
+/* Settings of a line are those of all its shots. */
+static db_status set_all(db_context *context, const db_text *text, char *word, size_t first,
+                         db_fit_shot_list *list) {
+    if (first == list->count) return DB_OK;
+    db_shot_entry *const one = &list->entry[first];
+    DB_TRY(read_override(context, text, word, one));
+    for (size_t i = first + 1; i < list->count; i++)
+        if (!db_shot_entry_override(&list->entry[i], one->override[one->count - 1]))
+            return db_fail_memory(context, text->path);
+    return DB_OK;
+}
+
+static db_status read_line(db_context *context, const db_text *text, db_fit_shot_list *list) {
+    const size_t first = list->count;
+    char *cursor = text->line;
+    char *word;
+    DB_TRY(next_word(context, text, &cursor, &word));
+    if (!word) return DB_OK;
+    if (!unquote(word) && strchr(word, '='))
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s:%zu: expected an image or a configuration first, found '%.60s'",
+                       text->path, text->line_number, word);
+    char *const name = db_path_beside(text->path, word);
+    const db_status added =
+        name ? add_named(context, text, name, list) : db_fail_memory(context, text->path);
+    free(name);
+    DB_TRY(added);
+    for (;;) {
+        DB_TRY(next_word(context, text, &cursor, &word));
+        if (!word) return DB_OK;
+        DB_TRY(set_all(context, text, word, first, list));
+    }
+}
+
+static db_status read_text(db_context *context, const char *path, db_fit_shot_list *list) {
+    db_text text;
+    DB_TRY(db_text_open(context, path, &text));
+    db_status status = DB_OK;
+    text.signs_in_words = 1;
+    while (status == DB_OK && db_text_next_line(&text)) status = read_line(context, &text, list);
+    db_text_close(&text);
+    return status;
+}
+
+db_status db_shot_entries_read(db_context *context, const char *path, db_fit_shot_list *list) {
+    db_file_kind kind;
+    DB_TRY(db_recognize_file(context, path, &kind));
+    const int certain = *kind.label && !kind.uncertain;
+    const int experiments =
+        certain ? (kind.holds & DB_HOLDS_GEOMETRY) != 0 : names_experiments(path);
+    return experiments ? add_experiments(context, path, NULL, 0, list)
+                       : read_text(context, path, list);
+}

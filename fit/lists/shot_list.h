@@ -1,0 +1,22 @@
+/* A list of shots as a source of shots. */
+#ifndef DB_FIT_LISTS_SHOT_LIST_H
+#define DB_FIT_LISTS_SHOT_LIST_H
+
+#include "fit/lists/shot_entries.h"
+
+/* The configuration of a shot as its image completed it. DB_ERROR_USAGE if the image has not been
+ * read. */
+db_status db_shot_list_completed(db_context *context, const db_fit_shot_list *list, size_t shot,
+                                 db_fit_config *config);
+
+/* Least and largest trusted count of an image. */
+void db_trusted_range(const db_measured_image *image, double range[2]);
+
+/* As db_fit_shots_model_name, for a shot whose image is `image`, one of `count`. */
+void db_shots_model_name(const char *image, size_t shot, size_t count, char name[DB_FIT_PATH_SIZE]);
+
+/* FOLDER/NAME with an ending: a file of a shot. */
+db_status db_shots_path(db_context *context, const char *folder, const db_fit_shots_result *result,
+                        size_t shot, const char *ending, char path[DB_FIT_PATH_SIZE]);
+
+#endif

@@ -1,0 +1,264 @@
+/* Refined models of shots: configurations and experiment lists. */
+#define _XOPEN_SOURCE 700
+#include "base/context_internal.h"
+#include "base/json_memory.h"
+#include "base/json_reader.h"
+#include "base/path.h"
+#include "fit/config/config_move.h"
+#include "fit/config/config_print.h"
+#include "fit/pixels/experiment_name.h"
+#include "fit/report/refined_config.h"
+#include "fit/lists/join_scan.h"
+#include "fit/lists/shot_list.h"
+#include "base/text_stream.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void db_fit_shots_model_name(const db_fit_shots_result *result, size_t shot,
+                             char name[DB_FIT_PATH_SIZE]) {
+    db_shots_model_name(result->shot[shot].name, shot, result->shot_count, name);
+}
+
+db_status db_shots_path(db_context *context, const char *folder, const db_fit_shots_result *result,
+                        size_t shot, const char *ending, char path[DB_FIT_PATH_SIZE]) {
+    char name[DB_FIT_PATH_SIZE];
+    db_fit_shots_model_name(result, shot, name);
+    return snprintf(path, DB_FIT_PATH_SIZE, "%s/%s%s", folder, name, ending) < DB_FIT_PATH_SIZE
+               ? DB_OK
+               : db_fail(context, DB_ERROR_USAGE, "%s: the folder's name is too long", folder);
+}
+
+static void print_shot(const db_fit_shots_result *result, size_t shot, FILE *stream) {
+    const db_fit_shot_result *const s = &result->shot[shot];
+    fprintf(stream,
+            "# dualbragg %s: one of %zu shots refined together\n# %s%s\n# chi2 per "
+            "degree of "
+            "freedom %.4f -> %.4f on %zu pixels\n\n",
+            db_version(), result->used,
+            result->status == DB_OK ? "" : "NOT CONVERGED: ", result->reason, s->chi2_reduced[0],
+            s->chi2_reduced[1], s->pixels);
+}
+
+static db_status write_config(db_context *context, const char *path, db_fit_config *config,
+                              const db_fit_shots_result *result, size_t shot) {
+    db_fit_config *const refined = calloc(1, sizeof *refined);
+    if (!refined) return db_fail_memory(context, path);
+    db_text_stream text;
+    db_status status = db_fit_refined_config(context, config, &result->shot[shot].model, refined);
+    if (status == DB_OK) status = db_fit_config_move(context, path, refined);
+    if (status == DB_OK) db_fit_settings_count_from(result->shot[shot].refined, &refined->settings);
+    if (status == DB_OK) status = db_text_stream_open(context, &text);
+    if (status == DB_OK) {
+        print_shot(result, shot, text.stream);
+        db_fit_config_print(refined, DB_CONFIG_PLAIN, text.stream);
+        status = db_text_stream_write(context, &text, DB_OK, path);
+    }
+    db_fit_config_clear(refined);
+    free(refined);
+    return status;
+}
+
+static db_status write_list_of_one(db_context *context, const char *path,
+                                   const db_fit_config *config, const db_shot_entry *entry,
+                                   const db_experiment *model) {
+    char *const whole = realpath(config->image_file, NULL);
+    const db_expt_image image = { .path = whole ? whole : config->image_file,
+                                  .pedestal = entry->pedestal,
+                                  .gain = entry->gain,
+                                  .trusted = { entry->trusted[0], entry->trusted[1] } };
+    const db_status status = db_write_expt(context, path, model, &image);
+    free(whole);
+    return status;
+}
+
+db_status db_fit_shots_write_model(db_context *context, const char *folder,
+                                   const db_fit_shot_list *list, const db_fit_shots_result *result,
+                                   size_t shot) {
+    char path[DB_FIT_PATH_SIZE];
+    const db_experiment *const model = &result->shot[shot].model;
+    if (model->oversample == 0)
+        return db_fail(context, DB_ERROR_USAGE, "%s: another process has its model",
+                       result->shot[shot].name);
+    db_fit_config *const config = calloc(1, sizeof *config);
+    if (!config) return db_fail_memory(context, "the configuration of a shot");
+    db_status status = db_shot_list_completed(context, list, shot, config);
+    if (status == DB_OK) status = db_shots_path(context, folder, result, shot, ".expt", path);
+    if (status == DB_OK)
+        status = write_list_of_one(context, path, config, &list->entry[shot], model);
+    if (status == DB_OK) status = db_config_keep_list(context, config, path);
+    if (status == DB_OK) status = db_shots_path(context, folder, result, shot, ".yaml", path);
+    if (status == DB_OK) status = write_config(context, path, config, result, shot);
+    db_fit_config_clear(config);
+    free(config);
+    return status;
+}
+
+/* A path as one beside another sees it: without the folder that they have in common. */
+static const char *seen_from(const char *beside, const char *path) {
+    const size_t folder = db_folder_length(beside);
+    return strncmp(beside, path, folder) == 0 ? path + folder : path;
+}
+
+/* A name as a list takes it: in quotes where it has what means something else there. */
+static void print_name(FILE *stream, const char *name) {
+    const char *const quote = strpbrk(name, " \t=[]{}'") ? "\"" : "";
+    fprintf(stream, "%s%s%s\n", quote, name, quote);
+}
+
+db_status db_fit_shots_write_list(db_context *context, const char *path, const char *folder,
+                                  const db_fit_shots_result *result) {
+    db_text_stream text;
+    DB_TRY(db_text_stream_open(context, &text));
+    fprintf(text.stream, "# dualbragg %s: refined models of %zu of %zu shots%s%s\n", db_version(),
+            result->used, result->shot_count, result->status == DB_OK ? "" : "; ",
+            result->status == DB_OK ? "" : result->reason);
+    db_status status = DB_OK;
+    for (size_t s = 0; s < result->shot_count && status == DB_OK; s++) {
+        const db_fit_shot_result *const shot = &result->shot[s];
+        char model[DB_FIT_PATH_SIZE];
+        status = db_shots_path(context, folder, result, s, ".yaml", model);
+        if (shot->used)
+            print_name(text.stream, seen_from(path, model));
+        else
+            fprintf(text.stream, "# set aside: %s: %s\n", shot->name, shot->reason);
+    }
+    return db_text_stream_write(context, &text, status, path);
+}
+
+db_status db_fit_shots_write_yaml(db_context *context, const char *path, const char *list,
+                                  const db_fit_config *config, const db_fit_shots_result *result) {
+    db_fit_config *const all = calloc(1, sizeof *all);
+    if (!all) return db_fail_memory(context, path);
+    db_status status = db_fit_config_copy(context, config, all);
+    all->output_prefix[0] = '\0';
+    db_fit_settings_count_from(result->refined, &all->settings);
+    snprintf(all->shot_list, sizeof all->shot_list, "%s", seen_from(path, list));
+    db_text_stream text;
+    if (status == DB_OK) status = db_fit_config_move_names(context, path, all);
+    if (status == DB_OK) status = db_text_stream_open(context, &text);
+    if (status == DB_OK) {
+        fprintf(text.stream, "# dualbragg %s: %zu shots refined together\n# %s%s\n\n", db_version(),
+                result->used, result->status == DB_OK ? "" : "NOT CONVERGED: ", result->reason);
+        db_fit_config_print(all, DB_CONFIG_PLAIN, text.stream);
+        status = db_text_stream_write(context, &text, DB_OK, path);
+    }
+    db_fit_config_clear(all);
+    free(all);
+    return status;
+}
+
+/* The experiment lists of shots as one, in which models that are the same stand once, and frames of one
+ * scan are one experiment. */
+
+/* Number of a model in a list, where it is put unless the last one is its like; -1: no memory. */
+static json_int_t place_of(json_t *list, json_t *model) {
+    const size_t count = json_array_size(list);
+    if (count && json_equal(json_array_get(list, count - 1), model)) return (json_int_t)count - 1;
+    return json_array_append(list, model) == 0 ? (json_int_t)count : -1;
+}
+
+/* Frames of a scan have the identifier of one experiment; in a list each is of one experiment only. */
+static void drop_known_identifier(const json_t *experiments, json_t *experiment) {
+    const char *const own = json_string_value(json_object_get(experiment, "identifier"));
+    for (size_t i = 0; own && *own && i < json_array_size(experiments); i++) {
+        const char *const other =
+            json_string_value(json_object_get(json_array_get(experiments, i), "identifier"));
+        if (!other || strcmp(own, other) != 0) continue;
+        json_object_set_new(experiment, "identifier", json_string(""));
+        return;
+    }
+}
+
+/* The list of a kind of models; NULL: no memory. */
+static json_t *models_of(json_t *whole, const char *kind) {
+    json_t *const list = json_object_get(whole, kind);
+    if (list) return list;
+    return json_object_set_new(whole, kind, json_array()) == 0 ? json_object_get(whole, kind)
+                                                               : NULL;
+}
+
+/* failures: of allocations, before the whole was begun. */
+static db_status add(db_context *context, const char *path, size_t failures, json_t *whole,
+                     json_t *part) {
+    json_t *const experiment =
+        json_deep_copy(json_array_get(json_object_get(part, "experiment"), 0));
+    int complete = experiment != NULL;
+    const char *kind;
+    json_t *models;
+    json_object_foreach(part, kind, models) {
+        const json_t *const reference = json_object_get(experiment, kind);
+        if (!complete || !json_is_array(models) || !json_is_integer(reference)) continue;
+        json_t *const model = json_array_get(models, (size_t)json_integer_value(reference));
+        json_t *const list = models_of(whole, kind);
+        const json_int_t place = model && list ? place_of(list, model) : -1;
+        complete = place >= 0 && json_object_set_new(experiment, kind, json_integer(place)) == 0;
+    }
+    drop_known_identifier(json_object_get(whole, "experiment"), experiment);
+    complete = complete && json_array_append(json_object_get(whole, "experiment"), experiment) == 0;
+    json_decref(experiment);
+    if (db_json_failures() != failures) return db_fail_memory(context, path);
+    return complete ? DB_OK
+                    : db_fail(context, DB_ERROR_INPUT, "%s: is no longer as it was written", path);
+}
+
+static json_t *empty_list(void) {
+    return json_pack("{s:s, s:[], s:[], s:[], s:[], s:[], s:[], s:[], s:[], s:[]}", "__id__",
+                     "ExperimentList", "experiment", "imageset", "beam", "detector", "goniometer",
+                     "scan", "crystal", "profile", "scaling_model");
+}
+
+/* Adds the frames gathered so far. */
+static db_status add_run(db_context *context, const char *path, size_t failures, db_scan_run *run,
+                         json_t *whole) {
+    if (!run->part) return DB_OK;
+    json_t *const part = db_scan_run_join(run);
+    const db_status status = add(context, path, failures, whole, part);
+    json_decref(part);
+    return status;
+}
+
+static db_status collect_one(db_context *context, const char *path, size_t failures,
+                             db_scan_run *run, json_t *whole) {
+    json_t *part = NULL;
+    db_json root;
+    DB_TRY(db_json_open(context, path, &part, &root));
+    int taken = db_scan_run_take(run, part);
+    db_status status = DB_OK;
+    if (taken == 0) {
+        status = add_run(context, path, failures, run, whole);
+        taken = status == DB_OK ? db_scan_run_take(run, part) : 0;
+    }
+    if (taken < 1) json_decref(part);
+    return taken < 0 ? db_fail_memory(context, path) : status;
+}
+
+static db_status collect(db_context *context, const char *folder, const db_fit_shots_result *result,
+                         size_t failures, json_t *whole) {
+    char path[2 * DB_FIT_PATH_SIZE] = "";
+    db_scan_run run = { .part = NULL };
+    db_status status = DB_OK;
+    for (size_t s = 0; s < result->shot_count && status == DB_OK; s++) {
+        char name[DB_FIT_PATH_SIZE];
+        if (!result->shot[s].used) continue;
+        db_fit_shots_model_name(result, s, name);
+        snprintf(path, sizeof path, "%s/%s.expt", folder, name);
+        status = collect_one(context, path, failures, &run, whole);
+    }
+    if (status == DB_OK) status = add_run(context, path, failures, &run, whole);
+    db_scan_run_clear(&run);
+    return status;
+}
+
+db_status db_fit_shots_write_expt(db_context *context, const char *path, const char *folder,
+                                  const db_fit_shots_result *result) {
+    const size_t failures = db_json_failures();
+    json_t *const whole = empty_list();
+    db_status status = collect(context, folder, result, failures, whole);
+    if (status == DB_OK)
+        status =
+            db_json_write(context, path, whole, JSON_INDENT(2) | JSON_REAL_PRECISION(17), failures);
+    json_decref(whole);
+    return status;
+}

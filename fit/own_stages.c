@@ -1,0 +1,240 @@
+/* What a shot does by itself: its own stages, and reading its pixels for a joint one. */
+#include "fit/own_stages.h"
+
+#include "base/context_internal.h"
+#include "fit/search/moment_stage.h"
+#include "fit/verdict/conclude.h"
+#include "fit/pixels/shoeboxes.h"
+#include "fit/amplitudes/boxes.h"
+#include "fit/shots/checkpoint_parts.h"
+#include "fit/shots/joint.h"
+#include "fit/shots/lattices.h"
+#include "fit/series/series_parts.h"
+#include "fit/shots/workers.h"
+#include "fit/verdict/verdict.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Everything of a shot while it is worked on. */
+typedef struct work {
+    db_shots *all;
+    size_t shot;
+    db_measured_image image;
+    db_strong_pixels strong;
+    db_fit_settings settings;
+    db_refinement refinement;
+    db_experiment tied; /* the start, with ties kept */
+    db_fit_spots parts; /* of a series: reflections that the frame or a neighbour shows */
+    int is_fatal;       /* 1: what failed ends the run, not only this shot */
+} work;
+
+static void clear(work *w) {
+    db_measured_image_clear(&w->image);
+    db_strong_pixels_clear(&w->strong);
+    db_experiment_clear(&w->tied);
+    db_fit_course_clear(&w->refinement.course);
+    db_panel_placement_clear(&w->refinement.placement);
+    db_fit_result_destroy(&w->refinement.result);
+    db_fit_settings_clear(&w->settings);
+    db_fit_spots_clear(&w->parts);
+    free(w);
+}
+
+/* The model by the summary, which has all that a stage leaves to the next. */
+static db_status restore_model(work *w, db_context *context) {
+    const db_shots *const all = w->all;
+    const db_shot_summary *const summary = &all->summary[w->shot];
+    db_refinement *const r = &w->refinement;
+    db_fit_result *const result = r->result;
+    db_crystal *const crystal = &result->experiment.crystal;
+    memcpy(crystal->orientation, summary->orientation, sizeof crystal->orientation);
+    memcpy(crystal->misset, summary->misset, sizeof crystal->misset);
+    memcpy(result->refined, db_shots_value(all, w->shot),
+           all->parameters * sizeof *result->refined);
+    memcpy(result->at_bound, all->at_bound + w->shot * all->parameters,
+           all->parameters * sizeof *result->at_bound);
+    return db_shots_put(all, context, result->refined, &result->experiment, &r->placement);
+}
+
+static void store_model(work *w) {
+    const db_shots *const all = w->all;
+    const db_fit_result *const result = w->refinement.result;
+    const db_crystal *const crystal = &result->experiment.crystal;
+    db_shot_summary *const summary = &all->summary[w->shot];
+    memcpy(summary->orientation, crystal->orientation, sizeof summary->orientation);
+    memcpy(summary->misset, crystal->misset, sizeof summary->misset);
+    db_shots_get(all, &result->experiment, &w->refinement.placement, db_shots_value(all, w->shot));
+    memcpy(all->at_bound + w->shot * all->parameters, result->at_bound,
+           all->parameters * sizeof *all->at_bound);
+}
+
+/* A db_fit_progress that ends a shot's own stages when the run is cancelled. */
+static int is_cancelled(void *user, const db_fit_history *entry) {
+    (void)entry;
+    return db_workers_cancelled(user);
+}
+
+static db_status begin(work *w, db_context *context) {
+    const db_shots *const all = w->all;
+    db_refinement *const r = &w->refinement;
+    DB_TRY(db_shots_settings(all, context, w->shot, &w->settings));
+    DB_TRY(db_shoebox_size_settle(context, &all->state[w->shot].start, &w->settings));
+    all->state[w->shot].shoebox_half_width = w->settings.shoebox_half_width;
+    DB_TRY(db_strong_pixels_find(context, &w->image, &w->settings, &w->strong));
+    DB_TRY(db_lattices_add_light(all, context, w->shot, &w->image, &w->strong));
+    r->context = context;
+    r->check = db_verdict_of_lattice;
+    r->course.progress = is_cancelled;
+    r->course.user = w->all;
+    r->data = (db_fit_data){ &w->image, &w->strong, &w->settings };
+    r->own = &w->settings;
+    r->result = calloc(1, sizeof *r->result);
+    if (!r->result) return db_fail_memory(context, "the result of a shot");
+    db_experiment start = all->state[w->shot].start; /* borrows */
+    if (all->settings.intensity == DB_FIT_KNOWN) start.structure_factors = all->amplitudes;
+    DB_TRY(db_refinement_begin(r, &start));
+    DB_TRY(db_experiment_copy(context, &r->result->experiment, &w->tied));
+    if (all->summary[w->shot].stage > 0) return restore_model(w, context);
+    store_model(w); /* the orientation may have changed */
+    return DB_OK;
+}
+
+static const char BY_ITSELF[] = "after the stages of the shot by itself: ";
+_Static_assert(sizeof BY_ITSELF + sizeof((db_fit_verdict *)NULL)->reason <= DB_FIT_REASON_SIZE + 1,
+               "a shot keeps the whole reason of a verdict");
+
+/* Wrong shared parameters may put spots beside their reflections, but not far away, nor only those
+ * of a part of the detector. */
+static db_status check_places(work *w, db_context *context) {
+    db_fit_verdict verdict;
+    DB_TRY(db_verdict_of_positions(context, &w->refinement.result->experiment, &w->refinement.data,
+                                   &verdict));
+    if (verdict.test[DB_FIT_TEST_PART].passed && verdict.test[DB_FIT_TEST_DISPLACED].passed)
+        return DB_OK;
+    return db_fail(context, DB_ERROR_INPUT, "%s%s", BY_ITSELF, verdict.reason);
+}
+
+/* The stages that are left to do. */
+static db_status run_own_stages(work *w, db_context *context, const db_segment *segment) {
+    db_shot_summary *const summary = &w->all->summary[w->shot];
+    if (summary->stage == 0) DB_TRY(db_refinement_refuse_blank(&w->refinement));
+    if (summary->stage >= segment->to) return DB_OK;
+    for (; summary->stage < segment->to; summary->stage++) {
+        db_stage_result end;
+        DB_TRY(db_stage_run(&w->refinement, summary->stage, &end));
+        snprintf(summary->reason, sizeof summary->reason, "%s", end.reason);
+        if (end.end == DB_STAGE_CANCELLED)
+            return db_fail(context, DB_ERROR_CANCELLED, "%s", end.reason);
+        const int last = summary->stage + 1 == segment->to;
+        if (end.end == DB_STAGE_DIVERGED || end.end == DB_STAGE_REFUSED ||
+            (last && end.end == DB_STAGE_AT_BOUND))
+            return db_fail(context, DB_ERROR_INPUT, "%s", end.reason);
+    }
+    store_model(w);
+    return check_places(w, context);
+}
+
+/* Of a series: takes the parts of what the frame and its neighbours have shown to the last stage,
+ * unless the user has listed reflections. */
+static db_status choose_parts(work *w, db_context *context) {
+    if (!w->all->shares_intensities || w->settings.spots) return DB_OK;
+    DB_TRY(db_series_parts_of(w->all, context, w->shot, &w->parts));
+    if (!w->parts.count) return DB_OK;
+    w->settings.spots = &w->parts;
+    w->settings.max_shoeboxes *= 3; /* the parts of a reflection on three frames */
+    return DB_OK;
+}
+
+/* The pixels of a joint stage, and the objective that tells where it starts. */
+static db_status open_stage(work *w, db_context *context, int stage, db_stage_data *taken,
+                            db_objective *objective) {
+    db_shots *const all = w->all;
+    double *const turned = all->state[w->shot].turned;
+    if (!db_fit_is_amplitude_stage(&all->settings, stage)) {
+        DB_TRY(choose_parts(w, context));
+        return db_refinement_open_stage(&w->refinement, stage, taken, objective, turned);
+    }
+    memset(taken, 0, sizeof *taken);
+    taken->blur = 1;
+    DB_TRY(db_amplitude_boxes_take(context, &w->refinement.result->experiment, &w->refinement.data,
+                                   &all->reflections, &taken->boxes));
+    taken->blocks = db_shoeboxes_blocks(&taken->boxes);
+    db_status status = db_stage_data_choose_rendering(context, &w->refinement.result->experiment,
+                                                      &w->refinement.data, taken);
+    if (status == DB_OK)
+        status = db_refinement_make_objective(&w->refinement, stage, taken, objective, turned);
+    if (status != DB_OK) db_stage_data_clear(taken);
+    return status;
+}
+
+/* Puts the pixels of a joint stage into the spool, and sets the start of the shot's local
+ * quantities. */
+static db_status spool_pixels(work *w, db_context *context, int stage) {
+    db_shots *const all = w->all;
+    db_shot_state *const state = &all->state[w->shot];
+    const db_arrow_order order = db_arrow_order_make(&all->settings, stage, all->shared);
+    db_stage_data taken;
+    db_objective objective;
+    w->refinement.scaled = all->summary[w->shot].opened == stage + 1;
+    DB_TRY(db_joint_make_room(all, context, w->shot, stage));
+    DB_TRY(open_stage(w, context, stage, &taken, &objective));
+    all->summary[w->shot].opened = stage + 1;
+    /* The scale may have changed. */
+    store_model(w);
+    for (size_t i = 0; i < order.local; i++)
+        state->best.local[i] = objective.variables.start[order.variable[order.shared + i]];
+    all->summary[w->shot].degrees = objective.degrees + (double)order.shared;
+    db_status status = db_spool_write(context, &all->spool, &taken.blocks,
+                                      taken.boxes.count ? &taken.boxes : NULL, &state->place);
+    if (status == DB_OK && all->shares_intensities)
+        status = db_series_note(context, &taken.boxes, &state->seen[0]);
+    w->is_fatal = status != DB_OK;
+    db_objective_destroy(&objective);
+    db_stage_data_clear(&taken);
+    return status;
+}
+
+/* After the last stage: errors and statistics of the shot. */
+static db_status conclude(work *w, db_context *context) {
+    db_shots *const all = w->all;
+    db_fit_result *const result = w->refinement.result;
+    DB_TRY(
+        db_fit_conclude(context, &w->tied, &w->refinement.data, &w->refinement.placement, result));
+    db_shot_store_statistics(&result->before, 0, &all->summary[w->shot]);
+    db_shot_store_statistics(&result->after, 1, &all->summary[w->shot]);
+    for (size_t i = 0; i < all->parameters; i++)
+        all->error[w->shot * all->parameters + i] = result->error[i];
+    return DB_OK;
+}
+
+static db_status do_segment(work *w, db_context *context, const db_segment *segment) {
+    DB_TRY(begin(w, context));
+    DB_TRY(run_own_stages(w, context, segment));
+    if (segment->joint >= 0) DB_TRY(spool_pixels(w, context, segment->joint));
+    if (segment->joint < 0 && !w->all->options->array_tasks) DB_TRY(conclude(w, context));
+#pragma omp atomic update
+    w->all->evaluations += w->refinement.course.count;
+    return DB_OK;
+}
+
+db_status db_segment_work(db_shots *all, db_context *context, size_t shot, void *user,
+                          double *sum) {
+    const db_segment *const segment = user;
+    work *const w = calloc(1, sizeof *w);
+    if (!w) return db_fail_memory(context, "the work on a shot");
+    w->all = all;
+    w->shot = shot;
+    db_status status = db_shots_load(all, context, shot, &w->image);
+    if (status == DB_OK && all->summary[shot].used) {
+        status = do_segment(w, context, segment);
+        if (status != DB_OK && !w->is_fatal)
+            status = db_shots_set_aside(all, context, shot, status, NULL);
+    }
+    clear(w);
+    (void)sum;
+    return status == DB_OK && segment->to > segment->from ? db_checkpoint_note(all, context, shot)
+                                                          : status;
+}

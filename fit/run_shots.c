@@ -1,0 +1,513 @@
+/* A refinement of many shots from start to end. */
+#define _POSIX_C_SOURCE 199309L
+#include "base/context_internal.h"
+#include "fit/config/modes.h"
+#include "fit/amplitudes/boxes.h"
+#include "fit/amplitudes/messages.h"
+#include "fit/amplitudes/restraint.h"
+#include "fit/amplitudes/stage.h"
+#include "fit/lists/identity.h"
+#include "fit/shots/checkpoint.h"
+#include "fit/shots/checkpoint_parts.h"
+#include "fit/shots/joint.h"
+#include "fit/shots/lattices.h"
+#include "fit/shots/outliers.h"
+#include "fit/own_stages.h"
+#include "fit/shots/records.h"
+#include "fit/series/series_parts.h"
+#include "fit/series/series_stage.h"
+#include "fit/shots/shares.h"
+#include "fit/shots/team.h"
+#include "fit/shots/workers.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* How many shots in a row share one sum. Depends on the task alone, so that sums are added in the same order
+ * anywhere. */
+static size_t chunk_size(const db_shots *all) {
+    enum { MOST_CHUNKS = 65536 };
+    /* Joint intensities have long sums: of few chunks (bench/fit/reduction.py has the same numbers). */
+    enum { SHOTS_OF_CHUNK = 16, FEWEST_LONG = 64, MOST_LONG = 1024 };
+    const size_t parts = all->count / SHOTS_OF_CHUNK, few = parts < FEWEST_LONG ? FEWEST_LONG
+                                                            : parts > MOST_LONG ? MOST_LONG
+                                                                                : parts;
+    const size_t most = all->settings.joint.wanted ? few : MOST_CHUNKS;
+    return (all->count + most - 1) / most;
+}
+
+static db_status make_room(db_shots *all) {
+    const size_t each = all->count * all->parameters;
+    all->state = calloc(all->count, sizeof *all->state);
+    all->summary = calloc(all->count, sizeof *all->summary);
+    all->value = calloc(each, sizeof *all->value);
+    all->begin = calloc(each, sizeof *all->begin);
+    all->error = calloc(each, sizeof *all->error);
+    all->at_bound = calloc(each, sizeof *all->at_bound);
+    if (!all->state || !all->summary || !all->value || !all->begin || !all->error || !all->at_bound)
+        return db_fail_memory(all->context, "the list of shots");
+    return DB_OK; /* what a process does not adopt stays untouched, and takes no memory */
+}
+
+/* The reflections whose intensities shots share, by the cell and detector of a start. */
+static db_status list_reflections(db_shots *all, const db_experiment *start) {
+    const db_fit_settings *const settings = &all->settings;
+    double dmin = isnan(settings->joint.dmin) ? settings->dmin : settings->joint.dmin;
+    if (!settings->joint.wanted) return DB_OK;
+    if (!(dmin > 0)) DB_TRY(db_amplitude_rim(all->context, start, &dmin));
+    DB_TRY(db_asu_list_make(all->context, start->crystal.cell, settings->amplitude_group, dmin,
+                            settings->joint.anomalous, &all->reflections));
+    return settings->joint.reference
+               ? db_amplitude_reference_make(all->context, &all->reflections,
+                                             settings->joint.reference, &all->reference)
+               : DB_OK;
+}
+
+/* Shared parameters start where the first shot that can be read has them. */
+static db_status start_common(db_shots *all) {
+    db_status status = DB_ERROR_INPUT;
+    for (size_t i = 0; i < all->count; i++) {
+        db_fit_settings settings;
+        db_measured_image image = { 0 };
+        db_experiment start = { 0 };
+        status = db_fit_settings_copy(all->context, &all->settings, &settings);
+        if (status == DB_OK)
+            status =
+                all->source->load(all->source->user, all->context, i, &image, &start, &settings);
+        if (status == DB_OK) db_modes_leave_zero(&settings, &start);
+        const db_status listed = status == DB_OK ? list_reflections(all, &start) : DB_OK;
+        if (listed != DB_OK) status = DB_ERROR_USAGE; /* of all shots */
+        for (size_t k = 0; k < all->parameters && status == DB_OK; k++) {
+            if (!all->shared[k]) continue;
+            const db_fit_parameter *const p = &settings.parameters[k];
+            /* Motions of groups begin at 0; followers are set below. */
+            all->common[k] = p->group >= 0 ? 0 : db_parameter_get(&start, p->parameter);
+            all->settings.parameters[k].lower = p->lower;
+            all->settings.parameters[k].upper = p->upper;
+        }
+        db_fit_settings_clear(&settings);
+        db_measured_image_clear(&image);
+        db_experiment_clear(&start);
+        /* a wrong configuration is wrong for all shots */
+        if (status == DB_OK || status == DB_ERROR_USAGE || status == DB_ERROR_MEMORY) break;
+    }
+    db_shots_tie_common(all);
+    memcpy(all->common_start, all->common, sizeof all->common_start);
+    return status;
+}
+
+static void report_done(const db_shots *all, const db_segment *segment) {
+    const db_fit_shots_event event = { .kind = DB_SHOTS_DONE,
+                                       .stage = segment->from,
+                                       .done = all->count,
+                                       .count = all->count,
+                                       .used = all->used,
+                                       .refined = segment->to > segment->from };
+    db_shots_report(all, &event);
+}
+
+/* Runs shots by themselves. What is done of a shot is kept at once, so that an interrupted run loses
+ * little. */
+static db_status run_segment(db_shots *all, const db_segment *segment) {
+    const int refines = segment->to > segment->from;
+    const char *const what = refines ? "refining shots by themselves" : "reading shots";
+    if (refines) DB_TRY(db_checkpoint_begin(all));
+    DB_TRY(db_workers_each(all, what, segment->from, db_segment_work, (void *)(uintptr_t)segment,
+                           NULL));
+    DB_TRY(db_records_meet(all));
+    db_shots_report_aside(all);
+    report_done(all, segment);
+    return db_shots_check_count(all);
+}
+
+static db_status run_joint(db_shots *all, int stage, db_joint_log *log,
+                           db_fit_shots_result *result) {
+    const int last = stage + 1 == (int)all->settings.stage_count;
+    db_stage_result end;
+    const int amplitudes = db_fit_is_amplitude_stage(&all->settings, stage);
+    DB_TRY(amplitudes                ? db_amplitude_stage_run(all, stage, &end, result)
+           : all->shares_intensities ? db_series_run(all, stage, &end, last ? result : NULL)
+                                     : db_joint_run(all, stage, log, &end, last ? result : NULL));
+    result->status = end.end == DB_STAGE_CONVERGED ? DB_OK : DB_NOT_CONVERGED;
+    snprintf(result->reason, sizeof result->reason, "%s", end.reason);
+    DB_TRY(db_records_meet(all));
+    if (last) return DB_OK;
+    DB_TRY(db_shots_set_outliers_aside(all));
+    DB_TRY(db_shots_check_count(all));
+    /* Stages of a series know what frames have shown to the one before, so none is left out. */
+    if (!all->shares_intensities) DB_TRY(db_checkpoint_keep(all));
+    return db_workers_common_status(all, db_spool_empty(all->context, &all->spool));
+}
+
+/* The first stage that not all shots in use have done, as far as this process knows them. */
+static int next_stage(const db_shots *all) {
+    int stage = (int)all->settings.stage_count;
+    for (size_t i = 0; i < all->count; i++) {
+        const db_shot_summary *const summary = &all->summary[i];
+        int used = summary->used, next = summary->stage;
+        if (!summary->used && !*summary->reason) next = db_checkpoint_stage(all, i, &used);
+        if (used && next < stage) stage = next;
+    }
+    return stage;
+}
+
+/* A task of an array: what its shots do by themselves before they meet the others. */
+static db_status run_task(db_shots *all, int stage, db_fit_shots_result *result) {
+    const db_fit_shots_options *const options = all->options;
+    db_segment segment = db_segment_from(all, 0);
+    if (segment.to == 0)
+        return db_fail(all->context, DB_ERROR_USAGE,
+                       "an array of tasks: no stage refines shots by themselves");
+    segment.joint = -1;
+    segment.from = stage < segment.to ? stage : 0;
+    DB_TRY(db_checkpoint_begin(all));
+    DB_TRY(db_workers_each(all, "refining shots by themselves", segment.from, db_segment_work,
+                           &segment, NULL));
+    DB_TRY(db_records_meet(all));
+    db_shots_report_aside(all);
+    report_done(all, &segment);
+    snprintf(result->reason, sizeof result->reason,
+             "task %d of %d: its shots were refined by themselves", options->array_task,
+             options->array_tasks);
+    return DB_OK;
+}
+
+static db_status run_segments(db_shots *all, db_joint_log *log, db_fit_shots_result *result) {
+    int stage = next_stage(all);
+    if (all->options->array_tasks > 0) return run_task(all, stage, result);
+    if (stage == (int)all->settings.stage_count) stage = db_stages_last_segment(all);
+    snprintf(result->reason, sizeof result->reason, "each shot was refined by itself");
+    while (stage < (int)all->settings.stage_count) {
+        const db_segment segment = db_segment_from(all, stage);
+        if (segment.joint >= 0) db_series_begin_pass(all);
+        DB_TRY(db_lattices_share(all, segment.from));
+        DB_TRY(run_segment(all, &segment));
+        if (segment.joint < 0) {
+            DB_TRY(db_records_meet(all));
+            break;
+        }
+        DB_TRY(run_joint(all, segment.joint, log, result));
+        stage = segment.joint + 1;
+    }
+    return DB_OK;
+}
+
+static void report_resumed(db_shots *all) {
+    db_fit_shots_event event = { .kind = DB_SHOTS_RESUMED,
+                                 .stage = next_stage(all),
+                                 .count = all->count };
+    for (size_t i = 0; i < all->count; i++) {
+        int used;
+        const int stage = db_checkpoint_stage(all, i, &used);
+        event.done += stage > 0 || !used;
+    }
+    db_shots_report(all, &event);
+}
+
+/* Has a cancelled run a model of the shot, beyond its start? */
+static int is_refined(const db_shots *all, size_t shot, int first) {
+    const db_shot_summary *const summary = &all->summary[shot];
+    return all->state[shot].lower && summary->stage > 0 && summary->stage >= first;
+}
+
+/* The result of a cancelled run: the models so far, of shots that have been refined. */
+static db_status end_early(db_shots *all, db_fit_shots_result *result) {
+    const int first = db_segment_from(all, 0).to, most = (int)all->settings.stage_count - 1;
+    int stage;
+    all->ending = 1;
+    DB_TRY(db_shares_settle(all));
+    DB_TRY(db_records_meet(all));
+    stage = next_stage(all);
+    DB_TRY(db_team_broadcast(&all->team, all->context, &stage, sizeof stage));
+    for (size_t i = 0; i < all->count; i++) {
+        db_shot_summary *const summary = &all->summary[i];
+        const int owner = db_shares_owner(all, i / all->chunk);
+        if ((owner < 0 ? 0 : owner) != all->team.rank) continue;
+        if (all->state[i].adopted && (!summary->used || is_refined(all, i, first))) continue;
+        summary->used = 0;
+        snprintf(summary->reason, sizeof summary->reason,
+                 "the run was cancelled before it was refined");
+    }
+    DB_TRY(db_records_meet(all));
+    if (all->used == 0)
+        return db_fail(all->context, DB_ERROR_CANCELLED, "cancelled before a shot was refined");
+    result->status = DB_ERROR_CANCELLED;
+    snprintf(result->reason, sizeof result->reason,
+             "cancelled in stage %s; these are the best models so far",
+             all->settings.stages[stage < most ? stage : most].name);
+    return DB_OK;
+}
+
+/* Those of a single refinement, and which parameters are shared. */
+static db_status make_lists(db_context *context, size_t n, db_fit_shots_result *r) {
+    db_fit_result lists = { .memory = NULL };
+    DB_TRY(db_fit_result_lists(context, n, &lists));
+    r->memory[0] = lists.memory;
+    r->parameter_count = n;
+    r->parameter = lists.parameter;
+    r->name = lists.name;
+    r->start = lists.start;
+    r->refined = lists.refined;
+    r->error_unscaled = lists.error_unscaled;
+    r->error_scaled = lists.error_scaled;
+    r->error_robust = lists.error_robust;
+    r->error = lists.error;
+    r->at_bound = lists.at_bound;
+    r->correlation = lists.correlation;
+    r->direction = lists.direction;
+    r->shared = calloc(n + 1, sizeof *r->shared);
+    return r->shared ? DB_OK : db_fail_memory(context, "the result");
+}
+
+static db_status create_result(const db_shots *all, db_fit_shots_result **result) {
+    const size_t n = all->parameters, each = all->count * n;
+    db_fit_shots_result *const r = calloc(1, sizeof *r);
+    *result = r;
+    if (!r) return db_fail_memory(all->context, "the result");
+    r->shared_misfit = 1;
+    DB_TRY(make_lists(all->context, n, r));
+    r->shot = calloc(all->count, sizeof *r->shot);
+    r->memory[1] = malloc(each * (3 * sizeof(double) + sizeof(int)));
+    if (!r->shot || !r->memory[1]) return db_fail_memory(all->context, "the result");
+    r->shot_count = all->count;
+    for (size_t i = 0; i < n; i++) {
+        const db_fit_parameter *const p = &all->settings.parameters[i];
+        r->parameter[i] = p->parameter;
+        db_fit_quantity_name(&all->settings.panel_groups, db_fit_quantity_of(p), r->name[i]);
+        r->shared[i] = all->shared[i];
+        r->error[i] = r->error_unscaled[i] = r->error_scaled[i] = r->error_robust[i] = NAN;
+        r->correlation[i][i] = 1;
+    }
+    return DB_OK;
+}
+
+/* The model of a shot that this process has read, without amplitudes. */
+static db_status store_model(db_shots *all, size_t s, db_fit_shot_result *shot) {
+    db_experiment *const start = &all->state[s].start;
+    db_panel_placement placement;
+    if (!all->state[s].lower || !all->summary[s].used) return DB_OK;
+    shot->model = *start;
+    memset(start, 0, sizeof *start);
+    memcpy(shot->model.crystal.orientation, all->summary[s].orientation,
+           sizeof shot->model.crystal.orientation);
+    memcpy(shot->model.crystal.misset, all->summary[s].misset, sizeof shot->model.crystal.misset);
+    DB_TRY(db_panel_placement_make(all->context, &shot->model.detector, &all->settings.panel_groups,
+                                   &placement));
+    const db_status status =
+        db_shots_put(all, all->context, shot->refined, &shot->model, &placement);
+    db_panel_placement_clear(&placement);
+    return status;
+}
+
+static db_status fill_shot(db_shots *all, size_t s, const db_fit_shots_result *result,
+                           db_fit_shot_result *shot) {
+    const db_shot_summary *const summary = &all->summary[s];
+    const size_t n = all->parameters, each = all->count * n;
+    double *const numbers = result->memory[1];
+    int *const at_bound = (int *)(void *)(numbers + 3 * each);
+    shot->start = numbers + s * n;
+    shot->refined = numbers + each + s * n;
+    shot->error = numbers + 2 * each + s * n;
+    shot->at_bound = at_bound + s * n;
+    shot->name = all->source->name(all->source->user, s);
+    shot->used = summary->used;
+    memcpy(shot->reason, summary->reason, sizeof shot->reason);
+    memcpy(shot->orientation, summary->orientation, sizeof shot->orientation);
+    memcpy(shot->start, all->begin + s * n, n * sizeof(double));
+    memcpy(shot->refined, all->value + s * n, n * sizeof(double));
+    memcpy(shot->error, all->error + s * n, n * sizeof(double));
+    memcpy(shot->at_bound, all->at_bound + s * n, n * sizeof(int));
+    for (size_t i = 0; i < n; i++)
+        if (all->shared[i]) {
+            shot->refined[i] = result->refined[i];
+            shot->error[i] = result->error[i];
+        }
+    shot->pixels = summary->pixels;
+    shot->shoeboxes = summary->shoeboxes;
+    for (int k = 0; k < 2; k++) {
+        shot->chi2_reduced[k] =
+            summary->degrees > 0 ? summary->chi2[k] / summary->degrees : (double)NAN;
+        shot->correlation[k] = summary->correlation[k];
+        shot->centroid_rms[k] = summary->centroid_rms[k];
+    }
+    return store_model(all, s, shot);
+}
+
+/* What all shots in use have together; by rank 0. */
+typedef struct totals {
+    size_t pixels, shoeboxes;
+    double chi2[2], degrees;
+} totals;
+
+static totals add_up(const db_shots *all) {
+    totals sum = { 0 };
+    for (size_t i = 0; i < all->parameters; i++)
+        sum.degrees -= all->shared[i] && !db_fit_parameter_is_tied(&all->settings.parameters[i]);
+    for (size_t s = 0; s < all->count; s++) {
+        const db_shot_summary *const summary = &all->summary[s];
+        if (!summary->used) continue;
+        sum.pixels += summary->pixels;
+        sum.shoeboxes += summary->shoeboxes;
+        sum.degrees += summary->degrees;
+        for (int k = 0; k < 2; k++) sum.chi2[k] += summary->chi2[k];
+    }
+    return sum;
+}
+
+/* Fills the result at the end, and gives it the history. */
+static db_status fill_result(db_shots *all, db_fit_shots_result *result) {
+    const int rank = all->team.rank;
+    totals sum = { 0 };
+    for (size_t i = 0; i < all->parameters; i++) {
+        const int own = all->shared[i];
+        result->start[i] = own ? result->start[i] : (double)NAN;
+        result->refined[i] = own ? all->common[i] : (double)NAN;
+        result->at_bound[i] = own ? all->common_at_bound[i] : 0;
+    }
+    db_status status = DB_OK;
+    for (size_t s = 0; s < all->count && status == DB_OK; s++)
+        if (rank == 0 || db_shots_own(all, s)) status = fill_shot(all, s, result, &result->shot[s]);
+    DB_TRY(db_workers_common_status(all, status));
+    DB_TRY(db_amplitude_bring_wavelength(all, result));
+    if (rank == 0) sum = add_up(all);
+    DB_TRY(db_team_broadcast(&all->team, all->context, &sum, sizeof sum));
+    result->used = all->used;
+    result->pixels = sum.pixels;
+    result->shoeboxes = sum.shoeboxes;
+    for (int k = 0; k < 2; k++) result->chi2_reduced[k] = sum.chi2[k] / sum.degrees;
+    result->history = all->course.history;
+    result->history_values = all->course.values;
+    result->history_count = all->course.count;
+    all->course = (db_fit_course){ .count = 0 };
+    result->shot_evaluations = all->evaluations;
+    return DB_OK;
+}
+
+static db_status refine(db_shots *all, db_fit_shots_result *result) {
+    db_joint_log log;
+    int found;
+    DB_TRY(db_workers_common_status(all, start_common(all)));
+    memcpy(result->start, all->common, all->parameters * sizeof *result->start);
+    db_status status = db_workers_common_status(all, db_checkpoint_resume(all, &found, &log));
+    if (status == DB_OK) status = db_workers_begin(all);
+    if (status == DB_OK && found) report_resumed(all);
+    if (status == DB_OK) status = run_segments(all, &log, result);
+    if (status == DB_ERROR_CANCELLED) status = end_early(all, result);
+    if (status == DB_OK) status = fill_result(all, result);
+    db_joint_log_clear(&log);
+    return status;
+}
+
+static void clear(db_shots *all) {
+    for (size_t i = 0; i < all->count && all->state; i++) {
+        db_experiment_clear(&all->state[i].start);
+        free(all->state[i].lower);
+        free(all->state[i].point);
+        free(all->state[i].best.local);
+        for (int k = 0; k < 2; k++) db_fit_spots_clear(&all->state[i].seen[k]);
+    }
+    db_workers_destroy(all);
+    db_shares_destroy(all);
+    db_checkpoint_destroy(all);
+    db_spool_close(&all->spool);
+    free(all->amplitudes.amplitude);
+    db_asu_list_clear(&all->reflections);
+    free(all->reference);
+    free(all->image);
+    free(all->state);
+    free(all->summary);
+    free(all->value);
+    free(all->begin);
+    free(all->error);
+    free(all->at_bound);
+    db_fit_course_clear(&all->course);
+    free(all->identity);
+    db_fit_settings_clear(&all->settings);
+    free(all);
+}
+
+/* The text that identifies the refinement in a checkpoint. */
+static db_status identify(db_shots *all) {
+    db_fit_config *const config = malloc(sizeof *config);
+    if (!config) return db_fail_memory(all->context, "the configuration of the shots");
+    if (all->source->configuration)
+        *config = *all->source->configuration;
+    else
+        db_fit_config_init(config);
+    config->settings = all->settings; /* borrows its lists */
+    const db_status status = db_identity_text(all->context, config, &all->identity);
+    free(config);
+    return status;
+}
+
+static db_status set_up(db_shots *all, const db_fit_settings *settings) {
+    DB_TRY(db_fit_settings_copy(all->context, settings, &all->settings));
+    all->parameters = all->course.width = settings->parameter_count;
+    if (all->settings.stage_count == 0) db_stages_default(all->context, 0, &all->settings);
+    if (all->settings.joint.wanted)
+        DB_TRY(db_fit_add_amplitude_stage(all->context, &all->settings));
+    db_stages_mark_shared(all);
+    DB_TRY(db_stages_check(all));
+    if (all->count == 0) return db_fail(all->context, DB_ERROR_INPUT, "there are no shots");
+    all->chunk = chunk_size(all);
+    db_status status = all->options->checkpoint ? identify(all) : DB_OK;
+    if (status == DB_OK) status = db_checkpoint_create(all);
+    if (status == DB_OK) status = make_room(all);
+    if (status == DB_OK) status = db_shares_create(all);
+    if (status == DB_OK) status = db_lattices_find(all);
+    if (status == DB_OK) status = db_series_begin(all);
+    if (status == DB_OK) status = db_workers_create(all);
+    if (status == DB_OK) status = db_spool_open(all->context, all->options->scratch, &all->spool);
+    return db_workers_common_status(all, status);
+}
+
+db_status db_fit_shots_run(db_context *context, const db_fit_shot_source *source,
+                           const db_fit_settings *settings, const db_fit_shots_options *options,
+                           db_fit_shots_result **result) {
+    static const db_fit_shots_options usual = DB_FIT_SHOTS_OPTIONS_INIT;
+    const double begin = now();
+    *result = NULL;
+    db_shots *const all = calloc(1, sizeof *all);
+    if (!all) return db_fail_memory(context, "the shots");
+    all->context = context;
+    all->source = source;
+    all->options = options ? options : &usual;
+    all->team = all->options->team ? *all->options->team : (db_fit_team){ .size = 1 };
+    all->count = source->count;
+    all->spool.file = -1;
+    db_fit_shots_result *made = NULL;
+    db_status status = set_up(all, settings);
+    if (status == DB_OK) status = db_workers_common_status(all, create_result(all, &made));
+    if (status == DB_OK) status = refine(all, made);
+    clear(all);
+    if (status != DB_OK) {
+        db_fit_shots_result_destroy(&made);
+        return status;
+    }
+    made->seconds = now() - begin;
+    *result = made;
+    return made->status == DB_OK ? DB_OK : db_fail(context, made->status, "%s", made->reason);
+}
+
+void db_fit_shots_result_destroy(db_fit_shots_result **result) {
+    if (!result || !*result) return;
+    for (size_t s = 0; s < (*result)->shot_count && (*result)->shot; s++)
+        db_experiment_clear(&(*result)->shot[s].model);
+    free((*result)->shot);
+    free((*result)->shared);
+    for (int m = 0; m < 2; m++) free((*result)->memory[m]);
+    free((*result)->history);
+    free((*result)->history_values);
+    db_joint_amplitudes_destroy(&(*result)->amplitudes);
+    free(*result);
+    *result = NULL;
+}
