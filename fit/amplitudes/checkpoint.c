@@ -302,6 +302,7 @@ db_status db_amplitude_take_up(db_amplitude_work *w) {
     w->best = 0;
     for (size_t h = 0; h < w->reflections && w->restraint.strength; h++)
         w->restraint.pull[h] = w->restraint.strength[h] * (w->value[0][h] - w->restraint.centre[h]);
+    db_amplitude_prior_follow(w);
     memcpy(w->shared[1], w->shared[0], w->pass.order.shared * sizeof(double));
     memcpy(w->rendered, w->value[0], w->reflections * sizeof(double));
     memcpy(w->rendered_shared, w->shared[0], w->pass.order.shared * sizeof(double));

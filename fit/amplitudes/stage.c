@@ -159,7 +159,6 @@ static db_status accept(db_amplitude_work *w, const db_amplitude_totals *totals)
     db_shots *const all = w->all;
     const size_t local = w->pass.order.local;
     w->total = totals->loss;
-    w->degrees = totals->degrees - (double)w->reflections;
     memcpy(w->value[0], w->value[1], w->reflections * sizeof(double));
     memcpy(w->shared[0], w->shared[1], w->pass.order.shared * sizeof(double));
     for (size_t s = 0; s < all->count; s++)
@@ -167,12 +166,12 @@ static db_status accept(db_amplitude_work *w, const db_amplitude_totals *totals)
             memcpy(all->state[s].best.local, all->state[s].trial.local, local * sizeof(double));
     db_amplitude_restraint_follow(w->pass.list, w->value[0], w->system.diagonal, &w->restraint);
     DB_TRY(db_amplitude_share_restraint(w));
-    for (size_t g = 0; g < w->pass.order.shared; g++)
-        w->prior_pull[g] =
-            w->prior[g] *
-            (w->shared[0][g] - w->all->settings.parameters[w->pass.order.index[g]].prior[0]);
+    db_amplitude_prior_follow(w);
     w->shots = totals->shots;
-    return db_amplitude_system_sum(&w->system, DB_BOTH_HALVES);
+    DB_TRY(db_amplitude_system_sum(&w->system, DB_BOTH_HALVES));
+    w->degrees = totals->degrees - (double)w->pass.order.shared;
+    for (size_t h = 0; h < w->reflections; h++) w->degrees -= w->system.diagonal[h] > 0;
+    return DB_OK;
 }
 
 /* What has been rendered is what counts from now on. */
@@ -344,7 +343,8 @@ static db_status begin(db_amplitude_work *w) {
     return db_amplitude_keep(w);
 }
 
-/* Scales have the geometric mean 1, temperature factors the mean that they had at the start. */
+/* Scales have the geometric mean 1. Temperature factors keep the mean that the start has given them, from
+ * which steps do not go. */
 static db_status keep_gauge(db_amplitude_work *w) {
     db_merged *const merged = &w->result->merged;
     const db_observations *const o = &w->result->observations;
@@ -355,7 +355,11 @@ static db_status keep_gauge(db_amplitude_work *w) {
     double factor = exp(totals.log_scale / totals.shots);
     DB_TRY(db_team_broadcast(&w->all->team, w->all->context, &factor, sizeof factor));
     for (size_t s = 0; s < w->all->count; s++)
-        if (w->group[s]) w->all->state[s].best.local[place] /= factor;
+        if (w->group[s]) {
+            w->all->state[s].best.local[place] /= factor;
+            w->all->error[s * w->all->parameters +
+                          w->pass.order.index[w->pass.order.shared + place]] /= factor;
+        }
     for (size_t h = 0; h < merged->count; h++) {
         merged->intensity[h] *= factor;
         merged->sigma[h] *= factor;
@@ -367,6 +371,7 @@ static db_status keep_gauge(db_amplitude_work *w) {
     for (size_t i = 0; i < measured; i++) {
         o->list[i].intensity *= (float)factor;
         o->list[i].sigma *= (float)factor;
+        o->list[i].light /= (float)factor;
     }
     return DB_OK;
 }

@@ -29,6 +29,13 @@ void db_amplitude_work_group(db_amplitude_work *w) {
     }
 }
 
+void db_amplitude_prior_follow(db_amplitude_work *w) {
+    const db_arrow_order *const order = &w->pass.order;
+    for (size_t g = 0; g < order->shared; g++)
+        w->prior_pull[g] =
+            w->prior[g] * (w->shared[0][g] - w->all->settings.parameters[order->index[g]].prior[0]);
+}
+
 size_t db_amplitude_local_place(const db_amplitude_work *w, db_parameter parameter) {
     const db_arrow_order *const order = &w->pass.order;
     size_t i = 0;

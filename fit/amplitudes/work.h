@@ -46,6 +46,9 @@ db_status db_amplitude_work_read(void *work, size_t shot, int thread, db_amplitu
 /* Which shots of this process take part. */
 void db_amplitude_work_group(db_amplitude_work *work);
 
+/* Slopes of the priors of shared quantities become those of the best point. */
+void db_amplitude_prior_follow(db_amplitude_work *work);
+
 /* The place of a parameter among a shot's own quantities; their number: it is none. */
 size_t db_amplitude_local_place(const db_amplitude_work *work, db_parameter parameter);
 

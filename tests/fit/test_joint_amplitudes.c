@@ -21,7 +21,7 @@
 
 enum { PIXELS = 200, SHOTS = 24, FEW = 8 };
 static db_context *context;
-static double brightness;
+static double brightness, start_scale = 1;
 static db_experiment truth;
 static db_fit_settings settings;
 static db_asu_list list;
@@ -147,7 +147,7 @@ static db_status load(void *user, db_context *own, size_t shot, db_measured_imag
     if (status == DB_OK) status = rendered_image(own, &e, 1000 + shot, image);
     if (status == DB_OK && is_bad) clip(image);
     if (is_bad) memcpy(e.crystal.cell, truth.crystal.cell, sizeof e.crystal.cell);
-    e.beam.scale = scale;
+    e.beam.scale = start_scale * scale;
     if (start && status == DB_OK) {
         for (int i = 0; i < 3; i++) e.crystal.misset[i] += 0.06 * (drawn(shot, 3 + i) - 0.5);
         e.spread.mosaic *= 1.3;
@@ -264,9 +264,27 @@ static void check_outputs(const db_fit_shots_result *r, size_t measured) {
                 2 * statistics.overall.measured >= measured);
 }
 
+/* Scales of the shots, beside their mean, are right within their errors. */
+static void check_scales(const db_fit_shots_result *r) {
+    double mean = 0, square = 0;
+    size_t at = 0;
+    while (r->parameter[at] != DB_SCALE) at++;
+    for (size_t s = 0; s < SHOTS; s++)
+        mean += (log(r->shot[s].refined[at]) - 0.6 * (drawn(s, 6) - 0.5)) / SHOTS;
+    for (size_t s = 0; s < SHOTS; s++) {
+        const db_fit_shot_result *const shot = &r->shot[s];
+        const double off = log(shot->refined[at]) - 0.6 * (drawn(s, 6) - 0.5) - mean;
+        square += pow(off * shot->refined[at] / shot->error[at], 2) / SHOTS;
+    }
+    print_message("scales: %.3g times their size, pulls %.3f\n", exp(mean), sqrt(square));
+    assert_true(sqrt(square) > 0.5 && sqrt(square) < 2);
+}
+
 static void intensities_come_back(void **state) {
     (void)state;
+    start_scale = 50; /* which the intensities take */
     db_fit_shots_result *r = run(SHOTS);
+    start_scale = 1;
     const db_joint_amplitudes *const a = r->amplitudes;
     assert_int_equal(r->status, DB_OK);
     for (size_t s = 0; s < SHOTS; s++)
@@ -308,6 +326,7 @@ static void intensities_come_back(void **state) {
     assert_true(sqrt(pull / (double)count) > 0.9 && sqrt(pull / (double)count) < 1.15);
     assert_true(correlation(&halves) > 0.95);
     check_outputs(r, a->merged.count - missing);
+    check_scales(r);
     for (size_t s = 0; s < SHOTS; s++) { /* shots' own quantities, too */
         db_experiment right;
         assert_int_equal(db_experiment_copy(context, &truth, &right), DB_OK);
@@ -552,6 +571,16 @@ static int is_over(void *user) {
     return p->passes >= p->most;
 }
 
+/* The distance is refined for all shots, near a value beside the right one. */
+static void share_distance(void) {
+    db_fit_parameter *p;
+    refine_parameter(&settings, DB_DISTANCE, -1);
+    p = &settings.parameters[settings.parameter_count - 1];
+    p->prior[0] = 45.02;
+    p->prior[1] = 0.005;
+    for (size_t s = 0; s + 1 < settings.stage_count; s++) db_fit_parameter_set_stage(p, s, 0);
+}
+
 /* After each of the passes; goes on by another number of processes. */
 static void interrupted_runs_go_on(void **state) {
     (void)state;
@@ -563,6 +592,7 @@ static void interrupted_runs_go_on(void **state) {
     settings.joint.passes = 3;
     settings.joint.reference = &factors; /* what intensities are held to goes on, too */
     settings.joint.reference_restraint = 1;
+    share_distance();
     whole = run(SHOTS);
     snprintf(path, sizeof path, "%s", scratch_path("joint.checkpoint"));
     for (int most = 1; most < whole->amplitudes->passes; most++) {
@@ -589,6 +619,7 @@ static void interrupted_runs_go_on(void **state) {
     db_fit_shots_result_destroy(&whole);
     settings.joint.reference = NULL;
     settings.joint.reference_restraint = (double)NAN;
+    settings.parameter_count--;
     free(factors.amplitude);
     end_other_indexing();
 }
