@@ -99,6 +99,7 @@ static db_status move_first(mover move, void *user, db_amplitude_work *w) {
     const db_scaling *const scaling = &w->result->scaling;
     DB_TRY(move_common(move, user, w));
     DB_TRY(move(user, scaling->shot, scaling->shots * sizeof *scaling->shot));
+    DB_TRY(move(user, &w->result->kinds, sizeof w->result->kinds));
     return w->all->settings.joint.reindex ? move_indexing(move, user, &w->result->indexing) : DB_OK;
 }
 

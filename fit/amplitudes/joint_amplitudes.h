@@ -2,6 +2,7 @@
 #ifndef DB_FIT_AMPLITUDES_JOINT_AMPLITUDES_H
 #define DB_FIT_AMPLITUDES_JOINT_AMPLITUDES_H
 
+#include "fit/merge/crystal_kinds.h"
 #include "fit/merge/indexing.h"
 #include "fit/merge/scaling.h"
 
@@ -11,6 +12,7 @@ struct db_joint_amplitudes {
     db_merged merged;
     db_scaling scaling;           /* of the shots at the start, and why some were set aside */
     db_indexing_result indexing;  /* of the shots at the start; no shots: it was not asked for */
+    db_crystal_kinds kinds;       /* of the shots at the start */
     db_observations observations; /* what each shot says by itself, given its refined model */
     double *reference; /* [list.count] known intensities, NAN where there is none; NULL */
     int passes;        /* over all shots */

@@ -88,6 +88,12 @@ void db_amplitude_indexing_line(const db_fit_shots_result *result, char line[DB_
                        r->other_hand);
 }
 
+int db_amplitude_crystals_line(const db_fit_shots_result *result, char line[DB_KINDS_LINE]) {
+    const db_crystal_kinds *const kinds = &result->amplitudes->kinds;
+    db_crystal_kinds_line(kinds, line);
+    return kinds->clear || kinds->count < 2;
+}
+
 #define OF db_merge_shell
 static const db_json_field shell_rows[] = {
     VALUE(d_max, "Å", ""),
@@ -147,6 +153,13 @@ static json_t *indexing(db_document *d, const void *of) {
     return json_string(line);
 }
 
+static json_t *crystals(db_document *d, const void *of) {
+    char line[DB_KINDS_LINE];
+    (void)d;
+    (void)db_amplitude_crystals_line(((const amplitudes_view *)of)->result, line);
+    return json_string(line);
+}
+
 #define OF amplitudes_view
 static const db_json_field amplitude_rows[] = {
     MADE("space_group", group_name, "text", NULL, "", "Hermann-Mauguin symbol"),
@@ -155,6 +168,8 @@ static const db_json_field amplitude_rows[] = {
     VALUE(passes, "", "over all pixels; 0: intensities of single shots, scaled and averaged"),
     MADE("indexing", indexing, "text", NULL, "",
          "how shots were brought to one way of indexing; empty: there was but one"),
+    MADE("crystals", crystals, "text", NULL, "",
+         "of crystals with other intensities, each of several shots; empty: there was but one"),
     MADE("overall", overall, "object", &shell_fields, "", "of all reflections to `d_min`"),
     MADE("shells", shells, "list", &shell_fields, "", "of resolution, the lowest first"),
 };

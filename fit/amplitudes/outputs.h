@@ -2,6 +2,7 @@
 #ifndef DB_FIT_AMPLITUDES_OUTPUTS_H
 #define DB_FIT_AMPLITUDES_OUTPUTS_H
 
+#include "fit/merge/crystal_kinds.h"
 #include "fit/merge/indexing.h"
 #include "fit/merge/statistics.h"
 #include "fit/report/json_document.h"
@@ -14,6 +15,10 @@ void db_amplitude_statistics(const db_fit_shots_result *result, db_merge_statist
 /* A line that tells how shots were indexed; empty: there was but one way, and one hand. */
 enum { DB_INDEXING_LINE = 512 };
 void db_amplitude_indexing_line(const db_fit_shots_result *result, char line[DB_INDEXING_LINE]);
+
+/* Which crystals with other intensities the shots are of, and which is kept; empty: there was but one.
+ * Returns 0 if which one is to be kept is not clear. */
+int db_amplitude_crystals_line(const db_fit_shots_result *result, char line[DB_KINDS_LINE]);
 
 /* How a shot was indexed; NULL: nothing is known of it. */
 const db_indexing *db_amplitude_indexing(const db_fit_shots_result *result, size_t shot,

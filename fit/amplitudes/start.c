@@ -65,6 +65,8 @@ static const char *reason_of(db_aside aside) {
         return "it could be indexed in several ways, and its intensities do not tell which is "
                "right";
     case DB_ASIDE_OTHER_HAND: return "its Bijvoet differences are those of the other hand";
+    case DB_ASIDE_OTHER_CRYSTAL:
+        return "its intensities are those of another crystal, which other shots show, too";
     default: return "its intensities could not be brought to the scale of the others";
     }
 }
@@ -112,6 +114,8 @@ static db_status merge(db_amplitude_work *w, db_observations *observations, db_m
     for (size_t s = 0; s < all->count; s++)
         if (!all->summary[s].used) r->scaling.shot[s].aside = DB_ASIDE_BEFORE;
     DB_TRY(index_shots(w, observations));
+    DB_TRY(db_find_other_crystals(all->context, w->pass.list, all->reference, observations,
+                                  &r->scaling, &r->kinds));
     return db_scale_shots(all->context, w->pass.list, &options, (uint64_t)all->settings.joint.seed,
                           observations, &r->scaling, merged);
 }

@@ -374,10 +374,12 @@ static void say_shell(db_fit_log *log, const db_merge_shell *s, int with_referen
 
 static void say_amplitudes(db_fit_log *log, const db_fit_shots_result *r) {
     db_merge_statistics statistics;
-    char indexing[DB_INDEXING_LINE];
+    char indexing[DB_INDEXING_LINE], crystals[DB_KINDS_LINE];
     if (!r->amplitudes) return;
     db_amplitude_indexing_line(r, indexing);
     if (*indexing) db_fit_say(log, "\nIndexing: %s\n", indexing);
+    const int is_clear = db_amplitude_crystals_line(r, crystals);
+    if (*crystals) db_fit_say(log, "\n%s: %s\n", is_clear ? "Crystals" : "  Warning", crystals);
     db_amplitude_statistics(r, &statistics);
     const int with_reference = statistics.overall.reference_count > 0;
     db_fit_say(log,

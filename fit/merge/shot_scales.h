@@ -13,13 +13,14 @@
 /* Why a shot takes no part. */
 typedef enum db_aside {
     DB_ASIDE_NOT,
-    DB_ASIDE_BEFORE,    /* it was set aside before it came here */
-    DB_ASIDE_FEW,       /* next to no measurements */
-    DB_ASIDE_DARK,      /* no light at its reflections */
-    DB_ASIDE_UNRELATED, /* its intensities have nothing in common with those of the others */
-    DB_ASIDE_SCATTERED, /* its intensities agree far worse than others' */
-    DB_ASIDE_UNDECIDED, /* it could be indexed in several ways, and its intensities do not tell */
-    DB_ASIDE_OTHER_HAND /* its Bijvoet differences are those of the other hand */
+    DB_ASIDE_BEFORE,     /* it was set aside before it came here */
+    DB_ASIDE_FEW,        /* next to no measurements */
+    DB_ASIDE_DARK,       /* no light at its reflections */
+    DB_ASIDE_UNRELATED,  /* its intensities have nothing in common with those of the others */
+    DB_ASIDE_SCATTERED,  /* its intensities agree far worse than others' */
+    DB_ASIDE_UNDECIDED,  /* it could be indexed in several ways, and its intensities do not tell */
+    DB_ASIDE_OTHER_HAND, /* its Bijvoet differences are those of the other hand */
+    DB_ASIDE_OTHER_CRYSTAL /* its intensities are those of another crystal, as other shots' are */
 } db_aside;
 
 /* What scaling finds of a shot. */

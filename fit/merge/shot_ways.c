@@ -33,11 +33,12 @@ db_status db_shot_ways_make(db_context *context, db_shot_ways *r) {
                      1;
         r->first[s + 1] = count;
     }
+    if (!r->sums) r->sums = r->list->count;
     r->measured = calloc(count + 1, sizeof *r->measured);
     r->number = malloc((count * ways + 1) * sizeof *r->number);
     r->probability = calloc(shots * ways + 1, sizeof *r->probability);
-    r->sum = calloc(r->list->count + 1, sizeof *r->sum);
-    r->weight = calloc(r->list->count + 1, sizeof *r->weight);
+    r->sum = calloc(r->sums + 1, sizeof *r->sum);
+    r->weight = calloc(r->sums + 1, sizeof *r->weight);
     return r->measured && r->number && r->probability && r->sum && r->weight
                ? DB_OK
                : db_fail_memory(context, "the indexing of the shots");
@@ -167,7 +168,7 @@ double db_shot_ways_sweep(db_shot_ways *r, const size_t *order, size_t held) {
 }
 
 void db_shot_ways_forget(db_shot_ways *r) {
-    memset(r->sum, 0, r->list->count * sizeof *r->sum);
-    memset(r->weight, 0, r->list->count * sizeof *r->weight);
+    memset(r->sum, 0, r->sums * sizeof *r->sum);
+    memset(r->weight, 0, r->sums * sizeof *r->weight);
     memset(r->probability, 0, r->observations->shots * (size_t)r->ways * sizeof *r->probability);
 }

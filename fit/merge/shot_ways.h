@@ -21,6 +21,7 @@ struct db_shot_ways {
     const db_observations *observations;
     const db_scaling *scaling;
     int ways;
+    size_t sums; /* numbers of reflections that ways may give; 0: those of the list */
     double prior[DB_MOST_INDEXINGS]; /* log of the probability before */
     /* Log of the probability of a shot's measurements by a way, given those in the sums; a constant
      * is left out. The shot is not in them. */
@@ -34,7 +35,7 @@ struct db_shot_ways {
     db_relative_intensity *measured; /* [first[shots]] */
     uint32_t *number;                /* [first[shots]][ways]: of the reflection by each way */
     double *probability;             /* [shots][ways] */
-    double *sum, *weight;            /* [reflections] */
+    double *sum, *weight;            /* [sums] */
 };
 
 /* Makes room for a struct of which all before that is filled. To be cleared in any case. */

@@ -33,6 +33,7 @@ static size_t turned, other_hand; /* the first so many of five shots are indexed
 /* What is wrong with the shots beyond the first so many, in turn; none: 0. */
 enum bad { OTHER_LATTICE, OTHER_CRYSTAL, OTHER_HAND, BLANK, SATURATED, KINDS, BAD = 2 * KINDS };
 static size_t good;
+static int only = KINDS;  /* all bad shots are of this kind */
 static int other_crystal; /* other amplitudes */
 
 static double drawn(size_t shot, int number) {
@@ -103,7 +104,7 @@ static db_status index_otherwise(db_context *own, db_crystal *crystal) {
 
 /* How a bad shot is rendered; its start is as ever. */
 static db_status spoil(size_t shot, db_experiment *e) {
-    const int kind = (int)((shot - good) % KINDS);
+    const int kind = only < KINDS ? only : (int)((shot - good) % KINDS);
     db_status status = DB_OK;
     if (kind == OTHER_LATTICE) {
         e->crystal.cell[0] = e->crystal.cell[1] = 30;
@@ -693,6 +694,53 @@ static void bad_shots_do_no_harm(void **state) {
     assert_int_equal(fill_amplitudes(&truth, brightness, 1), DB_OK);
 }
 
+/* Root mean square difference of intensities in standard errors of the first, on one scale. */
+static double apart(const db_merged *a, const db_merged *b, size_t *count) {
+    double top = 0, bottom = 0, square = 0;
+    *count = 0;
+    for (size_t h = 0; h < a->count; h++) {
+        if (!a->multiplicity[h] || !b->multiplicity[h]) continue;
+        top += a->intensity[h] * b->intensity[h] / pow(a->sigma[h], 2);
+        bottom += pow(b->intensity[h] / a->sigma[h], 2);
+    }
+    for (size_t h = 0; h < a->count; h++) {
+        if (!a->multiplicity[h] || !b->multiplicity[h]) continue;
+        square += pow((a->intensity[h] - top / bottom * b->intensity[h]) / a->sigma[h], 2);
+        ++*count;
+    }
+    return sqrt(square / (double)*count);
+}
+
+/* Nearly half of the shots are of one other crystal, in the same cell: they agree with each other. */
+static void the_crystal_of_most_shots_is_kept(void **state) {
+    (void)state;
+    static const size_t others[] = { 0, 10, 20 };
+    db_fit_shots_result *r[3];
+    good = SHOTS;
+    only = OTHER_CRYSTAL;
+    for (int k = 0; k < 3; k++) r[k] = run(SHOTS + others[k]);
+    good = 0;
+    only = KINDS;
+    for (int k = 1; k < 3; k++) {
+        size_t count;
+        double pull;
+        const double far = apart(&r[0]->amplitudes->merged, &r[k]->amplitudes->merged, &count),
+                     R = off_truth(&r[k]->amplitudes->merged, &pull);
+        print_message("%zu shots of another crystal beside %d: %zu in use, %zu intensities %.2f "
+                      "standard errors away (rms), R %.4f\n",
+                      others[k], SHOTS, r[k]->used, count, far, R);
+        for (size_t s = 0; s < SHOTS + others[k]; s++) {
+            assert_int_equal(r[k]->shot[s].used, s < SHOTS);
+            if (s >= SHOTS) assert_non_null(strstr(r[k]->shot[s].reason, "another crystal"));
+        }
+        assert_int_equal(r[k]->amplitudes->kinds.count, 2);
+        assert_int_equal(r[k]->amplitudes->kinds.shots[0], SHOTS);
+        assert_true(count > 500 && far < 0.5);
+    }
+    assert_int_equal(r[0]->amplitudes->kinds.count, 1);
+    for (int k = 0; k < 3; k++) db_fit_shots_result_destroy(&r[k]);
+}
+
 /* A reference that is only compared changes nothing; one that holds fast gives its intensities, on
  * the scale of the data, to those that shots show and to no others; halves do without it. */
 static void a_reference_holds_what_shots_show(void **state) {
@@ -858,6 +906,7 @@ int main(void) {
         cmocka_unit_test(processes_do_not_matter),
         cmocka_unit_test(interrupted_runs_go_on),
         cmocka_unit_test(bad_shots_do_no_harm),
+        cmocka_unit_test(the_crystal_of_most_shots_is_kept),
         cmocka_unit_test(a_reference_holds_what_shots_show),
         cmocka_unit_test(a_reference_of_another_crystal_is_refused),
     };

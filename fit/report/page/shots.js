@@ -63,6 +63,7 @@ function amplitudeTables() {
         column('R_ref', 'r_reference', 3, 'of intensities, after scale and B of the reference'),
         column('CC_ano_ref', 'cc_anomalous_reference', 3, 'of Bijvoet differences with those of the reference')] : [])] }),
     a.indexing ? note(`Indexing: ${a.indexing}.`) : '',
+    a.crystals ? note(`Crystals: ${a.crystals}.`) : '',
     note('Bijvoet mates count as one reflection in the columns measured, complete and multiplicity, else apart. A dash ' +
         'stands for what is not defined.'));
 }

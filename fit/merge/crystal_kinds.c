@@ -1,0 +1,386 @@
+#include "fit/merge/crystal_kinds.h"
+
+#include "base/context_internal.h"
+#include "fit/merge/scaling.h"
+#include "fit/merge/shot_ways.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FEWEST = 3, STARTS = 4 };   /* shots of a kind; shots that a kind is grown from */
+static const double CERTAIN = 2.5; /* standard deviations */
+static const double ALIKE = 0.8;   /* correlation of two kinds that are taken for one */
+static const double CLEAR = 1.1;   /* times as many shots as any other kind are a clear majority */
+static const double RIGHT = 0.3;   /* correlation of a reference that has a say */
+
+typedef struct kinds_work {
+    db_context *context;
+    const db_asu_list *list;
+    const db_observations *observations;
+    const db_shells *shells;
+    const double *mean;
+    db_scaling *scaling;
+    db_aside *was; /* [shots] before */
+    int *kind;     /* [shots] -1: none so far */
+    double *best;  /* [shots] probability of the kind that is grown */
+    size_t *order; /* [shots] */
+    int count;     /* of kinds */
+} kinds_work;
+
+/* The last way is that the shot has nothing in common with any kind, so that intensities are spread
+ * around the mean of their resolution. */
+static double likelihood_of_kind(const db_shot_ways *r, size_t s, size_t w) {
+    const size_t n = (size_t)r->ways;
+    double sum = 0;
+    if (w + 1 < n) return db_shot_ways_likelihood(r, s, w);
+    for (size_t i = r->first[s]; i < r->first[s + 1]; i++) {
+        const double off = (double)r->measured[i].value;
+        if (r->number[n * i] == DB_NO_REFLECTION) continue;
+        sum -= 0.5 * off * off / (1 / (double)r->measured[i].weight + 1);
+    }
+    return sum;
+}
+
+/* Measurements of all shots in use: a way for each of so many kinds, with sums of its own, and one
+ * for none. */
+static db_status take(const kinds_work *w, int kinds, db_shot_ways *r) {
+    const size_t n = (size_t)kinds + 1;
+    *r = (db_shot_ways){ .list = w->list,
+                         .observations = w->observations,
+                         .scaling = w->scaling,
+                         .ways = kinds + 1,
+                         .sums = (size_t)kinds * w->list->count,
+                         .likelihood = likelihood_of_kind };
+    for (int k = 0; k < r->ways; k++) r->prior[k] = -log((double)n);
+    DB_TRY(db_shot_ways_make(w->context, r));
+    db_shot_ways_take(NULL, w->shells, w->mean, 1, r);
+    for (size_t i = 0; i < r->first[w->observations->shots]; i++)
+        for (size_t k = 1; k < n; k++) {
+            uint32_t *const number = &r->number[i * n + k];
+            if (*number == DB_NO_REFLECTION) continue;
+            *number = k + 1 < n ? *number + (uint32_t)(k * w->list->count) : DB_NO_REFLECTION;
+        }
+    return DB_OK;
+}
+
+/* Shots in use that are of no kind yet begin at one of them. Returns how many there are. */
+static size_t order_from(const kinds_work *w, int start) {
+    uint64_t random = 1 + (uint64_t)start;
+    size_t count = 0;
+    for (size_t s = 0; s < w->observations->shots; s++)
+        if (w->scaling->shot[s].aside == DB_ASIDE_NOT) w->order[count++] = s;
+    for (size_t i = count; i > 1; i--) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        const size_t k = (size_t)((random >> 33) % i), kept = w->order[k];
+        w->order[k] = w->order[i - 1];
+        w->order[i - 1] = kept;
+    }
+    for (size_t s = 0, at = count; s < w->observations->shots; s++)
+        if (w->scaling->shot[s].aside != DB_ASIDE_NOT) w->order[at++] = s;
+    return count;
+}
+
+/* Grows a kind from several shots, the most probable is kept: *members of it. */
+static db_status grow(const kinds_work *w, size_t *members) {
+    const double most = 0.9; /* of the shots: no other start finds more */
+    const size_t shots = w->observations->shots;
+    double highest = -INFINITY;
+    db_shot_ways r;
+    *members = 0;
+    db_status status = take(w, 1, &r);
+    for (int start = 0; start < STARTS && status == DB_OK; start++) {
+        size_t found = 0;
+        const size_t count = order_from(w, start);
+        if (count < FEWEST || (double)*members > most * (double)count) break;
+        db_shot_ways_forget(&r);
+        const double total = db_shot_ways_sweep(&r, w->order, w->order[0]);
+        if (total <= highest) continue;
+        highest = total;
+        for (size_t s = 0; s < shots; s++) {
+            w->best[s] = db_shot_ways_has(&r, s) ? r.probability[2 * s] : 0;
+            found += w->best[s] > 0.5;
+        }
+        *members = found;
+    }
+    db_shot_ways_clear(&r);
+    return status;
+}
+
+/* Kinds are grown, each from the shots that are left, until none is. */
+static db_status grow_all(kinds_work *w) {
+    for (w->count = 0; w->count < DB_MOST_KINDS;) {
+        size_t members;
+        DB_TRY(grow(w, &members));
+        if (members < FEWEST) break;
+        for (size_t s = 0; s < w->observations->shots; s++) {
+            if (!(w->scaling->shot[s].aside == DB_ASIDE_NOT && w->best[s] > 0.5)) continue;
+            w->kind[s] = w->count;
+            w->scaling->shot[s].aside = DB_ASIDE_OTHER_CRYSTAL; /* for a while */
+        }
+        w->count++;
+    }
+    for (size_t s = 0; s < w->observations->shots; s++) w->scaling->shot[s].aside = w->was[s];
+    return DB_OK;
+}
+
+/* Correlation of two lists of relative intensities, less 1, without their errors; its error; all
+ * beside the spread of intensities. */
+typedef struct likeness {
+    double n, x, y, xx, yy, xy;
+} likeness;
+
+static void compare(likeness *c, double a, double a_variance, double b, double b_variance) {
+    const double weight = 1 / ((1 + a_variance) * (1 + b_variance));
+    c->n += weight;
+    c->x += weight * a;
+    c->y += weight * b;
+    c->xx += weight * (a * a - a_variance);
+    c->yy += weight * (b * b - b_variance);
+    c->xy += weight * a * b;
+}
+
+static double value_of(const likeness *c, double *error) {
+    const double n = c->n, least = 0.2, /* of their variance, by Wilson 1 */
+        xx = fmax(least, n > 0 ? c->xx / n - c->x * c->x / (n * n) : 0),
+                 yy = fmax(least, n > 0 ? c->yy / n - c->y * c->y / (n * n) : 0);
+    *error = n > 0 ? 1 / sqrt(n) : INFINITY;
+    return n > 0 ? fmax(-1, fmin(1, (c->xy / n - c->x * c->y / (n * n)) / sqrt(xx * yy))) : 0;
+}
+
+static double compare_kinds(const db_shot_ways *r, int a, int b, double *error) {
+    const size_t n = r->list->count;
+    likeness c = { 0 };
+    for (size_t h = 0; h < n; h++) {
+        const double own = r->weight[(size_t)a * n + h], other = r->weight[(size_t)b * n + h];
+        if (own > 0 && other > 0)
+            compare(&c, r->sum[(size_t)a * n + h] / own, 1 / own, r->sum[(size_t)b * n + h] / other,
+                    1 / other);
+    }
+    return value_of(&c, error);
+}
+
+/* How well the shots of a kind agree with each other, each with all others. */
+static double agree(const kinds_work *w, db_shot_ways *r, int kind, double *error) {
+    likeness c = { 0 };
+    for (size_t s = 0; s < w->observations->shots; s++) {
+        if (w->kind[s] != kind) continue;
+        db_shot_ways_add(r, s, -1);
+        for (size_t i = r->first[s]; i < r->first[s + 1]; i++) {
+            const uint32_t number = r->number[i * (size_t)r->ways + (size_t)kind];
+            const double least = 1e-3; /* of rounding */
+            if (number == DB_NO_REFLECTION || !(r->weight[number] > least)) continue;
+            compare(&c, (double)r->measured[i].value, 1 / (double)r->measured[i].weight,
+                    r->sum[number] / r->weight[number], 1 / r->weight[number]);
+        }
+        db_shot_ways_add(r, s, 1);
+    }
+    return value_of(&c, error);
+}
+
+/* Sums of all kinds by their shots. */
+static void sum_kinds(const kinds_work *w, db_shot_ways *r) {
+    db_shot_ways_forget(r);
+    for (size_t s = 0; s < w->observations->shots; s++) {
+        if (w->kind[s] < 0) continue;
+        r->probability[s * (size_t)r->ways + (size_t)w->kind[s]] = 1;
+        db_shot_ways_add(r, s, 1);
+    }
+}
+
+/* Takes a kind off the list; its shots become those of another, or of none (-1). */
+static void drop(kinds_work *w, int kind, int to) {
+    w->count--;
+    for (size_t s = 0; s < w->observations->shots; s++)
+        w->kind[s] = w->kind[s] == kind ? to : w->kind[s] == w->count ? kind : w->kind[s];
+}
+
+/* Kinds that are not surely different are one. Returns 1 if there were two such. */
+static int unite_two(kinds_work *w, db_shot_ways *r) {
+    double highest = -INFINITY, error;
+    int first = 0, second = 0;
+    for (int a = 0; a < w->count; a++)
+        for (int b = a + 1; b < w->count; b++) {
+            const double found = compare_kinds(r, a, b, &error) + CERTAIN * error;
+            if (found < ALIKE || found <= highest) continue;
+            highest = found;
+            first = a;
+            second = b;
+        }
+    if (first == second) return 0;
+    drop(w, second, first);
+    return 1;
+}
+
+/* Each shot is asked again which kind it is of, given all others. */
+static void compete(kinds_work *w, db_shot_ways *r) {
+    (void)order_from(w, 0);
+    (void)db_shot_ways_sweep(r, w->order, w->observations->shots);
+    for (size_t s = 0; s < w->observations->shots; s++) {
+        const double *const p = r->probability + s * (size_t)r->ways;
+        int best = 0;
+        if (!db_shot_ways_has(r, s)) continue;
+        for (int k = 1; k < r->ways; k++)
+            if (p[k] > p[best]) best = k;
+        w->kind[s] = best < w->count ? best : -1;
+    }
+}
+
+/* Shots that agree with each other by chance, or as noise does, are no kind. Returns 1 if one was
+ * dropped. */
+static int drop_one(kinds_work *w, db_shot_ways *r) {
+    const double least = 0.5; /* correlation of the shots of a kind with the others of it */
+    for (int k = 0; k < w->count; k++) {
+        double error;
+        size_t members = 0;
+        for (size_t s = 0; s < w->observations->shots; s++) members += w->kind[s] == k;
+        if (members >= FEWEST && agree(w, r, k, &error) - CERTAIN * error > least) continue;
+        drop(w, k, -1);
+        return 1;
+    }
+    return 0;
+}
+
+/* How well a kind agrees with a reference that it is surely alike, else 0. */
+static double agreement(const kinds_work *w, const db_shot_ways *r, int kind,
+                        const double *reference) {
+    double sum[DB_MOST_SHELLS] = { 0 }, count[DB_MOST_SHELLS] = { 0 }, error;
+    likeness c = { 0 };
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t h = 0; h < w->list->count; h++) {
+            const size_t at = (size_t)kind * w->list->count + h;
+            const int shell = db_shell_of(w->shells, (double)w->list->d[h]);
+            if (isnan(reference[h]) || !(r->weight[at] > 0)) continue;
+            const double given = reference[h] / w->list->epsilon[h];
+            if (pass == 0) {
+                sum[shell] += given;
+                count[shell]++;
+            } else if (sum[shell] > 0)
+                compare(&c, r->sum[at] / r->weight[at], 1 / r->weight[at],
+                        given * count[shell] / sum[shell] - 1, 0);
+        }
+    const double found = value_of(&c, &error);
+    return found - CERTAIN * error > RIGHT ? found : 0;
+}
+
+/* The number of the kind that is kept. */
+static int choose(const kinds_work *w, const db_shot_ways *r, const double *reference,
+                  db_crystal_kinds *kinds) {
+    size_t shots[DB_MOST_KINDS] = { 0 };
+    double highest = 0;
+    int best = 0;
+    for (size_t s = 0; s < w->observations->shots; s++)
+        if (w->kind[s] >= 0) shots[w->kind[s]]++;
+    for (int k = 1; k < w->count; k++)
+        if (shots[k] > shots[best]) best = k;
+    for (int k = 0; k < w->count && reference; k++) {
+        const double found = agreement(w, r, k, reference);
+        if (found <= highest) continue;
+        highest = found;
+        best = k;
+        kinds->by_reference = 1;
+    }
+    kinds->clear = 1;
+    for (int k = 0; k < w->count; k++)
+        if (k != best && (double)shots[best] < CLEAR * (double)shots[k])
+            kinds->clear = kinds->by_reference;
+    return best;
+}
+
+/* Sets the result, and shots aside. */
+static void conclude(const kinds_work *w, const db_shot_ways *r, int best,
+                     db_crystal_kinds *kinds) {
+    int place[DB_MOST_KINDS], next = 1;
+    for (int k = 0; k < w->count; k++) place[k] = k == best ? 0 : next++;
+    kinds->count = w->count;
+    for (int k = 0; k < w->count; k++) {
+        double error;
+        kinds->correlation[place[k]] = k == best ? 1 : compare_kinds(r, best, k, &error);
+    }
+    for (size_t s = w->observations->shots; s-- > 0;) {
+        if (w->kind[s] < 0) continue;
+        const int to = place[w->kind[s]];
+        kinds->shots[to]++;
+        kinds->first[to] = s;
+        if (to) w->scaling->shot[s].aside = DB_ASIDE_OTHER_CRYSTAL;
+    }
+}
+
+/* Kinds that have been grown are united, asked for their shots, and told. */
+static db_status tell_apart(kinds_work *w, const double *reference, db_crystal_kinds *kinds) {
+    int again = 1;
+    while (w->count > 1 && again) {
+        db_shot_ways r;
+        const db_status status = take(w, w->count, &r);
+        if (status == DB_OK) {
+            sum_kinds(w, &r);
+            again = drop_one(w, &r) || unite_two(w, &r);
+            if (!again) {
+                compete(w, &r);
+                sum_kinds(w, &r);
+                again = drop_one(w, &r) || unite_two(w, &r);
+            }
+            if (!again) conclude(w, &r, choose(w, &r, reference, kinds), kinds);
+        }
+        db_shot_ways_clear(&r);
+        DB_TRY(status);
+    }
+    return DB_OK;
+}
+
+static db_status find(kinds_work *w, const double *reference, db_crystal_kinds *kinds) {
+    for (size_t s = 0; s < w->observations->shots; s++) {
+        w->was[s] = w->scaling->shot[s].aside;
+        w->kind[s] = -1;
+    }
+    DB_TRY(grow_all(w));
+    return tell_apart(w, reference, kinds);
+}
+
+db_status db_find_other_crystals(db_context *context, const db_asu_list *list,
+                                 const double *reference, const db_observations *observations,
+                                 db_scaling *scaling, db_crystal_kinds *kinds) {
+    const size_t n = observations->shots + 1;
+    const db_shells shells = db_scaling_shells(list);
+    double mean[DB_MOST_SHELLS];
+    *kinds = (db_crystal_kinds){ .count = 1, .clear = 1 };
+    DB_TRY(db_scale_by_means(context, list, observations, &shells, mean, scaling));
+    kinds_work w = { .context = context,
+                     .list = list,
+                     .observations = observations,
+                     .shells = &shells,
+                     .mean = mean,
+                     .scaling = scaling,
+                     .was = calloc(n, sizeof *w.was),
+                     .kind = calloc(n, sizeof *w.kind),
+                     .best = calloc(n, sizeof *w.best),
+                     .order = calloc(n, sizeof *w.order) };
+    const db_status status = w.was && w.kind && w.best && w.order
+                                 ? find(&w, reference, kinds)
+                                 : db_fail_memory(context, "the crystals of the shots");
+    free(w.was);
+    free(w.kind);
+    free(w.best);
+    free(w.order);
+    return status;
+}
+
+void db_crystal_kinds_line(const db_crystal_kinds *kinds, char line[DB_KINDS_LINE]) {
+    size_t at = 0;
+    line[0] = '\0';
+    if (kinds->count < 2) return;
+    at += (size_t)snprintf(line, DB_KINDS_LINE,
+                           "the shots are of %d crystals with other intensities: ", kinds->count);
+    for (int k = 0; k < kinds->count && at < DB_KINDS_LINE; k++)
+        at += (size_t)snprintf(line + at, DB_KINDS_LINE - at, "%s%zu like shot %zu", k ? ", " : "",
+                               kinds->shots[k], kinds->first[k] + 1);
+    if (at >= DB_KINDS_LINE) return;
+    (void)snprintf(line + at, DB_KINDS_LINE - at,
+                   kinds->by_reference ? "; the first agree with the reference and are kept"
+                   : kinds->clear
+                       ? "; the first are the most and are kept"
+                       : "; no crystal has clearly more shots than the others: the first are kept, "
+                         "a reference (amplitudes.reference) or a list of the shots of one crystal "
+                         "would decide");
+}
