@@ -348,18 +348,9 @@ static db_status begin(db_amplitude_work *w) {
 static db_status keep_gauge(db_amplitude_work *w) {
     db_merged *const merged = &w->result->merged;
     const db_observations *const o = &w->result->observations;
-    const size_t place = db_amplitude_local_place(w, DB_SCALE),
-                 measured = o->first ? o->first[o->shots] : 0;
-    db_amplitude_totals totals;
-    DB_TRY(db_amplitude_add_up(w, &totals));
-    double factor = exp(totals.log_scale / totals.shots);
-    DB_TRY(db_team_broadcast(&w->all->team, w->all->context, &factor, sizeof factor));
-    for (size_t s = 0; s < w->all->count; s++)
-        if (w->group[s]) {
-            w->all->state[s].best.local[place] /= factor;
-            w->all->error[s * w->all->parameters +
-                          w->pass.order.index[w->pass.order.shared + place]] /= factor;
-        }
+    const size_t measured = o->first ? o->first[o->shots] : 0;
+    double factor;
+    DB_TRY(db_amplitude_take_gauge(w, &factor));
     for (size_t h = 0; h < merged->count; h++) {
         merged->intensity[h] *= factor;
         merged->sigma[h] *= factor;
@@ -418,10 +409,12 @@ static db_status turn_models(const db_amplitude_work *w) {
 db_status db_amplitude_stage_run(db_shots *all, int stage, db_stage_result *end,
                                  db_fit_shots_result *result) {
     db_amplitude_work *const w = calloc(1, sizeof *w);
-    if (!w) return db_fail_memory(all->context, "the joint intensities");
+    db_status status = db_workers_common_status(
+        all, w ? DB_OK : db_fail_memory(all->context, "the joint intensities"));
+    if (!w) return status;
     w->all = all;
     w->stage = stage;
-    db_status status = db_workers_common_status(all, prepare(w));
+    if (status == DB_OK) status = db_workers_common_status(all, prepare(w));
     const int goes_on = db_amplitude_was_kept(w);
     if (status == DB_OK) status = goes_on ? db_amplitude_take_up(w) : start(w);
     if (all->settings.joint.passes > 0) {

@@ -105,6 +105,20 @@ static db_status take_scales(db_amplitude_work *w) {
     return db_shots_check_count(all);
 }
 
+/* Steps of scales are of the order of 1, so that is what scales begin with, too, wherever their models had
+ * them. */
+static db_status begin_at_gauge(db_amplitude_work *w) {
+    const db_joint_amplitudes *const r = w->result;
+    double factor;
+    DB_TRY(db_amplitude_take_gauge(w, &factor));
+    for (size_t s = 0; s < r->scaling.shots; s++) r->scaling.shot[s].scale /= factor;
+    for (size_t h = 0; h < w->reflections; h++) {
+        r->merged.intensity[h] *= factor;
+        r->merged.sigma[h] *= factor;
+    }
+    return DB_OK;
+}
+
 /* Of all shots, by rank 0. */
 static db_status merge(db_amplitude_work *w, db_observations *observations, db_merged *merged) {
     const db_shots *const all = w->all;
@@ -132,13 +146,14 @@ db_status db_amplitude_start(db_amplitude_work *w) {
         status = db_workers_common_status(
             all, all->team.rank == 0 ? merge(w, &observations, &r->merged) : DB_OK);
     if (status == DB_OK) status = db_amplitude_share_start(w);
+    if (status == DB_OK) w->errors = r->scaling.errors;
+    if (status == DB_OK) status = take_scales(w);
+    if (status == DB_OK && all->settings.joint.passes > 0) status = begin_at_gauge(w);
     for (size_t h = 0; h < w->reflections && status == DB_OK; h++)
         w->value[1][h] = r->merged.multiplicity[h] ? r->merged.intensity[h] : 0;
     if (status == DB_OK)
         db_amplitude_restraint_begin(w->pass.list, &all->settings.joint, &r->merged, &w->restraint);
     if (status == DB_OK) status = db_amplitude_share_restraint(w);
-    if (status == DB_OK) w->errors = r->scaling.errors;
-    if (status == DB_OK) status = take_scales(w);
     if (status == DB_OK && all->settings.joint.passes == 0) { /* that is all */
         r->observations = observations;
         return DB_OK;

@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "fit/shots/shares.h"
+#include "fit/shots/team.h"
 #include "fit/shots/workers.h"
 
 #include <math.h>
@@ -78,4 +79,20 @@ db_status db_amplitude_add_up(db_amplitude_work *w, db_amplitude_totals *totals)
     if (status == DB_OK) status = db_workers_total(all, &tree, (double *)(void *)totals);
     db_tree_sum_clear(&tree);
     return status;
+}
+
+db_status db_amplitude_take_gauge(db_amplitude_work *w, double *factor) {
+    db_shots *const all = w->all;
+    const size_t place = db_amplitude_local_place(w, DB_SCALE),
+                 index = w->pass.order.index[w->pass.order.shared + place];
+    db_amplitude_totals totals;
+    DB_TRY(db_amplitude_add_up(w, &totals));
+    *factor = exp(totals.log_scale / totals.shots);
+    DB_TRY(db_team_broadcast(&all->team, all->context, factor, sizeof *factor));
+    for (size_t s = 0; s < all->count; s++) {
+        if (!w->group[s]) continue;
+        all->state[s].best.local[place] /= *factor;
+        all->error[s * all->parameters + index] /= *factor;
+    }
+    return DB_OK;
 }

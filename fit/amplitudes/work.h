@@ -61,6 +61,10 @@ typedef struct db_amplitude_totals {
 } db_amplitude_totals;
 db_status db_amplitude_add_up(db_amplitude_work *work, db_amplitude_totals *totals);
 
+/* Divides the scales of the shots, and their errors, by the geometric mean of the scales, the factor. All
+ * processes call it. */
+db_status db_amplitude_take_gauge(db_amplitude_work *work, double *factor);
+
 /* From the records of the first pass, where all intensities are 0: scales shots, sets aside those
  * that have nothing in common with the others, and merges the others to a start. */
 db_status db_amplitude_start(db_amplitude_work *work);

@@ -655,7 +655,9 @@ static void bad_shots_do_no_harm(void **state) {
     anomalous = 1.6;
     assert_int_equal(fill_amplitudes(&truth, brightness, 1), DB_OK);
     good = SHOTS;
+    start_scale = 50;
     for (int k = 0; k < 2; k++) r[k] = run((size_t)(SHOTS + k * BAD));
+    start_scale = 1;
     good = 0;
     const db_merged *const plain = &r[0]->amplitudes->merged;
     const db_merged *const mixed = &r[1]->amplitudes->merged;
