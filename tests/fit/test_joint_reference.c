@@ -1,0 +1,91 @@
+/* Joint intensities that are compared with a reference, or held to it. */
+
+#include "support/unit_test.h"
+#include "fit/amplitudes/outputs.h"
+#include "fit/stills.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A reference that is only compared changes nothing; one that holds fast gives its intensities, on
+ * the scale of the data, to those that shots show and to no others; halves do without it. */
+static void a_reference_holds_what_shots_show(void **state) {
+    (void)state;
+    const db_fit_joint joint = stills.settings.joint;
+    db_structure_factors factors = stills_known_amplitudes(7, 5);
+    db_fit_shots_result *r[3];
+    stills.settings.joint.passes = 3;
+    for (int k = 0; k < 3; k++) {
+        stills.settings.joint.reference = k ? &factors : NULL;
+        stills.settings.joint.reference_restraint = k == 2 ? 0.002 : (double)NAN;
+        r[k] = stills_run(FEW_STILLS);
+        assert_non_null(r[k]->amplitudes);
+    }
+    stills.settings.joint = joint;
+    const db_merged *const plain = &r[0]->amplitudes->merged;
+    const db_merged *const compared = &r[1]->amplitudes->merged;
+    const db_merged *const held = &r[2]->amplitudes->merged;
+    db_merge_statistics statistics[3];
+    for (int k = 0; k < 3; k++) db_amplitude_statistics(r[k], &statistics[k]);
+    assert_int_equal(statistics[0].overall.reference_count, 0);
+    print_message("beside the reference: R %.3f, held %.4f, CC of differences %.3f, %.3f; B %.2f; "
+                  "CC1/2 %.3f, %.3f\n",
+                  statistics[1].overall.r_reference, statistics[2].overall.r_reference,
+                  statistics[1].overall.cc_anomalous_reference,
+                  statistics[2].overall.cc_anomalous_reference, statistics[1].reference.b,
+                  statistics[1].overall.cc_half, statistics[2].overall.cc_half);
+    assert_true(statistics[1].overall.cc_reference > 0.95);
+    assert_true(statistics[1].overall.r_reference > 0.01);
+    assert_true(fabs(statistics[1].reference.b + 5) < 1.5);
+    assert_true(statistics[2].overall.r_reference < 0.02 * statistics[1].overall.r_reference);
+    assert_true(statistics[2].overall.cc_anomalous_reference > 0.99);
+    /* no agreement of the halves that the reference brought */
+    assert_true(statistics[2].overall.cc_half < statistics[1].overall.cc_half + 0.01);
+    size_t held_ones = 0, open_ones = 0, wider = 0;
+    for (uint32_t h = 0; h < stills.list.count; h++) {
+        const int is_known = db_asu_pair(&stills.list, h) % 7 != 0;
+        assert_int_equal(plain->multiplicity[h], compared->multiplicity[h]);
+        assert_int_equal(plain->multiplicity[h] == 0, held->multiplicity[h] == 0);
+        if (!plain->multiplicity[h]) {
+            assert_true(isnan(held->intensity[h]));
+            continue;
+        }
+        assert_true(plain->intensity[h] == compared->intensity[h]);
+        assert_true(plain->sigma[h] == compared->sigma[h]);
+        wider += is_known && held->sigma[h] >= plain->sigma[h]; /* the data contradict it */
+        held_ones += (size_t)is_known;
+        open_ones += (size_t)!is_known;
+    }
+    assert_int_equal(statistics[2].overall.reference_count, held_ones);
+    assert_true(held_ones > 300 && open_ones > 30 && 100 * wider < held_ones);
+    for (int k = 0; k < 3; k++) db_fit_shots_result_destroy(&r[k]);
+    free(factors.amplitude);
+}
+
+static void a_reference_of_another_crystal_is_refused(void **state) {
+    (void)state;
+    double one = 5;
+    db_structure_factors factors = {
+        .min = { 90, 0, 0 }, .extent = { 1, 1, 1 }, .amplitude = &one, .default_F = (double)NAN
+    };
+    const db_fit_joint joint = stills.settings.joint;
+    const db_fit_shot_source source = { .count = FEW_STILLS,
+                                        .load = still_load,
+                                        .name = still_name };
+    db_fit_shots_result *result = NULL;
+    stills.settings.joint.reference = &factors;
+    assert_int_not_equal(db_fit_shots_run(stills.context, &source, &stills.settings, NULL, &result),
+                         DB_OK);
+    stills.settings.joint = joint;
+    assert_null(result);
+    assert_non_null(strstr(db_context_message(stills.context), "amplitudes.reference"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_reference_holds_what_shots_show),
+        cmocka_unit_test(a_reference_of_another_crystal_is_refused),
+    };
+    return cmocka_run_group_tests(tests, stills_set_up, stills_tear_down);
+}
