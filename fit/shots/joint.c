@@ -78,12 +78,14 @@ static void count_evaluations(db_shots *all, int evaluations) {
 
 /* How each shot is fitted for given shared values. What is left of its gradient is eliminated
  * with its local quantities, so that only the last stage, whose values are the result, needs all
- * of the way to the minimum. */
+ * of the way to the minimum. Joint intensities are found by stages of their own, shared quantities
+ * with them: before these it is enough to go where the equations say. */
 static db_fit_stage local_search(const joint *j) {
     const double enough = 1e-2;
     db_fit_stage own = *j->settings;
     if (j->stage + 1 < (int)j->all->settings.stage_count)
         own.tolerance = fmax(own.tolerance, enough);
+    if (j->all->settings.joint.wanted) own.max_evaluations = 1;
     return own;
 }
 

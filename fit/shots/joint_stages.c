@@ -57,7 +57,7 @@ static void share_stages(db_fit_settings *settings) {
         *stage = final;
         snprintf(stage->name, sizeof stage->name, "%s", pass == 0 ? "joint" : "final");
         if (pass == 1) continue;
-        stage->tolerance = 1e-4;
+        stage->tolerance = settings->joint.wanted ? enough : 1e-4;
         stage->step = 0.1;
     }
     settings->stage_count = kept;
