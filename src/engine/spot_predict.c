@@ -9,36 +9,40 @@
 /* What components are sorted by: those of one spot come one after the other, by angle and number of
  * the source. */
 typedef struct {
-    int hkl[3];
-    uint32_t place; /* twice the panel, and whether the spot leaves the sphere */
+    uint64_t spot; /* names it: h, k, l, twice the panel, and whether it leaves the sphere */
     double angle;
     uint32_t source;
     uint32_t number; /* of the component */
 } component_key;
 
-static int compare_index(const component_key *a, const component_key *b) {
-    for (int i = 0; i < 3; i++)
-        if (a->hkl[i] != b->hkl[i]) return a->hkl[i] < b->hkl[i] ? -1 : 1;
-    return (a->place > b->place) - (a->place < b->place);
-}
-
+/* Of one spot. */
 static int compare(const void *first, const void *second) {
     const component_key *const a = first;
     const component_key *const b = second;
-    const int index = compare_index(a, b);
-    if (index) return index;
     if (a->angle != b->angle) return a->angle < b->angle ? -1 : 1;
     if (a->source != b->source) return a->source < b->source ? -1 : 1;
     return (a->number > b->number) - (a->number < b->number);
 }
 
-static component_key key_of(const db_spot_component *k, size_t number) {
-    const db_spot *const spot = &k->spot;
-    return (component_key){ { spot->hkl[0], spot->hkl[1], spot->hkl[2] },
-                            2 * (uint32_t)spot->panel + (uint32_t)k->leaves,
-                            spot->angle,
-                            (uint32_t)spot->source,
-                            (uint32_t)number };
+/* Whole numbers by which spots are named, and their ranges. */
+enum { DIGITS = 4 };
+typedef struct {
+    int64_t least[DIGITS];
+    uint64_t range[DIGITS];
+} spot_digits;
+
+static void digits_of(const db_spot_component *k, int64_t digit[DIGITS]) {
+    for (int i = 0; i < 3; i++) digit[i] = k->spot.hkl[i];
+    digit[3] = 2 * (int64_t)k->spot.panel + k->leaves;
+}
+
+static component_key key_of(const spot_digits *d, const db_spot_component *k, size_t number) {
+    component_key key = { 0, k->spot.angle, (uint32_t)k->spot.source, (uint32_t)number };
+    int64_t digit[DIGITS];
+    digits_of(k, digit);
+    for (int i = 0; i < DIGITS; i++)
+        key.spot = key.spot * d->range[i] + (uint64_t)(digit[i] - d->least[i]);
+    return key;
 }
 
 /* Of exponents: a component that is so much fainter than another does not count beside it. Factors are
@@ -112,8 +116,7 @@ static size_t merge_all(const db_plan *plan, const db_spot_options *options,
     for (size_t i = 0, end; i < count; i = end) {
         int listed = 0;
         for (end = i; end < count; end++) {
-            if (compare_index(&key[i], &key[end]) != 0 ||
-                fabs(key[end].angle - key[i].angle) > half_turn)
+            if (key[end].spot != key[i].spot || fabs(key[end].angle - key[i].angle) > half_turn)
                 break;
             part[end - i] = &k[key[end].number];
             listed |= part[end - i]->listed;
@@ -151,13 +154,62 @@ static void all_components(const db_plan *plan, const db_spot_options *options,
     }
 }
 
-/* Keys of those that are seen, sorted; returns how many. */
-static size_t sort_components(const db_spot_component *k, size_t count, component_key *key) {
-    size_t seen = 0;
+/* Ranges of what names the components that are seen; returns how many names there can be. */
+static uint64_t find_digits(const db_spot_component *k, size_t count, spot_digits *d) {
+    int64_t most[DIGITS];
+    uint64_t names = 1;
+    for (int i = 0; i < DIGITS; i++) {
+        d->least[i] = INT64_MAX;
+        most[i] = INT64_MIN;
+    }
+    for (size_t n = 0; n < count; n++) {
+        int64_t digit[DIGITS];
+        if (!k[n].seen) continue;
+        digits_of(&k[n], digit);
+        for (int i = 0; i < DIGITS; i++) {
+            if (digit[i] < d->least[i]) d->least[i] = digit[i];
+            if (digit[i] > most[i]) most[i] = digit[i];
+        }
+    }
+    for (int i = 0; i < DIGITS; i++)
+        names *= d->range[i] = most[i] < d->least[i] ? 1 : (uint64_t)(most[i] - d->least[i]) + 1;
+    return names;
+}
+
+/* By the names of spots, which are less than a number; equal ones stay as they are. Digit by digit, which
+ * is far less work than comparisons. Returns where they are then: key or room, which is as large. */
+static component_key *sort_by_spot(component_key *key, component_key *room, size_t count,
+                                   uint64_t names) {
+    enum { BITS = 11, VALUES = 1 << BITS };
+    for (int shift = 0; shift < 64 && (names - 1) >> shift > 0; shift += BITS) {
+        size_t next[VALUES + 1] = { 0 };
+        for (size_t i = 0; i < count; i++) next[(key[i].spot >> shift) % VALUES + 1]++;
+        for (size_t v = 0; v < VALUES; v++) next[v + 1] += next[v];
+        for (size_t i = 0; i < count; i++) room[next[(key[i].spot >> shift) % VALUES]++] = key[i];
+        component_key *const sorted = room;
+        room = key;
+        key = sorted;
+    }
+    return key;
+}
+
+/* Keys of those that are seen, sorted; room: for all, twice. Returns where they are. */
+static component_key *sort_components(const db_spot_component *k, size_t count, component_key *room,
+                                      size_t *seen) {
+    spot_digits digits;
+    const uint64_t names = find_digits(k, count, &digits);
+    *seen = 0;
     for (size_t i = 0; i < count; i++)
-        if (k[i].seen && !is_direct_beam(k[i].spot.hkl)) key[seen++] = key_of(&k[i], i);
-    qsort(key, seen, sizeof *key, compare);
-    return seen;
+        if (k[i].seen && !is_direct_beam(k[i].spot.hkl))
+            room[(*seen)++] = key_of(&digits, &k[i], i);
+    component_key *const key = sort_by_spot(room, room + count, *seen, names);
+    for (size_t i = 0, end; i < *seen; i = end) {
+        int sorted = 1;
+        for (end = i + 1; end < *seen && key[end].spot == key[i].spot; end++)
+            sorted &= compare(&key[end - 1], &key[end]) < 0;
+        if (!sorted) qsort(key + i, end - i, sizeof *key, compare);
+    }
+    return key;
 }
 
 static db_status check_components(const db_plan *plan, const db_spot_component *k, size_t count) {
@@ -171,15 +223,16 @@ static db_status take(db_plan *plan, const db_spot_options *options, const db_sp
     const size_t count = list->count * ((size_t)plan->experiment.spread.tails + 1);
     db_spot_component *const k = malloc((count + 1) * sizeof *k);
     db_spot_component **const part = malloc((count + 1) * sizeof(db_spot_component *));
-    component_key *const key = malloc((count + 1) * sizeof *key);
+    component_key *const room = malloc((2 * count + 1) * sizeof *room);
     db_status status =
-        k && part && key ? DB_OK : db_fail_memory(plan->context, "the predicted spots");
+        k && part && room ? DB_OK : db_fail_memory(plan->context, "the predicted spots");
     if (status == DB_OK) {
         all_components(plan, options, list, k);
         status = check_components(plan, k, count);
     }
     if (status == DB_OK) {
-        const size_t seen = sort_components(k, count, key);
+        size_t seen;
+        const component_key *const key = sort_components(k, count, room, &seen);
         db_spot *const spot = malloc((seen + 1) * sizeof *spot);
         if (!spot) status = db_fail_memory(plan->context, "the predicted spots");
         if (spot) predicted->count = merge_all(plan, options, key, seen, k, part, spot);
@@ -187,7 +240,7 @@ static db_status take(db_plan *plan, const db_spot_options *options, const db_sp
     }
     free(k);
     free(part);
-    free(key);
+    free(room);
     return status;
 }
 
