@@ -148,6 +148,10 @@ static db_status choose_parts(work *w, db_context *context) {
     return DB_OK;
 }
 
+/* Error of the shape of a spot that joint intensities are rendered with, of its expected counts. What sub-pixels
+ * cost its peak is a tenth of it (fit/objective/stage_data.c); its sum they leave as it is. */
+static const double SHAPE_ERROR = 0.05;
+
 /* The pixels of a joint stage, and the objective that tells where it starts. */
 static db_status open_stage(work *w, db_context *context, int stage, db_stage_data *taken,
                             db_objective *objective) {
@@ -159,6 +163,7 @@ static db_status open_stage(work *w, db_context *context, int stage, db_stage_da
     }
     memset(taken, 0, sizeof *taken);
     taken->blur = 1;
+    taken->model_error = SHAPE_ERROR;
     DB_TRY(db_amplitude_boxes_take(context, &w->refinement.result->experiment, &w->refinement.data,
                                    &all->reflections, &taken->boxes));
     taken->blocks = db_shoeboxes_blocks(&taken->boxes);
