@@ -134,12 +134,26 @@ void db_amplitude_restraint_follow(const db_asu_list *list, const double *intens
     }
 }
 
+static double loss_of(const db_amplitude_restraint *r, const double *intensity, size_t h) {
+    const double off = intensity[h] - r->centre[h];
+    return r->strength[h] * off * off;
+}
+
+double db_amplitude_restraint_drop(const db_amplitude_restraint *r, const double *intensity,
+                                   const double *curvature, size_t reflections) {
+    double sum = 0;
+    for (size_t h = 0; h < reflections && r->strength; h++) {
+        if (curvature[h] > 0 || !(r->strength[h] > 0)) continue;
+        sum += loss_of(r, intensity, h);
+        r->strength[h] = 0;
+    }
+    return sum;
+}
+
 double db_amplitude_restraint_loss(const db_amplitude_restraint *r, const double *intensity,
                                    size_t reflections) {
     double sum = 0;
-    for (size_t h = 0; h < reflections && r->strength; h++) {
-        const double off = intensity[h] - r->centre[h];
-        sum += r->strength[h] * off * off;
-    }
+    for (size_t h = 0; h < reflections && r->strength; h++)
+        if (r->strength[h] > 0) sum += loss_of(r, intensity, h);
     return sum;
 }

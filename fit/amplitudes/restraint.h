@@ -38,6 +38,10 @@ void db_amplitude_restraint_begin(const db_asu_list *list, const db_fit_joint *s
 void db_amplitude_restraint_follow(const db_asu_list *list, const double *intensity,
                                    const double *curvature, db_amplitude_restraint *restraint);
 
+/* Lets go of reflections whose curvature is 0: no shot shows them. Returns what they have added to the loss. */
+double db_amplitude_restraint_drop(const db_amplitude_restraint *restraint, const double *intensity,
+                                   const double *curvature, size_t reflections);
+
 /* What the restraint adds to the loss. */
 double db_amplitude_restraint_loss(const db_amplitude_restraint *restraint, const double *intensity,
                                    size_t reflections);

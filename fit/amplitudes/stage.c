@@ -169,6 +169,8 @@ static db_status accept(db_amplitude_work *w, const db_amplitude_totals *totals)
     db_amplitude_prior_follow(w);
     w->shots = totals->shots;
     DB_TRY(db_amplitude_system_sum(&w->system, DB_BOTH_HALVES));
+    w->total -=
+        db_amplitude_restraint_drop(&w->restraint, w->value[0], w->system.diagonal, w->reflections);
     w->degrees = totals->degrees - (double)w->pass.order.shared;
     for (size_t h = 0; h < w->reflections; h++) w->degrees -= w->system.diagonal[h] > 0;
     return DB_OK;

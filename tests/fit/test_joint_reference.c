@@ -23,6 +23,11 @@ static void a_reference_holds_what_shots_show(void **state) {
         assert_non_null(r[k]->amplitudes);
     }
     stills.settings.joint = joint;
+    /* reflections that no shot shows have no part in the target */
+    const double target = r[0]->history[r[0]->history_count - 1].target,
+                 with_restraint = r[2]->history[r[2]->history_count - 1].target;
+    print_message("target %.3f per degree of freedom, held %.3f\n", target, with_restraint);
+    assert_true(fabs(with_restraint - target) < 0.5 * target);
     const db_merged *const plain = &r[0]->amplitudes->merged;
     const db_merged *const compared = &r[1]->amplitudes->merged;
     const db_merged *const held = &r[2]->amplitudes->merged;
