@@ -1,10 +1,14 @@
 /* Intensities of reflections from their shoeboxes (docs/theory/refinement.md, Intensities). */
 #include "fit/objective/intensities.h"
 
-#include "loss/eliminate.h"
+#include "base/context_internal.h"
+#include "base/threads.h"
+#include "fit/objective/run_boxes.h"
 #include "fit/objective/statistics.h"
+#include "loss/eliminate.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Intensity of a spot of shape 1 and its variance, without the bounds and the prior that hold it in
@@ -14,13 +18,20 @@ typedef struct fitted {
     double chi2; /* of the box, with this intensity */
 } fitted;
 
+/* Sums of all boxes without their priors. */
+static db_status sum_freely(db_objective *objective) {
+    double *const ridge = objective->blocks.ridge;
+    objective->blocks.ridge = NULL;
+    const db_status status =
+        db_objective_run_boxes(objective, DB_BOXES_AS_BEFORE, 0, DB_BOXES_LINEAR);
+    objective->blocks.ridge = ridge;
+    return status;
+}
+
 /* 0: the model has no light in the box. */
 static int fit_freely(const db_objective *objective, size_t b, fitted *f) {
-    db_block block = db_objective_block(objective, b);
+    db_block_sums s = objective->work->linear_sums[b];
     double step[DB_LINEAR] = { 0 };
-    db_block_sums s;
-    block.ridge = 0;
-    db_block_sum(&block, objective->solution[b].linear, &s);
     const double promise = db_eliminate(DB_LINEAR, 0, s.gradient, s.normal, DB_LINEAR);
     step[0] = db_eliminated_step(s.normal, 0, s.gradient[0], step);
     if (!(s.normal[0] > 0)) return 0;
@@ -102,13 +113,29 @@ static void share_amplitudes(db_fit_reflection *list, size_t count) {
     }
 }
 
-size_t db_intensities_measure(const db_objective *objective, const db_shoeboxes *boxes,
-                              db_fit_reflection *list) {
+/* Room for every box, which says whether it has light. */
+static size_t measure_all(const db_objective *objective, const db_shoeboxes *boxes,
+                          uint8_t *has_light, db_fit_reflection *list) {
+    const long all = (long)boxes->count;
     size_t count = 0;
-    for (size_t b = 0; b < boxes->count; b++) {
+#pragma omp parallel for schedule(dynamic, 16) num_threads(db_threads(objective->context))
+    for (long b = 0; b < all; b++) {
         fitted f;
-        if (fit_freely(objective, b, &f)) list[count++] = intensity_of(objective, boxes, b, &f);
+        has_light[b] = (uint8_t)fit_freely(objective, (size_t)b, &f);
+        if (has_light[b]) list[b] = intensity_of(objective, boxes, (size_t)b, &f);
     }
-    share_amplitudes(list, count);
+    for (size_t b = 0; b < boxes->count; b++)
+        if (has_light[b]) list[count++] = list[b];
     return count;
+}
+
+db_status db_intensities_measure(db_objective *objective, const db_shoeboxes *boxes,
+                                 db_fit_reflection *list, size_t *count) {
+    uint8_t *const has_light = malloc(boxes->count + 1);
+    db_status status =
+        has_light ? sum_freely(objective) : db_fail_memory(objective->context, "the intensities");
+    *count = status == DB_OK ? measure_all(objective, boxes, has_light, list) : 0;
+    share_amplitudes(list, *count);
+    free(has_light);
+    return status;
 }

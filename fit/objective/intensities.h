@@ -6,9 +6,8 @@
 #include "fit/pixels/shoeboxes.h"
 
 /* Of the boxes of an objective with free intensities that has been solved: their spots, in the order
- * of the boxes, at most `boxes->count`. A box in which the model has no light has none. Returns how
- * many. */
-size_t db_intensities_measure(const db_objective *objective, const db_shoeboxes *boxes,
-                              db_fit_reflection *list);
+ * of the boxes, *count of at most `boxes->count`. A box in which the model has no light has none. */
+db_status db_intensities_measure(db_objective *objective, const db_shoeboxes *boxes,
+                                 db_fit_reflection *list, size_t *count);
 
 #endif

@@ -111,8 +111,8 @@ static db_status finish(db_context *context, db_objective *objective, db_stage_d
     paint_boxes(objective, &taken->boxes, data, images);
     images->reflection = malloc((taken->boxes.count + 1) * sizeof *images->reflection);
     if (!images->reflection) return db_fail_memory(context, "the intensities");
-    images->reflection_count = db_intensities_measure(objective, &taken->boxes, images->reflection);
-    return DB_OK;
+    return db_intensities_measure(objective, &taken->boxes, images->reflection,
+                                  &images->reflection_count);
 }
 
 static db_status image_of(db_context *context, const db_experiment *experiment,

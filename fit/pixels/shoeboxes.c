@@ -190,7 +190,7 @@ static void keep_bright(const double *light, size_t count, candidate *list) {
 }
 
 /* Fills list with the reflections that get a box; returns how many. own: room for a box of every
- * thread. */
+ * thread. Neighbours follow each other, whose pixels are still at hand. */
 static size_t choose(const placing *p, candidate *list, uint8_t *own) {
     const db_fit_data *const data = p->data;
     const db_shoebox_choice choice = p->choice;
@@ -198,9 +198,10 @@ static size_t choose(const placing *p, candidate *list, uint8_t *own) {
     const long predicted = (long)p->grid->prediction->count;
     size_t count = 0;
 #pragma omp parallel for schedule(dynamic, 64) num_threads(p->threads)
-    for (long i = 0; i < predicted; i++) {
+    for (long k = 0; k < predicted; k++) {
         uint8_t *const mine = own + (size_t)db_thread_number() * width * width;
-        list[i].chosen = is_chosen(p, (size_t)i, mine, &list[i].excess);
+        const size_t i = p->grid->entry[k];
+        list[i].chosen = is_chosen(p, i, mine, &list[i].excess);
     }
     if (p->light) keep_bright(p->light, (size_t)predicted, list);
     for (long i = 0; i < predicted; i++)
@@ -250,18 +251,35 @@ static void fill_box(const placing *p, size_t reflection, size_t b, db_shoeboxes
     }
 }
 
+/* Numbers of the boxes, neighbours one after the other: their pixels are still at hand. box: room for
+ * a number of every reflection. */
+static void order_by_place(const placing *p, const candidate *list, size_t count, size_t *box,
+                           size_t *order) {
+    const size_t predicted = p->grid->prediction->count;
+    size_t found = 0;
+    for (size_t i = 0; i < predicted; i++) box[i] = count;
+    for (size_t b = 0; b < count; b++) box[list[b].reflection] = b;
+    for (size_t k = 0; k < predicted; k++)
+        if (box[p->grid->entry[k]] < count) order[found++] = box[p->grid->entry[k]];
+}
+
 static db_status choose_and_fill(db_context *context, const placing *p, db_shoeboxes *boxes) {
-    candidate *const list = malloc((p->grid->prediction->count + 1) * sizeof *list);
+    const size_t predicted = p->grid->prediction->count;
+    candidate *const list = malloc((predicted + 1) * sizeof *list);
+    size_t *const order = malloc((2 * predicted + 1) * sizeof *order);
     uint8_t *const own = malloc((size_t)p->threads * boxes->pixels);
-    db_status status = list && own ? DB_OK : db_fail_memory(context, "the choice of shoeboxes");
+    db_status status =
+        list && order && own ? DB_OK : db_fail_memory(context, "the choice of shoeboxes");
     if (status == DB_OK) {
         boxes->count = choose(p, list, own);
+        order_by_place(p, list, boxes->count, order + predicted, order);
         status = allocate(context, boxes);
     }
     const long count = status == DB_OK ? (long)boxes->count : 0;
 #pragma omp parallel for schedule(dynamic, 16) num_threads(p->threads)
-    for (long b = 0; b < count; b++) fill_box(p, list[b].reflection, (size_t)b, boxes);
+    for (long k = 0; k < count; k++) fill_box(p, list[order[k]].reflection, order[k], boxes);
     free(list);
+    free(order);
     free(own);
     return status;
 }
