@@ -31,13 +31,13 @@ static void what_is_missing_is_said(void **state) {
 static void the_callers_device_stays_current(void **state) {
     (void)state;
     float image[PIXELS];
-    stand_in.current = 1;
+    stand_in_thread.current = 1;
     db_plan *plan = plan_of(device, defaults());
-    assert_int_equal(stand_in.current, 1);
+    assert_int_equal(stand_in_thread.current, 1);
     assert_int_equal(db_plan_forward(plan, image), DB_OK);
     db_plan_destroy(&plan);
-    assert_int_equal(stand_in.current, 1);
-    assert_int_equal(stand_in.pushed, 0);
+    assert_int_equal(stand_in_thread.current, 1);
+    assert_int_equal(stand_in_thread.pushed, 0);
 }
 
 /* A context takes half a gigabyte of a GPU, and processes beside each other have one each. */
@@ -54,8 +54,8 @@ static void only_the_plans_device_gets_a_context(void **state) {
     db_plan_memory_destroy(plan, &there);
     db_plan_destroy(&plan);
     assert_int_equal(stand_in.contexts, 1U << 1);
-    assert_int_equal(stand_in.current, 0);
-    assert_int_equal(stand_in.pushed, 0);
+    assert_int_equal(stand_in_thread.current, 0);
+    assert_int_equal(stand_in_thread.pushed, 0);
 }
 
 /* After an illegal address every call fails until the process ends. */

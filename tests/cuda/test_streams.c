@@ -441,7 +441,7 @@ static void a_stream_of_another_device_is_refused(void **state) {
     turn_crystal(1);
     assert_int_equal(db_plan_update(plan, &experiment), DB_OK);
     assert_int_equal(db_plan_forward(plan, image), DB_OK);
-    assert_int_equal(stand_in.current, 1);
+    assert_int_equal(stand_in_thread.current, 1);
     CUDA(cudaSetDevice(0));
     assert_true(shows(image, 1));
     assert_int_equal(db_plan_forward(plan, found), DB_OK);

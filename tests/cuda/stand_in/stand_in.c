@@ -2,7 +2,8 @@
  * but for copies and kernels; copies and kernels of a stream run when the stream is waited for, not
  * before, so that what was not waited for is not there; a stream goes on alone, so that what no event
  * orders happens too early or too late; memory that work under way needs is not freed; fresh memory is
- * full of NaN; a barrier that some thread of a block does not reach stops the program.
+ * full of NaN; a barrier that some thread of a block does not reach stops the program. The host's
+ * threads call it one at a time.
  *
  * A block's threads are contexts that take turns at barriers. */
 #define _GNU_SOURCE
@@ -14,11 +15,13 @@
 #include <cuda.h>
 #include "stand_in_threads.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -36,7 +39,8 @@ enum {
 #define PLENTY                                                                                     \
     { .devices = 2, .major = 9, .memory = (size_t)1 << 32, .calls_until_failure = -1 }
 stand_in_state stand_in = PLENTY;
-static cudaError_t last_error;
+_Thread_local stand_in_thread_state stand_in_thread;
+static _Thread_local cudaError_t last_error;
 static cudaError_t final_error; /* that of every call from now on */
 
 static void stop(const char *what) {
@@ -44,11 +48,20 @@ static void stop(const char *what) {
     abort();
 }
 
+/* Of the calling thread while it is in a call; calls may call each other. */
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static int enter(void) { return pthread_mutex_lock(&lock); }
+static void leave(const int *entered) {
+    if (!*entered) pthread_mutex_unlock(&lock);
+}
+#define ALONE __attribute__((cleanup(leave), unused)) const int alone = enter()
+
 void stand_in_reset(void) {
     const size_t live = stand_in.live, allocated = stand_in.allocated;
     stand_in = (stand_in_state)PLENTY;
     stand_in.live = live;
     stand_in.allocated = allocated;
+    stand_in_thread = (stand_in_thread_state){ 0 };
     last_error = final_error = cudaSuccess;
 }
 
@@ -77,9 +90,10 @@ static cudaError_t error_of_failure(cudaError_t as) {
 
 /* The device of a call, which makes a context there if there is none. */
 enum { MOST_PUSHED = 8 };
-static int pushed_device[MOST_PUSHED];
+static _Thread_local int pushed_device[MOST_PUSHED];
 static int current_device(void) {
-    return stand_in.pushed ? pushed_device[stand_in.pushed - 1] : stand_in.current;
+    return stand_in_thread.pushed ? pushed_device[stand_in_thread.pushed - 1]
+                                  : stand_in_thread.current;
 }
 static int use_device(void) {
     const int device = current_device();
@@ -179,6 +193,7 @@ static void reach_device_memory(int reach) {
 }
 
 static cudaError_t allocate(void **memory, size_t bytes, enum cudaMemoryType type) {
+    ALONE;
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), mapped = (bytes + page - 1) / page * page;
     int i = 0;
     *memory = NULL;
@@ -203,6 +218,7 @@ static cudaError_t allocate(void **memory, size_t bytes, enum cudaMemoryType typ
 }
 
 static cudaError_t release(void *memory, enum cudaMemoryType type) {
+    ALONE;
     piece *p = piece_of(memory);
     if (!memory) return cudaSuccess;
     if (p && is_needed(p)) stop("freed memory that work under way needs");
@@ -225,12 +241,14 @@ cudaError_t cudaFree(void *memory) { return release(memory, cudaMemoryTypeDevice
 cudaError_t cudaFreeHost(void *memory) { return release(memory, cudaMemoryTypeHost); }
 
 cudaError_t cudaMemGetInfo(size_t *left, size_t *all) {
+    ALONE;
     *all = stand_in.memory;
     *left = stand_in.memory - stand_in.allocated;
     return cudaSuccess;
 }
 
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *memory) {
+    ALONE;
     const piece *p = piece_of(memory);
     if (final_error != cudaSuccess) return failed(final_error);
     use_device();
@@ -306,12 +324,40 @@ static void run_stream(cudaStream_t stream, long serial) {
     memmove(stream->queue, stream->queue + done, (size_t)stream->count * sizeof *stream->queue);
 }
 
+static int has_work(cudaStream_t stream) {
+    int work = 0;
+    for (int i = 0; i < stream->count; i++)
+        work |= stream->queue[i].what == COPY || stream->queue[i].what == LAUNCH;
+    return work;
+}
+
+static int count_busy(void) {
+    int busy = 0;
+    for (int i = 0; i < MOST_STREAMS; i++) busy += streams[i] && has_work(streams[i]);
+    return busy;
+}
+
 static void add(cudaStream_t stream, operation o) {
     if (stream->count == MOST_OPERATIONS) stop("too many operations of a stream");
     stream->queue[stream->count++] = o;
+    const int busy = count_busy();
+    stand_in.busy = busy > stand_in.busy ? busy : stand_in.busy;
+}
+
+static int is_met(cudaStream_t stream) {
+    ALONE;
+    return stand_in.busy >= stand_in.meet || !has_work(stream_of(stream));
+}
+
+/* Until other threads have come as far with streams of theirs. */
+static void meet_others(cudaStream_t stream) {
+    enum { MOST_WAITS = 10000 }; /* of a millisecond each */
+    const struct timespec moment = { 0, 1000000 };
+    for (int i = 0; i < MOST_WAITS && !is_met(stream); i++) nanosleep(&moment, NULL);
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
+    ALONE;
     *stream = NULL;
     MAY_FAIL(cudaErrorLaunchOutOfResources);
     if (flags != cudaStreamNonBlocking) stop("a stream that waits for others");
@@ -324,6 +370,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+    ALONE;
     run_stream(stream, 0);
     for (int i = 0; i < MOST_STREAMS; i++)
         if (streams[i] == stream) streams[i] = NULL;
@@ -334,6 +381,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+    meet_others(stream);
+    ALONE;
     stand_in.waits++;
     run_stream(stream_of(stream), 0);
     MAY_FAIL(cudaErrorLaunchOutOfResources);
@@ -341,6 +390,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags) {
+    ALONE;
     (void)flags;
     *event = NULL;
     MAY_FAIL(cudaErrorLaunchOutOfResources);
@@ -355,12 +405,14 @@ static void run_to(cudaEvent_t event) {
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
+    ALONE;
     free(event);
     stand_in.live--;
     return cudaSuccess;
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+    ALONE;
     static long serial;
     MAY_FAIL(cudaErrorLaunchOutOfResources);
     if (event->device != stream_of(stream)->device) return failed(cudaErrorInvalidResourceHandle);
@@ -371,6 +423,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
+    ALONE;
     (void)flags;
     MAY_FAIL(cudaErrorLaunchOutOfResources);
     if (event->stream && event->stream != stream_of(stream))
@@ -380,6 +433,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+    ALONE;
     const int pending =
         event->stream && is_alive(event->stream) && event->stream->done < event->serial;
     stand_in.waits += pending;
@@ -413,6 +467,7 @@ static int direction_is_right(const void *to, const void *from, enum cudaMemcpyK
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                             cudaStream_t stream) {
+    ALONE;
     MAY_FAIL(cudaErrorLaunchOutOfResources);
     if (!direction_is_right(to, from, kind)) return failed(cudaErrorInvalidValue);
     count_copy(to, from, bytes);
@@ -534,6 +589,7 @@ static void run_kernel(const operation *o) {
 
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments,
                              size_t shared_bytes, cudaStream_t stream) {
+    ALONE;
     MAY_FAIL(cudaErrorLaunchOutOfResources);
     if (!function) return failed(cudaErrorInvalidValue);
     if (grid.x < 1 || grid.y != 1 || grid.z != 1 || block.x < 1 || block.x > MOST_THREADS ||
@@ -551,6 +607,7 @@ cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void *
 /* Devices */
 
 cudaError_t cudaGetDeviceCount(int *count) {
+    ALONE;
     *count = 0;
     MAY_FAIL(cudaErrorNoDevice);
     if (stand_in.driver != cudaSuccess) return failed(stand_in.driver);
@@ -559,15 +616,17 @@ cudaError_t cudaGetDeviceCount(int *count) {
 }
 
 cudaError_t cudaGetDevice(int *device) {
+    ALONE;
     MAY_FAIL(cudaErrorInvalidDevice);
     *device = current_device();
     return cudaSuccess;
 }
 
 cudaError_t cudaSetDevice(int device) {
+    ALONE;
     if (device < 0 || device >= stand_in.devices) return failed(cudaErrorInvalidDevice);
-    stand_in.current = device;
-    stand_in.pushed = 0;
+    stand_in_thread.current = device;
+    stand_in_thread.pushed = 0;
     use_device();
     return cudaSuccess;
 }
@@ -580,6 +639,7 @@ struct CUctx_st {
 static struct CUctx_st primary[MOST_DEVICES];
 
 static CUresult retain(CUcontext *context, CUdevice device) {
+    ALONE;
     *context = NULL;
     if (fails()) return CUDA_ERROR_OUT_OF_MEMORY;
     if (device < 0 || device >= stand_in.devices) return CUDA_ERROR_INVALID_DEVICE;
@@ -590,14 +650,16 @@ static CUresult retain(CUcontext *context, CUdevice device) {
 }
 
 static CUresult push(CUcontext context) {
-    if (stand_in.pushed == MOST_PUSHED) stop("contexts that nobody goes back from");
-    pushed_device[stand_in.pushed++] = context->device;
+    ALONE;
+    if (stand_in_thread.pushed == MOST_PUSHED) stop("contexts that nobody goes back from");
+    pushed_device[stand_in_thread.pushed++] = context->device;
     return CUDA_SUCCESS;
 }
 
 static CUresult pop(CUcontext *context) {
-    if (!stand_in.pushed) stop("going back from a context that is none");
-    *context = &primary[pushed_device[--stand_in.pushed]];
+    ALONE;
+    if (!stand_in_thread.pushed) stop("going back from a context that is none");
+    *context = &primary[pushed_device[--stand_in_thread.pushed]];
     return CUDA_SUCCESS;
 }
 
@@ -625,6 +687,7 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **function, 
 }
 
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device) {
+    ALONE;
     MAY_FAIL(cudaErrorInvalidDevice);
     if (device >= stand_in.devices) return failed(cudaErrorInvalidDevice);
     snprintf(properties->name, sizeof properties->name, "Stand-in %d", device);

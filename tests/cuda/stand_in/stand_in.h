@@ -11,16 +11,24 @@ typedef struct stand_in {
     size_t memory;            /* bytes of the device */
     long calls_until_failure; /* this many calls succeed, the next one fails; -1: all succeed */
     cudaError_t failure;      /* how it fails; cudaSuccess: as such a call may */
+    int meet; /* a stream is waited for no sooner than so many are busy, or after ten
+                               * seconds; 0: at once */
     /* counted */
     long copies_to_device, copies_to_host, launches, allocations, calls;
     long waits; /* for a stream or an event */
     size_t bytes_to_device, bytes_to_host;
-    int current;            /* device that the thread has chosen */
-    int pushed;             /* contexts that the thread has to go back from */
+    int busy;               /* most streams that had copies or kernels under way at a time */
     unsigned contexts;      /* bit i: there is a context on device i */
     size_t allocated, live; /* bytes on the device; pieces of memory, streams and events */
 } stand_in_state;
 extern stand_in_state stand_in;
+
+/* Of each thread. */
+typedef struct stand_in_thread_state {
+    int current; /* device that it has chosen */
+    int pushed;  /* contexts that it has to go back from */
+} stand_in_thread_state;
+extern _Thread_local stand_in_thread_state stand_in_thread;
 
 /* Two devices with plenty of memory, and nothing counted. */
 void stand_in_reset(void);
