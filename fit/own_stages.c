@@ -206,8 +206,8 @@ static db_status spool_pixels(work *w, db_context *context, int stage) {
 static db_status conclude(work *w, db_context *context) {
     db_shots *const all = w->all;
     db_fit_result *const result = w->refinement.result;
-    DB_TRY(
-        db_fit_conclude(context, &w->tied, &w->refinement.data, &w->refinement.placement, result));
+    DB_TRY(db_fit_conclude_shot(context, &w->tied, &w->refinement.data, &w->refinement.placement,
+                                result));
     db_shot_store_statistics(&result->before, 0, &all->summary[w->shot]);
     db_shot_store_statistics(&result->after, 1, &all->summary[w->shot]);
     for (size_t i = 0; i < all->parameters; i++)

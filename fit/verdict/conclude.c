@@ -118,19 +118,19 @@ static db_status describe(db_context *context, const db_fit_data *data, const db
                           inflation, result);
 }
 
-/* Statistics of the starting model on the data of the refined one. */
+/* Statistics of the starting model on the data of the refined one. shown: as in compare. */
 static db_status describe_start(db_context *context, const db_experiment *start,
-                                const db_fit_data *data, const db_stage_data *taken,
+                                const db_fit_data *data, const db_stage_data *taken, int shown,
                                 db_fit_result *result) {
     const db_objective_options request = { .target = data->settings->target };
     db_objective *const objective = calloc(1, sizeof *objective); /* large: stacks are small */
     if (!objective) return db_fail_memory(context, "the starting model's objective");
     db_status status = db_stage_data_objective(context, start, data, taken, &request, objective);
     if (status == DB_OK) status = db_objective_evaluate(objective, NULL, DB_OBJECTIVE_LOSS);
-    if (status == DB_OK)
+    if (status == DB_OK && shown)
         status = db_goodness_measure(context, objective, DB_GOODNESS_BEFORE, result);
     if (status == DB_OK) status = describe(context, data, taken, objective, &result->before, NULL);
-    if (status == DB_OK && taken->tiles.count)
+    if (status == DB_OK && shown && taken->tiles.count)
         status = strong_fraction(context, &objective->experiment, data, objective, NULL,
                                  &result->before);
     db_objective_destroy(objective);
@@ -153,16 +153,10 @@ static db_status show_refined(db_context *context, const db_experiment *experime
     return status;
 }
 
-static db_status compare(db_context *context, const db_experiment *start, const db_fit_data *data,
-                         db_stage_data *taken, db_objective *objective, db_fit_result *compared,
-                         db_fit_result *result) {
-    double refined[DB_FIT_MOST_PARAMETERS], loss = 0;
-    for (size_t k = 0; k < objective->variables.count; k++)
-        refined[k] = result->refined[objective->variables.index[k]];
-    DB_TRY(db_stage_data_adapt(taken, data, objective, refined));
-    DB_TRY(db_goodness_prepare(context, objective, result));
-    DB_TRY(describe_start(context, start, data, taken, result));
-    DB_TRY(db_objective_evaluate(objective, refined, DB_OBJECTIVE_NORMAL));
+/* What is told of an image by itself: how good the fit is where, shoeboxes, images. compared: for the
+ * boxes that are only compared. */
+static db_status show(db_context *context, const db_fit_data *data, const db_stage_data *taken,
+                      db_objective *objective, db_fit_result *compared, db_fit_result *result) {
     DB_TRY(db_goodness_measure(context, objective, DB_GOODNESS_AFTER, result));
     DB_TRY(db_distrusted_pixels_find(context, objective, result));
     DB_TRY(describe(context, data, taken, objective, &result->after, result));
@@ -170,9 +164,28 @@ static db_status compare(db_context *context, const db_experiment *start, const 
         DB_TRY(describe_tiles(context, data, taken, objective, DB_SHOEBOXES_BRIGHT, NULL, 1,
                               compared));
     db_goodness_shifts(result);
+    return DB_OK;
+}
+
+/* Statistics of both models, errors, and what is shown of an image by itself; compared: NULL: one of
+ * many, of which nothing is. */
+static db_status compare(db_context *context, const db_experiment *start, const db_fit_data *data,
+                         db_stage_data *taken, db_objective *objective, db_fit_result *compared,
+                         db_fit_result *result) {
+    double refined[DB_FIT_MOST_PARAMETERS], loss = 0;
+    const int shown = compared != NULL;
+    for (size_t k = 0; k < objective->variables.count; k++)
+        refined[k] = result->refined[objective->variables.index[k]];
+    DB_TRY(db_stage_data_adapt(taken, data, objective, refined));
+    if (shown) DB_TRY(db_goodness_prepare(context, objective, result));
+    DB_TRY(describe_start(context, start, data, taken, shown, result));
+    DB_TRY(db_objective_evaluate(objective, refined, DB_OBJECTIVE_NORMAL));
+    DB_TRY(shown ? show(context, data, taken, objective, compared, result)
+                 : describe(context, data, taken, objective, &result->after, NULL));
     db_variables_add_priors(&objective->variables, refined, &loss, NULL, objective->normal);
     db_variables_add_priors(&objective->variables, refined, &loss, NULL, objective->scatter);
     DB_TRY(db_errors_estimate(context, objective, result->after.chi2_reduced, result));
+    if (!shown) return DB_OK;
     DB_TRY(db_held_distance_measure(context, data, taken, objective, result));
     return taken->tiles.count
                ? show_refined(context, &objective->experiment, data, objective, result)
@@ -251,6 +264,12 @@ db_status db_fit_conclude(db_context *context, const db_experiment *start, const
     db_result_boxes_free(compared);
     free(compared);
     return status == DB_OK ? db_fit_warnings_make(context, result) : status;
+}
+
+db_status db_fit_conclude_shot(db_context *context, const db_experiment *start,
+                               const db_fit_data *data, const db_panel_placement *placement,
+                               db_fit_result *result) {
+    return compare_on_final_data(context, start, data, placement, NULL, result);
 }
 
 static db_status measure_on(db_context *context, const db_experiment *experiment,

@@ -9,6 +9,12 @@
 db_status db_fit_conclude(db_context *context, const db_experiment *start, const db_fit_data *data,
                           const db_panel_placement *placement, db_fit_result *result);
 
+/* Fills before, after (but for strong pixels) and error of such a result of one of many shots: no more
+ * is told of them, and images of all predicted reflections take as long as the refinement. */
+db_status db_fit_conclude_shot(db_context *context, const db_experiment *start,
+                               const db_fit_data *data, const db_panel_placement *placement,
+                               db_fit_result *result);
+
 /* Statistics of an experiment on the pixels that `placed_by` chooses. */
 db_status db_fit_measure(db_context *context, const db_experiment *experiment,
                          const db_experiment *placed_by, const db_fit_data *data,

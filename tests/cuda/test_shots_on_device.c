@@ -81,6 +81,8 @@ static void threads_keep_streams_busy_at_once(void **state) {
     COUNTED(stand_in.meet = THREADS;)
     refine_shots("cuda", THREADS, there, &least);
     COUNTED(assert_int_equal(stand_in.busy, THREADS);)
+    /* nothing is rendered of reflections that are not refined against */
+    COUNTED(assert_true(stand_in.bytes_to_host < SHOTS * 100000);)
     COUNTED(stand_in.meet = 0;)
     refine_shots("cuda", 1, alone, &least);
     assert_memory_equal(there, alone, sizeof there);
