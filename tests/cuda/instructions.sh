@@ -14,7 +14,7 @@ find_tool() {
 cuobjdump=${CUOBJDUMP:-$(find_tool cuobjdump)}
 nvdisasm=${NVDISASM:-$(find_tool nvdisasm)}
 [ -d "$build/cuda/CMakeFiles" ] || skip "$build has no device code (nvcc, DB_WITH_CUDA)"
-objects=$(find "$build/cuda/CMakeFiles" -name '*instance.cu.o')
+objects=$(find "$build/cuda/CMakeFiles" -name '*.cu.o')
 [ -n "$objects" ] || skip "$build has no device code (nvcc, DB_WITH_CUDA)"
 [ -n "$cuobjdump" ] && [ -n "$nvdisasm" ] || skip "no cuobjdump or nvdisasm (CUDA's tools)"
 command -v python3 > /dev/null || skip "no python3"
