@@ -126,13 +126,16 @@ db_cuda_pace db_cuda_predicted = { .call = 80e-6,
                                    .byte = 1 / 5e9,
                                    .sample = { 8e-12, 5e-12 },
                                    .derivative_of_sample = 0.1,
-                                   .pixel = 1e-11 };
+                                   .pixel = 1e-11,
+                                   .boxes = 50e-6,
+                                   .box_pixel = 2e-10 };
 
 static double seconds(const db_device_load *load) {
     const db_cuda_pace *const pace = &db_cuda_predicted;
     return pace->call + load->bytes * pace->byte + load->pixels * pace->pixel +
            load->samples * pace->sample[load->mixed] *
-               (1 + pace->derivative_of_sample * load->derivatives);
+               (1 + pace->derivative_of_sample * load->derivatives) +
+           (load->boxes > 0 ? pace->boxes + load->pixels * pace->box_pixel : 0);
 }
 
 static const db_device_operations operations = { .seconds = seconds,

@@ -27,10 +27,11 @@ void db_cuda_pool_destroy(void *pool);
 extern const db_device_backend db_cuda_backend;
 
 /* What a call is predicted to take (s): of itself, by byte of results in pageable memory, sample [double,
- * mixed], derivative of a sample in parts of one, and pixel. Not measured: issue bounds of sm_90 from its
+ * mixed], derivative of a sample in parts of one, and pixel; and of boxes more, of the call and by pixel of
+ * theirs. Not measured: issue bounds of sm_90 from its
  * machine code, and what copies and launches take on such machines. Variable for tests. */
 typedef struct db_cuda_pace {
-    double call, byte, sample[2], derivative_of_sample, pixel;
+    double call, byte, sample[2], derivative_of_sample, pixel, boxes, box_pixel;
 } db_cuda_pace;
 extern db_cuda_pace db_cuda_predicted;
 

@@ -44,6 +44,7 @@ static db_status check_plan(const db_plan *plan) {
 db_status db_boxes_create(db_plan *plan, db_boxes **boxes) {
     *boxes = NULL;
     DB_TRY(check_plan(plan));
+    DB_TRY(db_plan_attach_device_for_boxes(plan));
     db_boxes *made = calloc(1, sizeof *made);
     if (!made) return db_fail_memory(plan->context, "boxes");
     made->plan = plan;

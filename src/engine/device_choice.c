@@ -19,6 +19,10 @@ static const double GENERAL_SAMPLE = 5e-9, GENERAL_DERIVATIVE = 0.1;
 /* Spots in closed form, in shoeboxes: of a pixel and of each of its derivatives. */
 static const double CLOSED_PIXEL = 8e-9, CLOSED_DERIVATIVE = 2e-9;
 
+/* Sums of boxes, with any vectors: of a pixel in all rounds of the search for its box's coefficients, and
+ * of each product of its derivatives. */
+static const double BOX_PIXEL = 20e-9, BOX_PRODUCT = 0.25e-9;
+
 /* So much longer with narrower vectors: SSE2, AVX2, AVX-512. */
 static const double narrower[] = { 4, 2, 1 };
 
@@ -35,6 +39,15 @@ db_device_load db_device_load_of(const db_plan *plan) {
     return load;
 }
 
+db_device_load db_device_load_of_boxes(const db_plan *plan) {
+    const double n = (double)plan->parameter_count,
+                 sums = n + DB_LINEAR + 0.5 * n * (n + 1); /* gradient and triangle */
+    db_device_load load = db_device_load_of(plan);
+    load.boxes = (double)plan->given_count;
+    load.bytes = load.boxes * ((double)sizeof(db_box_solution) + sums * (double)sizeof(double));
+    return load;
+}
+
 static double sampled_seconds(const db_device_load *load) {
     const double n = load->derivatives, samples = load->samples * pace[load->mixed].sample,
                  pixels =
@@ -43,9 +56,14 @@ static double sampled_seconds(const db_device_load *load) {
            (load->general ? load->samples * GENERAL_SAMPLE * (1 + GENERAL_DERIVATIVE * n) : 0);
 }
 
+static double box_seconds(const db_device_load *load) {
+    const double all = load->derivatives + DB_LINEAR;
+    return load->boxes > 0 ? load->pixels * (BOX_PIXEL + BOX_PRODUCT * 0.5 * all * (all + 1)) : 0;
+}
+
 double db_device_processor_seconds(const db_plan *plan, const db_device_load *load) {
     const double seconds =
         load->closed ? load->samples * (CLOSED_PIXEL + CLOSED_DERIVATIVE * load->derivatives)
                      : sampled_seconds(load);
-    return seconds * narrower[plan->context->isa] / db_threads(plan->context);
+    return (seconds * narrower[plan->context->isa] + box_seconds(load)) / db_threads(plan->context);
 }

@@ -123,16 +123,15 @@ void db_device_leave(db_context *context, db_status why) {
     snprintf(device->name, sizeof device->name, "cpu");
 }
 
-/* With "auto": whether the processor is predicted to be sooner done. */
-static int processor_is_faster(const db_plan *plan) {
+/* With "auto": whether the processor is predicted to be sooner done with what is to be made. */
+static int processor_is_faster(const db_plan *plan, const db_device_load *load, const char *what) {
     const db_device_operations *device = plan->device.backend->operations;
     if (!plan->device.automatic || !device->seconds) return 0;
-    const db_device_load load = db_device_load_of(plan);
-    const double here = db_device_processor_seconds(plan, &load), there = device->seconds(&load);
+    const double here = db_device_processor_seconds(plan, load), there = device->seconds(load);
     db_device *const noted = &plan->context->device;
     if (here >= there) return 0;
     snprintf(noted->note, sizeof noted->note,
-             "it is predicted to need %.2g ms for an image, and %s %.2g ms", 1e3 * here,
+             "it is predicted to need %.2g ms for %s, and %s %.2g ms", 1e3 * here, what,
              plan->device.name, 1e3 * there);
     return 1;
 }
@@ -143,11 +142,8 @@ static db_status stay_on_processor(db_plan *plan) {
     return DB_OK;
 }
 
-db_status db_plan_attach_device(db_plan *plan) {
+static db_status attach(db_plan *plan) {
     db_context *context = plan->context;
-    plan->device = context->device;
-    if (!plan->device.backend) return DB_OK;
-    if (processor_is_faster(plan)) return stay_on_processor(plan);
     const db_device_work work = work_of(plan, &plan->job, db_plan_forward_kind(plan));
     const db_status status =
         plan->experiment.reference.on
@@ -159,6 +155,25 @@ db_status db_plan_attach_device(db_plan *plan) {
     if (status == DB_OK || !plan->device.automatic) return status;
     db_device_leave(context, status);
     return stay_on_processor(plan);
+}
+
+db_status db_plan_attach_device(db_plan *plan) {
+    plan->device = plan->context->device;
+    if (!plan->device.backend) return DB_OK;
+    const db_device_load load = db_device_load_of(plan);
+    return processor_is_faster(plan, &load, "an image") ? stay_on_processor(plan) : attach(plan);
+}
+
+db_status db_plan_attach_device_for_boxes(db_plan *plan) {
+    db_device *const device = &plan->context->device;
+    const int predicted = strcmp(plan->device.name, "cpu") == 0 && !plan->device.left;
+    if (!predicted || !device->backend || !device->automatic || !device->backend->operations->boxes)
+        return DB_OK;
+    plan->device = *device;
+    const db_device_load load = db_device_load_of_boxes(plan);
+    if (processor_is_faster(plan, &load, "sums of its boxes")) return stay_on_processor(plan);
+    device->note[0] = 0;
+    return attach(plan);
 }
 
 void db_plan_detach_device(db_plan *plan) {

@@ -50,8 +50,11 @@ typedef struct db_device_load {
     double derivatives;         /* images */
     double bytes;               /* of results */
     int mixed, closed, general; /* general: with a sensor, a background ... */
+    double boxes;               /* whose sums are wanted in place of images; 0: images */
 } db_device_load;
 db_device_load db_device_load_of(const db_plan *plan);
+/* That of an evaluation of its boxes, with derivatives. */
+db_device_load db_device_load_of_boxes(const db_plan *plan);
 
 /* How long the processor is predicted to take for it, with the plan's threads and vectors (s). */
 double db_device_processor_seconds(const db_plan *plan, const db_device_load *load);
@@ -127,6 +130,9 @@ void db_device_leave(db_context *context, db_status why);
 
 /* Gives a new plan its part on the context's device; nothing for the processor. */
 db_status db_plan_attach_device(db_plan *plan);
+/* The same for a plan whose boxes are evaluated from now on: with "auto", where the processor is
+ * predicted to be faster for images that come to the host, but not for sums of boxes. */
+db_status db_plan_attach_device_for_boxes(db_plan *plan);
 void db_plan_detach_device(db_plan *plan);
 
 /* 1: the plan's work goes to a device. */

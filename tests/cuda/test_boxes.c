@@ -479,6 +479,27 @@ static void any_call_may_fail(void **state) {
 }
 #endif
 
+#if !defined(DB_ON_GPU)
+/* Images that come to the host may be sooner made by the processor where sums of boxes are not. */
+static void auto_asks_again_for_boxes(void **state) {
+    (void)state;
+    for (int faster = 0; faster < 2; faster++) {
+        assert_int_equal(db_context_set_device(device, "auto"), DB_OK);
+        db_cuda_predicted = (db_cuda_pace){ .call = 1, .boxes = faster ? -1 : 1 };
+        db_plan *plan = plan_of(device, DB_PRECISION_MIXED);
+        assert_string_equal(db_plan_device(plan), "cpu");
+        assert_non_null(strstr(db_context_device_note(device), "for an image"));
+        db_boxes *boxes = boxes_of(plan);
+        assert_string_equal(db_plan_device(plan), faster ? "cuda:0" : "cpu");
+        if (!faster) assert_non_null(strstr(db_context_device_note(device), "2e+03 ms"));
+        if (faster) assert_string_equal(db_context_device_note(device), "");
+        db_boxes_destroy(&boxes);
+        db_plan_destroy(&plan);
+    }
+    machine_takes_all();
+}
+#endif
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
     const struct CMUnitTest tests[] = {
@@ -491,6 +512,7 @@ int main(void) {
 #if !defined(DB_ON_GPU)
         TEST(evaluations_make_one_copy),
         TEST(any_call_may_fail),
+        TEST(auto_asks_again_for_boxes),
 #endif
     };
     machine_find();

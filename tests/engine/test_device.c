@@ -368,6 +368,11 @@ static void predictions_follow_the_work(void **state) {
     const double closed = seconds_of(plan, &varied, DB_ISA_AVX512, 1);
     varied.derivatives = 4;
     assert_true(is_times(seconds_of(plan, &varied, DB_ISA_AVX512, 1), 2, closed));
+    /* sums of boxes come to the host in place of images, and take time whichever vectors there are */
+    const db_device_load sums = db_device_load_of_boxes(plan);
+    assert_true(sums.boxes == 1 && sums.bytes < load.bytes && sums.pixels == load.pixels);
+    assert_true(is_times(seconds_of(plan, &sums, DB_ISA_SSE2, 1) - 4 * one, 1,
+                         seconds_of(plan, &sums, DB_ISA_AVX512, 1) - one));
     db_plan_destroy(&plan);
 }
 

@@ -164,7 +164,8 @@ static inline double *db_boxes_normal_of(double *result, size_t most, size_t box
 
 /** Makes boxes of a plan's regions, in their order.
  *
- * Memory: an image and an image for each parameter, on the plan's device.
+ * Memory: an image and an image for each parameter, on the plan's device. With the device "auto" a plan
+ * that was predicted to render sooner on the processor may go to the device here (db_plan_device).
  *
  * @param plan of pixel type DB_FLOAT32, without a background of its own; must live as long as the boxes,
  *     and be used by the same thread
