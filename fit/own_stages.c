@@ -24,6 +24,7 @@ typedef struct work {
     size_t shot;
     db_measured_image image;
     db_strong_pixels strong;
+    db_prediction predicted; /* by the start; empty: not known */
     db_fit_settings settings;
     db_refinement refinement;
     db_experiment tied; /* the start, with ties kept */
@@ -34,6 +35,7 @@ typedef struct work {
 static void clear(work *w) {
     db_measured_image_clear(&w->image);
     db_strong_pixels_clear(&w->strong);
+    db_prediction_clear(&w->predicted);
     db_experiment_clear(&w->tied);
     db_fit_course_clear(&w->refinement.course);
     db_panel_placement_clear(&w->refinement.placement);
@@ -81,7 +83,8 @@ static db_status begin(work *w, db_context *context) {
     const db_shots *const all = w->all;
     db_refinement *const r = &w->refinement;
     DB_TRY(db_shots_settings(all, context, w->shot, &w->settings));
-    DB_TRY(db_shoebox_size_settle(context, &all->state[w->shot].start, &w->settings));
+    DB_TRY(
+        db_shoebox_size_predict(context, &all->state[w->shot].start, &w->settings, &w->predicted));
     all->state[w->shot].shoebox_half_width = w->settings.shoebox_half_width;
     DB_TRY(db_strong_pixels_find(context, &w->image, &w->settings, &w->strong));
     DB_TRY(db_lattices_add_light(all, context, w->shot, &w->image, &w->strong));
@@ -120,7 +123,12 @@ static db_status check_places(work *w, db_context *context) {
 /* The stages that are left to do. */
 static db_status run_own_stages(work *w, db_context *context, const db_segment *segment) {
     db_shot_summary *const summary = &w->all->summary[w->shot];
-    if (summary->stage == 0) DB_TRY(db_refinement_refuse_blank(&w->refinement));
+    if (summary->stage == 0) {
+        w->refinement.predicted = w->predicted.reflection ? &w->predicted : NULL;
+        DB_TRY(db_refinement_refuse_blank(&w->refinement));
+        w->refinement.predicted = NULL;
+        db_prediction_clear(&w->predicted);
+    }
     if (summary->stage >= segment->to) return DB_OK;
     for (; summary->stage < segment->to; summary->stage++) {
         db_stage_result end;

@@ -82,6 +82,7 @@ static db_status choose(db_context *context, const db_experiment *experiment,
     const int(*const hkl)[3] = (const int(*)[3])l->hkl;
     double tolerance;
     db_status status = db_shoeboxes_tolerance(context, &unit, boxes, &tolerance);
+    tolerance *= 10; /* still a tenth of what is negligible */
     if (status == DB_OK)
         status = db_render_regions(context, &unit, settings, boxes->region, boxes->count, NULL,
                                    tolerance, l->all);

@@ -86,19 +86,27 @@ static db_status settle(db_context *context, const db_detector *detector,
     return DB_OK;
 }
 
-db_status db_shoebox_size_settle(db_context *context, const db_experiment *experiment,
-                                 db_fit_settings *settings) {
+db_status db_shoebox_size_predict(db_context *context, const db_experiment *experiment,
+                                  db_fit_settings *settings, db_prediction *prediction) {
     const db_prediction_range range = { settings->dmin, settings->dmax,
                                         settings->excitation_angle };
-    db_prediction prediction;
+    *prediction = (db_prediction){ 0, NULL };
     if (settings->spots && settings->spots->listing == DB_FIT_LISTED_BY_BOX)
         settings->shoebox_half_width = db_given_boxes_half_width(settings->spots);
     if (settings->shoebox_half_width > 0) return DB_OK;
-    DB_TRY(db_predict(context, experiment, &range, &prediction));
+    DB_TRY(db_predict(context, experiment, &range, prediction));
     const db_status status =
-        settle(context, &experiment->detector, &prediction, &settings->shoebox_half_width);
-    db_prediction_clear(&prediction);
+        settle(context, &experiment->detector, prediction, &settings->shoebox_half_width);
+    if (status != DB_OK) db_prediction_clear(prediction);
     return status;
+}
+
+db_status db_shoebox_size_settle(db_context *context, const db_experiment *experiment,
+                                 db_fit_settings *settings) {
+    db_prediction prediction;
+    DB_TRY(db_shoebox_size_predict(context, experiment, settings, &prediction));
+    db_prediction_clear(&prediction);
+    return DB_OK;
 }
 
 db_status db_shoeboxes_oversample(db_context *context, const db_shoeboxes *boxes, double error,

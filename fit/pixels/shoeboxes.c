@@ -343,6 +343,28 @@ static db_status model_light(db_context *context, const db_experiment *experimen
     return status;
 }
 
+db_status db_shoeboxes_place_predicted(db_context *context, const db_experiment *experiment,
+                                       const db_fit_data *data, const db_prediction *prediction,
+                                       db_shoebox_choice choice, db_shoeboxes *boxes) {
+    double *light = NULL;
+    db_status status = DB_OK;
+    memset(boxes, 0, sizeof *boxes);
+    boxes->width = 2 * data->settings->shoebox_half_width + 1;
+    boxes->pixels = (size_t)boxes->width * (size_t)boxes->width;
+    boxes->holds_light = data->strong->holds_light;
+    boxes->holds_parts = data->settings->spots && data->settings->spots->are_parts;
+    if (choice == DB_SHOEBOXES_BRIGHT) {
+        light = malloc((prediction->count + 1) * sizeof *light);
+        status = light ? model_light(context, experiment, data, prediction, light)
+                       : db_fail_memory(context, "the choice of shoeboxes");
+    }
+    if (status == DB_OK)
+        status = place(context, &experiment->detector, data, prediction, choice, light, boxes);
+    free(light);
+    if (status != DB_OK) db_shoeboxes_clear(boxes);
+    return status;
+}
+
 db_status db_shoeboxes_place(db_context *context, const db_experiment *experiment,
                              const db_fit_data *data, double dmin, db_shoebox_choice choice,
                              db_shoeboxes *boxes) {
@@ -350,22 +372,9 @@ db_status db_shoeboxes_place(db_context *context, const db_experiment *experimen
                                         data->settings->excitation_angle };
     db_prediction prediction;
     memset(boxes, 0, sizeof *boxes);
-    boxes->width = 2 * data->settings->shoebox_half_width + 1;
-    boxes->pixels = (size_t)boxes->width * (size_t)boxes->width;
-    boxes->holds_light = data->strong->holds_light;
-    boxes->holds_parts = data->settings->spots && data->settings->spots->are_parts;
     DB_TRY(db_predict(context, experiment, &range, &prediction));
-    double *light = NULL;
-    db_status status = DB_OK;
-    if (choice == DB_SHOEBOXES_BRIGHT) {
-        light = malloc((prediction.count + 1) * sizeof *light);
-        status = light ? model_light(context, experiment, data, &prediction, light)
-                       : db_fail_memory(context, "the choice of shoeboxes");
-    }
-    if (status == DB_OK)
-        status = place(context, &experiment->detector, data, &prediction, choice, light, boxes);
-    free(light);
-    if (status != DB_OK) db_shoeboxes_clear(boxes);
+    const db_status status =
+        db_shoeboxes_place_predicted(context, experiment, data, &prediction, choice, boxes);
     db_prediction_clear(&prediction);
     return status;
 }

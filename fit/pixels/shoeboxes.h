@@ -55,6 +55,10 @@ db_region db_shoebox_square(const db_reflection *reflection, int half_width);
 db_status db_shoeboxes_place(db_context *context, const db_experiment *experiment,
                              const db_fit_data *data, double dmin, db_shoebox_choice choice,
                              db_shoeboxes *boxes);
+/* The same around the reflections of a prediction. */
+db_status db_shoeboxes_place_predicted(db_context *context, const db_experiment *experiment,
+                                       const db_fit_data *data, const db_prediction *prediction,
+                                       db_shoebox_choice choice, db_shoeboxes *boxes);
 void db_shoeboxes_clear(db_shoeboxes *boxes);
 
 /* Moves a box's data to an earlier place. It has no weights and no ridge yet. */
@@ -84,6 +88,10 @@ db_status db_shoeboxes_weigh(db_context *context, const db_fit_settings *setting
  * db_shoeboxes_place). */
 db_status db_shoebox_size_settle(db_context *context, const db_experiment *experiment,
                                  db_fit_settings *settings);
+/* The same; *prediction: what was predicted for it, of all resolutions that the settings allow, to be cleared by
+ * the caller; without reflections (NULL) where the size was known. */
+db_status db_shoebox_size_predict(db_context *context, const db_experiment *experiment,
+                                  db_fit_settings *settings, db_prediction *prediction);
 
 /* Takes away pixels that the model of another reflection reaches, before the boxes are weighed: a
  * shoebox has one intensity, and light of a neighbour with another would bias the parameters. These

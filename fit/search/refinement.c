@@ -13,8 +13,11 @@
 #include <string.h>
 
 static db_status count_boxes(const db_refinement *r, db_shoebox_choice choice, size_t *count) {
+    const db_experiment *const model = &r->result->experiment;
     db_shoeboxes boxes;
-    DB_TRY(db_shoeboxes_place(r->context, &r->result->experiment, &r->data, 0, choice, &boxes));
+    DB_TRY(r->predicted ? db_shoeboxes_place_predicted(r->context, model, &r->data, r->predicted,
+                                                       choice, &boxes)
+                        : db_shoeboxes_place(r->context, model, &r->data, 0, choice, &boxes));
     *count = boxes.count;
     db_shoeboxes_clear(&boxes);
     return DB_OK;

@@ -19,6 +19,7 @@ typedef struct db_refinement {
     db_crystal begin;        /* the crystal at the start, its misset folded into the orientation */
     double begin_misset[3];  /* which was this (degree) */
     db_lattice_check *check; /* before the first stage that data have to earn; NULL: none */
+    const db_prediction *predicted; /* what the start predicts, borrowed; NULL: not known */
     int scaled; /* 1: the scale is already that of the total intensity in the next stage's data */
 } db_refinement;
 
