@@ -39,8 +39,9 @@ static int take_over(db_fit_settings *settings, size_t from, size_t to, int only
 
 /* Of the stages of a shot by itself, what is not shared; then joint ones. */
 static void share_stages(db_fit_settings *settings) {
-    const double enough =
-        1e-3; /* what is shared is wrong yet, so that no shot's own minimum is right */
+    /* What is shared is wrong yet, so that no shot's own minimum is right; before joint intensities,
+     * which refine all anew, even less so. */
+    const double enough = settings->joint.wanted ? 1e-2 : 1e-3;
     const size_t last = settings->stage_count - 1;
     const db_fit_stage final = settings->stages[last];
     size_t kept = 0;
@@ -57,7 +58,7 @@ static void share_stages(db_fit_settings *settings) {
         *stage = final;
         snprintf(stage->name, sizeof stage->name, "%s", pass == 0 ? "joint" : "final");
         if (pass == 1) continue;
-        stage->tolerance = settings->joint.wanted ? enough : 1e-4;
+        stage->tolerance = settings->joint.wanted ? 1e-3 : 1e-4;
         stage->step = 0.1;
     }
     settings->stage_count = kept;
