@@ -11,12 +11,11 @@ mkdir -p "$2" && cd "$2"
 step() { echo "== $*" >> log; "$@" >> log 2>&1; }
 : > log
 if [ ! -s imported.expt ]; then
-    step dials.import "$set/counts.h5" convert_sequences_to_stills=true output.experiments=all.expt
-    step /usr/bin/python3 -c "import sys; from dxtbx.model.experiment_list import ExperimentListFactory as F
-F.from_json_file('all.expt')[:$shots].as_json('imported.expt')"
+    step dials.import "$set"/counts*.h5 convert_sequences_to_stills=true output.experiments=all.expt
+    step /usr/bin/python3 "$here/dials_part.py" "$set" "$shots" all.expt imported.expt
 fi
 [ -s strong.refl ] || step dials.find_spots imported.expt nproc=1 output.reflections=strong.refl
-[ -s known.expt ] || step /usr/bin/python3 "$here/dials_index.py" "$set" imported.expt strong.refl known.expt known.refl
+[ -s known.expt ] || step /usr/bin/python3 "$here/dials_index.py" imported.expt strong.refl known.expt known.refl
 if [ ! -s idx-0000_integrated.refl ]; then
     step dials.stills_process imported.expt mp.nproc=1 output.composite_output=True output.shoeboxes=False prediction.d_min=2 \
         indexing.stills.known_orientations=known.expt indexing.stills.require_known_orientation=True \

@@ -4,7 +4,7 @@ usage: table.py DUALBRAGG FOLDER [--shots 100 200 500 1000 2000] [--ways boxes d
 
 FOLDER/set is made by make_set.py if it is not there (the largest N). Each result is a file: a run that was stopped goes on when
 the command is given again. A run that takes longer than the limit (seconds) is left out. Prints a table, and writes
-FOLDER/table.json and, with matplotlib, FOLDER/table.png.
+FOLDER/table.json, where rows of earlier runs are kept, and, with matplotlib, FOLDER/table.png.
 
 boxes    sums in boxes, scaled and averaged (monte_carlo.py), at the true orientations, geometry and mean wavelengths
 dials    DIALS (dials_stills.sh, dials.scale), at the true orientations, geometry and mean wavelengths
@@ -12,7 +12,7 @@ merged   dualbragg fit: intensities of each shot by themselves, scaled and merge
          panels refined
 joint    the same, then one intensity for all shots (intensity: joint; programs that have it)
 mean     as joint, but of the spectrum only the mean wavelength of each shot is known, and the common width
-sampled  as joint, with sampled spots (ten domains, five wavelengths) instead of spots in closed form
+sampled  as joint, with sampled spots (ten domains, each channel of the spectrum as one wavelength) instead of spots in closed form
 """
 import argparse
 import glob
@@ -34,23 +34,11 @@ FIT = {
     "joint": [("intensity: free", "intensity: joint\namplitudes: {d_min: 2}")],
     "mean": [("intensity: free", "intensity: joint\namplitudes: {d_min: 2}"), ("bandwidth_rms: 0.0006 ", "bandwidth_rms: 0.0042 ")],
     "sampled": [("intensity: free", "intensity: joint\namplitudes: {d_min: 2}"), ("spots: closed", "spots: sampled"),
-                ("mosaic_tensor: [0.005, 0.005, 0.005, 0, 0, 0]", "mosaic_spread: 0.14\n  mosaic_domains: 10\n  dispersion: 1\n  dispersion_steps: 5"),
-                ("  strain_rms: 0.0005\n", ""), ("  divergence_rms: [0.5, 0.3]\n", ""), ("bandwidth_rms: 0.0006 ", "# ")],
+                ("mosaic_tensor: [0.005, 0.005, 0.005, 0, 0, 0]", "mosaic_spread: 0.14\n  mosaic_domains: 10"),
+                *[("  mosaic_%s: {min: %s, max: 0.1}\n" % (q, low), "  mosaic_spread: {min: 0.02, max: 0.5}\n" if q == "xx" else "")
+                  for q, low in (("xx", "0"), ("yy", "0"), ("zz", "0"), ("yz", "-0.1"), ("zx", "-0.1"), ("xy", "-0.1"))],
+                ("  strain_rms: 0.0005\n", ""), ("  divergence_rms: [0.5, 0.3]\n", ""), ("  bandwidth_rms: 0.0006 ", "  # ")],
 }
-SLICE = """import sys
-from dials.array_family import flex
-from dxtbx.model.experiment_list import ExperimentList, ExperimentListFactory
-all_of_them = ExperimentListFactory.from_json_file("../dials/idx-0000_integrated.expt", check_format=False)
-table = flex.reflection_table.from_file("../dials/idx-0000_integrated.refl")
-chosen = [i for i, e in enumerate(all_of_them) if e.imageset.indices()[0] < int(sys.argv[1])]
-kept = flex.bool(len(table), False)
-for i in chosen:
-    kept |= table["id"] == i
-table = table.select(kept)
-table.reset_ids()
-table.as_file("part.refl")
-ExperimentList([all_of_them[i] for i in chosen]).as_json("part.expt")
-"""
 
 
 class Table:
@@ -78,9 +66,10 @@ class Table:
 
     def dials(self, n, out):
         if not os.path.exists("dials/idx-0000_integrated.refl"):
-            self.run(".", "sh", os.path.join(HERE, "dials_stills.sh"), "set", "dials")
+            self.run(".", "sh", os.path.join(HERE, "dials_stills.sh"), "set", "dials", max(self.a.shots))
         folder = "dials_%d" % n
-        self.run(folder, PYTHON, "-c", SLICE, n)
+        self.run(folder, PYTHON, os.path.join(HERE, "dials_part.py"), "../set", n, "../dials/idx-0000_integrated.expt", "part.expt",
+                 "../dials/idx-0000_integrated.refl", "part.refl")
         return self.run(folder, "dials.scale", "part.expt", "part.refl", "model=KB", "anomalous=True", "d_min=2", "full_matrix=False",
                         "reflection_selection.method=random", "output.merged_mtz=" + os.path.abspath(out), "output.html=None")
 
@@ -91,7 +80,7 @@ class Table:
         for before, after in FIT[way]:
             assert before in configuration, before
             configuration = configuration.replace(before, after)
-        shots = "mean.txt" if way in ("mean", "sampled") else "shots.txt"
+        shots = "mean.txt" if way == "mean" else "shots.txt"
         with open(os.path.join("set", shots)) as file:
             lines = file.readlines()[:n]
         with open("set/%s.txt" % name, "w") as file:
@@ -113,27 +102,51 @@ class Table:
         return out if os.path.exists(out) else None
 
 
+NAMES = {"boxes": "boxes", "dials": "DIALS", "merged": "ours, shot by shot", "joint": "ours, jointly", "mean": "ours, mean wavelengths",
+         "sampled": "ours, sampled spots"}
+
+
 def draw(rows):
     try:
         import matplotlib
         matplotlib.use("Agg")
-        from matplotlib import pyplot
+        from matplotlib import pyplot, ticker
     except ImportError:
         return
+    ticks = [max(r["shots"] for r in rows)]
+    for shots in sorted({r["shots"] for r in rows}, reverse=True):
+        if 1.5 * shots < ticks[-1]:
+            ticks.append(shots)
     figure, axes = pyplot.subplots(1, 2, figsize=(9, 3.6))
-    for axis, key, label in zip(axes, ("CC_ano", "R"), ("correlation of anomalous differences with the truth", "R of amplitudes to the truth")):
-        for way in dict.fromkeys(r["way"] for r in rows):
-            points = [(r["shots"], r["all"][key]) for r in rows if r["way"] == way]
-            axis.plot(*zip(*points), marker="o", label=way)
+    for axis, key, label in zip(axes, ("CC_ano", "R"), ("correlation of F(+) \u2212 F(\u2212) with the truth", "R of amplitudes to the truth")):
+        for number, way in enumerate(way for way in NAMES if way in {r["way"] for r in rows}):
+            own = [r for r in rows if r["way"] == way]
+            axis.plot([r["shots"] for r in own], [r["all"][key] for r in own], marker="o", color="C%d" % number, label=NAMES[way])
+            own = [r for r in own if way == "joint" and "common" in r]
+            if own:
+                axis.plot([r["shots"] for r in own], [r["common"][key] for r in own], marker="o", mfc="none", ls="--", color="C%d" % number,
+                          label="the same, on reflections of boxes")
         axis.set_xscale("log")
+        axis.xaxis.set_minor_locator(ticker.NullLocator())
+        axis.xaxis.set_major_locator(ticker.FixedLocator(ticks))
+        axis.xaxis.set_major_formatter(ticker.ScalarFormatter())
+        axis.tick_params(labelsize=8)
         axis.set_xlabel("shots")
         axis.set_title(label, fontsize=9)
         axis.grid(alpha=0.3)
     axes[0].set_ylim(0, 1)
     axes[1].set_ylim(bottom=0)
-    axes[1].legend(fontsize=8)
+    axes[1].legend(fontsize=7)
     figure.tight_layout()
-    figure.savefig("table.png", dpi=110)
+    figure.savefig("table.png", dpi=90)
+
+
+def earlier(done):
+    """Rows of runs before this one."""
+    if not os.path.exists("table.json"):
+        return []
+    with open("table.json") as file:
+        return [r for r in json.load(file) if (r["way"], r["shots"]) not in done]
 
 
 def main():
@@ -155,8 +168,14 @@ def main():
         for n in a.shots:
             path = table.make(way, n)
             if path:
-                shells = judge(truth, read(path))
+                found = read(path)
+                shells = judge(truth, found)
                 rows.append({"way": way, "shots": n, "seconds": table.seconds.get(path), "all": shells[-1], "shells": shells[:-1]})
+                if os.path.exists("boxes_%d.npz" % n):
+                    boxes = read("boxes_%d.npz" % n)
+                    common = np.isin(found[0], boxes[0][np.isfinite(boxes[1])])
+                    rows[-1]["common"] = judge(truth, [np.asarray(x)[common] for x in found])[-1]
+    rows = sorted(rows + earlier({(r["way"], r["shots"]) for r in rows}), key=lambda r: (list(NAMES).index(r["way"]), r["shots"]))
     print("| way | shots | multiplicity | complete | R | CC | CC½ | CC ano | CC ano, 2.1 to 2 Å | pull |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
     for r in rows:
         s = r["all"]
