@@ -114,12 +114,18 @@ db_shells db_statistics_shells(const db_asu_list *list, const db_merged *merged)
 /* A temperature factor beyond this (angstrom^2) means that the intensities do not tell one. */
 static const double MOST_B = 150;
 
+/* A standard deviation that is infinite means that nothing is known of the intensity. */
+static int compares(const double *reference, const double *intensity, const double *sigma,
+                    size_t r) {
+    return !isnan(reference[r]) && !isnan(intensity[r]) && sigma[r] < INFINITY;
+}
+
 db_reference_scale db_reference_scale_find(const db_asu_list *list, const double *reference,
                                            const double *intensity, const double *sigma) {
     db_reference_scale scale = { .k = 1 };
     double sum = 0, given = 0;
     for (size_t r = 0; r < list->count; r++) {
-        if (isnan(reference[r]) || isnan(intensity[r])) continue;
+        if (!compares(reference, intensity, sigma, r)) continue;
         sum += intensity[r];
         given += reference[r];
         scale.count++;
@@ -129,7 +135,7 @@ db_reference_scale db_reference_scale_find(const db_asu_list *list, const double
     for (int step = 0; step < 20; step++) {
         double gradient[2] = { 0 }, normal[3] = { 0 };
         for (size_t r = 0; r < list->count; r++) {
-            if (isnan(reference[r]) || isnan(intensity[r])) continue;
+            if (!compares(reference, intensity, sigma, r)) continue;
             const double d = (double)list->d[r], fall = 1 / (2 * d * d),
                          I = reference[r] * exp(log_k - b * fall), off = intensity[r] - I,
                          weight = 1 / (sigma[r] * sigma[r] + 0.01 * I * I);

@@ -173,6 +173,18 @@ static void noise_has_no_scale_that_runs_away(void **state) {
         db_reference_scale_find(&list, reference, merged.intensity, merged.sigma);
     print_message("k %g, B %g\n", scale.k, scale.b);
     assert_true(isfinite(scale.k) && fabs(scale.b) < 150);
+    /* an intensity of which nothing is known is none */
+    db_reference_scale without[2];
+    for (int k = 0; k < 2; k++) {
+        for (size_t r = 0; r < list.count; r += 3) {
+            merged.intensity[r] = k ? 0 : (double)NAN;
+            merged.sigma[r] = k ? (double)INFINITY : (double)NAN;
+        }
+        without[k] = db_reference_scale_find(&list, reference, merged.intensity, merged.sigma);
+    }
+    assert_int_equal(without[1].count, without[0].count);
+    assert_true(fabs(without[1].k - without[0].k) <= 1e-9 * without[0].k);
+    assert_true(fabs(without[1].b - without[0].b) <= 1e-9);
     free(reference);
 }
 
