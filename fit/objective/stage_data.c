@@ -2,6 +2,7 @@
 #include "fit/objective/stage_data.h"
 
 #include "base/context_internal.h"
+#include "base/threads.h"
 #include "fit/pixels/measured_image.h"
 #include "fit/pixels/rendering.h"
 #include "fit/objective/evaluate.h"
@@ -190,10 +191,14 @@ static int ascending(const void *a, const void *b) {
 
 /* The model's largest spots (90th percentile of the sums of the boxes): those on the Ewald sphere.
  */
-static double full_shape(const db_shoeboxes *boxes, const float *shape, double *sums) {
-    for (size_t b = 0; b < boxes->count; b++) {
-        sums[b] = 0;
-        for (size_t i = 0; i < boxes->pixels; i++) sums[b] += (double)shape[b * boxes->pixels + i];
+static double full_shape(const db_shoeboxes *boxes, const float *shape, int threads, double *sums) {
+    const long count = (long)boxes->count;
+#pragma omp parallel for num_threads(threads)
+    for (long b = 0; b < count; b++) {
+        double sum = 0;
+        for (size_t i = 0; i < boxes->pixels; i++)
+            sum += (double)shape[(size_t)b * boxes->pixels + i];
+        sums[b] = sum;
     }
     qsort(sums, boxes->count, sizeof *sums, ascending);
     return sums[boxes->count * 9 / 10];
@@ -206,14 +211,15 @@ static double excess_of(const db_shoeboxes *boxes, size_t b) {
     return excess;
 }
 
-static void ridge_by_resolution(db_shoeboxes *boxes, const float *shape, double limit,
+static void ridge_by_resolution(db_shoeboxes *boxes, const float *shape, double limit, int threads,
                                 const db_reflection **order, double *sums) {
     enum { NEIGHBOURS = 30 }; /* on either side */
     const size_t count = boxes->count;
-    const double full = full_shape(boxes, shape, sums);
+    const double full = full_shape(boxes, shape, threads, sums);
     for (size_t b = 0; b < count; b++) order[b] = &boxes->reflection[b];
     qsort(order, count, sizeof *order, finer_last);
-    for (size_t k = 0; k < count; k++)
+#pragma omp parallel for num_threads(threads)
+    for (long k = 0; k < (long)count; k++)
         sums[k] = excess_of(boxes, (size_t)(order[k] - boxes->reflection));
     for (size_t k = 0; k < count; k++) {
         const size_t first = k > NEIGHBOURS ? k - NEIGHBOURS : 0;
@@ -235,7 +241,8 @@ static db_status set_ridge(db_context *context, db_shoeboxes *boxes, const float
     double *const sums = malloc((boxes->count + 1) * sizeof *sums);
     const db_status status =
         order && sums ? DB_OK : db_fail_memory(context, "the mean intensities of the shoeboxes");
-    if (status == DB_OK && boxes->count) ridge_by_resolution(boxes, shape, limit, order, sums);
+    if (status == DB_OK && boxes->count)
+        ridge_by_resolution(boxes, shape, limit, db_threads(context), order, sums);
     free(order);
     free(sums);
     return status;

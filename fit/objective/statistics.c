@@ -2,6 +2,7 @@
 #include "fit/objective/statistics.h"
 
 #include "base/context_internal.h"
+#include "base/threads.h"
 #include "fit/pixels/measured_image.h"
 
 #include <math.h>
@@ -111,9 +112,10 @@ static size_t explained_in_block(const db_objective *objective, const db_fit_dat
 }
 
 size_t db_statistics_explained(const db_objective *objective, const db_fit_data *data) {
+    const long blocks = (long)objective->blocks.count;
     size_t count = 0;
-    for (size_t b = 0; b < objective->blocks.count; b++)
-        count += explained_in_block(objective, data, b);
+#pragma omp parallel for num_threads(db_threads(objective->context)) reduction(+ : count)
+    for (long b = 0; b < blocks; b++) count += explained_in_block(objective, data, (size_t)b);
     return count;
 }
 
