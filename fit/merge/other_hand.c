@@ -18,9 +18,10 @@ static int look_at_mates(const db_shot_ways *r, uint32_t number, mates *m) {
     if (mate == number || own < least || other < least) return 0;
     const double a = r->sum[number] / own, b = r->sum[mate] / other;
     m->half = 0.5 * (a - b);
-    m->half_variance = 0.25 * (1 / own + 1 / other);
-    m->mean_variance = 1 / (1 + own + other); /* beside the spread of intensities */
-    m->mean = m->mean_variance * (r->sum[number] + r->sum[mate]);
+    m->half_variance = 0.25 * r->scatter * (1 / own + 1 / other);
+    m->mean_variance =
+        r->scatter / (r->scatter + own + other); /* beside the spread of intensities */
+    m->mean = m->mean_variance / r->scatter * (r->sum[number] + r->sum[mate]);
     return 1;
 }
 
@@ -34,7 +35,7 @@ static double likelihood_of_hand(const db_shot_ways *r, size_t s, size_t w) {
         if (number == DB_NO_REFLECTION || !look_at_mates(r, number, &m)) continue;
         const double known = r->difference / (r->difference + m.half_variance),
                      off = (double)r->measured[i].value - m.mean, half = known * m.half,
-                     variance = 1 / (double)r->measured[i].weight + m.mean_variance +
+                     variance = r->scatter / (double)r->measured[i].weight + m.mean_variance +
                                 (1 - known) * r->difference;
         square[0] += (off - half) * (off - half) / variance;
         square[1] += (off + half) * (off + half) / variance;
@@ -44,9 +45,31 @@ static double likelihood_of_hand(const db_shot_ways *r, size_t s, size_t w) {
     return -0.5 * square[0] / misfit;
 }
 
+/* Variance of measurements around the means of their reflections, as a part of what it is taken to be:
+ * partialities of a good model are much better than those of a poor one. At most 1, since measurements
+ * of other crystals are among them. */
+static double scatter_of(const db_shot_ways *r) {
+    const double least = 0.01;
+    double square = 0, expected = 0;
+    for (size_t s = 0; s < r->observations->shots; s++)
+        for (size_t i = r->first[s]; i < r->first[s + 1]; i++)
+            for (size_t w = 0; w < 2; w++) {
+                const uint32_t number = r->number[2 * i + w];
+                const double share = r->probability[2 * s + w];
+                if (number == DB_NO_REFLECTION || share <= 0 || r->weight[number] <= 0) continue;
+                const double weight = share * (double)r->measured[i].weight,
+                             off =
+                                 (double)r->measured[i].value - r->sum[number] / r->weight[number];
+                square += weight * off * off;
+                expected += share * fmax(0, 1 - weight / r->weight[number]);
+            }
+    return expected > 0 ? fmax(least, fmin(1, square / expected)) : 1;
+}
+
 /* The variance of differences, surely (by two standard errors) beyond that of their errors. */
 static void estimate_differences(db_shot_ways *r) {
     double sum = 0, weights = 0;
+    r->scatter = scatter_of(r);
     for (uint32_t number = 0; number < r->list->count; number++) {
         mates m;
         if (r->list->mate[number] < number || !look_at_mates(r, number, &m)) continue;

@@ -28,8 +28,9 @@ struct db_shot_ways {
     double (*likelihood)(const db_shot_ways *ways, size_t shot, size_t way);
     /* Works out before each sweep what that needs; NULL: nothing. */
     void (*prepare)(db_shot_ways *ways);
-    double
-        difference; /* by hand: variance of half of Bijvoet differences, beside intensities of 1 */
+    /* By hand: variance of half of Bijvoet differences, beside intensities of 1; variance of
+     * measurements, as a part of 1/weight. */
+    double difference, scatter;
     /* owned, by db_shot_ways_make: */
     size_t *first;                   /* [shots + 1] */
     db_relative_intensity *measured; /* [first[shots]] */
