@@ -160,14 +160,23 @@ static db_status choose_parts(work *w, db_context *context) {
  * cost its peak is a tenth of it (fit/objective/stage_data.c); its sum they leave as it is. */
 static const double SHAPE_ERROR = 0.05;
 
+/* Shoeboxes of a shot, the strongest, in joint stages before that of the intensities, which has all. */
+enum { MOST_BEFORE = 200 };
+
 /* The pixels of a joint stage, and the objective that tells where it starts. */
 static db_status open_stage(work *w, db_context *context, int stage, db_stage_data *taken,
                             db_objective *objective) {
     db_shots *const all = w->all;
     double *const turned = all->state[w->shot].turned;
     if (!db_fit_is_amplitude_stage(&all->settings, stage)) {
+        const int most = w->settings.max_shoeboxes;
         DB_TRY(choose_parts(w, context));
-        return db_refinement_open_stage(&w->refinement, stage, taken, objective, turned);
+        if (all->settings.joint.wanted && most > MOST_BEFORE)
+            w->settings.max_shoeboxes = MOST_BEFORE;
+        const db_status opened =
+            db_refinement_open_stage(&w->refinement, stage, taken, objective, turned);
+        if (all->settings.joint.wanted) w->settings.max_shoeboxes = most;
+        return opened;
     }
     memset(taken, 0, sizeof *taken);
     taken->blur = 1;
