@@ -19,7 +19,7 @@ FOLDER/shots.txt      all of them, mixed, for dualbragg fit, with the spectrum o
 FOLDER/nominal.expt   the detector as an experimenter knows it: panels in a regular grid
 FOLDER/true.expt      where they are
 FOLDER/truth.hkl      h k l F of the asymmetric unit, Bijvoet mates apart
-FOLDER/free.yaml      a configuration that starts from the spots alone
+FOLDER/free.yaml      a configuration that starts from the spots alone, with the quantities that the crystals of the way have
 FOLDER/spectra/       of each shot, merged to channels of 0.2 %
 """
 import argparse
@@ -67,6 +67,25 @@ refine:
   panel_groups:shift_fast: {prior: [0, 0.2]}
   panel_groups:shift_slow: {prior: [0, 0.2]}
   panel_groups:turn_normal: {prior: [0, 0.1]}
+"""
+PLAIN = """shots: {list: shots.txt}
+model:
+  expt: nominal.expt
+  cell: [%g, %g, %g, 90, 90, 90]
+  symmetry: P43212
+  find_orientation: yes
+  spots: closed
+  shape: gauss
+  cells: [12, 12, 12]
+  mosaic_rms: 0.1
+  bandwidth_rms: 0.002
+  polarization: 1
+intensity: free
+refine:
+  misset_x: {range: 1}
+  misset_y: {range: 1}
+  misset_z: {range: 1}
+  mosaic_variance: {}
 """
 WRONG = ("lattice", "crystal", "hand", "blank", "saturated")
 
@@ -216,7 +235,7 @@ def main():
         with open(name, "w") as out:
             out.write("".join(" ".join(shot[i] for i in parts) + "\n" for shot in shots))
     with open("free.yaml", "w") as out:
-        out.write(CONFIGURATION % (CELL[0], *CELL))
+        out.write((PLAIN if a.way == "plain" else CONFIGURATION) % (CELL[0], *CELL))
 
 
 main()
