@@ -59,9 +59,10 @@ db_status db_archive_get(db_archive *a, void *data, size_t bytes) {
 db_status db_archive_skip(db_archive *a) {
     head h;
     DB_TRY(read_bytes(a, &h, sizeof h));
-    return h.bytes <= INT64_MAX && fseeko(a->file, (off_t)h.bytes, SEEK_CUR) == 0
-               ? DB_OK
-               : fail(a, "cannot be read");
+    if (h.bytes > INT64_MAX)
+        return db_fail(a->context, DB_ERROR_INPUT, "%s: is damaged before byte %ld", a->path,
+                       ftell(a->file));
+    return fseeko(a->file, (off_t)h.bytes, SEEK_CUR) == 0 ? DB_OK : fail(a, "cannot be read");
 }
 
 int db_archive_at_end(db_archive *a) {

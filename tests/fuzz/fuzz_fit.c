@@ -3,6 +3,7 @@
 #include "fuzz.h"
 
 #if defined(DB_HAVE_FIT)
+#include "fit/shots/archive.h"
 #include "fit/shots/checkpoint.h"
 #include "fit/shots/checkpoint_parts.h"
 #include "fit/config/quantity.h"
@@ -197,6 +198,19 @@ static void read_part(db_context *context, const char *path) {
     free(checkpoint.place);
 }
 
+/* The file as records of joint intensities: a block of known size, then blocks of any, left out or
+ * read by turns. */
+static void read_records(db_context *context, const char *path) {
+    char data[16];
+    db_archive a;
+    db_status status = db_archive_open(context, path, 0, &a);
+    if (status == DB_OK) status = db_archive_get(&a, data, sizeof data);
+    for (int skips = 1; status == DB_OK && !db_archive_at_end(&a); skips = !skips)
+        status = skips ? db_archive_skip(&a) : db_archive_get(&a, data, sizeof data);
+    (void)fuzz_is_ok(context, path, status, "records");
+    fuzz_require(db_archive_close(&a) == DB_OK, "records", "closed");
+}
+
 const fuzz_reader fuzz_fit_readers[] = {
     { "configuration", read_configuration },
     { "argument", read_argument },
@@ -204,6 +218,7 @@ const fuzz_reader fuzz_fit_readers[] = {
     { "shots_expt", read_shots_expt },
     { "checkpoint", read_checkpoint },
     { "checkpoint_part", read_part },
+    { "records", read_records },
     { NULL, NULL },
 };
 #else
