@@ -79,6 +79,7 @@ static db_status move_common(mover move, void *user, db_amplitude_work *w) {
     DB_TRY(move(user, w->shared[0], w->pass.order.shared * sizeof(double)));
     DB_TRY(move(user, w->value[0], vector));
     if (!w->restraint.strength) return DB_OK;
+    DB_TRY(move(user, &w->restraint.scale, sizeof w->restraint.scale));
     DB_TRY(move(user, w->restraint.centre, vector));
     return move(user, w->restraint.strength, vector);
 }
@@ -100,6 +101,7 @@ static db_status move_first(mover move, void *user, db_amplitude_work *w) {
     DB_TRY(move_common(move, user, w));
     DB_TRY(move(user, scaling->shot, scaling->shots * sizeof *scaling->shot));
     DB_TRY(move(user, &w->result->kinds, sizeof w->result->kinds));
+    DB_TRY(move(user, &w->result->agreement, sizeof w->result->agreement));
     return w->all->settings.joint.reindex ? move_indexing(move, user, &w->result->indexing) : DB_OK;
 }
 

@@ -4,6 +4,7 @@
 
 #include "fit/merge/crystal_kinds.h"
 #include "fit/merge/indexing.h"
+#include "fit/merge/reference_agreement.h"
 #include "fit/merge/scaling.h"
 
 /* What the stage of joint intensities leaves. */
@@ -15,8 +16,9 @@ struct db_joint_amplitudes {
     db_crystal_kinds kinds;       /* of the shots at the start */
     db_observations observations; /* what each shot says by itself, given its refined model */
     double *reference; /* [list.count] known intensities, NAN where there is none; NULL */
-    int passes;        /* over all shots */
-    double wavelength; /* of the first shot in use (angstrom); 0: none is */
+    db_reference_agreement agreement; /* of the reference with the start; count 0: there is none */
+    int passes;                       /* over all shots */
+    double wavelength;                /* of the first shot in use (angstrom); 0: none is */
     db_error_model errors;
 };
 typedef struct db_joint_amplitudes db_joint_amplitudes;

@@ -78,9 +78,10 @@ static db_status share_merged(const db_shots *all, db_merged *m) {
     return DB_OK;
 }
 
-db_status db_amplitude_share_restraint(const db_amplitude_work *w) {
+db_status db_amplitude_share_restraint(db_amplitude_work *w) {
     const size_t bytes = w->reflections * sizeof(double);
     if (!w->restraint.strength) return DB_OK;
+    DB_TRY(broadcast(w->all, &w->restraint.scale, sizeof w->restraint.scale));
     DB_TRY(broadcast(w->all, w->restraint.centre, bytes));
     DB_TRY(broadcast(w->all, w->restraint.strength, bytes));
     return broadcast(w->all, w->restraint.pull, bytes);

@@ -15,7 +15,7 @@ db_status db_amplitude_share_start(db_amplitude_work *work);
 
 /* All get the restraint that rank 0 has worked out: logarithms and powers may differ in the last bit on another
  * machine. */
-db_status db_amplitude_share_restraint(const db_amplitude_work *work);
+db_status db_amplitude_share_restraint(db_amplitude_work *work);
 
 /* How shots are indexed alone. */
 db_status db_amplitude_share_indexing(db_amplitude_work *work);

@@ -94,6 +94,17 @@ int db_amplitude_crystals_line(const db_fit_shots_result *result, char line[DB_K
     return kinds->clear || kinds->count < 2;
 }
 
+void db_amplitude_reference_line(const db_fit_shots_result *result, char line[DB_REFERENCE_LINE]) {
+    const db_reference_agreement *const a = &result->amplitudes->agreement;
+    line[0] = '\0';
+    if (db_reference_is_doubtful(a))
+        (void)snprintf(line, DB_REFERENCE_LINE,
+                       "amplitudes.reference: its intensities correlate by %.2f (error %.2f) with "
+                       "those that the shots say by themselves, expected about 1: it is of another "
+                       "crystal, hand or indexing, or the shots hardly tell intensities",
+                       a->correlation, a->error);
+}
+
 #define OF db_merge_shell
 static const db_json_field shell_rows[] = {
     VALUE(d_max, "Å", ""),
@@ -112,6 +123,10 @@ static const db_json_field shell_rows[] = {
     VALUE(r_split, "", "√2 Σ abs(I₁ − I₂) / Σ(I₁ + I₂)"),
     VALUE(cc_anomalous, "", "correlation of the two halves' Bijvoet differences"),
     VALUE(anomalous_pairs, "", "pairs in it"),
+    VALUE(cc_half_weighted, "",
+          "cc_half, each reflection counted as 1/(1 + variance of both halves/square of the mean "
+          "intensity of its resolution)"),
+    VALUE(cc_anomalous_weighted, "", "cc_anomalous, likewise"),
     VALUE(reference_count, "", "measured reflections that the reference has"),
     VALUE(cc_reference, "", "correlation of intensities with it"),
     VALUE(r_reference, "", "Σ abs(I − I₀) / Σ I₀ with it, after its scale and B"),
@@ -160,6 +175,14 @@ static json_t *crystals(db_document *d, const void *of) {
     return json_string(line);
 }
 
+/* Null without a reference. */
+static json_t *agreement(db_document *d, const void *of) {
+    const db_reference_agreement *const a =
+        &((const amplitudes_view *)of)->result->amplitudes->agreement;
+    (void)d;
+    return number(a->count ? a->correlation : (double)NAN);
+}
+
 #define OF amplitudes_view
 static const db_json_field amplitude_rows[] = {
     MADE("space_group", group_name, "text", NULL, "", "Hermann-Mauguin symbol"),
@@ -170,6 +193,10 @@ static const db_json_field amplitude_rows[] = {
          "how shots were brought to one way of indexing; empty: there was but one"),
     MADE("crystals", crystals, "text", NULL, "",
          "of crystals with other intensities, each of several shots; empty: there was but one"),
+    MADE("reference_agreement", agreement, "number", NULL, "",
+         "correlation of the reference with what shots say by themselves at the start, relative to "
+         "the "
+         "mean of the resolution and without errors; null: no reference"),
     MADE("overall", overall, "object", &shell_fields, "", "of all reflections to `d_min`"),
     MADE("shells", shells, "list", &shell_fields, "", "of resolution, the lowest first"),
 };

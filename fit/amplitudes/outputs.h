@@ -16,6 +16,12 @@ void db_amplitude_statistics(const db_fit_shots_result *result, db_merge_statist
 enum { DB_INDEXING_LINE = 512 };
 void db_amplitude_indexing_line(const db_fit_shots_result *result, char line[DB_INDEXING_LINE]);
 
+enum { DB_REFERENCE_LINE = 300 };
+
+/* That the reference does not seem to be of the crystal of the shots; empty: it does, or there is
+ * none. */
+void db_amplitude_reference_line(const db_fit_shots_result *result, char line[DB_REFERENCE_LINE]);
+
 /* Which crystals with other intensities the shots are of, and which is kept; empty: there was but one.
  * Returns 0 if which one is to be kept is not clear. */
 int db_amplitude_crystals_line(const db_fit_shots_result *result, char line[DB_KINDS_LINE]);

@@ -61,8 +61,7 @@ db_status db_amplitude_restraint_make(db_context *context, const db_fit_joint *s
     r->strength = calloc(reflections + 1, sizeof *r->strength);
     r->centre = calloc(reflections + 1, sizeof *r->centre);
     r->pull = calloc(reflections + 1, sizeof *r->pull);
-    r->sigma = calloc(reflections + 1, sizeof *r->sigma);
-    return r->strength && r->centre && r->pull && r->sigma
+    return r->strength && r->centre && r->pull
                ? DB_OK
                : db_fail_memory(context, "the restraint of the amplitudes");
 }
@@ -71,7 +70,6 @@ void db_amplitude_restraint_clear(db_amplitude_restraint *r) {
     free(r->strength);
     free(r->centre);
     free(r->pull);
-    free(r->sigma);
     *r = (db_amplitude_restraint){ .strength = NULL };
 }
 
@@ -115,20 +113,62 @@ void db_amplitude_restraint_begin(const db_asu_list *list, const db_fit_joint *s
     db_amplitude_restraint_follow(list, merged->intensity, NULL, r);
 }
 
+/* Slopes of the restraint by the logarithm of a factor on all intensities, and by a B of all; how they
+ * change with log k and B of the reference. */
+typedef struct scale_sums {
+    double slope[2], by_k[2], by_b[2];
+} scale_sums;
+
+static scale_sums sum_scale(const db_asu_list *list, const double *intensity,
+                            const double *curvature, const db_amplitude_restraint *r) {
+    scale_sums n = { { 0 }, { 0 }, { 0 } };
+    for (size_t h = 0; h < list->count; h++) {
+        if (!is_held_to_reference(r, h) || !(curvature[h] > 0)) continue;
+        const double d = (double)list->d[h], fall = 1 / (2 * d * d), I = intensity[h],
+                     strength = r->strength[h] * I,
+                     centre = r->reference[h] * db_reference_factor(&r->scale, d);
+        n.slope[0] += strength * (I - centre);
+        n.slope[1] += strength * (I - centre) * fall;
+        n.by_k[0] -= strength * centre;
+        n.by_k[1] -= strength * centre * fall;
+        n.by_b[0] += strength * centre * fall;
+        n.by_b[1] += strength * centre * fall * fall;
+    }
+    return n;
+}
+
+/* The reference's scale becomes such that it does not pull along a factor and a B of all intensities.
+ * A scale by least squares would let them shrink without end: their noise makes it too small, they are
+ * pulled to it, and the next one is smaller. */
+static void follow_scale(const db_asu_list *list, const double *intensity, const double *curvature,
+                         db_amplitude_restraint *r) {
+    const db_reference_scale before = r->scale;
+    const double farthest = 2, /* of log k */ farthest_b = 50;
+    for (int step = 0; step < 10; step++) {
+        const scale_sums n = sum_scale(list, intensity, curvature, r);
+        const double determinant = n.by_k[0] * n.by_b[1] - n.by_k[1] * n.by_b[0];
+        if (!(n.by_k[0] < 0)) break;
+        double log_k = -n.slope[0] / n.by_k[0], b = 0;
+        if (determinant < -1e-9 * n.by_k[0] * n.by_k[0]) { /* not all of one resolution */
+            log_k = (n.by_b[0] * n.slope[1] - n.by_b[1] * n.slope[0]) / determinant;
+            b = (n.by_k[1] * n.slope[0] - n.by_k[0] * n.slope[1]) / determinant;
+        }
+        r->scale.k *= exp(fmax(-1, fmin(1, log_k)));
+        r->scale.b += fmax(-20, fmin(20, b));
+    }
+    if (!(fabs(log(r->scale.k / before.k)) < farthest) ||
+        !(fabs(r->scale.b - before.b) < farthest_b))
+        r->scale = before;
+}
+
 void db_amplitude_restraint_follow(const db_asu_list *list, const double *intensity,
                                    const double *curvature, db_amplitude_restraint *r) {
     if (!r->strength) return;
-    if (r->reference && curvature) {
-        int known = 0;
-        for (size_t h = 0; h < list->count; h++) {
-            r->sigma[h] = curvature[h] > 0 ? 1 / sqrt(curvature[h]) : (double)INFINITY;
-            known |= curvature[h] > 0;
-        }
-        if (known) r->scale = db_reference_scale_find(list, r->reference, intensity, r->sigma);
-    }
-    for (size_t h = 0; h < list->count; h++) {
+    if (r->reference && curvature) follow_scale(list, intensity, curvature, r);
+    for (size_t h = 0; h < list->count; h++)
         if (is_held_to_reference(r, h))
             r->centre[h] = r->reference[h] * db_reference_factor(&r->scale, (double)list->d[h]);
+    for (size_t h = 0; h < list->count; h++) {
         const double off = (isnan(intensity[h]) ? 0 : intensity[h]) - r->centre[h];
         r->pull[h] = r->strength[h] * off;
     }

@@ -15,7 +15,6 @@ typedef struct db_amplitude_restraint {
     double *strength; /* [reflections] 1/sigma^2, 0: not held; NULL: none is */
     double *centre;   /* what it is held to */
     double *pull;     /* half of the slope at the best point */
-    double *sigma;    /* room */
 } db_amplitude_restraint;
 
 /* Intensities of a reference in the order of a list, NAN where it has none (amplitudes 0 and NAN);
@@ -33,8 +32,8 @@ void db_amplitude_restraint_clear(db_amplitude_restraint *restraint);
 void db_amplitude_restraint_begin(const db_asu_list *list, const db_fit_joint *settings,
                                   const db_merged *merged, db_amplitude_restraint *restraint);
 
-/* The reference is brought anew to the scale of intensities with such curvatures (1/sigma^2, 0: no
- * shot shows it; NULL: it stays on its scale), and their pulls follow. */
+/* The reference is brought anew to the scale of intensities with such curvatures (0: no shot shows
+ * it; NULL: it stays on its scale), and their pulls follow. */
 void db_amplitude_restraint_follow(const db_asu_list *list, const double *intensity,
                                    const double *curvature, db_amplitude_restraint *restraint);
 

@@ -130,8 +130,12 @@ static db_status merge(db_amplitude_work *w, db_observations *observations, db_m
     DB_TRY(index_shots(w, observations));
     DB_TRY(db_find_other_crystals(all->context, w->pass.list, all->reference, observations,
                                   &r->scaling, &r->kinds));
-    return db_scale_shots(all->context, w->pass.list, &options, (uint64_t)all->settings.joint.seed,
-                          observations, &r->scaling, merged);
+    DB_TRY(db_scale_shots(all->context, w->pass.list, &options, (uint64_t)all->settings.joint.seed,
+                          observations, &r->scaling, merged));
+    if (all->reference)
+        r->agreement = db_reference_agreement_find(w->pass.list, all->reference, merged->intensity,
+                                                   merged->sigma);
+    return DB_OK;
 }
 
 db_status db_amplitude_start(db_amplitude_work *w) {

@@ -364,6 +364,8 @@ static void say_shell(db_fit_log *log, const db_merge_shell *s, int with_referen
     say_value(log, 6, 3, s->cc_star);
     say_value(log, 7, 3, s->r_split);
     say_value(log, 6, 3, s->cc_anomalous);
+    say_value(log, 6, 3, s->cc_half_weighted);
+    say_value(log, 6, 3, s->cc_anomalous_weighted);
     if (with_reference) {
         say_value(log, 6, 3, s->cc_reference);
         say_value(log, 6, 3, s->r_reference);
@@ -374,7 +376,7 @@ static void say_shell(db_fit_log *log, const db_merge_shell *s, int with_referen
 
 static void say_amplitudes(db_fit_log *log, const db_fit_shots_result *r) {
     db_merge_statistics statistics;
-    char indexing[DB_INDEXING_LINE], crystals[DB_KINDS_LINE];
+    char indexing[DB_INDEXING_LINE], crystals[DB_KINDS_LINE], reference[DB_REFERENCE_LINE];
     if (!r->amplitudes) return;
     db_amplitude_indexing_line(r, indexing);
     if (*indexing) db_fit_say(log, "\nIndexing: %s\n", indexing);
@@ -385,11 +387,14 @@ static void say_amplitudes(db_fit_log *log, const db_fit_shots_result *r) {
     db_fit_say(log,
                "\nIntensities that all shots share, by resolution (A); last line: all\n"
                "     from     to   measured complete %% multiplicity I/sigma  CC1/2    CC* "
-               "R_split CC_ano%s\n",
+               "R_split CC_ano wCC1/2 wCCano%s\n",
                with_reference ? " CC_ref  R_ref  ref_ano" : "");
     for (int b = 0; b < statistics.shells; b++)
         say_shell(log, &statistics.shell[b], with_reference);
     say_shell(log, &statistics.overall, with_reference);
+    db_fit_say(log,
+               "wCC1/2, wCCano: CC1/2 and CC_ano, reflections with errors above the mean of their "
+               "resolution counting little\n");
     if (with_reference)
         db_fit_say(log,
                    "CC_ref, R_ref, ref_ano: correlation and R of intensities, correlation of "
@@ -397,6 +402,8 @@ static void say_amplitudes(db_fit_log *log, const db_fit_shots_result *r) {
                    "exp(%.2f / (2 d^2))\n",
                    statistics.overall.reference_count, statistics.reference.k,
                    0 - statistics.reference.b);
+    db_amplitude_reference_line(r, reference);
+    if (*reference) db_fit_say(log, "  Warning: %s\n", reference);
 }
 
 void db_fit_say_shots(db_fit_log *log, const db_fit_shots_result *r) {

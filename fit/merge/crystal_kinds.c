@@ -1,6 +1,7 @@
 #include "fit/merge/crystal_kinds.h"
 
 #include "base/context_internal.h"
+#include "fit/merge/likeness.h"
 #include "fit/merge/scaling.h"
 #include "fit/merge/shot_ways.h"
 
@@ -125,45 +126,21 @@ static db_status grow_all(kinds_work *w) {
     return DB_OK;
 }
 
-/* Correlation of two lists of relative intensities, less 1, without their errors; its error; all
- * beside the spread of intensities. */
-typedef struct likeness {
-    double n, x, y, xx, yy, xy;
-} likeness;
-
-static void compare(likeness *c, double a, double a_variance, double b, double b_variance) {
-    const double weight = 1 / ((1 + a_variance) * (1 + b_variance));
-    c->n += weight;
-    c->x += weight * a;
-    c->y += weight * b;
-    c->xx += weight * (a * a - a_variance);
-    c->yy += weight * (b * b - b_variance);
-    c->xy += weight * a * b;
-}
-
-static double value_of(const likeness *c, double *error) {
-    const double n = c->n, least = 0.2, /* of their variance, by Wilson 1 */
-        xx = fmax(least, n > 0 ? c->xx / n - c->x * c->x / (n * n) : 0),
-                 yy = fmax(least, n > 0 ? c->yy / n - c->y * c->y / (n * n) : 0);
-    *error = n > 0 ? 1 / sqrt(n) : INFINITY;
-    return n > 0 ? fmax(-1, fmin(1, (c->xy / n - c->x * c->y / (n * n)) / sqrt(xx * yy))) : 0;
-}
-
 static double compare_kinds(const db_shot_ways *r, int a, int b, double *error) {
     const size_t n = r->list->count;
-    likeness c = { 0 };
+    db_likeness c = { 0 };
     for (size_t h = 0; h < n; h++) {
         const double own = r->weight[(size_t)a * n + h], other = r->weight[(size_t)b * n + h];
         if (own > 0 && other > 0)
-            compare(&c, r->sum[(size_t)a * n + h] / own, 1 / own, r->sum[(size_t)b * n + h] / other,
-                    1 / other);
+            db_likeness_add(&c, r->sum[(size_t)a * n + h] / own, 1 / own,
+                            r->sum[(size_t)b * n + h] / other, 1 / other);
     }
-    return value_of(&c, error);
+    return db_likeness_value(&c, error);
 }
 
 /* How well the shots of a kind agree with each other, each with all others. */
 static double agree(const kinds_work *w, db_shot_ways *r, int kind, double *error) {
-    likeness c = { 0 };
+    db_likeness c = { 0 };
     for (size_t s = 0; s < w->observations->shots; s++) {
         if (w->kind[s] != kind) continue;
         db_shot_ways_add(r, s, -1);
@@ -171,12 +148,12 @@ static double agree(const kinds_work *w, db_shot_ways *r, int kind, double *erro
             const uint32_t number = r->number[i * (size_t)r->ways + (size_t)kind];
             const double least = 1e-3; /* of rounding */
             if (number == DB_NO_REFLECTION || !(r->weight[number] > least)) continue;
-            compare(&c, (double)r->measured[i].value, 1 / (double)r->measured[i].weight,
-                    r->sum[number] / r->weight[number], 1 / r->weight[number]);
+            db_likeness_add(&c, (double)r->measured[i].value, 1 / (double)r->measured[i].weight,
+                            r->sum[number] / r->weight[number], 1 / r->weight[number]);
         }
         db_shot_ways_add(r, s, 1);
     }
-    return value_of(&c, error);
+    return db_likeness_value(&c, error);
 }
 
 /* Sums of all kinds by their shots. */
@@ -246,7 +223,7 @@ static int drop_one(kinds_work *w, db_shot_ways *r) {
 static double agreement(const kinds_work *w, const db_shot_ways *r, int kind,
                         const double *reference) {
     double sum[DB_MOST_SHELLS] = { 0 }, count[DB_MOST_SHELLS] = { 0 }, error;
-    likeness c = { 0 };
+    db_likeness c = { 0 };
     for (int pass = 0; pass < 2; pass++)
         for (uint32_t h = 0; h < w->list->count; h++) {
             const size_t at = (size_t)kind * w->list->count + h;
@@ -257,10 +234,10 @@ static double agreement(const kinds_work *w, const db_shot_ways *r, int kind,
                 sum[shell] += given;
                 count[shell]++;
             } else if (sum[shell] > 0)
-                compare(&c, r->sum[at] / r->weight[at], 1 / r->weight[at],
-                        given * count[shell] / sum[shell] - 1, 0);
+                db_likeness_add(&c, r->sum[at] / r->weight[at], 1 / r->weight[at],
+                                given * count[shell] / sum[shell] - 1, 0);
         }
-    const double found = value_of(&c, &error);
+    const double found = db_likeness_value(&c, &error);
     return found - CERTAIN * error > RIGHT ? found : 0;
 }
 

@@ -1,33 +1,38 @@
 /* Statistics of merged intensities. */
 #include "fit/merge/statistics.h"
 
+#include "fit/merge/usual_intensity.h"
+
 #include <math.h>
 #include <string.h>
 
 /* Running means, squares and products of two values (B. P. Welford, Technometrics 4 (1962) 419). */
 typedef struct correlation {
-    double n, x, y, xx, yy, xy;
+    double n, x, y, xx, yy, xy; /* n: of weights */
 } correlation;
 
-static void add(correlation *c, double x, double y) {
+static void add_weighted(correlation *c, double weight, double x, double y) {
     const double dx = x - c->x, dy = y - c->y;
-    c->n++;
-    c->x += dx / c->n;
-    c->y += dy / c->n;
-    c->xx += dx * (x - c->x);
-    c->yy += dy * (y - c->y);
-    c->xy += dx * (y - c->y);
+    if (!(weight > 0)) return;
+    c->n += weight;
+    c->x += weight * dx / c->n;
+    c->y += weight * dy / c->n;
+    c->xx += weight * dx * (x - c->x);
+    c->yy += weight * dy * (y - c->y);
+    c->xy += weight * dx * (y - c->y);
 }
+
+static void add(correlation *c, double x, double y) { add_weighted(c, 1, x, y); }
 
 /* Of constants there is none, though rounding may leave them a variance. */
 static double value_of(const correlation *c) {
     const double least = 1e-24 * c->n;
-    if (c->n < 2 || !(c->xx > least * c->x * c->x) || !(c->yy > least * c->y * c->y)) return NAN;
+    if (!(c->xx > least * c->x * c->x) || !(c->yy > least * c->y * c->y)) return NAN;
     return c->xy / sqrt(c->xx * c->yy);
 }
 
 typedef struct shell_sums {
-    correlation half, anomalous, reference, differences;
+    correlation half, anomalous, reference, differences, half_weighted, anomalous_weighted;
     size_t measurements, reflections;
     double intensity, over_sigma, apart, together, off, given;
 } shell_sums;
@@ -38,14 +43,26 @@ static int is_in_halves(const db_merged *m, size_t r) {
     return !isnan(m->half[0][r]) && !isnan(m->half[1][r]);
 }
 
+/* How much values count whose errors have these squares, beside the usual intensity. */
+static double weight_of(double squares, double usual) {
+    return usual > 0 && squares >= 0 ? 1 / (1 + squares / (usual * usual)) : 0;
+}
+
+/* Squares of the errors of both halves. */
+static double half_squares(const db_merged *m, size_t r) {
+    return m->half_sigma[0][r] * m->half_sigma[0][r] + m->half_sigma[1][r] * m->half_sigma[1][r];
+}
+
 static void add_reflection(const db_merged *m, size_t r, const double *reference, double scale,
-                           shell_sums *sums) {
+                           double usual, shell_sums *sums) {
     sums->measurements += m->multiplicity[r];
     sums->reflections++;
     sums->intensity += m->intensity[r];
     sums->over_sigma += m->intensity[r] / m->sigma[r];
     if (is_in_halves(m, r)) {
         add(&sums->half, m->half[0][r], m->half[1][r]);
+        add_weighted(&sums->half_weighted, weight_of(half_squares(m, r), usual), m->half[0][r],
+                     m->half[1][r]);
         sums->apart += fabs(m->half[0][r] - m->half[1][r]);
         sums->together += m->half[0][r] + m->half[1][r];
     }
@@ -57,7 +74,7 @@ static void add_reflection(const db_merged *m, size_t r, const double *reference
 
 /* What is counted once for both mates; r is the first of them. */
 static void add_pair(const db_asu_list *list, const db_merged *m, uint32_t r,
-                     const double *reference, double scale, db_merge_shell *shell,
+                     const double *reference, double scale, double usual, db_merge_shell *shell,
                      shell_sums *sums) {
     const uint32_t mate = list->mate[r];
     shell->possible++;
@@ -65,8 +82,13 @@ static void add_pair(const db_asu_list *list, const db_merged *m, uint32_t r,
     if (mate == r) return;
     shell->pairs++;
     shell->pairs_measured += is_measured(m, r) && is_measured(m, mate);
-    if (is_in_halves(m, r) && is_in_halves(m, mate))
-        add(&sums->anomalous, m->half[0][r] - m->half[0][mate], m->half[1][r] - m->half[1][mate]);
+    if (is_in_halves(m, r) && is_in_halves(m, mate)) {
+        const double first = m->half[0][r] - m->half[0][mate],
+                     second = m->half[1][r] - m->half[1][mate],
+                     squares = half_squares(m, r) + half_squares(m, mate);
+        add(&sums->anomalous, first, second);
+        add_weighted(&sums->anomalous_weighted, weight_of(squares, usual), first, second);
+    }
     if (reference && is_measured(m, r) && is_measured(m, mate) && !isnan(reference[r]) &&
         !isnan(reference[mate]))
         add(&sums->differences, scale * (reference[r] - reference[mate]),
@@ -89,6 +111,8 @@ static void conclude(const shell_sums *sums, db_merge_shell *shell) {
     shell->r_split = sums->together > 0 ? sqrt(2) * sums->apart / sums->together : (double)NAN;
     shell->anomalous_pairs = (size_t)sums->anomalous.n;
     shell->cc_anomalous = value_of(&sums->anomalous);
+    shell->cc_half_weighted = value_of(&sums->half_weighted);
+    shell->cc_anomalous_weighted = value_of(&sums->anomalous_weighted);
     shell->reference_count = (size_t)sums->reference.n;
     shell->cc_reference = value_of(&sums->reference);
     shell->reference_pairs = (size_t)sums->differences.n;
@@ -163,9 +187,11 @@ void db_merge_statistics_make(const db_asu_list *list, const db_merged *merged,
                               const db_shells *shells, const double *reference,
                               db_merge_statistics *statistics) {
     shell_sums sums[DB_MOST_SHELLS + 1];
+    double mean[DB_MOST_SHELLS];
     db_merge_shell *const shell = statistics->shell, *const overall = &statistics->overall;
     memset(sums, 0, sizeof sums);
     memset(statistics, 0, sizeof *statistics);
+    db_usual_intensities(list, shells, merged->intensity, merged->sigma, NULL, mean);
     statistics->shells = shells->count;
     statistics->reference =
         reference ? db_reference_scale_find(list, reference, merged->intensity, merged->sigma)
@@ -174,14 +200,15 @@ void db_merge_statistics_make(const db_asu_list *list, const db_merged *merged,
         const double d = (double)list->d[r];
         if (d < shells->high || d > shells->low) continue;
         const int b = db_shell_of(shells, d);
-        const double scale = db_reference_factor(&statistics->reference, d);
+        const double scale = db_reference_factor(&statistics->reference, d),
+                     usual = mean[b] * list->epsilon[r];
         if (is_measured(merged, r)) {
-            add_reflection(merged, r, reference, scale, &sums[b]);
-            add_reflection(merged, r, reference, scale, &sums[shells->count]);
+            add_reflection(merged, r, reference, scale, usual, &sums[b]);
+            add_reflection(merged, r, reference, scale, usual, &sums[shells->count]);
         }
         if (list->mate[r] < r) continue;
-        add_pair(list, merged, r, reference, scale, &shell[b], &sums[b]);
-        add_pair(list, merged, r, reference, scale, overall, &sums[shells->count]);
+        add_pair(list, merged, r, reference, scale, usual, &shell[b], &sums[b]);
+        add_pair(list, merged, r, reference, scale, usual, overall, &sums[shells->count]);
     }
     for (int b = 0; b < shells->count; b++) {
         shell[b].d_max = db_shell_limit(shells, b);

@@ -23,6 +23,9 @@ typedef struct db_merge_shell {
     double r_split;      /* sum |I1 - I2| / sum (I1 + I2) x sqrt(2) (T. A. White et al., J. Appl.
                           Cryst. 45 (2012) 335) */
     double cc_anomalous; /* correlation of the halves' Bijvoet differences */
+    /* The same two, each value counted as 1 / (1 + variance / S^2), with the variance of what is
+     * correlated (of both halves) and S the mean intensity of the reflection's resolution */
+    double cc_half_weighted, cc_anomalous_weighted;
     size_t anomalous_pairs;
     size_t reference_count;           /* reflections that a reference has, too */
     double cc_reference, r_reference; /* of intensities, after scale and B of the reference:

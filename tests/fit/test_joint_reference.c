@@ -68,7 +68,34 @@ static void a_reference_holds_what_shots_show(void **state) {
     free(factors.amplitude);
 }
 
-static void a_reference_of_another_crystal_is_refused(void **state) {
+/* Intensities are held to those of another crystal: it is said. Held to those of their own, the refinement
+ * ends. */
+static void a_reference_of_another_crystal_is_told(void **state) {
+    (void)state;
+    const db_fit_joint joint = stills.settings.joint;
+    char line[DB_REFERENCE_LINE];
+    for (int wrong = 0; wrong < 2; wrong++) {
+        stills.other_crystal = wrong ? 10 : 0;
+        db_structure_factors factors = stills_known_amplitudes(7, 5);
+        stills.other_crystal = 0;
+        stills.settings.joint.reference = &factors;
+        stills.settings.joint.reference_restraint = 0.3;
+        db_fit_shots_result *r = stills_run(FEW_STILLS);
+        stills.settings.joint = joint;
+        assert_non_null(r->amplitudes);
+        db_amplitude_reference_line(r, line);
+        print_message("correlation of a %s reference %.3f, error %.3f, %d passes: %s; %s\n",
+                      wrong ? "wrong" : "right", r->amplitudes->agreement.correlation,
+                      r->amplitudes->agreement.error, r->amplitudes->passes, r->reason, line);
+        assert_int_equal(*line != '\0', wrong);
+        if (wrong) assert_non_null(strstr(line, "another crystal"));
+        assert_true(wrong || r->status == DB_OK);
+        db_fit_shots_result_destroy(&r);
+        free(factors.amplitude);
+    }
+}
+
+static void a_reference_without_reflections_is_refused(void **state) {
     (void)state;
     double one = 5;
     db_structure_factors factors = {
@@ -90,7 +117,8 @@ static void a_reference_of_another_crystal_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_reference_holds_what_shots_show),
-        cmocka_unit_test(a_reference_of_another_crystal_is_refused),
+        cmocka_unit_test(a_reference_of_another_crystal_is_told),
+        cmocka_unit_test(a_reference_without_reflections_is_refused),
     };
     return cmocka_run_group_tests(tests, stills_set_up, stills_tear_down);
 }

@@ -4,6 +4,7 @@
 #include "fit/merge/french_wilson.h"
 #include "fit/merge/merged_files.h"
 #include "fit/merge/scaling.h"
+#include "fit/merge/reference_agreement.h"
 #include "fit/merge/statistics.h"
 #include "fit/scratch_file.h"
 
@@ -122,6 +123,74 @@ static void shells_have_the_statistics_of_their_reflections(void **state) {
     assert_true(isnan(s.overall.cc_reference) && isnan(s.overall.r_reference));
     /* CC* is about the correlation with the truth: noise^2 = 400 beside 100^2 */
     assert_true(fabs(s.overall.cc_star - 0.981) < 0.01);
+}
+
+/* Weighted correlations are the others where errors are small, and those of sure reflections where a few
+ * others have errors far above the mean intensity. */
+static void uncertain_reflections_count_little(void **state) {
+    (void)state;
+    const db_shells shells = { 4, 40, 2.4 };
+    db_merge_statistics sure, mixed;
+    uint64_t random = 8;
+    draw(3, 2);
+    db_merge_statistics_make(&list, &merged, &shells, NULL, &sure);
+    for (int b = 0; b < 4; b++) {
+        assert_true(fabs(sure.shell[b].cc_half_weighted - sure.shell[b].cc_half) < 1e-4);
+        assert_true(fabs(sure.shell[b].cc_anomalous_weighted - sure.shell[b].cc_anomalous) < 1e-4);
+    }
+    for (size_t r = 0; r < list.count; r += 50) {
+        const double noise = 4000;
+        merged.intensity[r] += noise * made_up_normal(&random);
+        merged.sigma[r] = noise;
+        for (int h = 0; h < 2; h++) {
+            merged.half[h][r] += noise * made_up_normal(&random);
+            merged.half_sigma[h][r] = 1.4 * noise;
+        }
+    }
+    db_merge_statistics_make(&list, &merged, &shells, NULL, &mixed);
+    print_message("CC1/2 %.3f, with uncertain ones %.3f, weighted %.3f; CC_ano %.3f, %.3f, %.3f\n",
+                  sure.overall.cc_half, mixed.overall.cc_half, mixed.overall.cc_half_weighted,
+                  sure.overall.cc_anomalous, mixed.overall.cc_anomalous,
+                  mixed.overall.cc_anomalous_weighted);
+    assert_true(mixed.overall.cc_half < 0.3 && mixed.overall.cc_anomalous < 0.3);
+    assert_true(fabs(mixed.overall.cc_half_weighted - sure.overall.cc_half) < 0.01);
+    assert_true(fabs(mixed.overall.cc_anomalous_weighted - sure.overall.cc_anomalous) < 0.01);
+    assert_int_equal(mixed.overall.half_pairs, sure.overall.half_pairs);
+}
+
+/* One of the same crystal agrees in spite of noise, scale and fall with resolution; another does not;
+ * a few uncertain intensities change nothing. */
+static void a_reference_of_another_crystal_is_doubtful(void **state) {
+    (void)state;
+    double *const right = malloc(list.count * sizeof *right), *const wrong = malloc(list.count *
+                                                                                    sizeof *wrong);
+    uint64_t random = 5;
+    draw(6, 1);
+    for (size_t r = 0; r < list.count; r++) {
+        const double d = (double)list.d[r], fall = exp(-20 / (2 * d * d));
+        right[r] = r % 7 ? 3 * merged.intensity[r] * fall : (double)NAN;
+        wrong[r] = -log(1 - made_up_uniform(&random)) * fall;
+        const double noise = r % 40 ? 60 : 30000;
+        merged.intensity[r] += noise * made_up_normal(&random);
+        merged.sigma[r] = noise;
+    }
+    const db_reference_agreement same = db_reference_agreement_find(&list, right, merged.intensity,
+                                                                    merged.sigma),
+                                 other = db_reference_agreement_find(&list, wrong, merged.intensity,
+                                                                     merged.sigma);
+    print_message("the same crystal: %.2f, error %.2f, of %zu; another: %.2f\n", same.correlation,
+                  same.error, same.count, other.correlation);
+    assert_true(fabs(same.correlation - 1) < 4 * same.error && same.error < 0.1);
+    assert_true(fabs(other.correlation) < 4 * other.error);
+    assert_false(db_reference_is_doubtful(&same));
+    assert_true(db_reference_is_doubtful(&other));
+    for (size_t r = 0; r < list.count; r++) right[r] = NAN;
+    const db_reference_agreement none =
+        db_reference_agreement_find(&list, right, merged.intensity, merged.sigma);
+    assert_int_equal(none.count, 0);
+    assert_false(db_reference_is_doubtful(&none));
+    free(right);
+    free(wrong);
 }
 
 static void a_reference_is_scaled_first(void **state) {
@@ -374,6 +443,8 @@ static void unmerged_files_are_written(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shells_have_the_statistics_of_their_reflections),
+        cmocka_unit_test(uncertain_reflections_count_little),
+        cmocka_unit_test(a_reference_of_another_crystal_is_doubtful),
         cmocka_unit_test(a_reference_is_scaled_first),
         cmocka_unit_test(noise_has_no_scale_that_runs_away),
         cmocka_unit_test(nothing_is_said_of_too_little),

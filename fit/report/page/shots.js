@@ -59,6 +59,8 @@ function amplitudeTables() {
       column('CC\u00bd', 'cc_half', 3, 'of the intensities of two halves of the shots'),
       column('CC*', 'cc_star', 3, 'estimate of the correlation with the truth'), column('R_split', 'r_split', 3),
       column('CC_ano', 'cc_anomalous', 3, 'of Bijvoet differences of two halves'),
+      column('wCC\u00bd', 'cc_half_weighted', 3, 'CC\u00bd, uncertain reflections counting little'),
+      column('wCC_ano', 'cc_anomalous_weighted', 3, 'CC_ano, likewise'),
       ...(reference ? [column('CC_ref', 'cc_reference', 3, 'of the intensities with the reference'),
         column('R_ref', 'r_reference', 3, 'of intensities, after scale and B of the reference'),
         column('CC_ano_ref', 'cc_anomalous_reference', 3, 'of Bijvoet differences with those of the reference')] : [])] }),
