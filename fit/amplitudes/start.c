@@ -71,14 +71,16 @@ static const char *reason_of(db_aside aside) {
     }
 }
 
-/* Shots are brought to one way of indexing, as far as their intensities tell it. */
-static db_status index_shots(db_amplitude_work *w, db_observations *observations) {
+/* Shots are brought to one way of indexing, as far as their intensities tell it, and to one crystal. */
+static db_status sort_shots(db_amplitude_work *w, db_observations *observations) {
     db_indexing_options options = DB_INDEXING_OPTIONS_INIT;
+    const db_shots *const all = w->all;
     db_joint_amplitudes *const r = w->result;
-    return w->all->settings.joint.reindex
-               ? db_indexing_resolve(w->all->context, w->pass.list, &options, w->all->reference,
-                                     observations, &r->scaling, &r->indexing)
-               : DB_OK;
+    return all->settings.joint.reindex
+               ? db_indexing_resolve(all->context, w->pass.list, &options, all->reference,
+                                     observations, &r->scaling, &r->indexing, &r->kinds)
+               : db_find_other_crystals(all->context, w->pass.list, all->reference, observations,
+                                        &r->scaling, &r->kinds);
 }
 
 /* Scales and temperature factors of shots go into their models; those set aside are told. */
@@ -127,9 +129,7 @@ static db_status merge(db_amplitude_work *w, db_observations *observations, db_m
     options.refine_b = db_amplitude_local_place(w, DB_B_FACTOR) < w->pass.order.local;
     for (size_t s = 0; s < all->count; s++)
         if (!all->summary[s].used) r->scaling.shot[s].aside = DB_ASIDE_BEFORE;
-    DB_TRY(index_shots(w, observations));
-    DB_TRY(db_find_other_crystals(all->context, w->pass.list, all->reference, observations,
-                                  &r->scaling, &r->kinds));
+    DB_TRY(sort_shots(w, observations));
     DB_TRY(db_scale_shots(all->context, w->pass.list, &options, (uint64_t)all->settings.joint.seed,
                           observations, &r->scaling, merged));
     if (all->reference)

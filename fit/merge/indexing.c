@@ -261,7 +261,7 @@ db_status db_indexing_result_make(db_context *context, size_t shots, db_indexing
 db_status db_indexing_resolve(db_context *context, const db_asu_list *list,
                               const db_indexing_options *options, const double *reference,
                               db_observations *observations, db_scaling *scaling,
-                              db_indexing_result *result) {
+                              db_indexing_result *result, db_crystal_kinds *kinds) {
     double mean[DB_MOST_SHELLS];
     const db_shells shells = db_scaling_shells(list);
     DB_TRY(db_indexing_result_make(context, observations->shots, result));
@@ -270,6 +270,10 @@ db_status db_indexing_resolve(db_context *context, const db_asu_list *list,
     if (status == DB_OK && result->ways.count > 1)
         status = resolve_ways(context, list, options, reference, &shells, mean, observations,
                               scaling, result);
+    if (status == DB_OK && kinds)
+        status = db_find_other_crystals(context, list, reference, observations, scaling, kinds);
+    if (status == DB_OK && kinds && kinds->count > 1)
+        status = db_scale_by_means(context, list, observations, &shells, mean, scaling);
     if (status == DB_OK)
         status = db_find_other_hands(context, list, &shells, mean, observations, scaling,
                                      &result->other_hand);

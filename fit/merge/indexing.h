@@ -4,6 +4,7 @@
 #ifndef DB_FIT_MERGE_INDEXING_H
 #define DB_FIT_MERGE_INDEXING_H
 
+#include "fit/merge/crystal_kinds.h"
 #include "fit/merge/metric_operators.h"
 #include "fit/merge/observations.h"
 #include "fit/merge/shot_scales.h"
@@ -38,13 +39,14 @@ typedef struct db_indexing_result {
 /* Changes indices and numbers of the measurements of shots that are decided to be indexed another
  * way than most; sets those aside that are not decided (unless most are not, or the ways in question
  * are no symmetry of the lattice: then spots tell them apart, and shots stay as they were indexed), and
- * those whose Bijvoet differences are surely those of the other hand (of a list with mates). Shots
- * without light are set aside, too. reference: [list->count] intensities that say which way all are to have, NAN where there
+ * those whose Bijvoet differences are surely those of the other hand (of a list with mates). In between
+ * those of other crystals are set aside (db_find_other_crystals; kinds NULL: they are not looked for), since
+ * hands of a mixture do not tell. Shots without light are set aside, too. reference: [list->count] intensities that say which way all are to have, NAN where there
  * is none; or NULL: that of most shots. */
 db_status db_indexing_resolve(db_context *context, const db_asu_list *list,
                               const db_indexing_options *options, const double *reference,
                               db_observations *observations, db_scaling *scaling,
-                              db_indexing_result *result);
+                              db_indexing_result *result, db_crystal_kinds *kinds);
 
 /* Room for so many shots, of none of which anything is known. */
 db_status db_indexing_result_make(db_context *context, size_t shots, db_indexing_result *result);

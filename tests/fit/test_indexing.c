@@ -60,6 +60,7 @@ typedef struct run {
     made_up set;
     db_scaling scaling;
     db_indexing_result result;
+    db_crystal_kinds kinds;
     int operators[DB_MOST_INDEXINGS][9];
 } run;
 
@@ -81,7 +82,7 @@ static int begin(const double *cell, const char *group, double d_min, made_up_op
 static void resolve(run *r, const double *reference) {
     const db_indexing_options options = DB_INDEXING_OPTIONS_INIT;
     assert_int_equal(db_indexing_resolve(context, &r->list, &options, reference,
-                                         &r->set.observations, &r->scaling, &r->result),
+                                         &r->set.observations, &r->scaling, &r->result, &r->kinds),
                      DB_OK);
 }
 
@@ -278,6 +279,33 @@ static void no_hand_is_found_where_none_shows(void **state) {
     end(&r);
 }
 
+/* Shots of one other crystal, indexed in all ways, too: they go, and none because of its hand. */
+static void other_crystals_do_not_confuse(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed < 4; seed++) {
+        made_up_options options = MADE_UP_OPTIONS_INIT;
+        size_t used, others = 0;
+        run r;
+        options.shots = 60;
+        options.each = 300;
+        options.anomalous = 0.3;
+        options.seed = seed;
+        options.bad[OTHER_CRYSTAL] = 0.4;
+        if (!begin(tetragonal, "P4", 2.2, &options, &r)) skip();
+        resolve(&r, NULL);
+        const size_t right = count_right(&r, &used);
+        for (size_t s = 0; s < options.shots; s++) {
+            assert_true((r.set.kind[s] == GOOD_SHOT) == (r.scaling.shot[s].aside == DB_ASIDE_NOT));
+            others += r.set.kind[s] != GOOD_SHOT;
+        }
+        assert_int_equal(used, options.shots - others);
+        assert_int_equal(right, used);
+        assert_int_equal(r.result.other_hand, 0);
+        assert_int_equal(r.kinds.count, 2);
+        end(&r);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ways_are_those_of_the_lattice),
@@ -289,6 +317,7 @@ int main(void) {
         cmocka_unit_test(a_reference_says_which_way),
         cmocka_unit_test(other_hands_are_noticed),
         cmocka_unit_test(no_hand_is_found_where_none_shows),
+        cmocka_unit_test(other_crystals_do_not_confuse),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }
