@@ -90,7 +90,6 @@ static db_status move_indexing(mover move, void *user, db_indexing_result *r) {
     DB_TRY(move(user, &r->gain, sizeof r->gain));
     DB_TRY(move(user, &r->changed, sizeof r->changed));
     DB_TRY(move(user, &r->undecided, sizeof r->undecided));
-    DB_TRY(move(user, &r->other_hand, sizeof r->other_hand));
     DB_TRY(move(user, r->way, r->shots * sizeof *r->way));
     return move(user, r->probability, r->shots * sizeof *r->probability);
 }

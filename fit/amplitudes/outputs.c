@@ -62,6 +62,13 @@ const db_indexing *db_amplitude_indexing(const db_fit_shots_result *result, size
     return &a->indexing.ways.way[a->indexing.way[shot]];
 }
 
+static size_t other_hands(const db_scaling *scaling) {
+    size_t count = 0;
+    for (size_t s = 0; s < scaling->shots; s++)
+        count += scaling->shot[s].aside == DB_ASIDE_OTHER_HAND;
+    return count;
+}
+
 void db_amplitude_indexing_line(const db_fit_shots_result *result, char line[DB_INDEXING_LINE]) {
     const db_indexing_result *const r = &result->amplitudes->indexing;
     char text[DB_INDEXING_TEXT];
@@ -83,9 +90,10 @@ void db_amplitude_indexing_line(const db_fit_shots_result *result, char line[DB_
                                    "%zu of %zu shots were indexed anew, %zu do not tell",
                                    r->changed, r->shots, r->undecided);
     }
-    if (r->other_hand)
+    const size_t other = other_hands(&result->amplitudes->scaling);
+    if (other)
         (void)snprintf(line + at, DB_INDEXING_LINE - at, "%s%zu of the other hand", at ? ", " : "",
-                       r->other_hand);
+                       other);
 }
 
 int db_amplitude_crystals_line(const db_fit_shots_result *result, char line[DB_KINDS_LINE]) {

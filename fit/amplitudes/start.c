@@ -127,6 +127,7 @@ static db_status merge(db_amplitude_work *w, db_observations *observations, db_m
     db_joint_amplitudes *const r = w->result;
     db_scaling_options options = DB_SCALING_OPTIONS_INIT;
     options.refine_b = db_amplitude_local_place(w, DB_B_FACTOR) < w->pass.order.local;
+    options.hands = all->settings.joint.reindex;
     for (size_t s = 0; s < all->count; s++)
         if (!all->summary[s].used) r->scaling.shot[s].aside = DB_ASIDE_BEFORE;
     DB_TRY(sort_shots(w, observations));

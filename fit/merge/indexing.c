@@ -1,7 +1,6 @@
 #include "fit/merge/indexing.h"
 
 #include "base/context_internal.h"
-#include "fit/merge/other_hand.h"
 #include "fit/merge/scaling.h"
 #include "fit/merge/shot_ways.h"
 
@@ -272,11 +271,6 @@ db_status db_indexing_resolve(db_context *context, const db_asu_list *list,
                               scaling, result);
     if (status == DB_OK && kinds)
         status = db_find_other_crystals(context, list, reference, observations, scaling, kinds);
-    if (status == DB_OK && kinds && kinds->count > 1)
-        status = db_scale_by_means(context, list, observations, &shells, mean, scaling);
-    if (status == DB_OK)
-        status = db_find_other_hands(context, list, &shells, mean, observations, scaling,
-                                     &result->other_hand);
     if (status != DB_OK) db_indexing_result_clear(result);
     return status;
 }

@@ -33,16 +33,15 @@ typedef struct db_indexing_result {
     size_t shots;
     int *way;            /* [shots] the way by which indices have been changed; owned */
     double *probability; /* [shots] of it, beside the other ways; NAN: shot not in use; owned */
-    size_t changed, undecided, other_hand; /* shots */
+    size_t changed, undecided; /* shots */
 } db_indexing_result;
 
 /* Changes indices and numbers of the measurements of shots that are decided to be indexed another
  * way than most; sets those aside that are not decided (unless most are not, or the ways in question
- * are no symmetry of the lattice: then spots tell them apart, and shots stay as they were indexed), and
- * those whose Bijvoet differences are surely those of the other hand (of a list with mates). In between
- * those of other crystals are set aside (db_find_other_crystals; kinds NULL: they are not looked for), since
- * hands of a mixture do not tell. Shots without light are set aside, too. reference: [list->count] intensities that say which way all are to have, NAN where there
- * is none; or NULL: that of most shots. */
+ * are no symmetry of the lattice: then spots tell them apart, and shots stay as they were indexed). Then
+ * shots of other crystals are set aside (db_find_other_crystals; kinds NULL: they are not looked for), and
+ * those without light. reference: [list->count] intensities that say which way all are to have, NAN where
+ * there is none; or NULL: that of most shots. */
 db_status db_indexing_resolve(db_context *context, const db_asu_list *list,
                               const db_indexing_options *options, const double *reference,
                               db_observations *observations, db_scaling *scaling,

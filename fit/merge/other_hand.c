@@ -1,124 +1,144 @@
-#include "fit/merge/other_hand.h"
-
+/* Shots of the other hand: their measurements go against the Bijvoet differences that all others have.
+ * What other shots say of a reflection is independent of a shot's own errors, so no model of errors is
+ * asked whether there are differences at all. */
 #include "base/context_internal.h"
-#include "fit/merge/shot_ways.h"
+#include "fit/merge/scaling_work.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* Half the difference of Bijvoet mates in the sums, their mean, and the variances of both. */
+static const double CERTAIN = 0.999,
+                    RARE = 0.01; /* probabilities: of a verdict; of the other hand */
+static const double SURELY = 3;  /* standard errors of the slope of all shots */
+static const double FEWEST = 10; /* measurements that tell a slope */
+
+/* Bijvoet mates by measurements: half their difference, the mean, and their variances. */
 typedef struct mates {
-    double half, mean, half_variance, mean_variance;
+    double half, half_variance;
+    double mean, mean_variance;
+    double lean; /* which of both the mean is nearer to: 1 the first one, -1 its mate */
 } mates;
 
-/* 0: they are not both in the sums. */
-static int look_at_mates(const db_shot_ways *r, uint32_t number, mates *m) {
-    const uint32_t mate = r->list->mate[number];
-    const double least = 0.5, own = r->weight[number], other = r->weight[mate];
-    if (mate == number || own < least || other < least) return 0;
-    const double a = r->sum[number] / own, b = r->sum[mate] / other;
-    m->half = 0.5 * (a - b);
-    m->half_variance = 0.25 * r->scatter * (1 / own + 1 / other);
-    m->mean_variance =
-        r->scatter / (r->scatter + own + other); /* beside the spread of intensities */
-    m->mean = m->mean_variance / r->scatter * (r->sum[number] + r->sum[mate]);
+/* What the shot's own measurements, in `next_...`, have in the sums is left out. 0: one of the two is
+ * hardly known. */
+static int look_at_mates(const db_scaling_work *w, uint32_t first, mates *m) {
+    const double least = 1e-2;
+    const uint32_t number[2] = { first, w->list->mate[first] };
+    double mean[2], weight[2];
+    if (number[0] == number[1]) return 0;
+    for (int i = 0; i < 2; i++) {
+        const uint32_t r = number[i];
+        weight[i] = w->weight[r] - w->next_weight[r];
+        if (!(weight[i] * db_scaling_spread(w, r) > least)) return 0;
+        mean[i] = (w->sum[r] - w->next_sum[r]) / weight[i];
+    }
+    m->half = 0.5 * (mean[0] - mean[1]);
+    m->half_variance = 0.25 * (1 / weight[0] + 1 / weight[1]);
+    m->mean_variance = 1 / (weight[0] + weight[1]);
+    m->mean = m->mean_variance * (weight[0] * mean[0] + weight[1] * mean[1]);
+    m->lean = m->mean_variance * (weight[0] - weight[1]);
     return 1;
 }
 
-/* Of a shot's measurements by Bijvoet differences, as far as they are there: what they have in common
- * with noise is left out. Deviations larger than their variances, as those of another crystal, say less. */
-static double likelihood_of_hand(const db_shot_ways *r, size_t s, size_t w) {
-    double square[2] = { 0, 0 }, count = 0; /* this hand, the other */
-    for (size_t i = r->first[s]; i < r->first[s + 1]; i++) {
-        const uint32_t number = r->number[2 * i + w];
-        mates m;
-        if (number == DB_NO_REFLECTION || !look_at_mates(r, number, &m)) continue;
-        const double known = r->difference / (r->difference + m.half_variance),
-                     off = (double)r->measured[i].value - m.mean, half = known * m.half,
-                     variance = r->scatter / (double)r->measured[i].weight + m.mean_variance +
-                                (1 - known) * r->difference;
-        square[0] += (off - half) * (off - half) / variance;
-        square[1] += (off + half) * (off + half) / variance;
-        count++;
-    }
-    const double misfit = count > 0 ? fmax(1, fmin(square[0], square[1]) / count) : 1;
-    return -0.5 * square[0] / misfit;
-}
-
-/* Variance of measurements around the means of their reflections, as a part of what it is taken to be:
- * partialities of a good model are much better than those of a poor one. At most 1, since measurements
- * of other crystals are among them. */
-static double scatter_of(const db_shot_ways *r) {
-    const double least = 0.01;
-    double square = 0, expected = 0;
-    for (size_t s = 0; s < r->observations->shots; s++)
-        for (size_t i = r->first[s]; i < r->first[s + 1]; i++)
-            for (size_t w = 0; w < 2; w++) {
-                const uint32_t number = r->number[2 * i + w];
-                const double share = r->probability[2 * s + w];
-                if (number == DB_NO_REFLECTION || share <= 0 || r->weight[number] <= 0) continue;
-                const double weight = share * (double)r->measured[i].weight,
-                             off =
-                                 (double)r->measured[i].value - r->sum[number] / r->weight[number];
-                square += weight * off * off;
-                expected += share * fmax(0, 1 - weight / r->weight[number]);
-            }
-    return expected > 0 ? fmax(least, fmin(1, square / expected)) : 1;
-}
-
-/* The variance of differences, surely (by two standard errors) beyond that of their errors. */
-static void estimate_differences(db_shot_ways *r) {
+/* Variance of half differences, over the squared mean intensity of their resolution. It only weighs
+ * differences, and is that of well measured ones at least. */
+static double find_spread(const db_scaling_work *w) {
+    const double least = 1e-4;
     double sum = 0, weights = 0;
-    r->scatter = scatter_of(r);
-    for (uint32_t number = 0; number < r->list->count; number++) {
+    for (uint32_t r = 0; r < w->list->count; r++) {
+        const double usual = db_scaling_expected(w, r);
         mates m;
-        if (r->list->mate[number] < number || !look_at_mates(r, number, &m)) continue;
-        const double weight = 1 / (m.half_variance * m.half_variance);
-        sum += weight * (m.half * m.half - m.half_variance);
+        if (w->list->mate[r] < r || !look_at_mates(w, r, &m)) continue;
+        const double noise = m.half_variance / (usual * usual),
+                     weight = 1 / ((noise + least) * (noise + least));
+        sum += weight * (m.half * m.half / (usual * usual) - noise);
         weights += weight;
     }
-    r->difference = weights > 0 ? fmax(0, sum / weights - 2 * sqrt(2 / weights)) : 0;
+    return weights > 0 ? fmax(least, sum / weights) : least;
 }
 
-static int has_mates(const db_asu_list *list) {
-    for (uint32_t r = 0; r < list->count; r++)
-        if (list->mate[r] != r) return 1;
-    return 0;
-}
-
-db_status db_find_other_hands(db_context *context, const db_asu_list *list, const db_shells *shells,
-                              const double *mean, const db_observations *observations,
-                              db_scaling *scaling, size_t *found) {
-    const double certain = 0.99, rare = 0.05;
-    const size_t shots = observations->shots;
-    db_shot_ways r = { .list = list,
-                       .observations = observations,
-                       .scaling = scaling,
-                       .ways = 2,
-                       .likelihood = likelihood_of_hand,
-                       .prepare = estimate_differences };
-    *found = 0;
-    if (!has_mates(list)) return DB_OK;
-    r.prior[0] = log(1 - rare);
-    r.prior[1] = log(rare);
-    size_t *const order = calloc(shots + 1, sizeof *order);
-    db_status status = order ? db_shot_ways_make(context, &r)
-                             : db_fail_memory(context, "the indexing of the shots");
-    if (status == DB_OK) {
-        db_shot_ways_take(NULL, shells, mean, 0, &r);
-        for (size_t s = 0; s < shots; s++) {
-            order[s] = s;
-            r.probability[2 * s] = 1;
-            db_shot_ways_add(&r, s, 1);
-        }
-        (void)db_shot_ways_sweep(&r, order, shots);
-        for (size_t s = 0; s < shots; s++) {
-            if (!db_shot_ways_has(&r, s) || r.probability[2 * s + 1] < certain) continue;
-            scaling->shot[s].aside = DB_ASIDE_OTHER_HAND;
-            (*found)++;
-        }
+/* Adds a shot's measurements to `next_...`. */
+static void take_out(db_scaling_work *w, size_t s) {
+    for (size_t i = w->observations->first[s]; i < w->observations->first[s + 1]; i++) {
+        const db_observation *const o = &w->observations->list[i];
+        if (o->reflection == DB_NO_REFLECTION) continue;
+        const double g = db_scaling_at(&w->added[s], db_scaling_fall(w, o->reflection)),
+                     share = (double)w->share[i];
+        w->next_sum[o->reflection] += share * g * (double)o->intensity;
+        w->next_weight[o->reflection] += share * g * g;
     }
-    free(order);
-    db_shot_ways_clear(&r);
-    return status;
+}
+
+static void put_back(db_scaling_work *w, size_t s) {
+    for (size_t i = w->observations->first[s]; i < w->observations->first[s + 1]; i++) {
+        const uint32_t r = w->observations->list[i].reflection;
+        if (r != DB_NO_REFLECTION) w->next_sum[r] = w->next_weight[r] = 0;
+    }
+}
+
+/* The slope of a shot's measurements, beside the means of mates, on the half differences of the other
+ * shots: positive if it has their hand. */
+typedef struct slope {
+    double value,
+        precision; /* precision: 1/variance, by the scatter of the measurements; 0: not known */
+} slope;
+
+static slope find_slope(const db_scaling_work *w, size_t s, double spread) {
+    double xx = 0, xy = 0, yy = 0, count = 0;
+    for (size_t i = w->observations->first[s]; i < w->observations->first[s + 1]; i++) {
+        const db_observation *const o = &w->observations->list[i];
+        const uint32_t r = o->reflection;
+        mates m;
+        if (r == DB_NO_REFLECTION || !look_at_mates(w, r, &m)) continue;
+        const double g = db_scaling_at(&w->added[s], db_scaling_fall(w, r)),
+                     usual = db_scaling_expected(w, r), differences = spread * usual * usual,
+                     known = differences / (differences + m.half_variance),
+                     variance = 1 / ((double)w->share[i] * g * g) + m.mean_variance +
+                                (1 - known) * differences,
+                     x = known * m.half, y = (double)o->intensity / g - m.mean + m.lean * x;
+        xx += x * x / variance;
+        xy += x * y / variance;
+        yy += y * y / variance;
+        count++;
+    }
+    if (!(count >= FEWEST) || !(xx > 0)) return (slope){ 0 };
+    const double value = xy / xx, misfit = (yy - value * xy) / (count - 1);
+    return (slope){ .value = value, .precision = misfit > 0 ? xx / misfit : 0 };
+}
+
+/* Normal distributions around the slope of all shots, and around the opposite one. */
+static int is_other_hand(const slope *of_shot, double of_all) {
+    const double against = -2 * of_all * of_shot->value * of_shot->precision;
+    return against > log(CERTAIN / (1 - CERTAIN)) + log((1 - RARE) / RARE);
+}
+
+size_t db_scaling_find_other_hands(db_context *context, db_scaling_work *w, db_status *status) {
+    const size_t shots = w->observations->shots, n = w->list->count;
+    double sum = 0, precision = 0;
+    size_t found = 0;
+    slope *const of_shot = calloc(shots + 1, sizeof *of_shot);
+    if (!of_shot) {
+        *status = db_fail_memory(context, "the hands of the shots");
+        return 0;
+    }
+    memset(w->next_sum, 0, n * sizeof *w->next_sum);
+    memset(w->next_weight, 0, n * sizeof *w->next_weight);
+    const double spread = find_spread(w);
+    for (size_t s = 0; s < shots; s++) {
+        if (!db_scaling_uses(w, s)) continue;
+        take_out(w, s);
+        of_shot[s] = find_slope(w, s, spread);
+        put_back(w, s);
+        sum += of_shot[s].precision * of_shot[s].value;
+        precision += of_shot[s].precision;
+    }
+    if (sum > SURELY * sqrt(precision))
+        for (size_t s = 0; s < shots; s++) {
+            if (!is_other_hand(&of_shot[s], sum / precision)) continue;
+            w->shot[s].aside = DB_ASIDE_OTHER_HAND;
+            found++;
+        }
+    free(of_shot);
+    return found;
 }

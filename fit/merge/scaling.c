@@ -320,13 +320,13 @@ static db_status iterate(db_context *context, db_scaling_work *w, int judges, in
         w->far = fmax(FAR, w->far / 1.5);
         const double change = pass(w);
         const int settled = change < converged && w->far <= FAR;
+        const int due = judges && (settled || *iterations % first_verdict == 0);
         size_t aside = 0;
-        if (judges && (settled || *iterations % first_verdict == 0)) {
-            db_status status = DB_OK;
-            aside = db_scaling_judge(context, w, &status);
-            DB_TRY(status);
-            if (aside) merge_again(w);
-        }
+        db_status status = DB_OK;
+        if (due && w->options->hands) aside = db_scaling_find_other_hands(context, w, &status);
+        if (due && !aside && status == DB_OK) aside = db_scaling_judge(context, w, &status);
+        DB_TRY(status);
+        if (aside) merge_again(w);
         if (settled && !aside) break;
     }
     return DB_OK;

@@ -98,4 +98,9 @@ static inline double db_scaling_variance(const db_scaling_work *w, const db_obse
  * of them are set aside. Returns how many. */
 size_t db_scaling_judge(db_context *context, db_scaling_work *w, db_status *status);
 
+/* Sets shots aside whose Bijvoet differences are surely those of the other hand than most have
+ * (docs/theory/merging.md, Hands). Returns how many; of a list without mates none. Overwrites the next
+ * sums. */
+size_t db_scaling_find_other_hands(db_context *context, db_scaling_work *w, db_status *status);
+
 #endif

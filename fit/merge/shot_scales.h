@@ -41,9 +41,10 @@ typedef struct db_scaling_options {
     int refine_b; /* 1: B of each shot; 0: k alone */
     int most_iterations;
     double set_aside; /* shots are set aside: see db_aside; 0: none is */
+    int hands;        /* also those of the other hand */
 } db_scaling_options;
 #define DB_SCALING_OPTIONS_INIT                                                                    \
-    { .refine_b = 1, .most_iterations = 40, .set_aside = 1 }
+    { .refine_b = 1, .most_iterations = 40, .set_aside = 1, .hands = 1 }
 
 typedef struct db_scaling {
     size_t shots;

@@ -153,7 +153,6 @@ double db_shot_ways_sweep(db_shot_ways *r, const size_t *order, size_t held) {
     for (int round = 0; round < MOST_SWEEPS; round++) {
         double change = 0;
         total = 0;
-        if (r->prepare) r->prepare(r);
         for (size_t k = 0; k < r->observations->shots; k++) {
             const size_t s = order[k];
             if (!db_shot_ways_has(r, s)) continue;

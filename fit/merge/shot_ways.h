@@ -1,6 +1,6 @@
 /* How probable each way of indexing is for each shot, given what all other shots say: expectation
- * maximization (docs/theory/merging.md, Indexing). Ways are rotations of the lattice, or the two
- * hands. */
+ * maximization (docs/theory/merging.md, Indexing). Ways are rotations of the lattice, or
+ * the crystals it may be of. */
 #ifndef DB_FIT_MERGE_SHOT_WAYS_H
 #define DB_FIT_MERGE_SHOT_WAYS_H
 
@@ -26,11 +26,6 @@ struct db_shot_ways {
     /* Log of the probability of a shot's measurements by a way, given those in the sums; a constant
      * is left out. The shot is not in them. */
     double (*likelihood)(const db_shot_ways *ways, size_t shot, size_t way);
-    /* Works out before each sweep what that needs; NULL: nothing. */
-    void (*prepare)(db_shot_ways *ways);
-    /* By hand: variance of half of Bijvoet differences, beside intensities of 1; variance of
-     * measurements, as a part of 1/weight. */
-    double difference, scatter;
     /* owned, by db_shot_ways_make: */
     size_t *first;                   /* [shots + 1] */
     db_relative_intensity *measured; /* [first[shots]] */
@@ -43,7 +38,8 @@ struct db_shot_ways {
 db_status db_shot_ways_make(db_context *context, db_shot_ways *r);
 void db_shot_ways_clear(db_shot_ways *r);
 
-/* Takes the measurements of shots that are in use. ways: NULL: this hand and the other. mean: of
+/* Takes the measurements of shots that are in use. ways: NULL: indices as they are, and
+ * those of the other hand. mean: of
  * each shell. pairs: Bijvoet mates are one reflection. */
 void db_shot_ways_take(const db_indexings *ways, const db_shells *shells, const double *mean,
                        int pairs, db_shot_ways *r);

@@ -121,7 +121,6 @@ static void check(const double *cell, const char *group, double d_min, made_up_o
     const size_t right = count_right(&r, &used);
     assert_true((double)used >= fewest_used * (double)options->shots);
     assert_true((double)right >= 0.99 * (double)used);
-    assert_int_equal(r.result.other_hand, 0);
     for (size_t i = 0; i < r.set.observations.first[options->shots]; i++) {
         const db_observation *const o = &r.set.observations.list[i]; /* turned as it says */
         const int hkl[3] = { o->hkl[0], o->hkl[1], o->hkl[2] };
@@ -233,52 +232,6 @@ static void a_reference_says_which_way(void **state) {
     }
 }
 
-/* Differences of 0.2 among poor measurements, and of 0.1 among good ones of few shots. */
-static void other_hands_are_noticed(void **state) {
-    (void)state;
-    for (int good = 0; good < 2; good++) {
-        made_up_options options = MADE_UP_OPTIONS_INIT;
-        run r;
-        options.shots = good ? 120 : 250;
-        options.each = 400;
-        options.anomalous = good ? 0.1 : 0.2;
-        options.relative = good ? 0.05 : options.relative;
-        options.photons *= good ? 10 : 1;
-        options.bad[OTHER_HAND] = good ? 0.1 : 0.15;
-        if (!begin(tetragonal, "P4", 2.2, &options, &r)) skip();
-        resolve(&r, NULL);
-        size_t noticed = 0, others = 0, wrongly = 0;
-        for (size_t s = 0; s < options.shots; s++) {
-            const int is_other = r.set.kind[s] == OTHER_HAND,
-                      aside = r.scaling.shot[s].aside == DB_ASIDE_OTHER_HAND;
-            others += (size_t)is_other;
-            noticed += (size_t)(is_other && aside);
-            wrongly += (size_t)(!is_other && aside);
-        }
-        print_message("%zu of %zu shots of the other hand are noticed, %zu of this one\n", noticed,
-                      others, wrongly);
-        assert_true(others > (good ? 8 : 25) && (double)noticed > 0.9 * (double)others);
-        assert_true(wrongly <= 1);
-        end(&r);
-    }
-}
-
-/* Good measurements of a crystal without anomalous scatterers tell no hand. */
-static void no_hand_is_found_where_none_shows(void **state) {
-    (void)state;
-    made_up_options options = MADE_UP_OPTIONS_INIT;
-    run r;
-    options.shots = 120;
-    options.each = 400;
-    options.anomalous = 0;
-    options.relative = 0.05;
-    options.photons *= 10;
-    if (!begin(tetragonal, "P4", 2.2, &options, &r)) skip();
-    resolve(&r, NULL);
-    assert_int_equal(r.result.other_hand, 0);
-    end(&r);
-}
-
 /* Shots of one other crystal, indexed in all ways, too: they go, and none because of its hand. */
 static void other_crystals_do_not_confuse(void **state) {
     (void)state;
@@ -300,7 +253,6 @@ static void other_crystals_do_not_confuse(void **state) {
         }
         assert_int_equal(used, options.shots - others);
         assert_int_equal(right, used);
-        assert_int_equal(r.result.other_hand, 0);
         assert_int_equal(r.kinds.count, 2);
         end(&r);
     }
@@ -315,8 +267,6 @@ int main(void) {
         cmocka_unit_test(weak_shots_are_kept_where_edges_differ),
         cmocka_unit_test(shots_that_do_not_tell_stay_as_they_are),
         cmocka_unit_test(a_reference_says_which_way),
-        cmocka_unit_test(other_hands_are_noticed),
-        cmocka_unit_test(no_hand_is_found_where_none_shows),
         cmocka_unit_test(other_crystals_do_not_confuse),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
