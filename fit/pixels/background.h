@@ -8,7 +8,8 @@
 
 /* Mean of the trusted pixels within half_width pixels in each direction. Those that exceed it by
  * more than three standard deviations (photons and readout noise) are left out, again and again
- * until spots are gone; masked pixels never count. background: fast_pixels x slow_pixels. */
+ * until spots are gone; masked pixels never count. half_width: 127 at most (more count as 127).
+ * background: fast_pixels x slow_pixels. */
 db_status db_local_background(db_context *context, const db_measured_image *image,
                               const db_fit_settings *settings, int half_width, float *background);
 

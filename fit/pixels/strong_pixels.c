@@ -2,8 +2,10 @@
 #include "fit/pixels/strong_pixels.h"
 
 #include "base/context_internal.h"
+#include "base/large_memory.h"
 #include "base/threads.h"
 #include "fit/pixels/background.h"
+#include "fit/pixels/background_band.h"
 #include "fit/pixels/measured_image.h"
 
 #include <stdlib.h>
@@ -22,19 +24,14 @@ static int surroundings(const db_fit_settings *settings) {
 static void mark(db_context *context, const db_measured_image *image,
                  const db_fit_settings *settings, db_strong_pixels *strong) {
     const size_t columns = (size_t)image->fast_pixels;
-    const double gain = settings->gain, readout_noise = settings->readout_noise;
     const double limit = settings->strong_sigma * settings->strong_sigma;
-    const float *const value = image->value;
-    const float *const background = strong->background;
-    (void)context; /* where there are no threads */
+    const db_background_rows *const rows = db_background_rows_of(context);
 #pragma omp parallel for num_threads(db_threads(context))
-    for (int row = 0; row < image->slow_pixels; row++)
-        for (size_t i = (size_t)row * columns; i < (size_t)(row + 1) * columns; i++) {
-            const double excess = (double)value[i] - (double)background[i];
-            const double variance = db_count_variance(gain, readout_noise, (double)background[i]);
-            strong->strong[i] = (image->mask[i] == DB_MASK_TRUSTED) & (excess > 0) &
-                                (excess * excess > limit * variance);
-        }
+    for (int row = 0; row < image->slow_pixels; row++) {
+        const size_t start = (size_t)row * columns;
+        rows->mark(image->value + start, image->mask + start, strong->background + start, columns,
+                   settings->gain, settings->readout_noise, limit, strong->strong + start);
+    }
 }
 
 size_t db_collect_touching(uint8_t *pixels, int columns, int rows, size_t seed, size_t *list) {
@@ -114,7 +111,7 @@ static db_status find(db_context *context, const db_measured_image *image,
     const size_t pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
     strong->squares[0] = (size_t)image->fast_pixels / DB_STRONG_SQUARE + 1;
     strong->squares[1] = (size_t)image->slow_pixels / DB_STRONG_SQUARE + 1;
-    strong->background = malloc(pixels * sizeof *strong->background);
+    strong->background = db_allocate_large(pixels * sizeof *strong->background);
     strong->strong = malloc(pixels);
     strong->in_square = calloc(strong->squares[0] * strong->squares[1], sizeof *strong->in_square);
     size_t *const list = malloc(pixels * sizeof *list);

@@ -1,6 +1,7 @@
 /* Background and strong pixels of a made-up image. */
 
 #include "support/unit_test.h"
+#include "fit/pixels/background.h"
 #include "fit/pixels/image_noise.h"
 #include "fit/pixels/strong_pixels.h"
 
@@ -68,6 +69,75 @@ static void background_is_the_local_mean_without_spots(void **state) {
     }
     assert_true(fabs(bias / count) < 0.25);
     db_strong_pixels_clear(&strong);
+}
+
+/* Sums over the surroundings one pixel at a time: expected becomes the background. */
+static void naive_background(int half, float *expected) {
+    static uint8_t counts[FAST * SLOW];
+    static float mean[FAST * SLOW];
+    const float gain = (float)settings.gain,
+                readout = (float)(settings.readout_noise * settings.readout_noise);
+    for (int pass = 0; pass < 5; pass++) {
+        for (int i = 0; i < FAST * SLOW; i++) {
+            const float excess = value[i] - expected[i],
+                        variance = gain * fmaxf(expected[i], 0.5F * gain) + readout;
+            counts[i] = mask[i] == DB_MASK_TRUSTED &&
+                        (pass == 0 || !(excess > 0) || excess * excess <= 9 * variance);
+        }
+        for (int i = 0; i < FAST * SLOW; i++) {
+            double sum = 0;
+            int number = 0;
+            for (int s = i / FAST - half; s <= i / FAST + half; s++)
+                for (int f = i % FAST - half; f <= i % FAST + half; f++) {
+                    if (s < 0 || f < 0 || s >= SLOW || f >= FAST || !counts[s * FAST + f]) continue;
+                    sum += (double)value[s * FAST + f];
+                    number++;
+                }
+            mean[i] = number ? fmaxf(0, (float)sum / (float)number) : pass == 0 ? 0 : expected[i];
+        }
+        memcpy(expected, mean, sizeof mean);
+    }
+}
+
+/* Every instruction set that there is: the same bits where counts are whole numbers; where they are not, floats
+ * round sums along rows. */
+static void compare_with_naive(int half, double tolerance) {
+    static const char *const sets[] = { "sse2", "avx2", "avx512" };
+    static float expected[FAST * SLOW];
+    static float found[FAST * SLOW];
+    memset(expected, 0, sizeof expected);
+    naive_background(half, expected);
+    for (size_t k = 0; k < sizeof sets / sizeof sets[0]; k++) {
+        if (db_context_set_isa(context, sets[k]) != DB_OK) continue;
+        assert_int_equal(db_local_background(context, &image, &settings, half, found), DB_OK);
+        for (int i = 0; i < FAST * SLOW; i++)
+            if (fabs((double)found[i] - (double)expected[i]) > tolerance * (double)expected[i])
+                fail_msg("%s, half width %d, pixel %d: %.9g, expected %.9g", sets[k], half, i,
+                         (double)found[i], (double)expected[i]);
+    }
+}
+
+static void backgrounds_are_means_of_their_definition(void **state) {
+    static const int halves[] = { 1, 3, 8, 13, 31, 127 };
+    (void)state;
+    for (int s = 11; s < SLOW; s += 13)
+        for (int f = 7; f < FAST; f += 17) add_spot(f, s, 200 + 10 * f);
+    for (int i = 0; i < FAST * SLOW; i++) value[i] = floorf(value[i]);
+    for (int i = 0; i < 50; i++) { /* a corner without pixels, but for one that stands out */
+        memset(mask + i * FAST, DB_MASK_GAP, 50);
+        for (int f = 0; f < 50; f++) value[i * FAST + f] = NAN;
+    }
+    mask[20 * FAST + 20] = DB_MASK_TRUSTED;
+    value[20 * FAST + 20] = 5;
+    for (size_t k = 0; k < sizeof halves / sizeof halves[0]; k++) compare_with_naive(halves[k], 0);
+    value[70 * FAST + 90] = 3e6F; /* sums are above 2^24 */
+    value[75 * FAST + 95] = -2;
+    compare_with_naive(8, 1e-6);
+    for (int i = 0; i < FAST * SLOW; i++) value[i] *= 1.1F;
+    settings.gain = 1.1;
+    settings.readout_noise = 0.4;
+    for (size_t k = 0; k < sizeof halves / sizeof halves[0]; k++)
+        compare_with_naive(halves[k], 2e-6);
 }
 
 static void a_spot_is_strong_noise_and_hot_pixels_are_not(void **state) {
@@ -266,6 +336,7 @@ static void dark_levels_that_differ_are_subtracted(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(background_is_the_local_mean_without_spots, make, drop),
+        cmocka_unit_test_setup_teardown(backgrounds_are_means_of_their_definition, make, drop),
         cmocka_unit_test_setup_teardown(a_spot_is_strong_noise_and_hot_pixels_are_not, make, drop),
         cmocka_unit_test_setup_teardown(a_bright_area_larger_than_a_shoebox_is_no_spot, make, drop),
         cmocka_unit_test_setup_teardown(surroundings_end_with_the_panel, make, drop),

@@ -1,0 +1,52 @@
+/* One pass over a band of rows of a panel: means of surroundings, and which pixels stand out of them. Compiled once for
+ * each instruction set (background_band_instance.c), all with the same bits. */
+#ifndef DB_FIT_PIXELS_BACKGROUND_BAND_H
+#define DB_FIT_PIXELS_BACKGROUND_BAND_H
+
+#include "base/context_internal.h"
+
+#include <dualbragg/fit.h>
+#include <stdint.h>
+
+/* Surroundings of this half width have no more pixels than 16 bits count. */
+enum { DB_BACKGROUND_WIDEST = 127 };
+
+typedef struct db_background_pass {
+    const float *value; /* counts of the panel's pixels; the same shape, as all that follow */
+    int fast_pixels, slow_pixels;
+    int half_width; /* of the surroundings, pixels; at most DB_BACKGROUND_WIDEST */
+    float gain, readout_variance;
+    int is_whole;           /* sums of columns are exact in floats */
+    const uint8_t *trusted; /* 1: the pixel counts in the first pass */
+    const uint8_t *kept;    /* 1: in this one */
+    uint8_t *next; /* to be filled: those that count in the next pass; NULL: there is none */
+    float *mean;   /* to be filled; of an earlier pass on entry */
+    int is_first;  /* nothing is on entry */
+} db_background_pass;
+
+/* Room for a band. Sums of columns, over the window's rows, have half_width zeros before and after. */
+typedef struct db_background_window {
+    uint8_t *none; /* [fast_pixels]: a row of which no pixel counts */
+    double *sum;   /* [fast_pixels]: of the columns, where floats would round them */
+    /* [4][fast_pixels + 2 half_width]: of the columns, two rooms, of the surroundings. Floats have all digits where
+     * counts are below the thousands, and else as many as the mean. */
+    float *sums[4];
+    uint16_t *counts[4]; /* the same of how many pixels count */
+} db_background_window;
+
+typedef struct db_background_rows {
+    /* Which pixels are trusted, of `count`. Returns whether counts of all these are whole numbers of at most `most`. */
+    int (*trust)(const float *value, const uint8_t *mask, size_t count, float most,
+                 uint8_t *trusted);
+    /* Rows first to end - 1. The window holds zeros on first entry. */
+    void (*average)(const db_background_pass *pass, db_background_window *window, int first,
+                    int end);
+    /* Marks pixels that exceed the background significantly, of a row or more. limit: variances. */
+    void (*mark)(const float *value, const uint8_t *mask, const float *background, size_t count,
+                 double gain, double readout_noise, double limit, uint8_t *strong);
+} db_background_rows;
+
+/* Of the context's instruction set. */
+const db_background_rows *db_background_rows_of(const db_context *context);
+
+#endif
