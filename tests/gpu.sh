@@ -5,7 +5,7 @@
 # the GPU or the benchmark are left out, this script fails. On 16 cores and one GPU it takes less than 8 minutes. A machine
 # without these libraries takes what another one has built: tests/gpu_bundle.sh.
 #
-#     sh tests/gpu.sh [FOLDER]       results: gpu.log, gpu-bench.md, gpu-bench.json in FOLDER (default build/gpu)
+#     sh tests/gpu.sh [FOLDER]       results: gpu.log, gpu-bench.md, gpu-bench.json, gpu-fit.md in FOLDER (default build/gpu)
 #
 # GPU_ARCHITECTURES (default: that of the first GPU, else 90) is what nvcc compiles for.
 set -eu
@@ -76,6 +76,14 @@ if [ -x "$bench" ]; then
     sed -n '/^## Kernels alone/,/^## Beside/p' "$results/gpu-bench.md"
 else
     failures="$failures; the benchmark is missing (it needs jansson)"
+fi
+fit_bench=$build/bench/dualbragg_fit_bench
+if [ -x "$fit_bench" ]; then
+    say "Refinements beside the processor"
+    "$fit_bench" devices cuda 3 64 > "$results/gpu-fit.md" 2>> "$log" || failures="$failures; benchmark of refinements"
+    cat "$results/gpu-fit.md"
+else
+    failures="$failures; the benchmark of refinements is missing (it needs GSL, NLopt and libyaml)"
 fi
 say "Results in $results"
 [ -z "$failures" ] || fail "${failures#; }"

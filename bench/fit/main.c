@@ -2,22 +2,30 @@
  * convergence.
  *
  *     dualbragg_fit_bench times|still|large|shares|recovery|radius|starts|truth [REPEATS [THREADS]]
+ *     dualbragg_fit_bench devices DEVICE [REPEATS [SHOTS]]
  *     dualbragg_fit_bench centroids SPLITS CONFIG.yaml...
  *     dualbragg_fit_bench halves CONFIG.yaml... [KEY=VALUE...]
  *
  * Prints tables for bench/README.md and docs/results; still and large are the rows of times, for a
  * profiler. */
 #include "centroids.h"
+#include "devices.h"
 #include "halves.h"
+#include "parts.h"
 #include "scene.h"
 #include "shots.h"
 #include "truth.h"
 
+#ifdef DB_HAVE_CUDA
+#include <dualbragg/cuda.h>
+#endif
+#ifdef DB_HAVE_HIP
+#include <dualbragg/hip.h>
+#endif
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 typedef struct bench {
     db_context *context;
@@ -38,11 +46,8 @@ typedef struct moment {
 } moment;
 
 static moment now(void) {
-    struct timespec wall, work;
-    clock_gettime(CLOCK_MONOTONIC, &wall);
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &work);
-    return (moment){ (double)wall.tv_sec + 1e-9 * (double)wall.tv_nsec,
-                     (double)work.tv_sec + 1e-9 * (double)work.tv_nsec };
+    return (moment){ db_bench_seconds(CLOCK_MONOTONIC),
+                     db_bench_seconds(CLOCK_PROCESS_CPUTIME_ID) };
 }
 
 static int time_scene(const bench *b, const char *name, const db_bench_scene *scene,
@@ -101,59 +106,22 @@ static int times(const bench *b) {
     return time_still(b) + time_large(b);
 }
 
-/* Where the processor time of a refinement goes: what a device could do, and the rest. */
-typedef enum part { RENDERING, SPOTS, SUMS, PARTS } part;
-typedef struct clocks {
-    int depth; /* of the stages of the calling thread */
-    double begun, spent[PARTS];
-    double first, last;             /* when the first evaluation ended, and the last */
-    double until_first, until_last; /* spent until then */
-} clocks;
-
-static double spent(const clocks *c) {
-    return c->spent[RENDERING] + c->spent[SPOTS] + c->spent[SUMS];
-}
-
-/* Of the thread that calls the library; stages of others are within its own. */
-static void take_stage(void *user, const db_stage *stage) {
-    clocks *const c = user;
-    if (stage->thread != 0) return;
-    if (stage->begins) {
-        if (c->depth++ == 0) c->begun = now().work;
-        return;
-    }
-    if (--c->depth > 0) return;
-    const part which = strcmp(stage->name, "sums") == 0    ? SUMS
-                       : strcmp(stage->name, "spots") == 0 ? SPOTS
-                                                           : RENDERING;
-    c->spent[which] += now().work - c->begun;
-}
-
-static int take_evaluation(void *user, const db_fit_history *entry) {
-    clocks *const c = user;
-    (void)entry;
-    c->last = now().work;
-    c->until_last = spent(c);
-    if (c->first > 0) return 0;
-    c->first = c->last;
-    c->until_first = c->until_last;
-    return 0;
-}
-
+/* What of a refinement's processor time a device could do. */
 static int share_scene(const bench *b, const char *name, int closed) {
     db_bench_scene scene;
     double best = INFINITY;
-    if (db_bench_crowded_still(b->context, 1, closed, &scene) != DB_OK) return complain(b, name);
+    if (db_bench_crowded_still(b->context, 1, closed, 2048, 400, &scene) != DB_OK)
+        return complain(b, name);
     for (int i = 0; i < b->repeats; i++) {
         db_experiment start;
         db_fit_result *result;
-        clocks c = { 0 };
+        db_bench_clock c = { .id = CLOCK_PROCESS_CPUTIME_ID };
         if (db_bench_spoil(b->context, &scene.truth, &usual_free, 1, &start) != DB_OK)
             return complain(b, name);
-        db_context_set_stages(b->context, take_stage, &c);
+        db_context_set_stages(b->context, db_bench_take_stage, &c);
         const double begin = now().work;
         const db_status status = db_fit_run(b->context, &start, &scene.image, &scene.settings,
-                                            take_evaluation, &c, &result);
+                                            db_bench_take_evaluation, &c, &result);
         const double whole = now().work - begin;
         db_context_set_stages(b->context, NULL, NULL);
         db_experiment_clear(&start);
@@ -163,9 +131,9 @@ static int share_scene(const bench *b, const char *name, int closed) {
             best = whole;
             printf("| %s | %zu | %d | %.3f | %.1f | %.1f | %.1f | %.1f | %.3f | %.1f |\n", name,
                    result->shoebox_count, result->evaluations, whole,
-                   100 * c.spent[RENDERING] / whole, 100 * c.spent[SPOTS] / whole,
-                   100 * c.spent[SUMS] / whole, 100 * spent(&c) / whole, c.last - c.first,
-                   100 * (c.until_last - c.until_first) / (c.last - c.first));
+                   100 * c.spent[DB_BENCH_RENDERING] / whole, 100 * c.spent[DB_BENCH_SPOTS] / whole,
+                   100 * c.spent[DB_BENCH_SUMS] / whole, 100 * db_bench_spent(&c) / whole,
+                   c.last - c.first, 100 * (c.until_last - c.until_first) / (c.last - c.first));
         }
         db_fit_result_destroy(&result);
     }
@@ -402,6 +370,15 @@ static int shots(const char *folder, int threads) {
     return failed;
 }
 
+static int devices(int count, char **words) {
+    const db_bench_work work = { .device = words[0],
+                                 .repeats = count > 1 ? atoi(words[1]) : 3,
+                                 .pixels = 2048,
+                                 .boxes = 400,
+                                 .shots = count > 2 ? atoi(words[2]) : 64 };
+    return db_bench_devices(&work, stdout);
+}
+
 /* Configurations, then overrides for all of them. */
 static int halves(int count, char **words) {
     int configurations = 0, failed = 0;
@@ -416,6 +393,12 @@ static int halves(int count, char **words) {
 }
 
 int main(int argc, char **argv) {
+#ifdef DB_HAVE_CUDA
+    db_cuda_register();
+#endif
+#ifdef DB_HAVE_HIP
+    db_hip_register();
+#endif
     static const struct {
         const char *name;
         int (*run)(const bench *b);
@@ -427,6 +410,7 @@ int main(int argc, char **argv) {
     if (argc > 3 && strcmp(argv[1], "render") == 0) return render(atoi(argv[2]), argv[3]);
     if (argc > 2 && strcmp(argv[1], "shots") == 0)
         return shots(argv[2], argc > 3 ? atoi(argv[3]) : 0);
+    if (argc > 2 && strcmp(argv[1], "devices") == 0) return devices(argc - 2, argv + 2);
     if (argc > 3 && strcmp(argv[1], "centroids") == 0 && atoi(argv[2]) > 0)
         return centroids(atoi(argv[2]), argc - 3, argv + 3);
     if (argc > 2 && strcmp(argv[1], "halves") == 0) return halves(argc - 2, argv + 2);
@@ -444,6 +428,7 @@ int main(int argc, char **argv) {
             "usage: dualbragg_fit_bench times|still|large|shares|recovery|radius|starts|truth "
             "[REPEATS [THREADS]]\n"
             "       dualbragg_fit_bench render SHOTS FOLDER, then shots FOLDER [THREADS]\n"
+            "       dualbragg_fit_bench devices DEVICE [REPEATS [SHOTS]]\n"
             "       dualbragg_fit_bench centroids SPLITS CONFIG.yaml...\n"
             "       dualbragg_fit_bench halves CONFIG.yaml... [KEY=VALUE...]\n");
     return 2;

@@ -141,8 +141,8 @@ db_status db_bench_still(db_context *context, uint32_t seed, db_bench_scene *sce
 }
 
 /* Free intensities: the refinement knows no structure factors. */
-static db_status large_still(db_context *context, uint32_t seed, int domains, int closed, int boxes,
-                             double peak, db_bench_scene *scene) {
+static db_status large_still(db_context *context, uint32_t seed, int pixels, int domains,
+                             int closed, int boxes, double peak, db_bench_scene *scene) {
     const db_parameter list[] = { DB_MISSET_X,  DB_MISSET_Y,
                                   DB_MISSET_Z,  DB_CELL_A,
                                   DB_CELL_B,    DB_CELL_C,
@@ -151,7 +151,7 @@ static db_status large_still(db_context *context, uint32_t seed, int domains, in
     memset(scene, 0, sizeof *scene);
     db_status status = db_experiment_init(context, &scene->truth);
     if (status != DB_OK) return status;
-    describe(2048, 80, 25, 300, domains, &scene->truth);
+    describe(pixels, 80, 25, 300, domains, &scene->truth);
     if (closed) {
         scene->truth.spread.spots = DB_SPOTS_CLOSED;
         scene->truth.spread.mosaic = pow(scene->truth.crystal.mosaic_spread, 2);
@@ -170,12 +170,12 @@ static db_status large_still(db_context *context, uint32_t seed, int domains, in
 }
 
 db_status db_bench_large_still(db_context *context, uint32_t seed, db_bench_scene *scene) {
-    return large_still(context, seed, 10, 0, 150, 1000, scene);
+    return large_still(context, seed, 2048, 10, 0, 150, 1000, scene);
 }
 
-db_status db_bench_crowded_still(db_context *context, uint32_t seed, int closed,
-                                 db_bench_scene *scene) {
-    return large_still(context, seed, closed ? 1 : 25, closed, 400, 50000, scene);
+db_status db_bench_crowded_still(db_context *context, uint32_t seed, int closed, int pixels,
+                                 int boxes, db_bench_scene *scene) {
+    return large_still(context, seed, pixels, closed ? 1 : 25, closed, boxes, 50000, scene);
 }
 
 db_status db_bench_shot(db_context *context, uint32_t seed, db_bench_scene *scene) {

@@ -1,5 +1,6 @@
 #include "shots.h"
 
+#include "parts.h"
 #include "scene.h"
 
 #include <errno.h>
@@ -9,7 +10,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 
 /* How far shared parameters are off at the start, in their units. */
 static const struct {
@@ -93,12 +93,6 @@ int db_bench_shots_render(db_context *context, int count, const char *folder) {
     return fclose(list) == 0 ? 0 : 1;
 }
 
-static double now(clockid_t clock) {
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void tell(void *user, const db_fit_shots_event *event) {
     (void)user;
     if (event->kind == DB_SHOTS_EVALUATED)
@@ -177,10 +171,12 @@ int db_bench_shots_refine(db_context *context, const char *folder) {
     options.checkpoint = path;
     options.scratch = folder;
     options.progress = tell;
-    const double wall = now(CLOCK_MONOTONIC), work = now(CLOCK_PROCESS_CPUTIME_ID);
+    const double wall = db_bench_seconds(CLOCK_MONOTONIC),
+                 work = db_bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
     const db_status status =
         db_fit_shots_run(context, &source, &config->settings, &options, &result);
-    const double wall_end = now(CLOCK_MONOTONIC), work_end = now(CLOCK_PROCESS_CPUTIME_ID);
+    const double wall_end = db_bench_seconds(CLOCK_MONOTONIC),
+                 work_end = db_bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
     if (status != DB_OK) complain(context, "shots");
     if (result) print(context, result, wall_end - wall, work_end - work);
     db_fit_shots_result_destroy(&result);

@@ -1,0 +1,40 @@
+#include "parts.h"
+
+#include <string.h>
+
+double db_bench_seconds(clockid_t id) {
+    struct timespec t;
+    clock_gettime(id, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double db_bench_spent(const db_bench_clock *clock) {
+    double sum = 0;
+    for (int i = 0; i < DB_BENCH_PARTS; i++) sum += clock->spent[i];
+    return sum;
+}
+
+void db_bench_take_stage(void *user, const db_stage *stage) {
+    db_bench_clock *const clock = user;
+    if (stage->thread != 0) return;
+    if (stage->begins) {
+        if (clock->depth++ == 0) clock->begun = db_bench_seconds(clock->id);
+        return;
+    }
+    if (--clock->depth > 0) return;
+    const db_bench_part part = strcmp(stage->name, "sums") == 0    ? DB_BENCH_SUMS
+                               : strcmp(stage->name, "spots") == 0 ? DB_BENCH_SPOTS
+                                                                   : DB_BENCH_RENDERING;
+    clock->spent[part] += db_bench_seconds(clock->id) - clock->begun;
+}
+
+int db_bench_take_evaluation(void *user, const db_fit_history *entry) {
+    db_bench_clock *const clock = user;
+    (void)entry;
+    clock->last = db_bench_seconds(clock->id);
+    clock->until_last = db_bench_spent(clock);
+    if (clock->first > 0) return 0;
+    clock->first = clock->last;
+    clock->until_first = clock->until_last;
+    return 0;
+}
