@@ -18,14 +18,21 @@ static const double FREEDOM = 4; /* of Student's distribution: spots unlike the 
 /* Of the differences, in typical steps of parameters. Modes curve the loss within a hundredth. */
 static const double STEP = 1e-5;
 
-/* Strong pixels and those around. */
-static int is_of_spot(const db_shoeboxes *boxes, size_t first, int fast, int slow) {
-    for (int s = slow - AROUND; s <= slow + AROUND; s++)
-        for (int f = fast - AROUND; f <= fast + AROUND; f++)
-            if (s >= 0 && f >= 0 && s < boxes->width && f < boxes->width &&
-                boxes->strong[first + (size_t)(s * boxes->width + f)])
-                return 1;
-    return 0;
+/* Marks the strong pixels of a box and those around. */
+static void mark_spot(const db_shoeboxes *boxes, size_t first, uint8_t *of_spot) {
+    const int width = boxes->width;
+    const uint8_t *const strong = boxes->strong + first;
+    const uint8_t *const end = strong + boxes->pixels;
+    memset(of_spot, 0, boxes->pixels);
+    for (const uint8_t *next = strong;
+         next < end && (next = memchr(next, 1, (size_t)(end - next))) != NULL; next++) {
+        const int fast = (int)(next - strong) % width, slow = (int)(next - strong) / width;
+        const int left = fast > AROUND ? fast - AROUND : 0,
+                  right = fast + AROUND < width ? fast + AROUND : width - 1,
+                  bottom = slow + AROUND < width ? slow + AROUND : width - 1;
+        for (int s = slow > AROUND ? slow - AROUND : 0; s <= bottom; s++)
+            for (int f = left; f <= right; f++) of_spot[s * width + f] = 1;
+    }
 }
 
 typedef struct sums {
@@ -53,14 +60,16 @@ static void widen(double v[3]) {
 }
 
 /* Centroid of the strong pixels; covariance of these and those around, whose sum is that of most of
- * the spot. 0: there is no spot. */
-static int observe(const db_shoeboxes *boxes, size_t b, db_observed_moments *seen) {
+ * the spot. 0: there is no spot. of_spot: room for a box. */
+static int observe(const db_shoeboxes *boxes, size_t b, uint8_t *of_spot,
+                   db_observed_moments *seen) {
     const size_t first = b * boxes->pixels;
     sums peak = { 0 }, whole = { 0 };
+    mark_spot(boxes, first, of_spot);
     for (int s = 0; s < boxes->width; s++)
         for (int f = 0; f < boxes->width; f++) {
             const size_t i = first + (size_t)(s * boxes->width + f);
-            if (!boxes->own[i] || !is_of_spot(boxes, first, f, s)) continue;
+            if (!boxes->own[i] || !of_spot[i - first]) continue;
             const double excess = (double)boxes->value[i] - (double)boxes->background[i];
             add(excess, f, s, &whole);
             if (boxes->strong[i]) add(excess, f, s, &peak);
@@ -88,10 +97,11 @@ static int is_first_half(const int hkl[3]) {
     return (int)((key ^ key >> 15) & 1u);
 }
 
-static void take_half(const db_shoeboxes *boxes, int first, db_moments *m) {
+static void take_half(const db_shoeboxes *boxes, int first, uint8_t *of_spot, db_moments *m) {
     for (size_t b = 0; b < boxes->count; b++) {
         const int *const hkl = boxes->reflection[b].hkl;
-        if (is_first_half(hkl) != first || !observe(boxes, b, &m->observed[m->count])) continue;
+        if (is_first_half(hkl) != first || !observe(boxes, b, of_spot, &m->observed[m->count]))
+            continue;
         memcpy(m->spot[m->count].hkl, hkl, 3 * sizeof *hkl);
         m->spot[m->count++].panel = boxes->region[b].panel;
     }
@@ -108,14 +118,17 @@ db_status db_moments_make(db_context *context, const db_experiment *experiment,
     m->spot = calloc(2 * n + 1, sizeof *m->spot);
     m->observed = calloc(n + 1, sizeof *m->observed);
     m->rows = calloc(n * ROWS * variables->table_count + 1, sizeof *m->rows);
-    if (!m->spot || !m->observed || !m->rows) {
+    uint8_t *const of_spot = malloc(boxes->pixels + 1);
+    if (!m->spot || !m->observed || !m->rows || !of_spot) {
+        free(of_spot);
         db_moments_clear(m);
         return db_fail_memory(context, "the moments of spots");
     }
-    take_half(boxes, 1, m);
+    take_half(boxes, 1, of_spot, m);
     m->half = m->count;
-    take_half(boxes, 0, m);
+    take_half(boxes, 0, of_spot, m);
     m->to = m->count;
+    free(of_spot);
     return DB_OK;
 }
 
