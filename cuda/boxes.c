@@ -5,14 +5,22 @@
 
 #include <string.h>
 
-/* What a call brings, and takes back, in one piece of memory each. */
+/* What a call brings, and takes back, in one piece of memory each. What was measured is the first of it,
+ * and is brought when it is new. */
 typedef struct {
-    size_t region, rule, list, link, solution, result, back, end; /* bytes from the beginning */
-    size_t result_size;                                           /* doubles of a box */
-    size_t outside; /* sums where a block's memory is too small, which stay there */
+    size_t data, region, rule, list, link, solution, result, back,
+        end;            /* bytes from the beginning */
+    size_t result_size; /* doubles of a box */
+    size_t outside;     /* sums where a block's memory is too small, which stay there */
 } layout;
 
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 64, DATA = 4 };
+
+/* What was measured is on its own where there is more of it. */
+static const size_t MOST_DATA_BYTES = (size_t)8 << 20;
+
+static size_t data_bytes(const db_device_work *work) { return DATA * work->pixels * sizeof(float); }
+static int is_together(const db_device_work *work) { return data_bytes(work) <= MOST_DATA_BYTES; }
 
 static size_t add(size_t *end, size_t bytes) {
     const size_t at = *end;
@@ -53,9 +61,10 @@ static int is_outside(const db_boxes_request *q) {
            DB_CUDA_MOST_BLOCK_BYTES / sizeof(double);
 }
 
-static layout layout_of(const db_device_boxes *boxes) {
+static layout layout_of(const db_device_boxes *boxes, const db_device_work *work) {
     const db_boxes_request *q = boxes->request;
     layout l = { .result_size = result_size(q) };
+    l.data = add(&l.end, is_together(work) ? data_bytes(work) : 0);
     l.region = add(&l.end, boxes->count * sizeof *boxes->region);
     l.rule = add(&l.end, boxes->count * sizeof *q->rule);
     l.list = add(&l.end, (q->link_lists + 1) * sizeof(db_cuda_box_list));
@@ -82,39 +91,71 @@ static void fill_lists(const db_device_boxes *boxes, db_cuda_box_list *list,
     }
 }
 
-/* Parameters of the call, in one copy. */
-static db_status bring_values(db_context *context, db_device_plan *plan,
+/* What was measured: arrays that are given. */
+static void data_of(const db_device_boxes *boxes, const float *array[DATA]) {
+    array[0] = boxes->data.value;
+    array[1] = boxes->data.weight;
+    array[2] = boxes->data.shape_variance;
+    array[3] = boxes->data.offset;
+}
+
+static void fill_data(const db_device_work *work, const db_device_boxes *boxes, char *here) {
+    const float *array[DATA];
+    data_of(boxes, array);
+    for (size_t i = 0; i < DATA; i++)
+        if (array[i])
+            memcpy(here + i * work->pixels * sizeof(float), array[i], work->pixels * sizeof(float));
+}
+
+/* Parameters of the call, and data that are new, in one copy. */
+static db_status bring_values(db_context *context, db_device_plan *plan, const db_device_work *work,
                               const db_device_boxes *boxes, const layout *l) {
+    if (plan->box_values.bytes < l->end && is_together(work)) plan->box_version = 0;
+    const int with_data = is_together(work) && plan->box_version != boxes->version;
+    const size_t begin = with_data ? l->data : l->region;
     DB_TRY(db_cuda_need_more(context, plan, &plan->box_values, l->end, "the sums of boxes"));
     DB_TRY(db_cuda_need_locked(context, plan->number, &plan->host_box_values, l->back));
     char *const here = plan->host_box_values.memory;
+    if (with_data) fill_data(work, boxes, here + l->data);
     memcpy(here + l->region, boxes->region, boxes->count * sizeof *boxes->region);
     memcpy(here + l->rule, boxes->request->rule, boxes->count * sizeof *boxes->request->rule);
     fill_lists(boxes, (db_cuda_box_list *)(void *)(here + l->list),
                (db_cuda_box_link *)(void *)(here + l->link));
     memcpy(here + l->solution, boxes->solution, boxes->count * sizeof *boxes->solution);
-    return db_cuda_status(context, plan->number,
-                          cudaMemcpyAsync(plan->box_values.memory, here, l->result,
-                                          cudaMemcpyHostToDevice, plan->stream),
-                          "copying boxes");
+    DB_CUDA_TRY(context, plan->number,
+                cudaMemcpyAsync((char *)plan->box_values.memory + begin, here + begin,
+                                l->result - begin, cudaMemcpyHostToDevice, plan->stream),
+                "copying boxes");
+    if (with_data) plan->box_version = boxes->version;
+    return DB_OK;
 }
 
-/* What was measured, where that is not there yet. */
+/* Much data, where they are not there yet. */
 static db_status bring_data(db_context *context, db_device_plan *plan, const db_device_work *work,
-                            const db_device_boxes *boxes, db_cuda_boxes *a) {
-    const db_box_data *const data = &boxes->data;
-    const float *const given[] = { data->value, data->weight, data->shape_variance, data->offset };
-    const float **const there[] = { &a->value, &a->weight, &a->shape_variance, &a->offset };
-    const size_t bytes = work->pixels * sizeof(float);
-    DB_TRY(db_cuda_need_more(context, plan, &plan->box_data, 4 * bytes, "what was measured"));
-    for (size_t i = 0; i < 4; i++) {
-        char *const to = (char *)plan->box_data.memory + i * bytes;
-        *there[i] = given[i] ? (const float *)(void *)to : NULL;
-        if (given[i] && plan->box_version != boxes->version)
-            DB_TRY(db_cuda_to_device(context, plan, DB_CUDA_AS_GIVEN, to, given[i], sizeof(float)));
-    }
+                            const db_device_boxes *boxes) {
+    const float *array[DATA];
+    data_of(boxes, array);
+    DB_TRY(
+        db_cuda_need_more(context, plan, &plan->box_data, data_bytes(work), "what was measured"));
+    if (plan->box_version == boxes->version) return DB_OK;
+    for (size_t i = 0; i < DATA; i++)
+        if (array[i])
+            DB_TRY(
+                db_cuda_to_device(context, plan, DB_CUDA_AS_GIVEN,
+                                  (char *)plan->box_data.memory + i * work->pixels * sizeof(float),
+                                  array[i], sizeof(float)));
     plan->box_version = boxes->version;
     return DB_OK;
+}
+
+static void point_to_data(const db_device_work *work, const db_device_boxes *boxes,
+                          const char *there, db_cuda_boxes *a) {
+    const float *array[DATA];
+    const float **const to[DATA] = { &a->value, &a->weight, &a->shape_variance, &a->offset };
+    data_of(boxes, array);
+    for (size_t i = 0; i < DATA; i++)
+        *to[i] = array[i] ? (const float *)(const void *)(there + i * work->pixels * sizeof(float))
+                          : NULL;
 }
 
 /* The plan's own images: rendered, or those of the last call. */
@@ -204,10 +245,14 @@ static db_cuda_boxes arguments_of(const db_device_plan *plan, const db_device_bo
 static db_status work_on_boxes(db_context *context, db_device_plan *plan,
                                const db_device_work *work, const db_device_boxes *boxes,
                                db_cuda_arguments *a) {
-    const layout l = layout_of(boxes);
-    DB_TRY(bring_values(context, plan, boxes, &l));
+    const layout l = layout_of(boxes, work);
+    DB_TRY(bring_values(context, plan, work, boxes, &l));
+    if (!is_together(work)) DB_TRY(bring_data(context, plan, work, boxes));
     a->boxes = arguments_of(plan, boxes, &l);
-    DB_TRY(bring_data(context, plan, work, boxes, &a->boxes));
+    point_to_data(work, boxes,
+                  is_together(work) ? (const char *)plan->box_values.memory + l.data
+                                    : plan->box_data.memory,
+                  &a->boxes);
     a->boxes.shape = a->job.image;
     DB_TRY(db_cuda_launch(context, plan, db_cuda_box_sums, (uint32_t)boxes->count,
                           DB_CUDA_BOX_BLOCK, block_bytes(boxes->request, a->boxes.rows), a));

@@ -7,8 +7,8 @@
 #include "engine/device_plan.h"
 
 /* An array of the job on the device. The small ones share one piece of memory, which the host has a
- * copy of: what differs from it is copied. The large ones, which have versions, are on their
- * own. */
+ * copy of: what differs from it is copied, in one piece if possible. Large ones, which have versions,
+ * are on their own. */
 typedef struct db_cuda_array {
     size_t member;
     int use;            /* of coefficients: db_cuda_use */

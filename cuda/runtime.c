@@ -31,16 +31,28 @@ db_status db_cuda_status(db_context *context, int number, cudaError_t error, con
                    ends_the_process(error) ? "; this process cannot use the GPU any more" : "");
 }
 
+/* What has grown may grow again: it gets half as much more. Asking the driver takes long, and giving
+ * memory back waits for all that the GPU does. */
+static size_t room_for(const db_cuda_buffer *before, size_t bytes) {
+    return before->bytes ? bytes + bytes / 2 : bytes;
+}
+
 db_status db_cuda_need(db_context *context, int number, db_cuda_buffer *buffer, size_t bytes,
                        const char *what) {
     if (buffer->bytes >= bytes) return DB_OK;
+    size_t room = room_for(buffer, bytes);
     db_cuda_release(buffer);
-    cudaError_t error = cudaMalloc(&buffer->memory, bytes);
+    cudaError_t error = cudaMalloc(&buffer->memory, room);
     if (error == cudaErrorMemoryAllocation && context && context->device_pool) {
         (void)cudaGetLastError();
         context->pool_backend->pool_destroy(context->device_pool);
         context->device_pool = NULL;
-        error = cudaMalloc(&buffer->memory, bytes);
+        error = cudaMalloc(&buffer->memory, room);
+    }
+    if (error == cudaErrorMemoryAllocation && room > bytes) {
+        (void)cudaGetLastError();
+        room = bytes;
+        error = cudaMalloc(&buffer->memory, room);
     }
     if (error == cudaErrorMemoryAllocation) {
         size_t left = 0, all = 0;
@@ -53,17 +65,18 @@ db_status db_cuda_need(db_context *context, int number, db_cuda_buffer *buffer, 
                        number, what, (bytes >> 20) + 1, left >> 20, all >> 20);
     }
     DB_CUDA_TRY(context, number, error, what);
-    buffer->bytes = bytes;
+    buffer->bytes = room;
     return DB_OK;
 }
 
 db_status db_cuda_need_locked(db_context *context, int number, db_cuda_buffer *buffer,
                               size_t bytes) {
     if (buffer->bytes >= bytes) return DB_OK;
+    const size_t room = room_for(buffer, bytes);
     db_cuda_release_locked(buffer);
-    DB_CUDA_TRY(context, number, cudaHostAlloc(&buffer->memory, bytes, cudaHostAllocDefault),
+    DB_CUDA_TRY(context, number, cudaHostAlloc(&buffer->memory, room, cudaHostAllocDefault),
                 "memory of the host for copies");
-    buffer->bytes = bytes;
+    buffer->bytes = room;
     return DB_OK;
 }
 

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-enum { ALIGNMENT = 256 };
+/* A copy more takes longer than so many bytes that have not changed. */
+enum { ALIGNMENT = 256, MOST_GAP = 32 << 10 };
 
 static size_t aligned(size_t bytes) { return (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1); }
 
@@ -68,6 +69,15 @@ static size_t coefficient_bytes(const db_device_work *work, size_t bytes) {
     return runs / work->job.parameter_count * db_cuda_tangent_images(work) * row_bytes(work);
 }
 
+/* Arrays that are copied together: small ones, and lists of spots, which change with every call, as
+ * long as they are not long. */
+static int is_small(const db_device_array *array) {
+    static const size_t MOST_SPOTS_BYTES = (size_t)1 << 20;
+    const int of_spots = array->member >= offsetof(db_kernel_job, spots) &&
+                         array->member < offsetof(db_kernel_job, spots) + sizeof(db_kernel_spots);
+    return !array->version || (of_spots && array->bytes <= MOST_SPOTS_BYTES);
+}
+
 static int is_coefficients(size_t member) { return member == offsetof(db_kernel_job, contraction); }
 
 static size_t bytes_of(const db_device_work *work, const db_device_array *array) {
@@ -89,8 +99,8 @@ static db_status make_room(db_context *context, db_device_plan *plan, const db_d
             *array = (db_cuda_array){ .member = wanted->member, .use = own };
         }
         const size_t bytes = bytes_of(work, wanted);
-        if (wanted->version || bytes <= array->room) continue;
-        array->room = aligned(bytes);
+        if (!is_small(wanted) || bytes <= array->room) continue;
+        array->room = aligned(wanted->version ? bytes + bytes / 4 : bytes); /* lists may grow */
         changed = 1;
     }
     /* after a failed call memory may be missing */
@@ -103,7 +113,8 @@ static db_status make_room(db_context *context, db_device_plan *plan, const db_d
         if (values->array[i].room) values->array[i].bytes = 0;
     }
     DB_TRY(db_cuda_need_more(context, plan, &values->device, values->used,
-                             "the parameters of a plan"));
+                             db_device_has_spots(work->kind) ? "the list of spots"
+                                                             : "the parameters of a plan"));
     return db_cuda_need_locked(context, plan->number, &values->host, values->used);
 }
 
@@ -268,7 +279,11 @@ static db_status fill(db_context *context, db_cuda_values *values, const db_devi
     const size_t bytes = bytes_of(work, wanted);
     *changed = array->bytes != bytes;
     array->bytes = 0; /* until it is on the device */
-    if (is_coefficients(wanted->member) && work->job.tangent) {
+    if (wanted->version) {
+        *changed |= array->version != wanted->version;
+        if (*changed) memcpy(copy, pointer_at(&work->job, wanted->member), bytes);
+        array->version = wanted->version;
+    } else if (is_coefficients(wanted->member) && work->job.tangent) {
         fill_tangent(work, copy, changed);
     } else if (is_coefficients(wanted->member)) {
         DB_TRY(fill_coefficients(context, work, wanted->bytes, copy, changed));
@@ -294,11 +309,9 @@ static const char *name_of(size_t member) {
                                                          : "the list of spots";
 }
 
-/* Memory for a large array. One that has grown may grow again: it gets a quarter more. */
 static db_status make_large_room(db_context *context, db_device_plan *plan, size_t member,
                                  size_t bytes, db_cuda_buffer *own) {
-    const size_t room = own->bytes && bytes > own->bytes ? bytes + bytes / 4 : bytes;
-    return db_cuda_need_more(context, plan, own, room, name_of(member));
+    return db_cuda_need_more(context, plan, own, bytes, name_of(member));
 }
 
 static db_status bring_large(db_context *context, db_device_plan *plan, const db_device_work *work,
@@ -316,14 +329,14 @@ static db_status bring_large(db_context *context, db_device_plan *plan, const db
 static db_status bring(db_context *context, db_device_plan *plan, const db_device_work *work,
                        db_cuda_use use, db_cuda_arguments *a) {
     db_cuda_values *values = &plan->values;
-    size_t begin = 0, end = 0; /* of neighbouring changes */
+    size_t begin = 0, end = 0; /* of changes that are copied together */
     clear_pointers(&a->job);
     DB_TRY(make_room(context, plan, work, use));
     for (size_t i = 0; i < work->array_count; i++) {
         const db_device_array *wanted = &work->array[i];
         db_cuda_array *array =
             find(values, wanted->member, is_coefficients(wanted->member) ? (int)use : 0);
-        if (wanted->version) {
+        if (!is_small(wanted)) {
             DB_TRY(bring_large(context, plan, work, wanted, array));
             set_pointer(&a->job, wanted->member, array->own.memory);
             continue;
@@ -336,7 +349,7 @@ static db_status bring(db_context *context, db_device_plan *plan, const db_devic
         else
             set_pointer(&a->job, wanted->member, there);
         if (!changed) continue;
-        if (array->offset != end) {
+        if (begin == end || array->offset < end || array->offset - end > MOST_GAP) {
             DB_TRY(copy_range(context, plan, begin, end));
             begin = array->offset;
         }
@@ -351,7 +364,7 @@ db_status db_cuda_values_reserve(db_context *context, db_device_plan *plan,
     for (size_t i = 0; i < work->array_count; i++) {
         const db_device_array *wanted = &work->array[i];
         db_cuda_array *array = find(&plan->values, wanted->member, 0);
-        if (wanted->version)
+        if (!is_small(wanted))
             DB_TRY(make_large_room(context, plan, wanted->member, wanted->bytes, &array->own));
     }
     return DB_OK;

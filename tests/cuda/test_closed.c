@@ -273,6 +273,11 @@ static void warm_calls_copy_no_spots(void **state) {
     assert_int_equal(stand_in.copies_to_device, copies);
     /* all images come back in one piece, though their tiles are many */
     assert_int_equal(stand_in.copies_to_host, back + 2);
+    /* spots that have moved come together: list, tiles, slopes, coefficients */
+    experiment.crystal.misset[0] += 0.01;
+    assert_int_equal(db_plan_update(own, &experiment), DB_OK);
+    assert_int_equal(db_plan_gradient(own, r.image, (void *const *)r.derivative), DB_OK);
+    assert_int_equal(stand_in.copies_to_device, copies + 1);
     result_destroy(&r);
     db_plan_destroy(&own);
 }
