@@ -66,6 +66,7 @@ struct db_device_plan {
     int asynchronous;                /* 1: calls wait for nothing that stays on the device */
     cudaEvent_t turned;              /* what was begun on the stream before is done */
     cudaEvent_t copied[2];           /* each half of the staging memory is free again */
+    int half;                        /* that the next piece for the device goes by way of */
     db_cuda_box box[DB_CUDA_BOXES];
     int box_in_use;
     size_t region_count;
@@ -123,7 +124,8 @@ typedef enum db_cuda_layout { DB_CUDA_PACKED, DB_CUDA_AS_GIVEN } db_cuda_layout;
 
 /* Copies pixels of `size` bytes between the device and pageable or page-locked memory of the host;
  * those between the regions are left alone. Images that are image_bytes apart on the device come in one
- * copy as far as they fit; results are there when the stream is (db_cuda_results_there). */
+ * copy as far as they fit; results are there when the stream is (db_cuda_results_there). What goes to the
+ * device has been read from the host's memory when the call returns. */
 db_status db_cuda_images_to_host(db_context *context, db_device_plan *plan, db_cuda_layout layout,
                                  const void *from, size_t image_bytes, void *const *to,
                                  size_t images, size_t size);

@@ -465,6 +465,32 @@ static void evaluations_make_one_copy(void **state) {
     db_plan_destroy(&own);
 }
 
+/* Data of boxes that are one behind the other, as those of a refinement: a copy for each array by way of
+ * locked memory, not waited for before the kernels start. */
+static void data_are_not_waited_for(void **state) {
+    (void)state;
+    pixels = 0;
+    for (int b = 0; b < BOXES; b++) {
+        region[b].offset = pixels;
+        region[b].stride = (size_t)region[b].fast_count;
+        pixels += region[b].stride * (size_t)region[b].slow_count;
+    }
+    db_plan *own = plan_of(device, DB_PRECISION_MIXED);
+    measure(own);
+    db_boxes *boxes = boxes_of(own);
+    db_boxes_request q = request_of(&losses[1]);
+    fill_rules(0);
+    q.solve = 1;
+    q.sums = DB_BOXES_NORMAL;
+    const stand_in_state before = stand_in;
+    free(evaluate(boxes, &q).result);
+    assert_in_range(stand_in.copies_to_device - before.copies_to_device, 5, 12);
+    assert_in_range(stand_in.waits - before.waits, 1,
+                    4); /* for halves of that memory, and results */
+    db_boxes_destroy(&boxes);
+    db_plan_destroy(&own);
+}
+
 /* Whichever call of the runtime fails: a status and a message; with "auto" the processor's results. */
 static void any_call_may_fail(void **state) {
     (void)state;
@@ -551,6 +577,7 @@ int main(void) {
         TEST(what_cannot_be_is_said),
 #if !defined(DB_ON_GPU)
         TEST(evaluations_make_one_copy),
+        TEST(data_are_not_waited_for),
         TEST(any_call_may_fail),
         TEST(auto_asks_again_for_boxes),
 #endif
