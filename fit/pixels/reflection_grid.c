@@ -104,14 +104,14 @@ size_t db_reflection_grid_nearest(const db_reflection_grid *grid, size_t panel,
     return nearest;
 }
 
-/* Pixels of a row that are nearest to a reflection: fast index from low up to below high. Half
- * planes leave no more than that. */
-typedef struct interval {
-    int low, high;
-} interval;
-
-/* Rows of a region of which intervals are worked out at a time. */
+/* Rows of a region of which limits are worked out at a time. */
 enum { ROWS = 64 };
+
+/* Pixels of rows that are nearest to a reflection, counted from the region's first one: those at low
+ * and beyond, up to high. Half planes leave no more than that. */
+typedef struct limits {
+    double low[ROWS], high[ROWS];
+} limits;
 
 /* The least whole number that is not below a positive one, but at most `most`. */
 static int up(double x, int most) {
@@ -123,7 +123,7 @@ static int up(double x, int most) {
 /* Takes away the pixels on the other reflection's side of the perpendicular bisector, in the rows
  * from first to last - 1 of a region. */
 static void cut_off(const double mine[2], const double other[2], const db_region *region, int first,
-                    int last, interval *row) {
+                    int last, limits *left) {
     const double step[2] = { other[0] - mine[0], other[1] - mine[1] };
     const double half = 0.5 * (step[0] * step[0] + step[1] * step[1]);
     const double start = region->fast_start + 0.5 - mine[0], end = start + region->fast_count - 1;
@@ -131,47 +131,55 @@ static void cut_off(const double mine[2], const double other[2], const db_region
     /* how far the corners are along the step */
     const double along = step[0] * (step[0] > 0 ? end : start),
                  most = along + step[1] * (step[1] > 0 ? bottom : top);
+    const int count = last - first;
     if (most <= half) return;
     const double inverse = 1 / step[0];
-    for (int s = 0; s < last - first; s++) {
-        /* beyond the bisector: across + step x (start + f) > 0 */
-        const double across = (top + s) * step[1] - half;
-        if (across + along <= 0) continue;
-        const double edge = -across * inverse - start;
-        if (step[0] > 0) {
-            if (edge < row[s].high) row[s].high = edge < 0 ? 0 : 1 + (int)edge;
-        } else if (step[0] < 0) {
-            if (edge > row[s].low) row[s].low = up(edge, region->fast_count);
-        } else {
-            row[s].high = 0;
+    /* beyond the bisector: across + step x (start + f) > 0 */
+    if (step[0] > 0)
+        for (int s = 0; s < count; s++) {
+            const double across = (top + s) * step[1] - half, edge = -across * inverse - start,
+                         high = left->high[s];
+            left->high[s] = (across + along > 0) & (edge < high) ? edge : high;
         }
-    }
+    else if (step[0] < 0)
+        for (int s = 0; s < count; s++) {
+            const double across = (top + s) * step[1] - half, edge = -across * inverse - start,
+                         low = left->low[s];
+            left->low[s] = (across + along > 0) & (edge > low) ? edge : low;
+        }
+    else
+        for (int s = 0; s < count; s++)
+            if ((top + s) * step[1] - half + along > 0) left->high[s] = -1;
 }
 
 static void share_rows(const db_reflection_grid *grid, size_t reflection, const db_region *region,
-                       int first, int last, interval *row) {
+                       int first, int last, limits *left) {
     const db_reflection *const own = &grid->prediction->reflection[reflection];
     run runs[3];
     const int count = runs_around(grid, own->panel, own->position, runs);
     for (int n = 0; n < count; n++)
         for (size_t k = runs[n].first; k < runs[n].end; k++)
             if (grid->entry[k] != reflection)
-                cut_off(own->position, grid->position[k], region, first, last, row);
+                cut_off(own->position, grid->position[k], region, first, last, left);
 }
 
 void db_reflection_grid_share(const db_reflection_grid *grid, size_t reflection,
                               const db_region *region, uint8_t *own) {
-    interval row[ROWS];
+    limits left;
     const int width = region->fast_count;
     for (int first = 0; first < region->slow_count; first += ROWS) {
         const int last = first + ROWS < region->slow_count ? first + ROWS : region->slow_count;
-        for (int s = first; s < last; s++) row[s - first] = (interval){ 0, width };
-        share_rows(grid, reflection, region, first, last, row);
-        for (int s = first; s < last; s++) {
-            uint8_t *const line = own + (size_t)s * (size_t)width;
-            const interval *const mine = &row[s - first];
-            for (int f = 0; f < width; f++)
-                if (f < mine->low || f >= mine->high) line[f] = 0;
+        for (int s = 0; s < last - first; s++) {
+            left.low[s] = 0;
+            left.high[s] = width;
+        }
+        share_rows(grid, reflection, region, first, last, &left);
+        for (int s = 0; s < last - first; s++) {
+            uint8_t *const line = own + (size_t)(first + s) * (size_t)width;
+            const double end = left.high[s];
+            const int high = end < 0 ? 0 : end < width ? 1 + (int)end : width;
+            memset(line, 0, (size_t)up(left.low[s], width));
+            memset(line + high, 0, (size_t)(width - high));
         }
     }
 }
