@@ -23,32 +23,31 @@ static float middle_of(const float *list, int count) {
     return low[held - 1];
 }
 
-/* Trusted pixels around one, at most 24; those next to it come first. */
-static int surroundings(const db_measured_image *panel, int fast, int slow, float around[24],
-                        int *next_to) {
-    int count = 0;
-    for (int ring = 1; ring <= 2; ring++) {
-        for (int ds = -ring; ds <= ring; ds++)
-            for (int df = -ring; df <= ring; df++) {
-                const int f = fast + df, s = slow + ds;
-                if (abs(df) != ring && abs(ds) != ring) continue;
-                if (f < 0 || s < 0 || f >= panel->fast_pixels || s >= panel->slow_pixels) continue;
-                const size_t i = (size_t)s * (size_t)panel->fast_pixels + (size_t)f;
-                if (panel->mask[i] == DB_MASK_TRUSTED) around[count++] = panel->value[i];
-            }
-        if (ring == 1) *next_to = count;
-    }
+/* Trusted pixels of one of the two rings around a pixel, appended to a list of so many; returns how
+ * many there are then. */
+static int add_ring(const db_measured_image *panel, int fast, int slow, int ring, float around[24],
+                    int count) {
+    for (int ds = -ring; ds <= ring; ds++)
+        for (int df = -ring; df <= ring; df++) {
+            const int f = fast + df, s = slow + ds;
+            if (abs(df) != ring && abs(ds) != ring) continue;
+            if (f < 0 || s < 0 || f >= panel->fast_pixels || s >= panel->slow_pixels) continue;
+            const size_t i = (size_t)s * (size_t)panel->fast_pixels + (size_t)f;
+            if (panel->mask[i] == DB_MASK_TRUSTED) around[count++] = panel->value[i];
+        }
     return count;
 }
 
 static int is_hot(const db_fit_settings *settings, double sigma, const db_measured_image *panel,
                   int fast, int slow, double value) {
     float around[24];
-    int next_to = 0;
-    const int count = surroundings(panel, fast, slow, around, &next_to);
+    const int next_to = add_ring(panel, fast, slow, 1, around, 0);
     if (next_to < 3) return 0;
     float brightest = around[0];
     for (int i = 1; i < next_to; i++) brightest = fmaxf(brightest, around[i]);
+    /* beside one as bright, more than 3 / (1 - 0.05) deviations are too many for it, whatever the median */
+    if ((double)brightest >= value && sigma > 3.2) return 0;
+    const int count = add_ring(panel, fast, slow, 2, around, next_to);
     const double median = (double)middle_of(around, count);
     const double noise = sqrt(db_pixel_variance(settings, median)), excess = value - median;
     return excess > sigma * noise &&

@@ -137,9 +137,9 @@ static int may_be_excited(const db_fit_geometry *geometry, const db_prediction_r
 }
 
 /* Where a reflection's light goes: the direction s1, and the excitation. 0 if no line within the
- * range excites it. */
+ * range excites it. deviations: square of the smallest turn, in standard deviations. */
 static int scattered(const db_fit_geometry *geometry, const db_prediction_range *range,
-                     db_reflection *reflection, double s1[3]) {
+                     db_reflection *reflection, double s1[3], double *deviations) {
     const int *const hkl = reflection->hkl;
     const double index[3] = { hkl[0], hkl[1], hkl[2] };
     node n;
@@ -159,7 +159,7 @@ static int scattered(const db_fit_geometry *geometry, const db_prediction_range 
     if (!(sum.weight > 0)) return 0;
     reflection->excitation = sum.angle / sum.weight / degree;
     reflection->apart = fabs(reflection->excitation);
-    reflection->recorded = exp(-0.5 * sum.nearest / n.variance);
+    *deviations = sum.nearest / n.variance;
     /* s1 = direction + length (along direction + across (q - its part along it) / its length) */
     const double scale = n.length / sum.weight, aside = scale * sum.across / n.across,
                  ahead = 1 + scale * sum.along - aside * n.along;
@@ -167,18 +167,26 @@ static int scattered(const db_fit_geometry *geometry, const db_prediction_range 
     return 1;
 }
 
+/* Part of the intensity that the image shows. */
+static double recorded(double deviations) { return exp(-0.5 * deviations); }
+
 static int predicted(const db_fit_geometry *geometry, const db_prediction_range *range,
                      db_reflection *reflection) {
-    double s1[3];
-    return scattered(geometry, range, reflection, s1) &&
-           db_fit_geometry_meets(geometry, s1, &reflection->panel, reflection->position);
+    double s1[3], deviations;
+    if (!scattered(geometry, range, reflection, s1, &deviations) ||
+        !db_fit_geometry_meets(geometry, s1, &reflection->panel, reflection->position))
+        return 0;
+    reflection->recorded = recorded(deviations);
+    return 1;
 }
 
 int db_predict_on_panel(const db_fit_geometry *geometry, db_reflection *reflection) {
     static const db_prediction_range any = { 0, 0, 180 };
-    double s1[3];
-    if (reflection->panel >= geometry->panel_count || !scattered(geometry, &any, reflection, s1))
+    double s1[3], deviations;
+    if (reflection->panel >= geometry->panel_count ||
+        !scattered(geometry, &any, reflection, s1, &deviations))
         return 0;
+    reflection->recorded = recorded(deviations);
     return db_fit_geometry_on_panel(geometry, reflection->panel, s1, reflection->position);
 }
 
@@ -216,21 +224,22 @@ static db_status index_limits(db_context *context, const db_fit_geometry *geomet
     return DB_OK;
 }
 
-/* Nodes q0 + l c* of a reciprocal lattice row, seen from a point so far behind the origin, such as the
- * centre of a line's Ewald sphere: between which l they are within a radius of it; 0: never. */
-static int within_radius(const db_fit_geometry *geometry, const double origin[3], double behind,
-                         double radius, double between[2]) {
-    double from_centre[3], step[3];
-    for (int i = 0; i < 3; i++) {
-        from_centre[i] = origin[i] + behind * geometry->direction[i];
-        step[i] = geometry->a_star[3 * i + 2];
-    }
-    const double a = db_dot(step, step), b = db_dot(step, from_centre);
-    const double c = db_dot(from_centre, from_centre) - radius * radius;
-    const double square = b * b - a * c;
+/* A reciprocal lattice row q0 + l c*. */
+typedef struct lattice_row {
+    double step, along_step;   /* c* c*, c* along the beam */
+    double start, along_start; /* q0 q0, q0 along the beam */
+    double both;               /* q0 c* */
+} lattice_row;
+
+/* Between which l a row's nodes are within a radius of a point so far behind the origin, such as the
+ * centre of a line's Ewald sphere; 0: never. */
+static int within_radius(const lattice_row *row, double behind, double radius, double between[2]) {
+    const double b = row->both + behind * row->along_step;
+    const double c = row->start + behind * (2 * row->along_start + behind) - radius * radius;
+    const double square = b * b - row->step * c;
     if (square < 0) return 0;
-    between[0] = (-b - sqrt(square)) / a;
-    between[1] = (-b + sqrt(square)) / a;
+    between[0] = (-b - sqrt(square)) / row->step;
+    between[1] = (-b + sqrt(square)) / row->step;
     return 1;
 }
 
@@ -238,17 +247,22 @@ static int within_radius(const db_fit_geometry *geometry, const double origin[3]
  * by at most the excitation limit they would touch one. All spheres touch each other at the origin,
  * so that these are within the largest, not deep in the smallest. 0: out of memory. */
 static int predict_row(const db_fit_geometry *geometry, const db_prediction_range *range,
-                       double thickness, db_reflection *r, size_t *room,
+                       double thickness, lattice_row *row, db_reflection *r, size_t *room,
                        db_prediction *prediction) {
-    const double index[3] = { r->hkl[0], r->hkl[1], 0 }, smallest = geometry->line[0].wave_number,
+    const double *const matrix = geometry->a_star;
+    const double h = r->hkl[0], k = r->hkl[1], smallest = geometry->line[0].wave_number,
                  largest = geometry->line[geometry->line_count - 1].wave_number;
     double origin[3], resolved[2], outer[2], inner[2] = { INFINITY, -INFINITY };
-    db_apply(geometry->a_star, index, origin);
-    if (!within_radius(geometry, origin, 0, 1.000001 / range->dmin, resolved) ||
-        !within_radius(geometry, origin, largest, largest + thickness, outer))
-        return 1;
-    if (smallest > thickness)
-        within_radius(geometry, origin, smallest, smallest - thickness, inner);
+    row->both = 0;
+    for (int i = 0; i < 3; i++) {
+        origin[i] = matrix[3 * i] * h + matrix[3 * i + 1] * k;
+        row->both += origin[i] * matrix[3 * i + 2];
+    }
+    row->start = db_dot(origin, origin);
+    if (!within_radius(row, 0, 1.000001 / range->dmin, resolved)) return 1;
+    row->along_start = db_dot(origin, geometry->direction);
+    if (!within_radius(row, largest, largest + thickness, outer)) return 1;
+    if (smallest > thickness) within_radius(row, smallest, smallest - thickness, inner);
     const int first = (int)ceil(fmax(resolved[0], outer[0])),
               last = (int)floor(fmin(resolved[1], outer[1]));
     for (int l = first; l <= last; l++) {
@@ -271,8 +285,11 @@ static int predict_layer(const db_fit_geometry *geometry, const db_prediction_ra
      * angle of the node itself, by at most pi/2 x its radius. */
     const double thickness =
         1.001 * (limit_of(geometry, range) / range->dmin + 1.6 * geometry->node_radius);
+    const double step[3] = { geometry->a_star[2], geometry->a_star[5], geometry->a_star[8] };
+    lattice_row row = { .step = db_dot(step, step),
+                        .along_step = db_dot(step, geometry->direction) };
     for (r.hkl[1] = -limit[1]; r.hkl[1] <= limit[1]; r.hkl[1]++)
-        if (!predict_row(geometry, range, thickness, &r, &room, layer)) return 0;
+        if (!predict_row(geometry, range, thickness, &row, &r, &room, layer)) return 0;
     return 1;
 }
 
