@@ -90,8 +90,8 @@ static int observe(const db_shoeboxes *boxes, size_t b, uint8_t *of_spot,
 
 /* Half of all reflections, whichever are seen. */
 static int is_first_half(const int hkl[3]) {
-    uint32_t key = (uint32_t)(hkl[0] * 73856093) ^ (uint32_t)(hkl[1] * 19349663) ^
-                   (uint32_t)(hkl[2] * 83492791);
+    uint32_t key =
+        (uint32_t)hkl[0] * 73856093u ^ (uint32_t)hkl[1] * 19349663u ^ (uint32_t)hkl[2] * 83492791u;
     key = (key ^ key >> 15) * 0x2c1b3c6du;
     key = (key ^ key >> 12) * 0x297a2d39u;
     return (int)((key ^ key >> 15) & 1u);

@@ -105,6 +105,7 @@ static int forget(void **state) {
 
 static void refine_amplitudes(double sigma) {
     if (without_table) skip();
+    db_fit_settings_clear(&settings); /* of the test before */
     db_fit_settings_init(&settings);
     settings.intensity = DB_FIT_KNOWN;
     settings.pixels = DB_FIT_PIXELS_SHOEBOXES;

@@ -41,6 +41,7 @@ static int begin(void **state) {
         start.crystal.misset[i] += i == 1 ? -0.05 : 0.05;
         start.crystal.mosaic_abc[i] = 0.2;
     }
+    db_fit_settings_clear(&settings); /* of the test before */
     db_fit_settings_init(&settings);
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
         refine_parameter(&settings, list[i], -1);

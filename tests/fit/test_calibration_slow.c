@@ -98,7 +98,7 @@ static void refine_one(const db_fit_settings *settings, int repeat, pulls *p) {
 }
 
 static void errors_are_calibrated(db_fit_intensity intensity, const char *name, int pixels) {
-    db_fit_settings settings;
+    OWN(db_fit_settings_clear) db_fit_settings settings;
     pulls p = { 0 };
     set_up(&settings, intensity);
     assert_int_equal(rendered_experiment(context, pixels, PEAK, &truth), DB_OK);

@@ -31,6 +31,7 @@ static int drop(void **state) {
 
 static int begin(void **state) {
     (void)state;
+    db_fit_settings_clear(&settings); /* of the test before */
     db_fit_settings_init(&settings);
     refine_parameter(&settings, DB_MISSET_X, -1);
     refine_parameter(&settings, DB_MISSET_Y, -1);

@@ -38,6 +38,7 @@ static db_status fit(void *unused) {
 static void refine(db_fit_intensity intensity) {
     static const db_parameter moved[] = { DB_MISSET_X, DB_MISSET_Y, DB_MISSET_Z, DB_BEAM_FAST,
                                           DB_BEAM_SLOW };
+    db_fit_settings_clear(&settings); /* of the test before */
     db_fit_settings_init(&settings);
     settings.intensity = intensity;
     for (int i = 0; i < 5; i++) refine_parameter(&settings, moved[i], -1);

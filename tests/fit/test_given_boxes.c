@@ -22,6 +22,7 @@ static int make(void **state) {
     if (db_context_create(&context) != DB_OK) return -1;
     if (rendered_experiment(context, PIXELS, 2000, &crystal) != DB_OK) return -1;
     if (rendered_image(context, &crystal, 5, &image) != DB_OK) return -1;
+    db_fit_settings_clear(&settings); /* of the test before */
     db_fit_settings_init(&settings);
     refine_parameter(&settings, DB_MISSET_X, -1);
     refine_parameter(&settings, DB_MISSET_Y, -1);

@@ -27,6 +27,7 @@ static int make(void **state) {
         four_panels_experiment(context, 2000, &model) != DB_OK ||
         four_panels_image(context, &model, 3, &image) != DB_OK)
         return -1;
+    db_fit_settings_clear(&settings); /* of the test before */
     db_fit_settings_init(&settings);
     settings.shoebox_half_width = 8;
     if (db_strong_pixels_find(context, &image, &settings, &strong) != DB_OK) return -1;
@@ -58,6 +59,7 @@ static int forget(void **state) {
 /* Two of the panels are one group, one is another, and the last one in none. Motions stand between
  * parameters of the table; one follows. */
 static void refine_groups(db_fit_intensity intensity) {
+    db_fit_settings_clear(&settings); /* of the test before */
     db_fit_settings_init(&settings);
     settings.shoebox_half_width = 8;
     settings.intensity = intensity;

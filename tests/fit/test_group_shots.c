@@ -75,6 +75,7 @@ static void displaced_panels_come_back_from_all_shots(void **state) {
     static db_fit_settings settings;
     const db_fit_shot_source source = { .count = SHOTS, .load = load, .name = name };
     db_fit_shots_result *result = NULL;
+    db_fit_settings_clear(&settings); /* of the test before */
     db_fit_settings_init(&settings);
     settings.target = DB_FIT_POISSON;
     settings.model_error = 0;
@@ -117,6 +118,7 @@ static void amplitudes_are_refined_from_one_image_only(void **state) {
     static db_fit_settings settings;
     const db_fit_shot_source source = { .count = SHOTS, .load = load, .name = name };
     db_fit_shots_result *result = NULL;
+    db_fit_settings_clear(&settings); /* of the test before */
     db_fit_settings_init(&settings);
     settings.intensity = DB_FIT_KNOWN;
     settings.pixels = DB_FIT_PIXELS_SHOEBOXES;

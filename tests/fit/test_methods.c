@@ -40,6 +40,7 @@ static int spoil(void **state) {
     start.crystal.misset[1] -= 0.04;
     start.crystal.misset[2] += 0.03;
     start.crystal.cell[0] *= 1.001;
+    db_fit_settings_clear(&settings); /* of the test before */
     db_fit_settings_init(&settings);
     settings.intensity = DB_FIT_KNOWN;
     settings.shoebox_half_width = 3; /* spots are a few pixels apart */

@@ -93,6 +93,7 @@ static void refine(const db_parameter *angles, size_t count, double misset[3]) {
     db_experiment_clear(&start);
     db_experiment_clear(&truth);
     db_context_destroy(&context);
+    db_fit_settings_clear(settings);
     free(settings);
 }
 

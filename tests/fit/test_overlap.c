@@ -45,7 +45,7 @@ static void bring_back_from_expected_counts(db_fit_intensity intensity) {
     static const db_parameter list[] = { DB_MISSET_X, DB_MISSET_Y,     DB_MISSET_Z,  DB_CELL_A,
                                          DB_CELL_C,   DB_BEAM_FAST,    DB_BEAM_SLOW, DB_CELLS_A,
                                          DB_CELLS_C,  DB_MOSAIC_SPREAD };
-    db_fit_settings settings;
+    OWN(db_fit_settings_clear) db_fit_settings settings;
     db_fit_settings_init(&settings);
     settings.target = DB_FIT_POISSON;
     settings.model_error = 0;
@@ -79,7 +79,7 @@ static void so_they_do_with_known_amplitudes(void **state) {
 static void shoeboxes_disagree_no_more_than_noise_lets_them(void **state) {
     (void)state;
     static const db_parameter list[] = { DB_MISSET_X, DB_MISSET_Y, DB_MISSET_Z };
-    db_fit_settings settings;
+    OWN(db_fit_settings_clear) db_fit_settings settings;
     db_fit_settings_init(&settings);
     for (size_t i = 0; i < 3; i++) refine_parameter(&settings, list[i], -1);
     db_fit_result *result = refine(3, &settings);

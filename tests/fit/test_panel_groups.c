@@ -62,6 +62,7 @@ static int drop(void **state) {
 static void refine_in_plane(int first) {
     static const db_parameter motions[] = { DB_PANEL_SHIFT_FAST, DB_PANEL_SHIFT_SLOW,
                                             DB_PANEL_TURN_NORMAL };
+    db_fit_settings_clear(&settings); /* of the test before */
     db_fit_settings_init(&settings);
     settings.target = DB_FIT_POISSON;
     settings.model_error = 0;
@@ -129,6 +130,7 @@ static void several_panels_move_as_one(void **state) {
     motion.turn[2] = 0.2;
     expect_ok(context, db_panels_move(context, &moved.detector, right, 2, &motion));
     expect_ok(context, four_panels_image(context, &moved, 9, &other));
+    db_fit_settings_clear(&settings); /* of the test before */
     db_fit_settings_init(&settings);
     settings.target = DB_FIT_POISSON;
     settings.model_error = 0;

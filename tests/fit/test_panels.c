@@ -64,6 +64,7 @@ static int spoil(void **state) {
     if (db_experiment_copy(context, &truth, &start) != DB_OK) return -1;
     start.crystal.misset[0] += 0.1;
     start.crystal.misset[1] -= 0.1;
+    db_fit_settings_clear(&settings); /* of the test before */
     db_fit_settings_init(&settings);
     static const db_parameter list[] = { DB_MISSET_X, DB_MISSET_Y, DB_MISSET_Z };
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)

@@ -14,7 +14,7 @@ static void a_pink_still_comes_back(void **state) {
     db_context *context;
     db_experiment truth, start;
     db_measured_image image;
-    db_fit_settings settings;
+    OWN(db_fit_settings_clear) db_fit_settings settings;
     db_fit_result *result;
     assert_int_equal(db_context_create(&context), DB_OK);
     assert_int_equal(rendered_experiment(context, PIXELS, 3000, &truth), DB_OK);

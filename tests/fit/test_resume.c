@@ -77,6 +77,7 @@ static int set_up(void **state) {
         db_experiment_clear(&e);
     }
     db_fit_config_init(&common);
+    db_fit_settings_clear(&settings); /* of the test before */
     db_fit_settings_init(&settings);
     settings.shoebox_half_width = 5;
     settings.model_error = 0;

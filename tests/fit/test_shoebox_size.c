@@ -16,7 +16,7 @@
 static db_fit_result *refine(int pixels, db_fit_intensity intensity, int half_width) {
     db_experiment truth, start;
     db_measured_image image;
-    db_fit_settings settings;
+    OWN(db_fit_settings_clear) db_fit_settings settings;
     db_fit_result *result = NULL;
     assert_int_equal(rendered_experiment(context, pixels, 1000, &truth), DB_OK);
     assert_int_equal(rendered_image(context, &truth, 1, &image), DB_OK);
@@ -42,7 +42,7 @@ static void boxes_are_smaller_where_spots_are_crowded(void **state) {
     } cases[] = { { 250, 2 }, { 500, 6 }, { 1000, 8 }, { 1500, 8 } };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         db_experiment e;
-        db_fit_settings settings;
+        OWN(db_fit_settings_clear) db_fit_settings settings;
         assert_int_equal(rendered_experiment(context, cases[i].pixels, 1000, &e), DB_OK);
         db_fit_settings_init(&settings);
         assert_int_equal(db_shoebox_size_settle(context, &e, &settings), DB_OK);
@@ -63,7 +63,7 @@ static void boxes_hold_wide_spots_in_closed_form(void **state) {
     } cases[] = { { 0, 8 }, { 0.3, 8 }, { 0.6, 13 }, { 3, 20 } };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         db_experiment e;
-        db_fit_settings settings;
+        OWN(db_fit_settings_clear) db_fit_settings settings;
         assert_int_equal(rendered_experiment(context, 3000, 1000, &e), DB_OK);
         e.spread.spots = DB_SPOTS_CLOSED;
         e.spread.footprint[0] = e.spread.footprint[1] = cases[i].footprint * cases[i].footprint;
@@ -114,7 +114,7 @@ static void box_predicted(const db_experiment *e, int half_width, db_prediction 
 static void pixels_lack_little_of_well_excited_spots(void **state) {
     (void)state;
     db_experiment e, unit;
-    db_fit_settings settings;
+    OWN(db_fit_settings_clear) db_fit_settings settings;
     db_prediction all;
     db_shoeboxes boxes;
     double tolerance, most = 0, highest = 0;

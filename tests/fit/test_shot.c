@@ -25,6 +25,7 @@ static int make(void **state) {
     if (db_context_create(&context) != DB_OK) return -1;
     if (rendered_experiment(context, PIXELS, 2000, &crystal) != DB_OK) return -1;
     if (rendered_image(context, &crystal, 3, &image) != DB_OK) return -1;
+    db_fit_settings_clear(&settings); /* of the test before */
     db_fit_settings_init(&settings);
     settings.shoebox_half_width = 8;
     if (db_strong_pixels_find(context, &image, &settings, &strong) != DB_OK) return -1;
@@ -46,6 +47,7 @@ static void refine_everything(db_fit_intensity intensity) {
         DB_MISSET_X,  DB_MISSET_Y, DB_MISSET_Z, DB_CELL_A,  DB_CELL_C,     DB_BEAM_FAST,
         DB_BEAM_SLOW, DB_DISTANCE, DB_CELLS_A,  DB_CELLS_C, DB_WAVELENGTH, DB_MOSAIC_SPREAD
     };
+    db_fit_settings_clear(&settings); /* of the test before */
     db_fit_settings_init(&settings);
     settings.shoebox_half_width = 8;
     settings.intensity = intensity;

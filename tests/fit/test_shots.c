@@ -62,6 +62,7 @@ static int set_up(void **state) {
     (void)state;
     if (db_context_create(&context) != DB_OK) return -1;
     if (rendered_experiment(context, PIXELS, 2000, &truth) != DB_OK) return -1;
+    db_fit_settings_clear(&settings); /* of the test before */
     db_fit_settings_init(&settings);
     settings.shoebox_half_width = 5;
     settings.model_error = 0;

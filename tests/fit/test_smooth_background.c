@@ -54,7 +54,7 @@ static int drop(void **state) {
 /* Deviation of a background from the true one in standard deviations of a pixel, over the pixels
  * that spots reach: mean, and root mean square. */
 static void under_spots(db_fit_background kind, double *mean, double *deviation) {
-    db_fit_settings settings;
+    OWN(db_fit_settings_clear) db_fit_settings settings;
     db_strong_pixels strong;
     double sum = 0, square = 0, number = 0;
     db_fit_settings_init(&settings);
@@ -95,7 +95,7 @@ static void surfaces_of_second_order_come_back(void **state) {
     const db_measured_image plain = {
         .fast_pixels = FAST, .slow_pixels = SLOW, .value = value, .mask = mask, .gain = 1
     };
-    db_fit_settings settings;
+    OWN(db_fit_settings_clear) db_fit_settings settings;
     db_fit_settings_init(&settings);
     for (int i = 0; i < FAST * SLOW; i++) {
         const double x = i % FAST / 100.0, y = i / FAST / 100.0;
@@ -121,7 +121,7 @@ static void nothing_to_fit_is_no_failure(void **state) {
     const db_measured_image blind = {
         .fast_pixels = 40, .slow_pixels = 30, .value = value, .mask = mask, .gain = 1
     };
-    db_fit_settings settings;
+    OWN(db_fit_settings_clear) db_fit_settings settings;
     db_fit_settings_init(&settings);
     memset(mask, DB_MASK_GAP, sizeof mask);
     background[7] = 5;
@@ -132,7 +132,7 @@ static void nothing_to_fit_is_no_failure(void **state) {
 /* A refinement with it finds the crystal, and noise as it is. */
 static void a_refinement_takes_it(void **state) {
     (void)state;
-    db_fit_settings settings;
+    OWN(db_fit_settings_clear) db_fit_settings settings;
     db_fit_result *result;
     db_experiment start;
     assert_int_equal(db_experiment_copy(context, &crystal, &start), DB_OK);

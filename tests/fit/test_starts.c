@@ -36,6 +36,7 @@ static int drop(void **state) {
 
 static int ask(void **state) {
     (void)state;
+    db_fit_settings_clear(&settings); /* of the test before */
     db_fit_settings_init(&settings);
     for (db_parameter p = DB_MISSET_X; p <= DB_MISSET_Z; p++) refine_parameter(&settings, p, -1);
     memcpy(start.crystal.misset, truth.crystal.misset, sizeof start.crystal.misset);

@@ -43,6 +43,7 @@ static int spoil(void **state) {
     start.crystal.cells[0] = start.crystal.cells[1] = 1.3 * truth.crystal.cells[0];
     start.crystal.cells[2] = 1.2 * truth.crystal.cells[2];
     start.crystal.mosaic_spread = 0.06;
+    db_fit_settings_clear(&settings); /* of the test before */
     db_fit_settings_init(&settings);
     static const db_parameter list[] = { DB_MISSET_X, DB_MISSET_Y,     DB_MISSET_Z,  DB_CELL_A,
                                          DB_CELL_C,   DB_BEAM_FAST,    DB_BEAM_SLOW, DB_CELLS_A,

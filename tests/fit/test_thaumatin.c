@@ -88,7 +88,7 @@ static void choose_parameters(db_fit_settings *settings, int with_orientation) {
 
 static db_fit_result *refine(const db_experiment *start, const db_measured_image *image,
                              int with_orientation) {
-    db_fit_settings settings;
+    OWN(db_fit_settings_clear) db_fit_settings settings;
     db_fit_result *result;
     choose_parameters(&settings, with_orientation);
     if (db_fit_run(context, start, image, &settings, NULL, NULL, &result) != DB_OK)
@@ -98,7 +98,7 @@ static db_fit_result *refine(const db_experiment *start, const db_measured_image
 
 static db_fit_statistics evaluate(const db_experiment *model, const db_experiment *placed_by,
                                   const db_measured_image *image) {
-    db_fit_settings settings;
+    OWN(db_fit_settings_clear) db_fit_settings settings;
     db_fit_statistics statistics;
     choose_parameters(&settings, 1);
     assert_int_equal(db_fit_evaluate(context, model, placed_by, image, &settings, &statistics),
@@ -222,7 +222,7 @@ static void orientations_are_found(void **state) {
         char path[PATH_SIZE];
         db_measured_image image;
         db_experiment start, listed;
-        db_fit_settings settings;
+        OWN(db_fit_settings_clear) db_fit_settings settings;
         db_fit_orientation found;
         file_name(path, frames[i], "cbf");
         if (db_read_image(context, path, &image) != DB_OK)
@@ -267,7 +267,7 @@ static void blank_frame_16_is_refused(void **state) {
     char path[PATH_SIZE];
     db_measured_image image;
     db_experiment start;
-    db_fit_settings settings;
+    OWN(db_fit_settings_clear) db_fit_settings settings;
     db_fit_result *result;
     file_name(path, 16, "cbf");
     if (db_read_image(context, path, &image) != DB_OK) fail_msg("%s", db_context_message(context));

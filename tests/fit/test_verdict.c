@@ -38,7 +38,7 @@ static int drop(void **state) {
 
 /* Judges a model as it is, without refinement. */
 static db_fit_verdict judge(const db_experiment *model, const db_measured_image *of) {
-    db_fit_settings settings;
+    OWN(db_fit_settings_clear) db_fit_settings settings;
     db_strong_pixels strong;
     db_fit_verdict verdict;
     db_fit_settings_init(&settings);
@@ -280,7 +280,7 @@ static void a_crowded_image_is_refined(void **state) {
     assert_int_equal(rendered_image(context, &right, 1, &of), DB_OK);
     for (int known = 0; known < 2; known++) {
         db_experiment start = right;
-        db_fit_settings settings;
+        OWN(db_fit_settings_clear) db_fit_settings settings;
         db_fit_result *result;
         choose(&settings);
         settings.intensity = known ? DB_FIT_KNOWN : DB_FIT_FREE;
@@ -301,7 +301,7 @@ static void a_refinement_from_a_wrong_cell_does_not_succeed(void **state) {
     static const double factors[] = { 0.95, 58.4 / 152.2 };
     for (size_t i = 0; i < sizeof factors / sizeof factors[0]; i++) {
         db_experiment start = truth;
-        db_fit_settings settings;
+        OWN(db_fit_settings_clear) db_fit_settings settings;
         db_fit_result *result;
         choose(&settings);
         start.crystal.cell[2] *= factors[i];
@@ -323,7 +323,7 @@ static void too_bright_is_as_wrong_as_too_faint(void **state) {
     assert_false(db_pixel_explained(201, 110, 10));
     assert_false(db_pixel_explained(1e5, 110, 10));
     /* a scale that its bounds keep a thousand times too large */
-    db_fit_settings settings;
+    OWN(db_fit_settings_clear) db_fit_settings settings;
     db_fit_result *result;
     db_experiment start = truth;
     choose(&settings);
@@ -388,7 +388,7 @@ static void intensities_may_be_unusable_where_orientation_and_cell_are(void **st
 static void intensities_of_another_crystal_fail(void **state) {
     (void)state;
     db_experiment other, start = truth;
-    db_fit_settings settings;
+    OWN(db_fit_settings_clear) db_fit_settings settings;
     db_fit_result *result;
     assert_int_equal(rendered_experiment(context, PIXELS, 1000, &other), DB_OK);
     const db_structure_factors *const f = &other.structure_factors;

@@ -9,4 +9,7 @@
 
 #include <cmocka.h>
 
+/* Of a local variable: cleared where its block ends. */
+#define OWN(clear) __attribute__((cleanup(clear)))
+
 #endif
