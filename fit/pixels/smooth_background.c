@@ -28,6 +28,8 @@ typedef struct surface {
     double *normal;
     double *right; /* hand side */
     double *coefficient;
+    double *along; /* [4][columns] */
+    int *first;    /* [columns] */
 } surface;
 
 /* The four basis splines that are not 0 at a place (pixels): their values, and which is the first.
@@ -43,11 +45,9 @@ static int basis_at(const surface *s, int axis, double place, double value[4]) {
     return first;
 }
 
-static void add_to_normal(surface *s, size_t i, size_t j, double x) {
-    if (j > i)
-        s->normal[i * s->band + (j - i)] += x;
-    else
-        s->normal[j * s->band + (i - j)] += x;
+/* i >= j */
+static double *normal_element(const surface *s, size_t i, size_t j) {
+    return s->normal + j * s->band + (i - j);
 }
 
 /* Pixels taken together: their number, and sums of their counts and places. */
@@ -66,9 +66,10 @@ static void add_cell(surface *s, const cell *c, double weight) {
         value[k] = along[k % 4] * down[k / 4];
         s->right[index[k]] += weight * c->counts * value[k];
     }
-    for (int k = 0; k < 16; k++)
-        for (int l = 0; l <= k; l++)
-            add_to_normal(s, index[k], index[l], weight * c->number * value[k] * value[l]);
+    for (int k = 0; k < 16; k++) { /* whose index grows with k */
+        const double factor = weight * c->number * value[k];
+        for (int l = 0; l <= k; l++) *normal_element(s, index[k], index[l]) += factor * value[l];
+    }
 }
 
 /* Whether a pixel counts for the background, which is about `expected`. */
@@ -106,8 +107,8 @@ static void stiffen(surface *s, int axis, double stiffness) {
         if (place + 2 >= (size_t)s->count[axis]) continue;
         for (size_t k = 0; k < 3; k++)
             for (size_t l = 0; l <= k; l++)
-                add_to_normal(s, i + k * step, i + l * step,
-                              stiffness * difference[k] * difference[l]);
+                *normal_element(s, i + k * step, i + l * step) +=
+                    stiffness * difference[k] * difference[l];
     }
 }
 
@@ -128,22 +129,41 @@ static int solve(surface *s) {
                GSL_SUCCESS;
 }
 
+/* Values of the basis splines at the columns, and those that are not 0 there. */
+static void fill_columns(surface *s) {
+    const size_t n = (size_t)s->pixels[0];
+    for (size_t x = 0; x < n; x++) {
+        double value[4];
+        s->first[x] = basis_at(s, 0, (double)x + 0.5, value);
+        for (size_t k = 0; k < 4; k++) s->along[k * n + x] = value[k];
+    }
+}
+
+static void evaluate_row(const surface *s, const double *row_coefficient, float *restrict row) {
+    const size_t n = (size_t)s->pixels[0];
+    for (size_t from = 0, end; from < n; from = end) { /* between two knots */
+        const double *const c = row_coefficient + s->first[from];
+        const double c0 = c[0], c1 = c[1], c2 = c[2], c3 = c[3];
+        const double *const along = s->along;
+        for (end = from + 1; end < n && s->first[end] == s->first[from];) end++;
+        for (size_t x = from; x < end; x++) {
+            const double sum =
+                along[x] * c0 + along[n + x] * c1 + along[2 * n + x] * c2 + along[3 * n + x] * c3;
+            row[x] = (float)(sum > 0 ? sum : 0);
+        }
+    }
+}
+
 static void evaluate(const surface *s, double *row_coefficient, float *background) {
     for (int y = 0; y < s->pixels[1]; y++) {
-        double down[4], along[4];
+        double down[4];
         const int slow = basis_at(s, 1, y + 0.5, down);
         for (int i = 0; i < s->count[0]; i++) {
             row_coefficient[i] = 0;
             for (int k = 0; k < 4; k++)
                 row_coefficient[i] += down[k] * s->coefficient[(slow + k) * s->count[0] + i];
         }
-        float *const row = background + (size_t)y * (size_t)s->pixels[0];
-        for (int x = 0; x < s->pixels[0]; x++) {
-            const int fast = basis_at(s, 0, x + 0.5, along);
-            double sum = 0;
-            for (int k = 0; k < 4; k++) sum += along[k] * row_coefficient[fast + k];
-            row[x] = (float)fmax(0, sum);
-        }
+        evaluate_row(s, row_coefficient, background + (size_t)y * (size_t)s->pixels[0]);
     }
 }
 
@@ -198,7 +218,10 @@ db_status db_smooth_background(db_context *context, const db_measured_image *ima
     s.right = malloc(s.total * sizeof *s.right);
     s.coefficient = malloc(s.total * sizeof *s.coefficient);
     db_status status = DB_OK;
-    if (near && row && s.normal && s.right && s.coefficient) {
+    s.along = malloc(4 * (size_t)s.pixels[0] * sizeof *s.along);
+    s.first = malloc((size_t)s.pixels[0] * sizeof *s.first);
+    if (near && row && s.normal && s.right && s.coefficient && s.along && s.first) {
+        fill_columns(&s);
         mark_near(image, strong, near);
         fit(&s, image, settings, near, row, background);
     } else {
@@ -209,5 +232,7 @@ db_status db_smooth_background(db_context *context, const db_measured_image *ima
     free(s.normal);
     free(s.right);
     free(s.coefficient);
+    free(s.along);
+    free(s.first);
     return status;
 }
