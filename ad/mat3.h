@@ -3,7 +3,7 @@ typedef struct {
     vec3 r[3];
 } mat3;
 
-AD_INLINE mat3 m3_rows(vec3 a, vec3 b, vec3 c) {
+AD_NUM_FN mat3 m3_rows(vec3 a, vec3 b, vec3 c) {
     mat3 m;
     m.r[0] = a;
     m.r[1] = b;
@@ -11,27 +11,27 @@ AD_INLINE mat3 m3_rows(vec3 a, vec3 b, vec3 c) {
     return m;
 }
 /* From nine plain numbers, row-major. */
-AD_INLINE mat3 m3_passive(const REAL *m) {
+AD_NUM_FN mat3 m3_passive(const REAL *m) {
     return m3_rows(v3_passive(l_set(m[0]), l_set(m[1]), l_set(m[2])),
                    v3_passive(l_set(m[3]), l_set(m[4]), l_set(m[5])),
                    v3_passive(l_set(m[6]), l_set(m[7]), l_set(m[8])));
 }
-AD_INLINE mat3 m3_identity(void) {
+AD_NUM_FN mat3 m3_identity(void) {
     const REAL one[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
     return m3_passive(one);
 }
-AD_INLINE vec3 m3_apply(mat3 m, vec3 v) {
+AD_NUM_FN vec3 m3_apply(mat3 m, vec3 v) {
     return v3_make(v3_dot(m.r[0], v), v3_dot(m.r[1], v), v3_dot(m.r[2], v));
 }
 /* The transposed matrix times v: a sum of rows. */
-AD_INLINE vec3 m3_apply_transposed(mat3 m, vec3 v) {
+AD_NUM_FN vec3 m3_apply_transposed(mat3 m, vec3 v) {
     return v3_add(v3_scale(m.r[0], v.x), v3_add(v3_scale(m.r[1], v.y), v3_scale(m.r[2], v.z)));
 }
-AD_INLINE mat3 m3_transpose(mat3 m) {
+AD_NUM_FN mat3 m3_transpose(mat3 m) {
     return m3_rows(v3_make(m.r[0].x, m.r[1].x, m.r[2].x), v3_make(m.r[0].y, m.r[1].y, m.r[2].y),
                    v3_make(m.r[0].z, m.r[1].z, m.r[2].z));
 }
-AD_INLINE mat3 m3_multiply(mat3 a, mat3 b) {
+AD_NUM_FN mat3 m3_multiply(mat3 a, mat3 b) {
     const mat3 t = m3_transpose(b);
     return m3_rows(m3_apply(t, a.r[0]), m3_apply(t, a.r[1]), m3_apply(t, a.r[2]));
 }

@@ -1,3 +1,4 @@
+#define AD_MANY_INLINE 1
 #include "kernel/oracle.h"
 
 #define REAL double
