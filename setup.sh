@@ -87,8 +87,10 @@ find_instruction_sets() {
 build_preset() {
     preset=$1
     shift
-    # shellcheck disable=SC2086 # a list of arguments
-    step "Configuring build/$preset" cmake --preset "$preset" $configure_with
+    generator= # Ninja, where it is and no other was chosen before: it keeps all processors at work
+    if [ ! -f "build/$preset/CMakeCache.txt" ] && command -v ninja > /dev/null; then generator="-G Ninja"; fi
+    # shellcheck disable=SC2086 # lists of arguments
+    step "Configuring build/$preset" cmake --preset "$preset" $generator $configure_with
     step "Building build/$preset ($jobs jobs)" \
         cmake --build --preset "$preset" -j "$jobs" ${1:+--target} "$@"
 }
@@ -202,7 +204,7 @@ configure_with=
 tools="gcc libc6-dev make cmake pkg-config"
 libraries="g++ gemmi-dev librandom123-dev libpng-dev libjansson-dev libnlopt-dev libgsl-dev libyaml-dev libmsgpack-dev
     libhdf5-dev liblz4-dev libzstd-dev zlib1g-dev libtiff-dev"
-test_packages="libcmocka-dev valgrind libopenmpi-dev openmpi-bin python3-dev python3-cffi python3-numpy
+test_packages="ninja-build libcmocka-dev valgrind libopenmpi-dev openmpi-bin python3-dev python3-cffi python3-numpy
     python3-h5py python3-hdf5plugin bitshuffle hdf5-filter-plugin-lz4-serial"
 docs_packages="python3-sphinx python3-myst-parser python3-breathe doxygen furo libjs-katex"
 
