@@ -65,6 +65,15 @@ def read():
     return found
 
 
+def is_expression(source, begin, end):
+    """Whether a part of the source can stand in brackets of its own: what follows an operand is no expression, nor is an
+    operator alone."""
+    text, before = source[begin:end].strip(), source[:begin].rstrip()
+    unary = r"(\breturn|\(([A-Z_]+|\w+_t|double|float|int|long)\))$"  # a cast
+    follows = re.search(r"[\w)\]]$", before) and not re.search(unary, before)
+    return bool(re.search(r"\w", text)) and not (follows and re.match(r"[-+*/%<>=&|^?:]", text))
+
+
 def check(mutants, root):
     """Messages about entries that do not fit the sources."""
     wrong, names = [], set()
@@ -76,9 +85,12 @@ def check(mutants, root):
         if not os.path.exists(path):
             wrong.append(f"{m.where()}: expected a file, found no {m.file}")
             continue
-        count = len(m.places(open(path).read()))
-        if count != 1:
-            wrong.append(f"{m.where()}: expected its text once in {m.file}, found it {count} times")
+        source = open(path).read()
+        places = m.places(source)
+        if len(places) != 1:
+            wrong.append(f"{m.where()}: expected its text once in {m.file}, found it {len(places)} times")
+        elif not is_expression(source, *places[0]):
+            wrong.append(f"{m.where()}: expected an expression between {{{{ and }}}}, found '{m.right}'")
         for test in m.tests:
             group, _, name = test.partition("/")
             if not any(os.path.exists(os.path.join(root, "tests", group, form % name))
