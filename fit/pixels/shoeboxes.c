@@ -89,25 +89,13 @@ static int strong_pixels(const db_fit_data *data, const db_region *region, const
     return count;
 }
 
-/* Strong pixels of a region, whichever reflection they are nearest to. */
-static size_t all_strong(const db_fit_data *data, const db_region *region) {
-    size_t count = 0;
-    for (int s = 0; s < region->slow_count; s++) {
-        const uint8_t *const row =
-            data->strong->strong + db_measured_index(data->image, region, 0, s);
-        for (int f = 0; f < region->fast_count; f++) count += row[f];
-    }
-    return count;
-}
-
 /* Whether a box may have so many strong pixels of its own. Counts all strong pixels around it and
  * in it, which is far less work than to find the nearest reflection of each. */
 static int may_have(const db_fit_data *data, const db_region *region, size_t least) {
     const int first = db_measured_first_row(data->image, region->panel) + region->slow_start;
     const int fast[2] = { region->fast_start, region->fast_start + region->fast_count - 1 };
     const int slow[2] = { first, first + region->slow_count - 1 };
-    return db_strong_pixels_at_most(data->strong, fast, slow) >= least &&
-           all_strong(data, region) >= least;
+    return db_strong_pixels_at_most(data->strong, fast, slow) >= least;
 }
 
 static int stronger_first(const void *a, const void *b) {

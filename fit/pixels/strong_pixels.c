@@ -93,29 +93,31 @@ static db_status find_on_panel(db_context *context, const db_measured_image *ima
                : DB_OK;
 }
 
-static void count_in_squares(const db_measured_image *image, db_strong_pixels *strong) {
+enum { WORD = 64 }; /* bits */
+
+static void set_bits(const db_measured_image *image, db_strong_pixels *strong) {
     const size_t columns = (size_t)image->fast_pixels;
-    const size_t pixels = columns * (size_t)image->slow_pixels;
-    const uint8_t *const begin = strong->strong;
-    const uint8_t *const end = begin + pixels;
-    for (const uint8_t *next = begin;
-         next < end && (next = memchr(next, 1, (size_t)(end - next))) != NULL; next++) {
-        const size_t i = (size_t)(next - begin);
-        strong->in_square[i / columns / DB_STRONG_SQUARE * strong->squares[0] +
-                          i % columns / DB_STRONG_SQUARE]++;
+    for (int row = 0; row < image->slow_pixels; row++) {
+        const uint8_t *const begin = strong->strong + (size_t)row * columns;
+        const uint8_t *const end = begin + columns;
+        uint64_t *const bits = strong->bits + (size_t)row * strong->words;
+        for (const uint8_t *next = begin;
+             next < end && (next = memchr(next, 1, (size_t)(end - next))) != NULL; next++) {
+            const size_t i = (size_t)(next - begin);
+            bits[i / WORD] |= (uint64_t)1 << i % WORD;
+        }
     }
 }
 
 static db_status find(db_context *context, const db_measured_image *image,
                       const db_fit_settings *settings, db_strong_pixels *strong) {
     const size_t pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
-    strong->squares[0] = (size_t)image->fast_pixels / DB_STRONG_SQUARE + 1;
-    strong->squares[1] = (size_t)image->slow_pixels / DB_STRONG_SQUARE + 1;
+    strong->words = (size_t)image->fast_pixels / WORD + 2;
     strong->background = db_allocate_large(pixels * sizeof *strong->background);
     strong->strong = malloc(pixels);
-    strong->in_square = calloc(strong->squares[0] * strong->squares[1], sizeof *strong->in_square);
+    strong->bits = calloc(strong->words * (size_t)image->slow_pixels, sizeof *strong->bits);
     size_t *const list = malloc(pixels * sizeof *list);
-    db_status status = list && strong->background && strong->strong && strong->in_square
+    db_status status = list && strong->background && strong->strong && strong->bits
                            ? DB_OK
                            : db_fail_memory(context, "the strong pixels of the image");
     for (size_t p = 0; p < db_measured_panels(image) && status == DB_OK; p++)
@@ -129,13 +131,13 @@ db_status db_strong_pixels_find(db_context *context, const db_measured_image *im
     memset(strong, 0, sizeof *strong);
     const db_status status = find(context, image, settings, strong);
     if (status == DB_OK)
-        count_in_squares(image, strong);
+        set_bits(image, strong);
     else
         db_strong_pixels_clear(strong);
     return status;
 }
 
-/* The squares keep what they had: more than there are now is still an upper bound. */
+/* The bits keep what they had: more than there are now is still an upper bound. */
 void db_strong_pixels_add_light(const db_measured_image *image, const float *light,
                                 db_strong_pixels *strong) {
     const size_t pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
@@ -149,19 +151,29 @@ void db_strong_pixels_add_light(const db_measured_image *image, const float *lig
     }
 }
 
+/* Bits of a row from number `first` on, at most as many as a word has. */
+static uint64_t bits_from(const uint64_t *row, size_t first, size_t count) {
+    const size_t word = first / WORD, shift = first % WORD;
+    const uint64_t from = row[word] >> shift | (shift ? row[word + 1] << (WORD - shift) : 0);
+    return count < WORD ? from & (((uint64_t)1 << count) - 1) : from;
+}
+
 size_t db_strong_pixels_at_most(const db_strong_pixels *strong, const int fast[2],
                                 const int slow[2]) {
-    size_t count = 0;
-    for (int row = slow[0] / DB_STRONG_SQUARE; row <= slow[1] / DB_STRONG_SQUARE; row++)
-        for (int column = fast[0] / DB_STRONG_SQUARE; column <= fast[1] / DB_STRONG_SQUARE;
-             column++)
-            count += strong->in_square[(size_t)row * strong->squares[0] + (size_t)column];
-    return count;
+    size_t number = 0;
+    for (int row = slow[0]; row <= slow[1]; row++) {
+        const uint64_t *const bits = strong->bits + (size_t)row * strong->words;
+        for (int first = fast[0]; first <= fast[1]; first += WORD) {
+            uint64_t some = bits_from(bits, (size_t)first, (size_t)(fast[1] - first) + 1);
+            for (; some; some &= some - 1) number++;
+        }
+    }
+    return number;
 }
 
 void db_strong_pixels_clear(db_strong_pixels *strong) {
     free(strong->background);
     free(strong->strong);
-    free(strong->in_square);
+    free(strong->bits);
     memset(strong, 0, sizeof *strong);
 }

@@ -9,18 +9,17 @@ enum {
     /* Half width of shoeboxes where spots are far apart, and of the surroundings from which the
      * background of a pixel is taken, at least. */
     DB_SHOEBOX_USUAL = 8,
-    DB_STRONG_SQUARE = 16 /* strong pixels are counted in squares of so many pixels */
 };
 
 typedef struct db_strong_pixels {
-    float *background;   /* counts: mean of the surroundings without outliers above, or the smooth
+    float *background; /* counts: mean of the surroundings without outliers above, or the smooth
                             surface that settings.background asks for */
-    uint8_t *strong;     /* 1: exceeds the background by strong_sigma, among at least two others */
-    size_t count;        /* strong pixels */
-    size_t spots;        /* groups of touching strong pixels */
-    uint16_t *in_square; /* strong pixels in each square of the image, row by row */
-    size_t squares[2];   /* along fast, slow */
-    int holds_light;     /* 1: the background holds light of other crystals */
+    uint8_t *strong;   /* 1: exceeds the background by strong_sigma, among at least two others */
+    size_t count;      /* strong pixels */
+    size_t spots;      /* groups of touching strong pixels */
+    uint64_t *bits;    /* [slow_pixels][words], from the lowest bit on: 1: was strong when found */
+    size_t words;      /* of a row; the last one is empty */
+    int holds_light;   /* 1: the background holds light of other crystals */
 } db_strong_pixels;
 
 /* settings: gain, readout_noise, strong_sigma, shoebox_half_width, background. */
@@ -33,8 +32,9 @@ void db_strong_pixels_clear(db_strong_pixels *strong);
 void db_strong_pixels_add_light(const db_measured_image *image, const float *light,
                                 db_strong_pixels *strong);
 
-/* An upper bound of the strong pixels in a part of the image: those of the squares that it touches,
- * which is far less work than to count pixels. Inclusive limits, in pixels of the image. */
+/* An upper bound of the strong pixels in a part of the image: those that were found there, before
+ * light was added. They lie in an eighth of the memory that pixels do. Inclusive limits, in pixels
+ * of the image. */
 size_t db_strong_pixels_at_most(const db_strong_pixels *strong, const int fast[2],
                                 const int slow[2]);
 

@@ -192,31 +192,33 @@ static void surroundings_end_with_the_panel(void **state) {
     image.panels = NULL;
 }
 
-/* Counts of squares are never below those of the part, and are those of the squares it touches. */
-static void squares_hold_the_strong_pixels(void **state) {
+/* Strong pixels of a part are counted exactly, and are at least as many once light is added. */
+static void strong_pixels_of_a_part_are_counted(void **state) {
     (void)state;
     db_strong_pixels strong;
+    static float light[FAST * SLOW];
     for (int s = 9; s < SLOW; s += 17)
         for (int f = 12; f < FAST; f += 23) add_spot(f, s, 300);
+    add_spot(FAST - 1, SLOW - 1, 300);
     assert_int_equal(db_strong_pixels_find(context, &image, &settings, &strong), DB_OK);
     assert_true(strong.count > 100);
-    assert_int_equal(
-        db_strong_pixels_at_most(&strong, (int[2]){ 0, FAST - 1 }, (int[2]){ 0, SLOW - 1 }),
-        strong.count);
-    for (int first = 0; first < SLOW - 20; first += 7) {
-        const int fast[2] = { first, first + 9 }, slow[2] = { first + 5, first + 12 };
-        size_t part = 0, squares = 0;
-        for (int i = 0; i < FAST * SLOW; i++) {
-            const int f = i % FAST, s = i / FAST, side = DB_STRONG_SQUARE;
-            part += (size_t)(strong.strong[i] && f >= fast[0] && f <= fast[1] && s >= slow[0] &&
-                             s <= slow[1]);
-            squares += (size_t)(strong.strong[i] && f / side >= fast[0] / side &&
-                                f / side <= fast[1] / side && s / side >= slow[0] / side &&
-                                s / side <= slow[1] / side);
+    const size_t found = strong.count;
+    for (int first = 0; first < SLOW; first += 7)
+        for (int width = 1; width <= FAST - first; width += 9) {
+            const int fast[2] = { first, first + width - 1 },
+                      slow[2] = { first / 2, first / 2 + width / 3 };
+            size_t part = 0;
+            for (int i = 0; i < FAST * SLOW; i++)
+                part += (size_t)(strong.strong[i] && i % FAST >= fast[0] && i % FAST <= fast[1] &&
+                                 i / FAST >= slow[0] && i / FAST <= slow[1]);
+            assert_int_equal(db_strong_pixels_at_most(&strong, fast, slow), part);
         }
-        assert_int_equal(db_strong_pixels_at_most(&strong, fast, slow), squares);
-        assert_true(part <= squares);
-    }
+    const int all[2][2] = { { 0, FAST - 1 }, { 0, SLOW - 1 } };
+    assert_int_equal(db_strong_pixels_at_most(&strong, all[0], all[1]), found);
+    for (int i = 0; i < FAST * SLOW; i++) light[i] = strong.strong[i] ? 0.9F * value[i] : 0;
+    db_strong_pixels_add_light(&image, light, &strong);
+    assert_true(strong.count < found);
+    assert_true(db_strong_pixels_at_most(&strong, all[0], all[1]) >= strong.count);
     db_strong_pixels_clear(&strong);
 }
 
@@ -340,7 +342,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_spot_is_strong_noise_and_hot_pixels_are_not, make, drop),
         cmocka_unit_test_setup_teardown(a_bright_area_larger_than_a_shoebox_is_no_spot, make, drop),
         cmocka_unit_test_setup_teardown(surroundings_end_with_the_panel, make, drop),
-        cmocka_unit_test_setup_teardown(squares_hold_the_strong_pixels, make, drop),
+        cmocka_unit_test_setup_teardown(strong_pixels_of_a_part_are_counted, make, drop),
         cmocka_unit_test_setup_teardown(threads_do_not_change_a_bit, make, drop),
         cmocka_unit_test_setup_teardown(noise_is_measured_where_it_is_more_than_that_of_photons,
                                         make, drop),
