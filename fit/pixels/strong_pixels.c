@@ -151,22 +151,26 @@ void db_strong_pixels_add_light(const db_measured_image *image, const float *lig
     }
 }
 
-/* Bits of a row from number `first` on, at most as many as a word has. */
-static uint64_t bits_from(const uint64_t *row, size_t first, size_t count) {
-    const size_t word = first / WORD, shift = first % WORD;
-    const uint64_t from = row[word] >> shift | (shift ? row[word + 1] << (WORD - shift) : 0);
-    return count < WORD ? from & (((uint64_t)1 << count) - 1) : from;
+/* Strong pixels of some rows, in at most as many columns as a word has bits. */
+static size_t count_columns(const db_strong_pixels *strong, size_t first, size_t columns,
+                            const int slow[2]) {
+    const size_t shift = first % WORD;
+    const uint64_t mask = ~(uint64_t)0 >> (WORD - columns);
+    const uint64_t *word = strong->bits + (size_t)slow[0] * strong->words + first / WORD;
+    size_t number = 0;
+    for (int row = slow[0]; row <= slow[1]; row++, word += strong->words) {
+        uint64_t some = (word[0] >> shift | word[1] << 1 << (WORD - 1 - shift)) & mask;
+        for (; some; some &= some - 1) number++;
+    }
+    return number;
 }
 
 size_t db_strong_pixels_at_most(const db_strong_pixels *strong, const int fast[2],
                                 const int slow[2]) {
     size_t number = 0;
-    for (int row = slow[0]; row <= slow[1]; row++) {
-        const uint64_t *const bits = strong->bits + (size_t)row * strong->words;
-        for (int first = fast[0]; first <= fast[1]; first += WORD) {
-            uint64_t some = bits_from(bits, (size_t)first, (size_t)(fast[1] - first) + 1);
-            for (; some; some &= some - 1) number++;
-        }
+    for (int first = fast[0]; first <= fast[1]; first += WORD) {
+        const int left = fast[1] - first + 1;
+        number += count_columns(strong, (size_t)first, (size_t)(left < WORD ? left : WORD), slow);
     }
     return number;
 }
