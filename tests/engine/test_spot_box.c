@@ -82,10 +82,9 @@ static int counts(const db_spot_values *v, int moves, double cut, double rho, co
     return db_dot(z, z) < cut;
 }
 
-/* Whether a spot can count at all: |z| >= |d - c|/sqrt(trace S) >= (|c| - 1)/sqrt(trace S). */
-static int near_sphere(const db_spot_values *v, int moves, double cut) {
-    double c[3], way = 0;
-    db_vector_out(v->centre, c);
+/* How far from its centre a spot can count: |z| >= |d - c|/sqrt(trace S); |d - c| >= | |c| - 1 |. */
+static double farthest(const db_spot_values *v, int moves, double cut) {
+    double way = 0;
     if (moves)
         for (int i = 0; i < 3; i++) {
             double row[3];
@@ -93,8 +92,7 @@ static int near_sphere(const db_spot_values *v, int moves, double cut) {
             way += row[2] * row[2];
         }
     const double trace = v->covariance[0].v + v->covariance[1].v + v->covariance[2].v;
-    return fabs(db_length(c) - 1) <
-           sqrt(cut * trace) + sqrt(way) * fmax(fabs(v->from.v), fabs(v->to.v));
+    return sqrt(cut * trace) + sqrt(way) * fmax(fabs(v->from.v), fabs(v->to.v));
 }
 
 static void check_spot(search_check *s, const db_spot_name *name, const db_spot_entry *entry) {
@@ -105,7 +103,11 @@ static void check_spot(search_check *s, const db_spot_name *name, const db_spot_
     double amplitude = v.amplitude.v;
     if (moves) amplitude *= fmin(1, 0.4 * (v.to.v - v.from.v));
     const double cut = db_spot_cut(&s->bounds, amplitude);
-    if (!(cut > 0) || !near_sphere(&v, moves, cut)) return;
+    if (!(cut > 0)) return;
+    double c[3];
+    db_vector_out(v.centre, c);
+    const double reach = farthest(&v, moves, cut);
+    if (!(fabs(db_length(c) - 1) < reach)) return;
     int fast[2] = { own->fast_pixels, -1 }, slow[2] = { own->slow_pixels, -1 };
     s->spots++;
     const double rho = sqrt(v3_square_double_0(spot_turn_of_double_0(&s->plan->plain, name).r).v) /
@@ -113,7 +115,9 @@ static void check_spot(search_check *s, const db_spot_name *name, const db_spot_
     const double *d = s->direction;
     for (int j = 0; j < own->slow_pixels; j++)
         for (int i = 0; i < own->fast_pixels; i++, d += 3) {
-            if (!counts(&v, moves, cut, rho, d)) continue;
+            const double x[3] = { d[0] - c[0], d[1] - c[1], d[2] - c[2] };
+            if (db_dot(x, x) > 1.000001 * reach * reach || !counts(&v, moves, cut, rho, d))
+                continue;
             if (i < fast[0]) fast[0] = i;
             if (i > fast[1]) fast[1] = i;
             if (j < slow[0]) slow[0] = j;
