@@ -5,23 +5,76 @@
 
 #include <string.h>
 
+static inline db_pixel_cost weighted_cost(const db_block *block, const db_block_place *p) {
+    return db_weighted_cost((double)block->value[p->at], (double)block->weight[p->at],
+                            p->spot + p->plane);
+}
+
+/* The commonest target without a call. */
+static inline db_pixel_cost cost_of(const db_block *block, const db_block_place *p) {
+    return block->loss->target == DB_LOSS_WEIGHTED ? weighted_cost(block, p)
+                                                   : db_block_cost(block, p);
+}
+
 db_pixel_report db_block_pixel(const db_block *block, const double linear[DB_LINEAR], int fast,
                                int slow) {
     const db_block_place p = db_block_place_of(block, linear, fast, slow);
-    const db_pixel_cost cost = db_block_cost(block, &p);
+    const db_pixel_cost cost = cost_of(block, &p);
     return (db_pixel_report){ p.spot + p.plane, p.spot, cost.variance, cost.trust };
 }
 
-void db_block_sum(const db_block *block, const double linear[DB_LINEAR], db_block_sums *sums) {
-    memset(sums, 0, sizeof *sums);
+/* The sums of db_block_add, two side by side: lower triangle, and beside its diagonal what falls off. */
+typedef double pair __attribute__((vector_size(16)));
+typedef struct pair_sums {
+    double value;
+    pair gradient[2], first, second, third[2], fourth[2]; /* rows of the normal matrix */
+} pair_sums;
+
+static inline void add_pairs(const db_block *block, const db_block_place *p,
+                             const db_pixel_cost *cost, pair_sums *sums) {
+    double column[DB_LINEAR];
+    db_block_columns(block, p, column);
+    const pair low = { column[0], column[1] }, high = { column[2], column[3] };
+    sums->value += cost->value;
+    sums->gradient[0] += cost->slope * low;
+    sums->gradient[1] += cost->slope * high;
+    sums->first += cost->bend * column[0] * low;
+    sums->second += cost->bend * column[1] * low;
+    sums->third[0] += cost->bend * column[2] * low;
+    sums->third[1] += cost->bend * column[2] * high;
+    sums->fourth[0] += cost->bend * column[3] * low;
+    sums->fourth[1] += cost->bend * column[3] * high;
+}
+
+static inline void add_all(const db_block *block, const double *linear, int weighted,
+                           pair_sums *sums) {
+    pair_sums all; /* no one else's: it stays in registers */
+    memset(&all, 0, sizeof all);
     for (int slow = 0; slow < block->region.slow_count; slow++) {
         for (int fast = 0; fast < block->region.fast_count; fast++) {
+            if (!(block->weight[db_block_element(&block->region, fast, slow)] > 0)) continue;
             const db_block_place p = db_block_place_of(block, linear, fast, slow);
-            if (!(block->weight[p.at] > 0)) continue;
-            const db_pixel_cost cost = db_block_cost(block, &p);
-            db_block_add(block, &p, &cost, sums);
+            const db_pixel_cost cost =
+                weighted ? weighted_cost(block, &p) : db_block_cost(block, &p);
+            add_pairs(block, &p, &cost, &all);
         }
     }
+    *sums = all;
+}
+
+void db_block_sum(const db_block *block, const double linear[DB_LINEAR], db_block_sums *sums) {
+    pair_sums p;
+    if (block->loss->target == DB_LOSS_WEIGHTED)
+        add_all(block, linear, 1, &p);
+    else
+        add_all(block, linear, 0, &p);
+    *sums =
+        (db_block_sums){ .value = p.value,
+                         .gradient = { p.gradient[0][0], p.gradient[0][1], p.gradient[1][0],
+                                       p.gradient[1][1] },
+                         .normal = { p.first[0], 0, 0, 0, p.second[0], p.second[1], 0, 0,
+                                     p.third[0][0], p.third[0][1], p.third[1][0], 0, p.fourth[0][0],
+                                     p.fourth[0][1], p.fourth[1][0], p.fourth[1][1] } };
     db_block_close(block, linear, sums);
 }
 
@@ -117,7 +170,7 @@ double db_block_derive(const db_block *block, const double linear[DB_LINEAR],
             db_block_place *const p = &group.pixel[group.count];
             *p = db_block_place_of(block, linear, fast, slow);
             if (!(block->weight[p->at] > 0)) continue;
-            group.cost[group.count] = db_block_cost(block, p);
+            group.cost[group.count] = cost_of(block, p);
             value += group.cost[group.count].value;
             if (++group.count == GROUP)
                 add_group(block, linear[0], derivatives, &group, gradient, normal);

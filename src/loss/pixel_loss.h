@@ -113,14 +113,19 @@ AD_FN db_pixel_cost db_poisson_cost(const db_loss *loss, double y, num expected)
                               loss->gain * loss->gain * at.v, 1);
 }
 
+/* The variance is known beforehand: no more than a parabola. */
+AD_FN db_pixel_cost db_weighted_cost(double y, double weight, double m) {
+    const num square = n_sqr(n_shift(n_seed(m, 0), -y));
+    return db_pixel_cost_make(n_scale(square, weight), weight, weight, 1 / weight, 1);
+}
+
 /* weight: 1/v0, more than 0; shape_variance: of the spots' shape (counts^2). */
 AD_FN db_pixel_cost db_pixel_loss(const db_loss *loss, double y, double weight,
                                   double shape_variance, double m) {
+    if (loss->target == DB_LOSS_WEIGHTED) return db_weighted_cost(y, weight, m);
     const num expected = n_seed(m, 0);
-    const num square = n_sqr(n_shift(expected, -y));
-    if (loss->target == DB_LOSS_WEIGHTED)
-        return db_pixel_cost_make(n_scale(square, weight), weight, weight, 1 / weight, 1);
     if (loss->target == DB_LOSS_POISSON) return db_poisson_cost(loss, y, expected);
+    const num square = n_sqr(n_shift(expected, -y));
     double trust, variance_bend, deviance_bend;
     const num variance = db_loss_variance(loss, expected, shape_variance, &variance_bend);
     const num t = n_div(square, variance);
