@@ -2,6 +2,7 @@
 #include "fit/pixels/shoeboxes.h"
 
 #include "base/context_internal.h"
+#include "base/large_memory.h"
 #include "base/threads.h"
 #include "fit/pixels/given_boxes.h"
 #include "fit/pixels/measured_image.h"
@@ -39,7 +40,14 @@ typedef struct placing {
     const double *light;             /* of each reflection; NULL: does not count */
     const db_fit_spot *const *given; /* the box of each reflection, NULL: none; NULL: squares */
     int threads;
+    uint8_t *
+        own; /* own pixels of a box: of every reflection, where most get one; else room for each thread */
 } placing;
+
+/* Whether strong pixels have no say. */
+static int takes_all(db_shoebox_choice choice) {
+    return choice == DB_SHOEBOXES_ALL || choice == DB_SHOEBOXES_LIGHT;
+}
 
 /* The square of pixels of a reflection's box; around a given one it stays on the panel. */
 static db_region region_of(const placing *p, size_t reflection) {
@@ -55,11 +63,23 @@ static int is_inside(const db_region *r, const db_measured_image *image) {
     return db_is_on_panel(r, image->fast_pixels, db_measured_rows(image, r->panel));
 }
 
+static size_t count_marks(const uint8_t *marks, size_t count) {
+    enum { MOST = 255 }; /* that a byte counts */
+    size_t sum = 0;
+    for (size_t first = 0; first < count; first += MOST) {
+        const size_t end = first + MOST < count ? first + MOST : count;
+        uint8_t some = 0;
+        for (size_t i = first; i < end; i++) some = (uint8_t)(some + marks[i]);
+        sum += some;
+    }
+    return sum;
+}
+
 /* Marks the own pixels of a reflection's box; returns whether there are enough. */
-static int own_pixels(const placing *p, size_t reflection, const db_region *region, uint8_t *own) {
+static int own_pixels(const placing *p, size_t reflection, const db_region *region,
+                      uint8_t *restrict own) {
     const db_fit_data *const data = p->data;
     const size_t width = region->stride, pixels = width * width;
-    size_t count = 0;
     for (size_t s = 0; s < width; s++) {
         const uint8_t *const mask =
             data->image->mask + db_measured_index(data->image, region, 0, (int)s);
@@ -68,8 +88,7 @@ static int own_pixels(const placing *p, size_t reflection, const db_region *regi
     if (p->given && p->given[reflection])
         return db_given_box_pixels(p->given[reflection], region, own);
     db_reflection_grid_share(p->grid, reflection, region, own);
-    for (size_t i = 0; i < pixels; i++) count += own[i];
-    return (double)count >= DB_SHOEBOX_USABLE * (double)pixels;
+    return (double)count_marks(own, pixels) >= DB_SHOEBOX_USABLE * (double)pixels;
 }
 
 /* How many strong pixels a box has of its own. */
@@ -150,8 +169,9 @@ static int is_chosen(const placing *p, size_t reflection, uint8_t *own, double *
     const db_shoebox_choice choice = p->choice;
     const db_region region = region_of(p, reflection);
     const db_fit_spots *const spots = choice == DB_SHOEBOXES_STRONG ? data->settings->spots : NULL;
-    const int any = choice == DB_SHOEBOXES_ALL || choice == DB_SHOEBOXES_LIGHT || spots;
-    const int least = any ? 0 : choice == DB_SHOEBOXES_TOUCHED ? 1 : FEWEST_STRONG;
+    const int least = takes_all(choice) || spots       ? 0
+                      : choice == DB_SHOEBOXES_TOUCHED ? 1
+                                                       : FEWEST_STRONG;
     if (p->given && !p->given[reflection]) return 0;
     if (!is_inside(&region, data->image)) return 0;
     if (choice == DB_SHOEBOXES_BRIGHT)
@@ -159,6 +179,7 @@ static int is_chosen(const placing *p, size_t reflection, uint8_t *own, double *
     if (least > 0 && !may_have(data, &region, (size_t)least)) return 0;
     const int enough = own_pixels(p, reflection, &region, own);
     if (!enough && choice != DB_SHOEBOXES_SEEN && choice != DB_SHOEBOXES_LIGHT) return 0;
+    if (takes_all(choice)) return 1;
     if (strong_pixels(data, &region, own, excess) < least) return 0;
     return !spots || p->given ||
            is_listed(spots, &p->grid->prediction->reflection[reflection],
@@ -177,9 +198,9 @@ static void keep_bright(const double *light, size_t count, candidate *list) {
     }
 }
 
-/* Fills list with the reflections that get a box; returns how many. own: room for a box of every
- * thread. Neighbours follow each other, whose pixels are still at hand. */
-static size_t choose(const placing *p, candidate *list, uint8_t *own) {
+/* Fills list with the reflections that get a box; returns how many. Neighbours follow each other,
+ * whose pixels are still at hand. */
+static size_t choose(const placing *p, candidate *list) {
     const db_fit_data *const data = p->data;
     const db_shoebox_choice choice = p->choice;
     const size_t width = 2 * (size_t)data->settings->shoebox_half_width + 1;
@@ -187,8 +208,10 @@ static size_t choose(const placing *p, candidate *list, uint8_t *own) {
     size_t count = 0;
 #pragma omp parallel for schedule(dynamic, 64) num_threads(p->threads)
     for (long k = 0; k < predicted; k++) {
-        uint8_t *const mine = own + (size_t)db_thread_number() * width * width;
-        const size_t i = p->grid->entry[k];
+        const size_t i = p->grid->entry[k],
+                     place = takes_all(choice) ? i : (size_t)db_thread_number();
+        uint8_t *const mine = p->own + place * width * width;
+        list[i].excess = 0;
         list[i].chosen = is_chosen(p, i, mine, &list[i].excess);
     }
     if (p->light) keep_bright(p->light, (size_t)predicted, list);
@@ -208,14 +231,12 @@ static db_status allocate(db_context *context, db_shoeboxes *boxes) {
     boxes->reflection = malloc((boxes->count + 1) * sizeof *boxes->reflection);
     boxes->region = malloc((boxes->count + 1) * sizeof *boxes->region);
     boxes->ridge = calloc(boxes->count + 1, sizeof *boxes->ridge);
-    boxes->value = malloc((all + 1) * sizeof *boxes->value);
-    boxes->background = malloc((all + 1) * sizeof *boxes->background);
-    boxes->weight = calloc(all + 1, sizeof *boxes->weight);
-    boxes->shape_variance = calloc(all + 1, sizeof *boxes->shape_variance);
-    boxes->own = malloc(all + 1);
-    boxes->strong = malloc(all + 1);
+    boxes->value = db_allocate_large((all + 1) * sizeof *boxes->value);
+    boxes->background = db_allocate_large((all + 1) * sizeof *boxes->background);
+    boxes->own = db_allocate_large(all + 1);
+    boxes->strong = db_allocate_large(all + 1);
     if (boxes->reflection && boxes->region && boxes->ridge && boxes->value && boxes->background &&
-        boxes->weight && boxes->shape_variance && boxes->own && boxes->strong)
+        boxes->own && boxes->strong)
         return DB_OK;
     return db_fail_memory(context, "the shoeboxes");
 }
@@ -227,7 +248,10 @@ static void fill_box(const placing *p, size_t reflection, size_t b, db_shoeboxes
     boxes->reflection[b] = p->grid->prediction->reflection[reflection];
     *region = region_of(p, reflection);
     region->offset = first;
-    own_pixels(p, reflection, region, boxes->own + first);
+    if (takes_all(p->choice))
+        memcpy(boxes->own + first, p->own + reflection * boxes->pixels, boxes->pixels);
+    else
+        own_pixels(p, reflection, region, boxes->own + first);
     for (size_t s = 0; s < width; s++) {
         const size_t start = db_measured_index(data->image, region, 0, (int)s),
                      to = first + s * width;
@@ -251,30 +275,40 @@ static void order_by_place(const placing *p, const candidate *list, size_t count
         if (box[p->grid->entry[k]] < count) order[found++] = box[p->grid->entry[k]];
 }
 
-static db_status choose_and_fill(db_context *context, const placing *p, db_shoeboxes *boxes) {
+static db_status fill(db_context *context, const placing *p, const candidate *list,
+                      db_shoeboxes *boxes) {
     const size_t predicted = p->grid->prediction->count;
-    candidate *const list = malloc((predicted + 1) * sizeof *list);
     size_t *const order = malloc((2 * predicted + 1) * sizeof *order);
-    uint8_t *const own = malloc((size_t)p->threads * boxes->pixels);
-    db_status status =
-        list && order && own ? DB_OK : db_fail_memory(context, "the choice of shoeboxes");
-    if (status == DB_OK) {
-        boxes->count = choose(p, list, own);
-        order_by_place(p, list, boxes->count, order + predicted, order);
-        status = allocate(context, boxes);
-    }
+    const db_status status =
+        order ? allocate(context, boxes) : db_fail_memory(context, "the order of shoeboxes");
     const long count = status == DB_OK ? (long)boxes->count : 0;
+    if (count) order_by_place(p, list, boxes->count, order + predicted, order);
 #pragma omp parallel for schedule(dynamic, 16) num_threads(p->threads)
     for (long k = 0; k < count; k++) fill_box(p, list[order[k]].reflection, order[k], boxes);
-    free(list);
     free(order);
-    free(own);
+    return status;
+}
+
+/* counted: the boxes are only counted. */
+static db_status choose_and_fill(db_context *context, placing *p, int counted,
+                                 db_shoeboxes *boxes) {
+    const size_t predicted = p->grid->prediction->count,
+                 kept = takes_all(p->choice) ? predicted : (size_t)p->threads;
+    candidate *const list = malloc((predicted + 1) * sizeof *list);
+    p->own = db_allocate_large(kept * boxes->pixels + 1);
+    db_status status = list && p->own ? DB_OK : db_fail_memory(context, "the choice of shoeboxes");
+    if (status == DB_OK) {
+        boxes->count = choose(p, list);
+        if (!counted) status = fill(context, p, list, boxes);
+    }
+    free(list);
+    free(p->own);
     return status;
 }
 
 static db_status place(db_context *context, const db_detector *detector, const db_fit_data *data,
                        const db_prediction *prediction, db_shoebox_choice choice,
-                       const double *light, db_shoeboxes *boxes) {
+                       const double *light, int counted, db_shoeboxes *boxes) {
     const db_fit_spots *const spots = data->settings->spots;
     db_reflection_grid grid;
     const db_fit_spot **given = NULL;
@@ -283,8 +317,8 @@ static db_status place(db_context *context, const db_detector *detector, const d
     db_status status = DB_OK;
     if (choice == DB_SHOEBOXES_STRONG && spots && spots->listing == DB_FIT_LISTED_BY_BOX)
         status = db_given_boxes_assign(context, spots, prediction, &given);
-    const placing how = { data, &grid, choice, light, given, db_threads(context) };
-    if (status == DB_OK) status = choose_and_fill(context, &how, boxes);
+    placing how = { data, &grid, choice, light, given, db_threads(context), NULL };
+    if (status == DB_OK) status = choose_and_fill(context, &how, counted, boxes);
     free(given);
     db_reflection_grid_clear(&grid);
     return status;
@@ -331,9 +365,10 @@ static db_status model_light(db_context *context, const db_experiment *experimen
     return status;
 }
 
-db_status db_shoeboxes_place_predicted(db_context *context, const db_experiment *experiment,
-                                       const db_fit_data *data, const db_prediction *prediction,
-                                       db_shoebox_choice choice, db_shoeboxes *boxes) {
+/* counted: the boxes are only counted. */
+static db_status place_or_count(db_context *context, const db_experiment *experiment,
+                                const db_fit_data *data, const db_prediction *prediction,
+                                db_shoebox_choice choice, int counted, db_shoeboxes *boxes) {
     double *light = NULL;
     db_status status = DB_OK;
     memset(boxes, 0, sizeof *boxes);
@@ -347,20 +382,45 @@ db_status db_shoeboxes_place_predicted(db_context *context, const db_experiment 
                        : db_fail_memory(context, "the choice of shoeboxes");
     }
     if (status == DB_OK)
-        status = place(context, &experiment->detector, data, prediction, choice, light, boxes);
+        status =
+            place(context, &experiment->detector, data, prediction, choice, light, counted, boxes);
     free(light);
     if (status != DB_OK) db_shoeboxes_clear(boxes);
+    return status;
+}
+
+db_status db_shoeboxes_place_predicted(db_context *context, const db_experiment *experiment,
+                                       const db_fit_data *data, const db_prediction *prediction,
+                                       db_shoebox_choice choice, db_shoeboxes *boxes) {
+    return place_or_count(context, experiment, data, prediction, choice, 0, boxes);
+}
+
+static db_status predict(db_context *context, const db_experiment *experiment,
+                         const db_fit_data *data, double dmin, db_prediction *prediction) {
+    const db_prediction_range range = { fmax(dmin, data->settings->dmin), data->settings->dmax,
+                                        data->settings->excitation_angle };
+    return db_predict(context, experiment, &range, prediction);
+}
+
+db_status db_shoeboxes_count(db_context *context, const db_experiment *experiment,
+                             const db_fit_data *data, const db_prediction *prediction,
+                             db_shoebox_choice choice, size_t *count) {
+    db_prediction own = { 0 };
+    db_shoeboxes boxes = { 0 };
+    if (!prediction) DB_TRY(predict(context, experiment, data, 0, &own));
+    const db_status status = place_or_count(context, experiment, data,
+                                            prediction ? prediction : &own, choice, 1, &boxes);
+    *count = boxes.count;
+    db_prediction_clear(&own);
     return status;
 }
 
 db_status db_shoeboxes_place(db_context *context, const db_experiment *experiment,
                              const db_fit_data *data, double dmin, db_shoebox_choice choice,
                              db_shoeboxes *boxes) {
-    const db_prediction_range range = { fmax(dmin, data->settings->dmin), data->settings->dmax,
-                                        data->settings->excitation_angle };
     db_prediction prediction;
     memset(boxes, 0, sizeof *boxes);
-    DB_TRY(db_predict(context, experiment, &range, &prediction));
+    DB_TRY(predict(context, experiment, data, dmin, &prediction));
     const db_status status =
         db_shoeboxes_place_predicted(context, experiment, data, &prediction, choice, boxes);
     db_prediction_clear(&prediction);

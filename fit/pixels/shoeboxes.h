@@ -22,12 +22,13 @@ typedef struct db_shoeboxes {
     db_region *region;         /* [count]; offsets into the arrays */
     float *value;              /* counts */
     float *background;         /* local background (counts) */
-    float *shape_variance;     /* part of the variance that is the spots' shape error (counts^2) */
     uint8_t *own;              /* 1: trusted, and nearer to this reflection than to any other,
                                   and with little light of others */
     uint8_t *strong;           /* 1: strong and own */
-    float *weight;             /* 1/variance; 0: not used. 0 until db_shoeboxes_weigh. */
-    double *ridge;             /* [count]: 1/sigma^2 of the prior on the intensity J; 0: none */
+    /* NULL until db_shoeboxes_weigh: */
+    float *weight;         /* 1/variance; 0: not used */
+    float *shape_variance; /* part of the variance that is the spots' shape error (counts^2) */
+    double *ridge;         /* [count]: 1/sigma^2 of the prior on the intensity J; 0: none */
 } db_shoeboxes;
 
 typedef enum db_shoebox_choice {
@@ -59,6 +60,10 @@ db_status db_shoeboxes_place(db_context *context, const db_experiment *experimen
 db_status db_shoeboxes_place_predicted(db_context *context, const db_experiment *experiment,
                                        const db_fit_data *data, const db_prediction *prediction,
                                        db_shoebox_choice choice, db_shoeboxes *boxes);
+/* How many there would be. prediction: NULL: that of the settings' resolution. */
+db_status db_shoeboxes_count(db_context *context, const db_experiment *experiment,
+                             const db_fit_data *data, const db_prediction *prediction,
+                             db_shoebox_choice choice, size_t *count);
 void db_shoeboxes_clear(db_shoeboxes *boxes);
 
 /* Moves a box's data to an earlier place. It has no weights and no ridge yet. */

@@ -13,14 +13,8 @@
 #include <string.h>
 
 static db_status count_boxes(const db_refinement *r, db_shoebox_choice choice, size_t *count) {
-    const db_experiment *const model = &r->result->experiment;
-    db_shoeboxes boxes;
-    DB_TRY(r->predicted ? db_shoeboxes_place_predicted(r->context, model, &r->data, r->predicted,
-                                                       choice, &boxes)
-                        : db_shoeboxes_place(r->context, model, &r->data, 0, choice, &boxes));
-    *count = boxes.count;
-    db_shoeboxes_clear(&boxes);
-    return DB_OK;
+    return db_shoeboxes_count(r->context, &r->result->experiment, &r->data, r->predicted, choice,
+                              count);
 }
 
 /* An image without enough strong reflections where the model predicts some cannot be refined
