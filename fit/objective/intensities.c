@@ -39,40 +39,49 @@ static int fit_freely(const db_objective *objective, size_t b, fitted *f) {
     return isfinite(f->variance);
 }
 
-/* Of the centroid of strong pixels, whose noise it has; as wide as a pixel where there is but one. */
-static void add_centroid_variance(double excess, double variance, double fast, double slow,
-                                  double *weight, db_fit_reflection *i) {
-    const double off[2] = { i->region.fast_start + fast + 0.5 - i->observed[0],
-                            i->region.slow_start + slow + 0.5 - i->observed[1] };
-    *weight += excess;
-    for (int k = 0; k < 2; k++) i->observed_variance[k] += variance * off[k] * off[k];
-}
-
 /* Sums over the pixels in use. */
-static void add_up(const db_objective *objective, const db_shoeboxes *boxes, size_t b,
-                   double *shape, db_fit_reflection *i) {
+typedef struct pixel_sums {
+    double shape, background, sum, variance;
+    int strong, pixels;
+} pixel_sums;
+
+static pixel_sums sum_pixels(const db_objective *objective, const db_shoeboxes *boxes, size_t b) {
     const db_block block = db_objective_block(objective, b);
     const double *const plane = objective->solution[b].linear;
-    double weight = 0, variance = 0;
+    const int width = boxes->width;
+    pixel_sums all = { 0 };
+    for (int slow = 0; slow < width; slow++)
+        for (int fast = 0; fast < width; fast++) {
+            const size_t at = b * boxes->pixels + (size_t)(slow * width + fast);
+            if (!(boxes->weight[at] > 0)) continue;
+            const double background = db_block_plane(plane, &boxes->region[b], fast, slow);
+            all.shape += (double)objective->shape[at];
+            all.background += background;
+            all.sum += (double)boxes->value[at] - background;
+            all.variance += db_block_pixel(&block, plane, fast, slow).variance;
+            all.strong += boxes->strong[at];
+            all.pixels++;
+        }
+    return all;
+}
+
+/* Of the centroid of strong pixels, whose noise it has; as wide as a pixel where there is but one. */
+static void measure_centroid(const db_objective *objective, const db_shoeboxes *boxes, size_t b,
+                             db_fit_reflection *i) {
+    const db_block block = db_objective_block(objective, b);
+    const double *const plane = objective->solution[b].linear;
+    double weight = 0;
     for (size_t p = 0; p < boxes->pixels; p++) {
         const size_t at = b * boxes->pixels + p, width = (size_t)boxes->width;
         const int fast = (int)(p % width), slow = (int)(p / width);
-        if (!(boxes->weight[at] > 0)) continue;
-        const db_pixel_report pixel = db_block_pixel(&block, plane, fast, slow);
-        const double background = db_block_plane(plane, &boxes->region[b], fast, slow);
-        *shape += (double)objective->shape[at];
-        i->background += background;
-        i->sum += (double)boxes->value[at] - background;
-        variance += pixel.variance;
-        i->strong += boxes->strong[at];
-        i->pixels++;
-        if (boxes->strong[at])
-            add_centroid_variance((double)boxes->value[at] - (double)boxes->background[at],
-                                  pixel.variance, fast, slow, &weight, i);
+        if (!boxes->strong[at] || !(boxes->weight[at] > 0)) continue;
+        const double variance = db_block_pixel(&block, plane, fast, slow).variance;
+        const double off[2] = { i->region.fast_start + fast + 0.5 - i->observed[0],
+                                i->region.slow_start + slow + 0.5 - i->observed[1] };
+        weight += (double)boxes->value[at] - (double)boxes->background[at];
+        for (int k = 0; k < 2; k++) i->observed_variance[k] += variance * off[k] * off[k];
     }
-    i->background /= i->pixels;
-    i->sum_sigma = sqrt(variance);
-    for (int k = 0; k < 2 && i->strong; k++)
+    for (int k = 0; k < 2; k++)
         i->observed_variance[k] =
             i->observed_variance[k] / (weight * weight) + 1 / (12.0 * i->strong);
 }
@@ -82,21 +91,26 @@ static db_fit_reflection intensity_of(const db_objective *objective, const db_sh
                                       size_t b, const fitted *f) {
     const db_reflection *const r = &boxes->reflection[b];
     const double kept = objective->solution[b].linear[0];
-    double shape = 0;
+    const pixel_sums all = sum_pixels(objective, boxes, b);
     db_fit_reflection i = { .region = boxes->region[b],
                             .d_spacing = r->d_spacing,
                             .partiality = r->recorded,
                             .F = sqrt(fmax(0, kept)),
-                            .square = f->intensity };
+                            .square = f->intensity,
+                            .background = all.background / all.pixels,
+                            .sum = all.sum,
+                            .sum_sigma = sqrt(all.variance),
+                            .strong = all.strong,
+                            .pixels = all.pixels };
     memcpy(i.hkl, r->hkl, sizeof i.hkl);
     memcpy(i.position, r->position, sizeof i.position);
     i.region.offset = 0;
     if (!db_statistics_observed_centroid(boxes, b, i.observed)) i.observed[0] = i.observed[1] = NAN;
-    add_up(objective, boxes, b, &shape, &i);
+    if (i.strong) measure_centroid(objective, boxes, b, &i);
     const double degrees = fmax(1, i.pixels - DB_LINEAR);
     i.square_sigma = sqrt(f->variance * fmax(1, f->chi2 / degrees));
-    i.counts = i.square * shape;
-    i.counts_sigma = i.square_sigma * shape;
+    i.counts = i.square * all.shape;
+    i.counts_sigma = i.square_sigma * all.shape;
     return i;
 }
 

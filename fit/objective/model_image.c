@@ -21,21 +21,25 @@ static void paint_background(const db_fit_data *data, db_model_images *images) {
     memcpy(images->background, images->whole, image_pixels(data) * sizeof *images->background);
 }
 
+static void paint_row(const uint8_t *restrict own, const float *restrict shape, double intensity,
+                      int count, float *restrict row) {
+    for (int f = 0; f < count; f++) {
+        const float painted = row[f] + (float)(intensity * (double)shape[f]);
+        row[f] = own[f] ? painted : row[f];
+    }
+}
+
 /* Bragg parts of the boxes, each in its own pixels, on top of the local background. */
 static void paint_boxes(const db_objective *objective, const db_shoeboxes *boxes,
                         const db_fit_data *data, db_model_images *images) {
     paint_background(data, images);
-    for (size_t b = 0; b < boxes->count; b++) {
-        const double intensity = objective->solution[b].linear[0];
-        for (size_t i = 0; i < boxes->pixels; i++) {
-            const int slow = (int)(i / (size_t)boxes->width),
-                      fast = (int)(i % (size_t)boxes->width);
-            const size_t at = b * boxes->pixels + i;
-            if (boxes->own[at])
-                images->whole[db_measured_index(data->image, &boxes->region[b], fast, slow)] +=
-                    (float)(intensity * (double)objective->shape[at]);
+    for (size_t b = 0; b < boxes->count; b++)
+        for (int s = 0; s < boxes->width; s++) {
+            const size_t at = b * boxes->pixels + (size_t)s * (size_t)boxes->width;
+            paint_row(boxes->own + at, objective->shape + at, objective->solution[b].linear[0],
+                      boxes->width,
+                      images->whole + db_measured_index(data->image, &boxes->region[b], 0, s));
         }
-    }
 }
 
 /* The whole detector with the common scale, on top of the local background. */

@@ -2,6 +2,7 @@
 #include "fit/objective/objective.h"
 
 #include "base/context_internal.h"
+#include "base/threads.h"
 #include "fit/pixels/rendering.h"
 
 #include <math.h>
@@ -33,12 +34,8 @@ static size_t pixels_in_use(const db_fit_blocks *blocks, size_t b, double *backg
 }
 
 static void count_degrees(db_objective *objective) {
-    const size_t blocks = objective->blocks.count;
-    double background;
-    for (size_t b = 0; b < blocks; b++)
-        objective->pixels_used += pixels_in_use(&objective->blocks, b, &background);
     const int each = plane_terms(objective->settings) + (objective->rule == DB_INTENSITY_EACH);
-    objective->degrees = (double)objective->pixels_used - each * (double)blocks -
+    objective->degrees = (double)objective->pixels_used - each * (double)objective->blocks.count -
                          (objective->rule == DB_INTENSITY_SHARED) -
                          (double)objective->variables.count;
 }
@@ -114,10 +111,10 @@ static db_status build(db_objective *objective, const db_experiment *experiment,
     db_variables_make(objective->settings, options->stages, options->turned, experiment,
                       &objective->placement, &objective->variables);
     memcpy(objective->work->links, objective->variables.links, sizeof objective->work->links);
-    count_degrees(objective);
     DB_TRY(make_plan(objective));
     DB_TRY(allocate(objective));
-    db_objective_restart(objective);
+    db_objective_restart(objective); /* counts pixels, too */
+    count_degrees(objective);
     return DB_OK;
 }
 
@@ -179,14 +176,19 @@ void db_objective_restart(db_objective *objective) {
     const int is_free = objective->rule == DB_INTENSITY_EACH ||
                         objective->rule == DB_INTENSITY_FRAMES ||
                         objective->rule == DB_INTENSITY_GIVEN;
+    const long blocks = (long)objective->blocks.count;
+    size_t all = 0;
     objective->work->fresh = 1;
-    for (size_t b = 0; b < objective->blocks.count; b++) {
+#pragma omp parallel for num_threads(db_threads(objective->context)) reduction(+ : all)
+    for (long b = 0; b < blocks; b++) {
         double background;
-        const size_t used = pixels_in_use(&objective->blocks, b, &background);
+        const size_t used = pixels_in_use(&objective->blocks, (size_t)b, &background);
         objective->solution[b] = (db_linear_solution){
             .linear = { is_free ? 0 : 1, refined && used ? background / (double)used : 0 },
         };
+        all += used;
     }
+    objective->pixels_used = all;
 }
 
 db_block db_objective_block(const db_objective *objective, size_t block) {

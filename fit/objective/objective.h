@@ -98,7 +98,8 @@ db_status db_objective_create(db_context *context, const db_experiment *experime
                               const db_objective_options *options, db_objective *objective);
 void db_objective_destroy(db_objective *objective);
 
-/* Forgets the coefficients of the last evaluation: the next one begins as the first did. */
+/* Forgets the coefficients of the last evaluation: the next one begins as the first did. Counts the
+ * pixels in use. */
 void db_objective_restart(db_objective *objective);
 
 /* A block as the functions of block.h take it, under the model of the last evaluation. */

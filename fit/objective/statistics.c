@@ -6,6 +6,7 @@
 #include "fit/pixels/measured_image.h"
 
 #include <math.h>
+#include <string.h>
 
 static void add_block(const db_objective *objective, size_t b, db_residual_sums *m) {
     const db_block block = db_objective_block(objective, b);
@@ -99,10 +100,13 @@ static size_t explained_in_block(const db_objective *objective, const db_fit_dat
     const db_region *const r = &objective->blocks.region[b];
     size_t count = 0;
     for (int s = 0; s < r->slow_count; s++) {
-        for (int f = 0; f < r->fast_count; f++) {
-            const size_t i = r->offset + (size_t)s * r->stride + (size_t)f;
-            const size_t at = db_measured_index(data->image, r, f, s);
-            if (!data->strong->strong[at] || !(objective->blocks.weight[i] > 0)) continue;
+        const size_t first = db_measured_index(data->image, r, 0, s);
+        const uint8_t *const row = data->strong->strong + first, *const end = row + r->fast_count;
+        for (const uint8_t *next = row;
+             next < end && (next = memchr(next, 1, (size_t)(end - next))) != NULL; next++) {
+            const size_t fast = (size_t)(next - row), at = first + fast,
+                         i = r->offset + (size_t)s * r->stride + fast;
+            if (!(objective->blocks.weight[i] > 0)) continue;
             const double bragg = objective->solution[b].linear[0] * (double)objective->shape[i];
             count += (size_t)db_pixel_explained(bragg, (double)data->image->value[at],
                                                 (double)data->strong->background[at]);

@@ -16,8 +16,8 @@ static inline db_pixel_cost cost_of(const db_block *block, const db_block_place 
                                                    : db_block_cost(block, p);
 }
 
-db_pixel_report db_block_pixel(const db_block *block, const double linear[DB_LINEAR], int fast,
-                               int slow) {
+db_pixel_report db_block_pixel_any(const db_block *block, const double linear[DB_LINEAR], int fast,
+                                   int slow) {
     const db_block_place p = db_block_place_of(block, linear, fast, slow);
     const db_pixel_cost cost = cost_of(block, &p);
     return (db_pixel_report){ p.spot + p.plane, p.spot, cost.variance, cost.trust };
