@@ -5,7 +5,7 @@
 #include "base/threads.h"
 #include "fit/pixels/measured_image.h"
 #include "fit/objective/evaluate.h"
-#include "fit/objective/intensities.h"
+#include "fit/objective/every_box.h"
 #include "fit/objective/statistics.h"
 
 #include <stdlib.h>
@@ -30,14 +30,13 @@ static void paint_row(const uint8_t *restrict own, const float *restrict shape, 
 }
 
 /* Bragg parts of the boxes, each in its own pixels, on top of the local background. */
-static void paint_boxes(const db_objective *objective, const db_shoeboxes *boxes,
-                        const db_fit_data *data, db_model_images *images) {
+static void paint_boxes(const db_every_box *all, const db_fit_data *data, db_model_images *images) {
+    const db_shoeboxes *const boxes = &all->taken.boxes;
     paint_background(data, images);
     for (size_t b = 0; b < boxes->count; b++)
         for (int s = 0; s < boxes->width; s++) {
             const size_t at = b * boxes->pixels + (size_t)s * (size_t)boxes->width;
-            paint_row(boxes->own + at, objective->shape + at, objective->solution[b].linear[0],
-                      boxes->width,
+            paint_row(boxes->own + at, all->shape + at, all->intensity[b], boxes->width,
                       images->whole + db_measured_index(data->image, &boxes->region[b], 0, s));
         }
 }
@@ -105,27 +104,14 @@ db_status db_model_image_of_region(db_context *context, db_objective *objective,
     return status;
 }
 
-static db_status finish(db_context *context, db_objective *objective, db_stage_data *taken,
-                        const db_fit_data *data, size_t *explained, db_model_images *images) {
-    DB_TRY(db_stage_data_solve(taken, data, objective, NULL));
-    if (data->settings->intensity == DB_FIT_KNOWN)
-        return db_model_image_of_region(context, objective, data, explained, images);
-    *explained = db_statistics_explained(objective, data);
-    if (!images) return DB_OK;
-    paint_boxes(objective, &taken->boxes, data, images);
-    images->reflection = malloc((taken->boxes.count + 1) * sizeof *images->reflection);
-    if (!images->reflection) return db_fail_memory(context, "the intensities");
-    return db_intensities_measure(objective, &taken->boxes, images->reflection,
-                                  &images->reflection_count);
-}
-
-static db_status image_of(db_context *context, const db_experiment *experiment,
-                          const db_fit_data *data, size_t *explained, db_model_images *images) {
+/* Known intensities: of the region, or of boxes. */
+static db_status image_of_known(db_context *context, const db_experiment *experiment,
+                                const db_fit_data *data, size_t *explained,
+                                db_model_images *images) {
     db_stage_data taken;
     db_objective objective;
     *explained = 0;
-    DB_TRY(db_stage_data_take(context, experiment, data, 0, 1,
-                              images ? DB_SHOEBOXES_ALL : DB_SHOEBOXES_TOUCHED, &taken));
+    DB_TRY(db_stage_data_take(context, experiment, data, 0, 1, DB_SHOEBOXES_ALL, &taken));
     if (images) images->scale = 1;
     if (taken.blocks.count == 0) {
         if (images) paint_background(data, images);
@@ -136,24 +122,47 @@ static db_status image_of(db_context *context, const db_experiment *experiment,
     db_status status =
         db_stage_data_objective(context, experiment, data, &taken, &request, &objective);
     if (status == DB_OK) {
-        status = finish(context, &objective, &taken, data, explained, images);
+        status = db_stage_data_solve(&taken, data, &objective, NULL);
+        if (status == DB_OK)
+            status = db_model_image_of_region(context, &objective, data, explained, images);
         db_objective_destroy(&objective);
     }
     db_stage_data_clear(&taken);
     return status;
 }
 
+static db_status image_of_free(db_context *context, const db_experiment *experiment,
+                               const db_fit_data *data, size_t *explained,
+                               db_model_images *images) {
+    db_every_box all;
+    DB_TRY(db_every_box_fit(context, experiment, data,
+                            images ? DB_SHOEBOXES_ALL : DB_SHOEBOXES_TOUCHED, images != NULL,
+                            &all));
+    *explained = all.explained;
+    if (images) {
+        paint_boxes(&all, data, images);
+        images->scale = 1;
+        images->reflection = all.reflection;
+        images->reflection_count = all.reflection_count;
+        all.reflection = NULL;
+    }
+    db_every_box_clear(&all);
+    return DB_OK;
+}
+
 /* Known structure factors are shown everywhere, whichever pixels they were compared with. */
 db_status db_model_image(db_context *context, const db_experiment *experiment,
                          const db_fit_data *data, size_t *explained, db_model_images *images) {
-    if (data->settings->intensity == DB_FIT_FREE || db_fit_takes_tiles(data->settings))
-        return image_of(context, experiment, data, explained, images);
+    if (data->settings->intensity == DB_FIT_FREE)
+        return image_of_free(context, experiment, data, explained, images);
+    if (db_fit_takes_tiles(data->settings))
+        return image_of_known(context, experiment, data, explained, images);
     db_fit_settings *const all = malloc(sizeof *all);
     if (!all) return db_fail_memory(context, "the settings of the model's image");
     *all = *data->settings;
     all->pixels = DB_FIT_PIXELS_ALL;
     const db_fit_data everywhere = { data->image, data->strong, all };
-    const db_status status = image_of(context, experiment, &everywhere, explained, images);
+    const db_status status = image_of_known(context, experiment, &everywhere, explained, images);
     free(all);
     return status;
 }

@@ -170,9 +170,27 @@ void db_objective_destroy(db_objective *objective) {
     memset(objective, 0, sizeof *objective);
 }
 
-/* The background begins at the mean of the local one over the pixels in use. */
+static int background_is_refined(const db_fit_settings *settings, const db_fit_blocks *blocks) {
+    return plane_terms(settings) > 0 && !blocks->holds_light;
+}
+
+/* The background begins at the mean of the local one over the pixels in use, whose number is *used. */
+static db_linear_solution start_of(const db_fit_settings *settings, const db_fit_blocks *blocks,
+                                   size_t b, double intensity, size_t *used) {
+    double background;
+    *used = pixels_in_use(blocks, b, &background);
+    const int refined = background_is_refined(settings, blocks) && *used > 0;
+    return (
+        db_linear_solution){ .linear = { intensity, refined ? background / (double)*used : 0 } };
+}
+
+db_linear_solution db_free_block_start(const db_fit_settings *settings, const db_fit_blocks *blocks,
+                                       size_t b) {
+    size_t used;
+    return start_of(settings, blocks, b, 0, &used);
+}
+
 void db_objective_restart(db_objective *objective) {
-    const int refined = plane_terms(objective->settings) > 0 && !objective->blocks.holds_light;
     const int is_free = objective->rule == DB_INTENSITY_EACH ||
                         objective->rule == DB_INTENSITY_FRAMES ||
                         objective->rule == DB_INTENSITY_GIVEN;
@@ -181,30 +199,37 @@ void db_objective_restart(db_objective *objective) {
     objective->work->fresh = 1;
 #pragma omp parallel for num_threads(db_threads(objective->context)) reduction(+ : all)
     for (long b = 0; b < blocks; b++) {
-        double background;
-        const size_t used = pixels_in_use(&objective->blocks, (size_t)b, &background);
-        objective->solution[b] = (db_linear_solution){
-            .linear = { is_free ? 0 : 1, refined && used ? background / (double)used : 0 },
-        };
+        size_t used;
+        objective->solution[b] =
+            start_of(objective->settings, &objective->blocks, (size_t)b, is_free ? 0 : 1, &used);
         all += used;
     }
     objective->pixels_used = all;
 }
 
+static db_block block_of(const db_fit_settings *settings, const db_loss *loss,
+                         const db_fit_blocks *blocks, size_t b, const float *shape, int is_free) {
+    const int terms = plane_terms(settings);
+    const int fixed = settings->background == DB_FIT_BACKGROUND_FIXED ||
+                      settings->background == DB_FIT_BACKGROUND_SMOOTH || blocks->holds_light;
+    return (db_block){ .region = blocks->region[b],
+                       .value = blocks->value,
+                       .weight = blocks->weight,
+                       .shape_variance = blocks->shape_variance,
+                       .shape = shape,
+                       .offset = fixed ? blocks->background : NULL,
+                       .loss = loss,
+                       .ridge = blocks->ridge ? blocks->ridge[b] : 0,
+                       .used = { is_free, terms > 0, terms > 1, terms > 1 } };
+}
+
+db_block db_free_block(const db_fit_settings *settings, const db_loss *loss,
+                       const db_fit_blocks *blocks, size_t b, const float *shape) {
+    return block_of(settings, loss, blocks, b, shape, 1);
+}
+
 db_block db_objective_block(const db_objective *objective, size_t block) {
-    const int terms = plane_terms(objective->settings);
-    const int fixed = objective->settings->background == DB_FIT_BACKGROUND_FIXED ||
-                      objective->settings->background == DB_FIT_BACKGROUND_SMOOTH ||
-                      objective->blocks.holds_light;
-    return (db_block){ .region = objective->blocks.region[block],
-                       .value = objective->blocks.value,
-                       .weight = objective->blocks.weight,
-                       .shape_variance = objective->blocks.shape_variance,
-                       .shape = objective->shape,
-                       .offset = fixed ? objective->blocks.background : NULL,
-                       .loss = &objective->loss_of,
-                       .ridge = objective->blocks.ridge ? objective->blocks.ridge[block] : 0,
-                       .used = { objective->rule != DB_INTENSITY_ONE ||
-                                     db_objective_has_parts(objective),
-                                 terms > 0, terms > 1, terms > 1 } };
+    return block_of(objective->settings, &objective->loss_of, &objective->blocks, block,
+                    objective->shape,
+                    objective->rule != DB_INTENSITY_ONE || db_objective_has_parts(objective));
 }

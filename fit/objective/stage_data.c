@@ -1,4 +1,4 @@
-/* The pixels that a stage refines against, their weights, and the prior on free intensities. */
+/* The pixels that a stage refines against, and their weights. */
 #include "fit/objective/stage_data.h"
 
 #include "base/context_internal.h"
@@ -6,6 +6,7 @@
 #include "fit/pixels/measured_image.h"
 #include "fit/pixels/rendering.h"
 #include "fit/objective/evaluate.h"
+#include "fit/objective/intensity_prior.h"
 
 #include <dualbragg/spots.h>
 
@@ -157,6 +158,19 @@ db_status db_stage_data_take(db_context *context, const db_experiment *experimen
     return status;
 }
 
+db_status db_stage_data_take_bare(db_context *context, const db_experiment *experiment,
+                                  const db_fit_data *data, db_shoebox_choice choice,
+                                  db_stage_data *taken) {
+    memset(taken, 0, sizeof *taken);
+    taken->blur = 1;
+    taken->model_error = model_error(data->settings, 1);
+    DB_TRY(db_shoeboxes_place_bare(context, experiment, data, choice, &taken->boxes));
+    taken->blocks = db_shoeboxes_blocks(&taken->boxes);
+    const db_status status = db_stage_data_choose_rendering(context, experiment, data, taken);
+    if (status != DB_OK) db_stage_data_clear(taken);
+    return status;
+}
+
 db_status db_stage_data_objective(db_context *context, const db_experiment *experiment,
                                   const db_fit_data *data, const db_stage_data *taken,
                                   const db_objective_options *options, db_objective *objective) {
@@ -174,88 +188,18 @@ void db_stage_data_clear(db_stage_data *taken) {
     memset(taken, 0, sizeof *taken);
 }
 
-/* The prior on free intensities. A reflection far from the Ewald sphere has a shape of almost no
- * intensity; without a prior, a huge J could make any spot near it out of that. Wilson statistics
- * say how large intensities are. */
-static int finer_last(const void *a, const void *b) {
-    const db_reflection *const x = *(const db_reflection *const *)a;
-    const db_reflection *const y = *(const db_reflection *const *)b;
-    if (x->d_spacing != y->d_spacing) return x->d_spacing < y->d_spacing ? 1 : -1;
-    return x < y ? -1 : 1;
-}
-
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
-/* The model's largest spots (90th percentile of the sums of the boxes): those on the Ewald sphere.
- */
-static double full_shape(const db_shoeboxes *boxes, const float *shape, int threads, double *sums) {
-    const long count = (long)boxes->count;
-#pragma omp parallel for num_threads(threads)
-    for (long b = 0; b < count; b++) {
-        double sum = 0;
-        for (size_t i = 0; i < boxes->pixels; i++)
-            sum += (double)shape[(size_t)b * boxes->pixels + i];
-        sums[b] = sum;
-    }
-    qsort(sums, boxes->count, sizeof *sums, ascending);
-    return sums[boxes->count * 9 / 10];
-}
-
-static double excess_of(const db_shoeboxes *boxes, size_t b) {
-    double excess = 0;
-    for (size_t i = b * boxes->pixels; i < (b + 1) * boxes->pixels; i++)
-        if (boxes->own[i]) excess += (double)boxes->value[i] - (double)boxes->background[i];
-    return excess;
-}
-
-static void ridge_by_resolution(db_shoeboxes *boxes, const float *shape, double limit, int threads,
-                                const db_reflection **order, double *sums) {
-    enum { NEIGHBOURS = 30 }; /* on either side */
-    const size_t count = boxes->count;
-    const double full = full_shape(boxes, shape, threads, sums);
-    for (size_t b = 0; b < count; b++) order[b] = &boxes->reflection[b];
-    qsort(order, count, sizeof *order, finer_last);
-#pragma omp parallel for num_threads(threads)
-    for (long k = 0; k < (long)count; k++)
-        sums[k] = excess_of(boxes, (size_t)(order[k] - boxes->reflection));
-    for (size_t k = 0; k < count; k++) {
-        const size_t first = k > NEIGHBOURS ? k - NEIGHBOURS : 0;
-        const size_t end = k + NEIGHBOURS + 1 < count ? k + NEIGHBOURS + 1 : count;
-        double mean = 0;
-        for (size_t i = first; i < end; i++) mean += sums[i];
-        mean = fmax(1, mean / (double)(end - first));
-        const double sigma = limit * mean / full;
-        boxes->ridge[order[k] - boxes->reflection] =
-            limit > 0 && full > 0 ? 1 / (sigma * sigma) : 0;
-    }
-}
-
-/* Sets boxes->ridge: sigma is `limit` times the mean intensity of the 61 boxes nearest in
- * resolution (limit 0: no ridge). shape: the model's image of unit J in the boxes. */
-static db_status set_ridge(db_context *context, db_shoeboxes *boxes, const float *shape,
-                           double limit) {
-    const db_reflection **const order = malloc((boxes->count + 1) * sizeof *order);
-    double *const sums = malloc((boxes->count + 1) * sizeof *sums);
-    const db_status status =
-        order && sums ? DB_OK : db_fail_memory(context, "the mean intensities of the shoeboxes");
-    if (status == DB_OK && boxes->count)
-        ridge_by_resolution(boxes, shape, limit, db_threads(context), order, sums);
-    free(order);
-    free(sums);
-    return status;
+/* The ridge is for the stages before the last: it favours small J, and so large crystals. A
+ * hundredth of its strength keeps only J in bounds that the data leave open. */
+double db_stage_data_limit(const db_stage_data *taken, const db_fit_settings *settings) {
+    return (is_sharp(taken) ? 10 : 1) * settings->intensity_limit;
 }
 
 db_status db_stage_data_adapt(db_stage_data *taken, const db_fit_data *data,
                               db_objective *objective, const double *values) {
     if (data->settings->intensity == DB_FIT_FREE) {
         DB_TRY(db_objective_render(objective, values));
-        /* The ridge is for the stages before the last: it favours small J, and so large crystals. A
-         * hundredth of its strength keeps only J in bounds that the data leave open. */
-        return set_ridge(objective->context, &taken->boxes, objective->shape,
-                         (is_sharp(taken) ? 10 : 1) * data->settings->intensity_limit);
+        return db_intensity_prior_set(objective->context, &taken->boxes, objective->shape,
+                                      db_stage_data_limit(taken, data->settings));
     }
     DB_TRY(db_objective_evaluate(objective, values, DB_OBJECTIVE_LOSS));
     weigh_known(data, taken->model_error, objective, &taken->blocks);

@@ -27,6 +27,10 @@ static inline int db_fit_takes_tiles(const db_fit_settings *settings) {
 db_status db_stage_data_take(db_context *context, const db_experiment *experiment,
                              const db_fit_data *data, double dmin, double blur,
                              db_shoebox_choice choice, db_stage_data *taken);
+/* Bare boxes of a sharp model, to be looked at one by one (box_window.h); free intensities. */
+db_status db_stage_data_take_bare(db_context *context, const db_experiment *experiment,
+                                  const db_fit_data *data, db_shoebox_choice choice,
+                                  db_stage_data *taken);
 void db_stage_data_clear(db_stage_data *taken);
 
 /* For spots in closed form: sub-pixels of the blocks, where the settings leave them open, so that what a
@@ -40,6 +44,9 @@ db_status db_stage_data_choose_rendering(db_context *context, const db_experimen
 db_status db_stage_data_objective(db_context *context, const db_experiment *experiment,
                                   const db_fit_data *data, const db_stage_data *taken,
                                   const db_objective_options *options, db_objective *objective);
+
+/* How far intensities may go beyond the mean of their resolution (db_intensity_prior_set). */
+double db_stage_data_limit(const db_stage_data *taken, const db_fit_settings *settings);
 
 /* Completes what depends on the model, at values of the refined quantities: the ridge on free
  * intensities; weights of known ones by the model's counts instead of the measured ones. Constant

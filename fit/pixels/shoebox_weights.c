@@ -6,7 +6,6 @@
 #include "fit/pixels/shoeboxes.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Rows of a box, with an empty one before and one after, and what is worked out of them. */
 typedef struct smoothing {
@@ -15,7 +14,7 @@ typedef struct smoothing {
     float *kept;   /* [width + 2]: a row, with zeros at both ends */
 } smoothing;
 
-static size_t room_of(size_t width) { return 2 * (width + 2) * width + width + 2; }
+size_t db_shoebox_weigh_room(size_t width) { return 2 * (width + 2) * width + width + 2; }
 
 /* Sums over each value and its neighbours on either side. */
 static void sum_threes(const float *restrict padded, size_t count, float *restrict sums) {
@@ -53,16 +52,18 @@ static void weigh_row(const db_fit_settings *settings, double model_error, size_
 
 /* Weights by the mean counts of the own pixels among a pixel and its eight neighbours. A single
  * pixel's own noise would make its weight: low pixels would count more than high ones. */
-static void weigh_box(const db_fit_settings *settings, double model_error, size_t box, smoothing *s,
+void db_shoebox_weigh(const db_fit_settings *settings, double model_error, size_t box, float *room,
                       db_shoeboxes *boxes) {
-    const size_t width = (size_t)boxes->width, first = box * boxes->pixels;
+    const size_t width = (size_t)boxes->width, first = box * boxes->pixels,
+                 sums = (width + 2) * width;
+    smoothing s = { room, room + sums, room + 2 * sums };
     for (size_t row = 0; row < width; row++) {
         const size_t at = first + row * width;
-        smooth_row(boxes->own + at, boxes->value + at, width, (row + 1) * width, s);
+        smooth_row(boxes->own + at, boxes->value + at, width, (row + 1) * width, &s);
     }
     for (size_t row = 0; row < width; row++) {
         const size_t at = first + row * width;
-        weigh_row(settings, model_error, width, s->counts + row * width, s->number + row * width,
+        weigh_row(settings, model_error, width, s.counts + row * width, s.number + row * width,
                   boxes->own + at, boxes->background + at, boxes->shape_variance + at,
                   boxes->weight + at);
     }
@@ -81,17 +82,15 @@ static db_status allocate(db_context *context, db_shoeboxes *boxes) {
 db_status db_shoeboxes_weigh(db_context *context, const db_fit_settings *settings,
                              double model_error, db_shoeboxes *boxes) {
     const int threads = db_threads(context);
-    const size_t width = (size_t)boxes->width, sums = (width + 2) * width, own = room_of(width);
+    const size_t own = db_shoebox_weigh_room((size_t)boxes->width);
     const long count = (long)boxes->count;
     DB_TRY(allocate(context, boxes));
     float *const room = calloc((size_t)threads * own, sizeof *room);
     if (!room) return db_fail_memory(context, "the weights of the shoeboxes");
 #pragma omp parallel for schedule(dynamic, 16) num_threads(threads)
-    for (long b = 0; b < count; b++) {
-        float *const mine = room + (size_t)db_thread_number() * own;
-        smoothing s = { mine, mine + sums, mine + 2 * sums };
-        weigh_box(settings, model_error, (size_t)b, &s, boxes);
-    }
+    for (long b = 0; b < count; b++)
+        db_shoebox_weigh(settings, model_error, (size_t)b, room + (size_t)db_thread_number() * own,
+                         boxes);
     free(room);
     return DB_OK;
 }

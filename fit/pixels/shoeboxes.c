@@ -226,41 +226,78 @@ static size_t choose(const placing *p, candidate *list) {
     return count;
 }
 
-static db_status allocate(db_context *context, db_shoeboxes *boxes) {
-    const size_t all = boxes->count * boxes->pixels;
-    boxes->reflection = malloc((boxes->count + 1) * sizeof *boxes->reflection);
-    boxes->region = malloc((boxes->count + 1) * sizeof *boxes->region);
-    boxes->ridge = calloc(boxes->count + 1, sizeof *boxes->ridge);
-    boxes->value = db_allocate_large((all + 1) * sizeof *boxes->value);
-    boxes->background = db_allocate_large((all + 1) * sizeof *boxes->background);
-    boxes->own = db_allocate_large(all + 1);
-    boxes->strong = db_allocate_large(all + 1);
-    if (boxes->reflection && boxes->region && boxes->ridge && boxes->value && boxes->background &&
-        boxes->own && boxes->strong)
-        return DB_OK;
-    return db_fail_memory(context, "the shoeboxes");
+/* What is done with the boxes that have been chosen. */
+typedef enum filling { COUNTED, BARE, FILLED } filling;
+
+static db_status allocate(db_context *context, filling to, db_shoeboxes *boxes) {
+    const size_t count = boxes->count + 1, all = boxes->count * boxes->pixels + 1;
+    boxes->reflection = malloc(count * sizeof *boxes->reflection);
+    boxes->region = malloc(count * sizeof *boxes->region);
+    boxes->ridge = calloc(count, sizeof *boxes->ridge);
+    boxes->own = db_allocate_large(all);
+    int enough = boxes->reflection && boxes->region && boxes->ridge && boxes->own;
+    if (to == BARE) {
+        boxes->excess = malloc(count * sizeof *boxes->excess);
+        boxes->by_place = malloc(count * sizeof *boxes->by_place);
+        enough = enough && boxes->excess && boxes->by_place;
+    } else {
+        boxes->value = db_allocate_large(all * sizeof *boxes->value);
+        boxes->background = db_allocate_large(all * sizeof *boxes->background);
+        boxes->strong = db_allocate_large(all);
+        enough = enough && boxes->value && boxes->background && boxes->strong;
+    }
+    return enough ? DB_OK : db_fail_memory(context, "the shoeboxes");
+}
+
+/* Rows of an image one after the other: steps that are all alike are foreseen by the processor. */
+static void copy_rows(const float *restrict image, size_t step, size_t width,
+                      float *restrict values) {
+    for (size_t s = 0; s < width; s++)
+        for (size_t f = 0; f < width; f++) values[s * width + f] = image[s * step + f];
+}
+
+void db_shoebox_copy(const db_fit_data *data, const db_region *region, const uint8_t *own,
+                     float *value, float *background, uint8_t *strong) {
+    const size_t width = region->stride, step = (size_t)data->image->fast_pixels,
+                 start = db_measured_index(data->image, region, 0, 0);
+    copy_rows(data->image->value + start, step, width, value);
+    copy_rows(data->strong->background + start, step, width, background);
+    for (size_t s = 0; s < width; s++) {
+        const uint8_t *const row = data->strong->strong + start + s * step;
+        for (size_t f = 0; f < width; f++) strong[s * width + f] = own[s * width + f] & row[f];
+    }
+}
+
+/* Counts over the background in own pixels. */
+static double excess_of(const db_fit_data *data, const db_region *region, const uint8_t *own) {
+    const size_t width = region->stride;
+    double excess = 0;
+    for (size_t s = 0; s < width; s++) {
+        const size_t start = db_measured_index(data->image, region, 0, (int)s);
+        const float *const value = data->image->value + start;
+        const float *const background = data->strong->background + start;
+        for (size_t f = 0; f < width; f++)
+            if (own[s * width + f]) excess += (double)value[f] - (double)background[f];
+    }
+    return excess;
 }
 
 static void fill_box(const placing *p, size_t reflection, size_t b, db_shoeboxes *boxes) {
-    const db_fit_data *const data = p->data;
-    const size_t first = b * boxes->pixels, width = (size_t)boxes->width;
+    const size_t first = b * boxes->pixels;
     db_region *const region = &boxes->region[b];
+    uint8_t *const own = boxes->own + first;
     boxes->reflection[b] = p->grid->prediction->reflection[reflection];
     *region = region_of(p, reflection);
     region->offset = first;
     if (takes_all(p->choice))
-        memcpy(boxes->own + first, p->own + reflection * boxes->pixels, boxes->pixels);
+        memcpy(own, p->own + reflection * boxes->pixels, boxes->pixels);
     else
-        own_pixels(p, reflection, region, boxes->own + first);
-    for (size_t s = 0; s < width; s++) {
-        const size_t start = db_measured_index(data->image, region, 0, (int)s),
-                     to = first + s * width;
-        memcpy(boxes->value + to, data->image->value + start, width * sizeof *boxes->value);
-        memcpy(boxes->background + to, data->strong->background + start,
-               width * sizeof *boxes->background);
-        for (size_t f = 0; f < width; f++)
-            boxes->strong[to + f] = boxes->own[to + f] & data->strong->strong[start + f];
-    }
+        own_pixels(p, reflection, region, own);
+    if (boxes->excess)
+        boxes->excess[b] = excess_of(p->data, region, own);
+    else
+        db_shoebox_copy(p->data, region, own, boxes->value + first, boxes->background + first,
+                        boxes->strong + first);
 }
 
 /* Numbers of the boxes, neighbours one after the other: their pixels are still at hand. box: room for
@@ -275,23 +312,22 @@ static void order_by_place(const placing *p, const candidate *list, size_t count
         if (box[p->grid->entry[k]] < count) order[found++] = box[p->grid->entry[k]];
 }
 
-static db_status fill(db_context *context, const placing *p, const candidate *list,
+static db_status fill(db_context *context, const placing *p, const candidate *list, filling to,
                       db_shoeboxes *boxes) {
     const size_t predicted = p->grid->prediction->count;
     size_t *const order = malloc((2 * predicted + 1) * sizeof *order);
     const db_status status =
-        order ? allocate(context, boxes) : db_fail_memory(context, "the order of shoeboxes");
+        order ? allocate(context, to, boxes) : db_fail_memory(context, "the order of shoeboxes");
     const long count = status == DB_OK ? (long)boxes->count : 0;
     if (count) order_by_place(p, list, boxes->count, order + predicted, order);
+    if (count && boxes->by_place) memcpy(boxes->by_place, order, boxes->count * sizeof *order);
 #pragma omp parallel for schedule(dynamic, 16) num_threads(p->threads)
     for (long k = 0; k < count; k++) fill_box(p, list[order[k]].reflection, order[k], boxes);
     free(order);
     return status;
 }
 
-/* counted: the boxes are only counted. */
-static db_status choose_and_fill(db_context *context, placing *p, int counted,
-                                 db_shoeboxes *boxes) {
+static db_status choose_and_fill(db_context *context, placing *p, filling to, db_shoeboxes *boxes) {
     const size_t predicted = p->grid->prediction->count,
                  kept = takes_all(p->choice) ? predicted : (size_t)p->threads;
     candidate *const list = malloc((predicted + 1) * sizeof *list);
@@ -299,7 +335,7 @@ static db_status choose_and_fill(db_context *context, placing *p, int counted,
     db_status status = list && p->own ? DB_OK : db_fail_memory(context, "the choice of shoeboxes");
     if (status == DB_OK) {
         boxes->count = choose(p, list);
-        if (!counted) status = fill(context, p, list, boxes);
+        if (to != COUNTED) status = fill(context, p, list, to, boxes);
     }
     free(list);
     free(p->own);
@@ -308,7 +344,7 @@ static db_status choose_and_fill(db_context *context, placing *p, int counted,
 
 static db_status place(db_context *context, const db_detector *detector, const db_fit_data *data,
                        const db_prediction *prediction, db_shoebox_choice choice,
-                       const double *light, int counted, db_shoeboxes *boxes) {
+                       const double *light, filling to, db_shoeboxes *boxes) {
     const db_fit_spots *const spots = data->settings->spots;
     db_reflection_grid grid;
     const db_fit_spot **given = NULL;
@@ -318,7 +354,7 @@ static db_status place(db_context *context, const db_detector *detector, const d
     if (choice == DB_SHOEBOXES_STRONG && spots && spots->listing == DB_FIT_LISTED_BY_BOX)
         status = db_given_boxes_assign(context, spots, prediction, &given);
     placing how = { data, &grid, choice, light, given, db_threads(context), NULL };
-    if (status == DB_OK) status = choose_and_fill(context, &how, counted, boxes);
+    if (status == DB_OK) status = choose_and_fill(context, &how, to, boxes);
     free(given);
     db_reflection_grid_clear(&grid);
     return status;
@@ -365,10 +401,9 @@ static db_status model_light(db_context *context, const db_experiment *experimen
     return status;
 }
 
-/* counted: the boxes are only counted. */
-static db_status place_or_count(db_context *context, const db_experiment *experiment,
-                                const db_fit_data *data, const db_prediction *prediction,
-                                db_shoebox_choice choice, int counted, db_shoeboxes *boxes) {
+static db_status place_to(db_context *context, const db_experiment *experiment,
+                          const db_fit_data *data, const db_prediction *prediction,
+                          db_shoebox_choice choice, filling to, db_shoeboxes *boxes) {
     double *light = NULL;
     db_status status = DB_OK;
     memset(boxes, 0, sizeof *boxes);
@@ -382,48 +417,52 @@ static db_status place_or_count(db_context *context, const db_experiment *experi
                        : db_fail_memory(context, "the choice of shoeboxes");
     }
     if (status == DB_OK)
-        status =
-            place(context, &experiment->detector, data, prediction, choice, light, counted, boxes);
+        status = place(context, &experiment->detector, data, prediction, choice, light, to, boxes);
     free(light);
     if (status != DB_OK) db_shoeboxes_clear(boxes);
+    return status;
+}
+
+/* The same around what the experiment predicts. */
+static db_status predict_and_place(db_context *context, const db_experiment *experiment,
+                                   const db_fit_data *data, double dmin, db_shoebox_choice choice,
+                                   filling to, db_shoeboxes *boxes) {
+    const db_prediction_range range = { fmax(dmin, data->settings->dmin), data->settings->dmax,
+                                        data->settings->excitation_angle };
+    db_prediction prediction;
+    memset(boxes, 0, sizeof *boxes);
+    DB_TRY(db_predict(context, experiment, &range, &prediction));
+    const db_status status = place_to(context, experiment, data, &prediction, choice, to, boxes);
+    db_prediction_clear(&prediction);
     return status;
 }
 
 db_status db_shoeboxes_place_predicted(db_context *context, const db_experiment *experiment,
                                        const db_fit_data *data, const db_prediction *prediction,
                                        db_shoebox_choice choice, db_shoeboxes *boxes) {
-    return place_or_count(context, experiment, data, prediction, choice, 0, boxes);
-}
-
-static db_status predict(db_context *context, const db_experiment *experiment,
-                         const db_fit_data *data, double dmin, db_prediction *prediction) {
-    const db_prediction_range range = { fmax(dmin, data->settings->dmin), data->settings->dmax,
-                                        data->settings->excitation_angle };
-    return db_predict(context, experiment, &range, prediction);
-}
-
-db_status db_shoeboxes_count(db_context *context, const db_experiment *experiment,
-                             const db_fit_data *data, const db_prediction *prediction,
-                             db_shoebox_choice choice, size_t *count) {
-    db_prediction own = { 0 };
-    db_shoeboxes boxes = { 0 };
-    if (!prediction) DB_TRY(predict(context, experiment, data, 0, &own));
-    const db_status status = place_or_count(context, experiment, data,
-                                            prediction ? prediction : &own, choice, 1, &boxes);
-    *count = boxes.count;
-    db_prediction_clear(&own);
-    return status;
+    return place_to(context, experiment, data, prediction, choice, FILLED, boxes);
 }
 
 db_status db_shoeboxes_place(db_context *context, const db_experiment *experiment,
                              const db_fit_data *data, double dmin, db_shoebox_choice choice,
                              db_shoeboxes *boxes) {
-    db_prediction prediction;
-    memset(boxes, 0, sizeof *boxes);
-    DB_TRY(predict(context, experiment, data, dmin, &prediction));
+    return predict_and_place(context, experiment, data, dmin, choice, FILLED, boxes);
+}
+
+db_status db_shoeboxes_place_bare(db_context *context, const db_experiment *experiment,
+                                  const db_fit_data *data, db_shoebox_choice choice,
+                                  db_shoeboxes *boxes) {
+    return predict_and_place(context, experiment, data, 0, choice, BARE, boxes);
+}
+
+db_status db_shoeboxes_count(db_context *context, const db_experiment *experiment,
+                             const db_fit_data *data, const db_prediction *prediction,
+                             db_shoebox_choice choice, size_t *count) {
+    db_shoeboxes boxes;
     const db_status status =
-        db_shoeboxes_place_predicted(context, experiment, data, &prediction, choice, boxes);
-    db_prediction_clear(&prediction);
+        prediction ? place_to(context, experiment, data, prediction, choice, COUNTED, &boxes)
+                   : predict_and_place(context, experiment, data, 0, choice, COUNTED, &boxes);
+    *count = boxes.count;
     return status;
 }
 
@@ -437,6 +476,8 @@ void db_shoeboxes_clear(db_shoeboxes *boxes) {
     free(boxes->shape_variance);
     free(boxes->own);
     free(boxes->strong);
+    free(boxes->excess);
+    free(boxes->by_place);
     memset(boxes, 0, sizeof *boxes);
 }
 

@@ -25,10 +25,12 @@ typedef struct db_shoeboxes {
     uint8_t *own;              /* 1: trusted, and nearer to this reflection than to any other,
                                   and with little light of others */
     uint8_t *strong;           /* 1: strong and own */
-    /* NULL until db_shoeboxes_weigh: */
-    float *weight;         /* 1/variance; 0: not used */
-    float *shape_variance; /* part of the variance that is the spots' shape error (counts^2) */
-    double *ridge;         /* [count]: 1/sigma^2 of the prior on the intensity J; 0: none */
+    float *weight;             /* 1/variance; 0: not used. NULL until db_shoeboxes_weigh, and: */
+    float *shape_variance;     /* part of the variance that is the spots' shape error (counts^2) */
+    double *ridge;             /* [count]: 1/sigma^2 of the prior on the intensity J; 0: none */
+    double *excess;   /* [count], of bare boxes: counts over the background in own pixels */
+    size_t *by_place; /* [count], likewise: boxes in an order in which neighbours follow
+                                  each other */
 } db_shoeboxes;
 
 typedef enum db_shoebox_choice {
@@ -64,7 +66,17 @@ db_status db_shoeboxes_place_predicted(db_context *context, const db_experiment 
 db_status db_shoeboxes_count(db_context *context, const db_experiment *experiment,
                              const db_fit_data *data, const db_prediction *prediction,
                              db_shoebox_choice choice, size_t *count);
+/* The same around what the experiment predicts, without data: value, background, strong, weight and
+ * shape_variance are NULL. Boxes of many reflections would take far more memory than the image, and
+ * longer to get it than to fill it: see box_window.h. */
+db_status db_shoeboxes_place_bare(db_context *context, const db_experiment *experiment,
+                                  const db_fit_data *data, db_shoebox_choice choice,
+                                  db_shoeboxes *boxes);
 void db_shoeboxes_clear(db_shoeboxes *boxes);
+
+/* Copies the data of a region, and which of its own pixels are strong, to arrays of its own. */
+void db_shoebox_copy(const db_fit_data *data, const db_region *region, const uint8_t *own,
+                     float *value, float *background, uint8_t *strong);
 
 /* Moves a box's data to an earlier place. It has no weights and no ridge yet. */
 void db_shoeboxes_move(db_shoeboxes *boxes, size_t from, size_t to);
@@ -86,6 +98,11 @@ db_fit_blocks db_shoeboxes_blocks(const db_shoeboxes *boxes);
  * They do not depend on the model, so that J and the plane stay linear. */
 db_status db_shoeboxes_weigh(db_context *context, const db_fit_settings *settings,
                              double model_error, db_shoeboxes *boxes);
+
+/* The same of one box. room: db_shoebox_weigh_room floats, zeros before the first box. */
+size_t db_shoebox_weigh_room(size_t width);
+void db_shoebox_weigh(const db_fit_settings *settings, double model_error, size_t box, float *room,
+                      db_shoeboxes *boxes);
 
 /* Settles settings->shoebox_half_width: where boxes are given, so that the largest fits; else, if
  * it is 0: the largest, up to the usual one (of wide spots in closed form, one that holds them), with

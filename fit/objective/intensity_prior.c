@@ -1,0 +1,77 @@
+#include "fit/objective/intensity_prior.h"
+
+#include "base/context_internal.h"
+#include "base/threads.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int finer_last(const void *a, const void *b) {
+    const db_reflection *const x = *(const db_reflection *const *)a;
+    const db_reflection *const y = *(const db_reflection *const *)b;
+    if (x->d_spacing != y->d_spacing) return x->d_spacing < y->d_spacing ? 1 : -1;
+    return x < y ? -1 : 1;
+}
+
+static int ascending(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The model's largest spots (90th percentile of the sums of the boxes): those on the Ewald sphere.
+ */
+static double full_shape(const db_shoeboxes *boxes, const float *shape, int threads, double *sums) {
+    const long count = (long)boxes->count;
+#pragma omp parallel for num_threads(threads)
+    for (long b = 0; b < count; b++) {
+        double sum = 0;
+        for (size_t i = 0; i < boxes->pixels; i++)
+            sum += (double)shape[(size_t)b * boxes->pixels + i];
+        sums[b] = sum;
+    }
+    qsort(sums, boxes->count, sizeof *sums, ascending);
+    return sums[boxes->count * 9 / 10];
+}
+
+static double excess_of(const db_shoeboxes *boxes, size_t b) {
+    double excess = 0;
+    if (boxes->excess) return boxes->excess[b];
+    for (size_t i = b * boxes->pixels; i < (b + 1) * boxes->pixels; i++)
+        if (boxes->own[i]) excess += (double)boxes->value[i] - (double)boxes->background[i];
+    return excess;
+}
+
+static void ridge_by_resolution(db_shoeboxes *boxes, const float *shape, double limit, int threads,
+                                const db_reflection **order, double *sums) {
+    enum { NEIGHBOURS = 30 }; /* on either side */
+    const size_t count = boxes->count;
+    const double full = full_shape(boxes, shape, threads, sums);
+    for (size_t b = 0; b < count; b++) order[b] = &boxes->reflection[b];
+    qsort(order, count, sizeof *order, finer_last);
+#pragma omp parallel for num_threads(threads)
+    for (long k = 0; k < (long)count; k++)
+        sums[k] = excess_of(boxes, (size_t)(order[k] - boxes->reflection));
+    for (size_t k = 0; k < count; k++) {
+        const size_t first = k > NEIGHBOURS ? k - NEIGHBOURS : 0;
+        const size_t end = k + NEIGHBOURS + 1 < count ? k + NEIGHBOURS + 1 : count;
+        double mean = 0;
+        for (size_t i = first; i < end; i++) mean += sums[i];
+        mean = fmax(1, mean / (double)(end - first));
+        const double sigma = limit * mean / full;
+        boxes->ridge[order[k] - boxes->reflection] =
+            limit > 0 && full > 0 ? 1 / (sigma * sigma) : 0;
+    }
+}
+
+db_status db_intensity_prior_set(db_context *context, db_shoeboxes *boxes, const float *shape,
+                                 double limit) {
+    const db_reflection **const order = malloc((boxes->count + 1) * sizeof *order);
+    double *const sums = malloc((boxes->count + 1) * sizeof *sums);
+    const db_status status =
+        order && sums ? DB_OK : db_fail_memory(context, "the mean intensities of the shoeboxes");
+    if (status == DB_OK && boxes->count)
+        ridge_by_resolution(boxes, shape, limit, db_threads(context), order, sums);
+    free(order);
+    free(sums);
+    return status;
+}
