@@ -19,7 +19,8 @@ struct db_boxes {
     unsigned long version;
     float *image;       /* of the host */
     float **derivative; /* [parameter_count]: the same; elements are NULL until there are any */
-    db_boxes_image rendered; /* what was rendered last, and where it is */
+    db_boxes_image rendered;   /* what was rendered last, and where it is */
+    unsigned long rendered_at; /* the plan's updates then */
     int is_here, is_there;
 };
 
@@ -184,12 +185,22 @@ static db_status render_here(db_boxes *boxes) {
     return db_plan_gradient(plan, boxes->image, (void *const *)boxes->derivative);
 }
 
+/* An image that went with its device. */
+static db_status render_again(db_boxes *boxes) {
+    if (boxes->rendered_at == boxes->plan->updates) return render_here(boxes);
+    return db_fail(boxes->plan->context, DB_ERROR_DEVICE,
+                   "boxes: the image rendered last went with the device that failed, and the "
+                   "plan has other values since: expected an evaluation that renders");
+}
+
 static db_status evaluate_here(db_boxes *boxes, const db_boxes_request *q,
                                db_box_solution *solution, void *result) {
     const db_context *const context = boxes->plan->context;
     const long count = (long)count_of(boxes);
-    if (q->image != DB_BOXES_AS_BEFORE || boxes->is_there || !boxes->is_here)
-        DB_TRY(render_here(boxes)); /* a device had it */
+    if (q->image != DB_BOXES_AS_BEFORE)
+        DB_TRY(render_here(boxes));
+    else if (boxes->is_there || !boxes->is_here)
+        DB_TRY(render_again(boxes)); /* a device had it */
     boxes->is_here = 1;
     boxes->is_there = 0;
     if (!q->solve && q->sums == DB_BOXES_NO_SUMS) return DB_OK;
@@ -233,7 +244,10 @@ static db_status evaluate_there(db_boxes *boxes, const db_boxes_request *q,
 db_status db_boxes_evaluate(db_boxes *boxes, const db_boxes_request *request,
                             db_box_solution *solution, void *result) {
     DB_TRY(check(boxes, request, solution, result));
-    if (request->image != DB_BOXES_AS_BEFORE) boxes->rendered = request->image;
+    if (request->image != DB_BOXES_AS_BEFORE) {
+        boxes->rendered = request->image;
+        boxes->rendered_at = boxes->plan->updates;
+    }
     const int there = request->image != DB_BOXES_AS_BEFORE || boxes->is_there;
     if (db_plan_on_device(boxes->plan) && there) {
         int done;
@@ -249,7 +263,7 @@ db_status db_boxes_image_of(db_boxes *boxes, const float **image) {
     if (db_plan_on_device(boxes->plan)) {
         DB_TRY(db_device_boxes_image(boxes->plan, boxes->image));
     } else { /* it has failed since */
-        DB_TRY(render_here(boxes));
+        DB_TRY(render_again(boxes));
         boxes->is_there = 0;
     }
     boxes->is_here = 1;

@@ -327,6 +327,7 @@ db_status db_plan_update(db_plan *plan, const db_experiment *experiment) {
     DB_TRY(check_same_shape(plan, &given));
     DB_TRY(db_experiment_check(plan->context, &given));
     take_values(plan, &given);
+    plan->updates++;
     db_plan_fill_values(plan);
     plan->slopes_current = 0;
     return DB_OK;

@@ -70,6 +70,7 @@ struct db_plan {
     void **ordinary; /* pieces of memory that were handed out after the device was left */
     size_t ordinary_count, ordinary_room;
     db_stream_use stream_use;
+    unsigned long updates;       /* counts those of the values */
     unsigned long table_version; /* counts the fillings of the table */
     /* and those of the spots and their slopes */
     unsigned long spots_version, spot_slopes_version;

@@ -565,6 +565,48 @@ static void auto_asks_again_for_boxes(void **state) {
 }
 #endif
 
+#if !defined(DB_ON_GPU)
+/* An image that was lost with its device is rendered again, unless the plan has other values since. */
+static void a_lost_image_is_that_of_the_evaluation(void **state) {
+    (void)state;
+    for (int moved = 0; moved < 2; moved++) {
+        const float *image;
+        scene s = scene_of(processor, DB_PRECISION_DOUBLE);
+        db_boxes_request q = request_of(&losses[0]);
+        db_box_solution solution[BOXES];
+        fill_rules(0);
+        db_context_destroy(&device);
+        stand_in_reset();
+        assert_int_equal(db_context_create(&device), DB_OK);
+        assert_int_equal(db_context_set_device(device, "auto"), DB_OK);
+        db_plan *own = plan_of(device, DB_PRECISION_DOUBLE);
+        db_boxes *boxes = boxes_of(own);
+        memcpy(solution, first_solution, sizeof solution);
+        q.image = DB_BOXES_IMAGE;
+        q.solve = 1;
+        assert_int_equal(db_boxes_evaluate(boxes, &q, solution, NULL), DB_OK);
+        assert_string_equal(db_plan_device(own), "cuda:0");
+        db_experiment turned = experiment; /* borrows */
+        turned.crystal.misset[0] += 0.1;
+        if (moved) assert_int_equal(db_plan_update(own, &turned), DB_OK);
+        q.image = DB_BOXES_AS_BEFORE;
+        stand_in.calls_until_failure = 0;
+        const db_status status = db_boxes_evaluate(boxes, &q, solution, NULL);
+        stand_in.calls_until_failure = -1;
+        assert_int_equal(status, moved ? DB_ERROR_DEVICE : DB_OK);
+        assert_string_equal(db_plan_device(own), "cpu");
+        if (moved) assert_non_null(strstr(db_context_message(device), "other values"));
+        assert_int_equal(db_boxes_image_of(boxes, &image), moved ? DB_ERROR_DEVICE : DB_OK);
+        for (int b = 0; b < BOXES && !moved; b++)
+            assert_memory_equal(image + region[b].offset, s.image + region[b].offset,
+                                (size_t)region[b].fast_count * sizeof *image);
+        db_boxes_destroy(&boxes);
+        db_plan_destroy(&own);
+        scene_clear(&s);
+    }
+}
+#endif
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
     const struct CMUnitTest tests[] = {
@@ -577,6 +619,7 @@ int main(void) {
         TEST(what_cannot_be_is_said),
 #if !defined(DB_ON_GPU)
         TEST(evaluations_make_one_copy),
+        TEST(a_lost_image_is_that_of_the_evaluation),
         TEST(data_are_not_waited_for),
         TEST(any_call_may_fail),
         TEST(auto_asks_again_for_boxes),
