@@ -465,11 +465,11 @@ static void evaluations_make_one_copy(void **state) {
     db_plan_destroy(&own);
 }
 
-/* Data of boxes that are one behind the other, as those of a refinement: a copy for each array by way of
- * locked memory, not waited for before the kernels start. */
+/* Data that are too many to come with all else, of boxes that are one behind the other: a copy for each
+ * array by way of locked memory, not waited for before the kernels start. */
 static void data_are_not_waited_for(void **state) {
     (void)state;
-    pixels = 0;
+    pixels = GAP;
     for (int b = 0; b < BOXES; b++) {
         region[b].offset = pixels;
         region[b].stride = (size_t)region[b].fast_count;
