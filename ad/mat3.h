@@ -3,7 +3,7 @@ typedef struct {
     vec3 r[3];
 } mat3;
 
-AD_NUM_FN mat3 m3_rows(vec3 a, vec3 b, vec3 c) {
+AD_INLINE mat3 m3_rows(vec3 a, vec3 b, vec3 c) {
     mat3 m;
     m.r[0] = a;
     m.r[1] = b;
@@ -11,12 +11,12 @@ AD_NUM_FN mat3 m3_rows(vec3 a, vec3 b, vec3 c) {
     return m;
 }
 /* From nine plain numbers, row-major. */
-AD_NUM_FN mat3 m3_passive(const REAL *m) {
+AD_INLINE mat3 m3_passive(const REAL *m) {
     return m3_rows(v3_passive(l_set(m[0]), l_set(m[1]), l_set(m[2])),
                    v3_passive(l_set(m[3]), l_set(m[4]), l_set(m[5])),
                    v3_passive(l_set(m[6]), l_set(m[7]), l_set(m[8])));
 }
-AD_NUM_FN mat3 m3_identity(void) {
+AD_INLINE mat3 m3_identity(void) {
     const REAL one[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
     return m3_passive(one);
 }
@@ -27,7 +27,7 @@ AD_NUM_FN vec3 m3_apply(mat3 m, vec3 v) {
 AD_NUM_FN vec3 m3_apply_transposed(mat3 m, vec3 v) {
     return v3_add(v3_scale(m.r[0], v.x), v3_add(v3_scale(m.r[1], v.y), v3_scale(m.r[2], v.z)));
 }
-AD_NUM_FN mat3 m3_transpose(mat3 m) {
+AD_INLINE mat3 m3_transpose(mat3 m) {
     return m3_rows(v3_make(m.r[0].x, m.r[1].x, m.r[2].x), v3_make(m.r[0].y, m.r[1].y, m.r[2].y),
                    v3_make(m.r[0].z, m.r[1].z, m.r[2].z));
 }
@@ -69,10 +69,15 @@ static inline __attribute__((unused)) mat3 m3_rotation_vector(vec3 w) {
                    v3_make(n_add(xy, cu.z), n_affine(n_add(xx, zz), -2, 1), n_sub(yz, cu.x)),
                    v3_make(n_sub(xz, cu.y), n_add(yz, cu.x), n_affine(n_add(xx, yy), -2, 1)));
 }
-/* Rotation about laboratory x, then y, then z (radian). */
+/* Rotation about laboratory x, then y, then z (radian): the product of the three, written out. */
 static inline __attribute__((unused)) mat3 m3_rotation_xyz(num x, num y, num z) {
-    const mat3 one = m3_identity();
-    return m3_multiply(m3_rotation(one.r[2], z),
-                       m3_multiply(m3_rotation(one.r[1], y), m3_rotation(one.r[0], x)));
+    const num cx = n_cos(x), sx = n_sin(x), cy = n_cos(y), sy = n_sin(y), cz = n_cos(z),
+              sz = n_sin(z);
+    const num cx_sy = n_mul(cx, sy), sx_sy = n_mul(sx, sy);
+    return m3_rows(v3_make(n_mul(cy, cz), n_sub(n_mul(sx_sy, cz), n_mul(cx, sz)),
+                           n_add(n_mul(cx_sy, cz), n_mul(sx, sz))),
+                   v3_make(n_mul(cy, sz), n_add(n_mul(sx_sy, sz), n_mul(cx, cz)),
+                           n_sub(n_mul(cx_sy, sz), n_mul(sx, cz))),
+                   v3_make(n_neg(sy), n_mul(sx, cy), n_mul(cx, cy)));
 }
 #endif

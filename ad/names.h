@@ -34,9 +34,10 @@ typedef long double longdouble;
 #define AD_INLINE static inline __attribute__((unused, always_inline))
 #endif
 
-/* What works on dual numbers: part of the loop that uses it where they are narrow, a function of its
- * own where they have many slopes, which compiles ten times as fast. With AD_MANY_INLINE these are
- * part of the loop, too: the oracle, which works on them for every pixel, is twice as fast so. */
+/* What works on vectors and matrices of dual numbers: part of the loop that uses it where they are
+ * narrow, a function of its own where they have many slopes, which compiles seven times as fast.
+ * With AD_MANY_INLINE these are part of the loop, too: the oracle, which works on them for every
+ * pixel, is twice as fast so. */
 #define AD_NUM_FN AD_PASTE_NUM_FN(DIRS)
 #define AD_PASTE_NUM_FN_(dirs) AD_NUM_FN_##dirs
 #define AD_PASTE_NUM_FN(dirs) AD_PASTE_NUM_FN_(dirs)

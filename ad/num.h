@@ -31,75 +31,75 @@ typedef struct {
 } num;
 
 /* A passive quantity, one that depends on no independent variable: its slopes are 0. */
-AD_NUM_FN num n_passive(lane v) {
+AD_INLINE num n_passive(lane v) {
     num r;
     r.v = v;
     EACH_SLOPE(k, r.d[k] = l_set((REAL)0);)
     return r;
 }
-AD_NUM_FN num n_constant(REAL v) { return n_passive(l_set(v)); }
+AD_INLINE num n_constant(REAL v) { return n_passive(l_set(v)); }
 
 /* The independent variable of a direction (passive with DIRS 0, so that the same code serves
  * both). */
-AD_NUM_FN num n_seed(lane v, int direction) {
+AD_INLINE num n_seed(lane v, int direction) {
     num r = n_passive(v);
     (void)direction;
     EACH_SLOPE(k, if (k == direction) r.d[k] = l_set((REAL)1);)
     return r;
 }
 
-AD_NUM_FN num n_add(num a, num b) {
+AD_INLINE num n_add(num a, num b) {
     a.v = l_add(a.v, b.v);
     EACH_SLOPE(k, a.d[k] = l_add(a.d[k], b.d[k]);)
     return a;
 }
-AD_NUM_FN num n_sub(num a, num b) {
+AD_INLINE num n_sub(num a, num b) {
     a.v = l_sub(a.v, b.v);
     EACH_SLOPE(k, a.d[k] = l_sub(a.d[k], b.d[k]);)
     return a;
 }
-AD_NUM_FN num n_neg(num a) {
+AD_INLINE num n_neg(num a) {
     a.v = l_neg(a.v);
     EACH_SLOPE(k, a.d[k] = l_neg(a.d[k]);)
     return a;
 }
 /* a * s and a + s with passive s */
-AD_NUM_FN num n_scale(num a, lane s) {
+AD_INLINE num n_scale(num a, lane s) {
     a.v = l_mul(a.v, s);
     EACH_SLOPE(k, a.d[k] = l_mul(a.d[k], s);)
     return a;
 }
-AD_NUM_FN num n_shift(num a, lane s) {
+AD_INLINE num n_shift(num a, lane s) {
     a.v = l_add(a.v, s);
     return a;
 }
-AD_NUM_FN num n_mul(num a, num b) {
+AD_INLINE num n_mul(num a, num b) {
     num r;
     r.v = l_mul(a.v, b.v);
     EACH_SLOPE(k, r.d[k] = l_fma(a.v, b.d[k], l_mul(b.v, a.d[k]));)
     return r;
 }
 /* a b + c and c - a b with passive c, rounded once. */
-AD_NUM_FN num n_fma(num a, num b, lane c) {
+AD_INLINE num n_fma(num a, num b, lane c) {
     num r;
     r.v = l_fma(a.v, b.v, c);
     EACH_SLOPE(k, r.d[k] = l_fma(a.v, b.d[k], l_mul(b.v, a.d[k]));)
     return r;
 }
-AD_NUM_FN num n_fnma(num a, num b, lane c) {
+AD_INLINE num n_fnma(num a, num b, lane c) {
     num r;
     r.v = l_fnma(a.v, b.v, c);
     EACH_SLOPE(k, r.d[k] = l_neg(l_fma(a.v, b.d[k], l_mul(b.v, a.d[k])));)
     return r;
 }
 /* a s + c with passive s and c, rounded once. */
-AD_NUM_FN num n_affine(num a, lane s, lane c) {
+AD_INLINE num n_affine(num a, lane s, lane c) {
     a.v = l_fma(a.v, s, c);
     EACH_SLOPE(k, a.d[k] = l_mul(a.d[k], s);)
     return a;
 }
 /* f(a), given f and f' at a: the chain rule, through which every elementary function goes. */
-AD_NUM_FN num n_chain(lane value, lane slope, num a) {
+AD_INLINE num n_chain(lane value, lane slope, num a) {
     num r;
     r.v = value;
     (void)slope;
@@ -107,19 +107,19 @@ AD_NUM_FN num n_chain(lane value, lane slope, num a) {
     EACH_SLOPE(k, r.d[k] = l_mul(slope, a.d[k]);)
     return r;
 }
-AD_NUM_FN num n_sqr(num a) { return n_chain(l_mul(a.v, a.v), l_add(a.v, a.v), a); }
+AD_INLINE num n_sqr(num a) { return n_chain(l_mul(a.v, a.v), l_add(a.v, a.v), a); }
 /* a/b, where 1/b is already known (several quotients can share one division) */
-AD_NUM_FN num n_quotient(num a, num b, lane inverse) {
+AD_INLINE num n_quotient(num a, num b, lane inverse) {
     num r;
     (void)b;
     r.v = l_mul(a.v, inverse);
     EACH_SLOPE(k, r.d[k] = l_mul(l_fnma(r.v, b.d[k], a.d[k]), inverse);)
     return r;
 }
-AD_NUM_FN num n_div(num a, num b) { return n_quotient(a, b, l_div(l_set((REAL)1), b.v)); }
+AD_INLINE num n_div(num a, num b) { return n_quotient(a, b, l_div(l_set((REAL)1), b.v)); }
 /* sqrt has a vertical tangent at 0: an infinite slope, except along directions in which the slope
  * of the argument is 0. */
-AD_NUM_FN num n_sqrt(num a) {
+AD_INLINE num n_sqrt(num a) {
     num r;
     r.v = l_sqrt(a.v);
     const lane half = l_div(l_set((REAL)0.5), r.v), zero = l_set((REAL)0);
@@ -128,35 +128,35 @@ AD_NUM_FN num n_sqrt(num a) {
     EACH_SLOPE(k, r.d[k] = l_select(l_eq(a.d[k], zero), zero, l_mul(half, a.d[k]));)
     return r;
 }
-AD_NUM_FN num n_rsqrt(num a) {
+AD_INLINE num n_rsqrt(num a) {
     const lane r = l_rsqrt(a.v);
     return n_chain(r, l_mul(l_mul(l_mul(r, l_set((REAL)-0.5)), r), r), a);
 }
-AD_NUM_FN num n_exp(num a) {
+AD_INLINE num n_exp(num a) {
     const lane e = l_exp(a.v);
     return n_chain(e, e, a);
 }
 /* S(t) = sin(pi sqrt t)/sqrt t, 0 <= t <= 1/4: entire, no special point. */
-AD_NUM_FN num n_sinpic(num t) { return n_chain(l_sinpic(t.v), l_sinpic_slope(t.v), t); }
+AD_INLINE num n_sinpic(num t) { return n_chain(l_sinpic(t.v), l_sinpic_slope(t.v), t); }
 /* C(t) = cos(pi sqrt t), 0 <= t <= 1/4: entire, too; C' = -pi/2 S. */
-AD_NUM_FN num n_cospic(num t) {
+AD_INLINE num n_cospic(num t) {
     const lane slope = l_mul(l_set((REAL)-1.570796326794896619231321691639751442L), l_sinpic(t.v));
     return n_chain(l_cospi(t.v), slope, t);
 }
 /* sin(pi x), |x| <= 1/2. */
-AD_NUM_FN num n_sinpi(num x) {
+AD_INLINE num n_sinpi(num x) {
     const lane t = l_mul(x.v, x.v);
     return n_chain(l_sinpi(x.v, t), l_sinpi_slope(t), x);
 }
 /* The ball's amplitude j(u) (up to sign, see l_sphere), u >= 0. */
-AD_NUM_FN num n_sphere(num u) { return n_chain(l_sphere(u.v), l_sphere_slope(u.v), u); }
+AD_INLINE num n_sphere(num u) { return n_chain(l_sphere(u.v), l_sphere_slope(u.v), u); }
 /* L(y) = coth y - 1/y: analytic, no special point. */
-AD_NUM_FN num n_langevin(num y) { return n_chain(l_langevin(y.v), l_langevin_slope(y.v), y); }
+AD_INLINE num n_langevin(num y) { return n_chain(l_langevin(y.v), l_langevin_slope(y.v), y); }
 /* The error function erf(x), the integral of 2/sqrt(pi) exp(-t^2) from 0 to x: entire. */
-AD_NUM_FN num n_erf(num x) { return n_chain(l_erf(x.v), l_erf_slope(x.v), x); }
+AD_INLINE num n_erf(num x) { return n_chain(l_erf(x.v), l_erf_slope(x.v), x); }
 /* a where m is set, else b. Value and slopes of the branch not taken have no influence, even if
  * they are NaN. */
-AD_NUM_FN num n_select(lane_mask m, num a, num b) {
+AD_INLINE num n_select(lane_mask m, num a, num b) {
     a.v = l_select(m, a.v, b.v);
     EACH_SLOPE(k, a.d[k] = l_select(m, a.d[k], b.d[k]);)
     return a;

@@ -3,18 +3,18 @@ typedef struct {
     num x, y, z;
 } vec3;
 
-AD_NUM_FN vec3 v3_make(num x, num y, num z) {
+AD_INLINE vec3 v3_make(num x, num y, num z) {
     vec3 r;
     r.x = x;
     r.y = y;
     r.z = z;
     return r;
 }
-AD_NUM_FN vec3 v3_passive(lane x, lane y, lane z) {
+AD_INLINE vec3 v3_passive(lane x, lane y, lane z) {
     return v3_make(n_passive(x), n_passive(y), n_passive(z));
 }
 /* Independent variables in directions first, first + 1, first + 2. */
-AD_NUM_FN vec3 v3_seed(lane x, lane y, lane z, int first) {
+AD_INLINE vec3 v3_seed(lane x, lane y, lane z, int first) {
     return v3_make(n_seed(x, first), n_seed(y, first + 1), n_seed(z, first + 2));
 }
 AD_NUM_FN vec3 v3_add(vec3 a, vec3 b) {
@@ -27,7 +27,7 @@ AD_NUM_FN vec3 v3_neg(vec3 a) { return v3_make(n_neg(a.x), n_neg(a.y), n_neg(a.z
 AD_NUM_FN vec3 v3_scale(vec3 a, num s) {
     return v3_make(n_mul(a.x, s), n_mul(a.y, s), n_mul(a.z, s));
 }
-AD_NUM_FN num v3_dot(vec3 a, vec3 b) {
+AD_INLINE num v3_dot(vec3 a, vec3 b) {
     num r;
     r.v = l_fma(a.x.v, b.x.v, l_fma(a.y.v, b.y.v, l_mul(a.z.v, b.z.v)));
     EACH_SLOPE(k,
