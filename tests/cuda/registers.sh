@@ -1,6 +1,7 @@
 #!/bin/sh
 # Registers, spills and stack of the device's kernels, as the assembler reports them, are those of the record; kernels
-# of mixed precision do not spill. After a change that is worth its registers, or with another nvcc:
+# of mixed precision do not spill on its architectures, and where they do on others it is told. After a change that is
+# worth its registers, or with another nvcc:
 #     sh tests/cuda/registers.sh --renew BUILD
 # writes the record anew from a build with DB_WITH_CUDA.
 set -eu
@@ -27,11 +28,19 @@ nvcc_version
 renew
 
 failed=0
-awk '$1 ~ /_mixed_/ && $4 > 0 { print $1, "spills", $4, "bytes on", $2; bad = 1 } END { exit bad }' "$work/found" ||
-    failed=1
+awk '
+    FNR == NR {
+        if ($2 ~ /^sm_/) arch[$2] = 1
+        next
+    }
+    $1 ~ /_mixed_/ && $4 > 0 {
+        print $1, "spills", $4, "bytes on", $2
+        if ($2 in arch) bad = 1
+    }
+    END { exit bad }' "$record" "$work/found" || failed=1
 is_recorded || {
     [ $failed = 0 ] || exit 1
-    skip "the record is of nvcc $recorded, this build of nvcc $version; no mixed kernel spills"
+    skip "the record is of nvcc $recorded, this build of nvcc $version; no mixed kernel spills on its architectures"
 }
 awk '
     FNR == NR {
