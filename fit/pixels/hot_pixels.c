@@ -57,25 +57,42 @@ static int is_hot(const db_fit_settings *settings, double sigma, const db_measur
 /* Columns of a row that are tested at a time. */
 enum { CHUNK = 256 };
 
-/* Cheap test of pixels of a row, `count` from `first` on: beside the one before it a hot pixel
- * would have to stand out, too; in the row's first column beside the one after it. Marks those
- * that may be hot. */
-static void may_be_hot(const db_fit_settings *settings, double sigma, const float *value,
-                       const uint8_t *mask, int beside, int count, uint8_t *may_be) {
-    const float per_count = (float)(0.25 * sigma * sigma * settings->gain),
-                least = (float)(0.25 * sigma * sigma * db_pixel_variance(settings, 0));
+/* How much a hot pixel exceeds each of its neighbours, at least. */
+typedef struct least_step {
+    int unknown;     /* the limit is so low that neighbours may count more */
+    float square;    /* counts^2 */
+    float per_count; /* the same for each count of the neighbour, where that is more */
+} least_step;
+
+/* A hot pixel counts t n more than the median m, t above the limit and n the standard deviation of m. A
+ * neighbour counts less than (share t + 3) n more. The step between them is above (t - share t - 3) n; n^2
+ * is at least the variance of no counts, and at least half the gain's square, so that gain x the
+ * neighbour's counts are at most n^2 (1 + sqrt(2) (share t + 3)). */
+static least_step least_step_of(const db_fit_settings *settings, double sigma) {
+    const double shared = neighbours_share * sigma + 3, least = sigma - shared,
+                 square = 0.9999 * least * least; /* rounding is less */
+    return (least_step){ .unknown = !(least > 0),
+                         .square = (float)(square * db_pixel_variance(settings, 0)),
+                         .per_count = (float)(square * settings->gain / (1 + sqrt(2) * shared)) };
+}
+
+/* Cheap test of pixels of a row: a hot one stands out beside the one before it, too; in the row's
+ * first column beside the one after it. Marks those that may be hot. */
+static void may_be_hot(const least_step *least, const float *value, const uint8_t *mask, int beside,
+                       int count, uint8_t *may_be) {
+    const float per_count = least->per_count, any = least->square;
+    const int unknown = least->unknown;
     for (int i = 0; i < count; i++) {
-        const float own = value[i], next = value[i + beside], other = next > 0 ? next : 0,
-                    step = own - other;
-        const float square = per_count * other > least ? per_count * other : least;
+        const float next = value[i + beside], step = value[i] - next;
+        const float square = per_count * next > any ? per_count * next : any;
         const int stands_out = (step > 0) & (step * step >= square);
-        may_be[i] =
-            (mask[i] == DB_MASK_TRUSTED) & (stands_out | (mask[i + beside] != DB_MASK_TRUSTED));
+        may_be[i] = (mask[i] == DB_MASK_TRUSTED) &
+                    (stands_out | unknown | (mask[i + beside] != DB_MASK_TRUSTED));
     }
 }
 
-static size_t search_chunk(const db_fit_settings *settings, double sigma, db_measured_image *panel,
-                           int first, int slow) {
+static size_t search_chunk(const db_fit_settings *settings, double sigma, const least_step *least,
+                           db_measured_image *panel, int first, int slow) {
     uint8_t may_be[CHUNK];
     const int left = panel->fast_pixels - first, count = left < CHUNK ? left : CHUNK;
     const size_t start = (size_t)slow * (size_t)panel->fast_pixels + (size_t)first;
@@ -84,8 +101,8 @@ static size_t search_chunk(const db_fit_settings *settings, double sigma, db_mea
     size_t found = 0;
     const int head = first == 0; /* no pixel is before it */
     may_be[0] = mask[0] == DB_MASK_TRUSTED;
-    if (head && panel->fast_pixels > 1) may_be_hot(settings, sigma, value, mask, 1, 1, may_be);
-    may_be_hot(settings, sigma, value + head, mask + head, -1, count - head, may_be + head);
+    if (head && panel->fast_pixels > 1) may_be_hot(least, value, mask, 1, 1, may_be);
+    may_be_hot(least, value + head, mask + head, -1, count - head, may_be + head);
     for (const uint8_t *next = may_be; (next = memchr(next, 1, (size_t)(may_be + count - next)));
          next++) {
         const int i = (int)(next - may_be);
@@ -98,10 +115,11 @@ static size_t search_chunk(const db_fit_settings *settings, double sigma, db_mea
 }
 
 static size_t search(const db_fit_settings *settings, double sigma, db_measured_image *panel) {
+    const least_step least = least_step_of(settings, sigma);
     size_t found = 0;
     for (int slow = 0; slow < panel->slow_pixels; slow++)
         for (int first = 0; first < panel->fast_pixels; first += CHUNK)
-            found += search_chunk(settings, sigma, panel, first, slow);
+            found += search_chunk(settings, sigma, &least, panel, first, slow);
     return found;
 }
 

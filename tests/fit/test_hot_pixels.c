@@ -1,0 +1,99 @@
+/* Hot pixels are those of their definition, however bright what is around them. */
+#include "support/unit_test.h"
+#include "fit/pixels/measured_image.h"
+
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FAST = 600, SLOW = 40 };
+static float value[FAST * SLOW];
+static uint8_t mask[FAST * SLOW], expected[FAST * SLOW];
+static db_fit_settings settings;
+
+static int ascending(const void *a, const void *b) {
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* Trusted pixels within so many of one; returns how many. */
+static int around(int fast, int slow, int reach, float list[25]) {
+    int count = 0;
+    for (int s = slow - reach; s <= slow + reach; s++)
+        for (int f = fast - reach; f <= fast + reach; f++) {
+            if (s < 0 || f < 0 || s >= SLOW || f >= FAST || (s == slow && f == fast)) continue;
+            if (expected[s * FAST + f] == DB_MASK_TRUSTED) list[count++] = value[s * FAST + f];
+        }
+    qsort(list, (size_t)count, sizeof *list, ascending);
+    return count;
+}
+
+static int is_hot(double sigma, int fast, int slow) {
+    float near[25], all[25];
+    const int beside = around(fast, slow, 1, near), count = around(fast, slow, 2, all);
+    if (beside < 3) return 0;
+    const double median = (double)all[count / 2],
+                 excess = (double)value[slow * FAST + fast] - median,
+                 noise = sqrt(db_pixel_variance(&settings, median));
+    return excess > sigma * noise && (double)near[beside - 1] - median < 0.05 * excess + 3 * noise;
+}
+
+/* One pixel after the other: those that were hot do not count any more. */
+static size_t mask_by_definition(double sigma) {
+    size_t found = 0;
+    memcpy(expected, mask, sizeof mask);
+    for (int slow = 0; slow < SLOW; slow++)
+        for (int fast = 0; fast < FAST; fast++) {
+            if (expected[slow * FAST + fast] != DB_MASK_TRUSTED || !is_hot(sigma, fast, slow))
+                continue;
+            expected[slow * FAST + fast] = DB_MASK_BAD;
+            found++;
+        }
+    return found;
+}
+
+/* Pixels about as bright as the limit, on a background of so many photons and a dark level. */
+static void make(gsl_rng *random, double photons, double dark, double sigma) {
+    const double limit = sigma * sqrt(db_pixel_variance(&settings, settings.gain * photons));
+    for (int i = 0; i < FAST * SLOW; i++) {
+        value[i] = (float)(settings.gain * gsl_ran_poisson(random, photons) + dark +
+                           gsl_ran_gaussian(random, settings.readout_noise));
+        mask[i] = gsl_rng_uniform(random) < 0.01 ? DB_MASK_BAD : DB_MASK_TRUSTED;
+        if (gsl_rng_uniform(random) < 0.02)
+            value[i] += (float)floor(limit * (0.5 + 1.5 * gsl_rng_uniform(random)));
+    }
+}
+
+static void hot_pixels_are_those_of_the_definition(void **state) {
+    static const double levels[] = { 0.02, 0.3, 2, 30, 3000 };
+    static const double sigmas[] = { 1, 3, 3.3, 5, 8, 20, 50 };
+    static const double noise[][3] = { { 1, 0, 0 }, { 1.7, 3, -200 } }; /* gain, readout, dark */
+    gsl_rng *const random = gsl_rng_alloc(gsl_rng_mt19937);
+    (void)state;
+    db_fit_settings_init(&settings);
+    for (size_t n = 0; n < sizeof noise / sizeof noise[0]; n++)
+        for (size_t l = 0; l < sizeof levels / sizeof levels[0]; l++)
+            for (size_t k = 0; k < sizeof sigmas / sizeof sigmas[0]; k++) {
+                db_measured_image image = {
+                    .fast_pixels = FAST, .slow_pixels = SLOW, .value = value, .mask = mask
+                };
+                settings.gain = noise[n][0];
+                settings.readout_noise = noise[n][1];
+                make(random, levels[l], noise[n][2], sigmas[k]);
+                const size_t known = mask_by_definition(sigmas[k]);
+                const size_t found = db_mask_hot_pixels(&settings, sigmas[k], &image);
+                if (found != known || memcmp(mask, expected, sizeof mask) != 0)
+                    fail_msg("gain %g, %g photons, %g sigma: %zu, by definition %zu", settings.gain,
+                             levels[l], sigmas[k], found, known);
+                assert_true(known > 100);
+            }
+    gsl_rng_free(random);
+    db_fit_settings_clear(&settings);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = { cmocka_unit_test(hot_pixels_are_those_of_the_definition) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
