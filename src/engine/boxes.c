@@ -21,10 +21,16 @@ struct db_boxes {
     float **derivative; /* [parameter_count]: the same; elements are NULL until there are any */
     db_boxes_image rendered;   /* what was rendered last, and where it is */
     unsigned long rendered_at; /* the plan's updates then */
-    int is_here, is_there;
+    int is_here;
+    unsigned long there; /* number of the plan's device image; 0: it was never there */
 };
 
 static size_t count_of(const db_boxes *boxes) { return boxes->plan->given_count; }
+
+/* Other boxes of the plan may have rendered since. */
+static int is_there(const db_boxes *boxes) {
+    return boxes->there && boxes->there == boxes->plan->box_images;
+}
 
 static db_status need_image(db_boxes *boxes, float **image) {
     if (!*image) *image = calloc(boxes->plan->pixels + 1, sizeof **image);
@@ -83,7 +89,7 @@ db_status db_boxes_set_data(db_boxes *boxes, const db_box_data *data) {
             : !data->weight ? "weights"
                             : "shape variances");
     boxes->data = *data;
-    boxes->version++;
+    boxes->version = ++boxes->plan->box_data;
     return DB_OK;
 }
 
@@ -185,12 +191,13 @@ static db_status render_here(db_boxes *boxes) {
     return db_plan_gradient(plan, boxes->image, (void *const *)boxes->derivative);
 }
 
-/* An image that went with its device. */
+/* An image that went with its device, or was never finished. */
 static db_status render_again(db_boxes *boxes) {
     if (boxes->rendered_at == boxes->plan->updates) return render_here(boxes);
     return db_fail(boxes->plan->context, DB_ERROR_DEVICE,
-                   "boxes: the image rendered last went with the device that failed, and the "
-                   "plan has other values since: expected an evaluation that renders");
+                   "boxes: the image rendered last is lost, with a device that failed or to other "
+                   "boxes of the plan, which has other values since: expected an evaluation that "
+                   "renders");
 }
 
 static db_status evaluate_here(db_boxes *boxes, const db_boxes_request *q,
@@ -199,10 +206,10 @@ static db_status evaluate_here(db_boxes *boxes, const db_boxes_request *q,
     const long count = (long)count_of(boxes);
     if (q->image != DB_BOXES_AS_BEFORE)
         DB_TRY(render_here(boxes));
-    else if (boxes->is_there || !boxes->is_here)
+    else if (boxes->there || !boxes->is_here)
         DB_TRY(render_again(boxes)); /* a device had it */
     boxes->is_here = 1;
-    boxes->is_there = 0;
+    boxes->there = 0;
     if (!q->solve && q->sums == DB_BOXES_NO_SUMS) return DB_OK;
     db_enter_stage(context, "sums");
 #if defined(_OPENMP)
@@ -235,9 +242,7 @@ static db_status evaluate_there(db_boxes *boxes, const db_boxes_request *q,
         DB_TRY(db_spots_fill(plan));
     }
     DB_TRY(db_device_evaluate_boxes(plan, &work, done));
-    if (!*done) return DB_OK;
-    boxes->is_there = 1;
-    if (q->image != DB_BOXES_AS_BEFORE) boxes->is_here = 0;
+    if (*done) boxes->there = plan->box_images;
     return DB_OK;
 }
 
@@ -247,8 +252,11 @@ db_status db_boxes_evaluate(db_boxes *boxes, const db_boxes_request *request,
     if (request->image != DB_BOXES_AS_BEFORE) {
         boxes->rendered = request->image;
         boxes->rendered_at = boxes->plan->updates;
+        boxes->is_here = 0;
+        boxes->there = 0;
+        boxes->plan->box_images++;
     }
-    const int there = request->image != DB_BOXES_AS_BEFORE || boxes->is_there;
+    const int there = request->image != DB_BOXES_AS_BEFORE || is_there(boxes);
     if (db_plan_on_device(boxes->plan) && there) {
         int done;
         const db_status status = evaluate_there(boxes, request, solution, result, &done);
@@ -259,12 +267,12 @@ db_status db_boxes_evaluate(db_boxes *boxes, const db_boxes_request *request,
 
 db_status db_boxes_image_of(db_boxes *boxes, const float **image) {
     *image = boxes->image;
-    if (boxes->is_here || !boxes->is_there) return DB_OK;
-    if (db_plan_on_device(boxes->plan)) {
+    if (boxes->is_here || boxes->rendered == DB_BOXES_AS_BEFORE) return DB_OK;
+    if (db_plan_on_device(boxes->plan) && is_there(boxes)) {
         DB_TRY(db_device_boxes_image(boxes->plan, boxes->image));
-    } else { /* it has failed since */
+    } else {
         DB_TRY(render_again(boxes));
-        boxes->is_there = 0;
+        boxes->there = 0;
     }
     boxes->is_here = 1;
     return DB_OK;

@@ -70,8 +70,9 @@ struct db_plan {
     void **ordinary; /* pieces of memory that were handed out after the device was left */
     size_t ordinary_count, ordinary_room;
     db_stream_use stream_use;
-    unsigned long updates;       /* counts those of the values */
-    unsigned long table_version; /* counts the fillings of the table */
+    unsigned long updates;              /* counts those of the values */
+    unsigned long box_data, box_images; /* count what boxes were given, and rendered */
+    unsigned long table_version;        /* counts the fillings of the table */
     /* and those of the spots and their slopes */
     unsigned long spots_version, spot_slopes_version;
     unsigned long background_version, passing_version; /* passing: of what no plan keeps */

@@ -370,6 +370,70 @@ static void changes_are_seen(void **state) {
     scene_clear(&s);
 }
 
+/* Boxes that come after others of the same plan have data of their own. */
+static void later_boxes_have_their_own_data(void **state) {
+    (void)state;
+    for (int much = 0; much < 2; much++) {
+        if (much) {
+            region[BOXES - 1].offset += GAP;
+            pixels += GAP;
+        }
+        scene s = scene_of(device, DB_PRECISION_DOUBLE);
+        db_boxes_request q = request_of(&losses[1]);
+        fill_rules(0);
+        q.sums = DB_BOXES_NORMAL;
+        compare_request(&s, &q, 1e-12);
+        db_boxes_destroy(&s.boxes);
+        for (size_t i = 0; i < pixels; i++) value[i] += 3;
+        s.boxes = boxes_of(s.plan);
+        compare_request(&s, &q, 1e-12);
+        scene_clear(&s);
+    }
+}
+
+/* Two boxes of a plan have data of their own; an image that the other ones took is rendered again, or missed. */
+static void boxes_of_one_plan_are_told_apart(void **state) {
+    (void)state;
+    scene s = scene_of(device, DB_PRECISION_DOUBLE);
+    db_boxes_request q = request_of(&losses[1]);
+    db_box_solution solution[BOXES];
+    static float other[PIXELS];
+    const float *image;
+    db_boxes *second;
+    db_box_data data = DB_BOX_DATA_INIT;
+    data.value = other;
+    data.weight = weight;
+    data.shape_variance = shape_variance;
+    assert_int_equal(db_boxes_create(s.plan, &second), DB_OK);
+    assert_int_equal(db_boxes_set_data(second, &data), DB_OK);
+    fill_rules(0);
+    memcpy(solution, first_solution, sizeof solution);
+    q.sums = DB_BOXES_NORMAL;
+    compare_request(&s, &q, 1e-12);
+    q.image = DB_BOXES_IMAGE;
+    q.sums = DB_BOXES_NO_SUMS;
+    q.solve = 1;
+    assert_int_equal(db_boxes_evaluate(second, &q, solution, NULL), DB_OK);
+    q.image = DB_BOXES_AS_BEFORE;
+    q.sums = DB_BOXES_NORMAL;
+    q.solve = 0;
+    compare_request(&s, &q, 1e-12);
+    q.image = DB_BOXES_DERIVATIVES;
+    compare_request(&s, &q, 1e-12);
+    experiment.crystal.misset[0] += 0.3;
+    assert_int_equal(db_plan_update(s.plan, &experiment), DB_OK);
+    q.image = DB_BOXES_IMAGE;
+    q.sums = DB_BOXES_NO_SUMS;
+    q.solve = 1;
+    assert_int_equal(db_boxes_evaluate(second, &q, solution, NULL), DB_OK);
+    q.image = DB_BOXES_AS_BEFORE;
+    assert_int_equal(db_boxes_evaluate(s.boxes, &q, solution, NULL), DB_ERROR_DEVICE);
+    assert_non_null(strstr(db_context_message(device), "other boxes of the plan"));
+    assert_int_equal(db_boxes_image_of(s.boxes, &image), DB_ERROR_DEVICE);
+    db_boxes_destroy(&second);
+    scene_clear(&s);
+}
+
 /* Arrays that are too long to be copied with all else. */
 static void much_data_are_copied_on_their_own(void **state) {
     (void)state;
@@ -607,6 +671,40 @@ static void a_lost_image_is_that_of_the_evaluation(void **state) {
 }
 #endif
 
+#if !defined(DB_ON_GPU)
+/* What was to be rendered, and was not, is rendered by the evaluation that needs it. */
+static void no_image_is_older_than_the_last_evaluation(void **state) {
+    (void)state;
+    scene s = scene_of(device, DB_PRECISION_DOUBLE);
+    db_boxes_request q = request_of(&losses[1]);
+    db_box_solution solution[BOXES];
+    const float *image;
+    fill_rules(0);
+    memcpy(solution, first_solution, sizeof solution);
+    q.image = DB_BOXES_IMAGE;
+    q.solve = 1;
+    assert_int_equal(db_boxes_evaluate(s.boxes, &q, solution, NULL), DB_OK);
+    for (int asked = 0; asked < 2; asked++) {
+        experiment.crystal.misset[0] += 0.3;
+        assert_int_equal(db_plan_update(s.plan, &experiment), DB_OK);
+        q.image = DB_BOXES_DERIVATIVES;
+        stand_in.calls_until_failure = 0;
+        assert_int_not_equal(db_boxes_evaluate(s.boxes, &q, solution, NULL), DB_OK);
+        stand_in.calls_until_failure = -1;
+        render(&s);
+        if (asked) assert_int_equal(db_boxes_image_of(s.boxes, &image), DB_OK);
+        for (int b = 0; b < BOXES && asked; b++)
+            assert_memory_equal(image + region[b].offset, s.image + region[b].offset,
+                                (size_t)region[b].fast_count * sizeof *image);
+        q.image = DB_BOXES_AS_BEFORE;
+        q.sums = DB_BOXES_NORMAL;
+        compare_request(&s, &q, 1e-9);
+        q.sums = DB_BOXES_NO_SUMS;
+    }
+    scene_clear(&s);
+}
+#endif
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
     const struct CMUnitTest tests[] = {
@@ -615,11 +713,14 @@ int main(void) {
         TEST(sums_of_the_processor_are_those_of_the_images),
         TEST(sums_of_many_variables_are_those_of_the_images),
         TEST(changes_are_seen),
+        TEST(later_boxes_have_their_own_data),
+        TEST(boxes_of_one_plan_are_told_apart),
         TEST(much_data_are_copied_on_their_own),
         TEST(what_cannot_be_is_said),
 #if !defined(DB_ON_GPU)
         TEST(evaluations_make_one_copy),
         TEST(a_lost_image_is_that_of_the_evaluation),
+        TEST(no_image_is_older_than_the_last_evaluation),
         TEST(data_are_not_waited_for),
         TEST(any_call_may_fail),
         TEST(auto_asks_again_for_boxes),

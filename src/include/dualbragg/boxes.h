@@ -203,7 +203,8 @@ DB_API db_status db_boxes_evaluate(db_boxes *boxes, const db_boxes_request *requ
  * @param boxes of the plan
  * @param image receives it: db_plan_pixels elements, which stay where they are and belong to the boxes
  * @return DB_ERROR_MEMORY; DB_ERROR_DEVICE, also where the image went with a device that has failed since
- *     and the plan has got other values (db_plan_update), so that it cannot be rendered again */
+ *     or to other boxes of the plan that rendered since, and the plan has got other values (db_plan_update),
+ *     so that it cannot be rendered again */
 DB_API db_status db_boxes_image_of(db_boxes *boxes, const float **image);
 
 /** Frees the boxes and sets the caller's pointer to NULL. The plan stays.
