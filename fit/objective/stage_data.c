@@ -137,6 +137,13 @@ db_status db_stage_data_choose_rendering(db_context *context, const db_experimen
                : DB_OK;
 }
 
+static db_status check_half_width(db_context *context, const db_fit_settings *settings) {
+    if (settings->shoebox_half_width >= 1) return DB_OK;
+    return db_fail(context, DB_ERROR_USAGE,
+                   "shoebox_half_width: expected at least 1 (db_shoebox_size_settle), found %d",
+                   settings->shoebox_half_width);
+}
+
 db_status db_stage_data_take(db_context *context, const db_experiment *experiment,
                              const db_fit_data *data, double dmin, double blur,
                              db_shoebox_choice choice, db_stage_data *taken) {
@@ -144,10 +151,7 @@ db_status db_stage_data_take(db_context *context, const db_experiment *experimen
     taken->blur = blur;
     taken->model_error = model_error(data->settings, blur);
     const db_fit_settings *const settings = data->settings;
-    if (!db_fit_takes_tiles(settings) && settings->shoebox_half_width < 1)
-        return db_fail(context, DB_ERROR_USAGE,
-                       "shoebox_half_width: expected at least 1 (db_shoebox_size_settle), found %d",
-                       settings->shoebox_half_width);
+    if (!db_fit_takes_tiles(settings)) DB_TRY(check_half_width(context, settings));
     db_status status = db_fit_takes_tiles(settings)
                            ? take_tiles(context, experiment, data, dmin, taken)
                        : settings->intensity == DB_FIT_KNOWN
@@ -164,6 +168,7 @@ db_status db_stage_data_take_bare(db_context *context, const db_experiment *expe
     memset(taken, 0, sizeof *taken);
     taken->blur = 1;
     taken->model_error = model_error(data->settings, 1);
+    DB_TRY(check_half_width(context, data->settings));
     DB_TRY(db_shoeboxes_place_bare(context, experiment, data, choice, &taken->boxes));
     taken->blocks = db_shoeboxes_blocks(&taken->boxes);
     const db_status status = db_stage_data_choose_rendering(context, experiment, data, taken);

@@ -1,6 +1,7 @@
 /* Boxes that are looked at one by one have the data, the weights and the excess of boxes that are
  * filled all at once, bit by bit; and boxes that are counted are as many. */
 #include "support/unit_test.h"
+#include "fit/objective/every_box.h"
 #include "fit/pixels/box_window.h"
 #include "fit/rendered_image.h"
 
@@ -92,7 +93,22 @@ static void one_by_one_as_all_at_once(void **state) {
     compare_all(DB_SHOEBOXES_TOUCHED, 50);
 }
 
+/* A size that is left open is no box of one pixel. */
+static void the_size_of_boxes_is_to_be_known(void **state) {
+    (void)state;
+    for (int half_width = -2; half_width <= 0; half_width++) {
+        db_fit_settings open = settings;
+        const db_fit_data data = { &image, &strong, &open };
+        db_every_box all;
+        open.shoebox_half_width = half_width;
+        assert_int_equal(db_every_box_fit(context, &truth, &data, DB_SHOEBOXES_TOUCHED, 1, &all),
+                         DB_ERROR_USAGE);
+        assert_non_null(strstr(db_context_message(context), "shoebox_half_width: expected"));
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(one_by_one_as_all_at_once) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(one_by_one_as_all_at_once),
+                                        cmocka_unit_test(the_size_of_boxes_is_to_be_known) };
     return cmocka_run_group_tests(tests, make, drop);
 }
