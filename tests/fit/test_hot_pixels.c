@@ -11,6 +11,7 @@
 enum { FAST = 600, SLOW = 40 };
 static float value[FAST * SLOW];
 static uint8_t mask[FAST * SLOW], expected[FAST * SLOW];
+static int columns; /* of the image */
 static db_fit_settings settings;
 
 static int ascending(const void *a, const void *b) {
@@ -23,8 +24,9 @@ static int around(int fast, int slow, int reach, float list[25]) {
     int count = 0;
     for (int s = slow - reach; s <= slow + reach; s++)
         for (int f = fast - reach; f <= fast + reach; f++) {
-            if (s < 0 || f < 0 || s >= SLOW || f >= FAST || (s == slow && f == fast)) continue;
-            if (expected[s * FAST + f] == DB_MASK_TRUSTED) list[count++] = value[s * FAST + f];
+            if (s < 0 || f < 0 || s >= SLOW || f >= columns || (s == slow && f == fast)) continue;
+            if (expected[s * columns + f] == DB_MASK_TRUSTED)
+                list[count++] = value[s * columns + f];
         }
     qsort(list, (size_t)count, sizeof *list, ascending);
     return count;
@@ -35,7 +37,7 @@ static int is_hot(double sigma, int fast, int slow) {
     const int beside = around(fast, slow, 1, near), count = around(fast, slow, 2, all);
     if (beside < 3) return 0;
     const double median = (double)all[count / 2],
-                 excess = (double)value[slow * FAST + fast] - median,
+                 excess = (double)value[slow * columns + fast] - median,
                  noise = sqrt(db_pixel_variance(&settings, median));
     return excess > sigma * noise && (double)near[beside - 1] - median < 0.05 * excess + 3 * noise;
 }
@@ -45,10 +47,10 @@ static size_t mask_by_definition(double sigma) {
     size_t found = 0;
     memcpy(expected, mask, sizeof mask);
     for (int slow = 0; slow < SLOW; slow++)
-        for (int fast = 0; fast < FAST; fast++) {
-            if (expected[slow * FAST + fast] != DB_MASK_TRUSTED || !is_hot(sigma, fast, slow))
+        for (int fast = 0; fast < columns; fast++) {
+            if (expected[slow * columns + fast] != DB_MASK_TRUSTED || !is_hot(sigma, fast, slow))
                 continue;
-            expected[slow * FAST + fast] = DB_MASK_BAD;
+            expected[slow * columns + fast] = DB_MASK_BAD;
             found++;
         }
     return found;
@@ -57,13 +59,27 @@ static size_t mask_by_definition(double sigma) {
 /* Pixels about as bright as the limit, on a background of so many photons and a dark level. */
 static void make(gsl_rng *random, double photons, double dark, double sigma) {
     const double limit = sigma * sqrt(db_pixel_variance(&settings, settings.gain * photons));
-    for (int i = 0; i < FAST * SLOW; i++) {
+    for (int i = 0; i < columns * SLOW; i++) {
         value[i] = (float)(settings.gain * gsl_ran_poisson(random, photons) + dark +
                            gsl_ran_gaussian(random, settings.readout_noise));
         mask[i] = gsl_rng_uniform(random) < 0.01 ? DB_MASK_BAD : DB_MASK_TRUSTED;
         if (gsl_rng_uniform(random) < 0.02)
             value[i] += (float)floor(limit * (0.5 + 1.5 * gsl_rng_uniform(random)));
     }
+}
+
+/* Returns how many there are. */
+static size_t compare(gsl_rng *random, double photons, double dark, double sigma) {
+    db_measured_image image = {
+        .fast_pixels = columns, .slow_pixels = SLOW, .value = value, .mask = mask
+    };
+    make(random, photons, dark, sigma);
+    const size_t known = mask_by_definition(sigma),
+                 found = db_mask_hot_pixels(&settings, sigma, &image);
+    if (found != known || memcmp(mask, expected, (size_t)(columns * SLOW)) != 0)
+        fail_msg("%d columns, gain %g, %g photons, %g sigma: %zu, by definition %zu", columns,
+                 settings.gain, photons, sigma, found, known);
+    return known;
 }
 
 static void hot_pixels_are_those_of_the_definition(void **state) {
@@ -73,27 +89,36 @@ static void hot_pixels_are_those_of_the_definition(void **state) {
     gsl_rng *const random = gsl_rng_alloc(gsl_rng_mt19937);
     (void)state;
     db_fit_settings_init(&settings);
+    columns = FAST;
     for (size_t n = 0; n < sizeof noise / sizeof noise[0]; n++)
         for (size_t l = 0; l < sizeof levels / sizeof levels[0]; l++)
             for (size_t k = 0; k < sizeof sigmas / sizeof sigmas[0]; k++) {
-                db_measured_image image = {
-                    .fast_pixels = FAST, .slow_pixels = SLOW, .value = value, .mask = mask
-                };
                 settings.gain = noise[n][0];
                 settings.readout_noise = noise[n][1];
-                make(random, levels[l], noise[n][2], sigmas[k]);
-                const size_t known = mask_by_definition(sigmas[k]);
-                const size_t found = db_mask_hot_pixels(&settings, sigmas[k], &image);
-                if (found != known || memcmp(mask, expected, sizeof mask) != 0)
-                    fail_msg("gain %g, %g photons, %g sigma: %zu, by definition %zu", settings.gain,
-                             levels[l], sigmas[k], found, known);
-                assert_true(known > 100);
+                assert_true(compare(random, levels[l], noise[n][2], sigmas[k]) > 100);
             }
     gsl_rng_free(random);
     db_fit_settings_clear(&settings);
 }
 
+/* Rows are searched in pieces. */
+static void narrow_images_are_searched_to_their_edges(void **state) {
+    static const int widths[] = { 1, 2, 3, 255, 256, 257, 258, 512, 513 };
+    gsl_rng *const random = gsl_rng_alloc(gsl_rng_mt19937);
+    (void)state;
+    db_fit_settings_init(&settings);
+    for (size_t k = 0; k < sizeof widths / sizeof widths[0]; k++)
+        for (int times = 0; times < 10; times++) {
+            columns = widths[k];
+            (void)compare(random, 2, 0, 8);
+        }
+    gsl_rng_free(random);
+    db_fit_settings_clear(&settings);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(hot_pixels_are_those_of_the_definition) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(hot_pixels_are_those_of_the_definition),
+                                        cmocka_unit_test(
+                                            narrow_images_are_searched_to_their_edges) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
