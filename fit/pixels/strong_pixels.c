@@ -75,6 +75,30 @@ static void keep_spots(const db_measured_image *image, const db_fit_settings *se
     for (size_t i = 0; i < pixels; i++) strong->strong[i] = strong->strong[i] != 0;
 }
 
+/* In a shadow that is not masked the smooth surface may be above what stands out of its
+ * surroundings. Returns how many pixels are not strong any more. */
+static size_t drop_below(const db_measured_image *panel, const db_strong_pixels *strong) {
+    const size_t pixels = (size_t)panel->fast_pixels * (size_t)panel->slow_pixels;
+    size_t dropped = 0;
+    for (size_t i = 0; i < pixels; i++) {
+        if (!strong->strong[i] || panel->value[i] > strong->background[i]) continue;
+        strong->strong[i] = 0;
+        dropped++;
+    }
+    return dropped;
+}
+
+/* strong: of the panel, found by the means of surroundings. */
+static db_status smooth(db_context *context, const db_measured_image *panel,
+                        const db_fit_settings *settings, db_strong_pixels *strong, size_t *list) {
+    DB_TRY(db_smooth_background(context, panel, settings, strong->strong, strong->background));
+    if (drop_below(panel, strong)) {
+        strong->count = strong->spots = 0;
+        keep_spots(panel, settings, strong, list);
+    }
+    return DB_OK;
+}
+
 /* Neither surroundings nor spots reach from one panel to the next. */
 static db_status find_on_panel(db_context *context, const db_measured_image *image, size_t panel,
                                const db_fit_settings *settings, db_strong_pixels *strong,
@@ -86,11 +110,11 @@ static db_status find_on_panel(db_context *context, const db_measured_image *ima
     DB_TRY(db_local_background(context, &one, settings, surroundings(settings), part.background));
     mark(context, &one, settings, &part);
     keep_spots(&one, settings, &part, list);
+    if (settings->background == DB_FIT_BACKGROUND_SMOOTH)
+        DB_TRY(smooth(context, &one, settings, &part, list));
     strong->count += part.count;
     strong->spots += part.spots;
-    return settings->background == DB_FIT_BACKGROUND_SMOOTH
-               ? db_smooth_background(context, &one, settings, part.strong, part.background)
-               : DB_OK;
+    return DB_OK;
 }
 
 enum { WORD = 64 }; /* bits */

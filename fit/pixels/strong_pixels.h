@@ -14,12 +14,13 @@ enum {
 typedef struct db_strong_pixels {
     float *background; /* counts: mean of the surroundings without outliers above, or the smooth
                             surface that settings.background asks for */
-    uint8_t *strong;   /* 1: exceeds the background by strong_sigma, among at least two others */
-    size_t count;      /* strong pixels */
-    size_t spots;      /* groups of touching strong pixels */
-    uint64_t *bits;    /* [slow_pixels][words], from the lowest bit on: 1: was strong when found */
-    size_t words;      /* of a row; the last one is empty */
-    int holds_light;   /* 1: the background holds light of other crystals */
+    uint8_t *strong; /* 1: exceeds the background, and the mean of the surroundings by strong_sigma,
+                            among at least two others */
+    size_t count;    /* strong pixels */
+    size_t spots;    /* groups of touching strong pixels */
+    uint64_t *bits;  /* [slow_pixels][words], from the lowest bit on: 1: was strong when found */
+    size_t words;    /* of a row; the last one is empty */
+    int holds_light; /* 1: the background holds light of other crystals */
 } db_strong_pixels;
 
 /* settings: gain, readout_noise, strong_sigma, shoebox_half_width, background. */

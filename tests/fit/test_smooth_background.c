@@ -3,7 +3,7 @@
 #include "support/unit_test.h"
 #include "fit/rendered_image.h"
 #include "fit/pixels/background.h"
-#include "fit/pixels/strong_pixels.h"
+#include "fit/pixels/observed_spots.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -113,6 +113,51 @@ static void surfaces_of_second_order_come_back(void **state) {
                      (double)want[i]);
 }
 
+/* Light in a shadow that is not masked, below the surface drawn through it, is no spot. */
+static void what_is_below_the_surface_is_no_spot(void **state) {
+    (void)state;
+    enum { WIDE = 400, SHADOW = 60 };
+    static float value[WIDE * WIDE];
+    static uint8_t mask[WIDE * WIDE];
+    const db_measured_image shaded = {
+        .fast_pixels = WIDE, .slow_pixels = WIDE, .value = value, .mask = mask, .gain = 1
+    };
+    OWN(db_fit_settings_clear) db_fit_settings settings;
+    db_strong_pixels strong;
+    db_observed_spots spots;
+    db_fit_settings_init(&settings);
+    settings.background = DB_FIT_BACKGROUND_SMOOTH;
+    for (int i = 0; i < WIDE * WIDE; i++) {
+        const int fast = i % WIDE, slow = i / WIDE, spot = fast % 23 < 3 && slow % 23 < 3;
+        const int dark = abs(fast - 200) < SHADOW / 2 && abs(slow - 200) < SHADOW / 2;
+        value[i] = (float)((dark ? 0 : 100) + spot * (dark ? 10 + 20 * (fast % 23) : 200));
+    }
+    assert_int_equal(db_strong_pixels_find(context, &shaded, &settings, &strong), DB_OK);
+    size_t count = 0;
+    for (int i = 0; i < WIDE * WIDE; i++) {
+        count += strong.strong[i];
+        if (strong.strong[i] && !(value[i] > strong.background[i]))
+            fail_msg("pixel %d, %d: %g counts, %g below the surface", i % WIDE, i / WIDE,
+                     (double)value[i], (double)(strong.background[i] - value[i]));
+    }
+    assert_true(count > 2000);
+    assert_int_equal(count, strong.count);
+    for (int divided = 0; divided < 2; divided++) {
+        const db_status status =
+            divided ? db_observed_spots_divide(context, &shaded, &strong, &settings, &spots)
+                    : db_observed_spots_find(context, &shaded, &strong, &spots);
+        assert_int_equal(status, DB_OK);
+        assert_true(divided ? spots.count >= strong.spots : spots.count == strong.spots);
+        for (size_t i = 0; i < spots.count; i++) {
+            const double *const at = spots.spot[i].position;
+            assert_true(spots.spot[i].counts > 0);
+            assert_true(at[0] > 0 && at[0] < WIDE && at[1] > 0 && at[1] < WIDE);
+        }
+        db_observed_spots_clear(&spots);
+    }
+    db_strong_pixels_clear(&strong);
+}
+
 /* A panel without a single usable pixel keeps the guess. */
 static void nothing_to_fit_is_no_failure(void **state) {
     (void)state;
@@ -155,6 +200,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_smooth_background_has_no_spots_in_it),
         cmocka_unit_test(surfaces_of_second_order_come_back),
+        cmocka_unit_test(what_is_below_the_surface_is_no_spot),
         cmocka_unit_test(nothing_to_fit_is_no_failure),
         cmocka_unit_test(a_refinement_takes_it),
     };
