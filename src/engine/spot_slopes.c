@@ -52,6 +52,7 @@ db_status db_spots_fill_slopes(db_plan *plan) {
 #endif
         for (long i = 0; i < blocks; i++) fill_block(plan, &work, i);
     }
+    plan->spot_slopes_version++;
     job->slope_double = slope_double;
     job->slope_float = slope_float;
     return DB_OK;

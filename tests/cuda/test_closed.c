@@ -282,6 +282,31 @@ static void warm_calls_copy_no_spots(void **state) {
     db_plan_destroy(&own);
 }
 
+/* Bytes that a gradient brings to the device where the cell is so many times as long. */
+static size_t bytes_of_cell(db_plan *own, double factor, result *r) {
+    const size_t before = stand_in.bytes_to_device;
+    for (int k = 0; k < 3; k++) experiment.crystal.cell[k] *= factor;
+    assert_int_equal(db_plan_update(own, &experiment), DB_OK);
+    for (int k = 0; k < 3; k++) experiment.crystal.cell[k] /= factor;
+    assert_int_equal(db_plan_gradient(own, r->image, (void *const *)r->derivative), DB_OK);
+    return stand_in.bytes_to_device - before;
+}
+
+/* Long lists of slopes leave no room that short ones would have to fill. */
+static void short_lists_after_long_ones_copy_little(void **state) {
+    (void)state;
+    db_plan *own = plan_of(device, defaults());
+    result r = result_create(PIXELS);
+    (void)bytes_of_cell(own, 1, &r);
+    const size_t few = bytes_of_cell(own, 1.01, &r), many = bytes_of_cell(own, 5, &r),
+                 again = bytes_of_cell(own, 1, &r);
+    print_message("%zu bytes, %zu, %zu\n", few, many, again);
+    assert_true(many > 20 * few);
+    assert_true(again < 2 * few);
+    result_destroy(&r);
+    db_plan_destroy(&own);
+}
+
 static void memory_that_runs_out_is_said(void **state) {
     (void)state;
     static float image[PIXELS];
@@ -352,6 +377,7 @@ int main(void) {
         TEST(images_may_stay_on_the_device),
 #if !defined(DB_ON_GPU)
         TEST(warm_calls_copy_no_spots),
+        TEST(short_lists_after_long_ones_copy_little),
         TEST(memory_that_runs_out_is_said),
         TEST(any_call_may_fail),
 #endif
