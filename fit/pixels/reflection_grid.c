@@ -120,20 +120,17 @@ static int up(double x, int most) {
     return whole + (whole < x);
 }
 
-/* Takes away the pixels on the other reflection's side of the perpendicular bisector, in the rows
- * from first to last - 1 of a region. */
-static void cut_off(const double mine[2], const double other[2], const db_region *region, int first,
-                    int last, limits *left) {
-    const double step[2] = { other[0] - mine[0], other[1] - mine[1] };
-    const double half = 0.5 * (step[0] * step[0] + step[1] * step[1]);
-    const double start = region->fast_start + 0.5 - mine[0], end = start + region->fast_count - 1;
-    const double top = region->slow_start + first + 0.5 - mine[1], bottom = top + last - first - 1;
-    /* how far the corners are along the step */
-    const double along = step[0] * (step[0] > 0 ? end : start),
-                 most = along + step[1] * (step[1] > 0 ? bottom : top);
-    const int count = last - first;
-    if (most <= half) return;
-    const double inverse = 1 / step[0];
+/* The outermost pixels of some rows, as seen from their reflection. */
+typedef struct corners {
+    double start, end, top, bottom;
+} corners;
+
+/* Takes away the pixels on the other reflection's side of the perpendicular bisector, in so many rows.
+ * half: of the square of the step to it; along: the most that the step's first component brings any
+ * pixel towards it. */
+static void cut_off(const double step[2], double half, double along, const corners *c, int count,
+                    limits *left) {
+    const double top = c->top, start = c->start, inverse = 1 / step[0];
     /* beyond the bisector: across + step x (start + f) > 0 */
     if (step[0] > 0)
         for (int s = 0; s < count; s++) {
@@ -152,15 +149,26 @@ static void cut_off(const double mine[2], const double other[2], const db_region
             if ((top + s) * step[1] - half + along > 0) left->high[s] = -1;
 }
 
-static void share_rows(const db_reflection_grid *grid, size_t reflection, const db_region *region,
-                       int first, int last, limits *left) {
-    const db_reflection *const own = &grid->prediction->reflection[reflection];
+static double larger(double a, double b) { return a > b ? a : b; }
+
+/* The reflection is among its neighbours, and takes nothing from itself. The bisectors of most others
+ * are beyond all corners. */
+static void share_rows(const db_reflection_grid *grid, const db_reflection *own,
+                       const db_region *region, int first, int count, limits *left) {
+    const double start = region->fast_start + 0.5 - own->position[0],
+                 top = region->slow_start + first + 0.5 - own->position[1];
+    const corners c = { start, start + region->fast_count - 1, top, top + count - 1 };
     run runs[3];
-    const int count = runs_around(grid, own->panel, own->position, runs);
-    for (int n = 0; n < count; n++)
-        for (size_t k = runs[n].first; k < runs[n].end; k++)
-            if (grid->entry[k] != reflection)
-                cut_off(own->position, grid->position[k], region, first, last, left);
+    const int rows = runs_around(grid, own->panel, own->position, runs);
+    for (int n = 0; n < rows; n++)
+        for (size_t k = runs[n].first; k < runs[n].end; k++) {
+            const double *const other = grid->position[k];
+            const double step[2] = { other[0] - own->position[0], other[1] - own->position[1] };
+            const double half = 0.5 * (step[0] * step[0] + step[1] * step[1]);
+            const double along = larger(step[0] * c.start, step[0] * c.end),
+                         across = larger(step[1] * c.top, step[1] * c.bottom);
+            if (along + across > half) cut_off(step, half, along, &c, count, left);
+        }
 }
 
 void db_reflection_grid_share(const db_reflection_grid *grid, size_t reflection,
@@ -173,7 +181,8 @@ void db_reflection_grid_share(const db_reflection_grid *grid, size_t reflection,
             left.low[s] = 0;
             left.high[s] = width;
         }
-        share_rows(grid, reflection, region, first, last, &left);
+        share_rows(grid, &grid->prediction->reflection[reflection], region, first, last - first,
+                   &left);
         for (int s = 0; s < last - first; s++) {
             uint8_t *const line = own + (size_t)(first + s) * (size_t)width;
             const double end = left.high[s];
