@@ -91,18 +91,24 @@ static int own_pixels(const placing *p, size_t reflection, const db_region *regi
     return (double)count_marks(own, pixels) >= DB_SHOEBOX_USABLE * (double)pixels;
 }
 
-/* How many strong pixels a box has of its own. */
+/* How many strong pixels a box has of its own. Bits say where to look: most boxes have few. */
 static int strong_pixels(const db_fit_data *data, const db_region *region, const uint8_t *own,
                          double *excess) {
+    const int top = db_measured_first_row(data->image, region->panel) + region->slow_start,
+              width = region->fast_count;
     int count = 0;
     *excess = 0;
-    for (size_t s = 0; s < region->stride; s++) {
-        const size_t start = db_measured_index(data->image, region, 0, (int)s);
-        for (size_t f = 0; f < region->stride; f++) {
-            const size_t at = start + f;
-            if (!own[s * region->stride + f] || !data->strong->strong[at]) continue;
-            count++;
-            *excess += (double)data->image->value[at] - (double)data->strong->background[at];
+    for (int s = 0; s < width; s++) {
+        const size_t start = db_measured_index(data->image, region, 0, s);
+        for (int first = 0; first < width; first += DB_STRONG_WORD) {
+            uint64_t some =
+                db_strong_bits(data->strong, top + s, region->fast_start + first, width - first);
+            for (; some; some &= some - 1) {
+                const size_t f = (size_t)(first + __builtin_ctzll(some)), at = start + f;
+                if (!own[(size_t)s * region->stride + f] || !data->strong->strong[at]) continue;
+                count++;
+                *excess += (double)data->image->value[at] - (double)data->strong->background[at];
+            }
         }
     }
     return count;

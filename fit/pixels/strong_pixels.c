@@ -117,8 +117,6 @@ static db_status find_on_panel(db_context *context, const db_measured_image *ima
     return DB_OK;
 }
 
-enum { WORD = 64 }; /* bits */
-
 static void set_bits(const db_measured_image *image, db_strong_pixels *strong) {
     const size_t columns = (size_t)image->fast_pixels;
     for (int row = 0; row < image->slow_pixels; row++) {
@@ -128,7 +126,7 @@ static void set_bits(const db_measured_image *image, db_strong_pixels *strong) {
         for (const uint8_t *next = begin;
              next < end && (next = memchr(next, 1, (size_t)(end - next))) != NULL; next++) {
             const size_t i = (size_t)(next - begin);
-            bits[i / WORD] |= (uint64_t)1 << i % WORD;
+            bits[i / DB_STRONG_WORD] |= (uint64_t)1 << i % DB_STRONG_WORD;
         }
     }
 }
@@ -136,7 +134,7 @@ static void set_bits(const db_measured_image *image, db_strong_pixels *strong) {
 static db_status find(db_context *context, const db_measured_image *image,
                       const db_fit_settings *settings, db_strong_pixels *strong) {
     const size_t pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
-    strong->words = (size_t)image->fast_pixels / WORD + 2;
+    strong->words = (size_t)image->fast_pixels / DB_STRONG_WORD + 2;
     strong->background = db_allocate_large(pixels * sizeof *strong->background);
     strong->strong = malloc(pixels);
     strong->bits = calloc(strong->words * (size_t)image->slow_pixels, sizeof *strong->bits);
@@ -175,27 +173,14 @@ void db_strong_pixels_add_light(const db_measured_image *image, const float *lig
     }
 }
 
-/* Strong pixels of some rows, in at most as many columns as a word has bits. */
-static size_t count_columns(const db_strong_pixels *strong, size_t first, size_t columns,
-                            const int slow[2]) {
-    const size_t shift = first % WORD;
-    const uint64_t mask = ~(uint64_t)0 >> (WORD - columns);
-    const uint64_t *word = strong->bits + (size_t)slow[0] * strong->words + first / WORD;
-    size_t number = 0;
-    for (int row = slow[0]; row <= slow[1]; row++, word += strong->words) {
-        uint64_t some = (word[0] >> shift | word[1] << 1 << (WORD - 1 - shift)) & mask;
-        for (; some; some &= some - 1) number++;
-    }
-    return number;
-}
-
 size_t db_strong_pixels_at_most(const db_strong_pixels *strong, const int fast[2],
                                 const int slow[2]) {
     size_t number = 0;
-    for (int first = fast[0]; first <= fast[1]; first += WORD) {
-        const int left = fast[1] - first + 1;
-        number += count_columns(strong, (size_t)first, (size_t)(left < WORD ? left : WORD), slow);
-    }
+    for (int first = fast[0]; first <= fast[1]; first += DB_STRONG_WORD)
+        for (int row = slow[0]; row <= slow[1]; row++)
+            for (uint64_t some = db_strong_bits(strong, row, first, fast[1] - first + 1); some;
+                 some &= some - 1)
+                number++;
     return number;
 }
 

@@ -33,6 +33,17 @@ void db_strong_pixels_clear(db_strong_pixels *strong);
 void db_strong_pixels_add_light(const db_measured_image *image, const float *light,
                                 db_strong_pixels *strong);
 
+/* `count` pixels of an image's row, or as many of them as a word has bits, from the lowest bit on: 1: was
+ * strong when found. */
+enum { DB_STRONG_WORD = 64 };
+static inline uint64_t db_strong_bits(const db_strong_pixels *strong, int row, int first,
+                                      int count) {
+    const size_t at = (size_t)first, shift = at % DB_STRONG_WORD;
+    const uint64_t *const word = strong->bits + (size_t)row * strong->words + at / DB_STRONG_WORD;
+    const uint64_t bits = word[0] >> shift | word[1] << 1 << (DB_STRONG_WORD - 1 - shift);
+    return count < DB_STRONG_WORD ? bits & (((uint64_t)1 << count) - 1) : bits;
+}
+
 /* An upper bound of the strong pixels in a part of the image: those that were found there, before
  * light was added. They lie in an eighth of the memory that pixels do. Inclusive limits, in pixels
  * of the image. */
