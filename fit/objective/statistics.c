@@ -123,29 +123,35 @@ size_t db_statistics_explained(const db_objective *objective, const db_fit_data 
     return count;
 }
 
+/* Whether a pixel of a panel is one of those that the settings want. */
+static int is_wanted(const db_fit_settings *settings, const db_fit_geometry *geometry, size_t panel,
+                     int fast, int slow) {
+    const int *const roi = settings->roi;
+    const double d = db_fit_geometry_resolution(geometry, panel, fast + 0.5, slow + 0.5);
+    if (!(d >= settings->dmin) || (settings->dmax > 0 && d > settings->dmax)) return 0;
+    return settings->intensity != DB_FIT_KNOWN ||
+           ((roi[0] < 0 || fast >= roi[0]) && (roi[1] < 0 || fast <= roi[1]) &&
+            (roi[2] < 0 || slow >= roi[2]) && (roi[3] < 0 || slow <= roi[3]));
+}
+
 db_status db_statistics_strong_pixels(db_context *context, const db_experiment *experiment,
                                       const db_fit_data *data, size_t *count) {
+    const int columns = data->image->fast_pixels;
     db_fit_geometry geometry;
-    const db_fit_settings *const settings = data->settings;
-    const int *const roi = settings->roi, known = settings->intensity == DB_FIT_KNOWN;
     DB_TRY(db_fit_geometry_of(context, experiment, &geometry));
     *count = 0;
     for (size_t p = 0; p < db_measured_panels(data->image); p++) {
-        const int first = db_measured_first_row(data->image, p),
+        const int top = db_measured_first_row(data->image, p),
                   rows = db_measured_rows(data->image, p);
-        for (int slow = first; slow < first + rows; slow++)
-            for (int fast = 0; fast < data->image->fast_pixels; fast++) {
-                const size_t at = (size_t)slow * (size_t)data->image->fast_pixels + (size_t)fast;
-                if (!data->strong->strong[at]) continue;
-                const double d =
-                    db_fit_geometry_resolution(&geometry, p, fast + 0.5, slow - first + 0.5);
-                const int in_range =
-                    d >= settings->dmin && (!(settings->dmax > 0) || d <= settings->dmax);
-                const int in_roi =
-                    !known || ((roi[0] < 0 || fast >= roi[0]) && (roi[1] < 0 || fast <= roi[1]) &&
-                               (roi[2] < 0 || slow >= roi[2]) && (roi[3] < 0 || slow <= roi[3]));
-                *count += in_range && in_roi;
-            }
+        for (int slow = 0; slow < rows; slow++) {
+            const uint8_t *const begin =
+                data->strong->strong + (size_t)(top + slow) * (size_t)columns;
+            const uint8_t *const end = begin + columns;
+            for (const uint8_t *next = begin;
+                 next < end && (next = memchr(next, 1, (size_t)(end - next))) != NULL; next++)
+                *count +=
+                    (size_t)is_wanted(data->settings, &geometry, p, (int)(next - begin), slow);
+        }
     }
     db_fit_geometry_clear(&geometry);
     return DB_OK;
