@@ -129,6 +129,7 @@ db_status db_goodness_prepare(db_context *context, const db_objective *objective
 typedef struct sums {
     const db_fit_geometry *geometry;
     const db_fit_result *result;
+    size_t last;                               /* area of the pixel before */
     db_residual_sums shell[SHELLS + 1], *area; /* area: one more than there are */
 } sums;
 
@@ -140,15 +141,17 @@ static size_t shell_of(const db_fit_result *result, double inverse_square) {
     return s;
 }
 
-static size_t area_of(const db_fit_result *result, size_t panel, double fast, double slow) {
+static int is_in(const db_fit_area *area, size_t panel, double fast, double slow) {
+    return area->panel == panel && fast >= area->fast_start && slow >= area->slow_start &&
+           fast < area->fast_start + area->fast_count && slow < area->slow_start + area->slow_count;
+}
+
+/* near: an area to be tried first; they do not overlap. */
+static size_t area_of(const db_fit_result *result, size_t near, size_t panel, double fast,
+                      double slow) {
+    if (near < result->area_count && is_in(&result->areas[near], panel, fast, slow)) return near;
     size_t a = 0;
-    for (; a < result->area_count; a++) {
-        const db_fit_area *const area = &result->areas[a];
-        if (area->panel == panel && fast >= area->fast_start && slow >= area->slow_start &&
-            fast < area->fast_start + area->fast_count &&
-            slow < area->slow_start + area->slow_count)
-            break;
-    }
+    while (a < result->area_count && !is_in(&result->areas[a], panel, fast, slow)) a++;
     return a;
 }
 
@@ -162,7 +165,8 @@ static void add_pixel(void *user, const db_objective *objective, size_t block, i
     const double bragg = pixel.spot, weight = pixel.trust / pixel.variance;
     const double excess = (double)objective->blocks.value[element] - (pixel.expected - bragg);
     const size_t shell = shell_of(all->result, inverse_square(all->geometry, r, fast, slow));
-    const size_t area = area_of(all->result, r->panel, r->fast_start + fast, r->slow_start + slow);
+    const size_t area = all->last =
+        area_of(all->result, all->last, r->panel, r->fast_start + fast, r->slow_start + slow);
     db_residual_add(&all->shell[shell], weight, excess, bragg);
     db_residual_add(&all->area[area], weight, excess, bragg);
 }
@@ -205,7 +209,8 @@ db_status db_goodness_measure(db_context *context, const db_objective *objective
 void db_goodness_shifts(db_fit_result *result) {
     for (size_t b = 0; b < result->shoebox_count; b++) {
         const db_fit_shoebox *const box = &result->shoeboxes[b];
-        const size_t a = area_of(result, box->region.panel, box->predicted[0], box->predicted[1]);
+        const size_t a =
+            area_of(result, 0, box->region.panel, box->predicted[0], box->predicted[1]);
         if (a == result->area_count || !isfinite(box->centroid_offset[0])) continue;
         db_fit_area *const area = &result->areas[a];
         for (int i = 0; i < 2; i++)
