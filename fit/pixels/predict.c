@@ -40,26 +40,37 @@ static int excite(const node *n, double wave_number, excitation *e) {
     return 1;
 }
 
-/* Turns beyond which a node without size would not count (radian). */
-static double limit_of(const db_fit_geometry *geometry, const db_prediction_range *range) {
-    return (range->excitation_angle + geometry->half_rotation) * degree;
+/* What is asked of nodes, and what they have in common. */
+typedef struct search {
+    const db_fit_geometry *geometry;
+    const db_prediction_range *range;
+    double limit;            /* turns beyond it do not count for a node without size (radian) */
+    double mosaic, rotation; /* parts of the variance of turns (radian^2) */
+} search;
+
+static search search_of(const db_fit_geometry *geometry, const db_prediction_range *range) {
+    const double mosaic = geometry->mosaic_angle * degree,
+                 rotation = geometry->half_rotation * degree;
+    return (search){ .geometry = geometry,
+                     .range = range,
+                     .limit = (range->excitation_angle + geometry->half_rotation) * degree,
+                     .mosaic = mosaic * mosaic,
+                     .rotation = rotation * rotation / 3 };
 }
 
 /* 0 if it is along the beam. */
-static int look_at(const db_fit_geometry *geometry, const db_prediction_range *range, node *n) {
-    const double limit = limit_of(geometry, range), size = geometry->node_radius / n->length,
-                 square = n->length * n->length - n->along * n->along,
-                 mosaic = geometry->mosaic_angle * degree,
-                 rotation = geometry->half_rotation * degree;
+static int look_at(const search *wanted, node *n) {
+    const double size = wanted->geometry->node_radius / n->length,
+                 square = n->length * n->length - n->along * n->along;
     n->across = square > 0 ? sqrt(square) : 0;
     /* a node of finite size touches the sphere before its centre does */
     n->half_width = asin(size < 1 ? size : 1);
     /* The sine of the limit is not above the limit, which is not above the range's part and pi/2 x
      * the node's radius over its distance. */
-    const double most = limit + 1.6 * size;
+    const double most = wanted->limit + 1.6 * size;
     n->most = most < 1 ? most : 1;
-    n->limit = limit + n->half_width;
-    n->variance = n->half_width * n->half_width / 9 + mosaic * mosaic + rotation * rotation / 3;
+    n->limit = wanted->limit + n->half_width;
+    n->variance = n->half_width * n->half_width / 9 + wanted->mosaic + wanted->rotation;
     return n->across > 0;
 }
 
@@ -124,22 +135,12 @@ static long first_line(const db_fit_geometry *geometry, double wave_number) {
     return (long)low;
 }
 
-/* Whether a node may be within its limit of any Ewald sphere, by cosines: those of the angles
- * that it includes with the beam now and on the sphere differ by less than the turn from one to
- * the other. */
-static int may_be_excited(const db_fit_geometry *geometry, const db_prediction_range *range,
-                          const node *n) {
-    const double square = 0.5 * n->length * n->length;
-    const double nearest = n->along + square / geometry->line[geometry->line_count - 1].wave_number,
-                 farthest = n->along + square / geometry->line[0].wave_number;
-    const double most = limit_of(geometry, range) * n->length + 1.6 * geometry->node_radius;
-    return nearest <= most && farthest >= -most;
-}
-
 /* Where a reflection's light goes: the direction s1, and the excitation. 0 if no line within the
  * range excites it. deviations: square of the smallest turn, in standard deviations. */
-static int scattered(const db_fit_geometry *geometry, const db_prediction_range *range,
-                     db_reflection *reflection, double s1[3], double *deviations) {
+static int scattered(const search *wanted, db_reflection *reflection, double s1[3],
+                     double *deviations) {
+    const db_fit_geometry *const geometry = wanted->geometry;
+    const db_prediction_range *const range = wanted->range;
     const int *const hkl = reflection->hkl;
     const double index[3] = { hkl[0], hkl[1], hkl[2] };
     node n;
@@ -149,7 +150,7 @@ static int scattered(const db_fit_geometry *geometry, const db_prediction_range 
     reflection->d_spacing = 1 / n.length;
     if (range->dmax > 0 && reflection->d_spacing > range->dmax) return 0;
     n.along = db_dot(n.q, geometry->direction);
-    if (!may_be_excited(geometry, range, &n) || !look_at(geometry, range, &n)) return 0;
+    if (!look_at(wanted, &n)) return 0;
     /* the wave number whose sphere the node is on */
     const double exact = n.along < 0 ? n.length * n.length / (-2 * n.along) : INFINITY;
     const long first = first_line(geometry, exact);
@@ -170,11 +171,10 @@ static int scattered(const db_fit_geometry *geometry, const db_prediction_range 
 /* Part of the intensity that the image shows. */
 static double recorded(double deviations) { return exp(-0.5 * deviations); }
 
-static int predicted(const db_fit_geometry *geometry, const db_prediction_range *range,
-                     db_reflection *reflection) {
+static int predicted(const search *wanted, db_reflection *reflection) {
     double s1[3], deviations;
-    if (!scattered(geometry, range, reflection, s1, &deviations) ||
-        !db_fit_geometry_meets(geometry, s1, &reflection->panel, reflection->position))
+    if (!scattered(wanted, reflection, s1, &deviations) ||
+        !db_fit_geometry_meets(wanted->geometry, s1, &reflection->panel, reflection->position))
         return 0;
     reflection->recorded = recorded(deviations);
     return 1;
@@ -182,9 +182,10 @@ static int predicted(const db_fit_geometry *geometry, const db_prediction_range 
 
 int db_predict_on_panel(const db_fit_geometry *geometry, db_reflection *reflection) {
     static const db_prediction_range any = { 0, 0, 180 };
+    const search wanted = search_of(geometry, &any);
     double s1[3], deviations;
     if (reflection->panel >= geometry->panel_count ||
-        !scattered(geometry, &any, reflection, s1, &deviations))
+        !scattered(&wanted, reflection, s1, &deviations))
         return 0;
     reflection->recorded = recorded(deviations);
     return db_fit_geometry_on_panel(geometry, reflection->panel, s1, reflection->position);
@@ -231,6 +232,34 @@ typedef struct lattice_row {
     double both;               /* q0 c* */
 } lattice_row;
 
+/* What is asked of rows: nodes in the shells around all Ewald spheres in which all predicted ones are.
+ * Turned by at most the limit they would touch one. All spheres touch each other at the origin, so that these
+ * are within the largest, not deep in the smallest. */
+typedef struct shells {
+    double resolved;          /* radius of what the range allows (1/angstrom) */
+    double smallest, largest; /* radii of Ewald spheres */
+    double thickness;         /* of a shell */
+    double slack;             /* what the size of a node adds, at most */
+} shells;
+
+static shells shells_of(const search *wanted) {
+    const db_fit_geometry *const g = wanted->geometry;
+    const double slack = 1.6 * g->node_radius;
+    return (shells){ .resolved = 1.000001 / wanted->range->dmin,
+                     .smallest = g->line[0].wave_number,
+                     .largest = g->line[g->line_count - 1].wave_number,
+                     /* A turn by an angle moves a node by at most the angle x its distance from the
+                      * origin; the angle of the node itself, by at most pi/2 x its radius. */
+                     .thickness = 1.001 * (wanted->limit / wanted->range->dmin + slack),
+                     .slack = slack };
+}
+
+static int floor_of(double x) {
+    const int whole = (int)x;
+    return whole - (whole > x);
+}
+static int ceiling_of(double x) { return -floor_of(-x); }
+
 /* Between which l a row's nodes are within a radius of a point so far behind the origin, such as the
  * centre of a line's Ewald sphere; 0: never. */
 static int within_radius(const lattice_row *row, double behind, double radius, double between[2]) {
@@ -243,87 +272,107 @@ static int within_radius(const lattice_row *row, double behind, double radius, d
     return 1;
 }
 
-/* The nodes of a row in the shells around all Ewald spheres in which all predicted ones are: turned
- * by at most the excitation limit they would touch one. All spheres touch each other at the origin,
- * so that these are within the largest, not deep in the smallest. 0: out of memory. */
-static int predict_row(const db_fit_geometry *geometry, const db_prediction_range *range,
-                       double thickness, lattice_row *row, db_reflection *r, size_t *room,
-                       db_prediction *prediction) {
+/* Whether node l may be within its limit of any Ewald sphere, by cosines: those of the angles that it
+ * includes with the beam now and on the sphere differ by less than the turn from one to the other. */
+static int may_be_excited(const search *wanted, const shells *s, const lattice_row *row, double l) {
+    const double square = row->start + l * (2 * row->both + l * row->step),
+                 along = row->along_start + l * row->along_step;
+    const double nearest = along + 0.5 * square / s->largest,
+                 farthest = along + 0.5 * square / s->smallest;
+    const double beyond = (nearest > -farthest ? nearest : -farthest) - s->slack;
+    return beyond <= 0 || beyond * beyond <= wanted->limit * wanted->limit * square;
+}
+
+/* Of a row through q0 = h a* + k b*. */
+static void put_row(const db_fit_geometry *geometry, double h, double k, lattice_row *row) {
     const double *const matrix = geometry->a_star;
-    const double h = r->hkl[0], k = r->hkl[1], smallest = geometry->line[0].wave_number,
-                 largest = geometry->line[geometry->line_count - 1].wave_number;
-    double origin[3], resolved[2], outer[2], inner[2] = { INFINITY, -INFINITY };
+    double origin[3];
     row->both = 0;
     for (int i = 0; i < 3; i++) {
         origin[i] = matrix[3 * i] * h + matrix[3 * i + 1] * k;
         row->both += origin[i] * matrix[3 * i + 2];
     }
     row->start = db_dot(origin, origin);
-    if (!within_radius(row, 0, 1.000001 / range->dmin, resolved)) return 1;
     row->along_start = db_dot(origin, geometry->direction);
-    if (!within_radius(row, largest, largest + thickness, outer)) return 1;
-    if (smallest > thickness) within_radius(row, smallest, smallest - thickness, inner);
-    const int first = (int)ceil(fmax(resolved[0], outer[0])),
-              last = (int)floor(fmin(resolved[1], outer[1]));
+}
+
+/* 0: out of memory. */
+static int predict_row(const search *wanted, const shells *s, const lattice_row *row,
+                       db_reflection *r, size_t *room, db_prediction *prediction) {
+    double resolved[2], outer[2], inner[2] = { INFINITY, -INFINITY };
+    if (!within_radius(row, 0, s->resolved, resolved) ||
+        !within_radius(row, s->largest, s->largest + s->thickness, outer))
+        return 1;
+    if (s->smallest > s->thickness)
+        within_radius(row, s->smallest, s->smallest - s->thickness, inner);
+    const int first = ceiling_of(resolved[0] > outer[0] ? resolved[0] : outer[0]),
+              last = floor_of(resolved[1] < outer[1] ? resolved[1] : outer[1]);
     for (int l = first; l <= last; l++) {
         if (l > inner[0] && l < inner[1]) { /* too deep inside: on to the other side */
-            l = (int)fmin(last, ceil(inner[1]) - 1);
+            l = inner[1] < last ? ceiling_of(inner[1]) - 1 : last;
             continue;
         }
+        if (!may_be_excited(wanted, s, row, l)) continue;
         r->hkl[2] = l;
-        if (predicted(geometry, range, r) && !append(prediction, room, r)) return 0;
+        if (predicted(wanted, r) && !append(prediction, room, r)) return 0;
     }
     return 1;
 }
 
-/* All nodes of one h, in the order of k and l. 0: out of memory. */
-static int predict_layer(const db_fit_geometry *geometry, const db_prediction_range *range,
-                         const int limit[3], int h, db_prediction *layer) {
-    size_t room = 0;
-    db_reflection r = { .hkl = { h, 0, 0 } };
-    /* A turn by an angle moves a node by at most the angle x its distance from the origin; the
-     * angle of the node itself, by at most pi/2 x its radius. */
-    const double thickness =
-        1.001 * (limit_of(geometry, range) / range->dmin + 1.6 * geometry->node_radius);
+/* All nodes of so many h, in the order of h, k and l. 0: out of memory. */
+static int predict_layers(const search *wanted, const int limit[3], int first, int end,
+                          db_prediction *layers) {
+    const db_fit_geometry *const geometry = wanted->geometry;
     const double step[3] = { geometry->a_star[2], geometry->a_star[5], geometry->a_star[8] };
+    const shells s = shells_of(wanted);
+    size_t room = 0;
+    db_reflection r = { 0 };
     lattice_row row = { .step = db_dot(step, step),
                         .along_step = db_dot(step, geometry->direction) };
-    for (r.hkl[1] = -limit[1]; r.hkl[1] <= limit[1]; r.hkl[1]++)
-        if (!predict_row(geometry, range, thickness, &row, &r, &room, layer)) return 0;
+    for (r.hkl[0] = first; r.hkl[0] < end; r.hkl[0]++)
+        for (r.hkl[1] = -limit[1]; r.hkl[1] <= limit[1]; r.hkl[1]++) {
+            put_row(geometry, r.hkl[0], r.hkl[1], &row);
+            if (!predict_row(wanted, &s, &row, &r, &room, layers)) return 0;
+        }
     return 1;
 }
 
-/* Layers one after the other. */
-static db_status join(db_context *context, const db_prediction *layers, size_t count,
+/* Lists one after the other. */
+static db_status join(db_context *context, const db_prediction *list, size_t count,
                       db_prediction *prediction) {
     size_t all = 0;
-    for (size_t i = 0; i < count; i++) all += layers[i].count;
+    for (size_t i = 0; i < count; i++) all += list[i].count;
     prediction->reflection = malloc((all + 1) * sizeof *prediction->reflection);
     if (!prediction->reflection) return db_fail_memory(context, "the predicted reflections");
     for (size_t i = 0; i < count; i++) {
-        if (!layers[i].count) continue;
-        memcpy(prediction->reflection + prediction->count, layers[i].reflection,
-               layers[i].count * sizeof *layers[i].reflection);
-        prediction->count += layers[i].count;
+        if (!list[i].count) continue;
+        memcpy(prediction->reflection + prediction->count, list[i].reflection,
+               list[i].count * sizeof *list[i].reflection);
+        prediction->count += list[i].count;
     }
     return DB_OK;
 }
 
+/* Layers of h are shared out in parts, several for each thread. */
 static db_status predict_all(db_context *context, const db_fit_geometry *geometry,
                              const db_prediction_range *range, db_prediction *prediction) {
+    enum { OF_A_THREAD = 8 };
+    const search wanted = search_of(geometry, range);
     int limit[3];
     DB_TRY(index_limits(context, geometry, range->dmin, limit));
-    const size_t count = 2 * (size_t)limit[0] + 1;
-    db_prediction *const layers = calloc(count, sizeof *layers);
-    if (!layers) return db_fail_memory(context, "the predicted reflections");
+    const int threads = db_threads(context), layers = 2 * limit[0] + 1,
+              parts = layers < OF_A_THREAD * threads ? layers : OF_A_THREAD * threads;
+    db_prediction *const part = calloc((size_t)parts, sizeof *part);
+    if (!part) return db_fail_memory(context, "the predicted reflections");
     int missing = 0;
-#pragma omp parallel for schedule(dynamic) num_threads(db_threads(context)) reduction(+ : missing)
-    for (int i = 0; i < (int)count; i++)
-        missing += !predict_layer(geometry, range, limit, i - limit[0], &layers[i]);
+#pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(+ : missing)
+    for (int i = 0; i < parts; i++)
+        missing += !predict_layers(&wanted, limit, (int)((int64_t)layers * i / parts) - limit[0],
+                                   (int)((int64_t)layers * (i + 1) / parts) - limit[0], &part[i]);
     const db_status status = missing ? db_fail_memory(context, "the predicted reflections")
-                                     : join(context, layers, count, prediction);
-    for (size_t i = 0; i < count; i++) free(layers[i].reflection);
-    free(layers);
+                                     : join(context, part, (size_t)parts, prediction);
+    for (int i = 0; i < parts; i++) free(part[i].reflection);
+    free(part);
     return status;
 }
 
