@@ -218,13 +218,23 @@ static db_status compare_on_final_data(db_context *context, const db_experiment 
     return status;
 }
 
+/* By the places of spots; those at no reflection may be another crystal's. */
+static db_status judge_places(db_context *context, const db_fit_data *data, db_fit_result *result) {
+    const db_experiment *const model = &result->experiment;
+    const db_fit_test *const test = result->verdict.test;
+    db_judged_spots judged;
+    DB_TRY(db_judged_spots_look(context, model, data, &judged));
+    db_status status =
+        db_verdict_of_places(context, model, data, &judged, result->model_image, &result->verdict);
+    if (status == DB_OK && test[DB_FIT_TEST_CHANCE].passed && test[DB_FIT_TEST_PART].passed)
+        status = db_other_lattice_look(context, model, data->settings, &judged, result);
+    db_judged_spots_clear(&judged);
+    return status;
+}
+
 static db_status judge(db_context *context, const db_fit_data *data, const db_fit_result *compared,
                        db_fit_result *result) {
-    DB_TRY(db_verdict_of_places(context, &result->experiment, data, result->model_image,
-                                &result->verdict));
-    const db_fit_test *const test = result->verdict.test;
-    if (test[DB_FIT_TEST_CHANCE].passed && test[DB_FIT_TEST_PART].passed)
-        DB_TRY(db_other_lattice_look(context, &result->experiment, data, result));
+    DB_TRY(judge_places(context, data, result));
     db_verdict_of_distance(result->experiment.detector.distance, result->distance_step,
                            result->distance_error, &result->verdict);
     if (data->settings->intensity == DB_FIT_FREE) {

@@ -31,21 +31,19 @@ static double rank(excited *list, size_t count, size_t seen) {
                                 : (double)NAN;
 }
 
-db_status db_excited_spots_rank(db_context *context, const db_experiment *model,
-                                const db_fit_data *data, const db_observed_spots *spots,
+db_status db_excited_spots_rank(db_context *context, const db_judged_spots *judged,
                                 db_excited_spots *found) {
-    db_spot_pattern p;
-    DB_TRY(db_spot_pattern_make(context, model, data, data->settings->excitation_angle, &p));
-    const size_t count = p.prediction.count;
+    const db_spot_pattern *const p = &judged->predicted;
+    const db_observed_spots *const spots = &judged->seen;
+    const size_t count = p->prediction.count;
     excited *const list = malloc((count + 1) * sizeof *list);
     for (size_t i = 0; i < count && list; i++)
-        list[i] = (excited){ p.prediction.reflection[i].apart, 0 };
+        list[i] = (excited){ p->prediction.reflection[i].apart, 0 };
     for (size_t i = 0; i < spots->count && list; i++) {
         double distance;
-        const size_t n = db_spot_pattern_around(&p, &spots->spot[i], &distance);
-        if (n < count && distance < 0.5 * p.reach[n]) list[n].seen = 1;
+        const size_t n = db_spot_pattern_around(p, &spots->spot[i], &distance);
+        if (n < count && distance < 0.5 * p->reach[n]) list[n].seen = 1;
     }
-    db_spot_pattern_clear(&p);
     if (!list) return db_fail_memory(context, "the ranking of reflections");
     *found = (db_excited_spots){ .predicted = count };
     for (size_t i = 0; i < count; i++) found->seen += (size_t)list[i].seen;

@@ -2,7 +2,7 @@
 #ifndef DB_FIT_VERDICT_EXCITED_SPOTS_H
 #define DB_FIT_VERDICT_EXCITED_SPOTS_H
 
-#include "fit/verdict/spot_pattern.h"
+#include "fit/verdict/judged_spots.h"
 
 typedef struct db_excited_spots {
     size_t predicted; /* reflections */
@@ -11,9 +11,8 @@ typedef struct db_excited_spots {
                          NAN: there is but one kind */
 } db_excited_spots;
 
-/* Looks at all reflections that the settings' excitation_angle predicts. */
-db_status db_excited_spots_rank(db_context *context, const db_experiment *model,
-                                const db_fit_data *data, const db_observed_spots *spots,
+/* Looks at all reflections that are predicted. */
+db_status db_excited_spots_rank(db_context *context, const db_judged_spots *judged,
                                 db_excited_spots *found);
 
 #endif

@@ -15,4 +15,15 @@ db_status db_judged_spots_find(db_context *context, const db_experiment *model,
 /* The strongest of them. */
 db_spot_choice db_strongest_spots(const db_observed_spots *spots);
 
+/* What a model is judged by. */
+typedef struct db_judged_spots {
+    db_observed_spots seen;    /* as above */
+    db_spot_pattern predicted; /* all reflections that the settings' excitation_angle excites */
+} db_judged_spots;
+
+/* To be cleared, unless it fails. */
+db_status db_judged_spots_look(db_context *context, const db_experiment *model,
+                               const db_fit_data *data, db_judged_spots *judged);
+void db_judged_spots_clear(db_judged_spots *judged);
+
 #endif

@@ -4,7 +4,6 @@
 
 #include "base/context_internal.h"
 #include "fit/search/find_orientation.h"
-#include "fit/verdict/judged_spots.h"
 
 #include <string.h>
 
@@ -28,30 +27,19 @@ static void keep_left(const db_spot_pattern *p, db_observed_spots *spots) {
     spots->count = count;
 }
 
-static db_status look(db_context *context, const db_experiment *model, const db_fit_data *data,
-                      db_observed_spots *spots, db_fit_result *result) {
-    db_spot_pattern predicted;
+db_status db_other_lattice_look(db_context *context, const db_experiment *model,
+                                const db_fit_settings *settings, db_judged_spots *judged,
+                                db_fit_result *result) {
+    db_observed_spots *const spots = &judged->seen;
     const size_t all = spots->count;
     db_fit_orientation *const found = &result->other_lattice;
-    DB_TRY(
-        db_spot_pattern_make(context, model, data, data->settings->excitation_angle, &predicted));
-    keep_left(&predicted, spots);
-    db_spot_pattern_clear(&predicted);
+    keep_left(&judged->predicted, spots);
     result->all_spots = all;
     result->left_spots = spots->count;
     if (spots->count < FEWEST_LEFT || (double)spots->count < MANY_LEFT * (double)all) return DB_OK;
     if (spots->count > MOST_SEARCHED) spots->count = MOST_SEARCHED;
-    DB_TRY(db_find_other_lattice(context, model, data->settings, spots, found));
+    DB_TRY(db_find_other_lattice(context, model, settings, spots, found));
     if ((double)found->indexed - found->by_chance < LEAST_PART * (double)found->spots)
         memset(found, 0, sizeof *found);
     return DB_OK;
-}
-
-db_status db_other_lattice_look(db_context *context, const db_experiment *model,
-                                const db_fit_data *data, db_fit_result *result) {
-    db_observed_spots spots;
-    DB_TRY(db_judged_spots_find(context, model, data, &spots));
-    const db_status status = look(context, model, data, &spots, result);
-    db_observed_spots_clear(&spots);
-    return status;
 }

@@ -11,8 +11,6 @@
 #include "fit/objective/model_image.h"
 #include "fit/verdict/displaced_spots.h"
 #include "fit/verdict/excited_spots.h"
-#include "fit/verdict/judged_spots.h"
-#include "fit/verdict/spot_pattern.h"
 #include "fit/verdict/verdict_tests.h"
 
 #include <math.h>
@@ -22,11 +20,12 @@ typedef struct judge {
     db_context *context;
     const db_experiment *model;
     const db_fit_data *data;
-    db_observed_spots spots; /* in the resolution range, the strongest first */
-    size_t strongest;        /* so many of them are asked where they lie */
-    double well_excited;     /* degree: turned by less, domains reflect */
-    double contrast;         /* asked of spots that are not crowded */
-    double of_own;           /* how far from chance to the contrast of its own image, if they are */
+    const db_observed_spots *spots;   /* in the resolution range, the strongest first */
+    const db_judged_spots *predicted; /* with all that is predicted; NULL: not asked for */
+    size_t strongest;                 /* so many of them are asked where they lie */
+    double well_excited;              /* degree: turned by less, domains reflect */
+    double contrast;                  /* asked of spots that are not crowded */
+    double of_own; /* how far from chance to the contrast of its own image, if they are */
     db_fit_verdict *verdict;
 } judge;
 
@@ -113,7 +112,7 @@ static db_status judge_between(const judge *j, const db_spot_places *found) {
             longer.crystal.cell[k] *= m;
             longer.crystal.cells[k] = fmax(1, longer.crystal.cells[k] / m);
             DB_TRY(db_spot_pattern_make(j->context, &longer, j->data, j->well_excited, &p));
-            db_spot_choice choice = db_strongest_spots(&j->spots);
+            db_spot_choice choice = db_strongest_spots(j->spots);
             choice.axis = k;
             choice.divisor = m;
             const db_spot_places between = db_spot_places_best(&p, &choice);
@@ -139,7 +138,7 @@ static db_status judge_between(const judge *j, const db_spot_places *found) {
 static db_status judge_excitation(const judge *j) {
     db_fit_verdict *const v = j->verdict;
     db_excited_spots found;
-    DB_TRY(db_excited_spots_rank(j->context, j->model, j->data, &j->spots, &found));
+    DB_TRY(db_excited_spots_rank(j->context, j->predicted, &found));
     v->predicted = found.predicted;
     v->seen = found.seen;
     db_verdict_test(
@@ -191,7 +190,7 @@ static db_status expect_contrast(const judge *j, float *model_image, const db_sp
 static db_status judge_displaced(const judge *j, const db_spot_pattern *p,
                                  const db_spot_places *found) {
     db_fit_verdict *const v = j->verdict;
-    const db_spot_choice all = db_strongest_spots(&j->spots);
+    const db_spot_choice all = db_strongest_spots(j->spots);
     db_observed_spot spot[DB_MOST_JUDGED];
     double shift[2] = { 0 };
     const size_t count = db_spots_elsewhere(p, &all, spot);
@@ -199,11 +198,13 @@ static db_status judge_displaced(const judge *j, const db_spot_pattern *p,
     if ((double)count > most_of(j, DB_FIT_TEST_DISPLACED) * (double)found->inner && found->inner) {
         const db_spot_limits limits = { most_of(j, DB_FIT_TEST_CHANCE),
                                         least_of(j, DB_FIT_TEST_PLACES) };
-        db_spot_pattern predicted;
-        DB_TRY(db_spot_pattern_make(j->context, j->model, j->data,
-                                    j->data->settings->excitation_angle, &predicted));
-        displaced = db_most_displaced(&limits, p, &predicted, spot, count, shift);
-        db_spot_pattern_clear(&predicted);
+        db_spot_pattern own = { 0 };
+        if (!j->predicted)
+            DB_TRY(db_spot_pattern_make(j->context, j->model, j->data,
+                                        j->data->settings->excitation_angle, &own));
+        displaced = db_most_displaced(&limits, p, j->predicted ? &j->predicted->predicted : &own,
+                                      spot, count, shift);
+        db_spot_pattern_clear(&own);
     }
     db_verdict_test(
         v, DB_FIT_TEST_DISPLACED, (double)displaced / fmax(1, (double)found->inner),
@@ -236,7 +237,7 @@ static db_status judge_quarters(const judge *j, const db_spot_pattern *p,
 static db_status judge_pattern(const judge *j, float *model_image, const db_spot_pattern *p) {
     /* The widest rings include most spots, so they tell whether only a part of the spots agrees.
      * Narrower rings may be more significant for few spots. */
-    const db_spot_choice choice = db_strongest_spots(&j->spots);
+    const db_spot_choice choice = db_strongest_spots(j->spots);
     const db_spot_places found = db_spot_places_look(p, &choice),
                          best = db_spot_places_best(p, &choice);
     DB_TRY(expect_contrast(j, model_image, p, &found, &best));
@@ -247,18 +248,18 @@ static db_status judge_pattern(const judge *j, float *model_image, const db_spot
     return judge_quarters(j, p, &choice);
 }
 
-static db_status judge_spots(judge *j, float *model_image, int with_excitation) {
+static db_status judge_spots(judge *j, float *model_image) {
     db_fit_geometry geometry;
     db_spot_pattern p;
     DB_TRY(db_fit_geometry_of(j->context, j->model, &geometry));
     /* three standard deviations, which those in closed form have anyway */
     j->well_excited = j->model->spread.spots == DB_SPOTS_CLOSED ? 0 : 3 * geometry.mosaic_angle;
     db_fit_geometry_clear(&geometry);
-    j->verdict->spots = j->strongest = db_strongest_spots(&j->spots).count;
+    j->verdict->spots = j->strongest = db_strongest_spots(j->spots).count;
     DB_TRY(db_spot_pattern_make(j->context, j->model, j->data, j->well_excited, &p));
     const db_status status = judge_pattern(j, model_image, &p);
     db_spot_pattern_clear(&p);
-    return status == DB_OK && with_excitation ? judge_excitation(j) : status;
+    return status == DB_OK && j->predicted ? judge_excitation(j) : status;
 }
 
 /* Of a model without modes, whose spots are less sharp than they will be, more is asked: right ones
@@ -267,30 +268,34 @@ static db_status judge_spots(judge *j, float *model_image, int with_excitation) 
 static const double EARLY_CONTRAST = 3, EARLY_QUARTER = 1.5, EARLY_OF_OWN = 2.0 / 3, HALF_WAY = 0.5;
 
 static db_status look(db_context *context, const db_experiment *model, const db_fit_data *data,
-                      float *model_image, int with_excitation, db_fit_verdict *v) {
+                      const db_observed_spots *spots, const db_judged_spots *predicted,
+                      float *model_image, db_fit_verdict *v) {
     judge j = { .context = context,
                 .model = model,
                 .data = data,
+                .spots = spots,
+                .predicted = predicted,
                 .contrast = v->test[DB_FIT_TEST_PLACES].least,
-                .of_own = with_excitation ? HALF_WAY : EARLY_OF_OWN,
+                .of_own = predicted ? HALF_WAY : EARLY_OF_OWN,
                 .verdict = v };
-    DB_TRY(db_judged_spots_find(context, model, data, &j.spots));
-    const db_status status = judge_spots(&j, model_image, with_excitation);
-    db_observed_spots_clear(&j.spots);
-    return status;
+    return judge_spots(&j, model_image);
 }
 
 db_status db_verdict_of_places(db_context *context, const db_experiment *model,
-                               const db_fit_data *data, float *model_image,
-                               db_fit_verdict *verdict) {
+                               const db_fit_data *data, const db_judged_spots *judged,
+                               float *model_image, db_fit_verdict *verdict) {
     db_verdict_forget(verdict);
-    return look(context, model, data, model_image, 1, verdict);
+    return look(context, model, data, &judged->seen, judged, model_image, verdict);
 }
 
 db_status db_verdict_of_positions(db_context *context, const db_experiment *model,
                                   const db_fit_data *data, db_fit_verdict *verdict) {
+    db_observed_spots spots;
     db_verdict_forget(verdict);
-    return look(context, model, data, NULL, 0, verdict);
+    DB_TRY(db_judged_spots_find(context, model, data, &spots));
+    const db_status status = look(context, model, data, &spots, NULL, NULL, verdict);
+    db_observed_spots_clear(&spots);
+    return status;
 }
 
 static int is_lattice(const db_fit_verdict *v) {
@@ -303,17 +308,19 @@ static int is_lattice(const db_fit_verdict *v) {
 }
 
 static db_status look_early(db_context *context, const db_experiment *model,
-                            const db_fit_data *data, float *model_image, db_fit_verdict *v) {
+                            const db_fit_data *data, const db_observed_spots *spots,
+                            float *model_image, db_fit_verdict *v) {
     db_verdict_forget(v);
     v->test[DB_FIT_TEST_PLACES].least = EARLY_CONTRAST;
     v->test[DB_FIT_TEST_QUARTERS].least = EARLY_QUARTER;
-    return look(context, model, data, model_image, 0, v);
+    return look(context, model, data, spots, NULL, model_image, v);
 }
 
-db_status db_verdict_of_lattice(db_context *context, const db_experiment *model,
-                                const db_fit_data *data, int *is_right, db_fit_verdict *v) {
+static db_status judge_lattice(db_context *context, const db_experiment *model,
+                               const db_fit_data *data, const db_observed_spots *spots,
+                               int *is_right, db_fit_verdict *v) {
     const size_t pixels = (size_t)data->image->fast_pixels * (size_t)data->image->slow_pixels;
-    DB_TRY(look_early(context, model, data, NULL, v));
+    DB_TRY(look_early(context, model, data, spots, NULL, v));
     *is_right = is_lattice(v);
     if (*is_right || v->test[DB_FIT_TEST_PLACES].passed) return DB_OK;
     /* crowded spots? */
@@ -323,11 +330,20 @@ db_status db_verdict_of_lattice(db_context *context, const db_experiment *model,
     db_status status = own.whole && own.background
                            ? db_model_image(context, model, data, &explained, &own)
                            : db_fail_memory(context, "the model's image");
-    if (status == DB_OK) status = look_early(context, model, data, own.whole, v);
+    if (status == DB_OK) status = look_early(context, model, data, spots, own.whole, v);
     if (status == DB_OK) *is_right = is_lattice(v);
     free(own.whole);
     free(own.background);
     free(own.reflection);
+    return status;
+}
+
+db_status db_verdict_of_lattice(db_context *context, const db_experiment *model,
+                                const db_fit_data *data, int *is_right, db_fit_verdict *verdict) {
+    db_observed_spots spots;
+    DB_TRY(db_judged_spots_find(context, model, data, &spots));
+    const db_status status = judge_lattice(context, model, data, &spots, is_right, verdict);
+    db_observed_spots_clear(&spots);
     return status;
 }
 

@@ -3,13 +3,13 @@
 #ifndef DB_FIT_VERDICT_VERDICT_H
 #define DB_FIT_VERDICT_VERDICT_H
 
-#include "fit/pixels/shoeboxes.h"
+#include "fit/verdict/judged_spots.h"
 
 /* Judges a model by the positions of the image's spots; the tests of intensities stay passed. The
  * model's image tells how far its own spots would lie from their reflections; NULL: at them. */
 db_status db_verdict_of_places(db_context *context, const db_experiment *model,
-                               const db_fit_data *data, float *model_image,
-                               db_fit_verdict *verdict);
+                               const db_fit_data *data, const db_judged_spots *judged,
+                               float *model_image, db_fit_verdict *verdict);
 
 /* The same, without asking which reflections are excited. */
 db_status db_verdict_of_positions(db_context *context, const db_experiment *model,

@@ -18,8 +18,11 @@ static void look(const db_experiment *model, const db_measured_image *image,
     assert_int_equal(db_strong_pixels_find(context, image, &settings, &strong), DB_OK);
     const db_fit_data data = { image, &strong, &settings };
     memset(result, 0, sizeof *result);
-    if (db_other_lattice_look(context, model, &data, result) != DB_OK)
+    db_judged_spots judged;
+    assert_int_equal(db_judged_spots_look(context, model, &data, &judged), DB_OK);
+    if (db_other_lattice_look(context, model, &settings, &judged, result) != DB_OK)
         fail_msg("%s", db_context_message(context));
+    db_judged_spots_clear(&judged);
     print_message("%zu of %zu spots left, %zu of %zu of another lattice, %.1f by chance\n",
                   result->left_spots, result->all_spots, result->other_lattice.indexed,
                   result->other_lattice.spots, result->other_lattice.by_chance);

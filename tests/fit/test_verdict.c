@@ -50,9 +50,12 @@ static db_fit_verdict judge(const db_experiment *model, const db_measured_image 
     db_model_images shown = { .whole = malloc(pixels * sizeof *shown.whole),
                               .background = malloc(pixels * sizeof *shown.background) };
     assert_true(shown.whole && shown.background);
+    db_judged_spots judged;
+    assert_int_equal(db_judged_spots_look(context, model, &data, &judged), DB_OK);
     if (db_model_image(context, model, &data, &explained, &shown) != DB_OK ||
-        db_verdict_of_places(context, model, &data, shown.whole, &verdict) != DB_OK)
+        db_verdict_of_places(context, model, &data, &judged, shown.whole, &verdict) != DB_OK)
         fail_msg("%s", db_context_message(context));
+    db_judged_spots_clear(&judged);
     free(shown.whole);
     free(shown.background);
     free(shown.reflection);
