@@ -38,13 +38,22 @@ static void apply_verdict(db_fit_result *result) {
              result->verdict.reason);
 }
 
-static db_status refine(db_refinement *r, const db_experiment *start) {
+/* predicted: by the start. */
+static db_status refuse_blank(db_refinement *r, const db_prediction *predicted) {
+    r->predicted = predicted->reflection ? predicted : NULL;
+    const db_status status = db_refinement_refuse_blank(r);
+    r->predicted = NULL;
+    return status;
+}
+
+static db_status refine(db_refinement *r, const db_experiment *start, db_prediction *predicted) {
     db_fit_result *const result = r->result;
     DB_TRY(db_refinement_begin(r, start));
     db_experiment tied;
     DB_TRY(db_experiment_borrow(r->context, &result->experiment, &tied));
     /* With several starts the given one may be bad. */
-    db_status status = r->data.settings->starts.count > 1 ? DB_OK : db_refinement_refuse_blank(r);
+    db_status status = r->data.settings->starts.count > 1 ? DB_OK : refuse_blank(r, predicted);
+    db_prediction_clear(predicted);
     if (status == DB_OK) status = run_stages(r, start);
     if (status == DB_OK)
         status = db_fit_conclude(r->context, &tied, &r->data, &r->placement, result);
@@ -67,15 +76,21 @@ static db_status run(db_context *context, const db_experiment *start,
     for (size_t i = 0; i < settings->parameter_count; i++)
         db_limit_bounds(start, &settings->starts, &settings->parameters[i]);
     db_strong_pixels strong;
-    DB_TRY(db_shoebox_size_settle(context, start, settings));
-    DB_TRY(db_strong_pixels_find(context, image, settings, &strong));
+    db_prediction predicted;
+    DB_TRY(db_shoebox_size_predict(context, start, settings, &predicted));
+    db_status status = db_strong_pixels_find(context, image, settings, &strong);
+    if (status != DB_OK) {
+        db_prediction_clear(&predicted);
+        return status;
+    }
     db_refinement r = { .context = context,
                         .data = { image, &strong, settings },
                         .own = settings,
                         .check = db_verdict_of_lattice,
                         .course = { .progress = progress, .user = user } };
     r.result = calloc(1, sizeof *r.result);
-    db_status status = r.result ? refine(&r, start) : db_fail_memory(context, "the result");
+    status = r.result ? refine(&r, start, &predicted) : db_fail_memory(context, "the result");
+    db_prediction_clear(&predicted);
     db_strong_pixels_clear(&strong);
     if (status != DB_OK) {
         db_fit_result_destroy(&r.result);
