@@ -27,11 +27,13 @@ typedef struct stage_run {
     db_variables variables;
     db_moments moments;
     db_unknowns unknowns;
-    double *gradient, *normal; /* room for an evaluation */
+    double *gradient, *normal;         /* of the least loss, or room for an evaluation */
+    double least;                      /* loss, of what has been evaluated, INFINITY: nothing */
+    double at[DB_FIT_MOST_PARAMETERS]; /* where it was */
     int evaluations, cancelled;
 } stage_run;
 
-static void record(stage_run *s, double loss) {
+static void record(stage_run *s, double loss, const double *gradient) {
     db_refinement *const r = s->refinement;
     if (!isfinite(loss)) return;
     db_fit_history *const entry = db_fit_course_add(&r->course);
@@ -41,8 +43,8 @@ static void record(stage_run *s, double loss) {
     entry->target = loss / (double)s->moments.count;
     entry->gradient_norm = 0;
     for (size_t k = 0; k < s->variables.count; k++)
-        entry->gradient_norm = hypot(entry->gradient_norm, s->gradient[k] * s->unknowns.scale[k] /
-                                                               (double)s->moments.count);
+        entry->gradient_norm = hypot(entry->gradient_norm,
+                                     gradient[k] * s->unknowns.scale[k] / (double)s->moments.count);
     db_report_values(r->data.settings, r->result->experiment.crystal.orientation,
                      &s->moments.experiment, &r->placement, entry->value);
     if (r->course.progress && r->course.progress(r->course.user, entry)) s->cancelled = 1;
@@ -52,9 +54,14 @@ static int evaluate(void *user, const double *x, double *loss, double *gradient,
     stage_run *const s = user;
     const size_t n = s->variables.count;
     if (db_moments_evaluate(&s->moments, x, loss, gradient, normal)) return 1;
-    memcpy(s->gradient, gradient, n * sizeof *gradient);
+    if (*loss < s->least) {
+        s->least = *loss;
+        memcpy(s->at, x, n * sizeof *x);
+        memcpy(s->gradient, gradient, n * sizeof *gradient);
+        memcpy(s->normal, normal, n * n * sizeof *normal);
+    }
     s->evaluations++;
-    record(s, *loss);
+    record(s, *loss, gradient);
     return s->cancelled;
 }
 
@@ -92,7 +99,6 @@ static db_status try_halves(stage_run *s, db_fit_trial *trial) {
 }
 
 static db_status judge(stage_run *s, db_lm_end stop, db_stage_result *end) {
-    double loss;
     if (s->cancelled) {
         end->end = DB_STAGE_CANCELLED;
         snprintf(end->reason, sizeof end->reason,
@@ -100,9 +106,12 @@ static db_status judge(stage_run *s, db_lm_end stop, db_stage_result *end) {
                  s->stage->name, s->evaluations, s->evaluations == 1 ? "" : "s");
         return DB_OK;
     }
-    db_moments_evaluate(&s->moments, end->value, &loss, s->gradient, s->normal);
+    const int known =
+        isfinite(s->least) && !memcmp(s->at, end->value, s->variables.count * sizeof *s->at);
+    if (!known) db_moments_evaluate(&s->moments, end->value, &s->least, s->gradient, s->normal);
+    db_variables_set(&s->variables, end->value, &s->moments.experiment);
     const db_search_end found = { .stage = s->stage,
-                                  .loss = loss,
+                                  .loss = s->least,
                                   .degrees = (double)s->moments.count,
                                   .gradient = s->gradient,
                                   .normal = s->normal,
@@ -198,6 +207,7 @@ static db_status run_moments(db_refinement *r, int number, db_stage_result *end)
     s->refinement = r;
     s->stage = &settings->stages[number];
     s->number = number;
+    s->least = INFINITY;
     db_refinement_turned(r, turned);
     if (turns) db_misset_fold(&from.crystal);
     db_variables_make(settings, 1u << number, turns ? turned : NULL, &from, &r->placement,

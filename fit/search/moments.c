@@ -260,6 +260,7 @@ static db_status derive(db_moments *m, const double *x, const size_t *variable, 
     for (size_t i = m->from; i < m->to; i++) (void)look_at(m, i, &seen[i]);
     for (size_t k = 0; k < count && status == DB_OK; k++)
         status = derive_by(m, x, variable ? variable[k] : k, seen, &slope[k]);
+    db_variables_set(m->variables, x, &m->experiment);
     free(seen);
     return status;
 }

@@ -171,6 +171,13 @@ static void slopes_are_those_of_the_loss(void **state) {
     observe_all(&truth, 150, &v, &m);
     memcpy(x, v.start, v.count * sizeof *x);
     assert_int_equal(db_moments_evaluate(&m, x, &loss, gradient, normal), 0);
+    for (size_t k = 0; k < v.count;
+         k++) { /* the experiment is left where the loss is, not the slopes */
+        const double at = db_parameter_get(&m.experiment, v.parameter[k]);
+        if (!(fabs(at - x[k]) <= 1e-12 * fabs(x[k])))
+            fail_msg("%s: evaluated at %.17g, left at %.17g",
+                     db_parameter_describe(v.parameter[k])->name, x[k], at);
+    }
     for (size_t k = 0; k < v.count; k++) curved[k] = normal[k * v.count + k];
     for (size_t k = 0; k < v.count; k++) {
         const double scale = db_parameter_describe(v.parameter[k])->scale;
