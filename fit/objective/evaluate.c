@@ -132,7 +132,7 @@ static double blur_slope(const db_objective *objective, db_parameter p) {
     return db_parameter_get(&objective->experiment, p) > objective->blur ? 1 / objective->blur : 0;
 }
 
-static db_status move_to(db_objective *objective, const double *values) {
+static db_status place(db_objective *objective, const double *values) {
     struct db_objective_work *const work = objective->work;
     const db_variables *const variables = &objective->variables;
     db_variables_set(variables, values, &objective->experiment);
@@ -151,6 +151,20 @@ static db_status move_to(db_objective *objective, const double *values) {
             variables->links[l].slope *
             blur_slope(objective, variables->parameter[variables->links[l].column]);
     return db_plan_update(work->plan, &work->rendered);
+}
+
+/* Plan and image stay where only data, weights or ridge have changed. */
+static db_status move_to(db_objective *objective, const double *values) {
+    struct db_objective_work *const work = objective->work;
+    const size_t count = objective->variables.count;
+    if (work->is_placed && (!count || !memcmp(work->at, values, count * sizeof *values)))
+        return DB_OK;
+    work->is_placed = 0;
+    work->shown = DB_BOXES_AS_BEFORE;
+    DB_TRY(place(objective, values));
+    if (count) memcpy(work->at, values, count * sizeof *values);
+    work->is_placed = 1;
+    return DB_OK;
 }
 
 static db_boxes_image image_for(db_objective_depth depth) {

@@ -197,6 +197,7 @@ void db_objective_restart(db_objective *objective) {
     const long blocks = (long)objective->blocks.count;
     size_t all = 0;
     objective->work->fresh = 1;
+    objective->work->is_placed = 0;
 #pragma omp parallel for num_threads(db_threads(objective->context)) reduction(+ : all)
     for (long b = 0; b < blocks; b++) {
         size_t used;

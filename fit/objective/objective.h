@@ -34,8 +34,11 @@ struct db_objective_work {
     db_box_links *list;                /* one, or, with groups of panels, one for each panel */
     db_link *list_links;               /* [lists][DB_BLOCK_MOST_LINKS] */
     size_t lists;
-    int fresh;     /* no evaluation yet since the coefficients were reset */
-    size_t most;   /* variables that a block can depend on */
+    double at[DB_FIT_MOST_PARAMETERS]; /* values that the plan has */
+    int is_placed;                     /* 1: it has some */
+    db_boxes_image shown;              /* what is rendered at these; DB_BOXES_AS_BEFORE: nothing */
+    int fresh;                         /* no evaluation yet since the coefficients were reset */
+    size_t most;                       /* variables that a block can depend on */
     double *sums;  /* per block: gradient and normal matrix of its variables, then J, b0, b1, b2; as
                      db_boxes_gradient_of and db_boxes_normal_of have them */
     double *total; /* of the blocks: gradient and normal matrix of all variables, then a shared J */

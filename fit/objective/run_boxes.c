@@ -51,7 +51,7 @@ static db_status bring_data(db_objective *objective) {
 
 db_status db_objective_run_boxes(db_objective *objective, db_boxes_image image, int solve,
                                  db_boxes_sums sums) {
-    const struct db_objective_work *const work = objective->work;
+    struct db_objective_work *const work = objective->work;
     db_boxes_request request = DB_BOXES_REQUEST_INIT;
     if (!objective->blocks.count) return DB_OK;
     DB_TRY(bring_data(objective));
@@ -59,16 +59,19 @@ db_status db_objective_run_boxes(db_objective *objective, db_boxes_image image, 
     fill_links(objective);
     request.loss = &objective->loss_of;
     request.rule = work->rule;
-    request.image = image;
+    request.image = image == work->shown ? DB_BOXES_AS_BEFORE : image;
     request.solve = solve;
     request.sums = sums;
     request.links = work->list;
     request.link_lists = work->lists;
     request.kept = objective->rule == DB_INTENSITY_EACH ? 0 : 1;
     request.most = work->most;
-    return db_boxes_evaluate(work->boxes, &request, objective->solution,
-                             sums == DB_BOXES_LINEAR ? (void *)work->linear_sums
-                                                     : (void *)work->sums);
+    if (image != DB_BOXES_AS_BEFORE) work->shown = DB_BOXES_AS_BEFORE;
+    const db_status status =
+        db_boxes_evaluate(work->boxes, &request, objective->solution,
+                          sums == DB_BOXES_LINEAR ? (void *)work->linear_sums : (void *)work->sums);
+    if (image != DB_BOXES_AS_BEFORE && status == DB_OK) work->shown = image;
+    return status;
 }
 
 db_status db_objective_bring(db_objective *objective) {
