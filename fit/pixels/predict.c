@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "base/growth.h"
+#include "base/rounding.h"
 #include "base/threads.h"
 #include "base/vector.h"
 
@@ -254,12 +255,6 @@ static shells shells_of(const search *wanted) {
                      .slack = slack };
 }
 
-static int floor_of(double x) {
-    const int whole = (int)x;
-    return whole - (whole > x);
-}
-static int ceiling_of(double x) { return -floor_of(-x); }
-
 /* Between which l a row's nodes are within a radius of a point so far behind the origin, such as the
  * centre of a line's Ewald sphere; 0: never. */
 static int within_radius(const lattice_row *row, double behind, double radius, double between[2]) {
@@ -305,11 +300,11 @@ static int predict_row(const search *wanted, const shells *s, const lattice_row 
         return 1;
     if (s->smallest > s->thickness)
         within_radius(row, s->smallest, s->smallest - s->thickness, inner);
-    const int first = ceiling_of(resolved[0] > outer[0] ? resolved[0] : outer[0]),
-              last = floor_of(resolved[1] < outer[1] ? resolved[1] : outer[1]);
+    const int first = db_ceiling(resolved[0] > outer[0] ? resolved[0] : outer[0]),
+              last = db_floor(resolved[1] < outer[1] ? resolved[1] : outer[1]);
     for (int l = first; l <= last; l++) {
         if (l > inner[0] && l < inner[1]) { /* too deep inside: on to the other side */
-            l = inner[1] < last ? ceiling_of(inner[1]) - 1 : last;
+            l = inner[1] < last ? db_ceiling(inner[1]) - 1 : last;
             continue;
         }
         if (!may_be_excited(wanted, s, row, l)) continue;

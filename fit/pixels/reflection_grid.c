@@ -2,6 +2,7 @@
 #include "fit/pixels/reflection_grid.h"
 
 #include "base/context_internal.h"
+#include "base/rounding.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -114,11 +115,7 @@ typedef struct limits {
 } limits;
 
 /* The least whole number that is not below a positive one, but at most `most`. */
-static int up(double x, int most) {
-    if (x >= most) return most;
-    const int whole = (int)x;
-    return whole + (whole < x);
-}
+static int up(double x, int most) { return x >= most ? most : db_ceiling(x); }
 
 /* The outermost pixels of some rows, as seen from their reflection. */
 typedef struct corners {

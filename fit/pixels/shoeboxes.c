@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "base/large_memory.h"
+#include "base/rounding.h"
 #include "base/threads.h"
 #include "fit/pixels/given_boxes.h"
 #include "fit/pixels/measured_image.h"
@@ -25,8 +26,8 @@ typedef struct candidate {
 db_region db_shoebox_square(const db_reflection *reflection, int half_width) {
     const int width = 2 * half_width + 1;
     return (db_region){ .panel = reflection->panel,
-                        .fast_start = (int)floor(reflection->position[0]) - half_width,
-                        .slow_start = (int)floor(reflection->position[1]) - half_width,
+                        .fast_start = db_floor(reflection->position[0]) - half_width,
+                        .slow_start = db_floor(reflection->position[1]) - half_width,
                         .fast_count = width,
                         .slow_count = width,
                         .stride = (size_t)width };
