@@ -349,6 +349,48 @@ static void a_pixel_belongs_to_the_nearest_reflection(void **state) {
     db_reflection_grid_clear(&grid);
 }
 
+/* Of many, some near enough to take only a corner. */
+static void pixels_belong_to_the_nearest_of_many(void **state) {
+    (void)state;
+    enum { COUNT = 60, HALF = 8, WIDTH = 2 * HALF + 1 };
+    db_reflection list[COUNT] = { 0 };
+    const db_prediction prediction = { COUNT, list };
+    db_panel panel = { .fast_pixels = 100, .slow_pixels = 100 };
+    const db_detector detector = { .panel_count = 1, .panels = &panel };
+    db_reflection_grid grid;
+    int lost = 0, kept = 0;
+    for (int i = 0; i < COUNT; i++) /* multiples of irrational numbers spread evenly */
+        for (int k = 0; k < 2; k++)
+            list[i].position[k] =
+                100 * fmod((i + 1) * (k ? 0.5698402909980532 : 0.7548776662466927), 1);
+    assert_int_equal(db_reflection_grid_make(context, &prediction, &detector, 3 * HALF + 3, &grid),
+                     DB_OK);
+    for (size_t n = 0; n < COUNT; n++) {
+        const double *const at = list[n].position;
+        const db_region region = { .fast_start = (int)floor(at[0]) - HALF,
+                                   .slow_start = (int)floor(at[1]) - HALF,
+                                   .fast_count = WIDTH,
+                                   .slow_count = WIDTH,
+                                   .stride = WIDTH };
+        uint8_t own[WIDTH * WIDTH];
+        memset(own, 1, sizeof own);
+        db_reflection_grid_share(&grid, n, &region, own);
+        for (int i = 0; i < WIDTH * WIDTH; i++) {
+            const double fast = region.fast_start + i % WIDTH + 0.5,
+                         slow = region.slow_start + i / WIDTH + 0.5;
+            int nearest = 1;
+            for (size_t m = 0; m < COUNT; m++)
+                nearest &= hypot(fast - list[m].position[0], slow - list[m].position[1]) >=
+                           hypot(fast - at[0], slow - at[1]);
+            if (own[i] != nearest) fail_msg("reflection %zu, pixel %d: %d", n, i, own[i]);
+            lost += !nearest;
+            kept += nearest;
+        }
+    }
+    assert_true(lost > 1000 && kept > 1000);
+    db_reflection_grid_clear(&grid);
+}
+
 /* A panel cut into two along its rows records what the whole one does. */
 static void two_halves_of_a_panel_record_what_the_whole_does(void **state) {
     (void)state;
@@ -480,6 +522,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(the_excitation_angle_reaches_the_sphere, make, drop),
         cmocka_unit_test_setup_teardown(resolution_follows_bragg, make, drop),
         cmocka_unit_test_setup_teardown(a_pixel_belongs_to_the_nearest_reflection, make, drop),
+        cmocka_unit_test_setup_teardown(pixels_belong_to_the_nearest_of_many, make, drop),
         cmocka_unit_test_setup_teardown(two_halves_of_a_panel_record_what_the_whole_does, make,
                                         drop),
         cmocka_unit_test_setup_teardown(pixels_are_shared_within_a_panel_only, make, drop),
