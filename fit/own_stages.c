@@ -173,8 +173,8 @@ static db_status open_stage(work *w, db_context *context, int stage, db_stage_da
         DB_TRY(choose_parts(w, context));
         if (all->settings.joint.wanted && most > MOST_BEFORE)
             w->settings.max_shoeboxes = MOST_BEFORE;
-        const db_status opened =
-            db_refinement_open_stage(&w->refinement, stage, taken, objective, turned);
+        const db_status opened = db_refinement_open_stage(&w->refinement, stage, DB_OBJECTIVE_LOSS,
+                                                          taken, objective, turned);
         if (all->settings.joint.wanted) w->settings.max_shoeboxes = most;
         return opened;
     }

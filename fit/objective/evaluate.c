@@ -177,18 +177,17 @@ static db_boxes_sums sums_for(db_objective_depth depth) {
                                             : DB_BOXES_NORMAL;
 }
 
-static db_status render(db_objective *objective, const double *values, db_objective_depth depth) {
+/* Nothing has derivatives where nothing is refined. */
+static db_objective_depth possible(const db_objective *objective, db_objective_depth depth) {
+    return objective->variables.count ? depth : DB_OBJECTIVE_LOSS;
+}
+
+db_status db_objective_render(db_objective *objective, const double *values,
+                              db_objective_depth depth) {
+    depth = possible(objective, depth);
     DB_TRY(move_to(objective, values));
     DB_TRY(db_objective_run_boxes(objective, image_for(depth), 0, DB_BOXES_NO_SUMS));
     return db_objective_bring(objective);
-}
-
-db_status db_objective_render(db_objective *objective, const double *values) {
-    return render(objective, values, DB_OBJECTIVE_LOSS);
-}
-
-db_status db_objective_render_derivatives(db_objective *objective, const double *values) {
-    return render(objective, values, DB_OBJECTIVE_NORMAL);
 }
 
 db_status db_objective_derive(db_objective *objective) {
@@ -230,7 +229,7 @@ static db_status run(db_objective *objective, db_objective_depth depth) {
 
 db_status db_objective_evaluate(db_objective *objective, const double *values,
                                 db_objective_depth depth) {
-    if (objective->variables.count == 0) depth = DB_OBJECTIVE_LOSS;
+    depth = possible(objective, depth);
     DB_TRY(move_to(objective, values));
     DB_TRY(run(objective, depth));
     if (depth != DB_OBJECTIVE_LOSS && objective->blocks.count)

@@ -9,14 +9,15 @@ db_status db_objective_evaluate(db_objective *objective, const double *values,
                                 db_objective_depth depth);
 
 /* The two parts of an evaluation of the loss alone: the image, and the coefficients of its blocks,
- * which may be found again for the same image after weights have changed. */
-db_status db_objective_render(db_objective *objective, const double *values);
+ * which may be found again for the same image after weights have changed. An evaluation at the same
+ * values, as deep as was said here, finds its image done. */
+db_status db_objective_render(db_objective *objective, const double *values,
+                              db_objective_depth depth);
 db_status db_objective_solve(db_objective *objective);
 
-/* The parts of an evaluation where several objectives share intensities, which are found between
- * them: the image with its derivatives; then loss, gradient and normal matrix at these intensities,
- * which stay unknowns of the blocks (db_objective_block_normal). */
-db_status db_objective_render_derivatives(db_objective *objective, const double *values);
+/* Where several objectives share intensities, which are found between the parts of an evaluation:
+ * after the image with its derivatives (NORMAL) loss, gradient and normal matrix at these
+ * intensities, which stay unknowns of the blocks (db_objective_block_normal). */
 db_status db_objective_derive(db_objective *objective);
 
 #endif

@@ -120,8 +120,8 @@ static db_status render(db_frames *f, const double *value) {
         memset(own, 0, frame->objective->variables.count * sizeof *own);
         for (size_t l = 0; l < frame->link_count; l++)
             own[frame->link[l].variable] += frame->link[l].weight * value[frame->link[l].unknown];
-        DB_TRY(f->unknowns ? db_objective_render_derivatives(frame->objective, own)
-                           : db_objective_render(frame->objective, own));
+        DB_TRY(db_objective_render(frame->objective, own,
+                                   f->unknowns ? DB_OBJECTIVE_NORMAL : DB_OBJECTIVE_LOSS));
     }
     return DB_OK;
 }

@@ -32,8 +32,8 @@ static db_status open_crystal(db_context *context, const db_experiment *experime
     if (c->taken.blocks.count == 0) return DB_OK;
     DB_TRY(db_stage_data_objective(context, experiment, data, &c->taken, &request, &c->objective));
     return data->settings->intensity == DB_FIT_FREE
-               ? db_stage_data_adapt(&c->taken, data, &c->objective, NULL)
-               : db_objective_render(&c->objective, NULL);
+               ? db_stage_data_adapt(&c->taken, data, &c->objective, NULL, DB_OBJECTIVE_LOSS)
+               : db_objective_render(&c->objective, NULL, DB_OBJECTIVE_LOSS);
 }
 
 static void close_crystal(crystal *c) {

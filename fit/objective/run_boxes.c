@@ -59,18 +59,19 @@ db_status db_objective_run_boxes(db_objective *objective, db_boxes_image image, 
     fill_links(objective);
     request.loss = &objective->loss_of;
     request.rule = work->rule;
-    request.image = image == work->shown ? DB_BOXES_AS_BEFORE : image;
+    /* derivatives come with the image */
+    request.image = image <= work->shown ? DB_BOXES_AS_BEFORE : image;
     request.solve = solve;
     request.sums = sums;
     request.links = work->list;
     request.link_lists = work->lists;
     request.kept = objective->rule == DB_INTENSITY_EACH ? 0 : 1;
     request.most = work->most;
-    if (image != DB_BOXES_AS_BEFORE) work->shown = DB_BOXES_AS_BEFORE;
+    if (request.image != DB_BOXES_AS_BEFORE) work->shown = DB_BOXES_AS_BEFORE;
     const db_status status =
         db_boxes_evaluate(work->boxes, &request, objective->solution,
                           sums == DB_BOXES_LINEAR ? (void *)work->linear_sums : (void *)work->sums);
-    if (image != DB_BOXES_AS_BEFORE && status == DB_OK) work->shown = image;
+    if (request.image != DB_BOXES_AS_BEFORE && status == DB_OK) work->shown = image;
     return status;
 }
 

@@ -200,9 +200,10 @@ double db_stage_data_limit(const db_stage_data *taken, const db_fit_settings *se
 }
 
 db_status db_stage_data_adapt(db_stage_data *taken, const db_fit_data *data,
-                              db_objective *objective, const double *values) {
+                              db_objective *objective, const double *values,
+                              db_objective_depth next) {
     if (data->settings->intensity == DB_FIT_FREE) {
-        DB_TRY(db_objective_render(objective, values));
+        DB_TRY(db_objective_render(objective, values, next));
         return db_intensity_prior_set(objective->context, &taken->boxes, objective->shape,
                                       db_stage_data_limit(taken, data->settings));
     }
@@ -214,6 +215,6 @@ db_status db_stage_data_adapt(db_stage_data *taken, const db_fit_data *data,
 
 db_status db_stage_data_solve(db_stage_data *taken, const db_fit_data *data,
                               db_objective *objective, const double *values) {
-    DB_TRY(db_stage_data_adapt(taken, data, objective, values));
+    DB_TRY(db_stage_data_adapt(taken, data, objective, values, DB_OBJECTIVE_LOSS));
     return db_objective_solve(objective);
 }

@@ -50,9 +50,10 @@ double db_stage_data_limit(const db_stage_data *taken, const db_fit_settings *se
 
 /* Completes what depends on the model, at values of the refined quantities: the ridge on free
  * intensities; weights of known ones by the model's counts instead of the measured ones. Constant
- * from then on. */
+ * from then on. next: how deep the next evaluation at these values is going to be. */
 db_status db_stage_data_adapt(db_stage_data *taken, const db_fit_data *data,
-                              db_objective *objective, const double *values);
+                              db_objective *objective, const double *values,
+                              db_objective_depth next);
 
 /* The same, then the linear coefficients at these values with what was completed. */
 db_status db_stage_data_solve(db_stage_data *taken, const db_fit_data *data,

@@ -206,8 +206,8 @@ static db_status start_scale(db_objective *objective) {
 }
 
 /* Updates linear coefficients, and what depends on the model, for the start. */
-static db_status prepare(db_refinement *r, int number, db_stage_data *taken,
-                         db_objective *objective) {
+static db_status prepare(db_refinement *r, int number, db_objective_depth next,
+                         db_stage_data *taken, db_objective *objective) {
     const int known = r->data.settings->intensity == DB_FIT_KNOWN;
     if (!(objective->degrees > 0))
         return db_fail(r->context, DB_ERROR_INPUT,
@@ -216,7 +216,7 @@ static db_status prepare(db_refinement *r, int number, db_stage_data *taken,
     if (known) DB_TRY(start_scale(objective));
     /* Known intensities: the first model is too far off for weights from the model. */
     if (number == 0 && known) return DB_OK;
-    return db_stage_data_adapt(taken, &r->data, objective, objective->variables.start);
+    return db_stage_data_adapt(taken, &r->data, objective, objective->variables.start, next);
 }
 
 db_status db_refinement_make_objective(db_refinement *r, int number, const db_stage_data *taken,
@@ -235,13 +235,14 @@ db_status db_refinement_make_objective(db_refinement *r, int number, const db_st
     return db_stage_data_objective(r->context, &from, &r->data, taken, &request, objective);
 }
 
-db_status db_refinement_open_stage(db_refinement *r, int number, db_stage_data *taken,
-                                   db_objective *objective, double turned[3]) {
+db_status db_refinement_open_stage(db_refinement *r, int number, db_objective_depth next,
+                                   db_stage_data *taken, db_objective *objective,
+                                   double turned[3]) {
     DB_TRY(select_enough_data(r, &r->data.settings->stages[number], taken));
     db_status status = match_total(r, number, taken);
     if (status == DB_OK) status = db_refinement_make_objective(r, number, taken, objective, turned);
     if (status == DB_OK) {
-        status = prepare(r, number, taken, objective);
+        status = prepare(r, number, next, taken, objective);
         if (status != DB_OK) db_objective_destroy(objective);
     }
     if (status != DB_OK) db_stage_data_clear(taken);
@@ -275,7 +276,8 @@ db_status db_refinement_run_stage(db_refinement *r, int number, db_stage_result 
     db_objective *const objective = malloc(sizeof *objective); /* large: stacks are small */
     double turned[3];
     if (!objective) return db_fail_memory(r->context, "the objective of a stage");
-    db_status status = db_refinement_open_stage(r, number, &taken, objective, turned);
+    db_status status =
+        db_refinement_open_stage(r, number, DB_OBJECTIVE_NORMAL, &taken, objective, turned);
     int near = 0;
     memset(end, 0, sizeof *end);
     const int open = status == DB_OK;

@@ -38,10 +38,10 @@ db_status db_refinement_refuse_blank(const db_refinement *r);
  * from the orientation that all have, and not from where each stands at the start of a stage. */
 int db_refinement_turns(const db_fit_settings *settings, int stage);
 
-/* The data of a stage of the settings and the objective that refines it, ready to be evaluated at
- * its variables' start; both are the caller's to clear. turned: see db_variables_make. */
-db_status db_refinement_open_stage(db_refinement *r, int number, db_stage_data *taken,
-                                   db_objective *objective, double turned[3]);
+/* The data of a stage of the settings and the objective that refines it, ready to be evaluated, so
+ * deep, at its variables' start; both are the caller's to clear. turned: see db_variables_make. */
+db_status db_refinement_open_stage(db_refinement *r, int number, db_objective_depth next,
+                                   db_stage_data *taken, db_objective *objective, double turned[3]);
 
 /* The objective of a stage on these data alone; likewise. */
 db_status db_refinement_make_objective(db_refinement *r, int number, const db_stage_data *taken,

@@ -176,7 +176,7 @@ static db_status compare(db_context *context, const db_experiment *start, const 
     const int shown = compared != NULL;
     for (size_t k = 0; k < objective->variables.count; k++)
         refined[k] = result->refined[objective->variables.index[k]];
-    DB_TRY(db_stage_data_adapt(taken, data, objective, refined));
+    DB_TRY(db_stage_data_adapt(taken, data, objective, refined, DB_OBJECTIVE_NORMAL));
     if (shown) DB_TRY(db_goodness_prepare(context, objective, result));
     DB_TRY(describe_start(context, start, data, taken, shown, result));
     DB_TRY(db_objective_evaluate(objective, refined, DB_OBJECTIVE_NORMAL));
