@@ -3,19 +3,10 @@
 #ifndef DB_FIT_PIXELS_MEASURED_IMAGE_H
 #define DB_FIT_PIXELS_MEASURED_IMAGE_H
 
+#include "base/measured_panels.h"
+#include "loss/count_variance.h"
+
 #include <dualbragg/fit.h>
-
-static inline size_t db_measured_panels(const db_measured_image *image) {
-    return image->panel_count > 1 ? image->panel_count : 1;
-}
-
-/* First row of a panel, and how many it has. */
-static inline int db_measured_first_row(const db_measured_image *image, size_t panel) {
-    return image->panel_count > 1 ? image->panels[panel].first_row : 0;
-}
-static inline int db_measured_rows(const db_measured_image *image, size_t panel) {
-    return image->panel_count > 1 ? image->panels[panel].slow_pixels : image->slow_pixels;
-}
 
 /* Where pixel (fast, slow), counted from a region's first one, is in the image. */
 static inline size_t db_measured_index(const db_measured_image *image, const db_region *region,
@@ -24,28 +15,7 @@ static inline size_t db_measured_index(const db_measured_image *image, const db_
     return (size_t)row * (size_t)image->fast_pixels + (size_t)(region->fast_start + fast);
 }
 
-/* One panel as an image of its own; borrows the pixels. */
-static inline db_measured_image db_measured_panel(const db_measured_image *image, size_t panel) {
-    const size_t first = (size_t)db_measured_first_row(image, panel) * (size_t)image->fast_pixels;
-    db_measured_image one = *image;
-    one.slow_pixels = db_measured_rows(image, panel);
-    one.value += first;
-    one.mask += first;
-    one.panel_count = 0;
-    one.panels = NULL;
-    return one;
-}
-
-/* Variance (counts squared) that photons and readout give a pixel of so many expected counts. Half
- * a photon at least: an empty surrounding does not make one count significant. */
-static inline double db_count_variance(double gain, double readout_noise, double counts) {
-    const double least = 0.5 * gain;
-    return gain * (counts > least ? counts : least) + readout_noise * readout_noise;
-}
-static inline float db_count_variance_float(float gain, float readout_variance, float counts) {
-    const float least = 0.5F * gain;
-    return gain * (counts > least ? counts : least) + readout_variance;
-}
+/* db_count_variance with the settings' gain and readout noise. */
 static inline double db_pixel_variance(const db_fit_settings *settings, double counts) {
     return db_count_variance(settings->gain, settings->readout_noise, counts);
 }

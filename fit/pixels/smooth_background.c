@@ -1,5 +1,5 @@
 /* Background as a smooth surface of splines. */
-#include "fit/pixels/background.h"
+#include "fit/pixels/smooth_background.h"
 
 #include "base/context_internal.h"
 #include "fit/pixels/measured_image.h"

@@ -3,10 +3,9 @@
 
 #include "base/context_internal.h"
 #include "base/large_memory.h"
-#include "base/threads.h"
-#include "fit/pixels/background.h"
-#include "fit/pixels/background_band.h"
+#include "fit/pixels/smooth_background.h"
 #include "fit/pixels/measured_image.h"
+#include "surroundings/surroundings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,20 +17,6 @@ enum { SMALLEST_SPOT = 3 }; /* pixels; fewer are noise or hot pixels */
 static int surroundings(const db_fit_settings *settings) {
     const int own = settings->shoebox_half_width, least = DB_SHOEBOX_USUAL;
     return own > least ? own : least;
-}
-
-/* Marks the pixels that exceed the background significantly. */
-static void mark(db_context *context, const db_measured_image *image,
-                 const db_fit_settings *settings, db_strong_pixels *strong) {
-    const size_t columns = (size_t)image->fast_pixels;
-    const double limit = settings->strong_sigma * settings->strong_sigma;
-    const db_background_rows *const rows = db_background_rows_of(context);
-#pragma omp parallel for num_threads(db_threads(context))
-    for (int row = 0; row < image->slow_pixels; row++) {
-        const size_t start = (size_t)row * columns;
-        rows->mark(image->value + start, image->mask + start, strong->background + start, columns,
-                   settings->gain, settings->readout_noise, limit, strong->strong + start);
-    }
 }
 
 size_t db_collect_touching(uint8_t *pixels, int columns, int rows, size_t seed, size_t *list) {
@@ -54,108 +39,99 @@ size_t db_collect_touching(uint8_t *pixels, int columns, int rows, size_t seed, 
     return count;
 }
 
-/* Drops groups too small for a spot, and those larger than a shoebox (shadows, rings). */
-static void keep_spots(const db_measured_image *image, const db_fit_settings *settings,
+/* Drops groups too small for a spot, and those larger than a shoebox (shadows, rings). The others' pixels are listed. */
+static void keep_spots(const db_measured_image *panel, const db_fit_settings *settings,
                        db_strong_pixels *strong, size_t *list) {
-    const size_t pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+    const size_t pixels = (size_t)panel->fast_pixels * (size_t)panel->slow_pixels;
     const size_t width = 2 * (size_t)surroundings(settings) + 1;
     const uint8_t *const end = strong->strong + pixels;
     const uint8_t *next = strong->strong;
+    strong->count = strong->spots = 0;
     while (next < end && (next = memchr(next, 1, (size_t)(end - next))) != NULL) {
+        size_t *const group = list + strong->count;
         const size_t size =
-            db_collect_touching(strong->strong, image->fast_pixels, image->slow_pixels,
-                                (size_t)(next - strong->strong), list);
+            db_collect_touching(strong->strong, panel->fast_pixels, panel->slow_pixels,
+                                (size_t)(next - strong->strong), group);
         if (size >= SMALLEST_SPOT && size <= width * width) {
             strong->spots++;
             strong->count += size;
         } else {
-            for (size_t k = 0; k < size; k++) strong->strong[list[k]] = 0;
+            for (size_t k = 0; k < size; k++) strong->strong[group[k]] = 0;
         }
     }
-    for (size_t i = 0; i < pixels; i++) strong->strong[i] = strong->strong[i] != 0;
+    for (size_t k = 0; k < strong->count; k++) strong->strong[list[k]] = 1;
 }
 
 /* In a shadow that is not masked the smooth surface may be above what stands out of its
  * surroundings. Returns how many pixels are not strong any more. */
-static size_t drop_below(const db_measured_image *panel, const db_strong_pixels *strong) {
-    const size_t pixels = (size_t)panel->fast_pixels * (size_t)panel->slow_pixels;
+static size_t drop_below(const db_measured_image *panel, const db_strong_pixels *strong,
+                         const size_t *list) {
     size_t dropped = 0;
-    for (size_t i = 0; i < pixels; i++) {
-        if (!strong->strong[i] || panel->value[i] > strong->background[i]) continue;
-        strong->strong[i] = 0;
+    for (size_t k = 0; k < strong->count; k++) {
+        if (panel->value[list[k]] > strong->background[list[k]]) continue;
+        strong->strong[list[k]] = 0;
         dropped++;
     }
     return dropped;
 }
 
-/* strong: of the panel, found by the means of surroundings. */
-static db_status smooth(db_context *context, const db_measured_image *panel,
-                        const db_fit_settings *settings, db_strong_pixels *strong, size_t *list) {
-    DB_TRY(db_smooth_background(context, panel, settings, strong->strong, strong->background));
-    if (drop_below(panel, strong)) {
-        strong->count = strong->spots = 0;
-        keep_spots(panel, settings, strong, list);
+/* bits: from the panel's first row on. */
+static void set_bits(const db_measured_image *panel, const db_strong_pixels *strong,
+                     const size_t *list, uint64_t *bits) {
+    const size_t columns = (size_t)panel->fast_pixels;
+    for (size_t k = 0; k < strong->count; k++) {
+        const size_t row = list[k] / columns, column = list[k] % columns;
+        bits[row * strong->words + column / DB_STRONG_WORD] |= (uint64_t)1 << column % DB_STRONG_WORD;
     }
-    return DB_OK;
 }
 
-/* Neither surroundings nor spots reach from one panel to the next. */
+/* Of a panel whose pixels that stand out are 1. list: room for its pixels. */
 static db_status find_on_panel(db_context *context, const db_measured_image *image, size_t panel,
                                const db_fit_settings *settings, db_strong_pixels *strong,
                                size_t *list) {
     const db_measured_image one = db_measured_panel(image, panel);
-    const size_t first = (size_t)(one.value - image->value);
+    const size_t row = (size_t)db_measured_first_row(image, panel),
+                 first = row * (size_t)image->fast_pixels;
     db_strong_pixels part = { .background = strong->background + first,
-                              .strong = strong->strong + first };
-    DB_TRY(db_local_background(context, &one, settings, surroundings(settings), part.background));
-    mark(context, &one, settings, &part);
+                              .strong = strong->strong + first,
+                              .words = strong->words };
     keep_spots(&one, settings, &part, list);
-    if (settings->background == DB_FIT_BACKGROUND_SMOOTH)
-        DB_TRY(smooth(context, &one, settings, &part, list));
+    if (settings->background == DB_FIT_BACKGROUND_SMOOTH) {
+        DB_TRY(db_smooth_background(context, &one, settings, part.strong, part.background));
+        if (drop_below(&one, &part, list)) keep_spots(&one, settings, &part, list);
+    }
+    set_bits(&one, &part, list, strong->bits + row * strong->words);
     strong->count += part.count;
     strong->spots += part.spots;
     return DB_OK;
 }
 
-static void set_bits(const db_measured_image *image, db_strong_pixels *strong) {
-    const size_t columns = (size_t)image->fast_pixels;
-    for (int row = 0; row < image->slow_pixels; row++) {
-        const uint8_t *const begin = strong->strong + (size_t)row * columns;
-        const uint8_t *const end = begin + columns;
-        uint64_t *const bits = strong->bits + (size_t)row * strong->words;
-        for (const uint8_t *next = begin;
-             next < end && (next = memchr(next, 1, (size_t)(end - next))) != NULL; next++) {
-            const size_t i = (size_t)(next - begin);
-            bits[i / DB_STRONG_WORD] |= (uint64_t)1 << i % DB_STRONG_WORD;
-        }
-    }
+static db_status find(db_context *context, const db_measured_image *image,
+                      const db_fit_settings *settings, db_strong_pixels *strong, size_t *list) {
+    const db_surroundings_options options = { .half_width = surroundings(settings),
+                                              .gain = settings->gain,
+                                              .readout_noise = settings->readout_noise,
+                                              .strong_sigma = settings->strong_sigma };
+    DB_TRY(db_surroundings_find(context, image, &options, strong->background, strong->strong));
+    for (size_t p = 0; p < db_measured_panels(image); p++)
+        DB_TRY(find_on_panel(context, image, p, settings, strong, list));
+    return DB_OK;
 }
 
-static db_status find(db_context *context, const db_measured_image *image,
-                      const db_fit_settings *settings, db_strong_pixels *strong) {
+db_status db_strong_pixels_find(db_context *context, const db_measured_image *image,
+                                const db_fit_settings *settings, db_strong_pixels *strong) {
     const size_t pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+    memset(strong, 0, sizeof *strong);
     strong->words = (size_t)image->fast_pixels / DB_STRONG_WORD + 2;
     strong->background = db_allocate_large(pixels * sizeof *strong->background);
     strong->strong = malloc(pixels);
     strong->bits = calloc(strong->words * (size_t)image->slow_pixels, sizeof *strong->bits);
     size_t *const list = malloc(pixels * sizeof *list);
-    db_status status = list && strong->background && strong->strong && strong->bits
-                           ? DB_OK
-                           : db_fail_memory(context, "the strong pixels of the image");
-    for (size_t p = 0; p < db_measured_panels(image) && status == DB_OK; p++)
-        status = find_on_panel(context, image, p, settings, strong, list);
+    const db_status status = list && strong->background && strong->strong && strong->bits
+                                 ? find(context, image, settings, strong, list)
+                                 : db_fail_memory(context, "the strong pixels of the image");
     free(list);
-    return status;
-}
-
-db_status db_strong_pixels_find(db_context *context, const db_measured_image *image,
-                                const db_fit_settings *settings, db_strong_pixels *strong) {
-    memset(strong, 0, sizeof *strong);
-    const db_status status = find(context, image, settings, strong);
-    if (status == DB_OK)
-        set_bits(image, strong);
-    else
-        db_strong_pixels_clear(strong);
+    if (status != DB_OK) db_strong_pixels_clear(strong);
     return status;
 }
 

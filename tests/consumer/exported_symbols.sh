@@ -1,13 +1,13 @@
 #!/bin/sh
-# What a shared library exports is declared in public headers, or in those of src/base and of sums over shoeboxes, which the
-# refinement and backends of devices use: these are not installed and promise nothing.
+# What a shared library exports is declared in public headers, or in those of src/base, of sums over shoeboxes and of
+# surroundings of pixels, which the refinement and backends of devices use: these are not installed and promise nothing.
 set -eu
 command -v readelf > /dev/null || { echo "skipped: no readelf"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$SOURCE_DIR"
 # the only headers of the inside that export
-inside="$(grep -l DB_API src/base/*.h) src/loss/block.h fit/config/output_prefix.h"
+inside="$(grep -l DB_API src/base/*.h) src/loss/block.h src/surroundings/surroundings.h fit/config/output_prefix.h"
 find src fit -name "*.h" ! -path "*/include/*" -exec grep -l DB_API {} + | sort > "$work/exporting"
 # shellcheck disable=SC2086 # a list
 printf '%s\n' $inside | sort > "$work/expected"

@@ -2,7 +2,7 @@
 
 #include "support/unit_test.h"
 #include "fit/rendered_image.h"
-#include "fit/pixels/background.h"
+#include "fit/pixels/smooth_background.h"
 #include "fit/pixels/observed_spots.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* Background and strong pixels of a made-up image. */
 
 #include "support/unit_test.h"
-#include "fit/pixels/background.h"
 #include "fit/pixels/image_noise.h"
 #include "fit/pixels/strong_pixels.h"
+#include "support/naive_surroundings.h"
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
@@ -71,49 +71,24 @@ static void background_is_the_local_mean_without_spots(void **state) {
     db_strong_pixels_clear(&strong);
 }
 
-/* Sums over the surroundings one pixel at a time: expected becomes the background. */
-static void naive_background(int half, float *expected) {
-    static uint8_t counts[FAST * SLOW];
-    static float mean[FAST * SLOW];
-    const float gain = (float)settings.gain,
-                readout = (float)(settings.readout_noise * settings.readout_noise);
-    for (int pass = 0; pass < 5; pass++) {
-        for (int i = 0; i < FAST * SLOW; i++) {
-            const float excess = value[i] - expected[i],
-                        variance = gain * fmaxf(expected[i], 0.5F * gain) + readout;
-            counts[i] = mask[i] == DB_MASK_TRUSTED &&
-                        (pass == 0 || !(excess > 0) || excess * excess <= 9 * variance);
-        }
-        for (int i = 0; i < FAST * SLOW; i++) {
-            double sum = 0;
-            int number = 0;
-            for (int s = i / FAST - half; s <= i / FAST + half; s++)
-                for (int f = i % FAST - half; f <= i % FAST + half; f++) {
-                    if (s < 0 || f < 0 || s >= SLOW || f >= FAST || !counts[s * FAST + f]) continue;
-                    sum += (double)value[s * FAST + f];
-                    number++;
-                }
-            mean[i] = number ? fmaxf(0, (float)sum / (float)number) : pass == 0 ? 0 : expected[i];
-        }
-        memcpy(expected, mean, sizeof mean);
-    }
-}
-
 /* Every instruction set that there is: the same bits where counts are whole numbers; where they are not, floats
  * round sums along rows. */
 static void compare_with_naive(int half, double tolerance) {
     static const char *const sets[] = { "sse2", "avx2", "avx512" };
-    static float expected[FAST * SLOW];
-    static float found[FAST * SLOW];
-    memset(expected, 0, sizeof expected);
-    naive_background(half, expected);
+    static float expected[FAST * SLOW], found[FAST * SLOW];
+    static uint8_t expected_strong[FAST * SLOW], strong[FAST * SLOW];
+    const db_surroundings_options options = { half, settings.gain, settings.readout_noise,
+                                              settings.strong_sigma };
+    naive_surroundings(&image, &options, expected, expected_strong);
     for (size_t k = 0; k < sizeof sets / sizeof sets[0]; k++) {
         if (db_context_set_isa(context, sets[k]) != DB_OK) continue;
-        assert_int_equal(db_local_background(context, &image, &settings, half, found), DB_OK);
+        memset(strong, 0xff, sizeof strong);
+        assert_int_equal(db_surroundings_find(context, &image, &options, found, strong), DB_OK);
         for (int i = 0; i < FAST * SLOW; i++)
             if (fabs((double)found[i] - (double)expected[i]) > tolerance * (double)expected[i])
                 fail_msg("%s, half width %d, pixel %d: %.9g, expected %.9g", sets[k], half, i,
                          (double)found[i], (double)expected[i]);
+        if (!(tolerance > 0)) assert_memory_equal(strong, expected_strong, sizeof strong);
     }
 }
 

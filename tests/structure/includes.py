@@ -8,7 +8,8 @@ import re
 import sys
 
 # Each folder may include itself and those to its left, and public headers.
-LIBRARY = ["ad", "src/base", "src/loss", "src/model", "src/kernel", "src/engine", "src/noise", "src/io", "src/setup", "src/cli"]
+LIBRARY = ["ad", "src/base", "src/loss", "src/model", "src/kernel", "src/engine", "src/noise", "src/surroundings",
+           "src/io", "src/setup", "src/cli"]
 # What stands in fit/ itself counts as between amplitudes and cli.
 REFINEMENT = ["fit/config", "fit/pixels", "fit/merge", "fit/objective", "fit/search", "fit/verdict", "fit/report",
               "fit/lists", "fit/shots", "fit/series", "fit/amplitudes", "fit", "fit/cli"]
@@ -17,13 +18,14 @@ PUBLIC = ["src/include", "fit/include", "cuda/include"]
 MAY_INCLUDE = {"src/include": ["src/include"],
                "fit/include": ["src/include", "fit/include"],
                "cuda/include": ["src/include", "cuda/include"],
-               "cuda": ["ad", "src/base", "src/loss", "src/model", "src/kernel", "src/engine", "src/noise", "src/include", "cuda",
+               "cuda": ["ad", "src/base", "src/loss", "src/model", "src/kernel", "src/engine", "src/noise", "src/surroundings",
+                        "src/include", "cuda",
                         "cuda/include"],
                "examples": PUBLIC + ["examples"]}
 for place, folder in enumerate(LIBRARY):
     MAY_INCLUDE[folder] = LIBRARY[:place + 1] + (["src/include"] if folder != "ad" else [])
 for place, folder in enumerate(REFINEMENT):
-    MAY_INCLUDE[folder] = REFINEMENT[:place + 1] + ["src/include", "fit/include", "src/base", "src/loss", "ad"]
+    MAY_INCLUDE[folder] = REFINEMENT[:place + 1] + ["src/include", "fit/include", "src/base", "src/loss", "src/surroundings", "ad"]
 MAY_INCLUDE["src/cli"] += PUBLIC
 MAY_INCLUDE["fit/cli"] += ["src/cli"]
 

@@ -1,7 +1,9 @@
-/* See fit/pixels/background_band.h; compiled once for each instruction set, with DB_INSTANCE_TAG. */
-#include "fit/pixels/background_band.h"
+/* See surroundings/band.h; compiled once for each instruction set, with DB_INSTANCE_TAG. */
+#include "surroundings/band.h"
 
-#include "fit/pixels/measured_image.h"
+#include "surroundings/pixel.h"
+
+#include <dualbragg/measured_image.h>
 
 #include <math.h>
 #include <string.h>
@@ -100,12 +102,8 @@ static void keep_row(const db_background_pass *p, size_t start) {
     const uint8_t *const restrict trusted = p->trusted + start;
     uint8_t *const restrict next = p->next + start;
     const float gain = p->gain, readout = p->readout_variance;
-    for (size_t i = 0; i < n; i++) {
-        const float level = mean[i], excess = value[i] - level;
-        const float variance = db_count_variance_float(gain, readout, level);
-        const float above = excess > 0 ? excess : 0;
-        next[i] = (above * above <= 9 * variance) & trusted[i];
-    }
+    for (size_t i = 0; i < n; i++)
+        next[i] = (uint8_t)(db_surroundings_keep(value[i], mean[i], gain, readout) & trusted[i]);
 }
 
 /* Means along one row. Where every pixel is left out, that of the last pass stays. */
@@ -117,11 +115,7 @@ static void average_row(const db_background_pass *p, const db_background_window 
     const float *const restrict sum = w->sums[3];
     const uint16_t *const restrict count = w->counts[3];
     if (p->is_first) memset(mean, 0, n * sizeof *mean);
-    for (size_t i = 0; i < n; i++) {
-        const float last = mean[i], number = count[i] ? (float)count[i] : 1,
-                    average = sum[i] / number, light = average > 0 ? average : 0;
-        mean[i] = count[i] ? light : last;
-    }
+    for (size_t i = 0; i < n; i++) mean[i] = db_surroundings_mean(sum[i], count[i], mean[i]);
     if (p->next) keep_row(p, start);
 }
 
@@ -141,12 +135,10 @@ static void average(const db_background_pass *p, db_background_window *w, int fi
 static void mark(const float *restrict value, const uint8_t *restrict mask,
                  const float *restrict background, size_t count, double gain, double readout_noise,
                  double limit, uint8_t *restrict strong) {
-    for (size_t i = 0; i < count; i++) {
-        const double excess = (double)value[i] - (double)background[i];
-        const double variance = db_count_variance(gain, readout_noise, (double)background[i]);
+    for (size_t i = 0; i < count; i++)
         strong[i] =
-            (mask[i] == DB_MASK_TRUSTED) & (excess > 0) & (excess * excess > limit * variance);
-    }
+            (uint8_t)((mask[i] == DB_MASK_TRUSTED) &
+                      db_surroundings_strong(value[i], background[i], gain, readout_noise, limit));
 }
 
 #define JOIN(a, b) a##b

@@ -1,4 +1,4 @@
-#include "fit/pixels/background_band.h"
+#include "surroundings/band.h"
 
 #if defined(DB_HAVE_AVX2)
 #define DB_AVX2(X) X(avx2, DB_ISA_AVX2)

@@ -1,20 +1,16 @@
 /* One pass over a band of rows of a panel: means of surroundings, and which pixels stand out of them. Compiled once for
- * each instruction set (background_band_instance.c), all with the same bits. */
-#ifndef DB_FIT_PIXELS_BACKGROUND_BAND_H
-#define DB_FIT_PIXELS_BACKGROUND_BAND_H
+ * each instruction set (band_instance.c), all with the same bits. */
+#ifndef DB_SURROUNDINGS_BAND_H
+#define DB_SURROUNDINGS_BAND_H
 
 #include "base/context_internal.h"
 
-#include <dualbragg/fit.h>
 #include <stdint.h>
-
-/* Surroundings of this half width have no more pixels than 16 bits count. */
-enum { DB_BACKGROUND_WIDEST = 127 };
 
 typedef struct db_background_pass {
     const float *value; /* counts of the panel's pixels; the same shape, as all that follow */
     int fast_pixels, slow_pixels;
-    int half_width; /* of the surroundings, pixels; at most DB_BACKGROUND_WIDEST */
+    int half_width; /* of the surroundings, pixels; at most DB_SURROUNDINGS_WIDEST */
     float gain, readout_variance;
     int is_whole;           /* sums of columns are exact in floats */
     const uint8_t *trusted; /* 1: the pixel counts in the first pass */
