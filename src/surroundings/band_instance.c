@@ -5,17 +5,22 @@
 
 #include <dualbragg/measured_image.h>
 
-#include <math.h>
 #include <string.h>
+
+/* 0: a whole number of at most `most`. */
+static inline int is_odd(float value, float most) {
+    const float below = value < most ? value : most, within = below > -most ? below : -most;
+    return (float)(int32_t)within != value;
+}
 
 static int trust(const float *restrict value, const uint8_t *restrict mask, size_t count,
                  float most, uint8_t *restrict trusted) {
     int broken = 0;
     for (size_t i = 0; i < count; i++) {
-        const float within = fabsf(value[i]) <= most ? value[i] : 0.5F;
-        broken |= (mask[i] == DB_MASK_TRUSTED) & ((float)(int32_t)within != within);
+        const int counts = mask[i] == DB_MASK_TRUSTED;
+        broken |= counts & is_odd(value[i], most);
+        trusted[i] = (uint8_t)counts;
     }
-    for (size_t i = 0; i < count; i++) trusted[i] = mask[i] == DB_MASK_TRUSTED;
     return !broken;
 }
 
@@ -64,17 +69,17 @@ static void clear(const db_background_pass *p, db_background_window *w) {
 }
 
 /* NAME(x, count, width): x[3][i] = x[0][i] + ... + x[0][i + width - 1], `count` numbers, by sums of four times as many
- * at a time, always in the same order. x[0] has count + width - 1 numbers, as have x[1] and x[2], which are lost. */
+ * at a time, always in the same order. x[0] has count + width - 1 numbers, as have x[1] and x[2], which are lost. width is odd. */
 #define DEFINE_SUM_ALONG(NAME, TYPE)                                                               \
     static void NAME(TYPE *const x[4], size_t count, size_t width) {                               \
         const TYPE *restrict from = x[0];                                                          \
         TYPE *const restrict total = x[3];                                                         \
-        size_t done = 0, end = count + width - 1;                                                  \
-        memset(total, 0, count * sizeof *total);                                                   \
+        size_t done = 1, end = count + width - 1;                                                  \
+        memcpy(total, from, count * sizeof *total);                                                \
         for (size_t step = 1, k = 1;; step *= 4, k = 3 - k) {                                      \
             const size_t two = 2 * step, three = 3 * step;                                         \
             TYPE *const restrict to = x[k];                                                        \
-            if (width & step) {                                                                    \
+            if ((width - 1) & step) {                                                              \
                 for (size_t i = 0; i < count; i++) total[i] = (TYPE)(total[i] + from[i + done]);   \
                 done += step;                                                                      \
             }                                                                                      \
