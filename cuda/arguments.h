@@ -78,6 +78,24 @@ typedef struct db_cuda_boxes {
     int32_t solve, sums; /* sums: db_boxes_sums */
 } db_cuda_boxes;
 
+/* Rows of a panel that a block works on: first to end - 1. */
+typedef struct db_cuda_strip {
+    int32_t panel_begin, panel_end, first, end;
+} db_cuda_strip;
+enum { DB_CUDA_STRIP = 32 };
+
+/* A pass over the surroundings of pixels (cuda/surroundings_rows.cu). */
+typedef struct db_cuda_surroundings {
+    const float *value;         /* DB_SURROUNDINGS_MASKED: masked */
+    const float *last;          /* means of the pass before; NULL: this is the first */
+    float *mean;                /* in the last pass with the sign of strong pixels */
+    const db_cuda_strip *strip; /* chunks blocks for each, along its rows */
+    uint32_t chunks;
+    int32_t fast_pixels, half_width, is_last;
+    float gain_float, readout_variance;
+    double gain, readout_noise, limit;
+} db_cuda_surroundings;
+
 typedef struct db_cuda_arguments {
     db_kernel_job job; /* pointers are the device's; region: those of the results' layout */
     /* [region_count + 1] pixels of all regions before each */
@@ -101,6 +119,7 @@ typedef struct db_cuda_arguments {
     int32_t to_packed;   /* 1: the sum is packed */
     noise_work noise;    /* of the kernel of noise, which reads nothing else */
     db_cuda_boxes boxes; /* of the kernel of boxes, which reads derivative[] besides */
+    db_cuda_surroundings surroundings; /* of the kernel of surroundings, which reads nothing else */
 } db_cuda_arguments;
 
 /* Specializations by the crystal's shape: those of KERNEL_SQUARE, of KERNEL_FEW_CELLS, and one for
@@ -151,7 +170,18 @@ enum { DB_CUDA_BOX_BLOCK = 128, DB_CUDA_BOX_STATE = 12 };
 extern const void *const db_cuda_noise;
 enum { DB_CUDA_NOISE_BLOCK = 128 };
 
+/* A pass over the surroundings of pixels. A thread has so many columns of a block's window: that many
+ * less 2 half_width are pixels, half of them at least (DB_SURROUNDINGS_WIDEST). */
+extern const void *const db_cuda_surroundings_pass;
+enum { DB_CUDA_WINDOW_COLUMNS = 2, DB_CUDA_NARROW_WINDOW = 128, DB_CUDA_WIDE_WINDOW = 256 };
+static inline uint32_t db_cuda_window_threads(int half_width) {
+    return 2 * half_width <= DB_CUDA_NARROW_WINDOW ? DB_CUDA_NARROW_WINDOW : DB_CUDA_WIDE_WINDOW;
+}
+
 /* Bytes of a block's own memory that a kernel needs. */
+static inline size_t db_cuda_window_bytes(uint32_t threads) {
+    return (size_t)2 * DB_CUDA_WINDOW_COLUMNS * threads * 2 * sizeof(float); /* two lines of sums */
+}
 static inline size_t db_cuda_noise_bytes(void) {
     return DB_CUDA_NOISE_BLOCK * (sizeof(double) + sizeof(noise_row));
 }

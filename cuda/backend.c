@@ -151,6 +151,7 @@ static const db_device_operations operations = { .seconds = seconds,
 #ifdef DB_HAVE_RANDOM123
                                                  .noise = db_cuda_noise_make,
 #endif
+                                                 .surroundings = db_cuda_surroundings_find,
                                                  .memory_create = create_memory,
                                                  .memory_destroy = destroy_memory,
                                                  .memory_copy = copy_memory,

@@ -22,6 +22,9 @@ db_status db_cuda_plan_wait(db_context *context, db_device_plan *plan);
 
 db_status db_cuda_noise_make(db_context *context, int number, const struct noise_work *work);
 
+db_status db_cuda_surroundings_find(db_context *context, int number,
+                                    const struct db_surroundings_work *work, int *done);
+
 void db_cuda_pool_destroy(void *pool);
 
 extern const db_device_backend db_cuda_backend;

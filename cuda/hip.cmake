@@ -38,6 +38,8 @@ db_cuda_instances(db_add_hip_object)
 db_add_hip_object(add_slots add_slots.cu)
 db_add_hip_object(add_images add_images.cu)
 db_add_hip_object(box_sums box_sums.cu)
+set(DB_HIP_FLAGS_surroundings -ffp-contract=off) # the same bits as the processor, as noise
+db_add_hip_object(surroundings surroundings_rows.cu)
 if(DB_RANDOM123_INCLUDE)
   set(DB_HIP_FLAGS_noise -ffp-contract=off) # the same bits as the processor
   db_add_hip_object(noise noise_pixels.cu)

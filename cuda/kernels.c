@@ -47,6 +47,7 @@ DECLARE_ALL(mixed)
 void db_cuda_add_slots_kernel(db_cuda_arguments);
 void db_cuda_add_images_kernel(db_cuda_arguments);
 void db_cuda_box_sums_kernel(db_cuda_arguments);
+void db_cuda_surroundings_rows(db_cuda_arguments);
 
 #define ENTRY(use, kind, precision, shape, number)                                                 \
     [number] = (const void *)db_cuda_##use##_##kind##_##precision##_##shape,
@@ -92,3 +93,4 @@ const void *const db_cuda_noise = (const void *)db_cuda_noise_rows;
 const void *const db_cuda_add_slots = (const void *)db_cuda_add_slots_kernel;
 const void *const db_cuda_add_images = (const void *)db_cuda_add_images_kernel;
 const void *const db_cuda_box_sums = (const void *)db_cuda_box_sums_kernel;
+const void *const db_cuda_surroundings_pass = (const void *)db_cuda_surroundings_rows;

@@ -192,14 +192,33 @@ void db_cuda_plan_release(db_device_plan *plan) {
     if (status == DB_OK) db_cuda_leave(&scope);
 }
 
+/* From what plans before have left, if there is one. */
+static db_device_plan *make_plan(db_context *context, int number) {
+    db_device_plan *made = db_cuda_pool_take(context, number);
+    if (!made) made = calloc(1, sizeof *made);
+    if (made)
+        made->number = number;
+    else
+        (void)db_fail_memory(context, "a plan");
+    return made;
+}
+
+db_status db_cuda_workspace(db_context *context, int number, db_device_plan **plan) {
+    *plan = make_plan(context, number);
+    if (!*plan) return DB_ERROR_MEMORY;
+    const db_status status = make_stream(context, *plan);
+    if (status == DB_OK) return DB_OK;
+    release(*plan);
+    *plan = NULL;
+    return status;
+}
+
 db_status db_cuda_plan_create(db_context *context, int number, const db_device_work *work,
                               db_device_plan **plan) {
     db_cuda_scope scope;
-    db_device_plan *made = db_cuda_pool_take(context, number);
+    db_device_plan *const made = make_plan(context, number);
     *plan = NULL;
-    if (!made) made = calloc(1, sizeof *made);
-    if (!made) return db_fail_memory(context, "a plan");
-    made->number = number;
+    if (!made) return DB_ERROR_MEMORY;
     db_status status = db_cuda_enter(context, number, &scope);
     if (status == DB_OK) {
         status = prepare(context, made, work);

@@ -104,6 +104,10 @@ db_device_plan *db_cuda_pool_take(db_context *context, int number);
 int db_cuda_pool_give(db_context *context, db_device_plan *plan);
 void db_cuda_plan_release(db_device_plan *plan);
 
+/* A plan without work, for the sake of its stream, events and memory; to be destroyed as others are. NULL after a
+ * failure. */
+db_status db_cuda_workspace(db_context *context, int number, db_device_plan **plan);
+
 static inline int db_cuda_is_mixed(const db_device_work *work) {
     return work->precision == DB_PRECISION_MIXED;
 }
@@ -136,6 +140,13 @@ static inline db_status db_cuda_to_host(db_context *context, db_device_plan *pla
 }
 db_status db_cuda_to_device(db_context *context, db_device_plan *plan, db_cuda_layout layout,
                             void *to, const void *from, size_t size);
+
+/* The same piece by piece, by way of the staging memory of two halves of so many bytes: a half can be filled, or read,
+ * when its last copy is done. */
+enum { DB_CUDA_HALF = 4 << 20 };
+db_status db_cuda_half_wait(db_context *context, db_device_plan *plan, int half);
+db_status db_cuda_half_copy(db_context *context, db_device_plan *plan, int half, void *device,
+                            size_t bytes, int to_device);
 
 /* What kernels are given, but for the arrays of the job. */
 db_cuda_arguments db_cuda_arguments_of(const db_device_plan *plan, const db_device_work *work,

@@ -6,7 +6,6 @@
 #include <string.h>
 
 enum {
-    HALF = 4 << 20,   /* bytes */
     PIECE = 1 << 17,  /* bytes that a thread copies at a time */
     MOST_COPIES = 256 /* spans that are worth copies of their own */
 };
@@ -89,7 +88,7 @@ typedef struct {
 } piece;
 static piece next_piece(const db_device_plan *plan, db_cuda_layout layout, const walk *w,
                         size_t packed, size_t all, size_t size) {
-    const size_t most = HALF / size * size;
+    const size_t most = DB_CUDA_HALF / size * size;
     if (layout == DB_CUDA_PACKED) {
         const size_t left = all - packed;
         return (piece){ packed, left < most ? left : most };
@@ -99,14 +98,14 @@ static piece next_piece(const db_device_plan *plan, db_cuda_layout layout, const
     return (piece){ (span->element + w->begin) * size, left < most ? left : most };
 }
 
-static db_status wait_for(db_context *context, db_device_plan *plan, int half) {
+db_status db_cuda_half_wait(db_context *context, db_device_plan *plan, int half) {
     return db_cuda_status(context, plan->number, cudaEventSynchronize(plan->copied[half]),
                           "copying pixels");
 }
 
-static db_status copy_half(db_context *context, db_device_plan *plan, int half, char *device,
-                           size_t bytes, int to_device) {
-    char *const staging = (char *)plan->staging.memory + (size_t)half * HALF;
+db_status db_cuda_half_copy(db_context *context, db_device_plan *plan, int half, void *device,
+                            size_t bytes, int to_device) {
+    char *const staging = (char *)plan->staging.memory + (size_t)half * DB_CUDA_HALF;
     DB_CUDA_TRY(context, plan->number,
                 cudaMemcpyAsync(to_device ? device : staging, to_device ? staging : device, bytes,
                                 to_device ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost,
@@ -132,20 +131,21 @@ static db_status bring_staged(db_context *context, db_device_plan *plan, db_cuda
     walk ahead = { 0, 0, 0 }, behind = { 0, 0, 0 };
     size_t asked = 0, waiting = 0; /* bytes */
     int half = 0;
-    DB_TRY(db_cuda_need_locked(context, plan->number, &plan->staging, 2 * HALF));
+    DB_TRY(db_cuda_need_locked(context, plan->number, &plan->staging, 2 * DB_CUDA_HALF));
     /* one piece is on its way while the one before is unpacked */
     while (asked < all || waiting) {
         piece next = { 0, 0 };
         if (asked < all) {
             next = next_piece(plan, layout, &ahead, asked, all, size);
-            DB_TRY(copy_half(context, plan, half, device + next.from, next.bytes, 0));
+            DB_TRY(db_cuda_half_copy(context, plan, half, device + next.from, next.bytes, 0));
             advance(plan, &ahead, next.bytes / size);
             asked += next.bytes;
         }
         if (waiting) {
-            DB_TRY(wait_for(context, plan, !half));
+            DB_TRY(db_cuda_half_wait(context, plan, !half));
             copy_spans(plan, &behind, to, images,
-                       (char *)plan->staging.memory + (size_t)!half * HALF, waiting, size, 0);
+                       (char *)plan->staging.memory + (size_t)!half * DB_CUDA_HALF, waiting, size,
+                       0);
         }
         waiting = next.bytes;
         half = !half;
@@ -192,14 +192,14 @@ db_status db_cuda_to_device(db_context *context, db_device_plan *plan, db_cuda_l
         return db_cuda_status(context, plan->number, cudaStreamSynchronize(plan->stream),
                               "copying pixels");
     }
-    DB_TRY(db_cuda_need_locked(context, plan->number, &plan->staging, 2 * HALF));
+    DB_TRY(db_cuda_need_locked(context, plan->number, &plan->staging, 2 * DB_CUDA_HALF));
     while (done < all) {
         const int half = plan->half;
         const piece next = next_piece(plan, layout, &w, done, all, size);
-        DB_TRY(wait_for(context, plan, half));
-        copy_spans(plan, &w, &host, 1, (char *)plan->staging.memory + (size_t)half * HALF,
+        DB_TRY(db_cuda_half_wait(context, plan, half));
+        copy_spans(plan, &w, &host, 1, (char *)plan->staging.memory + (size_t)half * DB_CUDA_HALF,
                    next.bytes, size, 1);
-        DB_TRY(copy_half(context, plan, half, (char *)to + next.from, next.bytes, 1));
+        DB_TRY(db_cuda_half_copy(context, plan, half, (char *)to + next.from, next.bytes, 1));
         done += next.bytes;
         plan->half = !half;
     }

@@ -74,6 +74,7 @@ typedef struct db_device_boxes {
 /* A backend's part of one plan. */
 typedef struct db_device_plan db_device_plan;
 struct noise_work;
+struct db_surroundings_work;
 
 /* Calls return when results are there, but for those of asynchronous streams. Failures: DB_ERROR_MEMORY where the device's memory is
  * exhausted, DB_ERROR_UNSUPPORTED for what it cannot do, DB_ERROR_DEVICE where it fails, DB_ERROR_INPUT for
@@ -122,6 +123,10 @@ typedef struct db_device_operations {
      * host or of the device, and fills its rows, which are the host's. Nothing is made of pixels that
      * are no finite number or too bright. */
     db_status (*noise)(db_context *context, int number, const struct noise_work *work);
+    /* NULL, or finds background and strong pixels of an image (surroundings/work.h), in the host's memory,
+     * with the processor's bits; *done 0: there are counts that are no whole numbers. */
+    db_status (*surroundings)(db_context *context, int number,
+                              const struct db_surroundings_work *work, int *done);
 } db_device_operations;
 
 /* Notes the context's last failure: the processor takes over from the device of "auto". A device that

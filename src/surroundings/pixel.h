@@ -5,6 +5,10 @@
 
 #include "loss/count_variance.h"
 
+/* Counts of a masked pixel, on a device. */
+#define DB_SURROUNDINGS_MASKED (-1e30F)
+AD_PORTABLE_FN int db_surroundings_trusted(float value) { return value > DB_SURROUNDINGS_MASKED; }
+
 /* Of so many pixels that count, never below 0; where all are left out, that of the last pass stays. */
 AD_PORTABLE_FN float db_surroundings_mean(float sum, int count, float last) {
     const float number = count ? (float)count : 1, average = sum / number,

@@ -3,13 +3,13 @@
 #include "base/large_memory.h"
 #include "base/measured_panels.h"
 #include "base/threads.h"
-#include "surroundings/band.h"
+#include "surroundings/device_surroundings.h"
 
 #include <stdlib.h>
 
 /* Bands of so many rows are worked out by themselves, each from the same sums whatever thread does
  * it. */
-enum { CLIPPING_PASSES = 4, BAND = 64 };
+enum { BAND = 64 };
 
 /* What the panels of an image share. kept: three times the pixels of the largest one: which are trusted,
  * count in this pass, and in the next. */
@@ -47,38 +47,35 @@ static float most_of_whole(int half_width) {
     return (float)(1 << 23) / (float)(2 * half_width + 1);
 }
 
-/* Rows of a panel that lie one below the other, once their background is known. */
-static void mark_band(const db_background_rows *rows, const db_measured_image *panel,
-                      const db_surroundings_options *options, int first, int end,
-                      const float *background, uint8_t *strong) {
-    const size_t columns = (size_t)panel->fast_pixels, start = (size_t)first * columns,
-                 count = (size_t)(end - first) * columns;
-    rows->mark(panel->value + start, panel->mask + start, background + start, count, options->gain,
-               options->readout_noise, options->strong_sigma * options->strong_sigma,
-               strong + start);
+/* Rows of a panel, once their background is known; `start`: of the first pixel in the image. */
+static void mark_band(const db_surroundings_work *work, size_t start, size_t count) {
+    work->rows->mark(work->image->value + start, work->image->mask + start,
+                     work->background + start, count, work->gain, work->readout_noise, work->limit,
+                     work->strong + start);
 }
 
 /* Every pass reads which pixels count from what the last one wrote. */
-static void find_on_panel(db_context *context, const db_measured_image *panel,
-                          const db_surroundings_options *options, db_background_pass *p,
-                          const work_room *room, uint8_t *strong) {
-    const db_background_rows *const rows = db_background_rows_of(context);
-    const size_t pixels = (size_t)panel->fast_pixels * (size_t)panel->slow_pixels;
+static void find_on_panel(const db_surroundings_work *work, size_t number, db_background_pass *p,
+                          const work_room *room) {
+    const db_measured_image panel = db_measured_panel(work->image, number);
+    const size_t columns = (size_t)panel.fast_pixels, pixels = columns * (size_t)panel.slow_pixels,
+                 start = (size_t)(panel.value - work->image->value);
     uint8_t *const kept[2] = { room->kept + pixels, room->kept + 2 * pixels };
-    p->value = panel->value;
-    p->slow_pixels = panel->slow_pixels;
-    p->is_whole =
-        rows->trust(panel->value, panel->mask, pixels, most_of_whole(p->half_width), room->kept);
+    p->value = panel.value;
+    p->mean = work->background + start;
+    p->slow_pixels = panel.slow_pixels;
+    p->is_whole = work->rows->trust(panel.value, panel.mask, pixels, work->most, room->kept);
     p->trusted = room->kept;
-    for (int pass = 0; pass <= CLIPPING_PASSES; pass++) {
+    for (int pass = 0; pass < DB_SURROUNDINGS_PASSES; pass++) {
         p->is_first = pass == 0;
         p->kept = pass == 0 ? p->trusted : kept[pass % 2];
-        p->next = pass < CLIPPING_PASSES ? kept[1 - pass % 2] : NULL;
+        p->next = pass + 1 < DB_SURROUNDINGS_PASSES ? kept[1 - pass % 2] : NULL;
 #pragma omp parallel for schedule(dynamic) num_threads(room->threads)
         for (int first = 0; first < p->slow_pixels; first += BAND) {
             const int end = first + BAND < p->slow_pixels ? first + BAND : p->slow_pixels;
-            rows->average(p, &room->windows[db_thread_number()], first, end);
-            if (!p->next) mark_band(rows, panel, options, first, end, p->mean, strong);
+            work->rows->average(p, &room->windows[db_thread_number()], first, end);
+            if (!p->next)
+                mark_band(work, start + (size_t)first * columns, (size_t)(end - first) * columns);
         }
     }
 }
@@ -106,26 +103,38 @@ static void free_room(work_room *room) {
 }
 
 /* Surroundings do not reach from one panel to the next. */
+static db_status find_on_processor(db_context *context, const db_surroundings_work *work) {
+    db_background_pass p = { .fast_pixels = work->image->fast_pixels,
+                             .half_width = work->half_width,
+                             .gain = (float)work->gain,
+                             .readout_variance =
+                                 (float)(work->readout_noise * work->readout_noise) };
+    work_room room = { 0 };
+    const db_status status = make_room(context, work->image, &p, &room);
+    for (size_t i = 0; i < db_measured_panels(work->image) && status == DB_OK; i++)
+        find_on_panel(work, i, &p, &room);
+    free_room(&room);
+    return status;
+}
+
 db_status db_surroundings_find(db_context *context, const db_measured_image *image,
                                const db_surroundings_options *options, float *background,
                                uint8_t *strong) {
-    const int half = options->half_width;
-    db_background_pass p = { .fast_pixels = image->fast_pixels,
-                             .half_width =
-                                 half < DB_SURROUNDINGS_WIDEST ? half : DB_SURROUNDINGS_WIDEST,
-                             .gain = (float)options->gain,
-                             .readout_variance =
-                                 (float)(options->readout_noise * options->readout_noise) };
-    work_room own = { 0 };
+    const int wanted = options->half_width,
+              half = wanted < DB_SURROUNDINGS_WIDEST ? wanted : DB_SURROUNDINGS_WIDEST;
+    const db_surroundings_work work = { .image = image,
+                                        .half_width = half,
+                                        .gain = options->gain,
+                                        .readout_noise = options->readout_noise,
+                                        .limit = options->strong_sigma * options->strong_sigma,
+                                        .background = background,
+                                        .strong = strong,
+                                        .rows = db_background_rows_of(context),
+                                        .most = most_of_whole(half) };
+    int done;
     db_enter_stage(context, "surroundings");
-    const db_status status = make_room(context, image, &p, &own);
-    for (size_t i = 0; i < db_measured_panels(image) && status == DB_OK; i++) {
-        const db_measured_image panel = db_measured_panel(image, i);
-        const size_t first = (size_t)(panel.value - image->value);
-        p.mean = background + first;
-        find_on_panel(context, &panel, options, &p, &own, strong + first);
-    }
-    free_room(&own);
+    db_status status = db_surroundings_on_device(context, &work, &done);
+    if (status == DB_OK && !done) status = find_on_processor(context, &work);
     db_leave_stage(context, "surroundings");
     return status;
 }
