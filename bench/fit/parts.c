@@ -14,6 +14,13 @@ double db_bench_spent(const db_bench_clock *clock) {
     return sum;
 }
 
+static db_bench_part part_of(const char *name) {
+    if (strcmp(name, "sums") == 0) return DB_BENCH_SUMS;
+    if (strcmp(name, "spots") == 0) return DB_BENCH_SPOTS;
+    if (strcmp(name, "surroundings") == 0) return DB_BENCH_SURROUNDINGS;
+    return DB_BENCH_RENDERING;
+}
+
 void db_bench_take_stage(void *user, const db_stage *stage) {
     db_bench_clock *const clock = user;
     if (stage->thread != 0) return;
@@ -22,10 +29,7 @@ void db_bench_take_stage(void *user, const db_stage *stage) {
         return;
     }
     if (--clock->depth > 0) return;
-    const db_bench_part part = strcmp(stage->name, "sums") == 0    ? DB_BENCH_SUMS
-                               : strcmp(stage->name, "spots") == 0 ? DB_BENCH_SPOTS
-                                                                   : DB_BENCH_RENDERING;
-    clock->spent[part] += db_bench_seconds(clock->id) - clock->begun;
+    clock->spent[part_of(stage->name)] += db_bench_seconds(clock->id) - clock->begun;
 }
 
 int db_bench_take_evaluation(void *user, const db_fit_history *entry) {

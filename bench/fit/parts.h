@@ -10,6 +10,7 @@ typedef enum db_bench_part {
     DB_BENCH_RENDERING,
     DB_BENCH_SPOTS,
     DB_BENCH_SUMS,
+    DB_BENCH_SURROUNDINGS,
     DB_BENCH_PARTS
 } db_bench_part;
 
