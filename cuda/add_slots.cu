@@ -9,9 +9,9 @@ DB_CUDA_KERNEL(db_cuda_add_slots_kernel, DB_CUDA_ADD_LANES *DB_CUDA_ADD_SUMS, 1)
                    s = block_number() * DB_CUDA_ADD_SUMS + own;
     double *const partial = block_memory(); /* [lane][sum] */
     double sum = 0;
-    if (s < a.size)
-        for (uint32_t slot = lane; slot < a.slots; slot += DB_CUDA_ADD_LANES)
-            sum += a.sums[(size_t)slot * a.size + s];
+    if (s < a->size)
+        for (uint32_t slot = lane; slot < a->slots; slot += DB_CUDA_ADD_LANES)
+            sum += a->sums[(size_t)slot * a->size + s];
     partial[thread_number()] = sum;
     for (uint32_t step = DB_CUDA_ADD_LANES / 2; step > 0; step /= 2) {
         block_barrier();
@@ -19,5 +19,5 @@ DB_CUDA_KERNEL(db_cuda_add_slots_kernel, DB_CUDA_ADD_LANES *DB_CUDA_ADD_SUMS, 1)
             partial[thread_number()] += partial[thread_number() + step * DB_CUDA_ADD_SUMS];
     }
     /* each block writes sums that no other one reads */
-    if (lane == 0 && s < a.size) a.sums[s] = partial[own];
+    if (lane == 0 && s < a->size) a->sums[s] = partial[own];
 }

@@ -95,6 +95,12 @@ typedef struct db_cuda_surroundings {
     float gain_float, readout_variance;
     double gain, readout_noise, limit;
 } db_cuda_surroundings;
+/* Neighbouring bytes that a block of threads copies, within the device's memory. */
+typedef struct db_cuda_part {
+    void *to;
+    const void *from;
+    size_t bytes;
+} db_cuda_part;
 
 typedef struct db_cuda_arguments {
     db_kernel_job job; /* pointers are the device's; region: those of the results' layout */
@@ -104,6 +110,7 @@ typedef struct db_cuda_arguments {
     const uint32_t *row_start;
     uint32_t region_count, pixels; /* of all regions */
     uint32_t row_chunk;            /* of the kernel along rows */
+    uint32_t blocks;               /* of a job among many */
     const void *row;               /* [panel][parameter_count] db_cuda_row_* */
     void *derivative[DB_CUDA_MOST_IMAGES];
     /* normal equations */
@@ -120,6 +127,7 @@ typedef struct db_cuda_arguments {
     noise_work noise;    /* of the kernel of noise, which reads nothing else */
     db_cuda_boxes boxes; /* of the kernel of boxes, which reads derivative[] besides */
     db_cuda_surroundings surroundings; /* of the kernel of surroundings, which reads nothing else */
+    const db_cuda_part *part_of_block; /* of the kernel that copies parts */
 } db_cuda_arguments;
 
 /* Specializations by the crystal's shape: those of KERNEL_SQUARE, of KERNEL_FEW_CELLS, and one for
@@ -150,6 +158,14 @@ typedef struct db_cuda_kernels {
 
 /* Of a db_kernel_kind; mixed: 0 or 1. */
 const db_cuda_kernels *db_cuda_kernels_of(int kind, int mixed);
+
+/* The kernel of the same body for many jobs, whose parameter is an array of arguments, one job after the
+ * other in y of the grid; NULL: there is none. */
+const void *db_cuda_kernel_of_many(const void *kernel);
+
+/* Copies parts, one to each block of so many threads. */
+extern const void *const db_cuda_copy_parts;
+enum { DB_CUDA_COPY_BLOCK = 128, DB_CUDA_PART_BYTES = 16 << 10 };
 
 /* Adds the slots of db_cuda_arguments.sums into the first one. */
 extern const void *const db_cuda_add_slots;

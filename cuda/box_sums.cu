@@ -225,33 +225,33 @@ DB_CUDA_FN void derive_box(const db_cuda_arguments *arguments, uint32_t b, db_bl
     store_box(a, list.variables, sum, a->result + (size_t)b * a->result_size);
 }
 
-DB_CUDA_KERNEL(db_cuda_box_sums_kernel, DB_CUDA_BOX_BLOCK, 3) {
+DB_CUDA_KERNELS(db_cuda_box_sums_kernel, DB_CUDA_BOX_BLOCK, 3, 3) {
     const uint32_t b = block_number();
     box_state *const state = (box_state *)(void *)block_memory();
     double *const room = block_memory() + DB_CUDA_BOX_STATE;
-    db_block block = block_of(&a.boxes, b);
+    db_block block = block_of(&a->boxes, b);
     if (thread_number() < DB_LINEAR)
-        state->linear[thread_number()] = a.boxes.solution[b].linear[thread_number()];
+        state->linear[thread_number()] = a->boxes.solution[b].linear[thread_number()];
     if (thread_number() == 0) {
-        state->variance = a.boxes.solution[b].variance;
-        state->loss = a.boxes.solution[b].loss;
+        state->variance = a->boxes.solution[b].variance;
+        state->loss = a->boxes.solution[b].loss;
     }
     block_barrier();
-    if (a.boxes.solve) {
-        for (int i = 0; i < DB_LINEAR; i++) block.used[i] = a.boxes.rule[b].solved[i];
+    if (a->boxes.solve) {
+        for (int i = 0; i < DB_LINEAR; i++) block.used[i] = a->boxes.rule[b].solved[i];
         solve_box(&block, state, room);
-        for (int i = 0; i < DB_LINEAR; i++) block.used[i] = a.boxes.rule[b].summed[i];
+        for (int i = 0; i < DB_LINEAR; i++) block.used[i] = a->boxes.rule[b].summed[i];
     }
-    if (a.boxes.sums == DB_BOXES_LINEAR) {
+    if (a->boxes.sums == DB_BOXES_LINEAR) {
         db_block_sums sums = sum_linear(&block, state->linear, room);
         if (thread_number() == 0) {
             db_block_close(&block, state->linear, &sums);
-            *(db_block_sums *)(void *)(a.boxes.result + (size_t)b * a.boxes.result_size) = sums;
+            *(db_block_sums *)(void *)(a->boxes.result + (size_t)b * a->boxes.result_size) = sums;
         }
-    } else if (a.boxes.sums != DB_BOXES_NO_SUMS && a.boxes.outside) {
-        derive_box(&a, b, &block, state, a.boxes.outside + (size_t)b * a.boxes.sum_size, room);
-    } else if (a.boxes.sums != DB_BOXES_NO_SUMS) {
-        derive_box(&a, b, &block, state, room, room + a.boxes.sum_size);
+    } else if (a->boxes.sums != DB_BOXES_NO_SUMS && a->boxes.outside) {
+        derive_box(a, b, &block, state, a->boxes.outside + (size_t)b * a->boxes.sum_size, room);
+    } else if (a->boxes.sums != DB_BOXES_NO_SUMS) {
+        derive_box(a, b, &block, state, room, room + a->boxes.sum_size);
     }
     block_barrier();
     if (thread_number() == 0) {
@@ -259,6 +259,6 @@ DB_CUDA_KERNEL(db_cuda_box_sums_kernel, DB_CUDA_BOX_BLOCK, 3) {
         for (int i = 0; i < DB_LINEAR; i++) solution.linear[i] = state->linear[i];
         solution.variance = state->variance;
         solution.loss = state->loss;
-        a.boxes.solution[b] = solution;
+        a->boxes.solution[b] = solution;
     }
 }

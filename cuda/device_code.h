@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 #if defined(__CUDACC__)
-#define DB_CUDA_KERNEL(name, most_threads, least_blocks)                                           \
-    extern "C" __global__ void __launch_bounds__(most_threads, least_blocks)                       \
-        name(const __grid_constant__ db_cuda_arguments a)
+#define DB_CUDA_ENTRY(most_threads, least_blocks)                                                  \
+    extern "C" __global__ void __launch_bounds__(most_threads, least_blocks)
+#define DB_CUDA_PARAMETER const __grid_constant__ db_cuda_arguments
 #define DB_CUDA_FN static __device__ __forceinline__
 #define DB_CUDA_UNROLL _Pragma("unroll")
 #define DB_CUDA_LOOP _Pragma("unroll 1")
@@ -19,6 +19,7 @@ DB_CUDA_FN double *block_memory(void) {
     return db_cuda_block_memory;
 }
 DB_CUDA_FN void block_barrier(void) { __syncthreads(); }
+DB_CUDA_FN uint32_t job_number(void) { return blockIdx.y; }
 DB_CUDA_FN uint32_t block_number(void) { return blockIdx.x; }
 DB_CUDA_FN uint32_t thread_number(void) { return threadIdx.x; }
 DB_CUDA_FN uint32_t thread_count(void) { return blockDim.x; }
@@ -28,10 +29,10 @@ DB_CUDA_FN uint32_t thread_count(void) { return blockDim.x; }
 #endif
 #define DB_CUDA_ATTRIBUTE(...) __attribute__((__VA_ARGS__))
 /* least_blocks counts for NVIDIA's registers */
-#define DB_CUDA_KERNEL(name, most_threads, least_blocks)                                           \
+#define DB_CUDA_ENTRY(most_threads, least_blocks)                                                  \
     extern "C" DB_CUDA_ATTRIBUTE(global)                                                           \
-        DB_CUDA_ATTRIBUTE(amdgpu_flat_work_group_size(1, most_threads)) void                       \
-        name(const db_cuda_arguments a)
+        DB_CUDA_ATTRIBUTE(amdgpu_flat_work_group_size(1, most_threads)) void
+#define DB_CUDA_PARAMETER const db_cuda_arguments
 #define DB_CUDA_FN static inline DB_CUDA_ATTRIBUTE(device) DB_CUDA_ATTRIBUTE(always_inline, unused)
 #define DB_CUDA_UNROLL _Pragma("unroll")
 #define DB_CUDA_LOOP _Pragma("unroll 1")
@@ -42,18 +43,52 @@ DB_CUDA_FN void block_barrier(void) {
     __builtin_amdgcn_s_barrier();
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
+DB_CUDA_FN uint32_t job_number(void) { return __builtin_amdgcn_workgroup_id_y(); }
 DB_CUDA_FN uint32_t block_number(void) { return __builtin_amdgcn_workgroup_id_x(); }
 DB_CUDA_FN uint32_t thread_number(void) { return __builtin_amdgcn_workitem_id_x(); }
 DB_CUDA_FN uint32_t thread_count(void) { return __builtin_amdgcn_workgroup_size_x(); }
 #else
 #include <stand_in_threads.h>
-#define DB_CUDA_KERNEL(name, most_threads, least_blocks)                                           \
-    void name(const db_cuda_arguments a);                                                          \
-    void name(const db_cuda_arguments a)
+#define DB_CUDA_ENTRY(most_threads, least_blocks) void
+#define DB_CUDA_NOTE_MANY(name)                                                                    \
+    void name(const db_cuda_arguments *__restrict__ all);                                          \
+    __attribute__((constructor)) static void name##_is_noted(void) {                               \
+        stand_in_note_many((const void *)name);                                                    \
+    }
+#define DB_CUDA_PARAMETER const db_cuda_arguments
 #define DB_CUDA_FN static inline __attribute__((unused))
 #define DB_CUDA_UNROLL
 #define DB_CUDA_LOOP
 #endif
+
+#ifndef DB_CUDA_NOTE_MANY
+#define DB_CUDA_NOTE_MANY(name)
+#endif
+
+/* A kernel of one job, whose arguments are its parameter; what follows is its body, with `a` for them. */
+#define DB_CUDA_KERNEL(name, most_threads, least_blocks)                                           \
+    DB_CUDA_KERNEL_(name, most_threads, least_blocks)
+#define DB_CUDA_KERNEL_(name, most_threads, least_blocks)                                          \
+    DB_CUDA_FN void name##_body(const db_cuda_arguments *a);                                       \
+    DB_CUDA_ENTRY(most_threads, least_blocks) name(DB_CUDA_PARAMETER own);                         \
+    DB_CUDA_ENTRY(most_threads, least_blocks) name(DB_CUDA_PARAMETER own) { name##_body(&own); }   \
+    DB_CUDA_FN void name##_body(const db_cuda_arguments *a)
+
+/* The same, and one more of the same body for many jobs, NAME_many: their arguments are in the device's
+ * memory. The number of a block in y is that of its job, which may need fewer blocks than others. */
+#define DB_CUDA_KERNELS(name, most_threads, least_blocks, least_blocks_of_many)                    \
+    DB_CUDA_KERNELS_(name, most_threads, least_blocks, least_blocks_of_many)
+#define DB_CUDA_KERNELS_(name, most_threads, least_blocks, least_blocks_of_many)                   \
+    DB_CUDA_NOTE_MANY(name##_many)                                                                 \
+    DB_CUDA_FN void name##_body(const db_cuda_arguments *a);                                       \
+    DB_CUDA_ENTRY(most_threads, least_blocks_of_many)                                              \
+    name##_many(const db_cuda_arguments *__restrict__ all);                                        \
+    DB_CUDA_ENTRY(most_threads, least_blocks_of_many)                                              \
+    name##_many(const db_cuda_arguments *__restrict__ all) {                                       \
+        const db_cuda_arguments *const a = &all[job_number()];                                     \
+        if (block_number() < a->blocks) name##_body(a);                                            \
+    }                                                                                              \
+    DB_CUDA_KERNEL_(name, most_threads, least_blocks)
 
 /* Tells the compiler what a pointer points to. */
 #if defined(__CUDA_ARCH__)

@@ -24,15 +24,16 @@
 #define NAME_(use, tag, shape) NAME__(use, tag, shape)
 #define NAME(use, shape) NAME_(use, DB_INSTANCE_TAG, shape)
 
-#define KERNEL(use, name, blocks, ...)                                                             \
-    DB_CUDA_KERNEL(NAME(use, name), BLOCK, blocks) { __VA_ARGS__; }
-
 #define IMAGE_KERNEL(name, shape)                                                                  \
-    KERNEL(image, name, LEAST_IMAGE_BLOCKS_##name,                                                 \
-           render_image(mode_of(&a.job, shape, BY_VECTOR), &a))
+    IMAGE_KERNELS(NAME(image, name), BLOCK, LEAST_IMAGE_BLOCKS_##name,                             \
+                  FOR_MANY(LEAST_IMAGE_BLOCKS_##name)) {                                           \
+        render_image(mode_of(&a->job, shape, BY_VECTOR), a);                                       \
+    }
 #if DB_INSTANCE_KIND > 0
 #define NORMAL_KERNEL(name, shape)                                                                 \
-    KERNEL(normal, name, LEAST_NORMAL_BLOCKS, sum_slot(mode_of(&a.job, shape, BY_VECTOR), &a))
+    DB_CUDA_KERNEL(NAME(normal, name), BLOCK, LEAST_NORMAL_BLOCKS) {                               \
+        sum_slot(mode_of(&a->job, shape, BY_VECTOR), a);                                           \
+    }
 #else
 #define NORMAL_KERNEL(name, shape)
 #endif
@@ -40,10 +41,12 @@
 /* Plain jobs with one source, sub-pixel and sample have kernels without loops. */
 #if DB_INSTANCE_KIND == 1
 #define STILL_KERNELS(name, shape)                                                                 \
-    KERNEL(still, name, LEAST_STILL_BLOCKS,                                                        \
-           render_image(still_mode(&a.job, shape, BY_VECTOR), &a))                                 \
-    KERNEL(still_normal, name, LEAST_STILL_BLOCKS,                                                 \
-           sum_slot(still_mode(&a.job, shape, BY_VECTOR), &a))
+    IMAGE_KERNELS(NAME(still, name), BLOCK, LEAST_STILL_BLOCKS, LEAST_STILL_BLOCKS) {              \
+        render_image(still_mode(&a->job, shape, BY_VECTOR), a);                                    \
+    }                                                                                              \
+    DB_CUDA_KERNEL(NAME(still_normal, name), BLOCK, LEAST_STILL_BLOCKS) {                          \
+        sum_slot(still_mode(&a->job, shape, BY_VECTOR), a);                                        \
+    }
 #else
 #define STILL_KERNELS(name, shape)
 #endif
@@ -51,11 +54,11 @@
 /* Images of plain jobs along rows. */
 #if DB_INSTANCE_KIND == 0 && !DB_INSTANCE_GENERAL
 #define ROWS_KERNELS(name, shape)                                                                  \
-    DB_CUDA_KERNEL(NAME(rows, name), DB_CUDA_BLOCK, LEAST_ROWS_BLOCKS) {                           \
-        render_row_run(shape, &a);                                                                 \
+    IMAGE_KERNELS(NAME(rows, name), DB_CUDA_BLOCK, LEAST_ROWS_BLOCKS, ROWS_FOR_MANY_##name) {      \
+        render_row_run(shape, a);                                                                  \
     }                                                                                              \
-    DB_CUDA_KERNEL(NAME(still, name), DB_CUDA_BLOCK, LEAST_ROWS_BLOCKS) {                          \
-        render_still_run(shape, &a);                                                               \
+    IMAGE_KERNELS(NAME(still, name), DB_CUDA_BLOCK, LEAST_ROWS_BLOCKS, LEAST_ROWS_BLOCKS) {        \
+        render_still_run(shape, a);                                                                \
     }
 #else
 #define ROWS_KERNELS(name, shape)
@@ -72,7 +75,7 @@ DB_CUDA_FN kernel_shape with_cut(kernel_shape shape, const db_kernel_job *job) {
 }
 
 #if DB_INSTANCE_GENERAL
-KERNELS(any, with_cut((kernel_shape)a.job.shape, &a.job))
+KERNELS(any, with_cut((kernel_shape)a->job.shape, &a->job))
 #else
 /* One of the three, as the compiler can see. */
 DB_CUDA_FN kernel_shape compact_shape(const db_kernel_job *job) {
@@ -80,9 +83,9 @@ DB_CUDA_FN kernel_shape compact_shape(const db_kernel_job *job) {
            : job->shape == DB_SHAPE_GAUSS ? KERNEL_GAUSS
                                           : KERNEL_TOPHAT;
 }
-KERNELS(square, with_cut(KERNEL_SQUARE, &a.job))
+KERNELS(square, with_cut(KERNEL_SQUARE, &a->job))
 #if DB_INSTANCE_KIND < 2
 KERNELS(few_cells, KERNEL_FEW_CELLS)
 #endif
-KERNELS(compact, with_cut(compact_shape(&a.job), &a.job))
+KERNELS(compact, with_cut(compact_shape(&a->job), &a->job))
 #endif

@@ -52,7 +52,7 @@ DB_CUDA_FN void add_thread(const noise_row *own, noise_row *sum) {
 }
 
 DB_CUDA_KERNEL(db_cuda_noise_rows, DB_CUDA_NOISE_BLOCK, 1) {
-    const noise_work *const work = &a.noise;
+    const noise_work *const work = &a->noise;
     const db_noise_frame *const f = &work->frame;
     const uint32_t thread = thread_number(), threads = thread_count(), slow = block_number(),
                    pixels = (uint32_t)f->fast_pixels, left = (uint32_t)f->fast_start,

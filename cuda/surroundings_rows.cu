@@ -85,7 +85,7 @@ DB_CUDA_FN void finish_pixel(const db_cuda_surroundings *s, size_t i, sums aroun
 }
 
 DB_CUDA_KERNEL(db_cuda_surroundings_rows, DB_CUDA_WIDE_WINDOW, 2) {
-    const db_cuda_surroundings *const s = &a.surroundings;
+    const db_cuda_surroundings *const s = &a->surroundings;
     const int32_t thread = (int32_t)thread_number(), threads = (int32_t)thread_count(),
                   half = s->half_width, width = s->fast_pixels, pixels = OWN * threads - 2 * half,
                   left = (int32_t)(block_number() % s->chunks) * pixels;

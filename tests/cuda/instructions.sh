@@ -1,7 +1,8 @@
 #!/bin/sh
 # Instructions of the device's kernels, counted in what nvcc made for sm_90, are no more than the record says; kernels
-# of mixed precision have no access to memory of unknown kind. It takes cuobjdump and nvdisasm, which come with CUDA's
-# tools (CUOBJDUMP, NVDISASM: where they are). After a change that is worth its instructions, or with another nvcc:
+# of one job in mixed precision have no access to memory of unknown kind, those of many jobs no more than recorded. It
+# takes cuobjdump and nvdisasm, which come with CUDA's tools (CUOBJDUMP, NVDISASM: where they are). After a change that is
+# worth its instructions, or with another nvcc:
 #     sh tests/cuda/instructions.sh --renew BUILD
 # writes the record anew from a build with DB_WITH_CUDA.
 set -eu

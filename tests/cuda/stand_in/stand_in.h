@@ -15,7 +15,9 @@ typedef struct stand_in {
                                * seconds; 0: at once */
     /* counted */
     long copies_to_device, copies_to_host, launches, allocations, calls;
-    long waits; /* for a stream or an event */
+    long launches_of_many, jobs; /* of kernels of many jobs */
+    int most_jobs;               /* of a launch */
+    long waits;                  /* for a stream or an event */
     size_t bytes_to_device, bytes_to_host;
     int busy;               /* most streams that had copies or kernels under way at a time */
     unsigned contexts;      /* bit i: there is a context on device i */
