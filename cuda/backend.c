@@ -1,6 +1,7 @@
 /* The backend "cuda" (or "hip") in the table of devices. */
 #include "cuda/backend.h"
 
+#include "cuda/gang.h"
 #include "cuda/runtime.h"
 
 #if defined(DB_HIP)
@@ -160,7 +161,11 @@ const db_device_backend db_cuda_backend = { .name = DB_GPU,
                                             .open = open_device,
                                             .count = count_devices,
                                             .operations = &operations,
-                                            .pool_destroy = db_cuda_pool_destroy };
+                                            .pool_destroy = db_cuda_pool_destroy,
+                                            .gang_create = db_cuda_gang_create,
+                                            .gang_destroy = db_cuda_gang_destroy,
+                                            .gang_join = db_cuda_gang_join,
+                                            .gang_leave = db_cuda_gang_leave };
 
 #if defined(DB_HIP)
 void db_hip_register(void) { db_device_register(&db_cuda_backend); }

@@ -1,6 +1,7 @@
 /* Boxes of a plan on a GPU: images and data stay there. */
 #include "cuda/plan.h"
 
+#include "base/gang.h"
 #include "cuda/backend.h"
 
 #include <string.h>
@@ -17,7 +18,7 @@ typedef struct {
 enum { ALIGNMENT = 64, DATA = 4 };
 
 /* What was measured is on its own where there is more of it. */
-static const size_t MOST_DATA_BYTES = (size_t)8 << 20;
+static const size_t MOST_DATA_BYTES = DB_GANG_MOST_BYTES;
 
 static size_t data_bytes(const db_device_work *work) { return DATA * work->pixels * sizeof(float); }
 static int is_together(const db_device_work *work) { return data_bytes(work) <= MOST_DATA_BYTES; }
@@ -122,10 +123,8 @@ static db_status bring_values(db_context *context, db_device_plan *plan, const d
     fill_lists(boxes, (db_cuda_box_list *)(void *)(here + l->list),
                (db_cuda_box_link *)(void *)(here + l->link));
     memcpy(here + l->solution, boxes->solution, boxes->count * sizeof *boxes->solution);
-    DB_CUDA_TRY(context, plan->number,
-                cudaMemcpyAsync((char *)plan->box_values.memory + begin, here + begin,
-                                l->result - begin, cudaMemcpyHostToDevice, plan->stream),
-                "copying boxes");
+    DB_TRY(db_cuda_copy_there(context, plan, (char *)plan->box_values.memory + begin, here + begin,
+                              l->result - begin, "copying boxes"));
     if (with_data) plan->box_version = boxes->version;
     return DB_OK;
 }
@@ -256,11 +255,9 @@ static db_status work_on_boxes(db_context *context, db_device_plan *plan,
     a->boxes.shape = a->job.image;
     DB_TRY(db_cuda_launch(context, plan, db_cuda_box_sums, (uint32_t)boxes->count,
                           DB_CUDA_BOX_BLOCK, block_bytes(boxes->request, a->boxes.rows), a));
-    DB_CUDA_TRY(context, plan->number,
-                cudaMemcpyAsync((char *)plan->host_box_values.memory + l.solution,
-                                (const char *)plan->box_values.memory + l.solution,
-                                l.back - l.solution, cudaMemcpyDeviceToHost, plan->stream),
-                "copying sums of boxes");
+    DB_TRY(db_cuda_copy_back(context, plan, (char *)plan->host_box_values.memory + l.solution,
+                             (const char *)plan->box_values.memory + l.solution,
+                             l.back - l.solution, "copying sums of boxes"));
     DB_TRY(db_cuda_results_there(context, plan, 1));
     take_results(plan, boxes, &l);
     return DB_OK;
@@ -270,6 +267,7 @@ static db_status evaluate(db_context *context, db_device_plan *plan, const db_de
                           const db_device_boxes *boxes) {
     const db_boxes_request *q = boxes->request;
     db_cuda_arguments a = db_cuda_arguments_of(plan, work, DB_CUDA_AS_GIVEN);
+    DB_TRY(db_cuda_open_ticket(context, plan, is_together(work)));
     DB_TRY(have_images(context, plan, work, q->image, &a));
     if (!q->solve && q->sums == DB_BOXES_NO_SUMS) return db_cuda_results_there(context, plan, 0);
     return work_on_boxes(context, plan, work, boxes, &a);
@@ -283,6 +281,7 @@ db_status db_cuda_plan_boxes(db_context *context, db_device_plan *plan, const db
 }
 
 static db_status bring_image(db_context *context, db_device_plan *plan, float *image) {
+    DB_TRY(db_cuda_open_ticket(context, plan, plan->extent * sizeof *image <= DB_GANG_MOST_BYTES));
     DB_TRY(db_cuda_to_host(context, plan, DB_CUDA_AS_GIVEN, plan->box_images.memory, image,
                            sizeof *image));
     return db_cuda_results_there(context, plan, 1);

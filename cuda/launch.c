@@ -2,17 +2,13 @@
 #include "cuda/plan.h"
 
 db_status db_cuda_start(db_context *context, int number, cudaStream_t stream, const void *kernel,
-                        uint32_t blocks, uint32_t threads, size_t bytes, db_cuda_arguments *a) {
-    void *arguments[] = { a };
+                        uint32_t blocks, uint32_t threads, size_t bytes,
+                        const db_cuda_arguments *a) {
+    void *arguments[] = { (void *)(uintptr_t)a };
     const dim3 grid = { blocks, 1, 1 }, block = { threads, 1, 1 };
     return db_cuda_status(context, number,
                           cudaLaunchKernel(kernel, grid, block, arguments, bytes, stream),
                           "starting a kernel");
-}
-
-db_status db_cuda_launch(db_context *context, const db_device_plan *plan, const void *kernel,
-                         uint32_t blocks, uint32_t threads, size_t bytes, db_cuda_arguments *a) {
-    return db_cuda_start(context, plan->number, plan->stream, kernel, blocks, threads, bytes, a);
 }
 
 int db_cuda_shape(const db_device_work *work) {
@@ -47,9 +43,11 @@ db_cuda_arguments db_cuda_arguments_of(const db_device_plan *plan, const db_devi
 
 db_status db_cuda_finish(db_device_plan *plan, db_status status, const db_cuda_scope *scope) {
     if (status != DB_OK) {
+        db_cuda_forget_ticket(plan);
         (void)cudaStreamSynchronize(plan->stream);
         (void)cudaGetLastError();
     }
+    plan->gang = NULL;
     db_cuda_leave(scope);
     return status;
 }

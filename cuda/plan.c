@@ -46,6 +46,11 @@ static int covers_all(db_device_plan *plan) {
 static void choose_spans(db_device_plan *plan, const db_device_work *work) {
     const int as_many = plan->pixels == work->pixels;
     list_spans(plan, work);
+    plan->extent = 0;
+    for (size_t i = 0; i < plan->span_count; i++) {
+        const size_t end = plan->span[i].element + plan->span[i].count;
+        plan->extent = end > plan->extent ? end : plan->extent;
+    }
     plan->dense = as_many && covers_all(plan);
     if (plan->dense) {
         plan->span[0] = (db_cuda_span){ 0, 0, plan->pixels };
@@ -115,13 +120,13 @@ static db_status send_regions(db_context *context, db_device_plan *plan,
     fill_regions(plan, work, memory);
     db_status status =
         db_cuda_need_more(context, plan, &plan->regions, bytes, "the regions of a plan");
-    if (status == DB_OK)
-        status = db_cuda_status(context, plan->number,
-                                cudaMemcpyAsync(plan->regions.memory, memory, bytes,
-                                                cudaMemcpyHostToDevice, plan->stream),
-                                "copying regions");
-    /* pageable memory has been read when the call returns */
-    free(memory);
+    /* with a gang they go there with the first call; otherwise now: pageable memory has been read when
+     * that returns */
+    free(plan->new_regions);
+    plan->new_regions = memory;
+    plan->new_region_bytes = bytes;
+    if (status == DB_OK && !db_cuda_has_gang(context, plan))
+        status = db_cuda_open_ticket(context, plan, 0);
     plan->region = plan->regions.memory;
     plan->packed_region = plan->region + count;
     plan->region_start = (const uint32_t *)(plan->packed_region + count);
@@ -182,6 +187,8 @@ static void release(db_device_plan *plan) {
     if (plan->own_stream) (void)cudaStreamDestroy(plan->own_stream);
     (void)cudaGetLastError();
     free(plan->span);
+    free(plan->new_regions);
+    free(plan->ticket);
     free(plan);
 }
 
@@ -245,7 +252,10 @@ static void leave_callers_stream(db_device_plan *plan) {
 void db_cuda_plan_destroy(db_context *context, db_device_plan *plan) {
     if (!plan) return;
     free(plan->span);
+    free(plan->new_regions);
     plan->span = NULL;
+    plan->new_regions = NULL;
+    plan->new_region_bytes = 0;
     db_cuda_values_forget(&plan->values);
     plan->box_version = 0;
     leave_callers_stream(plan);

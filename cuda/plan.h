@@ -88,6 +88,15 @@ struct db_device_plan {
     /* boxes: image and derivative images, what was measured, what a call brings and takes back */
     db_cuda_buffer box_images, box_data, box_values, host_box_values;
     unsigned long box_version; /* of what was measured; 0: nothing is there */
+
+    /* by way of a gang (cuda/ticket.c) */
+    db_device_gang *gang; /* that the call under way uses; NULL: it works on the stream */
+    struct db_cuda_ticket *ticket;
+    int apart; /* 1: on the own stream something may be under way */
+    /* regions that are to go there with the next call; owned */
+    char *new_regions;
+    size_t new_region_bytes;
+    size_t extent; /* elements of the caller's up to the end of the last region */
 };
 
 /* Renders a work's images to where the arguments say. */
@@ -155,9 +164,29 @@ db_cuda_arguments db_cuda_arguments_of(const db_device_plan *plan, const db_devi
 /* Starts so many blocks of threads with so many bytes of memory of their own; a plan's on its
  * stream. */
 db_status db_cuda_start(db_context *context, int number, cudaStream_t stream, const void *kernel,
-                        uint32_t blocks, uint32_t threads, size_t bytes, db_cuda_arguments *a);
-db_status db_cuda_launch(db_context *context, const db_device_plan *plan, const void *kernel,
-                         uint32_t blocks, uint32_t threads, size_t bytes, db_cuda_arguments *a);
+                        uint32_t blocks, uint32_t threads, size_t bytes,
+                        const db_cuda_arguments *a);
+db_status db_cuda_launch(db_context *context, db_device_plan *plan, const void *kernel,
+                         uint32_t blocks, uint32_t threads, size_t bytes,
+                         const db_cuda_arguments *a);
+
+/* Copies to the device and, to be there when the results are, to memory of the host. Where the call uses a
+ * gang, these and launches are kept in its ticket. */
+db_status db_cuda_copy_there(db_context *context, db_device_plan *plan, void *to, const void *from,
+                             size_t bytes, const char *what);
+db_status db_cuda_copy_back(db_context *context, db_device_plan *plan, void *to, const void *from,
+                            size_t bytes, const char *what);
+
+/* A call begins, before anything is copied: by way of the context's gang, if it suits and there is one. */
+db_status db_cuda_open_ticket(db_context *context, db_device_plan *plan, int suits);
+int db_cuda_has_gang(const db_context *context, const db_device_plan *plan);
+/* Hands the ticket in, until it is done; then db_cuda_result is what came back in the numbered copy, until
+ * the ticket ends. */
+db_status db_cuda_run_ticket(db_context *context, db_device_plan *plan);
+const void *db_cuda_result(const db_device_plan *plan, size_t number);
+void db_cuda_end_ticket(db_device_plan *plan);
+/* After a failure: nothing is on the device of what the plan believed to be there. */
+void db_cuda_forget_ticket(db_device_plan *plan);
 
 /* The end of a call whose results stay on the device, or have come to the host. */
 db_status db_cuda_results_there(db_context *context, db_device_plan *plan, int on_host);

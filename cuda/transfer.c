@@ -167,10 +167,33 @@ static size_t at_once(const db_device_plan *plan, db_cuda_layout layout, void *c
     return n;
 }
 
+/* In one copy, by way of the gang's memory; results are there at once. */
+static db_status bring_by_gang(db_context *context, db_device_plan *plan, db_cuda_layout layout,
+                               const void *from, size_t image_bytes, void *const *to, size_t images,
+                               size_t size) {
+    const size_t one = (layout == DB_CUDA_PACKED ? plan->pixels : plan->extent) * size,
+                 number = 0; /* of the ticket's copies */
+    DB_TRY(db_cuda_copy_back(context, plan, NULL, from, (images - 1) * image_bytes + one,
+                             "copying results"));
+    DB_TRY(db_cuda_run_ticket(context, plan));
+    for (size_t i = 0; i < images; i++) {
+        const char *const here = (const char *)db_cuda_result(plan, number) + i * image_bytes;
+        for (size_t n = 0; n < plan->span_count; n++) {
+            const db_cuda_span *span = &plan->span[n];
+            memcpy((char *)to[i] + span->element * size, here + place_in(layout, span) * size,
+                   span->count * size);
+        }
+    }
+    db_cuda_end_ticket(plan);
+    return DB_OK;
+}
+
 db_status db_cuda_images_to_host(db_context *context, db_device_plan *plan, db_cuda_layout layout,
                                  const void *from, size_t image_bytes, void *const *to,
                                  size_t images, size_t size) {
     size_t n;
+    if (plan->gang && images)
+        return bring_by_gang(context, plan, layout, from, image_bytes, to, images, size);
     for (size_t i = 0; i < images; i += n) {
         char *const device = (char *)(uintptr_t)from + i * image_bytes;
         n = at_once(plan, layout, to + i, images - i, size);
