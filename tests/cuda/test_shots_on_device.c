@@ -1,57 +1,85 @@
-/* Threads that refine shots on a device have streams of their own, which are busy at the same time, and end
- * where the processor does. */
+/* Shots that are refined on a device: threads hand in together what they start there, many jobs to a launch,
+ * and end where the processor does, with the same bits however many are together. */
 #include "support/unit_test.h"
 #include "machine.h"
 #include "takes_all.h"
 
 #if defined(DB_HAVE_FIT)
+#include "base/context_internal.h"
+#include "base/gang.h"
 #include "bench/fit/scene.c"
 
 #include <dualbragg/fit_shots.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-/* shots: as many as make each thread take some of its own */
-enum { SHOTS = 8, THREADS = 2, ANGLES = 3, PIXELS = 512 * 512 };
+enum { SHOTS = 40, ON_PROCESSOR = 8, CORES = 2, ANGLES = 3, MANY = 32 };
+
+/* Each shot's background: a copy back of its image's pixels, and a kernel for each pass. */
+enum { PIXELS = 512 * 512, PASSES = 5 };
+
+static db_bench_scene scene[SHOTS];
 
 /* Rendered by the processor, whoever refines it. */
+static int render_shots(void **state) {
+    (void)state;
+    db_context *here;
+    machine_reset();
+    machine_takes_all();
+    assert_int_equal(db_context_create(&here), DB_OK);
+    for (size_t i = 0; i < SHOTS; i++)
+        assert_int_equal(db_bench_shot(here, (uint32_t)i + 1, &scene[i]), DB_OK);
+    db_context_destroy(&here);
+    return 0;
+}
+
+static int clear_shots(void **state) {
+    (void)state;
+    for (size_t i = 0; i < SHOTS; i++) db_bench_scene_clear(&scene[i]);
+    return 0;
+}
+
+static void copy_image(const db_measured_image *from, db_measured_image *image) {
+    const size_t pixels = (size_t)from->fast_pixels * (size_t)from->slow_pixels;
+    *image = *from;
+    image->value = malloc(pixels * sizeof *image->value);
+    image->mask = malloc(pixels);
+    memcpy(image->value, from->value, pixels * sizeof *image->value);
+    memcpy(image->mask, from->mask, pixels);
+}
+
+/* user: number of a shot that cannot be read, or NULL */
 static db_status load(void *user, db_context *own, size_t shot, db_measured_image *image,
                       db_experiment *start, db_fit_settings *settings) {
     static const db_bench_error error = { .turn = 0.1, .scale = 1, .size = 1 };
-    (void)user;
-    db_context *here;
-    db_bench_scene scene;
-    assert_int_equal(db_context_create(&here), DB_OK);
-    assert_int_equal(db_bench_shot(here, (uint32_t)shot + 1, &scene), DB_OK);
-    *image = scene.image;
-    assert_int_equal(image->fast_pixels * image->slow_pixels, PIXELS);
-    scene.image = (db_measured_image){ 0 };
-    const db_status status =
-        start ? db_bench_spoil(own, &scene.truth, &error, (uint32_t)shot + 1, start) : DB_OK;
+    if (user && *(const size_t *)user == shot)
+        return db_fail(own, DB_ERROR_MEMORY, "shot %zu is not there", shot);
+    copy_image(&scene[shot].image, image);
     if (settings) settings->gain = 1;
-    db_bench_scene_clear(&scene);
-    db_context_destroy(&here);
-    return status;
+    return start ? db_bench_spoil(own, &scene[shot].truth, &error, (uint32_t)shot + 1, start)
+                 : DB_OK;
 }
 
 static const char *name(void *user, size_t shot) {
-    static const char *const names[SHOTS] = { "a", "b", "c", "d", "e", "f", "g", "h" };
     (void)user;
-    return names[shot];
+    (void)shot;
+    return "a shot";
 }
 
-/* Misset angles refined: [SHOTS][ANGLES]. */
-static void refine_shots(const char *device, int threads, double found[SHOTS][ANGLES],
-                         double *errors) {
+typedef struct {
+    double angle[SHOTS][ANGLES], error[SHOTS][ANGLES];
+} refined;
+
+/* The first so many shots. */
+static db_status run_shots(db_context *context, size_t count, size_t *missing, refined *found) {
     static const db_parameter angle[ANGLES] = { DB_MISSET_X, DB_MISSET_Y, DB_MISSET_Z };
-    const db_fit_shot_source source = { .count = SHOTS, .load = load, .name = name };
-    db_context *context;
+    const db_fit_shot_source source = {
+        .count = count, .user = missing, .load = load, .name = name
+    };
     db_fit_settings settings;
     db_fit_shots_result *result = NULL;
-    assert_int_equal(db_context_create(&context), DB_OK);
-    assert_int_equal(db_context_set_device(context, device), DB_OK);
-    assert_int_equal(db_context_set_threads(context, threads), DB_OK);
     db_fit_settings_init(&settings);
     settings.max_shoeboxes = 20;
     settings.shoebox_half_width = 4;
@@ -61,44 +89,132 @@ static void refine_shots(const char *device, int threads, double found[SHOTS][AN
     }
     db_fit_settings_default_stages(&settings);
     settings.stage_count = 1;
-    settings.stages[0].max_evaluations = 4;
-    (void)db_fit_shots_run(context, &source, &settings, NULL, &result);
-    if (!result) fail_msg("%s", db_context_message(context));
-    for (size_t s = 0; s < SHOTS; s++) {
+    settings.stages[0].max_evaluations = 3;
+    const db_status status = db_fit_shots_run(context, &source, &settings, NULL, &result);
+    for (size_t s = 0; result && s < count; s++) {
         if (!result->shot[s].used) fail_msg("shot %zu: %s", s, result->shot[s].reason);
-        memcpy(found[s], result->shot[s].refined, ANGLES * sizeof(double));
-        for (int i = 0; i < ANGLES; i++) *errors = fmin(*errors, fabs(result->shot[s].error[i]));
+        memcpy(found->angle[s], result->shot[s].refined, sizeof found->angle[s]);
+        memcpy(found->error[s], result->shot[s].error, sizeof found->error[s]);
     }
+    const int there = result != NULL;
     db_fit_shots_result_destroy(&result);
     db_fit_settings_clear(&settings);
+    return there ? DB_OK : status;
+}
+
+static db_context *context_of(const char *device, int threads) {
+    db_context *context;
+    assert_int_equal(db_context_create(&context), DB_OK);
+    assert_int_equal(db_context_set_device(context, device), DB_OK);
+    assert_int_equal(db_context_set_threads(context, threads), DB_OK);
+    return context;
+}
+
+/* jobs: that are wanted in a launch */
+static void refine_shots(const char *device, int threads, int jobs, size_t count, refined *found) {
+    db_context *context = context_of(device, threads);
+    machine_reset();
+    memset(found, 0, sizeof *found);
+    db_gang_jobs = jobs;
+    if (run_shots(context, count, NULL, found) != DB_OK)
+        fail_msg("%s", db_context_message(context));
+    db_gang_jobs = MANY;
     db_context_destroy(&context);
 }
 
-static void threads_keep_streams_busy_at_once(void **state) {
+#if !defined(DB_ON_GPU)
+static void tell(const char *how) {
+    printf(
+        "%s: %d jobs in a launch at most; a shot: %.1f kernels started, %.1f copies, %.1f waits\n",
+        how, stand_in.most_jobs, (double)stand_in.launches / SHOTS,
+        (double)(stand_in.copies_to_device + stand_in.copies_to_host) / SHOTS,
+        (double)stand_in.waits / SHOTS);
+}
+#endif
+
+static void many_shots_are_one_launch(void **state) {
     (void)state;
-    double here[SHOTS][ANGLES], there[SHOTS][ANGLES], alone[SHOTS][ANGLES], least = INFINITY;
-    machine_reset();
-    machine_takes_all();
-    refine_shots("cpu", THREADS, here, &least);
-    COUNTED(stand_in.meet = THREADS;)
-    refine_shots("cuda", THREADS, there, &least);
-    COUNTED(assert_int_equal(stand_in.busy, THREADS);)
-    /* but for backgrounds: nothing is rendered of reflections that are not refined against */
-    COUNTED(const size_t backgrounds = (size_t)SHOTS * PIXELS * sizeof(float);)
-    COUNTED(assert_true(stand_in.bytes_to_host < backgrounds + (size_t)SHOTS * 100000);)
-    COUNTED(assert_true(stand_in.bytes_to_host > backgrounds);)
-    COUNTED(stand_in.meet = 0;)
-    refine_shots("cuda", 1, alone, &least);
-    assert_memory_equal(there, alone, sizeof there);
-    for (size_t s = 0; s < SHOTS; s++)
-        for (int i = 0; i < ANGLES; i++)
-            assert_true(fabs(there[s][i] - here[s][i]) <= 1e-2 * least);
+    static refined there, alone;
+    refine_shots("cuda", CORES, MANY, SHOTS, &there);
+    COUNTED(tell("together");)
+    COUNTED(assert_true(stand_in.most_jobs >= 30);)
+    COUNTED(const stand_in_state together = stand_in;)
+    refine_shots("cuda", 1, 0, SHOTS, &alone); /* one thread, one shot after another */
+    COUNTED(tell("alone");)
+    COUNTED(assert_int_equal(stand_in.jobs, 0);)
+    COUNTED(
+        assert_true(5 * (together.launches - PASSES * SHOTS) < stand_in.launches - PASSES * SHOTS);)
+    COUNTED(assert_true(5 * (together.copies_to_host - SHOTS) < stand_in.copies_to_host - SHOTS);)
+    assert_memory_equal(&there, &alone, sizeof there);
 }
 
+static void bits_do_not_depend_on_the_size_of_launches(void **state) {
+    (void)state;
+    static const int jobs[] = { 0, 1, 3, MANY };
+    static refined first, other;
+    for (int i = 0; i < 4; i++) {
+        refine_shots("cuda", 1 + i % 3, jobs[i], ON_PROCESSOR, i ? &other : &first);
+        if (i) assert_memory_equal(&first, &other, sizeof first);
+    }
+}
+
+static void shots_end_where_the_processor_does(void **state) {
+    (void)state;
+    static refined here, there;
+    refine_shots("cpu", CORES, MANY, ON_PROCESSOR, &here);
+    refine_shots("cuda", CORES, MANY, ON_PROCESSOR, &there);
+    /* but for backgrounds: nothing is rendered of reflections that are not refined against */
+    COUNTED(const size_t backgrounds = (size_t)ON_PROCESSOR * PIXELS * sizeof(float);)
+    COUNTED(assert_true(stand_in.bytes_to_host < backgrounds + (size_t)ON_PROCESSOR * 100000);)
+    COUNTED(assert_true(stand_in.bytes_to_host > backgrounds);)
+    for (size_t s = 0; s < ON_PROCESSOR; s++)
+        for (int i = 0; i < ANGLES; i++)
+            assert_true(fabs(there.angle[s][i] - here.angle[s][i]) <= 1e-2 * here.error[s][i]);
+}
+
+static void one_shot_that_fails_ends_the_run(void **state) {
+    (void)state;
+    static refined found;
+    size_t missing = 7;
+    db_context *context = context_of("cuda", CORES);
+    machine_reset();
+    assert_int_equal(run_shots(context, SHOTS, &missing, &found), DB_ERROR_MEMORY);
+    assert_string_equal(db_context_message(context), "shot 7 is not there");
+    db_context_destroy(&context);
+    COUNTED(assert_int_equal(stand_in.live, 0);)
+}
+
+#if !defined(DB_ON_GPU)
+static void a_device_that_fails_is_told(void **state) {
+    (void)state;
+    static refined found;
+    refine_shots("cuda", CORES, MANY, SHOTS, &found);
+    const long calls = stand_in.calls;
+    for (int quarter = 1; quarter < 4; quarter++) {
+        db_context *context = context_of("cuda", CORES);
+        machine_reset();
+        stand_in.calls_until_failure = calls * quarter / 4;
+        stand_in.failure = cudaErrorLaunchOutOfResources;
+        assert_int_equal(run_shots(context, SHOTS, NULL, &found), DB_ERROR_DEVICE);
+        assert_non_null(strstr(db_context_message(context), "cuda:0"));
+        db_context_destroy(&context);
+        assert_int_equal(stand_in.live, 0);
+    }
+}
+#endif
+
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(threads_keep_streams_busy_at_once) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(many_shots_are_one_launch),
+        cmocka_unit_test(bits_do_not_depend_on_the_size_of_launches),
+        cmocka_unit_test(shots_end_where_the_processor_does),
+#if !defined(DB_ON_GPU)
+        cmocka_unit_test(a_device_that_fails_is_told),
+#endif
+        cmocka_unit_test(one_shot_that_fails_ends_the_run)
+    };
     machine_find();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, render_shots, clear_shots);
 }
 #else
 int main(void) {
