@@ -105,7 +105,7 @@ static int strong_pixels(const db_fit_data *data, const db_region *region, const
             uint64_t some =
                 db_strong_bits(data->strong, top + s, region->fast_start + first, width - first);
             for (; some; some &= some - 1) {
-                const size_t f = (size_t)(first + __builtin_ctzll(some)), at = start + f;
+                const size_t f = (size_t)first + (size_t)__builtin_ctzll(some), at = start + f;
                 if (!own[(size_t)s * region->stride + f] || !data->strong->strong[at]) continue;
                 count++;
                 *excess += (double)data->image->value[at] - (double)data->strong->background[at];
