@@ -5,8 +5,12 @@
  *
  * Shots are divided among the context's threads, a whole shot each, so that small images use all cores;
  * shots that are left over, fewer than there are threads, are rendered one after another by all of them.
- * Results have the same bits as those of plans for each shot, for any number of threads. A plan on a GPU
- * renders one shot after another.
+ * Results have the same bits as those of plans for each shot, for any number of threads.
+ *
+ * On a GPU images and derivatives along directions are made of many shots in one launch, in mixed precision
+ * and up to 8 MB of a shot: threads prepare them, as many as those of the context and 32 more, as far as
+ * their plans fit into 1 GB. Everything else, and a batch on a caller's stream, is made of one shot after
+ * another.
  *
  *     db_plan_batch_create -> (db_plan_batch_forward | _vjp | _jvp | _normal)* -> db_plan_batch_destroy
  *
@@ -59,7 +63,7 @@ DB_API db_status db_plan_batch_share_amplitudes(db_plan_batch *batch, const uint
  * @return as db_plan_update; after an error the batch may have the structure factors of either */
 DB_API db_status db_plan_batch_update(db_plan_batch *batch, const db_experiment *experiment);
 
-/** db_plan_set_stream for all shots, which a GPU renders one after another.
+/** db_plan_set_stream for all shots, which a GPU then renders one after another.
  *
  * @param batch to change
  * @param use of the stream
