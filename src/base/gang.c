@@ -9,7 +9,7 @@ int db_gang_jobs = 32;
 db_status db_gang_create(db_context *context, int cores, db_gang **gang) {
     const db_device *const device = &context->device;
     *gang = NULL;
-    if (!device->backend || !device->backend->gang_create) return DB_OK;
+    if (!device->backend || !device->backend->gang_create || db_gang_jobs < 1) return DB_OK;
     db_gang *made = calloc(1, sizeof *made);
     if (!made) return db_fail_memory(context, "what threads hand in to a device together");
     made->backend = device->backend;

@@ -10,7 +10,7 @@
  * images and boxes. */
 enum { DB_GANG_MOST_BYTES = 8 << 20 };
 
-/* Jobs that are wanted in a launch. Variable for tests. */
+/* Jobs that are wanted in a launch; 0: there are no gangs. Variable for tests. */
 DB_API extern int db_gang_jobs;
 
 typedef struct db_gang {
