@@ -34,7 +34,7 @@ static size_t pixels_of_image(const db_shots *all) {
  * the cores busy: that takes some more for each core, and twice as many as make a launch. */
 static size_t threads_of_device(const db_shots *all, size_t own) {
     enum { PIXEL_BYTES = 32 }; /* values, mask, weights, backgrounds and lists */
-    const size_t wanted = (size_t)(db_threads(all->context) + 2 * db_gang_jobs),
+    const size_t wanted = (size_t)db_threads(all->context) + 2 * (size_t)db_gang_jobs,
                  most = own < wanted ? own : wanted,
                  fit = memory_of_images() / (PIXEL_BYTES * pixels_of_image(all));
     return fit < most ? fit : most;

@@ -242,7 +242,7 @@ static int threads_of_device(const db_plan_batch *b, const batch_call *call) {
     const db_plan *const plan = b->plan;
     const size_t results = call->results * plan->pixels * sizeof(float),
                  each = results + ENTRY_BYTES * (plan->table_count + plan->margin_count) + 1;
-    size_t threads = (size_t)(db_threads(b->context) + db_gang_jobs);
+    size_t threads = (size_t)db_threads(b->context) + (size_t)db_gang_jobs;
     if (!plan->device.backend->gang_create || db_gang_jobs < 1 ||
         plan->precision != DB_PRECISION_MIXED || plan->job.pixel_type != DB_FLOAT32 ||
         plan->stream_use != DB_STREAM_OWN || !results || results > DB_GANG_MOST_BYTES)
