@@ -81,8 +81,8 @@ static void set_bits(const db_measured_image *panel, const db_strong_pixels *str
     const size_t columns = (size_t)panel->fast_pixels;
     for (size_t k = 0; k < strong->count; k++) {
         const size_t row = list[k] / columns, column = list[k] % columns;
-        bits[row * strong->words + column / DB_STRONG_WORD] |= (uint64_t)1
-                                                               << column % DB_STRONG_WORD;
+        const uint64_t bit = (uint64_t)1 << column % DB_STRONG_WORD;
+        bits[row * strong->words + column / DB_STRONG_WORD] |= bit;
     }
 }
 
