@@ -2,7 +2,7 @@
  * come back. */
 #include "cuda/plan.h"
 
-#include "base/measured_panels.h"
+#include "base/measured_pixels.h"
 #include "base/threads.h"
 #include "cuda/backend.h"
 #include "surroundings/work.h"

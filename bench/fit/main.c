@@ -129,11 +129,12 @@ static int share_scene(const bench *b, const char *name, int closed) {
         if (status != DB_OK) fprintf(stderr, "%s: %s\n", name, result->reason);
         if (whole < best) { /* the fastest is printed, behind the others on a terminal */
             best = whole;
-            printf("| %s | %zu | %d | %.3f | %.1f | %.1f | %.1f | %.1f | %.1f | %.3f | %.1f |\n",
+            printf("| %s | %zu | %d | %.3f | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f | %.3f | %.1f |\n",
                    name, result->shoebox_count, result->evaluations, whole,
                    100 * c.spent[DB_BENCH_RENDERING] / whole, 100 * c.spent[DB_BENCH_SPOTS] / whole,
                    100 * c.spent[DB_BENCH_SUMS] / whole,
-                   100 * c.spent[DB_BENCH_SURROUNDINGS] / whole, 100 * db_bench_spent(&c) / whole,
+                   100 * c.spent[DB_BENCH_SURROUNDINGS] / whole,
+                   100 * c.spent[DB_BENCH_BOXES] / whole, 100 * db_bench_spent(&c) / whole,
                    c.last - c.first, 100 * (c.until_last - c.until_first) / (c.last - c.first));
         }
         db_fit_result_destroy(&result);
@@ -144,9 +145,9 @@ static int share_scene(const bench *b, const char *name, int closed) {
 
 static int shares(const bench *b) {
     printf("| refinement | boxes | evaluations | whole (s) | rendering (%%) | list of spots (%%) | "
-           "sums (%%) | surroundings (%%) | together (%%) | evaluations (s) | of these together "
-           "(%%) |\n"
-           "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
+           "sums (%%) | surroundings (%%) | intensities (%%) | together (%%) | evaluations (s) | "
+           "of these together (%%) |\n"
+           "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
     return share_scene(b, "25 samples a pixel", 0) + share_scene(b, "spots in closed form", 1);
 }
 

@@ -18,6 +18,7 @@ static db_bench_part part_of(const char *name) {
     if (strcmp(name, "sums") == 0) return DB_BENCH_SUMS;
     if (strcmp(name, "spots") == 0) return DB_BENCH_SPOTS;
     if (strcmp(name, "surroundings") == 0) return DB_BENCH_SURROUNDINGS;
+    if (strcmp(name, "boxes") == 0) return DB_BENCH_BOXES;
     return DB_BENCH_RENDERING;
 }
 

@@ -5,12 +5,14 @@
 #include <dualbragg/fit.h>
 #include <time.h>
 
-/* RENDERING: on the processor, or on a device, there with the sums over shoeboxes that it makes. */
+/* RENDERING: on the processor, or on a device, there with the sums over shoeboxes that it makes. BOXES:
+ * intensities of all predicted reflections. */
 typedef enum db_bench_part {
     DB_BENCH_RENDERING,
     DB_BENCH_SPOTS,
     DB_BENCH_SUMS,
     DB_BENCH_SURROUNDINGS,
+    DB_BENCH_BOXES,
     DB_BENCH_PARTS
 } db_bench_part;
 

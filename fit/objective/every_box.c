@@ -1,13 +1,9 @@
 #include "fit/objective/every_box.h"
 
 #include "base/context_internal.h"
-#include "base/large_memory.h"
-#include "base/threads.h"
 #include "fit/objective/intensities.h"
 #include "fit/objective/intensity_prior.h"
 #include "fit/objective/panel_placement.h"
-#include "fit/objective/statistics.h"
-#include "fit/pixels/box_window.h"
 #include "fit/pixels/rendering.h"
 
 #include <stdlib.h>
@@ -23,94 +19,87 @@ static db_status place_panels(db_context *context, const db_fit_settings *settin
     return status;
 }
 
-static db_status render(db_context *context, const db_experiment *experiment,
-                        const db_fit_settings *settings, db_every_box *all) {
+/* A plan of the boxes, of unit intensities. */
+static db_status make_plan(db_context *context, const db_experiment *experiment,
+                           const db_fit_settings *settings, db_every_box *all) {
     const db_fit_blocks *const blocks = &all->taken.blocks;
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
     db_experiment unit;
-    all->shape =
-        db_allocate_large((blocks->count * all->taken.boxes.pixels + 1) * sizeof *all->shape);
-    if (!all->shape) return db_fail_memory(context, "the images of boxes");
+    options.precision = settings->precision;
+    options.regions = blocks->region;
+    options.region_count = blocks->count;
+    options.tolerance = blocks->tolerance;
     DB_TRY(db_experiment_unit_amplitudes(context, experiment, &unit));
     if (blocks->oversample > 0) unit.oversample = blocks->oversample;
     db_experiment_blur(experiment, all->taken.blur, &unit);
     db_status status = place_panels(context, settings, &unit.detector);
-    if (status == DB_OK)
-        status = db_render_regions(context, &unit, settings, blocks->region, blocks->count, NULL,
-                                   blocks->tolerance, all->shape);
+    if (status == DB_OK) status = db_plan_create(context, &unit, &options, &all->plan);
     db_experiment_clear(&unit);
     return status;
 }
 
-/* Strong pixels in use that the model explains. */
-static size_t explained_in(const db_block *block, double intensity, const db_shoeboxes *box) {
-    const uint8_t *const begin = box->strong, *const end = begin + box->pixels;
-    size_t count = 0;
-    for (const uint8_t *next = begin;
-         next < end && (next = memchr(next, 1, (size_t)(end - next))) != NULL; next++) {
-        const size_t i = (size_t)(next - begin);
-        if (box->weight[i] > 0)
-            count += (size_t)db_pixel_explained(intensity * (double)block->shape[i],
-                                                (double)box->value[i], (double)box->background[i]);
-    }
-    return count;
+static db_box_frame frame_of(const db_fit_data *data, int whole, const db_stage_data *taken) {
+    const db_shoeboxes *const boxes = &taken->boxes;
+    db_box_frame frame = DB_BOX_FRAME_INIT;
+    frame.image = data->image;
+    frame.background = data->strong->background;
+    frame.strong = data->strong->strong;
+    frame.own = boxes->own;
+    frame.order = boxes->by_place;
+    frame.gain = data->settings->gain;
+    frame.readout_noise = data->settings->readout_noise;
+    frame.model_error = taken->model_error;
+    frame.background_fixed = db_background_is_fixed(data->settings, boxes->holds_light);
+    frame.whole = whole;
+    return frame;
 }
 
-typedef struct pass {
-    const db_fit_data *data;
-    db_loss loss;
-    db_every_box *all;
-    uint8_t *has_light;    /* [boxes] */
-    db_box_window *window; /* [threads] */
-    int threads;
-} pass;
+static void fill_rules(const db_fit_settings *settings, const db_shoeboxes *boxes,
+                       db_box_rule *rule) {
+    const int terms = db_plane_terms(settings);
+    for (size_t b = 0; b < boxes->count; b++)
+        rule[b] = (db_box_rule){ .ridge = boxes->ridge[b],
+                                 .solved = { 1, terms > 0, terms > 1, terms > 1 } };
+}
 
-/* Returns how many strong pixels the model explains. */
-static size_t fit_box(const pass *p, size_t b, db_box_window *window) {
-    const db_fit_settings *const settings = p->data->settings;
-    db_every_box *const all = p->all;
+/* Reflections in the order of the boxes. */
+static void take_results(const db_box_measured *measured, db_every_box *all) {
     const db_shoeboxes *const boxes = &all->taken.boxes;
-    db_box_window_show(p->data, all->taken.model_error, boxes, b, window);
-    const db_fit_blocks one = db_shoeboxes_blocks(&window->box);
-    const db_block block =
-        db_free_block(settings, &p->loss, &one, 0, all->shape + b * boxes->pixels);
-    db_linear_solution solution = db_free_block_start(settings, &one, 0);
-    db_block_solve(&block, solution.linear, &solution.variance);
-    all->intensity[b] = solution.linear[0];
-    if (all->reflection)
-        p->has_light[b] = (uint8_t)db_intensity_measure(&block, solution.linear, &window->box,
-                                                        &all->reflection[b]);
-    return explained_in(&block, solution.linear[0], &window->box);
-}
-
-static void fit_boxes(const pass *p) {
-    db_every_box *const all = p->all;
-    const long count = (long)all->taken.boxes.count;
-    size_t explained = 0;
-#pragma omp parallel for schedule(dynamic, 16) num_threads(p->threads) reduction(+ : explained)
-    for (long k = 0; k < count; k++)
-        explained += fit_box(p, all->taken.boxes.by_place[k], &p->window[db_thread_number()]);
-    all->explained = explained;
-    for (size_t b = 0; b < all->taken.boxes.count && all->reflection; b++)
-        if (p->has_light[b]) all->reflection[all->reflection_count++] = all->reflection[b];
+    for (size_t b = 0; b < boxes->count; b++) {
+        all->intensity[b] = measured[b].solution.linear[0];
+        all->explained += (size_t)measured[b].explained;
+        if (all->reflection)
+            all->reflection_count +=
+                (size_t)db_intensity_of(&measured[b], &boxes->reflection[b], &boxes->region[b],
+                                        &all->reflection[all->reflection_count]);
+    }
     if (all->reflection) db_intensities_share(all->reflection, all->reflection_count);
 }
 
+/* light, rule, measured: room for one of each box */
+static db_status measure(db_context *context, const db_fit_data *data, double *light,
+                         db_box_rule *rule, db_box_measured *measured, db_every_box *all) {
+    db_shoeboxes *const boxes = &all->taken.boxes;
+    DB_TRY(db_boxes_light(all->boxes, light));
+    DB_TRY(db_intensity_prior_set(context, boxes, light,
+                                  db_stage_data_limit(&all->taken, data->settings)));
+    fill_rules(data->settings, boxes, rule);
+    DB_TRY(db_boxes_measure(all->boxes, rule, measured));
+    take_results(measured, all);
+    return all->reflection ? db_boxes_image_of(all->boxes, &all->shape) : DB_OK;
+}
+
 static db_status fit(db_context *context, const db_fit_data *data, db_every_box *all) {
-    const int threads = db_threads(context);
-    pass p = { .data = data,
-               .loss = db_loss_make(data->settings, DB_FIT_WEIGHTED),
-               .all = all,
-               .has_light = malloc(all->taken.boxes.count + 1),
-               .window = calloc((size_t)threads, sizeof *p.window),
-               .threads = threads };
-    db_status status =
-        p.has_light && p.window ? DB_OK : db_fail_memory(context, "the fit of boxes");
-    for (int t = 0; t < threads && status == DB_OK; t++)
-        status = db_box_window_make(context, &all->taken.boxes, &p.window[t]);
-    if (status == DB_OK) fit_boxes(&p);
-    for (int t = 0; t < threads && p.window; t++) db_box_window_clear(&p.window[t]);
-    free(p.has_light);
-    free(p.window);
+    const size_t count = all->taken.boxes.count;
+    double *const light = malloc(count * sizeof *light);
+    db_box_rule *const rule = malloc(count * sizeof *rule);
+    db_box_measured *const measured = malloc(count * sizeof *measured);
+    const db_status status = light && rule && measured
+                                 ? measure(context, data, light, rule, measured, all)
+                                 : db_fail_memory(context, "the fit of boxes");
+    free(light);
+    free(rule);
+    free(measured);
     return status;
 }
 
@@ -122,9 +111,9 @@ static db_status work(db_context *context, const db_experiment *experiment, cons
     if (!all->intensity || (with_reflections && !all->reflection))
         return db_fail_memory(context, "the intensities");
     if (count == 0) return DB_OK;
-    DB_TRY(render(context, experiment, data->settings, all));
-    DB_TRY(db_intensity_prior_set(context, &all->taken.boxes, all->shape,
-                                  db_stage_data_limit(&all->taken, data->settings)));
+    const db_box_frame frame = frame_of(data, with_reflections, &all->taken);
+    DB_TRY(make_plan(context, experiment, data->settings, all));
+    DB_TRY(db_boxes_create_in(all->plan, &frame, &all->boxes));
     return fit(context, data, all);
 }
 
@@ -139,8 +128,9 @@ db_status db_every_box_fit(db_context *context, const db_experiment *experiment,
 }
 
 void db_every_box_clear(db_every_box *all) {
+    db_boxes_destroy(&all->boxes);
+    db_plan_destroy(&all->plan);
     db_stage_data_clear(&all->taken);
-    free(all->shape);
     free(all->intensity);
     free(all->reflection);
     memset(all, 0, sizeof *all);

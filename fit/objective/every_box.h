@@ -6,16 +6,19 @@
 
 typedef struct db_every_box {
     db_stage_data taken; /* bare boxes */
-    float *shape;        /* the model's image of unit intensities, as the boxes' arrays would be */
-    double *intensity;   /* [taken.boxes.count] */
-    size_t explained;    /* strong pixels */
+    db_plan *plan;
+    db_boxes *boxes;
+    const float
+        *shape; /* the model's image of unit intensities, as the boxes' arrays would be; the boxes'.
+                           Where reflections are wanted; else NULL */
+    double *intensity;             /* [taken.boxes.count] */
+    size_t explained;              /* strong pixels */
     db_fit_reflection *reflection; /* of the boxes with light, if they are wanted; else NULL */
     size_t reflection_count;
 } db_every_box;
 
-/* Free intensities, chi2 with the weights of the data. choice: ALL or TOUCHED. The image is rendered
- * on the context's device, and everything else is done here: what a device would have to be told of a
- * box takes longer to write down than the box to solve. To be cleared, unless it fails. */
+/* Free intensities, chi2 with the weights of the data. choice: ALL or TOUCHED. All of it is done on the
+ * context's device, which takes the data from the measured image. To be cleared, unless it fails. */
 db_status db_every_box_fit(db_context *context, const db_experiment *experiment,
                            const db_fit_data *data, db_shoebox_choice choice, int with_reflections,
                            db_every_box *all);

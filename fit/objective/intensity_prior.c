@@ -18,19 +18,10 @@ static int ascending(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* The model's largest spots (90th percentile of the sums of the boxes): those on the Ewald sphere.
- */
-static double full_shape(const db_shoeboxes *boxes, const float *shape, int threads, double *sums) {
-    const long count = (long)boxes->count;
-#pragma omp parallel for num_threads(threads)
-    for (long b = 0; b < count; b++) {
-        double sum = 0;
-        for (size_t i = 0; i < boxes->pixels; i++)
-            sum += (double)shape[(size_t)b * boxes->pixels + i];
-        sums[b] = sum;
-    }
-    qsort(sums, boxes->count, sizeof *sums, ascending);
-    return sums[boxes->count * 9 / 10];
+/* The model's largest spots (90th percentile): those on the Ewald sphere. light: is sorted. */
+static double full_shape(double *light, size_t count) {
+    qsort(light, count, sizeof *light, ascending);
+    return light[count * 9 / 10];
 }
 
 static double excess_of(const db_shoeboxes *boxes, size_t b) {
@@ -41,11 +32,12 @@ static double excess_of(const db_shoeboxes *boxes, size_t b) {
     return excess;
 }
 
-static void ridge_by_resolution(db_shoeboxes *boxes, const float *shape, double limit, int threads,
+/* sums: light of each box, then room */
+static void ridge_by_resolution(db_shoeboxes *boxes, double limit, int threads,
                                 const db_reflection **order, double *sums) {
     enum { NEIGHBOURS = 30 }; /* on either side */
     const size_t count = boxes->count;
-    const double full = full_shape(boxes, shape, threads, sums);
+    const double full = full_shape(sums, count);
     for (size_t b = 0; b < count; b++) order[b] = &boxes->reflection[b];
     qsort(order, count, sizeof *order, finer_last);
 #pragma omp parallel for num_threads(threads)
@@ -63,15 +55,32 @@ static void ridge_by_resolution(db_shoeboxes *boxes, const float *shape, double 
     }
 }
 
-db_status db_intensity_prior_set(db_context *context, db_shoeboxes *boxes, const float *shape,
+db_status db_intensity_prior_set(db_context *context, db_shoeboxes *boxes, double *light,
                                  double limit) {
     const db_reflection **const order = malloc((boxes->count + 1) * sizeof *order);
-    double *const sums = malloc((boxes->count + 1) * sizeof *sums);
-    const db_status status =
-        order && sums ? DB_OK : db_fail_memory(context, "the mean intensities of the shoeboxes");
-    if (status == DB_OK && boxes->count)
-        ridge_by_resolution(boxes, shape, limit, db_threads(context), order, sums);
+    if (!order) return db_fail_memory(context, "the mean intensities of the shoeboxes");
+    if (boxes->count) ridge_by_resolution(boxes, limit, db_threads(context), order, light);
     free(order);
-    free(sums);
+    return DB_OK;
+}
+
+static void sum_image(const db_shoeboxes *boxes, const float *shape, int threads, double *light) {
+    const long count = (long)boxes->count;
+#pragma omp parallel for num_threads(threads)
+    for (long b = 0; b < count; b++) {
+        double sum = 0;
+        for (size_t i = 0; i < boxes->pixels; i++)
+            sum += (double)shape[(size_t)b * boxes->pixels + i];
+        light[b] = sum;
+    }
+}
+
+db_status db_intensity_prior_of_image(db_context *context, db_shoeboxes *boxes, const float *shape,
+                                      double limit) {
+    double *const light = malloc((boxes->count + 1) * sizeof *light);
+    if (!light) return db_fail_memory(context, "the light in the shoeboxes");
+    sum_image(boxes, shape, db_threads(context), light);
+    const db_status status = db_intensity_prior_set(context, boxes, light, limit);
+    free(light);
     return status;
 }

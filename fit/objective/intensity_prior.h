@@ -7,8 +7,12 @@
 #include "fit/pixels/shoeboxes.h"
 
 /* Sets boxes->ridge: sigma is `limit` times the mean intensity of the 61 boxes nearest in
- * resolution (limit 0: no ridge). shape: the model's image of unit J in the boxes. */
-db_status db_intensity_prior_set(db_context *context, db_shoeboxes *boxes, const float *shape,
+ * resolution (limit 0: no ridge). light: sums of the model's image of unit J over each box
+ * (db_boxes_light), which are used up. */
+db_status db_intensity_prior_set(db_context *context, db_shoeboxes *boxes, double *light,
                                  double limit);
+/* The same from that image. */
+db_status db_intensity_prior_of_image(db_context *context, db_shoeboxes *boxes, const float *shape,
+                                      double limit);
 
 #endif

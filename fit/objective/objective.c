@@ -9,12 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int plane_terms(const db_fit_settings *settings) {
+int db_plane_terms(const db_fit_settings *settings) {
     switch (settings->background) {
     case DB_FIT_BACKGROUND_PLANE: return 3;
     case DB_FIT_BACKGROUND_CONSTANT: return 1;
     default: return 0;
     }
+}
+
+int db_background_is_fixed(const db_fit_settings *settings, int holds_light) {
+    return settings->background == DB_FIT_BACKGROUND_FIXED ||
+           settings->background == DB_FIT_BACKGROUND_SMOOTH || holds_light;
 }
 
 /* How many pixels of a block are in use; adds up their local background. */
@@ -34,7 +39,7 @@ static size_t pixels_in_use(const db_fit_blocks *blocks, size_t b, double *backg
 }
 
 static void count_degrees(db_objective *objective) {
-    const int each = plane_terms(objective->settings) + (objective->rule == DB_INTENSITY_EACH);
+    const int each = db_plane_terms(objective->settings) + (objective->rule == DB_INTENSITY_EACH);
     objective->degrees = (double)objective->pixels_used - each * (double)objective->blocks.count -
                          (objective->rule == DB_INTENSITY_SHARED) -
                          (double)objective->variables.count;
@@ -171,7 +176,7 @@ void db_objective_destroy(db_objective *objective) {
 }
 
 static int background_is_refined(const db_fit_settings *settings, const db_fit_blocks *blocks) {
-    return plane_terms(settings) > 0 && !blocks->holds_light;
+    return db_plane_terms(settings) > 0 && !blocks->holds_light;
 }
 
 /* The background begins at the mean of the local one over the pixels in use, whose number is *used. */
@@ -182,12 +187,6 @@ static db_linear_solution start_of(const db_fit_settings *settings, const db_fit
     const int refined = background_is_refined(settings, blocks) && *used > 0;
     return (
         db_linear_solution){ .linear = { intensity, refined ? background / (double)*used : 0 } };
-}
-
-db_linear_solution db_free_block_start(const db_fit_settings *settings, const db_fit_blocks *blocks,
-                                       size_t b) {
-    size_t used;
-    return start_of(settings, blocks, b, 0, &used);
 }
 
 void db_objective_restart(db_objective *objective) {
@@ -210,9 +209,8 @@ void db_objective_restart(db_objective *objective) {
 
 static db_block block_of(const db_fit_settings *settings, const db_loss *loss,
                          const db_fit_blocks *blocks, size_t b, const float *shape, int is_free) {
-    const int terms = plane_terms(settings);
-    const int fixed = settings->background == DB_FIT_BACKGROUND_FIXED ||
-                      settings->background == DB_FIT_BACKGROUND_SMOOTH || blocks->holds_light;
+    const int terms = db_plane_terms(settings);
+    const int fixed = db_background_is_fixed(settings, blocks->holds_light);
     return (db_block){ .region = blocks->region[b],
                        .value = blocks->value,
                        .weight = blocks->weight,
@@ -222,11 +220,6 @@ static db_block block_of(const db_fit_settings *settings, const db_loss *loss,
                        .loss = loss,
                        .ridge = blocks->ridge ? blocks->ridge[b] : 0,
                        .used = { is_free, terms > 0, terms > 1, terms > 1 } };
-}
-
-db_block db_free_block(const db_fit_settings *settings, const db_loss *loss,
-                       const db_fit_blocks *blocks, size_t b, const float *shape) {
-    return block_of(settings, loss, blocks, b, shape, 1);
 }
 
 db_block db_objective_block(const db_objective *objective, size_t block) {

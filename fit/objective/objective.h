@@ -108,12 +108,10 @@ void db_objective_restart(db_objective *objective);
 /* A block as the functions of block.h take it, under the model of the last evaluation. */
 db_block db_objective_block(const db_objective *objective, size_t block);
 
-/* The same of a block with a free intensity and no objective, its image laid out like its values; and
- * where the search for its coefficients begins. */
-db_block db_free_block(const db_fit_settings *settings, const db_loss *loss,
-                       const db_fit_blocks *blocks, size_t b, const float *shape);
-db_linear_solution db_free_block_start(const db_fit_settings *settings, const db_fit_blocks *blocks,
-                                       size_t b);
+/* Coefficients of a block's background that the settings refine: the first so many of b0, b1, b2. */
+int db_plane_terms(const db_fit_settings *settings);
+/* 1: the blocks' local background is fixed, and what is refined comes on top. */
+int db_background_is_fixed(const db_fit_settings *settings, int holds_light);
 
 /* The blocks' values, weights or backgrounds are others: to be said before the next evaluation. */
 void db_objective_data_changed(db_objective *objective);

@@ -204,8 +204,8 @@ db_status db_stage_data_adapt(db_stage_data *taken, const db_fit_data *data,
                               db_objective_depth next) {
     if (data->settings->intensity == DB_FIT_FREE) {
         DB_TRY(db_objective_render(objective, values, next));
-        return db_intensity_prior_set(objective->context, &taken->boxes, objective->shape,
-                                      db_stage_data_limit(taken, data->settings));
+        return db_intensity_prior_of_image(objective->context, &taken->boxes, objective->shape,
+                                           db_stage_data_limit(taken, data->settings));
     }
     DB_TRY(db_objective_evaluate(objective, values, DB_OBJECTIVE_LOSS));
     weigh_known(data, taken->model_error, objective, &taken->blocks);

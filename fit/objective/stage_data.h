@@ -27,7 +27,7 @@ static inline int db_fit_takes_tiles(const db_fit_settings *settings) {
 db_status db_stage_data_take(db_context *context, const db_experiment *experiment,
                              const db_fit_data *data, double dmin, double blur,
                              db_shoebox_choice choice, db_stage_data *taken);
-/* Bare boxes of a sharp model, to be looked at one by one (box_window.h); free intensities. */
+/* Bare boxes of a sharp model, to be measured in the image (db_boxes_create_in); free intensities. */
 db_status db_stage_data_take_bare(db_context *context, const db_experiment *experiment,
                                   const db_fit_data *data, db_shoebox_choice choice,
                                   db_stage_data *taken);

@@ -34,47 +34,29 @@ void db_statistics_residuals(const db_objective *objective, db_fit_statistics *s
     statistics->correlation = isnan(correlation) ? 0 : correlation;
 }
 
-/* Sums of a weight, and of it times fast and slow, in the own pixels of a box. */
-typedef struct sums {
-    double weight, fast, slow;
-} sums;
-
-static void add(double weight, int fast, int slow, sums *m) {
-    m->weight += weight;
-    m->fast += weight * fast;
-    m->slow += weight * slow;
-}
-
-static sums observed_sums(const db_shoeboxes *boxes, size_t b) {
-    sums m = { 0 };
+/* Of the strong pixels of a box. */
+static db_place_sums observed_sums(const db_shoeboxes *boxes, size_t b) {
+    db_place_sums m = { 0 };
     for (int s = 0; s < boxes->width; s++) {
         for (int f = 0; f < boxes->width; f++) {
             const size_t i = b * boxes->pixels + (size_t)(s * boxes->width + f);
             if (boxes->strong[i])
-                add((double)boxes->value[i] - (double)boxes->background[i], f, s, &m);
+                db_place_add((double)boxes->value[i] - (double)boxes->background[i], f, s, &m);
         }
     }
     return m;
-}
-
-int db_statistics_observed_centroid(const db_shoeboxes *boxes, size_t b, double place[2]) {
-    const sums m = observed_sums(boxes, b);
-    if (!(m.weight > 0)) return 0;
-    place[0] = boxes->region[b].fast_start + 0.5 + m.fast / m.weight;
-    place[1] = boxes->region[b].slow_start + 0.5 + m.slow / m.weight;
-    return 1;
 }
 
 /* Observed centroid over the strong pixels, model centroid over all own pixels. */
 int db_statistics_centroid_offset(const db_objective *objective, const db_shoeboxes *boxes,
                                   size_t b, double offset[2]) {
     const double *const linear = objective->solution[b].linear;
-    const sums observed = observed_sums(boxes, b);
-    sums model = { 0 };
+    const db_place_sums observed = observed_sums(boxes, b);
+    db_place_sums model = { 0 };
     for (int s = 0; s < boxes->width; s++) {
         for (int f = 0; f < boxes->width; f++) {
             const size_t i = b * boxes->pixels + (size_t)(s * boxes->width + f);
-            if (boxes->own[i]) add(linear[0] * (double)objective->shape[i], f, s, &model);
+            if (boxes->own[i]) db_place_add(linear[0] * (double)objective->shape[i], f, s, &model);
         }
     }
     if (!(observed.weight > 0) || !(model.weight > 0)) return 0;

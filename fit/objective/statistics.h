@@ -4,6 +4,7 @@
 
 #include "fit/pixels/shoeboxes.h"
 #include "fit/objective/objective.h"
+#include "loss/strong_pixel.h"
 
 #include <math.h>
 
@@ -46,20 +47,10 @@ void db_statistics_residuals(const db_objective *objective, db_fit_statistics *s
 void db_statistics_centroids(const db_objective *objective, const db_shoeboxes *boxes,
                              db_fit_statistics *statistics);
 
-/* Centroid of the strong pixels of a box (pixels of the panel, fast, slow); 0 if there are none. */
-int db_statistics_observed_centroid(const db_shoeboxes *boxes, size_t b, double place[2]);
-
 /* Observed minus model centroid of a box (pixels, fast, slow); 0 if one of them cannot be located.
  */
 int db_statistics_centroid_offset(const db_objective *objective, const db_shoeboxes *boxes,
                                   size_t b, double offset[2]);
-
-/* Whether the model explains a strong pixel: its Bragg part is between half and twice the excess
- * over the background. Too bright is as wrong as too faint. */
-static inline int db_pixel_explained(double bragg, double value, double background) {
-    const double excess = value - background;
-    return bragg > 0.5 * excess && bragg < 2 * excess;
-}
 
 /* Strong pixels in use that the model explains. */
 size_t db_statistics_explained(const db_objective *objective, const db_fit_data *data);

@@ -3,17 +3,10 @@
 #ifndef DB_FIT_PIXELS_MEASURED_IMAGE_H
 #define DB_FIT_PIXELS_MEASURED_IMAGE_H
 
-#include "base/measured_panels.h"
+#include "base/measured_pixels.h"
 #include "loss/count_variance.h"
 
 #include <dualbragg/fit.h>
-
-/* Where pixel (fast, slow), counted from a region's first one, is in the image. */
-static inline size_t db_measured_index(const db_measured_image *image, const db_region *region,
-                                       int fast, int slow) {
-    const int row = db_measured_first_row(image, region->panel) + region->slow_start + slow;
-    return (size_t)row * (size_t)image->fast_pixels + (size_t)(region->fast_start + fast);
-}
 
 /* db_count_variance with the settings' gain and readout noise. */
 static inline double db_pixel_variance(const db_fit_settings *settings, double counts) {

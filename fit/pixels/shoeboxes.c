@@ -263,8 +263,9 @@ static void copy_rows(const float *restrict image, size_t step, size_t width,
         for (size_t f = 0; f < width; f++) values[s * width + f] = image[s * step + f];
 }
 
-void db_shoebox_copy(const db_fit_data *data, const db_region *region, const uint8_t *own,
-                     float *value, float *background, uint8_t *strong) {
+/* The data of a region, and which of its own pixels are strong, to arrays of its own. */
+static void copy_data(const db_fit_data *data, const db_region *region, const uint8_t *own,
+                      float *value, float *background, uint8_t *strong) {
     const size_t width = region->stride, step = (size_t)data->image->fast_pixels,
                  start = db_measured_index(data->image, region, 0, 0);
     copy_rows(data->image->value + start, step, width, value);
@@ -303,8 +304,8 @@ static void fill_box(const placing *p, size_t reflection, size_t b, db_shoeboxes
     if (boxes->excess)
         boxes->excess[b] = excess_of(p->data, region, own);
     else
-        db_shoebox_copy(p->data, region, own, boxes->value + first, boxes->background + first,
-                        boxes->strong + first);
+        copy_data(p->data, region, own, boxes->value + first, boxes->background + first,
+                  boxes->strong + first);
 }
 
 /* Numbers of the boxes, neighbours one after the other: their pixels are still at hand. box: room for

@@ -68,15 +68,11 @@ db_status db_shoeboxes_count(db_context *context, const db_experiment *experimen
                              db_shoebox_choice choice, size_t *count);
 /* The same around what the experiment predicts, without data: value, background, strong, weight and
  * shape_variance are NULL. Boxes of many reflections would take far more memory than the image, and
- * longer to get it than to fill it: see box_window.h. */
+ * longer to get it than to fill it: they are measured in the image (db_boxes_create_in). */
 db_status db_shoeboxes_place_bare(db_context *context, const db_experiment *experiment,
                                   const db_fit_data *data, db_shoebox_choice choice,
                                   db_shoeboxes *boxes);
 void db_shoeboxes_clear(db_shoeboxes *boxes);
-
-/* Copies the data of a region, and which of its own pixels are strong, to arrays of its own. */
-void db_shoebox_copy(const db_fit_data *data, const db_region *region, const uint8_t *own,
-                     float *value, float *background, uint8_t *strong);
 
 /* Moves a box's data to an earlier place. It has no weights and no ridge yet. */
 void db_shoeboxes_move(db_shoeboxes *boxes, size_t from, size_t to);
@@ -98,11 +94,6 @@ db_fit_blocks db_shoeboxes_blocks(const db_shoeboxes *boxes);
  * They do not depend on the model, so that J and the plane stay linear. */
 db_status db_shoeboxes_weigh(db_context *context, const db_fit_settings *settings,
                              double model_error, db_shoeboxes *boxes);
-
-/* The same of one box. room: db_shoebox_weigh_room floats, zeros before the first box. */
-size_t db_shoebox_weigh_room(size_t width);
-void db_shoebox_weigh(const db_fit_settings *settings, double model_error, size_t box, float *room,
-                      db_shoeboxes *boxes);
 
 /* Settles settings->shoebox_half_width: where boxes are given, so that the largest fits; else, if
  * it is 0: the largest, up to the usual one (of wide spots in closed form, one that holds them), with

@@ -1,39 +1,20 @@
 /* Boxes of a plan: rendered, solved and added up, here or on the plan's device. */
-#include "engine/device_plan.h"
+#include "engine/boxes_state.h"
+
 #include "engine/execute.h"
 #include "engine/plan_background.h"
 #include "engine/spots.h"
 
+#include "base/large_memory.h"
 #include "base/threads.h"
 #include "loss/block.h"
 #include "loss/eliminate.h"
 
-#include <dualbragg/boxes.h>
-
 #include <stdlib.h>
 #include <string.h>
 
-struct db_boxes {
-    db_plan *plan;
-    db_box_data data; /* borrowed */
-    unsigned long version;
-    float *image;       /* of the host */
-    float **derivative; /* [parameter_count]: the same; elements are NULL until there are any */
-    db_boxes_image rendered;   /* what was rendered last, and where it is */
-    unsigned long rendered_at; /* the plan's updates then */
-    int is_here;
-    unsigned long there; /* number of the plan's device image; 0: it was never there */
-};
-
-static size_t count_of(const db_boxes *boxes) { return boxes->plan->given_count; }
-
-/* Other boxes of the plan may have rendered since. */
-static int is_there(const db_boxes *boxes) {
-    return boxes->there && boxes->there == boxes->plan->box_images;
-}
-
 static db_status need_image(db_boxes *boxes, float **image) {
-    if (!*image) *image = calloc(boxes->plan->pixels + 1, sizeof **image);
+    if (!*image) *image = db_allocate_large((boxes->plan->pixels + 1) * sizeof **image);
     return *image ? DB_OK : db_fail_memory(boxes->plan->context, "the images of boxes");
 }
 
@@ -48,10 +29,11 @@ static db_status check_plan(const db_plan *plan) {
     return DB_OK;
 }
 
-db_status db_boxes_create(db_plan *plan, db_boxes **boxes) {
+db_status db_boxes_make(db_plan *plan, const db_device_load *load, const char *what,
+                        db_boxes **boxes) {
     *boxes = NULL;
     DB_TRY(check_plan(plan));
-    DB_TRY(db_plan_attach_device_for_boxes(plan));
+    DB_TRY(db_plan_attach_device_for_boxes(plan, load, what));
     db_boxes *made = calloc(1, sizeof *made);
     if (!made) return db_fail_memory(plan->context, "boxes");
     made->plan = plan;
@@ -63,6 +45,11 @@ db_status db_boxes_create(db_plan *plan, db_boxes **boxes) {
     if (status != DB_OK) db_boxes_destroy(&made);
     *boxes = made;
     return status;
+}
+
+db_status db_boxes_create(db_plan *plan, db_boxes **boxes) {
+    const db_device_load load = db_device_load_of_boxes(plan);
+    return db_boxes_make(plan, &load, "sums of its boxes", boxes);
 }
 
 void db_boxes_destroy(db_boxes **boxes) {
@@ -93,7 +80,7 @@ db_status db_boxes_set_data(db_boxes *boxes, const db_box_data *data) {
     return DB_OK;
 }
 
-static db_status refuse(const db_boxes *boxes, const char *what) {
+db_status db_boxes_refuse(const db_boxes *boxes, const char *what) {
     return db_fail(boxes->plan->context, DB_ERROR_USAGE, "boxes: %s", what);
 }
 
@@ -108,15 +95,17 @@ static db_status check_links(const db_boxes *boxes, const db_boxes_request *q) {
                        (int)DB_BOXES_MOST_VARIABLES, q->most);
     for (size_t i = 0; i < q->link_lists; i++) {
         const db_box_links *const list = &q->links[i];
-        if (list->variables > q->most) return refuse(boxes, "a list has more variables than most");
+        if (list->variables > q->most)
+            return db_boxes_refuse(boxes, "a list has more variables than most");
         for (size_t l = 0; l < list->count; l++)
             if (list->link[l].column >= boxes->plan->parameter_count ||
                 list->link[l].variable >= list->variables)
-                return refuse(boxes, "a link names a parameter or a variable that there is not");
+                return db_boxes_refuse(boxes,
+                                       "a link names a parameter or a variable that there is not");
     }
-    for (size_t b = 0; b < count_of(boxes); b++)
+    for (size_t b = 0; b < db_boxes_count(boxes); b++)
         if (q->rule[b].links >= q->link_lists)
-            return refuse(boxes, "a box names a list of links that there is not");
+            return db_boxes_refuse(boxes, "a box names a list of links that there is not");
     return DB_OK;
 }
 
@@ -127,16 +116,19 @@ static db_status check(const db_boxes *boxes, const db_boxes_request *q,
         return db_fail(boxes->plan->context, DB_ERROR_USAGE,
                        "request of boxes: size is %zu, expected %zu (use DB_BOXES_REQUEST_INIT)",
                        q->size, sizeof *q);
-    if (!boxes->data.value) return refuse(boxes, "expected data, found none");
+    if (!boxes->data.value) return db_boxes_refuse(boxes, "expected data, found none");
     if (!q->loss || !q->rule || !solution)
-        return refuse(boxes, "expected a loss, rules and solutions, found NULL for one of them");
-    if (!(q->loss->gain > 0)) return refuse(boxes, "expected a gain above 0");
-    if (image == DB_BOXES_AS_BEFORE) return refuse(boxes, "nothing has been rendered yet");
+        return db_boxes_refuse(boxes,
+                               "expected a loss, rules and solutions, found NULL for one of them");
+    if (!(q->loss->gain > 0)) return db_boxes_refuse(boxes, "expected a gain above 0");
+    if (image == DB_BOXES_AS_BEFORE) return db_boxes_refuse(boxes, "nothing has been rendered yet");
     if (q->sums == DB_BOXES_NO_SUMS) return DB_OK;
-    if (!result) return refuse(boxes, "expected room for sums, found NULL");
+    if (!result) return db_boxes_refuse(boxes, "expected room for sums, found NULL");
     if (!has_slopes(q)) return DB_OK;
-    if (image != DB_BOXES_DERIVATIVES) return refuse(boxes, "sums by variables need derivatives");
-    if (q->kept > DB_LINEAR) return refuse(boxes, "expected at most 4 coefficients to be kept");
+    if (image != DB_BOXES_DERIVATIVES)
+        return db_boxes_refuse(boxes, "sums by variables need derivatives");
+    if (q->kept > DB_LINEAR)
+        return db_boxes_refuse(boxes, "expected at most 4 coefficients to be kept");
     return check_links(boxes, q);
 }
 
@@ -200,16 +192,21 @@ static db_status render_again(db_boxes *boxes) {
                    "renders");
 }
 
-static db_status evaluate_here(db_boxes *boxes, const db_boxes_request *q,
-                               db_box_solution *solution, void *result) {
-    const db_context *const context = boxes->plan->context;
-    const long count = (long)count_of(boxes);
-    if (q->image != DB_BOXES_AS_BEFORE)
+db_status db_boxes_render_here(db_boxes *boxes, int anew) {
+    if (anew)
         DB_TRY(render_here(boxes));
     else if (boxes->there || !boxes->is_here)
         DB_TRY(render_again(boxes)); /* a device had it */
     boxes->is_here = 1;
     boxes->there = 0;
+    return DB_OK;
+}
+
+static db_status evaluate_here(db_boxes *boxes, const db_boxes_request *q,
+                               db_box_solution *solution, void *result) {
+    const db_context *const context = boxes->plan->context;
+    const long count = (long)db_boxes_count(boxes);
+    DB_TRY(db_boxes_render_here(boxes, q->image != DB_BOXES_AS_BEFORE));
     if (!q->solve && q->sums == DB_BOXES_NO_SUMS) return DB_OK;
     db_enter_stage(context, "sums");
 #if defined(_OPENMP)
@@ -227,7 +224,7 @@ static db_status evaluate_there(db_boxes *boxes, const db_boxes_request *q,
                                 db_box_solution *solution, void *result, int *done) {
     db_plan *const plan = boxes->plan;
     const db_device_boxes work = { .region = plan->given,
-                                   .count = count_of(boxes),
+                                   .count = db_boxes_count(boxes),
                                    .data = boxes->data,
                                    .version = boxes->version,
                                    .request = q,
@@ -246,9 +243,8 @@ static db_status evaluate_there(db_boxes *boxes, const db_boxes_request *q,
     return DB_OK;
 }
 
-db_status db_boxes_evaluate(db_boxes *boxes, const db_boxes_request *request,
-                            db_box_solution *solution, void *result) {
-    DB_TRY(check(boxes, request, solution, result));
+static db_status evaluate(db_boxes *boxes, const db_boxes_request *request,
+                          db_box_solution *solution, void *result) {
     if (request->image != DB_BOXES_AS_BEFORE) {
         boxes->rendered = request->image;
         boxes->rendered_at = boxes->plan->updates;
@@ -256,7 +252,7 @@ db_status db_boxes_evaluate(db_boxes *boxes, const db_boxes_request *request,
         boxes->there = 0;
         boxes->plan->box_images++;
     }
-    const int there = request->image != DB_BOXES_AS_BEFORE || is_there(boxes);
+    const int there = request->image != DB_BOXES_AS_BEFORE || db_boxes_are_there(boxes);
     if (db_plan_on_device(boxes->plan) && there) {
         int done;
         const db_status status = evaluate_there(boxes, request, solution, result, &done);
@@ -265,10 +261,22 @@ db_status db_boxes_evaluate(db_boxes *boxes, const db_boxes_request *request,
     return evaluate_here(boxes, request, solution, result);
 }
 
+db_status db_boxes_evaluate(db_boxes *boxes, const db_boxes_request *request,
+                            db_box_solution *solution, void *result) {
+    DB_TRY(check(boxes, request, solution, result));
+    return evaluate(boxes, request, solution, result);
+}
+
+db_status db_boxes_render(db_boxes *boxes) {
+    db_boxes_request image = DB_BOXES_REQUEST_INIT;
+    image.image = DB_BOXES_IMAGE;
+    return evaluate(boxes, &image, NULL, NULL);
+}
+
 db_status db_boxes_image_of(db_boxes *boxes, const float **image) {
     *image = boxes->image;
     if (boxes->is_here || boxes->rendered == DB_BOXES_AS_BEFORE) return DB_OK;
-    if (db_plan_on_device(boxes->plan) && is_there(boxes)) {
+    if (db_plan_on_device(boxes->plan) && db_boxes_are_there(boxes)) {
         DB_TRY(db_device_boxes_image(boxes->plan, boxes->image));
     } else {
         DB_TRY(render_again(boxes));

@@ -164,14 +164,14 @@ db_status db_plan_attach_device(db_plan *plan) {
     return processor_is_faster(plan, &load, "an image") ? stay_on_processor(plan) : attach(plan);
 }
 
-db_status db_plan_attach_device_for_boxes(db_plan *plan) {
+db_status db_plan_attach_device_for_boxes(db_plan *plan, const db_device_load *load,
+                                          const char *what) {
     db_device *const device = &plan->context->device;
     const int predicted = strcmp(plan->device.name, "cpu") == 0 && !plan->device.left;
     if (!predicted || !device->backend || !device->automatic || !device->backend->operations->boxes)
         return DB_OK;
     plan->device = *device;
-    const db_device_load load = db_device_load_of_boxes(plan);
-    if (processor_is_faster(plan, &load, "sums of its boxes")) return stay_on_processor(plan);
+    if (processor_is_faster(plan, load, what)) return stay_on_processor(plan);
     device->note[0] = 0;
     return attach(plan);
 }
@@ -249,15 +249,18 @@ static void move_to_processor(db_plan *plan, db_status why) {
     db_plan_detach_device(plan);
 }
 
-/* What a call wants: sums, boxes, or, where both are NULL, images. */
+/* What a call wants: sums, boxes, those of a measured image, or, where all are NULL, images. */
 typedef struct {
     double *sums;
     const db_device_boxes *boxes;
+    const db_device_measure *measure;
 } wanted;
 
 static db_status call_device(db_plan *plan, const db_device_work *work, const wanted *what) {
     const db_device_operations *device = plan->device.backend->operations;
     if (what->boxes) return device->boxes(plan->context, plan->device_part, work, what->boxes);
+    if (what->measure)
+        return device->measure(plan->context, plan->device_part, work, what->measure);
     if (what->sums) return device->normal(plan->context, plan->device_part, work, what->sums);
     return device->render(plan->context, plan->device_part, work);
 }
@@ -287,7 +290,7 @@ db_status db_device_render(db_plan *plan, db_kernel_kind kind, int *done) {
     db_kernel_job job = plan->job;
     if (!db_device_has_slopes(kind)) job.derivative = NULL;
     const db_device_work work = work_of(plan, &job, kind);
-    return run(plan, &job, &work, (wanted){ NULL, NULL }, done);
+    return run(plan, &job, &work, (wanted){ 0 }, done);
 }
 
 db_status db_device_normal(db_plan *plan, const db_kernel_job *job, double *sums, int *done) {
@@ -296,7 +299,7 @@ db_status db_device_normal(db_plan *plan, const db_kernel_job *job, double *sums
     work.job.derivative = NULL;
     *done = 1;
     DB_TRY(list_background(plan, &work, plan->background_version));
-    return run(plan, job, &work, (wanted){ sums, NULL }, done);
+    return run(plan, job, &work, (wanted){ .sums = sums }, done);
 }
 
 db_status db_device_evaluate_boxes(db_plan *plan, const db_device_boxes *boxes, int *done) {
@@ -306,7 +309,15 @@ db_status db_device_evaluate_boxes(db_plan *plan, const db_device_boxes *boxes, 
     job.derivative = NULL;
     const db_device_work work =
         work_of(plan, &job, slopes ? db_plan_gradient_kind(plan) : db_plan_forward_kind(plan));
-    return run(plan, &job, &work, (wanted){ NULL, boxes }, done);
+    return run(plan, &job, &work, (wanted){ .boxes = boxes }, done);
+}
+
+db_status db_device_measure_boxes(db_plan *plan, const db_device_measure *measure, int *done) {
+    db_kernel_job job = plan->job;
+    job.image = NULL;
+    job.derivative = NULL;
+    const db_device_work work = work_of(plan, &job, db_plan_forward_kind(plan));
+    return run(plan, &job, &work, (wanted){ .measure = measure }, done);
 }
 
 db_status db_device_boxes_image(db_plan *plan, float *image) {
@@ -315,12 +326,12 @@ db_status db_device_boxes_image(db_plan *plan, float *image) {
 
 db_status db_device_tangent(db_plan *plan, const db_kernel_job *job, int *done) {
     const db_device_work work = work_of(plan, job, db_plan_gradient_kind(plan));
-    return run(plan, job, &work, (wanted){ NULL, NULL }, done);
+    return run(plan, job, &work, (wanted){ 0 }, done);
 }
 
 db_status db_device_variant(db_plan *plan, const db_kernel_job *job, int *done) {
     const db_device_work work = work_of(plan, job, db_plan_forward_kind(plan));
-    return run(plan, job, &work, (wanted){ NULL, NULL }, done);
+    return run(plan, job, &work, (wanted){ 0 }, done);
 }
 
 db_status db_device_add(db_plan *plan, int copy, const void *from, unsigned long version,

@@ -51,10 +51,13 @@ typedef struct db_device_load {
     double bytes;               /* of results */
     int mixed, closed, general; /* general: with a sensor, a background ... */
     double boxes;               /* whose sums are wanted in place of images; 0: images */
+    double frame;               /* bytes of a measured image that is brought for them */
 } db_device_load;
 db_device_load db_device_load_of(const db_plan *plan);
 /* That of an evaluation of its boxes, with derivatives. */
 db_device_load db_device_load_of_boxes(const db_plan *plan);
+/* That of measuring them in a measured image. */
+db_device_load db_device_load_of_measuring(const db_plan *plan, const db_measured_image *image);
 
 /* How long the processor is predicted to take for it, with the plan's threads and vectors (s). */
 double db_device_processor_seconds(const db_plan *plan, const db_device_load *load);
@@ -70,6 +73,17 @@ typedef struct db_device_boxes {
     db_box_solution *solution;
     void *result;
 } db_device_boxes;
+
+/* Boxes in a measured image. The image is the one that was rendered last, on the device. */
+typedef struct db_device_measure {
+    const db_region *region; /* [count], as the caller's images have them */
+    size_t count;
+    const db_box_frame *frame; /* of the host; there is another where the version has changed */
+    unsigned long version;     /* from 1 */
+    double *light;           /* [count]: receives the image's sums; NULL: the boxes are measured */
+    const db_box_rule *rule; /* [count] */
+    db_box_measured *measured; /* [count] */
+} db_device_measure;
 
 /* A backend's part of one plan. */
 typedef struct db_device_plan db_device_plan;
@@ -99,6 +113,9 @@ typedef struct db_device_operations {
      * stay on the device. */
     db_status (*boxes)(db_context *context, db_device_plan *plan, const db_device_work *work,
                        const db_device_boxes *boxes);
+    /* As db_boxes_light and db_boxes_measure, of the image that boxes had rendered last. */
+    db_status (*measure)(db_context *context, db_device_plan *plan, const db_device_work *work,
+                         const db_device_measure *measure);
     /* the image that boxes had rendered last, to the host's memory */
     db_status (*boxes_image)(db_context *context, db_device_plan *plan, float *image);
     /* image += background of the work's job, or = where it is to be a copy, for the elements of the
@@ -135,9 +152,10 @@ void db_device_leave(db_context *context, db_status why);
 
 /* Gives a new plan its part on the context's device; nothing for the processor. */
 db_status db_plan_attach_device(db_plan *plan);
-/* The same for a plan whose boxes are evaluated from now on: with "auto", where the processor is
- * predicted to be faster for images that come to the host, but not for sums of boxes. */
-db_status db_plan_attach_device_for_boxes(db_plan *plan);
+/* The same for a plan whose boxes are worked on from now on, which is called `what`: with "auto", where the
+ * processor is predicted to be faster for images that come to the host, but not for that. */
+db_status db_plan_attach_device_for_boxes(db_plan *plan, const db_device_load *load,
+                                          const char *what);
 void db_plan_detach_device(db_plan *plan);
 
 /* 1: the plan's work goes to a device. */
@@ -153,6 +171,7 @@ db_status db_device_normal(db_plan *plan, const db_kernel_job *job, double *sums
 
 /* Boxes; *done as above. */
 db_status db_device_evaluate_boxes(db_plan *plan, const db_device_boxes *boxes, int *done);
+db_status db_device_measure_boxes(db_plan *plan, const db_device_measure *measure, int *done);
 db_status db_device_boxes_image(db_plan *plan, float *image);
 
 /* Renders an image and its derivative along a direction: job->tangent is 1. */

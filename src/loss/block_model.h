@@ -10,6 +10,8 @@
 #ifndef DB_LOSS_BLOCK_MODEL_H
 #define DB_LOSS_BLOCK_MODEL_H
 
+#include "ad/names.h"
+
 #include <dualbragg/boxes.h>
 
 typedef struct db_block {
@@ -25,8 +27,7 @@ typedef struct db_block {
 } db_block;
 
 /* Value of the plane at a pixel of a block, counted from its first one. */
-static inline double db_block_plane(const double linear[DB_LINEAR], const db_region *block,
-                                    int fast, int slow) {
+AD_FN double db_block_plane(const double *linear, const db_region *block, int fast, int slow) {
     return linear[1] + linear[2] * (fast - 0.5 * (block->fast_count - 1)) +
            linear[3] * (slow - 0.5 * (block->slow_count - 1));
 }

@@ -1,7 +1,7 @@
 #include "surroundings/surroundings.h"
 
 #include "base/large_memory.h"
-#include "base/measured_panels.h"
+#include "base/measured_pixels.h"
 #include "base/threads.h"
 #include "surroundings/device_surroundings.h"
 

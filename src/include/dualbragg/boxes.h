@@ -12,10 +12,16 @@
  *     db_plan_create -> db_boxes_create -> db_boxes_set_data -> (db_plan_update -> db_boxes_evaluate)*
  *
  * On a device data, images and derivative images stay there; an evaluation brings back coefficients and
- * sums, in one copy. */
+ * sums, in one copy.
+ *
+ * Boxes of a measured image have their data from there: nobody has to write them down, and many boxes need
+ * hardly more memory than one. They are measured, each on its own:
+ *
+ *     db_plan_create -> db_boxes_create_in -> db_boxes_light -> db_boxes_measure */
 #ifndef DUALBRAGG_BOXES_H
 #define DUALBRAGG_BOXES_H
 
+#include <dualbragg/measured_image.h>
 #include <dualbragg/plan.h>
 
 #ifdef __cplusplus
@@ -130,6 +136,52 @@ typedef struct db_block_sums {
     double value, gradient[DB_LINEAR], normal[DB_LINEAR * DB_LINEAR];
 } db_block_sums;
 
+/** A measured image in which there are boxes. Everything is borrowed. */
+typedef struct db_box_frame {
+    size_t size;                    /**< set by DB_BOX_FRAME_INIT */
+    const db_measured_image *image; /**< its panels and counts; nothing else of it is read */
+    const float *background;        /**< local background (counts) of each of its pixels */
+    const unsigned char *strong;    /**< likewise, 1: stands out of the background; 0 */
+    const unsigned char
+        *own; /**< [db_plan_pixels], laid out as the plan's image. 1: a pixel that its box
+                                   uses; 0 */
+    const size_t *order;  /**< [boxes]: their numbers, neighbours one after the other, for which the
+                               processor takes less time; NULL: as they are given */
+    double gain;          /**< counts per photon, more than 0 */
+    double readout_noise; /**< counts */
+    double model_error;   /**< of the spots' shape, relative */
+    int background_fixed; /**< 1: the local background is the boxes' offset; 0: where it is free, the
+                               search for b0 begins at its mean */
+    int whole; /**< 1: all of db_box_measured is wanted; 0: coefficients and explained pixels alone */
+} db_box_frame;
+/** All zeros but for the size. */
+#define DB_BOX_FRAME_INIT                                                                          \
+    { .size = sizeof(db_box_frame) }
+
+/** What a box of a measured image says of its spot. Pixels in use are own ones. */
+typedef struct db_box_measured {
+    db_box_solution
+        solution;     /**< chi2 with the weights of the data is least there: J not below 0, and held
+                                   by the ridge */
+    double intensity; /**< J without bound and ridge, which would bias faint ones */
+    double variance;  /**< of it */
+    double chi2;      /**< of the box with it */
+    double shape;     /**< sum of the image over the pixels in use */
+    double background;   /**< likewise, of the plane b0 + b1 fast + b2 slow */
+    double sum;          /**< likewise, of the counts above the plane */
+    double sum_variance; /**< of that, by the noise of the pixels; the plane's own is left out */
+    double
+        observed[2]; /**< centroid of the strong own pixels (pixels of the panel, fast, slow); NAN:
+                             there are none above the local background */
+    double observed_variance[2]; /**< of it (pixels^2), by the noise of the pixels */
+    int has_light; /**< 0: the model has none in the box: intensity, variance and chi2 mean
+                                      nothing */
+    int pixels;    /**< in use */
+    int strong;    /**< of these */
+    int explained; /**< of these, where the spot is between half and twice the counts above the local
+                        background */
+} db_box_measured;
+
 /** The boxes of a plan. */
 typedef struct db_boxes db_boxes;
 
@@ -173,6 +225,19 @@ static inline double *db_boxes_normal_of(double *result, size_t most, size_t box
  * @return DB_ERROR_USAGE for another plan; DB_ERROR_MEMORY */
 DB_API db_status db_boxes_create(db_plan *plan, db_boxes **boxes);
 
+/** The same, for boxes in a measured image. Weights of pixels are 1/variance by photons and readout at the
+ * larger of local background and measured counts (mean of 3 x 3 own pixels), and by model_error times
+ * what these are above the background (docs/theory/refinement.md).
+ *
+ * On a device the measured image is copied there once, by the first call that needs it.
+ *
+ * @param plan as above
+ * @param frame what it points to is borrowed and must not change as long as there are boxes
+ * @param boxes receives them; to be destroyed by the caller; NULL after an error
+ * @return as above; DB_ERROR_USAGE for arrays that are missing, a gain that is not above 0, or regions
+ *     outside their panels of the measured image */
+DB_API db_status db_boxes_create_in(db_plan *plan, const db_box_frame *frame, db_boxes **boxes);
+
 /** Says what was measured. On a device it is copied there by the next evaluation, and again after each
  * such call.
  *
@@ -198,10 +263,29 @@ DB_API db_status db_boxes_set_data(db_boxes *boxes, const db_box_data *data);
 DB_API db_status db_boxes_evaluate(db_boxes *boxes, const db_boxes_request *request,
                                    db_box_solution *solution, void *result);
 
+/** Renders the image, and adds it up over each box.
+ *
+ * @param boxes of any kind
+ * @param light [boxes] receives the sums
+ * @return those of db_plan_forward */
+DB_API db_status db_boxes_light(db_boxes *boxes, double *light);
+
+/** Measures each box of a measured image, with the image that was rendered last. Results have the same bits
+ * for any number of threads; on a device they are those of the processor to rounding.
+ *
+ * @param boxes from db_boxes_create_in
+ * @param rule [boxes]: ridge, and which coefficients are solved for; nothing else of it is read
+ * @param measured [boxes] receives what the frame says is wanted; all else is 0
+ * @return DB_ERROR_USAGE for other boxes, or where nothing has been rendered yet; DB_ERROR_MEMORY;
+ *     DB_ERROR_DEVICE, as db_boxes_image_of */
+DB_API db_status db_boxes_measure(db_boxes *boxes, const db_box_rule *rule,
+                                  db_box_measured *measured);
+
 /** The image that was rendered last, in memory of the host.
  *
  * @param boxes of the plan
- * @param image receives it: db_plan_pixels elements, which stay where they are and belong to the boxes
+ * @param image receives it: db_plan_pixels elements, which stay where they are and belong to the boxes; those
+ *     of no region are undefined
  * @return DB_ERROR_MEMORY; DB_ERROR_DEVICE, also where the image went with a device that has failed since
  *     or to other boxes of the plan that rendered since, and the plan has got other values (db_plan_update),
  *     so that it cannot be rendered again */

@@ -1,0 +1,47 @@
+/* Where the pixels of measured images are: those of several panels lie one below the other. */
+#ifndef DB_BASE_MEASURED_PIXELS_H
+#define DB_BASE_MEASURED_PIXELS_H
+
+#include <dualbragg/measured_image.h>
+#include <dualbragg/plan.h>
+
+static inline size_t db_measured_panels(const db_measured_image *image) {
+    return image->panel_count > 1 ? image->panel_count : 1;
+}
+
+/* First row of a panel, and how many it has. */
+static inline int db_measured_first_row(const db_measured_image *image, size_t panel) {
+    return image->panel_count > 1 ? image->panels[panel].first_row : 0;
+}
+static inline int db_measured_rows(const db_measured_image *image, size_t panel) {
+    return image->panel_count > 1 ? image->panels[panel].slow_pixels : image->slow_pixels;
+}
+
+/* One panel as an image of its own; borrows the pixels. */
+static inline db_measured_image db_measured_panel(const db_measured_image *image, size_t panel) {
+    const size_t first = (size_t)db_measured_first_row(image, panel) * (size_t)image->fast_pixels;
+    db_measured_image one = *image;
+    one.slow_pixels = db_measured_rows(image, panel);
+    one.value += first;
+    one.mask += first;
+    one.panel_count = 0;
+    one.panels = NULL;
+    return one;
+}
+
+/* Where pixel (fast, slow), counted from a region's first one, is in the image. */
+static inline size_t db_measured_index(const db_measured_image *image, const db_region *region,
+                                       int fast, int slow) {
+    const int row = db_measured_first_row(image, region->panel) + region->slow_start + slow;
+    return (size_t)row * (size_t)image->fast_pixels + (size_t)(region->fast_start + fast);
+}
+
+/* 1: all pixels of a region are on its panel of the image. */
+static inline int db_measured_holds(const db_measured_image *image, const db_region *region) {
+    return region->panel < db_measured_panels(image) && region->fast_start >= 0 &&
+           region->slow_start >= 0 &&
+           region->fast_start + region->fast_count <= image->fast_pixels &&
+           region->slow_start + region->slow_count <= db_measured_rows(image, region->panel);
+}
+
+#endif

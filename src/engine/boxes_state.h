@@ -1,0 +1,42 @@
+/* The boxes of a plan, and how all that is done with them comes by their image. */
+#ifndef DB_ENGINE_BOXES_STATE_H
+#define DB_ENGINE_BOXES_STATE_H
+
+#include "engine/device_plan.h"
+
+struct db_boxes {
+    db_plan *plan;
+    db_box_data data; /* borrowed */
+    unsigned long version;
+    db_box_frame frame; /* of boxes in a measured image, borrowed; else all 0 */
+    unsigned long frame_version;
+    float *image;       /* of the host */
+    float **derivative; /* [parameter_count]: the same; elements are NULL until there are any */
+    db_boxes_image rendered;   /* what was rendered last, and where it is */
+    unsigned long rendered_at; /* the plan's updates then */
+    int is_here;
+    unsigned long there; /* number of the plan's device image; 0: it was never there */
+};
+
+static inline size_t db_boxes_count(const db_boxes *boxes) { return boxes->plan->given_count; }
+
+/* Other boxes of the plan may have rendered since. */
+static inline int db_boxes_are_there(const db_boxes *boxes) {
+    return boxes->there && boxes->there == boxes->plan->box_images;
+}
+
+/* Without data. load: of what they are for, called so in the note of "auto". */
+db_status db_boxes_make(db_plan *plan, const db_device_load *load, const char *what,
+                        db_boxes **boxes);
+
+/* DB_ERROR_USAGE */
+db_status db_boxes_refuse(const db_boxes *boxes, const char *what);
+
+/* Renders the image, wherever the plan does. */
+db_status db_boxes_render(db_boxes *boxes);
+
+/* The image that was rendered last is in the host's memory afterwards, which is the processor's turn. anew: it is to
+ * be rendered now. */
+db_status db_boxes_render_here(db_boxes *boxes, int anew);
+
+#endif

@@ -1,0 +1,133 @@
+/* Boxes of a measured image, measured one by one, here or on the plan's device. */
+#include "engine/boxes_state.h"
+
+#include "base/measured_pixels.h"
+#include "base/threads.h"
+#include "loss/box_window.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static db_status check_frame(const db_plan *plan, const db_box_frame *frame) {
+    if (frame->size != sizeof *frame)
+        return db_fail(plan->context, DB_ERROR_USAGE,
+                       "boxes: size of the frame is %zu, expected %zu (use DB_BOX_FRAME_INIT)",
+                       frame->size, sizeof *frame);
+    if (!frame->image || !frame->image->value || !frame->background || !frame->strong ||
+        !frame->own)
+        return db_fail(plan->context, DB_ERROR_USAGE,
+                       "boxes: expected an image, backgrounds, strong and own pixels, found NULL "
+                       "for one of them");
+    if (!(frame->gain > 0))
+        return db_fail(plan->context, DB_ERROR_USAGE, "boxes: expected a gain above 0, found %g",
+                       frame->gain);
+    for (size_t b = 0; b < plan->given_count; b++)
+        if (!db_measured_holds(frame->image, &plan->given[b]))
+            return db_fail(plan->context, DB_ERROR_USAGE,
+                           "boxes: box %zu is not within a panel of the measured image", b);
+    for (size_t b = 0; frame->order && b < plan->given_count; b++)
+        if (frame->order[b] >= plan->given_count)
+            return db_fail(plan->context, DB_ERROR_USAGE,
+                           "boxes: the order names a box that there is not");
+    return DB_OK;
+}
+
+db_status db_boxes_create_in(db_plan *plan, const db_box_frame *frame, db_boxes **boxes) {
+    *boxes = NULL;
+    DB_TRY(check_frame(plan, frame));
+    const db_device_load load = db_device_load_of_measuring(plan, frame->image);
+    DB_TRY(db_boxes_make(plan, &load, "its boxes in a measured image", boxes));
+    (*boxes)->frame = *frame;
+    (*boxes)->frame_version = ++plan->box_data;
+    return DB_OK;
+}
+
+/* On the processor */
+
+static void measure_all(const db_boxes *boxes, const db_box_rule *rule, int threads,
+                        db_box_window *windows, db_box_measured *measured) {
+    const long count = (long)db_boxes_count(boxes);
+    const size_t *const order = boxes->frame.order;
+    const db_region *const region = boxes->plan->given;
+#if defined(_OPENMP)
+#pragma omp parallel for schedule(dynamic, 16) num_threads(threads) if (threads > 1)
+#else
+    (void)threads;
+#endif
+    for (long k = 0; k < count; k++) {
+        const size_t b = order ? order[k] : (size_t)k;
+        db_measure_box(&boxes->frame, &region[b], boxes->image, &rule[b],
+                       &windows[db_thread_number()], &measured[b]);
+    }
+}
+
+static db_status measure_here(db_boxes *boxes, const db_box_rule *rule, db_box_measured *measured) {
+    const db_context *const context = boxes->plan->context;
+    const int threads = db_threads_for(context, (long)db_boxes_count(boxes));
+    DB_TRY(db_boxes_render_here(boxes, 0));
+    db_box_window *const windows = calloc((size_t)threads, sizeof *windows);
+    int made = 0;
+    db_enter_stage(context, "boxes");
+    while (windows && made < threads &&
+           db_box_window_make(boxes->plan->given, db_boxes_count(boxes), &windows[made]))
+        made++;
+    if (made == threads) measure_all(boxes, rule, threads, windows, measured);
+    for (int t = 0; t < made; t++) db_box_window_clear(&windows[t]);
+    free(windows);
+    db_leave_stage(context, "boxes");
+    return made == threads ? DB_OK : db_fail_memory(boxes->plan->context, "boxes");
+}
+
+static double sum_of(const float *image, const db_region *r) {
+    double sum = 0;
+    for (int s = 0; s < r->slow_count; s++)
+        for (int f = 0; f < r->fast_count; f++)
+            sum += (double)image[r->offset + (size_t)s * r->stride + (size_t)f];
+    return sum;
+}
+
+static db_status sum_here(db_boxes *boxes, double *light) {
+    const db_context *const context = boxes->plan->context;
+    const long count = (long)db_boxes_count(boxes);
+    DB_TRY(db_boxes_render_here(boxes, 0));
+    db_enter_stage(context, "sums");
+#if defined(_OPENMP)
+    const int threads = db_threads_for(context, count);
+#pragma omp parallel for num_threads(threads) if (threads > 1)
+#endif
+    for (long b = 0; b < count; b++) light[b] = sum_of(boxes->image, &boxes->plan->given[b]);
+    db_leave_stage(context, "sums");
+    return DB_OK;
+}
+
+/* On the device, where the image is; *done 0: the processor is to do it. */
+static db_status try_there(db_boxes *boxes, const db_device_measure *what, int *done) {
+    *done = 0;
+    if (!db_plan_on_device(boxes->plan) || !db_boxes_are_there(boxes)) return DB_OK;
+    if (!boxes->plan->device.backend->operations->measure) return DB_OK;
+    db_device_measure whole = *what;
+    whole.region = boxes->plan->given;
+    whole.count = db_boxes_count(boxes);
+    whole.frame = &boxes->frame;
+    whole.version = boxes->frame_version;
+    return db_device_measure_boxes(boxes->plan, &whole, done);
+}
+
+db_status db_boxes_light(db_boxes *boxes, double *light) {
+    int done;
+    DB_TRY(db_boxes_render(boxes));
+    DB_TRY(try_there(boxes, &(db_device_measure){ .light = light }, &done));
+    return done ? DB_OK : sum_here(boxes, light);
+}
+
+db_status db_boxes_measure(db_boxes *boxes, const db_box_rule *rule, db_box_measured *measured) {
+    int done;
+    if (!boxes->frame.size)
+        return db_boxes_refuse(boxes, "expected those of a measured image (db_boxes_create_in)");
+    if (!rule || !measured)
+        return db_boxes_refuse(boxes, "expected rules and room for results, found NULL");
+    if (boxes->rendered == DB_BOXES_AS_BEFORE)
+        return db_boxes_refuse(boxes, "nothing has been rendered yet");
+    DB_TRY(try_there(boxes, &(db_device_measure){ .rule = rule, .measured = measured }, &done));
+    return done ? DB_OK : measure_here(boxes, rule, measured);
+}
