@@ -3,6 +3,7 @@
 #define DB_CUDA_ARGUMENTS_H
 
 #include "kernel/job.h"
+#include "loss/box_weight.h"
 #include "noise/noise_work.h"
 
 #include <dualbragg/boxes.h>
@@ -95,12 +96,35 @@ typedef struct db_cuda_surroundings {
     float gain_float, readout_variance;
     double gain, readout_noise, limit;
 } db_cuda_surroundings;
+
 /* Neighbouring bytes that a block of threads copies, within the device's memory. */
 typedef struct db_cuda_part {
     void *to;
     const void *from;
     size_t bytes;
 } db_cuda_part;
+
+/* Boxes in a measured image (cuda/measure_boxes.cu). Arrays of boxes' pixels are laid out as the caller's
+ * images. */
+typedef struct db_cuda_measure {
+    const db_region *region; /* [boxes] */
+    const db_box_rule *rule;
+    const uint64_t *start; /* [boxes]: where the measured image has its first pixel */
+    const float *image;    /* counts */
+    const float *background;
+    const unsigned char *strong;
+    const unsigned char *own;
+    const float *shape;
+    /* filled: */
+    float *value, *level, *weight;
+    unsigned char *own_strong;
+    db_box_measured *measured; /* [boxes] */
+    double *light;             /* [boxes]: of the kernel that adds up images */
+    db_loss loss;              /* weighted */
+    db_box_noise noise;
+    uint32_t fast_pixels; /* of the measured image */
+    int32_t background_fixed, whole;
+} db_cuda_measure;
 
 typedef struct db_cuda_arguments {
     db_kernel_job job; /* pointers are the device's; region: those of the results' layout */
@@ -128,6 +152,7 @@ typedef struct db_cuda_arguments {
     db_cuda_boxes boxes; /* of the kernel of boxes, which reads derivative[] besides */
     db_cuda_surroundings surroundings; /* of the kernel of surroundings, which reads nothing else */
     const db_cuda_part *part_of_block; /* of the kernel that copies parts */
+    db_cuda_measure measure;           /* of those of boxes in a measured image */
 } db_cuda_arguments;
 
 /* Specializations by the crystal's shape: those of KERNEL_SQUARE, of KERNEL_FEW_CELLS, and one for
@@ -180,6 +205,10 @@ enum { DB_CUDA_ADD_LANES = 32, DB_CUDA_ADD_SUMS = 8 };
  * many doubles that its threads share. */
 extern const void *const db_cuda_box_sums;
 enum { DB_CUDA_BOX_BLOCK = 128, DB_CUDA_BOX_STATE = 12 };
+
+/* Adds up the images of boxes; measures boxes in a measured image. Likewise. */
+extern const void *const db_cuda_box_light;
+extern const void *const db_cuda_measure_boxes;
 
 /* Makes an image with noise, a row of the panel in each block of so many threads; only in builds
  * with Random123. */

@@ -136,7 +136,8 @@ static double seconds(const db_device_load *load) {
     return pace->call + load->bytes * pace->byte + load->pixels * pace->pixel +
            load->samples * pace->sample[load->mixed] *
                (1 + pace->derivative_of_sample * load->derivatives) +
-           (load->boxes > 0 ? pace->boxes + load->pixels * pace->box_pixel : 0);
+           (load->boxes > 0 ? pace->boxes + load->pixels * pace->box_pixel : 0) +
+           load->frame * pace->byte;
 }
 
 static const db_device_operations operations = { .seconds = seconds,
@@ -145,6 +146,7 @@ static const db_device_operations operations = { .seconds = seconds,
                                                  .render = db_cuda_plan_render,
                                                  .normal = db_cuda_plan_normal,
                                                  .boxes = db_cuda_plan_boxes,
+                                                 .measure = db_cuda_plan_measure,
                                                  .boxes_image = db_cuda_plan_boxes_image,
                                                  .add = db_cuda_plan_add,
                                                  .set_stream = db_cuda_plan_set_stream,

@@ -13,6 +13,8 @@ db_status db_cuda_plan_normal(db_context *context, db_device_plan *plan, const d
                               double *sums);
 db_status db_cuda_plan_boxes(db_context *context, db_device_plan *plan, const db_device_work *work,
                              const db_device_boxes *boxes);
+db_status db_cuda_plan_measure(db_context *context, db_device_plan *plan,
+                               const db_device_work *work, const db_device_measure *measure);
 db_status db_cuda_plan_boxes_image(db_context *context, db_device_plan *plan, float *image);
 db_status db_cuda_plan_add(db_context *context, db_device_plan *plan, const db_device_work *work,
                            int copy);

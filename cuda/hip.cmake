@@ -41,6 +41,7 @@ db_add_hip_object(box_sums box_sums.cu)
 set(DB_HIP_FLAGS_surroundings -ffp-contract=off) # the same bits as the processor, as noise
 db_add_hip_object(surroundings surroundings_rows.cu)
 db_add_hip_object(copy_parts copy_parts.cu)
+db_add_hip_object(measure_boxes measure_boxes.cu)
 if(DB_RANDOM123_INCLUDE)
   set(DB_HIP_FLAGS_noise -ffp-contract=off) # the same bits as the processor
   db_add_hip_object(noise noise_pixels.cu)

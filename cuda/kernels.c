@@ -48,6 +48,8 @@ void db_cuda_add_slots_kernel(db_cuda_arguments);
 void db_cuda_add_images_kernel(db_cuda_arguments);
 void db_cuda_box_sums_kernel(db_cuda_arguments);
 void db_cuda_surroundings_rows(db_cuda_arguments);
+void db_cuda_box_light_kernel(db_cuda_arguments);
+void db_cuda_measure_boxes_kernel(db_cuda_arguments);
 
 #define ENTRY(use, kind, precision, shape, number)                                                 \
     [number] = (const void *)db_cuda_##use##_##kind##_##precision##_##shape,
@@ -140,3 +142,5 @@ const void *const db_cuda_add_slots = (const void *)db_cuda_add_slots_kernel;
 const void *const db_cuda_add_images = (const void *)db_cuda_add_images_kernel;
 const void *const db_cuda_box_sums = (const void *)db_cuda_box_sums_kernel;
 const void *const db_cuda_surroundings_pass = (const void *)db_cuda_surroundings_rows;
+const void *const db_cuda_box_light = (const void *)db_cuda_box_light_kernel;
+const void *const db_cuda_measure_boxes = (const void *)db_cuda_measure_boxes_kernel;

@@ -175,6 +175,10 @@ static void release(db_device_plan *plan) {
     db_cuda_release(&plan->box_data);
     db_cuda_release(&plan->box_values);
     db_cuda_release_locked(&plan->host_box_values);
+    db_cuda_release(&plan->frame);
+    db_cuda_release(&plan->frame_boxes);
+    db_cuda_release(&plan->frame_values);
+    db_cuda_release_locked(&plan->host_frame_values);
     db_cuda_release_locked(&plan->staging);
     db_cuda_release_locked(&plan->host_sums);
     for (int i = 0; i < 2; i++)
@@ -258,6 +262,7 @@ void db_cuda_plan_destroy(db_context *context, db_device_plan *plan) {
     plan->new_region_bytes = 0;
     db_cuda_values_forget(&plan->values);
     plan->box_version = 0;
+    plan->frame_version = 0;
     leave_callers_stream(plan);
     if (!db_cuda_pool_give(context, plan)) db_cuda_plan_release(plan);
 }

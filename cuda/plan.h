@@ -97,6 +97,11 @@ struct db_device_plan {
     char *new_regions;
     size_t new_region_bytes;
     size_t extent; /* elements of the caller's up to the end of the last region */
+
+    /* boxes in a measured image: the image and which pixels are whose, what is made of them, what a call
+     * brings and takes back */
+    db_cuda_buffer frame, frame_boxes, frame_values, host_frame_values;
+    unsigned long frame_version;
 };
 
 /* Renders a work's images to where the arguments say. */
@@ -156,6 +161,10 @@ enum { DB_CUDA_HALF = 4 << 20 };
 db_status db_cuda_half_wait(db_context *context, db_device_plan *plan, int half);
 db_status db_cuda_half_copy(db_context *context, db_device_plan *plan, int half, void *device,
                             size_t bytes, int to_device);
+
+/* The same of one array of so many bytes. */
+db_status db_cuda_array_to_device(db_context *context, db_device_plan *plan, void *to,
+                                  const void *from, size_t bytes);
 
 /* What kernels are given, but for the arrays of the job. */
 db_cuda_arguments db_cuda_arguments_of(const db_device_plan *plan, const db_device_work *work,

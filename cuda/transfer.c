@@ -228,3 +228,24 @@ db_status db_cuda_to_device(db_context *context, db_device_plan *plan, db_cuda_l
     }
     return DB_OK;
 }
+
+db_status db_cuda_array_to_device(db_context *context, db_device_plan *plan, void *to,
+                                  const void *from, size_t bytes) {
+    if (db_cuda_place_of(plan->number, from) == DB_CUDA_LOCKED) {
+        DB_CUDA_TRY(context, plan->number,
+                    cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, plan->stream),
+                    "copying data");
+        return db_cuda_status(context, plan->number, cudaStreamSynchronize(plan->stream),
+                              "copying data");
+    }
+    DB_TRY(db_cuda_need_locked(context, plan->number, &plan->staging, 2 * HALF));
+    for (size_t done = 0; done < bytes; plan->half = !plan->half) {
+        const size_t left = bytes - done, now = left < HALF ? left : HALF;
+        DB_TRY(wait_for(context, plan, plan->half));
+        copy_memory((char *)plan->staging.memory + (size_t)plan->half * HALF,
+                    (const char *)from + done, now);
+        DB_TRY(copy_half(context, plan, plan->half, (char *)to + done, now, 1));
+        done += now;
+    }
+    return DB_OK;
+}

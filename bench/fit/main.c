@@ -129,7 +129,8 @@ static int share_scene(const bench *b, const char *name, int closed) {
         if (status != DB_OK) fprintf(stderr, "%s: %s\n", name, result->reason);
         if (whole < best) { /* the fastest is printed, behind the others on a terminal */
             best = whole;
-            printf("| %s | %zu | %d | %.3f | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f | %.3f | %.1f |\n",
+            printf("| %s | %zu | %d | %.3f | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f | %.3f | %.1f "
+                   "|\n",
                    name, result->shoebox_count, result->evaluations, whole,
                    100 * c.spent[DB_BENCH_RENDERING] / whole, 100 * c.spent[DB_BENCH_SPOTS] / whole,
                    100 * c.spent[DB_BENCH_SUMS] / whole,

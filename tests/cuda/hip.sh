@@ -42,7 +42,7 @@ for precision in MIXED DOUBLE; do
     instance spot_instance.cu 0 1 spots_forward "$@"
     instance spot_instance.cu 1 1 spots_gradient "$@"
 done
-for source in add_slots add_images box_sums copy_parts surroundings_rows $random; do
+for source in add_slots add_images box_sums copy_parts measure_boxes surroundings_rows $random; do
     echo "$source"
     compile -O1 -S -o "$work/$source.s" "cuda/$source.cu"
 done
