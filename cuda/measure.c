@@ -128,6 +128,7 @@ static db_status measure_boxes(db_context *context, db_device_plan *plan,
                                const db_device_work *work, const db_device_measure *measure) {
     const layout l = layout_of(measure, work);
     db_cuda_arguments a = db_cuda_arguments_of(plan, work, DB_CUDA_AS_GIVEN);
+    DB_TRY(db_cuda_open_ticket(context, plan, 0));
     if (measure->rule) {
         DB_TRY(bring_frame(context, plan, measure, &l));
         DB_TRY(db_cuda_need_more(context, plan, &plan->frame_boxes, l.boxes, "pixels of boxes"));

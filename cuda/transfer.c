@@ -238,13 +238,13 @@ db_status db_cuda_array_to_device(db_context *context, db_device_plan *plan, voi
         return db_cuda_status(context, plan->number, cudaStreamSynchronize(plan->stream),
                               "copying data");
     }
-    DB_TRY(db_cuda_need_locked(context, plan->number, &plan->staging, 2 * HALF));
+    DB_TRY(db_cuda_need_locked(context, plan->number, &plan->staging, 2 * DB_CUDA_HALF));
     for (size_t done = 0; done < bytes; plan->half = !plan->half) {
-        const size_t left = bytes - done, now = left < HALF ? left : HALF;
-        DB_TRY(wait_for(context, plan, plan->half));
-        copy_memory((char *)plan->staging.memory + (size_t)plan->half * HALF,
+        const size_t left = bytes - done, now = left < DB_CUDA_HALF ? left : DB_CUDA_HALF;
+        DB_TRY(db_cuda_half_wait(context, plan, plan->half));
+        copy_memory((char *)plan->staging.memory + (size_t)plan->half * DB_CUDA_HALF,
                     (const char *)from + done, now);
-        DB_TRY(copy_half(context, plan, plan->half, (char *)to + done, now, 1));
+        DB_TRY(db_cuda_half_copy(context, plan, plan->half, (char *)to + done, now, 1));
         done += now;
     }
     return DB_OK;

@@ -4,6 +4,7 @@
 #ifndef DB_LOSS_BOX_WEIGHT_H
 #define DB_LOSS_BOX_WEIGHT_H
 
+#include "ad/names.h"
 #include "loss/count_variance.h"
 
 #include <dualbragg/boxes.h>
