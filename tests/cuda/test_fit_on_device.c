@@ -54,8 +54,46 @@ static void a_still_is_refined_to_the_same(void **state) {
     db_context_destroy(&there);
 }
 
+/* Intensities of all predicted reflections, of one model here and there. */
+static void all_reflections_are_measured_alike(void **state) {
+    (void)state;
+    machine_reset();
+    machine_takes_all();
+    db_context *here, *there;
+    db_bench_scene scene;
+    db_fit_result *result[2];
+    const char *const devices[2] = { "cpu", "cuda" };
+    assert_int_equal(db_context_create(&here), DB_OK);
+    assert_int_equal(db_bench_crowded_still(here, 1, 1, 800, 60, &scene), DB_OK);
+    scene.settings.parameter_count = 1; /* hardly anything moves */
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(db_context_create(&there), DB_OK);
+        assert_int_equal(db_context_set_device(there, devices[i]), DB_OK);
+        const db_status status =
+            db_fit_run(there, &scene.truth, &scene.image, &scene.settings, NULL, NULL, &result[i]);
+        if (!result[i]) fail_msg("%s: %d, %s", devices[i], status, db_context_message(there));
+        db_context_destroy(&there);
+    }
+    assert_true(result[0]->reflection_count > 100);
+    assert_int_equal(result[1]->reflection_count, result[0]->reflection_count);
+    for (size_t i = 0; i < result[0]->reflection_count; i++) {
+        const db_fit_reflection *const x = &result[0]->reflections[i];
+        const db_fit_reflection *const y = &result[1]->reflections[i];
+        assert_memory_equal(x->hkl, y->hkl, sizeof x->hkl);
+        assert_int_equal(x->pixels, y->pixels);
+        assert_int_equal(x->strong, y->strong);
+        assert_true(fabs(x->square - y->square) <= 0.01 * x->square_sigma);
+        assert_true(fabs(x->sum - y->sum) <= 0.01 * x->sum_sigma);
+    }
+    db_fit_result_destroy(&result[0]);
+    db_fit_result_destroy(&result[1]);
+    db_bench_scene_clear(&scene);
+    db_context_destroy(&here);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(a_still_is_refined_to_the_same) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(a_still_is_refined_to_the_same),
+                                        cmocka_unit_test(all_reflections_are_measured_alike) };
     machine_find();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
