@@ -128,15 +128,15 @@ void db_cuda_give_back(db_device_gang *g, db_cuda_ticket *ticket) {
     pthread_mutex_unlock(&g->lock);
 }
 
-void db_cuda_gang_join(db_device_gang *g) {
+void db_cuda_gang_join(db_device_gang *g, int threads) {
     pthread_mutex_lock(&g->lock);
-    g->running++;
+    g->running += threads;
     pthread_mutex_unlock(&g->lock);
 }
 
-void db_cuda_gang_leave(db_device_gang *g) {
+void db_cuda_gang_leave(db_device_gang *g, int threads) {
     pthread_mutex_lock(&g->lock);
-    g->running--;
+    g->running -= threads;
     wake_first(g);
     pthread_mutex_unlock(&g->lock);
 }

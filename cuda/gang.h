@@ -61,7 +61,7 @@ void db_cuda_give_back(db_device_gang *gang, db_cuda_ticket *ticket);
 db_status db_cuda_gang_create(db_context *context, int number, int cores, int jobs,
                               db_device_gang **gang);
 void db_cuda_gang_destroy(db_device_gang *gang);
-void db_cuda_gang_join(db_device_gang *gang);
-void db_cuda_gang_leave(db_device_gang *gang);
+void db_cuda_gang_join(db_device_gang *gang, int threads);
+void db_cuda_gang_leave(db_device_gang *gang, int threads);
 
 #endif

@@ -172,15 +172,17 @@ static void note_failure(db_shots *all, db_context *context, pass *p, db_status 
 db_status db_workers_each(db_shots *all, const char *what, int stage, db_shot_work work, void *user,
                           db_tree_sum *sum) {
     pass p = { what, stage, work, user, sum, -1, 0, 0, DB_OK };
+    db_gang_join(all->gang, all->worker_count);
 #pragma omp parallel num_threads(all->worker_count)
     {
         db_context *const context = all->worker[db_thread_number()];
-        db_gang_join(all->gang);
+        if (db_thread_number() == 0)
+            db_gang_leave(all->gang, all->worker_count - db_threads_here());
         for (long chunk; (chunk = next_chunk(all, &p)) >= 0;) {
             const db_status status = work_and_sum(all, context, (size_t)chunk, &p);
             if (status != DB_OK) note_failure(all, context, &p, status);
         }
-        db_gang_leave(all->gang);
+        db_gang_leave(all->gang, 1);
     }
     DB_TRY(db_workers_common_status(all, p.failed));
     return db_shares_settle(all);

@@ -25,8 +25,8 @@ typedef struct db_device_backend {
     db_status (*gang_create)(db_context *context, int number, int cores, int jobs,
                              db_device_gang **gang);
     void (*gang_destroy)(db_device_gang *gang);
-    void (*gang_join)(db_device_gang *gang);
-    void (*gang_leave)(db_device_gang *gang);
+    void (*gang_join)(db_device_gang *gang, int threads);
+    void (*gang_leave)(db_device_gang *gang, int threads);
 } db_device_backend;
 
 /* A context's device. */

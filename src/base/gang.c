@@ -30,10 +30,10 @@ void db_gang_destroy(db_gang **gang) {
     *gang = NULL;
 }
 
-void db_gang_join(const db_gang *gang) {
-    if (gang) gang->backend->gang_join(gang->own);
+void db_gang_join(const db_gang *gang, int threads) {
+    if (gang) gang->backend->gang_join(gang->own, threads);
 }
 
-void db_gang_leave(const db_gang *gang) {
-    if (gang) gang->backend->gang_leave(gang->own);
+void db_gang_leave(const db_gang *gang, int threads) {
+    if (gang) gang->backend->gang_leave(gang->own, threads);
 }

@@ -25,9 +25,9 @@ DB_API db_status db_gang_create(db_context *context, int cores, db_gang **gang);
 /* When no context borrows it any more. */
 DB_API void db_gang_destroy(db_gang **gang);
 
-/* A thread begins to work, and is waited for from now on; and ends, or waits for something else than the
- * gang. */
-DB_API void db_gang_join(const db_gang *gang);
-DB_API void db_gang_leave(const db_gang *gang);
+/* So many threads are waited for from now on: to be said before any of them begins, or the first would go
+ * alone. And so many end, or wait for something else than the gang. */
+DB_API void db_gang_join(const db_gang *gang, int threads);
+DB_API void db_gang_leave(const db_gang *gang, int threads);
 
 #endif

@@ -24,6 +24,15 @@ static inline int db_threads_for(const db_context *context, long pieces) {
     return (int)(wanted < pieces ? wanted : pieces > 0 ? pieces : 1);
 }
 
+/* How many work beside each other here. */
+static inline int db_threads_here(void) {
+#if defined(_OPENMP)
+    return omp_get_num_threads();
+#else
+    return 1;
+#endif
+}
+
 /* From 0. */
 static inline int db_thread_number(void) {
 #if defined(_OPENMP)

@@ -164,11 +164,12 @@ static void run_round(db_plan_batch *b, const batch_call *call, size_t first, si
                       int threads, batch_state *state) {
     const size_t room = room_of_shot(b, call);
     const long begin = (long)first, stop = (long)end;
+    db_gang_join(b->gang, threads);
 #if defined(_OPENMP)
 #pragma omp parallel num_threads(threads)
 #endif
     {
-        db_gang_join(b->gang);
+        if (db_thread_number() == 0) db_gang_leave(b->gang, threads - db_threads_here());
 #if defined(_OPENMP)
 #pragma omp for schedule(dynamic, 1) nowait
 #endif
@@ -177,9 +178,8 @@ static void run_round(db_plan_batch *b, const batch_call *call, size_t first, si
             run_one(b, call, b->workers[db_thread_number()].plan, (size_t)i,
                     room ? b->room + place * room : NULL, state);
         }
-        db_gang_leave(b->gang);
+        db_gang_leave(b->gang, 1);
     }
-    (void)threads;
 }
 
 /* Without progress inside of shots: it is that of all of them. */

@@ -147,7 +147,7 @@ static void *run_job(void *user) {
         context->gang = j->gang;
         j->status = run_plan(context, j);
     }
-    db_gang_leave(j->gang);
+    db_gang_leave(j->gang, 1);
     snprintf(j->message, sizeof j->message, "%s", context ? db_context_message(context) : "");
     db_context_destroy(&context);
     return NULL;
@@ -155,10 +155,8 @@ static void *run_job(void *user) {
 
 static void run_jobs(job *jobs, int count, const db_gang *gang) {
     pthread_t thread[2 * THREADS];
-    for (int t = 0; t < count; t++) {
-        jobs[t].gang = gang;
-        db_gang_join(gang); /* all, before any begins */
-    }
+    for (int t = 0; t < count; t++) jobs[t].gang = gang;
+    db_gang_join(gang, count);
     for (int t = 0; t < count; t++)
         assert_int_equal(pthread_create(&thread[t], NULL, run_job, &jobs[t]), 0);
     for (int t = 0; t < count; t++) pthread_join(thread[t], NULL);
