@@ -10,7 +10,8 @@
 /* One gathers while the other is under way. */
 enum { SUBMISSIONS = 2 };
 
-/* s; no ticket waits longer for threads that work: one of these may wait for its owner, who holds something. */
+/* s; where for so long nobody has handed in anything or left, tickets wait no longer for threads that work: one of
+ * these may wait for an owner of theirs, who holds something. */
 enum { PATIENCE = 10 };
 
 struct db_device_gang {
@@ -22,8 +23,15 @@ struct db_device_gang {
     db_cuda_ticket *first;
     db_cuda_ticket **end; /* where the next one is hung */
     int under_way;        /* submissions */
+    time_t moved;         /* when somebody last handed in something, left, or had it back (s) */
     db_cuda_submission submission[SUBMISSIONS];
 };
+
+static time_t now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec;
+}
 
 static db_cuda_submission *idle_one(db_device_gang *g) {
     for (int i = 0; i < SUBMISSIONS; i++)
@@ -59,6 +67,7 @@ static void take_all(db_device_gang *g, db_cuda_submission *s) {
 static void end_all(db_device_gang *g, db_cuda_submission *s, db_status status, const char *message,
                     const db_cuda_ticket *own) {
     g->under_way--;
+    g->moved = now();
     for (db_cuda_ticket *t = s->first, *next; t; t = next) {
         next = t->next; /* of one that is done the owner disposes */
         t->status = status;
@@ -103,13 +112,15 @@ db_status db_cuda_hand_in(db_context *context, db_device_gang *g, db_cuda_ticket
     g->end = &ticket->next;
     g->waiting++;
     g->running--;
+    g->moved = now();
     while (ticket->state != DB_CUDA_DONE) {
         const int waits = ticket->state == DB_CUDA_WAITS;
         if (waits && is_due(g)) {
             submit_all(context, g, ticket);
         } else if (!wait_for_turn(g, ticket, &until)) {
             until = patience_ends();
-            if (ticket->state == DB_CUDA_WAITS && idle_one(g)) submit_all(context, g, ticket);
+            if (ticket->state == DB_CUDA_WAITS && idle_one(g) && now() - g->moved >= PATIENCE)
+                submit_all(context, g, ticket);
         }
     }
     pthread_mutex_unlock(&g->lock);
@@ -137,6 +148,7 @@ void db_cuda_gang_join(db_device_gang *g, int threads) {
 void db_cuda_gang_leave(db_device_gang *g, int threads) {
     pthread_mutex_lock(&g->lock);
     g->running -= threads;
+    g->moved = now();
     wake_first(g);
     pthread_mutex_unlock(&g->lock);
 }

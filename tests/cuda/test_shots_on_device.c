@@ -188,7 +188,7 @@ static void one_shot_that_fails_ends_the_run(void **state) {
 static void a_device_that_fails_is_told(void **state) {
     (void)state;
     static refined found;
-    refine_shots("cuda", CORES, MANY, SHOTS, &found);
+    refine_shots("cuda", CORES, MANY, ON_PROCESSOR, &found);
     const long calls = stand_in.calls;
     int told = 0;
     for (int quarter = 1; quarter < 4; quarter++) {
@@ -196,7 +196,7 @@ static void a_device_that_fails_is_told(void **state) {
         machine_reset();
         stand_in.calls_until_failure = calls * quarter / 4;
         stand_in.failure = cudaErrorLaunchOutOfResources;
-        const db_status status = run_shots(context, SHOTS, NULL, &found);
+        const db_status status = run_shots(context, ON_PROCESSOR, NULL, &found);
         /* what is only freed may fail without harm */
         assert_true(status == DB_OK || status == DB_ERROR_DEVICE);
         if (status != DB_OK) assert_non_null(strstr(db_context_message(context), "cuda:0"));
