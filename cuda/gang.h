@@ -49,7 +49,7 @@ typedef struct db_cuda_submission {
     size_t users;          /* tickets whose results are still looked at */
 } db_cuda_submission;
 
-/* One copy there, one launch for each kernel of each size, one copy back; then waits. On failure nothing is
+/* One copy there, one launch for each kernel, one copy back; then waits. On failure nothing is
  * on its way any more. */
 db_status db_cuda_submit(db_context *context, int number, db_cuda_submission *s);
 

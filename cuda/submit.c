@@ -76,8 +76,9 @@ static void pack(db_cuda_submission *s, const layout *l) {
     }
 }
 
+/* A block may have more memory of its own than its job needs. */
 static int are_alike(const db_cuda_started *a, const db_cuda_started *b) {
-    return a->kernel == b->kernel && a->threads == b->threads && a->bytes == b->bytes;
+    return a->kernel == b->kernel && a->threads == b->threads;
 }
 
 /* The first kernel of a ticket that is still to be started; NULL: there is none. */
@@ -110,19 +111,20 @@ static const db_cuda_started *choose(const db_cuda_submission *s) {
 /* A launch: jobs whose arguments are one behind the other. */
 typedef struct {
     const db_cuda_started *kernel;
-    size_t first;
+    size_t first, bytes; /* bytes: as much as any job's blocks need */
     uint32_t jobs, blocks;
 } launch;
 
 /* Puts the arguments of all jobs that start with this kernel into their places. */
 static launch gather_jobs(db_cuda_submission *s, const db_cuda_started *kernel, size_t first,
                           db_cuda_arguments *arguments) {
-    launch found = { kernel, first, 0, 0 };
+    launch found = { kernel, first, 0, 0, 0 };
     for (db_cuda_ticket *t = s->first; t; t = t->next) {
         const db_cuda_started *const own = next_of(t);
         if (!own || !are_alike(own, kernel)) continue;
         arguments[first + found.jobs++] = own->arguments;
         if (own->arguments.blocks > found.blocks) found.blocks = own->arguments.blocks;
+        if (own->bytes > found.bytes) found.bytes = own->bytes;
         t->begun++;
     }
     return found;
@@ -137,7 +139,7 @@ static db_status start_many(db_context *context, int number, const db_cuda_submi
     const dim3 grid = { own->blocks, own->jobs, 1 }, block = { own->kernel->threads, 1, 1 };
     return db_cuda_status(context, number,
                           cudaLaunchKernel(db_cuda_kernel_of_many(own->kernel->kernel), grid, block,
-                                           parameters, own->kernel->bytes, s->stream),
+                                           parameters, own->bytes, s->stream),
                           "starting a kernel");
 }
 

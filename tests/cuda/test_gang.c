@@ -22,7 +22,8 @@ enum {
     PIXELS = BOXES * 81,
     THREADS = 6,
     ROUNDS = 3,
-    VARIABLES = 4
+    VARIABLES = 4,
+    MANY_VARIABLES = 24
 };
 
 static db_region region[BOXES];
@@ -52,13 +53,15 @@ typedef struct job {
     db_status status;
     char message[DB_MESSAGE_SIZE];
     db_box_solution solution[ROUNDS][BOXES];
-    double normal[ROUNDS][1000];
+    double normal[ROUNDS][BOXES * (MANY_VARIABLES + DB_LINEAR) * (MANY_VARIABLES + DB_LINEAR + 1)];
     float image[ROUNDS][PIXELS], derivative[SOME][PIXELS], boxes_image[PIXELS];
 } job;
 
 static db_status evaluate(db_boxes *boxes, job *j, int round) {
-    static const db_link links[] = { { 0, 0, 1 }, { 1, 1, 2 }, { 2, 2, 0.5 }, { 3, 3, 1 } };
-    static const db_box_links list = { links, VARIABLES, VARIABLES };
+    db_link links[MANY_VARIABLES];
+    /* blocks need different memory */
+    const size_t variables = j->number % 4 ? VARIABLES : MANY_VARIABLES;
+    const db_box_links list = { links, variables, variables };
     static const db_loss loss = { DB_LOSS_GAUSSIAN, 1.3, 2, 0 };
     db_box_rule rule[BOXES];
     db_boxes_request q = DB_BOXES_REQUEST_INIT;
@@ -67,12 +70,14 @@ static db_status evaluate(db_boxes *boxes, job *j, int round) {
         for (int i = 0; i < DB_LINEAR; i++) rule[b].solved[i] = rule[b].summed[i] = 1;
         j->solution[round][b] = (db_box_solution){ .linear = { 1, 5, 0, 0 } };
     }
+    for (size_t v = 0; v < variables; v++)
+        links[v] = (db_link){ v % VARIABLES, v, 0.5 + 0.1 * (double)v };
     q.loss = &loss;
     q.rule = rule;
     q.image = DB_BOXES_DERIVATIVES;
     q.links = &list;
     q.link_lists = 1;
-    q.most = VARIABLES;
+    q.most = variables;
     q.solve = 1;
     q.sums = DB_BOXES_NORMAL;
     return db_boxes_evaluate(boxes, &q, j->solution[round], j->normal[round]);
