@@ -29,7 +29,8 @@ AD_FN void db_box_pixel_add(const db_measured_block *m, const double *linear, in
     const double level = (double)m->background[at];
     if (m->strong[at]) db_place_add(value - level, fast, slow, &sums->observed);
     if (!(weight > 0)) return;
-    const double background = db_block_plane(linear, &block->region, fast, slow);
+    double background = db_block_plane(linear, &block->region, fast, slow);
+    if (block->offset) background += (double)block->offset[at];
     sums->shape += shape;
     sums->background += background;
     sums->sum += value - background;

@@ -205,7 +205,7 @@ static double chi2_of(size_t b, const float *shape, int fixed, const double *x) 
     return sum;
 }
 
-static void add_pixels(size_t b, const float *shape, db_box_measured *m) {
+static void add_pixels(size_t b, const float *shape, int fixed, db_box_measured *m) {
     const double *const x = m->solution.linear;
     double light = 0, fast = 0, slow = 0, noise[2] = { 0, 0 }, inside = 0;
     for (int pass = 0; pass < 2; pass++) {
@@ -229,8 +229,9 @@ static void add_pixels(size_t b, const float *shape, db_box_measured *m) {
                 if (pass) continue;
                 m->pixels++;
                 m->shape += (double)shape[to];
-                m->background += plane;
-                m->sum += y - plane;
+                const double below = plane + (fixed ? (double)background[at] : 0);
+                m->background += below;
+                m->sum += y - below;
                 m->sum_variance += 1 / weight;
                 if (!strong[at]) continue;
                 m->strong++;
@@ -276,7 +277,7 @@ static answer answer_of(size_t b, const float *shape, int fixed) {
     }
     a.m.solution.loss = chi2_of(b, shape, fixed, a.m.solution.linear) +
                         rule[b].ridge * pow(a.m.solution.linear[0], 2);
-    add_pixels(b, shape, &a.m);
+    add_pixels(b, shape, fixed, &a.m);
     a.determined = a.determined && a.m.pixels >= 12; /* the fit is not but rounding */
     return a;
 }

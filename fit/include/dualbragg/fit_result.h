@@ -62,7 +62,7 @@ typedef struct db_fit_reflection {
     int strong;        /**< of them, those that stand out of the background */
     double observed_variance
         [2];    /**< of the centroid (pixels^2, fast, slow), by the noise of its pixels */
-    double sum; /**< counts above the background's plane, over the pixels used */
+    double sum; /**< counts above the background, over the pixels used */
     double
         sum_sigma; /**< its standard error, by the noise of the pixels; the plane's own is left out */
 } db_fit_reflection;

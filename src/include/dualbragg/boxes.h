@@ -167,8 +167,8 @@ typedef struct db_box_measured {
     double variance;  /**< of it */
     double chi2;      /**< of the box with it */
     double shape;     /**< sum of the image over the pixels in use */
-    double background;   /**< likewise, of the plane b0 + b1 fast + b2 slow */
-    double sum;          /**< likewise, of the counts above the plane */
+    double background;   /**< likewise, of the plane b0 + b1 fast + b2 slow and the offset */
+    double sum;          /**< likewise, of the counts above these */
     double sum_variance; /**< of that, by the noise of the pixels; the plane's own is left out */
     double
         observed[2]; /**< centroid of the strong own pixels (pixels of the panel, fast, slow); NAN:
