@@ -47,7 +47,8 @@ db_status db_workers_create(db_shots *all) {
     const size_t own = all->count / (size_t)all->team.size;
     int many = own >= 4 * (size_t)threads;
     all->worker_count = many ? threads : 1;
-    if (own > 1 && all->settings.precision == DB_PRECISION_MIXED)
+    /* with "auto" the processor may be the one that renders, and has a thread for each core */
+    if (own > 1 && !all->context->device.automatic && all->settings.precision == DB_PRECISION_MIXED)
         DB_TRY(db_gang_create(all->context, threads, &all->gang));
     const size_t together = all->gang ? threads_of_device(all, own) : 0;
     if (together > (size_t)all->worker_count) {
