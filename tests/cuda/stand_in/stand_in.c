@@ -21,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -329,36 +328,9 @@ static void run_stream(cudaStream_t stream, long serial) {
     memmove(stream->queue, stream->queue + done, (size_t)stream->count * sizeof *stream->queue);
 }
 
-static int has_work(cudaStream_t stream) {
-    int work = 0;
-    for (int i = 0; i < stream->count; i++)
-        work |= stream->queue[i].what == COPY || stream->queue[i].what == LAUNCH;
-    return work;
-}
-
-static int count_busy(void) {
-    int busy = 0;
-    for (int i = 0; i < MOST_STREAMS; i++) busy += streams[i] && has_work(streams[i]);
-    return busy;
-}
-
 static void add(cudaStream_t stream, operation o) {
     if (stream->count == MOST_OPERATIONS) stop("too many operations of a stream");
     stream->queue[stream->count++] = o;
-    const int busy = count_busy();
-    stand_in.busy = busy > stand_in.busy ? busy : stand_in.busy;
-}
-
-static int is_met(cudaStream_t stream) {
-    ALONE;
-    return stand_in.busy >= stand_in.meet || !has_work(stream_of(stream));
-}
-
-/* Until other threads have come as far with streams of theirs. */
-static void meet_others(cudaStream_t stream) {
-    enum { MOST_WAITS = 10000 }; /* of a millisecond each */
-    const struct timespec moment = { 0, 1000000 };
-    for (int i = 0; i < MOST_WAITS && !is_met(stream); i++) nanosleep(&moment, NULL);
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
@@ -386,7 +358,6 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-    meet_others(stream);
     ALONE;
     stand_in.waits++;
     run_stream(stream_of(stream), 0);

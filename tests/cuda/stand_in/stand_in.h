@@ -11,15 +11,12 @@ typedef struct stand_in {
     size_t memory;            /* bytes of the device */
     long calls_until_failure; /* this many calls succeed, the next one fails; -1: all succeed */
     cudaError_t failure;      /* how it fails; cudaSuccess: as such a call may */
-    int meet; /* a stream is waited for no sooner than so many are busy, or after ten
-                               * seconds; 0: at once */
     /* counted */
     long copies_to_device, copies_to_host, launches, allocations, calls;
     long launches_of_many, jobs; /* of kernels of many jobs */
     int most_jobs;               /* of a launch */
     long waits;                  /* for a stream or an event */
     size_t bytes_to_device, bytes_to_host;
-    int busy;               /* most streams that had copies or kernels under way at a time */
     unsigned contexts;      /* bit i: there is a context on device i */
     size_t allocated, live; /* bytes on the device; pieces of memory, streams and events */
 } stand_in_state;
