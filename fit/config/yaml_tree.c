@@ -11,7 +11,7 @@
 
 /* Far beyond any configuration, and small enough to stop aliases that refer to themselves or
  * multiply. */
-enum { DEEPEST = 16, MOST_NODES = 20000 };
+enum { DEEPEST = 16, MOST_NODES = 20000, MOST_WRITTEN = 2 * MOST_NODES /* keys, too */ };
 
 typedef struct builder {
     db_context *context;
@@ -82,6 +82,18 @@ static db_status append(db_context *context, db_yaml_node *parent, const char *k
     return DB_OK;
 }
 
+static db_status check_extent(const builder *b, int line, int depth, size_t values, size_t most) {
+    if (depth > DEEPEST)
+        return db_fail(b->context, DB_ERROR_USAGE,
+                       "%s:%d: nested too deeply: expected at most %d lists and maps within each "
+                       "other",
+                       b->source, line, DEEPEST);
+    if (values > most)
+        return db_fail(b->context, DB_ERROR_USAGE, "%s:%d: expected at most %d values", b->source,
+                       line, MOST_NODES);
+    return DB_OK;
+}
+
 static db_status build(builder *b, int index, int depth, db_yaml_node **out);
 
 static db_status build_list(builder *b, const yaml_node_t *from, int depth, db_yaml_node *list) {
@@ -118,9 +130,7 @@ static db_status build_map(builder *b, const yaml_node_t *from, int depth, db_ya
 static db_status build(builder *b, int index, int depth, db_yaml_node **out) {
     const yaml_node_t *const from = yaml_document_get_node(b->document, index);
     const int line = (int)from->start_mark.line + 1;
-    if (depth > DEEPEST || ++b->nodes > MOST_NODES)
-        return db_fail(b->context, DB_ERROR_USAGE, "%s:%d: nested too deeply, or too many values",
-                       b->source, line);
+    DB_TRY(check_extent(b, line, depth, ++b->nodes, MOST_NODES));
     static const db_yaml_kind kinds[] = { [YAML_SCALAR_NODE] = DB_YAML_SCALAR,
                                           [YAML_SEQUENCE_NODE] = DB_YAML_LIST,
                                           [YAML_MAPPING_NODE] = DB_YAML_MAP };
@@ -188,23 +198,56 @@ static db_status take_document(builder *b, yaml_parser_t *parser, db_yaml_node *
     return status;
 }
 
-/* Takes the one document of a text. source, argument: where it stands. */
-static db_status parse(db_context *context, const char *text, size_t size, const char *source,
-                       const char *argument, db_yaml_node **root) {
+/* Goes through a text event by event, and ends where it is nested too deeply or goes on for too long: the
+ * parser's time for a token grows with the depth, and for an anchor with the number of anchors. */
+static db_status look_through(builder *b, yaml_parser_t *parser, db_yaml_node **unused) {
+    int depth = 0;
+    size_t values = 0;
+    (void)unused;
+    for (;;) {
+        yaml_event_t event;
+        if (!yaml_parser_parse(parser, &event)) return syntax_error(b, parser);
+        const yaml_event_type_t type = event.type;
+        const int line = (int)event.start_mark.line + 1;
+        yaml_event_delete(&event);
+        if (type == YAML_STREAM_END_EVENT) return DB_OK;
+        const int begins = type == YAML_SEQUENCE_START_EVENT || type == YAML_MAPPING_START_EVENT;
+        depth += begins - (type == YAML_SEQUENCE_END_EVENT || type == YAML_MAPPING_END_EVENT);
+        values += begins || type == YAML_SCALAR_EVENT || type == YAML_ALIAS_EVENT;
+        DB_TRY(check_extent(b, line, depth, values, MOST_WRITTEN));
+    }
+}
+
+/* A text, and where it stands. */
+typedef struct yaml_text {
+    const char *text;
+    size_t size;
+    const char *source, *argument;
+} yaml_text;
+
+static db_status read_text(db_context *context, const yaml_text *from,
+                           db_status (*read)(builder *, yaml_parser_t *, db_yaml_node **),
+                           db_yaml_node **root) {
     yaml_parser_t parser;
     if (!yaml_parser_initialize(&parser)) return db_fail_memory(context, "a YAML parser");
-    yaml_parser_set_input_string(&parser, (const unsigned char *)text, size);
-    builder b = { context, NULL, source, argument, 0 };
-    const db_status status = take_document(&b, &parser, root);
+    yaml_parser_set_input_string(&parser, (const unsigned char *)from->text, from->size);
+    builder b = { context, NULL, from->source, from->argument, 0 };
+    const db_status status = read(&b, &parser, root);
     yaml_parser_delete(&parser);
     return status;
+}
+
+/* Takes the one document of a text. */
+static db_status parse(db_context *context, yaml_text from, db_yaml_node **root) {
+    DB_TRY(read_text(context, &from, look_through, NULL));
+    return read_text(context, &from, take_document, root);
 }
 
 db_status db_yaml_read(db_context *context, const char *path, db_yaml_node **root) {
     *root = NULL;
     db_file_content content;
     DB_TRY(db_file_content_read(context, path, &content));
-    db_status status = parse(context, (const char *)content.bytes, content.size, path, NULL, root);
+    db_status status = parse(context, (yaml_text){ content.bytes, content.size, path, NULL }, root);
     db_file_content_clear(&content);
     if (status == DB_OK && *root && (*root)->kind != DB_YAML_MAP)
         status = db_fail(context, DB_ERROR_USAGE, "%s:%d: expected 'key: value' lines", path,
@@ -215,7 +258,7 @@ db_status db_yaml_read(db_context *context, const char *path, db_yaml_node **roo
 
 db_status db_yaml_empty_map(db_context *context, db_yaml_node **root) {
     *root = NULL;
-    return parse(context, "{}", 2, "", NULL, root);
+    return parse(context, (yaml_text){ "{}", 2, "", NULL }, root);
 }
 
 /* The element of a list that a step of a key path addresses; count if there is none. */
@@ -289,7 +332,8 @@ db_status db_yaml_override(db_context *context, db_yaml_node *root, const char *
     char source[256];
     snprintf(source, sizeof source, "argument '%s'", argument);
     db_yaml_node *value = NULL;
-    db_status status = parse(context, equals + 1, strlen(equals + 1), source, argument, &value);
+    db_status status =
+        parse(context, (yaml_text){ equals + 1, strlen(equals + 1), source, argument }, &value);
     char *const key_path = strndup(argument, (size_t)(equals - argument));
     if (status == DB_OK && !key_path) status = db_fail_memory(context, "a YAML document");
     if (status == DB_OK) status = place_value(context, root, argument, key_path, value);

@@ -7,7 +7,9 @@
 #include <dualbragg/fit.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static db_fit_config config;
 
@@ -266,6 +268,32 @@ static void mistakes_are_named(void **state) {
     }
 }
 
+/* Text of `count` copies of a part, which is to be refused at once: the YAML library's own time grows with
+ * the square of the depth and of the number of anchors. */
+static void expect_refused_at_once(const char *part, size_t count, const char *message) {
+    const size_t length = strlen(part);
+    char *const text = malloc(count * length + 1);
+    assert_non_null(text);
+    for (size_t i = 0; i < count; i++) memcpy(text + i * length, part, length);
+    text[count * length] = '\0';
+    const clock_t begin = clock();
+    assert_int_equal(READ(text, NULL), DB_ERROR_USAGE);
+    const double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
+    free(text);
+    if (!strstr(db_context_message(context), message))
+        fail_msg("%s...: %s", part, db_context_message(context));
+    if (seconds > 0.5) fail_msg("%s...: %.2f s", part, seconds);
+}
+
+static void large_texts_are_refused_at_once(void **state) {
+    (void)state;
+    static const char *const nested[] = { "[", "{a: ", "- ", "? ", "[[{a: " };
+    for (size_t i = 0; i < sizeof nested / sizeof *nested; i++)
+        expect_refused_at_once(nested[i], 100000, "fit.yaml:1: nested too deeply");
+    expect_refused_at_once("- &a b\n", 100000, ": expected at most 20000 values");
+    expect_refused_at_once("- a\n", 300000, ": expected at most 20000 values");
+}
+
 static void unreadable_files_are_named(void **state) {
     (void)state;
     assert_int_equal(db_fit_config_read(context, "no/such.yaml", NULL, 0, &config), DB_ERROR_FILE);
@@ -288,6 +316,7 @@ int main(void) {
         cmocka_unit_test(joint_intensities),
         cmocka_unit_test(arguments_go_over_the_file),
         cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(large_texts_are_refused_at_once),
         cmocka_unit_test(unreadable_files_are_named),
         cmocka_unit_test(the_default_output_stays_in_the_working_directory),
     };
