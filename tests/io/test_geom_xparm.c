@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
 /* Geometries of CrystFEL and XPARM.XDS: panels stand where the formats say, go out as they came in,
  * and what is wrong is named. */
 #include "support/expect.h"
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const db_expt_selection the_only_one = { .number = -1 };
 
@@ -73,6 +75,48 @@ static void panels_of_a_geometry_stand_where_it_says(void **state) {
     assert_int_equal(content.panel[1].mask_count, 1);
     const int expected[4] = { 3, 2, 5, 3 };
     assert_memory_equal(content.panel[1].mask[0], expected, sizeof expected);
+    db_expt_content_clear(&content);
+    db_experiment_clear(&e);
+}
+
+/* Panels that take turns line by line, as many bad regions, and collections of groups of all sizes: time
+ * that grows with the square of their number would be minutes. */
+static void many_names_take_linear_time(void **state) {
+    (void)state;
+    enum { PANELS = 4000, REGIONS = 9000, COLLECTIONS = 1000 };
+    static const char *const keys[] = {
+        "min_fs = 0", "max_fs = 9", "min_ss = 0",   "max_ss = 9",
+        "fs = x",     "ss = y",     "corner_x = 0", "corner_y = 0"
+    };
+    static const char *const edges[] = { "min_fs = 1", "max_fs = 2", "min_ss = 1", "max_ss = 2" };
+    char *text = NULL;
+    size_t size = 0;
+    FILE *const out = open_memstream(&text, &size);
+    assert_non_null(out);
+    fprintf(out, "photon_energy = 9000\nres = 10000\nrigid_group_g = p7\n");
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+        for (int p = 0; p < PANELS; p++) fprintf(out, "p%d/%s\n", p, keys[k]);
+    for (int k = 0; k < 200; k++) fprintf(out, "clen = 0.1\n");
+    for (size_t k = 0; k < sizeof edges / sizeof *edges; k++)
+        for (int b = 0; b < REGIONS; b++) fprintf(out, "bad%d/%s\n", b, edges[k]);
+    for (int b = 0; b < REGIONS; b++) fprintf(out, "bad%d/panel = p%d\n", b, b % PANELS);
+    for (int c = 1; c <= COLLECTIONS; c++) {
+        fprintf(out, "rigid_group_collection_c%d = g", c);
+        for (int i = 1; i < c; i++) fprintf(out, ",g");
+        fprintf(out, "\n");
+    }
+    fclose(out);
+    db_experiment e;
+    db_expt_content content;
+    const clock_t begin = clock();
+    read_experiment(folder_text("many.geom", text), &e, &content);
+    const double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
+    free(text);
+    assert_int_equal(content.panel_count, PANELS);
+    assert_int_equal(content.panel[999].mask_count, 3);
+    assert_int_equal(content.panel[1000].mask_count, 2);
+    assert_int_equal(content.panel[7].level_count, DB_EXPT_MOST_LEVELS);
+    if (seconds > 1) fail_msg("%.2f s", seconds);
     db_expt_content_clear(&content);
     db_experiment_clear(&e);
 }
@@ -491,6 +535,7 @@ static void what_is_wrong_in_xparm_is_named(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(panels_of_a_geometry_stand_where_it_says),
+        cmocka_unit_test(many_names_take_linear_time),
         cmocka_unit_test(a_geometry_goes_out_as_it_came_in),
         cmocka_unit_test(what_is_wrong_in_a_geometry_is_named),
         cmocka_unit_test(crystals_of_a_stream_are_experiments),

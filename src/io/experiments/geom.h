@@ -3,6 +3,7 @@
 #define DB_IO_GEOM_H
 
 #include "base/file_content.h"
+#include "base/name_table.h"
 #include "io/images/image_layout.h"
 
 /* Recognition by the beginning of a text. */
@@ -22,18 +23,20 @@ typedef struct db_geom_panel {
 } db_geom_panel;
 
 /* Names of panels or of other groups, with commas between. */
+enum { DB_GEOM_GROUP, DB_GEOM_RIGID, DB_GEOM_COLLECTION, DB_GEOM_GROUP_KINDS };
 typedef struct db_geom_group {
     const char *name;
     const char *members;
     size_t line;
-    enum { DB_GEOM_GROUP, DB_GEOM_RIGID, DB_GEOM_COLLECTION } kind;
+    int kind;
 } db_geom_group;
 
 typedef struct db_geom_bad {
     const char *name;
-    const char *panel; /* NULL: not said */
-    double range[4];   /* min and max of fs, min and max of ss, both inclusive; or of x and y */
-    int kind;          /* 0: not said, 1: fs and ss, 2: x and y */
+    const char *panel;   /* NULL: not said */
+    size_t panel_number; /* of a region by fs and ss, once all lines are read */
+    double range[4];     /* min and max of fs, min and max of ss, both inclusive; or of x and y */
+    int kind;            /* 0: not said, 1: fs and ss, 2: x and y */
     size_t line;
 } db_geom_bad;
 
@@ -46,6 +49,8 @@ typedef struct db_geom {
     size_t bad_count, bad_room;
     db_geom_group *group; /* owned */
     size_t group_count, group_room;
+    /* their numbers; of several groups of one name and kind the last one */
+    db_name_table panels, regions, groups[DB_GEOM_GROUP_KINDS];
     const char *photon_energy;
     const char *wavelength;
     const char *shift[2]; /* x, y; NULL: none */

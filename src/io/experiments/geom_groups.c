@@ -9,23 +9,21 @@
 
 enum { DEEPEST = 32 };
 
-static int is_named(db_word word, const char *name) {
-    return strlen(name) == word.length && memcmp(word.start, name, word.length) == 0;
-}
-
 /* The next member of a list; length 0: there is none. */
 static db_word next_member(const char **cursor) { return db_next_word(cursor, "," DB_WHITE_SPACE); }
 
+/* The last group of that name; NULL: there is none. */
 static const db_geom_group *find_group(const db_geom *geom, db_word name, int kind) {
-    for (size_t g = geom->group_count; g-- > 0;)
-        if ((int)geom->group[g].kind == kind && is_named(name, geom->group[g].name))
-            return &geom->group[g];
-    return NULL;
+    size_t g;
+    if (!db_name_table_find(&geom->groups[kind], name.start, name.length, &g)) return NULL;
+    return &geom->group[g];
 }
 
+/* Their count: there is none of that name. */
 static size_t find_panel(const db_geom *geom, db_word name) {
-    size_t p = 0;
-    while (p < geom->layout->panel_count && !is_named(name, geom->layout->panel[p].name)) p++;
+    size_t p;
+    if (!db_name_table_find(&geom->panels, name.start, name.length, &p))
+        return geom->layout->panel_count;
     return p;
 }
 
@@ -101,23 +99,39 @@ static int count_members(const db_geom_group *group) {
     return count;
 }
 
+typedef struct collection {
+    int members;
+    size_t group;
+} collection;
+
+static int fewer_first(const void *a, const void *b) {
+    const collection *const x = a;
+    const collection *const y = b;
+    if (x->members != y->members) return x->members < y->members ? -1 : 1;
+    return x->group < y->group ? -1 : 1;
+}
+
+/* In the order of their sizes, and of one size the first one. */
 static db_status add_collections(const db_geom *geom, db_expt_panel *said) {
+    size_t count = 0;
     int last = 0;
-    for (;;) { /* in the order of their sizes */
-        int next = 0;
-        for (size_t g = 0; g < geom->group_count; g++) {
-            const int count = count_members(&geom->group[g]);
-            if (geom->group[g].kind == DB_GEOM_COLLECTION && count > last &&
-                (!next || count < next))
-                next = count;
+    db_status status = DB_OK;
+    if (!geom->group) return DB_OK;
+    collection *const list = calloc(geom->group_count + 1, sizeof *list);
+    if (!list) return db_fail_memory(geom->context, geom->layout->path);
+    for (size_t g = 0; g < geom->group_count; g++)
+        if (geom->group[g].kind == DB_GEOM_COLLECTION) {
+            list[count] = (collection){ count_members(&geom->group[g]), g };
+            count++;
         }
-        if (!next) return DB_OK;
-        size_t g = 0;
-        while (geom->group[g].kind != DB_GEOM_COLLECTION || count_members(&geom->group[g]) != next)
-            g++;
-        DB_TRY(add_collection(geom, &geom->group[g], said));
-        last = next;
+    qsort(list, count, sizeof *list, fewer_first);
+    for (size_t i = 0; i < count && status == DB_OK; i++) {
+        if (list[i].members > last)
+            status = add_collection(geom, &geom->group[list[i].group], said);
+        last = list[i].members;
     }
+    free(list);
+    return status;
 }
 
 db_status db_geom_groups(const db_geom *geom, db_expt_content *content) {

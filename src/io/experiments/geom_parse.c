@@ -240,16 +240,16 @@ static void init_defaults(defaults *d) {
     d->at.dim[1] = DB_DIM_FAST;
 }
 
+static db_status put(const db_geom *geom, db_name_table *table, const char *name, size_t number) {
+    if (db_name_table_put(table, name, strlen(name), number)) return DB_OK;
+    return db_fail_memory(geom->context, geom->layout->path);
+}
+
 /* The panel of that name; a new one has the defaults of this place. */
 static db_status find_panel(const line *l, const defaults *d, size_t *found) {
     db_geom *const geom = l->geom;
     db_image_layout *const layout = geom->layout;
-    /* most lines speak of the panel that the line before spoke of */
-    for (size_t p = layout->panel_count; p-- > 0;)
-        if (strcmp(layout->panel[p].name, l->owner) == 0) {
-            *found = p;
-            return DB_OK;
-        }
+    if (db_name_table_find(&geom->panels, l->owner, strlen(l->owner), found)) return DB_OK;
     if (layout->panel_count == MOST_PANELS)
         return db_fail(geom->context, DB_ERROR_INPUT, "%s:%zu: expected at most %d panels",
                        layout->path, l->number, MOST_PANELS);
@@ -265,21 +265,21 @@ static db_status find_panel(const line *l, const defaults *d, size_t *found) {
     layout->panel[*found] = d->at;
     strcpy(layout->panel[*found].name, l->owner);
     layout->panel_count++;
-    return DB_OK;
+    return put(geom, &geom->panels, l->owner, *found);
 }
 
 static db_status read_bad_key(const line *l) {
     static const char *const keys[2][4] = { { "min_fs", "max_fs", "min_ss", "max_ss" },
                                             { "min_x", "max_x", "min_y", "max_y" } };
     db_geom *const geom = l->geom;
-    size_t b = geom->bad_count;
-    while (b > 0 && strcmp(geom->bad[b - 1].name, l->owner) != 0) b--;
-    if (b-- == 0) {
+    size_t b;
+    if (!db_name_table_find(&geom->regions, l->owner, strlen(l->owner), &b)) {
         if (geom->bad_count == MOST_REGIONS) return fail(l, "at most 10000 bad regions");
         DB_GROW(geom->context, geom->bad, geom->bad_room, geom->bad_count + 1, geom->layout->path);
         b = geom->bad_count++;
         geom->bad[b] =
             (db_geom_bad){ .name = l->owner, .range = { NAN, NAN, NAN, NAN }, .line = l->number };
+        DB_TRY(put(geom, &geom->regions, l->owner, b));
     }
     db_geom_bad *const bad = &geom->bad[b];
     if (strcmp(l->key, "panel") == 0) bad->panel = l->value;
@@ -309,7 +309,7 @@ static db_status add_group(const line *l) {
     group->members = l->value;
     group->line = l->number;
     group->kind = kind;
-    return DB_OK;
+    return put(geom, &geom->groups[kind], group->name, geom->group_count - 1);
 }
 
 static db_status read_top_key(const line *l, defaults *d) {
@@ -331,7 +331,8 @@ static db_status read_top_key(const line *l, defaults *d) {
             return DB_OK;
         }
     if (strstr(l->key, "group")) return add_group(l);
-    if (strcmp(l->key, "clen") == 0) /* of all panels, since it is said once in newer files */
+    if (strcmp(l->key, "clen") == 0 &&
+        !d->panel.clen) /* said once in newer files, for all panels */
         for (size_t p = 0; p < geom->layout->panel_count; p++)
             if (!geom->panel[p].clen) geom->panel[p].clen = l->value;
     return read_panel_key(l, &d->panel, &d->at);
@@ -430,6 +431,9 @@ void db_geom_clear(db_geom *geom) {
     free(geom->panel);
     free(geom->bad);
     free(geom->group);
+    db_name_table_clear(&geom->panels);
+    db_name_table_clear(&geom->regions);
+    for (int kind = 0; kind < DB_GEOM_GROUP_KINDS; kind++) db_name_table_clear(&geom->groups[kind]);
     memset(geom, 0, sizeof *geom);
 }
 

@@ -180,8 +180,7 @@ static db_status mask_regions(const db_geom *geom, size_t p, db_expt_panel *said
         const db_geom_bad *const bad = &geom->bad[b];
         int rectangle[4];
         if (bad->kind != 1) continue;
-        if (!bad->panel ? geom->layout->panel_count > 1 : strcmp(bad->panel, at->name) != 0)
-            continue;
+        if (bad->panel_number != p) continue;
         for (int i = 0; i < 2; i++) {
             const double first = bad->range[2 * i] - at->first[i],
                          end = bad->range[2 * i + 1] - at->first[i] + 1;
@@ -195,8 +194,7 @@ static db_status mask_regions(const db_geom *geom, size_t p, db_expt_panel *said
 
 static db_status check_regions(const db_geom *geom) {
     for (size_t b = 0; b < geom->bad_count; b++) {
-        const db_geom_bad *const bad = &geom->bad[b];
-        size_t p = 0;
+        db_geom_bad *const bad = &geom->bad[b];
         int whole = bad->kind != 0;
         for (int i = 0; i < 4; i++) whole &= !isnan(bad->range[i]);
         if (!whole)
@@ -206,10 +204,8 @@ static db_status check_regions(const db_geom *geom) {
                            geom->layout->path, bad->line, bad->name);
         if (bad->kind != 1) continue;
         if (!bad->panel && geom->layout->panel_count == 1) continue;
-        while (p < geom->layout->panel_count && bad->panel &&
-               strcmp(geom->layout->panel[p].name, bad->panel) != 0)
-            p++;
-        if (!bad->panel || p == geom->layout->panel_count)
+        if (!bad->panel ||
+            !db_name_table_find(&geom->panels, bad->panel, strlen(bad->panel), &bad->panel_number))
             return db_fail(geom->context, DB_ERROR_INPUT,
                            "%s:%zu: bad region %s: expected the name of its panel, found '%.60s'",
                            geom->layout->path, bad->line, bad->name,
