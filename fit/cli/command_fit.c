@@ -388,8 +388,10 @@ static db_status run_fit(fit_run *run, int argc, char **argv) {
     db_fit_progress_start(&run->progress, run->context, &run->log);
     say_head(run);
     const int noted = *db_context_device_note(run->context) != 0;
+    db_context_set_notices(run->context, say_notice, run);
     status = read_data(run);
     if (status == DB_OK) status = refine(run);
+    db_context_set_notices(run->context, NULL, NULL);
     if (status == DB_ERROR_CANCELLED) leave_log(run);
     if (status != DB_OK) return status;
     if (!noted) say_device_note(run);

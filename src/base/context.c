@@ -237,6 +237,40 @@ void db_context_set_stages(db_context *context, db_stage_function function, void
     context->stage_user = user;
 }
 
+void db_context_set_notices(db_context *context, db_notice_function function, void *user) {
+    context->notice = function;
+    context->notice_user = user;
+    context->notice_count = 0;
+}
+
+/* FNV-1a */
+static uint64_t hash_of(const char *line) {
+    uint64_t hash = 0xcbf29ce484222325;
+    for (; *line; line++) hash = (hash ^ (unsigned char)*line) * 0x100000001b3;
+    return hash;
+}
+
+static int is_told(const db_context *context, uint64_t hash) {
+    const unsigned kept =
+        context->notice_count < DB_NOTICES_KEPT ? context->notice_count : DB_NOTICES_KEPT;
+    for (unsigned i = 0; i < kept; i++)
+        if (context->noticed[i] == hash) return 1;
+    return 0;
+}
+
+void db_notice(db_context *context, const char *format, ...) {
+    char line[DB_MESSAGE_SIZE];
+    if (!context || !context->notice) return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    const uint64_t hash = hash_of(line);
+    if (is_told(context, hash)) return;
+    context->noticed[context->notice_count++ % DB_NOTICES_KEPT] = hash;
+    context->notice(context->notice_user, line);
+}
+
 static void report_stage(const db_context *context, const char *name, int begins) {
     if (!context || !context->stage) return;
     const db_stage stage = { .name = name, .begins = begins };

@@ -5,8 +5,9 @@
 #include "base/device.h"
 
 #include <dualbragg/context.h>
+#include <stdint.h>
 
-enum { DB_MESSAGE_SIZE = 1024 };
+enum { DB_MESSAGE_SIZE = 1024, DB_NOTICES_KEPT = 64 };
 
 typedef enum db_isa { DB_ISA_SSE2, DB_ISA_AVX2, DB_ISA_AVX512, DB_ISA_COUNT } db_isa;
 
@@ -23,10 +24,19 @@ struct db_context {
     void *progress_user;
     db_stage_function stage;
     void *stage_user;
+    db_notice_function notice;
+    void *notice_user;
+    uint64_t noticed[DB_NOTICES_KEPT]; /* hashes of the lines told last */
+    unsigned notice_count;
 };
 
 /* Records a message, printf style; context may be NULL. */
 DB_API void db_record_message(db_context *context, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Tells of something that a file says and that is not used, or is doubtful: a line that begins with the
+ * name of the file. The same line is told once. context may be NULL. */
+DB_API void db_notice(db_context *context, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Records a message and is the status. A macro, so that readers and analysers of the caller see

@@ -7,7 +7,13 @@
 
 #include <stdio.h>
 
-enum { DB_FACT_NUMBERS = 9, DB_MOST_FACTS = 40, DB_FACT_TEXT = 400, DB_FAILURE_TEXT = 800 };
+enum {
+    DB_FACT_NUMBERS = 9,
+    DB_MOST_FACTS = 40,
+    DB_FACT_TEXT = 400,
+    DB_FAILURE_TEXT = 800,
+    DB_MOST_NOTICES = 12
+};
 
 /* Something that a file says. Programs get the numbers or, without any, the text; people get the
  * text. */
@@ -50,6 +56,9 @@ typedef struct db_imported {
     size_t most_panel; /* number of the last panel on which there are spots */
     size_t fact_count;
     db_fact fact[DB_MOST_FACTS];
+    /* what it says and is not used, or is doubtful */
+    size_t notice_count;
+    char notice[DB_MOST_NOTICES][DB_FACT_TEXT];
 } db_imported;
 
 /* Adds a fact; format and what follows: its text. */

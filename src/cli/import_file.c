@@ -366,6 +366,16 @@ static db_status recognize(db_context *context, const char *path, const db_forma
                    path);
 }
 
+/* Without the file's name in front, which is told anyway. */
+static void keep_notice(void *user, const char *line) {
+    db_imported *const file = user;
+    const size_t length = strlen(file->path);
+    if (file->notice_count == DB_MOST_NOTICES) return;
+    if (strncmp(line, file->path, length) == 0 && strncmp(line + length, ": ", 2) == 0)
+        line += length + 2;
+    snprintf(file->notice[file->notice_count++], sizeof file->notice[0], "%s", line);
+}
+
 void db_imported_read(db_context *context, const char *path, const char *image, db_imported *file) {
     const db_format *format = NULL;
     char plain[4096];
@@ -376,12 +386,14 @@ void db_imported_read(db_context *context, const char *path, const char *image, 
                            .matrix = { NAN },
                            .cell = { NAN } };
     const long frame = db_frame_split(path, plain, sizeof plain);
+    db_context_set_notices(context, keep_notice, file);
     db_status status = db_experiment_init(context, &file->experiment);
     if (status == DB_OK) status = recognize(context, plain, &format, file);
     if (status != DB_OK)
         keep_failure(context, status, file);
     else
         read_known(context, format, plain, frame, image, file);
+    db_context_set_notices(context, NULL, NULL);
 }
 
 void db_imported_clear(db_imported *file) {

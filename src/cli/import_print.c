@@ -21,6 +21,8 @@ static void print_file(const db_imported *file) {
             if (*c == '_') *c = ' ';
         printf("  %-15s %s\n", key, file->fact[i].text);
     }
+    for (size_t i = 0; i < file->notice_count; i++)
+        printf("  %-15s %s\n", "NOTICE", file->notice[i]);
     if (file->status != DB_OK) printf("  %-15s %s\n", "NOT READ", file->failure);
 }
 
@@ -75,6 +77,10 @@ static json_t *file_object(const db_imported *file) {
     for (size_t i = 0; i < file->fact_count; i++)
         json_object_set_new(facts, file->fact[i].key, value_of(&file->fact[i]));
     json_object_set_new(object, "facts", facts);
+    json_t *const notices = json_array();
+    for (size_t i = 0; i < file->notice_count; i++)
+        json_array_append_new(notices, db_json_text_of(file->notice[i]));
+    json_object_set_new(object, "notices", notices);
     json_object_set_new(object, "error",
                         file->status == DB_OK ? json_null() : db_json_text_of(file->failure));
     return object;

@@ -30,6 +30,8 @@ static db_status open_context(db_session *session) {
         status = db_context_set_isa(session->context, settings->isa);
     if (status == DB_OK && settings->device)
         status = db_context_set_device(session->context, settings->device);
+    if (status == DB_OK && !settings->quiet)
+        db_context_set_notices(session->context, db_notices_add, &session->notices);
     return status == DB_OK ? DB_OK : db_session_complain(session, status);
 }
 

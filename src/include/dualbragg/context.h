@@ -89,6 +89,18 @@ DB_API void db_context_set_stages(db_context *context, db_stage_function functio
  * @param user handed to the function */
 DB_API void db_context_set_progress(db_context *context, db_progress_function function, void *user);
 
+/** Called with a line about something that a file says and that is not used, or is doubtful, by the thread
+ * that called the library. The line is valid during the call. */
+typedef void (*db_notice_function)(void *user, const char *line);
+
+/** Sets the function that is told of such things while files are read; NULL (default): none. Each
+ * line is told once.
+ *
+ * @param context to change
+ * @param function called by the thread that called the library; NULL: none
+ * @param user handed to the function */
+DB_API void db_context_set_notices(db_context *context, db_notice_function function, void *user);
+
 #ifdef __cplusplus
 }
 #endif

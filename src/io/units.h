@@ -1,0 +1,26 @@
+/* Units as files name them: one table for all readers. */
+#ifndef DB_IO_UNITS_H
+#define DB_IO_UNITS_H
+
+#include <stddef.h>
+
+typedef enum db_unit_kind {
+    DB_UNIT_LENGTH, /* in mm */
+    DB_UNIT_ANGLE,  /* in degree */
+    DB_UNIT_ENERGY, /* in eV */
+    DB_UNIT_TIME    /* in s */
+} db_unit_kind;
+
+/* What a number is to be multiplied by to be in the kind's own unit; 0: the name is none of that kind. The
+ * name has `length` bytes; blanks and brackets around it do not count. Symbols ("mm", "keV") and
+ * words ("millimetres") in American and British English, in any case where that is not ambiguous. */
+double db_unit_in(db_unit_kind kind, const char *name, size_t length);
+
+/* The same of a whole text. */
+double db_unit_of(db_unit_kind kind, const char *name);
+
+/* Wavelength (A) of a number in a unit of length or of the photons' energy; NAN: it is in neither, or
+ * no positive finite number. An empty name is angstrom. */
+double db_wavelength_in(double value, const char *unit, size_t length);
+
+#endif
