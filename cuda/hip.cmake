@@ -12,7 +12,7 @@ target_compile_definitions(dualbragg_hip PUBLIC DB_HIP=1 PRIVATE __HIP_PLATFORM_
 target_include_directories(dualbragg_hip PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/hip_include)
 target_include_directories(dualbragg_hip SYSTEM PRIVATE ${DB_HIP_INCLUDE})
 target_link_libraries(dualbragg_hip PUBLIC dualbragg PRIVATE ${DB_HIP_LIBRARY} stdc++)
-if(OpenMP_C_FOUND)
+if(DB_HAVE_OPENMP)
   target_link_libraries(dualbragg_hip PRIVATE OpenMP::OpenMP_C)
 endif()
 
@@ -42,7 +42,7 @@ set(DB_HIP_FLAGS_surroundings -ffp-contract=off) # the same bits as the processo
 db_add_hip_object(surroundings surroundings_rows.cu)
 db_add_hip_object(copy_parts copy_parts.cu)
 db_add_hip_object(measure_boxes measure_boxes.cu)
-if(DB_RANDOM123_INCLUDE)
+if(DB_HAVE_RANDOM123)
   set(DB_HIP_FLAGS_noise -ffp-contract=off) # the same bits as the processor
   db_add_hip_object(noise noise_pixels.cu)
 endif()
