@@ -120,7 +120,7 @@ static void add_up(db_objective *objective, db_objective_depth depth) {
     if (depth == DB_OBJECTIVE_NORMAL) scatter_blocks(objective);
     if (depth == DB_OBJECTIVE_NORMAL && objective->rule == DB_INTENSITY_SHARED)
         objective->loss -= db_eliminate(rows, n, total, totals, rows);
-    memcpy(objective->gradient, total, n * sizeof *total);
+    for (size_t k = 0; k < n; k++) objective->gradient[k] = total[k];
     for (size_t k = 0; k < n && depth == DB_OBJECTIVE_NORMAL; k++)
         for (size_t l = 0; l <= k; l++)
             objective->normal[k * n + l] = objective->normal[l * n + k] = totals[k * rows + l];

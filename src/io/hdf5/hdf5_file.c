@@ -1,6 +1,7 @@
 /* HDF5 files: objects by their paths, links, small numbers and texts. */
 #define _POSIX_C_SOURCE 200809L
 #if defined(DB_HAVE_HDF5)
+#define H5_USE_110_API /* whose H5Lget_info tells an object's address, in all versions of libhdf5 since */
 #include "io/hdf5/hdf5_file.h"
 
 #include "base/context_internal.h"

@@ -61,6 +61,17 @@ void take_group(const gemmi::SpaceGroup &found, db_space_group *group) {
 
 // ---- reflection files
 
+enum { RECORD = 80 }; // bytes of a record of an MTZ file's header, and of its beginning
+
+// Since 0.7 it can keep the records.
+template <typename Mtz, typename Stream>
+auto read_main_headers(Mtz &mtz, Stream &stream, int) -> decltype(mtz.read_main_headers(stream)) {
+    mtz.read_main_headers(stream);
+}
+template <typename Mtz, typename Stream> void read_main_headers(Mtz &mtz, Stream &stream, ...) {
+    mtz.read_main_headers(stream, nullptr);
+}
+
 void allocate(db_reflection_columns *columns, const std::vector<db_reflection_column> &taken,
               size_t rows) {
     columns->column = static_cast<db_reflection_column *>(
@@ -80,49 +91,46 @@ db_reflection_column column_of(const std::string &label, char type, bool with_si
     return column;
 }
 
-// What gemmi gets to see of an MTZ file's header: the records that are needed, none that reserves
-// memory.
-class mtz_records : public gemmi::MemoryStream {
-  public:
-    using MemoryStream::MemoryStream;
-    bool read(void *buffer, size_t length) {
-        static const char *const needed[] = { "NCOL", "SYMM", "VALM", "COLU", "END" };
-        char *const record = static_cast<char *>(buffer);
-        while (MemoryStream::read(buffer, length)) {
-            if (length != RECORD) return true;
-            for (const char *key : needed)
-                if (std::strncmp(record, key, std::strlen(key)) == 0) {
-                    if (*key == 'N') no_batches(record);
-                    return true;
-                }
-        }
-        return false;
-    }
+// "NCOL columns reflections batches": written again without the last one, whatever separates them.
+std::string without_batches(const std::string &record) {
+    char text[RECORD + 1];
+    char *end = nullptr;
+    const long columns = std::strtol(record.c_str() + std::strlen("NCOL"), &end, 10),
+               reflections = std::strtol(end, nullptr, 10);
+    const auto whole = [](long number) { return number < 0 || number > INT_MAX ? 0 : (int)number; };
+    std::snprintf(text, sizeof text, "NCOL %d %d 0", whole(columns), whole(reflections));
+    std::string shown(text);
+    shown.resize(RECORD, ' ');
+    return shown;
+}
 
-  private:
-    enum { RECORD = 80 };
-    // "NCOL columns reflections batches": written again without the last one, whatever separates them.
-    static void no_batches(char *record) {
-        char text[RECORD + 1] = "";
-        char *end = text + std::strlen("NCOL");
-        std::memcpy(text, record, RECORD);
-        const long columns = std::strtol(end, &end, 10), reflections = std::strtol(end, &end, 10);
-        std::snprintf(text, sizeof text, "NCOL %d %d 0", whole(columns), whole(reflections));
-        std::memset(record, ' ', RECORD);
-        std::memcpy(record, text, std::strlen(text));
+// Has gemmi read an MTZ file's header, of which it gets to see the records that are needed, none that reserves memory.
+void read_header(const db_file_content &content, gemmi::Mtz &mtz) {
+    std::string shown(RECORD, ' '); // what stands for the beginning of the file
+    for (size_t at = 4 * (static_cast<size_t>(mtz.header_offset) - 1); at + RECORD <= content.size;
+         at += RECORD) {
+        const std::string record(content.bytes + at, RECORD);
+        for (const char *key : { "NCOL", "SYMM", "VALM", "COLU", "END" })
+            if (record.compare(0, std::strlen(key), key) == 0)
+                shown += *key == 'N' ? without_batches(record) : record;
+        if (record.compare(0, 3, "END") == 0) break;
     }
-    static int whole(long number) { return number < 0 || number > INT_MAX ? 0 : (int)number; }
-};
+    gemmi::MemoryStream stream(shown.data(), shown.size());
+    char beginning[RECORD];
+    stream.read(beginning, RECORD);
+    mtz.header_offset = 1 + RECORD / 4;
+    read_main_headers(mtz, stream, 0);
+}
 
 void read_mtz(const db_file_content &content, db_reflection_columns *columns) {
     gemmi::Mtz mtz;
-    mtz_records stream(content.bytes, content.size);
-    mtz.read_first_bytes(stream);
+    gemmi::MemoryStream start(content.bytes, content.size);
+    mtz.read_first_bytes(start);
     if (mtz.header_offset < 21 ||
         mtz.header_offset > static_cast<std::int64_t>(content.size / 4 + 1))
         fail("truncated: expected the header at word " + std::to_string(mtz.header_offset) +
              " of " + std::to_string(content.size / 4));
-    mtz.read_main_headers(stream);
+    read_header(content, mtz);
     const size_t width = mtz.columns.size();
     if (width < 4 || mtz.symops.empty())
         fail("expected a header with NCOL, SYMM and as many COLUMN, found " +
@@ -133,8 +141,6 @@ void read_mtz(const db_file_content &content, db_reflection_columns *columns) {
         fail("truncated: " + std::to_string(mtz.nreflections) + " reflections of " +
              std::to_string(width) + " columns do not fit into " + std::to_string(content.size) +
              " bytes");
-    gemmi::MemoryStream data(content.bytes, content.size);
-    mtz.read_raw_data(data);
 
     for (const gemmi::Op &op : mtz.symops) add_operator(&columns->symmetry, op);
     std::vector<db_reflection_column> taken;
@@ -153,7 +159,9 @@ void read_mtz(const db_file_content &content, db_reflection_columns *columns) {
     allocate(columns, taken, rows);
     for (size_t row = 0; row < rows; row++)
         for (size_t c = 0; c < from.size(); c++) {
-            const float value = mtz.data[row * width + from[c]];
+            float value;
+            std::memcpy(&value, content.bytes + RECORD + 4 * (row * width + from[c]), sizeof value);
+            if (!mtz.same_byte_order) gemmi::swap_four_bytes(&value);
             const bool none = !std::isfinite(value) || (c >= 3 && value == mtz.valm);
             columns->value[row * from.size() + c] = none ? NAN : static_cast<double>(value);
         }
@@ -259,8 +267,7 @@ void model_transform::check_atom(gemmi::Atom &atom, const std::string &where) {
         fail(name + ": expected an occupancy of 0 to 1, found " + short_number(atom.occ));
     if (!(atom.b_iso >= 0 && atom.b_iso <= 9999))
         fail(name + ": expected a B factor of 0 to 9999 A^2, found " + short_number(atom.b_iso));
-    if (atom.element == gemmi::El::X || !gemmi::IT92<double>::has(atom.element.elem) ||
-        gemmi::it92_pos(atom.element.elem) == 0)
+    if (atom.element == gemmi::El::X || !gemmi::IT92<double>::has(atom.element.elem))
         fail(name + ": its chemical element is not known");
     double least = atom.b_iso;
     const double all = atom.aniso.u11 + atom.aniso.u22 + atom.aniso.u33 + atom.aniso.u12 +
@@ -330,6 +337,14 @@ void model_transform::prepare() {
     find_dispersion();
 }
 
+// Rounded up is `true` of gemmi's versions before 0.6 and GridSizeRounding::Up of later ones: both are 1.
+template <typename Rounding>
+std::array<int, 3> finer_grid(std::array<int, 3> (*grid_size)(const std::array<double, 3> &,
+                                                              Rounding, const gemmi::SpaceGroup *),
+                              const std::array<double, 3> &limit, const gemmi::SpaceGroup *group) {
+    return grid_size(limit, static_cast<Rounding>(1), group);
+}
+
 // Fine enough for the resolution and for indices up to `most`; checked against the memory.
 void model_transform::choose_grid(density &d, const std::array<int, 3> &most) const {
     d.grid.unit_cell = structure_.cell;
@@ -347,7 +362,7 @@ void model_transform::choose_grid(density &d, const std::array<int, 3> &most) co
     if (points > 4e9 || 16 * 1.5 * points > 0.8 * db_physical_memory())
         fail("a resolution of " + short_number(options_.d_min) + " A asks for " +
              short_number(points) + " points of density, more than fit into memory");
-    const std::array<int, 3> size = gemmi::good_grid_size(limit, true, group_);
+    const std::array<int, 3> size = finer_grid(gemmi::good_grid_size, limit, group_);
     d.grid.set_size_without_checking(size[0], size[1], size[2]);
 }
 

@@ -6,6 +6,7 @@ extern "C" {
 #include "base/context_internal.h"
 }
 
+#include <cstdint> // which headers of some versions of gemmi leave to others
 #include <new>
 #include <stdexcept>
 #include <string>
