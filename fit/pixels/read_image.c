@@ -3,6 +3,7 @@
 #include "fit/config/detector_modules.h"
 #include "fit/config/listed_experiment.h"
 #include "fit/pixels/image_noise.h"
+#include "fit/pixels/listed_pixels.h"
 #include "fit/pixels/measured_image.h"
 
 #include <dualbragg/fit.h>
@@ -21,52 +22,6 @@ typedef struct reading {
 
 static size_t pixels_of(const db_measured_image *image) {
     return (size_t)image->fast_pixels * (size_t)image->slow_pixels;
-}
-
-/* Masks the pixels of some rows that are not within a range. */
-static void trust(const double range[2], int first_row, int rows, db_measured_image *image) {
-    const size_t first = (size_t)first_row * (size_t)image->fast_pixels,
-                 end = first + (size_t)rows * (size_t)image->fast_pixels;
-    for (size_t i = first; i < end; i++) {
-        const double value = (double)image->value[i];
-        if (image->mask[i] != DB_MASK_TRUSTED) continue;
-        if (value < range[0]) image->mask[i] = DB_MASK_BAD;
-        if (value > range[1]) image->mask[i] = DB_MASK_OVERLOAD;
-    }
-}
-
-static void mask_rectangle(const int r[4], int first_row, int rows, db_measured_image *image) {
-    for (int s = r[1] > 0 ? r[1] : 0; s < r[3] && s < rows; s++)
-        for (int f = r[0] > 0 ? r[0] : 0; f < r[2] && f < image->fast_pixels; f++)
-            image->mask[(size_t)(first_row + s) * (size_t)image->fast_pixels + (size_t)f] =
-                DB_MASK_BAD;
-}
-
-static db_status apply_panel(const reading *r, const db_expt_content *content, size_t p) {
-    db_measured_image *const image = r->image;
-    const db_expt_panel *const listed = &content->panel[p];
-    const int first = db_measured_first_row(image, p), rows = db_measured_rows(image, p);
-    for (size_t k = 0; k < image->panel_count; k++)
-        if (k != p && *listed->name && strcmp(image->panels[k].name, listed->name) == 0)
-            return db_fail(r->context, DB_ERROR_INPUT,
-                           "%s: panel %zu is %s, which is number %zu in the image %s",
-                           r->config->expt_file, p, listed->name, k, r->config->image_file);
-    if (isnan(r->config->trusted[0])) trust(listed->trusted, first, rows, image);
-    for (size_t m = 0; m < listed->mask_count; m++)
-        mask_rectangle(listed->mask[m], first, rows, image);
-    return DB_OK;
-}
-
-static db_status apply_content(const reading *r, const db_expt_content *content) {
-    db_measured_image *const image = r->image;
-    if (content->panel_count != db_measured_panels(image))
-        return db_fail(r->context, DB_ERROR_INPUT, "%s: %zu panel%s, the image %s has %zu",
-                       r->config->expt_file, content->panel_count,
-                       content->panel_count == 1 ? "" : "s", r->config->image_file,
-                       db_measured_panels(image));
-    if (image->gain == 1 && content->panel[0].gain > 0) image->gain = content->panel[0].gain;
-    for (size_t p = 0; p < content->panel_count; p++) DB_TRY(apply_panel(r, content, p));
-    return DB_OK;
 }
 
 static db_status apply_mask_file(const reading *r) {
@@ -154,9 +109,11 @@ static db_status apply_all(const reading *r, db_experiment *listed,
         DB_TRY(
             db_measured_image_cut(r->context, r->config->image_file, &listed->detector, r->image));
     }
-    DB_TRY(apply_content(r, content));
+    const db_listed_pixels listed_pixels = { r->context, r->config, content,
+                                             r->image,   r->line,   r->user };
+    DB_TRY(db_listed_pixels_apply(&listed_pixels));
     if (!isnan(r->config->trusted[0]))
-        trust(r->config->trusted, 0, r->image->slow_pixels, r->image);
+        db_trust_range(r->config->trusted, 0, 0, r->image->slow_pixels, r->image);
     if (one_array) return DB_OK;
     DB_TRY(apply_files(r));
     return cut_into_modules(r, listed);
@@ -181,7 +138,7 @@ static db_status read_listed(const reading *r) {
 /* Masks for an image that no list describes. */
 static db_status apply_plain(const reading *r) {
     if (!isnan(r->config->trusted[0]))
-        trust(r->config->trusted, 0, r->image->slow_pixels, r->image);
+        db_trust_range(r->config->trusted, 0, 0, r->image->slow_pixels, r->image);
     return apply_files(r);
 }
 

@@ -1,11 +1,13 @@
 /* What an experiment says, as facts. */
 #include "cli/import.h"
 
+#include "base/path.h"
 #include "base/vector.h"
 #include "io/experiments/photon_energy.h"
 
 #include <dualbragg/sensor.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -155,6 +157,36 @@ static void add_crystal(db_context *context, db_imported *file) {
         db_imported_add(file, "domain_size", 1, &c->domain_size, "%.5g A", c->domain_size);
 }
 
+/* A number of each panel, where it is not what it is without a word. */
+static void add_panel_numbers(db_imported *file, const char *key, size_t member, double usual,
+                              const char *unit) {
+    double range[2] = { INFINITY, -INFINITY };
+    for (size_t p = 0; p < file->content.panel_count; p++) {
+        double own;
+        memcpy(&own, (const char *)&file->content.panel[p] + member, sizeof own);
+        range[0] = fmin(range[0], own);
+        range[1] = fmax(range[1], own);
+    }
+    if (range[0] < range[1])
+        db_imported_add(file, key, 2, range, "%.6g to %.6g %s, by panel", range[0], range[1], unit);
+    else if (range[0] != usual)
+        db_imported_add(file, key, 1, range, "%.6g %s", range[0], unit);
+}
+
+/* Files with a value for each pixel, by their names. */
+static void add_maps(db_imported *file) {
+    char text[200] = "";
+    for (int k = 0; k < DB_EXPT_MAP_COUNT; k++) {
+        const char *const path = file->content.map[k];
+        const size_t length = strlen(text);
+        if (path)
+            snprintf(text + length, sizeof text - length, "%s%s %.60s%s", length ? ", " : "",
+                     db_expt_map_name((db_expt_map)k), db_file_name(path),
+                     k == DB_EXPT_DX || k == DB_EXPT_DY ? " (not used)" : "");
+    }
+    if (*text) db_imported_add(file, "pixel_maps", 0, NULL, "%s", text);
+}
+
 /* What a list says of pixels: trusted range, gain, rectangles that are left out. */
 static void add_trust(db_imported *file) {
     const db_expt_content *const c = &file->content;
@@ -169,9 +201,10 @@ static void add_trust(db_imported *file) {
         db_imported_add(file, "trusted", 2, trusted, "up to %.10g counts", trusted[1]);
     else if (isfinite(trusted[0]))
         db_imported_add(file, "trusted", 2, trusted, "from %.10g counts", trusted[0]);
-    if (c->panel[0].gain != 1)
-        db_imported_add(file, "gain", 1, &c->panel[0].gain, "%.6g counts per photon",
-                        c->panel[0].gain);
+    add_panel_numbers(file, "gain", offsetof(db_expt_panel, gain), 1, "counts per photon");
+    add_panel_numbers(file, "pedestal", offsetof(db_expt_panel, pedestal), 0,
+                      "counts, to be taken off");
+    add_maps(file);
     const double count = (double)masks;
     if (masks) db_imported_add(file, "masks", 1, &count, "%zu rectangles are left out", masks);
     if (c->layout)

@@ -188,6 +188,17 @@ static void read_mask(db_context *context, const char *path) {
     fuzz_is_ok(context, path, db_read_mask(context, path, 2, 2, mask), "mask");
 }
 
+/* Values of the pixels of an image of 4 x 3, as an experiment list names them. */
+static void read_pixel_map(db_context *context, const char *path) {
+    float value[12];
+    char name[4096];
+    snprintf(name, sizeof name, "%s", path);
+    const db_expt_content content = { .map = { [DB_EXPT_GAIN] = name } };
+    const db_measured_image image = { .fast_pixels = 4, .slow_pixels = 3 };
+    const db_status status = db_read_listed_map(context, &content, DB_EXPT_GAIN, &image, value);
+    if (status != DB_ERROR_UNSUPPORTED) fuzz_is_ok(context, path, status, "values of pixels");
+}
+
 static void read_matrix(db_context *context, const char *path) {
     double matrix[9];
     fuzz_is_ok(context, path, db_read_mosflm_matrix(context, path, matrix), "matrix");
@@ -267,6 +278,7 @@ const fuzz_reader fuzz_file_readers[] = {
     { "reflections", read_reflections },
     { "kind", recognize },
     { "mask", read_mask },
+    { "pixel_map", read_pixel_map },
     { "matrix", read_matrix },
     { "floats", read_floats },
     { NULL, NULL },

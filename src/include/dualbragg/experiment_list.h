@@ -16,7 +16,7 @@ extern "C" {
 typedef struct db_expt_image {
     const char *path; /**< as the list is to name it: absolute, or relative to the list's folder */
     double pedestal, gain; /**< stored counts = pedestal + gain * photons */
-    /** least and largest trusted count, pedestal subtracted; both 0: that of 16-bit images */
+    /** least and largest trusted count, pedestal subtracted; both 0: those of 16-bit images */
     double trusted[2];
 } db_expt_image;
 
@@ -66,12 +66,24 @@ typedef struct db_expt_panel {
     /** The groups of the list's hierarchy that hold it, from the whole detector (level 0) inwards:
      * number of each among those of its level, as they stand in the list. */
     int level_count, group[DB_EXPT_MOST_LEVELS];
-    double trusted[2]; /**< least and largest trusted value; -INFINITY, INFINITY where not said */
+    /** least and largest trusted value, as stored: with the pedestal; -INFINITY, INFINITY where not said */
+    double trusted[2];
     double gain;       /**< counts per photon; 1 */
-    double pedestal;   /**< counts; 0 */
+    double pedestal;   /**< counts without photons; 0 */
     size_t mask_count; /**< rectangles to leave out */
     int (*mask)[4];    /**< fast, slow of the first pixel, fast, slow behind the last one; owned */
 } db_expt_panel;
+
+/** Files with a value for each pixel, which the images of an experiment go with: a mask (0: pixels to
+ * leave out), counts per photon, counts without photons, displacements (pixels). */
+typedef enum db_expt_map {
+    DB_EXPT_MASK,
+    DB_EXPT_GAIN,
+    DB_EXPT_PEDESTAL,
+    DB_EXPT_DX,
+    DB_EXPT_DY,
+    DB_EXPT_MAP_COUNT
+} db_expt_map;
 
 /** What a list says beyond what a db_experiment holds. */
 typedef struct db_expt_content {
@@ -95,6 +107,8 @@ typedef struct db_expt_content {
     struct db_image_layout *layout;
     int has_frame; /**< 1: the experiment has a scan */
     long frame;    /**< number of the image there, as the scan counts them */
+    /** names of the files with a value for each pixel, by db_expt_map; NULL: the list names none; owned */
+    char *map[DB_EXPT_MAP_COUNT];
 } db_expt_content;
 
 /** Writes an experiment in the form and the frame of the file that it came from: what that file says
@@ -149,6 +163,26 @@ DB_API db_status db_read_expt(db_context *context, const char *path,
  *     formats that are known but not read */
 DB_API db_status db_read_listed_image(db_context *context, const char *path,
                                       const db_expt_content *content, db_measured_image *image);
+
+/** The key of a list that names such a file: "mask", "gain" ...
+ *
+ * @param map kind of the values
+ * @return a static text; "" for others */
+DB_API const char *db_expt_map_name(db_expt_map map);
+
+/** Reads the values of the pixels of an image that an experiment list names (content->map), one panel
+ * below the other: pickled arrays of flex, one for each panel, as DIALS writes them (no code of theirs is
+ * run), or an image, whose bad pixels are NAN.
+ *
+ * @param context receives the message of a failure
+ * @param content of the experiment, as db_read_expt gives it
+ * @param map which of the files
+ * @param image with the shapes of the panels
+ * @param value receives fast_pixels * slow_pixels numbers
+ * @return DB_OK; DB_ERROR_USAGE where the list names no such file; DB_ERROR_FILE, DB_ERROR_INPUT,
+ *     DB_ERROR_UNSUPPORTED or DB_ERROR_MEMORY */
+DB_API db_status db_read_listed_map(db_context *context, const db_expt_content *content,
+                                    db_expt_map map, const db_measured_image *image, float *value);
 
 /** Frees the lists and zeroes the struct. Safe on a zeroed struct.
  *

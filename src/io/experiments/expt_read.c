@@ -9,6 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *db_expt_map_name(db_expt_map map) {
+    static const char *const names[] = { "mask", "gain", "pedestal", "dx", "dy" };
+    return map < DB_EXPT_MAP_COUNT ? names[map] : "";
+}
+
 #if defined(DB_HAVE_JANSSON)
 #include "base/json_kept.h"
 #include "io/experiments/dxtbx.h"
@@ -320,6 +325,17 @@ static void note_other_image(const db_json *imageset, const char *image, db_expt
         snprintf(content->other_image, sizeof content->other_image, "%.127s", db_file_name(first));
 }
 
+/* Files with values for each pixel, whose names count from the list's folder. */
+static db_status read_maps(const db_json *imageset, db_expt_content *content) {
+    for (int k = 0; k < DB_EXPT_MAP_COUNT; k++) {
+        const char *const name = db_json_text(imageset, db_expt_map_name((db_expt_map)k));
+        if (!name || !*name) continue;
+        content->map[k] = db_path_beside(imageset->path, name);
+        if (!content->map[k]) return db_fail_memory(imageset->context, imageset->path);
+    }
+    return DB_OK;
+}
+
 static db_status read_list(const db_json *root, const db_expt_selection *selection,
                            db_experiment *experiment, db_expt_content *content) {
     size_t number = 0;
@@ -337,6 +353,7 @@ static db_status read_list(const db_json *root, const db_expt_selection *selecti
     DB_TRY(model_of(root, &m.experiment, "crystal", &m.crystal));
     DB_TRY(model_of(root, &m.experiment, "imageset", &m.imageset));
     note_other_image(&m.imageset, selection->image, content);
+    DB_TRY(read_maps(&m.imageset, content));
     return read_models(&m, selection, experiment, content);
 }
 #endif
@@ -381,6 +398,7 @@ db_status db_expt_count(db_context *context, const char *path, size_t *count) {
 void db_expt_content_clear(db_expt_content *content) {
     for (size_t p = 0; p < content->panel_count; p++) free(content->panel[p].mask);
     free(content->panel);
+    for (int k = 0; k < DB_EXPT_MAP_COUNT; k++) free(content->map[k]);
     db_image_layout_destroy(content->layout);
     memset(content, 0, sizeof *content);
 }

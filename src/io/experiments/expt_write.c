@@ -116,8 +116,8 @@ static json_t *panel_model(const source *from, size_t index) {
         turned(from, slow), "origin", turned(from, origin), "raw_image_offset",
         panel->image_offset[0], panel->image_offset[1], "image_size", panel->fast_pixels,
         panel->slow_pixels, "pixel_size", panel->pixel_size[0], panel->pixel_size[1],
-        "trusted_range", given ? from->image->trusted[0] : -1 - pedestal,
-        given ? from->image->trusted[1] : LARGEST_COUNT - pedestal);
+        "trusted_range", given ? from->image->trusted[0] + pedestal : -1.0,
+        given ? from->image->trusted[1] + pedestal : LARGEST_COUNT);
     json_t *rest = json_pack("{s:f, s:s, s:f, s:s, s:[], s:f, s:f, s:{s:s}}", "thickness",
                              sensor ? 1e-3 * detector->sensor_thickness : 0.0, "material",
                              sensor ? db_sensor_material_name(detector->sensor_material) : "", "mu",

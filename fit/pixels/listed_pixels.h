@@ -1,0 +1,25 @@
+/* What an experiment list says of the pixels of a measured image. */
+#ifndef DB_FIT_PIXELS_LISTED_PIXELS_H
+#define DB_FIT_PIXELS_LISTED_PIXELS_H
+
+#include <dualbragg/fit.h>
+
+typedef struct db_listed_pixels {
+    db_context *context;
+    const db_fit_config *config;
+    const db_expt_content *content;
+    db_measured_image *image;                   /* with the list's panels */
+    void (*line)(void *user, const char *line); /* for notices; NULL: none */
+    void *user;
+} db_listed_pixels;
+
+/* Masks pixels beyond the list's trusted range, in its rectangles and masks; subtracts its pedestals, and
+ * brings all panels and pixels to one gain, that of the image then. What the configuration says is taken
+ * instead. A line tells what of the list is not used. */
+db_status db_listed_pixels_apply(const db_listed_pixels *listed);
+
+/* Masks the pixels of some rows whose value, with what was subtracted, is not within a range. */
+void db_trust_range(const double range[2], double subtracted, int first_row, int rows,
+                    db_measured_image *image);
+
+#endif
