@@ -2,9 +2,10 @@
 #include "fit/report/page_layout.h"
 
 #include "base/context_internal.h"
-#include "fit/pixels/geometry.h"
+#include "fit/report/resolution_parts.h"
 
-enum { GRID = 32 }; /* steps of the grid on which the script finds resolution */
+/* Steps of the grid on which the script finds resolution, and of those of many panels. */
+enum { GRID = 32, SMALL_GRID = 6, MANY = 16 };
 
 json_t *db_page_panels(db_document *d, const db_panel_layout *layout) {
     json_t *const array = json_array();
@@ -18,24 +19,43 @@ json_t *db_page_panels(db_document *d, const db_panel_layout *layout) {
     return array;
 }
 
+/* Corner, sides and the values of one part. */
+static json_t *part_of_page(db_document *d, const db_fit_geometry *geometry,
+                            const db_panel_layout *layout, const db_resolution_part *part,
+                            int steps) {
+    json_t *const piece = json_object();
+    json_t *const values = json_array();
+    const double place[6] = { part->corner[0],  part->corner[1],  part->side[0][0],
+                              part->side[0][1], part->side[1][0], part->side[1][1] };
+    for (int s = 0; s <= steps; s++)
+        for (int f = 0; f <= steps; f++) {
+            const double within[2] = { (double)f / steps, (double)s / steps };
+            add(d, values, number(db_resolution_part_square(geometry, layout, part, within)));
+        }
+    set(d, piece, "place", numbers(d, place, 6));
+    set(d, piece, "steps", json_integer(steps));
+    set(d, piece, "values", values);
+    return piece;
+}
+
 db_status db_page_add_resolution(db_context *context, const db_experiment *experiment,
                                  const db_panel_layout *layout, const double part[4],
                                  db_document *d) {
     const double whole[4] = { 0, 0, layout->fast, layout->slow };
-    const double *const of = part ? part : whole;
     db_fit_geometry geometry;
+    db_resolution_parts parts;
     DB_TRY(db_fit_geometry_of(context, experiment, &geometry));
-    json_t *const values = json_array();
-    for (int s = 0; s <= GRID; s++)
-        for (int f = 0; f <= GRID; f++) {
-            double point[2];
-            db_panel_layout_on_first(layout, of[0] + of[2] * f / GRID, of[1] + of[3] * s / GRID,
-                                     point);
-            const double spacing = db_fit_geometry_resolution(&geometry, 0, point[0], point[1]);
-            add(d, values, number(isfinite(spacing) ? 1 / (spacing * spacing) : 0));
-        }
+    const db_status status =
+        db_resolution_parts_make(context, &geometry, layout, part ? part : whole, &parts);
+    if (status == DB_OK) {
+        json_t *const list = json_array();
+        for (size_t p = 0; p < parts.count; p++)
+            add(d, list,
+                part_of_page(d, &geometry, layout, &parts.part[p],
+                             parts.count > MANY ? SMALL_GRID : GRID));
+        set(d, d->root, "resolution", list);
+        db_resolution_parts_clear(&parts);
+    }
     db_fit_geometry_clear(&geometry);
-    set(d, d->root, "grid", json_integer(GRID));
-    set(d, d->root, "resolution", values);
-    return DB_OK;
+    return status;
 }

@@ -8,8 +8,8 @@
 /* Of each panel: corner, steps of a pixel fast and slow, pixels fast and slow. */
 json_t *db_page_panels(db_document *d, const db_panel_layout *layout);
 
-/* Adds 1/d^2 on a grid over the picture, or a part of it (first pixel, width, height; NULL: all), to
- * be interpolated. The plane of the first panel stands for all. */
+/* Adds 1/d^2 on grids, to be interpolated: over the picture, or a part of it (first pixel, width, height;
+ * NULL: all), where all panels lie in one plane; else over each panel. */
 db_status db_page_add_resolution(db_context *context, const db_experiment *experiment,
                                  const db_panel_layout *layout, const double part[4],
                                  db_document *d);

@@ -36,10 +36,10 @@ static inline void db_panel_layout_point(const db_panel_layout *layout, size_t p
     for (int i = 0; i < 2; i++) point[i] = p->corner[i] + fast * p->fast[i] + slow * p->slow[i];
 }
 
-/* A point of the picture in pixels of the first panel, extended beyond its edges. */
-static inline void db_panel_layout_on_first(const db_panel_layout *layout, double x, double y,
-                                            double point[2]) {
-    const db_panel_place *const p = &layout->panel[0];
+/* A point of the picture in pixels of a panel, extended beyond its edges. */
+static inline void db_panel_layout_on_panel(const db_panel_layout *layout, size_t panel, double x,
+                                            double y, double point[2]) {
+    const db_panel_place *const p = &layout->panel[panel];
     const double determinant = p->fast[0] * p->slow[1] - p->fast[1] * p->slow[0];
     const double dx = x - p->corner[0], dy = y - p->corner[1];
     point[0] = (dx * p->slow[1] - dy * p->slow[0]) / determinant;

@@ -3,8 +3,8 @@
 #include "fit/report/view.h"
 
 #include "base/context_internal.h"
-#include "fit/pixels/geometry.h"
 #include "fit/report/letters.h"
+#include "fit/report/resolution_parts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,6 @@ enum {
     LETTER = 2,
     MARGIN = 8,
     LINE = 2 * DB_LETTER_HEIGHT + 10, /* height of a line of text */
-    LEAST_WIDTH = 620,                /* for the text below */
     RAMP_WIDTH = 200,
     SPACE = 45, /* pixels between two rings, at least */
     MOST_PIXELS = 100000000
@@ -86,17 +85,65 @@ static void paint(canvas *c, const db_view_pixels *p, const scale *s) {
         }
 }
 
-/* 1/d^2 at a point of the canvas, on the plane of the first panel. */
-static double inverse_square(const db_view *view, const db_fit_geometry *geometry,
-                             const db_view_pixels *p, double x, double y) {
-    double point[2];
-    db_panel_layout_on_first(&view->layout, p->first[0] + x * p->block, p->first[1] + y * p->block,
-                             point);
-    const double d = db_fit_geometry_resolution(geometry, 0, point[0], point[1]);
-    return isfinite(d) && d > 0 ? 1 / (d * d) : 0;
+/* 1/d^2 of each pixel of the canvas, and the part of the picture that tells it; -1: none. */
+typedef struct resolution_map {
+    float *square;
+    int *owner;
+} resolution_map;
+
+static void fill_part(const db_view *view, const db_fit_geometry *geometry, const db_view_pixels *p,
+                      const db_resolution_part *part, int number, const resolution_map *map) {
+    double low[2] = { INFINITY, INFINITY }, high[2] = { -INFINITY, -INFINITY };
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < 4; k++) {
+            const double at =
+                part->corner[i] + (k & 1 ? part->side[0][i] : 0) + (k & 2 ? part->side[1][i] : 0);
+            low[i] = fmin(low[i], (at - p->first[i]) / p->block);
+            high[i] = fmax(high[i], (at - p->first[i]) / p->block);
+        }
+    const int x_end = (int)fmin(p->fast, ceil(high[0])), y_end = (int)fmin(p->slow, ceil(high[1]));
+    for (int y = (int)fmax(0, floor(low[1])); y < y_end; y++)
+        for (int x = (int)fmax(0, floor(low[0])); x < x_end; x++) {
+            const double point[2] = { p->first[0] + (x + 0.5) * p->block,
+                                      p->first[1] + (y + 0.5) * p->block };
+            const size_t i = (size_t)y * (size_t)p->fast + (size_t)x;
+            double within[2];
+            db_resolution_part_within(part, point, within);
+            if (fmin(within[0], within[1]) < 0 || fmax(within[0], within[1]) > 1) continue;
+            map->owner[i] = number;
+            map->square[i] =
+                (float)db_resolution_part_square(geometry, &view->layout, part, within);
+        }
 }
 
-static void draw_ring(canvas *c, const db_view_pixels *p, const float *squares, double d,
+static db_status fill_map(db_context *context, const db_view *view, const db_view_pixels *p,
+                          const resolution_map *map) {
+    /* blocks at the edges may reach beyond the picture */
+    const double rectangle[4] = { p->first[0], p->first[1], (double)p->fast * p->block,
+                                  (double)p->slow * p->block };
+    db_fit_geometry geometry;
+    db_resolution_parts parts;
+    for (size_t i = 0; i < (size_t)p->fast * (size_t)p->slow; i++) {
+        map->owner[i] = -1;
+        map->square[i] = 0;
+    }
+    DB_TRY(db_fit_geometry_of(context, view->experiment, &geometry));
+    const db_status status =
+        db_resolution_parts_make(context, &geometry, &view->layout, rectangle, &parts);
+    for (size_t k = 0; status == DB_OK && k < parts.count; k++)
+        fill_part(view, &geometry, p, &parts.part[k], (int)k, map);
+    if (status == DB_OK) db_resolution_parts_clear(&parts);
+    db_fit_geometry_clear(&geometry);
+    return status;
+}
+
+/* Is a pixel on the other side of the ring than its neighbour of the same part? */
+static int crosses(const resolution_map *map, size_t i, size_t next, double level) {
+    return map->owner[i] == map->owner[next] &&
+           ((double)map->square[i] < level) != ((double)map->square[next] < level);
+}
+
+static void draw_ring(canvas *c, const db_view_pixels *p, const resolution_map *map, double d,
                       const uint8_t colour[3]) {
     const double level = 1 / (d * d);
     int top[2] = { -1, -1 };
@@ -104,9 +151,8 @@ static void draw_ring(canvas *c, const db_view_pixels *p, const float *squares, 
     for (int y = 0; y + 1 < p->slow; y++)
         for (int x = 0; x + 1 < p->fast; x++) {
             const size_t i = (size_t)y * (size_t)p->fast + (size_t)x;
-            const int inside = (double)squares[i] < level;
-            if (inside == ((double)squares[i + 1] < level) &&
-                inside == ((double)squares[i + (size_t)p->fast] < level))
+            if (map->owner[i] < 0 ||
+                (!crosses(map, i, i + 1, level) && !crosses(map, i, i + (size_t)p->fast, level)))
                 continue;
             ink(c, colour, x, y);
             if (top[0] < 0) {
@@ -139,29 +185,29 @@ static int choose_rings(const db_view_pixels *p, const float *squares,
     return chosen;
 }
 
+static void draw_map(canvas *c, const db_view_options *options, const db_view_pixels *p,
+                     const resolution_map *map) {
+    double ring[DB_VIEW_MOST_RINGS];
+    int count = options->ring_count;
+    if (count < 0)
+        count = choose_rings(p, map->square, ring);
+    else
+        memcpy(ring, options->ring, sizeof ring);
+    for (int i = 0; i < count; i++)
+        draw_ring(c, p, map, ring[i], ring_colours[options->colours != DB_VIEW_GREY]);
+}
+
 static db_status draw_rings(db_context *context, canvas *c, const db_view *view,
                             const db_view_options *options, const db_view_pixels *p) {
-    db_fit_geometry geometry;
-    double ring[DB_VIEW_MOST_RINGS];
+    const size_t count = (size_t)p->fast * (size_t)p->slow;
     if (!view->experiment || options->ring_count == 0) return DB_OK;
-    float *const squares = malloc((size_t)p->fast * (size_t)p->slow * sizeof *squares);
-    if (!squares) return db_fail_memory(context, "the rings of resolution");
-    const db_status status = db_fit_geometry_of(context, view->experiment, &geometry);
-    if (status == DB_OK) {
-        for (int y = 0; y < p->slow; y++)
-            for (int x = 0; x < p->fast; x++)
-                squares[(size_t)y * (size_t)p->fast + (size_t)x] =
-                    (float)inverse_square(view, &geometry, p, x + 0.5, y + 0.5);
-        int count = options->ring_count;
-        if (count < 0)
-            count = choose_rings(p, squares, ring);
-        else
-            memcpy(ring, options->ring, sizeof ring);
-        for (int i = 0; i < count; i++)
-            draw_ring(c, p, squares, ring[i], ring_colours[options->colours != DB_VIEW_GREY]);
-        db_fit_geometry_clear(&geometry);
-    }
-    free(squares);
+    const resolution_map map = { malloc(count * sizeof *map.square),
+                                 malloc(count * sizeof *map.owner) };
+    db_status status = map.square && map.owner ? fill_map(context, view, p, &map)
+                                               : db_fail_memory(context, "the rings of resolution");
+    if (status == DB_OK) draw_map(c, options, p, &map);
+    free(map.square);
+    free(map.owner);
     return status;
 }
 
@@ -207,8 +253,9 @@ static void draw_spots(canvas *c, const db_view *view, const db_view_options *op
     }
 }
 
-/* Below the image: the colours and their counts, and what the marks are. */
-static void draw_legend(canvas *c, const db_view *view, const db_view_pixels *p, const scale *s) {
+/* Below the image: the colours and their counts, and what the marks are. Returns where the longer line
+ * ends. */
+static int draw_legend(canvas *c, const db_view *view, const db_view_pixels *p, const scale *s) {
     char words[48];
     int y = p->slow + MARGIN;
     snprintf(words, sizeof words, "%.4g", p->low);
@@ -224,6 +271,7 @@ static void draw_legend(canvas *c, const db_view *view, const db_view_pixels *p,
             for (int k = 0; k < 14; k++) ink(c, kind_colours[kind], x + i, y + k);
         x = text(c, black, x + 14 + MARGIN, y, names[kind]) + MARGIN;
     }
+    const int first_line = x;
     y += LINE;
     x = MARGIN;
     if (view->observed) {
@@ -234,16 +282,19 @@ static void draw_legend(canvas *c, const db_view *view, const db_view_pixels *p,
     if (view->predicted) {
         draw_square(c, predicted_colours[0], x + 6, y + 7, 5);
         snprintf(words, sizeof words, "%zu predicted", view->predicted->count);
-        text(c, black, x + 20, y, words);
+        x = text(c, black, x + 20, y, words);
     }
+    return x > first_line ? x : first_line;
 }
 
 static db_status draw(db_context *context, const char *path, const db_view *view,
                       const db_view_options *options, const db_view_pixels *p) {
     scale s;
-    canvas c = { .width = p->fast > LEAST_WIDTH ? p->fast : LEAST_WIDTH,
-                 .height = p->slow + 2 * MARGIN + 2 * LINE };
+    canvas c = { .width = 0 }; /* at first none of it is there: to measure the text */
     DB_TRY(make_scale(context, options, p, &s));
+    const int needed = draw_legend(&c, view, p, &s) + MARGIN;
+    c.width = p->fast > needed ? p->fast : needed;
+    c.height = p->slow + 2 * MARGIN + 2 * LINE;
     const size_t bytes = 3 * (size_t)c.width * (size_t)c.height;
     c.rgb = malloc(bytes);
     if (!c.rgb) return db_fail_memory(context, path);
@@ -251,8 +302,9 @@ static db_status draw(db_context *context, const char *path, const db_view *view
     paint(&c, p, &s);
     db_status status = draw_rings(context, &c, view, options, p);
     draw_spots(&c, view, options, p);
-    for (int y = p->slow; y < c.height; y++) /* marks may reach beyond the image */
-        for (int x = 0; x < c.width; x++) ink(&c, (const uint8_t[3]){ 255, 255, 255 }, x, y);
+    for (int y = 0; y < c.height; y++) /* marks may reach beyond the image */
+        for (int x = y < p->slow ? p->fast : 0; x < c.width; x++)
+            ink(&c, (const uint8_t[3]){ 255, 255, 255 }, x, y);
     draw_legend(&c, view, p, &s);
     if (status == DB_OK) status = db_write_png_rgb(context, path, c.rgb, c.width, c.height);
     free(c.rgb);

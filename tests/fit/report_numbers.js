@@ -6,7 +6,7 @@ const all = ['numbers.js', 'chart.js', 'images.js', 'detector.js', 'shots.js', '
 new vm.Script(`(() => {\n'use strict';\n${all}\n})();`, { filename: 'report' });
 const names = ['digits', 'decimals', 'signed', 'percent', 'quantile', 'roundStep', 'axis', 'limits', 'ticks', 'resolutionTicks',
     'histogram',
-               'unpackBytes', 'csvText', 'colourScale', 'colourStops', 'onGrid', 'contour'];
+               'unpackBytes', 'csvText', 'colourScale', 'colourStops', 'onGrid', 'contour', 'energyText'];
 const f = vm.runInThisContext(`(() => {\n'use strict';\n${source('numbers.js')}\nreturn { ${names.join(', ')} };\n})()`);
 const near = (a, b, tolerance = 1e-9) => assert.ok(Math.abs(a - b) <= tolerance, `${a} instead of ${b}`);
 
@@ -21,6 +21,9 @@ assert.strictEqual(f.digits(NaN), '\u2013');
 assert.strictEqual(f.signed(0.5, 2), '+0.50');
 assert.strictEqual(f.signed(-0.5, 2), '\u22120.50');
 assert.strictEqual(f.percent(0.256), '25.6\u202f%');
+
+assert.strictEqual(f.energyText(1), '12.3984 keV');
+assert.strictEqual(f.energyText(0.0196874889), 'electrons of 300.0 keV');
 
 // Axes: places and values are inverse; ticks are round, in range, and different from one another.
 assert.deepStrictEqual([0.003, 0.7, 1, 1.1, 4.2, 6].map(f.roundStep).map(v => +v.toPrecision(3)), [0.005, 1, 1, 2, 5, 10]);

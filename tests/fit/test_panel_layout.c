@@ -1,7 +1,7 @@
 /* Pictures of detectors with several panels. */
 
 #include "support/unit_test.h"
-#include "fit/report/panel_layout.h"
+#include "fit/report/resolution_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -115,11 +115,76 @@ static void scattered_panels_stay_one_below_the_other(void **state) {
     assert_true(point[0] == 1 && point[1] == 4);
 }
 
+/* 1/d^2 in the middle of the picture's pixel, by where that pixel stands: on its panel. */
+static double square_of(size_t panel, double fast, double slow) {
+    double at[3], squared = 0;
+    assert_int_equal(db_experiment_pixel_position(&e, panel, fast, slow, at), DB_OK);
+    const double length = sqrt(at[0] * at[0] + at[1] * at[1] + at[2] * at[2]);
+    for (int i = 0; i < 3; i++) {
+        const double q = (at[i] / length - e.beam.direction[i]) / e.beam.wavelength;
+        squared += q * q;
+    }
+    return squared;
+}
+
+static void make_parts(db_fit_geometry *geometry, db_resolution_parts *parts) {
+    const double all[4] = { 0, 0, layout.fast, layout.slow };
+    assert_int_equal(db_fit_geometry_of(context, &e, geometry), DB_OK);
+    assert_int_equal(db_resolution_parts_make(context, geometry, &layout, all, parts), DB_OK);
+}
+
+/* A part's 1/d^2 in the middles of a panel's pixels. */
+static void expect_squares(const db_fit_geometry *geometry, const db_resolution_part *part,
+                           size_t panel) {
+    for (int s = 0; s < 3; s++)
+        for (int f = 0; f < 4; f++) {
+            double point[2], within[2];
+            db_panel_layout_point(&layout, panel, f + 0.5, s + 0.5, point);
+            db_resolution_part_within(part, point, within);
+            assert_true(fmin(within[0], within[1]) > 0 && fmax(within[0], within[1]) < 1);
+            const double found = db_resolution_part_square(geometry, &layout, part, within),
+                         expected = square_of(panel, f + 0.5, s + 0.5);
+            if (!(fabs(found / expected - 1) < 1e-6))
+                fail_msg("panel %zu, %d %d: %.9g, not %.9g", panel, f, s, found, expected);
+        }
+}
+
+/* Panels in one plane have one picture of resolution, gaps and all; others one each: the second one is
+ * tilted by 50 degrees. */
+static void resolution_is_that_of_each_panel(void **state) {
+    (void)state;
+    db_fit_geometry geometry;
+    db_resolution_parts parts;
+    db_panel *const tilted = &e.detector.panels[1];
+    const db_panel flat = *tilted;
+    const double angle = 50 * acos(-1) / 180;
+    lay_out();
+    make_parts(&geometry, &parts);
+    assert_int_equal(parts.count, 1);
+    for (size_t p = 0; p < 2; p++) expect_squares(&geometry, &parts.part[0], p);
+    db_resolution_parts_clear(&parts);
+    db_fit_geometry_clear(&geometry);
+    db_panel_layout_clear(&layout);
+
+    tilted->fast_axis[1] = tilted->normal[2] = cos(angle);
+    tilted->fast_axis[2] = sin(angle);
+    tilted->normal[1] = -sin(angle);
+    lay_out();
+    assert_int_equal(layout.fast, 9); /* beside one another, as seen along the beam */
+    make_parts(&geometry, &parts);
+    assert_int_equal(parts.count, 2);
+    for (size_t p = 0; p < 2; p++) expect_squares(&geometry, &parts.part[p], p);
+    db_resolution_parts_clear(&parts);
+    db_fit_geometry_clear(&geometry);
+    *tilted = flat;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(panels_stand_where_they_are, forget),
         cmocka_unit_test_teardown(boxes_turn_with_their_panel, forget),
         cmocka_unit_test_teardown(one_panel_is_the_image, forget),
+        cmocka_unit_test_teardown(resolution_is_that_of_each_panel, forget),
         cmocka_unit_test_teardown(scattered_panels_stay_one_below_the_other, forget),
     };
     return cmocka_run_group_tests(tests, make, drop);

@@ -36,6 +36,10 @@ expect 3 "cut.img" cut.img -o b.png
 ln -s '<b>a_0001.img' link.png
 expect 2 "link.png" '<b>a_0001.img' -o link.png
 
+"$DUALBRAGG" sim -cell 40 -default_F 1e5 -N 5 -lambda 1 -distance 30 -detpixels 64 -pixel 0.2 -fluence 1e22 -seed 1 \
+    -noisefile small_0001.img --quiet
+expect 0 "predicted ones" small_0001.img -cell 40 -o small.png
+
 # What a header does not say: no geometry, a picture all the same, and flags that give it.
 "$DUALBRAGG" sim -cell 40 -default_F 10 -N 5 -lambda 1 -distance 100 -detpixels 64 -intfile b.img --quiet
 LC_ALL=C sed 's/DISTANCE=/XISTANCE=/g' b.img > lost.img
@@ -113,8 +117,30 @@ part = json.loads(data("part.html", "data-about")[1])
 assert part["frames"] == {"fast": 100, "slow": 50, "block": 2, "first": [50, 20]}, part["frames"]
 kinds = values("part.html", "data-kinds")
 assert kinds[:25] == [2] * 25 and kinds[25:100] == [0] * 75, kinds[:100]
-png = open("a.png", "rb").read()
-assert png[:8] == b"\x89PNG\r\n\x1a\n" and struct.unpack(">2I", png[16:24])[1] > 400
+def rows_of(name):
+    png, raw = open(name, "rb").read(), b""
+    width, height = struct.unpack(">2I", png[16:24])
+    at = 8
+    while at < len(png):
+        size, kind = struct.unpack(">I4s", png[at:at + 8])
+        raw += png[at + 8:at + 8 + size] if kind == b"IDAT" else b""
+        at += size + 12
+    raw, rows, above, n = zlib.decompress(raw), [], bytearray(3 * width), 3 * width + 1
+    for y in range(height):
+        filter_, row = raw[y * n], bytearray(raw[y * n + 1:(y + 1) * n])
+        for i in range(3 * width if filter_ else 0):
+            a, b, c = (row[i - 3] if i > 2 else 0), above[i], (above[i - 3] if i > 2 else 0)
+            paeth = min((abs(b - c), 0, a), (abs(a - c), 1, b), (abs(a + b - 2 * c), 2, c))[2]
+            row[i] = row[i] + (0, a, b, (a + b) // 2, paeth)[filter_] & 255
+        rows.append(row)
+        above = row
+    return rows
+assert len(rows_of("a.png")) > 400
+# a small image: its legend is whole, and no mark is beside the image
+small = rows_of("small.png")
+white = [all(v == 255 for row in small for v in row[3 * x:3 * x + 3]) for x in range(len(small[0]) // 3)]
+assert all(white[-8:]) and not all(white[-30:]), white[-30:]
+assert all(v == 255 for row in small[:64] for v in row[3 * 64:]), "marks beside the image"
 END
 
 . "$SOURCE_DIR/tests/support/browser"

@@ -145,6 +145,13 @@ function csvText(rows) {
   const cssColour = ([r, g, b]) => `rgb(${r},${g},${b})`;
   const isDark = ([r, g, b]) => 0.3 * r + 0.59 * g + 0.11 * b < 140;
 
+  // The energy that goes with a wavelength; waves below 0.05 A are those of electrons.
+  function energyText(wavelength) {
+    const momentum = 12.398419843 / wavelength, rest = 510.99895; // keV
+    return wavelength < 0.05 ? 'electrons of ' + decimals(momentum ** 2 / (Math.hypot(momentum, rest) + rest), 1) + ' keV' :
+        decimals(momentum, 4) + ' keV';
+  }
+
   // 1/d^2 at a point of the picture, from values on a grid of n x n steps; nearly quadratic: three points each way.
   function onGrid(grid, n, x, y) {
     const weights = at => {

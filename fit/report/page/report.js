@@ -59,7 +59,7 @@ function model() {
       make('br'), make('span', { class: 'soft' }, `volume ${digits(volume(e.cell), 6)} \u00c5\u00b3`)),
     factRow('Space group', e.space_group || 'not given'),
     factRow('Wavelength', make('b', {}, refinedText('wavelength', e.wavelength, 5)), ' \u00c5', make('br'),
-      make('span', { class: 'soft' }, decimals(12.398419843 / e.wavelength, 4) + ' keV')),
+      make('span', { class: 'soft' }, energyText(e.wavelength))),
     factRow('Distance', make('b', {}, refinedText('distance', e.distance, 3)), ' mm', make('br'),
       make('span', { class: 'soft' }, `beam ${decimals(e.beam_centre[0], 2)}, ${decimals(e.beam_centre[1], 2)} px`)),
     factRow('Misset', make('b', {}, misset.join('  ')), ' \u00b0', make('br'),

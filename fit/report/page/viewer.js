@@ -26,7 +26,7 @@ const colourIndex = (value, low, high) => {
   return place > 0 ? (place < 255 ? place + 0.5 | 0 : 255) : 0;
 };
 
-// about: frames { fast, slow, block }, panels, grid and resolution (or none).
+// about: frames { fast, slow, block }, panels, and resolution (or none): 1/d^2 on grids over parts of the picture.
 // levels: the images, and the same in half the size, and so on; each { fast, slow, ... }.
 // views: { kind, title, unit, value(level, index), ends(scale): values at the ends of the colours, colours(): the name of
 // their table, index(level, index, low, high): the entry of the table, if it is another one than that of the value }.
@@ -85,12 +85,12 @@ function zoomViewer(about, levels, views, hooks) {
       context.lineWidth = dpr;
       context.beginPath();
       for (const [x0, y0, x1, y1] of pieces) {
-        context.moveTo(...place(c, x0 * fast, y0 * slow));
-        context.lineTo(...place(c, x1 * fast, y1 * slow));
+        context.moveTo(...place(c, x0, y0));
+        context.lineTo(...place(c, x1, y1));
       }
       context.stroke();
       const top = pieces.reduce((a, b) => b[1] < a[1] ? b : a);
-      const [x, y] = place(c, top[0] * fast, top[1] * slow);
+      const [x, y] = place(c, top[0], top[1]);
       context.fillText(d + ' \u00c5', x + 3 * dpr, Math.max(14 * dpr, y - 3 * dpr));
     }
   }
@@ -164,7 +164,7 @@ function zoomViewer(about, levels, views, hooks) {
   // Where a pixel is, with its resolution.
   function pixelText(f, s) {
     const centre = about.panels.length > 1 ? 0.5 : 0;
-    const square = about.resolution ? onGrid(about.resolution, about.grid, (f + 0.5) / fast, (s + 0.5) / slow) : NaN;
+    const square = about.resolution ? squareAt(about, f + 0.5, s + 0.5) : NaN;
     return 'pixel ' + whereabouts(f + centre, s + centre, 0) +
       (about.resolution ? '   ' + decimals(square > 0 ? 1 / Math.sqrt(square) : NaN, 2) + ' \u00c5' : '');
   }
@@ -262,10 +262,27 @@ const colourChoice = change => choice('colours', [['grey', 'grey'], ['inverted',
 const zoomNote = 'Scroll or pinch over an image to zoom (after a click into it, or with Ctrl), drag to move, double click to ' +
     'come closer. ';
 
-// Rings of round resolutions that the picture crosses.
-function ringLines({ resolution, grid, rings }) {
-  const n = 4 * grid, fine = Array.from({ length: (n + 1) ** 2 }, (_, i) =>
-    onGrid(resolution, grid, i % (n + 1) / n, Math.floor(i / (n + 1)) / n));
-  return (rings || [20, 10, 7, 5, 4, 3, 2.5, 2, 1.8, 1.6, 1.4, 1.2, 1, 0.9, 0.8])
-    .map(d => ({ d, pieces: contour(fine, n, 1 / (d * d)) })).filter(r => r.pieces.length);
+// 1/d^2 at a point of the view; NaN: beside all parts.
+const firstOf = ({ frames }) => frames.first || [0, 0];
+function squareAt(about, x, y) {
+  const { block } = about.frames, [x0, y0] = firstOf(about), px = x * block + x0, py = y * block + y0;
+  for (const { place: [cx, cy, ux, uy, vx, vy], steps, values } of about.resolution) {
+    const dx = px - cx, dy = py - cy, det = ux * vy - uy * vx, u = (dx * vy - dy * vx) / det, v = (dy * ux - dx * uy) / det;
+    if (u >= 0 && v >= 0 && u <= 1 && v <= 1) return onGrid(values, steps, u, v);
+  }
+  return NaN;
+}
+
+// Rings of round resolutions that the picture crosses, part by part, in pixels of the view.
+function ringLines(about) {
+  const { block } = about.frames, [x0, y0] = firstOf(about);
+  const parts = about.resolution.map(({ place: [cx, cy, ux, uy, vx, vy], steps, values }) => {
+    const n = 4 * steps;
+    return { n, fine: Array.from({ length: (n + 1) ** 2 }, (_, i) =>
+      onGrid(values, steps, i % (n + 1) / n, Math.floor(i / (n + 1)) / n)),
+    seen: (u, v) => [(cx + u * ux + v * vx - x0) / block, (cy + u * uy + v * vy - y0) / block] };
+  });
+  return (about.rings || [20, 10, 7, 5, 4, 3, 2.5, 2, 1.8, 1.6, 1.4, 1.2, 1, 0.9, 0.8]).map(d => ({ d,
+    pieces: parts.flatMap(({ n, fine, seen }) => contour(fine, n, 1 / (d * d))
+      .map(([a, b, e, f]) => [...seen(a, b), ...seen(e, f)])) })).filter(r => r.pieces.length);
 }
