@@ -214,10 +214,13 @@ static void add_trust(db_imported *file) {
 void db_imported_add_experiment(db_context *context, db_imported *file) {
     const db_experiment *const e = &file->experiment;
     file->wavelength = e->beam.wavelength;
-    const double energy = DB_EV_ANGSTROM / file->wavelength;
     add_panels(e, file);
-    db_imported_add(file, "wavelength", 1, &file->wavelength, "%.7g A (%.1f eV)", file->wavelength,
-                    energy);
+    if (file->wavelength < DB_SHORTEST_X_RAY)
+        db_imported_add(file, "wavelength", 1, &file->wavelength, "%.7g A (electrons of %.1f keV)",
+                        file->wavelength, 1e-3 * db_electron_energy(file->wavelength));
+    else
+        db_imported_add(file, "wavelength", 1, &file->wavelength, "%.7g A (%.1f eV)",
+                        file->wavelength, DB_EV_ANGSTROM / file->wavelength);
     add_beam_centre(e, file);
     add_resolution(e, file);
     add_sensor(file);

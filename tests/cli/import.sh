@@ -32,6 +32,12 @@ says "missing for sim:  structure factors"
 grep -q "missing for fit" ../out && complain "import: something is missing for a fit: $(cat ../out)"
 says "dualbragg fit shot_0001.img --matrix shot.mat"
 
+# Electrons of 300 kV.
+# shellcheck disable=SC2086 # words
+succeed sim $small -lambda 0.0196874889 -intfile electrons_0001.img --quiet
+succeed import electrons_0001.img
+told wavelength "0.01968749 A (electrons of 300.0 keV)"
+
 # Without what a header does not say, the flags that give it; floats are of no format.
 expect_kept() {
     keep=$(ls -A)

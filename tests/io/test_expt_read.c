@@ -1,6 +1,7 @@
 /* Experiment lists read: the experiment written comes back, and lists of other programs mean what
  * their models say. */
 #include "support/expect.h"
+#include "support/notices.h"
 #include "files_for_tests.h"
 #include "io/experiments/dxtbx.h"
 #include "listed_setup.h"
@@ -599,8 +600,39 @@ static void a_setup_takes_the_list_where_it_says_nothing(void **state) {
     db_experiment_clear(&e);
 }
 
+/* Each line once; what says nothing is not told. */
+static void what_is_not_used_is_told(void **state) {
+    (void)state;
+    static const char *const told[] = { "beam[0]: divergence 0.02, flux 1e+12: not used",
+                                        "the probe is electron",
+                                        "image 3 is not among those that valid_image_ranges says" };
+    db_experiment e;
+    db_expt_content content;
+    const char *const path = folder_text(
+        "unused.expt",
+        "{\"experiment\":[{\"identifier\":\"a\",\"beam\":0,\"detector\":0,\"scan\":0}],\"scan\":[{"
+        "\"image_range\":[1,9],\"oscillation\":[0,1],\"valid_image_ranges\":{\"a\":[[1,2],[4,9]]}}]"
+        ","
+        "\"beam\":[{\"direction\":[0,0,1],\"wavelength\":0.02,\"divergence\":0.02,"
+        "\"sigma_divergence\":0.0,\"flux\":1e12,\"transmission\":1.0,\"probe\":\"electron\"}]," FLAT
+        "}");
+    db_context_set_notices(test_context(), keep_notice, NULL);
+    for (long image = 3; image < 5; image++) {
+        const db_expt_selection selection = { .number = 0, .frame = image };
+        notices[0] = '\0';
+        read_experiment(path, &selection, &e, &content);
+        for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+            if ((strstr(notices, told[i]) != NULL) != (image == 3))
+                fail_msg("image %ld: '%s': %s", image, told[i], notices);
+        db_expt_content_clear(&content);
+        db_experiment_clear(&e);
+    }
+    db_context_set_notices(test_context(), NULL, NULL);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_not_used_is_told),
         cmocka_unit_test(what_was_written_comes_back),
         cmocka_unit_test(panels_stand_in_groups_within_groups),
         cmocka_unit_test(a_written_list_keeps_what_its_origin_says),

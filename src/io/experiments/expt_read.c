@@ -19,6 +19,7 @@ const char *db_expt_map_name(db_expt_map map) {
 #include "io/experiments/dxtbx.h"
 #include "io/experiments/expt_detector.h"
 #include "io/experiments/expt_scan.h"
+#include "io/experiments/expt_unused.h"
 #include "io/experiments/plain_experiment.h"
 #include "base/path.h"
 #include "base/vector.h"
@@ -308,6 +309,7 @@ static db_status read_models(const models *m, const db_expt_selection *selection
     content->osc_range = place.width;
     content->has_frame = place.is_scan;
     content->frame = place.number;
+    db_expt_tell_unused(&m->beam, &m->scan, content->identifier, place.is_scan ? place.number : 0);
     goniometer->phi = content->phi;
     goniometer->phi_step = content->osc_range;
     goniometer->phi_steps = 1;

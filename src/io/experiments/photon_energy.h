@@ -3,7 +3,23 @@
 #ifndef DB_IO_PHOTON_ENERGY_H
 #define DB_IO_PHOTON_ENERGY_H
 
+#include <math.h>
+
 /* Planck's constant times the speed of light (eV angstrom; exact in the SI of 2019). */
 #define DB_EV_ANGSTROM 12398.419843320026
+
+/* The energy of an electron at rest (eV). */
+#define DB_ELECTRON_REST_EV 510998.95
+
+/* Beams of shorter waves (A) are of electrons: photons would have 250 keV. */
+#define DB_SHORTEST_X_RAY 0.05
+
+/* What accelerates electrons to a wavelength (A): the kinetic energy (eV) by momentum h / wavelength. */
+static inline double db_electron_energy(double wavelength) {
+    const double momentum = DB_EV_ANGSTROM / wavelength; /* times the speed of light, eV */
+    return momentum * momentum /
+           (sqrt(momentum * momentum + DB_ELECTRON_REST_EV * DB_ELECTRON_REST_EV) +
+            DB_ELECTRON_REST_EV);
+}
 
 #endif
