@@ -1,5 +1,5 @@
 #!/bin/sh
-# One command from a bare Debian 12 to a result: installs what is missing, builds, runs.
+# One command from a bare Debian 12 or 13 to a result: installs what is missing, builds, runs.
 set -eu
 cd "$(dirname "$0")"
 root=$PWD
@@ -41,34 +41,86 @@ step() {
     fi
 }
 
-# Installs those of the given Debian packages that are missing.
+# Says which release this is, unless it is one of those that tests/build/releases_slow.sh builds on.
+name_release() {
+    release=$(
+        ID=unknown VERSION_ID='' PRETTY_NAME='an unknown system'
+        # shellcheck disable=SC1091 # not ours
+        [ ! -r /etc/os-release ] || . /etc/os-release
+        echo "$ID $VERSION_ID: $PRETTY_NAME"
+    )
+    case $release in
+    "debian 12: "* | "debian 13: "*) ;;
+    *) echo "This is ${release#*: }. setup.sh is tested on Debian 12 and 13; docs/howto/install.md tells what to install elsewhere." ;;
+    esac
+}
+
+# name_of PACKAGE|OTHER_NAME...: the name that this release has for a package; none where it has none.
+name_of() {
+    for name in $(echo "$1" | tr '|' ' '); do
+        if [ -n "$(version_of "$name")" ]; then
+            echo "$name"
+            return
+        fi
+    done
+}
+
+version_of() {
+    apt-cache policy "$1" 2> /dev/null | sed -n 's/^ *Candidate: \([0-9].*\)/\1/p'
+}
+
+is_installed() {
+    if [ "$1" = cmake ]; then # of the release or the user's own
+        dpkg --compare-versions "$(cmake --version 2> /dev/null | sed -n '1s/^[^0-9]*//p')" ge 3.25
+        return
+    fi
+    for name in $(echo "$1" | tr '|' ' '); do
+        case $(dpkg-query -W -f '${Status}' "$name" 2> /dev/null || true) in
+        "install ok installed") return 0 ;;
+        esac
+    done
+    return 1
+}
+
+# Installs those of the given Debian packages that are missing. Where a package has other names in other releases they are
+# given as NAME|OTHER_NAME. What a release does not have, or not new enough, is said before anything is installed.
 install_packages() {
     if ! command -v apt-get > /dev/null || ! command -v dpkg-query > /dev/null; then
-        echo "No apt here: relying on what is installed (a C compiler, make, CMake >= 3.25, pkg-config;" \
-            "optional: Random123, libpng, jansson, NLopt, GSL, libyaml, msgpack, libhdf5 with lz4 and zstd, libtiff," \
-            "gemmi with a C++ compiler, cmocka)"
+        echo "No apt here: relying on what is installed; docs/howto/install.md tells what can be used"
         return
     fi
     missing=
     for package; do
-        case $(dpkg-query -W -f '${Status}' "$package" 2> /dev/null || true) in
-        "install ok installed") ;;
-        *) missing="$missing $package" ;;
-        esac
+        is_installed "$package" || missing="$missing $package"
     done
     [ -n "$missing" ] || return 0
+    name_release
     sudo=
     if [ "$(id -u)" -ne 0 ]; then
         command -v sudo > /dev/null ||
             fail "these packages are missing, and installing them takes root or sudo: as root, run
-    apt-get update && apt-get install$missing"
+    apt-get update && apt-get install$(echo "$missing" | sed 's/|[^ ]*//g')"
         sudo=sudo
     fi
     step "Updating the package lists" $sudo env DEBIAN_FRONTEND=noninteractive \
         apt-get -q -o DPkg::Lock::Timeout=300 update
+    found=
+    for package in $missing; do
+        name=$(name_of "$package")
+        case " $tools " in
+        *" $package "*) [ -n "$name" ] || fail "this release has no package $package, which the build needs" ;;
+        *) [ -n "$name" ] || echo "This release has no package $package: left out" ;;
+        esac
+        if [ "$package" = cmake ] && dpkg --compare-versions "$(version_of cmake)" lt 3.25; then
+            fail "the build needs CMake 3.25 or later, and this release has $(version_of cmake): install a newer one
+    (for example by 'pip install cmake') so that 'cmake --version' tells it, and run this again"
+        fi
+        found="$found${name:+ $name}"
+    done
+    [ -n "$found" ] || return 0
     # shellcheck disable=SC2086 # a list of packages
-    step "Installing$missing" $sudo env DEBIAN_FRONTEND=noninteractive \
-        apt-get -q -y --no-install-recommends -o DPkg::Lock::Timeout=300 install $missing < /dev/null
+    step "Installing$found" $sudo env DEBIAN_FRONTEND=noninteractive \
+        apt-get -q -y --no-install-recommends -o DPkg::Lock::Timeout=300 install $found < /dev/null
 }
 
 # The instruction sets that this machine runs: the baseline and its best one. The demo needs no others.
@@ -91,6 +143,7 @@ build_preset() {
     if [ ! -f "build/$preset/CMakeCache.txt" ] && command -v ninja > /dev/null; then generator="-G Ninja"; fi
     # shellcheck disable=SC2086 # lists of arguments
     step "Configuring build/$preset" cmake --preset "$preset" $generator $configure_with
+    sed -n 's/^-- Left out: /    without /p' "$log"
     step "Building build/$preset ($jobs jobs)" \
         cmake --build --preset "$preset" -j "$jobs" ${1:+--target} "$@"
 }
@@ -202,10 +255,10 @@ log=$root/build/setup.log
 configure_with=
 
 tools="gcc libc6-dev make cmake pkg-config"
-libraries="g++ gemmi-dev librandom123-dev libpng-dev libjansson-dev libnlopt-dev libgsl-dev libyaml-dev libmsgpack-dev
+libraries="g++ gemmi-dev librandom123-dev libpng-dev libjansson-dev libnlopt-dev libgsl-dev libyaml-dev libmsgpack-c-dev|libmsgpack-dev
     libhdf5-dev liblz4-dev libzstd-dev zlib1g-dev libtiff-dev"
 test_packages="ninja-build libcmocka-dev valgrind libopenmpi-dev openmpi-bin python3-dev python3-cffi python3-numpy
-    python3-h5py python3-hdf5plugin bitshuffle hdf5-filter-plugin-lz4-serial"
+    python3-h5py python3-hdf5plugin bitshuffle hdf5-filter-plugin"
 docs_packages="python3-sphinx python3-myst-parser python3-breathe doxygen furo libjs-katex"
 
 # shellcheck disable=SC2086 # lists of packages

@@ -36,6 +36,8 @@ static int print_version(void) {
     db_context *context = NULL;
     const db_status status = db_context_create(&context);
     printf("dualbragg %s\ncomponents: %s\n", db_version(), db_features());
+    if (!strstr(db_features(), "OpenMP"))
+        printf("threads: one, since this build has no OpenMP (with clang it takes libomp)\n");
     if (status == DB_OK)
         printf("instruction set: %s\n", db_context_isa(context));
     else

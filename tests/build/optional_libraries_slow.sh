@@ -1,5 +1,6 @@
 #!/bin/sh
-# Configures and builds everything, with tests and benchmarks, without any optional library, and without each in turn.
+# Configures and builds everything, with tests and benchmarks, without any optional library, and without each in turn; each
+# is switched off in a folder that was configured with it.
 # usage: optional_libraries_slow.sh [LIBRARY...]      (of the names below, or all; SOURCE_DIR is the checkout)
 set -eu
 root=${SOURCE_DIR:-$(cd "$(dirname "$0")/../.." && pwd)}
@@ -20,7 +21,7 @@ for off; do
     start=$(date +%s)
     result=built
     # shellcheck disable=SC2086 # options are to be split
-    { cmake -S "$root" -B "$work/build" $launcher $options -DDB_INSTRUCTION_SETS=sse2 -DDB_BUILD_TESTS=ON \
+    { cmake -S "$root" -B "$work/build" && cmake -S "$root" -B "$work/build" $launcher $options -DDB_INSTRUCTION_SETS=sse2 -DDB_BUILD_TESTS=ON \
         -DDB_BUILD_BENCH=ON -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="-O0 -Wall" &&
         cmake --build "$work/build" -j "$jobs" &&
         "$work/build/dualbragg" --version &&
