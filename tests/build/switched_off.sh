@@ -34,8 +34,8 @@ without() {
     fi
 }
 fit='DB_HAVE_(FIT|MPI)|nlopt|gsl|yaml|libmpi'
-without "DB_HAVE_JANSSON|jansson|$fit" -DDB_WITH_JANSSON=OFF # which the refinement rests on
-without 'DB_HAVE_(ZLIB|HDF5)|hdf5' -DDB_WITH_ZLIB=OFF
+# which the refinement and HDF5 rest on
+without "DB_HAVE_JANSSON|jansson|$fit|DB_HAVE_(ZLIB|HDF5)|hdf5" -DDB_WITH_JANSSON=OFF -DDB_WITH_ZLIB=OFF
 off=
 for name in OPENMP RANDOM123 PNG ZLIB JANSSON MSGPACK GEMMI HDF5 TIFF FIT MPI; do off="$off -DDB_WITH_$name=OFF"; done
 # shellcheck disable=SC2086 # options are to be split

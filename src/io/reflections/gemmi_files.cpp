@@ -338,9 +338,9 @@ void model_transform::prepare() {
 }
 
 // Rounded up is `true` of gemmi's versions before 0.6 and GridSizeRounding::Up of later ones: both are 1.
-template <typename Rounding>
-std::array<int, 3> finer_grid(std::array<int, 3> (*grid_size)(const std::array<double, 3> &,
-                                                              Rounding, const gemmi::SpaceGroup *),
+template <typename Limit, typename Rounding>
+std::array<int, 3> finer_grid(std::array<int, 3> (*grid_size)(Limit, Rounding,
+                                                              const gemmi::SpaceGroup *),
                               const std::array<double, 3> &limit, const gemmi::SpaceGroup *group) {
     return grid_size(limit, static_cast<Rounding>(1), group);
 }
