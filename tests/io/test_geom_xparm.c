@@ -2,6 +2,7 @@
 /* Geometries of CrystFEL and XPARM.XDS: panels stand where the formats say, go out as they came in,
  * and what is wrong is named. */
 #include "support/expect.h"
+#include "support/notices.h"
 #include "files_for_tests.h"
 
 #include <dualbragg/io.h>
@@ -119,6 +120,33 @@ static void many_names_take_linear_time(void **state) {
     if (seconds > 1) fail_msg("%.2f s", seconds);
     db_expt_content_clear(&content);
     db_experiment_clear(&e);
+}
+
+/* Keys of CrystFEL that nobody uses, and misspelt ones, each once. */
+static void keys_that_are_not_used_are_told(void **state) {
+    (void)state;
+    char text[2000];
+    db_experiment e;
+    db_expt_content content;
+    snprintf(text, sizeof text,
+             "bandwidth = 1e-3\n%sp0/adu_per_Photon = 2\np1/adu_per_Photon = 2\n"
+             "bad_a/colour = 3\npeak_list = /entry/peaks\nrigid_groups_x = p0\nflag_other = 3\n",
+             geom);
+    notices[0] = '\0';
+    db_context_set_notices(test_context(), keep_notice, NULL);
+    read_experiment(folder_text("keys.geom", text), &e, &content);
+    db_expt_content_clear(&content);
+    db_experiment_clear(&e);
+    static const char said[] = "keys.geom: not used: bandwidth (line 1), adu_per_Photon (line 34), "
+                               "colour (line 36), peak_list (line 37), rigid_groups_x (line 38), "
+                               "flag_other (line 39)\n";
+    if (!strstr(notices, said)) fail_msg("%s", notices);
+    notices[0] = '\0';
+    read_experiment(folder_text("plain.geom", geom), &e, &content);
+    db_expt_content_clear(&content);
+    db_experiment_clear(&e);
+    assert_string_equal(notices, "");
+    db_context_set_notices(test_context(), NULL, NULL);
 }
 
 static void a_geometry_goes_out_as_it_came_in(void **state) {
@@ -532,9 +560,29 @@ static void what_is_wrong_in_xparm_is_named(void **state) {
     }
 }
 
+static void edges_that_contradict_their_axes_are_told(void **state) {
+    (void)state;
+    char text[2000];
+    db_experiment e;
+    db_expt_content content;
+    const char *const at = strstr(xparm, "50.0 80.0");
+    snprintf(text, sizeof text, "%.*s51%s", (int)(at - xparm), xparm, at + 2);
+    notices[0] = '\0';
+    db_context_set_notices(test_context(), keep_notice, NULL);
+    read_experiment(folder_text("XPARM.XDS", text), &e, &content);
+    db_context_set_notices(test_context(), NULL, NULL);
+    if (!strstr(notices,
+                "XPARM.XDS: edge b of the cell, 51 A, is not the length of its axis, 50 A"))
+        fail_msg("%s", notices);
+    assert_null(strstr(notices, "edge a"));
+    db_expt_content_clear(&content);
+    db_experiment_clear(&e);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(panels_of_a_geometry_stand_where_it_says),
+        cmocka_unit_test(keys_that_are_not_used_are_told),
         cmocka_unit_test(many_names_take_linear_time),
         cmocka_unit_test(a_geometry_goes_out_as_it_came_in),
         cmocka_unit_test(what_is_wrong_in_a_geometry_is_named),
@@ -547,6 +595,7 @@ int main(void) {
 #endif
         cmocka_unit_test(xparm_goes_out_as_it_came_in),
         cmocka_unit_test(what_is_wrong_in_xparm_is_named),
+        cmocka_unit_test(edges_that_contradict_their_axes_are_told),
     };
     return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

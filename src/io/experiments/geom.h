@@ -54,6 +54,9 @@ typedef struct db_geom {
     const char *photon_energy;
     const char *wavelength;
     const char *shift[2]; /* x, y; NULL: none */
+    /* keys that are not used, each once, and the first of them with their lines */
+    db_name_table unused;
+    char unused_text[200];
 } db_geom;
 
 /* Parses a text, which is taken over by the layout whatever the result. path and first_line are for

@@ -28,6 +28,26 @@ static db_status fail(const line *l, const char *expected) {
                    l->key, expected, l->value);
 }
 
+static db_status put(const db_geom *geom, db_name_table *table, const char *name, size_t number) {
+    if (db_name_table_put(table, name, strlen(name), number)) return DB_OK;
+    return db_fail_memory(geom->context, geom->layout->path);
+}
+
+/* Keys without a meaning here are told, once all lines are read: those of CrystFEL that nobody uses, and
+ * misspelt ones. */
+static db_status pass_over(const line *l) {
+    db_geom *const geom = l->geom;
+    const size_t length = strlen(geom->unused_text);
+    size_t before;
+    if (db_name_table_find(&geom->unused, l->key, strlen(l->key), &before)) return DB_OK;
+    if (length + strlen(l->key) + 32 < sizeof geom->unused_text)
+        snprintf(geom->unused_text + length, sizeof geom->unused_text - length, "%s%s (line %zu)",
+                 length ? ", " : "", l->key, l->number);
+    else if (length && geom->unused_text[length - 1] == ')')
+        strcpy(geom->unused_text + length, ", ...");
+    return put(geom, &geom->unused, l->key, l->number);
+}
+
 static char *trimmed(char *text) {
     text += strspn(text, DB_WHITE_SPACE);
     size_t length = strlen(text);
@@ -160,7 +180,7 @@ static db_status read_mask(const line *l, db_layout_panel *at) {
     if (strcmp(what, "_good") == 0 || strcmp(what, "_goodbits") == 0)
         return read_bits(l, &mask->good);
     if (strcmp(what, "_bad") == 0 || strcmp(what, "_badbits") == 0) return read_bits(l, &mask->bad);
-    return DB_OK; /* masks of later versions */
+    return pass_over(l); /* masks of later versions */
 }
 
 static db_status read_marks(const line *l, db_geom_panel *panel, db_layout_panel *at) {
@@ -173,11 +193,11 @@ static db_status read_marks(const line *l, db_geom_panel *panel, db_layout_panel
     else if (strcmp(l->key, "flag_equal") == 0) {
         if (at->marked_count == DB_LAYOUT_FLAGS) return fail(l, "at most 8 values of bad pixels");
         at->marked[at->marked_count++] = value;
-    }
+    } else
+        return pass_over(l);
     return DB_OK;
 }
 
-/* Keys that CrystFEL does not know it passes over; so do we. */
 static db_status read_panel_key(const line *l, db_geom_panel *panel, db_layout_panel *at) {
     const struct {
         const char *key;
@@ -208,14 +228,17 @@ static db_status read_panel_key(const line *l, db_geom_panel *panel, db_layout_p
     for (size_t i = 0; i < sizeof pixels / sizeof *pixels; i++)
         if (strcmp(l->key, pixels[i].key) == 0) return read_pixel(l, pixels[i].pixel);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (strcmp(l->key, texts[i].key) == 0) *texts[i].text = l->value;
+        if (strcmp(l->key, texts[i].key) == 0) {
+            *texts[i].text = l->value;
+            return DB_OK;
+        }
     if (strcmp(l->key, "fs") == 0) return read_direction(l, panel->fast);
     if (strcmp(l->key, "ss") == 0) return read_direction(l, panel->slow);
     if (strcmp(l->key, "no_index") == 0) return read_flag(l, &panel->no_index);
     if (strncmp(l->key, "dim", 3) == 0) return read_dimension(l, at->dim);
     if (strncmp(l->key, "mask", 4) == 0) return read_mask(l, at);
     if (strncmp(l->key, "flag_", 5) == 0) return read_marks(l, panel, at);
-    return DB_OK;
+    return pass_over(l);
 }
 
 /* What panels have that are named from here on. */
@@ -238,11 +261,6 @@ static void init_defaults(defaults *d) {
     for (int i = 0; i < DB_LAYOUT_DIMS; i++) d->at.dim[i] = DB_DIM_NONE;
     d->at.dim[0] = DB_DIM_SLOW;
     d->at.dim[1] = DB_DIM_FAST;
-}
-
-static db_status put(const db_geom *geom, db_name_table *table, const char *name, size_t number) {
-    if (db_name_table_put(table, name, strlen(name), number)) return DB_OK;
-    return db_fail_memory(geom->context, geom->layout->path);
 }
 
 /* The panel of that name; a new one has the defaults of this place. */
@@ -282,7 +300,10 @@ static db_status read_bad_key(const line *l) {
         DB_TRY(put(geom, &geom->regions, l->owner, b));
     }
     db_geom_bad *const bad = &geom->bad[b];
-    if (strcmp(l->key, "panel") == 0) bad->panel = l->value;
+    if (strcmp(l->key, "panel") == 0) {
+        bad->panel = l->value;
+        return DB_OK;
+    }
     for (int kind = 1; kind <= 2; kind++)
         for (int i = 0; i < 4; i++) {
             if (strcmp(l->key, keys[kind - 1][i]) != 0) continue;
@@ -291,7 +312,7 @@ static db_status read_bad_key(const line *l) {
             bad->kind = kind;
             return read_number(l, &bad->range[i]);
         }
-    return DB_OK;
+    return pass_over(l);
 }
 
 static db_status add_group(const line *l) {
@@ -301,7 +322,7 @@ static db_status add_group(const line *l) {
     db_geom *const geom = l->geom;
     int kind = DB_GEOM_COLLECTION;
     while (strncmp(l->key, starts[kind], strlen(starts[kind])) != 0)
-        if (kind-- == 0) return DB_OK;
+        if (kind-- == 0) return pass_over(l);
     DB_GROW(geom->context, geom->group, geom->group_room, geom->group_count + 1,
             geom->layout->path);
     db_geom_group *const group = &geom->group[geom->group_count++];
@@ -412,6 +433,8 @@ static db_status parse(db_geom *geom, size_t first_line) {
                        "%s: expected panels (PANEL/min_fs = 0 ...), found none",
                        geom->layout->path);
     for (size_t p = 0; p < geom->layout->panel_count; p++) DB_TRY(check_panel(geom, p));
+    if (*geom->unused_text)
+        db_notice(geom->context, "%s: not used: %s", geom->layout->path, geom->unused_text);
     return DB_OK;
 }
 
@@ -433,6 +456,7 @@ void db_geom_clear(db_geom *geom) {
     free(geom->group);
     db_name_table_clear(&geom->panels);
     db_name_table_clear(&geom->regions);
+    db_name_table_clear(&geom->unused);
     for (int kind = 0; kind < DB_GEOM_GROUP_KINDS; kind++) db_name_table_clear(&geom->groups[kind]);
     memset(geom, 0, sizeof *geom);
 }

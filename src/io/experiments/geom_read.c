@@ -140,8 +140,12 @@ static db_status place_frame(const db_geom *geom, const db_geom_image *image, si
     panel->pixel_size[1] = db_length(frame->slow);
     panel->fast_pixels = at->size[0];
     panel->slow_pixels = at->size[1];
-    if (!db_normalize(frame->fast) || !db_normalize(frame->slow) ||
-        !(fabs(db_dot(frame->fast, frame->slow)) < MOST_SHEAR))
+    if (!db_normalize(frame->fast) || !db_normalize(frame->slow))
+        return db_fail(geom->context, DB_ERROR_INPUT,
+                       "%s:%zu: panel %s: expected fs and ss of some length, found %s = 0",
+                       geom->layout->path, geom->panel[p].line, at->name,
+                       panel->pixel_size[0] > 0 ? "ss" : "fs");
+    if (!(fabs(db_dot(frame->fast, frame->slow)) < MOST_SHEAR))
         return db_fail(
             geom->context, DB_ERROR_INPUT,
             "%s:%zu: panel %s: expected fs and ss at a right angle, found a cosine of %g",

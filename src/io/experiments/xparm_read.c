@@ -181,6 +181,18 @@ static db_status read_scan(const placing *p, const char *image, db_goniometer *g
     return DB_OK;
 }
 
+/* Edges are said twice: as constants, and by the axes, which count. */
+static void compare_edges(const placing *p) {
+    for (int i = 0; i < 3; i++) {
+        const double said = p->xparm->cell[i], length = db_length(p->xparm->real + 3 * i);
+        if (fabs(said / length - 1) > 2e-3)
+            db_notice(p->context,
+                      "%s: edge %c of the cell, %.6g A, is not the length of its axis, %.6g A: the "
+                      "axes are taken",
+                      p->path, "abc"[i], said, length);
+    }
+}
+
 /* A file of XDS before it knows the crystal has 0 there. */
 static db_status read_crystal(const placing *p, db_crystal *crystal, db_expt_content *content) {
     double real[9], dual[9], a_star[9];
@@ -191,6 +203,7 @@ static db_status read_crystal(const placing *p, db_crystal *crystal, db_expt_con
     db_transpose(dual, a_star);
     DB_TRY(db_crystal_set_matrix(p->context, crystal, a_star));
     content->has_crystal = 1;
+    compare_edges(p);
     return DB_OK;
 }
 
