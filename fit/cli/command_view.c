@@ -1,6 +1,7 @@
 /* dualbragg view: a measured image as a picture or a page, with what was found and predicted on it. */
 #include "base/frame_name.h"
 #include "base/path.h"
+#include "base/rotation.h"
 #include "cli/complaint.h"
 #include "cli/flag_files.h"
 #include "cli/flags.h"
@@ -262,7 +263,7 @@ static int is_given(const view_run *r, const char *flag) {
 
 /* An orientation is that of a still as it stands, wherever the spindle was; as dualbragg fit has it. */
 static void settle_phi(const view_run *r, db_setup *setup) {
-    if (!setup->expt_file && !(setup->osc > 0) && !is_given(r, "-phi")) setup->phi = 0;
+    if (!setup->expt_file && !db_turns(setup->osc) && !is_given(r, "-phi")) setup->phi = 0;
 }
 
 static db_status resolve(view_run *r) {

@@ -1,6 +1,7 @@
 #include <dualbragg/fit.h>
 
 #include "base/context_internal.h"
+#include "base/rotation.h"
 #include "fit/config/automatic.h"
 #include "fit/config/cell_ties.h"
 #include "fit/config/detector_modules.h"
@@ -93,7 +94,7 @@ db_status db_setup_from_image(db_context *context, const db_measured_image *imag
     fill(&setup->polarization, image->polarization);
     fill(&setup->twotheta, image->twotheta);
     take_sensor(image->sensor_thickness, image->attenuation_depth, image->sensor_material, setup);
-    if (isnan(setup->osc) && image->osc_range > 0) {
+    if (isnan(setup->osc) && db_turns(image->osc_range)) {
         setup->osc = image->osc_range;
         if (setup->phi_steps < 0) setup->phi_steps = HEADER_PHI_STEPS;
     }

@@ -215,7 +215,8 @@ db_status db_fit_write_table(db_context *context, const char *path, const db_fit
     db_table_column table[COLUMNS];
     db_listed_name name = { -1, -1, "" };
     const db_goniometer *const g = &result->experiment.goniometer;
-    frame f = { 1, g->phi, g->phi_step * g->phi_steps };
+    const double width = g->phi_step * g->phi_steps;
+    frame f = { 1, width < 0 ? -g->phi : g->phi, fabs(width) }; /* as in the list */
     DB_TRY(check(context, path, result));
     if (config) DB_TRY(db_config_experiment(context, config, &name));
     if (config && f.width > 0)

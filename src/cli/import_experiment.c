@@ -2,6 +2,7 @@
 #include "cli/import.h"
 
 #include "base/path.h"
+#include "base/rotation.h"
 #include "base/vector.h"
 #include "io/experiments/photon_energy.h"
 
@@ -124,8 +125,11 @@ static void add_rotation(const db_experiment *e, db_imported *file) {
     db_imported_add(file, "rotation_axis", 3, axis, "%.4g %.4g %.4g (x, y, z of its frame)",
                     axis[0] + 0., axis[1] + 0., axis[2] + 0.);
     const double scan[2] = { file->content.phi, file->content.osc_range };
-    if (scan[1] > 0)
+    if (db_turns(scan[1]))
         db_imported_add(file, "scan", 2, scan, "%.6g to %.6g degree", scan[0], scan[0] + scan[1]);
+    else if (isnan(scan[1]))
+        db_imported_add(file, "scan", 2, scan, "at %.6g degree; how far it turns is not stated",
+                        scan[0]);
     else
         db_imported_add(file, "scan", 2, scan, "a still");
 }

@@ -5,6 +5,7 @@
 #include "base/context_internal.h"
 #include "base/file_content.h"
 #include "base/frame_name.h"
+#include "base/rotation.h"
 #include "base/text_reader.h"
 #include "io/formats.h"
 #include "io/images/image_geometry.h"
@@ -84,6 +85,7 @@ static void add_image(const db_measured_image *image, db_imported *file) {
     if (image->pedestal != 0) add_number(file, "pedestal", image->pedestal, "counts, taken off");
     if (image->gain != 1) add_number(file, "gain", image->gain, "counts per photon");
     add_number(file, "exposure", image->exposure, "s");
+    add_number(file, "polarization", image->polarization, "(Kahn factor)");
 }
 
 static void add_modules(const double pixel_size[2], db_imported *file) {
@@ -101,18 +103,20 @@ static void keep_failure(const db_context *context, db_status status, db_importe
 }
 
 /* The experiment of a header that says all that is needed. */
-static db_status place_by_header(db_context *context, db_imported *file) {
+static db_status place_by_header(db_context *context, const db_image_geometry *g,
+                                 db_imported *file) {
     static const double any_cell[6] = { 100, 100, 100, 90, 90, 90 };
     db_setup setup;
     db_setup_init(&setup);
     DB_TRY(db_setup_read_header(context, file->name, DB_HEADER_OF_IMAGE, &setup, NULL, NULL));
     memcpy(setup.cell, any_cell, sizeof any_cell);
-    if (!(setup.osc > 0)) setup.phi = 0; /* a crystal is told of as it stands on a still */
+    const int turns = db_turns(setup.osc);
+    if (!turns) setup.phi = 0; /* a crystal is told of as it stands on a still */
     db_experiment_clear(&file->experiment);
     memset(&file->experiment, 0, sizeof file->experiment);
     DB_TRY(db_setup_resolve(context, &setup, &file->experiment, NULL, NULL));
-    if (setup.osc > 0) file->content.osc_range = setup.osc;
-    file->content.phi = setup.phi;
+    file->content.osc_range = turns ? setup.osc : isnan(g->phi) ? 0 : g->osc_range;
+    file->content.phi = turns ? setup.phi : isnan(g->phi) ? 0 : g->phi;
     file->content.sensor_thickness = setup.sensor_thickness;
     file->content.attenuation_depth = setup.attenuation_depth;
     file->content.sensor_material = setup.sensor_material;
@@ -156,7 +160,7 @@ static void place_image(db_context *context, db_imported *file) {
     if (isnan(g.pixel_size)) file->lacks |= DB_LACKS_PIXEL_SIZE;
     if (isnan(g.beam_centre[0]) && isnan(g.near_point[0])) file->lacks |= DB_LACKS_BEAM_CENTRE;
     if (file->panels > 1) file->lacks = (file->lacks & DB_LACKS_WAVELENGTH) | DB_LACKS_PANELS;
-    if (!file->lacks && place_by_header(context, file) == DB_OK) return;
+    if (!file->lacks && place_by_header(context, &g, file) == DB_OK) return;
     add_header(&g, file);
 }
 
@@ -171,8 +175,8 @@ static int place_by_chains(db_context *context, const db_format *format, const c
     return file->placed;
 }
 
-/* Start and end of an image's rotation; 0: there is none. */
-static int rotation_of(db_context *context, const char *path, size_t number, double range[2]) {
+/* Start and width of an image's rotation; 0: there is none. */
+static int rotation_of(db_context *context, const char *path, size_t number, double scan[2]) {
     char name[4096 + 32];
     const db_expt_selection selection = { .image = name };
     db_experiment e;
@@ -188,19 +192,26 @@ static int rotation_of(db_context *context, const char *path, size_t number, dou
     }
     db_expt_content_clear(&content);
     db_experiment_clear(&e);
-    range[0] = g.phi;
-    range[1] = g.phi + g.osc_range;
-    return g.osc_range > 0 && !isnan(g.phi);
+    scan[0] = g.phi;
+    scan[1] = g.osc_range;
+    return db_turns(g.osc_range) && !isnan(g.phi);
 }
 
-/* From the first image to the end of the last. */
+/* From the first image to the end of the last, if they are that many steps apart: else a file of several
+ * sweeps, or one with gaps. */
 static void add_sweep(db_context *context, const char *path, db_imported *file) {
     double first[2], last[2];
     if (file->count < 2 || !rotation_of(context, path, 1, first) ||
         !rotation_of(context, path, file->count, last))
         return;
-    const double sweep[2] = { first[0], last[1] - first[0] };
-    db_imported_add(file, "sweep", 2, sweep, "%.6g to %.6g degree, all images", first[0], last[1]);
+    const double end = last[0] + last[1], steps = (end - first[0]) / first[1];
+    const double sweep[2] = { first[0], end - first[0] };
+    if (fabs(steps - (double)file->count) < 0.5 + 0.02 * (double)file->count)
+        db_imported_add(file, "sweep", 2, sweep, "%.6g to %.6g degree, all images", first[0], end);
+    else
+        db_imported_add(file, "sweep", 0, NULL,
+                        "not one: %zu images of %.6g degree, the first from %.6g, the last to %.6g",
+                        file->count, fabs(first[1]), first[0], end);
 }
 
 static void read_image(db_context *context, const db_format *format, const char *path, long frame,

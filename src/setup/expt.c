@@ -4,6 +4,7 @@
 #include <dualbragg/io.h>
 
 #include "base/context_internal.h"
+#include "base/rotation.h"
 
 #include <string.h>
 
@@ -82,7 +83,7 @@ static void fill(const db_experiment *experiment, const db_expt_content *content
     setup->wavelength = experiment->beam.wavelength;
     setup->polarization = experiment->beam.polarization;
     setup->phi = content->phi;
-    if (content->osc_range > 0) setup->osc = content->osc_range;
+    if (db_turns(content->osc_range)) setup->osc = content->osc_range;
     if (content->sensor_thickness > 0) {
         setup->sensor_thickness = content->sensor_thickness;
         setup->attenuation_depth = content->attenuation_depth;

@@ -2,6 +2,7 @@
 #include "setup/parts.h"
 
 #include "base/context_internal.h"
+#include "base/rotation.h"
 #include "io/images/image_geometry.h"
 #include "model/model.h"
 
@@ -67,9 +68,10 @@ static db_status take_frame(db_context *context, const char *path, const db_imag
 static void take_axes(const db_image_geometry *g, db_setup *setup) {
     if (!db_setup_given(g->fast_axis[0]) && !db_setup_given(g->spindle_axis[0])) return;
     setup->convention = setup->stated.convention = DB_CONVENTION_CUSTOM;
-    setup->stated.pivot = DB_PIVOT_BEAM;
+    setup->stated.pivot = db_setup_given(g->distance) ? DB_PIVOT_BEAM : DB_PIVOT_SAMPLE;
     memcpy(setup->fast_axis, g->fast_axis, sizeof setup->fast_axis);
     memcpy(setup->slow_axis, g->slow_axis, sizeof setup->slow_axis);
+    memcpy(setup->normal, g->normal, sizeof setup->normal);
     memcpy(setup->spindle_axis, g->spindle_axis, sizeof setup->spindle_axis);
 }
 
@@ -99,8 +101,9 @@ static db_status read_geometry(db_context *context, const char *path, db_setup *
     setup->detector_pixels[1] = g.slow_pixels;
     take(g.pixel_size, "pixel size", &setup->pixel_size, missing);
     take(g.wavelength, "wavelength", &setup->wavelength, missing);
+    take_silently(g.polarization, &setup->polarization);
     take_silently(g.phi, &setup->phi);
-    if (g.osc_range > 0) {
+    if (db_turns(g.osc_range)) {
         setup->osc = g.osc_range;
         setup->stated.phi_steps = g.osc_steps;
     }

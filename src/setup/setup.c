@@ -65,11 +65,14 @@ static void remark_long_wave(const db_setup *setup, const db_experiment *experim
 /* Phi steps (docs/theory/crystal.md, Spindle steps). */
 static db_status phi_steps(db_context *context, const db_setup *setup, db_goniometer *goniometer,
                            const db_setup_notes *notes) {
-    const double osc = setup->osc, step = setup->phi_step;
-    const int has_osc = db_setup_given(osc), has_step = db_setup_given(step) && step != 0,
+    const double osc = setup->osc;
+    const int has_osc = db_setup_given(osc),
+              has_step = db_setup_given(setup->phi_step) && setup->phi_step != 0,
               stated = setup->phi_steps < 0 && !has_step && setup->stated.phi_steps > 0,
               phi_steps = stated ? setup->stated.phi_steps : setup->phi_steps,
               has_count = phi_steps >= 0;
+    /* steps go the way of the range */
+    const double step = has_osc && has_step ? copysign(setup->phi_step, osc) : setup->phi_step;
     DB_TRY(db_setup_field_check(context, setup, DB_FIELD_OSC));
     DB_TRY(db_setup_field_check(context, setup, DB_FIELD_PHI_STEP));
     goniometer->phi = setup->phi;
@@ -89,7 +92,7 @@ static db_status phi_steps(db_context *context, const db_setup *setup, db_goniom
         goniometer->phi_steps = count;
         goniometer->phi_step = has_step ? step : osc / count;
     } else if (has_step) {
-        const double steps = db_setup_intervals(osc, step);
+        const double steps = db_setup_intervals(fabs(osc), fabs(step));
         if (!(steps < MOST_STEPS))
             return db_fail(context, DB_ERROR_INPUT,
                            "phi step: %g degree divides %g degree into too many steps", step, osc);

@@ -194,11 +194,12 @@ static void phi_steps_follow_from_what_is_given(void **state) {
         int steps;
         double each;
     } rows[] = {
-        { -1, NAN, NAN, 1, 0 },    { -1, NAN, 0, 1, 0 },     { -1, NAN, 0.3, 2, 0.3 },
-        { -1, 1, NAN, 2, 0.5 },    { -1, 1, 0, 2, 0.5 },     { -1, 1.5, 0.4, 4, 0.4 },
-        { -1, 1.1, 0.1, 11, 0.1 }, { 4, NAN, NAN, 4, 0.25 }, { 4, NAN, 0.1, 2, 0.1 },
-        { 8, 2, NAN, 8, 0.25 },    { 8, 2, 0.1, 8, 0.1 },    { 0, 2, NAN, 1, 2 },
-        { 1, 0, NAN, 1, 0 },       { -1, 0, NAN, 2, 0 },
+        { -1, NAN, NAN, 1, 0 },    { -1, NAN, 0, 1, 0 },       { -1, NAN, 0.3, 2, 0.3 },
+        { -1, 1, NAN, 2, 0.5 },    { -1, 1, 0, 2, 0.5 },       { -1, 1.5, 0.4, 4, 0.4 },
+        { -1, 1.1, 0.1, 11, 0.1 }, { 4, NAN, NAN, 4, 0.25 },   { 4, NAN, 0.1, 2, 0.1 },
+        { 8, 2, NAN, 8, 0.25 },    { 8, 2, 0.1, 8, 0.1 },      { 0, 2, NAN, 1, 2 },
+        { 1, 0, NAN, 1, 0 },       { -1, 0, NAN, 2, 0 },       { 4, -2, NAN, 4, -0.5 },
+        { -1, -1, NAN, 2, -0.5 },  { -1, -1.5, 0.4, 4, -0.4 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         db_setup setup = setup_start();
@@ -213,8 +214,6 @@ static void phi_steps_follow_from_what_is_given(void **state) {
         db_experiment_clear(&e);
     }
     db_setup setup = setup_start();
-    setup.osc = -1;
-    setup_assert_refused(&setup, DB_ERROR_INPUT, "osc");
     setup.osc = 1;
     setup.phi_step = -0.1;
     setup_assert_refused(&setup, DB_ERROR_INPUT, "phi step");

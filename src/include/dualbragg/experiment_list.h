@@ -92,12 +92,13 @@ typedef struct db_expt_content {
     /** the selection names an image that the experiment does not show: the first one that it does;
      * "" */
     char other_image[128];
-    int has_crystal;       /**< 0: cell and orientation are as they were */
-    int varies;            /**< 1: the crystal varies along the scan; taken as it is at the image */
-    double phi, osc_range; /**< of the image (degree); osc_range 0: a still */
-    char space_group[96];  /**< Hall symbol; "" */
-    double mosaicity;      /**< full width (degree); NAN */
-    double domain_size;    /**< angstrom; NAN */
+    int has_crystal; /**< 0: cell and orientation are as they were */
+    int varies;      /**< 1: the crystal varies along the scan; taken as it is at the image */
+    /** of the image (degree); osc_range negative: it turns backwards; 0: a still; NAN: not stated */
+    double phi, osc_range;
+    char space_group[96];     /**< Hall symbol; "" */
+    double mosaicity;         /**< full width (degree); NAN */
+    double domain_size;       /**< angstrom; NAN */
     double sensor_thickness;  /**< um; 0: none, or not said */
     double attenuation_depth; /**< um; NAN: not said */
     db_sensor_material sensor_material;

@@ -37,7 +37,7 @@ typedef struct db_measured_image {
     /** pixels along fast, slow, from the outer corner of the first pixel; NAN */
     double beam_centre[2];
     double polarization;                /**< Kahn factor; NAN */
-    double phi, osc_range;              /**< degree; NAN */
+    double phi, osc_range;              /**< degree; osc_range < 0: turns backwards; NAN */
     double twotheta;                    /**< degree; NAN */
     double overload;                    /**< value at and above which pixels are masked; INFINITY */
     double pedestal;                    /**< already subtracted; 0 */

@@ -22,6 +22,7 @@ const char *db_expt_map_name(db_expt_map map) {
 #include "io/experiments/expt_unused.h"
 #include "io/experiments/plain_experiment.h"
 #include "base/path.h"
+#include "base/rotation.h"
 #include "base/vector.h"
 
 #include <stdio.h>
@@ -276,7 +277,7 @@ static db_status read_crystal(const models *m, const gonio *g, const db_scan_pla
     const double volume = db_dual_basis(a_star, (double[9]){ 0 });
     const db_json points = db_json_member(&m->crystal, "A_at_scan_points");
     if (!(volume > 0)) return db_json_fail(&points, "matrices of right-handed axes a*, b*, c*");
-    if (place->width != 0) { /* stills are described as they stand in the beam */
+    if (db_turns(place->width)) { /* stills are described as they stand in the beam */
         turn_columns_by(g->fixed, a_star);
         turn_columns_by(g->setting, a_star);
     }
@@ -304,9 +305,9 @@ static db_status read_models(const models *m, const db_expt_selection *selection
     db_apply(g.setting, g.axis, goniometer->spindle_axis);
     if (!db_normalize(goniometer->spindle_axis))
         return db_json_fail(&m->goniometer, "a setting rotation");
-    const int is_still = place.width == 0;
+    const int is_still = !db_turns(place.width);
     content->phi = is_still ? 0 : place.start;
-    content->osc_range = place.width;
+    content->osc_range = is_still ? 0 : place.width;
     content->has_frame = place.is_scan;
     content->frame = place.number;
     db_expt_tell_unused(&m->beam, &m->scan, content->identifier, place.is_scan ? place.number : 0);

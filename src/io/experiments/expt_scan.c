@@ -83,10 +83,6 @@ static db_status read_rotation(const db_json *scan, const db_json *properties,
     }
     place->start = oscillation[0] + (double)place->step * oscillation[1];
     place->width = oscillation[1];
-    if (place->width < 0) { /* the same exposure, the other way round */
-        place->start += place->width;
-        place->width = -place->width;
-    }
     return DB_OK;
 }
 

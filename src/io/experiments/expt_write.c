@@ -149,24 +149,31 @@ static json_t *detector_model(const source *from) {
         "SimplePxMmStrategy", "children", children);
 }
 
+static double oscillation(const db_goniometer *goniometer) {
+    return goniometer->phi_step * goniometer->phi_steps;
+}
+
+/* Lists have no scans that turn backwards: those turn about the opposite axis, which is the same. */
+static double sense(const source *from) {
+    return oscillation(&from->experiment->goniometer) < 0 ? -1 : 1;
+}
+
 static json_t *goniometer_model(const source *from) {
     double axis[3];
     db_experiment_spindle_axis(from->experiment, axis);
+    for (int i = 0; i < 3; i++) axis[i] *= sense(from);
     return json_pack("{s:o, s:[f,f,f,f,f,f,f,f,f], s:[f,f,f,f,f,f,f,f,f]}", "rotation_axis",
                      turned(from, axis), "fixed_rotation", 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0,
                      1.0, "setting_rotation", 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0);
-}
-
-static double oscillation(const db_goniometer *goniometer) {
-    return goniometer->phi_step * goniometer->phi_steps;
 }
 
 static json_t *scan_model(const source *from) {
     const db_goniometer *goniometer = &from->experiment->goniometer;
     const int number = from->sequence.number;
     return json_pack("{s:[i,i], s:i, s:[f,f], s:[f], s:[f], s:{}}", "image_range", number, number,
-                     "batch_offset", 0, "oscillation", goniometer->phi, oscillation(goniometer),
-                     "exposure_time", 1.0, "epochs", 0.0, "valid_image_ranges");
+                     "batch_offset", 0, "oscillation", sense(from) * goniometer->phi,
+                     fabs(oscillation(goniometer)), "exposure_time", 1.0, "epochs", 0.0,
+                     "valid_image_ranges");
 }
 
 /* Real-space vectors at phi = 0 for a scan, as they stand in the beam for a still. */

@@ -171,8 +171,7 @@ static db_status read_scan(const placing *p, const char *image, db_goniometer *g
         free(named.text);
     }
     content->phi = x->first_angle + (double)(number - x->first_image) * x->osc_range;
-    content->osc_range = fabs(x->osc_range);
-    if (x->osc_range < 0) content->phi += x->osc_range; /* the same, the other way round */
+    content->osc_range = x->osc_range;
     db_apply(p->turn, x->spindle, goniometer->spindle_axis);
     db_normalize(goniometer->spindle_axis);
     goniometer->phi = content->phi;

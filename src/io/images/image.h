@@ -28,11 +28,14 @@ typedef struct db_image_geometry {
     double beam_centre[2]; /* F, S of the direct beam */
     double near_point[2];  /* F, S of the point closest to the sample */
     double fast_axis[3], slow_axis[3], spindle_axis[3]; /* where other than those of mosflm */
-    double phi, osc_range;                              /* degree */
-    int osc_steps;                                      /* phi steps in the range */
-    double twotheta, rotation[3];                       /* degree */
-    double attenuation_depth;                           /* um */
-    double sensor_thickness;                            /* um */
+    double
+        normal[3]; /* of the panel, away from the sample; where it does not point along the beam */
+    double phi, osc_range;        /* degree; < 0: turns backwards; 0: a still */
+    int osc_steps;                /* phi steps in the range */
+    double twotheta, rotation[3]; /* degree */
+    double polarization;          /* Kahn factor */
+    double attenuation_depth;     /* um */
+    double sensor_thickness;      /* um */
     db_sensor_material sensor_material;
     char convention[20], pivot[8]; /* names of a db_convention, a db_pivot */
 } db_image_geometry;

@@ -21,6 +21,7 @@ static db_status from_measured_image(db_context *context, const char *path, db_i
     g->phi = image.phi;
     g->osc_range = image.osc_range;
     g->twotheta = image.twotheta;
+    g->polarization = image.polarization;
     g->sensor_thickness = image.sensor_thickness;
     g->attenuation_depth = image.attenuation_depth;
     g->sensor_material = image.sensor_material;
