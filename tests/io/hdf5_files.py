@@ -116,7 +116,7 @@ def group(file, path, kind):
 def number(parent, name, value, units=None, **attributes):
     data = parent.create_dataset(name, data=value)
     if units:
-        data.attrs["units"] = numpy.bytes_(units)
+        data.attrs["units"] = numpy.bytes_(units.encode("utf8"))
     for key, attribute in attributes.items():
         data.attrs[key] = numpy.bytes_(attribute) if isinstance(attribute, str) else numpy.array(attribute, float)
 

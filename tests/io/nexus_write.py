@@ -1,5 +1,5 @@
 """Looks at HDF5 images with h5py. usage: nexus_write.py floats|counts FILE RAW, nexus_write.py same LIST LIST; makes
-lists and files of several modules: two LIST LIST, stack FILE FILE LIST LIST"""
+lists and files of several modules: two LIST LIST, barrel LIST LIST, stack FILE FILE LIST LIST"""
 import json
 import math
 import sys
@@ -81,6 +81,26 @@ def two(given, made):
     json.dump(document, open(made, "w"))
 
 
+def barrel(given, made):
+    """A list of four panels in one array around the spindle, of which the first lies behind the sample."""
+    document = json.load(open(given))
+    detector = document["detector"][0]
+    size = detector["panels"][0]["image_size"]
+    panels = []
+    for n, degrees in enumerate((130, 90, 30, -40)):
+        panel = json.loads(json.dumps(detector["panels"][0]))
+        cosine, sine = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+        turn = numpy.array([[1, 0, 0], [0, cosine, -sine], [0, sine, cosine]])
+        corner = [-3.0, 2.5, -40]
+        for key, vector in (("fast_axis", (1, 0, 0)), ("slow_axis", (0, -1, 0)), ("origin", corner)):
+            panel[key] = list(turn @ vector)
+        panel["raw_image_offset"] = [0, n * size[1]]
+        panels.append(panel)
+    detector["panels"] = panels
+    detector["hierarchy"]["children"] = [{"panel": n} for n in range(len(panels))]
+    json.dump(document, open(made, "w"))
+
+
 def stack(rows, stacked, given, made):
     """The modules of one array as arrays of a stack, named so that their order is not that of their names."""
     import h5py
@@ -107,4 +127,4 @@ def stack(rows, stacked, given, made):
     json.dump(document, open(made, "w"))
 
 
-{"floats": floats, "counts": counts, "same": same, "two": two, "stack": stack}[sys.argv[1]](*sys.argv[2:])
+{"floats": floats, "counts": counts, "same": same, "two": two, "barrel": barrel, "stack": stack}[sys.argv[1]](*sys.argv[2:])

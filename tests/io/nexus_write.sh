@@ -58,11 +58,27 @@ case $("$DUALBRAGG" --version) in *JSON*)
     "$python" -B "$SOURCE_DIR/tests/io/nexus_write.py" two written.expt two.expt || complain "no list of two panels"
     sim -expt two.expt $crystal -phisteps 1 -hdf5file two.h5 -exptfile rows.expt
     "$python" -B "$SOURCE_DIR/tests/io/nexus_write.py" stack two.h5 stack.h5 rows.expt stacked.expt || complain "no stack"
-    for file in two:rows stack:stacked; do
+    "$python" -B "$SOURCE_DIR/tests/io/nexus_write.py" barrel written.expt barrel.expt || complain "no barrel"
+    sim -expt barrel.expt $crystal -phisteps 1 -hdf5file barrel.h5 -exptfile around.expt -floatfile barrel.bin
+    "$DUALBRAGG" compare barrel.h5 barrel.bin -quiet || complain "barrel: other pixels"
+    for file in two:rows stack:stacked barrel:around; do
         sim -expt "${file%:*}.h5" $crystal -phisteps 1 -exptfile read.expt
         "$python" -B "$SOURCE_DIR/tests/io/nexus_write.py" same "${file#*:}.expt" read.expt || complain "$file: not the same"
     done ;;
 esac
+
+# Panels that the beam does not meet, or that lie behind the sample; a crystal that turns backwards; polarized light.
+for flags in "-twotheta 89.5" "-twotheta 90" "-twotheta 130" "-osc -0.5 -phi 10 -phisteps 3" "-polar 0.9"; do
+    # shellcheck disable=SC2086
+    sim $small -pivot sample -oversample 2 $flags -hdf5file far.h5 -floatfile far.bin
+    phi=$(echo "$flags" | sed -n 's/.*\(-phisteps 3\).*/\1/p')
+    for header in -img -expt; do
+        # shellcheck disable=SC2086
+        sim $crystal -oversample 2 $header far.h5 $phi -floatfile back.bin
+        "$DUALBRAGG" compare far.h5 far.bin -quiet && "$DUALBRAGG" compare far.h5 back.bin -quiet ||
+            complain "$flags: other pixels by $header"
+    done
+done
 
 # what cannot be written
 refuse() {

@@ -5,6 +5,7 @@
 #include "io/hdf5/hdf5_file.h"
 
 #include "base/context_internal.h"
+#include "base/growth.h"
 #include "base/path.h"
 #include "io/hdf5/hdf5_check.h"
 
@@ -293,10 +294,49 @@ db_status db_hdf5_find_beside(const db_hdf5_object *from, const char *file, cons
     return status;
 }
 
-int db_hdf5_name_at(const db_hdf5_object *group, size_t n, char name[DB_HDF5_PATH]) {
-    const ssize_t length = H5Lget_name_by_idx(group->id, ".", H5_INDEX_NAME, H5_ITER_INC,
-                                              (hsize_t)n, name, DB_HDF5_PATH, H5P_DEFAULT);
-    return length > 0 && length < DB_HDF5_PATH;
+typedef struct naming {
+    const db_hdf5_object *group;
+    db_hdf5_names *names;
+    db_status status;
+} naming;
+
+static db_status keep_name(const db_hdf5_object *group, const char *name, db_hdf5_names *names) {
+    if (strlen(name) >= DB_HDF5_PATH) return DB_OK;
+    DB_GROW(group->context, names->name, names->capacity, names->count + 1, group->file);
+    char *const copy = strdup(name);
+    if (!copy) return db_fail_memory(group->context, group->file);
+    names->name[names->count++] = copy;
+    return DB_OK;
+}
+
+static herr_t add_name(hid_t group, const char *name, const H5L_info_t *info, void *user) {
+    naming *const n = user;
+    (void)group, (void)info;
+    n->status = keep_name(n->group, name, n->names);
+    return n->status == DB_OK ? 0 : -1;
+}
+
+/* An order of creation that the file does not know cannot be gone through. */
+db_status db_hdf5_names_of(const db_hdf5_object *group, int by_creation, db_hdf5_names *names) {
+    naming n = { group, names, DB_OK };
+    *names = (db_hdf5_names){ NULL, 0, 0 };
+    herr_t done = -1;
+    if (by_creation)
+        done = H5Literate(group->id, H5_INDEX_CRT_ORDER, H5_ITER_INC, NULL, add_name, &n);
+    if (done < 0 && n.status == DB_OK) {
+        db_hdf5_names_clear(names);
+        done = H5Literate(group->id, H5_INDEX_NAME, H5_ITER_INC, NULL, add_name, &n);
+    }
+    if (done < 0 && n.status == DB_OK)
+        return db_fail(group->context, DB_ERROR_INPUT, "%s: %s: damaged: its names cannot be read",
+                       group->file, group->name);
+    return n.status;
+}
+
+void db_hdf5_names_clear(db_hdf5_names *names) {
+    for (size_t i = 0; i < names->count; i++) free(names->name[i]);
+    free(names->name);
+    *names = (db_hdf5_names){ NULL, 0, 0 };
 }
 
 int db_hdf5_is_group(const db_hdf5_object *object) {
@@ -330,9 +370,11 @@ static int is_small_and_here(hid_t data) {
     int good = 1;
     hsize_t chunk[2] = { 1, 1 };
     const H5D_layout_t layout = H5Pget_layout(creation);
-    if (layout == H5D_CHUNKED && H5Pget_chunk(creation, 2, chunk) > 1) good = 0;
+    if (layout == H5D_CHUNKED && H5Pget_chunk(creation, 2, chunk) > 2) good = 0;
     if (layout == H5D_VIRTUAL || H5Pget_external_count(creation) != 0) good = 0;
-    if (chunk[0] * H5Tget_size(type) > LARGEST_SMALL_CHUNK) good = 0;
+    if (chunk[0] > LARGEST_SMALL_CHUNK || chunk[1] > LARGEST_SMALL_CHUNK ||
+        chunk[0] * chunk[1] > LARGEST_SMALL_CHUNK / H5Tget_size(type))
+        good = 0;
     H5Pclose(creation);
     H5Tclose(type);
     return good;
@@ -347,22 +389,44 @@ static int is_small_and_real(hid_t data) {
     return good && is_small_and_here(data);
 }
 
-int db_hdf5_number(const db_hdf5_object *object, size_t index, double *value) {
-    hsize_t extent = 1;
-    const hsize_t one = 1;
-    double number = NAN;
-    const int rank = db_hdf5_extents(object, &extent, 1);
-    if (rank < 0 || !is_small_and_real(object->id)) return 0;
-    hsize_t start = extent > 1 ? (hsize_t)index : 0;
-    if (extent < 1 || start >= extent) return 0;
-    const hid_t space = H5Dget_space(object->id), memory = H5Screate_simple(1, &one, NULL);
+/* A row of a data set of that rank. */
+static int read_row(const db_hdf5_object *object, int rank, const hsize_t *start,
+                    const hsize_t *count, double *value) {
+    if (!is_small_and_real(object->id)) return 0;
+    const hid_t space = H5Dget_space(object->id),
+                memory = H5Screate_simple(1, rank ? count + rank - 1 : &(hsize_t){ 1 }, NULL);
     int good =
-        rank == 0 || H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &one, NULL) >= 0;
-    good = good && H5Dread(object->id, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, &number) >= 0;
+        rank == 0 || H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0;
+    good = good && H5Dread(object->id, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, value) >= 0;
     H5Sclose(memory);
     H5Sclose(space);
-    if (good) *value = number;
     return good;
+}
+
+int db_hdf5_numbers(const db_hdf5_object *object, size_t first, size_t count, double *value) {
+    hsize_t extent = 1;
+    const hsize_t start = first, wanted = count;
+    const int rank = db_hdf5_extents(object, &extent, 1);
+    if (rank < 0 || count < 1 || first >= extent || count > extent - first) return 0;
+    return read_row(object, rank, &start, &wanted, value);
+}
+
+int db_hdf5_number(const db_hdf5_object *object, size_t index, double *value) {
+    hsize_t extent = 1;
+    double number;
+    if (db_hdf5_extents(object, &extent, 1) < 0) return 0;
+    if (!db_hdf5_numbers(object, extent > 1 ? index : 0, 1, &number)) return 0;
+    *value = number;
+    return 1;
+}
+
+int db_hdf5_row(const db_hdf5_object *object, size_t row, size_t count, double *value) {
+    hsize_t extent[2] = { 1, 1 }, start[2] = { 0, 0 }, wanted[2] = { 1, count };
+    const int rank = db_hdf5_extents(object, extent, 2);
+    if (rank < 1 || extent[rank - 1] != count) return 0;
+    if (rank == 1) return db_hdf5_numbers(object, 0, count, value);
+    start[0] = extent[0] > 1 ? row : 0;
+    return start[0] < extent[0] && read_row(object, 2, start, wanted, value);
 }
 
 static hid_t open_attribute(const db_hdf5_object *object, const char *name) {

@@ -49,8 +49,16 @@ db_status db_hdf5_need(const db_hdf5_object *from, const char *path, db_hdf5_obj
 db_status db_hdf5_find_beside(const db_hdf5_object *from, const char *file, const char *path,
                               db_hdf5_object *found);
 
-/* The n-th name in a group, in alphabetical order; 0: there are no more. */
-int db_hdf5_name_at(const db_hdf5_object *group, size_t n, char name[DB_HDF5_PATH]);
+/* Names in a group; those that are too long for a path are left out. */
+typedef struct db_hdf5_names {
+    char **name; /* owned */
+    size_t count, capacity;
+} db_hdf5_names;
+
+/* In alphabetical order or, where that is asked for and the file knows it, in that of their creation.
+ * To be cleared in any case. */
+db_status db_hdf5_names_of(const db_hdf5_object *group, int by_creation, db_hdf5_names *names);
+void db_hdf5_names_clear(db_hdf5_names *names);
 
 int db_hdf5_is_group(const db_hdf5_object *object);
 int db_hdf5_is_data(const db_hdf5_object *object);
@@ -64,6 +72,13 @@ int db_hdf5_extents(const db_hdf5_object *object, hsize_t *extent, int most);
 /* Number `index` of a data set with real numbers in one dimension or none; of one with a single
  * number that. 0: it is no such thing, or cannot be read; *value is then untouched. */
 int db_hdf5_number(const db_hdf5_object *object, size_t index, double *value);
+
+/* `count` numbers of such a data set, from number `first` on; 0 as above. */
+int db_hdf5_numbers(const db_hdf5_object *object, size_t first, size_t count, double *value);
+
+/* The `count` numbers of one row of a data set with two dimensions or, if it has one row or one dimension,
+ * those; 0 as above. */
+int db_hdf5_row(const db_hdf5_object *object, size_t row, size_t count, double *value);
 
 /* `count` numbers of an attribute; 0 as above. */
 int db_hdf5_attribute_numbers(const db_hdf5_object *object, const char *name, double *value,

@@ -42,7 +42,9 @@ void db_hdf5_pieces_clear(db_hdf5_pieces *pieces) {
     db_fail((data)->context, status, "%s: %s: " format, (data)->file, (data)->name, __VA_ARGS__)
 
 static db_status read_type(gathering *g) {
-    const hid_t type = H5Dget_type(g->data->id);
+    const hid_t own = H5Dget_type(g->data->id);
+    /* Truth values of h5py are an enumeration of integers. */
+    const hid_t type = H5Tget_class(own) == H5T_ENUM ? H5Tget_super(own) : H5Tcopy(own);
     const H5T_class_t kind = H5Tget_class(type);
     const int big = H5Tget_order(type) == H5T_ORDER_BE;
     db_hdf5_format *const f = &g->format;
@@ -57,6 +59,7 @@ static db_status read_type(gathering *g) {
         good = good && kind == H5T_FLOAT && f->width >= 4;
     }
     H5Tclose(type);
+    H5Tclose(own);
     if (good) return DB_OK;
     return FAIL(g, DB_ERROR_UNSUPPORTED, "%s",
                 "expected integers of 1, 2, 4 or 8 bytes or floats, found another type");

@@ -12,7 +12,7 @@
         const type gap = (type)s->gap;                                                             \
         const uint8_t gap_is = s->gap_is;                                                          \
         for (size_t i = 0; i < n; i++) {                                                           \
-            const uint8_t own = (uint8_t)(count[i] == gap   ? gap_is                               \
+            const uint8_t own = (uint8_t)(count[i] >= gap   ? gap_is                               \
                                           : count[i] > most ? DB_MASK_OVERLOAD                     \
                                                             : DB_MASK_TRUSTED);                    \
             value[i] = (float)count[i];                                                            \
@@ -63,4 +63,46 @@ void db_counts_take(const db_counts *s, db_pixel_kind kind, size_t width, const 
     case DB_PIXELS_FLOAT * 16 + 4: TAKE_FLOAT(float); break;
     default: TAKE_FLOAT(double); break;
     }
+}
+
+static int is_mark(float value, double mark) { return fabs((double)value - mark) <= 0; }
+
+/* Has one of the four neighbours the same mark? */
+static int has_company(const db_measured_image *image, int fast, int slow) {
+    const float *const v = image->value + (size_t)slow * (size_t)image->fast_pixels + fast;
+    return (fast > 0 && is_mark(v[-1], -1)) ||
+           (fast + 1 < image->fast_pixels && is_mark(v[1], -1)) ||
+           (slow > 0 && is_mark(v[-image->fast_pixels], -1)) ||
+           (slow + 1 < image->slow_pixels && is_mark(v[image->fast_pixels], -1));
+}
+
+/* Negative numbers that are no marks: below -2, but above those that stand for nothing; or between whole ones. */
+static int is_negative_count(float value) {
+    static const double LOWEST_MARK = -32768;
+    const double number = (double)value;
+    return number < 0 && number > LOWEST_MARK && !is_mark(value, -1) && !is_mark(value, -2);
+}
+
+/* A number that the type itself has for nothing, so that no other is needed. */
+static int is_lowest(float value) { return (double)value <= -32768; }
+
+static int are_counts(const db_measured_image *image) {
+    size_t marks = 0, alone = 0;
+    for (int s = 0; s < image->slow_pixels; s++)
+        for (int f = 0; f < image->fast_pixels; f++) {
+            const float value = image->value[(size_t)s * (size_t)image->fast_pixels + (size_t)f];
+            if (is_negative_count(value) || is_lowest(value)) return 1;
+            if (!is_mark(value, -1)) continue;
+            marks++;
+            alone += !has_company(image, f, s);
+        }
+    return alone > marks / 2 && marks > 10;
+}
+
+void db_settle_marks(db_measured_image *image) {
+    const size_t count = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+    if (are_counts(image)) return;
+    for (size_t i = 0; i < count; i++)
+        if (!image->mask[i] && image->value[i] < 0)
+            image->mask[i] = is_mark(image->value[i], -1) ? DB_MASK_GAP : DB_MASK_BAD;
 }

@@ -100,7 +100,7 @@ static int rank_of(const long *dim) {
 static db_status find_numbered(const opened *o, const char *pattern, const long *dim, hsize_t *left,
                                db_hdf5_object *found) {
     const char *const sign = strchr(pattern, '%');
-    char group[DB_HDF5_PATH], name[DB_HDF5_PATH], path[2 * DB_HDF5_PATH];
+    char group[DB_HDF5_PATH], path[2 * DB_HDF5_PATH];
     const size_t length = (size_t)(sign - pattern);
     hsize_t passed = 0, extent[DB_HDF5_RANK];
     db_hdf5_object parent;
@@ -111,10 +111,11 @@ static db_status find_numbered(const opened *o, const char *pattern, const long 
     memcpy(group, pattern, length);
     group[length > 1 ? length - 1 : length] = '\0';
     DB_TRY(db_hdf5_need(&o->root, group, &parent));
-    db_status status = DB_OK;
+    db_hdf5_names names;
+    db_status status = db_hdf5_names_of(&parent, 0, &names);
     found->id = -1;
-    for (size_t n = 0; found->id < 0 && db_hdf5_name_at(&parent, n, name); n++) {
-        snprintf(path, sizeof path, "%.*s%s%s", (int)length, pattern, name, sign + 1);
+    for (size_t n = 0; status == DB_OK && found->id < 0 && n < names.count; n++) {
+        snprintf(path, sizeof path, "%.*s%s%s", (int)length, pattern, names.name[n], sign + 1);
         status = strlen(path) < DB_HDF5_PATH ? db_hdf5_find(&o->root, path, found) : DB_OK;
         if (status != DB_OK) break;
         const hsize_t images = images_in(found, dim, rank_of(dim), extent);
@@ -122,6 +123,7 @@ static db_status find_numbered(const opened *o, const char *pattern, const long 
         passed += images;
         if (*left >= images) db_hdf5_close(found);
     }
+    db_hdf5_names_clear(&names);
     db_hdf5_close(&parent);
     if (status != DB_OK || found->id >= 0) return status;
     return db_fail(o->context, DB_ERROR_INPUT, "%s: expected image %ld at %s, found %llu images",
@@ -280,7 +282,7 @@ static void take_bits(void *user, const db_hdf5_format *format, const unsigned c
 }
 
 static db_status unpack_pixels(const opened *o, plane *p, const db_hdf5_pieces *pieces) {
-    static const db_nexus_limits limits = { -INFINITY, NAN, NAN };
+    static const db_nexus_limits limits = { -INFINITY, NAN, NAN, 1 };
     db_nexus_sink sink;
     DB_TRY(db_image_allocate(o->context, o->image, (long long)p->width, (long long)p->height,
                              &p->sheet));

@@ -19,7 +19,7 @@ static struct {
     size_t count;
 } kept;
 
-int db_mask_key_get(const db_hdf5_object *mask, size_t pixels, db_mask_key *key) {
+int db_mask_key_get(const db_hdf5_object *mask, size_t pixels, int threshold, db_mask_key *key) {
     struct stat file;
     memset(key, 0, sizeof *key);
     if (!db_hdf5_is_in_file(mask) || stat(mask->file, &file) != 0) return 0;
@@ -28,6 +28,7 @@ int db_mask_key_get(const db_hdf5_object *mask, size_t pixels, db_mask_key *key)
     key->size = file.st_size;
     key->changed.tv_sec = file.st_mtim.tv_sec;
     key->changed.tv_nsec = file.st_mtim.tv_nsec;
+    key->threshold = threshold;
     key->pixels = pixels;
     snprintf(key->name, sizeof key->name, "%s", mask->name);
     return 1;
@@ -35,8 +36,9 @@ int db_mask_key_get(const db_hdf5_object *mask, size_t pixels, db_mask_key *key)
 
 static int is_kept(const db_mask_key *key) {
     const db_mask_key *const own = &kept.key;
-    return own->pixels == key->pixels && own->device == key->device && own->inode == key->inode &&
-           own->size == key->size && own->changed.tv_sec == key->changed.tv_sec &&
+    return own->pixels == key->pixels && own->threshold == key->threshold &&
+           own->device == key->device && own->inode == key->inode && own->size == key->size &&
+           own->changed.tv_sec == key->changed.tv_sec &&
            own->changed.tv_nsec == key->changed.tv_nsec && strcmp(own->name, key->name) == 0;
 }
 

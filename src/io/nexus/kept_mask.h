@@ -16,12 +16,13 @@ typedef struct db_mask_key {
     off_t size;
     struct timespec changed;
     char name[DB_HDF5_PATH];
+    int threshold; /* which part of it, from 0 */
     size_t pixels;
 } db_mask_key;
 
 /* 0: the mask cannot be kept (it is put together from other files, or its file cannot be looked
  * at). */
-int db_mask_key_get(const db_hdf5_object *mask, size_t pixels, db_mask_key *key);
+int db_mask_key_get(const db_hdf5_object *mask, size_t pixels, int threshold, db_mask_key *key);
 
 /* Masks the pixels of an image, of which none is masked yet; 0: it is another mask that is kept. */
 int db_kept_mask_apply(const db_mask_key *key, uint8_t *mask);

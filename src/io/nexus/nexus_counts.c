@@ -34,25 +34,41 @@ void db_nexus_take_mask(void *user, const db_hdf5_format *format, const unsigned
     }
 }
 
+/* Numbers that stand for "no count" in files of floats made from integers: -2^31, -2^15; 2^31-1, 2^32-1. */
+static void float_limits(const db_nexus_limits *limits, db_measured_image *image, db_counts *c) {
+    static const double LOWEST_MARK = -32768, HIGHEST_COUNT = 2147483520; /* floats below 2^31 */
+    const double least = limits->own ? -INFINITY : nextafter(LOWEST_MARK, 0),
+                 most = limits->own ? INFINITY : HIGHEST_COUNT;
+    c->least = isnan(limits->underload) ? least : limits->underload;
+    c->most = isnan(limits->saturation) ? most : limits->saturation;
+    image->overload =
+        isfinite(limits->saturation) ? nextafter(limits->saturation, INFINITY) : INFINITY;
+}
+
+static void integer_limits(const db_nexus_limits *limits, const db_hdf5_format *format,
+                           db_measured_image *image, db_counts *c) {
+    const int is_signed = format->kind == DB_PIXELS_SIGNED;
+    const int width = (int)(8 * format->width) - is_signed,
+              bits = !is_signed && limits->bits < width ? (int)limits->bits : width;
+    const double largest = ldexp(1, bits) - 1, lowest = is_signed ? -ldexp(1, width) + 1 : 0;
+    const int second = !limits->own && !(limits->saturation >= largest - 1); /* is a mark, too */
+    const double highest = largest - 1 - (is_signed ? 0 : second);
+    c->gap = (bits < 64 ? ((uint64_t)1 << bits) - 1 : UINT64_MAX) - (uint64_t)second;
+    c->lowest = (int64_t)fmax(isnan(limits->underload) ? lowest : ceil(limits->underload), -9e18);
+    c->highest =
+        (int64_t)fmin(floor(fmin(limits->saturation, highest)), 9e18); /* of NAN the other */
+    image->overload = isfinite(limits->saturation) ? floor(limits->saturation) + 1 : INFINITY;
+}
+
 void db_nexus_sink_init(const db_nexus_limits *limits, const db_hdf5_format *format,
                         db_measured_image *image, db_nexus_sink *s) {
     *s =
         (db_nexus_sink){ .value = image->value, .mask = image->mask, .counts.gap_is = DB_MASK_BAD };
-    const double saturation = isnan(limits->saturation) ? INFINITY : limits->saturation;
-    const unsigned bits = (unsigned)(8 * format->width);
-    const double own = limits->bits > 0 && limits->bits < bits ? limits->bits : bits;
-    s->counts.least = isnan(limits->underload) ? -INFINITY : limits->underload;
-    s->counts.most = saturation;
-    if (format->kind == DB_PIXELS_FLOAT) {
-        image->overload = isfinite(saturation) ? nextafter(saturation, INFINITY) : INFINITY;
-        return;
-    }
-    const int is_signed = format->kind == DB_PIXELS_SIGNED;
-    const double largest = ldexp(1, (int)own - is_signed) - 1;
-    s->counts.gap = own < 64 ? ((uint64_t)1 << (int)own) - 1 : UINT64_MAX;
-    s->counts.lowest = isnan(limits->underload) ? 0 : (int64_t)fmax(ceil(limits->underload), -9e18);
-    s->counts.highest = (int64_t)fmin(floor(fmin(saturation, largest - 1)), 9e18);
-    image->overload = isfinite(saturation) ? floor(saturation) + 1 : INFINITY;
+    s->settles = isnan(limits->underload) && !limits->own && format->kind != DB_PIXELS_UNSIGNED;
+    if (format->kind == DB_PIXELS_FLOAT)
+        float_limits(limits, image, &s->counts);
+    else
+        integer_limits(limits, format, image, &s->counts);
 }
 
 void db_nexus_mark_gaps(const db_hdf5_pieces *pieces, db_measured_image *image) {

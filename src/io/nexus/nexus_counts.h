@@ -10,15 +10,19 @@
 typedef struct db_nexus_limits {
     double underload, saturation; /* valid ones are within */
     double bits;                  /* of a count */
+    int own; /* 1: no number but the largest unsigned one is a mark: files of this program */
 } db_nexus_limits;
 
 typedef struct db_nexus_sink {
     float *value;
     uint8_t *mask;
     db_counts counts;
+    int settles; /* 1: whether negative numbers are counts or marks is told by all of them (db_settle_marks) */
 } db_nexus_sink;
 
-/* Limits: those stated, and of the type. Sets the image's overload. */
+/* Limits: those stated, and of the type. Where no limit is stated, the two largest unsigned numbers are marks
+ * (no detector there, defective), as the lowest signed one is, and floats beyond what integers hold. Sets the
+ * image's overload. */
 void db_nexus_sink_init(const db_nexus_limits *limits, const db_hdf5_format *format,
                         db_measured_image *image, db_nexus_sink *sink);
 

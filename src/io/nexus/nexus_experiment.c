@@ -3,6 +3,7 @@
 #include "io/nexus/nexus.h"
 
 #include "base/context_internal.h"
+#include "base/rotation.h"
 #include "base/vector.h"
 #include "io/experiments/plain_experiment.h"
 #include "io/nexus/nexus_file.h"
@@ -36,7 +37,8 @@ typedef struct placed {
 } placed;
 
 typedef struct modules {
-    size_t count, room;
+    size_t frame; /* of the image, from 0 */
+    size_t count;
     placed *module;
 } modules;
 
@@ -95,24 +97,10 @@ static db_status take_module(const db_hdf5_object *module, const char *name, siz
     return DB_OK;
 }
 
-static db_status find_modules(const db_nexus_file *file, size_t frame, modules *all) {
-    char name[DB_HDF5_PATH], class[32];
-    for (size_t n = 0; file->detector.id >= 0 && db_hdf5_name_at(&file->detector, n, name); n++) {
-        db_hdf5_object child;
-        if (db_hdf5_find(&file->detector, name, &child) != DB_OK) continue; /* a broken link */
-        db_status status = DB_OK;
-        if (db_hdf5_is_group(&child) &&
-            db_hdf5_attribute_text(&child, "NX_class", class, sizeof class) &&
-            strcmp(class, "NXdetector_module") == 0) {
-            if (all->count == MOST_MODULES)
-                status = fail_module(&child, "at most 4096 modules");
-            else
-                status = take_module(&child, name, frame, &all->module[all->count++]);
-        }
-        db_hdf5_close(&child);
-        DB_TRY(status);
-    }
-    return DB_OK;
+static db_status add_module(void *user, const db_hdf5_object *module, const char *name) {
+    modules *const all = user;
+    if (all->count == MOST_MODULES) return fail_module(module, "at most 4096 modules");
+    return take_module(module, name, all->frame, &all->module[all->count++]);
 }
 
 /* Arrays of a stack lie one below the other in the image. */
@@ -153,10 +141,11 @@ static void take_scan(const db_image_geometry *g, db_experiment *experiment,
     db_detector *const detector = &experiment->detector;
     const double usual[3] = { 0, 0, 1 };
     from_own(isnan(g->spindle_axis[0]) ? usual : g->spindle_axis, goniometer->spindle_axis);
-    content->osc_range = isnan(g->osc_range) ? 0 : g->osc_range;
-    content->phi = isnan(g->phi) || !(content->osc_range > 0) ? 0 : g->phi;
+    const int is_still = isnan(g->phi) || !(db_turns(g->osc_range) || isnan(g->osc_range));
+    content->osc_range = is_still ? 0 : g->osc_range;
+    content->phi = is_still ? 0 : g->phi;
     goniometer->phi = content->phi;
-    goniometer->phi_step = content->osc_range;
+    goniometer->phi_step = isnan(content->osc_range) ? 0 : content->osc_range;
     goniometer->phi_steps = 1;
     db_detector_set_flat(goniometer->spindle_axis, detector);
     content->attenuation_depth = NAN;
@@ -165,13 +154,14 @@ static void take_scan(const db_image_geometry *g, db_experiment *experiment,
     content->sensor_material = g->sensor_material;
 }
 
-static db_status read_modules(db_context *context, const char *path, size_t frame, modules *all) {
+static db_status read_modules(db_context *context, const char *path, long frame, modules *all) {
     db_nexus_file file;
     db_hdf5_guard guard;
     db_hdf5_enter(&guard);
     db_status status = db_nexus_open(context, path, &file);
     if (status == DB_OK) {
-        status = find_modules(&file, frame, all);
+        all->frame = db_nexus_number_of(&file, frame);
+        status = db_nexus_each_module(&file, add_module, all);
         db_nexus_close(&file);
     }
     db_hdf5_leave(&guard);
@@ -197,13 +187,14 @@ db_status db_nexus_experiment(db_context *context, const char *path,
     if (selection->number > 0)
         status = db_fail(context, DB_ERROR_INPUT, "%s: experiment %ld: expected 0, the only one",
                          path, selection->number);
-    if (status == DB_OK) status = read_modules(context, path, (size_t)frame - 1, &all);
+    if (status == DB_OK) status = read_modules(context, path, frame, &all);
     if (status == DB_OK) status = db_nexus_state(context, path, frame, &g);
     if (status == DB_OK && !(g.wavelength > 0))
         status = db_fail(context, DB_ERROR_INPUT,
                          "%s: expected incident_wavelength in the beam, found none", path);
     if (status == DB_OK) {
         db_beam_set_simple(g.wavelength, along, &experiment->beam);
+        if (!isnan(g.polarization)) experiment->beam.polarization = g.polarization;
         take_scan(&g, experiment, content);
         status = make_detector(context, path, &all, experiment, content);
     }

@@ -18,19 +18,33 @@ static int is_of_class(const db_hdf5_object *object, const char *class) {
 /* The group of that name, or else the first one of a class. */
 static db_status find_group(const db_hdf5_object *parent, const char *name, const char *class,
                             db_hdf5_object *found) {
-    char other[DB_HDF5_PATH];
+    db_hdf5_names names;
     found->id = -1;
-    if (parent->id < 0) return DB_OK;
+    if (!db_hdf5_is_group(parent)) return DB_OK;
     DB_TRY(db_hdf5_find(parent, name, found));
     if (db_hdf5_is_group(found)) return DB_OK;
     db_hdf5_close(found);
-    for (size_t n = 0; db_hdf5_name_at(parent, n, other); n++) {
-        if (db_hdf5_find(parent, other, found) != DB_OK) continue; /* a broken link */
-        if (is_of_class(found, class)) return DB_OK;
-        db_hdf5_close(found);
+    const db_status status = db_hdf5_names_of(parent, 0, &names);
+    for (size_t n = 0; n < names.count && found->id < 0; n++) {
+        if (db_hdf5_find(parent, names.name[n], found) != DB_OK) continue; /* a broken link */
+        if (!is_of_class(found, class)) db_hdf5_close(found);
     }
-    found->id = -1;
-    return DB_OK;
+    db_hdf5_names_clear(&names);
+    return status;
+}
+
+db_status db_nexus_each_module(const db_nexus_file *file, db_nexus_module_taker *take, void *user) {
+    db_hdf5_names names;
+    if (!db_hdf5_is_group(&file->detector)) return DB_OK;
+    db_status status = db_hdf5_names_of(&file->detector, 0, &names);
+    for (size_t n = 0; n < names.count && status == DB_OK; n++) {
+        db_hdf5_object child;
+        if (db_hdf5_find(&file->detector, names.name[n], &child) != DB_OK) continue;
+        if (is_of_class(&child, "NXdetector_module")) status = take(user, &child, names.name[n]);
+        db_hdf5_close(&child);
+    }
+    db_hdf5_names_clear(&names);
+    return status;
 }
 
 static db_status open_groups(db_nexus_file *f) {
@@ -103,6 +117,15 @@ static int is_numbered(const char *name) {
     return strncmp(name, "data_", 5) == 0 && name[5] && !name[5 + strspn(name + 5, "0123456789")];
 }
 
+static db_status look_into_numbered(search *s) {
+    db_hdf5_names names;
+    db_status status = db_hdf5_names_of(&s->file->data, 0, &names);
+    for (size_t n = 0; n < names.count && status == DB_OK && s->passed < (hsize_t)s->wanted; n++)
+        if (is_numbered(names.name[n])) status = look_into(s, &s->file->data, names.name[n]);
+    db_hdf5_names_clear(&names);
+    return status;
+}
+
 static db_status look_through(search *s) {
     static const char *const elsewhere[] = { "data", "data_1/data", "instrument_1/detector_1/data",
                                              "instrument/detector/data" };
@@ -113,11 +136,7 @@ static db_status look_through(search *s) {
         db_hdf5_attribute_text(&f->data, "signal", name, sizeof name);
         DB_TRY(look_into(s, &f->data, name));
         if (s->passed == 0 && strcmp(name, "data") != 0) DB_TRY(look_into(s, &f->data, "data"));
-        const int numbered = s->passed == 0; /* else that was a view of all of them */
-        for (size_t n = 0; numbered && s->passed < (hsize_t)s->wanted; n++) {
-            if (!db_hdf5_name_at(&f->data, n, name)) break;
-            if (is_numbered(name)) DB_TRY(look_into(s, &f->data, name));
-        }
+        if (s->passed == 0) DB_TRY(look_into_numbered(s)); /* else that was a view of all of them */
     }
     for (size_t i = 0; s->passed == 0 && i < sizeof elsewhere / sizeof *elsewhere; i++)
         DB_TRY(look_into(s, &f->entry, elsewhere[i]));
@@ -142,20 +161,52 @@ db_status db_nexus_count_frames(const db_nexus_file *file, size_t *count) {
     return s.passed ? DB_OK : fail_no_images(file);
 }
 
-db_status db_nexus_find_frame(const db_nexus_file *file, long frame, db_nexus_frame *found) {
-    search s = { file, frame > 0 ? frame : 2, 0, found };
-    *found = (db_nexus_frame){ .data = { .id = -1 } };
+/* The image of a number from 1 on; found->data.id -1: there are only *images. */
+static db_status find_number(const db_nexus_file *file, long number, db_nexus_frame *found,
+                             hsize_t *images) {
+    search s = { file, number, 0, found };
+    *found = (db_nexus_frame){ .data = { .id = -1 }, .thresholds = 1 };
     DB_TRY(look_through(&s));
-    if (frame > 0 && found->data.id >= 0) return DB_OK;
-    db_hdf5_close(&found->data);
-    if (s.passed == 0) return fail_no_images(file);
-    if (frame == 0 && s.passed == 1) return db_nexus_find_frame(file, 1, found);
+    *images = s.passed;
+    return found->data.id >= 0 ? db_nexus_count_thresholds(file, found) : DB_OK;
+}
+
+/* Numbers behind the last image are those of the next threshold. */
+static db_status find_threshold(const db_nexus_file *file, hsize_t images, hsize_t number,
+                                db_nexus_frame *found) {
+    hsize_t all;
+    const hsize_t threshold = (number - 1) / images;
+    DB_TRY(find_number(file, (long)((number - 1) % images + 1), found, &all));
+    if (threshold < (hsize_t)found->thresholds)
+        found->threshold = (int)threshold;
+    else
+        db_hdf5_close(&found->data);
+    return DB_OK;
+}
+
+db_status db_nexus_find_frame(const db_nexus_file *file, long frame, db_nexus_frame *found) {
+    hsize_t images;
+    DB_TRY(find_number(file, frame > 0 ? frame : 2, found, &images));
+    if (frame == 0) db_hdf5_close(&found->data);
+    if (frame > 0 && found->data.id < 0 && images > 0)
+        DB_TRY(find_threshold(file, images, (hsize_t)frame, found));
+    if (found->data.id >= 0) return DB_OK;
+    if (images == 0) return fail_no_images(file);
+    if (frame == 0 && images == 1) return db_nexus_find_frame(file, 1, found);
     if (frame == 0)
         return db_fail(file->context, DB_ERROR_INPUT,
                        "%s: has several images; name one of them, the first as %s#1", file->path,
                        file->path);
     return db_fail(file->context, DB_ERROR_INPUT, "%s: expected image %ld, found %llu image%s",
-                   file->path, frame, (unsigned long long)s.passed, s.passed == 1 ? "" : "s");
+                   file->path, frame, (unsigned long long)images, images == 1 ? "" : "s");
+}
+
+size_t db_nexus_number_of(const db_nexus_file *file, long frame) {
+    db_nexus_frame found;
+    const size_t plain = frame > 0 ? (size_t)frame - 1 : 0;
+    if (db_nexus_find_frame(file, frame > 0 ? frame : 1, &found) != DB_OK) return plain;
+    db_hdf5_close(&found.data);
+    return found.number;
 }
 #else
 typedef int db_without_nexus_file;

@@ -23,12 +23,30 @@ typedef struct db_nexus_frame {
     int rank;
     hsize_t extent[4]; /* of the data set */
     size_t number;     /* of the image among all, from 0 */
+    /* The detector's thresholds, and which one that is, from 0. Images of rank 4 are else of several
+     * panels. */
+    int thresholds, threshold;
 } db_nexus_frame;
 
-/* frame from 1; 0: the only one there is. */
+/* frame from 1; 0: the only one there is. Numbers go on behind those of all images with the images of the
+ * second threshold, and so on. */
 db_status db_nexus_find_frame(const db_nexus_file *file, long frame, db_nexus_frame *found);
 
-/* Number of images. */
+/* The number of an image (from 0) among those of its threshold. Images need not be there. */
+size_t db_nexus_number_of(const db_nexus_file *file, long frame);
+
+/* Fills the thresholds of a frame; 1: its detector has one, or none. */
+db_status db_nexus_count_thresholds(const db_nexus_file *file, db_nexus_frame *frame);
+
+/* What its own group has of a name, as its mask; id -1: nothing. number: from 0. */
+db_status db_nexus_threshold_data(const db_nexus_file *file, int number, const char *name,
+                                  db_hdf5_object *data);
+
+/* Tells of a choice between several. images: the number of those of one. */
+db_status db_nexus_tell_thresholds(const db_nexus_file *file, const db_nexus_frame *frame,
+                                   size_t images);
+
+/* Number of images, of one threshold. */
 db_status db_nexus_count_frames(const db_nexus_file *file, size_t *count);
 
 /* Rotation and shift (mm): p becomes turn p + shift. Rows of the matrix. */
@@ -36,28 +54,10 @@ typedef struct db_nexus_motion {
     double turn[3][3], shift[3];
 } db_nexus_motion;
 
-/* The axis of a sample's chain that turns during the scan. */
-typedef struct db_nexus_scan {
-    double axis[3];    /* as the axes outside of it leave it */
-    double phi, range; /* degree, at the image and over it; NAN */
-} db_nexus_scan;
-
 /* The motion by a transformation and all that it depends on, at image number `frame` (from 0). path
  * begins at `from`, "." is no motion. */
 db_status db_nexus_chain(const db_hdf5_object *from, const char *path, size_t frame,
                          db_nexus_motion *motion);
-
-/* found 0: nothing turns. */
-db_status db_nexus_scan_axis(const db_nexus_file *file, size_t frame, db_nexus_scan *scan,
-                             int *found);
-
-/* A length in mm, an angle in degree: what a number in units is times this; 0: not known. */
-double db_nexus_length_unit(const char *unit);
-double db_nexus_angle_unit(const char *unit);
-
-/* A length (mm), in metres where it does not say; NAN: missing. */
-db_status db_nexus_length(const db_hdf5_object *from, const char *path, size_t index,
-                          double *length);
 
 /* Where the panel stands: in the frame of NeXus, z along the beam, y up; mm. */
 typedef struct db_nexus_panel {
@@ -67,6 +67,11 @@ typedef struct db_nexus_panel {
 
 /* Where a group of class NXdetector_module says that it stands. */
 db_status db_nexus_read_module(const db_hdf5_object *module, size_t frame, db_nexus_panel *panel);
+
+/* Goes through the detector's modules: groups of class NXdetector_module, in the order of their names. Those
+ * that a broken link leads to are left out. */
+typedef db_status db_nexus_module_taker(void *user, const db_hdf5_object *module, const char *name);
+db_status db_nexus_each_module(const db_nexus_file *file, db_nexus_module_taker *take, void *user);
 
 /* The module of the detector; found 0: it has none, or several. */
 db_status db_nexus_module(const db_nexus_file *file, size_t frame, db_nexus_panel *panel,

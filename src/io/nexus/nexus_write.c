@@ -103,11 +103,14 @@ static void place(const db_nexus_writer *w, const db_experiment *e, size_t index
     db_normalize(panel->slow);
 }
 
-/* How far along the beam the plane of a panel is (mm); 0: the beam does not meet it. */
-static double distance_of(const placed_panel *panel) {
+/* How far along the beam the plane of a panel is (mm); 0: the beam does not meet it in front of the sample.
+ * *close: how far it is from the sample. */
+static double distance_of(const placed_panel *panel, double *close) {
     double normal[3];
     db_cross(panel->fast, panel->slow, normal);
-    return fabs(normal[2]) > 1e-6 ? db_dot(panel->origin, normal) / normal[2] : 0;
+    const double along = db_dot(panel->origin, normal);
+    *close = fabs(along);
+    return along / normal[2] > 0 && fabs(normal[2]) > 1e-6 ? along / normal[2] : 0;
 }
 
 static void put_module(db_nexus_writer *w, hid_t detector, const db_experiment *e, size_t index,
@@ -139,10 +142,11 @@ static void put_modules(db_nexus_writer *w, hid_t detector, const db_experiment 
     const db_panel *const p = &e->detector.panels[0];
     placed_panel panel;
     place(w, e, 0, &panel);
-    const double distance = distance_of(&panel);
+    double close;
+    const double distance = distance_of(&panel, &close);
     const double to_beam[3] = { -panel.origin[0], -panel.origin[1], distance - panel.origin[2] };
-    db_hdf5_put_number(out, detector, "distance", 1e-3 * distance, metre);
-    if (e->detector.panel_count == 1) {
+    db_hdf5_put_number(out, detector, "distance", 1e-3 * (distance > 0 ? distance : close), metre);
+    if (e->detector.panel_count == 1 && distance > 0) {
         db_hdf5_put_number(out, detector, "beam_center_x",
                            db_dot(to_beam, panel.fast) / p->pixel_size[0], "pixel");
         db_hdf5_put_number(out, detector, "beam_center_y",

@@ -311,48 +311,41 @@ static db_status read_group(const db_hdf5_object *group, db_reflection_table *ta
                 : DB_OK;
 }
 
-/* Name number n of a group in the order in which its members came into being or, where the file does
- * not have that, of their names; n < 0: counted from the end. 0: there is none. */
-static int name_in_order(const db_hdf5_object *group, long long n, char name[DB_HDF5_PATH]) {
-    H5G_info_t info;
-    if (H5Gget_info(group->id, &info) < 0) return 0;
-    const long long at = n < 0 ? (long long)info.nlinks + n : n;
-    if (at < 0 || at >= (long long)info.nlinks) return 0;
-    ssize_t length = H5Lget_name_by_idx(group->id, ".", H5_INDEX_CRT_ORDER, H5_ITER_INC,
-                                        (hsize_t)at, name, DB_HDF5_PATH, H5P_DEFAULT);
-    if (length < 0)
-        length = H5Lget_name_by_idx(group->id, ".", H5_INDEX_NAME, H5_ITER_INC, (hsize_t)at, name,
-                                    DB_HDF5_PATH, H5P_DEFAULT);
-    return length > 0 && length < DB_HDF5_PATH;
+static db_status read_groups(const db_hdf5_object *process, db_reflection_table *table) {
+    db_hdf5_names names;
+    int next = 0;
+    db_status status = db_hdf5_names_of(process, 1, &names);
+    for (size_t n = 0; n < names.count && status == DB_OK; n++) {
+        db_hdf5_object group;
+        status = db_hdf5_need(process, names.name[n], &group);
+        if (status != DB_OK) break;
+        status = read_group(&group, table, names.count > 1 ? &next : NULL);
+        db_hdf5_close(&group);
+    }
+    if (status == DB_OK && names.count == 0)
+        status = bad_column(process, "a reflection table, found none");
+    db_hdf5_names_clear(&names);
+    return status;
 }
 
-static db_status read_groups(const db_hdf5_object *process, db_reflection_table *table) {
-    char name[DB_HDF5_PATH];
-    int next = 0;
-    const int several = name_in_order(process, 1, name);
-    for (long long n = 0; name_in_order(process, n, name); n++) {
-        db_hdf5_object group;
-        DB_TRY(db_hdf5_need(process, name, &group));
-        const db_status status = read_group(&group, table, several ? &next : NULL);
-        db_hdf5_close(&group);
-        DB_TRY(status);
-    }
-    return name_in_order(process, 0, name) ? DB_OK
-                                           : bad_column(process, "a reflection table, found none");
+/* Of the processes of a file the one that came last. */
+static db_status find_process(const db_hdf5_object *dials, db_hdf5_object *process) {
+    db_hdf5_names names = { NULL, 0, 0 };
+    db_status status = db_hdf5_is_group(dials) ? db_hdf5_names_of(dials, 1, &names) : DB_OK;
+    if (status == DB_OK && names.count == 0)
+        status = db_fail(dials->context, DB_ERROR_INPUT,
+                         "%s: expected a reflection table of DIALS, found an HDF5 file without a "
+                         "group /dials that has one",
+                         dials->file);
+    if (status == DB_OK) status = db_hdf5_need(dials, names.name[names.count - 1], process);
+    db_hdf5_names_clear(&names);
+    return status;
 }
 
 static db_status read_root(const db_hdf5_object *root, db_reflection_table *table) {
-    char name[DB_HDF5_PATH];
     db_hdf5_object dials, process;
     DB_TRY(db_hdf5_find(root, "dials", &dials));
-    if (!db_hdf5_is_group(&dials) || !name_in_order(&dials, -1, name)) {
-        db_hdf5_close(&dials);
-        return db_fail(root->context, DB_ERROR_INPUT,
-                       "%s: expected a reflection table of DIALS, found an HDF5 file without a "
-                       "group /dials that has one",
-                       root->file);
-    }
-    db_status status = db_hdf5_need(&dials, name, &process);
+    db_status status = find_process(&dials, &process);
     db_hdf5_close(&dials);
     DB_TRY(status);
     status = db_hdf5_is_group(&process) ? read_groups(&process, table)

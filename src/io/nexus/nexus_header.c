@@ -1,0 +1,237 @@
+/* What the groups of a NeXus file say of the experiment of one image. */
+#if defined(DB_HAVE_HDF5)
+#include "io/nexus/nexus_header.h"
+
+#include "base/context_internal.h"
+#include "base/vector.h"
+#include "io/nexus/nexus.h"
+#include "io/nexus/nexus_numbers.h"
+#include "io/nexus/nexus_scan.h"
+
+#include <dualbragg/sensor.h>
+
+#include <math.h>
+#include <string.h>
+
+typedef db_nexus_header header;
+
+static db_status refuse_spectrum(const db_hdf5_object *beam) {
+    static const char *const weights[] = { "incident_wavelength_weights",
+                                           "incident_wavelength_weight" };
+    for (size_t i = 0; i < 2; i++) {
+        db_hdf5_object object;
+        DB_TRY(db_hdf5_find(beam, weights[i], &object));
+        const int weighted = object.id >= 0;
+        db_hdf5_close(&object);
+        if (weighted)
+            return db_fail(beam->context, DB_ERROR_UNSUPPORTED,
+                           "%s: %s: expected one wavelength, found a spectrum (%s); give it as a "
+                           "file of its own",
+                           beam->file, beam->name, weights[i]);
+    }
+    return DB_OK;
+}
+
+/* The wavelength, or else that of the photons' energy, which detectors of Dectris were set up for. */
+static db_status read_wavelength(header *h) {
+    const db_nexus_file *const f = h->file;
+    double *const wavelength = &h->image->wavelength;
+    double by_energy = NAN;
+    if (f->beam.id >= 0) {
+        DB_TRY(refuse_spectrum(&f->beam));
+        DB_TRY(db_nexus_wavelength(&f->beam, "incident_wavelength", "angstrom", h->number,
+                                   wavelength));
+        DB_TRY(db_nexus_wavelength(&f->beam, "incident_energy", "eV", h->number, &by_energy));
+    }
+    if (isnan(by_energy))
+        DB_TRY(db_nexus_wavelength(&f->specific, "photon_energy", "eV", 0, &by_energy));
+    if (isnan(*wavelength) && !isnan(by_energy)) {
+        *wavelength = by_energy;
+        db_notice(f->context,
+                  "%s: the wavelength is not stated, taken from the photon energy: %g A", f->path,
+                  by_energy);
+    } else if (fabs(by_energy / *wavelength - 1) > 0.01) {
+        db_notice(f->context,
+                  "%s: the photon energy stated is that of %g A, the wavelength %g A is used",
+                  f->path, by_energy, *wavelength);
+    }
+    return DB_OK;
+}
+
+/* I, Q, U, V: Q/I is the factor for a horizontal axis. */
+static db_status read_polarization(header *h) {
+    static const char *const names[] = { "incident_polarization_stokes",
+                                         "incident_polarisation_stokes" };
+    const db_nexus_file *const f = h->file;
+    for (size_t i = 0; i < 2 && f->beam.id >= 0 && isnan(h->image->polarization); i++) {
+        db_hdf5_object data;
+        double stokes[4];
+        DB_TRY(db_hdf5_find(&f->beam, names[i], &data));
+        const int found = db_hdf5_row(&data, h->number, 4, stokes) && stokes[0] > 0;
+        db_hdf5_close(&data);
+        if (!found) continue;
+        const double along = stokes[1] / stokes[0], across = stokes[2] / stokes[0];
+        if (!(fabs(along) <= 1 + 1e-9)) continue;
+        h->image->polarization = fmin(fmax(along, -1), 1);
+        if (fabs(across) > 1e-3)
+            db_notice(f->context,
+                      "%s: the beam's polarization is inclined by %.3g degree to the horizontal; "
+                      "only its horizontal part, %.3g, is used",
+                      f->path, 0.5 * 57.295779513082320877 * atan2(across, along), along);
+    }
+    return DB_OK;
+}
+
+/* Gain and pedestal of our own files; NXmx has no names for them. */
+static db_status read_counting(header *h) {
+    char creator[64] = "";
+    double pedestal = NAN;
+    int found;
+    db_hdf5_attribute_text(&h->file->root, "creator", creator, sizeof creator);
+    h->limits.own = strncmp(creator, "dualbragg", strlen("dualbragg")) == 0;
+    if (!h->limits.own) return DB_OK;
+    DB_TRY(db_nexus_positive(&h->file->detector, "gain", &h->image->gain));
+    DB_TRY(db_hdf5_find_number(&h->file->detector, "pedestal", 0, &pedestal, &found));
+    if (isfinite(pedestal)) h->image->pedestal = pedestal;
+    return DB_OK;
+}
+
+static db_status read_detector(header *h) {
+    static const db_length_range sensors = { 1e-3, 10 };
+    const db_hdf5_object *const d = &h->file->detector;
+    db_measured_image *const image = h->image;
+    char material[64] = "";
+    double thickness;
+    int found;
+    if (d->id < 0) return DB_OK;
+    DB_TRY(db_nexus_time(d, "count_time", &image->exposure));
+    DB_TRY(db_nexus_positive(&h->file->specific, "countrate_correction_count_cutoff",
+                             &h->limits.saturation));
+    DB_TRY(db_nexus_positive(d, "saturation_value", &h->limits.saturation));
+    DB_TRY(db_hdf5_find_number(d, "underload_value", 0, &h->limits.underload, &found));
+    DB_TRY(db_nexus_positive(d, "bit_depth_image", &h->limits.bits));
+    DB_TRY(db_hdf5_find_text(d, "description", image->detector, sizeof image->detector, &found));
+    DB_TRY(db_nexus_length(d, "sensor_thickness", sensors, &thickness));
+    DB_TRY(db_hdf5_find_text(d, "sensor_material", material, sizeof material, &found));
+    if (thickness > 2 * DB_NO_SENSOR && thickness < 100) {
+        image->sensor_thickness = 1e3 * thickness;
+        image->sensor_material = db_sensor_material_find(material);
+    } else if (thickness >= 100) {
+        db_notice(d->context, "%s: a sensor of %g mm makes no sense and is not used", d->file,
+                  thickness);
+    }
+    return read_counting(h);
+}
+
+/* From the frame of NeXus to this program's: beam, up, along the fast axis of detectors that face
+ * the beam. */
+static void to_own_frame(double v[3]) {
+    const double x = v[0];
+    v[0] = v[2];
+    v[2] = -x;
+}
+
+/* Where the beam meets the panel or, where it passes by, the point closest to the sample. */
+static db_status place(header *h, db_nexus_panel *panel) {
+    static const double beam[3] = { 1, 0, 0 }, GRAZING = 0.02;
+    db_image_geometry *const g = &h->geometry;
+    double normal[3], to_point[3];
+    to_own_frame(panel->origin);
+    to_own_frame(panel->fast);
+    to_own_frame(panel->slow);
+    db_cross(panel->fast, panel->slow, normal);
+    double cosine = db_dot(beam, normal), close = db_dot(panel->origin, normal);
+    if (close < 0) {
+        cosine = -cosine;
+        close = -close;
+        for (int i = 0; i < 3; i++) normal[i] = -normal[i];
+    }
+    if (cosine < 0) memcpy(g->normal, normal, sizeof g->normal);
+    memcpy(g->fast_axis, panel->fast, sizeof g->fast_axis);
+    memcpy(g->slow_axis, panel->slow, sizeof g->slow_axis);
+    memcpy(h->image->pixel_size, panel->pixel_size, sizeof panel->pixel_size);
+    if (!(close > 0))
+        return db_fail(h->file->context, DB_ERROR_UNSUPPORTED,
+                       "%s: expected a detector whose plane is away from the sample (depends_on)",
+                       h->file->path);
+    const int meets = cosine > GRAZING;
+    if (meets)
+        g->distance = close / cosine;
+    else
+        g->close_distance = close;
+    for (int i = 0; i < 3; i++)
+        to_point[i] = (meets ? g->distance * beam[i] : 0) - panel->origin[i];
+    double *const point = meets ? g->beam_centre : g->near_point;
+    point[0] = db_dot(to_point, panel->fast);
+    point[1] = db_dot(to_point, panel->slow);
+    return DB_OK;
+}
+
+/* What detectors of Dectris say without chains: a panel that faces the beam, at 2 theta. */
+static db_status place_plainly(header *h) {
+    static const db_length_range pixels = { 1e-3, 5 }, distances = { 10, 20e3 };
+    const db_hdf5_object *const d = &h->file->detector;
+    db_image_geometry *const g = &h->geometry;
+    double *const size = h->image->pixel_size, centre[2];
+    db_nexus_axis twotheta;
+    int found;
+    if (d->id < 0) return DB_OK;
+    DB_TRY(db_nexus_length(d, "x_pixel_size", pixels, &size[0]));
+    DB_TRY(db_nexus_length(d, "y_pixel_size", pixels, &size[1]));
+    DB_TRY(db_nexus_length(d, "detector_distance", distances, &g->distance));
+    if (isnan(g->distance)) DB_TRY(db_nexus_length(d, "distance", distances, &g->distance));
+    DB_TRY(db_nexus_beam_centre(d, size, centre));
+    DB_TRY(db_nexus_axis_at(h->file, d, "goniometer/two_theta", h->number, &twotheta, &found));
+    if (found && isfinite(twotheta.start)) g->twotheta = twotheta.start;
+    for (int i = 0; i < 2; i++) g->beam_centre[i] = centre[i] * size[i];
+    return DB_OK;
+}
+
+static db_status read_placement(header *h) {
+    db_nexus_panel panel;
+    int found;
+    DB_TRY(db_nexus_module(h->file, h->number, &panel, &found));
+    return found ? place(h, &panel) : place_plainly(h);
+}
+
+static db_status read_scan(header *h) {
+    db_nexus_scan scan;
+    int found;
+    DB_TRY(db_nexus_scan_find(h->file, h->number, &scan, &found));
+    if (!found) return DB_OK;
+    to_own_frame(scan.axis);
+    memcpy(h->geometry.spindle_axis, scan.axis, sizeof scan.axis);
+    h->image->phi = scan.over.start;
+    h->image->osc_range = scan.over.width;
+    return DB_OK;
+}
+
+static int is_along(const double v[3], double x, double y, double z) {
+    static const double TOLERANCE = 1e-5;
+    return isnan(v[0]) ||
+           (fabs(v[0] - x) < TOLERANCE && fabs(v[1] - y) < TOLERANCE && fabs(v[2] - z) < TOLERANCE);
+}
+
+/* Axes need not be told where they are those that are taken anyway. */
+static void settle_axes(header *h) {
+    db_image_geometry *const g = &h->geometry;
+    h->faces_beam = is_along(g->fast_axis, 0, 0, 1) && is_along(g->slow_axis, 0, -1, 0);
+    h->usual_spindle = is_along(g->spindle_axis, 0, 0, 1);
+    if (!h->faces_beam || !h->usual_spindle) return;
+    g->fast_axis[0] = g->slow_axis[0] = g->spindle_axis[0] = NAN;
+}
+
+db_status db_nexus_header_read(db_nexus_header *h) {
+    h->geometry = db_image_geometry_unknown;
+    h->limits = (db_nexus_limits){ NAN, NAN, NAN, 0 };
+    DB_TRY(read_wavelength(h));
+    DB_TRY(read_polarization(h));
+    DB_TRY(read_detector(h));
+    DB_TRY(read_placement(h));
+    DB_TRY(read_scan(h));
+    settle_axes(h);
+    return DB_OK;
+}
+#else
+typedef int db_without_nexus_header;
+#endif

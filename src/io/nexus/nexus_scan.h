@@ -1,0 +1,20 @@
+/* Which axis turns the sample during an image. Between db_hdf5_enter and _leave. */
+#ifndef DB_IO_NEXUS_SCAN_H
+#define DB_IO_NEXUS_SCAN_H
+
+#include "io/nexus/nexus_axis.h"
+
+/* Of all circles of a goniometer the one that moves over the image, else one that moves between images,
+ * else the outermost. */
+typedef struct db_nexus_scan {
+    char name[64];      /* "omega" */
+    double axis[3];     /* unit vector, as the circles outside of it leave it; frame of NeXus */
+    db_nexus_axis over; /* its angles */
+    int vague;          /* 1: the file does not say where that axis points */
+} db_nexus_scan;
+
+/* found 0: nothing turns. */
+db_status db_nexus_scan_find(const db_nexus_file *file, size_t frame, db_nexus_scan *scan,
+                             int *found);
+
+#endif

@@ -1,0 +1,17 @@
+#!/bin/sh
+# What master files and NXmx files say of the experiment is understood in all the ways that they have: scans, circles, units,
+# numbers that stand for "not known", counts and marks, masks, thresholds. What is not used is named.
+set -u
+case $("$DUALBRAGG" --version) in *HDF5*) ;; *) echo "SKIPPED: this build reads no HDF5"; exit 77 ;; esac
+case $("$DUALBRAGG" --version) in *JSON*) ;; *) echo "SKIPPED: this build writes no JSON"; exit 77 ;; esac
+. "$SOURCE_DIR/tests/support/python_with"
+python=$(python_with "h5py, hdf5plugin") || { echo "SKIPPED: no Python with h5py and hdf5plugin"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failed=0
+"$python" -B "$SOURCE_DIR/tests/io/hdf5_header.py" write . > images || exit 1
+# shellcheck disable=SC2046 # words
+"$DUALBRAGG" import $(cat images) --quiet -json told.json > said 2>&1
+"$python" -B "$SOURCE_DIR/tests/io/hdf5_header.py" check told.json || failed=1
+exit $failed
