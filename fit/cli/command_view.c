@@ -1,5 +1,6 @@
 /* dualbragg view: a measured image as a picture or a page, with what was found and predicted on it. */
 #include "base/frame_name.h"
+#include "base/shown_text.h"
 #include "base/path.h"
 #include "base/rotation.h"
 #include "cli/complaint.h"
@@ -39,7 +40,7 @@ static void __attribute__((format(printf, 2, 3))) note(view_run *r, const char *
     if (r->view.note_count == DB_VIEW_MOST_NOTES) return;
     char *const text = r->view.note[r->view.note_count++];
     va_start(arguments, format);
-    vsnprintf(text, DB_VIEW_NOTE, format, arguments);
+    db_shown_vformat(text, DB_VIEW_NOTE, format, arguments);
     va_end(arguments);
     if (!r->session.settings.quiet) db_remark("view", "%s", text);
 }
@@ -402,7 +403,7 @@ static db_status write_output(const view_run *r) {
         r->session.context, s->output_file, &r->view, &options);
     if (status != DB_OK) return complain(r, status);
     if (s->quiet) return DB_OK;
-    printf("%s", s->output_file);
+    db_shown_print(stdout, "%s", s->output_file);
     if (r->view.observed) printf(", %zu observed spots", r->observed.count);
     if (r->view.predicted) printf(", %zu predicted ones", r->predicted.count);
     puts("");

@@ -1,6 +1,7 @@
 /* What dualbragg fit prints: the log, and tables of one image and of many shots. */
 #include "fit/cli/printout.h"
 
+#include "base/shown_text.h"
 #include "fit/amplitudes/outputs.h"
 
 #include "fit/report/value_with_error.h"
@@ -20,11 +21,11 @@ db_status db_fit_log_open(db_context *context, db_fit_log *log, int quiet) {
 void db_fit_say(db_fit_log *log, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    vfprintf(log->text.stream, format, arguments);
+    db_shown_vprint(log->text.stream, format, arguments);
     va_end(arguments);
     if (log->quiet) return;
     va_start(arguments, format);
-    vprintf(format, arguments);
+    db_shown_vprint(stdout, format, arguments);
     va_end(arguments);
     fflush(stdout);
 }

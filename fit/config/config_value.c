@@ -1,5 +1,6 @@
 #include "fit/config/config_value.h"
 
+#include "base/shown_text.h"
 #include "base/context_internal.h"
 #include "base/nearest_name.h"
 #include "base/path.h"
@@ -32,7 +33,7 @@ static db_status fail(const db_config_reader *reader, const db_yaml_node *node, 
                       va_list arguments) {
     char where[WHERE_SIZE], text[WHERE_SIZE];
     describe_place(where, reader, node, line, section, name);
-    vsnprintf(text, sizeof text, format, arguments);
+    db_shown_vformat(text, sizeof text, format, arguments);
     return db_fail(reader->context, DB_ERROR_USAGE, "%s: %s", where, text);
 }
 

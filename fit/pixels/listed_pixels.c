@@ -1,6 +1,7 @@
 /* What an experiment list says of pixels: which are trusted, and how their counts are made of photons. */
 #include "fit/pixels/listed_pixels.h"
 
+#include "base/shown_text.h"
 #include "base/context_internal.h"
 #include "base/path.h"
 #include "fit/pixels/measured_image.h"
@@ -21,9 +22,10 @@ static void tell(const db_listed_pixels *l, const char *format, ...) {
     char line[1400];
     va_list arguments;
     if (!l->line) return;
-    const int length = snprintf(line, sizeof line, "%.300s: ", db_file_name(l->config->expt_file));
+    const size_t length =
+        db_shown_format(line, sizeof line, "%.300s: ", db_file_name(l->config->expt_file));
     va_start(arguments, format);
-    vsnprintf(line + length, sizeof line - (size_t)length, format, arguments);
+    db_shown_vformat(line + length, sizeof line - length, format, arguments);
     va_end(arguments);
     l->line(l->user, line);
 }

@@ -1,6 +1,8 @@
 /* The tests of a verdict: names, meanings and limits. */
 #include "fit/verdict/verdict_tests.h"
 
+#include "base/shown_text.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -89,7 +91,7 @@ void db_verdict_test(db_fit_verdict *v, db_fit_test_kind kind, double found, con
     if (*v->reason) return;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(v->reason, sizeof v->reason, format, arguments);
+    db_shown_vformat(v->reason, sizeof v->reason, format, arguments);
     va_end(arguments);
 }
 

@@ -1,6 +1,7 @@
 /* Warnings of a result: what is weakly determined, badly fitted or far off. */
 #include "fit/verdict/warnings.h"
 
+#include "base/shown_text.h"
 #include "base/context_internal.h"
 #include "fit/config/quantity.h"
 
@@ -81,7 +82,7 @@ warn(list *l, const char *advice, const char *format, ...) {
     r->advice[r->warning_count] = advice;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(r->warnings[r->warning_count++], DB_FIT_WARNING_SIZE, format, arguments);
+    db_shown_vformat(r->warnings[r->warning_count++], DB_FIT_WARNING_SIZE, format, arguments);
     va_end(arguments);
 }
 

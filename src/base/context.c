@@ -1,5 +1,6 @@
 /* The context: threads, instruction set, device, progress, stages; and the texts of statuses. */
 #include "base/context_internal.h"
+#include "base/shown_text.h"
 
 #include <dualbragg/device.h>
 #include <dualbragg/status.h>
@@ -169,7 +170,7 @@ void db_record_message(db_context *context, const char *format, ...) {
     if (!context) return;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(context->message, sizeof context->message, format, arguments);
+    db_shown_vformat(context->message, sizeof context->message, format, arguments);
     va_end(arguments);
 }
 
@@ -263,7 +264,7 @@ void db_notice(db_context *context, const char *format, ...) {
     if (!context || !context->notice) return;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
+    db_shown_vformat(line, sizeof line, format, arguments);
     va_end(arguments);
     const uint64_t hash = hash_of(line);
     if (is_told(context, hash)) return;

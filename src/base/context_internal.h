@@ -30,7 +30,8 @@ struct db_context {
     unsigned notice_count;
 };
 
-/* Records a message, printf style; context may be NULL. */
+/* Records a message, printf style; context may be NULL. What strings hold that could act on a terminal is shown as
+ * \x1b, here and in notices (base/shown_text.h). */
 DB_API void db_record_message(db_context *context, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

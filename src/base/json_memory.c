@@ -4,11 +4,13 @@
 #include "base/json_memory.h"
 
 #include "base/growth.h"
+#include "base/shown_text.h"
 
 #include <dualbragg/io.h>
 
 #include <setjmp.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,18 +101,59 @@ json_t *db_json_load(const char *bytes, size_t size, json_error_t *error) {
     return document;
 }
 
+/* Of UTF-8 that may not be shown as it is (db_shown_character). */
+static unsigned code_point(const unsigned char *c, size_t bytes) {
+    return bytes == 1   ? c[0]
+           : bytes == 2 ? (c[0] & 0x1fu) << 6 | (c[1] & 0x3fu)
+                        : (c[0] & 0x0fu) << 12 | (c[1] & 0x3fu) << 6 | (c[2] & 0x3fu);
+}
+
+/* The lines of a document stay. */
+static size_t character(const char *text, int *stays) {
+    const size_t bytes = db_shown_character(text, stays);
+    if (*text == '\n') *stays = 1;
+    return bytes;
+}
+
+/* Terminals show documents, too: characters that act on them, which stand in strings only, become \u009b and the like,
+ * as jansson writes those below 32. NULL without memory. */
+static char *made_harmless(const char *text) {
+    enum { LONGEST = 6 };
+    size_t size = 1;
+    int stays;
+    for (const char *c = text; *c;) {
+        const size_t bytes = character(c, &stays);
+        size += stays ? bytes : LONGEST;
+        c += bytes;
+    }
+    char *const harmless = malloc(size), *to = harmless;
+    while (harmless && *text) {
+        const size_t bytes = character(text, &stays);
+        if (stays)
+            memcpy(to, text, bytes);
+        else
+            snprintf(to, LONGEST + 1, "\\u%04x", code_point((const unsigned char *)text, bytes));
+        to += stays ? bytes : LONGEST;
+        text += bytes;
+    }
+    if (harmless) *to = 0;
+    return harmless;
+}
+
 db_status db_json_write(db_context *context, const char *path, const json_t *document, size_t flags,
                         size_t before) {
     char *const text = document ? json_dumps(document, flags) : NULL;
+    char *const harmless = text ? made_harmless(text) : NULL;
     db_status status;
-    if (db_json_failures() != before)
+    if (db_json_failures() != before || (text && !harmless))
         status = db_fail_memory(context, path);
     else if (!text)
         status = db_fail(
             context, DB_ERROR_INPUT,
             "%s: cannot be written as JSON: a text is not UTF-8, or a number not finite", path);
     else
-        status = db_write_text(context, path, text, strlen(text));
+        status = db_write_text(context, path, harmless, strlen(harmless));
+    free(harmless);
     if (text) real_free(text);
     return status;
 }

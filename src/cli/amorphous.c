@@ -1,5 +1,6 @@
 #include "cli/amorphous.h"
 
+#include "base/shown_text.h"
 #include "cli/complaint.h"
 
 #include <math.h>
@@ -47,7 +48,8 @@ void db_amorphous_report(const db_settings *settings, const db_background *b) {
     if (!b->count) return;
     const int digits = settings->digits;
     const double grams = 1e-3 * b->thickness * b->area * b->density;
-    printf("read %zu amorphous amplitudes from %s\n", b->count, settings->setup.stol_file);
+    db_shown_print(stdout, "read %zu amorphous amplitudes from %s\n", b->count,
+                   settings->setup.stol_file);
     printf("amorphous matter: %.*g mm thick, %.*g mm^2 in the beam, %.*g g/cm^3, MW %.*g\n", digits,
            b->thickness, digits, b->area, digits, b->density, digits, b->molecular_weight);
     printf("%.*g molecules\n", digits, grams * DB_AVOGADRO / b->molecular_weight);

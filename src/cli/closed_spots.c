@@ -2,6 +2,7 @@
  * order ends. */
 #include "cli/closed_spots.h"
 
+#include "base/shown_text.h"
 #include "base/context_internal.h"
 
 #include <dualbragg/spots.h>
@@ -27,7 +28,7 @@ static void note(const run *r, const char *format, ...) {
     va_list arguments;
     if (r->settings->quiet) return;
     va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
+    db_shown_vformat(line, sizeof line, format, arguments);
     va_end(arguments);
     db_notices_add(r->notices, line);
 }

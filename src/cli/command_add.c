@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L /* strdup */
 /* dualbragg add: sums of images. */
 #include "cli/complaint.h"
+#include "base/shown_text.h"
 #include "cli/flag_files.h"
 #include "cli/help.h"
 #include "cli/output.h"
@@ -226,7 +227,7 @@ static void clear_options(add_options *options) {
 static void report_images(const add_options *options) {
     for (size_t i = 0; i < options->count; i++) {
         const db_summand *s = &options->summands[i];
-        printf("image %zu: %s", i + 1, s->path);
+        db_shown_print(stdout, "image %zu: %s", i + 1, s->path);
         if (s->factor != 1) printf(" x %g", s->factor);
         if (s->offset != 0) printf(" %+g", s->offset);
         fputc('\n', stdout);
@@ -265,8 +266,8 @@ static db_status add_images(db_context *context, add_options *options) {
     if (status != DB_OK) return db_complain_context("add", status, context);
     if (options->quiet) return DB_OK;
     if (!options->no_statistics) report_statistics(options, &statistics);
-    printf("wrote %s as a %zu-byte header with %zu 4-byte floats\n", db_shown_path(options->output),
-           options->sum.header, statistics.pixels);
+    db_shown_print(stdout, "wrote %s as a %zu-byte header with %zu 4-byte floats\n",
+                   db_shown_path(options->output), options->sum.header, statistics.pixels);
     return DB_OK;
 }
 

@@ -1,5 +1,6 @@
 /* dualbragg compare: how alike two images are. */
 #include "cli/complaint.h"
+#include "base/shown_text.h"
 #include "cli/flag_files.h"
 #include "cli/help.h"
 #include "cli/output.h"
@@ -301,8 +302,8 @@ static void print_results(const comparison *c) {
     const size_t width = (size_t)c->image[0].fast_pixels;
     for (int i = 0; i < 2; i++) {
         const db_measured_image *const image = &c->image[i];
-        printf("%c: %s, %s, %d x %d pixels", "AB"[i], c -> options.image[i], image->format,
-               image->fast_pixels, image->slow_pixels);
+        db_shown_print(stdout, "%c: %s, %s, %d x %d pixels", "AB"[i], c -> options.image[i],
+                       image->format, image->fast_pixels, image->slow_pixels);
         if (i == 1 && c->scale != 1) printf(", times %.9g", c->scale);
         printf("\n   sum %.9g, mean %.9g, largest %.9g at fast %zu slow %zu\n", r->sum[i],
                r->mean[i], r->largest[i], r->largest_place[i] % width, r->largest_place[i] / width);

@@ -1,5 +1,6 @@
 /* dualbragg grad: an image and its derivatives. */
 #include "cli/complaint.h"
+#include "base/shown_text.h"
 #include "cli/flag_files.h"
 #include "cli/flags.h"
 #include "cli/help.h"
@@ -57,7 +58,7 @@ static db_status write_pair(const db_session *session, const char *name, const f
                                   panel->slow_pixels, map, NAN, NAN);
         if (status != DB_OK) db_session_complain(session, status);
     }
-    if (status == DB_OK && !s->quiet) printf("writing %s\n", floats);
+    if (status == DB_OK && !s->quiet) db_shown_print(stdout, "writing %s\n", floats);
     free(floats);
     free(picture);
     return status;

@@ -1,5 +1,6 @@
 /* dualbragg noise: what a detector makes of an image from a file. */
 #include "cli/complaint.h"
+#include "base/shown_text.h"
 #include "cli/flags.h"
 #include "cli/help.h"
 #include "cli/noise_output.h"
@@ -37,8 +38,8 @@ static void report(const db_session *session, const db_noise_options *o, const f
     const size_t count = (size_t)panel->fast_pixels * (size_t)panel->slow_pixels;
     for (size_t i = 0; i < count; i++)
         if ((double)image[i] > largest) largest = (double)image[i];
-    printf("importing %zu pixel intensities: %s (%d x %d pixels)\n", count, s->float_file,
-           panel->fast_pixels, panel->slow_pixels);
+    db_shown_print(stdout, "importing %zu pixel intensities: %s (%d x %d pixels)\n", count,
+                   s->float_file, panel->fast_pixels, panel->slow_pixels);
     if (o->psf != DB_PSF_NONE)
         printf("  %s PSF fwhm = %.*g um\n", o->psf == DB_PSF_GAUSS ? "Gaussian" : "fiber", digits,
                s->psf_width);

@@ -2,6 +2,7 @@
 /* dualbragg sim: one image; and dualbragg amorphous, where the session has put a crystal that
  * scatters nothing. */
 #include "cli/complaint.h"
+#include "base/shown_text.h"
 #include "cli/flags.h"
 #include "cli/help.h"
 #include "cli/images.h"
@@ -61,7 +62,7 @@ static void blank_outside(float *image, const db_panel *panel, const db_region *
 static db_status write_hdf5(const db_session *session, const char *file, const float *image) {
     const db_nexus_format format = db_photon_format(session);
     if (!session->settings.quiet)
-        printf("writing %s as 4-byte floats (NXmx)\n", db_shown_path(file));
+        db_shown_print(stdout, "writing %s as 4-byte floats (NXmx)\n", db_shown_path(file));
     return db_nexus_write(session->context, file, &session->experiment, &format, image);
 }
 
@@ -71,7 +72,9 @@ static db_status write_floats(const db_session *session, const float *image) {
     if (s->hdf5_file) DB_TRY(write_hdf5(session, s->hdf5_file, image));
     if (!s->float_file) return DB_OK;
     if (db_names_hdf5(s->float_file)) return write_hdf5(session, s->float_file, image);
-    if (!s->quiet) printf("writing %s as %zu 4-byte floats\n", db_shown_path(s->float_file), count);
+    if (!s->quiet)
+        db_shown_print(stdout, "writing %s as %zu 4-byte floats\n", db_shown_path(s->float_file),
+                       count);
     return db_write_float_image(session->context, s->float_file, image, count);
 }
 
@@ -79,7 +82,7 @@ static db_status write_picture(const db_session *session, const float *image) {
     const db_settings *s = &session->settings;
     const db_panel *panel = &session->sheet;
     if (!s->png_file) return DB_OK;
-    if (!s->quiet) printf("writing %s as a picture\n", db_shown_path(s->png_file));
+    if (!s->quiet) db_shown_print(stdout, "writing %s as a picture\n", db_shown_path(s->png_file));
     return db_write_png(session->context, s->png_file, image, panel->fast_pixels,
                         panel->slow_pixels, DB_COLOUR_GREY, NAN, NAN);
 }
@@ -90,8 +93,8 @@ static db_status write_integers(const db_session *session, double scale, float *
     const db_settings *s = &session->settings;
     if (!s->int_file) return DB_OK;
     if (!s->quiet)
-        printf("intfile_scale = %.*g\nwriting %s as 2-byte integers\n", s->digits, scale,
-               db_shown_path(s->int_file));
+        db_shown_print(stdout, "intfile_scale = %.*g\nwriting %s as 2-byte integers\n", s->digits,
+                       scale, db_shown_path(s->int_file));
     blank_outside(image, &session->sheet, &session->region);
     return db_write_smv(session->context, s->int_file, &session->experiment, image, scale, s->adc,
                         style);
@@ -113,8 +116,8 @@ static db_status write_pgm(const db_session *session, const db_image_statistics 
     if (!s->pgm_file) return DB_OK;
     const double scale = pgm_scale(s, statistics, smv_scale);
     if (!s->quiet)
-        printf("pgm_scale = %.*g\nwriting %s as 1-byte integers\n", s->digits, scale,
-               db_shown_path(s->pgm_file));
+        db_shown_print(stdout, "pgm_scale = %.*g\nwriting %s as 1-byte integers\n", s->digits,
+                       scale, db_shown_path(s->pgm_file));
     return db_write_pgm(session->context, s->pgm_file, image, panel->fast_pixels,
                         panel->slow_pixels, scale);
 }
@@ -143,7 +146,9 @@ static db_status write_expt(const db_session *session, const char *image, double
                             double gain) {
     const db_settings *s = &session->settings;
     if (!s->expt_file) return DB_OK;
-    if (!s->quiet) printf("writing %s as a DIALS experiment list\n", db_shown_path(s->expt_file));
+    if (!s->quiet)
+        db_shown_print(stdout, "writing %s as a DIALS experiment list\n",
+                       db_shown_path(s->expt_file));
     if (!image || !is_numbered(session->context, image)) {
         if (image && !s->quiet)
             db_remark(
@@ -187,7 +192,8 @@ static db_status write_spots(const db_session *session) {
     db_status status = db_spots_predict(session->context, &session->experiment, NULL, &list);
     if (status != DB_OK) return status;
     if (!s->quiet)
-        printf("writing %s as a list of %zu spots\n", db_shown_path(s->spot_file), list.count);
+        db_shown_print(stdout, "writing %s as a list of %zu spots\n", db_shown_path(s->spot_file),
+                       list.count);
     status = db_write_spots(session->context, s->spot_file, &list);
     db_predicted_spots_clear(&list);
     return status;

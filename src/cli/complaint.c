@@ -1,5 +1,7 @@
 #include "cli/complaint.h"
 
+#include "base/shown_text.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +9,7 @@
 static void speak(const char *command, const char *beginning, const char *format,
                   va_list arguments) {
     fprintf(stderr, "dualbragg%s%s: %s", command ? " " : "", command ? command : "", beginning);
-    vfprintf(stderr, format, arguments);
+    db_shown_vprint(stderr, format, arguments);
     fputc('\n', stderr);
 }
 

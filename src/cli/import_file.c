@@ -6,6 +6,7 @@
 #include "base/file_content.h"
 #include "base/frame_name.h"
 #include "base/rotation.h"
+#include "base/shown_text.h"
 #include "base/text_reader.h"
 #include "io/formats.h"
 #include "io/images/image_geometry.h"
@@ -27,7 +28,7 @@ void db_imported_add(db_imported *file, const char *key, int count, const double
     fact->count = count;
     for (int i = 0; i < count; i++) fact->number[i] = number[i];
     va_start(arguments, format);
-    vsnprintf(fact->text, sizeof fact->text, format, arguments);
+    db_shown_vformat(fact->text, sizeof fact->text, format, arguments);
     va_end(arguments);
 }
 

@@ -1,5 +1,6 @@
 /* What was understood of files, for people and for programs. */
 #include "cli/import.h"
+#include "base/shown_text.h"
 
 #include "base/context_internal.h"
 #include "cli/complaint.h"
@@ -13,25 +14,27 @@
 #include <string.h>
 
 static void print_file(const db_imported *file) {
-    printf("%s: %s\n", file->path, *file->kind.name ? file->kind.name : "not understood");
+    db_shown_print(stdout, "%s: %s\n", file->path,
+                   *file->kind.name ? file->kind.name : "not understood");
     for (size_t i = 0; i < file->fact_count; i++) {
         char key[sizeof file->fact[i].key];
         snprintf(key, sizeof key, "%s", file->fact[i].key);
         for (char *c = key; *c; c++)
             if (*c == '_') *c = ' ';
-        printf("  %-15s %s\n", key, file->fact[i].text);
+        db_shown_print(stdout, "  %-15s %s\n", key, file->fact[i].text);
     }
     for (size_t i = 0; i < file->notice_count; i++)
-        printf("  %-15s %s\n", "NOTICE", file->notice[i]);
-    if (file->status != DB_OK) printf("  %-15s %s\n", "NOT READ", file->failure);
+        db_shown_print(stdout, "  %-15s %s\n", "NOTICE", file->notice[i]);
+    if (file->status != DB_OK) db_shown_print(stdout, "  %-15s %s\n", "NOT READ", file->failure);
 }
 
 void db_import_print(const db_imported *files, size_t count, const db_import_summary *summary) {
     for (size_t i = 0; i < count; i++) print_file(&files[i]);
     for (size_t i = 0; i < summary->conflict_count; i++)
-        printf("%s%s\n", i ? "                  " : "does not fit:     ", summary->conflict[i]);
-    if (*summary->sim) printf("missing for sim:  %s\n", summary->sim);
-    if (*summary->fit) printf("missing for fit:  %s\n", summary->fit);
+        db_shown_print(stdout, "%s%s\n",
+                       i ? "                  " : "does not fit:     ", summary->conflict[i]);
+    if (*summary->sim) db_shown_print(stdout, "missing for sim:  %s\n", summary->sim);
+    if (*summary->fit) db_shown_print(stdout, "missing for fit:  %s\n", summary->fit);
     if (*summary->next) printf("next:\n  %s\n", summary->next);
 }
 

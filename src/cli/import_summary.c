@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L /* fmemopen */
 #include "cli/import.h"
 
+#include "base/shown_text.h"
 #include "cli/shell_word.h"
 
 #include <dualbragg/modules.h>
@@ -19,7 +20,7 @@ add_conflict(db_import_summary *s, const char *format, ...) {
     va_list arguments;
     if (s->conflict_count == DB_MOST_CONFLICTS) return;
     va_start(arguments, format);
-    vsnprintf(s->conflict[s->conflict_count++], DB_FACT_TEXT, format, arguments);
+    db_shown_vformat(s->conflict[s->conflict_count++], DB_FACT_TEXT, format, arguments);
     va_end(arguments);
 }
 

@@ -1,5 +1,6 @@
 #include "cli/noise_output.h"
 
+#include "base/shown_text.h"
 #include "cli/complaint.h"
 #include "cli/noise_settings.h"
 #include "base/context_internal.h"
@@ -92,8 +93,8 @@ static db_status write_numbers(const db_session *session, const db_noise_options
                                const char *file, int32_t *number, const db_smv_style *style) {
     const int hdf5 = db_names_hdf5(file);
     if (!session->settings.quiet)
-        printf("writing %s as %d-byte integers%s\n", db_shown_path(file), options->bits / 8,
-               hdf5 ? " (NXmx)" : "");
+        db_shown_print(stdout, "writing %s as %d-byte integers%s\n", db_shown_path(file),
+                       options->bits / 8, hdf5 ? " (NXmx)" : "");
     if (!hdf5)
         return db_write_smv_numbers(session->context, file, &session->experiment, number,
                                     options->bits, options->gain, options->adc, style);
@@ -104,7 +105,8 @@ static db_status write_numbers(const db_session *session, const db_noise_options
 
 static db_status write_signal(const db_session *session, const char *file, const float *signal) {
     if (!session->settings.quiet)
-        printf("writing %s as %zu 4-byte floats\n", db_shown_path(file), sheet_pixels(session));
+        db_shown_print(stdout, "writing %s as %zu 4-byte floats\n", db_shown_path(file),
+                       sheet_pixels(session));
     return db_write_float_image(session->context, file, signal, sheet_pixels(session));
 }
 

@@ -1,6 +1,7 @@
 #define _DEFAULT_SOURCE /* TIOCGWINSZ */
 #include "cli/progress_bar.h"
 
+#include "base/shown_text.h"
 #include "cli/stopwatch.h"
 
 #include <math.h>
@@ -50,7 +51,7 @@ static void draw(db_progress_bar *bar, double fraction, const char *format, va_l
     char what[MOST], left[DURATION_SIZE], line[2 * MOST];
     const double now = db_stopwatch(), part = fmin(fmax(fraction, 0), 1);
     const int room = columns(), known = isfinite(fraction);
-    vsnprintf(what, sizeof what, format, arguments);
+    db_shown_vformat(what, sizeof what, format, arguments);
     if (known)
         snprintf(line, sizeof line, "%3.0f %% %s", floor(100 * part), what);
     else

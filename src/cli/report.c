@@ -1,5 +1,6 @@
 #include "cli/report.h"
 
+#include "base/shown_text.h"
 #include "cli/amorphous.h"
 #include "cli/noise_output.h"
 #include "cli/report_detector.h"
@@ -40,7 +41,7 @@ static void report_crystal(db_session *session) {
     const db_crystal *crystal = &e->crystal;
     const int digits = session->settings.digits;
     if (session->settings.setup.matrix_file)
-        printf("reading %s\n", session->settings.setup.matrix_file);
+        db_shown_print(stdout, "reading %s\n", session->settings.setup.matrix_file);
     db_notices_print_beginning(&session->notices,
                                (const char *const[]){ "random orientation", "misset seed", NULL });
     double a_star[9], star[3][3], real[3][3], cell[6], cell_star[6];
@@ -78,10 +79,12 @@ static void report_crystal(db_session *session) {
 static void report_structure_factors(const db_session *session) {
     const db_setup *setup = &session->settings.setup;
     if (setup->hkl_file)
-        printf("counting entries in %s\nre-reading %s\n", setup->hkl_file, setup->hkl_file);
+        db_shown_print(stdout, "counting entries in %s\nre-reading %s\n", setup->hkl_file,
+                       setup->hkl_file);
     if (setup->cache_file)
-        printf("%s %s\n", setup->hkl_file ? "writing dump file for next time:" : "reading Fs from",
-               setup->cache_file);
+        db_shown_print(stdout, "%s %s\n",
+                       setup->hkl_file ? "writing dump file for next time:" : "reading Fs from",
+                       setup->cache_file);
 }
 
 /* The grid that the sources of divergence and dispersion stand on. */

@@ -1,5 +1,6 @@
 #include "cli/report_detector.h"
 
+#include "base/shown_text.h"
 #include "io/images/smv_geometry.h"
 #include "base/vector.h"
 
@@ -56,8 +57,8 @@ db_status db_report_frame(const db_session *session) {
     const db_experiment *e = &session->experiment;
     const db_settings *s = &session->settings;
     if (s->setup.expt_file) {
-        printf("frame of the experiment list %s, experiment %d\n", s->setup.expt_file,
-               s->setup.expt_number);
+        db_shown_print(stdout, "frame of the experiment list %s, experiment %d\n",
+                       s->setup.expt_file, s->setup.expt_number);
         return DB_OK;
     }
     const double *b = e->beam.direction;

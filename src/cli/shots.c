@@ -1,6 +1,7 @@
 #define _XOPEN_SOURCE 700 /* signals */
 #include "cli/shots.h"
 
+#include "base/shown_text.h"
 #include "cli/complaint.h"
 #include "cli/images.h"
 #include "cli/noise_output.h"
@@ -446,8 +447,8 @@ static void tell(const shots_run *r) {
     if (r->session->settings.quiet) return;
     for (int i = 0; i < OUTPUTS; i++)
         if (r->out[i].path)
-            printf("%zu shots in %s%s\n", r->written, db_shown_path(r->out[i].path),
-                   i == NOISY ? ", with noise" : "");
+            db_shown_print(stdout, "%zu shots in %s%s\n", r->written, db_shown_path(r->out[i].path),
+                           i == NOISY ? ", with noise" : "");
     printf("%.3f s, %.4g shots/s\n", time, (double)(r->written - r->kept) / time);
     if (r->written < r->count)
         printf("%zu of %zu shots are left: --resume goes on with them\n", r->count - r->written,

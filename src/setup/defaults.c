@@ -1,6 +1,8 @@
 /* A set-up before users say anything; names of conventions; notices. */
 #include "setup/parts.h"
 
+#include "base/shown_text.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +18,7 @@ void db_setup_note(const db_setup_notes *notes, const char *format, ...) {
     char text[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    db_shown_vformat(text, sizeof text, format, arguments);
     va_end(arguments);
     notes->line(notes->user, text);
 }
