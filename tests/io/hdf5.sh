@@ -24,6 +24,14 @@ while IFS='|' read -r image expected; do
     [ $code -ge 2 ] && [ $code -le 3 ] && grep -q -- "$expected" said || { echo "$image: $code: $(cat said); expected: $expected"; failed=1; }
 done < damage
 
+# A virtual data set as HDF5 2.0 writes it is no damaged one: earlier versions say that they cannot open it.
+"$DUALBRAGG" compare "$SOURCE_DIR/tests/fuzz/corpus/hdf5_virtual_2.h5" gzip.h5_3.floats > said 2>&1
+grep -q "cannot be opened by libhdf5\|vb2_21.h5: cannot open" said || { cat said; failed=1; }
+
+# Groups of many names are read once.
+"$python" -B "$SOURCE_DIR/tests/io/hdf5_files.py" names many.h5 8000 || exit 1
+timeout 30 "$DUALBRAGG" compare many.h5#1 many.h5#2 -quiet -share 1 > said 2>&1 || { cat said; echo "8000 names: not in time"; failed=1; }
+
 # Lists of shots have images and ranges of them.
 case $("$DUALBRAGG" --version) in *fit*)
     printf 'series_master.h5#1-3 model.phi=0 # three\n#none\nseries_master.h5#5\n' > shots.txt

@@ -1,5 +1,5 @@
 """Writes HDF5 images by h5py and hdf5plugin in the layouts of detectors and beamlines, each with the pixels that a
-reader must find, as raw floats. usage: hdf5_files.py FOLDER
+reader must find, as raw floats. usage: hdf5_files.py FOLDER, or hdf5_files.py names FILE COUNT
 
 Prints a line for each image: its name, the file of floats, and the number of pixels that must be left out."""
 import ctypes
@@ -256,6 +256,20 @@ def masks(folder):
             report(folder, name + "#2", pixels[1], numpy.count_nonzero(mask))
 
 
-if __name__ == "__main__":
+def many_names(path, count):
+    """A detector with so many links beside its numbers, and as many beside the images."""
+    with h5py.File(path, "w") as file:
+        for name, kind in (("", "NXentry"), ("data", "NXdata"), ("instrument", "NXinstrument")):
+            group(file, "entry/" + name, kind)
+        detector = group(file, "entry/instrument/detector", "NXdetector")
+        file["entry/data/data_000001"] = frames("u2")
+        for n in range(count):
+            detector[f"link_{n}"] = h5py.SoftLink("/entry/data")
+            file[f"entry/data/link_{n}"] = h5py.SoftLink("/entry/data")
+
+
+if __name__ == "__main__" and sys.argv[1] == "names":
+    many_names(sys.argv[2], int(sys.argv[3]))
+elif __name__ == "__main__":
     for write in (storage, dectris, virtual, endless, masks):
         write(sys.argv[1])

@@ -90,6 +90,26 @@ tilted = {"rotation_axis": [0, -math.sin(math.radians(30)), math.cos(math.radian
 case("circles", circle("omega", 0, (-1, 0, 0)) | circle("kappa", [30], (0, 0, 1), "omega") | circle("phi", OMEGA, (-1, 0, 0), "kappa"),
      {2: {"scan": [10.5, 0.5]} | tilted})  # fmt: skip
 
+# --- a module at distance 0, which its chain does not know
+
+
+def module(distance):
+    """A detector of one module that faces the beam."""
+    at = DETECTOR + "module/"
+    moves = {"transformation_type": "translation", "offset": (4.1e-3, 2.4e-3, 0), "offset_units": "m"}
+    to = {"depends_on": "/entry/" + DETECTOR + "transformations/z"}
+    return {
+        DETECTOR + "transformations/z": (distance, "m", {"transformation_type": "translation", "vector": (0, 0, 1), "depends_on": "."}),
+        at + "fast_pixel_direction": (2e-4, "m", moves | to | {"vector": (-1, 0, 0)}),
+        at + "slow_pixel_direction": (2e-4, "m", moves | to | {"vector": (0, -1, 0)}),
+        at + "data_origin": numpy.array([0, 0]),
+        at + "data_size": numpy.array([SLOW, FAST]),
+    }
+
+
+case("module", module(0.2), {1: {"distance": 200, "beam_centre": [20.5, 12.0]}})
+case("module_at_0", module(0.0), {1: {"distance": 100, "beam_centre": [20.5, 12.0]}}, "at the sample")
+
 # --- units; zeros and what makes no sense
 
 placed = {"distance": 100, "pixel_size": [0.2, 0.2], "beam_centre": [20.5, 12.0], "sensor": 450}
@@ -184,6 +204,8 @@ def write(folder):
             for path, kind in (("", "NXentry"), ("data", "NXdata"), ("sample", "NXsample"), ("instrument", "NXinstrument"),
                                ("instrument/detector", "NXdetector"), ("instrument/beam", "NXbeam")):
                 group(file, "entry/" + path, kind)
+            if any("/module/" in path for path in members):
+                group(file, "entry/instrument/detector/module", "NXdetector_module")
             for path, value in ({"data/data_000001": counts()} | members).items():
                 value = value if isinstance(value, tuple) else (value,)
                 if value[0] is not None:

@@ -121,29 +121,47 @@ static uint32_t lookup3(const unsigned char *bytes, size_t size) {
     return s[2];
 }
 
-/* Boxes that are listed (version 1), or numbers of regular ones (version 2). */
-static int check_boxes(db_hdf5_view *v, unsigned version, unsigned rank, int *endless) {
-    if (version == 1) {
-        const uint64_t count = db_hdf5_take(v, 4);
-        for (uint64_t i = 0; i < count && !v->over; i++) {
-            db_hdf5_view corners = db_hdf5_part(v, 8 * (uint64_t)rank), ends = corners;
-            db_hdf5_skip(&ends, 4 * (uint64_t)rank);
-            for (unsigned d = 0; d < rank && !v->over; d++)
-                if (db_hdf5_take(&corners, 4) > db_hdf5_take(&ends, 4)) return 0;
-        }
-        return count > 0;
+/* Boxes that are listed. width: bytes of a number. */
+static int check_listed(db_hdf5_view *v, unsigned width, unsigned rank) {
+    const uint64_t count = db_hdf5_take(v, width);
+    for (uint64_t i = 0; i < count && !v->over; i++) {
+        db_hdf5_view corners = db_hdf5_part(v, 2 * (uint64_t)width * rank), ends = corners;
+        db_hdf5_skip(&ends, (uint64_t)width * rank);
+        for (unsigned d = 0; d < rank && !v->over; d++)
+            if (db_hdf5_take(&corners, width) > db_hdf5_take(&ends, width)) return 0;
     }
+    return count > 0;
+}
+
+/* Numbers of regular boxes, of which the largest of a width means without end. */
+static int check_regular(db_hdf5_view *v, unsigned width, unsigned rank, int *endless) {
+    const uint64_t ever = width < 8 ? ((uint64_t)1 << 8 * width) - 1 : UINT64_MAX;
     for (unsigned d = 0; d < rank; d++) {
-        const uint64_t start = db_hdf5_take(v, 8), stride = db_hdf5_take(v, 8),
-                       count = db_hdf5_take(v, 8), block = db_hdf5_take(v, 8);
-        const int open = count == UINT64_MAX || block == UINT64_MAX;
+        const uint64_t start = db_hdf5_take(v, width), stride = db_hdf5_take(v, width),
+                       count = db_hdf5_take(v, width), block = db_hdf5_take(v, width);
+        const int open = count == ever || block == ever;
         *endless = *endless || open;
         if (start >> 62 || stride == 0 || stride >> 62 || count == 0 || block == 0) return 0;
         if (!open && (block >> 62 || (count > 1 && count - 1 > (UINT64_MAX >> 2) / stride)))
             return 0;
-        if (count != UINT64_MAX && count > 1 && block > stride) return 0;
+        if (count != ever && count > 1 && block > stride) return 0;
     }
     return 1;
+}
+
+/* Version 1 lists boxes, version 2 (libhdf5 1.10) has regular ones, version 3 (1.12) both, in numbers of 2, 4
+ * or 8 bytes. */
+static int check_boxes(db_hdf5_view *v, unsigned version, int *endless) {
+    const unsigned flags = version > 1 ? (unsigned)db_hdf5_take(v, 1) : 0;
+    unsigned width = version == 1 ? 4 : 8;
+    if (version == 3)
+        width = (unsigned)db_hdf5_take(v, 1);
+    else
+        db_hdf5_skip(v, version == 1 ? 8 : 4);
+    const unsigned rank = (unsigned)db_hdf5_take(v, 4);
+    if (rank < 1 || rank > 32 || (width != 2 && width != 4 && width != 8)) return 0;
+    if (flags == 1) return check_regular(v, width, rank, endless);
+    return flags == 0 && version != 2 && check_listed(v, width, rank);
 }
 
 /* A selection of elements, as it is stored. */
@@ -153,35 +171,59 @@ static int check_selection(db_hdf5_parts *p, db_hdf5_view *v, int *endless) {
     const unsigned kind = (unsigned)db_hdf5_take(v, 4), version = (unsigned)db_hdf5_take(v, 4);
     int good = version == 1 && (kind == NONE || kind == ALL);
     if (good) db_hdf5_skip(v, 8);
-    if (kind == BOXES && (version == 1 || version == 2)) {
-        const unsigned flags = version == 2 ? (unsigned)db_hdf5_take(v, 1) : 0;
-        db_hdf5_skip(v, version == 1 ? 8 : 4);
-        const unsigned rank = (unsigned)db_hdf5_take(v, 4);
-        good = (version == 1 || flags == 1) && rank >= 1 && rank <= 32 &&
-               check_boxes(v, version, rank, endless);
-    }
+    if (kind == BOXES && version >= 1 && version <= 3) good = check_boxes(v, version, endless);
     return (good && !v->over) ||
            db_hdf5_unsound(p, place,
                            "a selection of elements of kind %u, version %u that is damaged", kind,
                            version);
 }
 
-static int skip_name(db_hdf5_parts *p, db_hdf5_view *v) {
-    const size_t rest = db_hdf5_rest(v);
-    const unsigned char *const end = rest ? memchr(v->bytes + v->at, 0, rest) : NULL;
-    if (!end)
-        return db_hdf5_unsound(p, v->place + v->at,
-                               "a source of a virtual data set without a name");
-    db_hdf5_skip(v, (uint64_t)(end - (v->bytes + v->at)) + 1);
+static int note_name(db_hdf5_parts *p, const char *name) {
+    const size_t size = strlen(name) + 1;
+    char *const grown = realloc(p->sources, p->sources_size + size);
+    if (!grown) return db_hdf5_unsound(p, 0, "no memory for the names of sources");
+    memcpy(grown + p->sources_size, name, size);
+    p->sources = grown;
+    p->sources_size += size;
     return 1;
 }
 
-static int note_source(db_hdf5_parts *p, const unsigned char *names, size_t size) {
-    char *const grown = realloc(p->sources, p->sources_size + size);
-    if (!grown) return db_hdf5_unsound(p, 0, "no memory for the names of sources");
-    memcpy(grown + p->sources_size, names, size);
-    p->sources = grown;
-    p->sources_size += size;
+/* Names of a source: of its file, and of the data set there. */
+typedef struct source_names {
+    const char *name[2];
+} source_names;
+
+/* Version 1 (libhdf5 2.0) may name them by the number of an earlier source that has the same. */
+static int take_names(db_hdf5_parts *p, db_hdf5_view *v, unsigned version, uint64_t number,
+                      source_names *all) {
+    enum { SHARED_FILE = 1, SHARED_DATA = 2, SAME_FILE = 4 };
+    const unsigned flags = version ? (unsigned)db_hdf5_take(v, 1) : 0;
+    for (int i = 0; i < 2; i++) {
+        const size_t rest = db_hdf5_rest(v);
+        if (i == 0 && flags & SAME_FILE) {
+            all[number].name[i] = ".";
+        } else if (flags & (i ? SHARED_DATA : SHARED_FILE)) {
+            const uint64_t other = db_hdf5_take_length(p, v);
+            if (v->over || other >= number) break;
+            all[number].name[i] = all[other].name[i];
+        } else if (rest && memchr(v->bytes + v->at, 0, rest)) {
+            all[number].name[i] = (const char *)v->bytes + v->at;
+            db_hdf5_skip(v, strlen(all[number].name[i]) + 1);
+        }
+        if (!all[number].name[i]) break;
+    }
+    return (all[number].name[1] && !(flags >> 3)) ||
+           db_hdf5_unsound(p, v->place + v->at, "a source of a virtual data set without a name");
+}
+
+static int check_listed_sources(db_hdf5_parts *p, db_hdf5_view *v, unsigned version, uint64_t count,
+                                source_names *all) {
+    for (uint64_t i = 0; i < count; i++) {
+        int endless = 0;
+        if (!take_names(p, v, version, i, all)) return 0;
+        if (!check_selection(p, v, &endless) || !check_selection(p, v, &endless)) return 0;
+        if (endless && (!note_name(p, all[i].name[0]) || !note_name(p, all[i].name[1]))) return 0;
+    }
     return 1;
 }
 
@@ -191,16 +233,13 @@ int db_hdf5_check_sources(db_hdf5_parts *p, uint64_t address, uint32_t index) {
     if (!find_object(p, address, index, &v)) return 0;
     const unsigned version = (unsigned)db_hdf5_take(&v, 1);
     const uint64_t count = db_hdf5_take_length(p, &v);
-    if (v.over || version != 0 || count > v.size)
+    if (v.over || version > 1 || count > v.size)
         return db_hdf5_unsound(p, v.place, "sources of a virtual data set, version %u", version);
-    for (uint64_t i = 0; i < count; i++) {
-        const size_t names = v.at;
-        int endless = 0;
-        if (!skip_name(p, &v) || !skip_name(p, &v)) return 0;
-        const size_t size = v.at - names;
-        if (!check_selection(p, &v, &endless) || !check_selection(p, &v, &endless)) return 0;
-        if (endless && !note_source(p, v.bytes + names, size)) return 0;
-    }
+    source_names *const all = calloc((size_t)count + 1, sizeof *all);
+    if (!all) return db_hdf5_unsound(p, v.place, "no memory for the names of sources");
+    const int good = check_listed_sources(p, &v, version, count, all);
+    free(all);
+    if (!good) return 0;
     const size_t end = v.at;
     const uint32_t stored = (uint32_t)db_hdf5_take(&v, CHECKSUM);
     if (!v.over && stored == lookup3(v.bytes, end)) return 1;

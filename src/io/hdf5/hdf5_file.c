@@ -220,6 +220,19 @@ static db_status check_object(const db_hdf5_object *from, haddr_t address, const
     return status;
 }
 
+/* What is sound but newer than libhdf5, or of a kind that the check does not look at. */
+static db_status fail_to_open(const walk *w, const char *name) {
+    char reason[160] = "", what[320];
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, first_reason, reason);
+    unsigned version[3] = { 0, 0, 0 };
+    H5get_libversion(&version[0], &version[1], &version[2]);
+    snprintf(what, sizeof what,
+             "cannot be opened by libhdf5 %u.%u.%u, which knows files of later versions in part or "
+             "not at all: %s",
+             version[0], version[1], version[2], reason);
+    return fail_at(w, name, what, "");
+}
+
 /* One name further. *there 0: it does not exist. */
 static db_status step(walk *w, const char *name, int *there) {
     db_hdf5_object *const at = w->at;
@@ -233,7 +246,7 @@ static db_status step(walk *w, const char *name, int *there) {
     snprintf(where, sizeof where, "%s/%s", strcmp(at->name, "/") == 0 ? "" : at->name, name);
     DB_TRY(check_object(at, info.u.address, where));
     const hid_t next = H5Oopen(at->id, name, H5P_DEFAULT);
-    if (next < 0) return fail_at(w, name, "damaged: cannot be opened", "");
+    if (next < 0) return fail_to_open(w, name);
     H5Oclose(at->id);
     at->id = next;
     append_name(at, name);

@@ -131,8 +131,8 @@ static void to_own_frame(double v[3]) {
     v[2] = -x;
 }
 
-/* Where the beam meets the panel or, where it passes by, the point closest to the sample. */
-static db_status place(header *h, db_nexus_panel *panel) {
+/* Where the beam meets the panel or, where it passes by, the point closest to the sample. 0: it is nowhere. */
+static int place(header *h, db_nexus_panel *panel) {
     static const double beam[3] = { 1, 0, 0 }, GRAZING = 0.02;
     db_image_geometry *const g = &h->geometry;
     double normal[3], to_point[3];
@@ -146,14 +146,17 @@ static db_status place(header *h, db_nexus_panel *panel) {
         close = -close;
         for (int i = 0; i < 3; i++) normal[i] = -normal[i];
     }
-    if (cosine < 0) memcpy(g->normal, normal, sizeof g->normal);
+    memcpy(h->image->pixel_size, panel->pixel_size, sizeof panel->pixel_size);
+    if (!(close > 0)) {
+        db_notice(h->file->context,
+                  "%s: the detector's chain of depends_on places it at the sample, so that is not "
+                  "used",
+                  h->file->path);
+        return 0;
+    }
     memcpy(g->fast_axis, panel->fast, sizeof g->fast_axis);
     memcpy(g->slow_axis, panel->slow, sizeof g->slow_axis);
-    memcpy(h->image->pixel_size, panel->pixel_size, sizeof panel->pixel_size);
-    if (!(close > 0))
-        return db_fail(h->file->context, DB_ERROR_UNSUPPORTED,
-                       "%s: expected a detector whose plane is away from the sample (depends_on)",
-                       h->file->path);
+    if (cosine < 0) memcpy(g->normal, normal, sizeof g->normal);
     const int meets = cosine > GRAZING;
     if (meets)
         g->distance = close / cosine;
@@ -164,7 +167,7 @@ static db_status place(header *h, db_nexus_panel *panel) {
     double *const point = meets ? g->beam_centre : g->near_point;
     point[0] = db_dot(to_point, panel->fast);
     point[1] = db_dot(to_point, panel->slow);
-    return DB_OK;
+    return 1;
 }
 
 /* What detectors of Dectris say without chains: a panel that faces the beam, at 2 theta. */
@@ -191,7 +194,7 @@ static db_status read_placement(header *h) {
     db_nexus_panel panel;
     int found;
     DB_TRY(db_nexus_module(h->file, h->number, &panel, &found));
-    return found ? place(h, &panel) : place_plainly(h);
+    return found && place(h, &panel) ? DB_OK : place_plainly(h);
 }
 
 static db_status read_scan(header *h) {
