@@ -66,6 +66,7 @@ scan("mixed", {"omega": (1e3 * numpy.radians(OMEGA), "mrad"), "omega_increment":
 scan("no_increment", {"omega": (OMEGA, "deg"), "omega_increment": (0.0, "deg")}, *FORTH)
 scan("standing", {"omega": (numpy.full(IMAGES, 30.0), "deg"), "omega_increment": (0.0, "deg")}, [30, 0], [30, 0])
 scan("round", {"omega": ((359 + STEPS) % 360, "deg")}, [359, 0.5], [0.5, 0.5])
+scan("round_two", {"omega": ([359.5, 0.0], "deg")}, [359.5, 0.5], [1, 0.5])
 scan("screen", {"omega": ([0, 45, 90, 135], "deg")}, [0, None], [135, None], "how far the crystal turns")
 scan("screen_wide", {"omega": ([0, 45, 90, 135], "deg"), "omega_increment": (0.25, "deg")}, [0, 0.25], [135, 0.25])
 for _axis in ("phi", "chi", "kappa"):
@@ -174,6 +175,8 @@ def ranges(values, rows=0):
 
 for _kind in ("i2", "i4", "f4"):
     pixels("noise_" + _kind, noise(_kind), *ranges(noise(_kind)), [0, 0, 0])
+faint = numpy.rint(numpy.random.default_rng(5).normal(0.05, 0.4, (IMAGES, SLOW, FAST))).astype("i4")
+pixels("faint", faint, *ranges(faint), [0, 0, 0])
 pixels("noise_marks", marked(noise("i4"), -(2**31), 2**31 - 1), *ranges(noise("i4"), 2), [0, FAST, FAST])
 pixels("noise_float", marked(noise("f4"), -(2.0**31), 2.0**31, 2.0**32, -32768, math.nan), *ranges(noise("f4"), 5), [0, 2 * FAST, 3 * FAST])
 pixels("plain_marks", marked(counts(kind="i4"), -1, -2), *ranges(counts(), 2), [FAST, 0, FAST])

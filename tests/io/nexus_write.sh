@@ -70,11 +70,11 @@ esac
 # Panels that the beam does not meet, or that lie behind the sample; a crystal that turns backwards; polarized light.
 for flags in "-twotheta 89.5" "-twotheta 90" "-twotheta 130" "-osc -0.5 -phi 10 -phisteps 3" "-polar 0.9"; do
     # shellcheck disable=SC2086
-    sim $small -pivot sample -oversample 2 $flags -hdf5file far.h5 -floatfile far.bin
+    sim $small -pivot sample -oversample 2 $flags -hdf5file far.h5 -floatfile far.bin -exptfile far.expt
     phi=$(echo "$flags" | sed -n 's/.*\(-phisteps 3\).*/\1/p')
-    for header in -img -expt; do
+    for header in "-img far.h5" "-expt far.h5" "-expt far.expt"; do
         # shellcheck disable=SC2086
-        sim $crystal -oversample 2 $header far.h5 $phi -floatfile back.bin
+        sim $crystal -oversample 2 $header $phi -floatfile back.bin
         "$DUALBRAGG" compare far.h5 far.bin -quiet && "$DUALBRAGG" compare far.h5 back.bin -quiet ||
             complain "$flags: other pixels by $header"
     done
