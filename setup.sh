@@ -8,7 +8,11 @@ jobs=$(nproc 2> /dev/null || echo 2)
 usage() {
     cat << 'TEXT'
 usage: ./setup.sh demo      install what is missing, build, run examples/thaumatin.sh
-       ./setup.sh test      install what is missing, build with warnings as errors, run the checks and tests
+       ./setup.sh test      install what is missing, build with warnings as errors, check the format, run the quick tests
+       ./setup.sh slow      the same with the slow tests alone
+       ./setup.sh tidy      clang-tidy on all C files of src and fit
+       ./setup.sh cuda      where nvcc is: builds the device code too (for sm_90), runs the tests of the backend; those of
+                            a GPU are skipped without one
        ./setup.sh python    the Python package: builds and installs it in a virtual environment, tests it there
                             (./setup.sh python torch jax matplotlib: with these packages from the index, their tests
                             and the notebooks)
@@ -148,15 +152,11 @@ build_preset() {
         cmake --build --preset "$preset" -j "$jobs" ${1:+--target} "$@"
 }
 
-# Where nvcc is, the device code is built too, for one architecture; what needs a GPU is skipped without one.
+# The device code is built for one architecture.
 find_nvcc() {
-    nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2> /dev/null || true)
-    if [ "$nvcc" ]; then
-        configure_with="-DDB_WITH_CUDA=ON -DCMAKE_CUDA_COMPILER=$nvcc -DCMAKE_CUDA_ARCHITECTURES=90"
-        echo "nvcc: $nvcc; the device code is built for sm_90"
-    else
-        echo "nvcc: not found; the device code is compiled for the processor only"
-    fi
+    nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2> /dev/null) ||
+        fail "nvcc is neither in PATH nor in /usr/local/cuda/bin; ./setup.sh test compiles the device code for the processor"
+    configure_with="-DCMAKE_CUDA_COMPILER=$nvcc -DCMAKE_CUDA_ARCHITECTURES=90"
 }
 
 check_format() {
@@ -170,20 +170,18 @@ check_format() {
 }
 
 check_tidy() {
-    if ! command -v clang-tidy > /dev/null; then
-        echo "clang-tidy: skipped, not installed"
-        return
-    fi
     step "Checking with clang-tidy" sh -c "find src fit -name '*.c' ! -name '*instance.c' -print |
         xargs -P $jobs -n 4 clang-tidy --quiet -p build/dev"
 }
 
-# Runs the tests of a preset; prints the summary, which names the skipped ones, and everything on failure.
+# run_tests PRESET [OPTION...]: prints the summary, which names the skipped ones, and everything on failure.
 run_tests() {
-    printf 'Running the tests of build/%s ... ' "$1"
+    preset=$1
+    shift
+    printf 'Running the tests of build/%s ... ' "$preset"
     start=$(date +%s)
     # Idle OpenMP threads must not take the processor from the other tests.
-    if OMP_WAIT_POLICY=passive ctest --preset "$1" -j "$jobs" > "$log" 2>&1; then
+    if OMP_WAIT_POLICY=passive ctest "$@" --preset "$preset" -j "$jobs" > "$log" 2>&1; then
         echo "$(($(date +%s) - start)) s"
         sed -n '/tests passed/,$p' "$log"
     else
@@ -281,12 +279,26 @@ For a program that is installed and runs on other machines, too, see README.md.
 TEXT
     ;;
 test)
-    install_packages $tools $libraries $test_packages $docs_packages clang-format
+    install_packages $tools $libraries $test_packages clang-format
     check_format
-    find_nvcc
+    build_preset dev
+    run_tests dev
+    ;;
+slow)
+    install_packages $tools $libraries $test_packages $docs_packages debootstrap
+    build_preset dev
+    run_tests slow
+    ;;
+tidy)
+    install_packages $tools $libraries $test_packages clang-tidy
     build_preset dev
     check_tidy
-    run_tests dev
+    ;;
+cuda)
+    install_packages $tools $libraries $test_packages
+    find_nvcc
+    build_preset cuda
+    run_tests cuda -L "cuda|gpu"
     ;;
 python)
     install_packages $tools $libraries python3-venv python3-dev

@@ -1,6 +1,6 @@
 #!/bin/sh
 # What asks for optional libraries is compiled without any of them, with headers of theirs that cannot be included, and
-# linked with the rest of this build: the program works. (optional_libraries_slow.sh builds everything.)
+# linked with the rest of this build: the program works. (optional_libraries_slow.sh builds everything, without each alone, too.)
 set -eu
 commands=$BINARY_DIR/compile_commands.json
 library=$(find "$BINARY_DIR/src" -maxdepth 1 -name 'libdualbragg_internal.a' -o -maxdepth 1 -name 'libdualbragg.a' |
@@ -50,15 +50,7 @@ compile_without() {
     sh -e "$folder/compile.sh" || { echo "without $1"; exit 1; }
 }
 random="Random123/philox.h Random123/threefry.h"
-compile_without openmp OPENMP omp.h '_OPENMP|pragma omp|base/threads\.h'
-compile_without random123 RANDOM123 "$random" DB_HAVE_RANDOM123
-compile_without png PNG png.h DB_HAVE_PNG
-compile_without zlib ZLIB zlib.h DB_HAVE_ZLIB
-compile_without jansson 'JANSSON|FIT|MPI' jansson.h 'DB_HAVE_(JANSSON|FIT)'
-compile_without msgpack MSGPACK msgpack.h DB_HAVE_MSGPACK
 hdf5="hdf5.h lz4.h zstd.h zlib.h"
-compile_without hdf5 HDF5 "$hdf5" DB_HAVE_HDF5
-compile_without tiff TIFF tiffio.h DB_HAVE_TIFF
 compile_without all 'OPENMP|RANDOM123|PNG|ZLIB|JANSSON|MSGPACK|GEMMI|HDF5|TIFF|FIT|MPI|CUDA' \
     "omp.h png.h jansson.h msgpack.h mpi.h yaml.h nlopt.h tiffio.h $hdf5 $random" 'DB_HAVE_|_OPENMP|pragma omp|base/threads\.h|"cli/command\.h"'
 

@@ -556,7 +556,7 @@ static void data_are_not_waited_for(void **state) {
 }
 
 /* Whichever call of the runtime fails: a status and a message; with "auto" the processor's results. */
-static void any_call_may_fail(void **state) {
+static void any_call_may_fail_slow(void **state) {
     (void)state;
     scene s = scene_of(processor, DB_PRECISION_DOUBLE);
     db_boxes_request q = request_of(&losses[1]);
@@ -722,7 +722,7 @@ int main(void) {
         TEST(a_lost_image_is_that_of_the_evaluation),
         TEST(no_image_is_older_than_the_last_evaluation),
         TEST(data_are_not_waited_for),
-        TEST(any_call_may_fail),
+        TEST(any_call_may_fail_slow),
         TEST(auto_asks_again_for_boxes),
 #endif
     };

@@ -289,7 +289,7 @@ static int failures(const job *jobs, int count) {
     return failed;
 }
 
-static void whatever_fails_its_owners_are_told(void **state) {
+static void whatever_fails_its_owners_are_told_slow(void **state) {
     (void)state;
     enum { STEP = 5 };
     int together = 0; /* a failure that met all */
@@ -466,7 +466,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(bits_do_not_depend_on_who_is_together, start, finish),
         cmocka_unit_test_setup_teardown(nobody_waits_for_threads_that_give_up, start, finish),
 #if !defined(DB_ON_GPU)
-        cmocka_unit_test_setup_teardown(whatever_fails_its_owners_are_told, start, finish),
+        cmocka_unit_test_setup_teardown(whatever_fails_its_owners_are_told_slow, start, finish),
         cmocka_unit_test_setup_teardown(a_final_failure_is_told_to_all, start, finish),
         cmocka_unit_test_setup_teardown(a_batch_tells_which_shot_failed, start, finish),
 #endif

@@ -558,7 +558,7 @@ static void nothing_is_brought_twice(void **state) {
 }
 
 /* Whichever call of the runtime fails: a status and a message; with "auto" the processor's results. */
-static void any_call_may_fail(void **state) {
+static void any_call_may_fail_slow(void **state) {
     (void)state;
     place_boxes(12);
     measure();
@@ -637,7 +637,7 @@ int main(void) {
         TEST(what_cannot_be_is_said),
 #if !defined(DB_ON_GPU)
         TEST(nothing_is_brought_twice),
-        TEST(any_call_may_fail),
+        TEST(any_call_may_fail_slow),
         TEST(auto_counts_the_measured_image),
 #endif
     };

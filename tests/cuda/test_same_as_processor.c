@@ -83,7 +83,7 @@ static const configuration closed[] = {
     { "closed: rotation with tails", closed_rotation, 0, NULL },
     { "closed: many spots", closed_many_spots, 0, NULL },
     { "closed: rotation of many spots, water", closed_rotation_of_many_spots, 0, NULL },
-    { "closed: panels, sources, sensor", closed_panels, 0, "source_weight:1" },
+    { "closed: panels, sources, sensor, slow", closed_panels, 0, "source_weight:1" },
 };
 enum { CLOSED = sizeof closed / sizeof *closed };
 

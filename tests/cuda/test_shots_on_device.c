@@ -132,7 +132,7 @@ static void tell(const char *how) {
 }
 #endif
 
-static void many_shots_are_one_launch(void **state) {
+static void many_shots_are_one_launch_slow(void **state) {
     (void)state;
     static refined there, alone;
     refine_shots("cuda", CORES, MANY, SHOTS, &there);
@@ -194,7 +194,7 @@ static void one_shot_that_fails_ends_the_run(void **state) {
 }
 
 #if !defined(DB_ON_GPU)
-static void a_device_that_fails_is_told(void **state) {
+static void a_device_that_fails_is_told_slow(void **state) {
     (void)state;
     static refined found;
     refine_shots("cuda", CORES, MANY, ON_PROCESSOR, &found);
@@ -219,12 +219,12 @@ static void a_device_that_fails_is_told(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_shots_are_one_launch),
+        cmocka_unit_test(many_shots_are_one_launch_slow),
         cmocka_unit_test(bits_do_not_depend_on_the_size_of_launches),
         cmocka_unit_test(shots_end_where_the_processor_does),
         cmocka_unit_test(auto_has_a_thread_for_each_core),
 #if !defined(DB_ON_GPU)
-        cmocka_unit_test(a_device_that_fails_is_told),
+        cmocka_unit_test(a_device_that_fails_is_told_slow),
 #endif
         cmocka_unit_test(one_shot_that_fails_ends_the_run)
     };

@@ -45,15 +45,13 @@ static db_status find(const db_experiment *e, unsigned long seed, db_experiment 
     return status;
 }
 
-static void random_orientations_come_back(void **state) {
-    (void)state;
-    enum { IMAGES = 40 };
+static void orientations_come_back(int images) {
     db_experiment e;
     int back = 0;
     double sum = 0;
     assert_int_equal(rendered_experiment(context, PIXELS, 1000, &e), DB_OK);
     gsl_rng_set(chance, 1);
-    for (int i = 0; i < IMAGES; i++) {
+    for (int i = 0; i < images; i++) {
         db_fit_orientation found;
         db_experiment start;
         turn_at_random(chance, &e.crystal);
@@ -68,9 +66,19 @@ static void random_orientations_come_back(void **state) {
         }
         db_experiment_clear(&start);
     }
-    print_message("%d of %d came back, off by %.3f degree on average\n", back, IMAGES, sum / back);
-    assert_true(back > 0.95 * IMAGES);
+    print_message("%d of %d came back, off by %.3f degree on average\n", back, images, sum / back);
+    assert_true(back > 0.95 * images);
     db_experiment_clear(&e);
+}
+
+static void random_orientations_come_back(void **state) {
+    (void)state;
+    orientations_come_back(12);
+}
+
+static void many_random_orientations_come_back_slow(void **state) {
+    (void)state;
+    orientations_come_back(40);
 }
 
 /* Few spots, hardly brighter than the background; what is found may be nothing, but never wrong. */
@@ -98,7 +106,7 @@ static void faint_crystals_are_found_or_refused(void **state) {
 }
 
 /* No angle is right, the goniometer is turned, and the cell is a little wrong. */
-static void a_triclinic_crystal_comes_back_on_its_goniometer(void **state) {
+static void a_triclinic_crystal_comes_back_on_its_goniometer_slow(void **state) {
     (void)state;
     static const double cell[6] = { 41, 57, 66, 81, 97, 106 };
     db_experiment e;
@@ -188,8 +196,9 @@ static void no_spots_are_no_lattice(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_orientations_come_back),
+        cmocka_unit_test(many_random_orientations_come_back_slow),
         cmocka_unit_test(faint_crystals_are_found_or_refused),
-        cmocka_unit_test(a_triclinic_crystal_comes_back_on_its_goniometer),
+        cmocka_unit_test(a_triclinic_crystal_comes_back_on_its_goniometer_slow),
         cmocka_unit_test(another_crystal_is_refused),
         cmocka_unit_test(random_points_are_no_lattice),
         cmocka_unit_test(no_spots_are_no_lattice),

@@ -75,7 +75,7 @@ static void search(const db_experiment *e, int count, unsigned long seed, int mo
 }
 
 /* LATTICE_IMAGES in the environment: so many images of each kind, for docs/results. */
-static void each_of_several_crystals_is_found(void **state) {
+static void each_of_several_crystals_is_found_slow(void **state) {
     (void)state;
     static const double peaks[] = { 1000, 100 };
     const char *const asked = getenv("LATTICE_IMAGES");
@@ -111,7 +111,7 @@ static void lattices_that_are_not_there_are_not_found(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_of_several_crystals_is_found),
+        cmocka_unit_test(each_of_several_crystals_is_found_slow),
         cmocka_unit_test(lattices_that_are_not_there_are_not_found),
     };
     return cmocka_run_group_tests(tests, make, drop);

@@ -101,7 +101,7 @@ static void gradient_methods_go_by_their_names(void **state) {
 }
 
 /* They end when their evaluations are used up; what they found is near. */
-static void global_methods_search_between_bounds(void **state) {
+static void global_methods_search_between_bounds_slow(void **state) {
     (void)state;
     static const char *const names[] = { "GN_CRS2_LM", "GN_DIRECT_L", "GN_ISRES", "G_MLSL_LDS",
                                          "GD_STOGO" };
@@ -125,7 +125,7 @@ static void global_methods_search_between_bounds(void **state) {
         fail_msg("%s", db_context_message(context));
 }
 
-static void every_target_finds_the_crystal(void **state) {
+static void every_target_finds_the_crystal_slow(void **state) {
     (void)state;
     for (int target = DB_FIT_WEIGHTED; target <= DB_FIT_STUDENT; target++) {
         char what[40];
@@ -178,7 +178,7 @@ static void priors_count_as_measurements(void **state) {
 
 /* Where the middle angle is 90 degree, and just before it: the same turns, the same errors of the
  * orientation. */
-static void orientations_have_no_poles(void **state) {
+static void orientations_have_no_poles_slow(void **state) {
     (void)state;
     static const double angles[][3] = { { 20, 90, 30 }, { 20, 84.2, 30 }, { -170, -89.9, 100 } };
     for (size_t i = 0; i < sizeof angles / sizeof angles[0]; i++) {
@@ -215,11 +215,11 @@ static void orientations_have_no_poles(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(gradient_methods_go_by_their_names, spoil, forget),
-        cmocka_unit_test_setup_teardown(global_methods_search_between_bounds, spoil, forget),
-        cmocka_unit_test_setup_teardown(every_target_finds_the_crystal, spoil, forget),
+        cmocka_unit_test_setup_teardown(global_methods_search_between_bounds_slow, spoil, forget),
+        cmocka_unit_test_setup_teardown(every_target_finds_the_crystal_slow, spoil, forget),
         cmocka_unit_test_setup_teardown(zingers_are_borne, spoil, forget),
         cmocka_unit_test_setup_teardown(priors_count_as_measurements, spoil, forget),
-        cmocka_unit_test_setup_teardown(orientations_have_no_poles, spoil, forget),
+        cmocka_unit_test_setup_teardown(orientations_have_no_poles_slow, spoil, forget),
     };
     return cmocka_run_group_tests(tests, make_image, drop_image);
 }

@@ -191,7 +191,7 @@ static void run_team(const db_fit_shot_source *shots, int claims, const int thre
 }
 
 /* Rank 0 knows all shots, the others know theirs. */
-static void processes_do_not_matter(void **state) {
+static void processes_do_not_matter_slow(void **state) {
     (void)state;
     static const int threads[TEAM] = { 1, 2, 1 };
     db_fit_shots_result *list[TEAM], *alone = run(context, NULL);
@@ -314,7 +314,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shared_detector_comes_back),
         cmocka_unit_test(threads_do_not_matter),
-        cmocka_unit_test(processes_do_not_matter),
+        cmocka_unit_test(processes_do_not_matter_slow),
         cmocka_unit_test(unlike_processes),
         cmocka_unit_test(a_checkpoint_of_another_run_is_refused),
         cmocka_unit_test(wrong_stages_are_refused),

@@ -100,7 +100,7 @@ static void many_starts_find_what_one_does_not(void **state) {
     db_fit_result_destroy(&many);
 }
 
-static void threads_do_not_change_what_is_found(void **state) {
+static void threads_do_not_change_what_is_found_slow(void **state) {
     (void)state;
     db_fit_result *by[2] = { NULL, NULL };
     for (int i = 0; i < 2; i++) {
@@ -154,7 +154,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(turns_fill_the_ball, ask),
         cmocka_unit_test_setup(many_starts_find_what_one_does_not, ask),
-        cmocka_unit_test_setup(threads_do_not_change_what_is_found, ask),
+        cmocka_unit_test_setup(threads_do_not_change_what_is_found_slow, ask),
         cmocka_unit_test_setup(starts_that_cannot_be_are_refused, ask),
         cmocka_unit_test_setup(a_blank_image_is_refused_whatever_the_start, ask),
     };

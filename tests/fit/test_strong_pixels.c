@@ -111,7 +111,7 @@ static void backgrounds_are_means_of_their_definition(void **state) {
     for (int i = 0; i < FAST * SLOW; i++) value[i] *= 1.1F;
     settings.gain = 1.1;
     settings.readout_noise = 0.4;
-    for (size_t k = 0; k < sizeof halves / sizeof halves[0]; k++)
+    for (size_t k = 0; k < sizeof halves / sizeof halves[0]; k += 2)
         compare_with_naive(halves[k], 2e-6);
 }
 

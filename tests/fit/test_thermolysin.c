@@ -181,7 +181,7 @@ static db_fit_result *refine_known(const char *pixels, const char *dispersion) {
 
 /* The bandwidth of an X-ray laser: with it, pixels agree better and the cell is nearer to that of
  * the merged data. */
-static void known_amplitudes_ask_for_the_beam_s_bandwidth(void **state) {
+static void known_amplitudes_ask_for_the_beam_s_bandwidth_slow(void **state) {
     (void)state;
     db_fit_result *one = refine_known("shoeboxes", "dispersion: 0");
     db_fit_result *wide = refine_known("shoeboxes", "dispersion: 0.6, dispersion_steps: 13");
@@ -214,7 +214,7 @@ int main(void) {
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spots_of_64_panels_go_with_their_structure_factors),
-        cmocka_unit_test(known_amplitudes_ask_for_the_beam_s_bandwidth),
+        cmocka_unit_test(known_amplitudes_ask_for_the_beam_s_bandwidth_slow),
         cmocka_unit_test(all_pixels_are_judged_alike),
     };
     return cmocka_run_group_tests(tests, make, drop);

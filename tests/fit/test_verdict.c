@@ -110,7 +110,7 @@ static void right_passes_and_wrong_fails(const char *what, const db_experiment *
 
 /* Crowded spots overlap, so that even the right model's lie beside their reflections; large ones,
  * those of a broad spectrum and faint ones lie where they like. */
-static void all_kinds_of_images(void **state) {
+static void all_kinds_of_images_slow(void **state) {
     (void)state;
     static const struct {
         const char *what;
@@ -415,7 +415,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_right_model_passes),
         cmocka_unit_test(faint_and_few_spots_pass),
-        cmocka_unit_test(all_kinds_of_images),
+        cmocka_unit_test(all_kinds_of_images_slow),
         cmocka_unit_test(several_panels),
         cmocka_unit_test(a_crowded_image_is_refined),
         cmocka_unit_test(lattices_that_are_wrong_in_one_direction_fail),

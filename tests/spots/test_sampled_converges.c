@@ -1,4 +1,5 @@
-/* Spots in closed form are what samples of the same distributions converge to. */
+/* Spots in closed form are what samples of the same distributions converge to. (test_sampled_converges_slow.c takes more of
+ * them, and looks at what first order lacks.) */
 #include "support/context.h"
 #include "convergence.h"
 
@@ -7,16 +8,7 @@ static void samples_converge_to_the_closed_form(void **state) {
     for (size_t k = 0; k < spot_scene_count; k++) samples_converge(context, &spot_scenes[k], 8192);
 }
 
-static void first_order_suffices_for_narrow_spreads(void **state) {
-    (void)state;
-    for (size_t k = 0; k < spot_scene_count; k++)
-        first_order_suffices(context, &spot_scenes[k], 8, 3);
-}
-
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(samples_converge_to_the_closed_form),
-        cmocka_unit_test(first_order_suffices_for_narrow_spreads),
-    };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(samples_converge_to_the_closed_form) };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }
