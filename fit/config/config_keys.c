@@ -166,10 +166,11 @@ static const db_config_key model_keys[] = {
 
 static const db_config_key intensity_keys[] = {
     OTHER("known", DB_KEY_FILE, IN_CONFIG(hkl_file), "free intensities", "structure_factors.hkl",
-        "structure factors (electrons): text file of h k l F, MTZ or mmCIF file; or a model's coordinates (PDB or "
+        "structure factors (electrons): text file of h k l F, list of SHELX, MTZ or CIF file; or a model's coordinates (PDB or "
         "mmCIF file), from which they are calculated"),
     OTHER("columns", DB_KEY_NAME, IN_CONFIG(hkl_columns), "the first amplitudes, else intensities", "F(+),F(-)",
-        "column of an MTZ file, or two of Friedel mates; item of an mmCIF file"),
+        "column of an MTZ file, or two of Friedel mates; item of a CIF file (block/item where several blocks have "
+        "reflections); F or I (intensities) for text"),
     OTHER("space_group", DB_KEY_NAME, IN_CONFIG(hkl_space_group),
           "text files hold all of P1, others have their own", "P 61 2 2",
           "number or symbol of the space group that expands a text file"),
@@ -328,7 +329,8 @@ static const db_config_key amplitudes_keys[] = {
         "known structure factors: text file of h k l F in the asymmetric unit, MTZ or mmCIF file. The results are compared "
         "with them after a scale and a B factor, and shots are indexed as they are"),
     OTHER("reference_columns", DB_KEY_NAME, IN_CONFIG(reference_columns), "the first amplitudes, else intensities", "F(+),F(-)",
-        "column of an MTZ file, or two of Friedel mates; item of an mmCIF file"),
+        "column of an MTZ file, or two of Friedel mates; item of a CIF file (block/item where several blocks have "
+        "reflections); F or I (intensities) for text"),
     NUMBERS("reference_restraint", 1, IN_CONFIG(settings.joint.reference_restraint), (POSITIVE), "", "none: they are only compared", "0.3",
         "each intensity is held to that of the reference, which is scaled to the data, within so many times the mean of its "
         "resolution, in place of restraint"),

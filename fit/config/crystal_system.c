@@ -55,6 +55,10 @@ static const struct {
     { "hexagonal", HEXAGONAL },
     { "rhombohedral", EITHER_TRIGONAL },
     { "cubic", CUBIC },
+    /* symbols of CCP4 for settings with another origin */
+    { "P21212(a)", ORTHORHOMBIC },
+    { "C2221a)", ORTHORHOMBIC },
+    { "I23a", CUBIC },
 };
 
 /* Lattice symbols: family and centring. */
@@ -103,22 +107,23 @@ static size_t element(const char *s) {
     return *s && strchr("mabcnd", *s) ? 1 : 0;
 }
 
-/* Monoclinic symbols name the unique axis: "1 2 1", "1 1 2", "2 1 1"; short ones leave it open. */
+/* Are these characters one symmetry element? */
+static int is_element(const char *s, size_t length) { return length > 0 && element(s) == length; }
+
+/* Monoclinic symbols name the unique axis: "1 2 1", "1 1 2", "2 1 1"; short ones leave it open. Without
+ * blanks, "2111" is 21 1 1, "121" is 1 2 1. */
 static lattice of_monoclinic(const char *s) {
-    size_t n;
-    if (s[0] == '1' && s[1] == '1' && (n = element(s + 2)) > 0 && s[2 + n] == '\0')
-        return MONOCLINIC_C;
-    if (s[0] == '1' && (n = element(s + 1)) > 0 && strcmp(s + 1 + n, "1") == 0) return MONOCLINIC_B;
-    n = element(s);
-    if (n > 0 && s[n] == '\0') return MONOCLINIC;
-    const size_t length = strlen(s);
-    if (length > 2 && length < 10 && strcmp(s + length - 2, "11") == 0) {
-        char first[10]; /* "2111" is 21 1 1, "211" is 2 1 1 */
-        memcpy(first, s, length - 2);
-        first[length - 2] = '\0';
-        if (element(first) == length - 2) return MONOCLINIC_A;
-    }
-    return UNKNOWN;
+    const size_t n = strlen(s);
+    if (n > 2 && strncmp(s, "11", 2) == 0 && is_element(s + 2, n - 2)) return MONOCLINIC_C;
+    if (is_element(s, n)) return MONOCLINIC;
+    char inner[10];
+    if (n < 3 || n > 9 || s[n - 1] != '1') return UNKNOWN;
+    const int second = s[0] == '1'; /* else "first 1 1" */
+    const size_t length = n - 2;
+    memcpy(inner, s + second, length);
+    inner[length] = '\0';
+    if (second && is_element(inner, length)) return MONOCLINIC_B;
+    return s[n - 2] == '1' && is_element(inner, length) ? MONOCLINIC_A : UNKNOWN;
 }
 
 static int is_cubic(const char *s) {

@@ -111,15 +111,16 @@ static db_flag flags[] = {
     /* structure factors */
 #define G .group = DB_GROUP_STRUCTURE_FACTORS
     { G, .name = "-hkl", .also = DB_FOR_VIEW, .aliases = "-model", .arguments = "FILE", .unit = "electrons", TEXT(setup.hkl_file),
-      .help = "structure factors: lines of h k l F, P1 with both Friedel mates; or an MTZ or mmCIF file, which is "
-              "expanded by its space group; or a model, coordinates in a PDB or mmCIF file, from which they are "
+      .help = "structure factors: lines of h k l F, P1 with both Friedel mates; a list of SHELX; an MTZ or CIF file, "
+              "which is expanded by its space group; or a model, coordinates in a PDB or mmCIF file, from which they are "
               "calculated, bulk solvent included" },
     { G, .name = "-hkl_columns", .also = DB_FOR_VIEW, .arguments = "LABEL[,LABEL]", TEXT(setup.hkl_columns),
-      .help = "column of an MTZ file (two for Friedel mates, as 'F(+),F(-)'), item of an mmCIF file; default: the "
-              "first amplitudes, else intensities" },
+      .help = "column of an MTZ file (two for Friedel mates, as 'F(+),F(-)'), item of a CIF file (BLOCK/ITEM or BLOCK/ "
+              "where several blocks have reflections), F or I (intensities) for text; default: the first amplitudes, "
+              "else intensities" },
     { G, .name = "-hkl_space_group", .also = DB_FOR_VIEW, .arguments = "GROUP", TEXT(setup.hkl_space_group),
-      .help = "number or symbol of the space group that expands lines of h k l F; default: they stand for "
-              "themselves" },
+      .help = "number or symbol of the space group that expands text; the cell must be able to have it, and says "
+              "which axes R 3 has; default: lines stand for themselves" },
     { G, .name = "-k_sol", .arguments = "DENSITY", FIELD(K_SOL) },
     { G, .name = "-b_sol", .arguments = "B", FIELD(B_SOL) },
     { G, .name = "-model_resolution", .arguments = "D", FIELD(MODEL_RESOLUTION) },

@@ -111,11 +111,42 @@ static db_status append(db_context *context, words *list, db_word word) {
     return DB_OK;
 }
 
-/* What stands behind "_category." in a tag; of length 0 for tags of other categories. */
+/* Categories of the core dictionary that we read or that begin as one of those: its tags have no point
+ * between category and item. */
+static const char *const core_categories[] = { "atom_site",
+                                               "atom_site_aniso",
+                                               "atom_site_anisotrop",
+                                               "cell",
+                                               "cell_measurement",
+                                               "cell_measurement_refln",
+                                               "diffrn_radiation",
+                                               "diffrn_radiation_wavelength",
+                                               "refln",
+                                               "space_group",
+                                               "space_group_symop",
+                                               "symmetry",
+                                               "symmetry_equiv" };
+
+/* Length of the category of a tag without a point: the longest that it begins with; 0: none. */
+static size_t core_category(db_word tag) {
+    size_t longest = 0;
+    for (size_t i = 0; i < sizeof core_categories / sizeof *core_categories; i++) {
+        const size_t length = strlen(core_categories[i]);
+        if (length > longest && tag.length > length + 2 && tag.start[length + 1] == '_' &&
+            strncasecmp(tag.start + 1, core_categories[i], length) == 0)
+            longest = length;
+    }
+    return longest;
+}
+
+/* What stands behind "_category." or, in the core dictionary, "_category_" in a tag; of length 0 for
+ * tags of other categories. */
 static db_word item_of(db_word tag, const char *category) {
     const size_t length = strlen(category);
-    if (tag.length > length + 2 && strncasecmp(tag.start + 1, category, length) == 0 &&
-        tag.start[length + 1] == '.')
+    const char *const point = memchr(tag.start, '.', tag.length);
+    const size_t own = point ? (size_t)(point - tag.start) - 1 : core_category(tag);
+    if (own == length && tag.length > length + 2 &&
+        strncasecmp(tag.start + 1, category, length) == 0)
         return (db_word){ tag.start + length + 2, tag.length - length - 2 };
     return (db_word){ tag.start, 0 };
 }
@@ -179,9 +210,9 @@ static db_status scan(scanner *s, const char *category, words *items, words *val
     return DB_OK;
 }
 
-db_status db_cif_table_read(db_context *context, const char *path, const char *start,
-                            const char *end, const char *category, db_cif_table *table) {
-    scanner s = { context, path, start, start, end };
+db_status db_cif_block_table(db_context *context, const char *path, const char *start,
+                             const db_cif_block *block, const char *category, db_cif_table *table) {
+    scanner s = { context, path, start, block->start, block->end };
     words items = { NULL, 0, 0 }, values = { NULL, 0, 0 };
     *table = (db_cif_table){ 0, 0, NULL, NULL };
     const db_status status = scan(&s, category, &items, &values);
@@ -191,6 +222,30 @@ db_status db_cif_table_read(db_context *context, const char *path, const char *s
     table->rows = items.count ? values.count / items.count : 0;
     if (status != DB_OK) db_cif_table_clear(table);
     return status;
+}
+
+db_status db_cif_table_read(db_context *context, const char *path, const char *start,
+                            const char *end, const char *category, db_cif_table *table) {
+    const db_cif_block all = { .start = start, .end = end };
+    return db_cif_block_table(context, path, start, &all, category, table);
+}
+
+db_status db_cif_next_block(db_context *context, const char *path, const char *start,
+                            const char *end, db_cif_block *block) {
+    scanner s = { context, path, start, block->end ? block->end : start, end };
+    const int first = block->end == NULL;
+    token t;
+    *block = (db_cif_block){ .start = NULL, .end = end };
+    do {
+        DB_TRY(take_token(&s, &t));
+        if (t.kind != TOKEN_BLOCK) continue;
+        if (block->start)
+            block->end = t.word.start;
+        else
+            *block = (db_cif_block){ t.word.start, end, { t.word.start + 5, t.word.length - 5 } };
+    } while (t.kind != TOKEN_END && block->end == end);
+    if (first && !block->start) block->start = start; /* a text without blocks */
+    return DB_OK;
 }
 
 void db_cif_table_clear(db_cif_table *table) {

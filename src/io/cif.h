@@ -13,11 +13,27 @@ typedef struct db_cif_table {
     db_word *value; /* [rows * columns], row by row; owned */
 } db_cif_table;
 
+/* A data block: its text. */
+typedef struct db_cif_block {
+    const char *start, *end;
+    db_word name; /* without "data_" */
+} db_cif_block;
+
+/* Goes on to the next block of a text, from one that is all zero to the first; a text without blocks is
+ * one. start is NULL behind the last. */
+db_status db_cif_next_block(db_context *context, const char *path, const char *start,
+                            const char *end, db_cif_block *block);
+
 /* Reads the first table of a category (several items outside a loop make one row) from the text
- * [start, end), of which the first data block counts. No such category: no rows, no columns.
+ * [start, end), of which the first data block counts; tags are those of mmCIF and imgCIF ("_cell.length_a")
+ * or of the core dictionary ("_cell_length_a"). No such category: no rows, no columns.
  * Category and items match without regard to case. path is for messages. */
 db_status db_cif_table_read(db_context *context, const char *path, const char *start,
                             const char *end, const char *category, db_cif_table *table);
+
+/* The same of a block of the text that begins at start. */
+db_status db_cif_block_table(db_context *context, const char *path, const char *start,
+                             const db_cif_block *block, const char *category, db_cif_table *table);
 void db_cif_table_clear(db_cif_table *table);
 
 /* Index of a column; -1 if there is none. */

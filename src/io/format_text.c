@@ -3,6 +3,7 @@
 
 #include "base/text_reader.h"
 #include "io/images/cbf.h"
+#include "io/reflections/reflection_list.h"
 
 #include <math.h>
 #include <string.h>
@@ -103,6 +104,7 @@ int db_is_matrix(const db_file_head *head) {
 int db_is_reflection_lines(const db_file_head *head) {
     int count;
     double v[4];
+    if (db_is_shelx_list(head->start.bytes)) return 1;
     return numbers_in_lines(head, 1, 4, &count, v) == 1 && count == 4 && v[0] == rint(v[0]) &&
            v[1] == rint(v[1]) && v[2] == rint(v[2]);
 }

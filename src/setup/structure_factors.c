@@ -44,6 +44,7 @@ static db_status read_structure_factors(db_context *context, const db_setup *set
         .k_sol = setup->k_sol,
         .b_sol = setup->b_sol,
         .cell = experiment->crystal.cell,
+        .beam = experiment->beam.wavelength,
     };
     char chosen[256];
     DB_TRY(setup->compat ? db_read_hkl(context, setup->hkl_file, factors)

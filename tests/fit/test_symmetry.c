@@ -1,5 +1,6 @@
 /* Cells that keep their symmetry: the table, what names say, and configurations. */
 
+#include "support/space_groups.h"
 #include "support/unit_test.h"
 #include "support/notices.h"
 #include "fit/config/crystal_system.h"
@@ -108,6 +109,39 @@ static void names_mean_their_systems(void **state) {
         if (db_cell_ties_of(nonsense[i], right)) fail_msg("'%s' means something", nonsense[i]);
 }
 
+/* The axis that is not 1 in "P 1 21 1": 0, 1, 2. */
+static int unique_axis(const char *name) {
+    int axis = 0;
+    for (const char *c = strchr(name, ' ') + 1; c[0] == '1' && c[1] == ' '; c += 2) axis++;
+    return axis;
+}
+
+/* Every symbol of gemmi's table, with and without blanks. */
+static void symbols_of_all_groups_mean_their_systems(void **state) {
+    (void)state;
+    static const double cell[6] = { 50, 50, 50, 90, 90, 90 };
+    static const char systems[] = "amotrhc";
+    static const char *const expected[] = { "triclinic", "monoclinic", "orthorhombic", "tetragonal",
+                                            "hexagonal", "hexagonal",  "cubic" };
+    for (size_t g = 0; g < 2 * KNOWN_GROUPS; g++) {
+        const known_group *const known = &known_groups[g / 2];
+        char name[40], wanted[40];
+        size_t n = 0;
+        for (const char *c = known->name; *c; c++)
+            if (g % 2 == 0 || *c != ' ') name[n++] = *c;
+        name[n] = '\0';
+        const db_cell_ties *const ties = db_cell_ties_of(name, cell);
+        snprintf(wanted, sizeof wanted, "%s",
+                 strstr(name, ":R") ? "rhombohedral"
+                                    : expected[strchr(systems, known->system) - systems]);
+        if (known->system == 'm')
+            snprintf(wanted, sizeof wanted, "monoclinic, unique axis %c",
+                     "abc"[unique_axis(known->name)]);
+        if (!ties || strncmp(ties->name, wanted, strlen(wanted)) != 0)
+            fail_msg("%s is %s, expected %s", name, ties ? ties->name : "nothing", wanted);
+    }
+}
+
 static void cells_become_regular(void **state) {
     (void)state;
     double edge, angle, cell[6] = { 10.02, 9.98, 12, 90.1, 89.8, 119.7 };
@@ -202,6 +236,7 @@ static void a_cell_that_contradicts_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_mean_their_systems),
+        cmocka_unit_test(symbols_of_all_groups_mean_their_systems),
         cmocka_unit_test(cells_become_regular),
         cmocka_unit_test(only_what_symmetry_leaves_free_is_refined),
         cmocka_unit_test(ties_are_added_where_they_are_missing),

@@ -29,6 +29,7 @@ static const struct {
     { "Fdump", DB_HOLDS_AMPLITUDES, BYTES("-1 1 -2 2 -3 3\n\f\0\0") },
     { "matrix", DB_HOLDS_CRYSTALS, BYTES(" 0.01 0 0\n0 0.02 0\n0 0 -0.03\n  0.0 0.0 0.0\n") },
     { "h k l F", DB_HOLDS_AMPLITUDES, BYTES("# h k l F\n1 -2 3 45.5\n") },
+    { "h k l F", DB_HOLDS_AMPLITUDES, BYTES("  -1 -10 -12-9999.99 1000.00   1\n") },
     { "columns", DB_HOLDS_SPOTS, BYTES("# fast slow\n10.5 20.5\n") },
     { "compressed", 0, BYTES("\x1f\x8b\x08\0\0") },
     { "picture", 0, BYTES("\x89PNG\r\n\x1a\n") },

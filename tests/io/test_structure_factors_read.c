@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "support/expect.h"
 #include "files_for_tests.h"
+#include "mtz_for_tests.h"
 #include "io/reflections/gemmi_files.h"
 #include "model/amplitude_box.h"
 
@@ -10,61 +11,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-
-/* An MTZ file from its parts. */
-typedef struct mtz_parts {
-    const char *columns; /* "F:F SIGF:Q ..." behind H K L */
-    const char *operators[8];
-    int width;         /* columns with H K L */
-    const float *rows; /* [count][width] */
-    int count;
-    int big_endian;
-} mtz_parts;
-
-static void put_word(unsigned char *at, uint32_t word, int big_endian) {
-    for (int i = 0; i < 4; i++) at[i] = (unsigned char)(word >> (big_endian ? 24 - 8 * i : 8 * i));
-}
-
-static void put_record(unsigned char *bytes, size_t *size, const char *text) {
-    memset(bytes + *size, ' ', 80);
-    memcpy(bytes + *size, text, strlen(text) < 80 ? strlen(text) : 80);
-    *size += 80;
-}
-
-static const char *mtz_file(const char *name, const mtz_parts *p) {
-    static unsigned char bytes[20000];
-    char text[100], label[32], type;
-    size_t size = 80;
-    memset(bytes, 0, sizeof bytes);
-    memcpy(bytes, "MTZ ", 4);
-    bytes[8] = p->big_endian ? 0x11 : 0x44;
-    bytes[9] = p->big_endian ? 0x11 : 0x41;
-    for (int i = 0; i < p->count * p->width; i++, size += 4) {
-        uint32_t word;
-        memcpy(&word, &p->rows[i], 4);
-        put_word(bytes + size, word, p->big_endian);
-    }
-    put_word(bytes + 4, (uint32_t)(size / 4 + 1), p->big_endian);
-    put_record(bytes, &size, "VERS MTZ:V1.1");
-    snprintf(text, sizeof text, "NCOL %8d %12d %8d", p->width, p->count, 0);
-    put_record(bytes, &size, text);
-    for (int i = 0; i < 8 && p->operators[i]; i++) {
-        snprintf(text, sizeof text, "SYMM %s", p->operators[i]);
-        put_record(bytes, &size, text);
-    }
-    put_record(bytes, &size, "VALM -999");
-    put_record(bytes, &size, "COLUMN H                              H                 0  9    1");
-    put_record(bytes, &size, "COLUMN K                              H                 0  9    1");
-    put_record(bytes, &size, "COLUMN L                              H                 0  9    1");
-    int used = 0;
-    for (const char *c = p->columns; sscanf(c, " %31[^:]:%c%n", label, &type, &used) == 2;
-         c += used) {
-        snprintf(text, sizeof text, "COLUMN %-30s %c %17d %17d %4d", label, type, 0, 9, 1);
-        put_record(bytes, &size, text);
-    }
-    put_record(bytes, &size, "END ");
-    return folder_file(name, bytes, size);
-}
 
 static db_structure_factors factors;
 static char chosen[64];
@@ -245,7 +191,7 @@ static void operators_are_read(void **state) {
     static const char *const bad[] = { "",        "x,y",     "x,y,y", "x,y,2/0q",         "2x,y,z",
                                        "x,y,z+",  "x+x,y,z", "x,y,w", "x,y,99999999999z", "x,y,z,",
                                        "x/2,y,z", "x,y,z/0" };
-    db_symmetry s = { 0 };
+    db_space_group s = { .number = 0 };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         expect_failure(test_context(), DB_ERROR_INPUT,
                        db_gemmi_add_operator(test_context(), "sf.cif",
@@ -255,10 +201,10 @@ static void operators_are_read(void **state) {
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         expect_ok(test_context(), db_gemmi_add_operator(test_context(), "sf.cif",
                                                         (db_word){ good[i], strlen(good[i]) }, &s));
-    assert_int_equal(s.count, 3);
-    assert_int_equal(s.rotation[1][0], -1);
-    assert_int_equal(s.rotation[1][1], 1);
-    assert_int_equal(s.rotation[2][8], -1);
+    assert_int_equal(s.symmetry.count, 3);
+    assert_int_equal(s.symmetry.rotation[1][0], -1);
+    assert_int_equal(s.symmetry.rotation[1][1], 1);
+    assert_int_equal(s.symmetry.rotation[2][8], -1);
 }
 
 /* Operators make indices larger: the product of the three extents does not fit into 63 bits. */

@@ -22,36 +22,46 @@ extern "C" {
  * @return DB_OK; DB_ERROR_FILE, DB_ERROR_INPUT or DB_ERROR_MEMORY; the list then stays */
 DB_API db_status db_read_hkl(db_context *context, const char *path, db_structure_factors *factors);
 
-/** How to read structure factors. The last five are for a model's coordinates. */
+/** How to read structure factors. d_min, k_sol, b_sol and anomalous scattering are for a model's
+ * coordinates. */
 typedef struct db_structure_factor_options {
-    /** labels of an MTZ file (one, or two of Friedel mates with a comma between), item of an mmCIF
-     * file; NULL: chosen */
+    /** labels of an MTZ file or items of a CIF file (one, or two of Friedel mates with a comma between;
+     * "BLOCK/ITEM" or "BLOCK/" names the data block of a CIF file, too); of text "F" or "I": what the
+     * fourth column is; NULL: chosen */
     const char *columns;
-    /** number or symbol by whose operators a text list (or an mmCIF file) is expanded; NULL: a text
+    /** number or symbol by whose operators a text list (or a CIF file) is expanded; NULL: a text
      * list is taken as it stands */
     const char *space_group;
     double d_min;      /**< A: resolution to which structure factors are calculated */
     double wavelength; /**< A: of the anomalous scattering; 0: none, Friedel mates are equal */
     double k_sol;      /**< e/A^3: density of the bulk solvent; 0: none */
     double b_sol;      /**< A^2: its B factor */
-    const double
-        *cell; /**< A, degree: six constants that the model's must be close to; NULL: any */
+    /** A, degree: six constants of the crystal. A model's must be close to them, and so must be a
+     * symmetry that space_group names; other files' cells and groups are compared. NULL: any */
+    const double *cell;
+    double beam; /**< A: wavelength with which a file's own is compared; 0: it is not */
 } db_structure_factor_options;
 
-/** Reads structure factors from an MTZ file, an mmCIF file of reflections, or lines as db_read_hkl,
- * or calculates them from coordinates in a PDB or mmCIF file; recognized by content. All but lines
- * take gemmi, and so do lines with a space group.
+/** Reads structure factors from an MTZ file, a CIF file of reflections, a list of SHELX, or lines as
+ * db_read_hkl, or calculates them from coordinates in a PDB or mmCIF file; recognized by content. All
+ * but text take gemmi, and so does text with a space group.
  *
- * Lists of reflections are expanded to the whole sphere (lines with a space group only): by the
+ * Lists of reflections are expanded to the whole sphere (text with a space group only): by the
  * operators, and to Friedel mates where the file has no values for them (an MTZ pair X(+), X(-)
- * has). Without columns the first amplitudes with sigmas are taken, else the first that are no map
- * coefficients, else a pair of mates, else intensities, of which the square root is taken, 0 for
- * negative ones; of mmCIF F_meas_au, F_meas, F_calc_au, F_calc, intensity_meas.
+ * has). Entries that repeat a reflection, or are equivalent to it, become their mean, weighted by
+ * 1/sigma^2 where the file has sigmas; systematic absences become 0. Intensities become amplitudes after
+ * that: the square root, 0 for negative ones. Without columns the first amplitudes with sigmas are
+ * taken, else a pair of mates, else the first amplitudes that are no map coefficients, else
+ * intensities; of CIF what was measured (F_meas, F_squared_meas, intensity_meas), else F_calc, and only
+ * reflections that the file calls observed. Of text the fourth column is F, but for SHELX's layout with
+ * its end mark: F squared; where either is likely, columns has to say.
  *
  * Of coordinates (docs/theory/pixel.md, Structure factors of coordinates): |F| of all reflections to d_min, 0 0 0 left
  * out, in electrons per unit cell; needs options->d_min > 0.
  *
- * Replaces the list; keeps default_F; listed counts what was expanded, repetitions included.
+ * Replaces the list; keeps default_F; listed counts the reflections of the whole sphere. The function of
+ * db_context_set_notices is told of means, absences, reflections that are left out, and what the file
+ * says of its cell, group and wavelength that the options contradict.
  * options may be NULL. chosen (may be NULL): what was taken, such as "FP" or "F(+), F(-)", or what
  * was calculated; "" for text.
  *

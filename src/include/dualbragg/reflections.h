@@ -31,7 +31,7 @@ DB_API db_status db_symmetry_of_group(db_context *context, const char *group,
 
 /** A space group, in a setting of its own. */
 typedef struct db_space_group {
-    char name[32];                   /**< Hermann-Mauguin symbol: "P 43 21 2" */
+    char name[32];                   /**< Hermann-Mauguin symbol: "P 43 21 2", "R 3:H" */
     int number;                      /**< of the International Tables */
     db_symmetry symmetry;            /**< rotations */
     int shift[DB_MOST_OPERATORS][3]; /**< translation that follows each rotation (cell / 24) */
@@ -46,6 +46,28 @@ typedef struct db_space_group {
  * @param group filled
  * @return DB_ERROR_UNSUPPORTED in builds without gemmi, DB_ERROR_INPUT where there is no such group */
 DB_API db_status db_space_group_find(db_context *context, const char *name, db_space_group *group);
+
+/** Finds a space group in gemmi's table, in the setting that a cell has where the name leaves it open: the
+ * axes of "R 3", the unique axis of "P 21", any setting of a number.
+ *
+ * @param context receives the message of a failure
+ * @param name as for db_symmetry_of_group
+ * @param cell angstrom, degree
+ * @param group filled
+ * @return DB_ERROR_UNSUPPORTED in builds without gemmi, DB_ERROR_INPUT where there is no such group, or
+ *     where the cell cannot have it: its operators change edges by more than 2 % or angles by more than
+ *     2 degree */
+DB_API db_status db_space_group_of_cell(db_context *context, const char *name, const double cell[6],
+                                        db_space_group *group);
+
+/** The space group of a Hall symbol ("P 4nw 2abw"), as experiment lists of DIALS have it.
+ *
+ * @param context receives the message of a failure
+ * @param hall the symbol
+ * @param group filled; named by the Hall symbol and without a number if it is in no table
+ * @return DB_ERROR_UNSUPPORTED in builds without gemmi, DB_ERROR_INPUT where it is no Hall symbol */
+DB_API db_status db_space_group_of_hall(db_context *context, const char *hall,
+                                        db_space_group *group);
 
 /** Whether a reflection is systematically absent: by the centring of the lattice, a screw axis or a
  * glide plane.

@@ -34,7 +34,7 @@ std::string short_number(double value) {
 
 // ---- symmetry
 
-void add_operator(db_symmetry *symmetry, const gemmi::Op &op) {
+void add_operator(db_space_group *group, const gemmi::Op &op) {
     int rotation[9];
     for (int i = 0; i < 9; i++) {
         const int entry = op.rot[i / 3][i % 3];
@@ -42,21 +42,48 @@ void add_operator(db_symmetry *symmetry, const gemmi::Op &op) {
         if (entry % gemmi::Op::DEN != 0)
             fail("expected an operator of a space group, found " + op.triplet());
     }
-    if (!db_symmetry_add(symmetry, rotation))
+    if (!db_space_group_add(group, rotation, op.tran.data()))
         fail("expected at most 192 operators of a space group, found " + op.triplet());
 }
 
 void take_group(const gemmi::SpaceGroup &found, db_space_group *group) {
-    const gemmi::GroupOps ops = found.operations();
-    std::snprintf(group->name, sizeof group->name, "%s", found.hm);
+    std::memset(group, 0, sizeof *group);
+    std::snprintf(group->name, sizeof group->name, "%s", found.xhm().c_str());
     group->number = found.number;
-    for (const gemmi::Op &op : ops.sym_ops) {
-        for (int i = 0; i < 3; i++) group->shift[group->symmetry.count][i] = op.tran[i];
-        add_operator(&group->symmetry, op);
-    }
-    for (const gemmi::Op::Tran &shift : ops.cen_ops)
-        if (group->centring_count < 4)
-            std::copy(shift.begin(), shift.end(), group->centring[group->centring_count++]);
+    for (const gemmi::Op &op : found.operations()) add_operator(group, op);
+}
+
+std::string without(const std::string &text, char unwanted) {
+    std::string kept;
+    for (const char c : text)
+        if (c != unwanted) kept += c;
+    return kept;
+}
+
+// Does a name fit several settings? A number does, a short monoclinic symbol ("P 21"), and R without axes.
+bool is_open(const std::string &name, const gemmi::SpaceGroup &found) {
+    const bool is_number = name.find_first_not_of("0123456789 ") == std::string::npos,
+               is_monoclinic = found.number >= 3 && found.number <= 15,
+               has_axes = name.find(':') != std::string::npos;
+    if (is_number) return true;
+    if (is_monoclinic) return without(name, ' ').size() < without(found.hm, ' ').size();
+    return found.hm[0] == 'R' && name[0] != 'H' && name[0] != 'h' && !has_axes;
+}
+
+// The setting of the group that a cell can have: with the same letter of the lattice, else, for a number, any.
+void choose_setting(const gemmi::SpaceGroup &found, bool any_lattice, const double cell[6],
+                    db_space_group *group) {
+    db_space_group other;
+    for (const bool same_lattice : { true, false })
+        for (const gemmi::SpaceGroup &setting : gemmi::spacegroup_tables::main) {
+            if (setting.number != found.number || (setting.hm[0] == found.hm[0]) != same_lattice ||
+                (!same_lattice && !any_lattice))
+                continue;
+            take_group(setting, &other);
+            if (!db_space_group_fits(&other, cell)) continue;
+            *group = other;
+            return;
+        }
 }
 
 // ---- reflection files
@@ -83,12 +110,42 @@ void allocate(db_reflection_columns *columns, const std::vector<db_reflection_co
     std::copy(taken.begin(), taken.end(), columns->column);
 }
 
-db_reflection_column column_of(const std::string &label, char type, bool with_sigma) {
+double known(double value) { return std::isfinite(value) && value > 0 ? value : NAN; }
+
+db_reflection_column column_of(const gemmi::Mtz &mtz, const gemmi::Mtz::Column &from) {
     db_reflection_column column = {};
-    std::snprintf(column.label, sizeof column.label, "%s", label.c_str());
-    column.type = type;
-    column.with_sigma = with_sigma;
+    std::snprintf(column.label, sizeof column.label, "%s", from.label.c_str());
+    column.type = from.type;
+    column.wavelength = NAN;
+    for (const gemmi::Mtz::Dataset &set : mtz.datasets)
+        if (set.id == from.dataset_id) column.wavelength = known(set.wavelength);
     return column;
+}
+
+// h, k, l by name, else the first three columns of indices; then what belongs to amplitudes.
+std::vector<size_t> choose_columns(const gemmi::Mtz &mtz) {
+    std::vector<size_t> indices, chosen;
+    for (size_t c = 0; c < mtz.columns.size(); c++)
+        if (mtz.columns[c].type == 'H') indices.push_back(c);
+    for (const char *name : { "Hh", "Kk", "Ll" })
+        for (const size_t c : indices) {
+            const std::string &label = mtz.columns[c].label;
+            if (chosen.size() < 3 && label.size() == 1 && std::strchr(name, label[0]))
+                chosen.push_back(c);
+        }
+    if (chosen.size() < 3) chosen = indices;
+    if (chosen.size() < 3)
+        fail("expected three columns of indices (type H), found " + std::to_string(chosen.size()));
+    chosen.resize(3);
+    for (size_t c = 0; c < mtz.columns.size(); c++)
+        if (mtz.columns[c].type && std::strchr("FGJKQLMY", mtz.columns[c].type))
+            chosen.push_back(c);
+    return chosen;
+}
+
+void take_cell(const gemmi::UnitCell &cell, double out[6]) {
+    const double found[6] = { cell.a, cell.b, cell.c, cell.alpha, cell.beta, cell.gamma };
+    for (int i = 0; i < 6; i++) out[i] = found[0] > 1 ? known(found[i]) : NAN;
 }
 
 // "NCOL columns reflections batches": written again without the last one, whatever separates them.
@@ -104,14 +161,29 @@ std::string without_batches(const std::string &record) {
     return shown;
 }
 
+// The quoted name of "SYMINF 4 4 P 19 'P 21 21 21' PG222", whose numbers reserve memory.
+std::string group_name(const std::string &record) {
+    const size_t open = record.find('\''), close = record.find('\'', open + 1);
+    return open == std::string::npos || close == std::string::npos
+               ? ""
+               : record.substr(open + 1, close - open - 1);
+}
+
 // Has gemmi read an MTZ file's header, of which it gets to see the records that are needed, none that reserves memory.
 void read_header(const db_file_content &content, gemmi::Mtz &mtz) {
+    std::string name;
+    bool has_sets = false;          // of data, of which the next records speak
     std::string shown(RECORD, ' '); // what stands for the beginning of the file
     for (size_t at = 4 * (static_cast<size_t>(mtz.header_offset) - 1); at + RECORD <= content.size;
          at += RECORD) {
         const std::string record(content.bytes + at, RECORD);
-        for (const char *key : { "NCOL", "SYMM", "VALM", "COLU", "END" })
-            if (record.compare(0, std::strlen(key), key) == 0)
+        if (record.compare(0, 6, "SYMINF") == 0) name = group_name(record);
+        has_sets = has_sets || record.compare(0, 4, "PROJ") == 0;
+        for (const char *key :
+             { "NCOL", "CELL", "SYMM", "VALM", "COLU", "PROJ", "DCEL", "DWAV", "END" })
+            if (*key == 'D' && !has_sets)
+                continue;
+            else if (record.compare(0, std::strlen(key), key) == 0)
                 shown += *key == 'N' ? without_batches(record) : record;
         if (record.compare(0, 3, "END") == 0) break;
     }
@@ -120,6 +192,7 @@ void read_header(const db_file_content &content, gemmi::Mtz &mtz) {
     stream.read(beginning, RECORD);
     mtz.header_offset = 1 + RECORD / 4;
     read_main_headers(mtz, stream, 0);
+    mtz.spacegroup_name = name;
 }
 
 void read_mtz(const db_file_content &content, db_reflection_columns *columns) {
@@ -142,19 +215,13 @@ void read_mtz(const db_file_content &content, db_reflection_columns *columns) {
              std::to_string(width) + " columns do not fit into " + std::to_string(content.size) +
              " bytes");
 
-    for (const gemmi::Op &op : mtz.symops) add_operator(&columns->symmetry, op);
+    std::snprintf(columns->group.name, sizeof columns->group.name, "%s",
+                  mtz.spacegroup_name.c_str());
+    for (const gemmi::Op &op : mtz.symops) add_operator(&columns->group, op);
+    take_cell(mtz.cell, columns->cell);
+    const std::vector<size_t> from = choose_columns(mtz);
     std::vector<db_reflection_column> taken;
-    std::vector<size_t> from;
-    for (size_t c = 0; c < width; c++) {
-        const gemmi::Mtz::Column &column = mtz.columns[c];
-        if (c < 3 && column.type != 'H')
-            fail("expected H, K, L as the first columns, found " + column.label + " of type " +
-                 column.type);
-        if (c >= 3 && (!column.type || !std::strchr("FGJK", column.type))) continue;
-        taken.push_back(
-            column_of(column.label, column.type, c + 1 < width && mtz.columns[c + 1].type == 'Q'));
-        from.push_back(c);
-    }
+    for (const size_t c : from) taken.push_back(column_of(mtz, mtz.columns[c]));
     const size_t rows = static_cast<size_t>(mtz.nreflections);
     allocate(columns, taken, rows);
     for (size_t row = 0; row < rows; row++)
@@ -476,24 +543,41 @@ std::string model_transform::summary() const {
 
 extern "C" {
 
-db_status db_space_group_find(db_context *context, const char *name, db_space_group *group) {
+db_status db_gemmi_find_group(db_context *context, const char *name, const double cell[6],
+                              db_space_group *group) {
     std::memset(group, 0, sizeof *group);
     return guarded(context, "space group", [&] {
-        std::string bare;
-        for (const char *c = name; *c; c++)
-            if (*c != '\'') bare += *c;
+        const std::string bare = without(name, '\'');
         const gemmi::SpaceGroup *const found = gemmi::find_spacegroup_by_name(bare);
         if (!found)
             fail(std::string("expected a number or symbol of the International Tables, found '") +
                  name + "'");
         take_group(*found, group);
+        if (cell && is_open(bare, *found) && !db_space_group_fits(group, cell))
+            choose_setting(*found, bare.find_first_not_of("0123456789 ") == std::string::npos, cell,
+                           group);
+    });
+}
+
+db_status db_space_group_of_hall(db_context *context, const char *hall, db_space_group *group) {
+    std::memset(group, 0, sizeof *group);
+    const std::string what = std::string("Hall symbol '") + hall + "'";
+    return guarded(context, what.c_str(), [&] {
+        const gemmi::GroupOps operators = gemmi::symops_from_hall(hall);
+        const gemmi::SpaceGroup *const found = gemmi::find_spacegroup_by_ops(operators);
+        if (found) {
+            take_group(*found, group);
+            return;
+        }
+        std::snprintf(group->name, sizeof group->name, "%s", hall);
+        for (const gemmi::Op &op : operators) add_operator(group, op);
     });
 }
 
 db_status db_gemmi_add_operator(db_context *context, const char *path, db_word text,
-                                db_symmetry *symmetry) {
+                                db_space_group *group) {
     return guarded(context, path, [&] {
-        add_operator(symmetry, gemmi::parse_triplet(std::string(text.start, text.length)));
+        add_operator(group, gemmi::parse_triplet(std::string(text.start, text.length)));
     });
 }
 

@@ -15,21 +15,29 @@ enum { DB_COLUMN_LABEL = 64 };
 
 typedef struct db_reflection_column {
     char label[DB_COLUMN_LABEL];
-    char type;      /* as MTZ has it: H index, F and G amplitude, J and K intensity */
-    int with_sigma; /* its standard deviation is the next column of the file */
+    char type;         /* as MTZ has it: H index, F and G amplitude, J and K intensity, Q, L, M
+                          standard deviations, Y M/ISYM */
+    double wavelength; /* A, of its data set; NAN: not said */
 } db_reflection_column;
 
-/* The columns of a reflection file that are indices, amplitudes or intensities: h, k, l first. */
+/* The columns of a reflection file that are indices, amplitudes, intensities, or belong to those: h, k,
+ * l first, wherever the file has them, then the others in the order of the file. */
 typedef struct db_reflection_columns {
     size_t count, rows;
     db_reflection_column *column; /* [count]; owned */
     double *value;                /* [rows * count], row by row; NAN: none; owned */
-    db_symmetry symmetry;
+    db_space_group group;
+    double cell[6]; /* A, degree; NAN: not said */
 } db_reflection_columns;
 
-/* Adds the rotation of an operator such as "x-y,-y,-z+1/3"; the same one twice is kept once. */
+/* A space group by its name. cell (may be NULL): decides between settings that the name leaves open
+ * (axes of R 3, unique axis of P 21), if one of them fits. */
+db_status db_gemmi_find_group(db_context *context, const char *name, const double cell[6],
+                              db_space_group *group);
+
+/* Adds an operator such as "x-y,-y,-z+1/3". */
 db_status db_gemmi_add_operator(db_context *context, const char *path, db_word text,
-                                db_symmetry *symmetry);
+                                db_space_group *group);
 
 /* Fills columns, which the caller clears in any case. */
 db_status db_gemmi_read_mtz(db_context *context, const char *path, const db_file_content *content,

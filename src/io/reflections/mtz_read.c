@@ -9,15 +9,15 @@
 #include <string.h>
 
 typedef struct mtz {
-    db_context *context;
-    const char *path;
+    db_amplitude_reading *reading;
     db_reflection_columns columns;
+    long symmetry_column; /* M/ISYM of unmerged files; -1: the file is merged */
 } mtz;
 
-/* The columns to read: one, or those of the two Friedel mates; intensities become amplitudes. */
+/* The columns to read: one, or those of the two Friedel mates. */
 typedef struct choice {
     long plus, minus; /* the same for both mates */
-    int squared;
+    int squared;      /* they are intensities */
 } choice;
 
 static long find_label(const mtz *m, const char *label, size_t length) {
@@ -34,11 +34,17 @@ static int is_map(const char *label) {
            strstr(label, "DANO");
 }
 
-/* The first column of a type; with its sigma behind it if that is asked for. */
+/* The column of its standard deviations, which follows; -1: there is none. */
+static long sigma_of(const mtz *m, long c) {
+    return c + 1 < (long)m->columns.count && strchr("QLM", m->columns.column[c + 1].type) ? c + 1
+                                                                                          : -1;
+}
+
+/* The first column of a type; with its sigma if that is asked for. */
 static long first_of(const mtz *m, char type, int with_sigma) {
     for (long c = 3; c < (long)m->columns.count; c++)
         if (m->columns.column[c].type == type && !is_map(m->columns.column[c].label) &&
-            (!with_sigma || m->columns.column[c].with_sigma))
+            (!with_sigma || sigma_of(m, c) >= 0))
             return c;
     return -1;
 }
@@ -78,13 +84,13 @@ static db_status fail_columns(const mtz *m, const char *columns) {
             snprintf(list + strlen(list), sizeof list - strlen(list), " %s",
                      m->columns.column[c].label);
     if (!columns)
-        return db_fail(m->context, DB_ERROR_INPUT,
-                       "%s: expected a column of amplitudes or intensities, found:%s", m->path,
-                       *list ? list : " none");
-    return db_fail(m->context, DB_ERROR_INPUT,
+        return db_fail(m->reading->context, DB_ERROR_INPUT,
+                       "%s: expected a column of amplitudes or intensities, found:%s",
+                       m->reading->path, *list ? list : " none");
+    return db_fail(m->reading->context, DB_ERROR_INPUT,
                    "%s: columns %s: expected one of amplitudes or intensities, or two of Friedel "
                    "mates with a comma between; there are:%s",
-                   m->path, columns, *list ? list : " none");
+                   m->reading->path, columns, *list ? list : " none");
 }
 
 static db_status choose(const mtz *m, const char *columns, choice *taken) {
@@ -101,60 +107,87 @@ static db_status choose(const mtz *m, const char *columns, choice *taken) {
     return DB_OK;
 }
 
-/* 0 if the entry has no value. Negative intensities are zero. */
-static int amplitude_at(const mtz *m, size_t reflection, long which, int squared,
-                        double *amplitude) {
-    const double value = m->columns.value[reflection * m->columns.count + (size_t)which];
-    *amplitude = squared ? sqrt(fmax(0, value)) : value;
-    return !isnan(value);
+static double value_at(const mtz *m, size_t row, long column) {
+    return column < 0 ? NAN : m->columns.value[row * m->columns.count + (size_t)column];
 }
 
-static db_status take_reflection(const mtz *m, size_t reflection, const choice *taken,
-                                 db_reflection_list *list) {
-    int index[3], opposite[3];
-    double plus = 0, minus = 0;
+static db_status take_index(const mtz *m, size_t row, int index[3]) {
     for (int i = 0; i < 3; i++) {
-        const double value = m->columns.value[reflection * m->columns.count + (size_t)i];
+        const double value = value_at(m, row, i);
         if (!(fabs(value) <= 1e6) || value != rint(value))
-            return db_fail(m->context, DB_ERROR_INPUT,
-                           "%s: reflection %zu: expected a whole number as %s, found %g", m->path,
-                           reflection + 1, m->columns.column[i].label, value);
+            return db_fail(m->reading->context, DB_ERROR_INPUT,
+                           "%s: reflection %zu: expected a whole number as %s, found %g",
+                           m->reading->path, row + 1, m->columns.column[i].label, value);
         index[i] = (int)value;
-        opposite[i] = -index[i];
     }
-    const int has_plus = amplitude_at(m, reflection, taken->plus, taken->squared, &plus);
-    if (taken->minus == taken->plus)
-        return has_plus ? db_reflection_list_add(m->context, list, index, plus) : DB_OK;
-    if (amplitude_at(m, reflection, taken->minus, taken->squared, &minus))
-        DB_TRY(db_reflection_list_add(m->context, list, opposite, minus));
-    return has_plus ? db_reflection_list_add(m->context, list, index, plus) : DB_OK;
-}
-
-static db_status take_all(const mtz *m, const char *labels, char *chosen, size_t chosen_size,
-                          db_reflection_list *list) {
-    choice taken = { -1, -1, 0 };
-    DB_TRY(choose(m, labels, &taken));
-    const char *const plus = m->columns.column[taken.plus].label;
-    const char *const minus = m->columns.column[taken.minus].label;
-    const int pair = taken.minus != taken.plus;
-    snprintf(chosen, chosen_size, "%s%s%s%s", plus, pair ? ", " : "", pair ? minus : "",
-             taken.squared ? " (intensities)" : "");
-    for (size_t i = 0; i < m->columns.rows; i++) DB_TRY(take_reflection(m, i, &taken, list));
-    if (list->count == 0)
-        return db_fail(m->context, DB_ERROR_INPUT, "%s: column %s has no values", m->path, plus);
-    list->symmetry = m->columns.symmetry;
     return DB_OK;
 }
 
-db_status db_mtz_read(db_context *context, const char *path, const db_file_content *content,
-                      const char *labels, char *chosen, size_t chosen_size,
-                      db_reflection_list *list) {
+/* 256 M + ISYM: M says that it is a part of a reflection, an even ISYM that the indices were those
+ * of the Friedel mate when it was measured. */
+static db_status undo_symmetry(const mtz *m, size_t row, int index[3]) {
+    const double value = value_at(m, row, m->symmetry_column);
+    if (!(value >= 1 && value <= 1e6)) return DB_OK;
+    const int number = (int)value, symmetry = number % 256;
+    if (number >= 256)
+        return db_fail(m->reading->context, DB_ERROR_INPUT,
+                       "%s: observation %zu is a part of a reflection (M/ISYM %d): the mean of "
+                       "parts is not the reflection's; merge the file first (aimless)",
+                       m->reading->path, row + 1, number);
+    for (int i = 0; i < 3 && symmetry > 0 && symmetry % 2 == 0; i++) index[i] = -index[i];
+    return DB_OK;
+}
+
+static db_status add(const mtz *m, size_t row, long column, const int index[3], int sign) {
+    db_listed_reflection item = { .value = value_at(m, row, column),
+                                  .sigma = value_at(m, row, sigma_of(m, column)) };
+    for (int i = 0; i < 3; i++) item.index[i] = sign * index[i];
+    return isnan(item.value)
+               ? DB_OK
+               : db_reflection_list_add(m->reading->context, &m->reading->list, &item);
+}
+
+static db_status take_reflection(const mtz *m, size_t row, const choice *taken) {
+    int index[3];
+    DB_TRY(take_index(m, row, index));
+    if (m->symmetry_column >= 0) DB_TRY(undo_symmetry(m, row, index));
+    if (taken->minus != taken->plus) DB_TRY(add(m, row, taken->minus, index, -1));
+    return add(m, row, taken->plus, index, 1);
+}
+
+static long find_symmetry_column(const mtz *m) {
+    for (long c = 3; c < (long)m->columns.count; c++)
+        if (m->columns.column[c].type == 'Y') return c;
+    return -1;
+}
+
+static db_status take_all(mtz *m) {
+    db_amplitude_reading *const r = m->reading;
+    choice taken = { -1, -1, 0 };
+    DB_TRY(choose(m, r->options->columns, &taken));
+    const db_reflection_column *const plus = &m->columns.column[taken.plus];
+    const char *const minus = m->columns.column[taken.minus].label;
+    const int pair = taken.minus != taken.plus;
+    snprintf(r->chosen, r->chosen_size, "%s%s%s%s", plus->label, pair ? ", " : "",
+             pair ? minus : "", taken.squared ? " (intensities)" : "");
+    m->symmetry_column = find_symmetry_column(m);
+    for (size_t row = 0; row < m->columns.rows; row++) DB_TRY(take_reflection(m, row, &taken));
+    if (r->list.count == 0)
+        return db_fail(r->context, DB_ERROR_INPUT, "%s: column %s has no values", r->path,
+                       plus->label);
+    r->list.squared = taken.squared;
+    r->list.group = m->columns.group;
+    r->wavelength = plus->wavelength;
+    memcpy(r->cell, m->columns.cell, sizeof r->cell);
+    return DB_OK;
+}
+
+db_status db_mtz_read(db_amplitude_reading *reading, const db_file_content *content) {
     mtz *const m = calloc(1, sizeof *m);
-    if (!m) return db_fail_memory(context, path);
-    m->context = context;
-    m->path = path;
-    db_status status = db_gemmi_read_mtz(context, path, content, &m->columns);
-    if (status == DB_OK) status = take_all(m, labels, chosen, chosen_size, list);
+    if (!m) return db_fail_memory(reading->context, reading->path);
+    m->reading = reading;
+    db_status status = db_gemmi_read_mtz(reading->context, reading->path, content, &m->columns);
+    if (status == DB_OK) status = take_all(m);
     free(m->columns.column);
     free(m->columns.value);
     free(m);

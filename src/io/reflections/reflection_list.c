@@ -5,6 +5,7 @@
 #include "base/growth.h"
 #include "model/amplitude_box.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +14,10 @@
  * unit of the highest symmetry fills a hundredth, a mistyped index next to nothing. */
 static const double small_box = 16777216, entries_per_line = 4096;
 
-db_status db_reflection_list_add(db_context *context, db_reflection_list *list, const int index[3],
-                                 double amplitude) {
+db_status db_reflection_list_add(db_context *context, db_reflection_list *list,
+                                 const db_listed_reflection *item) {
     DB_GROW(context, list->items, list->capacity, list->count + 1, "the structure factor list");
-    db_listed_reflection *const item = &list->items[list->count++];
-    memcpy(item->index, index, sizeof item->index);
-    item->amplitude = amplitude;
+    list->items[list->count++] = *item;
     return DB_OK;
 }
 
@@ -34,22 +33,22 @@ typedef struct walk {
     size_t item;
     int operator_index, sign;
     int index[3]; /* of the reflection reached */
-    double amplitude;
+    double value;
 } walk;
 
 static walk walk_from_start(const db_reflection_list *list) {
-    return (walk){ .list = list, .sign = list->symmetry.count ? -1 : 1 };
+    return (walk){ .list = list, .sign = list->group.symmetry.count ? -1 : 1 };
 }
 
 static int walk_on(walk *w) {
-    const db_symmetry *const symmetry = &w->list->symmetry;
+    const db_symmetry *const symmetry = &w->list->group.symmetry;
     if (w->item == w->list->count) {
         if (w->sign > 0) return 0;
         w->sign = 1;
         w->item = 0;
     }
     const db_listed_reflection *const item = &w->list->items[w->item];
-    w->amplitude = item->amplitude;
+    w->value = item->value;
     if (symmetry->count)
         db_symmetry_turn(symmetry, w->operator_index, item->index, w->index);
     else
@@ -62,48 +61,72 @@ static int walk_on(walk *w) {
     return 1;
 }
 
-/* The smallest box around the list; *listed: number of reflections. */
-static void find_limits(const db_reflection_list *list, int low[3], int high[3], size_t *listed) {
-    *listed = 0;
-    for (walk w = walk_from_start(list); walk_on(&w);) {
+typedef struct box {
+    int low[3], extent[3];
+    size_t entries;
+    double *amplitude;
+} box;
+
+/* The smallest box around the list. */
+static db_status find_box(db_context *context, const char *path, const db_reflection_list *list,
+                          box *b) {
+    int high[3] = { 0 };
+    size_t listed = 0;
+    char source[DB_MESSAGE_SIZE / 2];
+    for (walk w = walk_from_start(list); walk_on(&w); listed++)
         for (int axis = 0; axis < 3; axis++) {
-            if (*listed == 0 || w.index[axis] < low[axis]) low[axis] = w.index[axis];
-            if (*listed == 0 || w.index[axis] > high[axis]) high[axis] = w.index[axis];
+            if (listed == 0 || w.index[axis] < b->low[axis]) b->low[axis] = w.index[axis];
+            if (listed == 0 || w.index[axis] > high[axis]) high[axis] = w.index[axis];
         }
-        ++*listed;
+    for (int axis = 0; axis < 3; axis++) b->extent[axis] = high[axis] - b->low[axis] + 1;
+    snprintf(source, sizeof source, "%s: indices h %d..%d, k %d..%d, l %d..%d", path, b->low[0],
+             high[0], b->low[1], high[1], b->low[2], high[2]);
+    const double size = (double)b->extent[0] * b->extent[1] * b->extent[2];
+    if (size > small_box && size / entries_per_line > (double)listed)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s make a box of %.0f entries, too large for a list of %zu (a mistyped "
+                       "index?)",
+                       source, size, listed);
+    return db_amplitude_box_check(context, source, b->extent, db_physical_memory(), &b->entries);
+}
+
+/* Returns how many entries have a value; the others are NAN. */
+static size_t fill(const db_reflection_list *list, box *b) {
+    size_t listed = 0;
+    for (size_t i = 0; i < b->entries; i++) b->amplitude[i] = NAN;
+    for (walk w = walk_from_start(list); walk_on(&w);) {
+        size_t at = 0;
+        for (int axis = 0; axis < 3; axis++)
+            at = at * (size_t)b->extent[axis] + (size_t)(w.index[axis] - b->low[axis]);
+        listed += isnan(b->amplitude[at]) != 0;
+        b->amplitude[at] = list->squared ? sqrt(fmax(0, w.value)) : w.value;
     }
+    return listed;
+}
+
+/* What is not listed is the default, but for what no crystal of the group reflects. */
+static void fill_gaps(const db_space_group *group, double default_F, box *b) {
+    int hkl[3];
+    size_t entry = 0;
+    for (hkl[0] = b->low[0]; hkl[0] < b->low[0] + b->extent[0]; hkl[0]++)
+        for (hkl[1] = b->low[1]; hkl[1] < b->low[1] + b->extent[1]; hkl[1]++)
+            for (hkl[2] = b->low[2]; hkl[2] < b->low[2] + b->extent[2]; hkl[2]++, entry++)
+                if (isnan(b->amplitude[entry]))
+                    b->amplitude[entry] =
+                        default_F != 0 && !db_space_group_absent(group, hkl) ? default_F : 0;
 }
 
 db_status db_reflection_list_box(db_context *context, const char *path,
                                  const db_reflection_list *list, db_structure_factors *factors) {
-    int low[3] = { 0 }, high[3] = { 0 }, extent[3];
-    size_t listed, entries;
-    char source[DB_MESSAGE_SIZE / 2];
-    find_limits(list, low, high, &listed);
-    for (int axis = 0; axis < 3; axis++) extent[axis] = high[axis] - low[axis] + 1;
-    snprintf(source, sizeof source, "%s: indices h %d..%d, k %d..%d, l %d..%d", path, low[0],
-             high[0], low[1], high[1], low[2], high[2]);
-    const double box = (double)extent[0] * extent[1] * extent[2];
-    if (box > small_box && box / entries_per_line > (double)listed)
-        return db_fail(context, DB_ERROR_INPUT,
-                       "%s make a box of %.0f entries, too large for a list of %zu (a mistyped "
-                       "index?)",
-                       source, box, listed);
-    DB_TRY(db_amplitude_box_check(context, source, extent, db_physical_memory(), &entries));
-    double *amplitude = calloc(entries, sizeof *amplitude);
-    if (!amplitude) return db_fail_memory(context, "the structure factors");
-    if (factors->default_F != 0)
-        for (size_t i = 0; i < entries; i++) amplitude[i] = factors->default_F;
-    for (walk w = walk_from_start(list); walk_on(&w);) {
-        size_t at = 0;
-        for (int axis = 0; axis < 3; axis++)
-            at = at * (size_t)extent[axis] + (size_t)(w.index[axis] - low[axis]);
-        amplitude[at] = w.amplitude;
-    }
+    box b = { .entries = 0 };
+    DB_TRY(find_box(context, path, list, &b));
+    b.amplitude = malloc(b.entries * sizeof *b.amplitude);
+    if (!b.amplitude) return db_fail_memory(context, "the structure factors");
+    factors->listed = fill(list, &b);
+    fill_gaps(&list->group, factors->default_F, &b);
     free(factors->amplitude);
-    factors->amplitude = amplitude;
-    factors->listed = listed;
-    memcpy(factors->min, low, sizeof low);
-    memcpy(factors->extent, extent, sizeof extent);
+    factors->amplitude = b.amplitude;
+    memcpy(factors->min, b.low, sizeof b.low);
+    memcpy(factors->extent, b.extent, sizeof b.extent);
     return DB_OK;
 }

@@ -9,34 +9,76 @@
 
 typedef struct db_listed_reflection {
     int index[3];
-    double amplitude;
+    double value; /* amplitude, or intensity where the list is of those */
+    double sigma; /* its standard deviation; NAN: not known */
 } db_listed_reflection;
 
 typedef struct db_reflection_list {
     db_listed_reflection *items; /* owned */
     size_t count, capacity;
-    db_symmetry symmetry; /* stands for all reflections that its operators make of the items, and
+    int squared;          /* 1: values are intensities */
+    db_space_group group; /* stands for all reflections that its operators make of the items, and
                              their Friedel mates where no item is equivalent to those; without
                              operators: for the items alone */
 } db_reflection_list;
 
-db_status db_reflection_list_add(db_context *context, db_reflection_list *list, const int index[3],
-                                 double amplitude);
+db_status db_reflection_list_add(db_context *context, db_reflection_list *list,
+                                 const db_listed_reflection *item);
 void db_reflection_list_clear(db_reflection_list *list);
 
-/* The smallest box around the list: default_F where nothing is listed; the last of repeated entries
- * wins. path is for messages. */
+/* One item for each reflection: the mean of the items that are the same by the group's operators, with
+ * weights of 1/sigma^2 where each of them has a sigma; systematic absences are left out. Notices say
+ * how many there were. path is for messages. */
+db_status db_reflection_list_merge(db_context *context, const char *path, db_reflection_list *list);
+
+/* The smallest box of amplitudes around the list: default_F where nothing is listed, 0 for systematic
+ * absences, and for negative intensities; the last of repeated entries wins. path is for messages. */
 db_status db_reflection_list_box(db_context *context, const char *path,
                                  const db_reflection_list *list, db_structure_factors *factors);
 
-/* Adds the rotation of an operator (row-major; acts on coordinates); the same one twice is kept once.
- * 0 if it is no rotation of a lattice, or there are too many. */
-int db_symmetry_add(db_symmetry *symmetry, const int rotation[9]);
+/* Adds an operator: rotation (row-major; acts on coordinates) and the translation that follows (cell /
+ * 24). The same rotation with another translation makes a centring. 0 if it is no rotation of a
+ * lattice, or there are too many. */
+int db_space_group_add(db_space_group *group, const int rotation[9], const int shift[3]);
 
-/* Amplitudes of an MTZ file, expanded by its operators. labels of columns, one or two (of Friedel
- * mates) with a comma between; NULL: chosen. chosen: names what was taken. */
-db_status db_mtz_read(db_context *context, const char *path, const db_file_content *content,
-                      const char *labels, char *chosen, size_t chosen_size,
-                      db_reflection_list *list);
+/* The largest changes that a group's operators would make to the edges (as a part) and angles (degree)
+ * of a cell: 0 for a cell that has the symmetry. */
+void db_space_group_strain(const db_space_group *group, const double cell[6], double *edge,
+                           double *angle);
+
+/* Are they so small that the cell can have the symmetry? */
+int db_space_group_fits(const db_space_group *group, const double cell[6]);
+
+/* A file of amplitudes on its way to a list. */
+typedef struct db_amplitude_reading {
+    db_context *context;
+    const char *path;
+    const db_structure_factor_options *options;
+    char *chosen; /* receives what was taken */
+    size_t chosen_size;
+    db_reflection_list list;
+    /* what the file says of the measurement; NAN: nothing */
+    double cell[6];    /* A, degree */
+    double wavelength; /* A */
+} db_amplitude_reading;
+
+/* Lines of h k l F, and lists of SHELX. options->columns: "F", or "I" for intensities; NULL: what the
+ * content says, or the user has to. */
+db_status db_text_list_read(db_amplitude_reading *reading);
+
+/* Whether a text begins with a line in SHELX's columns: 3 indices of 4 characters, F squared and its
+ * sigma of 8, a batch number of 4. */
+int db_is_shelx_list(const char *text);
+
+/* A table _refln of a CIF file, in the names of mmCIF or of the core dictionary. options->columns: an
+ * item, or two of Friedel mates with a comma between; "BLOCK/" before it names the data block. */
+db_status db_cif_list_read(db_amplitude_reading *reading, const db_file_content *content);
+
+/* Columns of an MTZ file. options->columns: labels, one or two of Friedel mates with a comma
+ * between. */
+db_status db_mtz_read(db_amplitude_reading *reading, const db_file_content *content);
+
+/* Gives the list the group that the user named. */
+db_status db_amplitude_reading_take_group(db_amplitude_reading *reading);
 
 #endif

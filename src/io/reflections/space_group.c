@@ -1,10 +1,13 @@
-/* Space groups by name, and which reflections they leave out. Which operators a group has:
- * gemmi_files.cpp. */
+/* Space groups by name. Which operators a group has: gemmi_files.cpp. */
 #include "base/context_internal.h"
+#include "io/reflections/gemmi_files.h"
 
 #include <dualbragg/reflections.h>
 #include <stdlib.h>
-#include <string.h>
+
+db_status db_space_group_find(db_context *context, const char *name, db_space_group *group) {
+    return db_gemmi_find_group(context, name, NULL, group);
+}
 
 db_status db_symmetry_of_group(db_context *context, const char *group, db_symmetry *symmetry) {
     *symmetry = (db_symmetry){ 0 };
@@ -16,18 +19,22 @@ db_status db_symmetry_of_group(db_context *context, const char *group, db_symmet
     return status;
 }
 
-/* Is the phase of the reflection at this translation (cell / 24) other than at none? */
-static int shifts_phase(const int hkl[3], const int shift[3]) {
-    return (hkl[0] * shift[0] + hkl[1] * shift[1] + hkl[2] * shift[2]) % 24 != 0;
+db_status db_space_group_of_cell(db_context *context, const char *name, const double cell[6],
+                                 db_space_group *group) {
+    double edge, angle;
+    DB_TRY(db_gemmi_find_group(context, name, cell, group));
+    if (db_space_group_fits(group, cell)) return DB_OK;
+    db_space_group_strain(group, cell, &edge, &angle);
+    return db_fail(context, DB_ERROR_INPUT,
+                   "space group %s contradicts the cell %.6g %.6g %.6g %.6g %.6g %.6g: its "
+                   "operators change edges by up to %.2g %%, angles by up to %.2g degree (at most "
+                   "2 %% and 2 degree can be)",
+                   group->name, cell[0], cell[1], cell[2], cell[3], cell[4], cell[5], 100 * edge,
+                   angle);
 }
 
-int db_space_group_absent(const db_space_group *group, const int hkl[3]) {
-    for (int c = 0; c < group->centring_count; c++)
-        if (shifts_phase(hkl, group->centring[c])) return 1;
-    for (int o = 0; o < group->symmetry.count; o++) {
-        int turned[3];
-        db_symmetry_turn(&group->symmetry, o, hkl, turned);
-        if (memcmp(turned, hkl, sizeof turned) == 0 && shifts_phase(hkl, group->shift[o])) return 1;
-    }
-    return 0;
+db_status db_amplitude_reading_take_group(db_amplitude_reading *r) {
+    const db_structure_factor_options *const o = r->options;
+    return o->cell ? db_space_group_of_cell(r->context, o->space_group, o->cell, &r->list.group)
+                   : db_space_group_find(r->context, o->space_group, &r->list.group);
 }

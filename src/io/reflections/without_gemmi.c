@@ -15,15 +15,22 @@ static db_status without(db_context *context, const char *path, const char *what
         path, what);
 }
 
-db_status db_space_group_find(db_context *context, const char *name, db_space_group *group) {
+db_status db_gemmi_find_group(db_context *context, const char *name, const double cell[6],
+                              db_space_group *group) {
+    (void)cell;
     memset(group, 0, sizeof *group);
     return without(context, name, "space groups");
 }
 
+db_status db_space_group_of_hall(db_context *context, const char *hall, db_space_group *group) {
+    memset(group, 0, sizeof *group);
+    return without(context, hall, "space groups");
+}
+
 db_status db_gemmi_add_operator(db_context *context, const char *path, db_word text,
-                                db_symmetry *symmetry) {
+                                db_space_group *group) {
     (void)text;
-    (void)symmetry;
+    (void)group;
     return without(context, path, "operators of space groups");
 }
 

@@ -1,0 +1,322 @@
+/* Amplitudes of a CIF file: which block, which items of its reflections, and its symmetry. */
+#include "base/context_internal.h"
+#include "io/cif.h"
+#include "io/reflections/gemmi_files.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct cif_list {
+    db_amplitude_reading *reading;
+    const char *start; /* of the text */
+    db_cif_block block;
+    db_cif_table reflections;
+} cif_list;
+
+/* What a reflection may have: measured before calculated, amplitudes before intensities; in the names of
+ * mmCIF and of the core dictionary. */
+typedef struct quantity {
+    const char *item, *sigma;
+    const char *mate, *mate_sigma; /* of the Friedel mate; NULL: the same value */
+    int squared;
+} quantity;
+static const quantity quantities[] = {
+    { "F_meas_au", "F_meas_sigma_au", NULL, NULL, 0 },
+    { "F_meas", "F_meas_sigma", NULL, NULL, 0 },
+    { "pdbx_F_plus", "pdbx_F_plus_sigma", "pdbx_F_minus", "pdbx_F_minus_sigma", 0 },
+    { "F_squared_meas", "F_squared_sigma", NULL, NULL, 1 },
+    { "intensity_meas", "intensity_sigma", NULL, NULL, 1 },
+    { "pdbx_I_plus", "pdbx_I_plus_sigma", "pdbx_I_minus", "pdbx_I_minus_sigma", 1 },
+    { "F_calc_au", "", NULL, NULL, 0 },
+    { "F_calc", "", NULL, NULL, 0 },
+    { "F_squared_calc", "", NULL, NULL, 1 },
+    { "intensity_calc", "", NULL, NULL, 1 },
+};
+enum { QUANTITIES = sizeof quantities / sizeof *quantities, ITEM = 64 };
+
+/* Columns of the table; -1: there is none. */
+typedef struct columns {
+    int index[3], status;
+    int value[2], sigma[2]; /* of the reflection and its mate */
+    int pair, squared;
+} columns;
+
+static db_status table_of(const cif_list *c, const char *category, db_cif_table *table) {
+    return db_cif_block_table(c->reading->context, c->reading->path, c->start, &c->block, category,
+                              table);
+}
+
+/* ---- which block */
+
+static const char *item_wanted(const db_amplitude_reading *r) {
+    const char *const slash = r->options->columns ? strchr(r->options->columns, '/') : NULL;
+    const char *const item = slash ? slash + 1 : r->options->columns;
+    return item && *item ? item : NULL;
+}
+
+static int is_wanted(const db_amplitude_reading *r, db_word name) {
+    const char *const slash = r->options->columns ? strchr(r->options->columns, '/') : NULL;
+    return !slash || ((size_t)(slash - r->options->columns) == name.length &&
+                      strncmp(r->options->columns, name.start, name.length) == 0);
+}
+
+/* The one block with reflections, or that of the user. */
+static db_status choose_block(cif_list *c, const char *end) {
+    db_amplitude_reading *const r = c->reading;
+    char names[240] = "";
+    int found = 0, wanted = 0;
+    for (db_cif_block block = { .end = NULL };;) {
+        db_cif_table table;
+        DB_TRY(db_cif_next_block(r->context, r->path, c->start, end, &block));
+        if (!block.start) break;
+        DB_TRY(db_cif_block_table(r->context, r->path, c->start, &block, "refln", &table));
+        const int holds = table.rows > 0;
+        db_cif_table_clear(&table);
+        if (!holds) continue;
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.*s", found ? ", " : "",
+                 DB_WORD_ARGUMENTS(block.name));
+        found++;
+        if (!is_wanted(r, block.name)) continue;
+        wanted++;
+        c->block = block;
+    }
+    if (wanted == 1) return DB_OK;
+    return db_fail(r->context, DB_ERROR_INPUT,
+                   found == 0 ? "%s: expected a loop of _refln, found none%s"
+                   : wanted   ? "%s: several data blocks have reflections: %s; say which by "
+                                "-hkl_columns BLOCK/ or BLOCK/ITEM"
+                              : "%s: expected the block of -hkl_columns among those with "
+                                "reflections: %s",
+                   r->path, names);
+}
+
+/* ---- its symmetry */
+
+/* A group that the file names. */
+static db_status named_group(db_amplitude_reading *r, const char *name) {
+    char reason[DB_MESSAGE_SIZE / 2];
+    const db_status status =
+        db_gemmi_find_group(r->context, name, r->cell[0] > 0 ? r->cell : NULL, &r->list.group);
+    if (status == DB_OK || status == DB_ERROR_MEMORY) return status;
+    snprintf(reason, sizeof reason, "%s", db_context_message(r->context));
+    return db_fail(r->context, status, "%s: %s", r->path, reason);
+}
+
+static db_status take_operators(cif_list *c, const char *category, const char *item) {
+    db_amplitude_reading *const r = c->reading;
+    db_cif_table table;
+    DB_TRY(table_of(c, category, &table));
+    const int column = db_cif_column(&table, item);
+    db_status status = DB_OK;
+    for (size_t row = 0; row < table.rows && column >= 0 && status == DB_OK; row++)
+        status = db_gemmi_add_operator(r->context, r->path, db_cif_value(&table, row, column),
+                                       &r->list.group);
+    db_cif_table_clear(&table);
+    return status;
+}
+
+static db_status find_name(cif_list *c, char name[ITEM]) {
+    static const char *const names[][2] = { { "symmetry", "space_group_name_H-M" },
+                                            { "space_group", "name_H-M_alt" },
+                                            { "space_group", "name_H-M_full" },
+                                            { "symmetry", "Int_Tables_number" },
+                                            { "space_group", "IT_number" } };
+    *name = '\0';
+    for (size_t i = 0; i < sizeof names / sizeof *names && !*name; i++) {
+        db_cif_table table;
+        DB_TRY(table_of(c, names[i][0], &table));
+        const db_word symbol = db_cif_value(&table, 0, db_cif_column(&table, names[i][1]));
+        snprintf(name, ITEM, "%.*s", DB_WORD_ARGUMENTS(symbol));
+        db_cif_table_clear(&table);
+    }
+    return DB_OK;
+}
+
+static db_status take_symmetry(cif_list *c) {
+    static const char *const operators[][2] = { { "symmetry_equiv", "pos_as_xyz" },
+                                                { "space_group_symop", "operation_xyz" } };
+    db_amplitude_reading *const r = c->reading;
+    char name[ITEM];
+    if (r->options->space_group) return db_amplitude_reading_take_group(r);
+    for (int s = 0; s < 2 && !r->list.group.symmetry.count; s++)
+        DB_TRY(take_operators(c, operators[s][0], operators[s][1]));
+    DB_TRY(find_name(c, name));
+    if (!r->list.group.symmetry.count && *name) return named_group(r, name);
+    snprintf(r->list.group.name, sizeof r->list.group.name, "%.31s", name);
+    return r->list.group.symmetry.count
+               ? DB_OK
+               : db_fail(r->context, DB_ERROR_INPUT,
+                         "%s: expected operators or a space group, found none; name the space "
+                         "group",
+                         r->path);
+}
+
+static db_status take_cell(cif_list *c) {
+    static const char *const items[] = { "length_a",    "length_b",   "length_c",
+                                         "angle_alpha", "angle_beta", "angle_gamma" };
+    db_cif_table table;
+    DB_TRY(table_of(c, "cell", &table));
+    for (int i = 0; i < 6; i++)
+        if (!db_cif_number(&table, 0, db_cif_column(&table, items[i]), &c->reading->cell[i]))
+            c->reading->cell[i] = NAN;
+    db_cif_table_clear(&table);
+    return DB_OK;
+}
+
+/* Where there are several, which reflection has which is not looked at. */
+static db_status take_wavelength(cif_list *c) {
+    static const char *const places[][2] = { { "diffrn_radiation_wavelength", "wavelength" },
+                                             { "diffrn_radiation", "wavelength" } };
+    double *const wavelength = &c->reading->wavelength;
+    for (int i = 0; i < 2 && !(*wavelength > 0); i++) {
+        db_cif_table table;
+        DB_TRY(table_of(c, places[i][0], &table));
+        if (table.rows != 1 ||
+            !db_cif_number(&table, 0, db_cif_column(&table, places[i][1]), wavelength))
+            *wavelength = NAN;
+        db_cif_table_clear(&table);
+    }
+    return DB_OK;
+}
+
+/* ---- its reflections */
+
+static int item_column(const cif_list *c, const char *item) {
+    return item && *item ? db_cif_column(&c->reflections, item) : -1;
+}
+
+static void set_quantity(const cif_list *c, const quantity *q, columns *to) {
+    to->value[0] = item_column(c, q->item);
+    to->sigma[0] = item_column(c, q->sigma);
+    if (strcmp(q->item, "F_meas") == 0 && to->sigma[0] < 0)
+        to->sigma[0] = item_column(c, "F_sigma"); /* the core dictionary's name */
+    to->pair = q->mate != NULL;
+    to->value[1] = item_column(c, q->mate);
+    to->sigma[1] = item_column(c, q->mate_sigma);
+    to->squared = q->squared;
+}
+
+/* An item or two, as the user names them. */
+static quantity named_quantity(const char *wanted, char first[ITEM]) {
+    const char *const comma = strchr(wanted, ',');
+    snprintf(first, ITEM, "%.*s", comma ? (int)(comma - wanted) : (int)strlen(wanted), wanted);
+    for (size_t i = 0; i < QUANTITIES; i++)
+        if (strcmp(quantities[i].item, first) == 0 && !comma == !quantities[i].mate)
+            return quantities[i];
+    return (quantity){ .item = first,
+                       .mate = comma ? comma + 1 : NULL,
+                       .squared = strstr(first, "intensity") || strstr(first, "squared") ||
+                                  strstr(first, "_I") };
+}
+
+static db_status choose_quantity(const cif_list *c, columns *to) {
+    const db_amplitude_reading *const r = c->reading;
+    const char *const wanted = item_wanted(r);
+    char first[ITEM];
+    const quantity own = wanted ? named_quantity(wanted, first) : (quantity){ .item = NULL };
+    for (size_t i = 0; i < (wanted ? 1 : QUANTITIES); i++) {
+        const quantity *const q = wanted ? &own : &quantities[i];
+        set_quantity(c, q, to);
+        if (to->value[0] < 0 || (to->pair && to->value[1] < 0)) continue;
+        snprintf(r->chosen, r->chosen_size, "%s%s%s%s", q->item, to->pair ? ", " : "",
+                 to->pair ? q->mate : "", to->squared ? " (intensities)" : "");
+        return DB_OK;
+    }
+    return db_fail(
+        r->context, DB_ERROR_INPUT, "%s: expected %s%s in the table _refln, found none", r->path,
+        wanted ? "the item " : "F_meas, F_squared_meas, intensity_meas, F_calc or the like",
+        wanted ? wanted : "");
+}
+
+static db_status choose_columns(const cif_list *c, columns *to) {
+    static const char *const indices[3] = { "index_h", "index_k", "index_l" };
+    static const char *const status[] = { "status", "include_status", "observed_status" };
+    for (int i = 0; i < 3; i++)
+        if ((to->index[i] = item_column(c, indices[i])) < 0)
+            return db_fail(c->reading->context, DB_ERROR_INPUT,
+                           "%s: expected _refln.index_h, _k, _l, found no %s", c->reading->path,
+                           indices[i]);
+    to->status = -1;
+    for (int i = 0; i < 3 && to->status < 0; i++) to->status = item_column(c, status[i]);
+    return choose_quantity(c, to);
+}
+
+/* Status flags: o measured, f measured and of the free set; others were not observed, not reliable, or
+ * beyond the limits of a refinement. */
+typedef struct left_out {
+    size_t count, of[256];
+} left_out;
+
+static int is_used(const cif_list *c, size_t row, const columns *from, left_out *others) {
+    const db_word status = db_cif_value(&c->reflections, row, from->status);
+    if (status.length != 1 || strchr("of", *status.start)) return 1;
+    others->count++;
+    others->of[(unsigned char)*status.start]++;
+    return 0;
+}
+
+static void tell_left_out(const cif_list *c, const left_out *others) {
+    char list[120] = "";
+    if (!others->count) return;
+    for (int s = ' ' + 1; s < 127; s++)
+        if (others->of[s] && strlen(list) < sizeof list - 30)
+            snprintf(list + strlen(list), sizeof list - strlen(list), "%s%zu of status %c",
+                     *list ? ", " : "", others->of[s], s);
+    db_notice(c->reading->context,
+              "%s: %zu of %zu reflections are left out, which the file does not call observed: %s",
+              c->reading->path, others->count, c->reflections.rows, list);
+}
+
+static db_status take_index(const cif_list *c, size_t row, const columns *from, int index[3]) {
+    for (int i = 0; i < 3; i++) {
+        double value;
+        if (!db_cif_number(&c->reflections, row, from->index[i], &value) || value != rint(value) ||
+            fabs(value) > 1e6)
+            return db_fail(c->reading->context, DB_ERROR_INPUT,
+                           "%s: reflection %zu: expected a whole number as index_%c",
+                           c->reading->path, row + 1, "hkl"[i]);
+        index[i] = (int)value;
+    }
+    return DB_OK;
+}
+
+static db_status take_row(const cif_list *c, size_t row, const columns *from) {
+    int index[3];
+    DB_TRY(take_index(c, row, from, index));
+    for (int mate = from->pair; mate >= 0; mate--) {
+        db_listed_reflection item;
+        if (!db_cif_number(&c->reflections, row, from->value[mate], &item.value))
+            continue; /* not measured */
+        if (!db_cif_number(&c->reflections, row, from->sigma[mate], &item.sigma)) item.sigma = NAN;
+        for (int i = 0; i < 3; i++) item.index[i] = mate ? -index[i] : index[i];
+        DB_TRY(db_reflection_list_add(c->reading->context, &c->reading->list, &item));
+    }
+    return DB_OK;
+}
+
+static db_status take_rows(const cif_list *c) {
+    db_amplitude_reading *const r = c->reading;
+    columns from = { .pair = 0 };
+    left_out others = { .count = 0 };
+    DB_TRY(choose_columns(c, &from));
+    for (size_t row = 0; row < c->reflections.rows; row++)
+        if (is_used(c, row, &from, &others)) DB_TRY(take_row(c, row, &from));
+    tell_left_out(c, &others);
+    r->list.squared = from.squared;
+    return r->list.count
+               ? DB_OK
+               : db_fail(r->context, DB_ERROR_INPUT, "%s: no reflection has a value", r->path);
+}
+
+db_status db_cif_list_read(db_amplitude_reading *reading, const db_file_content *content) {
+    cif_list c = { .reading = reading, .start = content->bytes };
+    DB_TRY(choose_block(&c, content->bytes + content->size));
+    DB_TRY(take_cell(&c));
+    DB_TRY(take_wavelength(&c));
+    DB_TRY(take_symmetry(&c));
+    DB_TRY(table_of(&c, "refln", &c.reflections));
+    const db_status status = take_rows(&c);
+    db_cif_table_clear(&c.reflections);
+    return status;
+}
