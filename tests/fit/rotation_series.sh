@@ -59,6 +59,19 @@ before=$(sed -n 's/.*chi2 per degree of freedom .* -> //p' found.log)
 fit 0 found.yaml --output again
 near "chi2 of the refined models" "$(sed -n 's/.*chi2 per degree of freedom \([0-9.]*\) ->.*/\1/p' out)" "$before" 0.01
 
+# frames of a crystal that turns backwards, as their headers say
+rm frames.txt
+for frame in 0 1 2; do
+    "$DUALBRAGG" sim -cell 58 58 92 90 90 90 -N 12 -gauss_xtal -default_F 1e6 -fluence 3e19 -lambda 1 -distance 100 -detpixels 600 -pixel 0.15 \
+        -oversample 1 -spots closed -mosaic_rms 0.1 -misset 20 20 30 -phi "$(awk -v n=$frame 'BEGIN { print 11.5 - n / 2 }')" -osc -0.5 -water 30 \
+        -seed $((frame + 1)) -noisefile back_$frame.img > /dev/null
+    echo back_$frame.img >> frames.txt
+done
+fit 0 series.yaml --output back
+near "backwards: misset x" "$(refined back.json misset_x)" 20 0.01
+near "backwards: misset y" "$(refined back.json misset_y)" 20 0.01
+near "backwards: misset z" "$(refined back.json misset_z)" 30 0.01
+
 # a crystal that slips on its way, in a beam that flickers: the orientation is linear between knots, here the first and the last
 # frame, and each frame has a scale, relative to the first
 rm frames.txt

@@ -344,6 +344,37 @@ static void a_goniometer_turns_what_stands_on_it(void **state) {
                                                                      "x_###.cbf\"}],\"scan\":[{"   \
                                                                      "\"image_range\":[3,4],"      \
                                                                      "\"oscillation\":[10,0.5]}]}"
+/* Which image a scan begins with, and how far it turns: [start, width] of the list, and those of image 5 of 3 to 12. */
+static void scans_keep_their_sense(void **state) {
+    (void)state;
+    static const struct {
+        const char *oscillation;
+        double phi, width;
+    } rows[] = {
+        { "10,0.5", 11, 0.5 }, { "10,-0.5", 9, -0.5 }, { "10,0.000001", 0, 0 }, { "10,0", 0, 0 }
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[2000];
+        snprintf(
+            text, sizeof text,
+            "{" ONE(",\"scan\":0,\"imageset\":0") "," BEAM "," FLAT
+                                                  ",\"imageset\":[{\"template\":\"/x_####.cbf\"}],"
+                                                  "\"scan\":[{\"image_range\":[3,12],"
+                                                  "\"oscillation\":[%s]}]}",
+            rows[i].oscillation);
+        const db_expt_selection fifth = { .number = -1, .image = "x_0005.cbf" };
+        db_experiment e;
+        db_expt_content content;
+        read_experiment(folder_text("sense.expt", text), &fifth, &e, &content);
+        assert_true(fabs(content.phi - rows[i].phi) < 1e-12);
+        assert_true(fabs(content.osc_range - rows[i].width) < 1e-12);
+        assert_true(fabs(e.goniometer.phi - rows[i].phi) < 1e-12);
+        assert_true(fabs(e.goniometer.phi_step - rows[i].width) < 1e-12);
+        db_expt_content_clear(&content);
+        db_experiment_clear(&e);
+    }
+}
+
 #define UPRIGHT "[1,0,0,0,1,0,0,0,1]"
 #define TURNED ",[0.8,-0.6,0,0.6,0.8,0,0,0,1]"
 #define ALONG(a) "[" a ",0,0,0,0.02,0,0,0,0.025]"
@@ -637,6 +668,7 @@ int main(void) {
         cmocka_unit_test(panels_stand_in_groups_within_groups),
         cmocka_unit_test(a_written_list_keeps_what_its_origin_says),
         cmocka_unit_test(a_goniometer_turns_what_stands_on_it),
+        cmocka_unit_test(scans_keep_their_sense),
         cmocka_unit_test(what_varies_along_a_scan_is_taken_at_the_image),
         cmocka_unit_test(points_that_are_no_scan_are_refused),
         cmocka_unit_test(of_several_experiments_one_is_chosen),

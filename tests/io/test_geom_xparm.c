@@ -490,6 +490,23 @@ static const char xparm[] = "XPARM.XDS    VERSION Jan 10, 2022\n"
                             "  1 1 100 1 40\n  0.0 0.0 0.0  1.0 0.0 0.0  0.0 1.0 0.0\n"
                             "  2 1 100 51 90\n  1.5 0.5 0.1  0.8 0.6 0.0 -0.6 0.8 0.0\n";
 
+static void xparm_may_turn_backwards(void **state) {
+    (void)state;
+    db_experiment e;
+    db_expt_content content;
+    char text[sizeof xparm];
+    memcpy(text, xparm, sizeof text);
+    strstr(text, " 0.5000")[0] = '-';
+    const db_expt_selection fifth = { .number = -1, .image = "frame_0005.cbf" };
+    expect_ok(test_context(), db_experiment_init(test_context(), &e));
+    expect_ok(test_context(), db_read_expt(test_context(), folder_text("BACK_XPARM.XDS", text),
+                                           &fifth, &e, &content));
+    assert_true(fabs(content.phi - 8) < 1e-12 && fabs(content.osc_range + 0.5) < 1e-12);
+    assert_true(fabs(e.goniometer.phi_step + 0.5) < 1e-12);
+    db_expt_content_clear(&content);
+    db_experiment_clear(&e);
+}
+
 static void xparm_goes_out_as_it_came_in(void **state) {
     (void)state;
     db_experiment e, back;
@@ -593,6 +610,7 @@ int main(void) {
         cmocka_unit_test(images_are_named_by_events_too),
         cmocka_unit_test(what_does_not_fit_a_stack_is_named),
 #endif
+        cmocka_unit_test(xparm_may_turn_backwards),
         cmocka_unit_test(xparm_goes_out_as_it_came_in),
         cmocka_unit_test(what_is_wrong_in_xparm_is_named),
         cmocka_unit_test(edges_that_contradict_their_axes_are_told),
