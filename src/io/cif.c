@@ -277,3 +277,7 @@ int db_cif_number(const db_cif_table *table, size_t row, int column, double *num
         if (word.start[i] == '(') word.length = i;
     return db_word_number(word, number);
 }
+
+int db_same_word(db_word a, db_word b) {
+    return a.length == b.length && memcmp(a.start, b.start, a.length) == 0;
+}

@@ -45,7 +45,8 @@ db_word db_cif_value(const db_cif_table *table, size_t row, int column);
 /* The same as number; 0 if it is none. A standard uncertainty in brackets is left out. */
 int db_cif_number(const db_cif_table *table, size_t row, int column, double *number);
 
-/* Is the word this text? */
+/* Is the word this text? Are both the same? */
 int db_word_is(db_word word, const char *text);
+int db_same_word(db_word a, db_word b);
 
 #endif

@@ -3,6 +3,7 @@
 #include "support/expect.h"
 #include "files_for_tests.h"
 #include "io/images/cbf.h"
+#include "io/images/image_geometry.h"
 
 #include <dualbragg/io.h>
 
@@ -228,6 +229,191 @@ static void arrays_are_cut_into_panels(void **state) {
     db_measured_image_clear(&image);
 }
 
+/* A detector on an arm that swings by 20 degree about x, 105 mm away, whose pixels follow one another
+ * upwards and then along x; three circles, of which `turning` moves by `width`. mini: lines of another
+ * header, which says other things. */
+static const char *swung(const char *mini, const char *turning, double width) {
+    static pieces file;
+    char text[4000];
+    unsigned char offsets[15 * 12];
+    const int64_t pixels[12] = { 3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, -1 };
+    const char *const names[] = { "OMEGA", "KAPPA", "PHI" };
+    double widths[3];
+    for (int i = 0; i < 3; i++) widths[i] = strcmp(names[i], turning) == 0 ? width : 0;
+    snprintf(
+        text, sizeof text,
+        "###CBF: VERSION 1.5\ndata_x\n%s_diffrn.id here\n"
+        "_diffrn_radiation.polarizn_source_ratio 0.9\n_diffrn_radiation_wavelength.wavelength "
+        "0.75\n"
+        "loop_\n_axis.id\n_axis.type\n_axis.equipment\n_axis.depends_on\n_axis.vector[1] "
+        "_axis.vector[2] "
+        "_axis.vector[3]\n_axis.offset[1] _axis.offset[2] _axis.offset[3]\n"
+        "PHI rotation goniometer KAPPA 1 0 0 . . .\n"
+        "OMEGA rotation goniometer . 1 0 0 . . .\n"
+        "KAPPA rotation goniometer OMEGA 3 0 4 . . .\n"
+        "SOURCE general source . 0 0 1 . . .\n"
+        "ARM rotation detector . 1 0 0 . . .\n"
+        "Z translation detector ARM 0 0 -1 0 0 2\n"
+        "F translation detector Z 0 1 0 -3 -5 0\n"
+        "S translation detector F 1 0 0 0 0 0\n"
+        "loop_\n_diffrn_scan_axis.axis_id\n_diffrn_scan_axis.angle_start\n"
+        "_diffrn_scan_axis.angle_increment\n_diffrn_scan_axis.displacement_start\n"
+        "OMEGA 30 %g 0\nKAPPA 40 %g 0\nPHI -50 %g 0\nARM 0 0 0\nZ 0 0 105\n"
+        "loop_\n_diffrn_scan_frame_axis.frame_id\n_diffrn_scan_frame_axis.axis_id\n"
+        "_diffrn_scan_frame_axis.angle\n_diffrn_scan_frame_axis.displacement\nFRAME1 ARM 20 0\n"
+        "loop_\n_array_structure_list.array_id\n_array_structure_list.index\n"
+        "_array_structure_list.dimension\n_array_structure_list.precedence\n"
+        "_array_structure_list.direction\n_array_structure_list.axis_set_id\n"
+        "A 1 4 1 increasing FS\nA 2 3 2 increasing SS\n"
+        "loop_\n_array_structure_list_axis.axis_set_id\n_array_structure_list_axis.axis_id\n"
+        "_array_structure_list_axis.displacement\n_array_structure_list_axis.displacement_"
+        "increment\n"
+        "FS F 0.0 0.2\nSS S 0.0 0.2\n"
+        "_diffrn_data_frame.array_id A\n_diffrn_data_frame.binary_id 1\n_array_data.data\n",
+        mini, widths[0], widths[1], widths[2]);
+    file.size = 0;
+    add_text(&file, text);
+    add_section(&file, 1, "x-CBF_BYTE_OFFSET",
+                "X-Binary-Number-of-Elements: 12\nX-Binary-Size-Fastest-Dimension: 4\n"
+                "X-Binary-Size-Second-Dimension: 3",
+                offsets, cbf_compress(pixels, 12, offsets));
+    return folder_file("swung.cbf", file.bytes, file.size);
+}
+
+/* v turned about an axis of any length, as q v q* of the quaternion. */
+static void turn(const double axis[3], double degrees, double v[3]) {
+    const double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
+    const double half = degrees * 0.00872664625997164788, w = cos(half);
+    double q[3], t[3];
+    for (int i = 0; i < 3; i++) q[i] = axis[i] / length * sin(half);
+    for (int i = 0; i < 3; i++)
+        t[i] = 2 * (q[(i + 1) % 3] * v[(i + 2) % 3] - q[(i + 2) % 3] * v[(i + 1) % 3]);
+    double out[3];
+    for (int i = 0; i < 3; i++)
+        out[i] =
+            v[i] + w * t[i] + q[(i + 1) % 3] * t[(i + 2) % 3] - q[(i + 2) % 3] * t[(i + 1) % 3];
+    memcpy(v, out, sizeof out);
+}
+
+static void assert_near(const double found[3], const double expected[3]) {
+    for (int i = 0; i < 3; i++)
+        if (!(fabs(found[i] - expected[i]) < 1e-9))
+            fail_msg("expected %.9g %.9g %.9g, found %.9g %.9g %.9g", expected[0], expected[1],
+                     expected[2], found[0], found[1], found[2]);
+}
+
+static const char other_numbers[] =
+    "_array_data.header_convention \"PILATUS_1.2\"\n_array_data.header_contents\n;\n"
+    "# Detector: PILATUS test\n# Pixel_size 172e-6 m x 172e-6 m\n# Wavelength 1.5 A\n"
+    "# Detector_distance 0.3 m\n# Beam_xy (1, 2) pixels\n# Start_angle 7 deg.\n"
+    "# Angle_increment 1 deg.\n# Detector_2theta 30 deg.\n# Polarization 0.990\n"
+    "# Silicon sensor, thickness 0.000320 m\n;\n";
+
+/* The file, as an experiment; phi, width: what is expected of the scan. */
+static void expect_swung(const char *path, const double spindle[3], double phi, double width,
+                         double kahn) {
+    static const double x[3] = { 1, 0, 0 };
+    const db_expt_selection selection = { .number = -1, .image = path };
+    db_experiment e;
+    db_expt_content content;
+    expect_ok(test_context(), db_experiment_init(test_context(), &e));
+    expect_ok(test_context(), db_read_expt(test_context(), path, &selection, &e, &content));
+    /* pixels from the corner of the first one: upwards, then along x */
+    const double pixels[3][2] = { { 0, 0 }, { 4, 0 }, { 0, 3 } };
+    for (int p = 0; p < 3; p++) {
+        double found[3];
+        double expected[3] = { -3 + 0.2 * pixels[p][1], -5 + 0.2 * pixels[p][0], 2 - 105 };
+        turn(x, 20, expected);
+        expect_ok(test_context(),
+                  db_experiment_pixel_position(&e, 0, pixels[p][0], pixels[p][1], found));
+        assert_near(found, expected);
+    }
+    assert_near(e.goniometer.spindle_axis, spindle);
+    assert_true(fabs(content.phi - phi) < 1e-12 && fabs(content.osc_range - width) < 1e-12);
+    assert_true(fabs(e.goniometer.phi - phi) < 1e-12);
+    assert_true(e.beam.wavelength == 0.75 && fabs(e.beam.polarization - kahn) < 1e-12);
+    db_expt_content_clear(&content);
+    db_experiment_clear(&e);
+}
+
+static void tables_of_axes_place_detector_and_spindle(void **state) {
+    (void)state;
+    static const double x[3] = { 1, 0, 0 };
+    double tilted[3] = { 0.6, 0, 0.8 };
+    turn(x, 30, tilted); /* kappa's axis stands on omega */
+    expect_swung(swung("", "OMEGA", 0.5), x, 30, 0.5, 0.9);
+    expect_swung(swung(other_numbers, "OMEGA", -0.5), x, 30, -0.5, 0.98);
+    expect_swung(swung("", "KAPPA", 0.25), tilted, 40, 0.25, 0.9);
+    double phi[3] = { 1, 0, 0 };
+    const double kappa[3] = { 3, 0, 4 };
+    turn(kappa, 40, phi);
+    turn(x, 30, phi);
+    expect_swung(swung(other_numbers, "PHI", 0.1), phi, -50, 0.1, 0.98);
+    expect_swung(swung("", "none", 0), x, 0, 0, 0.9); /* nothing turns: any axis */
+}
+
+/* Images have room for flat detectors that face the beam: numbers of another header are not left. */
+static void tables_win_over_lines(void **state) {
+    (void)state;
+    db_measured_image image;
+    expect_ok(test_context(),
+              db_read_image(test_context(), swung(other_numbers, "OMEGA", 0.5), &image));
+    assert_string_equal(image.format, "miniCBF");
+    assert_true(image.wavelength == 0.75 && image.pixel_size[0] == 0.2);
+    assert_true(isnan(image.distance) && isnan(image.beam_centre[0]) && isnan(image.phi));
+    assert_true(fabs(image.sensor_thickness - 320) < 1e-9);
+    assert_int_equal(image.mask[11], DB_MASK_GAP);
+    db_measured_image_clear(&image);
+    db_image_geometry g;
+    expect_ok(test_context(),
+              db_image_geometry_read(test_context(), swung(other_numbers, "OMEGA", 0.5), &g));
+    /* frame of images: beam, up, x. The beam hits the swung plane at 103 mm over cosine. */
+    const double c = cos(20 * 0.01745329251994329577), s = sin(20 * 0.01745329251994329577);
+    const double fast[3] = { -s, c, 0 }, slow[3] = { 0, 0, 1 };
+    assert_near(g.fast_axis, fast);
+    assert_near(g.slow_axis, slow);
+    assert_true(fabs(g.distance - 103 / c) < 1e-9);
+    assert_true(fabs(g.beam_centre[1] - 3) < 1e-9);
+    assert_true(fabs(g.beam_centre[0] - (5 - 103 * s / c)) < 1e-9);
+    assert_true(g.phi == 30 && g.osc_range == 0.5 && isnan(g.twotheta));
+}
+
+static void axes_that_lead_nowhere_are_named(void **state) {
+    (void)state;
+    static const struct {
+        const char *from, *to, *named;
+    } cases[] = {
+        { "Z translation detector ARM", "Z translation detector NIL", "NIL" },
+        { "ARM rotation detector .    ", "ARM rotation detector F    ", "axis" },
+        { "ARM rotation detector . 1", "ARM rotation detector . 0", "ARM" },
+        { "FS F 0.0 0.2", "FS F 0.0 0.0", "displacement_increment" },
+        { "KAPPA 40 0", "KAPPA 40 1", "turns" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t size;
+        const char *const path = swung("", "OMEGA", 0.5);
+        char *const bytes = load_file(path, &size);
+        char *const at = strstr(bytes, cases[i].from);
+        if (i != 1) assert_non_null(at);
+        if (at) memcpy(at, cases[i].to, strlen(cases[i].to));
+        if (!at) { /* a circle */
+            char *const arm = strstr(bytes, "ARM rotation detector . 1 0 0 .");
+            memcpy(arm, "ARM rotation detector F 1 0 0 .", 31);
+        }
+        const char *const changed = folder_file("nowhere.cbf", bytes, size);
+        free(bytes);
+        const db_expt_selection selection = { .number = -1 };
+        db_experiment e;
+        db_expt_content content;
+        expect_ok(test_context(), db_experiment_init(test_context(), &e));
+        expect_failure(test_context(), DB_ERROR_INPUT,
+                       db_read_expt(test_context(), changed, &selection, &e, &content),
+                       "nowhere.cbf", cases[i].named);
+        db_expt_content_clear(&content);
+        db_experiment_clear(&e);
+    }
+}
+
 /* Without a table of sections every section of an array is a panel; here they differ in width. */
 static void panels_must_have_one_width(void **state) {
     (void)state;
@@ -311,6 +497,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(packed_pixels_are_unpacked),
         cmocka_unit_test(arrays_are_cut_into_panels),
+        cmocka_unit_test(tables_of_axes_place_detector_and_spindle),
+        cmocka_unit_test(tables_win_over_lines),
+        cmocka_unit_test(axes_that_lead_nowhere_are_named),
         cmocka_unit_test(panels_must_have_one_width),
         cmocka_unit_test(tables_that_contradict_the_arrays_are_named),
         cmocka_unit_test(damaged_files_never_crash),

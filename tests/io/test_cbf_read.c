@@ -1,5 +1,6 @@
 /* miniCBF images. */
 #include "support/expect.h"
+#include "support/notices.h"
 #include "cbf_file.h"
 #include "files_for_tests.h"
 
@@ -116,11 +117,137 @@ static void what_the_header_leaves_out_stays_unknown(void **state) {
     db_measured_image_clear(&image);
 }
 
+#define PI 3.14159265358979323846
+
+static void units_are_those_of_the_header(void **state) {
+    (void)state;
+    static const int64_t values[1] = { 1 };
+    db_measured_image image;
+    static const struct {
+        const char *lines;
+        size_t member;
+        double expected;
+    } cases[] = {
+#define AT(member) offsetof(db_measured_image, member)
+        { "# Pixel_size 0.2 mm x 0.2 mm\r\n", AT(pixel_size[1]), 0.2 },
+        { "# Pixel_size 200 x 200 um\r\n", AT(pixel_size[0]), 0.2 },
+        { "# Pixel_size 200um x 172 um\r\n", AT(pixel_size[1]), 0.172 },
+        { "# Pixel_size 2e-4 m x 2e-4 m\r\n", AT(pixel_size[0]), 0.2 },
+        { "# Detector_distance 100.0 mm\r\n", AT(distance), 100 },
+        { "# Detector_distance 0.1\r\n", AT(distance), 100 },
+        { "# Detector_distance = 10 cm\r\n", AT(distance), 100 },
+        { "# Wavelength 0.1 nm\r\n", AT(wavelength), 1 },
+        { "# Wavelength 12.398419843320026 keV\r\n", AT(wavelength), 1 },
+        { "# Photon_energy 12398.419843320026 eV\r\n", AT(wavelength), 1 },
+        { "# Start_angle 0.5 rad\r\n# Angle_increment 1 mrad\r\n", AT(phi), 90 / PI },
+        { "# Start_angle 0.5 rad\r\n# Angle_increment 1 mrad\r\n", AT(osc_range), 0.18 / PI },
+        { "# Detector_2theta 1 rad\r\n", AT(twotheta), 180 / PI },
+        { "# Exposure_time 20 ms\r\n", AT(exposure), 0.02 },
+        { "# Pixel_size 200 um x 100 um\r\n# Beam_xy (25.8, 25.8) mm\r\n", AT(beam_centre[0]),
+          129 },
+        { "# Pixel_size 200 um x 100 um\r\n# Beam_xy (25.8, 25.8) mm\r\n", AT(beam_centre[1]),
+          258 },
+        { "# Beam_xy (3.5, 4.5)\r\n", AT(beam_centre[1]), 4.5 },
+        { "# Silicon sensor, thickness 0.45 mm\r\n", AT(sensor_thickness), 450 },
+        { "# Silicon sensor, thickness 450 um\r\n", AT(sensor_thickness), 450 },
+#undef AT
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        expect_ok(
+            test_context(),
+            db_read_image(test_context(), cbf_file("u.cbf", cases[i].lines, values, 1, 1), &image));
+        const double found = *(const double *)((const char *)&image + cases[i].member);
+        if (!(fabs(found - cases[i].expected) < 1e-9))
+            fail_msg("%s: expected %.10g, found %.10g", cases[i].lines, cases[i].expected, found);
+        db_measured_image_clear(&image);
+    }
+}
+
+/* The image, with the notices of its header alone. */
+static void read_noticed(const char *header, db_measured_image *image) {
+    static const int64_t values[1] = { 1 };
+    db_context *context = NULL;
+    notices[0] = '\0';
+    assert_int_equal(db_context_create(&context), DB_OK);
+    db_context_set_notices(context, keep_notice, NULL);
+    expect_ok(context, db_read_image(context, cbf_file("n.cbf", header, values, 1, 1), image));
+    db_context_destroy(&context);
+}
+
+static void zeros_are_not_known_and_named(void **state) {
+    (void)state;
+    db_measured_image image;
+    read_noticed("# Pixel_size 0 m x 0 m\r\n# Wavelength 0.0 A\r\n# Detector_distance 0 m\r\n"
+                 "# Beam_xy (0.00, 0.00) pixels\r\n",
+                 &image);
+    assert_true(isnan(image.pixel_size[0]) && isnan(image.wavelength) && isnan(image.distance) &&
+                isnan(image.beam_centre[0]) && isnan(image.beam_centre[1]));
+    assert_int_equal(image.fast_pixels, 1);
+    static const char *const named[] = { "Pixel_size", "Wavelength", "Detector_distance",
+                                         "Beam_xy" };
+    for (int i = 0; i < 4; i++) assert_non_null(strstr(notices, named[i]));
+    db_measured_image_clear(&image);
+    read_noticed("# Beam_xy (0.00, 12.5) pixels\r\n", &image); /* at an edge */
+    assert_true(image.beam_centre[0] == 0 && image.beam_centre[1] == 12.5);
+    assert_string_equal(notices, "");
+    db_measured_image_clear(&image);
+}
+
+static void scans_keep_their_sense_and_their_axis(void **state) {
+    (void)state;
+    static const char scan[] = "# Start_angle 10.0 deg.\r\n# Angle_increment -0.5 deg.\r\n";
+    static const struct {
+        const char *lines, *named;
+        double phi, range;
+    } cases[] = {
+        { "", NULL, 10, -0.5 },
+        { "# Oscillation_axis X.CW\r\n", NULL, 10, -0.5 },
+        { "# Oscillation_axis X, CW\r\n", NULL, 10, -0.5 },
+        { "# Oscillation_axis X.CCW\r\n", NULL, -10, 0.5 },
+        { "# Oscillation_axis OMEGA\r\n# Phi 0 deg.\r\n# Chi 0 deg.\r\n", NULL, 10, -0.5 },
+        { "# Oscillation_axis OMEGA\r\n# Chi 54.7 deg.\r\n# Phi 120.0 deg.\r\n",
+          "Phi 120, Chi 54.7", 10, -0.5 },
+        { "# Oscillation_axis OMEGA\r\n# Omega 12 deg.\r\n", "Omega 12", 10, -0.5 },
+        { "# Oscillation_axis PHI\r\n# Omega 30 deg.\r\n# Chi 0 deg.\r\n", "Omega 30", 10, -0.5 },
+        { "# Oscillation_axis PHI\r\n# Omega 30 deg.\r\n# Chi 45 deg.\r\n",
+          "Oscillation_axis is PHI", NAN, NAN },
+        { "# Oscillation_axis CHI\r\n", "Oscillation_axis is CHI", NAN, NAN },
+        { "# Oscillation_axis Y.CW\r\n", "Oscillation_axis is Y.CW", NAN, NAN },
+        { "# Detector_distnace 0.1 m\r\n", "Detector_distance", 10, -0.5 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char header[400];
+        db_measured_image image;
+        snprintf(header, sizeof header, "%s%s", scan, cases[i].lines);
+        read_noticed(header, &image);
+        if (cases[i].named ? !strstr(notices, cases[i].named) : *notices)
+            fail_msg("%s: expected a notice with '%s', found '%s'", cases[i].lines,
+                     cases[i].named ? cases[i].named : "nothing", notices);
+        const double both[2][2] = { { cases[i].phi, image.phi },
+                                    { cases[i].range, image.osc_range } };
+        for (int k = 0; k < 2; k++)
+            if (isnan(both[k][0]) ? !isnan(both[k][1]) : !(fabs(both[k][0] - both[k][1]) < 1e-12))
+                fail_msg("%s: expected %g, found %g", cases[i].lines, both[k][0], both[k][1]);
+        db_measured_image_clear(&image);
+    }
+    db_measured_image image;
+    read_noticed("# Oscillation_axis PHI\r\n# Phi 3 deg.\r\n# Phi_increment 0.2 deg.\r\n", &image);
+    assert_true(fabs(image.phi - 3) < 1e-12 && fabs(image.osc_range - 0.2) < 1e-12);
+    db_measured_image_clear(&image);
+}
+
 static void bad_header_values_are_errors_that_name_them(void **state) {
     (void)state;
     static const char *const cases[][2] = {
         { "# Wavelength none A\r\n", "Wavelength" },
-        { "# Wavelength 0 A\r\n", "Wavelength > 0" },
+        { "# Wavelength -1 A\r\n", "Wavelength" },
+        { "# Wavelength 1 furlong\r\n", "furlong" },
+        { "# Detector_distance 0.1 s\r\n", "Detector_distance" },
+        { "# Start_angle 3 A\r\n", "Start_angle" },
+        { "# Count_cutoff 3 mm\r\n", "Count_cutoff" },
+        { "# Beam_xy (3, 4) mm\r\n", "Beam_xy" },
+        { "# Exposure_time 1 deg.\r\n", "Exposure_time" },
+        { "# Silicon sensor, thickness 3 counts\r\n", "thickness" },
         { "# Beam_xy (1, x) pixels\r\n", "2 numbers" },
         { "# Detector_distance -0.1 m\r\n", "Detector_distance" },
         { "# Pixel_size 172e-6 m\r\n", "Pixel_size" },
@@ -259,6 +386,52 @@ static void element_types_set_the_range(void **state) {
 }
 
 /* A file with header and pixels, cut at every byte, and with every byte changed. */
+/* A writer that misspelt "_array_data.header_contents". */
+static void a_header_without_its_item_is_found(void **state) {
+    (void)state;
+    static const int64_t values[4] = { 3, -1, -2, 5 };
+    unsigned char compressed[60];
+    const size_t length = cbf_compress(values, 4, compressed);
+    cbf_layout layout = cbf_layout_of(2, 2, (long long)length);
+    layout.header = "# Detector: PILATUS 300K\r\n# Wavelength 1.5 A\r\n";
+    size_t size;
+    char *const bytes = cbf_bytes(&layout, compressed, length, &size);
+    char *const item = strstr(bytes, "header_contents");
+    assert_non_null(item);
+    memcpy(item, "header_content ", 15);
+    db_measured_image image;
+    expect_ok(test_context(),
+              db_read_image(test_context(), folder_file("item.cbf", bytes, size), &image));
+    free(bytes);
+    assert_true(image.wavelength == 1.5);
+    static const uint8_t mask[4] = { 0, DB_MASK_GAP, DB_MASK_BAD, 0 };
+    assert_memory_equal(image.mask, mask, sizeof mask);
+    db_measured_image_clear(&image);
+}
+
+static void marks_of_unsigned_pixels_are_no_counts(void **state) {
+    (void)state;
+    static const struct {
+        const char *type;
+        int64_t value[4];
+        int masked[4];
+    } cases[] = {
+        { "unsigned 32-bit integer", { 7, 4294967295, 4294967294, 2147483648 }, { 0, 1, 1, 1 } },
+        { "unsigned 32-bit integer", { 2147483646, 0, 4294967040, 5 }, { 0, 0, 1, 0 } },
+        { "unsigned 16-bit integer", { 65535, 65534, 65533, 40000 }, { 1, 0, 0, 0 } },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        unsigned char compressed[60];
+        const size_t length = cbf_compress(cases[i].value, 4, compressed);
+        cbf_layout layout = cbf_layout_of(2, 2, (long long)length);
+        layout.element_type = cases[i].type;
+        db_measured_image image;
+        expect_ok(test_context(), read_layout(&layout, compressed, length, &image));
+        for (int k = 0; k < 4; k++) assert_int_equal(image.mask[k] != 0, cases[i].masked[k]);
+        db_measured_image_clear(&image);
+    }
+}
+
 static void damaged_files_never_crash(void **state) {
     (void)state;
     static const int64_t values[12] = { 0, 1, -1, 400, 70000, 3, 3, 3, -2, 90, 100000, 2 };
@@ -316,6 +489,11 @@ int main(void) {
         cmocka_unit_test(random_images_come_back),
         cmocka_unit_test(the_header_is_read),
         cmocka_unit_test(what_the_header_leaves_out_stays_unknown),
+        cmocka_unit_test(units_are_those_of_the_header),
+        cmocka_unit_test(zeros_are_not_known_and_named),
+        cmocka_unit_test(scans_keep_their_sense_and_their_axis),
+        cmocka_unit_test(a_header_without_its_item_is_found),
+        cmocka_unit_test(marks_of_unsigned_pixels_are_no_counts),
         cmocka_unit_test(bad_header_values_are_errors_that_name_them),
         cmocka_unit_test(a_binary_header_that_does_not_fit_the_data_is_noticed),
         cmocka_unit_test(checksums_are_those_of_md5),

@@ -16,7 +16,7 @@ static const struct {
     size_t size;
 } files[] = {
     { "SMV", DB_HOLDS_IMAGES, BYTES("{\nHEADER_BYTES=512;\n") },
-    { "CBF", DB_HOLDS_IMAGES, BYTES("###CBF: VERSION 1.5\r\n\r\ndata_x\r\n") },
+    { "CBF", DB_HOLDS_IMAGES | DB_HOLDS_GEOMETRY, BYTES("###CBF: VERSION 1.5\r\n\r\ndata_x\r\n") },
     { "HDF5", DB_HOLDS_IMAGES | DB_HOLDS_GEOMETRY, BYTES("\x89HDF\r\n\x1a\n0000") },
     { ".expt", DB_HOLDS_GEOMETRY | DB_HOLDS_CRYSTALS,
       BYTES("{\n  \"__id__\": \"ExperimentList\",\n") },

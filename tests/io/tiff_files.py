@@ -154,6 +154,11 @@ def good():
     pixels = counts("i2") - 1000
     tiff("negative.tif", [pixels])
     report("negative.tif", pixels)
+    for kind in ("i4", "f4", "u4"):  # area detectors write -1 between modules and -2 for pixels that do not work
+        pixels = counts(kind)
+        pixels[7:9], pixels[20, 11] = (-1, -2) if kind != "u4" else (0xffffffff, 0xfffffffe)
+        tiff("gaps_%s.tif" % kind, [pixels])
+        report("gaps_%s.tif" % kind, pixels, 2 * FAST + 1)
     pixels = counts("f4") / 7
     pixels[5, 5:8] = numpy.nan, numpy.inf, -numpy.inf
     tiff("marks.tif", [pixels])

@@ -79,8 +79,32 @@ db_status db_cbf_decode(db_context *context, const char *path, const db_file_con
 db_status db_cbf_full_decode(db_context *context, const char *path, const db_file_content *content,
                              db_measured_image *image);
 
-/* What lines "# Key value" say of the experiment; TIFF images of Pilatus detectors have them, too. */
+/* Does the file have tables of axes that place the detector? */
+db_status db_cbf_has_axes(db_context *context, const char *path, const db_file_content *content,
+                          int *has);
+
+/* What the tables of axes say (io/images/imgcif.h), as far as an image has room for it: distance, beam
+ * centre and scan where the panel faces the beam and the spindle is along its fast axis. geometry gets all
+ * of one panel's place. Without such tables: wavelength, polarization and pixel size. */
+db_status db_cbf_tell_axes(db_context *context, const char *path, const db_file_content *content,
+                           db_image_geometry *geometry, db_measured_image *image);
+
+/* The same for set-ups, of one panel; what tables do not say the lines "# Key value" do. frame is 0. */
+db_status db_cbf_geometry(db_context *context, const char *path, long frame,
+                          db_image_geometry *geometry);
+
+/* Detector, beam and goniometer of a file whose tables place them; as db_read_expt. */
+db_status db_cbf_experiment(db_context *context, const char *path,
+                            const db_expt_selection *selection, db_experiment *experiment,
+                            db_expt_content *content);
+
+/* Where the lines "# Key value" of a header begin: behind _array_data.header_contents, else at the first
+ * key that is known; NULL: there are none. The text ends with a zero. */
+const char *db_cbf_mini_header_find(const char *text);
+
+/* What these lines say of the experiment; TIFF images of Pilatus detectors have them, too. placed: 1 leaves
+ * detector and scan out, which other tables place. */
 db_status db_cbf_mini_header_read(db_context *context, const char *path, const char *text,
-                                  db_measured_image *image);
+                                  int placed, db_measured_image *image);
 
 #endif

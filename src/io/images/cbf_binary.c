@@ -199,3 +199,8 @@ db_status db_cbf_binary_next(db_context *context, const char *path, const db_fil
     binary->size = (size_t)size;
     return check_digest(&header, binary);
 }
+
+/* "###CBF" starts every CBF file; text before the binary part is enough to tell a miniCBF. */
+int db_is_cbf(const db_file_content *content) {
+    return content->size >= 6 && memcmp(content->bytes, "###CBF", 6) == 0;
+}

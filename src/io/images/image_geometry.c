@@ -4,6 +4,7 @@
 #include "base/context_internal.h"
 #include "base/frame_name.h"
 #include "io/formats.h"
+#include "io/images/placement.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,26 +12,9 @@
 static db_status from_measured_image(db_context *context, const char *path, db_image_geometry *g) {
     db_measured_image image;
     DB_TRY(db_read_image(context, path, &image));
-    *g = db_image_geometry_unknown;
-    g->fast_pixels = image.fast_pixels;
-    g->slow_pixels = image.slow_pixels;
-    g->pixel_size = image.pixel_size[0];
-    g->wavelength = image.wavelength;
-    g->distance = image.distance;
-    for (int i = 0; i < 2; i++) g->beam_centre[i] = image.beam_centre[i] * image.pixel_size[i];
-    g->phi = image.phi;
-    g->osc_range = image.osc_range;
-    g->twotheta = image.twotheta;
-    g->polarization = image.polarization;
-    g->sensor_thickness = image.sensor_thickness;
-    g->attenuation_depth = image.attenuation_depth;
-    g->sensor_material = image.sensor_material;
-    const double ratio = image.pixel_size[1] / image.pixel_size[0];
+    const db_status status = db_image_geometry_from(context, path, &image, g);
     db_measured_image_clear(&image);
-    if (ratio != 1 && !isnan(ratio))
-        return db_fail(context, DB_ERROR_UNSUPPORTED,
-                       "%s: expected square pixels, found a ratio of %g", path, ratio);
-    return DB_OK;
+    return status;
 }
 
 db_status db_image_geometry_read(db_context *context, const char *path,

@@ -141,8 +141,9 @@ static db_status read_header(page *p, db_measured_image *image, int *marks) {
     const char *text = NULL;
     *marks = 0;
     if (!TIFFGetField(p->tiff, TIFFTAG_IMAGEDESCRIPTION, &text) || !text) return DB_OK;
-    *marks = strstr(text, "# Pixel_size") != NULL;
-    return *marks ? db_cbf_mini_header_read(p->context, p->path, text, image) : DB_OK;
+    const char *const lines = db_cbf_mini_header_find(text);
+    *marks = lines != NULL;
+    return lines ? db_cbf_mini_header_read(p->context, p->path, lines, 0, image) : DB_OK;
 }
 
 /* The largest number of a type is where it ends: what counts is below. */
@@ -153,7 +154,8 @@ static void set_limits(page *p, int marks, db_measured_image *image) {
     p->counts = (db_counts){
         .lowest = marks ? 0 : INT64_MIN,
         .highest = (int64_t)fmin(ceil(end) - 1, 9e18),
-        .gap = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1,
+        /* of 32 bits and more the last two are no counts: a gap, a pixel that does not work */
+        .gap = (bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1) - (bits >= 32),
         .gap_is = marks ? DB_MASK_BAD : DB_MASK_OVERLOAD,
         .least = marks ? 0 : -INFINITY,
         .most = nextafter(stated, -INFINITY),
@@ -248,7 +250,9 @@ static db_status read_page(page *p, long frame, db_measured_image *image) {
     DB_TRY(read_header(p, image, &marks));
     set_limits(p, marks, image);
     DB_TRY(db_image_allocate(p->context, p->path, p->width, p->height, image));
-    return read_pixels(p, image);
+    DB_TRY(read_pixels(p, image));
+    if (!marks) db_settle_marks(image);
+    return DB_OK;
 }
 
 db_status db_tiff_read(db_context *context, const char *path, long frame,

@@ -1,0 +1,298 @@
+/* Chains of axes in the tables of CBF files. */
+#include "io/images/imgcif.h"
+
+#include "base/context_internal.h"
+#include "base/vector.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_AXES = 32 }; /* of a chain */
+
+static const double DEGREE = 0.017453292519943295769;
+static const double identity[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+
+db_status db_imgcif_read(db_context *context, const char *path, const char *start, const char *end,
+                         db_imgcif *t) {
+    *t = (db_imgcif){ .context = context, .path = path };
+    const struct {
+        const char *category;
+        db_cif_table *table;
+    } all[] = {
+        { "axis", &t->axis },
+        { "diffrn_scan_axis", &t->scan_axis },
+        { "diffrn_scan_frame_axis", &t->frame_axis },
+        { "diffrn_data_frame", &t->data_frame },
+        { "array_structure_list", &t->list },
+        { "array_structure_list_axis", &t->list_axis },
+        { "diffrn_radiation", &t->radiation },
+        { "diffrn_radiation_wavelength", &t->wavelength },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        DB_TRY(db_cif_table_read(context, path, start, end, all[i].category, all[i].table));
+    return DB_OK;
+}
+
+void db_imgcif_clear(db_imgcif *t) {
+    db_cif_table *const all[] = { &t->axis, &t->scan_axis, &t->frame_axis, &t->data_frame,
+                                  &t->list, &t->list_axis, &t->radiation,  &t->wavelength };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) db_cif_table_clear(all[i]);
+}
+
+static db_word value(const db_cif_table *t, size_t row, const char *item) {
+    return db_cif_value(t, row, db_cif_column(t, item));
+}
+
+/* The first row with that value; -1: none. */
+static long row_with(const db_cif_table *t, const char *item, db_word wanted) {
+    const int column = db_cif_column(t, item);
+    for (size_t row = 0; row < t->rows && wanted.length; row++)
+        if (db_same_word(db_cif_value(t, row, column), wanted)) return (long)row;
+    return -1;
+}
+
+static int number(const db_cif_table *t, long row, const char *item, double *n) {
+    return row >= 0 && db_cif_number(t, (size_t)row, db_cif_column(t, item), n);
+}
+
+int db_imgcif_places(const db_imgcif *t) {
+    for (size_t row = 0; row < t->list_axis.rows; row++)
+        if (row_with(&t->axis, "id", value(&t->list_axis, row, "axis_id")) >= 0) return 1;
+    return 0;
+}
+
+static db_status fail_axis(const db_imgcif *t, db_word id, const char *expected) {
+    return db_fail(t->context, DB_ERROR_INPUT, "%s: axis %.*s: expected %s", t->path,
+                   DB_WORD_ARGUMENTS(id), expected);
+}
+
+/* Three components; those that are not said are 0. */
+static void triple(const db_imgcif *t, long row, const char *const items[3], double v[3]) {
+    for (int i = 0; i < 3; i++) {
+        v[i] = 0;
+        number(&t->axis, row, items[i], &v[i]);
+    }
+}
+
+static db_status direction_of(const db_imgcif *t, long row, double vector[3]) {
+    static const char *const items[] = { "vector[1]", "vector[2]", "vector[3]" };
+    triple(t, row, items, vector);
+    if (db_normalize(vector)) return DB_OK;
+    return fail_axis(t, value(&t->axis, (size_t)row, "id"), "a vector of some length");
+}
+
+/* Where an axis stands in the frame, else at the scan's start; of the pixels' axes, at the first pixel. */
+static double setting_of(const db_imgcif *t, db_word id, int turns) {
+    double setting = 0;
+    if (!number(&t->frame_axis, row_with(&t->frame_axis, "axis_id", id),
+                turns ? "angle" : "displacement", &setting) &&
+        !number(&t->scan_axis, row_with(&t->scan_axis, "axis_id", id),
+                turns ? "angle_start" : "displacement_start", &setting))
+        number(&t->list_axis, row_with(&t->list_axis, "axis_id", id),
+               turns ? "angle" : "displacement", &setting);
+    return setting;
+}
+
+/* What an axis carries, seen from the laboratory: x becomes turn x + shift. */
+typedef struct pose {
+    double turn[9], shift[3];
+} pose;
+
+/* Puts what is there on another axis. */
+static db_status put_on(const db_imgcif *t, long row, pose *p) {
+    static const char *const items[] = { "offset[1]", "offset[2]", "offset[3]" };
+    const db_word id = value(&t->axis, (size_t)row, "id"),
+                  type = value(&t->axis, (size_t)row, "type");
+    const int turns = db_word_is(type, "rotation");
+    double offset[3], vector[3];
+    triple(t, row, items, offset);
+    if (turns || db_word_is(type, "translation")) {
+        DB_TRY(direction_of(t, row, vector));
+        const double setting = setting_of(t, id, turns);
+        if (turns) {
+            db_turn_columns(vector, setting * DEGREE, p->turn);
+            db_turn(vector, setting * DEGREE, p->shift);
+        }
+        for (int i = 0; i < 3 && !turns; i++) offset[i] += setting * vector[i];
+    }
+    for (int i = 0; i < 3; i++) p->shift[i] += offset[i];
+    return DB_OK;
+}
+
+static db_status pose_of(const db_imgcif *t, db_word id, pose *p) {
+    *p = (pose){ { 1, 0, 0, 0, 1, 0, 0, 0, 1 }, { 0, 0, 0 } };
+    for (int n = 0; id.length; n++) {
+        const long row = row_with(&t->axis, "id", id);
+        if (row < 0) return fail_axis(t, id, "its row in the table axis, found none");
+        if (n == MOST_AXES)
+            return fail_axis(t, id, "a chain of at most 32 axes, found a longer one");
+        DB_TRY(put_on(t, row, p));
+        id = value(&t->axis, (size_t)row, "depends_on");
+    }
+    return DB_OK;
+}
+
+/* Does a depend on b, in however many steps? */
+static int depends(const db_imgcif *t, db_word a, db_word b) {
+    for (int n = 0; n < MOST_AXES && a.length; n++) {
+        const long row = row_with(&t->axis, "id", a);
+        if (row < 0) return 0;
+        a = value(&t->axis, (size_t)row, "depends_on");
+        if (db_same_word(a, b)) return 1;
+    }
+    return 0;
+}
+
+/* The row of list_axis that says how pixels follow one another along the dimension of a section, or
+ * (of length 0) of a whole array. */
+static long row_of_pixels(const db_imgcif *t, db_word array, db_word section, int dimension) {
+    const db_cif_table *const l = &t->list;
+    const int sets = db_cif_column(&t->list_axis, "axis_set_id") >= 0;
+    for (size_t row = 0; row < l->rows; row++) {
+        double index = 0;
+        const db_word of = value(l, row, "array_id"), set = value(l, row, "axis_set_id");
+        if ((array.length && of.length && !db_same_word(of, array)) ||
+            !db_same_word(value(l, row, "array_section_id"), section) ||
+            !number(l, (long)row, "index", &index) || index != dimension || set.length == 0)
+            continue;
+        return row_with(&t->list_axis, sets ? "axis_set_id" : "axis_id", set);
+    }
+    return -1;
+}
+
+static long pixel_row(const db_imgcif *t, db_word array, db_word section, int dimension,
+                      int *whole) {
+    const db_word all = { "", 0 };
+    const long row = row_of_pixels(t, array, section, dimension);
+    *whole = row < 0;
+    return row >= 0 ? row : row_of_pixels(t, array, all, dimension);
+}
+
+db_status db_imgcif_panel(const db_imgcif *t, db_word array, db_word section, const int first[2],
+                          db_frame *frame, double pixel_size[2]) {
+    db_word id[2] = { { "", 0 }, { "", 0 } };
+    double skipped[2] = { 0, 0 };
+    double *const along[2] = { frame->fast, frame->slow };
+    for (int i = 0; i < 2; i++) {
+        double step = NAN;
+        pose p;
+        int whole = 0;
+        const long row = pixel_row(t, array, section, i + 1, &whole);
+        if (row >= 0) id[i] = value(&t->list_axis, (size_t)row, "axis_id");
+        const long axis = row >= 0 ? row_with(&t->axis, "id", id[i]) : -1;
+        if (axis < 0 || !number(&t->list_axis, row, "displacement_increment", &step) ||
+            !(fabs(step) > 0) || !isfinite(step))
+            return db_fail(t->context, DB_ERROR_INPUT,
+                           "%s: array_structure_list_axis: expected an axis with a "
+                           "displacement_increment for dimension %d of '%.*s', found none",
+                           t->path, i + 1, DB_WORD_ARGUMENTS(array));
+        DB_TRY(direction_of(t, axis, along[i]));
+        DB_TRY(pose_of(t, id[i], &p));
+        db_apply(p.turn, along[i], along[i]);
+        for (int k = 0; k < 3 && step < 0; k++) along[i][k] = -along[i][k];
+        pixel_size[i] = fabs(step);
+        if (whole) skipped[i] = first[i] * pixel_size[i];
+    }
+    pose corner;
+    DB_TRY(pose_of(t, depends(t, id[0], id[1]) ? id[0] : id[1], &corner));
+    for (int k = 0; k < 3; k++)
+        frame->origin[k] =
+            corner.shift[k] + skipped[0] * frame->fast[k] + skipped[1] * frame->slow[k];
+    if (!(fabs(db_dot(frame->fast, frame->slow)) < 1e-3))
+        return fail_axis(t, id[0], "axes of the pixels that are perpendicular to each other");
+    db_frame_complete(frame);
+    return DB_OK;
+}
+
+static int is_circle(const db_imgcif *t, long row) {
+    return row >= 0 && db_word_is(value(&t->axis, (size_t)row, "equipment"), "goniometer") &&
+           db_word_is(value(&t->axis, (size_t)row, "type"), "rotation");
+}
+
+/* The circle on which the crystal stands: no other depends on it. -1: there is no goniometer. */
+static long innermost(const db_imgcif *t) {
+    for (size_t row = 0; row < t->axis.rows; row++) {
+        const db_word id = value(&t->axis, row, "id");
+        int carries = 0;
+        if (!is_circle(t, (long)row)) continue;
+        for (size_t other = 0; other < t->axis.rows && !carries; other++)
+            carries = is_circle(t, (long)other) && depends(t, value(&t->axis, other, "id"), id);
+        if (!carries) return (long)row;
+    }
+    return -1;
+}
+
+static double width_of(const db_imgcif *t, db_word id) {
+    double width = 0;
+    if (!number(&t->frame_axis, row_with(&t->frame_axis, "axis_id", id), "angle_increment", &width))
+        number(&t->scan_axis, row_with(&t->scan_axis, "axis_id", id), "angle_increment", &width);
+    return width;
+}
+
+/* Takes one circle after the other, from the crystal outwards: before the one that turns they are
+ * fixed to the crystal, behind it they set the spindle. Where none turns it is the first. */
+db_status db_imgcif_scan_read(const db_imgcif *t, db_imgcif_scan *scan, int *found) {
+    long row = innermost(t);
+    int turning = 0;
+    *found = row >= 0;
+    *scan = (db_imgcif_scan){ .axis = { 1, 0, 0 } };
+    memcpy(scan->fixed, identity, sizeof identity);
+    memcpy(scan->setting, identity, sizeof identity);
+    for (int n = 0; n < MOST_AXES && row >= 0; n++) {
+        const db_word id = value(&t->axis, (size_t)row, "id");
+        const double angle = setting_of(t, id, 1), width = width_of(t, id);
+        double vector[3];
+        if (is_circle(t, row)) {
+            DB_TRY(direction_of(t, row, vector));
+            if (fabs(width) > 0 && turning)
+                return fail_axis(t, id, "one axis that turns in an image, found a second one");
+            if (fabs(width) > 0) {
+                turning = 1;
+                memcpy(scan->axis, vector, sizeof vector);
+                scan->start = angle;
+                scan->width = width;
+            } else {
+                db_turn_columns(vector, angle * DEGREE, turning ? scan->setting : scan->fixed);
+            }
+        }
+        row = row_with(&t->axis, "id", value(&t->axis, (size_t)row, "depends_on"));
+    }
+    return DB_OK;
+}
+
+/* polarizn_source_ratio is that of difference and sum, which is the Kahn factor; polarizn_source_norm
+ * the angle between the normal of the plane of polarization and y, about the beam. */
+db_status db_imgcif_beam_read(const db_imgcif *t, db_imgcif_beam *beam) {
+    static const db_word source = { "source", 6 };
+    const long axis = row_with(&t->axis, "equipment", source);
+    double norm = 0, ratio = NAN, wavelength = NAN;
+    *beam = (db_imgcif_beam){ { 0, 0, -1 }, NAN, NAN, { 1, 0, 0 } };
+    if (axis >= 0) {
+        DB_TRY(direction_of(t, axis, beam->direction));
+        for (int i = 0; i < 3; i++) beam->direction[i] = -beam->direction[i];
+    }
+    const db_word id = t->radiation.rows ? value(&t->radiation, 0, "wavelength_id") : source;
+    const long row = row_with(&t->wavelength, "id", id);
+    number(&t->wavelength, row >= 0 ? row : 0, "wavelength", &wavelength);
+    if (wavelength > 0 && isfinite(wavelength)) beam->wavelength = wavelength;
+    number(&t->radiation, 0, "polarizn_source_norm", &norm);
+    if (t->radiation.rows && number(&t->radiation, 0, "polarizn_source_ratio", &ratio) &&
+        ratio >= -1 && ratio <= 1)
+        beam->polarization = ratio;
+    const double normal[3] = { sin(norm * DEGREE), cos(norm * DEGREE), 0 };
+    db_cross(normal, beam->direction, beam->polarization_axis);
+    for (int i = 0; i < 3; i++) beam->polarization_axis[i] *= -1;
+    if (!db_normalize(beam->polarization_axis))
+        return db_fail(t->context, DB_ERROR_INPUT,
+                       "%s: diffrn_radiation: expected a beam that is not along the normal of its "
+                       "polarization",
+                       t->path);
+    return DB_OK;
+}
+
+void db_imgcif_to_own(const double v[3], double own[3]) {
+    const double x = v[0];
+    own[0] = -v[2];
+    own[1] = v[1];
+    own[2] = x;
+}

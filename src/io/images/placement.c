@@ -1,0 +1,59 @@
+/* Where the only panel of an image stands, in the frame of images. */
+#include "io/images/placement.h"
+
+#include "base/context_internal.h"
+#include "base/vector.h"
+
+#include <math.h>
+
+/* In the frame of images the beam is x. */
+int db_image_geometry_place(const double origin[3], db_image_geometry *g) {
+    static const double LEAST_COSINE = 0.02;
+    double normal[3];
+    db_cross(g->fast_axis, g->slow_axis, normal);
+    const double away = db_dot(origin, normal) < 0 ? -1 : 1, close = away * db_dot(origin, normal),
+                 cosine = away * normal[0];
+    if (!(close > 0 && cosine > LEAST_COSINE)) return 0;
+    g->distance = close / cosine;
+    const double to_beam[3] = { g->distance - origin[0], -origin[1], -origin[2] };
+    g->beam_centre[0] = db_dot(to_beam, g->fast_axis);
+    g->beam_centre[1] = db_dot(to_beam, g->slow_axis);
+    return 1;
+}
+
+static int is_along(const double v[3], double x, double y, double z) {
+    static const double TOLERANCE = 1e-5;
+    return isnan(v[0]) ||
+           (fabs(v[0] - x) < TOLERANCE && fabs(v[1] - y) < TOLERANCE && fabs(v[2] - z) < TOLERANCE);
+}
+
+int db_image_geometry_faces_beam(const db_image_geometry *g) {
+    return is_along(g->fast_axis, 0, 0, 1) && is_along(g->slow_axis, 0, -1, 0);
+}
+
+int db_image_geometry_usual_spindle(const db_image_geometry *g) {
+    return is_along(g->spindle_axis, 0, 0, 1);
+}
+
+db_status db_image_geometry_from(db_context *context, const char *path,
+                                 const db_measured_image *image, db_image_geometry *g) {
+    *g = db_image_geometry_unknown;
+    g->fast_pixels = image->fast_pixels;
+    g->slow_pixels = image->slow_pixels;
+    g->pixel_size = image->pixel_size[0];
+    g->wavelength = image->wavelength;
+    g->distance = image->distance;
+    for (int i = 0; i < 2; i++) g->beam_centre[i] = image->beam_centre[i] * image->pixel_size[i];
+    g->phi = image->phi;
+    g->osc_range = image->osc_range;
+    g->twotheta = image->twotheta;
+    g->polarization = image->polarization;
+    g->sensor_thickness = image->sensor_thickness;
+    g->attenuation_depth = image->attenuation_depth;
+    g->sensor_material = image->sensor_material;
+    const double ratio = image->pixel_size[1] / image->pixel_size[0];
+    if (ratio != 1 && !isnan(ratio))
+        return db_fail(context, DB_ERROR_UNSUPPORTED,
+                       "%s: expected square pixels, found a ratio of %g", path, ratio);
+    return DB_OK;
+}
