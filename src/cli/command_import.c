@@ -72,7 +72,10 @@ static db_status check_files(import_run *run) {
 static db_status take_crystal(const import_run *run, db_experiment *e, int *has_crystal) {
     const db_import_summary *const s = run->summary;
     *has_crystal = 0;
-    if (s->crystal < 0) return DB_OK;
+    if (s->crystal < 0) {
+        memcpy(e->crystal.cell, db_any_cell, sizeof db_any_cell); /* experiments have one, lists not */
+        return DB_OK;
+    }
     const db_imported *const from = &run->file[s->crystal];
     *has_crystal = 1;
     if (isnan(from->matrix[0])) {

@@ -61,6 +61,9 @@ typedef struct db_imported {
     char notice[DB_MOST_NOTICES][DB_FACT_TEXT];
 } db_imported;
 
+/* Of experiments without a crystal, which must have a cell. */
+extern const double db_any_cell[6];
+
 /* Adds a fact; format and what follows: its text. */
 void db_imported_add(db_imported *file, const char *key, int count, const double *number,
                      const char *format, ...) __attribute__((format(printf, 5, 6)));

@@ -103,14 +103,15 @@ static void keep_failure(const db_context *context, db_status status, db_importe
     snprintf(file->failure, sizeof file->failure, "%s", db_context_message(context));
 }
 
+const double db_any_cell[6] = { 100, 100, 100, 90, 90, 90 };
+
 /* The experiment of a header that says all that is needed. */
 static db_status place_by_header(db_context *context, const db_image_geometry *g,
                                  db_imported *file) {
-    static const double any_cell[6] = { 100, 100, 100, 90, 90, 90 };
     db_setup setup;
     db_setup_init(&setup);
     DB_TRY(db_setup_read_header(context, file->name, DB_HEADER_OF_IMAGE, &setup, NULL, NULL));
-    memcpy(setup.cell, any_cell, sizeof any_cell);
+    memcpy(setup.cell, db_any_cell, sizeof db_any_cell);
     const int turns = db_turns(setup.osc);
     if (!turns) setup.phi = 0; /* a crystal is told of as it stands on a still */
     db_experiment_clear(&file->experiment);

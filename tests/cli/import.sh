@@ -67,6 +67,11 @@ if has JSON; then
     eval "$(sed -n 's/^  dualbragg sim/"$DUALBRAGG" sim --quiet/p' ../out)" || complain "the command that is proposed fails"
     succeed import shot_0001.img -o geometry.expt --quiet
     succeed import geometry.expt
+    for file in two.geom hdf5_modules.nxs; do
+        case $file:$("$DUALBRAGG" --version) in *.nxs:*HDF5* | *.geom:*) ;; *) continue ;; esac
+        succeed import "$corpus/$file" -o placed.expt --quiet
+        succeed import placed.expt
+    done
     grep -q "^  cell" ../out && complain "a crystal from nowhere"
     # what contradicts
     sed 's/"wavelength": 1\.3[0-9]*/"wavelength": 1.4/' shot.expt > other.expt
