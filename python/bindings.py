@@ -116,10 +116,10 @@ def declarations(compiler, folders, source):
             own = HEADERS in line.split('"')[1]
         elif own and line.strip():
             kept.append(line)
-    # cffi takes no members that point to arrays of constants: they become pointers to their elements
-    kept = [re.sub(r"^(\s*const \w+) \(\*(\w+)\)\[\d+\];", r"\1 *\2;", line) for line in kept]
+    # cffi takes no members that point to arrays of constants: a struct has members that it is not told of
+    text = re.sub(r"^\s*const \w+ \(\*\w+\)\[\d+\];([^}]*)", r"\1 ...;\n", "\n".join(kept), flags=re.M)
     # inline functions of these headers hold no braces of their own
-    return re.sub(r"static inline ([^{;]*?)\s*\{[^{}]*\}", r"\1;", "\n".join(kept))
+    return re.sub(r"static inline ([^{;]*?)\s*\{[^{}]*\}", r"\1;", text)
 
 
 def main(compiler, output, *folders):
@@ -127,8 +127,8 @@ def main(compiler, output, *folders):
     source = "".join(f"#include <{HEADERS}{name}>\n" for name in headers)
     fit, cuda = "fit.h" in headers, "cuda.h" in headers
     ffi = cffi.FFI()
-    ffi.set_source(MODULE, f"#define DB_PYTHON_FIT {int(fit)}\n#define DB_PYTHON_CUDA {int(cuda)}\n"
-                   "#define _POSIX_C_SOURCE 199309L\n" + source + CODE + TENSORS + TENSOR_CODE + FIT_CODE * fit)
+    ffi.set_source(MODULE, f"#define DB_PYTHON_FIT {int(fit)}\n#define DB_PYTHON_CUDA {int(cuda)}\n" + source + CODE +
+                   TENSORS + TENSOR_CODE + FIT_CODE * fit)
     ffi.cdef(declarations(compiler, folders, source) + "\n#define DB_PYTHON_FIT ...\n#define DB_PYTHON_CUDA ...\n" +
              CALLBACKS + TENSORS + TENSOR_CALLBACKS + FIT_CALLBACKS * fit)
     ffi.emit_c_code(output)
