@@ -3,17 +3,22 @@
 
 #include "cli/complaint.h"
 
+#include <dualbragg/io.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { CELL_SIZE = 200 };
 
 #define FLAGS_FILL db_fit_options
 static const db_flag flags[] = {
     // clang-format off
     { .name = "--image", .arguments = "FILE", DB_ONE(TEXT), DB_TO(image),
       .help = "the measured image, instead of the configuration's" },
-    { .name = "--cell", .arguments = "A,B,C[,ALPHA,BETA,GAMMA]", DB_ONE(TEXT), DB_TO(cell),
-      .help = "of images without a configuration: unit cell (A, degree; angles of 90 if they are left out)" },
+    { .name = "--cell", .arguments = "A [B C ALPHA BETA GAMMA]", .unit = "A, degree", .kind = DB_FLAG_NUMBER, .least = 1,
+      .most = DB_CELL_CONSTANTS, DB_TO(cell), DB_SETS(cell_given, 1),
+      .help = "of images without a configuration: unit cell; edges left out equal A, angles left out are 90" },
     { .name = "--symmetry", .arguments = "SYSTEM", DB_ONE(TEXT), DB_TO(symmetry),
       .help = "likewise: crystal system, lattice or space group" },
     { .name = "--matrix", .arguments = "FILE", DB_ONE(TEXT), DB_TO(matrix), .help = "likewise: MOSFLM matrix" },
@@ -42,15 +47,36 @@ static const db_flag flags[] = {
     { .name = "--help", .aliases = "-h", DB_SETS(help, 1), .ends = 1, .help = "prints this" },
     // clang-format on
 };
-const db_flag_table db_fit_flags = { .command = "fit",
-                                     .flags = flags,
-                                     .count = sizeof flags / sizeof *flags,
-                                     .takes_words = 1,
-                                     .takes_equals = 1 };
+const db_flag_table db_fit_flags = {
+    .command = "fit", .flags = flags, .count = sizeof flags / sizeof *flags, .takes_words = 1
+};
 
 /* Without a configuration words are images. */
 static int names_images(const db_fit_options *options) {
-    return options->cell || options->matrix || options->expt;
+    return options->cell_given || options->matrix || options->expt;
+}
+
+/* Says what is missing where a file of a measurement stands for a configuration; 0: it may be one. */
+static int complain_of_image(const char *path) {
+    db_file_kind kind;
+    if (db_recognize_file(NULL, path, &kind) != DB_OK || !kind.holds) return 0;
+    if (kind.holds & DB_HOLDS_IMAGES)
+        db_complain("fit", DB_ERROR_USAGE,
+                    "%s: found %s, expected its crystal, too: dualbragg fit %s --cell "
+                    "A,B,C,ALPHA,BETA,GAMMA "
+                    "--symmetry SYSTEM (or --matrix FILE, or --expt FILE)",
+                    path, kind.name, path);
+    else if (kind.holds & (DB_HOLDS_GEOMETRY | DB_HOLDS_CRYSTALS))
+        db_complain("fit", DB_ERROR_USAGE,
+                    "%s: found %s, expected an image, too: dualbragg fit IMAGE %s %s", path,
+                    kind.name, kind.holds & DB_HOLDS_GEOMETRY ? "--expt" : "--matrix", path);
+    else
+        db_complain(
+            "fit", DB_ERROR_USAGE,
+            "%s: found %s, expected a configuration or an image: dualbragg fit IMAGE --cell "
+            "A,B,C,ALPHA,BETA,GAMMA --symmetry SYSTEM",
+            path, kind.name);
+    return 1;
 }
 
 static db_status take_word(db_fit_options *options, const char *word) {
@@ -63,33 +89,45 @@ static db_status take_word(db_fit_options *options, const char *word) {
         return DB_OK;
     }
     if (options->config)
-        return db_complain("fit", DB_ERROR_USAGE,
-                           "expected KEY=VALUE after the configuration, found '%s'", word);
+        return complain_of_image(options->config)
+                   ? DB_ERROR_USAGE
+                   : db_complain("fit", DB_ERROR_USAGE,
+                                 "expected KEY=VALUE after the configuration, found '%s'", word);
     options->config = word;
     return DB_OK;
 }
 
-static void put(db_fit_options *options, char **end, const char *key, const char *value,
-                const char *after) {
+static void put(db_fit_options *options, char **end, const char *key, const char *value) {
     options->overrides[options->override_count++] = *end;
-    *end += sprintf(*end, "%s%s%s", key, value, after) + 1;
+    *end += sprintf(*end, "%s%s", key, value) + 1;
+}
+
+/* As model.cell has it; what is left out as with dualbragg sim -cell. */
+static void write_cell(const double cell[DB_CELL_CONSTANTS], char text[CELL_SIZE]) {
+    size_t length = 0;
+    for (int i = 0; i < DB_CELL_CONSTANTS; i++)
+        length += (size_t)snprintf(text + length, CELL_SIZE - length, "%c%.15g", i ? ',' : '[',
+                                   !isnan(cell[i]) ? cell[i]
+                                   : i < 3         ? cell[0]
+                                                   : 90);
+    snprintf(text + length, CELL_SIZE - length, "]");
 }
 
 /* What flags say of the model, as keys of a configuration; what is named by KEY=VALUE goes over it. */
 static db_status say_model(db_fit_options *o, size_t given) {
-    const char *const flags_given[] = { o->cell, o->symmetry, o->matrix, o->expt };
-    size_t size = 200;
-    for (int i = 0; i < 4; i++) size += flags_given[i] ? strlen(flags_given[i]) : 0;
+    const char *const flags_given[] = { o->symmetry, o->matrix, o->expt };
+    char cell[CELL_SIZE];
+    size_t size = 200 + CELL_SIZE;
+    for (int i = 0; i < 3; i++) size += flags_given[i] ? strlen(flags_given[i]) : 0;
     char *end = o->texts = malloc(size);
     if (!end) return db_complain("fit", DB_ERROR_MEMORY, "out of memory for the arguments");
-    int commas = 0;
-    for (const char *c = o->cell ? o->cell : ""; *c; c++) commas += *c == ',';
+    write_cell(o->cell, cell);
     const size_t first = o->override_count;
-    if (o->cell) put(o, &end, "model.cell=[", o->cell, commas == 2 ? ",90,90,90]" : "]");
-    if (o->symmetry) put(o, &end, "model.symmetry=", o->symmetry, "");
-    if (o->matrix) put(o, &end, "model.matrix=", o->matrix, "");
-    if (o->expt) put(o, &end, "model.expt=", o->expt, "");
-    if (!o->matrix && !o->expt) put(o, &end, "model.find_orientation=", "yes", "");
+    if (o->cell_given) put(o, &end, "model.cell=", cell);
+    if (o->symmetry) put(o, &end, "model.symmetry=", o->symmetry);
+    if (o->matrix) put(o, &end, "model.matrix=", o->matrix);
+    if (o->expt) put(o, &end, "model.expt=", o->expt);
+    if (!o->matrix && !o->expt) put(o, &end, "model.find_orientation=", "yes");
     /* first come, first overridden */
     const char *moved[8];
     const size_t own = o->override_count - first;
@@ -111,7 +149,7 @@ static db_status complete(db_fit_options *options) {
     }
     if (options->symmetry)
         return db_complain("fit", DB_ERROR_USAGE, "--symmetry: expected --cell, too");
-    if (options->config) return DB_OK;
+    if (options->config) return complain_of_image(options->config) ? DB_ERROR_USAGE : DB_OK;
     return db_complain(
         "fit", DB_ERROR_USAGE,
         "expected a configuration: dualbragg fit CONFIG.yaml (--show-defaults prints one), or an "

@@ -6,15 +6,19 @@
 
 #include <dualbragg/fit.h>
 
+enum { DB_CELL_CONSTANTS = 6 };
+
 typedef struct db_fit_options {
     const char *config;  /* CONFIG.yaml; NULL: there are images instead */
     const char **images; /* owned, the strings are argv's */
     size_t image_count;
     const char **overrides; /* key=value; owned, the strings are argv's or in `texts` */
     size_t override_count;
-    const char *cell, *symmetry, *matrix, *expt; /* of images without a configuration */
-    char *texts;                                 /* owned */
-    const char *image;                           /* NULL: not given */
+    double cell[DB_CELL_CONSTANTS]; /* NAN: left out */
+    int cell_given;
+    const char *symmetry, *matrix, *expt; /* as the cell of images without a configuration */
+    char *texts;                          /* owned */
+    const char *image;                    /* NULL: not given */
     const char *output;
     const char *isa;
     const char *device;

@@ -156,8 +156,9 @@ static void say_errors(db_fit_log *log, const db_fit_result *r) {
 }
 
 static void say_warnings(db_fit_log *log, const db_fit_result *r) {
+    if (r->warning_count) db_fit_say(log, "\n");
     for (size_t i = 0; i < r->warning_count; i++)
-        db_fit_say(log, "%s  Warning: %s\n", i == 0 ? "\n" : "", r->warnings[i]);
+        db_fit_say(log, "  Warning: %s\n", r->warnings[i]);
 }
 
 /* Of several starts, those that went through all stages, and the given one. */
@@ -183,32 +184,32 @@ static void say_starts(db_fit_log *log, const db_fit_config *config, const db_fi
 
 /* Stages that were not certain to run. */
 static void say_trials(db_fit_log *log, const db_fit_config *config, const db_fit_result *r) {
+    if (r->trial_count) db_fit_say(log, "\n");
     for (size_t i = 0; i < r->trial_count; i++) {
         const db_fit_trial *const t = &r->trials[i];
         const char *const name = config->settings.stages[t->stage].name;
         if (t->misfit > 0) {
             if (t->kept) continue;
             db_fit_say(log,
-                       "%sStage %s is left out: chi2 per degree of freedom is %.2f at its start, "
+                       "Stage %s is left out: chi2 per degree of freedom is %.2f at its start, "
                        "the model misses more than noise\n",
-                       i == 0 ? "\n" : "", name, t->misfit);
+                       name, t->misfit);
             continue;
         }
         if (!t->kept && t->covered > 0) {
-            db_fit_say(log,
-                       "%sStage %s is left out: its spots would cover %.0f %% of the detector\n",
-                       i == 0 ? "\n" : "", name, 100 * t->covered);
+            db_fit_say(log, "Stage %s is left out: its spots would cover %.0f %% of the detector\n",
+                       name, 100 * t->covered);
             continue;
         }
         if (!(fabs(t->before) > 0) && !(fabs(t->after) > 0)) {
             db_fit_say(log,
-                       "%sStage %s is left out: %zu spots are too few to hold half of them out\n",
-                       i == 0 ? "\n" : "", name, t->spots);
+                       "Stage %s is left out: %zu spots are too few to hold half of them out\n",
+                       name, t->spots);
             continue;
         }
-        db_fit_say(log, "%sStage %s is %s: held-out spots are described %s (loss %.3f -> %.3f)\n",
-                   i == 0 ? "\n" : "", name, t->kept ? "kept" : "left out",
-                   t->kept ? "better" : "no better", t->before, t->after);
+        db_fit_say(log, "Stage %s is %s: held-out spots are described %s (loss %.3f -> %.3f)\n",
+                   name, t->kept ? "kept" : "left out", t->kept ? "better" : "no better", t->before,
+                   t->after);
     }
 }
 

@@ -161,10 +161,30 @@ static db_status store_number(const db_config_reader *reader, const char *sectio
     return DB_OK;
 }
 
+/* Numbers without brackets: 20 20 10, or 20,20,10. */
+static db_status take_written_list(const db_config_reader *reader, const char *section,
+                                   const db_config_key *key, const db_yaml_node *node, void *base) {
+    char what[WANTED_SIZE], text[64], number[64];
+    const char *cursor = node->text;
+    int count = 0;
+    for (; count < key->is->count; count++) {
+        db_yaml_node one = *node;
+        const db_word word = db_next_word(&cursor, DB_WHITE_SPACE ",");
+        if (!word.length) break;
+        snprintf(number, sizeof number, "%.*s", (int)word.length, word.start);
+        one.text = number;
+        DB_TRY(store_number(reader, section, key, &one, count, base));
+    }
+    if (count == key->is->count && !db_next_word(&cursor, DB_WHITE_SPACE ",").length) return DB_OK;
+    return db_config_fail(reader, node, section, key->is->name, "expected %s, found %s",
+                          wanted(key, what), found(node, text));
+}
+
 static db_status take_numbers(const db_config_reader *reader, const char *section,
                               const db_config_key *key, const db_yaml_node *node, void *base) {
     if (key->is->count == 1) return store_number(reader, section, key, node, 0, base);
     char what[WANTED_SIZE], text[64];
+    if (node->kind == DB_YAML_SCALAR) return take_written_list(reader, section, key, node, base);
     if (node->kind != DB_YAML_LIST || node->count != (size_t)key->is->count)
         return db_config_fail(reader, node, section, key->is->name, "expected %s, found %s",
                               wanted(key, what), found(node, text));

@@ -145,11 +145,7 @@ static db_status not_a_flag(const db_flag_table *table, const char *token, const
     const size_t length = strcspn(token, "=");
     char front[NAME_SIZE];
     snprintf(front, sizeof front, "%.*s", (int)(length < NAME_SIZE ? length : 0), token);
-    if (token[length] && flag_at(table, front))
-        return db_complain(table->command, DB_ERROR_USAGE,
-                           "'%s': expected a blank between flag and value: %s %s", token, front,
-                           token + length + 1);
-    return unknown_flag(table, table->takes_equals ? front : token, front);
+    return unknown_flag(table, length < NAME_SIZE ? front : token, front);
 }
 
 static db_status bad_value(const reader *in, const db_flag *flag, const char *expected,
@@ -246,6 +242,56 @@ static int is_one_of_words(const char *list, const char *token) {
     return 0;
 }
 
+static db_status take_number(reader *in, const db_flag *flag, db_argument *taken) {
+    double *const value = &taken->number[taken->count];
+    const db_status status =
+        flag->kind == DB_FLAG_NUMBER ? read_number(in, flag, value) : read_integer(in, flag, value);
+    if (status == DB_OK) taken->count++;
+    return status;
+}
+
+static const char separators[] = ", ";
+
+static int begins_as_number(const char *token) {
+    char *end;
+    (void)strtod(token, &end);
+    return end != token && (!*end || strchr(separators, *end));
+}
+
+/* Do optional values end here? At the next flag; among words at what does not begin as a number. */
+static int ends_values(const reader *in, const char *token) {
+    if (!token || token[0] == '-') return 1;
+    return in->table->takes_words && !begins_as_number(token);
+}
+
+/* The numbers of one argument, "78,78,38" or "78 78 38". */
+static db_status take_list(reader *in, const db_flag *flag, db_argument *taken) {
+    const char *const whole = peek(in);
+    const int joined = in->joined != NULL;
+    for (const char *rest = whole; *rest;) {
+        char number[NAME_SIZE];
+        const size_t length = strcspn(rest, separators);
+        if (taken->count == flag->most) return bad_value(in, flag, flag->arguments, whole);
+        snprintf(number, sizeof number, "%.*s", (int)length, rest);
+        in->joined = number;
+        const db_status status = take_number(in, flag, taken);
+        in->joined = NULL;
+        if (status != DB_OK) return status;
+        rest += length + (rest[length] != 0);
+        rest += strspn(rest, " ");
+    }
+    if (!joined) in->next++;
+    return taken->count < flag->least && whole[strlen(whole) - 1] != ','
+               ? bad_value(in, flag, flag->arguments, whole)
+               : DB_OK;
+}
+
+/* 1: after it comes another number, as after "78," and "78". */
+static int goes_on(const char *token) {
+    const char *const separator = strpbrk(token, separators);
+    return !separator || token[strlen(token) - 1] == ',';
+}
+
 static db_status take_numbers(reader *in, const db_flag *flag, db_argument *taken) {
     const char *const first = peek(in);
     if (is_one_of_words(flag->words, first)) {
@@ -253,17 +299,15 @@ static db_status take_numbers(reader *in, const db_flag *flag, db_argument *take
         step(in);
         return DB_OK;
     }
-    if (flag->words && flag->expected && (!first || !is_number(first)))
+    if (flag->words && flag->expected && (!first || !begins_as_number(first)))
         return bad_value(in, flag, flag->expected, first);
     while (taken->count < flag->most) {
         const char *const token = peek(in);
-        /* optional values end at the next flag */
-        if (taken->count >= flag->least && (!token || token[0] == '-')) break;
-        double *const value = &taken->number[taken->count];
-        const db_status status = flag->kind == DB_FLAG_NUMBER ? read_number(in, flag, value)
-                                                              : read_integer(in, flag, value);
+        if (taken->count >= flag->least && ends_values(in, token)) break;
+        const int is_list = flag->most > 1 && token && strpbrk(token, separators);
+        const db_status status = (is_list ? take_list : take_number)(in, flag, taken);
         if (status != DB_OK) return status;
-        taken->count++;
+        if (is_list && !goes_on(token)) break;
     }
     return DB_OK;
 }
@@ -302,12 +346,12 @@ static db_status take_values(reader *in, const db_flag *flag, db_argument *taken
                        flag->name, in->joined);
 }
 
-/* The flag of a token; of --flag=value, where that is understood, the value comes next. */
+/* The flag of a token; of --flag=value the value comes next. */
 static const db_flag *take_name(reader *in, const char *token) {
     char front[NAME_SIZE];
     const size_t length = strcspn(token, "=");
     const db_flag *const flag = flag_at(in->table, token);
-    if (flag || !in->table->takes_equals || !token[length] || length >= NAME_SIZE) return flag;
+    if (flag || !token[length] || length >= NAME_SIZE) return flag;
     snprintf(front, sizeof front, "%.*s", (int)length, token);
     in->joined = token + length + 1;
     return flag_at(in->table, front);

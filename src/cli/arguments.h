@@ -1,4 +1,5 @@
-/* The one parser of command lines: along a table of flags it makes a list of what is given. */
+/* The one parser of command lines: along a table of flags it makes a list of what is given. --flag=value is --flag value;
+ * several numbers are separated by blanks or commas. */
 #ifndef DB_CLI_ARGUMENTS_H
 #define DB_CLI_ARGUMENTS_H
 
@@ -96,7 +97,6 @@ typedef struct db_flag_table {
     const char *const *groups;      /* titles; NULL: there are no groups */
     const unsigned *group_commands; /* which take the flags of a group */
     int takes_words;                /* 1: words may stand by themselves */
-    int takes_equals;               /* 1: --flag=value is --flag value */
     db_status out_of_range;         /* a whole number; DB_OK: DB_ERROR_USAGE */
 } db_flag_table;
 

@@ -65,7 +65,9 @@ void db_print_flags_markdown(FILE *out, const db_flag_table *table) {
     fputs(
         "# Flags of dualbragg sim, grad, check, amorphous, orient, noise and view\n\n"
         "This page is printed by `dualbragg help --markdown`; a test keeps the two equal.\n\n"
-        "Every flag may be written with one dash or two. Of flags that say the same thing the\n"
+        "Every flag may be written with one dash or two, its value after a blank or =, and "
+        "several\n"
+        "numbers with blanks or commas between them. Of flags that say the same thing the\n"
         "last one wins; otherwise their order does not matter (a flag for one axis, like -Na,\n"
         "wins over the one for all, like -N); with -compat they count in the order in which they\n"
         "come. - as the name of a file is standard output, or standard input. The sign of a\n"

@@ -94,7 +94,10 @@ static void print_text_of(FILE *out, const db_command *command) {
             fputs("\n.SH DESCRIPTION\n", out);
             described = 1;
         } else if (begins(line, "{flags}")) {
-            fputs(".SH FLAGS\nEvery flag may be written with one dash or two.\n", out);
+            fputs(".SH FLAGS\nEvery flag may be written with one dash or two, its value after a "
+                  "blank or =, and several\n"
+                  "numbers with blanks or commas between them.\n",
+                  out);
             db_for_listed_flags(out, command->flags, print_flag);
         } else if (begins(line, "{commands}")) {
             print_commands(out);

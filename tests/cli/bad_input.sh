@@ -42,8 +42,14 @@
     expect 2 "unknown command 'simm'; the nearest known one is 'sim'" simm
     expect 2 "no command named, found '-cell'; expected sim, grad, check, fit, import, view, amorphous, orient, add, compare, noise, help or version" \
         -cell 40
-    expect 2 "'--lambda=1.2': expected a blank between flag and value: --lambda 1.2" sim $small -floatfile o --lambda=1.2
-    expect 2 "unknown flag '--lamda=1.2'; the nearest known one is" sim $small -floatfile o --lamda=1.2
+    expect 2 "-lambda: expected a finite number (A), found '1.2x'" sim $small -floatfile o --lambda=1.2x
+    expect 2 "--quiet takes no value, found '1'" sim $small -floatfile o --quiet=1
+    expect 2 "-detpixels_f: expected" sim $small -floatfile o --detpixels_f=
+    expect 2 "expected a flag after it, found '58,4'" sim $small -floatfile o -cell 58,4 58,4 152,2
+    expect 2 "-cell: expected A [B C ALPHA BETA GAMMA] (A, degree), found '1,2,3,4,5,6,7'" sim $small -floatfile o -cell 1,2,3,4,5,6,7
+    expect 2 "-misset: expected X Y Z | random (degree), found '10,20'" sim $small -floatfile o -misset 10,20
+    expect 2 "-cell: expected a finite number (A, degree), found ''" sim $small -floatfile o -cell 40,,50
+    expect 2 "unknown flag '--lamda'; the nearest known one is" sim $small -floatfile o --lamda=1.2
     expect 2 "expected names separated by commas, found 'cell_a cell_b'" grad $small -params "cell_a cell_b"
     expect 2 "the nearest known one is 'cell_a'" grad $small -params CELL_A
     expect 3 "spots this sharp ask for 23400 sub-pixels along each side of a pixel, more than 1000" \

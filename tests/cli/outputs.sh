@@ -74,6 +74,12 @@ features=$("$DUALBRAGG" --version)
     succeed sim -coherent --quiet $small -floatfile a.f32
     [ ! -s ../err ] || complain "--quiet after a flag without effect prints: $(cat ../err)"
 
+    # numbers are separated by blanks or commas, values from flags by a blank or =
+    for cell in "-cell=40,50,60,90,100,90" "-cell 40,50,60,90,100,90" "-cell 40, 50, 60, 90, 100, 90" "--cell=40 50 60 90 100 90"; do
+        succeed sim ${small#-cell 40 50 60 90 100 90} $cell -misset=10,20,30 --lambda=1.3 -floatfile commas.f32
+        same image.f32 commas.f32 "$cell"
+    done
+
     # threads and a second run
     for threads in 1 2 3; do
         succeed sim $small -oversample 3 -mosaic 1 --threads $threads -floatfile t$threads.f32

@@ -39,10 +39,26 @@ echo 'not an image at all' > text.cbf
 grep -q '^# image: ' defaults.yaml || fail "--show-defaults has no image"
 
 expect 2 'expected a configuration'
+# Files of a measurement in place of a configuration: what is missing, and what to type.
+"$DUALBRAGG" sim -cell 40 -N 3 -default_F 10 -detpixels 16 -lambda 1 -distance 100 -intfile a.img -exptfile a.expt --quiet
+"$DUALBRAGG" orient -cell 40 -misset 1 2 3 -o a.mat --quiet
+expect 2 'a.img: found an SMV image, expected its crystal, too: dualbragg fit a.img --cell A,B,C' a.img
+expect 2 'a.img: found an SMV image, expected its crystal, too' a.img b.img
+expect 2 'a.expt: found an experiment list of DIALS, expected an image, too: dualbragg fit IMAGE --expt a.expt' a.expt
+expect 2 'expected an image, too: dualbragg fit IMAGE --matrix a.mat' a.mat
+# Numbers are separated by blanks or commas, values from flags by a blank or =.
+for cell in '--cell 78 78 38 no.cbf' '--cell 78,78,38 no.cbf' '--cell=78,78,38 no.cbf' '--cell 78, 78, 38 no.cbf' 'no.cbf --cell 78' \
+    'no.cbf --cell=78 78 38 model.cells=20,20,20'; do
+    # shellcheck disable=SC2086 # words
+    expect 3 'no.cbf' --threads=2 $cell --symmetry tetragonal 'model.beam_centre_px=8 8'
+done
+expect 2 "expected a list of 3 numbers" good.yaml model.cells=20,20
+expect 2 "expected a list of 3 numbers" good.yaml 'model.cells=20 20 20 20'
+expect 2 "number" good.yaml 'model.cells=20 x 20'
 expect 2 'expected images' --cell 78,78,38
 expect 2 '--symmetry: expected --cell, too' good.yaml --symmetry tetragonal
 expect 3 'no.cbf' no.cbf --cell 78,78,38 --symmetry tetragonal
-expect 2 "model.cell: " text.cbf --cell 78,x,38
+expect 2 "--cell: expected a finite number (A, degree), found 'x'" text.cbf --cell 78,x,38
 expect 2 'expected a folder' a.cbf b.cbf --cell 78,78,38 --output result
 expect 2 "unknown flag '--quite'; the nearest known one is '--quiet'" good.yaml --quite
 expect 2 '--threads: expected a whole number' good.yaml --threads two
