@@ -450,6 +450,9 @@ static db_status identify(db_shots *all) {
 }
 
 static db_status set_up(db_shots *all, const db_fit_settings *settings) {
+    if (all->count > 0 && !all->source->load)
+        return db_fail(all->context, DB_ERROR_USAGE,
+                       "shots: expected a function that loads them, found NULL");
     DB_TRY(db_fit_settings_copy(all->context, settings, &all->settings));
     all->parameters = all->course.width = settings->parameter_count;
     if (all->settings.stage_count == 0) db_stages_default(all->context, 0, &all->settings);

@@ -1,6 +1,7 @@
 #include <dualbragg/fit.h>
 
 #include "base/context_internal.h"
+#include "base/given.h"
 #include "fit/config/config_refine.h"
 #include "fit/config/detector_modules.h"
 #include "fit/config/output_prefix.h"
@@ -382,7 +383,8 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
 
 static db_status take_tree(db_context *context, db_yaml_node *root, const char *const *overrides,
                            size_t override_count, db_fit_config *config) {
-    db_status status = DB_OK;
+    db_status status =
+        db_need_list(context, "overrides of a configuration", overrides, override_count);
     for (size_t i = 0; i < override_count && status == DB_OK; i++)
         status = db_yaml_override(context, root, overrides[i]);
     const db_config_reader reader = { context, config->config_file,

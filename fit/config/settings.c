@@ -1,5 +1,6 @@
 /* Defaults of a refinement. */
 #include "base/context_internal.h"
+#include "base/given.h"
 
 #include "fit/config/modes.h"
 #include "fit/config/quantity.h"
@@ -92,10 +93,19 @@ static void *copy_list(const void *list, size_t count, size_t size, int *failed)
     return copy;
 }
 
+static db_status need_lists(db_context *context, const db_fit_settings *s) {
+    const db_fit_panel_groups *const groups = &s->panel_groups;
+    DB_TRY(db_need_list(context, "parameters of a fit", s->parameters, s->parameter_count));
+    DB_TRY(db_need_list(context, "names of groups of panels", groups->name, groups->count));
+    return db_need_list(context, "groups of panels", groups->of_panel, groups->panel_count);
+}
+
 db_status db_fit_settings_copy(db_context *context, const db_fit_settings *settings,
                                db_fit_settings *copy) {
     const db_fit_panel_groups *const groups = &settings->panel_groups;
     int failed = 0;
+    memset(copy, 0, sizeof *copy);
+    DB_TRY(need_lists(context, settings));
     *copy = *settings;
     copy->parameters = copy_list(settings->parameters, settings->parameter_count,
                                  sizeof *settings->parameters, &failed);

@@ -1,6 +1,7 @@
 #include "fit/search/check_settings.h"
 
 #include "base/context_internal.h"
+#include "base/given.h"
 #include "fit/config/algorithms.h"
 #include "fit/config/config_refine.h"
 #include "fit/pixels/measured_image.h"
@@ -21,6 +22,13 @@ static db_status check_values(db_context *context, const db_fit_settings *s) {
         return db_fail(context, DB_ERROR_USAGE,
                        "fit settings: size is %zu, expected %zu (use db_fit_settings_init)",
                        s->size, sizeof *s);
+    DB_TRY(DB_NEED_ZEROS(context, "fit settings", s));
+    DB_TRY(db_need_list(context, "parameters of a fit", s->parameters, s->parameter_count));
+    DB_TRY(db_need_choice(context, "intensities of a fit", (int)s->intensity, DB_FIT_KNOWN));
+    DB_TRY(db_need_choice(context, "target of a fit", (int)s->target, DB_FIT_STUDENT));
+    DB_TRY(db_need_choice(context, "pixels of a fit", (int)s->pixels, DB_FIT_PIXELS_SHOEBOXES));
+    DB_TRY(
+        db_need_choice(context, "background of a fit", (int)s->background, DB_FIT_BACKGROUND_NONE));
     for (size_t k = 0; k < sizeof sections / sizeof *sections; k++)
         DB_TRY(db_config_check_part(
             context, sections[k] == DB_SECTION_STARTS ? "starts" : "fit settings",
@@ -39,6 +47,13 @@ static db_status check_image(db_context *context, const db_experiment *start,
                              const db_measured_image *image, const db_fit_settings *settings) {
     const int *const roi = settings->roi, fast = image->fast_pixels, slow = image->slow_pixels;
     const db_detector *const detector = &start->detector;
+    if (!image->value || !image->mask)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "measured image: expected values and a mask of its pixels, found NULL");
+    DB_TRY(DB_NEED_ZEROS(context, "measured image", image));
+    if (image->panel_count > 1)
+        DB_TRY(db_need_list(context, "panels of the measured image", image->panels,
+                            image->panel_count));
     if (detector->panel_count != db_measured_panels(image))
         return db_fail(context, DB_ERROR_INPUT,
                        "the image has %zu panel%s, the detector of the starting model %zu",
@@ -213,6 +228,7 @@ static db_status check_parameters(db_context *context, const db_experiment *star
         if ((unsigned)p->parameter >= DB_PARAMETER_COUNT)
             return db_fail(context, DB_ERROR_USAGE, "parameter number %d does not exist",
                            (int)p->parameter);
+        DB_TRY(DB_NEED_ZEROS(context, name_of(p->parameter), p));
         DB_TRY(check_motion(context, start, settings, p));
         if (db_fit_parameter_index(settings, db_fit_quantity_of(p)) != i)
             return db_fail(context, DB_ERROR_USAGE, "parameter %s is listed twice",
@@ -261,6 +277,8 @@ static db_status check_stage(db_context *context, const db_experiment *start,
     if (!any)
         return db_fail(context, DB_ERROR_USAGE, "stage %s: no parameter to refine", stage->name);
     snprintf(name, sizeof name, "stage %s", stage->name);
+    DB_TRY(DB_NEED_ZEROS(context, name, stage));
+    DB_TRY(db_need_choice(context, name, stage->target + 1, DB_FIT_STUDENT + 1));
     DB_TRY(db_config_check_part(context, name, &db_stage_section, offsetof(db_stage_entry, stage),
                                 sizeof *stage, stage));
     DB_TRY(db_algorithm_check(context, stage->algorithm, &algorithm));

@@ -1,6 +1,7 @@
 /* Boxes of a plan: rendered, solved and added up, here or on the plan's device. */
 #include "engine/boxes_state.h"
 
+#include "base/given.h"
 #include "engine/execute.h"
 #include "engine/plan_background.h"
 #include "engine/spots.h"
@@ -80,6 +81,13 @@ db_status db_boxes_set_data(db_boxes *boxes, const db_box_data *data) {
     return DB_OK;
 }
 
+db_status db_boxes_rules_check(const db_boxes *boxes, const db_box_rule *rule) {
+    DB_TRY(db_need_list(boxes->plan->context, "rules of boxes", rule, db_boxes_count(boxes)));
+    for (size_t b = 0; b < db_boxes_count(boxes); b++)
+        DB_TRY(DB_NEED_ZEROS(boxes->plan->context, "rule of a box", &rule[b]));
+    return DB_OK;
+}
+
 db_status db_boxes_refuse(const db_boxes *boxes, const char *what) {
     return db_fail(boxes->plan->context, DB_ERROR_USAGE, "boxes: %s", what);
 }
@@ -89,12 +97,15 @@ static int has_slopes(const db_boxes_request *q) {
 }
 
 static db_status check_links(const db_boxes *boxes, const db_boxes_request *q) {
+    db_context *const context = boxes->plan->context;
+    DB_TRY(db_need_list(context, "links of boxes", q->links, q->link_lists));
     if (q->most > DB_BOXES_MOST_VARIABLES)
         return db_fail(boxes->plan->context, DB_ERROR_USAGE,
                        "boxes: expected at most %d variables of a box, found %zu",
                        (int)DB_BOXES_MOST_VARIABLES, q->most);
     for (size_t i = 0; i < q->link_lists; i++) {
         const db_box_links *const list = &q->links[i];
+        DB_TRY(db_need_list(context, "a list of links of boxes", list->link, list->count));
         if (list->variables > q->most)
             return db_boxes_refuse(boxes, "a list has more variables than most");
         for (size_t l = 0; l < list->count; l++)
@@ -109,6 +120,14 @@ static db_status check_links(const db_boxes *boxes, const db_boxes_request *q) {
     return DB_OK;
 }
 
+static db_status check_choices(const db_boxes *boxes, const db_boxes_request *q) {
+    db_context *const context = boxes->plan->context;
+    DB_TRY(db_need_choice(context, "image of boxes", (int)q->image, DB_BOXES_DERIVATIVES));
+    DB_TRY(db_need_choice(context, "sums of boxes", (int)q->sums, DB_BOXES_NORMAL));
+    DB_TRY(db_need_choice(context, "target of boxes", (int)q->loss->target, DB_LOSS_STUDENT));
+    return db_boxes_rules_check(boxes, q->rule);
+}
+
 static db_status check(const db_boxes *boxes, const db_boxes_request *q,
                        const db_box_solution *solution, const void *result) {
     const db_boxes_image image = q->image == DB_BOXES_AS_BEFORE ? boxes->rendered : q->image;
@@ -120,6 +139,7 @@ static db_status check(const db_boxes *boxes, const db_boxes_request *q,
     if (!q->loss || !q->rule || !solution)
         return db_boxes_refuse(boxes,
                                "expected a loss, rules and solutions, found NULL for one of them");
+    DB_TRY(check_choices(boxes, q));
     if (!(q->loss->gain > 0)) return db_boxes_refuse(boxes, "expected a gain above 0");
     if (image == DB_BOXES_AS_BEFORE) return db_boxes_refuse(boxes, "nothing has been rendered yet");
     if (q->sums == DB_BOXES_NO_SUMS) return DB_OK;

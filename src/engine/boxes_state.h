@@ -32,6 +32,9 @@ db_status db_boxes_make(db_plan *plan, const db_device_load *load, const char *w
 /* DB_ERROR_USAGE */
 db_status db_boxes_refuse(const db_boxes *boxes, const char *what);
 
+/* DB_ERROR_USAGE unless there is a rule for each box, with nothing in what is reserved. */
+db_status db_boxes_rules_check(const db_boxes *boxes, const db_box_rule *rule);
+
 /* Renders the image, wherever the plan does. */
 db_status db_boxes_render(db_boxes *boxes);
 

@@ -1,5 +1,6 @@
 /* Boxes of a measured image, measured one by one, here or on the plan's device. */
 #include "engine/boxes_state.h"
+#include "base/given.h"
 
 #include "base/measured_pixels.h"
 #include "base/threads.h"
@@ -18,6 +19,9 @@ static db_status check_frame(const db_plan *plan, const db_box_frame *frame) {
         return db_fail(plan->context, DB_ERROR_USAGE,
                        "boxes: expected an image, backgrounds, strong and own pixels, found NULL "
                        "for one of them");
+    if (frame->image->panel_count > 1)
+        DB_TRY(db_need_list(plan->context, "panels of the measured image", frame->image->panels,
+                            frame->image->panel_count));
     if (!(frame->gain > 0))
         return db_fail(plan->context, DB_ERROR_USAGE, "boxes: expected a gain above 0, found %g",
                        frame->gain);
@@ -125,6 +129,7 @@ db_status db_boxes_measure(db_boxes *boxes, const db_box_rule *rule, db_box_meas
         return db_boxes_refuse(boxes, "expected those of a measured image (db_boxes_create_in)");
     if (!rule || !measured)
         return db_boxes_refuse(boxes, "expected rules and room for results, found NULL");
+    DB_TRY(db_boxes_rules_check(boxes, rule));
     if (boxes->rendered == DB_BOXES_AS_BEFORE)
         return db_boxes_refuse(boxes, "nothing has been rendered yet");
     DB_TRY(try_there(boxes, &(db_device_measure){ .rule = rule, .measured = measured }, &done));

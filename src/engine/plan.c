@@ -4,6 +4,7 @@
 #include "engine/plan_background.h"
 #include "engine/spots.h"
 
+#include "base/given.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,15 +223,26 @@ static db_status build(db_plan *plan, const db_experiment *experiment,
     return DB_OK;
 }
 
+db_status db_plan_options_check(db_context *context, const db_plan_options *options) {
+    if (options->size != sizeof *options)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "plan options: size is %zu, expected %zu (use DB_PLAN_OPTIONS_INIT)",
+                       options->size, sizeof *options);
+    DB_TRY(db_need_choice(context, "precision of a plan", (int)options->precision,
+                          DB_PRECISION_MIXED));
+    DB_TRY(db_need_choice(context, "pixel type of a plan", (int)options->pixel_type, DB_FLOAT64));
+    DB_TRY(db_need_list(context, "parameters of a plan", options->parameters,
+                        options->parameter_count));
+    DB_TRY(db_need_list(context, "regions of a plan", options->regions, options->region_count));
+    return DB_NEED_ZEROS(context, "plan options", options);
+}
+
 db_status db_plan_create_on_processor(db_context *context, const db_experiment *experiment,
                                       const db_plan_options *options, db_plan **plan) {
     const db_plan_options defaults = DB_PLAN_OPTIONS_INIT;
     *plan = NULL;
     if (!options) options = &defaults;
-    if (options->size != sizeof *options)
-        return db_fail(context, DB_ERROR_USAGE,
-                       "plan options: size is %zu, expected %zu (use DB_PLAN_OPTIONS_INIT)",
-                       options->size, sizeof *options);
+    DB_TRY(db_plan_options_check(context, options));
     if (!(options->tolerance >= 0 && isfinite(options->tolerance)))
         return db_fail(context, DB_ERROR_USAGE,
                        "tolerance: expected a finite number of photons of at least 0, found %g",

@@ -4,6 +4,7 @@
 #include "engine/device_plan.h"
 #include "engine/plan_amplitudes.h"
 
+#include "base/given.h"
 #include "base/gang.h"
 #include "base/threads.h"
 
@@ -345,6 +346,7 @@ db_status db_plan_batch_vjp(db_plan_batch *b, const db_experiment *const *shots,
         return db_fail(b->context, DB_ERROR_USAGE,
                        "sums: size is %zu, expected %zu (use DB_PLAN_VECTOR_INIT)", sums->size,
                        sizeof *sums);
+    if (sums) DB_TRY(DB_NEED_ZEROS(b->context, "sums", sums));
     if (sums && (sums->parameters || sums->background))
         return db_fail(b->context, DB_ERROR_USAGE,
                        "sums: %s are each shot's own; expected NULL, and room in its gradients",

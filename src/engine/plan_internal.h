@@ -80,6 +80,8 @@ struct db_plan {
 };
 
 /* db_plan_create for the processor, whatever the context's device. */
+/* DB_ERROR_USAGE for options that no plan has. */
+db_status db_plan_options_check(db_context *context, const db_plan_options *options);
 db_status db_plan_create_on_processor(db_context *context, const db_experiment *experiment,
                                       const db_plan_options *options, db_plan **plan);
 

@@ -1,6 +1,7 @@
 /* Products with a cotangent and along a direction, in everything that an image depends on. */
 #include "engine/plan_vector.h"
 
+#include "base/given.h"
 #include "engine/device_plan.h"
 #include "engine/execute.h"
 #include "engine/plan_amplitudes.h"
@@ -19,6 +20,7 @@ static db_status check_vector(const db_plan *plan, const db_plan_vector *v, cons
         return db_fail(plan->context, DB_ERROR_USAGE,
                        "%s: size is %zu, expected %zu (use DB_PLAN_VECTOR_INIT)", what, v->size,
                        sizeof *v);
+    DB_TRY(DB_NEED_ZEROS(plan->context, what, v));
     if (!v->parameters && !has_amplitudes(v) && !v->background)
         return db_fail(plan->context, DB_ERROR_USAGE,
                        "%s: expected one of its members, found all of them NULL", what);

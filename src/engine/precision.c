@@ -281,10 +281,7 @@ db_status db_precision_recommend(db_context *context, const db_experiment *exper
                                  const db_plan_options *options, db_precision_advice *advice) {
     const db_plan_options defaults = DB_PLAN_OPTIONS_INIT;
     if (!options) options = &defaults;
-    if (options->size != sizeof *options)
-        return db_fail(context, DB_ERROR_USAGE,
-                       "plan options: size is %zu, expected %zu (use DB_PLAN_OPTIONS_INIT)",
-                       options->size, sizeof *options);
+    DB_TRY(db_plan_options_check(context, options));
     DB_TRY(db_experiment_check(context, experiment));
     if (options->regions)
         DB_TRY(db_regions_check(context, experiment, options->regions, options->region_count));

@@ -4,6 +4,7 @@
 #include <dualbragg/spots.h>
 
 #include "base/context_internal.h"
+#include "base/given.h"
 #include "base/growth.h"
 #include "base/threads.h"
 #include "base/vector.h"
@@ -365,6 +366,7 @@ static db_status check(db_context *context, const db_experiment *e, const db_spo
         return db_fail(
             context, DB_ERROR_USAGE,
             "spot options: expected DB_SPOT_OPTIONS_INIT and a finite number of photons");
+    if (o) DB_TRY(DB_NEED_ZEROS(context, "spot options", o));
     if (e->spread.spots == DB_SPOTS_CLOSED)
         return db_fail(context, DB_ERROR_UNSUPPORTED,
                        "reflections of an image: its spots are in closed form, expected sampled "
@@ -381,6 +383,7 @@ db_status db_spots_of_image(db_context *context, const db_experiment *experiment
     db_trace *trace = NULL;
     *spots = (db_predicted_spots){ 0 };
     DB_TRY(check(context, experiment, options));
+    DB_TRY(db_need_list(context, "image whose reflections are listed", image, 1));
     gathering *const g = calloc(1, sizeof *g);
     if (!g) return db_fail_memory(context, "the reflections of an image");
     g->context = context;

@@ -2,6 +2,7 @@
 #include <dualbragg/spots.h>
 
 #include "base/context_internal.h"
+#include "base/given.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ db_status db_spots_oversample(db_context *context, const db_predicted_spots *spo
     if (!(error > 0) || !isfinite(error))
         return db_fail(context, DB_ERROR_USAGE,
                        "sub-pixels of spots: expected an error above 0, found %g", error);
+    DB_TRY(db_need_list(context, "spots", spots->spot, spots->count));
     if (spots->count == 0) return DB_OK;
     double *const widths = malloc(spots->count * sizeof *widths);
     if (!widths) return db_fail_memory(context, "the widths of spots");

@@ -1,5 +1,6 @@
 /* Prediction of spots in closed form, from their components. */
 #include "engine/spot_components.h"
+#include "base/given.h"
 
 #include "base/threads.h"
 
@@ -249,6 +250,7 @@ static db_status check_options(db_context *context, const db_spot_options *o) {
         return db_fail(context, DB_ERROR_USAGE,
                        "spot options: size is %zu, expected %zu (use DB_SPOT_OPTIONS_INIT)",
                        o->size, sizeof *o);
+    DB_TRY(DB_NEED_ZEROS(context, "spot options", o));
     if (!(o->most_excitation >= 0 && o->most_excitation <= 10))
         return db_fail(context, DB_ERROR_USAGE,
                        "most_excitation: expected 0 to 10 standard deviations, found %g",
@@ -426,6 +428,7 @@ db_status db_spots_place(db_context *context, const db_experiment *experiment, i
                          db_spot *spot, size_t count) {
     db_plan *plan = NULL;
     DB_TRY(check_model(context, experiment));
+    DB_TRY(db_need_list(context, "spots to be placed", spot, count));
     for (size_t i = 0; i < count; i++)
         if (spot[i].panel >= experiment->detector.panel_count)
             return db_fail(context, DB_ERROR_USAGE, "spot %zu: there is no panel %zu", i,

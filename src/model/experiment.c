@@ -2,6 +2,8 @@
 #include <dualbragg/experiment.h>
 
 #include "base/context_internal.h"
+#include "base/given.h"
+#include "model/experiment_lists.h"
 #include "base/vector.h"
 #include "model/model.h"
 
@@ -97,8 +99,20 @@ static void *duplicate(const void *source, size_t size) {
     return copy;
 }
 
+db_status db_experiment_need_lists(db_context *context, const db_experiment *e) {
+    DB_TRY(db_need_list(context, "sources of the beam", e->beam.sources, e->beam.source_count));
+    DB_TRY(db_need_list(context, "panels of the detector", e->detector.panels,
+                        e->detector.panel_count));
+    DB_TRY(db_need_list(context, "sin(theta)/lambda of amorphous amplitudes", e->background.stol,
+                        e->background.count));
+    return db_need_list(context, "amorphous amplitudes", e->background.amplitude,
+                        e->background.count);
+}
+
 db_status db_experiment_copy(db_context *context, const db_experiment *experiment,
                              db_experiment *copy) {
+    memset(copy, 0, sizeof *copy);
+    DB_TRY(db_experiment_need_lists(context, experiment));
     *copy = *experiment;
     copy->structure_factors.amplitude = copy->background.stol = copy->background.amplitude = NULL;
     copy->beam.sources =

@@ -2,8 +2,10 @@
 #include <dualbragg/experiment.h>
 
 #include "base/context_internal.h"
+#include "base/given.h"
 #include "base/vector.h"
 #include "model/amplitude_box.h"
+#include "model/experiment_lists.h"
 #include "model/model.h"
 #include "model/spread_check.h"
 
@@ -306,7 +308,20 @@ static db_status check_background(db_context *context, const db_background *b) {
     return DB_OK;
 }
 
+static db_status check_reserved(db_context *context, const db_experiment *e) {
+    DB_TRY(DB_NEED_ZEROS(context, "experiment", e));
+    DB_TRY(DB_NEED_ZEROS(context, "crystal", &e->crystal));
+    DB_TRY(DB_NEED_ZEROS(context, "beam", &e->beam));
+    DB_TRY(DB_NEED_ZEROS(context, "goniometer", &e->goniometer));
+    DB_TRY(DB_NEED_ZEROS(context, "detector", &e->detector));
+    DB_TRY(DB_NEED_ZEROS(context, "structure factors", &e->structure_factors));
+    DB_TRY(DB_NEED_ZEROS(context, "background", &e->background));
+    return DB_NEED_ZEROS(context, "spread", &e->spread);
+}
+
 db_status db_experiment_check(db_context *context, const db_experiment *experiment) {
+    DB_TRY(db_experiment_need_lists(context, experiment));
+    DB_TRY(check_reserved(context, experiment));
     DB_TRY(check_crystal(context, &experiment->crystal));
     DB_TRY(check_beam(context, experiment));
     DB_TRY(check_wavelengths(context, experiment));

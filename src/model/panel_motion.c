@@ -2,6 +2,7 @@
 #include <dualbragg/panel_motion.h>
 
 #include "base/context_internal.h"
+#include "base/given.h"
 #include "base/vector.h"
 
 #include <math.h>
@@ -40,6 +41,9 @@ static db_status check_panels(db_context *context, const db_detector *detector,
     if (count < 1)
         return db_fail(context, DB_ERROR_USAGE,
                        "motion of panels: expected at least one, found none");
+    DB_TRY(db_need_list(context, "panels to be moved", panels, count));
+    DB_TRY(
+        db_need_list(context, "panels of the detector", detector->panels, detector->panel_count));
     for (size_t i = 0; i < count; i++)
         if (panels[i] >= detector->panel_count)
             return db_fail(context, DB_ERROR_USAGE,

@@ -2,6 +2,7 @@
 #include <dualbragg/noise.h>
 
 #include "base/context_internal.h"
+#include "base/given.h"
 #include "base/threads.h"
 
 #ifdef DB_HAVE_RANDOM123
@@ -33,6 +34,7 @@ db_status db_noise_check(db_context *context, const db_noise_options *o) {
         return db_fail(context, DB_ERROR_USAGE,
                        "noise options: expected %zu bytes (DB_NOISE_OPTIONS_INIT), found %zu",
                        sizeof *o, o->size);
+    DB_TRY(DB_NEED_ZEROS(context, "noise options", o));
     DB_TRY(check_number(context, "scale of the expected image", o->scale, 0));
     DB_TRY(check_fraction(context, "flicker", o->flicker));
     DB_TRY(check_fraction(context, "calibration", o->calibration));
@@ -41,9 +43,7 @@ db_status db_noise_check(db_context *context, const db_noise_options *o) {
     if (!isfinite(o->adc))
         return db_fail(context, DB_ERROR_INPUT, "adc offset: expected a finite number, found %g",
                        o->adc);
-    if (o->psf != DB_PSF_NONE && o->psf != DB_PSF_GAUSS && o->psf != DB_PSF_FIBER)
-        return db_fail(context, DB_ERROR_USAGE, "point spread function: unknown type %d",
-                       (int)o->psf);
+    DB_TRY(db_need_choice(context, "point spread function", (int)o->psf, DB_PSF_FIBER));
     if (o->psf != DB_PSF_NONE)
         DB_TRY(check_number(context, "width of the point spread function", o->psf_fwhm, 1));
     if (o->psf_radius < 0)

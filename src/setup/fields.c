@@ -1,6 +1,7 @@
 #include <dualbragg/setup_fields.h>
 
 #include "base/context_internal.h"
+#include "base/given.h"
 #include "model/model.h"
 
 #include <float.h>
@@ -236,6 +237,13 @@ static db_status check_integer(db_context *context, const db_setup_field *field,
                    field->least, field->most, value);
 }
 
+/* Names of choices end in NULL. */
+static db_status check_choice(db_context *context, const db_setup_field *field, int value) {
+    int last = 0;
+    while (field->choices[last + 1]) last++;
+    return value == field->open ? DB_OK : db_need_choice(context, field->what, value, last);
+}
+
 db_status db_setup_field_check(db_context *context, const db_setup *setup, db_setup_field_id id) {
     const db_setup_field *const field = &db_setup_fields[id];
     const char *const first = (const char *)setup + field->offset;
@@ -244,5 +252,7 @@ db_status db_setup_field_check(db_context *context, const db_setup *setup, db_se
             DB_TRY(check_number(context, field, ((const double *)(const void *)first)[i]));
         else if (field->kind == DB_FIELD_INTEGER)
             DB_TRY(check_integer(context, field, ((const int *)(const void *)first)[i]));
+        else if (field->kind == DB_FIELD_CHOICE)
+            DB_TRY(check_choice(context, field, ((const int *)(const void *)first)[i]));
     return DB_OK;
 }

@@ -2,6 +2,7 @@
 #include "setup/parts.h"
 
 #include "base/context_internal.h"
+#include "base/given.h"
 #include "model/model.h"
 
 #include <string.h>
@@ -106,6 +107,15 @@ static db_status phi_steps(db_context *context, const db_setup *setup, db_goniom
     return DB_OK;
 }
 
+static db_status check_setup(db_context *context, const db_setup *setup) {
+    DB_TRY(DB_NEED_ZEROS(context, "set-up", setup));
+    DB_TRY(DB_NEED_ZEROS(context, "spread of a set-up", &setup->spread));
+    for (int id = 0; id < DB_FIELD_COUNT; id++)
+        if (db_setup_fields[id].kind == DB_FIELD_CHOICE)
+            DB_TRY(db_setup_field_check(context, setup, (db_setup_field_id)id));
+    return DB_OK;
+}
+
 static db_status resolve_parts(db_context *context, const db_setup *setup,
                                db_experiment *experiment, const db_setup_notes *notes) {
     DB_TRY(setup->expt_file ? db_setup_expt(context, setup, experiment, notes)
@@ -134,7 +144,8 @@ db_status db_setup_resolve(db_context *context, const db_setup *setup, db_experi
     DB_TRY(db_experiment_init(context, experiment));
     db_enter_stage(context, "set-up");
     db_setup settled;
-    db_status status = db_setup_spots(context, setup, &settled, &notes);
+    db_status status = check_setup(context, setup);
+    if (status == DB_OK) status = db_setup_spots(context, setup, &settled, &notes);
     if (status == DB_OK) status = resolve_parts(context, &settled, experiment, &notes);
     db_leave_stage(context, "set-up");
     if (status != DB_OK) db_experiment_clear(experiment);

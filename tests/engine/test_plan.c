@@ -213,8 +213,11 @@ static void one_reflection_is_not_for_everything(void **state) {
     options.parameter_count = 1;
     expect_refusal(&options, DB_ERROR_UNSUPPORTED, "without parameters");
     options.parameter_count = 0;
+    const size_t region_count = options.region_count;
     options.regions = NULL;
+    options.region_count = 0;
     expect_refusal(&options, DB_ERROR_USAGE, "expected regions");
+    options.region_count = region_count;
     options.regions = shown.region;
     give_amplitudes();
     experiment.structure_factors.interpolate = 1;
@@ -343,6 +346,7 @@ static void misuse_is_refused_with_a_reason(void **state) {
     options.regions = &narrow;
     expect_refusal(&options, DB_ERROR_USAGE, "stride 3");
     options.regions = NULL;
+    options.region_count = 0;
     options.parameters = twice;
     options.parameter_count = 2;
     expect_refusal(&options, DB_ERROR_USAGE, "cell_a is asked for twice");

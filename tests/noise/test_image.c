@@ -309,7 +309,7 @@ static void bad_input_is_named(void **state) {
     REFUSED(o.scale = -1, "scale");
     REFUSED(o.scale = 1e300, "too large");
     REFUSED(o.psf = DB_PSF_GAUSS, "width of the point spread function");
-    REFUSED(o.psf = (db_psf_type)7, "point spread function: unknown type 7");
+    REFUSED(o.psf = (db_psf_type)7, "point spread function: expected a value from 0 to 2, found 7");
     REFUSED(o.psf_radius = -1, "radius");
     REFUSED(o.bits = 8, "bits of a pixel: expected 16 or 32, found 8");
     REFUSED(f.expected = NULL, "none of 400 x 300");

@@ -3,6 +3,7 @@
 #include <dualbragg/io.h>
 
 #include "base/context_internal.h"
+#include "base/given.h"
 #include "base/atomic_file.h"
 #include "base/file_content.h"
 #include "base/moments.h"
@@ -163,6 +164,9 @@ static db_status check_input(adder *a, const char *path) {
         return db_fail(a->context, DB_ERROR_USAGE,
                        "%s: expected at most %d values to ignore, found %zu", path, MOST_MARKS,
                        a->options.ignore_count);
+    DB_TRY(db_need_list(a->context, "images to add", a->summands, a->count));
+    DB_TRY(
+        db_need_list(a->context, "values to ignore", a->options.ignore, a->options.ignore_count));
     /* the sizes of all before anything is written */
     for (size_t i = 0; i < a->count; i++) DB_TRY(read_part(a, i, 0, 0, NULL));
     return DB_OK;

@@ -3,6 +3,7 @@
 
 #include "base/atomic_file.h"
 #include "base/context_internal.h"
+#include "base/given.h"
 #include "base/large_memory.h"
 
 #include <math.h>
@@ -81,6 +82,7 @@ void db_copy_words(const void *from, size_t count, void *to) {
 
 db_status db_write_float_image(db_context *context, const char *path, const float *pixels,
                                size_t count) {
+    DB_TRY(db_need_list(context, "pixels of an image", pixels, count));
     const db_file_part part = { pixels, count * sizeof *pixels };
     if (!db_machine_is_big_endian()) return db_write_atomically(context, path, &part, 1);
     uint32_t *swapped = malloc(part.size ? part.size : 1);

@@ -4,20 +4,22 @@
 #include "base/atomic_file.h"
 #include "base/c_locale.h"
 #include "base/context_internal.h"
+#include "base/given.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static db_status check_shape(db_context *context, int fast_pixels, int slow_pixels) {
+static db_status check_shape(db_context *context, const void *pixels, int fast_pixels,
+                             int slow_pixels) {
     enum { LIMIT = 1 << 20 };
     if (fast_pixels < 1 || slow_pixels < 1 || fast_pixels > LIMIT || slow_pixels > LIMIT ||
         (long long)fast_pixels * slow_pixels > 1LL << 29)
         return db_fail(context, DB_ERROR_USAGE,
                        "picture: expected a shape from 1 x 1 to 2^29 pixels, found %d x %d",
                        fast_pixels, slow_pixels);
-    return DB_OK;
+    return db_need_list(context, "pixels of a picture", pixels, 1);
 }
 
 #if defined(DB_HAVE_PNG)
@@ -77,7 +79,7 @@ db_status db_encode_png(db_context *context, const float *pixels, int fast_pixel
                         size_t *byte_count) {
     *bytes = NULL;
     *byte_count = 0;
-    DB_TRY(check_shape(context, fast_pixels, slow_pixels));
+    DB_TRY(check_shape(context, pixels, fast_pixels, slow_pixels));
     db_colour_scale scale;
     DB_TRY(db_colour_scale_make(context, map, pixels, (size_t)fast_pixels * (size_t)slow_pixels,
                                 low, high, &scale));
@@ -106,7 +108,7 @@ db_status db_write_png_rgb(db_context *context, const char *path, const uint8_t 
                            int fast_pixels, int slow_pixels) {
     unsigned char *bytes = NULL;
     size_t byte_count = 0;
-    DB_TRY(check_shape(context, fast_pixels, slow_pixels));
+    DB_TRY(check_shape(context, rgb, fast_pixels, slow_pixels));
     DB_TRY(compress_rgb(context, rgb, fast_pixels, slow_pixels, &bytes, &byte_count));
     return write_bytes(context, path, bytes, byte_count);
 }
@@ -119,6 +121,7 @@ static unsigned char grey(float intensity, double scale) {
 
 db_status db_write_pgm(db_context *context, const char *path, const float *pixels, int fast_pixels,
                        int slow_pixels, double scale) {
+    DB_TRY(db_need_list(context, "pixels of a picture", pixels, 1));
     if (fast_pixels < 1 || slow_pixels < 1)
         return db_fail(context, DB_ERROR_USAGE, "%s: expected at least 1 x 1 pixels, found %d x %d",
                        path, fast_pixels, slow_pixels);

@@ -20,6 +20,7 @@
 #include "base/atomic_file.h"
 #include "base/c_locale.h"
 #include "base/context_internal.h"
+#include "base/given.h"
 #include "base/file_content.h"
 #include "io/images/smv_geometry.h"
 
@@ -187,8 +188,9 @@ static uint16_t pixel_counts(float intensity, double scale, double adc, int trun
     return (uint16_t)floorf((float)(truncate ? counts : counts + 0.5));
 }
 
-static db_status check_panel(db_context *context, const char *path,
-                             const db_experiment *experiment) {
+static db_status check_panel(db_context *context, const char *path, const db_experiment *experiment,
+                             const void *pixels) {
+    DB_TRY(db_need_list(context, "pixels of an image", pixels, 1));
     if (experiment->detector.panel_count != 1)
         return db_fail(context, DB_ERROR_UNSUPPORTED,
                        "%s: an SMV image holds one panel, the detector has %zu", path,
@@ -206,7 +208,7 @@ static db_status check_panel(db_context *context, const char *path,
 
 db_status db_write_smv(db_context *context, const char *path, const db_experiment *experiment,
                        const float *pixels, double scale, double adc, const db_smv_style *style) {
-    DB_TRY(check_panel(context, path, experiment));
+    DB_TRY(check_panel(context, path, experiment, pixels));
     if (!isfinite(scale) || !isfinite(adc))
         return db_fail(context, DB_ERROR_USAGE,
                        "%s: expected a finite scale and offset, found %g and %g", path, scale, adc);
@@ -230,7 +232,7 @@ db_status db_write_smv(db_context *context, const char *path, const db_experimen
 db_status db_write_smv_numbers(db_context *context, const char *path,
                                const db_experiment *experiment, const int32_t *numbers, int bits,
                                double gain, double adc, const db_smv_style *style) {
-    DB_TRY(check_panel(context, path, experiment));
+    DB_TRY(check_panel(context, path, experiment, numbers));
     if (bits != 16 && bits != 32)
         return db_fail(context, DB_ERROR_USAGE, "%s: expected pixels of 16 or 32 bits, found %d",
                        path, bits);

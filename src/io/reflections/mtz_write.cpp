@@ -92,6 +92,8 @@ void add_batches(const db_mtz_content &content, gemmi::Mtz &mtz) {
 void check_size(const db_mtz_content &content) {
     const double width = static_cast<double>(content.column_count) + INDICES + OF_BATCHES,
                  most = std::numeric_limits<int>::max();
+    if (!content.hkl || (content.column_count > 0 && (!content.columns || !content.values)))
+        fail("expected columns, indices and values, found NULL for one of them");
     if (content.column_count > 100) fail("expected at most 100 columns");
     if (width * static_cast<double>(content.rows) > most)
         fail("expected at most 2^31 values, found " + std::to_string(content.rows) + " rows");

@@ -4,6 +4,7 @@
 
 #include "base/atomic_file.h"
 #include "base/context_internal.h"
+#include "base/given.h"
 #include "base/file_content.h"
 
 #include <stdint.h>
@@ -120,11 +121,16 @@ static db_status check_content(db_context *context, const char *path,
     if (db_machine_is_big_endian())
         return db_fail(context, DB_ERROR_UNSUPPORTED,
                        "%s: reflection tables are for little-endian machines", path);
+    DB_TRY(db_need_list(context, "columns of a reflection table", content->columns,
+                        content->column_count));
+    DB_TRY(db_need_list(context, "identifiers of a reflection table", content->identifiers,
+                        content->identifier_count));
     if (content->column_count > MOST_COLUMNS)
         return db_fail(context, DB_ERROR_USAGE, "%s: expected at most %d columns, found %zu", path,
                        MOST_COLUMNS, content->column_count);
     for (size_t c = 0; c < content->column_count; c++) {
         const db_table_column *const column = &content->columns[c];
+        DB_TRY(db_need_list(context, column->name, column->bytes, content->rows));
         if (strlen(column->name) >= NAME_SIZE || strlen(column->type) >= NAME_SIZE ||
             content->rows * column->size > UINT32_MAX)
             return db_fail(context, DB_ERROR_USAGE,
@@ -137,6 +143,7 @@ static db_status check_content(db_context *context, const char *path,
 
 db_status db_reflection_table_write(db_context *context, const char *path, db_table_form form,
                                     const db_table_content *content) {
+    DB_TRY(db_need_choice(context, "form of a reflection table", (int)form, DB_TABLE_HDF5));
     DB_TRY(check_content(context, path, content));
     return form == DB_TABLE_HDF5 ? db_table_write_hdf5(context, path, content)
                                  : write_msgpack(context, path, content);

@@ -2,6 +2,8 @@
 #include <dualbragg/io.h>
 
 #include "base/text_stream.h"
+#include "base/context_internal.h"
+#include "base/given.h"
 
 #include <string.h>
 
@@ -42,6 +44,7 @@ static void print_json(FILE *out, const db_predicted_spots *list) {
 db_status db_write_spots(db_context *context, const char *path, const db_predicted_spots *list) {
     const char *const end = strrchr(path, '.');
     db_text_stream text;
+    DB_TRY(db_need_list(context, "spots", list->spot, list->count));
     const db_status status = db_text_stream_open(context, &text);
     if (status != DB_OK) return status;
     if (end && strcmp(end, ".json") == 0)

@@ -1,0 +1,10 @@
+/* The lists of an experiment. */
+#ifndef DB_MODEL_EXPERIMENT_LISTS_H
+#define DB_MODEL_EXPERIMENT_LISTS_H
+
+#include <dualbragg/experiment.h>
+
+/* DB_ERROR_USAGE for one that is NULL and has elements. */
+db_status db_experiment_need_lists(db_context *context, const db_experiment *experiment);
+
+#endif
