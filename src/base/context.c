@@ -1,6 +1,7 @@
 /* The context: threads, instruction set, device, progress, stages; and the texts of statuses. */
 #include "base/context_internal.h"
 #include "base/shown_text.h"
+#include "base/threads.h"
 
 #include <dualbragg/device.h>
 #include <dualbragg/status.h>
@@ -113,7 +114,7 @@ db_status db_context_set_device(db_context *context, const char *name) {
     char names[128];
     size_t length;
     int number;
-    if (strcmp(name, "cpu") == 0) {
+    if (strcmp(name, "cpu") == 0 || strcmp(name, "cpu:0") == 0) {
         context->device = (db_device){ .name = "cpu" };
         return DB_OK;
     }
@@ -205,7 +206,7 @@ db_status db_context_set_threads(db_context *context, int threads) {
     return DB_OK;
 }
 
-int db_context_threads(const db_context *context) { return context->threads; }
+int db_context_threads(const db_context *context) { return db_threads(context); }
 
 db_status db_context_set_isa(db_context *context, const char *isa) {
     if (strcmp(isa, "auto") == 0) {

@@ -359,8 +359,8 @@ static void close_worker(worker *w) {
  * of them share it. */
 static db_status render_all(shots_run *r, db_status status) {
     const int threads = db_threads(r->session->context);
-    const char *const device = r->session->settings.device;
-    const int alone = (device && strcmp(device, "cpu") != 0) || r->count < (size_t)threads;
+    const int alone =
+        strcmp(db_context_device(r->session->context), "cpu") != 0 || r->count < (size_t)threads;
     const int workers = alone ? 1 : threads;
     worker *const each = calloc((size_t)workers, sizeof *each);
     if (!each && status == DB_OK)

@@ -44,6 +44,7 @@ taken -roi 1 2 3 4
 taken -printout_pixel 1 2
 taken -trace_pixel 1 2
 taken -dtype float64
+taken -device cpu:0
 taken -device cpu
 
 # what nanoBragg ignores is ignored, with a notice that names what to write instead

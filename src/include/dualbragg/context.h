@@ -42,10 +42,10 @@ DB_API const char *db_context_message(const db_context *context);
  * @return DB_OK; DB_ERROR_USAGE for a negative number */
 DB_API db_status db_context_set_threads(db_context *context, int threads);
 
-/** Threads as set by db_context_set_threads.
+/** Threads in effect.
  *
  * @param context to ask
- * @return the number as set; 0: all available */
+ * @return the number as set by db_context_set_threads, or of all there are */
 DB_API int db_context_threads(const db_context *context);
 
 /** Instruction set of the kernels: "auto" (default), "sse2", "avx2" or "avx512". The environment

@@ -17,7 +17,7 @@ extern "C" {
 
 /** Device of the plans created with this context from now on:
  *
- *   "cpu"              (default)
+ *   "cpu", "cpu:0"     (default)
  *   "cuda", "cuda:1"   a backend's first device, or the one of that number
  *   "cuda:local"       the one whose number is that of this process on its machine, modulo the number of
  *                      devices there: by MPI in the programs, else as the launcher (mpirun, srun, flux,
