@@ -1,5 +1,6 @@
 """The extension module, and what all calls have in common: contexts, statuses, arrays, texts."""
 
+import multiprocessing
 import os
 import weakref
 
@@ -17,7 +18,7 @@ _ERRORS = {
     lib.DB_ERROR_UNSUPPORTED: errors.UnsupportedError,
     lib.DB_ERROR_DEVICE: errors.DeviceError,
 }
-_threads = 0
+_threads = None  # as threads() has set them
 _PASS = ffi.addressof(lib, "pass_progress")
 
 
@@ -37,22 +38,35 @@ def features():
 
 def threads(number=None):
     """Sets how many threads plans made from now on use (0: all there are); returns the number in
-    effect."""
+    effect. Without it: all, or one in a process that multiprocessing has started, for the processes
+    share the processors."""
     global _threads
     if number is not None:
-        _threads = integer(number, "threads")
-        new_context()
+        before, _threads = _threads, integer(number, "threads")
+        try:
+            new_context()
+        except errors.Error:
+            _threads = before
+            raise
     return lib.db_context_threads(new_context())
+
+
+def _wanted_threads():
+    if _threads is not None:
+        return _threads
+    # a spawned process has a name before it has a parent
+    started = multiprocessing.parent_process() or multiprocessing.current_process().name != "MainProcess"
+    return 1 if started else 0
 
 
 def forked():
     """In a child of fork: OpenMP's threads are those of the parent, and would be waited for."""
     threads(1)
-    for plan in plans:
-        lib.db_context_set_threads(plan._context, 1)
+    for user in users:
+        user.forked()
 
 
-plans = weakref.WeakSet()
+users = weakref.WeakSet()  # of contexts and locks, which are told in a child
 os.register_at_fork(after_in_child=forked)
 
 
@@ -81,13 +95,31 @@ def integer(value, what, bits=32):
     return number
 
 
+def finite(value, count, what, least=None):
+    """`count` finite numbers (float64), or at least `least`."""
+    if getattr(value, "dtype", None) == numpy.float16:
+        raise errors.UsageError(f"{what}: expected numbers of more digits than float16 has")
+    try:
+        found = numpy.asarray(value, dtype=float).reshape(-1)
+    except (TypeError, ValueError):
+        raise errors.UsageError(f"{what}: expected {count} number{'s' * (count > 1)}, found "
+                                f"{value!r}") from None
+    if not (least or count) <= found.size <= count:
+        wanted = f"{least} to {count}" if least else count
+        raise errors.UsageError(f"{what}: expected {wanted} number{'s' * (count > 1)}, found "
+                                f"{found.size}")
+    if not numpy.isfinite(found).all():
+        raise errors.UsageError(f"{what}: expected finite numbers, found {value!r}")
+    return found
+
+
 def new_context():
     """A context of its own: one is used by one thread at a time."""
     out = ffi.new("db_context **")
     if lib.db_context_create(out) != lib.DB_OK:
         raise errors.OutOfMemoryError("no memory for a context")
     holder = ffi.gc(out[0], _destroy_context)
-    check(holder, lib.db_context_set_threads(holder, _threads))
+    check(holder, lib.db_context_set_threads(holder, _wanted_threads()))
     return holder
 
 

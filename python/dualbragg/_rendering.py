@@ -7,6 +7,7 @@ import threading
 import numpy
 
 from . import errors
+from ._library import users
 from .amplitudes import Amplitudes
 from .batch import Batch
 from .fields import parameters as describe
@@ -32,7 +33,12 @@ class Rendering:
                 raise errors.UsageError("amplitudes: expected a dualbragg.Amplitudes, found "
                                         f"{type(amplitudes).__name__}")
             self.plan.share(amplitudes)
-        self._lock = threading.Lock()  # callers may have threads of their own
+        self._lock = threading.Lock()  # callers may have threads of their own, which wait
+        users.add(self)
+
+    def forked(self):
+        """In a child of fork nobody else calls."""
+        self._lock = threading.Lock()
 
     @property
     def shape(self):
@@ -59,17 +65,10 @@ class Rendering:
         """The plan at these values; the lock is held."""
         split = len(self.plan.names)
         if self.amplitudes is not None:
-            self._check_amplitudes(values[split:])
             self.amplitudes.put(self.experiment, values[split:])
         self.experiment.set_values(self.plan.names, self._numbers, values[:split].tolist())
         self.plan.update(self.experiment)
         return self.plan
-
-    def _check_amplitudes(self, values):
-        bad = numpy.flatnonzero(~numpy.isfinite(values))
-        if len(bad):
-            hkl = tuple(self.amplitudes.hkl[bad[0]].tolist())
-            raise errors.UsageError(f"amplitudes: expected finite numbers, found {values[bad[0]]} for {hkl}")
 
     def _rows(self, values):
         return values.reshape(math.prod(values.shape[:-1]), self.count)
@@ -87,7 +86,6 @@ class Rendering:
             if self.amplitudes is not None:
                 self._batch.share(self.amplitudes)
         if self.amplitudes is not None:
-            self._check_amplitudes(rows[0, split:])
             self.amplitudes.put(self.experiment, rows[0, split:])
             self._batch.update(self.experiment)
         while len(self._shots) < len(rows):

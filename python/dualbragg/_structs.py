@@ -3,7 +3,9 @@
 import dataclasses
 
 import numpy
+from numpy.lib import recfunctions
 
+from . import errors
 from ._library import ffi, text
 
 _NUMBERS = {"double": "f8", "float": "f4"}
@@ -44,6 +46,28 @@ def table(start, count, c_type, leave_out=()):
     if count == 0 or start == ffi.NULL:
         return numpy.empty(0, kind)
     return numpy.frombuffer(ffi.buffer(start, count * kind.itemsize), kind).copy()
+
+
+def packed(made):
+    """The columns of a table, without what a struct has between them."""
+    return recfunctions.repack_fields(made, recurse=True)
+
+
+def copied(given, start, c_type):
+    """The way back: writes the columns of a table to as many structs from `start` on."""
+    if len(given):
+        kind = dtype(c_type)
+        _copy_columns(given, numpy.frombuffer(ffi.buffer(start, len(given) * kind.itemsize), kind), c_type)
+
+
+def _copy_columns(given, to, what):
+    for name in given.dtype.names:
+        if name not in to.dtype.names:
+            raise errors.InputError(f"{what}: this version has no member {name}, which another has written")
+        if given.dtype[name].names:
+            _copy_columns(given[name], to[name], f"{what}.{name}")
+        else:
+            to[name] = given[name]
 
 
 def numbers(start, count):

@@ -3,7 +3,7 @@
 import numpy
 
 from . import errors
-from ._library import check, ffi, lib, new_context
+from ._library import array, check, ffi, lib, new_context
 
 NONE = numpy.iinfo(numpy.uint32).max  # DB_NO_AMPLITUDE
 
@@ -73,4 +73,9 @@ class Amplitudes:
 
     def put(self, experiment, values):
         """Gives all reflections their values: (values,) float64, electrons."""
+        array(values, "values", (len(self),), numpy.float64)
+        bad = numpy.flatnonzero(~numpy.isfinite(values))
+        if len(bad):
+            raise errors.UsageError(f"amplitudes: expected finite numbers, found {values[bad[0]]} for "
+                                    f"{tuple(self.hkl[bad[0]].tolist())}")
         self._box(experiment)[self.entries] = values[self.value[self.entries]]

@@ -28,12 +28,12 @@ class Batch(_Planned):
 
     def share(self, amplitudes):
         """As Plan.share, for all shots."""
-        self._check(lib.db_plan_batch_share_amplitudes(
-            self._batch, self._shared_values(amplitudes), len(amplitudes)))
+        self._call(lib.db_plan_batch_share_amplitudes, self._batch, self._shared_values(amplitudes),
+                   len(amplitudes))
 
     def update(self, experiment):
         """Takes over the structure factors of an experiment, for all shots to come."""
-        self._check(lib.db_plan_batch_update(self._batch, experiment._c))
+        self._call(lib.db_plan_batch_update, self._batch, experiment._c)
 
     @staticmethod
     def _shots(shots):
@@ -58,7 +58,7 @@ class Batch(_Planned):
         count = len(shots)
         images, given = self._images(out, count)
         if count:
-            self._check(lib.db_plan_batch_forward(self._batch, c, count, _rows(images, count)))
+            self._call(lib.db_plan_batch_forward, self._batch, c, count, _rows(images, count))
         return given
 
     def vjp(self, shots, cotangents, out=None):
@@ -72,9 +72,8 @@ class Batch(_Planned):
             vectors = ffi.new("db_plan_vector[]", count)
             for row, vector in zip(found, vectors):
                 self._vector(Vector(row), vector)
-            self._check(lib.db_plan_batch_vjp(
-                self._batch, c, count, _rows(cotangents, count),
-                ffi.NULL if images is None else _rows(images, count), vectors, ffi.NULL))
+            self._call(lib.db_plan_batch_vjp, self._batch, c, count, _rows(cotangents, count),
+                       ffi.NULL if images is None else _rows(images, count), vectors, ffi.NULL)
         return found
 
     def vjp_all(self, shots, cotangents):
@@ -88,8 +87,8 @@ class Batch(_Planned):
             vectors = ffi.new("db_plan_vector[]", count)
             for i, vector in enumerate(vectors):
                 self._vector(Vector(*(row[i] for row in found[:3])), vector)
-            self._check(lib.db_plan_batch_vjp(self._batch, c, count, _rows(cotangents, count), ffi.NULL,
-                                              vectors, ffi.NULL))
+            self._call(lib.db_plan_batch_vjp, self._batch, c, count, _rows(cotangents, count), ffi.NULL,
+                       vectors, ffi.NULL)
         return found._replace(default_F=found.default_F[:, 0])
 
     def vjp_sums(self, shots, cotangents):
@@ -99,8 +98,8 @@ class Batch(_Planned):
         cotangents, _ = self._cotangents(cotangents, count, None)
         found = Vector(None, numpy.zeros(self.amplitude_count), numpy.zeros(1))
         if count:
-            self._check(lib.db_plan_batch_vjp(self._batch, c, count, _rows(cotangents, count), ffi.NULL,
-                                              ffi.NULL, self._vector(found)))
+            self._call(lib.db_plan_batch_vjp, self._batch, c, count, _rows(cotangents, count), ffi.NULL,
+                       ffi.NULL, self._vector(found))
         return found._replace(default_F=float(found.default_F[0]))
 
     def _cotangents(self, cotangents, count, out):
@@ -127,8 +126,8 @@ class Batch(_Planned):
             vectors = ffi.new("db_plan_vector[]", count)
             for i, vector in enumerate(vectors):
                 self._vector(Vector(directions[i], None if amplitudes is None else amplitudes[i]), vector)
-            self._check(lib.db_plan_batch_jvp(self._batch, c, count, vectors, _rows(images, count),
-                                              _rows(moved, count)))
+            self._call(lib.db_plan_batch_jvp, self._batch, c, count, vectors, _rows(images, count),
+                       _rows(moved, count))
         return given, tangents
 
     def normal(self, shots, data, weight=None):
@@ -146,9 +145,9 @@ class Batch(_Planned):
         n = len(self.names)
         chi2, gradients, curvatures = numpy.empty(count), numpy.empty((count, n)), numpy.empty((count, n, n))
         if count:
-            self._check(lib.db_plan_batch_normal(
-                self._batch, c, count, lib.DB_FLOAT32 if kind == numpy.float32 else lib.DB_FLOAT64,
-                _rows(data, count), ffi.NULL if weight is None else _rows(weight, count),
-                pointer(chi2, "double *"), pointer(gradients, "double *"),
-                pointer(curvatures, "double *")))
+            self._call(lib.db_plan_batch_normal, self._batch, c, count,
+                       lib.DB_FLOAT32 if kind == numpy.float32 else lib.DB_FLOAT64,
+                       _rows(data, count), ffi.NULL if weight is None else _rows(weight, count),
+                       pointer(chi2, "double *"), pointer(gradients, "double *"),
+                       pointer(curvatures, "double *"))
         return chi2, gradients, curvatures

@@ -59,9 +59,7 @@ def from_models(*, beam, detector, crystal=None, goniometer=None, scan=None, **k
         path = os.path.join(folder, "models.expt")
         with open(path, "w", encoding="utf-8") as out:
             out.write(text)
-        made = Experiment(expt=path, **keywords)
-    made._recipe = None  # the file is gone
-    return made
+        return Experiment(expt=path, **keywords)
 
 
 def from_experiments(experiments, number=None, **keywords):

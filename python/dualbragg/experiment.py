@@ -1,13 +1,12 @@
 """Experiments: crystal, beam, spindle, detector, structure factors."""
 
-import copy
 import math
-import os
 
 import numpy
 
 from . import errors
-from ._library import array, check, encoded, ffi, integer, lib, new_context, pointer, text
+from ._library import array, check, encoded, ffi, finite, integer, lib, new_context, pointer, text
+from ._structs import copied, numbers, packed, table
 from .fields import parameters
 
 # Members of db_setup that are files, by the keyword that names them.
@@ -18,22 +17,6 @@ _TEXTS = {"hkl_columns": "hkl_columns", "hkl_space_group": "hkl_space_group"}
 _NUMBERS = {"beam_centre": 2, "orientation": 9, "sample_size": 3, "detector_size": 2, "d_min": 1,
             "beamsize": 1, "origin": 3, "amorphous_size": 3, "density": 1, "molecular_weight": 1}
 _KINDS = {lib.DB_FIELD_NUMBER: "double", lib.DB_FIELD_INTEGER: "int"}
-
-
-def _values(value, count, what, least=None):
-    """So many numbers, or at least so many."""
-    try:
-        found = numpy.asarray(value, dtype=float).reshape(-1)
-    except (TypeError, ValueError):
-        raise errors.UsageError(f"{what}: expected {count} number{'s' * (count > 1)}, found "
-                                f"{value!r}") from None
-    if not (least or count) <= found.size <= count:
-        wanted = f"{least} to {count}" if least else count
-        raise errors.UsageError(f"{what}: expected {wanted} number{'s' * (count > 1)}, found "
-                                f"{found.size}")
-    if not numpy.isfinite(found).all():
-        raise errors.UsageError(f"{what}: expected finite numbers, found {value!r}")
-    return found
 
 
 def _set_choice(setup, field, name, value):
@@ -56,7 +39,7 @@ def _set_field(setup, field, name, value):
         at = ffi.cast("long *", ffi.cast("char *", setup) + field.offset)
         at[0] = integer(value, name, 8 * ffi.sizeof("long"))
         return None
-    values = _values(value, field.count, name, 1 if field.open and name == "cell" else None)
+    values = finite(value, field.count, name, 1 if field.open and name == "cell" else None)
     for v in values:
         if field.kind != lib.DB_FIELD_NUMBER and v != int(v):
             raise errors.UsageError(f"{name}: expected a whole number, found {v:g}")
@@ -68,7 +51,7 @@ def _set_field(setup, field, name, value):
 
 
 def _set_number(setup, name, value):
-    values = _values(value, _NUMBERS[name], name)
+    values = finite(value, _NUMBERS[name], name)
     if _NUMBERS[name] == 1:
         setattr(setup, name, values[0])
     else:
@@ -95,13 +78,11 @@ class Experiment:
     experiment["cell_a"] reads and sets parameters, by which images have derivatives, in their
     units.
 
-    Thread-safety: an experiment may be read by many threads while none changes it. One that was made
-    from keywords can be pickled; it is made again from them, and from the files that they name.
+    Thread-safety: an experiment may be read by many threads while none changes it. It can be pickled
+    and copied as it is, wherever its values are from; the files that it was made from are not needed.
     """
 
     def __init__(self, *, header=None, expt=None, expt_number=-1, **keywords):
-        self._recipe = _recipe(header, expt, expt_number, keywords)
-        self._changes, self._amplitudes = {}, None
         context = new_context()
         setup = ffi.new("db_setup *")
         lib.db_setup_init(setup)
@@ -160,19 +141,18 @@ class Experiment:
         array(image, "image", self.shape, numpy.float32)
         context = new_context()
         check(context, lib.db_write_smv(context, encoded(path), self._c, pointer(image, "float *"),
-                                        _values(scale, 1, "scale")[0], _values(adc, 1, "adc")[0],
+                                        finite(scale, 1, "scale")[0], finite(adc, 1, "adc")[0],
                                         ffi.NULL))
 
     def copy(self):
         """An experiment that shares nothing with this one."""
-        return copy.copy(self)
+        return self.copy_of(self._c, self.notices)
 
     @classmethod
     def copy_of(cls, c, notices=()):
         """An experiment that shares nothing with a struct of the library."""
         made = object.__new__(cls)
         made.notices = list(notices)
-        made._recipe, made._changes, made._amplitudes = None, {}, None
         made._c = _new_experiment()
         context = new_context()
         check(context, lib.db_experiment_copy(context, c, made._c))
@@ -185,20 +165,36 @@ class Experiment:
         borrowed.structure_factors.extent = [0, 0, 0]
         return self.copy_of(borrowed)
 
-    def __copy__(self):
-        other = self.copy_of(self._c, self.notices)
-        other._recipe, other._amplitudes = self._recipe, self._amplitudes
-        other._changes = dict(self._changes)
-        return other
+    def __getstate__(self):
+        c = self._c
+        factors, matter = c.structure_factors, c.background
+        count = math.prod(factors.extent) if factors.amplitude != ffi.NULL else 0
+        lists = dict(sources=packed(table(c.beam.sources, c.beam.source_count, "db_source")),
+                     panels=packed(table(c.detector.panels, c.detector.panel_count, "db_panel")),
+                     amplitudes=numbers(factors.amplitude, count),
+                     amorphous=[numbers(matter.stol, matter.count), numbers(matter.amplitude, matter.count)])
+        return {**self.__dict__, "_c": (packed(table(c, 1, "db_experiment")), lists)}
 
-    def __deepcopy__(self, memo):
-        return self.__copy__()
-
-    def __reduce__(self):
-        if self._recipe is None:
-            raise TypeError("this Experiment cannot be pickled: it comes from a refinement or a search, "
-                            "not from keywords (to_expt keeps it)")
-        return _remake, (type(self), self._recipe, self._amplitudes, self._changes)
+    def __setstate__(self, state):
+        values, lists = state["_c"]
+        self.__dict__.update(state)
+        self._c = c = _new_experiment()
+        context = new_context()
+        check(context, lib.db_experiment_init(context, c))
+        copied(values, c, "db_experiment")
+        for set_list, name in ((lib.db_experiment_set_sources, "source"), (lib.db_experiment_set_panels, "panel")):
+            given = lists[name + "s"]
+            made = ffi.new(f"db_{name}[]", max(len(given), 1))
+            copied(given, made, f"db_{name}")
+            check(context, set_list(context, c, made, len(given)))
+        factors, listed = c.structure_factors, c.structure_factors.listed
+        if len(lists["amplitudes"]):
+            check(context, lib.db_experiment_set_amplitudes(context, c, factors.min, factors.extent,
+                                                            ffi.from_buffer("double[]", lists["amplitudes"])))
+            factors.listed = listed
+        stol, amplitude = (ffi.from_buffer("double[]", given) for given in lists["amorphous"])
+        check(context, lib.db_experiment_set_amorphous(context, c, stol, amplitude, len(lists["amorphous"][0])))
+        self._check()
 
     def _check(self):
         context = new_context()
@@ -219,13 +215,12 @@ class Experiment:
     def __setitem__(self, name, value):
         parameter = self._parameter(name)
         before = lib.db_parameter_get(self._c, parameter)
-        lib.db_parameter_set(self._c, parameter, _values(value, 1, name)[0])
+        lib.db_parameter_set(self._c, parameter, finite(value, 1, name)[0])
         try:
             self._check()
         except errors.Error:
             lib.db_parameter_set(self._c, parameter, before)
             raise
-        self._changes[name] = lib.db_parameter_get(self._c, parameter)
 
     def set_values(self, names, numbers, values):
         """Sets several parameters at once; numbers: what the library calls them. After a failure the
@@ -263,21 +258,17 @@ class Experiment:
 
         hkl: (reflections, 3) whole numbers; amplitude: (reflections,) electrons. What is not
         listed has default_F (electrons; None: as it was)."""
-        hkl, amplitude = numpy.asarray(hkl), numpy.asarray(amplitude, dtype=float)
+        hkl = numpy.asarray(hkl)
         if hkl.ndim != 2 or hkl.shape[1] != 3 or len(hkl) == 0 or hkl.dtype.kind not in "iu":
             raise errors.UsageError("hkl: expected whole numbers of the shape (reflections, 3), "
                                     f"found {hkl.dtype.name} of {hkl.shape}")
-        if amplitude.shape != (len(hkl),):
-            raise errors.UsageError(f"amplitude: expected the shape ({len(hkl)},), found "
-                                    f"{amplitude.shape}")
-        if not numpy.isfinite(amplitude).all():
-            raise errors.UsageError("amplitude: expected finite numbers")
+        amplitude = finite(amplitude, len(hkl), "amplitude")
         hkl = hkl.astype(numpy.int64)
         low, extent = hkl.min(0), numpy.ptp(hkl, 0) + 1
         if numpy.prod(extent.astype(float)) > 1e9:
             raise errors.UsageError("hkl: expected indices within a box of at most 1e9")
         if default_F is not None:
-            default_F = _values(default_F, 1, "default_F")[0]
+            default_F = finite(default_F, 1, "default_F")[0]
         else:
             default_F = self._c.structure_factors.default_F
         box = numpy.full(tuple(extent), default_F)
@@ -288,33 +279,12 @@ class Experiment:
             ffi.from_buffer("double[]", box)))
         self._c.structure_factors.default_F = default_F
         self._c.structure_factors.listed = len(hkl)
-        self._amplitudes = (hkl, amplitude.copy(), default_F)
-        self._changes = {n: v for n, v in self._changes.items() if not n.startswith("F:")}
 
     def __repr__(self):
         c = self._c.crystal
         cell = " ".join(f"{v:g}" for v in c.cell)
         return (f"<dualbragg.Experiment: cell {cell}, {self._c.beam.wavelength:g} A, images of "
                 f"{' x '.join(map(str, self.shape))}>")
-
-
-def _recipe(header, expt, expt_number, keywords):
-    """What an experiment is made of again in another process, which may be in another folder."""
-    keywords = {n: os.path.abspath(os.fsdecode(v)) if n in _FILES else copy.copy(v)
-                for n, v in keywords.items()}
-    for name, path in (("header", header), ("expt", expt)):
-        if path is not None:
-            keywords[name] = os.path.abspath(os.fsdecode(path))
-    return {**keywords, "expt_number": expt_number}
-
-
-def _remake(kind, recipe, amplitudes, changes):
-    made = kind(**recipe)
-    if amplitudes is not None:
-        made.set_amplitudes(*amplitudes)
-    for name, value in changes.items():
-        made[name] = value
-    return made
 
 
 def _new_experiment():

@@ -145,8 +145,9 @@ class Renderer:
             if array.ndim < 1 or array.shape[-1] != size:
                 raise errors.UsageError(f"{what}: expected the shape ({size},) or (..., {size}), found "
                                         f"{array.shape}")
-            if not jnp.issubdtype(array.dtype, jnp.floating):
-                raise errors.UsageError(f"{what}: expected a floating type, found {array.dtype}")
+            if array.dtype not in (jnp.float32, jnp.float64):  # half a float has too few digits
+                raise errors.UsageError(f"{what}: expected float64 or float32, a floating type with the digits "
+                                        f"that a crystal needs, found {array.dtype}")
             given.append(array)
         if not given:
             return self._render(jnp.zeros(0))

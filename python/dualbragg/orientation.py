@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from . import errors
 from ._configuration import Configuration, need_refinement
-from ._library import Watch, ffi, lib, new_context
+from ._library import Watch, ffi, integer, lib, new_context
 from ._structs import value
 from .experiment import Experiment
 from .refinement import read_image
@@ -64,7 +64,8 @@ def find_lattices(experiment, image, most=lib.DB_FIT_MOST_LATTICES if lib.DB_PYT
     """Finds several crystals of one cell on an image: a list of Orientation, each from the spots that
     those before it leave. Arguments as for find_orientation; most: lattices to look for."""
     context, watch, c, settings, keep = _search(experiment, image, data, progress)
-    if not isinstance(most, int) or not 1 <= most <= lib.DB_FIT_MOST_LATTICES:
+    most = integer(most, "most")
+    if not 1 <= most <= lib.DB_FIT_MOST_LATTICES:
         raise errors.UsageError(f"most: expected 1 to {lib.DB_FIT_MOST_LATTICES} lattices, found "
                                 f"{most!r}")
     lattices, count = ffi.new("db_fit_lattice[]", most), ffi.new("size_t *")

@@ -1,12 +1,14 @@
 """Plans: everything prepared for rendering one kind of image again and again."""
 
 import math
+import threading
+from collections import deque
 from typing import NamedTuple, Optional
 
 import numpy
 
 from . import errors, memory
-from ._library import Watch, array, check, ffi, integer, lib, new_context, plans, pointer, text
+from ._library import Watch, array, check, ffi, finite, integer, lib, new_context, pointer, text, users
 
 _PRECISIONS = {"double": lib.DB_PRECISION_DOUBLE, "mixed": lib.DB_PRECISION_MIXED}
 
@@ -25,10 +27,12 @@ class _Planned:
 
     def __init__(self, experiment, parameters=(), *, precision="auto", dtype=numpy.float32,
                  tolerance=0.0, regions=None, device="cpu", progress=None):
-        if isinstance(parameters, str):
+        if isinstance(parameters, str) or not hasattr(parameters, "__iter__"):
             raise errors.UsageError(f"parameters: expected a list of names, found {parameters!r}")
         self._context = new_context()
-        check(self._context, lib.db_context_set_device(self._context, device.encode()))
+        self._lock, self._left = threading.Lock(), deque()
+        place = "cpu" if device is None else str(device)  # torch's devices, too
+        check(self._context, lib.db_context_set_device(self._context, place.encode()))
         self.names = list(parameters)
         numbers = [experiment._parameter(name) for name in self.names]
         self.dtype = numpy.dtype(dtype)
@@ -37,8 +41,9 @@ class _Planned:
         if precision != "auto" and precision not in _PRECISIONS:
             raise errors.UsageError("precision: expected auto, double or mixed, found "
                                     f"{precision!r}")
-        if not (isinstance(tolerance, (int, float)) and 0 <= tolerance < math.inf):
-            raise errors.UsageError(f"tolerance: expected photons of at least 0, found {tolerance!r}")
+        tolerance = finite(tolerance, 1, "tolerance")[0]
+        if tolerance < 0:
+            raise errors.UsageError(f"tolerance: expected photons of at least 0, found {tolerance:g}")
         o = self._options = ffi.new("db_plan_options *")
         o.size = ffi.sizeof("db_plan_options")
         o.pixel_type = lib.DB_FLOAT32 if self.dtype == numpy.float32 else lib.DB_FLOAT64
@@ -52,7 +57,16 @@ class _Planned:
         self._create(experiment)
         self._stream = None
         self._box = math.prod(experiment._c.structure_factors.extent)
-        plans.add(self)
+        users.add(self)
+
+    def forked(self):
+        """In a child of fork: one thread, and nobody else who calls."""
+        self._lock = threading.Lock()
+        lib.db_context_set_threads(self._context, 1)
+
+    def __reduce__(self):
+        raise TypeError(f"a {type(self).__name__} can be neither pickled nor copied: pickle its Experiment, "
+                        "and make a new one of it")
 
     def _shared_values(self, amplitudes):
         """The value of each entry of the plan's list, of a dualbragg.Amplitudes."""
@@ -122,14 +136,15 @@ class _Planned:
         """Room for an image, or for so many, in the memory of the plan's device: a DeviceArray, for `out`,
         `derivatives`, `tangent` ... of calls whose results are to stay there."""
         shape = self.shape if count is None else (integer(count, "count"), *self.shape)
+        if shape[0] < 0:
+            raise errors.UsageError(f"count: expected 0 or more images, found {count}")
         out = ffi.new("void **")
-        self._check(lib.db_plan_memory_create(self._plan_to_change(), lib.DB_MEMORY_DEVICE,
-                                              math.prod(shape) * self.dtype.itemsize, out))
-        plan = self._plan_to_change()
+        self._call(lib.db_plan_memory_create, self._plan_to_change(), lib.DB_MEMORY_DEVICE,
+                   math.prod(shape) * self.dtype.itemsize, out)
 
         def free(room, own=self):  # the plan, and what it has its messages from, live as long
-            lib.db_plan_wait(plan)
-            lib.db_plan_memory_destroy(plan, ffi.new("void **", room))
+            own._left.append(room)
+            own._free_memory()
 
         return memory.DeviceArray(self, ffi.gc(out[0], free), shape, self.dtype, self._place)
 
@@ -143,13 +158,12 @@ class _Planned:
         number = None if stream is None else memory.handle_of(stream)
         use = (lib.DB_STREAM_OWN if number is None else
                lib.DB_STREAM_WAIT if wait else lib.DB_STREAM_ASYNCHRONOUS)
-        self._check(lib.db_plan_set_stream(self._plan_to_change(), use,
-                                           ffi.cast("void *", number or 0)))
+        self._call(lib.db_plan_set_stream, self._plan_to_change(), use, ffi.cast("void *", number or 0))
         self._stream = number
 
     def wait(self):
         """Until all work of the plan is done; raises a failure of the GPU that no call has told of yet."""
-        self._check(lib.db_plan_wait(self._plan_to_change()))
+        self._call(lib.db_plan_wait, self._plan_to_change())
 
     def _plan_to_change(self):
         return ffi.cast("db_plan *", self._plan)
@@ -165,8 +179,8 @@ class _Planned:
             self.wait()
 
     def _read(self, to, view):
-        self._check(lib.db_plan_memory_read(self._plan_to_change(), pointer(view, "void *"),
-                                            pointer(to, "void *"), view.nbytes))
+        self._call(lib.db_plan_memory_read, self._plan_to_change(), pointer(view, "void *"),
+                   pointer(to, "void *"), view.nbytes)
 
     def _taken(self, value, what, shape, types=None, writable=False):
         """The caller's memory, as it is: a numpy array or a view."""
@@ -190,8 +204,26 @@ class _Planned:
         values that they share."""
         return lib.db_plan_amplitude_count(self._plan)
 
-    def _check(self, status):
-        self._watch.check(self._context, status)
+    def _call(self, function, *arguments):
+        """Calls the library for the plan, whose buffers and messages serve one call at a time."""
+        if not self._lock.acquire(blocking=False):
+            raise errors.UsageError(f"this {type(self).__name__} is in use, by a call of another thread or the "
+                                    "one that tells its progress function: each thread needs one of its own")
+        try:
+            self._watch.check(self._context, function(*arguments))
+        finally:
+            self._lock.release()
+            if self._left:
+                self._free_memory()
+
+    def _free_memory(self):
+        """Frees device memory that nobody uses, unless a call is under way, which does it when it ends."""
+        while self._left and self._lock.acquire(blocking=False):
+            try:
+                lib.db_plan_wait(self._plan_to_change())
+                lib.db_plan_memory_destroy(self._plan_to_change(), ffi.new("void **", self._left.popleft()))
+            finally:
+                self._lock.release()
 
     @staticmethod
     def _vector(vector, c=None):
@@ -217,12 +249,13 @@ class Plan(_Planned):
     tolerance: photons that a pixel may lack, which saves time
     regions: None: all pixels; or a list of (panel, slow, fast), each a slice or (first, end): images
         are then one row, region after region
-    device: "cpu", "cuda", "cuda:1", "auto"
+    device: "cpu" (None), "cuda", "cuda:1", "auto", or a device of torch
     progress: called now and then with the finished fraction; what it returns, if true, cancels, and
         an exception goes on from the call. Ctrl-C ends an image in any case
 
-    A plan is used by one thread at a time and parallelizes inside; other threads of Python go on
-    meanwhile. A process that is forked from this one uses one thread. The experiment is copied: update() takes over its changes.
+    A plan is used by one thread at a time, which is checked, and parallelizes inside; other threads of
+    Python go on meanwhile. A process that is forked from this one, or spawned by multiprocessing, uses one
+    thread. The experiment is copied: update() takes over its changes.
     """
 
     def _create(self, experiment):
@@ -232,7 +265,7 @@ class Plan(_Planned):
 
     def update(self, experiment):
         """Takes over the values of an experiment of the same counts (panels, sources, domains)."""
-        check(self._context, lib.db_plan_update(self._plan, experiment._c))
+        self._call(lib.db_plan_update, self._plan, experiment._c)
 
     def _image(self, value, what="out"):
         """Memory for an image, and what the caller gets: the caller's own, or a new array."""
@@ -255,14 +288,14 @@ class Plan(_Planned):
         compares with its data; None: no more."""
         if background is not None:
             background = self._taken(background, "background", self.shape)
-        self._check(lib.db_plan_set_background(
-            self._plan, ffi.NULL if background is None else pointer(background, "void *")))
+        self._call(lib.db_plan_set_background, self._plan,
+                   ffi.NULL if background is None else pointer(background, "void *"))
 
     def forward(self, out=None):
         """The image (photons). out: an array that receives it; also a tensor of the plan's GPU, or what
         empty() returns: all images may be such."""
         image, given = self._image(out)
-        self._check(lib.db_plan_forward(self._plan, pointer(image, "void *")))
+        self._call(lib.db_plan_forward, self._plan, pointer(image, "void *"))
         return given
 
     def gradient(self, out=None, derivatives=None):
@@ -276,7 +309,7 @@ class Plan(_Planned):
         found = self._taken(derivatives, "derivatives", shape, writable=True)
         self._apart(image, found, "out and derivatives")
         rows = ffi.new("void *[]", [pointer(d, "void *") for d in found])
-        self._check(lib.db_plan_gradient(self._plan, pointer(image, "void *"), rows))
+        self._call(lib.db_plan_gradient, self._plan, pointer(image, "void *"), rows)
         return given, derivatives
 
     def normal(self, data, weight=None):
@@ -289,10 +322,10 @@ class Plan(_Planned):
         count = len(self.names)
         chi2 = ffi.new("double *")
         gradient, curvature = numpy.empty(count), numpy.empty((count, count))
-        self._check(lib.db_plan_normal_typed(
-            self._plan, lib.DB_FLOAT32 if data.dtype == numpy.float32 else lib.DB_FLOAT64,
-            pointer(data, "void *"), ffi.NULL if weight is None else pointer(weight, "void *"), chi2,
-            pointer(gradient, "double *"), pointer(curvature, "double *")))
+        self._call(lib.db_plan_normal_typed, self._plan,
+                   lib.DB_FLOAT32 if data.dtype == numpy.float32 else lib.DB_FLOAT64,
+                   pointer(data, "void *"), ffi.NULL if weight is None else pointer(weight, "void *"), chi2,
+                   pointer(gradient, "double *"), pointer(curvature, "double *"))
         return chi2[0], gradient, curvature
 
     def vjp(self, cotangent, out=None):
@@ -302,9 +335,8 @@ class Plan(_Planned):
         cotangent: of the images' shape and type; out: an array that receives the image, too."""
         cotangent, image = self._seen(cotangent, out)
         gradient = numpy.empty(len(self.names))
-        self._check(lib.db_plan_vjp(
-            self._plan, pointer(cotangent, "void *"),
-            ffi.NULL if image is None else pointer(image, "void *"), pointer(gradient, "double *")))
+        self._call(lib.db_plan_vjp, self._plan, pointer(cotangent, "void *"),
+                   ffi.NULL if image is None else pointer(image, "void *"), pointer(gradient, "double *"))
         return gradient
 
     def jvp(self, direction, out=None, tangent=None):
@@ -314,15 +346,14 @@ class Plan(_Planned):
         array(direction, "direction", (len(self.names),), numpy.float64)
         (image, given), (moved, tangent) = self._image(out), self._image(tangent, "tangent")
         self._apart(image, moved, "out and tangent")
-        self._check(lib.db_plan_jvp(self._plan, pointer(direction, "double *"),
-                                    pointer(image, "void *"), pointer(moved, "void *")))
+        self._call(lib.db_plan_jvp, self._plan, pointer(direction, "double *"), pointer(image, "void *"),
+                   pointer(moved, "void *"))
         return given, tangent
 
     def share(self, amplitudes):
         """Makes structure factors values of their own (a dualbragg.Amplitudes), which vjp_all and
         jvp_all are about from now on."""
-        self._check(lib.db_plan_share_amplitudes(
-            self._plan, self._shared_values(amplitudes), len(amplitudes)))
+        self._call(lib.db_plan_share_amplitudes, self._plan, self._shared_values(amplitudes), len(amplitudes))
         self._shared = amplitudes
 
     def vjp_all(self, cotangent, out=None):
@@ -332,8 +363,8 @@ class Plan(_Planned):
         found = Vector(numpy.empty(len(self.names)) if self.names else None,
                        numpy.empty(self.amplitude_count), numpy.empty(1))
         c = self._vector(found)
-        self._check(lib.db_plan_vjp_all(self._plan, pointer(cotangent, "void *"),
-                                        ffi.NULL if image is None else pointer(image, "void *"), c))
+        self._call(lib.db_plan_vjp_all, self._plan, pointer(cotangent, "void *"),
+                   ffi.NULL if image is None else pointer(image, "void *"), c)
         return found._replace(default_F=float(found.default_F[0]))
 
     def jvp_all(self, direction, out=None, tangent=None):
@@ -351,8 +382,7 @@ class Plan(_Planned):
         (image, given), (moved, tangent) = self._image(out), self._image(tangent, "tangent")
         self._apart(image, moved, "out and tangent")
         c = self._vector(direction)
-        self._check(lib.db_plan_jvp_all(self._plan, c, pointer(image, "void *"),
-                                        pointer(moved, "void *")))
+        self._call(lib.db_plan_jvp_all, self._plan, c, pointer(image, "void *"), pointer(moved, "void *"))
         return given, tangent
 
 

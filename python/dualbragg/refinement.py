@@ -99,6 +99,11 @@ def status_name(status):
     return next((name for name, is_it in _STATUS.items() if is_it(status)), "not converged")
 
 
+def ended(status, reason):
+    """How a refinement ended, in a line; the library's reasons may begin with it."""
+    return reason if reason.startswith(status) else f"{status}: {reason}"
+
+
 class FitResult:
     """What a refinement has found. Tables are structured arrays of numpy; their columns are the
     members of the library's structs of the same name (docs/reference/json.md has their units).
@@ -213,8 +218,8 @@ class FitResult:
         return None
 
     def __str__(self):
-        lines = [f"{self.status}: {self.reason}"]
-        if not self.usable:
+        lines = [ended(self.status, self.reason)]
+        if not self.usable and self.reason != self.verdict.reason:
             lines.append(f"not to be used: {self.verdict.reason}")
         lines += [f"{p.name:>20} {p.value:14.8g} +- {p.error:<10.3g} {p.unit}"
                   for p in self.parameters.values()]

@@ -11,7 +11,7 @@ from ._library import Watch, check, encoded, ffi, keep_raised, lib, new_context,
 from ._configuration import need_refinement
 from ._structs import numbers, value
 from .experiment import Experiment
-from .refinement import Direction, FitParameter, _history, status_name, unit_of
+from .refinement import Direction, FitParameter, _history, ended, status_name, unit_of
 
 _KINDS = ("done", "evaluated", "aside", "resumed", "working")
 
@@ -128,7 +128,7 @@ class ShotsResult:
         raise TypeError("a ShotsResult cannot be pickled; write('result.json') keeps it")
 
     def __str__(self):
-        lines = [f"{self.status}: {self.reason}", f"{self.used} of {len(self.shots)} shots used"]
+        lines = [ended(self.status, self.reason), f"{self.used} of {len(self.shots)} shots used"]
         lines += [f"{p.name:>20} {p.value:14.8g} +- {p.error:<10.3g} {p.unit}"
                   for p in self.shared.values()]
         return "\n".join(lines)

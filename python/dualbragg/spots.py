@@ -1,6 +1,6 @@
 """Prediction of spots."""
 
-from ._library import check, ffi, lib, new_context
+from ._library import check, ffi, finite, lib, new_context
 from ._structs import table
 
 
@@ -13,8 +13,9 @@ def predict(experiment, most_excitation=3.0, most_turn=0.0, least_photons=0.0):
     most_excitation: standard deviations; most_turn: so many degrees more; least_photons: of a
     spot."""
     context = new_context()
-    options = ffi.new("db_spot_options *", [ffi.sizeof("db_spot_options"), most_excitation,
-                                            most_turn, least_photons])
+    limits = dict(most_excitation=most_excitation, most_turn=most_turn, least_photons=least_photons)
+    options = ffi.new("db_spot_options *", [ffi.sizeof("db_spot_options"),
+                                            *(finite(v, 1, name)[0] for name, v in limits.items())])
     found = ffi.gc(ffi.new("db_predicted_spots *"), lib.db_predicted_spots_clear)
     check(context, lib.db_spots_predict(context, experiment._c, options, found))
     return table(found.spot, found.count, "db_spot")

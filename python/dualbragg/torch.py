@@ -40,7 +40,7 @@ class Renderer:
     keywords: those of dualbragg.Plan. With device="cuda" images and cotangents are tensors of that GPU;
         values may be on it or on the processor, which reads them in either case
 
-    It can be pickled and copied if the experiment can, and used by several threads, one at a time."""
+    It can be pickled and copied, and used by several threads, which wait for each other."""
 
     def __init__(self, experiment, parameters=(), dtype=torch.float32, *, amplitudes=None,
                  second_order="error", **keywords):
@@ -114,8 +114,9 @@ class Renderer:
         if values.dim() < 1 or values.shape[-1] != size:
             raise errors.UsageError(f"{what}: expected the shape ({size},) or (..., {size}), found "
                                     f"{tuple(values.shape)}")
-        if not values.is_floating_point():
-            raise errors.UsageError(f"{what}: expected a floating type, found {values.dtype}")
+        if values.dtype not in _TYPES:  # half a float has too few digits for a cell's edge
+            raise errors.UsageError(f"{what}: expected torch.float64 or torch.float32, a floating type with "
+                                    f"the digits that a crystal needs, found {values.dtype}")
 
     # What the derivatives below are made of.
 
@@ -321,11 +322,16 @@ class Image(torch.nn.Module):
 
     experiment: where they start; parameters: their names
     bounds: {name: (least, most)} in their units: those stay between them
-    dtype and keywords: those of Renderer
+    dtype and keywords: those of Renderer; amplitudes: a dualbragg.Amplitudes, whose structure factors
+        are learned, too
 
-    The one parameter of the module, `steps`, is in typical steps of each quantity, so that one
-    learning rate suits all: value = start + scale * step, and within bounds
-    value = least + (most - least) * sigmoid. values() gives them in their units."""
+    The module's parameter `steps` is in typical steps of each quantity, so that one learning rate
+    suits all: value = start + scale * step, and within bounds
+    value = least + (most - least) * sigmoid. values() gives them in their units. Structure factors
+    have `amplitude_steps`, of their root mean square; amplitudes() gives them in electrons.
+
+    state_dict() has the names, so that it can be loaded into a module that has the same parameters
+    in another order; one that has others is refused."""
 
     def __init__(self, experiment, parameters, bounds=None, dtype=torch.float32, **keywords):
         super().__init__()
@@ -335,8 +341,8 @@ class Image(torch.nn.Module):
         unknown = set(bounds) - set(names)
         if unknown:
             raise errors.UsageError(f"bounds: {sorted(unknown)[0]} is not among the parameters")
-        start = self.renderer.start()
-        scale = torch.tensor(self.renderer._rendering.scales(), dtype=torch.float64)
+        rendering, start = self.renderer._rendering, self.renderer.start()
+        scale = torch.tensor(rendering.scales(), dtype=torch.float64)
         least, most = start - torch.inf, start + torch.inf
         for i, name in enumerate(names):
             if name in bounds:
@@ -344,9 +350,14 @@ class Image(torch.nn.Module):
                 if not -torch.inf < least[i] < start[i] < most[i] < torch.inf:
                     raise errors.UsageError(f"bounds of {name}: expected two finite numbers on either "
                                             f"side of {start[i]:g}, found {bounds[name]}")
-        for name, value in dict(start=start, scale=scale, least=least, most=most).items():
+        own, factors = scale[:len(names)], scale[len(names):]
+        for name, value in dict(start=start, scale=own, least=least, most=most).items():
             self.register_buffer(name, value)
         self.steps = torch.nn.Parameter(torch.zeros(len(names), dtype=torch.float64))
+        if rendering.amplitudes is not None:
+            self.register_buffer("amplitude_start", torch.tensor(rendering.amplitudes.get(rendering.given)))
+            self.register_buffer("amplitude_scale", factors)
+            self.amplitude_steps = torch.nn.Parameter(torch.zeros_like(factors))
 
     def values(self):
         """The parameters in their units."""
@@ -359,6 +370,46 @@ class Image(torch.nn.Module):
         inside = least + width * torch.sigmoid(middle + self.scale * self.steps / slope)
         return torch.where(bounded, inside, free)
 
+    def amplitudes(self):
+        """The structure factors in electrons; None if they are not learned."""
+        if self.renderer._rendering.amplitudes is None:
+            return None
+        return self.amplitude_start + self.amplitude_scale * self.amplitude_steps
+
     def forward(self):
-        """The image at values()."""
-        return self.renderer(self.values())
+        """The image at values() and amplitudes()."""
+        return self.renderer(self.values(), self.amplitudes())
+
+    def get_extra_state(self):
+        """What state_dict has besides: the names of the parameters, hkl of structure factors."""
+        amplitudes = self.renderer._rendering.amplitudes
+        return dict(parameters=list(self.renderer.plan.names),
+                    hkl=[] if amplitudes is None else amplitudes.hkl.tolist())
+
+    def set_extra_state(self, state):
+        """The names are looked at before what they name is loaded."""
+
+    def _load_from_state_dict(self, state_dict, prefix, metadata, strict, missing, unexpected, messages):
+        told, own = state_dict.get(prefix + "_extra_state"), self.get_extra_state()
+        kinds = dict(parameters=("steps", "start", "scale", "least", "most"),
+                     hkl=("amplitude_steps", "amplitude_start", "amplitude_scale"))
+        moved = dict(state_dict)  # in this module's order
+        for kind, entries in kinds.items() if told is not None else ():
+            found, wanted = [[_name(n) for n in names[kind]] for names in (told, own)]
+            if sorted(found) != sorted(wanted):
+                messages.append(f"{prefix}{kind}: expected {_some(wanted)}, found {_some(found)}")
+                return
+            at = {n: i for i, n in enumerate(found)}
+            order = [at[n] for n in wanted] if found != wanted else None
+            for entry in entries:
+                if order is not None and prefix + entry in moved:
+                    moved[prefix + entry] = moved[prefix + entry][order]
+        super()._load_from_state_dict(moved, prefix, metadata, strict, missing, unexpected, messages)
+
+
+def _name(name):
+    return name if isinstance(name, str) else tuple(name)
+
+
+def _some(names):
+    return ", ".join(map(str, names[:8])) + (", ..." if len(names) > 8 else "") or "none"

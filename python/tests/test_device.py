@@ -50,8 +50,8 @@ def plans(dtype=numpy.float32, **keywords):
 
 def filled(plan, values, count=None):
     room = plan.empty(count)
-    plan._check(lib.db_plan_memory_write(plan._plan, ffi.cast("void *", room.address),
-                                         ffi.from_buffer(values), values.nbytes))
+    plan._call(lib.db_plan_memory_write, plan._plan, ffi.cast("void *", room.address),
+               ffi.from_buffer(values), values.nbytes)
     return room
 
 
@@ -134,6 +134,21 @@ class Device(unittest.TestCase):
         self.assertEqual(len(memory._lent), 2)
         del capsules
         self.assertEqual(len(memory._lent), 0)
+
+    def test_memory_that_is_dropped_during_a_call_is_freed_after_it(self):
+        own, plan = plans()
+        rooms = [plan.empty()]
+
+        def drop(_):
+            if rooms:
+                rooms.pop()
+                gc.collect()
+
+        busy = dualbragg.Plan(dualbragg.Experiment(**SCENE), device="cuda", progress=drop)
+        rooms[:] = [busy.empty()]
+        busy.forward()
+        self.assertFalse(rooms or busy._left)
+        numpy.testing.assert_allclose(busy.forward(), own.forward(), **TOLERANCE)
 
     def test_batches(self):
         experiments = [dualbragg.Experiment(**dict(SCENE, misset=(10, 20, 30 + i))) for i in range(3)]

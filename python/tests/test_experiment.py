@@ -1,5 +1,6 @@
 """Experiments, files, and what is refused."""
 
+import copy
 import gc
 import json
 import os
@@ -58,8 +59,55 @@ class Experiments(unittest.TestCase):
             self.assertEqual(other["F:2:0:1"], 60)
             numpy.testing.assert_array_equal(dualbragg.Plan(other).forward(),
                                              dualbragg.Plan(e).forward())
-        with self.assertRaisesRegex(TypeError, "pickled"):
-            pickle.dumps(dualbragg.Experiment.copy_of(e._c))
+
+    def comes_back(self, e):
+        """It is what it was, in every way in which it is handed on."""
+        image = dualbragg.Plan(e, precision="double").forward()
+        self.assertGreater(image.max(), 0)
+        for other in (pickle.loads(pickle.dumps(e)), copy.copy(e), copy.deepcopy(e), e.copy()):
+            self.assertEqual(other.parameters, e.parameters)
+            self.assertEqual(other.notices, e.notices)
+            numpy.testing.assert_array_equal(dualbragg.Plan(other, precision="double").forward(), image)
+            self.assertEqual(pickle.dumps(other), pickle.dumps(e))
+
+    def test_their_state_is_pickled_wherever_it_is_from(self):
+        e = dualbragg.Experiment(**SCENE, divergence=(1, 2), dispersion=0.01, mosaic_spread=0.3, mosaic_domains=4)
+        self.comes_back(e)
+        self.comes_back(dualbragg.Experiment.copy_of(e._c))
+        turned = e.copy()  # as a search does
+        turned._c.crystal.orientation, turned._c.crystal.misset = [0, 1, 0, 0, 0, 1, 1, 0, 0], [0, 0, 0]
+        self.assertFalse(numpy.array_equal(dualbragg.Plan(turned).forward(), dualbragg.Plan(e).forward()))
+        self.comes_back(turned)
+        hkl = numpy.array([(h, k, l) for h in range(-9, 10) for k in range(-9, 10) for l in range(-9, 10)])
+        turned.set_amplitudes(hkl, numpy.full(len(hkl), 100.0), 3)
+        factors = dualbragg.Amplitudes(turned, hkl[::2])
+        factors.put(turned, numpy.linspace(1, 500, len(factors)))
+        self.comes_back(turned)
+        numpy.testing.assert_array_equal(factors.get(pickle.loads(pickle.dumps(turned))),
+                                         numpy.linspace(1, 500, len(factors)))
+        self.comes_back(turned.without_list())
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "curve.stol")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("0 2\n0.5 1\n2 0.1\n")
+            e = dualbragg.Experiment(**SCENE, stol=path, amorphous_size=(0.1, 0.1, 0.1))
+            written = pickle.dumps(e)
+        self.comes_back(pickle.loads(written))  # without the file
+
+    def test_what_another_version_has_written_is_told(self):
+        e = dualbragg.Experiment(**SCENE)
+        state = e.__getstate__()
+        values, lists = state["_c"]
+        kind = numpy.dtype([*((n, values.dtype[n]) for n in values.dtype.names), ("twist", "f8")])
+        more = numpy.zeros(1, kind)
+        for name in values.dtype.names:
+            more[name] = values[name]
+        with self.assertRaisesRegex(dualbragg.InputError, "no member twist"):
+            object.__new__(dualbragg.Experiment).__setstate__({**state, "_c": (more, lists)})
+        fewer = values[[n for n in values.dtype.names if n != "d_min"]]
+        older = object.__new__(dualbragg.Experiment)
+        older.__setstate__({**state, "_c": (fewer, lists)})
+        self.assertEqual(older.parameters, e.parameters)
 
     def test_structure_factors_of_arrays(self):
         e = dualbragg.Experiment(**dict(SCENE, default_F=0))
@@ -158,7 +206,12 @@ class Refused(unittest.TestCase):
         self.refuses(dualbragg.UsageError, ["float16"], plan, e, dtype=numpy.float16)
         self.refuses(dualbragg.UsageError, ["precision", "half"], plan, e, precision="half")
         self.refuses(dualbragg.UsageError, ["tolerance"], plan, e, tolerance=-1)
+        self.refuses(dualbragg.UsageError, ["tolerance", "finite"], plan, e, tolerance=numpy.nan)
+        plan(e, tolerance=numpy.float32(0.5))
         self.refuses(dualbragg.Error, ["gpu"], plan, e, device="gpu")
+        self.assertEqual({plan(e, device=d).device for d in (None, "cpu", "cpu:0")}, {"cpu"})
+        self.refuses(dualbragg.UsageError, ["parameters", "None"], plan, e, None)
+        self.refuses(dualbragg.UsageError, ["count", "-1"], plan(e).empty, -1)
         self.refuses(dualbragg.UsageError, ["region 0", "0 to 60"], plan, e,
                      regions=[(0, (0, 4), (3, 61))])
         self.refuses(dualbragg.UsageError, ["region 1", "panel"], plan, e,
@@ -217,6 +270,19 @@ class Refused(unittest.TestCase):
         self.refuses(dualbragg.UsageError, ["finite"], e.set_amplitudes, [[1, 2, 3]], [numpy.inf])
         self.refuses(dualbragg.UsageError, ["box"], e.set_amplitudes,
                      [[-10**6, 0, 0], [10**6, 10**6, 10**6]], [1, 2])
+        e.set_amplitudes([[1, 2, 3], [1, 1, 1]], [10, 20])
+        factors = dualbragg.Amplitudes(e, [[1, 2, 3]])
+        for words, bad in ((["nan", "(1, 2, 3)"], numpy.array([numpy.nan])), (["(1,)", "(2,)"], numpy.zeros(2)),
+                           (["float64", "float16"], numpy.zeros(1, "f2")), (["array", "list"], [3])):
+            self.refuses(dualbragg.UsageError, words, factors.put, e, bad)
+        self.assertEqual(factors.get(e), [10])
+
+    def test_numbers_of_few_digits(self):
+        half = numpy.array([78.1, 78.1, 38.1], "f2")
+        self.refuses(dualbragg.UsageError, ["cell", "float16"], dualbragg.Experiment, **dict(SCENE, cell=half))
+        e = dualbragg.Experiment(**SCENE)
+        self.refuses(dualbragg.UsageError, ["cell_a", "float16"], e.__setitem__, "cell_a", half[0])
+        self.refuses(dualbragg.UsageError, ["amplitude", "float16"], e.set_amplitudes, [[1, 2, 3]], half[:1])
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 """Refinement from Python: what goes in, what comes out, what is refused."""
 
+import copy
 import math
 import json
 import os
+import pickle
 import signal
 import tempfile
 import threading
@@ -108,8 +110,17 @@ class Fits(unittest.TestCase):
         self.assertEqual(image.shape, self.counts.shape)
         again = dualbragg.fit(image=self.counts, experiment=found.experiment, refine=REFINED[:3])
         self.assertTrue(again.usable, again.reason)
-        lattices = dualbragg.find_lattices(lost, self.counts, 2)
+        lattices = dualbragg.find_lattices(lost, self.counts, numpy.int64(2))
         self.assertEqual(lattices[0].indexed, found.indexed)
+        # an experiment that was found is what it is in other processes, and as a copy
+        for given in (found.experiment, lattices[0].experiment, again.experiment):
+            one, *others = [dualbragg.Plan(e, precision="double").forward() for e in (
+                given, pickle.loads(pickle.dumps(given)), copy.copy(given), copy.deepcopy(given))]
+            unturned = dualbragg.Plan(lost, precision="double").forward()
+            self.assertLess(numpy.corrcoef(one.ravel(), unturned.ravel())[0, 1], 0.5)
+            for other in others:
+                numpy.testing.assert_array_equal(one, other)
+        self.assertEqual(str(again).count("converged"), 1, str(again))
 
     def test_many_shots_share_a_cell(self):
         with tempfile.TemporaryDirectory() as folder:

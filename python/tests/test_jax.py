@@ -94,6 +94,9 @@ class Functions(unittest.TestCase):
             render(jnp.zeros(2))
         with self.assertRaisesRegex(dualbragg.UsageError, "floating"):
             render(jnp.zeros(3, int))
+        for few in (jnp.float16, jnp.bfloat16):
+            with self.assertRaisesRegex(dualbragg.UsageError, "digits.*float16"):
+                render(jnp.array(AT, few))
         with self.assertRaisesRegex(Exception, "cell edge a"):
             render(jnp.array([-1.0, 0, 90])).block_until_ready()
         with self.assertRaises(Exception):

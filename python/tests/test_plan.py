@@ -1,7 +1,11 @@
 """Images and derivatives as Python gets them."""
 
+import copy
+import multiprocessing
 import os
+import pickle
 import subprocess
+import sys
 import tempfile
 import threading
 import unittest
@@ -244,6 +248,80 @@ class Images(unittest.TestCase):
         self.assertEqual(len(found), 20)
         for image in found:
             numpy.testing.assert_array_equal(image, expected)
+
+    def test_one_call_at_a_time(self):
+        shots, data = [dualbragg.Experiment(**SCENE)], numpy.ones((44, 60), numpy.float32)
+        found = []
+
+        def meanwhile(call):
+            try:
+                found.append(call())
+            except dualbragg.UsageError as error:
+                found.append(str(error))
+
+        def progress(_):
+            if not found:
+                for call in calls:
+                    other = threading.Thread(target=meanwhile, args=(call,))
+                    other.start()
+                    other.join()
+                meanwhile(calls[0])  # by the function itself
+
+        plan = dualbragg.Plan(shots[0], ["cell_a"], progress=progress)
+        batch = dualbragg.Batch(shots[0], ["cell_a"], progress=progress)
+        for user, arguments, calls in (
+                (plan, (), (plan.forward, lambda: plan.vjp(data), lambda: plan.update(shots[0]))),
+                (batch, (shots,), (lambda: batch.forward(shots), lambda: batch.vjp(shots, data[None]),
+                                   lambda: batch.update(shots[0])))):
+            found.clear()
+            expected = type(user)(shots[0], ["cell_a"]).forward(*arguments)
+            numpy.testing.assert_array_equal(user.forward(*arguments), expected)
+            self.assertEqual(len(found), 4)
+            for message in found:
+                self.assertIn(f"this {type(user).__name__} is in use", message)
+            numpy.testing.assert_array_equal(user.forward(*arguments), expected)  # free again
+
+    def test_threads_never_get_an_image_of_another(self):
+        plan, images, refused = dualbragg.Plan(dualbragg.Experiment(**SCENE)), [], []
+        expected = plan.forward()
+
+        def work():
+            for _ in range(50):
+                try:
+                    images.append(plan.forward())
+                except dualbragg.UsageError as error:
+                    refused.append(error)
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(len(images) + len(refused), 200)
+        for image in images:
+            numpy.testing.assert_array_equal(image, expected)
+
+    def test_plans_are_made_anew_not_copied(self):
+        plan = dualbragg.Plan(dualbragg.Experiment(**SCENE))
+        for user in (plan, dualbragg.Batch(dualbragg.Experiment(**SCENE))):
+            for call in (pickle.dumps, copy.copy, copy.deepcopy):
+                with self.assertRaisesRegex(TypeError, type(user).__name__ + " can be neither pickled nor copied"):
+                    call(user)
+
+    def test_threads_in_use(self):
+        ask = "import dualbragg; print(dualbragg.threads())"
+        self.assertGreaterEqual(dualbragg.threads(), 1)
+        child = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True,
+                               env=dict(os.environ, OMP_NUM_THREADS="3"))
+        self.assertEqual(child.stdout.strip(), "3")
+        for method in ("spawn", "fork", "forkserver"):
+            with multiprocessing.get_context(method).Pool(1) as pool:
+                self.assertEqual(pool.apply(dualbragg.threads), 1, method)
+                self.assertEqual(pool.apply(dualbragg.threads, (2,)), 2, method)
+        before = dualbragg.threads()
+        with self.assertRaises(dualbragg.UsageError):
+            dualbragg.threads(-1)
+        self.assertEqual(dualbragg.threads(), before)
 
     def test_progress_is_told_and_cancels(self):
         told = []

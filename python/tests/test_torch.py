@@ -48,6 +48,21 @@ class Shots(torch.utils.data.Dataset if torch else object):
         return self.render(torch.tensor([78.0, 20 + i, 90], dtype=torch.float64))
 
 
+class Still(torch.utils.data.Dataset if torch else object):
+    """One image, and the threads of the worker that renders it."""
+
+    def __init__(self, render):
+        self.render = render
+
+    def __len__(self):
+        return 1
+
+    def __getitem__(self, i):
+        if i:
+            raise IndexError(i)
+        return self.render(), dualbragg.threads()
+
+
 @unittest.skipUnless(torch, "PyTorch is not installed")
 class Tensors(unittest.TestCase):
     def renderer(self, names=NAMES, second_order="error", **more):
@@ -196,6 +211,64 @@ class Tensors(unittest.TestCase):
         fresh.load_state_dict(model.state_dict())
         self.assertTrue(torch.equal(fresh(), model()))
 
+    def test_a_state_names_its_parameters(self):
+        def module(*names):
+            return dualbragg.torch.Image(dualbragg.Experiment(**SCENE), names, {"cell_a": (77, 79)})
+
+        model = module(*NAMES)
+        with torch.no_grad():
+            model.steps += torch.tensor([0.1, 0.2, 0.3])
+        other = module("misset_y", "distance", "cell_a")
+        other.load_state_dict(model.state_dict())
+        self.assertEqual(other.steps.tolist(), model.steps[[1, 2, 0]].tolist())
+        torch.testing.assert_close(other.values(), model.values()[[1, 2, 0]], rtol=1e-15, atol=0)
+        parts = torch.nn.ModuleDict(dict(image=module(*NAMES)))
+        parts.load_state_dict(torch.nn.ModuleDict(dict(image=model)).state_dict())
+        self.assertTrue(torch.equal(parts["image"](), model()))
+        for names in (("cell_a", "misset_x", "distance"), ("cell_a",)):
+            with self.assertRaisesRegex(RuntimeError, "parameters: expected cell_a.*found cell_a, misset_y"):
+                module(*names).load_state_dict(model.state_dict())
+        nameless = {n: v for n, v in model.state_dict().items() if n != "_extra_state"}
+        with self.assertRaisesRegex(RuntimeError, "_extra_state"):
+            module(*NAMES).load_state_dict(nameless)
+
+    def test_a_module_learns_structure_factors(self):
+        e = dualbragg.Experiment(**SCENE)
+        hkl = numpy.stack(numpy.meshgrid(*[numpy.arange(-15, 16)] * 3, indexing="ij"), -1).reshape(-1, 3)
+        e.set_amplitudes(hkl, numpy.full(len(hkl), 100.0))
+        factors = dualbragg.Amplitudes(e, hkl[::7])
+        factors.put(e, numpy.linspace(50, 150, len(factors)))
+        for names in (["misset_y"], []):
+            model = dualbragg.torch.Image(e, names, dtype=torch.float64, amplitudes=factors)
+            self.assertEqual(model.amplitudes().tolist(), factors.get(e).tolist())
+            numpy.testing.assert_array_equal(model().detach().numpy(), dualbragg.Plan(e, dtype="float64").forward())
+            (model() ** 2).sum().backward()
+            self.assertGreater(int((model.amplitude_steps.grad != 0).sum()), 20)
+            with torch.no_grad():
+                model.amplitude_steps += torch.linspace(-0.2, 0.2, len(factors), dtype=torch.float64)
+            for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+                self.assertTrue(torch.equal(other(), model()))
+            turned = dualbragg.torch.Image(e, names, dtype=torch.float64,
+                                           amplitudes=dualbragg.Amplitudes(e, hkl[::7][::-1]))
+            turned.load_state_dict(model.state_dict())
+            self.assertTrue(torch.equal(turned(), model()))
+        with self.assertRaisesRegex(RuntimeError, "hkl: expected .*found .-15, -15, -15."):
+            dualbragg.torch.Image(e, [], amplitudes=dualbragg.Amplitudes(e, hkl[1::7])).load_state_dict(
+                model.state_dict())
+        self.assertIsNone(dualbragg.torch.Image(e, ["misset_y"]).amplitudes())
+
+    def test_workers_render_the_crystal_that_they_are_given(self):
+        e = dualbragg.Experiment(**SCENE)
+        turned = e.copy()
+        turned._c.crystal.orientation = [0, 1, 0, 0, 0, 1, 1, 0, 0]  # as a search does
+        expected = dualbragg.torch.Renderer(turned, dtype=torch.float64)()
+        self.assertFalse(torch.equal(expected, dualbragg.torch.Renderer(e, dtype=torch.float64)()))
+        loader = torch.utils.data.DataLoader(Still(dualbragg.torch.Renderer(turned, dtype=torch.float64)),
+                                             batch_size=None, num_workers=1, multiprocessing_context="spawn")
+        (image, threads), = loader
+        self.assertTrue(torch.equal(image, expected))
+        self.assertEqual(threads, 1)
+
     def test_a_module_learns_its_parameters(self):
         truth = dualbragg.Experiment(**dict(SCENE, **CLOSED))
         start = truth.copy()
@@ -229,6 +302,13 @@ class Tensors(unittest.TestCase):
             render(torch.zeros(2, dtype=torch.float64))
         with refused(dualbragg.UsageError, "floating"):
             render(torch.zeros(3, dtype=torch.int64))
+        for few in (torch.float16, torch.bfloat16):
+            with refused(dualbragg.UsageError, "values: .*digits.*float16"):
+                render(torch.tensor([78.1, 20, 90], dtype=few))
+        with refused(dualbragg.InputError, "cotangent of pixel .*nan"):
+            (render(at(78, 20, 90)) * torch.nan).sum().backward()
+        with refused(dualbragg.InputError, "direction of cell_a: .*nan"):
+            torch.func.jvp(render, (at(78, 20, 90).detach(),), (at(torch.nan, 0, 0).detach(),))
         with refused(dualbragg.UsageError, "values: .*list"):
             render([78.0, 20.0, 90.0])
         with refused(dualbragg.UsageError, "processor.*meta"):
@@ -239,6 +319,8 @@ class Tensors(unittest.TestCase):
             render(torch.tensor([-1.0, 0, 90]))
         with refused(dualbragg.UsageError, "dtype"):
             dualbragg.torch.Renderer(dualbragg.Experiment(**SCENE), NAMES, torch.float16)
+        for device in (None, "cpu", "cpu:0", torch.device("cpu"), torch.device("cpu", 0)):
+            dualbragg.torch.Renderer(dualbragg.Experiment(**SCENE), NAMES, device=device)(render.start())
         with refused(dualbragg.UsageError, "second_order: .*newton"):
             self.renderer(second_order="newton")
         with refused(dualbragg.UsageError, "misset_z"):
