@@ -313,7 +313,64 @@ def names_of_tests(tree):
             for name in re.findall(r"\btests/\w+/[\w.]+|\btest_\w+\.c", line)]
 
 
+NEED = re.compile(r'needs: (no )?(?:"([^"]+)" in )?(\S+)')
+
+
+def needs(tree):
+    """What a page says of what there is, or is not, stands in a comment as well, and is so:
+
+    <!-- needs: PATH -->                <!-- needs: "TEXT" in PATH -->
+    <!-- needs: no PATH -->             <!-- needs: no "TEXT" in PATH -->"""
+    wrong = []
+    for page in tree.pages():
+        for number, line, kind in lines_of(tree, page):
+            for comment in re.findall(r"<!-- *(needs:.*?) *-->", line) if kind != "code" else []:
+                match = NEED.fullmatch(comment)
+                if not match:
+                    wrong.append(f"{page}:{number}: expected needs: [no] [\"TEXT\" in] PATH, found {comment}")
+                    continue
+                absent, text, path = match.groups()
+                if text and path not in tree.files:
+                    wrong.append(f"{page}:{number}: there is no {path}")
+                    continue
+                there = text in tree.read(path) if text else tree.has(path)
+                if there == bool(absent):
+                    state = "there is" if absent else "there is no"
+                    wrong.append(f"{page}:{number}: {state} {comment[7:].removeprefix('no ')}: the page says otherwise")
+    return wrong
+
+
+def answers(tree):
+    """An answer that says what is not there needs something that a test can look at."""
+    wrong = []
+    for page in (p for p in tree.pages() if os.path.basename(p) == "faq.md"):
+        for paragraph in re.split(r"\n\n+", tree.read(page)):
+            said = re.sub(r"^\*\*.*?\*\*|<!--.*?-->", "", paragraph, flags=re.S)
+            if paragraph.startswith("**") and re.search(r"\b(no|not|never|cannot|nobody)\b", said, re.I):
+                if "<!-- needs:" not in paragraph:
+                    wrong.append(f"{page}: {paragraph.splitlines()[0][:60]} ...: expected a comment needs: (see needs())")
+    return wrong
+
+
+def indexed(tree):
+    """The table of a folder's pages, index.md, has all of them."""
+    return [f"{folder}/index.md: does not name {os.path.basename(page)}"
+            for folder in sorted(tree.folders) if folder.startswith("docs/") and f"{folder}/index.md" in tree.files
+            for page in tree.pages() if os.path.dirname(page) == folder and page != f"{folder}/index.md"
+            if f"]({os.path.basename(page)})" not in tree.read(f"{folder}/index.md")]
+
+
+def citation(tree):
+    """CITATION.cff has the version that the library has."""
+    if "CITATION.cff" not in tree.files:
+        return []
+    own = re.search(r'VERSION_STRING "([^"]+)"', tree.read("src/include/dualbragg/version.h")).group(1)
+    cited = re.search(r"^version: (\S+)$", tree.read("CITATION.cff"), re.M)
+    return [] if cited and cited.group(1) == own else [f"CITATION.cff: expected version: {own}"]
+
+
 def all_of(tree, program):
-    found = names_of_tests(tree) + links(tree) + paths(tree) + cited_pages(tree) + cited_files(tree) + widths(tree)
+    found = needs(tree) + answers(tree) + indexed(tree) + citation(tree)
+    found += names_of_tests(tree) + links(tree) + paths(tree) + cited_pages(tree) + cited_files(tree) + widths(tree)
     found += recipes(tree)
     return found + (commands(tree, program) if program else [])

@@ -82,6 +82,29 @@ class Check(unittest.TestCase):
         changed = {"docs/theory/pixel.md": "see `tests/a/test_b.c`"}
         self.assertEqual(len(complaints(docs_check.names_of_tests, **changed)), 1)
 
+    def test_what_pages_need(self):
+        there = {"src/c.c": "words"}
+        for comment in ("needs: no src/c.c", "needs: src/gone.c", 'needs: no "words" in src/c.c', 'needs: "other" in src/c.c',
+                        'needs: "words" in src/gone.c', "needs: one of these"):
+            self.assertEqual(len(complaints(docs_check.needs, page__md=f"<!-- {comment} -->", **there)), 1, comment)
+        for comment in ("needs: src/c.c", "needs: no gone*.c", 'needs: "words" in src/c.c', 'needs: no "other" in src/c.c'):
+            self.assertEqual(complaints(docs_check.needs, page__md=f"<!-- {comment} -->", **there), [], comment)
+
+    def test_answers_that_deny(self):
+        answer = "**Is there one?** It cannot."
+        self.assertEqual(len(complaints(docs_check.answers, faq__md=answer)), 1)
+        for good in (answer + "\n<!-- needs: no b.c -->", "**Is there not one?** Yes.", "Not an answer."):
+            self.assertEqual(complaints(docs_check.answers, faq__md=good), [], good)
+
+    def test_lists_of_pages(self):
+        found = complaints(docs_check.indexed, **{"docs/theory/index.md": "[x](gone.md)"})
+        self.assertEqual(found, ["docs/theory/index.md: does not name pixel.md"])
+
+    def test_the_version_of_a_citation(self):
+        own = {"src/include/dualbragg/version.h": '#define DB_VERSION_STRING "1.2.3"'}
+        for text, count in (("version: 1.2.3\n", 0), ("version: 1.2.4\n", 1), ("title: x\n", 1)):
+            self.assertEqual(len(complaints(docs_check.citation, **{"CITATION.cff": text, **own})), count, text)
+
 
 if __name__ == "__main__":
     unittest.main()
