@@ -1,6 +1,7 @@
 """Master files that say things in the ways that beamlines have, and what must be understood of them.
 
-usage: hdf5_header.py write FOLDER (prints the names of images, one a line), or check JSON (of `dualbragg import`)"""
+usage: hdf5_header.py write FOLDER (prints the names of images, one a line), check JSON (of `dualbragg import`), or turned LIST
+(of an image at two theta)"""
 import json
 import math
 import os
@@ -90,6 +91,17 @@ case("chain_screen", circle("omega", [0, 45, 90, 135], (-1, 0, 0)), {2: {"scan":
 tilted = {"rotation_axis": [0, -math.sin(math.radians(30)), math.cos(math.radians(30))]}
 case("circles", circle("omega", 0, (-1, 0, 0)) | circle("kappa", [30], (0, 0, 1), "omega") | circle("phi", OMEGA, (-1, 0, 0), "kappa"),
      {2: {"scan": [10.5, 0.5]} | tilted})  # fmt: skip
+
+# --- two theta of 20 degrees, which lists show
+
+TURNED = (
+    ("two_theta", {"two_theta": ([0, 20, 20, 20], "deg")}),
+    ("two_theta_start", {"two_theta_start": (math.radians(20), "rad"), "two_theta": None}),
+    ("two_theta_transformed", {"../transformations/two_theta": (numpy.full(IMAGES, 20), "degree")}),
+    ("two_theta_scalar", {"two_theta": (20e3 * math.pi / 180, "mrad")}),
+)
+for _name, _members in TURNED:
+    case(_name, {(DETECTOR + "goniometer/" + key).replace("goniometer/../", ""): value for key, value in _members.items()}, {2: {"error": None}})
 
 # --- a module at distance 0, which its chain does not know
 
@@ -200,6 +212,17 @@ case("two_thresholds", {"data/data_000001": two} | thresholds, {
     IMAGES + 1: {"counts": [0, 2 * counts()[0].max(), 2 * counts()[0].mean()]},
 }, "2 thresholds with energies 5000, 9000")  # fmt: skip
 
+channels = {f"{DETECTOR}{name}_channel/pixel_mask": mask for name, mask in
+            (("threshold_1", lines), ("threshold_2", 0 * lines), ("difference", numpy.roll(lines, 2, axis=0)))}  # fmt: skip
+three = numpy.stack([counts(), 2 * counts(), 3 * counts()], axis=1)
+case("three_channels", {"data/data_000001": three} | channels, {
+    1: {"panels": None, "counts": [0, ranges(counts(), 2)[0][1]], "masked": [2 * FAST, 0, 0]},
+    IMAGES + 2: {"counts": [0, 2 * counts()[1].max(), 2 * counts()[1].mean()], "masked": [0, 0, 0]},
+    2 * IMAGES + 3: {"counts": [0, 3 * third.max(), 3 * third.mean()], "masked": [2 * FAST, 0, 0]},
+}, "3 thresholds")  # fmt: skip
+pixels("one_channel", counts()[:, None], *ranges(counts(), 2), [2 * FAST, 0, 0],
+       {f"{DETECTOR}threshold_1_channel/pixel_mask": lines})  # fmt: skip
+
 
 def write(folder):
     for name, (members, facts, _) in CASES.items():
@@ -245,5 +268,14 @@ def check(path):
     return wrong > 0
 
 
+def check_turned(path):
+    with open(path) as file:
+        panel = json.load(file)["detector"][0]["panels"][0]
+    found = math.degrees(math.asin(panel["slow_axis"][2]))
+    if not math.isclose(found, 20, rel_tol=1e-6):
+        print(f"{path}: expected a panel turned by 20 degrees, found {found}")
+    return not math.isclose(found, 20, rel_tol=1e-6)
+
+
 if __name__ == "__main__":
-    sys.exit(write(sys.argv[2]) if sys.argv[1] == "write" else check(sys.argv[2]))
+    sys.exit({"write": write, "check": check, "turned": check_turned}[sys.argv[1]](sys.argv[2]))

@@ -185,6 +185,9 @@ static db_status place_plainly(header *h) {
     if (isnan(g->distance)) DB_TRY(db_nexus_length(d, "distance", distances, &g->distance));
     DB_TRY(db_nexus_beam_centre(d, size, centre));
     DB_TRY(db_nexus_axis_at(h->file, d, "goniometer/two_theta", h->number, &twotheta, &found));
+    if (!found)
+        DB_TRY(db_nexus_axis_at(h->file, d, "transformations/two_theta", h->number, &twotheta,
+                                &found));
     if (found && isfinite(twotheta.start)) g->twotheta = twotheta.start;
     for (int i = 0; i < 2; i++) g->beam_centre[i] = centre[i] * size[i];
     return DB_OK;

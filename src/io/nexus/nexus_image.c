@@ -129,7 +129,7 @@ static db_status gather_masks(reading *r, size_t covered, db_hdf5_pieces *pieces
     db_hdf5_object mask[2] = { { .id = -1 }, { .id = -1 } };
     db_status status = DB_OK;
     if (detector->id < 0) return DB_OK;
-    if (r->frame.thresholds > 1)
+    if (r->frame.rank == 4 && panels_of(&r->frame) == 1)
         status = db_nexus_threshold_data(&r->file, r->frame.threshold, "pixel_mask", &mask[1]);
     if (status == DB_OK) status = db_hdf5_find(detector, "pixel_mask", &mask[0]);
     if (status == DB_OK && mask[0].id < 0)

@@ -7,21 +7,28 @@
 #include <math.h>
 #include <stdio.h>
 
-/* The group of one threshold, from 1 on: as detectors of Dectris name it, or NXmx; id -1: none. */
-static db_status find_group(const db_nexus_file *file, int number, db_hdf5_object *group) {
-    static const char *const endings[] = { "", "_channel" };
-    const db_hdf5_object *const parents[] = { &file->specific, &file->detector };
+static db_status find_in(const db_hdf5_object *parent, const char *name, db_hdf5_object *group) {
     group->id = -1;
-    for (size_t i = 0; i < 4; i++) {
-        const db_hdf5_object *const parent = parents[i / 2];
-        char name[40];
-        if (!db_hdf5_is_group(parent)) continue;
-        snprintf(name, sizeof name, "threshold_%d%s", number, endings[i % 2]);
-        DB_TRY(db_hdf5_find(parent, name, group));
-        if (db_hdf5_is_group(group)) return DB_OK;
-        db_hdf5_close(group);
-    }
+    if (!db_hdf5_is_group(parent)) return DB_OK;
+    DB_TRY(db_hdf5_find(parent, name, group));
+    if (!db_hdf5_is_group(group)) db_hdf5_close(group);
     return DB_OK;
+}
+
+/* The group of one threshold, from 1 on, as detectors of Dectris name it, or NXmx; behind the last one the
+ * difference of two. id -1: none. */
+static db_status find_group(const db_nexus_file *file, int number, db_hdf5_object *group) {
+    char name[40], before[40];
+    snprintf(name, sizeof name, "threshold_%d", number);
+    DB_TRY(find_in(&file->specific, name, group));
+    snprintf(name, sizeof name, "threshold_%d_channel", number);
+    if (group->id < 0) DB_TRY(find_in(&file->detector, name, group));
+    if (group->id >= 0 || number < 2) return DB_OK;
+    snprintf(before, sizeof before, "threshold_%d_channel", number - 1);
+    DB_TRY(find_in(&file->detector, before, group));
+    if (group->id < 0) return DB_OK;
+    db_hdf5_close(group);
+    return find_in(&file->detector, "difference_channel", group);
 }
 
 static db_status count_groups(const db_nexus_file *file, int most, int *count) {
