@@ -378,7 +378,7 @@ static void bad_headers_are_refused(void **state) {
         { "SIZE2=40;\n", "SIZE1" },
         { SHAPE "PIXEL_SIZE=-0.1;\n", "PIXEL_SIZE" },
         { SHAPE "PIXEL_SIZE=nan;\n", "PIXEL_SIZE" },
-        { SHAPE "DISTANCE=0;\n", "DISTANCE" },
+        { SHAPE "DISTANCE=-70;\n", "DISTANCE" },
         { SHAPE "WAVELENGTH=one;\n", "one" },
         { SHAPE "DENZO_X_BEAM=1;\nDENZO_Y_BEAM=?;\n", "DENZO_Y_BEAM" },
         { SHAPE "TWOTHETA=inf;\n", "TWOTHETA" },

@@ -1,5 +1,6 @@
 /* SMV images as they are read. */
 #include "support/expect.h"
+#include "support/notices.h"
 #include "files_for_tests.h"
 #include "smv_file.h"
 
@@ -100,6 +101,18 @@ static void the_beam_centre_comes_from_the_least_ambiguous_key(void **state) {
           "DENZO_Y_BEAM=20;\n",
           40, 20 },
         { "BEAM_CENTER_X=10;\n", NAN, NAN },
+        /* in pixels of 0.5 mm, X along fast; the second pair is that of DENZO, or swapped */
+        { "BEAM_CENTER_X=40;\nBEAM_CENTER_Y=20;\nDENZO_X_BEAM=10;\nDENZO_Y_BEAM=20;\n", 40, 20 },
+        { "BEAM_CENTER_X=40;\nBEAM_CENTER_Y=20;\nDENZO_X_BEAM=20;\nDENZO_Y_BEAM=10;\n", 40, 20 },
+        { "BEAM_CENTER_X=10;\nBEAM_CENTER_Y=20;\nDENZO_X_BEAM=20;\nDENZO_Y_BEAM=10;\n", 40, 20 },
+        { "BEAM_CENTER_X=20;\nBEAM_CENTER_Y=10;\nMOSFLM_CENTER_X=9.75;\nMOSFLM_CENTER_Y=19.75;\n"
+          "DENZO_X_BEAM=10;\nDENZO_Y_BEAM=20;\n",
+          40, 20 },
+        { "BEAM_CENTER_X=7;\nBEAM_CENTER_Y=3;\nDENZO_X_BEAM=10;\nDENZO_Y_BEAM=20;\n", 40, 20 },
+        { "BEAM_CENTER_X=10;\nBEAM_CENTER_Y=20;\nDENZO_X_BEAM=0;\nDENZO_Y_BEAM=0;\n", 40, 20 },
+        { "BEAM_CENTER_X=0;\nBEAM_CENTER_Y=0;\n", NAN, NAN },
+        { "XDS_ORGX=0;\nXDS_ORGY=0;\n", NAN, NAN },
+        { "BEAM_CENTER_X=0;\nBEAM_CENTER_Y=20;\n", 40, 0 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char keys[400];
@@ -151,7 +164,7 @@ static void bad_headers_are_errors_that_name_the_key(void **state) {
         { LAYOUT "DISTANCE=far;\n", "DISTANCE", "'far'", DB_ERROR_INPUT },
         { LAYOUT "DISTANCE=nan;\n", "DISTANCE", "'nan'", DB_ERROR_INPUT },
         { LAYOUT "WAVELENGTH=-1;\n", "WAVELENGTH", "-1", DB_ERROR_INPUT },
-        { LAYOUT "PIXEL_SIZE=0;\n", "PIXEL_SIZE", "found 0", DB_ERROR_INPUT },
+        { LAYOUT "PIXEL_SIZE=-0.1;\n", "PIXEL_SIZE", "found -0.1", DB_ERROR_INPUT },
         { LAYOUT "DIM=3;\n", "DIM=2", "found 3", DB_ERROR_UNSUPPORTED },
         { LAYOUT "COMPRESSION=RLE;\n", "uncompressed", "RLE", DB_ERROR_UNSUPPORTED },
         { LAYOUT "HEADER_BYTES=1e9;\n", "header of 1000000000 bytes", "524", DB_ERROR_INPUT },
@@ -166,6 +179,30 @@ static void bad_headers_are_errors_that_name_the_key(void **state) {
         assert_null(image.value);
         assert_null(image.mask);
     }
+}
+
+static void zeros_are_not_known_and_named(void **state) {
+    (void)state;
+    static const char *const keys[] = { "PIXEL_SIZE",     "DISTANCE", "WAVELENGTH",
+                                        "CLOSE_DISTANCE", "GAIN",     "CCD_IMAGE_SATURATION" };
+    char header[400] = LAYOUT;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const size_t length = strlen(header);
+        snprintf(header + length, sizeof header - length, "%s=0;\n", keys[i]);
+    }
+    db_context *context = NULL;
+    db_measured_image image;
+    notices[0] = '\0';
+    assert_int_equal(db_context_create(&context), DB_OK);
+    db_context_set_notices(context, keep_notice, NULL);
+    expect_ok(context,
+              db_read_image(context, smv_file("zeros.img", header, six, sizeof six), &image));
+    db_context_destroy(&context);
+    assert_true(isnan(image.pixel_size[0]) && isnan(image.distance) && isnan(image.wavelength));
+    assert_true(image.gain == 1 && image.overload == 65535 && image.masked == 1);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        assert_non_null(strstr(notices, keys[i]));
+    db_measured_image_clear(&image);
 }
 
 /* Where the reference's header grows beyond its declared 512 bytes, all pixels are shifted. */
@@ -269,6 +306,7 @@ int main(void) {
         cmocka_unit_test(the_beam_centre_comes_from_the_least_ambiguous_key),
         cmocka_unit_test(simulators_add_a_pedestal_of_40_unless_they_say_otherwise),
         cmocka_unit_test(bad_headers_are_errors_that_name_the_key),
+        cmocka_unit_test(zeros_are_not_known_and_named),
         cmocka_unit_test(a_header_longer_than_declared_is_noticed),
         cmocka_unit_test(other_contents_are_refused_by_what_they_are),
         cmocka_unit_test(the_reference_images_are_read),

@@ -25,7 +25,7 @@ int db_smv_header_text(const db_smv_header *header, const char *key, char *value
 /* The number (first word) a key holds; *value is untouched if there is no such key. */
 db_status db_smv_header_number(const db_smv_header *header, const char *key, double *value);
 
-/* The same for a number that must be > 0. */
+/* The same for a number that must be > 0; 0 is told, and counts as no key. */
 db_status db_smv_header_positive(const db_smv_header *header, const char *key, double *value);
 
 /* The same for two keys that only make sense together: *found is 1 if both are there. */
@@ -78,7 +78,8 @@ db_status db_smv_decode(db_context *context, const char *path, const db_file_con
 /* Keys are taken as they stand: exactly. Direct beam: DENZO_X_BEAM and DENZO_Y_BEAM (X along slow,
  * Y along fast, mm from the outer corner of the first pixel), else MOSFLM_CENTER_X and _Y (the same
  * minus half a pixel), else, without XDS_ORGX, BEAM_CENTER_X and _Y in the sense of ADSC headers
- * (as DENZO). Near point: XDS_ORGX and XDS_ORGY (pixels; the middle of the first one is 1). */
+ * (as DENZO). Where BEAM_CENTER contradicts a DENZO whose numbers are swapped, it counts. A pair of 0 is
+ * no centre. Near point: XDS_ORGX and XDS_ORGY (pixels; the middle of the first one is 1). */
 db_status db_smv_geometry_read(const db_smv_header *header, db_image_geometry *geometry);
 
 /* The same from a file; frame is 0. Distance and direct beam are not taken from files of the

@@ -108,6 +108,11 @@ db_status db_smv_header_positive(const db_smv_header *header, const char *key, d
     double number = NAN;
     DB_TRY(db_smv_header_number(header, key, &number));
     if (isnan(number)) return DB_OK;
+    if (fabs(number) <= 0) {
+        db_notice(header->context, "%s: %s is 0, which means that it is not known", header->path,
+                  key);
+        return DB_OK;
+    }
     if (!(number > 0))
         return db_fail(header->context, DB_ERROR_INPUT, "%s: expected a number > 0 as %s, found %g",
                        header->path, key, number);

@@ -27,6 +27,39 @@ int db_is_smv(const db_file_content *content) {
     return strncmp(p, key, sizeof key - 1) == 0;
 }
 
+static int is_near(double a, double b, double tolerance) { return fabs(a - b) < tolerance; }
+
+/* Writers of electron diffraction give BEAM_CENTER in pixels, X along fast, and DENZO in mm, some of them
+ * in the same order, which is not that of DENZO. ADSC detectors have the same pair twice. Simulators, which
+ * have MOSFLM_CENTER too, mean what they say. */
+static db_status settle_swapped(const db_smv_header *header, const double denzo[2],
+                                db_image_geometry *g) {
+    double stated[2], mosflm[2];
+    int found, simulated;
+    const double pixel = g->pixel_size;
+    DB_TRY(db_smv_header_pair(header, "BEAM_CENTER_X", "BEAM_CENTER_Y", stated, &found));
+    DB_TRY(db_smv_header_pair(header, "MOSFLM_CENTER_X", "MOSFLM_CENTER_Y", mosflm, &simulated));
+    if (!found || simulated || !(pixel > 0) || is_near(denzo[0], denzo[1], pixel)) return DB_OK;
+    const int in_pixels = is_near(stated[0] * pixel, denzo[0], pixel) &&
+                          is_near(stated[1] * pixel, denzo[1], pixel),
+              in_mm = is_near(stated[0], denzo[1], pixel) && is_near(stated[1], denzo[0], pixel);
+    if (!in_pixels && !in_mm) return DB_OK;
+    g->beam_centre[0] = in_pixels ? stated[0] * pixel : stated[1];
+    g->beam_centre[1] = in_pixels ? stated[1] * pixel : stated[0];
+    db_notice(header->context,
+              "%s: DENZO_X_BEAM and DENZO_Y_BEAM are swapped against BEAM_CENTER_X and _Y, which "
+              "count",
+              header->path);
+    return DB_OK;
+}
+
+static int is_no_centre(const db_smv_header *header, const char *key, const double pair[2]) {
+    if (fabs(pair[0]) > 0 || fabs(pair[1]) > 0) return 0;
+    db_notice(header->context, "%s: %s and its Y are 0, which means that they are not known",
+              header->path, key);
+    return 1;
+}
+
 static db_status beam_centre(const db_smv_header *header, db_image_geometry *g) {
     static const struct {
         const char *x;
@@ -41,10 +74,10 @@ static db_status beam_centre(const db_smv_header *header, db_image_geometry *g) 
         int found;
         DB_TRY(db_smv_header_pair(header, keys[i].x, keys[i].y, pair, &found));
         const double shift = keys[i].shift == 0 ? 0 : keys[i].shift * g->pixel_size;
-        if (!found || isnan(shift)) continue;
+        if (!found || isnan(shift) || is_no_centre(header, keys[i].x, pair)) continue;
         g->beam_centre[0] = pair[1] + shift;
         g->beam_centre[1] = pair[0] + shift;
-        break;
+        return i == 0 ? settle_swapped(header, pair, g) : DB_OK;
     }
     return DB_OK;
 }
@@ -53,6 +86,7 @@ static db_status near_point(const db_smv_header *header, db_image_geometry *g) {
     double pair[2];
     int found;
     DB_TRY(db_smv_header_pair(header, "XDS_ORGX", "XDS_ORGY", pair, &found));
+    if (found && is_no_centre(header, "XDS_ORGX", pair)) return DB_OK;
     for (int i = 0; i < 2 && found; i++) g->near_point[i] = (pair[i] - 0.5) * g->pixel_size;
     return DB_OK;
 }
@@ -129,6 +163,7 @@ static db_status read_beam_centre(const db_smv_header *header, const db_image_ge
                     image->pixel_size[i];
     if (!isnan(centre[0])) return DB_OK;
     DB_TRY(db_smv_header_pair(header, "BEAM_CENTER_X", "BEAM_CENTER_Y", pair, &found));
+    if (found && is_no_centre(header, "BEAM_CENTER_X", pair)) return DB_OK;
     for (int i = 0; i < 2 && found; i++) centre[i] = pair[1 - i] / image->pixel_size[i];
     return DB_OK;
 }
