@@ -10,6 +10,7 @@ enum { DB_NOISE_SQUARE = 32, DB_NOISE_APART = 3, DB_NOISE_ENOUGH = 20 /* squares
 
 typedef struct db_image_noise {
     int measured;   /* gain and readout noise are measured */
+    int by_steps;   /* the gain is the step of counts of which most are 0 */
     int has_dark;   /* dark levels were subtracted */
     double dark[2]; /* the least and the largest of them (counts) */
 } db_image_noise;

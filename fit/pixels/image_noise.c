@@ -7,7 +7,8 @@
 
 enum { SQUARE = DB_NOISE_SQUARE, APART = DB_NOISE_APART, PAIRS = SQUARE * (SQUARE - APART) };
 enum { ENOUGH = DB_NOISE_ENOUGH, PLENTY = 1000 }; /* squares */
-static const double MORE = 2;                     /* times the variance that the gain says */
+enum { FEWEST_STEPS = 100 };  /* pixels with photons that tell the step of counts */
+static const double MORE = 2; /* times the variance that the gain says */
 
 /* Differences of the pairs of trusted pixels of a square; returns how many, 0 where they are too
  * few. */
@@ -77,6 +78,29 @@ static int is_noisy(const db_measured_image *image, const db_fit_settings *setti
     return count >= ENOUGH && 2 * more > count;
 }
 
+/* What all counts are a multiple of, where they are whole and at least half of the trusted pixels are 0:
+ * then a photon is one step, since what is less than a step is not seen. 0: there is no such step. */
+static double step_of(const db_measured_image *image) {
+    const size_t pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+    enum { LARGEST = 1 << 24 }; /* whole numbers of a float */
+    size_t trusted = 0, dark = 0;
+    uint32_t step = 0;
+    for (size_t i = 0; i < pixels; i++) {
+        const double count = fabs((double)image->value[i]);
+        if (image->mask[i] != DB_MASK_TRUSTED) continue;
+        trusted++;
+        dark += count == 0;
+        if (count > LARGEST || floor(count) != count) return 0;
+        for (uint32_t rest = (uint32_t)count; rest;) { /* Euclid */
+            const uint32_t next = step % rest;
+            step = rest;
+            rest = next;
+        }
+        if (step == 1) return 0;
+    }
+    return 2 * dark >= trusted && trusted - dark >= FEWEST_STEPS ? (double)step : 0;
+}
+
 /* The image's gain counts here, and no readout noise: data.gain of a detector that is known to
  * scatter more does not make it one that scatters as photons do. */
 db_status db_image_noise_settle(db_context *context, db_measured_image *image,
@@ -86,6 +110,12 @@ db_status db_image_noise_settle(db_context *context, db_measured_image *image,
     photons.gain = isnan(image->gain) ? 1 : image->gain;
     if (!noise->measured) photons.readout_noise = 0;
     if (noise->measured) settings->gain = photons.gain;
+    const double step = noise->measured && !(photons.gain > 1) ? step_of(image) : 0;
+    if (step > photons.gain) {
+        settings->gain = step;
+        noise->by_steps = 1;
+        return DB_OK;
+    }
     if (is_noisy(image, &photons)) return db_dark_levels_settle(context, image, settings, noise);
     noise->measured = 0;
     return DB_OK;

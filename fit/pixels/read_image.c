@@ -163,6 +163,14 @@ static db_status settle_noise(const reading *r, db_fit_settings *settings) {
         r->image->readout_noise = settings->readout_noise;
     }
     if (!r->line) return DB_OK;
+    if (noise.by_steps) {
+        snprintf(line, sizeof line,
+                 "gain %.6g is measured: most pixels have 0, and all others a multiple of that "
+                 "(data.gain)",
+                 settings->gain);
+        r->line(r->user, line);
+        return DB_OK;
+    }
     snprintf(line, sizeof line,
              "gain %.3g and readout noise %.3g are measured: pixels scatter by more than twice the "
              "variance of photons (data.gain, data.readout_noise)",

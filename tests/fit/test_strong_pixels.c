@@ -252,6 +252,41 @@ static void noise_is_measured_where_it_is_more_than_that_of_photons(void **state
     gsl_rng_free(random);
 }
 
+/* Few photons of many counts each: nobody's variance tells the gain, since most pixels have 0, but the step
+ * does. Single photons are no spots. */
+static void the_step_of_faint_counts_is_the_gain(void **state) {
+    enum { WIDE = 300, ALL = WIDE * WIDE };
+    static float counts[ALL];
+    static uint8_t trusted[ALL];
+    static const struct {
+        double photons, gain, added, expected;
+    } cases[] = { { 0.3, 16, 0, 16 },  { 0.02, 16, 0, 16 },  { 0.3, 1, 0, 1 },
+                  { 0.3, 16, 0.5, 1 }, { 0.0002, 16, 0, 1 }, { 0.3, 7, 0, 7 } };
+    gsl_rng *const random = gsl_rng_alloc(gsl_rng_mt19937);
+    db_measured_image faint = { .fast_pixels = WIDE, .slow_pixels = WIDE, .gain = 1 };
+    (void)state;
+    faint.value = counts;
+    faint.mask = trusted;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        db_fit_settings own = settings;
+        db_image_noise found;
+        db_strong_pixels strong;
+        for (int i = 0; i < ALL; i++)
+            counts[i] = (float)(cases[c].gain * gsl_ran_poisson(random, cases[c].photons));
+        counts[77] += (float)cases[c].added;
+        counts[99] = 5; /* masked */
+        trusted[99] = DB_MASK_BAD;
+        own.gain = NAN;
+        assert_int_equal(db_image_noise_settle(context, &faint, &own, &found), DB_OK);
+        if (!(own.gain == cases[c].expected)) fail_msg("case %zu: gain %g", c, own.gain);
+        assert_int_equal(found.measured && found.by_steps, cases[c].expected > 1);
+        assert_int_equal(db_strong_pixels_find(context, &faint, &own, &strong), DB_OK);
+        if (cases[c].expected > 1) assert_true(strong.spots < 5);
+        db_strong_pixels_clear(&strong);
+    }
+    gsl_rng_free(random);
+}
+
 /* Panels of an integrating detector whose dark levels differ, also across a panel: what is not light
  * is told by the scatter, so that noise is no spot, and the light of the background comes back. */
 static void dark_levels_that_differ_are_subtracted(void **state) {
@@ -321,6 +356,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(threads_do_not_change_a_bit, make, drop),
         cmocka_unit_test_setup_teardown(noise_is_measured_where_it_is_more_than_that_of_photons,
                                         make, drop),
+        cmocka_unit_test_setup_teardown(the_step_of_faint_counts_is_the_gain, make, drop),
         cmocka_unit_test_setup_teardown(dark_levels_that_differ_are_subtracted, make, drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
