@@ -81,10 +81,17 @@ void db_imported_add_cell(db_imported *file, const double cell[6]);
 /* Structure factors of whatever kind of file. */
 db_status db_imported_amplitudes(db_context *context, db_imported *file);
 
+/* Tries an orientation, lattice vectors A* (1/A) at spindle angle 0, on the spots of an image: 0 if they lie at its nodes as
+ * seldom as chance has it. spots: those that were tried, and those of them at nodes; both 0: it could not be tried. */
+int db_imported_try_orientation(db_context *context, const char *image, const db_imported *geometry,
+                                const double a_star[9], size_t spots[2]);
+
 /* What files say together; the members are places in the list, -1: none. */
 enum { DB_MOST_CONFLICTS = 32 };
 typedef struct db_import_summary {
     int image, geometry, crystal, amplitudes, spots;
+    int several;   /* 1: the list does not tell which of its experiments is the image's */
+    int other_way; /* 1: the orientation is not that of the image's crystal */
     size_t conflict_count;
     char conflict[DB_MOST_CONFLICTS][DB_FACT_TEXT];
     char sim[DB_FACT_TEXT], fit[DB_FACT_TEXT]; /* what they lack, with the flags; "" */

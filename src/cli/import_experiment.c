@@ -89,6 +89,31 @@ static void add_resolution(const db_experiment *e, db_imported *file) {
     db_imported_add(file, "resolution", 1, &finest, "to %.3g A in the farthest corner", finest);
 }
 
+/* The angle between the beam and the normal of a flat detector. */
+static void add_two_theta(const db_experiment *e, db_imported *file) {
+    static const double LEAST = 0.01; /* degree: below it is rounding */
+    double sum[3] = { 0, 0, 0 };
+    for (size_t p = 0; p < e->detector.panel_count; p++) {
+        double corner[3], fast[3], slow[3], normal[3];
+        db_experiment_pixel_position(e, p, 0, 0, corner);
+        db_experiment_pixel_position(e, p, 1, 0, fast);
+        db_experiment_pixel_position(e, p, 0, 1, slow);
+        for (int i = 0; i < 3; i++) {
+            fast[i] -= corner[i];
+            slow[i] -= corner[i];
+        }
+        db_cross(fast, slow, normal);
+        const double length = db_length(normal);
+        for (int i = 0; i < 3; i++) sum[i] += normal[i] / length;
+    }
+    const double flat = db_length(sum) / (double)e->detector.panel_count;
+    const double cosine = fabs(db_dot(sum, e->beam.direction)) / db_length(sum);
+    const double angle = acos(fmin(cosine, 1)) * 180 / acos(-1);
+    if (flat > 0.9999 && angle > LEAST)
+        db_imported_add(file, "two_theta", 1, &angle,
+                        "%.4g degree, between the beam and the detector's normal", angle);
+}
+
 static void add_panels(const db_experiment *e, db_imported *file) {
     const db_panel *const panel = &e->detector.panels[0];
     const double size[2] = { panel->pixel_size[0], panel->pixel_size[1] };
@@ -226,6 +251,7 @@ void db_imported_add_experiment(db_context *context, db_imported *file) {
         db_imported_add(file, "wavelength", 1, &file->wavelength, "%.7g A (%.1f eV)",
                         file->wavelength, DB_EV_ANGSTROM / file->wavelength);
     add_beam_centre(e, file);
+    add_two_theta(e, file);
     add_resolution(e, file);
     add_sensor(file);
     add_rotation(e, file);

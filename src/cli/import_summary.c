@@ -30,6 +30,8 @@ static int differ(double a, double b, double apart) {
 
 static int is_image(const db_imported *file) { return (file->kind.holds & DB_HOLDS_IMAGES) != 0; }
 
+static int is_matrix(const db_imported *file) { return !isnan(file->matrix[0]); }
+
 static int is_list(const db_imported *file) {
     return !is_image(file) && file->found & DB_HOLDS_GEOMETRY;
 }
@@ -87,7 +89,8 @@ static void compare_with_list(db_context *context, const db_imported *image,
     if (status == DB_OK)
         status = db_read_expt(context, list->path, &selection, &shown->experiment, &shown->content);
     if (status != DB_OK) {
-        add_conflict(s, "%.390s", db_context_message(context));
+        add_conflict(s, "%.360s (-expt_number, model.expt_number)", db_context_message(context));
+        s->several = list->count > 1;
     } else {
         if (*shown->content.other_image)
             add_conflict(s, "%s shows %s, not %s", list->path, shown->content.other_image,
@@ -174,6 +177,28 @@ static const double *known_cell(const db_imported *files, const db_import_summar
     return NULL;
 }
 
+/* The spots tell whether the orientation is that of the image's crystal. */
+static void try_orientation(db_context *context, const db_imported *files, db_import_summary *s) {
+    double a_star[9];
+    size_t spots[2];
+    if (s->image < 0 || s->crystal < 0 || s->geometry < 0 || !files[s->geometry].placed) return;
+    const db_imported *const from = &files[s->crystal], *const at = &files[s->geometry];
+    const double wavelength = at->experiment.beam.wavelength;
+    if (is_matrix(from))
+        for (int i = 0; i < 9; i++) a_star[i] = from->matrix[i] / wavelength;
+    else if (from->content.has_crystal)
+        db_crystal_matrix(&from->experiment.crystal, a_star);
+    else
+        return;
+    s->other_way = !db_imported_try_orientation(context, files[s->image].name, at, a_star, spots);
+    if (s->other_way)
+        add_conflict(s,
+                     "orientation: of %zu strong spots of %s only %zu lie near nodes of the "
+                     "lattice of %s, as chance "
+                     "has it: it is another image's, or its axes are others",
+                     spots[0], files[s->image].path, spots[1], from->path);
+}
+
 static void find_missing(const db_imported *files, db_import_summary *s) {
     static const struct {
         unsigned bit;
@@ -215,8 +240,6 @@ static void print_file(FILE *out, const char *flag, const char *path) {
     db_print_shell_word(out, path);
 }
 
-static int is_matrix(const db_imported *file) { return !isnan(file->matrix[0]); }
-
 static void print_fit(FILE *out, const db_imported *files, const db_import_summary *s) {
     const double *const cell = known_cell(files, s);
     const db_imported *const image = &files[s->image];
@@ -224,15 +247,13 @@ static void print_fit(FILE *out, const db_imported *files, const db_import_summa
     fputs("dualbragg fit", out);
     db_print_shell_word(out, image->name);
     if (listed) print_file(out, "--expt", files[s->geometry].path);
-    if (s->crystal >= 0 && is_matrix(&files[s->crystal]))
+    if (listed && s->several)
+        fprintf(out, " model.expt_number=%ld", files[s->geometry].content.number);
+    if (s->crystal >= 0 && is_matrix(&files[s->crystal]) && !s->other_way)
         print_file(out, "--matrix", files[s->crystal].path);
-    else if (cell && !(listed && files[s->geometry].content.has_crystal))
+    else if (cell && (!(listed && files[s->geometry].content.has_crystal) || s->other_way))
         print_cell(out, "--cell", cell, ',');
-    if (s->amplitudes >= 0) {
-        char key[4096];
-        snprintf(key, sizeof key, "model.hkl=%.4000s", files[s->amplitudes].path);
-        db_print_shell_word(out, key);
-    }
+    if (listed && s->other_way) fputs(" model.find_orientation=yes", out);
 }
 
 static void print_sim(FILE *out, const db_imported *files, const db_import_summary *s) {
@@ -243,7 +264,7 @@ static void print_sim(FILE *out, const db_imported *files, const db_import_summa
         const int image = (geometry->found & DB_HOLDS_IMAGES) && geometry->panels == 1;
         print_file(out, image ? "-img" : "-expt", image ? geometry->name : geometry->path);
         if (!image && geometry->count > 1 && !(geometry->found & DB_HOLDS_IMAGES))
-            fputs(" -expt_number 0", out);
+            fprintf(out, " -expt_number %ld", geometry->content.number);
     }
     if (s->crystal >= 0 && is_matrix(&files[s->crystal]))
         print_file(out, "-mat", files[s->crystal].path);
@@ -279,6 +300,7 @@ void db_import_sum_up(db_context *context, db_imported *files, size_t count,
     choose(files, count, summary);
     compare_all(context, files, count, summary);
     if (first_with(files, count, 0, 0) < 0) return;
+    try_orientation(context, files, summary);
     find_missing(files, summary);
     advise(files, summary);
 }
