@@ -83,8 +83,11 @@ def circle(name, angle, vector, depends_on="."):
     return {CHAIN + name: (angle, "deg", attributes), "sample/depends_on": numpy.bytes_("/entry/" + CHAIN + name)}
 
 
+stage = {CHAIN + "x": (0.0, None, {"vector": (1, 0, 0), "depends_on": "omega", "transformation_type": "translation"}),
+         "sample/depends_on": numpy.bytes_("/entry/" + CHAIN + "x")}  # fmt: skip
 along_x = {"rotation_axis": [0, 0, 1]}
 case("chain", circle("omega", OMEGA, (-1, 0, 0)), {1: {"scan": [10, 0.5]} | along_x})
+case("chain_stage", circle("omega", OMEGA, (-1, 0, 0)) | stage, {1: {"scan": [10, 0.5]} | along_x})
 case("chain_back", circle("omega", -STEPS, (-1, 0, 0)) | {CHAIN + "omega_end": (ends, "deg")}, {2: {"scan": [-0.5, -0.5]} | along_x})
 case("chain_screen", circle("omega", [0, 45, 90, 135], (-1, 0, 0)), {2: {"scan": [45, None]}}, "how far the crystal turns")
 # Phi on a kappa that stands 30 degrees off. Own axes x, y, z are z, y, -x of NeXus.

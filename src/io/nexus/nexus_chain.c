@@ -39,8 +39,6 @@ db_status db_nexus_link_read(db_nexus_link *l) {
         return db_nexus_fail_link(l, "a vector of some length", "none");
     db_hdf5_attribute_text(&l->at, "units", unit, sizeof unit);
     l->unit = l->rotates ? db_unit_of(DB_UNIT_ANGLE, unit) : db_unit_of(DB_UNIT_LENGTH, unit);
-    if (!(l->unit > 0))
-        return db_nexus_fail_link(l, l->rotates ? "an angle's units" : "a length's units", unit);
     if (!db_hdf5_attribute_numbers(&l->at, "offset", l->offset, 3)) return DB_OK;
     if (db_hdf5_attribute_text(&l->at, "offset_units", unit, sizeof unit))
         factor = db_unit_of(DB_UNIT_LENGTH, unit);
@@ -51,6 +49,14 @@ db_status db_nexus_link_read(db_nexus_link *l) {
     if (!(factor > 0)) return db_nexus_fail_link(l, "a length's offset_units", unit);
     for (int i = 0; i < 3; i++) l->offset[i] *= factor;
     return DB_OK;
+}
+
+/* Units are needed only of what is used. */
+static db_status check_units(const db_nexus_link *l) {
+    char unit[64] = "";
+    if (l->unit > 0) return DB_OK;
+    db_hdf5_attribute_text(&l->at, "units", unit, sizeof unit);
+    return db_nexus_fail_link(l, l->rotates ? "an angle's units" : "a length's units", unit);
 }
 
 /* Names in a chain begin at the root or in the group of what names them. */
@@ -111,7 +117,7 @@ static db_status value_of(const db_nexus_link *l, size_t frame, double *value) {
         return db_fail(l->at.context, DB_ERROR_INPUT, "%s: %s: expected a number for image %zu",
                        l->at.file, l->at.name, frame + 1);
     *value *= l->unit;
-    return DB_OK;
+    return check_units(l);
 }
 
 db_status db_nexus_chain(const db_hdf5_object *from, const char *path, size_t frame,
@@ -138,6 +144,7 @@ static db_status read_direction(const db_hdf5_object *module, const char *name, 
     double size = NAN;
     DB_TRY(db_hdf5_need(module, name, &l->at));
     db_status status = db_nexus_link_read(l);
+    if (status == DB_OK) status = check_units(l);
     if (status == DB_OK && !(db_hdf5_number(&l->at, frame, &size) && size > 0))
         status = db_nexus_fail_link(l, "the size of a pixel", "none");
     db_hdf5_close(&l->at);

@@ -159,12 +159,18 @@ static db_status allocate(reading *r) {
     return DB_OK;
 }
 
+/* Files are only counted through where there is a choice. */
+static db_status tell_thresholds(const reading *r) {
+    size_t images;
+    if (r->frame.thresholds < 2) return DB_OK;
+    DB_TRY(db_nexus_count_frames(&r->file, &images));
+    return db_nexus_tell_thresholds(&r->file, &r->frame, images);
+}
+
 /* The part that libhdf5 is needed for. */
 static db_status collect(reading *r, long frame, db_hdf5_pieces *pixels, db_hdf5_pieces *mask) {
     DB_TRY(db_nexus_find_frame(&r->file, frame, &r->frame));
-    size_t images;
-    DB_TRY(db_nexus_count_frames(&r->file, &images));
-    DB_TRY(db_nexus_tell_thresholds(&r->file, &r->frame, images));
+    DB_TRY(tell_thresholds(r));
     DB_TRY(read_header(r));
     DB_TRY(check_pixels(r));
     DB_TRY(gather(&r->frame, pixels));

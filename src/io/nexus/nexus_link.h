@@ -11,7 +11,7 @@ typedef struct db_nexus_link {
     db_hdf5_object at;
     int rotates;
     double vector[3], offset[3]; /* unit vector; mm */
-    double unit;                 /* to degree, mm */
+    double unit;                 /* to degree, mm; 0: not known */
     char next[DB_HDF5_PATH];     /* "." or "": none */
     int number;                  /* in its chain, from 0 */
 } db_nexus_link;

@@ -88,7 +88,6 @@ static db_status read_energies(const db_nexus_file *file, int count, char *text,
 db_status db_nexus_tell_thresholds(const db_nexus_file *file, const db_nexus_frame *frame,
                                    size_t images) {
     char energies[128];
-    if (frame->thresholds < 2) return DB_OK;
     DB_TRY(read_energies(file, frame->thresholds, energies, sizeof energies));
     db_notice(
         file->context,
