@@ -1,6 +1,7 @@
 #include <dualbragg/fit.h>
 
 #include "base/context_internal.h"
+#include "base/frame_name.h"
 #include "base/rotation.h"
 #include "fit/config/automatic.h"
 #include "fit/config/cell_ties.h"
@@ -12,6 +13,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Orientations across an oscillation range that came from a header: enough for spots broader than a
  * tenth of it. */
@@ -158,6 +160,27 @@ static db_status missing(db_context *context, const db_fit_config *config, const
                                 : "geometry: given says not to take it from the image header");
 }
 
+/* An image whose file places detector and spindle by axes, for which the numbers of headers have no room, is
+ * its own list, unless the configuration says where the detector stands. */
+static void take_own_axes(db_context *context, const db_measured_image *image,
+                          db_fit_config *config) {
+    const db_setup *const setup = &config->setup;
+    const db_expt_selection selection = { .number = -1, .image = config->image_file };
+    db_experiment experiment;
+    db_expt_content content;
+    char file[DB_FIT_PATH_SIZE];
+    if (*config->expt_file || !config->header_geometry || !isnan(image->distance) ||
+        !isnan(image->beam_centre[0]) || !isnan(setup->distance) || !isnan(setup->close_distance) ||
+        !isnan(config->beam_centre[0]) || !centre_is_open(setup))
+        return;
+    db_frame_split(config->image_file, file, sizeof file);
+    if (db_experiment_init(context, &experiment) != DB_OK) return;
+    if (db_read_expt(context, file, &selection, &experiment, &content) == DB_OK)
+        memcpy(config->expt_file, file, sizeof file);
+    db_expt_content_clear(&content);
+    db_experiment_clear(&experiment);
+}
+
 static db_status complete_setup(db_context *context, db_fit_config *config,
                                 const db_measured_image *image,
                                 void (*notices)(void *user, const char *line), void *user) {
@@ -166,6 +189,7 @@ static db_status complete_setup(db_context *context, db_fit_config *config,
     setup->layers_at_front = 0;
     if (setup->sensor_layers == 0)
         setup->sensor_layers = 1; /* the place is right, the time short */
+    take_own_axes(context, image, config);
     if (*config->expt_file) return take_list(context, config, notices, user);
     if (config->header_geometry) DB_TRY(db_setup_from_image(context, image, setup));
     if (config->series && !config->phi_given && !isnan(image->phi)) setup->phi = image->phi;

@@ -2,6 +2,7 @@
 #include "fit/lists/shot_list.h"
 
 #include "base/context_internal.h"
+#include "base/frame_name.h"
 #include "base/path.h"
 #include "fit/config/config_refine.h"
 #include "fit/lists/identity.h"
@@ -138,6 +139,8 @@ db_status db_shot_list_completed(db_context *context, const db_fit_shot_list *li
     config->setup.hkl_columns = own.hkl_columns;
     config->setup.hkl_space_group = own.hkl_space_group;
     config->setup.spectrum_file = own.spectrum_file;
+    if (!*config->expt_file && entry->setup->expt_file) /* an image that is its own list */
+        db_frame_split(config->image_file, config->expt_file, sizeof config->expt_file);
     config->setup.expt_file = *config->expt_file ? config->expt_file : NULL;
     config->setup.expt_image = *config->image_file ? config->image_file : NULL;
     config->settings.gain = entry->gain;

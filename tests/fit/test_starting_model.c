@@ -1,3 +1,4 @@
+#define _XOPEN_SOURCE 700
 /* From a configuration and an image header to the starting experiment, and from a refined one back
  * to a configuration. */
 
@@ -60,6 +61,42 @@ static void the_header_gives_the_geometry(void **state) {
     close_to(config.settings.parameters[0].lower, 9.5, 1e-14);
     close_to(config.settings.parameters[0].upper, 10.5, 1e-14);
     assert_true(config.settings.stage_count > 0);
+}
+
+/* tests/fuzz/corpus/axes.cbf: an arm at 20 degree, three circles of which the outermost turns. */
+static void an_image_with_axes_is_its_own_list(void **state) {
+    (void)state;
+    char path[600], text[1200];
+    const char *const source = getenv("SOURCE_DIR"), *const slash = strrchr(__FILE__, '/');
+    if (source)
+        snprintf(path, sizeof path, "%s/tests/fuzz/corpus/axes.cbf", source);
+    else
+        snprintf(path, sizeof path, "%.*s/../fuzz/corpus/axes.cbf", (int)(slash - __FILE__),
+                 __FILE__);
+    char *const whole = realpath(path, NULL);
+    assert_non_null(whole);
+    snprintf(text, sizeof text, "image: %s\n%s%s", whole, CELL "}", REFINE);
+    db_measured_image image;
+    assert_int_equal(db_read_image(context, whole, &image), DB_OK);
+    if (begin(text, &image) != DB_OK) fail_msg("%s", db_context_message(context));
+    const double c = cos(20 * 0.01745329251994329577), s = sin(20 * 0.01745329251994329577);
+    const double corner[3] = { -3, -5 * c + 103 * s, -5 * s - 103 * c };
+    double found[3];
+    assert_int_equal(db_experiment_pixel_position(&start, 0, 0, 0, found), DB_OK);
+    for (int i = 0; i < 3; i++) close_to(found[i], corner[i], 1e-9);
+    close_to(start.goniometer.spindle_axis[0], 1, 1e-12);
+    close_to(start.goniometer.phi, 30, 1e-12);
+    close_to(start.goniometer.phi_step * start.goniometer.phi_steps, 0.5, 1e-12);
+    assert_true(start.beam.wavelength == 0.75);
+    close_to(start.beam.polarization, 0.9, 1e-12);
+    assert_string_equal(config.expt_file, whole);
+    /* flags go over the axes */
+    snprintf(text, sizeof text, "image: %s\n%s%s", whole,
+             CELL ", distance: 150, beam_centre_px: [1, 2]}", REFINE);
+    if (begin(text, &image) != DB_OK) fail_msg("%s", db_context_message(context));
+    assert_true(start.detector.distance == 150 && !*config.expt_file);
+    db_measured_image_clear(&image);
+    free(whole);
 }
 
 static void what_is_given_goes_over_the_header(void **state) {
@@ -365,6 +402,7 @@ static void refined_models_can_be_fed_back(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_header_gives_the_geometry),
+        cmocka_unit_test(an_image_with_axes_is_its_own_list),
         cmocka_unit_test(what_is_given_goes_over_the_header),
         cmocka_unit_test(the_header_gives_the_sensor),
         cmocka_unit_test(a_matrix_is_divided_by_the_mean_of_the_spectrum),
