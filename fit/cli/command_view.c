@@ -45,6 +45,12 @@ static void __attribute__((format(printf, 2, 3))) note(view_run *r, const char *
     if (!r->session.settings.quiet) db_remark("view", "%s", text);
 }
 
+/* A line of the library: of what a file says and nobody uses, or of what the image itself shows. */
+static void say_line(void *user, const char *line) {
+    const view_run *const r = user;
+    if (!r->session.settings.quiet) db_remark("view", "%s", line);
+}
+
 static int ends_in(const char *name, const char *ending) {
     const size_t length = strlen(name), size = strlen(ending);
     return length > size && strcasecmp(name + length - size, ending) == 0;
@@ -167,7 +173,7 @@ static db_status read_image(view_run *r) {
     if (status == DB_OK) status = copy_name(s->setup.expt_file, r->config.expt_file);
     if (status == DB_OK) status = copy_name(s->mask_file, r->config.mask_file);
     if (status != DB_OK) return status;
-    status = db_fit_config_read_image(r->session.context, &r->config, &r->image, NULL, NULL);
+    status = db_fit_config_read_image(r->session.context, &r->config, &r->image, say_line, r);
     if (status != DB_OK) return complain(r, status);
     return add_images(r);
 }
@@ -418,6 +424,7 @@ static db_status view(view_run *r) {
     if (status == DB_OK)
         status = db_context_set_threads(session->context, session->settings.threads);
     if (status != DB_OK) return complain(r, status);
+    db_context_set_notices(session->context, say_line, r);
     status = read_image(r);
     if (status == DB_OK) status = place(r);
     if (status == DB_OK) status = find_spots(r);

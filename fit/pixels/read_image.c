@@ -148,6 +148,15 @@ static db_status read_masked(const reading *r) {
     return apply_plain(r);
 }
 
+/* What is no number counts nowhere. */
+static void mask_not_finite(db_measured_image *image) {
+    for (size_t i = 0; i < pixels_of(image); i++)
+        if (!isfinite(image->value[i])) {
+            image->value[i] = 0;
+            image->mask[i] |= DB_MASK_BAD;
+        }
+}
+
 static void count_masked(db_measured_image *image) {
     image->masked = 0;
     for (size_t i = 0; i < pixels_of(image); i++) image->masked += image->mask[i] != 0;
@@ -187,6 +196,7 @@ static db_status settle_noise(const reading *r, db_fit_settings *settings) {
 static db_status finish(const reading *r) {
     const db_fit_config *const config = r->config;
     db_fit_settings settings = config->settings;
+    mask_not_finite(r->image);
     count_masked(r->image);
     DB_TRY(settle_noise(r, &settings));
     const size_t hot = db_mask_hot_pixels(&settings, config->hot_sigma, r->image);

@@ -39,6 +39,12 @@ expect 2 "link.png" '<b>a_0001.img' -o link.png
 "$DUALBRAGG" sim -cell 40 -default_F 1e5 -N 5 -lambda 1 -distance 30 -detpixels 64 -pixel 0.2 -fluence 1e22 -seed 1 \
     -noisefile small_0001.img --quiet
 expect 0 "predicted ones" small_0001.img -cell 40 -o small.png
+"$DUALBRAGG" --version | grep -q JSON && {
+    "$DUALBRAGG" sim -cell 40 -default_F 1e5 -N 5 -lambda 1 -distance 30 -detpixels 64 -pixel 0.2 -intfile listed_0001.img \
+        -exptfile listed.expt --quiet
+    LC_ALL=C sed 's/"mask": null/"mask": "lost.pickle"/' listed.expt > masked.expt
+    expect 0 "the mask of the images is not used" listed_0001.img -expt masked.expt -o listed.png
+}
 
 # What a header does not say: no geometry, a picture all the same, and flags that give it.
 "$DUALBRAGG" sim -cell 40 -default_F 10 -N 5 -lambda 1 -distance 100 -detpixels 64 -intfile b.img --quiet
