@@ -197,7 +197,8 @@ static db_status read_placement(header *h) {
     db_nexus_panel panel;
     int found;
     DB_TRY(db_nexus_module(h->file, h->number, &panel, &found));
-    return found && place(h, &panel) ? DB_OK : place_plainly(h);
+    h->by_chain = found && place(h, &panel);
+    return h->by_chain ? DB_OK : place_plainly(h);
 }
 
 static db_status read_scan(header *h) {

@@ -14,6 +14,7 @@ typedef struct db_nexus_header {
     db_measured_image *image;
     db_image_geometry geometry;
     int faces_beam, usual_spindle; /* axes are those of the default convention */
+    int by_chain;                  /* 1: the file places the detector by a chain */
 } db_nexus_header;
 
 /* file, number and image are filled. */

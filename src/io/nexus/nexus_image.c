@@ -2,6 +2,7 @@
 #include "io/nexus/nexus.h"
 
 #include "base/context_internal.h"
+#include "base/rotation.h"
 
 #if defined(DB_HAVE_HDF5)
 #include "io/hdf5/hdf5_chunks.h"
@@ -215,14 +216,20 @@ static db_status unpack(reading *r, const db_hdf5_pieces *pixels, const db_hdf5_
     return DB_OK;
 }
 
-/* Images have no room for axes: numbers that do not hold without them are left out. */
+/* Images have no room for axes: numbers that do not hold without them are left out. A file with chains is a list of
+ * its own, for which readers ask where that is so. */
 static void tell_placement(reading *r) {
     const db_nexus_header *const h = &r->header;
     const db_image_geometry *const g = &h->geometry;
     db_measured_image *const image = r->image;
     image->twotheta = g->twotheta;
+    if (!h->usual_spindle && !h->by_chain && db_turns(image->osc_range))
+        db_notice(r->file.context,
+                  "%s: the crystal turns about another axis than the fast one of the detector; fit "
+                  "needs an experiment list (--expt) to know that",
+                  r->file.path);
     if (!h->usual_spindle) image->phi = image->osc_range = NAN;
-    if (!h->faces_beam) return;
+    if (!h->faces_beam || (h->by_chain && !h->usual_spindle)) return;
     image->distance = g->distance;
     for (int i = 0; i < 2; i++) image->beam_centre[i] = g->beam_centre[i] / image->pixel_size[i];
 }
