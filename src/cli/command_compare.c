@@ -28,10 +28,12 @@ typedef struct comparison_result {
     size_t pixels, left_out; /* that count, and the others */
     size_t one_sided;        /* finite in one image only */
     double sum[2], mean[2], largest[2];
-    double correlation; /* Pearson's; NAN where an image does not vary */
-    double rms;         /* of b - a */
-    double difference;  /* b - a where its size is largest; the first place of equals */
-    size_t place;       /* of this pixel, and of the brightest ones */
+    double correlation;  /* Pearson's; NAN where an image does not vary */
+    double rms;          /* of b - a */
+    double rms_of_first; /* of a */
+    double brightest;    /* largest |a| */
+    double difference;   /* b - a where its size is largest; the first place of equals */
+    size_t place;        /* of this pixel, and of the brightest ones */
     size_t largest_place[2];
     double at_place[2]; /* both images there */
     size_t beyond;      /* pixels that do not agree, one-sided ones included */
@@ -206,6 +208,7 @@ static void take_in(comparison_result *c, db_co_moments *moments, size_t place, 
     }
     for (int k = 0; k < 2; k++) c->sum[k] += pixel[k];
     c->rms += difference * difference;
+    c->rms_of_first += a * a;
     c->beyond += fabs(difference) > bound;
     db_co_moments_add(moments, a, b);
 }
@@ -215,7 +218,8 @@ static comparison_result compare_images(const float *a, const float *b, const ui
                                         size_t count, const comparison_bounds *bounds) {
     comparison_result c = { 0 };
     db_co_moments moments = { 0 };
-    const double fixed = bounds->absolute + bounds->of_brightest * brightest(a, b, left_out, count);
+    c.brightest = brightest(a, b, left_out, count);
+    const double fixed = bounds->absolute + bounds->of_brightest * c.brightest;
     for (size_t i = 0; i < count; i++) {
         const int kind = kind_of_pixel(a, b, left_out, i);
         if (kind == COUNTS)
@@ -229,6 +233,7 @@ static comparison_result compare_images(const float *a, const float *b, const ui
     c.beyond += c.one_sided;
     c.share = c.pixels ? (double)c.beyond / (double)c.pixels : 0;
     c.rms = sqrt(c.rms / (double)both);
+    c.rms_of_first = sqrt(c.rms_of_first / (double)both);
     c.correlation = db_co_moments_correlation(&moments);
     for (int k = 0; k < 2; k++) {
         c.mean[k] = c.sum[k] / (double)both;
@@ -297,6 +302,27 @@ static int agree(const comparison *c) {
            (isnan(c->options.correlation) || equal || r->correlation >= c->options.correlation);
 }
 
+/* The criterion is part of what is said: what agrees by a generous one need not be alike. */
+static void print_verdict(const comparison *c) {
+    const compare_options *const o = &c->options;
+    const comparison_bounds *const b = &o->bounds;
+    const int any = b->absolute > 0 || b->relative > 0 || b->of_brightest > 0;
+    printf("the images %s by the criterion: ", agree(c) ? "agree" : "differ");
+    if (o->share > 0)
+        printf("all but %.6g %% of the pixels ", 100 * o->share);
+    else
+        printf("all pixels ");
+    printf(any ? "differ by at most" : "are equal");
+    const char *plus = " ";
+    if (b->absolute > 0) printf("%s%.9g", plus, b->absolute), plus = " + ";
+    if (b->relative > 0) printf("%s%.9g |A|", plus, b->relative), plus = " + ";
+    if (b->of_brightest > 0)
+        printf("%s%.9g (%.9g of the brightest pixel)", plus, b->of_brightest * c->result.brightest,
+               b->of_brightest);
+    if (!isnan(o->correlation)) printf(", and the correlation is at least %.9g", o->correlation);
+    fputc('\n', stdout);
+}
+
 static void print_results(const comparison *c) {
     const comparison_result *const r = &c->result;
     const size_t width = (size_t)c->image[0].fast_pixels;
@@ -314,11 +340,13 @@ static void print_results(const comparison *c) {
         puts("correlation not defined: an image is constant");
     else
         printf("correlation %.12g\n", r->correlation);
-    printf("rms of B - A %.9g\n", r->rms);
+    printf("rms of B - A %.9g", r->rms);
+    if (r->rms_of_first > 0) printf(" (%.3g %% of that of A)", 100 * r->rms / r->rms_of_first);
+    fputc('\n', stdout);
     printf("largest difference %.9g at fast %zu slow %zu: A %.9g, B %.9g\n", r->difference,
            r->place % width, r->place / width, r->at_place[0], r->at_place[1]);
     printf("%zu pixels (%.6g %%) lie beyond the bounds\n", r->beyond, 100 * r->share);
-    puts(agree(c) ? "the images agree" : "the images differ");
+    print_verdict(c);
 }
 
 static db_status write_picture(comparison *c) {

@@ -1,7 +1,10 @@
 /* A table of flags as text for terminals. */
+#define _POSIX_C_SOURCE 200809L /* strncasecmp */
 #include "cli/help.h"
 
+#include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 enum { TEXT_COLUMN = 34, LINE_WIDTH = 100, LINE_SIZE = 512 };
 
@@ -85,16 +88,43 @@ static void print_without_effect(FILE *out, const db_flag_table *table) {
     if (*names) print_column(out, fprintf(out, "\nRead without effect"), names);
 }
 
+/* Prints the flags of a group that have an effect; returns how many. print may be NULL. */
+static int for_group(FILE *out, const db_flag_table *table, int group, const char *title,
+                     db_flag_printer *print) {
+    int count = 0;
+    for (const db_flag *flag = table->flags; flag < table->flags + table->count; flag++) {
+        if (flag->group != group || flag->status > DB_FLAG_COMPAT || !db_flag_is_taken(table, flag))
+            continue;
+        if (print) print(out, table, flag, count ? NULL : title);
+        count++;
+    }
+    return count;
+}
+
 void db_for_listed_flags(FILE *out, const db_flag_table *table, db_flag_printer *print) {
-    for (int group = 0; table->groups ? table->groups[group] != NULL : group == 0; group++) {
-        const char *title = table->groups ? table->groups[group] : NULL;
-        for (const db_flag *flag = table->flags; flag < table->flags + table->count; flag++) {
-            if (flag->group != group || flag->status > DB_FLAG_COMPAT ||
-                !db_flag_is_taken(table, flag))
-                continue;
-            print(out, table, flag, title);
-            title = NULL;
+    for (int group = 0; table->groups ? table->groups[group] != NULL : group == 0; group++)
+        for_group(out, table, group, table->groups ? table->groups[group] : NULL, print);
+}
+
+int db_print_flag_group(FILE *out, const db_flag_table *table, const char *name) {
+    for (int group = 0; table->groups && table->groups[group]; group++)
+        if (*name && strncasecmp(table->groups[group], name, strlen(name)) == 0 &&
+            for_group(out, table, group, NULL, NULL)) {
+            fprintf(out, "%s\n", table->groups[group]);
+            return for_group(out, table, group, NULL, print_flag);
         }
+    return 0;
+}
+
+void db_flag_group_names(const db_flag_table *table, char names[DB_GROUP_NAMES_SIZE]) {
+    size_t length = 0;
+    names[0] = 0;
+    for (int group = 0; table->groups && table->groups[group]; group++) {
+        if (!for_group(NULL, table, group, NULL, NULL)) continue;
+        const size_t start = length ? length + 2 : 0;
+        length += (size_t)snprintf(names + length, DB_GROUP_NAMES_SIZE - length, "%s%s",
+                                   length ? ", " : "", table->groups[group]);
+        names[start] = (char)tolower((unsigned char)names[start]);
     }
 }
 

@@ -18,16 +18,32 @@ static void print_commands(FILE *out) {
     }
 }
 
-void db_print_help(FILE *out, const db_command *command) {
+static void print_sections(FILE *out, const db_command *command) {
+    char names[DB_GROUP_NAMES_SIZE];
+    db_flag_group_names(command->flags, names);
+    fprintf(
+        out,
+        "Flags, by section (%s):\n  dualbragg help %s SECTION\nAll flags:\n  dualbragg help %s\n",
+        names, command->name, command->name);
+}
+
+/* sections: their names instead of the flags. */
+static void print_text(FILE *out, const db_command *command, int sections) {
     for (const char *line = command->help; *line; line += strcspn(line, "\n") + 1) {
         const int length = (int)strcspn(line, "\n");
         if (strncmp(line, "{flags}", (size_t)length) == 0 && length)
-            db_print_flags(out, command->flags);
+            (sections ? print_sections(out, command) : db_print_flags(out, command->flags));
         else if (strncmp(line, "{commands}", (size_t)length) == 0 && length)
             print_commands(out);
         else
             fprintf(out, "%.*s\n", length, line);
     }
+}
+
+void db_print_help(FILE *out, const db_command *command) { print_text(out, command, 0); }
+
+void db_print_short_help(FILE *out, const db_command *command) {
+    print_text(out, command, command->flags && command->flags->groups);
 }
 
 /* A cell of a Markdown table. */

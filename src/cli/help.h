@@ -18,8 +18,19 @@ extern const char db_sim_help[], db_grad_help[], db_check_help[], db_amorphous_h
 /* Help of a command with all its flags. */
 void db_print_help(FILE *out, const db_command *command);
 
+/* The same without the flags, but for a table that has groups: of them the names. */
+void db_print_short_help(FILE *out, const db_command *command);
+
 /* The flags of a table, by group, for terminals. */
 void db_print_flags(FILE *out, const db_flag_table *table);
+
+/* Those of one group, called by its title or the beginning of it, in letters of any case. 0: there is none of that name
+ * with flags that the command takes. */
+int db_print_flag_group(FILE *out, const db_flag_table *table, const char *name);
+
+/* The titles of groups in which the command takes flags: "crystal, beam, ...". */
+enum { DB_GROUP_NAMES_SIZE = 400 };
+void db_flag_group_names(const db_flag_table *table, char names[DB_GROUP_NAMES_SIZE]);
 
 /* Prints the flags of a table that have an effect, by group. title: of the group, before its first
  * flag; else NULL. */

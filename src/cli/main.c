@@ -77,6 +77,10 @@ static int run_command(int argc, char **argv) {
     if (strcmp(argv[0], "version") == 0) return print_version();
     if (!command) return wrong_command(argv[0]);
     if (argc > 1 && is_one_of(argv[1], "--version", "-version")) return print_version();
+    if (argc == 2 && strcmp(argv[1], "-h") == 0) {
+        db_print_short_help(stdout, command);
+        return 0;
+    }
     if (argc == 2 && strcmp(argv[1], "help") == 0 && command->flags) {
         db_print_help(stdout, command);
         return 0;
@@ -105,6 +109,24 @@ static int print_completion(int argc, char **argv) {
     return 0;
 }
 
+/* help COMMAND SECTION */
+static int print_section(const char *name, const char *section) {
+    char sections[DB_GROUP_NAMES_SIZE];
+    const db_command *const command = command_named(name);
+    if (!command) return wrong_command(name);
+    const db_flag_table *const table = command->flags;
+    if (table && db_print_flag_group(stdout, table, section)) return 0;
+    if (!table || !table->groups)
+        return db_status_exit_code(db_complain("help", DB_ERROR_USAGE,
+                                               "%s has no sections, found '%s'; dualbragg help %s "
+                                               "shows all flags",
+                                               name, section, name));
+    db_flag_group_names(table, sections);
+    return db_status_exit_code(db_complain("help", DB_ERROR_USAGE,
+                                           "%s: expected one of the sections %s; found '%s'", name,
+                                           sections, section));
+}
+
 /* help COMMAND is COMMAND --help. */
 static int run_help(const db_command *command, int argc, char **argv) {
     char option[] = "--help";
@@ -118,6 +140,7 @@ static int run_help(const db_command *command, int argc, char **argv) {
     }
     if (strcmp(argv[1], "man") == 0) return print_man(argc, argv);
     if (strcmp(argv[1], "completion") == 0) return print_completion(argc, argv);
+    if (argc > 2) return print_section(argv[1], argv[2]);
     return run_command(2, (char *[]){ argv[1], option });
 }
 

@@ -18,7 +18,18 @@ for command in sim grad check; do
     awk 'length($0) > 110 { exit 1 }' ../out || complain "$command --help: lines too long for a terminal"
 done
 succeed sim -h
-grep -q -- "-floatfile FILE" ../out || complain "sim -h: no -floatfile"
+[ "$(wc -l < ../out)" -le 60 ] || complain "sim -h: $(wc -l < ../out) lines are not short"
+grep -q "dualbragg help sim SECTION" ../out || complain "sim -h: no sections"
+succeed help sim detector
+grep -q -- "-distance D" ../out || complain "help sim detector: no -distance"
+if grep -q -- "-cell\|-floatfile" ../out; then complain "help sim detector: flags of other sections"; fi
+succeed help sim structure
+grep -q -- "-hkl FILE" ../out || complain "help sim structure: no -hkl"
+expect 2 "expected one of the sections crystal, structure factors," help sim detektor
+expect 2 "expected one of the sections" help noise crystal
+expect 2 "fit has no sections, found 'model'" help fit model
+expect 2 "unknown command 'dance'" help dance detector
+succeed sim --help
 if grep -q -- "-outdir" ../out; then complain "sim --help offers a flag of grad"; fi
 succeed --version
 grep -q "^dualbragg [0-9][0-9]*\.[0-9][0-9]*\.[0-9][0-9]*$" ../out || complain "--version: $(head -1 ../out)"

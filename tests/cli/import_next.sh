@@ -48,7 +48,7 @@ for files in "a_0001.img right.mat" "a_0001.img wrong.mat" "a_0001.img a.expt" "
     run="$run[$command]"
     status=0
     eval "set -- $command"
-    case $1 in fit) set -- "$@" --no-report --output ../fitted data.dmin=6 ;; esac
+    case $1 in fit) set -- "$@" --no-report --output ../fitted data.dmin=4.5 ;; esac
     "$DUALBRAGG" "$@" > ../printed 2>&1 || status=$?
     [ $status -le 1 ] || complain "import $files: $*: exit status $status: $(tail -n 2 ../printed)"
 done

@@ -13,6 +13,7 @@ block() {
 }
 block "These lines run as they stand" > ../lines
 [ "$(grep -c '^dualbragg' ../lines)" -ge 9 ] || complain "only $(grep -c '^dualbragg' ../lines) commands found"
+case $features in *PNG*) ;; *) sed -i 's/ -pngfile [a-z]*\.png//' ../lines ;; esac
 case $features in *Random123*) ;; *) sed -i '/^dualbragg noise/d' ../lines ;; esac
 dualbragg fit --help > /dev/null 2>&1 || sed -i '/^dualbragg fit/d' ../lines
 sh -eu ../lines > ../out 2> ../err || complain "a line of README.md fails: $(cat ../err)"
@@ -20,7 +21,7 @@ for file in image.bin image_image.f32 image_cell_a.f32 image_misset_x.f32 water.
     [ "$(size_of $file)" -eq 4194304 ] || complain "$file has $(size_of $file) bytes, expected 1024 x 1024 x 4"
 done
 [ "$(wc -l < A.mat)" -eq 9 ] || complain "A.mat is no matrix"
-grep -qx "the images agree" ../out || complain "compare says nothing"
+grep -q "^the images agree by the criterion: all pixels differ by at most [0-9.]* (0.01 of the brightest pixel)$" ../out || complain "compare says nothing"
 
 # the others: wrong is nothing but the missing file
 rm -rf -- *

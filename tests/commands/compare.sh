@@ -34,17 +34,23 @@ says() { grep -qxF -e "$1" ../out || complain "'$1' is missing: $(cat ../out)"; 
 
 expect_status 0 ../a.bin ../a.bin
 says "correlation 1"
-says "the images agree"
+says "the images agree by the criterion: all pixels are equal"
 expect_status 1 ../a.bin ../b.bin
 says "A: ../a.bin, float, 2 x 2 pixels"
 says "   sum 10, mean 2.5, largest 4 at fast 1 slow 1"
 says "   sum 10.5, mean 2.625, largest 4.5 at fast 1 slow 1"
 says "4 pixels compared, 0 left out"
 says "correlation 0.994376712684" # 5.75 / sqrt(5 x 6.6875), from the sums of products of the deviations
-says "rms of B - A 0.25"
+says "rms of B - A 0.25 (9.13 % of that of A)" # sqrt(0.5^2 / 4), of sqrt(30 / 4)
 says "largest difference 0.5 at fast 1 slow 1: A 4, B 4.5"
 says "1 pixels (25 %) lie beyond the bounds"
-says "the images differ"
+says "the images differ by the criterion: all pixels are equal"
+
+# the criterion has a name: what agrees by it need not be alike
+expect_status 0 ../a.bin ../b.bin -absolute 1 -relative 0.5 -brightest 0.25 -share 0.1 -correlation 0.5
+says "the images agree by the criterion: all but 10 % of the pixels differ by at most 1 + 0.5 |A| + 1 (0.25 of the brightest pixel), and the correlation is at least 0.5"
+expect_status 1 ../a.bin ../b.bin -absolute 0.25
+says "the images differ by the criterion: all pixels differ by at most 0.25"
 
 # bounds: each alone, both sides of the limit, and their sum
 expect_status 0 ../a.bin ../b.bin -absolute 0.5
