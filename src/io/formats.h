@@ -3,6 +3,7 @@
 #ifndef DB_IO_FORMATS_H
 #define DB_IO_FORMATS_H
 
+#include "io/experiments/expt_circles.h"
 #include "io/format_text.h"
 #include "io/images/image.h"
 
@@ -35,6 +36,8 @@ typedef struct db_format {
     /* Frame, detector, beam, crystal: as db_read_expt. */
     db_status (*geometry)(db_context *context, const char *path, const db_expt_selection *selection,
                           db_experiment *experiment, db_expt_content *content);
+    /* What stands between crystal, spindle and laboratory, in the frame of lists; found 0: nothing. */
+    db_status (*circles)(db_context *context, const char *path, db_circles *circles, int *found);
     /* Number of images, or of experiments of a list; NULL: one. */
     db_status (*count)(db_context *context, const char *path, size_t *count);
     /* As db_list_shots, into an empty list, which is cleared after a failure. */

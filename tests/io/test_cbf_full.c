@@ -6,6 +6,9 @@
 #include "io/images/image_geometry.h"
 
 #include <dualbragg/io.h>
+#if defined(DB_HAVE_JANSSON)
+#include <jansson.h>
+#endif
 
 #include <math.h>
 #include <stdlib.h>
@@ -352,6 +355,67 @@ static void tables_of_axes_place_detector_and_spindle(void **state) {
     expect_swung(swung("", "none", 0), x, 0, 0, 0.9); /* nothing turns: any axis */
 }
 
+/* A list of a file with circles has them beside the crystal as it stands on the spindle; read again,
+ * spindle and crystal are what they were. */
+static void circles_come_into_lists(void **state) {
+    (void)state;
+#if defined(DB_HAVE_JANSSON)
+    const char *const path = swung("", "KAPPA", 0.25);
+    const char *const list = folder_path("circles.expt");
+    const db_expt_selection selection = { .number = -1, .image = path };
+    db_experiment e, again;
+    db_expt_content content;
+    expect_ok(test_context(), db_experiment_init(test_context(), &e));
+    expect_ok(test_context(), db_experiment_init(test_context(), &again));
+    expect_ok(test_context(), db_read_expt(test_context(), path, &selection, &e, &content));
+    db_expt_content_clear(&content);
+    const db_expt_image image = { .path = "swung_0001.cbf", .gain = 1 };
+    /* as it stands on the spindle: a*, b*, c* along x, y, z */
+    static const double x[3] = { 1, 0, 0 };
+    double a_star[9], column[3][3] = { { 0.02, 0, 0 }, { 0, 0.03, 0 }, { 0, 0, 0.05 } };
+    for (int k = 0; k < 3; k++) {
+        turn(x, -50, column[k]); /* phi */
+        turn(x, 30, column[k]);  /* omega; kappa is the spindle, at 0 */
+        for (int i = 0; i < 3; i++) a_star[3 * i + k] = column[k][i];
+    }
+    expect_ok(test_context(), db_crystal_set_matrix(test_context(), &e.crystal, a_star));
+    expect_ok(test_context(), db_write_expt(test_context(), list, &e, &image));
+    expect_ok(test_context(), db_expt_keep(test_context(), list, path, 0));
+    json_t *const root = json_load_file(list, 0, NULL);
+    const json_t *const gonio = json_array_get(json_object_get(root, "goniometer"), 0);
+    const json_t *const crystal = json_array_get(json_object_get(root, "crystal"), 0);
+    static const double kappa[3] = { 0.6, 0, 0.8 }, a[3] = { 50, 0, 0 };
+    double found[3], column_of_fixed[3] = { 0, 1, 0 }, column_of_setting[3] = { 0, 1, 0 };
+    turn(x, -50, column_of_fixed);
+    turn(x, 30, column_of_setting);
+    for (size_t i = 0; i < 3; i++)
+        found[i] = json_number_value(json_array_get(json_object_get(gonio, "rotation_axis"), i));
+    assert_near(found, kappa);
+    for (size_t i = 0; i < 3; i++)
+        found[i] =
+            json_number_value(json_array_get(json_object_get(gonio, "fixed_rotation"), 3 * i + 1));
+    assert_near(found, column_of_fixed);
+    for (size_t i = 0; i < 3; i++)
+        found[i] = json_number_value(
+            json_array_get(json_object_get(gonio, "setting_rotation"), 3 * i + 1));
+    assert_near(found, column_of_setting);
+    for (size_t i = 0; i < 3; i++)
+        found[i] = json_number_value(json_array_get(json_object_get(crystal, "real_space_a"), i));
+    assert_near(found, a);
+    json_decref(root);
+    const db_expt_selection first = { .number = 0 };
+    expect_ok(test_context(), db_read_expt(test_context(), list, &first, &again, &content));
+    db_expt_content_clear(&content);
+    double back[9];
+    db_crystal_matrix(&again.crystal, back);
+    for (int i = 0; i < 9; i++) assert_true(fabs(back[i] - a_star[i]) < 1e-12);
+    assert_near(again.goniometer.spindle_axis, e.goniometer.spindle_axis);
+    assert_true(fabs(again.goniometer.phi - 40) < 1e-12);
+    db_experiment_clear(&e);
+    db_experiment_clear(&again);
+#endif
+}
+
 /* Images have room for flat detectors that face the beam: numbers of another header are not left. */
 static void tables_win_over_lines(void **state) {
     (void)state;
@@ -498,6 +562,7 @@ int main(void) {
         cmocka_unit_test(packed_pixels_are_unpacked),
         cmocka_unit_test(arrays_are_cut_into_panels),
         cmocka_unit_test(tables_of_axes_place_detector_and_spindle),
+        cmocka_unit_test(circles_come_into_lists),
         cmocka_unit_test(tables_win_over_lines),
         cmocka_unit_test(axes_that_lead_nowhere_are_named),
         cmocka_unit_test(panels_must_have_one_width),

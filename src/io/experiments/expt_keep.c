@@ -234,6 +234,14 @@ static db_status keep(db_context *context, const char *path, json_t *written, co
     return db_json_write(context, path, written, JSON_INDENT(2) | JSON_REAL_PRECISION(17),
                          failures);
 }
+
+static db_status keep_circles(db_context *context, const char *path, const db_format *format,
+                              const char *from) {
+    db_circles circles;
+    int found;
+    DB_TRY(format->circles(context, from, &circles, &found));
+    return found ? db_expt_put_circles(context, path, &circles) : DB_OK;
+}
 #endif
 
 db_status db_expt_keep(db_context *context, const char *path, const char *from, size_t number) {
@@ -243,6 +251,7 @@ db_status db_expt_keep(db_context *context, const char *path, const char *from, 
     db_json at;
     const db_format *format;
     DB_TRY(db_format_of_file(context, from, DB_HOLDS_GEOMETRY, &format));
+    if (format && format->circles) return keep_circles(context, path, format, from);
     if (format && format->geometry != db_expt_read) return DB_OK; /* geometries, images: no list */
     const size_t failures = db_json_failures();
     db_status status = db_json_open(context, path, &written, &at);

@@ -7,6 +7,7 @@
 #ifndef DB_IO_CBF_H
 #define DB_IO_CBF_H
 
+#include "io/experiments/expt_circles.h"
 #include "io/images/image.h"
 
 typedef enum db_cbf_compression { DB_CBF_BYTE_OFFSET, DB_CBF_PACKED } db_cbf_compression;
@@ -97,6 +98,9 @@ db_status db_cbf_geometry(db_context *context, const char *path, long frame,
 db_status db_cbf_experiment(db_context *context, const char *path,
                             const db_expt_selection *selection, db_experiment *experiment,
                             db_expt_content *content);
+
+/* The circles of its goniometer that stand still. found 0: the file has no tables of axes. */
+db_status db_cbf_circles(db_context *context, const char *path, db_circles *circles, int *found);
 
 /* Where the lines "# Key value" of a header begin: behind _array_data.header_contents, else at the first
  * key that is known; NULL: there are none. The text ends with a zero. */

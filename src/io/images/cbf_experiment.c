@@ -275,3 +275,20 @@ db_status db_cbf_geometry(db_context *context, const char *path, long frame,
     db_file_content_clear(&content);
     return status;
 }
+
+db_status db_cbf_circles(db_context *context, const char *path, db_circles *circles, int *found) {
+    db_file_content content;
+    placed_file f = { .context = context, .path = path };
+    *found = 0;
+    DB_TRY(db_file_content_read(context, path, &content));
+    db_status status = open_tables(&f, &content);
+    if (status == DB_OK && db_imgcif_places(&f.tables))
+        status = db_imgcif_scan_read(&f.tables, &f.scan, found);
+    if (*found) {
+        memcpy(circles->fixed, f.scan.fixed, sizeof circles->fixed);
+        memcpy(circles->setting, f.scan.setting, sizeof circles->setting);
+    }
+    close_tables(&f);
+    db_file_content_clear(&content);
+    return status;
+}
