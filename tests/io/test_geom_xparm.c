@@ -215,6 +215,8 @@ static void what_is_wrong_in_a_geometry_is_named(void **state) {
         { "clen = 80 mm", "clen = /LCLS/z", "expected the name of an image" },
         { "photon_energy = 9.5 keV\n", "", "photon_energy or wavelength" },
         { "photon_energy = 9.5 keV", "photon_energy = -3", "energy > 0" },
+        { "photon_energy = 9.5 keV", "photon_energy = 9.5 mm", "energy > 0" },
+        { "photon_energy = 9.5 keV", "wavelength = 1.3 keV", "length > 0" },
         { "photon_energy = 9.5 keV", "electron_voltage = 300 kV", "electrons" },
         { "res = 10000\n", "", "res > 0" },
         { "p0/max_fs = 19", "p0/max_fs = 1e9", "0 to 65535" },

@@ -7,6 +7,7 @@
 #include "base/vector.h"
 #include "io/experiments/plain_experiment.h"
 #include "io/experiments/photon_energy.h"
+#include "io/units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -55,11 +56,7 @@ static db_status read_length(const db_geom *geom, const quantity *q, const db_ge
     int is_path;
     double value = NAN;
     DB_TRY(read_value(geom, q, image, &value, &unit, &is_path));
-    const double factor = strcmp(unit, "mm") == 0  ? 1 / MM
-                          : strcmp(unit, "m") == 0 ? 1
-                          : *unit                  ? 0
-                          : is_path                ? path_unit
-                                                   : 1;
+    const double factor = *unit ? db_unit_of(DB_UNIT_LENGTH, unit) / MM : is_path ? path_unit : 1;
     if (!(factor > 0)) return fail(geom, q, "a length in m or mm");
     *metres = value * factor;
     return isfinite(*metres) ? DB_OK : fail(geom, q, "a length that is finite");
@@ -83,12 +80,11 @@ static db_status read_wavelength(const db_geom *geom, const db_geom_image *image
                        geom->layout->path);
     DB_TRY(read_value(geom, q, image, &value, &unit, &is_path));
     if (energy.text) {
-        const double ev = strcmp(unit, "keV") == 0            ? 1e3
-                          : !*unit || strcmp(unit, "eV") == 0 ? 1
-                                                              : 0;
+        const double ev = *unit ? db_unit_of(DB_UNIT_ENERGY, unit) : 1;
         *wavelength = ev > 0 ? DB_EV_ANGSTROM / (value * ev) : NAN;
     } else {
-        *wavelength = strcmp(unit, "A") == 0 ? value : strcmp(unit, "m") == 0 ? 1e10 * value : NAN;
+        static const double ANGSTROM = 1e-7; /* mm */
+        *wavelength = value * (db_unit_of(DB_UNIT_LENGTH, unit) / ANGSTROM);
     }
     if (*wavelength > 0 && isfinite(*wavelength)) return DB_OK;
     return fail(geom, q, energy.text ? "an energy > 0 in eV or keV" : "a length > 0 in A or m");
