@@ -293,6 +293,12 @@ static void what_a_model_lacks_is_named(void **state) {
                        bad[i].message);
         assert_null(factors.amplitude);
     }
+    const db_structure_factor_options coarse = { .d_min = 20 };
+    expect_failure(
+        context, DB_ERROR_INPUT,
+        calculate(changed("CRYST1", "CRYST1 3000.000 3000.000 3000.000  90.00  90.00  90.00 P 1"),
+                  &coarse),
+        "changed.pdb", "2.7e+10 A^3", "mistyped");
     const char *const path = pdb_file();
     const db_structure_factor_options none = { .d_min = 0 };
     const db_structure_factor_options group = { .d_min = 3, .space_group = "P 3" };

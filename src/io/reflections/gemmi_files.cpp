@@ -289,6 +289,7 @@ class model_transform {
     void check_cell() const;
     void check_atom(gemmi::Atom &atom, const std::string &where);
     void apply_ncs();
+    void check_volume(double points) const;
     void choose_grid(density &d, const std::array<int, 3> &most) const;
     transform of_electrons(density &d);
     transform of_absorption(density &d);
@@ -412,6 +413,19 @@ std::array<int, 3> finer_grid(std::array<int, 3> (*grid_size)(Limit, Rounding,
     return grid_size(limit, static_cast<Rounding>(1), group);
 }
 
+// A large grid of an almost empty cell is a mistyped cell. An atom of a crystal has some 20 A^3, of a model
+// of C-alpha atoms some 400.
+void model_transform::check_volume(double points) const {
+    const double most_volume = 1e5, small_grid = 1e7;
+    const double each =
+        structure_.cell.volume / (static_cast<double>(atoms_) * group_->operations().order());
+    if (points > small_grid && each > most_volume)
+        fail("a cell of " + short_number(structure_.cell.volume) + " A^3 for " +
+             std::to_string(atoms_) + " atoms in the asymmetric unit: " + short_number(each) +
+             " A^3 for each atom, expected at most " + short_number(most_volume) +
+             " (a mistyped cell?)");
+}
+
 // Fine enough for the resolution and for indices up to `most`; checked against the memory.
 void model_transform::choose_grid(density &d, const std::array<int, 3> &most) const {
     d.grid.unit_cell = structure_.cell;
@@ -425,6 +439,7 @@ void model_transform::choose_grid(density &d, const std::array<int, 3> &most) co
         limit[i] = std::max(1 / (reciprocal[i] * spacing), 2.0 * most[i] + 2);
         points *= limit[i] + 6;
     }
+    check_volume(points);
     // a grid of floats and up to three half grids of complex numbers, rounded up to good sizes
     if (points > 4e9 || 16 * 1.5 * points > 0.8 * db_physical_memory())
         fail("a resolution of " + short_number(options_.d_min) + " A asks for " +
