@@ -406,13 +406,17 @@ void db_arguments_clear(db_arguments *arguments) {
     *arguments = (db_arguments){ 0 };
 }
 
-static void store_numbers(const db_argument *given, double *target) {
+double db_argument_value(const db_argument *given, int i) {
     const db_flag *const flag = given->flag;
     const double factor = flag->factor != 0 ? flag->factor : 1;
-    for (int i = 0; i < flag->most; i++)
-        target[i] = i >= given->count  ? NAN
-                    : flag->reciprocal ? factor / given->number[i]
-                                       : factor * given->number[i];
+    return i >= given->count  ? NAN
+           : flag->reciprocal ? factor / given->number[i]
+                              : factor * given->number[i];
+}
+
+static void store_numbers(const db_argument *given, double *target) {
+    const db_flag *const flag = given->flag;
+    for (int i = 0; i < flag->most; i++) target[i] = db_argument_value(given, i);
     for (int i = 1; i < flag->fill; i++) target[i] = target[0];
 }
 

@@ -123,6 +123,9 @@ db_status db_arguments_read(db_arguments *arguments, const db_flag_table *table,
                             char **argv);
 void db_arguments_clear(db_arguments *arguments);
 
+/* Value i of a number in the unit in which it is stored; NAN: it is not given. */
+double db_argument_value(const db_argument *argument, int i);
+
 /* Stores the values where the flag says. */
 void db_argument_store(const db_argument *argument, void *target);
 

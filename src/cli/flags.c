@@ -129,8 +129,31 @@ void db_settings_apply(db_settings *settings, const db_arguments *given) {
     db_flag_files_settle(settings->flags, settings);
 }
 
+/* Do two flags give one number different values, as -lambda and -energy can? */
+static int contradict(const db_argument *a, const db_argument *b) {
+    if (a->flag == b->flag || a->flag->member != b->flag->member) return 0;
+    if (a->flag->kind != DB_FLAG_NUMBER || b->flag->kind != DB_FLAG_NUMBER) return 0;
+    if (a->flag->fill > 1 || b->flag->fill > 1 || a->count != 1 || b->count != 1) return 0;
+    const double x = db_argument_value(a, 0), y = db_argument_value(b, 0);
+    return fabs(x - y) > 1e-3 * fabs(y);
+}
+
+static void remark_contradictions(const db_settings *settings, const db_arguments *given) {
+    for (size_t j = 1; j < given->count; j++)
+        for (size_t i = 0; i < j; i++) {
+            const db_argument *const a = &given->argument[i];
+            const db_argument *const b = &given->argument[j];
+            if (contradict(a, b))
+                db_remark(settings->command,
+                          "%s %g contradicts %s %g (%.6g beside %.6g): the last one counts",
+                          a->flag->name, a->number[0], b->flag->name, b->number[0],
+                          db_argument_value(a, 0), db_argument_value(b, 0));
+        }
+}
+
 void db_settings_remark(const db_settings *settings, const db_arguments *given) {
     if (settings->quiet) return;
+    remark_contradictions(settings, given);
     for (size_t i = 0; i < given->count; i++) {
         const db_flag *const flag = given->argument[i].flag;
         const int compat_only = flag->status == DB_FLAG_COMPAT;

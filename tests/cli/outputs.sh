@@ -48,6 +48,10 @@ features=$("$DUALBRAGG" --version)
     grep -q "note: -coherent has no effect" ../err || complain "no word about -coherent"
     succeed sim $small -lambda 2 -lambda 1.3 -floatfile again.f32
     same image.f32 again.f32 "the last of two wavelengths wins"
+    succeed sim $small -lambda 1.3 -energy 12000 -floatfile both.f32
+    grep -q "note: -lambda 1.3 contradicts -energy 12000" ../err || complain "no word about -lambda beside -energy"
+    succeed sim $small -lambda 1.3 -energy 9537.24615 -floatfile both.f32
+    grep -q "contradicts" ../err && complain "-lambda contradicts an equal -energy"
     succeed sim $small -energy 9537.2461538461538 -floatfile energy.f32
     succeed sim -twotheta 10 -twotheta_axis 0 0 -1 $small -floatfile a.f32
     succeed sim $small -twotheta_axis 0 0 -1 -twotheta 10 -floatfile b.f32
