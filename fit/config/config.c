@@ -26,7 +26,7 @@ void db_fit_config_init(db_fit_config *config) {
     setup->wavelength = setup->distance = setup->pixel_size = setup->polarization =
         setup->twotheta = setup->osc = setup->sensor_thickness = NAN;
     setup->detector_pixels[0] = setup->detector_pixels[1] = 0;
-    config->header_geometry = 1;
+    config->header_geometry = config->group_of_list = 1;
     config->orientation[0] = NAN;
     config->beam_centre[0] = config->beam_centre[1] = NAN;
     config->scale = 1;

@@ -81,7 +81,7 @@ static const db_config_key model_keys[] = {
     OTHER("matrix", DB_KEY_FILE, IN_CONFIG(matrix_file), "the cell lies as in the standard frame", "crystal.mat",
         "MOSFLM orientation matrix (wavelength x A*); with cell: directions from the matrix, edges from cell"),
     FIELD(CELL, "from the matrix", "[58.4, 58.4, 152.2, 90, 90, 90]"),
-    OTHER("symmetry", DB_KEY_NAME, IN_CONFIG(symmetry), "nothing is tied but by follows", "P 43 21 2",
+    OTHER("symmetry", DB_KEY_NAME, IN_CONFIG(symmetry), "that of the experiment list, else nothing is tied but by follows", "P 43 21 2",
         "crystal system, lattice (tP), number or symbol of a space group: the cell keeps it, and only what it "
         "leaves free is refined"),
     NUMBERS("orientation", 9, IN_CONFIG(orientation), (-1.000001, 1.000001), "", "from the matrix",

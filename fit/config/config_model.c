@@ -11,8 +11,10 @@
 #include "fit/config/physical_range.h"
 #include "fit/config/quantity.h"
 
+#include <dualbragg/reflections.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Orientations across an oscillation range that came from a header: enough for spots broader than a
@@ -136,6 +138,7 @@ static db_status take_list(db_context *context, db_fit_config *config,
     setup->expt_file = config->expt_file;
     setup->expt_number = listed.expt_number;
     setup->expt_image = image;
+    memcpy(setup->stated.space_group, listed.stated.space_group, sizeof listed.stated.space_group);
     return DB_OK;
 }
 
@@ -374,6 +377,74 @@ static db_status prepare(db_context *context, db_fit_config *config, const db_me
     return DB_OK;
 }
 
+static void say_group(const db_fit_config *config, void (*notices)(void *user, const char *line),
+                      void *user, const char *group) {
+    char line[DB_FIT_PATH_SIZE + 200];
+    if (!notices) return;
+    snprintf(line, sizeof line,
+             "symmetry: %s, as %s says; the cell keeps it (model.symmetry names another, triclinic "
+             "none)",
+             group, config->expt_file);
+    notices(user, line);
+}
+
+/* Its name, "" for P 1, which asks nothing of a cell. */
+static db_status name_group(db_context *context, const char *hall, const double cell[6],
+                            char name[DB_FIT_NAME_SIZE]) {
+    db_space_group *const group = malloc(sizeof *group);
+    *name = '\0';
+    if (!group) return db_fail_memory(context, "the list's space group");
+    db_status status = db_space_group_of_hall(context, hall, group);
+    if (status == DB_OK && group->number != 1) {
+        snprintf(name, DB_FIT_NAME_SIZE, "%s", group->name);
+        status = db_space_group_of_cell(context, name, cell, group);
+    }
+    free(group);
+    return status;
+}
+
+/* The space group of an experiment list, where no other symmetry is given and the cell can have it. */
+static db_status take_group(db_context *context, db_fit_config *config, const db_experiment *start,
+                            void (*notices)(void *user, const char *line), void *user) {
+    const char *const hall = config->setup.stated.space_group;
+    char name[DB_FIT_NAME_SIZE];
+    if (*config->symmetry || !*config->expt_file || !*hall) return DB_OK;
+    const db_status status = name_group(context, hall, start->crystal.cell, name);
+    if (status == DB_ERROR_MEMORY) return status;
+    if (status != DB_OK) {
+        db_notice(context, "%s: its space group '%s' is not used: %s", config->expt_file, hall,
+                  db_context_message(context));
+    } else if (*name && !config->group_of_list) {
+        db_notice(context, "%s: its space group %s is not used; model.symmetry can name it",
+                  config->expt_file, name);
+    } else if (*name) {
+        say_group(config, notices, user, name);
+        snprintf(config->symmetry, sizeof config->symmetry, "%s", name);
+        if (!*config->settings.amplitude_group)
+            snprintf(config->settings.amplitude_group, sizeof config->settings.amplitude_group,
+                     "%s", name);
+    }
+    return DB_OK;
+}
+
+/* The group of known or shared amplitudes, in the setting that the cell has. What is no group is left to
+ * those who need one. */
+static db_status settle_group(db_context *context, const db_experiment *start,
+                              db_fit_settings *settings) {
+    if (!*settings->amplitude_group) return DB_OK;
+    db_space_group *const group = malloc(sizeof *group);
+    if (!group) return db_fail_memory(context, "the space group");
+    db_status status = db_space_group_find(context, settings->amplitude_group, group);
+    const int is_group = status == DB_OK;
+    if (is_group)
+        status =
+            db_space_group_of_cell(context, settings->amplitude_group, start->crystal.cell, group);
+    if (status == DB_OK)
+        snprintf(settings->amplitude_group, sizeof settings->amplitude_group, "%s", group->name);
+    free(group);
+    return is_group || status == DB_ERROR_MEMORY ? status : DB_OK;
+}
+
 static void take_model(const db_fit_config *config, db_experiment *start) {
     if (!isnan(config->orientation[0]))
         for (int i = 0; i < 9; i++) start->crystal.orientation[i] = config->orientation[i];
@@ -391,6 +462,8 @@ db_status db_fit_config_start(db_context *context, db_fit_config *config,
     DB_TRY(db_setup_resolve(context, &config->setup, start, notices, user));
     take_model(config, start);
     db_status status = db_fit_cut_detector(context, config, start, NULL, &cut);
+    if (status == DB_OK) status = take_group(context, config, start, notices, user);
+    if (status == DB_OK) status = settle_group(context, start, &config->settings);
     if (status == DB_OK) status = prepare(context, config, image, start, notices, user);
     if (status != DB_OK) db_experiment_clear(start);
     return status;

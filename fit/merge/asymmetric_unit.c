@@ -17,7 +17,7 @@ typedef struct rooms {
 static db_status find_group(db_context *context, const char *name, db_asu_list *list) {
     list->group = calloc(1, sizeof *list->group);
     if (!list->group) return db_fail_memory(context, "the asymmetric unit");
-    if (*name) return db_space_group_find(context, name, list->group);
+    if (*name) return db_space_group_of_cell(context, name, list->cell, list->group);
     strcpy(list->group->name, "P 1");
     list->group->number = list->group->symmetry.count = list->group->centring_count = 1;
     for (int i = 0; i < 9; i += 4) list->group->symmetry.rotation[0][i] = 1;

@@ -83,6 +83,7 @@ static void fill(const db_experiment *experiment, const db_expt_content *content
     setup->wavelength = experiment->beam.wavelength;
     setup->polarization = experiment->beam.polarization;
     setup->phi = content->phi;
+    memcpy(setup->stated.space_group, content->space_group, sizeof setup->stated.space_group);
     if (db_turns(content->osc_range)) setup->osc = content->osc_range;
     if (content->sensor_thickness > 0) {
         setup->sensor_thickness = content->sensor_thickness;

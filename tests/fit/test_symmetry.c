@@ -4,11 +4,15 @@
 #include "support/unit_test.h"
 #include "support/notices.h"
 #include "fit/config/crystal_system.h"
+#include "fit/config/config_refine.h"
 #include "fit/scratch_file.h"
 #include "fit/synthetic_result.h"
 
+#include <dualbragg/io.h>
+#include <dualbragg/version.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static db_context *context;
@@ -233,6 +237,76 @@ static void a_cell_that_contradicts_is_refused(void **state) {
     memset(&start, 0, sizeof start);
 }
 
+/* An experiment list of the synthetic detector, with this cell and Hall symbol. */
+static const char *list_with(const double cell[6], const char *hall) {
+    const char *const path = scratch_path("list.expt");
+    assert_int_equal(begin("cell: [60, 60, 60, 90, 90, 90]", "refine: {cell_a: }"), DB_OK);
+    memcpy(start.crystal.cell, cell, sizeof start.crystal.cell);
+    if (db_write_expt(context, path, &start, NULL) != DB_OK)
+        fail_msg("%s", db_context_message(context));
+    char *const text = read_whole_file(path);
+    assert_non_null(text);
+    char *const symbol = strstr(text, "\" P 1\"");
+    assert_non_null(symbol);
+    const size_t room = strlen(text) + strlen(hall) + 3;
+    char *const changed = malloc(room);
+    assert_non_null(changed);
+    snprintf(changed, room, "%.*s\"%s\"%s", (int)(symbol - text), text, hall, symbol + 6);
+    scratch_file("list.expt", changed);
+    free(changed);
+    free(text);
+    return path;
+}
+
+static db_status begin_listed(const char *more) {
+    char model[200];
+    snprintf(model, sizeof model, "expt: list.expt%s", more);
+    return begin(model, "refine: {cell_a: , cell_b: , cell_c: }");
+}
+
+static void the_group_of_a_list_is_taken(void **state) {
+    (void)state;
+    static const double square[6] = { 58, 58, 152, 90, 90, 90 },
+                        oblong[6] = { 58, 63, 152, 90, 90, 90 };
+    db_context_set_notices(context, keep_notice, NULL);
+    list_with(square, " P 4nw 2abw");
+    if (begin_listed("") != DB_OK) fail_msg("%s", db_context_message(context));
+    assert_string_equal(config.symmetry, "P 43 21 2");
+    assert_non_null(strstr(notices, "symmetry: P 43 21 2, as "));
+    const size_t b = db_fit_parameter_index(
+        &config.settings,
+        db_fit_quantity_of(&(db_fit_parameter){ .parameter = DB_CELL_B, .group = -1 }));
+    assert_true(b < config.settings.parameter_count);
+    assert_true(db_fit_parameter_is_tied(&config.settings.parameters[b]));
+    /* another one that the user names */
+    assert_int_equal(begin_listed(", symmetry: triclinic"), DB_OK);
+    assert_string_equal(config.symmetry, "triclinic");
+    /* one that the cell cannot have, and none */
+    list_with(oblong, " P 4nw 2abw");
+    assert_int_equal(begin_listed(""), DB_OK);
+    assert_string_equal(config.symmetry, "");
+    assert_non_null(strstr(notices, "list.expt: its space group ' P 4nw 2abw' is not used"));
+    assert_non_null(strstr(notices, "58 63 152"));
+    list_with(oblong, " P 1");
+    assert_int_equal(begin_listed(""), DB_OK);
+    assert_string_equal(config.symmetry, "");
+    assert_null(strstr(notices, "symmetry"));
+    db_context_set_notices(context, NULL, NULL);
+}
+
+/* R 3 of a rhombohedral cell has the operators of those axes. */
+static void the_group_of_amplitudes_suits_the_cell(void **state) {
+    (void)state;
+    scratch_file("some.hkl", "1 2 3 4\n");
+    const char intensity[] = "refine: {cell_a: }\nintensity: {known: some.hkl, space_group: R 3}";
+    const db_status status = begin("cell: [60, 60, 60, 85, 85, 85]", intensity);
+    if (status != DB_OK) fail_msg("%s", db_context_message(context));
+    assert_string_equal(config.settings.amplitude_group, "R 3:R");
+    assert_int_equal(begin("cell: [60, 61, 70, 85, 95, 85]", intensity), DB_ERROR_INPUT);
+    assert_non_null(strstr(db_context_message(context), "contradicts the cell"));
+    memset(&start, 0, sizeof start);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_mean_their_systems),
@@ -242,5 +316,13 @@ int main(void) {
         cmocka_unit_test(ties_are_added_where_they_are_missing),
         cmocka_unit_test(a_cell_that_contradicts_is_refused),
     };
+    const struct CMUnitTest with_tables[] = {
+        cmocka_unit_test(the_group_of_a_list_is_taken),
+        cmocka_unit_test(the_group_of_amplitudes_suits_the_cell),
+    };
+    const char *const features = db_features();
+    if (strstr(features, "gemmi") && strstr(features, "JSON") &&
+        cmocka_run_group_tests(with_tables, make, drop) != 0)
+        return 1;
     return cmocka_run_group_tests(tests, make, drop);
 }

@@ -29,7 +29,8 @@ typedef enum db_convention {
  * @return static storage */
 DB_API const char *db_convention_name(db_convention convention);
 
-/** Where an image's header says the detector stands; stands in for what is left open. NAN (pivot:
+/** Where an image's header says the detector stands, and what else headers and lists state; stands in for
+ * what is left open. NAN (pivot:
  * -1, steps: 0): not said. F, S: along fast and slow from the outer corner of the first pixel. */
 typedef struct db_stated_placement {
     double distance, close_distance; /**< mm, along the beam and along the normal */
@@ -37,7 +38,8 @@ typedef struct db_stated_placement {
     double near_point[2];            /**< F, S of the point closest to the sample (mm) */
     int pivot;                       /**< a db_pivot, for `convention` only */
     db_convention convention;
-    int phi_steps; /**< in the oscillation range */
+    int phi_steps;        /**< in the oscillation range */
+    char space_group[96]; /**< Hall symbol of an experiment list's crystal; "" */
 } db_stated_placement;
 
 /** Spots, and spreads of spots in closed form, as users give them: standard deviations ("rms") of
