@@ -6,6 +6,7 @@
 #include "io/images/image_geometry.h"
 #include "model/model.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -90,6 +91,18 @@ static void take_placement(const db_image_geometry *g, db_stated_placement *stat
         add_name("beam centre", missing);
 }
 
+/* The crystal of a still is described as it stands, wherever the spindle was, as in DIALS; headers of this
+ * program mean that it is turned. A width that is not stated may be any. */
+static void take_phi(const char *path, const db_image_geometry *g, db_setup *setup,
+                     const db_setup_notes *notes) {
+    const int is_still = !isnan(g->osc_range) && !db_turns(g->osc_range);
+    if (*g->convention || !is_still)
+        take_silently(g->phi, &setup->phi);
+    else if (fabs(g->phi) > 0)
+        db_setup_note(notes, "%s: a still at %g degree: its crystal is not turned by that (-phi)",
+                      path, g->phi);
+}
+
 static db_status read_geometry(db_context *context, const char *path, db_setup *setup,
                                const db_setup_notes *notes) {
     db_image_geometry g;
@@ -102,7 +115,7 @@ static db_status read_geometry(db_context *context, const char *path, db_setup *
     take(g.pixel_size, "pixel size", &setup->pixel_size, missing);
     take(g.wavelength, "wavelength", &setup->wavelength, missing);
     take_silently(g.polarization, &setup->polarization);
-    take_silently(g.phi, &setup->phi);
+    take_phi(path, &g, setup, notes);
     if (db_turns(g.osc_range)) {
         setup->osc = g.osc_range;
         setup->stated.phi_steps = g.osc_steps;

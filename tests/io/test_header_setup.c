@@ -445,6 +445,22 @@ static void minicbf_headers_are_understood(void **state) {
     db_measured_image_clear(&image);
     db_experiment_clear(&experiment);
 
+    /* backwards; a still, which is not turned; a width that is not stated */
+    static const struct {
+        const char *width;
+        double phi, osc;
+    } scans[] = { { "# Angle_increment -0.25 deg.\r\n", 89.5, -0.25 },
+                  { "# Angle_increment 0.000001 deg.\r\n", 0, NAN },
+                  { "# Angle_increment 0.0 deg.\r\n", 0, NAN },
+                  { "", 89.5, NAN } };
+    for (size_t i = 0; i < sizeof scans / sizeof *scans; i++) {
+        char header[120];
+        snprintf(header, sizeof header, "# Start_angle 89.5 deg.\r\n%s", scans[i].width);
+        from_header(cbf_file("s.cbf", header, values, 3, 2), &setup);
+        assert_true(setup.phi == scans[i].phi);
+        assert_true(isnan(scans[i].osc) ? isnan(setup.osc) : setup.osc == scans[i].osc);
+    }
+
     expect_failure(test_context(), DB_ERROR_UNSUPPORTED,
                    db_setup_read_header(
                        test_context(),

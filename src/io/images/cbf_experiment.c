@@ -2,6 +2,7 @@
 #include "io/images/cbf.h"
 
 #include "base/context_internal.h"
+#include "base/rotation.h"
 #include "base/vector.h"
 #include "io/experiments/plain_experiment.h"
 #include "io/images/cbf_cuts.h"
@@ -151,7 +152,7 @@ static db_status hang(const placed_file *f, db_experiment *experiment, db_expt_c
 
 static void take_scan(const placed_file *f, db_experiment *experiment, db_expt_content *content) {
     db_goniometer *const goniometer = &experiment->goniometer;
-    const int turns = f->turns && fabs(f->scan.width) > 0;
+    const int turns = f->turns && db_turns(f->scan.width);
     spindle_of(&f->scan, goniometer->spindle_axis);
     content->phi = goniometer->phi = turns ? f->scan.start : 0;
     content->osc_range = goniometer->phi_step = turns ? f->scan.width : 0;
