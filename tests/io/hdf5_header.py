@@ -95,6 +95,10 @@ tilted = {"rotation_axis": [0, -math.sin(math.radians(30)), math.cos(math.radian
 case("circles", circle("omega", 0, (-1, 0, 0)) | circle("kappa", [30], (0, 0, 1), "omega") | circle("phi", OMEGA, (-1, 0, 0), "kappa"),
      {2: {"scan": [10.5, 0.5]} | tilted}, "another axis than the fast one")  # fmt: skip
 
+case("circle_unknown", circle("omega", math.nan, (-1, 0, 0)) | circle("phi", OMEGA, (-1, 0, 0), "omega"),
+     {2: {"error": None, "pixels": [FAST, SLOW]}}, "has no angle")  # fmt: skip
+case("angle_unknown", {SPINDLE + "omega": ([10, 10.5, math.nan, 11.5], "deg"), SPINDLE + "omega_increment": 0.5}, {3: {"scan": [11, 0.5]}})
+
 # --- two theta of 20 degrees, which lists show
 
 TURNED = (

@@ -137,7 +137,7 @@ static double start_of(const values *v, size_t frame, double width) {
     const double behind = isfinite(width) ? width : 0;
     if (!isnan(v->own)) return v->own;
     if (v->count == 1) return v->first + (double)frame * behind;
-    return isfinite(width) ? v->last + (double)(frame + 1 - (size_t)v->count) * width : NAN;
+    return isfinite(width) ? v->last + ((double)frame + 1 - (double)v->count) * width : NAN;
 }
 
 db_status db_nexus_axis_at(const db_nexus_file *file, const db_hdf5_object *from, const char *path,

@@ -168,7 +168,10 @@ static db_status find_number(const db_nexus_file *file, long number, db_nexus_fr
     *found = (db_nexus_frame){ .data = { .id = -1 }, .thresholds = 1 };
     DB_TRY(look_through(&s));
     *images = s.passed;
-    return found->data.id >= 0 ? db_nexus_count_thresholds(file, found) : DB_OK;
+    if (found->data.id < 0) return DB_OK;
+    const db_status status = db_nexus_count_thresholds(file, found);
+    if (status != DB_OK) db_hdf5_close(&found->data);
+    return status;
 }
 
 /* Numbers behind the last image are those of the next threshold. */

@@ -56,9 +56,6 @@ static db_status add_circle(const db_nexus_file *file, const db_nexus_link *l, s
     int found;
     if (!l->rotates) return DB_OK;
     DB_TRY(db_nexus_axis_at(file, &l->at, l->at.name, frame, &c->over, &found));
-    if (!found)
-        return db_fail(file->context, DB_ERROR_INPUT, "%s: %s: expected an angle for image %zu",
-                       l->at.file, l->at.name, frame + 1);
     snprintf(c->name, sizeof c->name, "%.63s", last_name(l->at.name));
     memcpy(c->vector, l->vector, sizeof c->vector);
     g->count++;
@@ -94,10 +91,15 @@ static db_status scan_of_chain(const db_nexus_file *file, const char *path, size
     scan->over = c->over;
     for (int i = chosen + 1; i < g.count; i++) {
         const double angle = g.circle[i].over.start;
-        if (!isfinite(angle))
-            return db_fail(file->context, DB_ERROR_INPUT,
-                           "%s: %s: expected an angle of the circle %s for image %zu", file->path,
-                           path, g.circle[i].name, frame + 1);
+        if (!isfinite(angle)) {
+            db_notice(
+                file->context,
+                "%s: the circle %s has no angle for image %zu, so that where %s points is not "
+                "known",
+                file->path, g.circle[i].name, frame + 1, c->name);
+            *found = 0;
+            return DB_OK;
+        }
         db_turn_by_degrees(g.circle[i].vector, angle, scan->axis);
     }
     tell_others(file, &g, chosen);
