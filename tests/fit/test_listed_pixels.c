@@ -329,6 +329,30 @@ static void a_mask_may_be_an_image(void **state) {
     assert_int_equal(image.mask[30], DB_MASK_BAD);
 }
 
+/* Two files that DIALS itself wrote, of arrays of 4 x 3 pixels. */
+static void arrays_that_dials_pickled_are_read(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        float value[12];
+    } files[] = { { "flex_double.pickle", { 0.5, 1, 1.5, 2, 2.5, 3, 1, 1, 1, 1, 0.001F, -7 } },
+                  { "flex_mask.pickle", { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0 } } };
+    const db_measured_image shape = { .fast_pixels = 4, .slow_pixels = 3 };
+    const char *const source = getenv("SOURCE_DIR");
+    if (!source) skip();
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char path[4096];
+        float found[12];
+        snprintf(path, sizeof path, "%s/tests/fuzz/corpus/%s", source, files[i].name);
+        const db_expt_content content = { .map = { [DB_EXPT_MASK] = path } };
+        expect_ok(context, db_read_listed_map(context, &content, DB_EXPT_MASK, &shape, found));
+        assert_memory_equal(found, files[i].value, sizeof found);
+        expect_failure(context, DB_ERROR_USAGE,
+                       db_read_listed_map(context, &content, DB_EXPT_GAIN, &shape, found),
+                       "expected a file that the list names");
+    }
+}
+
 /* The end of a pickle that would run a command. */
 static const char evil[] = "\x80\2cposix\nsystem\nX\x06\0\0\0touch x\x85R.";
 
@@ -395,6 +419,7 @@ int main(void) {
         cmocka_unit_test(a_trusted_range_counts_with_the_pedestal),
         cmocka_unit_test(panels_of_other_gains_are_brought_to_one),
         cmocka_unit_test(masks_gains_and_pedestals_of_pixels_are_used),
+        cmocka_unit_test(arrays_that_dials_pickled_are_read),
         cmocka_unit_test(a_mask_may_be_an_image),
         cmocka_unit_test(what_cannot_be_read_is_named),
         cmocka_unit_test(damaged_pickles_are_harmless),
