@@ -1,6 +1,7 @@
 #include "fit/search/moments.h"
 
 #include "base/context_internal.h"
+#include "base/threads.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -17,6 +18,7 @@ static const double INDEPENDENT =
 static const double FREEDOM = 4; /* of Student's distribution: spots unlike the model count less */
 /* Of the differences, in typical steps of parameters. Modes curve the loss within a hundredth. */
 static const double STEP = 1e-5;
+static const double SPOT_NS = 500; /* to place and compare a spot once, by AVX2 */
 
 /* Marks the strong pixels of a box and those around. */
 static void mark_spot(const db_shoeboxes *boxes, size_t first, uint8_t *of_spot) {
@@ -115,7 +117,7 @@ db_status db_moments_make(db_context *context, const db_experiment *experiment,
         .context = context, .variables = variables, .blur = blur, .experiment = *experiment
     };
     m->experiment.structure_factors = (db_structure_factors){ .default_F = 1 };
-    m->spot = calloc(2 * n + 1, sizeof *m->spot);
+    m->spot = calloc(n + 1, sizeof *m->spot);
     m->observed = calloc(n + 1, sizeof *m->observed);
     m->rows = calloc(n * ROWS * variables->table_count + 1, sizeof *m->rows);
     uint8_t *const of_spot = malloc(boxes->pixels + 1);
@@ -231,37 +233,77 @@ static double slopes_of(const db_moments *m, size_t i, const white *w, const db_
     return slope;
 }
 
+/* What a thread has for itself. */
+typedef struct ahead_room {
+    db_context context; /* of one thread */
+    db_experiment experiment;
+    double values[DB_FIT_MOST_PARAMETERS];
+    db_spot *spot;
+} ahead_room;
+
 /* Rows of the spots in use by variable k, and the slope of their loss. */
-static db_status derive_by(db_moments *m, const double *x, size_t k, const white *seen,
-                           double *slope) {
+static db_status derive_by(const db_moments *m, const double *x, size_t k, const white *seen,
+                           ahead_room *room, double *slope) {
     const db_variables *const v = m->variables;
     const size_t n = v->table_count;
     const double usual = STEP * db_parameter_describe(v->parameter[k])->scale;
     const double step = x[k] + usual <= v->upper[k] ? usual : -usual;
-    db_spot *const ahead = m->spot + m->count;
-    double *const values = m->values;
-    memcpy(values, x, v->count * sizeof *values);
-    memcpy(ahead, m->spot, m->count * sizeof *ahead);
-    values[k] += step;
-    db_variables_set(v, values, &m->experiment);
-    DB_TRY(db_spots_place(m->context, &m->experiment, 0, ahead + m->from, m->to - m->from));
+    db_spot *const ahead = room->spot;
+    memcpy(room->values, x, v->count * sizeof *x);
+    for (size_t i = m->from; i < m->to; i++) ahead[i] = m->spot[i];
+    room->values[k] += step;
+    db_variables_set(v, room->values, &room->experiment);
+    DB_TRY(db_spots_place(&room->context, &room->experiment, 0, ahead + m->from, m->to - m->from));
     *slope = 0;
     for (size_t i = m->from; i < m->to; i++)
         *slope += slopes_of(m, i, &seen[i], &ahead[i], step, m->rows + i * ROWS * n + k, n);
     return DB_OK;
 }
 
-/* Slopes of the loss by some variables, and the rows of these. */
+static void open_room(const db_moments *m, db_spot *spot, ahead_room *room) {
+    room->context =
+        (db_context){ .threads = 1, .isa = m->context->isa, .device = { .name = "cpu" } };
+    room->experiment = m->experiment;
+    room->spot = spot;
+}
+
+/* Slopes of the loss by some variables, and the rows of these, each variable by one thread: the spots
+ * of one are too little work for several. */
 static db_status derive(db_moments *m, const double *x, const size_t *variable, size_t count,
                         double *slope) {
+    const int threads =
+        db_threads_worth(m->context, (long)count, SPOT_NS * (double)(m->to - m->from));
     white *const seen = malloc((m->count + 1) * sizeof *seen);
-    if (!seen) return db_fail_memory(m->context, "the slopes of moments");
+    ahead_room *const rooms = malloc((size_t)threads * sizeof *rooms);
+    db_spot *const spots = malloc((size_t)threads * (m->count + 1) * sizeof *spots);
     db_status status = DB_OK;
-    for (size_t i = m->from; i < m->to; i++) (void)look_at(m, i, &seen[i]);
-    for (size_t k = 0; k < count && status == DB_OK; k++)
-        status = derive_by(m, x, variable ? variable[k] : k, seen, &slope[k]);
-    db_variables_set(m->variables, x, &m->experiment);
+    long failed = (long)count;
+    if (!seen || !rooms || !spots) {
+        status = db_fail_memory(m->context, "the slopes of moments");
+    } else {
+        for (int t = 0; t < threads; t++)
+            open_room(m, spots + (size_t)t * (m->count + 1), &rooms[t]);
+        for (size_t i = m->from; i < m->to; i++) (void)look_at(m, i, &seen[i]);
+#if defined(_OPENMP)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
+#endif
+        for (long k = 0; k < (long)count; k++) {
+            ahead_room *const own = &rooms[db_thread_number()];
+            const db_status ended =
+                derive_by(m, x, variable ? variable[k] : (size_t)k, seen, own, &slope[k]);
+            if (ended == DB_OK) continue;
+#if defined(_OPENMP)
+#pragma omp critical(db_moments)
+#endif
+            if (k < failed) { /* the first, as one thread has it */
+                failed = k;
+                status = db_fail(m->context, ended, "%s", db_context_message(&own->context));
+            }
+        }
+    }
     free(seen);
+    free(rooms);
+    free(spots);
     return status;
 }
 

@@ -25,7 +25,6 @@ typedef struct db_moments {
     double *rows;             /* slopes of all spots */
     db_experiment experiment; /* at the last evaluated values; borrows its lists */
     const db_variables *variables;
-    double values[DB_FIT_MOST_PARAMETERS];
     db_status status; /* of the last evaluation */
     double held_out;  /* loss of spots that are */
 } db_moments;

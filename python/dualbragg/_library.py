@@ -7,7 +7,25 @@ import weakref
 import numpy
 
 from . import errors
-from ._dualbragg import ffi, lib
+
+
+def _load():
+    """The extension module. Its threads are to sleep while they wait, for they wait often: GCC's OpenMP
+    has them run in circles for some ms, which on a busy machine is the time of those that they wait for.
+    It reads the environment when it is loaded; what that says already goes before, and stays."""
+    said = {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"} & set(os.environ)
+    if not said:
+        os.environ["OMP_WAIT_POLICY"] = "passive"
+    try:
+        from . import _dualbragg
+    finally:
+        if not said:
+            del os.environ["OMP_WAIT_POLICY"]
+    return _dualbragg
+
+
+_extension = _load()
+ffi, lib = _extension.ffi, _extension.lib
 
 _ERRORS = {
     lib.DB_ERROR_USAGE: errors.UsageError,

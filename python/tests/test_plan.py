@@ -4,6 +4,7 @@ import copy
 import multiprocessing
 import os
 import pickle
+import re
 import subprocess
 import sys
 import tempfile
@@ -322,6 +323,21 @@ class Images(unittest.TestCase):
         with self.assertRaises(dualbragg.UsageError):
             dualbragg.threads(-1)
         self.assertEqual(dualbragg.threads(), before)
+
+    def test_threads_sleep_while_they_wait(self):
+        ask = "import dualbragg, os; print(os.environ.get('OMP_WAIT_POLICY'))"
+        base = {n: v for n, v in os.environ.items() if n not in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")}
+        turns = {}
+        for name, said in (("unsaid", {}), ("count", dict(GOMP_SPINCOUNT="5")), ("policy", dict(OMP_WAIT_POLICY="active"))):
+            child = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True,
+                                   env=dict(base, OMP_DISPLAY_ENV="verbose", **said))
+            self.assertEqual(child.stdout.strip(), str(said.get("OMP_WAIT_POLICY")))  # nobody else is told
+            found = re.search(r"GOMP_SPINCOUNT *= *'(\d+)'", child.stderr)
+            if not found:
+                self.skipTest("not GCC's OpenMP")
+            turns[name] = int(found.group(1))
+        self.assertEqual((turns["unsaid"], turns["count"]), (0, 5))
+        self.assertGreater(turns["policy"], 1000)
 
     def test_progress_is_told_and_cancels(self):
         told = []

@@ -24,6 +24,14 @@ static inline int db_threads_for(const db_context *context, long pieces) {
     return (int)(wanted < pieces ? wanted : pieces > 0 ? pieces : 1);
 }
 
+/* The same, each with 100 us of work at least, of pieces that take one thread so many ns: to wake a
+ * thread takes a good part of that, and on a busy machine it is long until it runs and can be waited
+ * for. */
+static inline int db_threads_worth(const db_context *context, long pieces, double ns) {
+    const double shares = (double)pieces * ns / 100e3;
+    return db_threads_for(context, shares < (double)pieces ? (long)shares : pieces);
+}
+
 /* How many work beside each other here. */
 static inline int db_threads_here(void) {
 #if defined(_OPENMP)

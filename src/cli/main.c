@@ -4,6 +4,7 @@
 #include "cli/help.h"
 #include "cli/signals.h"
 #include "cli/standard_streams.h"
+#include "cli/waiting.h"
 #include "base/nearest_name.h"
 
 #ifdef DB_HAVE_CUDA
@@ -157,6 +158,8 @@ static int run(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "fit") == 0)
+        db_wait_asleep(argv); /* many small pieces of work */
     db_streams_open();
     db_signals_install();
     db_flags_complete();

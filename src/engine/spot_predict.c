@@ -308,6 +308,7 @@ db_status db_spots_predict(db_context *context, const db_experiment *experiment,
 
 /* Spots are placed so many at a time: enough for whole vectors, source by source. */
 enum { PLACE_BLOCK = 64, PLACE_ROOM = 4096 };
+static const double COMPONENT_NS = 130; /* by AVX2 */
 
 /* Of a thread that places a block of spots: their components. */
 typedef struct {
@@ -395,7 +396,8 @@ static db_status place_all(const db_plan *plan, int photons, db_spot *spot, size
                  fitting = PLACE_ROOM / each + 1,
                  block = fitting < PLACE_BLOCK ? fitting : (size_t)PLACE_BLOCK,
                  length = block * each, blocks = (count + block - 1) / block;
-    const int threads = db_threads_for(plan->context, (long)blocks);
+    const int threads =
+        db_threads_worth(plan->context, (long)blocks, COMPONENT_NS * (double)length);
     const size_t all = (size_t)threads * length;
     uint32_t *order = NULL;
     const place_room rooms = { malloc(all * sizeof *rooms.name), malloc(all * sizeof *rooms.k),
