@@ -133,7 +133,7 @@ static void observe_all(const db_experiment *e, size_t most, const db_variables 
     *m = (db_moments){ .context = context, .variables = v, .experiment = *e };
     m->experiment.structure_factors = (db_structure_factors){ .default_F = 1 };
     m->count = m->to = n;
-    m->spot = calloc(2 * n, sizeof *m->spot);
+    m->spot = calloc(n, sizeof *m->spot);
     m->observed = calloc(n, sizeof *m->observed);
     m->rows = calloc(7 * n * v->table_count, sizeof *m->rows);
     assert_true(m->spot && m->observed && m->rows);
@@ -178,6 +178,17 @@ static void slopes_are_those_of_the_loss(void **state) {
             fail_msg("%s: evaluated at %.17g, left at %.17g",
                      db_parameter_describe(v.parameter[k])->name, x[k], at);
     }
+    /* the same bits, whichever threads have which variables */
+    double *const again = malloc(v.count * v.count * sizeof *again);
+    assert_non_null(again);
+    for (int threads = 1; threads <= 3; threads += 2) {
+        assert_int_equal(db_context_set_threads(context, threads), DB_OK);
+        assert_int_equal(db_moments_evaluate(&m, x, &loss, unused, again), 0);
+        assert_memory_equal(unused, gradient, v.table_count * sizeof *gradient);
+        assert_memory_equal(again, normal, v.count * v.count * sizeof *normal);
+    }
+    assert_int_equal(db_context_set_threads(context, 0), DB_OK);
+    free(again);
     for (size_t k = 0; k < v.count; k++) curved[k] = normal[k * v.count + k];
     for (size_t k = 0; k < v.count; k++) {
         const double scale = db_parameter_describe(v.parameter[k])->scale;
