@@ -64,6 +64,9 @@ typedef struct db_flag {
     unsigned writes;  /* bits of the commands that write the file; the others read it */
     size_t with;      /* offset of a file without which it is read, too; 0: none */
     int for_terminal; /* 1: the file is text, which a terminal may show */
+    /* Of outputs: endings of names, blank-separated, that stand for what is written; those of other formats are
+     * refused. NULL: any name will do. */
+    const char *endings;
 
     int sets; /* 1: also stores `constant` in the int at `switch_member` */
     size_t switch_member;

@@ -34,7 +34,7 @@ static const char compares[] = "compares images, which dualbragg add does not do
 #define NOT_TAKEN .status = DB_FLAG_REFUSED, .remark = compares
 static const db_flag flags[] = {
     // clang-format off
-    { .name = "-o", .aliases = "-outfile -output", .arguments = "FILE", DB_ONE(TEXT), DB_TO(output), .writes = ~0u,
+    { .name = "-o", .aliases = "-outfile -output", .arguments = "FILE", DB_ONE(TEXT), DB_TO(output), .writes = ~0u, .endings = "bin f32",
       .help = "where the sum goes; - is standard output" },
     { .name = "-list", .arguments = "FILE", DB_ONE(TEXT), .by_command = 1,
       .help = "more images: a line for each, 'FILE [FACTOR [OFFSET]]'" },

@@ -19,9 +19,9 @@ typedef struct import_options {
 #define FLAGS_FILL import_options
 static const db_flag flags[] = {
     // clang-format off
-    { .name = "-o", .aliases = "-exptfile", .arguments = "FILE", DB_ONE(TEXT), DB_TO(expt_file), .writes = ~0u, .for_terminal = 1,
+    { .name = "-o", .aliases = "-exptfile", .arguments = "FILE", DB_ONE(TEXT), DB_TO(expt_file), .writes = ~0u, .endings = "expt json", .for_terminal = 1,
       .help = "writes beam, detector, rotation and, if there is one, the crystal as an experiment list of DIALS (.expt)" },
-    { .name = "-json", .arguments = "FILE", DB_ONE(TEXT), DB_TO(json_file), .writes = ~0u, .for_terminal = 1,
+    { .name = "-json", .arguments = "FILE", DB_ONE(TEXT), DB_TO(json_file), .writes = ~0u, .endings = "json", .for_terminal = 1,
       .help = "all of it for programs; - is the standard output" },
     { .name = "--quiet", .aliases = "-q", DB_SETS(quiet, 1), .help = "prints nothing but errors" },
     { .name = "--help", .aliases = "-h", DB_SETS(help, 1), .ends = 1, .help = "prints this" },
@@ -73,7 +73,8 @@ static db_status take_crystal(const import_run *run, db_experiment *e, int *has_
     const db_import_summary *const s = run->summary;
     *has_crystal = 0;
     if (s->crystal < 0) {
-        memcpy(e->crystal.cell, db_any_cell, sizeof db_any_cell); /* experiments have one, lists not */
+        memcpy(e->crystal.cell, db_any_cell,
+               sizeof db_any_cell); /* experiments have one, lists not */
         return DB_OK;
     }
     const db_imported *const from = &run->file[s->crystal];

@@ -1,9 +1,12 @@
+#define _POSIX_C_SOURCE 200809L
 #include "cli/flag_files.h"
 
+#include "cli/complaint.h"
 #include "cli/output.h"
 #include "cli/standard_streams.h"
 
 #include <string.h>
+#include <strings.h>
 
 static const char *file_of(const void *target, size_t member) {
     const char *path;
@@ -34,6 +37,44 @@ static const db_flag *next_file(const db_flag_table *table, const void *target,
     return NULL;
 }
 
+/* Endings that tell a format: a file of another one under such a name misleads people and programs. */
+static const char FORMAT_ENDINGS[] =
+    "png jpg jpeg gif pgm tif tiff cbf img smv mccd h5 hdf5 nxs npy expt json";
+
+/* Is it one of the blank-separated words, whatever its case? */
+static int is_among(const char *words, const char *word) {
+    const size_t length = strlen(word);
+    for (const char *at = words; *at;) {
+        const size_t own = strcspn(at, " ");
+        if (own == length && strncasecmp(at, word, own) == 0) return 1;
+        at += own;
+        at += strspn(at, " ");
+    }
+    return 0;
+}
+
+/* The flag of the table that writes files with this ending; NULL. */
+static const db_flag *writer_of(const db_flag_table *table, const char *ending) {
+    for (size_t i = 0; i < table->count; i++)
+        if (table->flags[i].endings && db_flag_is_taken(table, &table->flags[i]) &&
+            is_among(table->flags[i].endings, ending))
+            return &table->flags[i];
+    return NULL;
+}
+
+static db_status check_ending(const db_flag_table *table, const db_flag *flag, const char *path) {
+    const char *const name = strrchr(path, '/'), *dot = strrchr(name ? name : path, '.');
+    if (!flag->endings || !dot || !is_among(FORMAT_ENDINGS, dot + 1) ||
+        is_among(flag->endings, dot + 1))
+        return DB_OK;
+    const db_flag *const other = writer_of(table, dot + 1);
+    return db_complain(table->command, DB_ERROR_USAGE,
+                       "%s %s: expected a name with an ending of what is written (%s), or without "
+                       "one, found '%s', "
+                       "which %s writes",
+                       flag->name, path, flag->endings, dot, other ? other->name : "no flag");
+}
+
 static int is_output(const db_flag_table *table, const db_flag *flag, const void *target) {
     return (flag->writes & (table->bit ? table->bit : ~0u)) &&
            (!flag->with || file_of(target, flag->with));
@@ -60,9 +101,13 @@ db_status db_flag_files_check(const db_flag_table *table, const void *target,
     db_named_files_add_printed(files);
     db_status status = db_named_files_check(table->command, files);
     for (const db_flag *flag = NULL; status == DB_OK && (flag = next_file(table, target, flag));)
-        if (is_output(table, flag, target))
-            status = (flag->for_terminal ? db_output_check : db_output_check_image)(
-                table->command, flag->name, file_of(target, flag->member));
+        if (is_output(table, flag, target)) {
+            const char *const path = file_of(target, flag->member);
+            status = check_ending(table, flag, path);
+            if (status == DB_OK)
+                status = (flag->for_terminal ? db_output_check : db_output_check_image)(
+                    table->command, flag->name, path);
+        }
     return status;
 }
 

@@ -11,6 +11,10 @@
 #define SEED(m) DB_ONE(SEED), DB_TO(m)
 #define TEXT(m) DB_ONE(TEXT), DB_TO(m)
 #define OUTPUT(m) TEXT(m), .writes = ~0u
+#define FLOATS "bin f32"
+#define HDF5 "h5 hdf5 nxs"
+#define SMV "img smv"
+#define LIST "expt json"
 #define CHOICE(m, ...)                                                                             \
     DB_ONE(CHOICE), DB_TO(m), .choices = (const char *const[]) { __VA_ARGS__, NULL }
 /* A value of the set-up. Unit, number of values, range and, unless it is given, help come from the
@@ -339,32 +343,33 @@ static db_flag flags[] = {
 #undef G
     /* output */
 #define G .group = DB_GROUP_OUTPUT
-    { G, .name = "-floatfile", .aliases = "-floatimage", .arguments = "FILE", TEXT(float_file), .writes = IMAGES,
+    { G, .name = "-floatfile", .aliases = "-floatimage", .arguments = "FILE", TEXT(float_file), .writes = IMAGES, .endings = FLOATS " " HDF5,
       .commands = IMAGES, .also = DB_FOR_NOISE,
       .help = "image in photons as 32-bit floats, little-endian, without a header (- is standard output); "
               "dualbragg noise reads it, and any image with a header (FILE.h5#N is image N); where the name of an image "
               "to be written ends in .h5, .hdf5 or .nxs as -hdf5file" },
-    { G, .name = "-hdf5file", .aliases = "-hdf5image -nxmxfile", .arguments = "FILE", OUTPUT(hdf5_file),
+    { G, .name = "-hdf5file", .aliases = "-hdf5image -nxmxfile", .arguments = "FILE", OUTPUT(hdf5_file), .endings = HDF5,
       .commands = IMAGES, .for_terminal = 1,
       .help = "image in photons with all that is known of the experiment, as HDF5 (NeXus, NXmx), which DIALS reads; "
               "see docs/howto/nxmx.md" },
-    { G, .name = "-intfile", .aliases = "-intimage", .arguments = "FILE", OUTPUT(int_file), .commands = IMAGES,
+    { G, .name = "-intfile", .aliases = "-intimage", .arguments = "FILE", OUTPUT(int_file), .endings = SMV, .commands = IMAGES,
       .also = DB_FOR_NOISE,
       .help = "SMV image, unsigned 16 bit, pixel = photons x scale + adc; of dualbragg noise: photons x gain + adc" },
-    { G, .name = "-pngfile", .aliases = "-pngimage", .arguments = "FILE", OUTPUT(png_file), .commands = IMAGES,
+    { G, .name = "-pngfile", .aliases = "-pngimage", .arguments = "FILE", OUTPUT(png_file), .endings = "png", .commands = IMAGES,
       .help = "picture" },
-    { G, .name = "-scale", .arguments = "FACTOR", NUMBER(scale, 1), .commands = IMAGES, .also = DB_FOR_NOISE,
+    { G, .name = "-scale", .arguments = "FACTOR", NUMBER(scale, 1), .ranged = 1, .commands = IMAGES, .also = DB_FOR_NOISE,
       .help = "counts per photon of -intfile; default (0): brightest pixel at 55000; of dualbragg noise: photons "
               "per unit of -floatfile, default 1" },
-    { G, .name = "-adc", .aliases = "-adcoffset", .arguments = "OFFSET", NUMBER(adc, 1), DB_SETS(adc_given, 1), .commands = IMAGES,
+    { G, .name = "-adc", .aliases = "-adcoffset", .arguments = "OFFSET", NUMBER(adc, 1), .ranged = 1, .minimum = -65535,
+      .maximum = 65535, DB_SETS(adc_given, 1), .commands = IMAGES,
       .also = DB_FOR_NOISE, .help = "offset of -intfile and -noisefile; default 40" },
-    { G, .name = "-exptfile", .arguments = "FILE", OUTPUT(expt_file), .for_terminal = 1, .commands = DB_FOR_SIM,
+    { G, .name = "-exptfile", .arguments = "FILE", OUTPUT(expt_file), .endings = LIST, .for_terminal = 1, .commands = DB_FOR_SIM,
       .help = "DIALS experiment list (.expt): beam, exact detector, goniometer, crystal, scan, and the SMV image "
               "beside it" },
     { G, .name = "-spotfile", .arguments = "FILE", OUTPUT(spot_file), .for_terminal = 1, .commands = DB_FOR_SIM,
       .help = "list of the spots of all panels that are within three standard deviations of the Ewald sphere: indices, "
               "place, variances, photons, excitation; text, or JSON where the name ends in .json; with -spots closed" },
-    { G, .name = "-pgmfile", .aliases = "-pgmimage", .arguments = "FILE", OUTPUT(pgm_file), DB_SETS(pgm, 1),
+    { G, .name = "-pgmfile", .aliases = "-pgmimage", .arguments = "FILE", OUTPUT(pgm_file), .endings = "pgm", DB_SETS(pgm, 1),
       .commands = IMAGES, .help = "picture, 8-bit grey" },
     { G, .name = "-pgmscale", .arguments = "FACTOR", NUMBER(pgm_scale, 1), DB_SETS(pgm, 1), .commands = IMAGES,
       .help = "grey levels per photon of -pgmfile; default (0): 50 at the root mean square deviation" },
@@ -409,11 +414,11 @@ static db_flag flags[] = {
 #undef G
     /* noise */
 #define G .group = DB_GROUP_NOISE
-    { G, .name = "-noisefile", .aliases = "-noiseimage", .arguments = "FILE", OUTPUT(noise_file),
+    { G, .name = "-noisefile", .aliases = "-noiseimage", .arguments = "FILE", OUTPUT(noise_file), .endings = SMV " " HDF5,
       DB_SETS(noise_wanted, 1),
       .help = "SMV image with noise, as a detector records it: photons x gain + adc; where the name ends in .h5, .hdf5 "
               "or .nxs HDF5 (NXmx), without an offset if no -adc is given" },
-    { G, .name = "-noisefloatfile", .arguments = "FILE", OUTPUT(noise_float_file), DB_SETS(noise_wanted, 1),
+    { G, .name = "-noisefloatfile", .arguments = "FILE", OUTPUT(noise_float_file), .endings = FLOATS, DB_SETS(noise_wanted, 1),
       .help = "the same as 32-bit floats, neither rounded nor limited" },
     { G, .name = "-nonoise", DB_SETS(noise_wanted, 0),
       .help = "no image with noise (of this flag and -noisefile the last one wins)" },

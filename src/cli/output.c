@@ -49,7 +49,10 @@ char *db_output_path(const char *directory, const char *prefix, const char *name
                      const char *suffix) {
     const size_t size = strlen(directory) + strlen(prefix) + strlen(name) + strlen(suffix) + 4;
     char *path = malloc(size);
-    if (path) snprintf(path, size, "%s/%s_%s.%s", directory, prefix, name, suffix);
+    if (path && *prefix == '/')
+        snprintf(path, size, "%s_%s.%s", prefix, name, suffix);
+    else if (path)
+        snprintf(path, size, "%s/%s_%s.%s", directory, prefix, name, suffix);
     return path;
 }
 

@@ -43,6 +43,15 @@ db_status db_setup_spread(db_context *context, const db_setup *setup, db_experim
 db_status db_setup_background(db_context *context, const db_setup *setup, db_background *background,
                               const db_setup_notes *notes);
 
+/* Notes on numbers of a settled set-up and its experiment that are hardly meant, each with the unit in which it would be usual
+ * (plausible.c); returns how many. first: receives the first of them; notes may be NULL. */
+int db_setup_implausible(const db_setup *setup, const db_experiment *experiment,
+                         const db_setup_notes *notes, char *first, size_t size);
+
+/* A note where reflections are to be shown by a crystal of one cell. */
+void db_setup_remark_one_cell(const db_setup *setup, const db_experiment *experiment,
+                              const db_setup_notes *notes);
+
 /* The list of structure factors, last of all: a model's are calculated for what is known by then. */
 db_status db_setup_structure_factors(db_context *context, const db_setup *setup,
                                      db_experiment *experiment, const db_setup_notes *notes);

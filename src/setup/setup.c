@@ -17,6 +17,10 @@ static db_status sampling(db_context *context, const db_setup *setup, db_experim
     experiment->d_min = setup->d_min;
     experiment->background.water_size = setup->water_size;
     const int recommended = db_recommended_oversample(experiment);
+    char implausible[256];
+    if (!setup->oversample && recommended > DB_MOST_OVERSAMPLE &&
+        db_setup_implausible(setup, experiment, NULL, implausible, sizeof implausible))
+        return db_fail(context, DB_ERROR_INPUT, "%s", implausible);
     if (!setup->oversample && recommended > DB_MOST_OVERSAMPLE)
         return db_fail(context, DB_ERROR_INPUT,
                        "oversample: spots this sharp ask for %d sub-pixels along each side of a "
@@ -131,6 +135,8 @@ static db_status resolve_parts(db_context *context, const db_setup *setup,
     experiment->structure_factors.default_F = setup->default_F;
     DB_TRY(db_experiment_check(context, experiment));
     remark_long_wave(setup, experiment, notes);
+    (void)db_setup_implausible(setup, experiment, notes, NULL, 0);
+    db_setup_remark_one_cell(setup, experiment, notes);
     DB_TRY(sampling(context, setup, experiment, notes));
     /* large files last, when everything cheap is known to be right */
     DB_TRY(db_setup_background(context, setup, &experiment->background, notes));

@@ -54,6 +54,19 @@
     expect 2 "the nearest known one is 'cell_a'" grad $small -params CELL_A
     expect 3 "spots this sharp ask for 23400 sub-pixels along each side of a pixel, more than 1000" \
         sim -cell 78 -N 1e5 -default_F 1 -detpixels 8 -floatfile o
+    # numbers that no detector records
+    expect 2 "-adc: expected a number from -65535 to 65535, found '1e9'" sim $small -intfile o -adc 1e9
+    expect 2 "-scale: expected a number from 0, found '-1'" sim $small -intfile o -scale -1
+    # the distance is to blame, not the sub-pixels
+    expect 3 "pixel size: 172 mm is hardly meant; usual are 0.0005 to 5 mm (if it is in um, write 0.172)" \
+        sim -cell 78 -N 20 -default_F 1 -detpixels 8 -pixel 172 -floatfile o
+    # a name's ending says the format
+    for named in "-noisefile o.cbf" "-noisefile o.png" "-intfile o.h5" "-pngfile o.jpg" "-pgmfile o.PNG" "-floatfile o.png" \
+        "-floatfile o.cbf" "-floatfile o.img" "-hdf5file o.img" "-exptfile o.h5"; do
+        expect 2 "$named: expected a name with an ending of what is written" sim $small $named
+    done
+    expect 2 "found '.png', which -pngfile writes" sim $small -floatfile o.png
+    expect 2 "-o o.h5: expected a name with an ending" add a.bin b.bin -o o.h5
     for command in sim grad check fit amorphous orient add compare noise; do
         "$DUALBRAGG" $command > ../out 2> ../err && complain "$command without arguments succeeds"
         grep -qx "dualbragg $command: note: dualbragg help $command shows what it takes, by example" ../err ||

@@ -12,6 +12,12 @@ features=$("$DUALBRAGG" --version)
         case $features in *PNG*) [ -s out/trial_$name.png ] || complain "out/trial_$name.png is missing" ;; esac
     done
     [ "$(ls -A)" = out ] || complain "written elsewhere: $(ls -A)"
+    # a prefix may be a path
+    succeed grad $small -params distance -prefix out/deep
+    succeed grad $small -params distance -prefix "$PWD/out/absolute"
+    same out/deep_distance.f32 out/absolute_distance.f32 "a relative and an absolute prefix"
+    same out/deep_image.f32 out/trial_image.f32 "prefixes with a folder"
+    rm out/deep_* out/absolute_*
     succeed sim $small -floatfile image.f32
     same image.f32 out/trial_image.f32 "the image of grad and that of sim"
 

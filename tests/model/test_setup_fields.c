@@ -3,7 +3,10 @@
 
 #include <dualbragg/setup_fields.h>
 
+#include <dualbragg/experiment.h>
+
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static void every_field_has_a_name_and_a_place_of_its_own(void **state) {
@@ -68,12 +71,122 @@ static void only_some_numbers_may_be_left_open(void **state) {
     assert_int_equal(db_setup_field_check(NULL, &setup, DB_FIELD_WAVELENGTH), DB_ERROR_INPUT);
 }
 
+/* Notes of a set-up of a crystal of 10 cells that was changed. */
+typedef struct notes {
+    char text[4096];
+} notes;
+
+static void take(void *user, const char *line) {
+    notes *const all = user;
+    const size_t length = strlen(all->text);
+    snprintf(all->text + length, sizeof all->text - length, "%s\n", line);
+}
+
+static void resolve(const db_setup *setup, notes *all) {
+    db_context *context;
+    db_experiment experiment;
+    all->text[0] = '\0';
+    assert_int_equal(db_context_create(&context), DB_OK);
+    if (db_setup_resolve(context, setup, &experiment, take, all) == DB_OK)
+        db_experiment_clear(&experiment);
+    else
+        take(all, db_context_message(context));
+    db_context_destroy(&context);
+}
+
+static db_setup usual(void) {
+    db_setup setup;
+    db_setup_init(&setup);
+    for (int i = 0; i < 3; i++) setup.cell[i] = 70, setup.cells[i] = 10;
+    setup.default_F = 100;
+    setup.detector_pixels[0] = setup.detector_pixels[1] = 32;
+    setup.wavelength = 1;
+    return setup;
+}
+
+/* Each in a unit that it is often mistaken for; the note names the number that would be right. */
+static void numbers_in_another_unit_are_remarked_on(void **state) {
+    (void)state;
+    static const struct {
+        const char *field;
+        int value;
+        double stored;
+        const char *said;
+    } wrong[] = {
+        { "wavelength", 0, 999.87, "wavelength: 999.87 A is hardly meant" },
+        { "wavelength", 0, 0.1, "(if it is in nm, write 1)" },
+        { "distance", 0, 0.15, "detector distance: 0.15 mm is hardly meant" },
+        { "distance", 0, 1e5, "(if it is in um, write 100)" },
+        { "pixel_size", 0, 172, "(if it is in um, write 0.172)" },
+        { "pixel_size", 0, 1.72e-4, "(if it is in m, write 0.172)" },
+        { "cell", 1, 0.7, "unit cell: 0.7 A is hardly meant" },
+        { "cell", 4, 1.5, "(if it is in radian, write 85.9437)" },
+        { "mosaic_spread", 0, 180, "mosaic spread: 180 degree is hardly meant" },
+        { "divergence", 1, 0.5, "divergence: 500 mrad is hardly meant" },
+        { "osc", 0, -1000, "(if it is in millidegree, write -1)" },
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        notes all;
+        db_setup setup = usual();
+        const db_setup_field *const field = db_setup_field_find(wrong[i].field);
+        assert_non_null(field);
+        double *const place = (double *)(void *)((char *)&setup + field->offset);
+        if (field->count == 6) place[3] = place[4] = place[5] = 90;
+        place[wrong[i].value] = wrong[i].stored;
+        resolve(&setup, &all);
+        if (!strstr(all.text, wrong[i].said))
+            fail_msg("%s %g: expected '%s', found '%s'", wrong[i].field, wrong[i].stored,
+                     wrong[i].said, all.text);
+    }
+}
+
+/* X-rays, electrons, neutrons; a crystal on a stage and a detector at the end of a hutch. */
+static void usual_numbers_are_not(void **state) {
+    (void)state;
+    static const double wavelength[] = { 0.0197, 0.0251, 0.124, 0.7107, 1, 1.5418, 6.2 };
+    for (size_t i = 0; i < sizeof wavelength / sizeof *wavelength; i++)
+        for (double distance = 20; distance < 11000; distance *= 8) {
+            notes all;
+            db_setup setup = usual();
+            setup.wavelength = wavelength[i];
+            setup.distance = distance;
+            setup.pixel_size = distance < 50 ? 0.01 : 0.172;
+            setup.oversample = 1;
+            resolve(&setup, &all);
+            if (strstr(all.text, "hardly"))
+                fail_msg("%g A, %g mm: %s", wavelength[i], distance, all.text);
+            assert_null(strstr(all.text, "one unit cell"));
+        }
+}
+
+static void a_crystal_of_one_cell_is_remarked_on(void **state) {
+    (void)state;
+    static const double cells[] = { 0, 0.9, 1 };
+    notes all;
+    db_setup setup = usual();
+    for (size_t k = 0; k < sizeof cells / sizeof *cells; k++) {
+        for (int i = 0; i < 3; i++) setup.cells[i] = cells[k];
+        resolve(&setup, &all);
+        assert_non_null(strstr(all.text, "one unit cell shows no spots"));
+    }
+    setup.cells[1] = 2;
+    resolve(&setup, &all);
+    assert_null(strstr(all.text, "one unit cell"));
+    setup.cells[1] = 1;
+    setup.default_F = 0; /* no reflections are asked for */
+    resolve(&setup, &all);
+    assert_null(strstr(all.text, "one unit cell"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_field_has_a_name_and_a_place_of_its_own),
         cmocka_unit_test(defaults_are_in_their_ranges),
         cmocka_unit_test(what_is_out_of_range_is_named),
         cmocka_unit_test(only_some_numbers_may_be_left_open),
+        cmocka_unit_test(numbers_in_another_unit_are_remarked_on),
+        cmocka_unit_test(usual_numbers_are_not),
+        cmocka_unit_test(a_crystal_of_one_cell_is_remarked_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
