@@ -34,7 +34,7 @@ class Amplitudes:
         shifted = hkl - low
         lines = (shifted[:, 0] * extent[1] + shifted[:, 1]) * extent[2] + shifted[:, 2]
         self.lines = lines  # entries of the box that the lines name
-        kinds = self._classes(factors)
+        kinds = self._classes(factors, experiment._c.crystal.cell)
         line_of = numpy.full(kinds.max() + 1, NONE, numpy.uint32)
         line_of[kinds[lines]] = numpy.arange(len(hkl))
         first = line_of[kinds[lines]]
@@ -49,14 +49,15 @@ class Amplitudes:
     def __len__(self):
         return len(self.hkl)
 
-    def _classes(self, factors):
+    def _classes(self, factors, cell):
         kinds = numpy.arange(self.size, dtype=numpy.uint32)
         if self.symmetry is None and not self.friedel:
             return kinds
         group = ffi.NULL
         if self.symmetry is not None:
-            context, group = new_context(), ffi.new("db_symmetry *")
-            check(context, lib.db_symmetry_of_group(context, str(self.symmetry).encode(), group))
+            context, found = new_context(), ffi.new("db_space_group *")
+            check(context, lib.db_space_group_of_cell(context, str(self.symmetry).encode(), cell, found))
+            group = ffi.addressof(found, "symmetry")
         lib.db_amplitude_classes(ffi.addressof(factors), group, bool(self.friedel),
                                  ffi.from_buffer("uint32_t[]", kinds))
         return kinds

@@ -277,6 +277,17 @@ class Refused(unittest.TestCase):
             self.refuses(dualbragg.UsageError, words, factors.put, e, bad)
         self.assertEqual(factors.get(e), [10])
 
+    @unittest.skipUnless("gemmi" in dualbragg.features(), "needs gemmi")
+    def test_symmetry_of_amplitudes_suits_the_cell(self):
+        e = dualbragg.Experiment(**dict(SCENE, cell=(80, 80, 80, 70, 70, 70)))
+        hkl = [[1, 2, 3], [3, 1, 2], [2, 3, 1], [3, 2, 1]]
+        e.set_amplitudes(hkl, [10, 20, 30, 40])
+        factors = dualbragg.Amplitudes(e, [hkl[0], hkl[3]], symmetry="R 3")
+        factors.put(e, numpy.array([5.0, 6.0]))
+        self.assertEqual(list(dualbragg.Amplitudes(e, hkl).get(e)), [5, 5, 5, 6])
+        with self.assertRaisesRegex(dualbragg.InputError, "P 4 3 2 contradicts the cell"):
+            dualbragg.Amplitudes(e, hkl[:1], symmetry="P432")
+
     def test_numbers_of_few_digits(self):
         half = numpy.array([78.1, 78.1, 38.1], "f2")
         self.refuses(dualbragg.UsageError, ["cell", "float16"], dualbragg.Experiment, **dict(SCENE, cell=half))
