@@ -391,6 +391,17 @@ static void a_cif_list_is_merged(void **state) {
     expect_told("4 entries of 2 reflections");
 }
 
+static void several_wavelengths_of_a_cif_list_are_named(void **state) {
+    (void)state;
+    const char *const path =
+        folder_text("mad.cif", "data_x\n" HEAD "_refln.wavelength_id\n_refln.crystal_id\n"
+                               "_refln.F_meas_au\n1 2 3 1 1 50\n1 2 3 2 1 70\n");
+    expect_ok(test_context(), read_as(path, NULL, NULL));
+    expect_amplitude(1, 2, 3, 60);
+    expect_told("reflections differ by wavelength_id");
+    assert_null(strstr(told, "crystal_id"));
+}
+
 static void what_was_not_observed_is_left_out(void **state) {
     (void)state;
     const char *const path =
@@ -515,6 +526,7 @@ int main(void) {
         cmocka_unit_test(columns_are_taken_by_type),
         cmocka_unit_test(another_crystal_or_beam_is_named),
         cmocka_unit_test(a_cif_list_is_merged),
+        cmocka_unit_test(several_wavelengths_of_a_cif_list_are_named),
         cmocka_unit_test(what_was_not_observed_is_left_out),
         cmocka_unit_test(one_of_several_blocks_is_asked_for),
         cmocka_unit_test(small_molecules_are_read),

@@ -295,6 +295,24 @@ static db_status take_row(const cif_list *c, size_t row, const columns *from) {
     return DB_OK;
 }
 
+/* Reflections of several wavelengths or crystals are one list to us. */
+static void tell_mixtures(const cif_list *c) {
+    static const char *const items[] = { "wavelength_id", "crystal_id" };
+    for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
+        const int column = item_column(c, items[i]);
+        const db_word first = db_cif_value(&c->reflections, 0, column);
+        for (size_t row = 1; row < c->reflections.rows; row++) {
+            const db_word own = db_cif_value(&c->reflections, row, column);
+            if (own.length == first.length && memcmp(own.start, first.start, own.length) == 0)
+                continue;
+            db_notice(c->reading->context,
+                      "%s: reflections differ by %s, which is not looked at: all are averaged",
+                      c->reading->path, items[i]);
+            break;
+        }
+    }
+}
+
 static db_status take_rows(const cif_list *c) {
     db_amplitude_reading *const r = c->reading;
     columns from = { .pair = 0 };
@@ -303,6 +321,7 @@ static db_status take_rows(const cif_list *c) {
     for (size_t row = 0; row < c->reflections.rows; row++)
         if (is_used(c, row, &from, &others)) DB_TRY(take_row(c, row, &from));
     tell_left_out(c, &others);
+    tell_mixtures(c);
     r->list.squared = from.squared;
     return r->list.count
                ? DB_OK
