@@ -87,6 +87,7 @@ static const db_format formats[] = {
       .frame = db_nexus_read,
       .header = db_nexus_geometry,
       .geometry = db_nexus_experiment,
+      .circles = db_nexus_circles,
       .count = db_nexus_count },
     { .label = "MarCCD",
       .name = "an image of a MarCCD or Rayonix detector",

@@ -1,7 +1,7 @@
 """Master files that say things in the ways that beamlines have, and what must be understood of them.
 
 usage: hdf5_header.py write FOLDER (prints the names of images, one a line), check JSON (of `dualbragg import`), or turned LIST
-(of an image at two theta)"""
+(of an image at two theta), circled LIST (of an image on three circles)"""
 import json
 import math
 import os
@@ -128,6 +128,8 @@ def module(distance):
 
 
 case("module", module(0.2), {1: {"distance": 200, "beam_centre": [20.5, 12.0]}})
+case("circled", module(0.2) | circle("omega", OMEGA, (-1, 0, 0)) | circle("kappa", 30, (0, 0, 1), "omega") |
+     circle("phi", 40, (-1, 0, 0), "kappa"), {2: {"scan": [10.5, 0.5]}})  # fmt: skip
 case("module_at_0", module(0.0), {1: {"distance": 100, "beam_centre": [20.5, 12.0]}}, "at the sample")
 
 # --- units; zeros and what makes no sense
@@ -284,5 +286,19 @@ def check_turned(path):
     return not math.isclose(found, 20, rel_tol=1e-6)
 
 
+def check_circled(path):
+    """Kappa turns about -z of lists what phi turned about x; omega, outside of both, is the spindle."""
+    with open(path) as file:
+        goniometer = json.load(file)["goniometer"][0]
+    kappa, phi = math.radians(30), math.radians(40)
+    about_z = [[math.cos(kappa), math.sin(kappa), 0], [-math.sin(kappa), math.cos(kappa), 0], [0, 0, 1]]
+    about_x = [[1, 0, 0], [0, math.cos(phi), -math.sin(phi)], [0, math.sin(phi), math.cos(phi)]]
+    expected = {"rotation_axis": [1, 0, 0], "fixed_rotation": numpy.matmul(about_z, about_x).ravel(),
+                "setting_rotation": numpy.eye(3).ravel()}  # fmt: skip
+    wrong = [key for key in expected if not numpy.allclose(goniometer[key], expected[key], atol=1e-9)]
+    print(*(f"{path}: {key}: expected {expected[key]}, found {goniometer[key]}\n" for key in wrong), end="")
+    return len(wrong) > 0
+
+
 if __name__ == "__main__":
-    sys.exit({"write": write, "check": check, "turned": check_turned}[sys.argv[1]](sys.argv[2]))
+    sys.exit({"write": write, "check": check, "turned": check_turned, "circled": check_circled}[sys.argv[1]](sys.argv[2]))

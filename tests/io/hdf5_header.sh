@@ -18,6 +18,9 @@ for name in two_theta two_theta_start two_theta_transformed two_theta_scalar; do
     "$DUALBRAGG" sim -img $name.h5#2 -cell 60 60 60 90 90 90 -default_F 1 -N 1 -roi 0 1 0 1 -exptfile $name.expt -floatfile x.bin > said 2>&1 &&
         "$python" -B "$SOURCE_DIR/tests/io/hdf5_header.py" turned $name.expt || { tail -n 1 said; failed=1; }
 done
+echo "0.02 0.001 0  -0.001 0.02 0  0 0 0.015" | tr -s ' ' | xargs -n 3 > matrix.mat
+"$DUALBRAGG" import circled.h5#2 matrix.mat -o circled.expt --quiet > said 2>&1 &&
+    "$python" -B "$SOURCE_DIR/tests/io/hdf5_header.py" circled circled.expt || { cat said; failed=1; }
 # What a file leaves open is told by sim and fit as well.
 "$DUALBRAGG" sim -img screen.h5#2 -cell 60 60 60 90 90 90 -default_F 1 -N 1 -floatfile x.bin > said 2>&1
 grep -q "screen.h5: omega is 45 degree .* how far the crystal turns" said || { cat said; failed=1; }

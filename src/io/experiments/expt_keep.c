@@ -2,6 +2,7 @@
 #include <dualbragg/io.h>
 
 #include "base/context_internal.h"
+#include "base/frame_name.h"
 
 #if defined(DB_HAVE_JANSSON)
 #include "base/json_memory.h"
@@ -250,8 +251,10 @@ db_status db_expt_keep(db_context *context, const char *path, const char *from, 
     const json_t *original = NULL;
     db_json at;
     const db_format *format;
-    DB_TRY(db_format_of_file(context, from, DB_HOLDS_GEOMETRY, &format));
-    if (format && format->circles) return keep_circles(context, path, format, from);
+    char file[4096]; /* without the number of an image */
+    db_frame_split(from, file, sizeof file);
+    DB_TRY(db_format_of_file(context, file, DB_HOLDS_GEOMETRY, &format));
+    if (format && format->circles) return keep_circles(context, path, format, file);
     if (format && format->geometry != db_expt_read) return DB_OK; /* geometries, images: no list */
     const size_t failures = db_json_failures();
     db_status status = db_json_open(context, path, &written, &at);

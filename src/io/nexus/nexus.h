@@ -2,6 +2,7 @@
 #ifndef DB_IO_NEXUS_H
 #define DB_IO_NEXUS_H
 
+#include "io/experiments/expt_circles.h"
 #include "io/images/image.h"
 
 /* Thickness (mm) of a sensor that stands for none: dxtbx asks for one above 0. */
@@ -22,6 +23,10 @@ db_status db_nexus_geometry(db_context *context, const char *path, long frame,
 /* The same without the size of the image and its panels' places. */
 db_status db_nexus_state(db_context *context, const char *path, long frame,
                          db_image_geometry *geometry);
+
+/* Circles of a goniometer beside the one that turns, as they stand at the first image, in the frame of
+ * lists. found 0: there is no chain, or only one circle. */
+db_status db_nexus_circles(db_context *context, const char *path, db_circles *circles, int *found);
 
 /* Beam, spindle and all modules of an NXmx file, in the frame of lists: as db_read_expt. Arrays of a
  * stack are panels in their order; modules of one array know where they begin in it. */

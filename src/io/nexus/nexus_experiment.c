@@ -7,6 +7,7 @@
 #include "base/vector.h"
 #include "io/experiments/plain_experiment.h"
 #include "io/nexus/nexus_file.h"
+#include "io/nexus/nexus_scan.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -199,6 +200,37 @@ db_status db_nexus_experiment(db_context *context, const char *path,
         status = make_detector(context, path, &all, experiment, content);
     }
     free(all.module);
+    return status;
+}
+
+/* Rotations in the frame of lists; 0: they are not known, or none. */
+static int take_circles(const db_nexus_scan *scan, db_circles *circles) {
+    static const double sign[3] = { -1, 1, -1 }; /* to_list */
+    int turned = 0;
+    for (int i = 0; i < 9; i++) {
+        const double both = sign[i / 3] * sign[i % 3];
+        circles->fixed[i] = both * scan->fixed[i] + 0.;
+        circles->setting[i] = both * scan->setting[i] + 0.;
+        if (!isfinite(scan->fixed[i]) || !isfinite(scan->setting[i])) return 0;
+        turned |= fabs(scan->fixed[i] - (i % 4 == 0)) > 1e-12 ||
+                  fabs(scan->setting[i] - (i % 4 == 0)) > 1e-12;
+    }
+    return turned && db_dot(scan->fixed, scan->fixed) > 0;
+}
+
+db_status db_nexus_circles(db_context *context, const char *path, db_circles *circles, int *found) {
+    db_nexus_file file;
+    db_nexus_scan scan;
+    db_hdf5_guard guard;
+    *found = 0;
+    db_hdf5_enter(&guard);
+    db_status status = db_nexus_open(context, path, &file);
+    if (status == DB_OK) {
+        status = db_nexus_scan_find(&file, 0, &scan, found);
+        db_nexus_close(&file);
+    }
+    db_hdf5_leave(&guard);
+    *found = status == DB_OK && *found && take_circles(&scan, circles);
     return status;
 }
 #else

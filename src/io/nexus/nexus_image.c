@@ -367,6 +367,12 @@ db_status db_nexus_geometry(db_context *context, const char *path, long frame,
     return db_fail_without_hdf5(context, path, "read");
 }
 
+db_status db_nexus_circles(db_context *context, const char *path, db_circles *circles, int *found) {
+    (void)circles;
+    *found = 0;
+    return db_fail_without_hdf5(context, path, "read");
+}
+
 db_status db_nexus_experiment(db_context *context, const char *path,
                               const db_expt_selection *selection, db_experiment *experiment,
                               db_expt_content *content) {

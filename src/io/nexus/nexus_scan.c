@@ -78,6 +78,16 @@ static db_status read_chain(const db_nexus_file *file, const char *path, size_t 
     return DB_OK;
 }
 
+/* Rotation by the circles from one to before another, the first one innermost. */
+static void rotation_by(const goniometer *g, int from, int to, double rotation[9]) {
+    for (int k = 0; k < 3; k++) {
+        double column[3] = { k == 0, k == 1, k == 2 };
+        for (int i = from; i < to; i++)
+            db_turn_by_degrees(g->circle[i].vector, g->circle[i].over.start, column);
+        for (int i = 0; i < 3; i++) rotation[3 * i + k] = column[i];
+    }
+}
+
 static db_status scan_of_chain(const db_nexus_file *file, const char *path, size_t frame,
                                db_nexus_scan *scan, int *found) {
     goniometer g = { .count = 0 };
@@ -102,6 +112,8 @@ static db_status scan_of_chain(const db_nexus_file *file, const char *path, size
         }
         db_turn_by_degrees(g.circle[i].vector, angle, scan->axis);
     }
+    rotation_by(&g, 0, chosen, scan->fixed);
+    rotation_by(&g, chosen + 1, g.count, scan->setting);
     tell_others(file, &g, chosen);
     return DB_OK;
 }

@@ -11,6 +11,8 @@ typedef struct db_nexus_scan {
     double axis[3];     /* unit vector, as the circles outside of it leave it; frame of NeXus */
     db_nexus_axis over; /* its angles */
     int vague;          /* 1: the file does not say where that axis points */
+    /* rotations by the circles inside and outside of it (row-major, frame of NeXus) */
+    double fixed[9], setting[9];
 } db_nexus_scan;
 
 /* found 0: nothing turns. */
