@@ -384,6 +384,7 @@ static db_status run_fit(fit_run *run, int argc, char **argv) {
     if (status != DB_OK) return status;
     status = db_fit_log_open(run->context, &run->log, run->options.quiet);
     if (status != DB_OK) return complain(run, status);
+    run->log.verbose = run->options.verbose;
     run->log_open = 1;
     db_fit_progress_start(&run->progress, run->context, &run->log);
     say_head(run);

@@ -35,6 +35,8 @@ static const db_flag flags[] = {
     { .name = "--model-image", DB_SETS(model_image, 1),
       .help = "writes PREFIX_model.bin, the refined model's spots on the whole image, and PREFIX_background.bin" },
     { .name = "--quiet", .aliases = "-q", DB_SETS(quiet, 1), .help = "prints nothing but errors" },
+    { .name = "--verbose", .aliases = "-v", DB_SETS(verbose, 1),
+      .help = "prints all that PREFIX.log holds: every parameter, evaluation and test" },
     { .name = "--resume", DB_SETS(resume, 1),
       .help = "many shots: goes on from PREFIX.checkpoint, where a run was cut off" },
     { .name = "--array", .arguments = "K/N", DB_ONE(TEXT), DB_TO(array),

@@ -25,7 +25,7 @@ typedef struct db_fit_options {
     const char *precision;
     int threads;
     const char *array; /* K/N; NULL: none */
-    int no_report, quiet, help, show_defaults, show_json, resume, merge, model_image;
+    int no_report, quiet, verbose, help, show_defaults, show_json, resume, merge, model_image;
 } db_fit_options;
 
 /* Reads the arguments; reports errors itself. Clear the options whatever the status. */

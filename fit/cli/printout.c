@@ -18,16 +18,29 @@ db_status db_fit_log_open(db_context *context, db_fit_log *log, int quiet) {
     return db_text_stream_open(context, &log->text);
 }
 
+static void say(db_fit_log *log, int print, const char *format, va_list arguments) {
+    va_list again;
+    va_copy(again, arguments);
+    db_shown_vprint(log->text.stream, format, arguments);
+    if (print) {
+        db_shown_vprint(stdout, format, again);
+        fflush(stdout);
+    }
+    va_end(again);
+}
+
 void db_fit_say(db_fit_log *log, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    db_shown_vprint(log->text.stream, format, arguments);
+    say(log, !log->quiet, format, arguments);
     va_end(arguments);
-    if (log->quiet) return;
+}
+
+void db_fit_detail(db_fit_log *log, const char *format, ...) {
+    va_list arguments;
     va_start(arguments, format);
-    db_shown_vprint(stdout, format, arguments);
+    say(log, log->verbose && !log->quiet, format, arguments);
     va_end(arguments);
-    fflush(stdout);
 }
 
 db_status db_fit_log_close(db_context *context, db_fit_log *log, const char *path) {
@@ -39,9 +52,9 @@ db_status db_fit_log_close(db_context *context, db_fit_log *log, const char *pat
 
 static void say_bound(db_fit_log *log, double bound) {
     if (isfinite(bound))
-        db_fit_say(log, "  %12.7g", bound);
+        db_fit_detail(log, "  %12.7g", bound);
     else
-        db_fit_say(log, "  %12s", "-");
+        db_fit_detail(log, "  %12s", "-");
 }
 
 static void say_mosaic(db_fit_log *log, const db_experiment *start) {
@@ -83,20 +96,22 @@ void db_fit_say_start(db_fit_log *log, const db_fit_config *config, const db_mea
     db_fit_say(log, "Intensities: %s%s\n",
                settings->intensity == DB_FIT_FREE ? "free, one per reflection" : "known, ",
                settings->intensity == DB_FIT_FREE ? "" : config->hkl_file);
-    db_fit_say(log, "\n  %-16s  %12s  %12s  %12s\n", "to refine", "start", "min", "max");
+    db_fit_say(log, "Refines %zu parameters in %zu stages\n", settings->parameter_count,
+               settings->stage_count);
+    db_fit_detail(log, "\n  %-16s  %12s  %12s  %12s\n", "to refine", "start", "min", "max");
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];
         const db_parameter_info *const info = db_parameter_describe(p->parameter);
-        db_fit_say(log, "  %-16s  %12.7g",
-                   db_fit_quantity_name(groups, db_fit_quantity_of(p), name),
-                   p->group < 0 ? db_parameter_get(start, p->parameter) : 0);
+        db_fit_detail(log, "  %-16s  %12.7g",
+                      db_fit_quantity_name(groups, db_fit_quantity_of(p), name),
+                      p->group < 0 ? db_parameter_get(start, p->parameter) : 0);
         if (db_fit_parameter_is_tied(p)) {
-            db_fit_say(log, "  follows %s\n", db_fit_quantity_name(groups, p->follows, name));
+            db_fit_detail(log, "  follows %s\n", db_fit_quantity_name(groups, p->follows, name));
             continue;
         }
         say_bound(log, p->lower);
         say_bound(log, p->upper);
-        db_fit_say(log, "  %s\n", strcmp(info->unit, "1") == 0 ? "" : info->unit);
+        db_fit_detail(log, "  %s\n", strcmp(info->unit, "1") == 0 ? "" : info->unit);
     }
 }
 
@@ -116,21 +131,38 @@ static void say_statistics(db_fit_log *log, const db_fit_statistics *b,
                b->centroid_rms, a->centroid_rms);
 }
 
+/* Is it where it began, at 0, because no stage has moved it? */
+static int stays_at_zero(const db_fit_result *r, size_t i) {
+    return !(fabs(r->start[i]) > 0) && !(fabs(r->refined[i]) > 0) && !isfinite(r->error[i]);
+}
+
+static void say_parameter(db_fit_log *log, const db_fit_config *config, const db_fit_result *r,
+                          size_t i) {
+    void (*const tell)(db_fit_log *, const char *, ...) =
+        stays_at_zero(r, i) ? db_fit_detail : db_fit_say;
+    const db_parameter_info *const info = db_parameter_describe(r->parameter[i]);
+    const db_fit_quantity follows = config->settings.parameters[i].follows;
+    char refined[DB_VALUE_TEXT_SIZE], name[DB_FIT_NAME_SIZE];
+    tell(log, "  %-16s  %12.7g  %-18s  %-5s", r->name[i], r->start[i],
+         db_value_with_error(refined, r->refined[i], r->error[i]), info->unit);
+    if (follows.number >= 0)
+        tell(log, "  follows %s",
+             db_fit_quantity_name(&config->settings.panel_groups, follows, name));
+    if (r->at_bound[i]) tell(log, "  at its %s bound", r->at_bound[i] < 0 ? "lower" : "upper");
+    tell(log, "\n");
+}
+
 static void say_parameters(db_fit_log *log, const db_fit_config *config, const db_fit_result *r) {
+    size_t unmoved = 0;
     db_fit_say(log, "\n  %-16s  %12s  %-18s  %s\n", "parameter", "start", "refined", "unit");
     for (size_t i = 0; i < r->parameter_count; i++) {
-        const db_parameter_info *const info = db_parameter_describe(r->parameter[i]);
-        const db_fit_quantity follows = config->settings.parameters[i].follows;
-        char refined[DB_VALUE_TEXT_SIZE], name[DB_FIT_NAME_SIZE];
-        db_fit_say(log, "  %-16s  %12.7g  %-18s  %-5s", r->name[i], r->start[i],
-                   db_value_with_error(refined, r->refined[i], r->error[i]), info->unit);
-        if (follows.number >= 0)
-            db_fit_say(log, "  follows %s",
-                       db_fit_quantity_name(&config->settings.panel_groups, follows, name));
-        if (r->at_bound[i])
-            db_fit_say(log, "  at its %s bound", r->at_bound[i] < 0 ? "lower" : "upper");
-        db_fit_say(log, "\n");
+        say_parameter(log, config, r, i);
+        unmoved += (size_t)stays_at_zero(r, i);
     }
+    if (unmoved)
+        db_fit_say(log,
+                   "  %zu parameter%s 0, as no stage that is kept has moved %s (--verbose, log)\n",
+                   unmoved, unmoved == 1 ? " stays" : "s stay", unmoved == 1 ? "it" : "them");
 }
 
 static void say_shared_misfit(db_fit_log *log, double shared_misfit) {
@@ -229,10 +261,12 @@ static void say_verdict(db_fit_log *log, const db_fit_verdict *v) {
     for (int k = 0; k < DB_FIT_TESTS; k++) {
         const db_fit_test *const t = &v->test[k];
         if (isnan(t->found)) continue;
-        db_fit_say(log, "  %-58s  %9.3g", db_fit_test_meaning((db_fit_test_kind)k), t->found);
-        if (t->least > 0) db_fit_say(log, "  at least %g", t->least);
-        if (isfinite(t->most)) db_fit_say(log, "%s at most %g", t->least > 0 ? "," : " ", t->most);
-        db_fit_say(log, "%s\n", t->passed ? "" : "  FAILED");
+        void (*const tell)(db_fit_log *, const char *, ...) =
+            t->passed ? db_fit_detail : db_fit_say;
+        tell(log, "  %-58s  %9.3g", db_fit_test_meaning((db_fit_test_kind)k), t->found);
+        if (t->least > 0) tell(log, "  at least %g", t->least);
+        if (isfinite(t->most)) tell(log, "%s at most %g", t->least > 0 ? "," : " ", t->most);
+        tell(log, "%s\n", t->passed ? "" : "  FAILED");
     }
     if (isnan(v->light_part)) return;
     db_fit_say(log, "  %-58s  %9.3g  at least 0.667 for intensities\n",
@@ -240,8 +274,11 @@ static void say_verdict(db_fit_log *log, const db_fit_verdict *v) {
 }
 
 void db_fit_say_result(db_fit_log *log, const db_fit_config *config, const db_fit_result *result) {
+    char use[DB_USE_SIZE];
     db_fit_say(log, "\nAfter %d evaluations, %.2f s: %s%s\n", result->evaluations, result->seconds,
                db_verdict_heading(result), result->reason);
+    db_verdict_sentence(result, use);
+    db_fit_say(log, "%s\n", use);
     say_starts(log, config, result);
     say_trials(log, config, result);
     say_shoeboxes(log, config, result);

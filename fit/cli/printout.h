@@ -9,11 +9,15 @@
 typedef struct db_fit_log {
     db_text_stream text;
     int quiet;
+    int verbose; /* prints what is else in the log file alone, too */
 } db_fit_log;
 
 db_status db_fit_log_open(db_context *context, db_fit_log *log, int quiet);
 
 void db_fit_say(db_fit_log *log, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* What not everybody needs: to the log file, and printed where asked for (--verbose). */
+void db_fit_detail(db_fit_log *log, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Writes the log file and frees the log; path NULL: only frees it. */
 db_status db_fit_log_close(db_context *context, db_fit_log *log, const char *path);

@@ -47,8 +47,8 @@ void db_fit_progress_work(db_fit_progress_state *state, const char *work, int ma
 
 static void say_entry(db_fit_progress_state *state) {
     db_progress_bar_clear(&state->bar);
-    db_fit_say(state->log, "  %5d  %12.5f  %10.3e\n", state->last.evaluation, state->last.target,
-               state->last.gradient_norm);
+    db_fit_detail(state->log, "  %5d  %12.5f  %10.3e\n", state->last.evaluation, state->last.target,
+                  state->last.gradient_norm);
     state->said = 1;
 }
 
@@ -57,17 +57,19 @@ static void say_stage(db_fit_progress_state *state, int stage) {
     if ((size_t)stage >= state->settings->stage_count) return;
     const db_fit_stage *const s = &state->settings->stages[stage];
     char name[DB_FIT_NAME_SIZE];
-    db_fit_say(state->log, "\nStage %d, %s: %s", stage + 1, s->name, s->algorithm);
+    db_fit_detail(state->log, "\n");
+    db_fit_say(state->log, "Stage %d, %s: %s", stage + 1, s->name, s->algorithm);
     if (s->dmin > 0) db_fit_say(state->log, ", to %g A", s->dmin);
     if (s->blur > 1) db_fit_say(state->log, ", spots of a crystal 1/%g the size", s->blur);
-    db_fit_say(state->log, "; refines");
+    db_fit_detail(state->log, "; refines");
     const db_stage_entry entry = db_stage_entry_of(state->settings, (size_t)stage);
     for (int q = 0; q < DB_FIT_MOST_PARAMETERS; q++)
         if (entry.refine[q])
-            db_fit_say(
+            db_fit_detail(
                 state->log, " %s",
                 db_fit_quantity_name(&state->settings->panel_groups, (db_fit_quantity){ q }, name));
-    db_fit_say(state->log, "\n  %5s  %12s  %10s\n", "eval.", "chi2/dof", "|gradient|");
+    db_fit_say(state->log, "\n");
+    db_fit_detail(state->log, "  %5s  %12s  %10s\n", "eval.", "chi2/dof", "|gradient|");
 }
 
 /* The part of all stages that is done. A stage ends when it has converged, so its part is estimated

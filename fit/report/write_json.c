@@ -2,6 +2,7 @@
 #include "base/context_internal.h"
 #include "fit/report/refined_config.h"
 #include "fit/report/result_fields.h"
+#include "fit/verdict/verdict_tests.h"
 
 #define OF db_fit_start
 static const db_json_field start_rows[] = {
@@ -267,6 +268,13 @@ static json_t *covariance(db_document *d, const void *of) {
     return array;
 }
 
+static json_t *use(db_document *d, const void *of) {
+    char text[DB_USE_SIZE];
+    (void)d;
+    db_verdict_sentence(of, text);
+    return db_document_text(text);
+}
+
 static json_t *model(db_document *d, const void *of) {
     (void)of;
     return d->refined ? db_document_section(d, &db_config_sections[DB_SECTION_MODEL], d->refined)
@@ -285,6 +293,7 @@ static const db_json_field result_rows[] = {
          "1; grows when a reader of an older file would be misled"),
     MADE("provenance", db_make_provenance, "object", &db_provenance_fields, "",
          "where the file comes from"),
+    MADE("use", use, "text", NULL, "", "may the result be used? One sentence"),
     MADE("converged", converged, "yes/no", NULL, "", ""),
     VALUE(reason, "", "why the refinement ended"),
     PART(verdict, verdict_fields, "may the result be used?"),

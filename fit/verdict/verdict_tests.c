@@ -100,3 +100,20 @@ const char *db_verdict_heading(const db_fit_result *result) {
            : result->verdict.usable ? "NOT CONVERGED: "
                                     : "NOT TO BE USED: ";
 }
+
+void db_verdict_sentence(const db_fit_result *r, char text[DB_USE_SIZE]) {
+    const db_fit_verdict *const v = &r->verdict;
+    const char *const remarks = r->warning_count ? ", mind the warnings" : "";
+    if (r->status == DB_OK)
+        db_shown_format(text, DB_USE_SIZE,
+                        "The model may be used: %zu of %zu spots found without it lie at its "
+                        "reflections, and it "
+                        "explains %.0f %% of the strong pixels%s.",
+                        v->at, v->spots, 100 * r->after.strong_explained, remarks);
+    else
+        db_shown_format(text, DB_USE_SIZE, "The model %s: %s.",
+                        r->status == DB_ERROR_CANCELLED ? "is not refined to the end"
+                        : v->usable ? "may not be used yet, its refinement has not converged"
+                                    : "must not be used",
+                        r->reason);
+}

@@ -15,6 +15,10 @@ void db_verdict_test(db_fit_verdict *v, db_fit_test_kind kind, double found, con
                      ...);
 
 /* The heading in front of a result's reason; empty for a usable, converged result. */
+/* May the result be used? One sentence, with which the log, the page and PREFIX.json begin. */
+enum { DB_USE_SIZE = 1400 };
+void db_verdict_sentence(const db_fit_result *result, char text[DB_USE_SIZE]);
+
 const char *db_verdict_heading(const db_fit_result *result);
 
 #endif

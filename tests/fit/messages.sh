@@ -36,7 +36,20 @@ expect 2 'refine.cell_a: the start 40 is below min 41' fit.yaml --image blank.im
 expect 0 '' fit.yaml --image crystal.img
 grep -q 'Judged by' fit_refined.log || { echo "FAILED: no verdict in the log"; failures=$((failures + 1)); }
 grep -q '"usable": true' fit_refined.json || { echo "FAILED: no verdict in the JSON file"; failures=$((failures + 1)); }
+# first of all one sentence: may it be used? What is printed is what matters; the log has all, and so has --verbose.
+grep -q '"use": "The model may be used: ' fit_refined.json || fail "no sentence in the JSON file: $(head -n 30 fit_refined.json)"
+"$DUALBRAGG" fit fit.yaml --image crystal.img --no-report --threads 1 > printed
+"$DUALBRAGG" fit fit.yaml --image crystal.img --no-report --threads 1 --verbose > verbose
+grep -A 1 '^After' printed | grep -q '^The model may be used: [0-9]* of [0-9]* spots found without it lie at its reflections' ||
+    fail "no sentence below the end: $(cat printed)"
+for detail in 'eval\.' 'to refine' 'at most'; do
+    ! grep -q "$detail" printed || fail "'$detail' is printed: $(cat printed)"
+    grep -q "$detail" verbose || fail "'$detail' is not printed with --verbose: $(cat verbose)"
+    grep -q "$detail" fit_refined.log || fail "'$detail' is not in the log"
+done
+[ "$(wc -l < verbose)" -eq "$(wc -l < fit_refined.log)" ] || fail "--verbose prints other lines than the log has"
 expect 1 'not to be used' fit.yaml --image crystal.img 'model.cell=[40, 55, 35, 90, 90, 90]'
+grep -q '^The model must not be used: ' fit_refined.log || fail "no sentence: $(cat fit_refined.log)"
 for file in fit_refined.log fit_refined.yaml; do
     grep -q 'NOT TO BE USED: a minimum was found' $file || { echo "FAILED: $file does not warn of its result"; failures=$((failures + 1)); }
 done

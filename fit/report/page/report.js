@@ -32,7 +32,7 @@ function head() {
     make('div', { class: 'title' }, make('h1', {}, title, state), make('div', { class: 'tools' }, theme(),
       button('JSON', 'save all numbers as JSON', () => save('data.json', 'application/json', JSON.stringify(data, null, 1))),
       button('print', 'print the page', () => print()))),
-    make('p', {}, data.reason), make('p', {}, facts + ' \u00b7 dualbragg ' + data.provenance.version));
+    data.use ? make('p', { class: 'use' }, make('b', {}, data.use)) : null, make('p', {}, data.reason), make('p', {}, facts + ' \u00b7 dualbragg ' + data.provenance.version));
 }
 
 // ---- What was found, on top.
@@ -399,9 +399,9 @@ async function page() {
   head();
   main.append(many ? sharedModel() : model());
   main.append(make('section', { class: 'cards' }, cards()));
-  warnings();
   aside();
   verdict();
+  warnings();
   const pixels = await boxPixels();
   let viewer = null;
   const select = index => {
