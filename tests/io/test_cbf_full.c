@@ -353,6 +353,20 @@ static void tables_of_axes_place_detector_and_spindle(void **state) {
     turn(x, 30, phi);
     expect_swung(swung(other_numbers, "PHI", 0.1), phi, -50, 0.1, 0.98);
     expect_swung(swung("", "none", 0), x, 0, 0, 0.9); /* nothing turns: any axis */
+    /* of another image the scan, if it tells one */
+    const char *const path = swung("", "OMEGA", 0.5);
+    static const char *const images[] = { "nowhere_0001.cbf", "", NULL };
+    for (int i = 0; images[i]; i++) {
+        const db_expt_selection selection = { .number = -1, .image = images[i] };
+        db_experiment e;
+        db_expt_content content;
+        expect_ok(test_context(), db_experiment_init(test_context(), &e));
+        expect_ok(test_context(), db_read_expt(test_context(), path, &selection, &e, &content));
+        assert_string_equal(content.other_image, "swung.cbf");
+        assert_true(content.phi == 30);
+        db_expt_content_clear(&content);
+        db_experiment_clear(&e);
+    }
 }
 
 /* A list of a file with circles has them beside the crystal as it stands on the spindle; read again,

@@ -2,6 +2,7 @@
 #include "io/images/cbf.h"
 
 #include "base/context_internal.h"
+#include "base/path.h"
 #include "base/rotation.h"
 #include "base/vector.h"
 #include "io/experiments/plain_experiment.h"
@@ -203,19 +204,31 @@ static db_status read_experiment(placed_file *f, const db_file_content *content,
     return make_experiment(f, &image, experiment, said);
 }
 
+/* Is the image meant another file that tells its own scan? *content is then that file's. */
+static int opens_image(db_context *context, const char *path, const char *image,
+                       db_file_content *content) {
+    int placed = 0;
+    if (!image || strcmp(image, path) == 0 ||
+        db_file_content_read(context, image, content) != DB_OK)
+        return 0;
+    if (db_is_cbf(content) && db_cbf_has_axes(context, image, content, &placed) == DB_OK && placed)
+        return 1;
+    db_file_content_clear(content);
+    return 0;
+}
+
 /* The scan is that of the image meant, which may be another file than the one that places the detector. */
 static db_status open_image(db_context *context, const char *path,
-                            const db_expt_selection *selection, db_file_content *content) {
+                            const db_expt_selection *selection, db_file_content *file,
+                            db_expt_content *content) {
     const char *const image = selection->image;
     if (selection->number > 0)
         return db_fail(context, DB_ERROR_INPUT, "%s: experiment %ld: expected 0, the only one",
                        path, selection->number);
-    if (image && strcmp(image, path) != 0) {
-        DB_TRY(db_file_content_read(context, image, content));
-        if (db_is_cbf(content)) return DB_OK;
-        db_file_content_clear(content);
-    }
-    return db_file_content_read(context, path, content);
+    if (opens_image(context, path, image, file)) return DB_OK;
+    if (image && strcmp(db_file_name(image), db_file_name(path)) != 0)
+        snprintf(content->other_image, sizeof content->other_image, "%.127s", db_file_name(path));
+    return db_file_content_read(context, path, file);
 }
 
 db_status db_cbf_experiment(db_context *context, const char *path,
@@ -223,7 +236,7 @@ db_status db_cbf_experiment(db_context *context, const char *path,
                             db_expt_content *content) {
     db_file_content file;
     placed_file f = { .context = context, .path = path };
-    DB_TRY(open_image(context, path, selection, &file));
+    DB_TRY(open_image(context, path, selection, &file, content));
     const db_status status = read_experiment(&f, &file, experiment, content);
     close_tables(&f);
     db_file_content_clear(&file);
