@@ -3,7 +3,8 @@
     run_pages.py PAGE.md...
 
 A block of the mark sh is run by sh -eu, in one empty folder for the whole page. A block ```text behind it shows lines that the
-commands print, in their order, numbers aside; a line of three dots stands for any others. The folder has the
+commands print, in their order; a line of three dots stands for any others. Numbers agree within 2 % or a unit of the last
+digit shown; what is below 1e-9 is rounding. The folder has the
 files of examples/data, as data/. Blocks ```sh measured need more images, which are linked into the folder where $SHARED_DIR
 has them; without them these blocks are left out.
 A block ```yaml is a configuration of `dualbragg fit`: it must be understood, although its images are not there.
@@ -42,11 +43,31 @@ def words(line):
     return " ".join(NUMBER.sub("#", line).split())
 
 
+def last_digit(number):
+    """The worth of a unit of the last digit of a text."""
+    digits, _, exponent = number.partition("e")
+    return 10.0 ** (int(exponent or 0) - len(digits.partition(".")[2]))
+
+
+def agree(shown, printed):
+    """Whether two lines have the same words, and numbers that agree."""
+    if words(shown) != words(printed):
+        return False
+    for one, other in zip(NUMBER.findall(shown), NUMBER.findall(printed)):
+        try:
+            a, b = float(one), float(other)
+        except ValueError:  # a version, a date
+            continue
+        if abs(a - b) > max(0.02 * max(abs(a), abs(b)), 1.001 * last_digit(one), 1e-9):
+            return False
+    return True
+
+
 def missing_line(shown, printed):
     """The first line of a ```text block that the output has not, in this order."""
-    lines = iter(words(line) for line in printed.splitlines())
+    lines = iter(printed.splitlines())
     for line in shown.splitlines():
-        if line.strip() not in ("", "...") and words(line) not in lines:
+        if line.strip() not in ("", "...") and not any(agree(line, p) for p in lines):
             return line
     return None
 

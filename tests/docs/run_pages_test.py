@@ -33,8 +33,15 @@ class Pages(unittest.TestCase):
             file.write("# Page\n\n" + "".join("```%s\n%s```\n\n" % block for block in blocks))
         return run_pages.check(page)
 
-    def test_what_is_printed_may_be_shown_with_other_numbers(self):
-        self.assertEqual(self.check(("sh", "dualbragg sim\n"), ("text", "first line 3e-7\n...\nsecond line 4\n")), [])
+    def test_numbers_agree_within_their_last_digit_or_a_fiftieth(self):
+        for shown in ("first line 1.25", "first line 1.26", "first line 1.2", "first line 1", "first line 1.240000"):
+            self.assertEqual(self.check(("sh", "dualbragg sim\n"), ("text", shown + "\n...\nsecond line 2\n")), [], shown)
+        for shown in ("first line 1.4", "first line 1.28", "first line 12.5", "first line 1.25e1", "second line 4"):
+            self.assertEqual(len(self.check(("sh", "dualbragg sim\n"), ("text", shown + "\n"))), 1, shown)
+
+    def test_rounding_is_no_number(self):
+        self.assertTrue(run_pages.agree("off by 3.1e-13 at 90 deg", "off by 5.0e-14 at 90 deg"))
+        self.assertFalse(run_pages.agree("off by 3.1e-7 at 90 deg", "off by 5.0e-8 at 90 deg"))
 
     def test_lines_that_are_not_printed_are_a_fault(self):
         self.assertEqual(len(self.check(("sh", "dualbragg sim\n"), ("text", "third line 3\n"))), 1)
