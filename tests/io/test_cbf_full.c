@@ -454,6 +454,17 @@ static void tables_win_over_lines(void **state) {
     assert_true(fabs(g.beam_centre[1] - 3) < 1e-9);
     assert_true(fabs(g.beam_centre[0] - (5 - 103 * s / c)) < 1e-9);
     assert_true(g.phi == 30 && g.osc_range == 0.5 && isnan(g.twotheta));
+    /* an arm at 95 degree, which the beam passes by: the pixels are read, the panel stands 103 mm away */
+    size_t size;
+    char *const bytes = load_file(swung("", "OMEGA", 0.5), &size);
+    memcpy(strstr(bytes, "ARM 20 0"), "ARM 95 0", 8);
+    const char *const far = folder_file("far.cbf", bytes, size);
+    free(bytes);
+    expect_ok(test_context(), db_read_image(test_context(), far, &image));
+    db_measured_image_clear(&image);
+    expect_ok(test_context(), db_image_geometry_read(test_context(), far, &g));
+    assert_true(isnan(g.distance) && fabs(g.close_distance - 103) < 1e-9);
+    assert_true(fabs(g.near_point[0] - 5) < 1e-9 && fabs(g.near_point[1] - 3) < 1e-9);
 }
 
 static void axes_that_lead_nowhere_are_named(void **state) {

@@ -71,9 +71,14 @@ static db_status place(const placed_file *f, db_image_geometry *g, double pixel_
     db_imgcif_to_own(f->beam.direction, beam);
     spindle_of(&f->scan, spindle);
     db_imgcif_to_own(spindle, g->spindle_axis);
-    if (!(beam[0] > 1 - 1e-12) || !db_image_geometry_place(origin, g))
-        return db_fail(f->context, DB_ERROR_UNSUPPORTED,
-                       "%s: expected a beam along z and a detector that it meets (axis)", f->path);
+    if (!(beam[0] > 1 - 1e-12) || !db_image_geometry_place(origin, g)) {
+        db_notice(
+            f->context,
+            "%s: the tables place the detector at the sample, or the beam not along z: images "
+            "have no room for that, an experiment list (-expt, model.expt) has",
+            f->path);
+        *g = db_image_geometry_unknown;
+    }
     g->phi = f->turns ? f->scan.start : NAN;
     g->osc_range = f->turns ? f->scan.width : NAN;
     return DB_OK;
@@ -93,7 +98,7 @@ static void tell_plain(const placed_file *f, db_measured_image *image) {
 
 /* Numbers that do not hold without the axes are left out. */
 static void tell_placement(const db_image_geometry *g, db_measured_image *image) {
-    const int faces_beam = db_image_geometry_faces_beam(g);
+    const int faces_beam = !isnan(g->distance) && db_image_geometry_faces_beam(g);
     image->phi = image->osc_range = NAN;
     if (faces_beam && db_image_geometry_usual_spindle(g)) {
         image->phi = g->phi;
@@ -267,10 +272,13 @@ static db_status read_geometry(placed_file *f, const db_file_content *content,
     DB_TRY(db_image_geometry_from(f->context, f->path, &image, g));
     if (!placed) return DB_OK;
     g->distance = axes.distance;
+    g->close_distance = axes.close_distance;
     g->phi = axes.phi;
     g->osc_range = axes.osc_range;
     g->twotheta = NAN;
     memcpy(g->beam_centre, axes.beam_centre, sizeof g->beam_centre);
+    memcpy(g->near_point, axes.near_point, sizeof g->near_point);
+    memcpy(g->normal, axes.normal, sizeof g->normal);
     if (db_image_geometry_faces_beam(&axes) && db_image_geometry_usual_spindle(&axes)) return DB_OK;
     memcpy(g->fast_axis, axes.fast_axis, sizeof g->fast_axis);
     memcpy(g->slow_axis, axes.slow_axis, sizeof g->slow_axis);

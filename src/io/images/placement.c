@@ -5,19 +5,29 @@
 #include "base/vector.h"
 
 #include <math.h>
+#include <string.h>
 
-/* In the frame of images the beam is x. */
 int db_image_geometry_place(const double origin[3], db_image_geometry *g) {
-    static const double LEAST_COSINE = 0.02;
-    double normal[3];
+    static const double beam[3] = { 1, 0, 0 }, GRAZING = 0.02;
+    double normal[3], to_point[3];
     db_cross(g->fast_axis, g->slow_axis, normal);
-    const double away = db_dot(origin, normal) < 0 ? -1 : 1, close = away * db_dot(origin, normal),
-                 cosine = away * normal[0];
-    if (!(close > 0 && cosine > LEAST_COSINE)) return 0;
-    g->distance = close / cosine;
-    const double to_beam[3] = { g->distance - origin[0], -origin[1], -origin[2] };
-    g->beam_centre[0] = db_dot(to_beam, g->fast_axis);
-    g->beam_centre[1] = db_dot(to_beam, g->slow_axis);
+    double cosine = db_dot(beam, normal), close = db_dot(origin, normal);
+    if (close < 0) {
+        cosine = -cosine;
+        close = -close;
+        for (int i = 0; i < 3; i++) normal[i] = -normal[i];
+    }
+    if (!(close > 0)) return 0;
+    if (cosine < 0) memcpy(g->normal, normal, sizeof g->normal);
+    const int meets = cosine > GRAZING;
+    if (meets)
+        g->distance = close / cosine;
+    else
+        g->close_distance = close;
+    for (int i = 0; i < 3; i++) to_point[i] = (meets ? g->distance * beam[i] : 0) - origin[i];
+    double *const point = meets ? g->beam_centre : g->near_point;
+    point[0] = db_dot(to_point, g->fast_axis);
+    point[1] = db_dot(to_point, g->slow_axis);
     return 1;
 }
 

@@ -9,7 +9,8 @@
 db_status db_image_geometry_from(db_context *context, const char *path,
                                  const db_measured_image *image, db_image_geometry *geometry);
 
-/* Distance and direct beam of a panel whose axes are known and which begins at the origin. 0: the beam does not meet it. */
+/* Of a panel whose axes are known and which begins at the origin: where the beam meets it or, where it passes
+ * by, the point closest to the sample. 0: it is at the sample. */
 int db_image_geometry_place(const double origin[3], db_image_geometry *geometry);
 
 /* Are axes those that are taken anyway, to rounding? */

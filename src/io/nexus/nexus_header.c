@@ -4,6 +4,7 @@
 
 #include "base/context_internal.h"
 #include "base/vector.h"
+#include "io/images/placement.h"
 #include "io/nexus/nexus.h"
 #include "io/nexus/nexus_numbers.h"
 #include "io/nexus/nexus_scan.h"
@@ -131,43 +132,21 @@ static void to_own_frame(double v[3]) {
     v[2] = -x;
 }
 
-/* Where the beam meets the panel or, where it passes by, the point closest to the sample. 0: it is nowhere. */
+/* 0: it is nowhere. */
 static int place(header *h, db_nexus_panel *panel) {
-    static const double beam[3] = { 1, 0, 0 }, GRAZING = 0.02;
     db_image_geometry *const g = &h->geometry;
-    double normal[3], to_point[3];
     to_own_frame(panel->origin);
     to_own_frame(panel->fast);
     to_own_frame(panel->slow);
-    db_cross(panel->fast, panel->slow, normal);
-    double cosine = db_dot(beam, normal), close = db_dot(panel->origin, normal);
-    if (close < 0) {
-        cosine = -cosine;
-        close = -close;
-        for (int i = 0; i < 3; i++) normal[i] = -normal[i];
-    }
-    memcpy(h->image->pixel_size, panel->pixel_size, sizeof panel->pixel_size);
-    if (!(close > 0)) {
-        db_notice(h->file->context,
-                  "%s: the detector's chain of depends_on places it at the sample, so that is not "
-                  "used",
-                  h->file->path);
-        return 0;
-    }
     memcpy(g->fast_axis, panel->fast, sizeof g->fast_axis);
     memcpy(g->slow_axis, panel->slow, sizeof g->slow_axis);
-    if (cosine < 0) memcpy(g->normal, normal, sizeof g->normal);
-    const int meets = cosine > GRAZING;
-    if (meets)
-        g->distance = close / cosine;
-    else
-        g->close_distance = close;
-    for (int i = 0; i < 3; i++)
-        to_point[i] = (meets ? g->distance * beam[i] : 0) - panel->origin[i];
-    double *const point = meets ? g->beam_centre : g->near_point;
-    point[0] = db_dot(to_point, panel->fast);
-    point[1] = db_dot(to_point, panel->slow);
-    return 1;
+    memcpy(h->image->pixel_size, panel->pixel_size, sizeof panel->pixel_size);
+    if (db_image_geometry_place(panel->origin, g)) return 1;
+    g->fast_axis[0] = g->slow_axis[0] = NAN;
+    db_notice(h->file->context,
+              "%s: the detector's chain of depends_on places it at the sample, so that is not used",
+              h->file->path);
+    return 0;
 }
 
 /* What detectors of Dectris say without chains: a panel that faces the beam, at 2 theta. */
@@ -213,17 +192,11 @@ static db_status read_scan(header *h) {
     return DB_OK;
 }
 
-static int is_along(const double v[3], double x, double y, double z) {
-    static const double TOLERANCE = 1e-5;
-    return isnan(v[0]) ||
-           (fabs(v[0] - x) < TOLERANCE && fabs(v[1] - y) < TOLERANCE && fabs(v[2] - z) < TOLERANCE);
-}
-
 /* Axes need not be told where they are those that are taken anyway. */
 static void settle_axes(header *h) {
     db_image_geometry *const g = &h->geometry;
-    h->faces_beam = is_along(g->fast_axis, 0, 0, 1) && is_along(g->slow_axis, 0, -1, 0);
-    h->usual_spindle = is_along(g->spindle_axis, 0, 0, 1);
+    h->faces_beam = db_image_geometry_faces_beam(g);
+    h->usual_spindle = db_image_geometry_usual_spindle(g);
     if (!h->faces_beam || !h->usual_spindle) return;
     g->fast_axis[0] = g->slow_axis[0] = g->spindle_axis[0] = NAN;
 }
