@@ -199,7 +199,7 @@ static db_status read_number(reader *in, const db_flag *flag, double *value) {
 }
 
 static db_status out_of_range(const reader *in, const db_flag *flag, const char *token) {
-    const db_status status = in->table->out_of_range ? in->table->out_of_range : DB_ERROR_USAGE;
+    const db_status status = DB_ERROR_USAGE;
     const char *const command = in->table->command;
     if (flag->expected)
         return db_complain(command, status, "%s: expected %s, found %s", flag->name, flag->expected,
@@ -227,7 +227,7 @@ static db_status read_integer(reader *in, const db_flag *flag, double *value) {
     const double most = seed ? (double)LARGEST_SEED : flag->maximum > 0 ? flag->maximum : INT_MAX;
     if (*value < least || *value > most) return out_of_range(in, flag, token);
     if (seed && number == 0)
-        return db_complain(in->table->command, in->table->out_of_range,
+        return db_complain(in->table->command, DB_ERROR_USAGE,
                            "%s: expected a whole number from 1 to %ld (the sign does not count), "
                            "found %s",
                            flag->name, LARGEST_SEED, token);

@@ -100,7 +100,6 @@ typedef struct db_flag_table {
     const char *const *groups;      /* titles; NULL: there are no groups */
     const unsigned *group_commands; /* which take the flags of a group */
     int takes_words;                /* 1: words may stand by themselves */
-    db_status out_of_range;         /* a whole number; DB_OK: DB_ERROR_USAGE */
 } db_flag_table;
 
 /* A flag with its values, or a word by itself. */

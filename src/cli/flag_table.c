@@ -572,8 +572,7 @@ static const unsigned group_commands[DB_GROUP_COUNT] = {
 #define TABLE(name, its_bit)                                                                       \
     {                                                                                              \
         .command = (name), .flags = flags, .count = sizeof flags / sizeof *flags,                  \
-        .bit = (its_bit), .commands = commands, .groups = groups,                                  \
-        .group_commands = group_commands, .out_of_range = DB_ERROR_INPUT                           \
+        .bit = (its_bit), .commands = commands, .groups = groups, .group_commands = group_commands \
     }
 const db_flag_table db_sim_flags = TABLE("sim", DB_FOR_SIM);
 const db_flag_table db_grad_flags = TABLE("grad", DB_FOR_GRAD);

@@ -358,7 +358,7 @@ static void read_known(db_context *context, const db_format *format, const char 
         status = (format->uncertain ? count_lines : read_table)(context, path, file);
     } else {
         const int packed = strcmp(format->label, "compressed") == 0;
-        status = db_fail(context, DB_ERROR_UNSUPPORTED, "%s: found %s, which is not read%s", path,
+        status = db_fail(context, DB_ERROR_INPUT, "%s: found %s, which is not read%s", path,
                          format->name,
                          packed ? "; unpack it first (gunzip, bunzip2, unxz, unzstd)" : "");
     }
@@ -373,7 +373,7 @@ static db_status recognize(db_context *context, const char *path, const db_forma
     DB_TRY(db_recognize_file(context, file->path, &file->kind));
     DB_TRY(db_format_of_file(context, path, 0, format));
     if (*format) return DB_OK;
-    return db_fail(context, DB_ERROR_UNSUPPORTED,
+    return db_fail(context, DB_ERROR_INPUT,
                    "%s: none of the formats that are known; raw floats and other files without a "
                    "sign are taken by the flags that name them",
                    path);

@@ -100,7 +100,7 @@ static db_status choose_region(db_session *session) {
     for (int i = 0; i < 2; i++) {
         int *const limit = &roi[2 * i];
         if (limit[0] > limit[1] || limit[0] >= size[i])
-            return db_complain(session->settings.command, DB_ERROR_INPUT,
+            return db_complain(session->settings.command, DB_ERROR_USAGE,
                                "-roi: expected %s from 0 to %d, the smaller one first, found %d %d",
                                i ? "YMIN YMAX" : "XMIN XMAX", size[i] - 1, limit[0], limit[1]);
         if (limit[1] < size[i]) continue;

@@ -273,9 +273,9 @@ db_status db_fail_format(db_context *context, const char *path, const db_format 
     char labels[160], start[3 * 8 + 1] = "";
     list_labels(wanted, labels);
     if (format)
-        return db_fail(context, format->holds ? DB_ERROR_INPUT : DB_ERROR_UNSUPPORTED,
-                       "%s: expected %s (%s), found %s%s", path, wanted_name(wanted), labels,
-                       format->name, format->holds ? "" : ", which is not read");
+        return db_fail(context, DB_ERROR_INPUT, "%s: expected %s (%s), found %s%s", path,
+                       wanted_name(wanted), labels, format->name,
+                       format->holds ? "" : ", which is not read");
     for (size_t i = 0; content && i < 8 && i < content->size; i++)
         snprintf(start + 3 * i, 4, " %02x", (unsigned)(unsigned char)content->bytes[i]);
     return db_fail(

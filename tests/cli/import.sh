@@ -43,11 +43,11 @@ expect_kept() {
     keep=$(ls -A)
     expect "$@"
 }
-expect_kept 2 "none of the formats that are known" import shot.f32
+expect_kept 3 "none of the formats that are known" import shot.f32
 expect_kept 2 "expected files, found none" import
 expect_kept 3 "cannot open" import nothing.img
 printf 'not an image' > odd.img
-expect_kept 2 "odd.img" import odd.img shot.mat
+expect_kept 3 "odd.img" import odd.img shot.mat
 told matrix "A\* times the wavelength"
 head -c 1500 shot_0001.img > cut.img
 expect_kept 3 "cut.img" import cut.img shot.mat

@@ -145,7 +145,7 @@ esac
     expect 2 "-psf: expected none|gauss|fiber, found 'round'" noise -floatfile square.f32 -noisefile o -psf round
     expect 3 "cannot write there" sim $small -noisefile no_folder/o
     expect 3 "expected a file name, found a directory" noise -floatfile square.f32 -noisefile .
-    expect 3 "-roi: expected XMIN XMAX from 0 to 2" noise -floatfile square.f32 -noisefile o -roi 2 1 0 1
+    expect 2 "-roi: expected XMIN XMAX from 0 to 2" noise -floatfile square.f32 -noisefile o -roi 2 1 0 1
     expect 2 "-cell belongs to dualbragg" noise -floatfile square.f32 -noisefile o -cell 40
     expect 2 "-noisefile belongs to dualbragg" grad $small -params distance -noisefile o
     keep=""
