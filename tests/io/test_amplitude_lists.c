@@ -244,12 +244,12 @@ static void the_cell_chooses_what_a_name_leaves_open(void **state) {
     static const double oblong[6] = { 40, 50, 60, 90, 90, 90 };
     expect_failure(test_context(), DB_ERROR_INPUT,
                    db_space_group_of_cell(test_context(), "P432", oblong, group), "P 4 3 2",
-                   "40 50 60", "50 %");
+                   "40 50 60", "50.0 %");
     expect_failure(test_context(), DB_ERROR_INPUT,
                    db_space_group_of_cell(test_context(), "R 3:H", cases[0].cell, group), "R 3:H");
     expect_failure(test_context(), DB_ERROR_INPUT,
                    db_space_group_of_cell(test_context(), "P 1 21 1", cases[4].cell, group),
-                   "28 degree");
+                   "28.0 degree");
     const db_structure_factor_options contradicted = { .space_group = "P432", .cell = oblong };
     expect_failure(test_context(), DB_ERROR_INPUT,
                    read_with(folder_text("a.hkl", "1 2 3 4\n"), &contradicted), "P 4 3 2",

@@ -27,7 +27,7 @@ db_status db_space_group_of_cell(db_context *context, const char *name, const do
     db_space_group_strain(group, cell, &edge, &angle);
     return db_fail(context, DB_ERROR_INPUT,
                    "space group %s contradicts the cell %.6g %.6g %.6g %.6g %.6g %.6g: its "
-                   "operators change edges by up to %.2g %%, angles by up to %.2g degree (at most "
+                   "operators change edges by up to %.1f %%, angles by up to %.1f degree (at most "
                    "2 %% and 2 degree can be)",
                    group->name, cell[0], cell[1], cell[2], cell[3], cell[4], cell[5], 100 * edge,
                    angle);
