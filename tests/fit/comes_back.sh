@@ -18,10 +18,10 @@ near() { # NAME A B TOLERANCE
     awk -v a="$2" -v b="$3" -v t="$4" 'BEGIN { exit !(a - b <= t && b - a <= t) }' || fail "$1: $2, expected $3 +- $4"
 }
 
-fit 0 "$config" --image stand_in.img --output first model.matrix=stand_in.mat
+fit 0 "$config" --image stand_in.img --verbose --output first model.matrix=stand_in.mat
 [ -s first.yaml ] && [ -s first.mat ] && [ -s first.json ] && [ -s first.log ] || fail "an output is missing"
 [ ! -e first.html ] || fail "--no-report wrote a page"
-cmp -s out first.log || fail "the log is not what was printed"
+cmp -s out first.log || fail "the log is not what --verbose prints"
 [ ! -s err ] || fail "stderr: $(cat err)"
 tail -n 1 out | grep -q '^Refined cell: 58.4' || fail "the last line is not the refined cell: $(tail -n 1 out)"
 near cell_a "$(number first.yaml cell 1)" 58.4 0.003
