@@ -247,22 +247,42 @@ db_status db_experiment_pixel_position(const db_experiment *experiment, size_t p
     return DB_OK;
 }
 
-/* Distance (m) at which the beam meets a panel's plane; along the normal if it runs away from the
- * beam. */
-static double panel_distance(const db_experiment *experiment, size_t panel) {
-    if (experiment->reference.on) return experiment->reference.distance;
+/* Where the coordinate of [from, from + length] is nearest to `wanted`. */
+static double nearest_in(double from, double length, double wanted) {
+    return fmin(fmax(wanted, fmin(from, from + length)), fmax(from, from + length));
+}
+
+/* Largest angle (radian) that an edge of length `edge` has, seen from the sample, on a rectangle: a
+ * pixel at the place (along, across) in its plane, counted from the foot of the sample, which is
+ * `height` away, looks edge sqrt(t^2)/(along^2 + t^2) wide, t^2 = height^2 + across^2. That is
+ * largest where along is smallest and t nearest to it. */
+static double widest_edge(double edge, double height, double along, double along_length,
+                          double across, double across_length) {
+    const double least = fabs(nearest_in(along, along_length, 0)),
+                 near = hypot(height, nearest_in(across, across_length, 0)),
+                 far = hypot(height, fmax(fabs(across), fabs(across + across_length))),
+                 t = fmin(fmax(least, near), far);
+    return edge * t / (least * least + t * t);
+}
+
+/* Largest angle (radian) of a pixel's edge on a panel. A curved one is everywhere as far from the
+ * sample as where the beam meets it. */
+static double widest_pixel(const db_experiment *experiment, size_t panel) {
+    const db_panel *const p = &experiment->detector.panels[panel];
+    const double edge[2] = { 1e-3 * p->pixel_size[0], 1e-3 * p->pixel_size[1] };
+    if (experiment->reference.on) return fmax(edge[0], edge[1]) / experiment->reference.distance;
     const db_panel_interface placed = place_panel(experiment, panel);
     double f[3], s[3], r[3], n[3];
     db_vector_out(placed.fast, f);
     db_vector_out(placed.slow, s);
     db_vector_out(placed.origin, r);
     db_cross(f, s, n);
-    const double *b = experiment->beam.direction;
-    const double length = db_length(n);
-    const double along_normal = db_dot(r, n) / length; /* sign as that of n */
-    const double obliquity = db_dot(b, n) / length;
-    const double along_beam = along_normal / obliquity;
-    return along_beam > 0 && isfinite(along_beam) ? along_beam : fabs(along_normal);
+    const double height = fabs(db_dot(r, n)) / db_length(n);
+    if (experiment->detector.curved) return fmax(edge[0], edge[1]) / fabs(placed.radius.v);
+    const double at[2] = { db_dot(r, f), db_dot(r, s) },
+                 length[2] = { p->fast_pixels * edge[0], p->slow_pixels * edge[1] };
+    return fmax(widest_edge(edge[0], height, at[0], length[0], at[1], length[1]),
+                widest_edge(edge[1], height, at[1], length[1], at[0], length[0]));
 }
 
 /* How finely a pixel must be sampled to see the spots' fringes (docs/theory/pixel.md, Number
@@ -274,10 +294,8 @@ int db_recommended_oversample(const db_experiment *experiment) {
     double largest = 0, recommended = 1;
     for (int i = 0; i < 3; i++) largest = fmax(largest, crystal->cells[i] * crystal->cell[i]);
     for (size_t p = 0; p < experiment->detector.panel_count; p++) {
-        const double *size = experiment->detector.panels[p].pixel_size;
-        const double pixel = 1e-3 * fmax(size[0], size[1]);
         const double needed =
-            3 * largest * pixel / (experiment->beam.wavelength * panel_distance(experiment, p));
+            3 * largest * widest_pixel(experiment, p) / experiment->beam.wavelength;
         recommended = fmax(recommended, ceil(needed - 1e-9));
     }
     return recommended < MOST_RECOMMENDED ? (int)recommended : MOST_RECOMMENDED;

@@ -244,8 +244,66 @@ static void oversampling_follows_the_sharpest_spot(void **state) {
     setup_assert_refused(&setup, DB_ERROR_INPUT, "oversample");
 }
 
+/* Largest angle of a pixel's edge, by looking at every pixel. */
+static double widest_pixel(const db_experiment *e) {
+    double widest = 0;
+    for (size_t p = 0; p < e->detector.panel_count; p++)
+        for (int f = 0; f <= e->detector.panels[p].fast_pixels; f++)
+            for (int s = 0; s <= e->detector.panels[p].slow_pixels; s++)
+                for (int edge = 0; edge < 2; edge++) {
+                    double x[2][3], angle[3], square[2] = { 0 };
+                    const double half = edge ? 0 : 1e-3, other = edge ? 1e-3 : 0;
+                    for (int end = 0; end < 2; end++) {
+                        const double way = end ? 1 : -1;
+                        (void)db_experiment_pixel_position(e, p, f + way * half, s + way * other,
+                                                           x[end]);
+                        for (int i = 0; i < 3; i++) square[end] += x[end][i] * x[end][i];
+                    }
+                    for (int i = 0; i < 3; i++)
+                        angle[i] = x[1][i] / sqrt(square[1]) - x[0][i] / sqrt(square[0]);
+                    widest = fmax(widest, 500 * sqrt(angle[0] * angle[0] + angle[1] * angle[1] +
+                                                     angle[2] * angle[2]));
+                }
+    return widest;
+}
+
+/* Swung, tilted, aside, edgewise: what counts is how wide the nearest pixels look. */
+static void oversampling_follows_the_pixels_wherever_they_are(void **state) {
+    (void)state;
+    const struct {
+        db_pivot pivot;
+        double twotheta, rotation, aside, sizes;
+    } place[] = {
+        { DB_PIVOT_SAMPLE, 0, 0, 0, 1 },   { DB_PIVOT_SAMPLE, 60, 0, 0, 1 },
+        { DB_PIVOT_SAMPLE, 85, 0, 0, 1 },  { DB_PIVOT_SAMPLE, 90, 0, 0, 1 },
+        { DB_PIVOT_SAMPLE, 130, 0, 0, 1 }, { DB_PIVOT_BEAM, 70, 0, 0, 1 },
+        { DB_PIVOT_SAMPLE, 30, 50, 0, 1 }, { DB_PIVOT_SAMPLE, 0, 0, 80, 1 },
+        { DB_PIVOT_SAMPLE, 0, 80, 80, 1 }, { DB_PIVOT_SAMPLE, 90, 0, 80, 3 },
+    };
+    for (size_t i = 0; i < sizeof place / sizeof place[0]; i++) {
+        db_setup setup = setup_start();
+        setup.cell[0] = 370;
+        setup.cells[0] = 100;
+        setup.distance = 90;
+        setup.pixel_size = 0.4;
+        setup.detector_pixels[0] = setup.detector_pixels[1] = 64;
+        setup.beam_centre[0] = setup.beam_centre[1] = 12.8 - place[i].aside;
+        setup.twotheta = place[i].twotheta;
+        setup.rotation[0] = place[i].rotation;
+
+        setup.pivot = place[i].pivot;
+        db_experiment e = setup_resolved(&setup);
+        e.detector.panels[0].pixel_size[1] *= place[i].sizes;
+        const double needed = 3 * 37000 * widest_pixel(&e) / e.beam.wavelength;
+        setup_assert_close(db_recommended_oversample(&e), needed, 1 + 1e-3 * needed);
+        assert_true(db_recommended_oversample(&e) >= needed * (1 - 1e-5));
+        db_experiment_clear(&e);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(oversampling_follows_the_pixels_wherever_they_are),
         cmocka_unit_test(divergence_points_follow_from_what_is_given),
         cmocka_unit_test(a_count_without_a_range_is_refused),
         cmocka_unit_test(a_round_beam_leaves_out_the_corners),

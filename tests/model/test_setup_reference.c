@@ -175,19 +175,22 @@ static void a_plate_may_look_back(void **state) {
     db_experiment_clear(&e);
 }
 
-/* With two-theta 60 at the beam's spot the reference's distance is 35 mm instead of 70. */
+/* With two-theta 60 at the beam's spot the reference's distance is 35 mm instead of 70, that of the
+ * plane. The panel's nearest edge, whose pixels look widest, is between. */
 static void oversampling_follows_the_reference_s_distance(void **state) {
     (void)state;
     db_setup setup = detector(DB_CONVENTION_MOSFLM);
     setup.distance = 70;
     setup.twotheta = 60;
-    setup.cells[0] = 100; /* 3 x 5000 A x 0.5 mm / (1 A x 70 mm) = 107.1 */
+    setup.cells[0] = 100; /* 3 x 5000 A x 0.5 mm / (1 A x 35 mm) = 214.3 */
     db_experiment e = setup_resolved(&setup);
     assert_int_equal(e.oversample, 215);
     db_experiment_clear(&e);
     setup.compat = 0;
     e = setup_resolved(&setup);
-    assert_int_equal(e.oversample, 108);
+    /* the edge is 15.75 mm from the beam centre, 70 sin 60 - 15.75 = 44.87 mm from the foot of the
+     * sample, and 56.91 mm from the sample: 131.8 */
+    assert_int_equal(e.oversample, 132);
     db_experiment_clear(&e);
 }
 

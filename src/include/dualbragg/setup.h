@@ -269,8 +269,8 @@ DB_API db_status db_setup_resolve(db_context *context, const db_setup *setup,
                                   db_experiment *experiment,
                                   void (*notices)(void *user, const char *line), void *user);
 
-/** The recommended number of sub-pixels: ceil(3 L p / (lambda D)); see docs/theory/pixel.md, Number
- * of sub-pixels.
+/** The recommended number of sub-pixels: three per fringe, where pixels look widest from the sample;
+ * see docs/theory/pixel.md, Number of sub-pixels.
  *
  * @param experiment to render
  * @return sub-pixels along an edge, 1 or more */
