@@ -69,12 +69,14 @@ static void fill_bins(db_amorphous_curve *curve, const db_background *b) {
 void db_amorphous_curve_fill(db_amorphous_curve *curve, const db_background *b) {
     if (b->count == 0) return;
     const size_t intervals = b->count + 1;
-    /* interval i lies between points i - 1 and i; the outermost have one end only */
+    /* interval i lies between points i - 1 and i; the outermost have one end only, from which the
+     * curve goes on flat: a polynomial would go on without bounds */
     curve->knot[0] = b->stol[0];
     memcpy(curve->knot + 1, b->stol, b->count * sizeof *curve->knot);
     curve->knot[intervals] = HUGE_VAL;
     for (size_t i = 0; i < intervals; i++) {
-        const size_t first = i < 2 ? 0 : i - 2, end = i + 2 < b->count ? i + 2 : b->count;
+        const size_t least = i == b->count ? b->count - 1 : 0, most = i == 0 ? 1 : b->count,
+                     first = i < least + 2 ? least : i - 2, end = i + 2 < most ? i + 2 : most;
         polynomial_through(b->stol + first, b->amplitude + first, (int)(end - first),
                            curve->knot[i], curve->cubic + 4 * i);
     }

@@ -6,6 +6,7 @@
 
 #include "base/context_internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static db_status check_positive(db_context *context, const char *what, double value,
@@ -46,9 +47,40 @@ static void leave_out(db_background *background, const db_setup_notes *notes) {
     background->count = 0;
 }
 
-db_status db_setup_background(db_context *context, const db_setup *setup, db_background *background,
+/* Of the photons with the shortest wave. */
+static double largest_stol(const db_experiment *experiment) {
+    const db_beam *const beam = &experiment->beam;
+    double ratio = 0;
+    for (size_t i = 0; i < beam->source_count; i++) {
+        const double relative =
+            beam->sources[i].wavelength_ratio * (1 + beam->sources[i].spread[2] * beam->dispersion);
+        if (i == 0 || relative < ratio) ratio = relative;
+    }
+    return db_setup_farthest(experiment) / (2 * beam->wavelength * ratio);
+}
+
+/* Where the image goes on beyond the amplitudes. */
+static void remark_end(const db_setup *setup, const db_experiment *experiment,
+                       const db_setup_notes *notes) {
+    static const double unit[] = { [DB_STOL] = 1, [DB_4STOL] = 4, [DB_Q] = 12.566370614359172954 };
+    static const char *const name[] = { [DB_STOL] = "sin(theta)/lambda",
+                                        [DB_4STOL] = "4 sin(theta)/lambda",
+                                        [DB_Q] = "4 pi sin(theta)/lambda" };
+    const db_background *const b = &experiment->background;
+    const int abscissa = setup->stol_abscissa;
+    const double end = b->stol[b->count - 1], seen = largest_stol(experiment);
+    if (seen > end * (1 + 1e-9))
+        db_setup_note(notes,
+                      "%s: amorphous amplitudes end at %s = %.4g/A, the image goes to %.4g/A: "
+                      "beyond the end the last amplitude, %g, holds",
+                      setup->stol_file, name[abscissa], unit[abscissa] * end, unit[abscissa] * seen,
+                      b->amplitude[b->count - 1]);
+}
+
+db_status db_setup_background(db_context *context, const db_setup *setup, db_experiment *experiment,
                               const db_setup_notes *notes) {
     if (!setup->stol_file) return DB_OK;
+    db_background *const background = &experiment->background;
     double size[3];
     DB_TRY(lit_size(context, setup, size, notes));
     DB_TRY(check_positive(context, "density", setup->density, "g/cm^3"));
@@ -68,6 +100,9 @@ db_status db_setup_background(db_context *context, const db_setup *setup, db_bac
     if (out_of_order)
         db_setup_note(notes, "%s: not in ascending order at %zu place%s; sorted", setup->stol_file,
                       out_of_order, out_of_order == 1 ? "" : "s");
-    if (setup->compat) leave_out(background, notes);
+    if (setup->compat)
+        leave_out(background, notes);
+    else
+        remark_end(setup, experiment, notes);
     return DB_OK;
 }

@@ -40,8 +40,11 @@ db_status db_setup_crystal(db_context *context, const db_setup *setup, db_experi
 db_status db_setup_spread(db_context *context, const db_setup *setup, db_experiment *experiment);
 
 /* The amorphous matter; without a file of amplitudes none. */
-db_status db_setup_background(db_context *context, const db_setup *setup, db_background *background,
+db_status db_setup_background(db_context *context, const db_setup *setup, db_experiment *experiment,
                               const db_setup_notes *notes);
+
+/* Largest |s1 - s0|, 2 sin(theta), of unit vectors to the corners of panels. */
+double db_setup_farthest(const db_experiment *experiment);
 
 /* Notes on numbers of a settled set-up and its experiment that are hardly meant, each with the unit in which it would be usual
  * (plausible.c); returns how many. first: receives the first of them; notes may be NULL. */

@@ -139,7 +139,7 @@ static db_status resolve_parts(db_context *context, const db_setup *setup,
     db_setup_remark_one_cell(setup, experiment, notes);
     DB_TRY(sampling(context, setup, experiment, notes));
     /* large files last, when everything cheap is known to be right */
-    DB_TRY(db_setup_background(context, setup, &experiment->background, notes));
+    DB_TRY(db_setup_background(context, setup, experiment, notes));
     DB_TRY(db_setup_structure_factors(context, setup, experiment, notes));
     return db_experiment_check(context, experiment);
 }

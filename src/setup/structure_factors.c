@@ -7,25 +7,29 @@
 
 #include <math.h>
 
-/* Spacing (A) to which a model's structure factors are calculated: given, that of d_min, or what
- * the corners of the panels see, a little below that for spots that reach in from outside. */
-static double model_resolution(const db_setup *setup, const db_experiment *experiment) {
-    if (db_setup_given(setup->model_resolution)) return setup->model_resolution;
-    if (experiment->d_min > 0) return experiment->d_min;
+double db_setup_farthest(const db_experiment *experiment) {
     const db_detector *const detector = &experiment->detector;
-    const db_beam *const beam = &experiment->beam;
-    double farthest = 0; /* |s1 - s0| of unit vectors */
+    double farthest = 0;
     for (size_t p = 0; p < detector->panel_count; p++)
         for (int corner = 0; corner < 4; corner++) {
             const double fast = corner & 1 ? detector->panels[p].fast_pixels : 0;
             const double slow = corner & 2 ? detector->panels[p].slow_pixels : 0;
             double at[3], difference[3];
             if (db_experiment_pixel_position(experiment, p, fast, slow, at) != DB_OK) continue;
-            for (int i = 0; i < 3; i++) difference[i] = at[i] / db_length(at) - beam->direction[i];
+            for (int i = 0; i < 3; i++)
+                difference[i] = at[i] / db_length(at) - experiment->beam.direction[i];
             farthest = fmax(farthest, db_length(difference));
         }
+    return farthest;
+}
+
+/* Spacing (A) to which a model's structure factors are calculated: given, that of d_min, or what
+ * the corners of the panels see, a little below that for spots that reach in from outside. */
+static double model_resolution(const db_setup *setup, const db_experiment *experiment) {
+    if (db_setup_given(setup->model_resolution)) return setup->model_resolution;
+    if (experiment->d_min > 0) return experiment->d_min;
     const double margin = 0.97, finest = 0.5;
-    return fmax(finest, margin * beam->wavelength / farthest);
+    return fmax(finest, margin * experiment->beam.wavelength / db_setup_farthest(experiment));
 }
 
 /* Reads the list, or what an earlier run kept of it; writes the cache from the list. */

@@ -37,12 +37,12 @@ def image(path):
 
 
 def amplitude(points, x):
-    """Cubic Lagrange through one point below the interval of x, its ends and one above; two far points at either
-    end repeat the first and last F."""
-    first, last = points[0][1], points[-1][1]
-    padded = [(-1e99, first), (-1e98, first), *points, (1e98, last), (1e99, last)]
-    i = max(n for n in range(1, len(padded) - 2) if n == 1 or padded[n][0] <= x)
-    window = padded[i - 1:i + 3]
+    """Cubic Lagrange through one point below the interval of x, its ends and one above, without those that there are
+    not; before the first point and behind the last one their F."""
+    if x < points[0][0] or x >= points[-1][0]:
+        return points[0 if x < points[0][0] else -1][1]
+    i = max(n for n in range(len(points) - 1) if points[n][0] <= x)
+    window = points[max(i - 1, 0):i + 3]
     total = 0.0
     for n, (xn, yn) in enumerate(window):
         term = yn
@@ -189,6 +189,7 @@ def main():
                       ["-molecules", 1e15, "-MW", 44]),
         "flux": (Setup(points=WATER, fluence=1e12 * 0.1 / (5e-5) ** 2, size=(1e-4, 5e-5, 5e-5)),
                  ["-flux", 1e12, "-exposure", 0.1, "-beamsize", 0.05]),
+        "a table that ends inside the image at both ends": (Setup(points=WATER[2:5]), []),
         "sensor layers": (Setup(points=WATER, thickness=450e-6, depth=300e-6, layers=3, oversample=2), []),
         "weighted sources": (Setup(points=WATER, sources=three, polar=0.5, oversample=2), []),
     }

@@ -126,6 +126,30 @@ static void the_reference_reads_amplitudes_and_does_not_use_them(void **state) {
     setup_assert_refused(&setup, DB_ERROR_FILE, "no_such_file.stol");
 }
 
+/* With 1 A, 100 mm and a corner 72 mm from the beam, sin(theta)/lambda goes to 0.31. */
+static void a_table_that_ends_too_early_is_named(void **state) {
+    (void)state;
+    db_setup setup = start();
+    setup.detector_pixels[0] = setup.detector_pixels[1] = 1024;
+    setup.pixel_size = 0.1;
+    setup.distance = 100;
+    setup.wavelength = 1;
+    db_experiment e = setup_resolved(&setup);
+    assert_null(strstr(setup_notices(), "end at"));
+    db_experiment_clear(&e);
+    setup_write_file(file, "0 2.57\n0.1 2\n0.2 1\n");
+    e = setup_resolved(&setup);
+    assert_non_null(strstr(setup_notices(),
+                           "setup_background.stol: amorphous amplitudes end at sin(theta)/lambda "
+                           "= 0.2/A, the image goes to 0.30"));
+    assert_non_null(strstr(setup_notices(), "the last amplitude, 1, holds"));
+    db_experiment_clear(&e);
+    setup.stol_abscissa = DB_4STOL;
+    e = setup_resolved(&setup);
+    assert_non_null(strstr(setup_notices(), "4 sin(theta)/lambda = 0.2/A, the image goes to 1.2"));
+    db_experiment_clear(&e);
+}
+
 static int remove_file(void **state) {
     (void)state;
     return remove(file);
@@ -139,6 +163,7 @@ int main(void) {
         cmocka_unit_test(the_beam_lights_up_its_own_size_but_any_thickness),
         cmocka_unit_test(a_number_of_molecules_takes_the_density_s_place),
         cmocka_unit_test(impossible_matter_is_refused),
+        cmocka_unit_test(a_table_that_ends_too_early_is_named),
         cmocka_unit_test(the_reference_reads_amplitudes_and_does_not_use_them),
     };
     return cmocka_run_group_tests(tests, NULL, remove_file);
