@@ -57,9 +57,9 @@ static const db_flag flags[] = {
     { .name = "--help", .aliases = "-h", DB_SETS(help, 1), .ends = 1, .help = "this text" },
     // clang-format on
 };
-static const db_flag_table flag_table = {
-    .command = "bench", .flags = flags, .count = sizeof flags / sizeof *flags, .takes_equals = 1
-};
+static const db_flag_table flag_table = { .command = "bench",
+                                          .flags = flags,
+                                          .count = sizeof flags / sizeof *flags };
 
 void db_bench_print_help(void) {
     fputs(
