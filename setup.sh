@@ -127,7 +127,7 @@ install_packages() {
         apt-get -q -y --no-install-recommends -o DPkg::Lock::Timeout=300 install $found < /dev/null
 }
 
-# The instruction sets that this machine runs: the baseline and its best one. The demo needs no others.
+# Of the instruction sets that this machine runs the baseline and the best one: the demo and the quick tests need no others.
 find_instruction_sets() {
     sets=sse2
     has() { grep -qw "$1" /proc/cpuinfo 2> /dev/null; }
@@ -281,11 +281,13 @@ TEXT
 test)
     install_packages $tools $libraries $test_packages clang-format
     check_format
+    find_instruction_sets
     build_preset dev
     run_tests dev
     ;;
 slow)
     install_packages $tools $libraries $test_packages $docs_packages debootstrap
+    configure_with=-UDB_INSTRUCTION_SETS # all of them
     build_preset dev
     run_tests slow
     ;;

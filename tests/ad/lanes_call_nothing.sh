@@ -1,5 +1,5 @@
 #!/bin/sh
-# No lane operation or rule calls a library, for any instruction set, with the compilers at hand: an
+# No lane operation or rule calls a library, for any instruction set, with the compiler of the build (COMPILERS: with these): an
 # object that holds them all has no undefined symbols.
 set -eu
 work=$(mktemp -d)
@@ -14,7 +14,7 @@ probe=$SOURCE_DIR/tests/ad/probe/lane_probe.c
 common="-fno-math-errno -fno-trapping-math -ffp-contract=off -fPIC -I$SOURCE_DIR"
 tried=0
 failed=0
-for compiler in "${CC:-cc}" gcc clang; do
+for compiler in ${COMPILERS:-"${CC:-cc}"}; do
     found=$(command -v "$compiler") || continue
     name=$(basename "$(readlink -f "$found")")
     [ -e "$work/$name" ] && continue

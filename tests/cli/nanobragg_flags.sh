@@ -29,11 +29,21 @@ taken() {
         "$DUALBRAGG" sim $compat "$@" --list-params > ../out 2> ../err || complain "$compat $*: $(cat ../err)"
     done
 }
+# all_taken WORDS VALUES...: all of the flags on one command line, and, where that fails, each by itself
+all_taken() {
+    words=$1
+    shift
+    all=
+    for word in $words; do all="$all -$word $*"; done
+    # shellcheck disable=SC2086 # flags and values
+    "$DUALBRAGG" sim $all --list-params > ../out 2> ../err && "$DUALBRAGG" sim -compat $all --list-params > ../out 2> ../err && return
+    for word in $words; do taken "-$word" "$@"; done
+}
 count=0
-for flag in $switches; do taken "-$flag"; done
-for flag in $numbers; do taken "-$flag" 2; done
-for flag in $files; do taken "-$flag" file; done
-for flag in $vectors; do taken "-$flag" 1 2 3; done
+all_taken "$switches"
+all_taken "$numbers" 2
+all_taken "$files" file
+all_taken "$vectors" 1 2 3
 for flag in $switches $numbers $files $vectors; do count=$((count + 1)); done
 [ $count -ge 164 ] || complain "only $count flags tried"
 taken -cell 10 20 30 90 90 90

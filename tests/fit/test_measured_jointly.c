@@ -139,7 +139,7 @@ static void thaumatin_frames_share_a_beam_centre(void **state) {
 }
 
 /* From there orientations and cells open_context up for it, in a part of the detector. */
-static void a_beam_ten_pixels_off_is_not_made_up_for(void **state) {
+static void a_beam_ten_pixels_off_is_not_made_up_for_slow(void **state) {
     (void)state;
     char files[SHOTS][PATH_SIZE];
     db_fit_shots_result *r;
@@ -200,7 +200,7 @@ int main(void) {
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(thaumatin_frames_share_a_beam_centre),
-        cmocka_unit_test(a_beam_ten_pixels_off_is_not_made_up_for),
+        cmocka_unit_test(a_beam_ten_pixels_off_is_not_made_up_for_slow),
         cmocka_unit_test(thermolysin_shots_share_64_panels),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);

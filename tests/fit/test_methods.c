@@ -138,7 +138,7 @@ static void every_target_finds_the_crystal_slow(void **state) {
 }
 
 /* Zingers on one pixel in a hundred spoil least squares, not Student's likelihood. */
-static void zingers_are_borne(void **state) {
+static void zingers_are_borne_slow(void **state) {
     (void)state;
     double off[2];
     float *const clean = malloc(sizeof *clean * PIXELS * PIXELS);
@@ -161,7 +161,7 @@ static void zingers_are_borne(void **state) {
 
 /* A prior a hundred times tighter than the data's own error holds the edge, one a hundred times
  * wider does not; in between it counts as a measurement. */
-static void priors_count_as_measurements(void **state) {
+static void priors_count_as_measurements_slow(void **state) {
     (void)state;
     assert_int_equal(run(), DB_OK);
     const double own = result->refined[3], error = result->error_unscaled[3];
@@ -217,8 +217,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(gradient_methods_go_by_their_names, spoil, forget),
         cmocka_unit_test_setup_teardown(global_methods_search_between_bounds_slow, spoil, forget),
         cmocka_unit_test_setup_teardown(every_target_finds_the_crystal_slow, spoil, forget),
-        cmocka_unit_test_setup_teardown(zingers_are_borne, spoil, forget),
-        cmocka_unit_test_setup_teardown(priors_count_as_measurements, spoil, forget),
+        cmocka_unit_test_setup_teardown(zingers_are_borne_slow, spoil, forget),
+        cmocka_unit_test_setup_teardown(priors_count_as_measurements_slow, spoil, forget),
         cmocka_unit_test_setup_teardown(orientations_have_no_poles_slow, spoil, forget),
     };
     return cmocka_run_group_tests(tests, make_image, drop_image);

@@ -105,7 +105,7 @@ static const char *name_of(void *user, size_t shot) {
 }
 
 /* The same for what shots share. */
-static void errors_of_a_shared_beam_allow_for_it(void **state) {
+static void errors_of_a_shared_beam_allow_for_it_slow(void **state) {
     (void)state;
     db_experiment straight;
     db_fit_settings settings;
@@ -140,7 +140,7 @@ static void errors_of_a_shared_beam_allow_for_it(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors_hold_for_a_model_that_is_wrong),
-        cmocka_unit_test(errors_of_a_shared_beam_allow_for_it),
+        cmocka_unit_test(errors_of_a_shared_beam_allow_for_it_slow),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -176,7 +176,7 @@ static void known_amplitudes_in_shoeboxes_bring_the_crystal_back(void **state) {
 }
 
 /* The Kahn factor changes the height of spots, which is free, and next to nothing else. */
-static void a_parameter_without_influence_leaves_the_other_errors_alone(void **state) {
+static void a_parameter_without_influence_leaves_the_other_errors_alone_slow(void **state) {
     (void)state;
     run();
     double error[DB_PARAMETER_COUNT];
@@ -369,7 +369,7 @@ static void errors_beside_no_mosaic_spread(unsigned long seed) {
     db_measured_image_clear(&other);
 }
 
-static void no_mosaic_spread_is_a_bound(void **state) {
+static void no_mosaic_spread_is_a_bound_slow(void **state) {
     (void)state;
     for (int i = 0; i < 3; i++) start.crystal.cells[i] = 0.8 * truth.crystal.cells[i];
     settings.parameter_count = 0;
@@ -456,8 +456,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(known_amplitudes_in_shoeboxes_bring_the_crystal_back, spoil,
                                         forget),
         cmocka_unit_test_setup_teardown(the_scale_can_be_a_parameter, spoil, forget),
-        cmocka_unit_test_setup_teardown(a_parameter_without_influence_leaves_the_other_errors_alone,
-                                        spoil, forget),
+        cmocka_unit_test_setup_teardown(
+            a_parameter_without_influence_leaves_the_other_errors_alone_slow, spoil, forget),
         cmocka_unit_test_setup_teardown(scaled_and_unscaled_errors_differ_by_the_misfit, spoil,
                                         forget),
         cmocka_unit_test_setup_teardown(directions_name_what_one_image_does_not_tell_apart, spoil,
@@ -467,7 +467,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(the_caller_may_cancel, spoil, forget),
         cmocka_unit_test_setup_teardown(too_few_evaluations_are_said, spoil, forget),
         cmocka_unit_test_setup_teardown(a_bound_in_the_way_is_named, spoil, forget),
-        cmocka_unit_test_setup_teardown(no_mosaic_spread_is_a_bound, spoil, forget),
+        cmocka_unit_test_setup_teardown(no_mosaic_spread_is_a_bound_slow, spoil, forget),
         cmocka_unit_test_setup_teardown(a_wrong_orientation_is_not_called_converged, spoil, forget),
         cmocka_unit_test_setup_teardown(impossible_settings_are_refused, spoil, forget),
         cmocka_unit_test_setup_teardown(an_empty_image_is_refused, spoil, forget),

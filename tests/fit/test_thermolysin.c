@@ -198,7 +198,7 @@ static void known_amplitudes_ask_for_the_beam_s_bandwidth_slow(void **state) {
 }
 
 /* Which spots are strong in the image says little of their order: the model must choose. */
-static void all_pixels_are_judged_alike(void **state) {
+static void all_pixels_are_judged_alike_slow(void **state) {
     (void)state;
     db_fit_result *all = refine_known("all", "dispersion: 0");
     assert_true(all->verdict.usable && all->verdict.intensities >= 300);
@@ -215,7 +215,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spots_of_64_panels_go_with_their_structure_factors),
         cmocka_unit_test(known_amplitudes_ask_for_the_beam_s_bandwidth_slow),
-        cmocka_unit_test(all_pixels_are_judged_alike),
+        cmocka_unit_test(all_pixels_are_judged_alike_slow),
     };
     return cmocka_run_group_tests(tests, make, drop);
 }

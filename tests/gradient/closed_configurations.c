@@ -220,7 +220,7 @@ const configuration closed_configurations[] = {
     { "closed: everything", everything, 0.25, NULL },
     { "closed: one degree", one_degree, 0.25, NULL },
     { "closed: short rotation", short_rotation, 0.4, NULL },
-    { "closed: long rotation", long_rotation, 0.2, NULL },
+    { "closed: long rotation, slow", long_rotation, 0.2, NULL },
     { "closed: sources", sources, 0.2, "source_weight:1 source_weight:3" },
     { "closed: one direction", one_direction, 0.2, "source_weight:1" },
     { "closed: sensor", sensor, 0.2, NULL },

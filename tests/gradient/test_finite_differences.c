@@ -114,6 +114,7 @@ int main(void) {
                                         NULL, NULL, (void *)(uintptr_t)configuration_or_closed(i) };
     tests[configurations_and_closed()] =
         (struct CMUnitTest)cmocka_unit_test(every_parameter_has_an_effect_somewhere);
+    choose_cases(); /* not those whose names end in ", slow" */
     return _cmocka_run_group_tests("finite differences", tests, configurations_and_closed() + 1,
                                    NULL, NULL);
 }
