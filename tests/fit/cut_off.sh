@@ -3,10 +3,11 @@
 set -eu
 . "$SOURCE_DIR/tests/support/shots"
 interruptible="env --default-signal=INT" # which a shell has background jobs ignore
-# Waits until a command succeeds, at most a minute.
+# Waits until a command succeeds, at most some minutes.
 until_true() {
     waited=0
-    until "$@" || [ $waited -gt 6000 ]; do
+    until "$@"; do
+        [ $waited -le 10000 ] || fail "waited in vain: $*"
         sleep 0.01
         waited=$((waited + 1))
     done
@@ -32,7 +33,7 @@ stages:
   - {name: endless, algorithm: GN_CRS2_LM, refine: [misset_x, misset_y, misset_z], max_evaluations: 1000000, tolerance: 1e-15}
 END
 cat base.yaml long.yaml > endless.yaml
-$interruptible "$DUALBRAGG" fit endless.yaml --output stopped > out 2> err &
+$interruptible "$DUALBRAGG" fit endless.yaml --verbose --output stopped > out 2> err &
 running=$!
 until_true grep -q '^ *20 ' out
 kill -INT $running
@@ -49,7 +50,7 @@ no_leftovers "Ctrl-C"
 fit 0 stopped.yaml --output on stages.endless.algorithm=LM stages.endless.tolerance=1e-4 --no-report
 
 : > out # what a run before this one said is not waited for
-$interruptible "$DUALBRAGG" fit endless.yaml --output twice > out 2> err &
+$interruptible "$DUALBRAGG" fit endless.yaml --verbose --output twice > out 2> err &
 running=$!
 until_true grep -q '^ *1 ' out
 for again in $(seq 50); do # signals that come before the first is taken are one with it
@@ -63,7 +64,7 @@ wait $running || status=$?
 no_leftovers "a second Ctrl-C"
 
 : > out
-$interruptible "$DUALBRAGG" fit endless.yaml --output held > out 2> err &
+$interruptible "$DUALBRAGG" fit endless.yaml --verbose --output held > out 2> err &
 running=$!
 until_true grep -q '^ *1 ' out
 
