@@ -95,6 +95,7 @@ typedef long double longdouble;
 #define l_erfc_root AD_LANE(l_erfc_root)
 #define l_erf AD_LANE(l_erf)
 #define l_erf_slope AD_LANE(l_erf_slope)
+#define l_erfc_tail AD_LANE(l_erfc_tail)
 
 /* dual numbers (ad/num.h) */
 #define num AD_NUM(num)
@@ -123,6 +124,7 @@ typedef long double longdouble;
 #define n_sphere AD_NUM(n_sphere)
 #define n_langevin AD_NUM(n_langevin)
 #define n_erf AD_NUM(n_erf)
+#define n_erfc_tail AD_NUM(n_erfc_tail)
 #define n_select AD_NUM(n_select)
 #define n_sin AD_NUM(n_sin)
 #define n_cos AD_NUM(n_cos)

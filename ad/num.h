@@ -154,6 +154,8 @@ AD_INLINE num n_sphere(num u) { return n_chain(l_sphere(u.v), l_sphere_slope(u.v
 AD_INLINE num n_langevin(num y) { return n_chain(l_langevin(y.v), l_langevin_slope(y.v), y); }
 /* The error function erf(x), the integral of 2/sqrt(pi) exp(-t^2) from 0 to x: entire. */
 AD_INLINE num n_erf(num x) { return n_chain(l_erf(x.v), l_erf_slope(x.v), x); }
+/* erfc(x) = 1 - erf(x) for x >= 1.4, small or not. */
+AD_INLINE num n_erfc_tail(num x) { return n_chain(l_erfc_tail(x.v), l_neg(l_erf_slope(x.v)), x); }
 /* a where m is set, else b. Value and slopes of the branch not taken have no influence, even if
  * they are NaN. */
 AD_INLINE num n_select(lane_mask m, num a, num b) {

@@ -42,6 +42,7 @@
 #define AD_LANGEVIN_1 0.313035285499331303636161246930847833L
 
 #define AD_ERF_1 0.842700792949714869341220635082609259L     /* erf 1 */
+#define AD_ERFC_2 0.00467773498104726583793074363274707L     /* 1 - erf 2 */
 #define AD_ERF_SLOPE 1.128379167095512573896158903121545172L /* erf' 0 = 2/sqrt(pi) */
 
 /* clang-format off */
@@ -102,6 +103,10 @@
     X(erf, AD_AT(INFINITY, 1), 1, 0, "the slope tends to zero")                                    \
     X(erf, AD_AT(-INFINITY, 1), -1, 0, "odd")                                                      \
     X(erf, AD_AT(NAN, 1), NAN, NAN, "NaN in, NaN out")                                             \
+    X(erfc_tail, AD_AT(2, 1), AD_ERFC_2, -AD_ERF_SLOPE * expl(-4), "small and known to its own digits") \
+    X(erfc_tail, AD_AT(AD_HUGE, 1), 0, 0, "its square overflows: 0 and no slope")                  \
+    X(erfc_tail, AD_AT(INFINITY, 1), 0, 0, "infinitely far")                                       \
+    X(erfc_tail, AD_AT(NAN, 1), NAN, NAN, "NaN in, NaN out")                                       \
     X(select, AD_AT2(2, 3, NAN, NAN), 2, 3, "the branch not taken does not leak")                  \
     X(select, AD_AT2(NAN, NAN, 2, 3), 2, 3, "nor the other way round")                             \
     X(unit, AD_AT2(0, 1, 0, 0), NAN, NAN, "the null vector has no direction")                      \

@@ -65,15 +65,6 @@ static db_status gradient(const db_check *c, const trial *t, size_t pixels) {
     return DB_OK;
 }
 
-/* Peak of the brightest spot that turns, whether or not it is in the pixels. */
-static double largest_spot(const db_plan *plan) {
-    const db_kernel_spots *spots = &plan->job.spots;
-    double largest = 0;
-    for (size_t i = 0; spots->moving && i < spots->count; i++)
-        largest = fmax(largest, fabs(spots->spot[i].value_double[DB_SPOT_AMPLITUDE]));
-    return largest * db_plan_pixel_factor(plan);
-}
-
 static db_status largest_values(db_check *c, const db_check_pixels *pixels) {
     trial t;
     db_status status = create(c, pixels, DB_CHECK_ALL, DB_CHECK_DOUBLE, &t);
@@ -82,7 +73,6 @@ static db_status largest_values(db_check *c, const db_check_pixels *pixels) {
         for (size_t i = 0; i < pixels->pixels; i++)
             db_check_keep_worst(&c->largest[k], fabs(t.image[k][i]));
     if (status == DB_OK) c->largest_index = t.plan->job.largest_index;
-    if (status == DB_OK) c->spot_peak = fmax(c->spot_peak, largest_spot(t.plan));
     destroy(&t);
     return status;
 }

@@ -53,7 +53,6 @@ typedef struct db_check {
     size_t count;
     double cut; /* the tolerance of kernels that leave samples out (photons) */
     double largest_index;
-    double spot_peak; /* of spots in closed form that turn: the brightest one's peak (photons) */
     /* of the kernel in double: the largest value, and slope of a sample */
     db_check_values largest, slope;
     /* what differences are compared with: to the first they are relative */

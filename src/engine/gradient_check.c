@@ -248,12 +248,10 @@ static double bound_of(const db_check *c, size_t k, int way) {
                  in_double = c->options->contraction_tolerance * c->unit[k] +
                              ROUNDINGS * DOUBLE_ROUNDING * probed +
                              own_errors(c, DOUBLE_ROUNDING) * c->natural[k];
-    /* far from a spot that turns, the difference of two error functions keeps its peak's errors */
-    const double brightest = fmax(c->natural[c->count], 1e-300);
     if (!is_mixed(way)) return in_double;
     return in_double + (k < c->count ? MIXED_DERIVATIVE : MIXED_IMAGE) * c->unit[k] +
            ROUNDINGS * FLOAT_ROUNDING * c->probed_fine[k] / DB_PROBE_CHANGE +
-           own_errors(c, FLOAT_ROUNDING) * c->natural[k] * fmax(1, c->spot_peak / brightest) +
+           own_errors(c, FLOAT_ROUNDING) * c->natural[k] +
            2 * OFFSET_ROUNDING / c->largest_index * probed;
 }
 

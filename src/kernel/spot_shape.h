@@ -2,10 +2,23 @@
  * it, after ad/num.h. Source: docs/theory/spots.md, Rotation. */
 
 #define spot_gaussian AD_NUM(spot_gaussian)
+#define spot_between AD_NUM(spot_between)
 #define spot_passed AD_NUM(spot_passed)
 
 /* exp(-square/2). */
 AD_INLINE num spot_gaussian(num square) { return n_exp(n_scale(square, l_set((REAL)-0.5))); }
+
+/* erf(b/sqrt 2) - erf(a/sqrt 2), a < b. Where both ends are more than two standard deviations off on one
+ * side, that is a difference of what is left beyond them: the values of erf itself are near 1 there. */
+AD_INLINE num spot_between(num a, num b) {
+    const lane root = l_set((REAL)0.707106781186547524400844362105L);
+    const num first = n_scale(a, root), last = n_scale(b, root);
+    num ends = n_sub(n_erf(last), n_erf(first));
+    const lane near = l_max(first.v, l_neg(last.v)), far = l_max(last.v, l_neg(first.v));
+    const lane_mask tail = l_lt(l_set((REAL)1.4142135623730950488L), near);
+    if (l_any(tail)) ends.v = l_select(tail, l_sub(l_erfc_tail(near), l_erfc_tail(far)), ends.v);
+    return ends; /* its slopes are those of the ends, each to its own size */
+}
 
 #ifndef DB_KERNEL_SPOT_SHAPE_H
 #define DB_KERNEL_SPOT_SHAPE_H
@@ -16,12 +29,7 @@ AD_INLINE num spot_gaussian(num square) { return n_exp(n_scale(square, l_set((RE
 
 /* Part of a normal distribution about z that lies between two ends: Phi(to - z) - Phi(from - z). */
 AD_INLINE num spot_passed(int narrow, num from, num to, num z) {
-    if (!narrow) {
-        const num first = n_sub(from, z), last = n_sub(to, z);
-        const lane root = l_set((REAL)0.707106781186547524400844362105L);
-        const num ends = n_sub(n_erf(n_scale(last, root)), n_erf(n_scale(first, root)));
-        return n_scale(ends, l_set((REAL)0.5));
-    }
+    if (!narrow) return n_scale(spot_between(n_sub(from, z), n_sub(to, z)), l_set((REAL)0.5));
     static const REAL place[3] = { (REAL)0.932469514203152027812301554494L,
                                    (REAL)0.661209386466264513661399595020L,
                                    (REAL)0.238619186083196908630501721681L },

@@ -33,6 +33,7 @@ static void want_langevin(in x, out y) {
     *y = elementary_rules[ELEMENTARY_langevin].value(x[0], 64);
 }
 static void want_erf(in x, out y) { *y = erfl(x[0]); }
+static void want_erfc_tail(in x, out y) { *y = erfcl(x[0]); }
 static void want_sin(in x, out y) { *y = sinl(x[0]); }
 static void want_cos(in x, out y) { *y = cosl(x[0]); }
 /* Changes over at x[2] = 0: inputs keep away from it, for the sake of finite differences. */

@@ -37,6 +37,7 @@ CASE_FN(sinpi) { *y = n_sinpi(x[0]); }
 CASE_FN(sphere_squared) { *y = n_sqr(n_sphere(x[0])); }
 CASE_FN(langevin) { *y = n_langevin(x[0]); }
 CASE_FN(erf) { *y = n_erf(x[0]); }
+CASE_FN(erfc_tail) { *y = n_erfc_tail(x[0]); }
 CASE_FN(select) { *y = n_select(l_lt(x[2].v, l_set((REAL)0)), x[0], n_mul(x[1], x[2])); }
 CASE_FN(v3_add) { case_put(y, v3_add(CASE_VEC(x), CASE_VEC(x + 3))); }
 CASE_FN(v3_sub) { case_put(y, v3_sub(CASE_VEC(x), CASE_VEC(x + 3))); }

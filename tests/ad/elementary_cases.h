@@ -13,6 +13,7 @@ APPLY_FN(cospi) { return n_cospic(a); }
 APPLY_FN(sphere) { return n_sphere(a); }
 APPLY_FN(langevin) { return n_langevin(a); }
 APPLY_FN(erf) { return n_erf(a); }
+APPLY_FN(erfc_tail) { return n_erfc_tail(a); }
 #if LANES == 1 && AD_SIZE != 4
 APPLY_FN(sin) { return n_sin(a); }
 APPLY_FN(cos) { return n_cos(a); }

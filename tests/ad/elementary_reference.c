@@ -111,6 +111,13 @@ static long double bell(long double x) {
     return (1 + x * x) * error_function_slope(x, 64) + 1e-30L;
 }
 
+static long double complement(long double x, int digits) { return (void)digits, erfcl(x); }
+static long double complement_slope(long double x, int digits) {
+    return -error_function_slope(x, digits);
+}
+/* the square of x is rounded */
+static long double complement_scale(long double x) { return (1 + x * x) * erfcl(x) + 1e-30L; }
+
 static void positive(grid *g, int digits) {
     const int most = digits == 24 ? 127 : digits == 53 ? 1023 : 16383;
     grid_geometric(g, scalbnl(1, 2 - most - digits), scalbnl(0.99L, most),
@@ -136,6 +143,11 @@ static void errors(grid *g, int digits) {
     both_signs(g, digits);
     grid_linear(g, -12, 12, 40001);
     for (int i = -6; i <= 6; i++) grid_near(g, i, digits);
+}
+static void tail(grid *g, int digits) {
+    grid_linear(g, 1.4L, digits == 24 ? 9.5L : 27, 20001);
+    for (int i = 2; i <= 6; i++) grid_near(g, i, digits);
+    grid_geometric(g, 1.4L, 1e15L, 1.5L);
 }
 static void angles(grid *g, int digits) {
     grid_linear(g, -7, 7, 20001);
@@ -231,6 +243,15 @@ const elementary_rule elementary_rules[] = {
       relative,
       bell,
       errors,
+      { 2, 3.5 },
+      { 2.5, 3 },
+      { 1, 1 } },
+    { "erfc_tail",
+      complement,
+      complement_slope,
+      complement_scale,
+      bell,
+      tail,
       { 2, 3.5 },
       { 2.5, 3 },
       { 1, 1 } },

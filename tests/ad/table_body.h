@@ -13,6 +13,7 @@ RULE_FN(cospic) { return (void)b, n_cospic(a); }
 RULE_FN(sphere) { return (void)b, n_sphere(a); }
 RULE_FN(langevin) { return (void)b, n_langevin(a); }
 RULE_FN(erf) { return (void)b, n_erf(a); }
+RULE_FN(erfc_tail) { return (void)b, n_erfc_tail(a); }
 /* a unless it is NaN */
 RULE_FN(select) { return n_select(l_eq(a.v, a.v), a, b); }
 RULE_FN(unit) { return v3_unit(v3_make(a, b, n_constant(0))).x; }

@@ -279,6 +279,63 @@ static void the_check_passes_and_notices_what_is_wrong(void **state) {
     }
 }
 
+static double largest_of(db_experiment *e, db_precision precision, double *image) {
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    db_plan *plan;
+    double largest = 0;
+    options.pixel_type = DB_FLOAT64;
+    options.precision = precision;
+    assert_int_equal(db_plan_create(context, e, &options, &plan), DB_OK);
+    assert_int_equal(db_plan_forward(plan, image), DB_OK);
+    for (size_t i = 0; i < db_plan_pixels(plan); i++) largest = fmax(largest, image[i]);
+    db_plan_destroy(&plan);
+    return largest;
+}
+
+/* Whatever is left of spots far outside the range of a rotation, on both sides: images of a few
+ * pixels beside the beam, with spots in some of them. */
+static void tails_of_rotations_keep_their_digits(void **state) {
+    (void)state;
+    enum { PIXELS = 64, ANGLES = 60 };
+    static double mixed[PIXELS], exact[PIXELS];
+    static const double size[] = { 5, 6, 7 }, ranges[] = { 0.3, 1, 3 },
+                        blocks[] = { 0.05, 0.2, 0.5 };
+    db_experiment e;
+    double brightest = 0;
+    int faint = 0;
+    assert_int_equal(db_experiment_init(context, &e), DB_OK);
+    for (int i = 0; i < 3; i++) {
+        e.crystal.cell[i] = size[i];
+        e.crystal.cells[i] = 1000;
+        e.crystal.misset[i] = 10 * (i + 1);
+        if (i < 2) e.detector.centre[i] = -20;
+        if (i < 2) e.detector.panels[0].pixel_size[i] = 2;
+    }
+    e.detector.distance = 60;
+    e.detector.panels[0].fast_pixels = e.detector.panels[0].slow_pixels = 8;
+    e.structure_factors.default_F = 100;
+    e.spread.spots = DB_SPOTS_CLOSED;
+    double largest[ANGLES], error[ANGLES];
+    for (int k = 0; k < ANGLES; k++) {
+        e.goniometer.phi = 3.1 * k;
+        e.goniometer.phi_step = ranges[k % 3];
+        e.goniometer.phi_steps = 1;
+        e.spread.mosaic = blocks[k % 3] * blocks[k % 3];
+        largest[k] = largest_of(&e, DB_PRECISION_DOUBLE, exact);
+        (void)largest_of(&e, DB_PRECISION_MIXED, mixed);
+        error[k] = 0;
+        for (int i = 0; i < PIXELS; i++) error[k] = fmax(error[k], fabs(mixed[i] - exact[i]));
+        brightest = fmax(brightest, largest[k]);
+    }
+    for (int k = 0; k < ANGLES; k++) {
+        faint += largest[k] > 0 && largest[k] < 1e-6 * brightest;
+        if (!(error[k] <= 1e-5 * largest[k]))
+            fail_msg("phi %g: off by %g of %g", 3.1 * k, error[k], largest[k]);
+    }
+    assert_true(faint >= 3);
+    db_experiment_clear(&e);
+}
+
 /* A job that is large by its spots is tried, and mixed precision is good enough. */
 static void precision_is_found_by_trial(void **state) {
     (void)state;
@@ -304,6 +361,7 @@ int main(void) {
         cmocka_unit_test(a_tolerance_is_kept),
         cmocka_unit_test(normal_equations_of_shoeboxes_are_products_of_images),
         cmocka_unit_test(the_check_passes_and_notices_what_is_wrong),
+        cmocka_unit_test(tails_of_rotations_keep_their_digits),
         cmocka_unit_test(precision_is_found_by_trial),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);

@@ -48,6 +48,7 @@ RULE(cospic, n_cospic(n_add(a, b)))
 RULE(sphere, n_sphere(n_add(a, b)))
 RULE(langevin, n_langevin(n_sub(a, b)))
 RULE(erf, n_erf(n_sub(a, b)))
+RULE(erfc_tail, n_erfc_tail(n_sub(a, b)))
 RULE(select, n_select(l_lt(a.v, b.v), a, n_neg(b)))
 RULE(unit, v3_dot(v3_unit(v3_make(a, b, a)), v3_cross(v3_make(b, a, b), v3_make(a, b, b))))
 #undef RULE
