@@ -162,32 +162,47 @@ static tile_bound bound_spots(const bounded *b, size_t tile) {
     return t;
 }
 
-/* The pixel's middle stands for its sub-pixels. */
-static void bound_spot_tile(const bounded *b, const db_tile *tile, double *const *bound) {
+/* What a point of a pixel adds to the slopes of its tile's spots. */
+static void add_spot_site(const bounded *b, size_t panel, double fast, double slow,
+                          const tile_bound *t, double worst[DB_SLOPES_AT_ONCE]) {
     const db_plan *plan = b->plan;
-    const db_region *r = &plan->regions[tile->region];
+    const site s = site_at(&plan->experiment, &plan->dual, panel, 0, fast, slow);
+    for (size_t n = 0; n < plan->experiment.beam.source_count; n++) {
+        const source_interface *source = &plan->dual.source[n];
+        const vec3 q = scattering_vector(s.d, source->kappa, source->s0);
+        num u = n_mul(n_mul(s.omega, s.capture), plan->dual.scale);
+        u = n_mul(u, polarization_factor(s.d, source->polarization));
+        u = n_mul(u, debye_waller_factor(v3_square(q), plan->dual.b_factor));
+        for (int p = 0; p < b->slots->count; p++) {
+            double d[3];
+            slopes_of(&s.d, p, d);
+            worst[p] = fmax(worst[p],
+                            logarithmic(u.d[p], u.v) + t->slope[p] + t->white * sqrt(square_of(d)));
+        }
+    }
+}
+
+static void add_spot_pixel(const bounded *b, const db_region *r, int fast, int slow,
+                           const tile_bound *t, double worst[DB_SLOPES_AT_ONCE]) {
+    const db_kernel_job *job = &b->plan->job;
+    const double *size = job->panel[r->panel].pixel_size;
+    for (int p = 0; p < DB_SLOPES_AT_ONCE; p++) worst[p] = 0;
+    for (int i = 0; i < job->oversample; i++)
+        for (int j = 0; j < job->oversample; j++)
+            add_spot_site(b, r->panel,
+                          (r->fast_start + fast + (j + 0.5) * job->sub_pixel) * size[0],
+                          (r->slow_start + slow + (i + 0.5) * job->sub_pixel) * size[1], t, worst);
+}
+
+static void bound_spot_tile(const bounded *b, const db_tile *tile, double *const *bound) {
+    const db_region *r = &b->plan->regions[tile->region];
     const tile_bound t = bound_spots(b, tile->region);
-    const double *size = plan->job.panel[r->panel].pixel_size;
     for (int slow = 0; slow < r->slow_count; slow++)
         for (int fast = 0; fast < r->fast_count; fast++) {
-            const site s = site_at(&plan->experiment, &plan->dual, r->panel, 0,
-                                   (r->fast_start + fast + 0.5) * size[0],
-                                   (r->slow_start + slow + 0.5) * size[1]);
+            double worst[DB_SLOPES_AT_ONCE];
+            add_spot_pixel(b, r, fast, slow, &t, worst);
             const size_t i = r->offset + (size_t)slow * r->stride + (size_t)fast;
-            for (int p = 0; p < b->slots->count; p++) bound[p][i] = 0;
-            for (size_t n = 0; n < plan->experiment.beam.source_count; n++) {
-                const source_interface *source = &plan->dual.source[n];
-                const vec3 q = scattering_vector(s.d, source->kappa, source->s0);
-                num u = n_mul(n_mul(s.omega, s.capture), plan->dual.scale);
-                u = n_mul(u, polarization_factor(s.d, source->polarization));
-                u = n_mul(u, debye_waller_factor(v3_square(q), plan->dual.b_factor));
-                for (int p = 0; p < b->slots->count; p++) {
-                    double d[3];
-                    slopes_of(&s.d, p, d);
-                    bound[p][i] = fmax(bound[p][i], logarithmic(u.d[p], u.v) + t.slope[p] +
-                                                        t.white * sqrt(square_of(d)));
-                }
-            }
+            for (int p = 0; p < b->slots->count; p++) bound[p][i] = worst[p];
         }
 }
 
