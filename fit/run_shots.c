@@ -81,8 +81,7 @@ static db_status start_common(db_shots *all) {
         db_experiment start = { 0 };
         status = db_fit_settings_copy(all->context, &all->settings, &settings);
         if (status == DB_OK)
-            status =
-                all->source->load(all->source->user, all->context, i, &image, &start, &settings);
+            status = db_shots_read(all, all->context, i, &image, &start, &settings);
         if (status == DB_OK) db_modes_leave_zero(&settings, &start);
         const db_status listed = status == DB_OK ? list_reflections(all, &start) : DB_OK;
         if (listed != DB_OK) status = DB_ERROR_USAGE; /* of all shots */
@@ -430,6 +429,7 @@ static void clear(db_shots *all) {
     free(all->error);
     free(all->at_bound);
     db_fit_course_clear(&all->course);
+    db_shot_notices_clear(&all->notices);
     free(all->identity);
     db_fit_settings_clear(&all->settings);
     free(all);
@@ -487,6 +487,7 @@ db_status db_fit_shots_run(db_context *context, const db_fit_shot_source *source
     all->team = all->options->team ? *all->options->team : (db_fit_team){ .size = 1 };
     all->count = source->count;
     all->spool.file = -1;
+    db_shot_notices_begin(context, &all->notices);
     db_fit_shots_result *made = NULL;
     db_status status = set_up(all, settings);
     if (status == DB_OK) status = db_workers_common_status(all, create_result(all, &made));

@@ -329,6 +329,13 @@ static db_status read_reference(many *m) {
                                      0);
 }
 
+/* Prints a notice without disturbing the progress bar. */
+static void say_notice(void *user, const char *line) {
+    many *const m = user;
+    db_progress_bar_clear(&m->progress.bar);
+    db_fit_say(&m->log, "%s\n", line);
+}
+
 /* Checks everything that can be checked before the work begins. */
 static db_status begin(many *m) {
     const int listed = *m->config->shot_list != '\0';
@@ -347,11 +354,15 @@ static db_status begin(many *m) {
         status = agree(m, (m->team.rank > 0) == others ? db_array_tasks_find(m->prefix, &m->merged)
                                                        : DB_OK); /* rank 0 complains for all */
     if (status == DB_OK) status = agree(m, check_distinct(m));
-    if (status == DB_OK) status = agree_aloud(m, read_reference(m));
-    if (status == DB_OK) status = agree(m, check_outputs(m));
     if (status != DB_OK) return status;
-    return agree_aloud(m,
-                       db_fit_log_open(m->context, &m->log, m->options->quiet || m->team.rank > 0));
+    status =
+        agree_aloud(m, db_fit_log_open(m->context, &m->log, m->options->quiet || m->team.rank > 0));
+    if (status != DB_OK) return status;
+    db_context_set_notices(m->context, say_notice, m);
+    status = agree_aloud(m, read_reference(m));
+    if (status == DB_OK) status = agree(m, check_outputs(m));
+    if (status != DB_OK) db_fit_log_close(m->context, &m->log, NULL);
+    return status;
 }
 
 /* With what the tasks of an array have left. */
@@ -376,6 +387,7 @@ static db_status run(many *m) {
     if (status != DB_OK) return status;
     tie(m);
     status = agree(m, refine(m));
+    db_context_set_notices(m->context, NULL, NULL);
     if (status == DB_OK && m->task.tasks) say_task(m);
     if (status == DB_OK && !m->task.tasks) {
         db_fit_say_shots(&m->log, m->result);

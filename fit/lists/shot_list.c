@@ -245,9 +245,12 @@ db_status db_fit_shot_list_tie(db_context *context, const db_fit_shot_list *list
     if (!*config->symmetry) return DB_OK;
     db_fit_config *const own = calloc(1, sizeof *own);
     if (!own) return db_fail_memory(context, "the configuration of a shot");
+    const db_notice_function notice = context->notice;
     db_status status = DB_ERROR_INPUT;
+    context->notice = NULL; /* the refinement reads these shots, and tells */
     for (size_t s = 0; s < list->count && status != DB_OK; s++)
         status = tie_by(context, list, s, own, config);
+    context->notice = notice;
     db_fit_config_clear(own);
     free(own);
     return status;

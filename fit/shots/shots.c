@@ -208,17 +208,28 @@ static db_status identify(const db_shots *all, db_context *context, size_t shot)
     return DB_OK;
 }
 
+db_status db_shots_read(db_shots *all, db_context *context, size_t shot, db_measured_image *image,
+                        db_experiment *start, db_fit_settings *settings) {
+    const db_fit_shot_source *const source = all->source;
+    db_shot_listener listener = { .notices = &all->notices,
+                                  .shot = shot,
+                                  .name = source->name(source->user, shot) };
+    db_shot_notices_listen(context, &listener);
+    const db_status status = source->load(source->user, context, shot, image, start, settings);
+    db_shot_notices_leave(context, &listener);
+    return status;
+}
+
 static db_status read_shot(db_shots *all, db_context *context, size_t shot,
                            db_measured_image *image) {
-    const db_fit_shot_source *const source = all->source;
     db_shot_state *const state = &all->state[shot];
-    if (state->lower) return source->load(source->user, context, shot, image, NULL, NULL);
+    if (state->lower) return db_shots_read(all, context, shot, image, NULL, NULL);
     db_fit_settings settings;
     double *const bounds = malloc(2 * all->parameters * sizeof *bounds + 1);
     if (!bounds) return db_fail_memory(context, "the bounds of a shot");
     db_status status = db_fit_settings_copy(context, &all->settings, &settings);
     if (status == DB_OK)
-        status = source->load(source->user, context, shot, image, &state->start, &settings);
+        status = db_shots_read(all, context, shot, image, &state->start, &settings);
     if (status == DB_OK) db_modes_leave_zero(&settings, &state->start);
     if (status == DB_OK) status = check_quantities(all, context, &settings);
     if (status == DB_OK)

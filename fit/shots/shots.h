@@ -9,6 +9,7 @@
 #include "fit/config/quantity.h"
 
 #include "base/gang.h"
+#include "base/shot_notices.h"
 
 #include <dualbragg/fit_shots.h>
 
@@ -95,6 +96,7 @@ typedef struct db_shots {
     db_checkpoint *checkpoint; /* NULL: none is kept */
     int ending;                /* 1: cancelled; what is left to do is brief, and done */
     db_fit_course course;      /* of joint stages */
+    db_shot_notices notices;   /* of what shots' files say */
 } db_shots;
 
 static inline double *db_shots_value(const db_shots *all, size_t shot) {
@@ -109,6 +111,10 @@ static inline int db_series_shares(const db_shots *all) {
 static inline size_t db_shots_chunks(const db_shots *all) {
     return (all->count + all->chunk - 1) / all->chunk;
 }
+
+/* Reads a shot from the source (db_fit_shot_source.load), and hears the notices. */
+db_status db_shots_read(db_shots *all, db_context *context, size_t shot, db_measured_image *image,
+                        db_experiment *start, db_fit_settings *settings);
 
 /* Reads a shot's starting model, if it is not there yet, and its image. A shot that cannot be read
  * is set aside; *image is empty then. */

@@ -20,11 +20,11 @@ static size_t memory_of_images(void) {
 }
 
 /* Of the first shot, which others are like; of one that cannot be read, those of a large detector. */
-static size_t pixels_of_image(const db_shots *all) {
+static size_t pixels_of_image(db_shots *all) {
     enum { LARGE = 16 << 20 };
     db_measured_image image = { 0 };
     size_t pixels = LARGE;
-    if (all->source->load(all->source->user, all->context, 0, &image, NULL, NULL) == DB_OK)
+    if (db_shots_read(all, all->context, 0, &image, NULL, NULL) == DB_OK)
         pixels = (size_t)image.fast_pixels * (size_t)image.slow_pixels;
     db_measured_image_clear(&image);
     return pixels ? pixels : 1;
@@ -32,7 +32,7 @@ static size_t pixels_of_image(const db_shots *all) {
 
 /* On a device threads wait for a launch that has jobs of many of them, while others prepare theirs and keep
  * the cores busy: that takes some more for each core, and twice as many as make a launch. */
-static size_t threads_of_device(const db_shots *all, size_t own) {
+static size_t threads_of_device(db_shots *all, size_t own) {
     enum { PIXEL_BYTES = 32 }; /* values, mask, weights, backgrounds and lists */
     const size_t wanted = (size_t)db_threads(all->context) + 2 * (size_t)db_gang_jobs,
                  most = own < wanted ? own : wanted,
@@ -185,6 +185,7 @@ db_status db_workers_each(db_shots *all, const char *what, int stage, db_shot_wo
         }
         db_gang_leave(all->gang, 1);
     }
+    db_shot_notices_tell(&all->notices, all->count);
     DB_TRY(db_workers_common_status(all, p.failed));
     return db_shares_settle(all);
 }

@@ -246,17 +246,16 @@ void db_context_set_notices(db_context *context, db_notice_function function, vo
 }
 
 /* FNV-1a */
-static uint64_t hash_of(const char *line) {
+uint64_t db_notice_hash(const char *line) {
     uint64_t hash = 0xcbf29ce484222325;
     for (; *line; line++) hash = (hash ^ (unsigned char)*line) * 0x100000001b3;
     return hash;
 }
 
-static int is_told(const db_context *context, uint64_t hash) {
-    const unsigned kept =
-        context->notice_count < DB_NOTICES_KEPT ? context->notice_count : DB_NOTICES_KEPT;
+int db_notice_is_told(const uint64_t noticed[DB_NOTICES_KEPT], unsigned count, uint64_t hash) {
+    const unsigned kept = count < DB_NOTICES_KEPT ? count : DB_NOTICES_KEPT;
     for (unsigned i = 0; i < kept; i++)
-        if (context->noticed[i] == hash) return 1;
+        if (noticed[i] == hash) return 1;
     return 0;
 }
 
@@ -267,8 +266,8 @@ void db_notice(db_context *context, const char *format, ...) {
     va_start(arguments, format);
     db_shown_vformat(line, sizeof line, format, arguments);
     va_end(arguments);
-    const uint64_t hash = hash_of(line);
-    if (is_told(context, hash)) return;
+    const uint64_t hash = db_notice_hash(line);
+    if (db_notice_is_told(context->noticed, context->notice_count, hash)) return;
     context->noticed[context->notice_count++ % DB_NOTICES_KEPT] = hash;
     context->notice(context->notice_user, line);
 }

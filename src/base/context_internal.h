@@ -40,6 +40,10 @@ DB_API void db_record_message(db_context *context, const char *format, ...)
 DB_API void db_notice(db_context *context, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* What is kept of a line that has been told, and whether it is among the `count` so far. */
+uint64_t db_notice_hash(const char *line);
+int db_notice_is_told(const uint64_t noticed[DB_NOTICES_KEPT], unsigned count, uint64_t hash);
+
 /* Records a message and is the status. A macro, so that readers and analysers of the caller see
  * which status that is. */
 #define db_fail(context, status, ...)                                                              \

@@ -6,6 +6,8 @@
 #include "fit/rendered_image.h"
 #include "fit/made_up_team.h"
 
+#include "base/context_internal.h"
+
 #include <dualbragg/fit_shots.h>
 #include <math.h>
 #include <stdlib.h>
@@ -26,6 +28,10 @@ static db_status load(void *user, db_context *own, size_t shot, db_measured_imag
                       db_experiment *start, db_fit_settings *s) {
     (void)user;
     db_experiment e;
+    if (shot > 0) {
+        db_notice(own, "%c.cbf: 0.%zu mm of something is not used", (int)('a' + shot), shot);
+        db_notice(own, "list.expt: a flux of %zu is not used", shot);
+    }
     if (shot == UNREADABLE) {
         db_experiment none = { .oversample = 0 };
         return db_experiment_check(own, &none); /* some failure with a message */
@@ -152,12 +158,23 @@ static void same(const db_fit_shots_result *a, const db_fit_shots_result *b, dou
                         tolerance * fmax(1, fabs(a->shot[s].refined[i])));
 }
 
+static char told[2][400];
+static void keep_notice(void *user, const char *line) {
+    const size_t length = strlen(user);
+    snprintf((char *)user + length, sizeof told[0] - length, "%s\n", line);
+}
+
 static void threads_do_not_matter(void **state) {
     (void)state;
     db_fit_shots_result *list[2];
     for (int t = 0; t < 2; t++) {
         db_context_set_threads(context, t + 1);
+        db_context_set_notices(context, keep_notice, told[t]);
         list[t] = run(context, NULL);
+        db_context_set_notices(context, NULL, NULL);
+        /* of many shots, of the first that has one; shot 0 has none */
+        assert_string_equal(told[t], "b.cbf: 0.1 mm of something is not used\n"
+                                     "b: list.expt: a flux of 1 is not used\n");
     }
     db_context_set_threads(context, 0);
     same(list[0], list[1], 0);
