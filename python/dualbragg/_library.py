@@ -1,5 +1,6 @@
 """The extension module, and what all calls have in common: contexts, statuses, arrays, texts."""
 
+import contextlib
 import multiprocessing
 import os
 import weakref
@@ -185,6 +186,18 @@ class Watch:
 def keep_raised(kind, value, trace):
     """An exception in a function that C has called: its watch keeps it."""
     ffi.from_handle(trace.tb_frame.f_locals["user"]).raised = value
+
+
+@contextlib.contextmanager
+def noticing(context, notices):
+    """While it lasts, the list gets what files say and is not used, or doubtful. Gives its handle, which
+    functions that tell notices of their own take with lib.take_notice."""
+    user = ffi.new_handle(notices)
+    lib.db_context_set_notices(context, lib.take_notice, user)
+    try:
+        yield user
+    finally:
+        lib.db_context_set_notices(context, ffi.NULL, ffi.NULL)
 
 
 @ffi.def_extern()

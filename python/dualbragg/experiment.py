@@ -5,7 +5,8 @@ import math
 import numpy
 
 from . import errors
-from ._library import array, check, encoded, ffi, finite, integer, lib, new_context, pointer, text
+from ._library import (array, check, encoded, ffi, finite, integer, lib, new_context, noticing, pointer,
+                       text)
 from ._structs import copied, numbers, packed, table
 from .fields import parameters
 
@@ -58,6 +59,19 @@ def _set_number(setup, name, value):
         setattr(setup, name, list(values))
 
 
+def _set(setup, name, value, borrowed):
+    """A keyword's value; names of files are borrowed."""
+    field = lib.db_setup_field_find(name.encode())
+    if name in _FILES or name in _TEXTS:
+        setattr(setup, {**_FILES, **_TEXTS}[name], borrowed(value))
+    elif field != ffi.NULL:
+        _set_field(setup, field, name, value)
+    elif name in _NUMBERS:
+        _set_number(setup, name, value)
+    else:
+        raise errors.UsageError(f"Experiment: there is no keyword {name!r}{_nearest(name)}")
+
+
 class Experiment:
     """What is simulated.
 
@@ -73,7 +87,7 @@ class Experiment:
     beam_centre, origin, sample_size, detector_size (mm), beamsize (mm), d_min (A),
     amorphous_size (mm), density (g/cm^3), molecular_weight (g/mol)
 
-    notices: what was chosen automatically, a line each.
+    notices: what was chosen automatically, and what files say and is not used or doubtful, a line each.
 
     experiment["cell_a"] reads and sets parameters, by which images have derivatives, in their
     units.
@@ -87,35 +101,26 @@ class Experiment:
         setup = ffi.new("db_setup *")
         lib.db_setup_init(setup)
         keep, self.notices = [], []
-        user = ffi.new_handle(self.notices)
 
         def borrowed(path):
             keep.append(ffi.new("char[]", encoded(path)))
             return keep[-1]
 
-        if header is not None:
-            check(context, lib.db_setup_read_header(context, encoded(header),
-                                                    lib.DB_HEADER_OF_IMAGE, setup, lib.take_notice,
-                                                    user))
-        if expt is not None:
-            check(context, lib.db_setup_read_expt(context, borrowed(expt),
-                                                  integer(expt_number, "expt_number"), ffi.NULL,
-                                                  setup, lib.take_notice, user))
-        for name, value in keywords.items():
-            field = lib.db_setup_field_find(name.encode())
-            if name in _FILES or name in _TEXTS:
-                setattr(setup, {**_FILES, **_TEXTS}[name], borrowed(value))
-            elif field != ffi.NULL:
-                _set_field(setup, field, name, value)
-            elif name in _NUMBERS:
-                _set_number(setup, name, value)
-            else:
-                raise errors.UsageError(f"Experiment: there is no keyword {name!r}"
-                                        f"{_nearest(name)}")
-        if "wavelength" in keywords:
-            setup.wavelength_given = 1
-        self._c = _new_experiment()
-        check(context, lib.db_setup_resolve(context, setup, self._c, lib.take_notice, user))
+        with noticing(context, self.notices) as user:
+            if header is not None:
+                check(context, lib.db_setup_read_header(context, encoded(header),
+                                                        lib.DB_HEADER_OF_IMAGE, setup,
+                                                        lib.take_notice, user))
+            if expt is not None:
+                check(context, lib.db_setup_read_expt(context, borrowed(expt),
+                                                      integer(expt_number, "expt_number"), ffi.NULL,
+                                                      setup, lib.take_notice, user))
+            for name, value in keywords.items():
+                _set(setup, name, value, borrowed)
+            if "wavelength" in keywords:
+                setup.wavelength_given = 1
+            self._c = _new_experiment()
+            check(context, lib.db_setup_resolve(context, setup, self._c, lib.take_notice, user))
         self._check()
 
     @classmethod

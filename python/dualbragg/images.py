@@ -7,7 +7,7 @@ from typing import Optional
 import numpy
 
 from . import errors
-from ._library import array, check, encoded, ffi, integer, lib, new_context, pointer, text
+from ._library import array, check, encoded, ffi, integer, lib, new_context, noticing, pointer, text
 
 
 @dataclass
@@ -36,6 +36,7 @@ class MeasuredImage:
     attenuation_depth: Optional[float] = None  # um
     sensor_material: str = ""  # "Si", "CdTe" ...; "": not known
     panel_rows: Optional[tuple] = None  # rows of each panel, one below the other; None: one panel
+    notices: tuple = ()  # what its file says and is not used, or doubtful, a line each
 
 
 # Those that are one number, by whether the header may be silent about them.
@@ -117,7 +118,9 @@ def load(path):
     and live as long as somebody uses them."""
     context = new_context()
     c = ffi.gc(ffi.new("db_measured_image *"), lib.db_measured_image_clear)
-    check(context, lib.db_read_image(context, encoded(path), c))
+    notices = []
+    with noticing(context, notices):
+        check(context, lib.db_read_image(context, encoded(path), c))
     shape = (c.slow_pixels, c.fast_pixels)
     count = shape[0] * shape[1]
     return MeasuredImage(
@@ -130,7 +133,8 @@ def load(path):
         twotheta=_said(c.twotheta), pedestal=c.pedestal, readout_noise=c.readout_noise,
         sensor_thickness=_said(c.sensor_thickness), attenuation_depth=_said(c.attenuation_depth),
         sensor_material=text(lib.db_sensor_material_name(c.sensor_material)),
-        panel_rows=tuple(c.panels[p].slow_pixels for p in range(c.panel_count)) or None)
+        panel_rows=tuple(c.panels[p].slow_pixels for p in range(c.panel_count)) or None,
+        notices=tuple(notices))
 
 
 class _Owned:

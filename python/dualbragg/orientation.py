@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from . import errors
 from ._configuration import Configuration, need_refinement
-from ._library import Watch, ffi, integer, lib, new_context
+from ._library import Watch, ffi, integer, lib, new_context, noticing
 from ._structs import value
 from .experiment import Experiment
 from .refinement import read_image
@@ -33,7 +33,8 @@ def _search(experiment, image, data, progress):
     configuration = Configuration(context, None, {"data": data} if data else {}, file or "")
     if file is None and image is None:
         raise errors.UsageError("image: expected a file name, a MeasuredImage or an array")
-    c, keep = read_image(context, configuration, None if file else image, [])
+    with noticing(context, []) as user:
+        c, keep = read_image(context, configuration, None if file else image, user)
     settings = configuration.c.settings
     if math.isnan(settings.gain):
         settings.gain = c.gain

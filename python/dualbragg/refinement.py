@@ -9,7 +9,7 @@ import numpy
 
 from . import errors
 from ._configuration import Configuration, need_refinement
-from ._library import Watch, check, encoded, ffi, keep_raised, lib, new_context, text
+from ._library import Watch, check, encoded, ffi, keep_raised, lib, new_context, noticing, text
 from ._structs import numbers, table, value, values
 from .experiment import Experiment
 from .fields import parameters as describe
@@ -121,7 +121,8 @@ class FitResult:
     history: stage, evaluation, target, gradient_norm, value
     starts, trials, distrusted: as in the library
     model_image, background: float32 counts of the whole detector, or None
-    warnings, advice: what to look at, and what to do about it; notices: what was chosen automatically
+    warnings, advice: what to look at, and what to do about it; notices: what was chosen automatically, and
+        what files say and is not used or doubtful
     seconds, evaluations
 
     converged, usable; str(result) is a table of the parameters."""
@@ -295,9 +296,8 @@ if lib.DB_PYTHON_FIT:
         return ffi.from_handle(user).evaluated(entry)
 
 
-def read_image(context, configuration, image, notices):
-    """The image to refine against, masked as the configuration says."""
-    user = ffi.new_handle(notices)
+def read_image(context, configuration, image, user):
+    """The image to refine against, masked as the configuration says; user: handle of its notices."""
     if image is None:
         c = ffi.gc(ffi.new("db_measured_image *"), lib.db_measured_image_clear)
         check(context, lib.db_fit_config_read_image(context, configuration.c, c, lib.take_notice,
@@ -325,20 +325,20 @@ def parameter_names(settings):
 def fit_one(context, configuration, image, experiment, progress):
     """Refines against one image."""
     notices, config = [], configuration.c
-    c, keep = read_image(context, configuration, image, notices)
-    spots = ffi.gc(ffi.new("db_fit_spots *"), lib.db_fit_spots_clear)
-    check(context, lib.db_fit_config_read_spots(context, config, spots))
-    if spots.count:
-        config.settings.spots = spots
-    user = ffi.new_handle(notices)
-    start = ffi.gc(ffi.new("db_experiment *"), lib.db_experiment_clear)
-    watch = _Fitting(None, []).of_context(context)  # no function: signals alone
-    if experiment is None:
-        status = lib.db_fit_config_start(context, config, c, start, lib.take_notice, user)
-    else:
-        check(context, lib.db_experiment_copy(context, experiment._c, start))
-        status = lib.db_fit_config_start_at(context, config, c, start, lib.take_notice, user)
-    watch.check(context, status)
+    with noticing(context, notices) as user:
+        c, keep = read_image(context, configuration, image, user)
+        spots = ffi.gc(ffi.new("db_fit_spots *"), lib.db_fit_spots_clear)
+        check(context, lib.db_fit_config_read_spots(context, config, spots))
+        if spots.count:
+            config.settings.spots = spots
+        start = ffi.gc(ffi.new("db_experiment *"), lib.db_experiment_clear)
+        watch = _Fitting(None, []).of_context(context)  # no function: signals alone
+        if experiment is None:
+            status = lib.db_fit_config_start(context, config, c, start, lib.take_notice, user)
+        else:
+            check(context, lib.db_experiment_copy(context, experiment._c, start))
+            status = lib.db_fit_config_start_at(context, config, c, start, lib.take_notice, user)
+        watch.check(context, status)
     watch.function, watch.names = progress, parameter_names(config.settings)
     out = ffi.new("db_fit_result **")
     status = lib.db_fit_run(context, start, c, ffi.addressof(config, "settings"),

@@ -7,7 +7,7 @@ from typing import Dict, Optional, Tuple
 import numpy
 
 from . import errors
-from ._library import Watch, check, encoded, ffi, keep_raised, lib, new_context, text
+from ._library import Watch, check, encoded, ffi, keep_raised, lib, new_context, noticing, text
 from ._configuration import need_refinement
 from ._structs import numbers, value
 from .experiment import Experiment
@@ -197,7 +197,9 @@ def fit_many(context, configuration, progress, checkpoint=None, resume=False, sc
     """Refines the shots of a configuration."""
     if resume and checkpoint is None:
         raise errors.UsageError("resume: expected checkpoint, the file to go on from, beside it")
-    shots = _list_of(context, configuration)
+    notices = []
+    with noticing(context, notices):
+        shots = _list_of(context, configuration)
     source = ffi.new("db_fit_shot_source *", lib.db_fit_shot_list_source(shots))
     tied = ffi.gc(ffi.new("db_fit_config *"), lib.db_fit_config_clear)
     check(context, lib.db_fit_config_copy(context, source.configuration, tied))
@@ -226,4 +228,4 @@ def fit_many(context, configuration, progress, checkpoint=None, resume=False, sc
     result = ffi.gc(out[0], lambda p: lib.db_fit_shots_result_destroy(
         ffi.new("db_fit_shots_result **", p)))
     watch.check(context, lib.DB_OK if out[0] != ffi.NULL else status)
-    return ShotsResult(result, [], shots, config, (tied, source, configuration))
+    return ShotsResult(result, notices, shots, config, (tied, source, configuration))

@@ -48,6 +48,26 @@ class Experiments(unittest.TestCase):
         other["cell_a"] = 80
         self.assertEqual(e["cell_a"], 78)
 
+    def test_what_files_say_and_is_not_used_is_told(self):
+        """Means of reflections, numbers of headers that make no sense: once each, and to each reader."""
+        with tempfile.TemporaryDirectory() as folder:
+            listed, header = os.path.join(folder, "list.hkl"), os.path.join(folder, "a_0001.img")
+            with open(listed, "w") as file:
+                file.write("1 2 3 50\n1 2 3 60\n")
+            e = dualbragg.Experiment(**SCENE)
+            e.write_smv(header, dualbragg.Plan(e).forward())
+            with open(header, "r+b") as file:
+                text = file.read(512)
+                self.assertIn(b"DISTANCE=90", text)
+                file.seek(0)
+                file.write(text.replace(b"DISTANCE=90", b"DISTANCE=00"))
+            scene = {k: v for k, v in SCENE.items() if k != "default_F"}
+            both = dualbragg.Experiment(**scene, hkl=listed, header=header)
+            image = dualbragg.load(header)
+        for line in ("become their mean", ": DISTANCE is 0"):
+            self.assertEqual(sum(line in n for n in both.notices), 1, both.notices)
+        self.assertEqual(sum(": DISTANCE is 0" in n for n in image.notices), 1, image.notices)
+
     def test_they_are_pickled(self):
         e = dualbragg.Experiment(**SCENE, divergence=(1, 2))
         e.set_amplitudes([[1, 2, 3], [2, 0, 1]], [30, 40], 80)
