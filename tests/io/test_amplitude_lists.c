@@ -391,15 +391,27 @@ static void a_cif_list_is_merged(void **state) {
     expect_told("4 entries of 2 reflections");
 }
 
-static void several_wavelengths_of_a_cif_list_are_named(void **state) {
+static void one_of_several_wavelengths_is_asked_for(void **state) {
     (void)state;
     const char *const path =
-        folder_text("mad.cif", "data_x\n" HEAD "_refln.wavelength_id\n_refln.crystal_id\n"
-                               "_refln.F_meas_au\n1 2 3 1 1 50\n1 2 3 2 1 70\n");
-    expect_ok(test_context(), read_as(path, NULL, NULL));
-    expect_amplitude(1, 2, 3, 60);
-    expect_told("reflections differ by wavelength_id");
-    assert_null(strstr(told, "crystal_id"));
+        folder_text("mad.cif", "data_x\nloop_\n_diffrn_radiation_wavelength.id\n"
+                               "_diffrn_radiation_wavelength.wavelength\n1 0.9\n2 1.2\n" HEAD
+                               "_refln.wavelength_id\n_refln.crystal_id\n"
+                               "_refln.F_meas_au\n_refln.F_calc\n1 2 3 1 1 50 5\n1 2 3 2 1 70 7\n"
+                               "1 2 3 2 2 74 7\n");
+    expect_failure(test_context(), DB_ERROR_INPUT, read_as(path, NULL, NULL), "mad.cif",
+                   "wavelength_id 1, 2", "-hkl_columns @1");
+    expect_ok(test_context(), read_as(path, "@1", NULL));
+    expect_amplitude(1, 2, 3, 50);
+    const db_structure_factor_options options = { .columns = "@2", .beam = 0.9 };
+    expect_ok(test_context(), read_with(path, &options));
+    expect_amplitude(1, 2, 3, 72);
+    expect_told("1.2 A");
+    expect_told("reflections differ by crystal_id");
+    expect_ok(test_context(), read_as(path, "x/F_calc@1", NULL));
+    expect_amplitude(1, 2, 3, 5);
+    expect_failure(test_context(), DB_ERROR_INPUT, read_as(path, "@3", NULL), "wavelength_id 3",
+                   "none");
 }
 
 static void what_was_not_observed_is_left_out(void **state) {
@@ -526,7 +538,7 @@ int main(void) {
         cmocka_unit_test(columns_are_taken_by_type),
         cmocka_unit_test(another_crystal_or_beam_is_named),
         cmocka_unit_test(a_cif_list_is_merged),
-        cmocka_unit_test(several_wavelengths_of_a_cif_list_are_named),
+        cmocka_unit_test(one_of_several_wavelengths_is_asked_for),
         cmocka_unit_test(what_was_not_observed_is_left_out),
         cmocka_unit_test(one_of_several_blocks_is_asked_for),
         cmocka_unit_test(small_molecules_are_read),

@@ -7,11 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { ITEM = 64 };
+
 typedef struct cif_list {
     db_amplitude_reading *reading;
     const char *start; /* of the text */
     db_cif_block block;
     db_cif_table reflections;
+    char item[2 * ITEM];    /* one or two that the user names; "": none */
+    const char *wavelength; /* the wavelength_id that the user names; NULL: none */
 } cif_list;
 
 /* What a reflection may have: measured before calculated, amplitudes before intensities; in the names of
@@ -33,7 +37,7 @@ static const quantity quantities[] = {
     { "F_squared_calc", "", NULL, NULL, 1 },
     { "intensity_calc", "", NULL, NULL, 1 },
 };
-enum { QUANTITIES = sizeof quantities / sizeof *quantities, ITEM = 64 };
+enum { QUANTITIES = sizeof quantities / sizeof *quantities };
 
 /* Columns of the table; -1: there is none. */
 typedef struct columns {
@@ -49,10 +53,14 @@ static db_status table_of(const cif_list *c, const char *category, db_cif_table 
 
 /* ---- which block */
 
-static const char *item_wanted(const db_amplitude_reading *r) {
-    const char *const slash = r->options->columns ? strchr(r->options->columns, '/') : NULL;
-    const char *const item = slash ? slash + 1 : r->options->columns;
-    return item && *item ? item : NULL;
+/* BLOCK/ITEM@WAVELENGTH, each of which may be missing. */
+static void read_wanted(cif_list *c) {
+    const char *const named = c->reading->options->columns;
+    const char *const slash = named ? strchr(named, '/') : NULL;
+    const char *const item = slash ? slash + 1 : named;
+    if (!item) return;
+    snprintf(c->item, sizeof c->item, "%.*s", (int)strcspn(item, "@"), item);
+    if (strchr(item, '@')) c->wavelength = strchr(item, '@') + 1;
 }
 
 static int is_wanted(const db_amplitude_reading *r, db_word name) {
@@ -164,7 +172,20 @@ static db_status take_cell(cif_list *c) {
     return DB_OK;
 }
 
-/* Where there are several, which reflection has which is not looked at. */
+/* Is a value the text? */
+static int is_text(db_word value, const char *text) {
+    return value.length == strlen(text) && memcmp(value.start, text, value.length) == 0;
+}
+
+/* The only row, or that of the wavelength that the user names; else there is none. */
+static size_t row_of_wavelength(const cif_list *c, const db_cif_table *table) {
+    const int id = db_cif_column(table, "id");
+    if (table->rows == 1) return 0;
+    for (size_t row = 0; row < table->rows && c->wavelength; row++)
+        if (is_text(db_cif_value(table, row, id), c->wavelength)) return row;
+    return table->rows;
+}
+
 static db_status take_wavelength(cif_list *c) {
     static const char *const places[][2] = { { "diffrn_radiation_wavelength", "wavelength" },
                                              { "diffrn_radiation", "wavelength" } };
@@ -172,8 +193,9 @@ static db_status take_wavelength(cif_list *c) {
     for (int i = 0; i < 2 && !(*wavelength > 0); i++) {
         db_cif_table table;
         DB_TRY(table_of(c, places[i][0], &table));
-        if (table.rows != 1 ||
-            !db_cif_number(&table, 0, db_cif_column(&table, places[i][1]), wavelength))
+        const size_t row = row_of_wavelength(c, &table);
+        if (row >= table.rows ||
+            !db_cif_number(&table, row, db_cif_column(&table, places[i][1]), wavelength))
             *wavelength = NAN;
         db_cif_table_clear(&table);
     }
@@ -212,7 +234,7 @@ static quantity named_quantity(const char *wanted, char first[ITEM]) {
 
 static db_status choose_quantity(const cif_list *c, columns *to) {
     const db_amplitude_reading *const r = c->reading;
-    const char *const wanted = item_wanted(r);
+    const char *const wanted = *c->item ? c->item : NULL;
     char first[ITEM];
     const quantity own = wanted ? named_quantity(wanted, first) : (quantity){ .item = NULL };
     for (size_t i = 0; i < (wanted ? 1 : QUANTITIES); i++) {
@@ -295,22 +317,46 @@ static db_status take_row(const cif_list *c, size_t row, const columns *from) {
     return DB_OK;
 }
 
-/* Reflections of several wavelengths or crystals are one list to us. */
-static void tell_mixtures(const cif_list *c) {
-    static const char *const items[] = { "wavelength_id", "crystal_id" };
-    for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
-        const int column = item_column(c, items[i]);
-        const db_word first = db_cif_value(&c->reflections, 0, column);
-        for (size_t row = 1; row < c->reflections.rows; row++) {
-            const db_word own = db_cif_value(&c->reflections, row, column);
-            if (own.length == first.length && memcmp(own.start, first.start, own.length) == 0)
-                continue;
-            db_notice(c->reading->context,
-                      "%s: reflections differ by %s, which is not looked at: all are averaged",
-                      c->reading->path, items[i]);
-            break;
-        }
+/* Another value of a column than the first row's; what that has: there is none. */
+static db_word other_value(const cif_list *c, int column) {
+    const db_word first = db_cif_value(&c->reflections, 0, column);
+    for (size_t row = 1; row < c->reflections.rows; row++) {
+        const db_word own = db_cif_value(&c->reflections, row, column);
+        if (own.length != first.length || memcmp(own.start, first.start, own.length) != 0)
+            return own;
     }
+    return first;
+}
+
+/* Reflections of several crystals are one list to us. */
+static void tell_crystals(const cif_list *c) {
+    const int column = item_column(c, "crystal_id");
+    if (other_value(c, column).start != db_cif_value(&c->reflections, 0, column).start)
+        db_notice(c->reading->context,
+                  "%s: reflections differ by crystal_id, which is not looked at: all are averaged",
+                  c->reading->path);
+}
+
+/* Amplitudes of several wavelengths differ, so that one of them is to be chosen. */
+static db_status check_wavelengths(const cif_list *c) {
+    const db_amplitude_reading *const r = c->reading;
+    const int column = item_column(c, "wavelength_id");
+    const db_word first = db_cif_value(&c->reflections, 0, column), other = other_value(c, column);
+    size_t row = 0;
+    if (!c->wavelength && other.start == first.start) return DB_OK;
+    if (!c->wavelength)
+        return db_fail(r->context, DB_ERROR_INPUT,
+                       "%s: reflections are of several wavelengths (wavelength_id %.*s, %.*s ...); "
+                       "say which by -hkl_columns @%.*s or BLOCK/ITEM@%.*s",
+                       r->path, DB_WORD_ARGUMENTS(first), DB_WORD_ARGUMENTS(other),
+                       DB_WORD_ARGUMENTS(first), DB_WORD_ARGUMENTS(first));
+    while (row < c->reflections.rows &&
+           !is_text(db_cif_value(&c->reflections, row, column), c->wavelength))
+        row++;
+    if (row < c->reflections.rows) return DB_OK;
+    return db_fail(r->context, DB_ERROR_INPUT,
+                   "%s: expected reflections of wavelength_id %s, found none", r->path,
+                   c->wavelength);
 }
 
 static db_status take_rows(const cif_list *c) {
@@ -318,10 +364,16 @@ static db_status take_rows(const cif_list *c) {
     columns from = { .pair = 0 };
     left_out others = { .count = 0 };
     DB_TRY(choose_columns(c, &from));
-    for (size_t row = 0; row < c->reflections.rows; row++)
+    DB_TRY(check_wavelengths(c));
+    const int wavelength = item_column(c, "wavelength_id");
+    for (size_t row = 0; row < c->reflections.rows; row++) {
+        if (c->wavelength &&
+            !is_text(db_cif_value(&c->reflections, row, wavelength), c->wavelength))
+            continue;
         if (is_used(c, row, &from, &others)) DB_TRY(take_row(c, row, &from));
+    }
     tell_left_out(c, &others);
-    tell_mixtures(c);
+    tell_crystals(c);
     r->list.squared = from.squared;
     return r->list.count
                ? DB_OK
@@ -330,6 +382,7 @@ static db_status take_rows(const cif_list *c) {
 
 db_status db_cif_list_read(db_amplitude_reading *reading, const db_file_content *content) {
     cif_list c = { .reading = reading, .start = content->bytes };
+    read_wanted(&c);
     DB_TRY(choose_block(&c, content->bytes + content->size));
     DB_TRY(take_cell(&c));
     DB_TRY(take_wavelength(&c));
