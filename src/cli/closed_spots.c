@@ -4,6 +4,7 @@
 
 #include "base/shown_text.h"
 #include "base/context_internal.h"
+#include "engine/spot_oversample.h"
 
 #include <dualbragg/spots.h>
 #include <math.h>
@@ -45,14 +46,47 @@ static double brightest_peak(const db_predicted_spots *list) {
     return isfinite(brightest) ? brightest : 0;
 }
 
+/* Sub-pixels that are not chosen unasked. */
+enum { MOST_CHOSEN = 16, MOST_NAMED = 100 };
+
+static const double TOLERATED_SUM = 0.01; /* of a spot's photons */
+
+/* Sub-pixels for the shape of spots; more where their photons ask for it. error: by how much these are
+ * wrong with the number that is taken. Spots of whole pixels are too wide to tell, so that they are
+ * listed once more as fine ones make them. */
+static db_status narrow_spots(const run *r, int shape, int *sums, double *error) {
+    const int given = r->settings->setup.oversample != 0;
+    int *const chosen = &r->experiment->oversample;
+    db_experiment fine = *r->experiment; /* borrows its lists */
+    db_predicted_spots list;
+    fine.oversample = MOST_CHOSEN;
+    DB_TRY(db_spots_predict(r->context, &fine, NULL, &list));
+    db_status status =
+        db_spots_oversample_for_sums(r->context, &list, TOLERATED_SUM, MOST_NAMED, sums);
+    if (status == DB_OK && !given)
+        *chosen = *sums > MOST_CHOSEN ? MOST_CHOSEN : *sums > shape ? *sums : shape;
+    if (status == DB_OK) status = db_spots_error_of_sums(r->context, &list, *chosen, error);
+    db_predicted_spots_clear(&list);
+    return status;
+}
+
 static db_status choose_oversample(const run *r, const db_predicted_spots *list) {
-    double narrow;
-    if (r->settings->setup.oversample || list->count == 0) return DB_OK;
-    DB_TRY(db_spots_oversample(r->context, list, DB_SPOT_SHAPE_ERROR, &r->experiment->oversample,
-                               &narrow));
-    if (r->experiment->oversample > 1)
+    const int given = r->settings->setup.oversample != 0;
+    int *const chosen = &r->experiment->oversample, shape, sums = 0;
+    double narrow, error;
+    if (list->count == 0) return DB_OK;
+    DB_TRY(db_spots_oversample(r->context, list, DB_SPOT_SHAPE_ERROR, &shape, &narrow));
+    if (!given) *chosen = shape;
+    DB_TRY(db_spots_error_of_sums(r->context, list, *chosen, &error));
+    if (error > TOLERATED_SUM) DB_TRY(narrow_spots(r, shape, &sums, &error));
+    if (!given && *chosen > 1)
         note(r, "auto-selected %d-fold oversampling: spots are as narrow as %.2g pixels rms",
-             r->experiment->oversample, narrow);
+             *chosen, narrow);
+    if (error > TOLERATED_SUM)
+        note(r,
+             "spots are narrow beside sub-pixels of 1/%d pixel (recorded: %.2g pixels rms): their "
+             "photons are wrong by up to %.2g %%; -oversample %d would do",
+             *chosen, narrow, 100 * error, sums);
     return DB_OK;
 }
 

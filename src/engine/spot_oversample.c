@@ -1,5 +1,5 @@
 /* How many sub-pixels the shape of a pixel asks for. */
-#include <dualbragg/spots.h>
+#include "engine/spot_oversample.h"
 
 #include "base/context_internal.h"
 #include "base/given.h"
@@ -38,5 +38,48 @@ db_status db_spots_oversample(db_context *context, const db_predicted_spots *spo
     free(widths);
     const double enough = pow(CUMULANT * error, -0.25); /* sub-pixels */
     *oversample = enough < MOST * *width ? (int)fmax(1, ceil(enough / *width)) : MOST;
+    return DB_OK;
+}
+
+/* Of its photons: each sub-pixel has the Gaussian's value in its middle times its area, and the sum
+ * of such values over a grid differs from the integral by the Gaussian's Fourier transform at the
+ * grid's reciprocal nodes (Poisson), of which the innermost eight count. */
+static double error_of_sum(const db_spot *spot, int oversample) {
+    const double two_pi_square = 19.739208802178717238, even = 1.0 / 12,
+                 square = (double)oversample * oversample, *const v = spot->covariance,
+                 fast = square * fmax(v[0] - even, 0) + even,
+                 slow = square * fmax(v[1] - even, 0) + even, both = square * v[2];
+    const double at[4] = { fast, slow, fast + slow + 2 * both, fast + slow - 2 * both };
+    double sum = 0;
+    for (int i = 0; i < 4; i++) sum += 2 * exp(-two_pi_square * fmax(at[i], even));
+    return sum;
+}
+
+db_status db_spots_error_of_sums(db_context *context, const db_predicted_spots *spots,
+                                 int oversample, double *error) {
+    *error = 0;
+    if (spots->count == 0) return DB_OK;
+    double *const errors = malloc(spots->count * sizeof *errors);
+    if (!errors) return db_fail_memory(context, "the errors of spots");
+    for (size_t i = 0; i < spots->count; i++) errors[i] = error_of_sum(&spots->spot[i], oversample);
+    qsort(errors, spots->count, sizeof *errors, compare_numbers);
+    *error = errors[spots->count - 1 - spots->count / 10];
+    free(errors);
+    return DB_OK;
+}
+
+db_status db_spots_oversample_for_sums(db_context *context, const db_predicted_spots *spots,
+                                       double error, int most, int *oversample) {
+    int less = 0, enough = most;
+    while (enough - less > 1) {
+        const int middle = (less + enough) / 2;
+        double found;
+        DB_TRY(db_spots_error_of_sums(context, spots, middle, &found));
+        if (found <= error)
+            enough = middle;
+        else
+            less = middle;
+    }
+    *oversample = enough;
     return DB_OK;
 }

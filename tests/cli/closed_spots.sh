@@ -60,16 +60,24 @@ says() {
     sharp=$(echo "$small" | sed 's/-oversample 1//; s/-N 4/-N 40/')
     succeed sim $sharp -spots closed -floatfile chosen.f32 --precision double
     grep -q "^auto-selected tolerance of .* photons per pixel: 1e-6 of the brightest spot's peak$" ../out || complain "no tolerance: $(cat ../out)"
-    says "  4x4 pixel oversample steps"
-    grep -q "^auto-selected 4-fold oversampling: spots are as narrow as" ../out || complain "no oversampling: $(cat ../out)"
+    says "  15x15 pixel oversample steps"
+    grep -q "^auto-selected 15-fold oversampling: spots are as narrow as" ../out || complain "no oversampling: $(cat ../out)"
     grep -q "wrong" ../out && complain "a warning of narrow spreads: $(cat ../out)"
-    succeed sim $sharp -spots closed -floatfile whole.f32 --precision double --tolerance 0 -oversample 4
+    succeed sim $sharp -spots closed -floatfile whole.f32 --precision double --tolerance 0 -oversample 15
     grep -q "auto-selected tolerance" ../out && complain "a tolerance beside --tolerance 0"
     grep -q "fold oversampling" ../out && complain "a number of sub-pixels beside -oversample"
     od -An -v -w4 -t f4 whole.f32 > ../whole
     od -An -v -w4 -t f4 chosen.f32 | paste ../whole - |
         awk '$1 > most { most = $1 } $1 - $2 > less { less = $1 - $2 } $2 > $1 * 1.000001 { more = 1 }
              END { exit !(most > 0 && less > 0 && less <= 1e-6 * most && !more) }' || complain "the default tolerance is not kept"
+    # narrow spots: photons are kept, or what is wrong is said
+    succeed sim $sharp -spots closed -floatfile fine.f32 --precision double --tolerance 0 -oversample 45
+    grep -q "spots are narrow" ../out && complain "a warning of narrow spots beside fine sub-pixels: $(cat ../out)"
+    od -An -v -w4 -t f4 fine.f32 | paste ../whole - |
+        awk '{ some += $1; all += $2 } END { exit !(some > 0.95 * all && some < 1.05 * all) }' || complain "photons of narrow spots"
+    succeed sim $sharp -spots closed -floatfile rough.f32 --precision double --tolerance 0 -oversample 4
+    grep -q "^spots are narrow beside sub-pixels of 1/4 pixel .*: their photons are wrong by up to [0-9]* %; -oversample 15 would do$" ../out ||
+        complain "no warning of narrow spots: $(cat ../out)"
     succeed sim $small -spots closed -bandwidth_rms 0.02 -mosaic_rms 2.5 -floatfile wide.f32
     grep -q "^a bandwidth this wide makes spots in closed form wrong by up to about 2 % " ../out || complain "no warning of the bandwidth: $(cat ../out)"
     grep -q "^mosaic rotations of 2.5 degree rms are wide" ../out || complain "no warning of rotations"

@@ -1,0 +1,16 @@
+/* Sub-pixels that photons of narrow spots in closed form ask for (docs/theory/spots.md, Limits). */
+#ifndef DB_ENGINE_SPOT_OVERSAMPLE_H
+#define DB_ENGINE_SPOT_OVERSAMPLE_H
+
+#include <dualbragg/spots.h>
+
+/* By how much the photons of nine of ten spots are wrong at most, in parts of them, with so many
+ * sub-pixels. */
+db_status db_spots_error_of_sums(db_context *context, const db_predicted_spots *spots,
+                                 int oversample, double *error);
+
+/* The fewest sub-pixels, at most `most`, with which that is at most `error`. */
+db_status db_spots_oversample_for_sums(db_context *context, const db_predicted_spots *spots,
+                                       double error, int most, int *oversample);
+
+#endif
