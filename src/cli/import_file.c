@@ -199,21 +199,23 @@ static int rotation_of(db_context *context, const char *path, size_t number, dou
     return db_turns(g.osc_range) && !isnan(g.phi);
 }
 
-/* From the first image to the end of the last, if they are that many steps apart: else a file of several
- * sweeps, or one with gaps. */
+/* From the first image to the end of the last, if they are that many steps apart, angles being the same
+ * whole turns further: else a file of several sweeps, or one with gaps. */
 static void add_sweep(db_context *context, const char *path, db_imported *file) {
     double first[2], last[2];
     if (file->count < 2 || !rotation_of(context, path, 1, first) ||
         !rotation_of(context, path, file->count, last))
         return;
-    const double end = last[0] + last[1], steps = (end - first[0]) / first[1];
+    const double stated = last[0] + last[1], expected = first[0] + (double)file->count * first[1],
+                 end = stated + 360 * round((expected - stated) / 360),
+                 steps = (end - first[0]) / first[1];
     const double sweep[2] = { first[0], end - first[0] };
     if (fabs(steps - (double)file->count) < 0.5 + 0.02 * (double)file->count)
         db_imported_add(file, "sweep", 2, sweep, "%.6g to %.6g degree, all images", first[0], end);
     else
         db_imported_add(file, "sweep", 0, NULL,
                         "not one: %zu images of %.6g degree, the first from %.6g, the last to %.6g",
-                        file->count, fabs(first[1]), first[0], end);
+                        file->count, fabs(first[1]), first[0], stated);
 }
 
 static void read_image(db_context *context, const db_format *format, const char *path, long frame,

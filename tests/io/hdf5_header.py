@@ -66,8 +66,10 @@ scan("radian", {"omega": (numpy.radians(OMEGA), "rad"), "omega_increment": (math
 scan("mixed", {"omega": (1e3 * numpy.radians(OMEGA), "mrad"), "omega_increment": (0.5, "degrees")}, *FORTH)
 scan("no_increment", {"omega": (OMEGA, "deg"), "omega_increment": (0.0, "deg")}, *FORTH)
 scan("standing", {"omega": (numpy.full(IMAGES, 30.0), "deg"), "omega_increment": (0.0, "deg")}, [30, 0], [30, 0])
-scan("round", {"omega": ((359 + STEPS) % 360, "deg")}, [359, 0.5], [0.5, 0.5])
+scan("round", {"omega": ((359 + STEPS) % 360, "deg")}, [359, 0.5], [0.5, 0.5], sweep=[359, 2])
+scan("round_back", {"omega": ((1 - STEPS) % 360, "deg")}, [1, -0.5], [359.5, -0.5], sweep=[1, -2])
 scan("round_two", {"omega": ([359.5, 0.0], "deg")}, [359.5, 0.5], [1, 0.5])
+scan("not_known", {"omega": (numpy.full(IMAGES, math.nan), "deg")}, [0, 0], [0, 0], "angle of omega is not a number")
 scan("screen", {"omega": ([0, 45, 90, 135], "deg")}, [0, None], [135, None], "how far the crystal turns")
 scan("screen_wide", {"omega": ([0, 45, 90, 135], "deg"), "omega_increment": (0.25, "deg")}, [0, 0.25], [135, 0.25])
 for _axis in ("phi", "chi", "kappa"):

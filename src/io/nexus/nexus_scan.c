@@ -166,6 +166,9 @@ static void tell(const db_nexus_file *file, const db_nexus_scan *s) {
                   "%s: the crystal turns about %s, whose axis the file does not state; it is taken "
                   "along the fast axis of the detector, as for omega",
                   file->path, s->name);
+    if (!isfinite(s->over.start))
+        db_notice(file->context, "%s: the angle of %s is not a number: the scan is not known",
+                  file->path, s->name);
     if (s->over.moves && isnan(s->over.width))
         db_notice(file->context,
                   "%s: %s is %g degree and differs from image to image, but how far the crystal "
