@@ -21,3 +21,20 @@ for threads in 1 2; do
     echo "$status" >> "out.$threads"
 done
 cmp out.1 out.2 || fail "two threads: $(cat out.2)"
+
+# and its name in lists of processes: here of one that waits for its configuration
+if [ -r /proc/$$/environ ]; then
+    rm -f waits.yaml
+    mkfifo waits.yaml
+    "$DUALBRAGG" fit waits.yaml > named 2>&1 &
+    tries=0
+    until tr '\0' '\n' < /proc/$!/environ | grep -qx OMP_WAIT_POLICY=passive; do
+        tries=$((tries + 1))
+        [ $tries -lt 100 ] || fail "no second start: $(cat named)"
+        sleep 0.05
+    done
+    name=$(cat /proc/$!/comm)
+    echo "no: [" > waits.yaml
+    wait $! || true
+    [ "$name" = "$(basename "$DUALBRAGG" | cut -c 1-15)" ] || fail "a process named $name"
+fi
