@@ -37,9 +37,10 @@ static const db_flag *next_file(const db_flag_table *table, const void *target,
     return NULL;
 }
 
-/* Endings that tell a format: a file of another one under such a name misleads people and programs. */
+/* Endings that tell a format, or packing, which no flag does: a file of another one under such a name
+ * misleads people and programs. */
 static const char FORMAT_ENDINGS[] =
-    "png jpg jpeg gif pgm tif tiff cbf img smv mccd h5 hdf5 nxs npy expt json";
+    "png jpg jpeg gif pgm tif tiff cbf img smv mccd h5 hdf5 nxs npy expt json gz bz2 xz zst";
 
 /* Is it one of the blank-separated words, whatever its case? */
 static int is_among(const char *words, const char *word) {

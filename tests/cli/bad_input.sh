@@ -61,7 +61,7 @@
     expect 3 "pixel size: 172 mm is hardly meant; usual are 0.0005 to 5 mm (if it is in um, write 0.172)" \
         sim -cell 78 -N 20 -default_F 1 -detpixels 8 -pixel 172 -floatfile o
     # a name's ending says the format
-    for named in "-noisefile o.cbf" "-noisefile o.png" "-intfile o.h5" "-pngfile o.jpg" "-pgmfile o.PNG" "-floatfile o.png" \
+    for named in "-noisefile o.cbf" "-noisefile o.png" "-intfile o.h5" "-pngfile o.jpg" "-pgmfile o.PNG" "-floatfile o.png" "-intfile o.img.gz" \
         "-floatfile o.cbf" "-floatfile o.img" "-hdf5file o.img" "-exptfile o.h5"; do
         expect 2 "$named: expected a name with an ending of what is written" sim $small $named
     done
