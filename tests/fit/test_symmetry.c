@@ -278,6 +278,9 @@ static void the_group_of_a_list_is_taken(void **state) {
         db_fit_quantity_of(&(db_fit_parameter){ .parameter = DB_CELL_B, .group = -1 }));
     assert_true(b < config.settings.parameter_count);
     assert_true(db_fit_parameter_is_tied(&config.settings.parameters[b]));
+    list_with(square, "96"); /* as XPARM.XDS says it */
+    assert_int_equal(begin_listed(""), DB_OK);
+    assert_string_equal(config.symmetry, "P 43 21 2");
     /* another one that the user names */
     assert_int_equal(begin_listed(", symmetry: triclinic"), DB_OK);
     assert_string_equal(config.symmetry, "triclinic");

@@ -594,6 +594,7 @@ static void edges_that_contradict_their_axes_are_told(void **state) {
                 "XPARM.XDS: edge b of the cell, 51 A, is not the length of its axis, 50 A"))
         fail_msg("%s", notices);
     assert_null(strstr(notices, "edge a"));
+    assert_string_equal(content.space_group, "89");
     db_expt_content_clear(&content);
     db_experiment_clear(&e);
 }

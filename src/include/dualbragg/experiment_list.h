@@ -96,7 +96,7 @@ typedef struct db_expt_content {
     int varies;      /**< 1: the crystal varies along the scan; taken as it is at the image */
     /** of the image (degree); osc_range negative: it turns backwards; 0: a still; NAN: not stated */
     double phi, osc_range;
-    char space_group[96];     /**< Hall symbol; "" */
+    char space_group[96];     /**< Hall symbol or number; "" */
     double mosaicity;         /**< full width (degree); NAN */
     double domain_size;       /**< angstrom; NAN */
     double sensor_thickness;  /**< um; 0: none, or not said */

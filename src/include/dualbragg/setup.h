@@ -39,7 +39,7 @@ typedef struct db_stated_placement {
     int pivot;                       /**< a db_pivot, for `convention` only */
     db_convention convention;
     int phi_steps;        /**< in the oscillation range */
-    char space_group[96]; /**< Hall symbol of an experiment list's crystal; "" */
+    char space_group[96]; /**< of a list's crystal: Hall symbol or number; "" */
 } db_stated_placement;
 
 /** Spots, and spreads of spots in closed form, as users give them: standard deviations ("rms") of

@@ -202,6 +202,8 @@ static db_status read_crystal(const placing *p, db_crystal *crystal, db_expt_con
     db_transpose(dual, a_star);
     DB_TRY(db_crystal_set_matrix(p->context, crystal, a_star));
     content->has_crystal = 1;
+    if (p->xparm->space_group > 0)
+        snprintf(content->space_group, sizeof content->space_group, "%d", p->xparm->space_group);
     compare_edges(p);
     return DB_OK;
 }
