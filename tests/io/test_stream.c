@@ -222,6 +222,38 @@ static void a_list_that_has_changed_is_read_anew(void **state) {
         }
 }
 
+static char told[400];
+static void keep_notice(void *user, const char *line) {
+    (void)user;
+    snprintf(told + strlen(told), sizeof told - strlen(told), "%s\n", line);
+}
+
+static void a_beam_that_is_not_used_is_told(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *expected;
+    } beams[] = {
+        { HEAD CHUNK("0") "beam_divergence = 2.00e-03 rad\nbeam_bandwidth = 1.00e-02 "
+                          "%\n" CRYSTAL("0.2") END,
+          "beam_divergence, 0.002 rad, is not used" },
+        { HEAD CHUNK("0") "beam_bandwidth = 3.00e-03 (fraction)\n" CRYSTAL("0.2") END,
+          "beam_bandwidth, 0.003, is not used" },
+        { HEAD CHUNK("0") "beam_divergence = 0.00e+00 rad\nbeam_bandwidth = 1.00e-08 "
+                          "%\n" CRYSTAL("0.2") END,
+          NULL },
+    };
+    for (size_t i = 0; i < sizeof beams / sizeof *beams; i++) {
+        char name[20];
+        told[0] = '\0';
+        snprintf(name, sizeof name, "beam%zu.stream", i);
+        db_context_set_notices(test_context(), keep_notice, NULL);
+        (void)wavelength_of(folder_text(name, beams[i].text), 0);
+        db_context_set_notices(test_context(), NULL, NULL);
+        if (beams[i].expected ? !strstr(told, beams[i].expected) : *told != '\0')
+            fail_msg("%zu: %s", i, told);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_crystal_of_a_stream_is_a_shot),
@@ -229,6 +261,7 @@ int main(void) {
         cmocka_unit_test(peaks_are_spots_of_their_panels),
         cmocka_unit_test(panels_off_a_right_angle_stand_as_written),
         cmocka_unit_test(a_list_that_has_changed_is_read_anew),
+        cmocka_unit_test(a_beam_that_is_not_used_is_told),
     };
     return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

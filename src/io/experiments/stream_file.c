@@ -105,6 +105,10 @@ static db_status read_chunk_line(db_stream *s, db_stream_crystal *c) {
     } else if ((text = db_stream_behind(s, "photon_energy_eV = "))) {
         if (!db_stream_numbers(text, &c->image.photon_energy, 1) || !(c->image.photon_energy > 0))
             return db_stream_fail(s, "an energy > 0 (eV)");
+    } else if ((text = db_stream_behind(s, "beam_divergence = "))) {
+        if (!db_stream_numbers(text, &c->divergence, 1)) c->divergence = 0;
+    } else if ((text = db_stream_behind(s, "beam_bandwidth = "))) {
+        if (!db_stream_numbers(text, &c->bandwidth, 1)) c->bandwidth = 0;
     } else if ((text = db_stream_behind(s, "average_camera_length = "))) {
         if (!db_stream_numbers(text, &c->image.camera_length, 1))
             return db_stream_fail(s, "a length (m)");
@@ -154,6 +158,18 @@ static db_status go_to(db_stream *s, const db_stream_chunk *chunk) {
                          strerror(errno));
 }
 
+/* CrystFEL writes a bandwidth of 1e-8 where nobody has said one. */
+static void tell_unused(const db_stream *s, const db_stream_crystal *c) {
+    static const double nothing = 1e-6;
+    if (fabs(c->divergence) > nothing)
+        db_notice(s->context,
+                  "%s: beam_divergence, %g rad, is not used: the beam's divergence is given",
+                  s->path, c->divergence);
+    if (fabs(c->bandwidth) > nothing)
+        db_notice(s->context, "%s: beam_bandwidth, %g, is not used: the beam's dispersion is given",
+                  s->path, c->bandwidth);
+}
+
 db_status db_stream_read_chunk(db_stream *s, const db_stream_chunk *chunk, long number,
                                db_stream_crystal *crystal) {
     db_stream_event event;
@@ -162,7 +178,10 @@ db_status db_stream_read_chunk(db_stream *s, const db_stream_chunk *chunk, long 
     do DB_TRY(db_stream_next(s, crystal, &event));
     while (event == DB_STREAM_PEAKS ? number >= 0
                                     : event == DB_STREAM_CRYSTAL && crystal->number != number);
-    if (number < 0 || event == DB_STREAM_CRYSTAL) return DB_OK;
+    if (number < 0 || event == DB_STREAM_CRYSTAL) {
+        tell_unused(s, crystal);
+        return DB_OK;
+    }
     return db_fail(s->context, DB_ERROR_INPUT, "%s: crystal %ld: is no longer where it was",
                    s->path, number);
 }

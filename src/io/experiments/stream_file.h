@@ -14,8 +14,9 @@ typedef struct db_stream_crystal {
     long number; /* among all of the stream, from 0; before a chunk's first that of the last one */
     char file[DB_STREAM_LINE], event[256];
     db_geom_image image;
-    double reciprocal[9]; /* rows a*, b*, c* (1/nm), in the frame of CrystFEL */
-    int axes;             /* bits: which of them were read */
+    double divergence, bandwidth; /* of the beam: rad, fraction; not used */
+    double reciprocal[9];         /* rows a*, b*, c* (1/nm), in the frame of CrystFEL */
+    int axes;                     /* bits: which of them were read */
 } db_stream_crystal;
 
 typedef struct db_stream {
