@@ -120,7 +120,7 @@ static db_flag flags[] = {
               "calculated, bulk solvent included" },
     { G, .name = "-hkl_columns", .also = DB_FOR_VIEW, .arguments = "LABEL[,LABEL]", TEXT(setup.hkl_columns),
       .help = "column of an MTZ file (two for Friedel mates, as 'F(+),F(-)'), item of a CIF file (BLOCK/ITEM or BLOCK/ "
-              "where several blocks have reflections), F or I (intensities) for text; default: the first amplitudes, "
+              "where several blocks have reflections, ITEM@ID or @ID where several wavelengths have), F or I (intensities) for text; default: the first amplitudes, "
               "else intensities" },
     { G, .name = "-hkl_space_group", .also = DB_FOR_VIEW, .arguments = "GROUP", TEXT(setup.hkl_space_group),
       .help = "number or symbol of the space group that expands text; the cell must be able to have it, and says "
