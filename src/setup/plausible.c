@@ -42,6 +42,7 @@ static const plausible table[] = {
     { DB_FIELD_MOSAIC_RMS_ABC, 0, 3, 0, 15, { 0, 0 }, { { "millidegree", 1e-3 } } },
     { DB_FIELD_STRAIN_RMS, 0, 1, 0, 0.1, { 0, 0 }, { { "percent", 0.01 } } },
     { DB_FIELD_BANDWIDTH_RMS, 0, 1, 0, 0.3, { 0, 0 }, { { "percent", 0.01 } } },
+    { DB_FIELD_DISPERSION, 0, 1, 0, 60, { 0, 0 }, { { NULL, 0 } } },
     { DB_FIELD_DIVERGENCE, 0, 2, 0, 200, { 0, 0 }, { { "urad", 1e-3 } } },
     { DB_FIELD_DIVERGENCE_RMS, 0, 2, 0, 100, { 0, 0 }, { { "urad", 1e-3 } } },
     { DB_FIELD_FOOTPRINT_RMS, 0, 2, 0, 20, { 0, 0 }, { { "um", 1e-3 } } },

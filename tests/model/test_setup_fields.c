@@ -123,6 +123,7 @@ static void numbers_in_another_unit_are_remarked_on(void **state) {
         { "cell", 4, 1.5, "(if it is in radian, write 85.9437)" },
         { "mosaic_spread", 0, 180, "mosaic spread: 180 degree is hardly meant" },
         { "divergence", 1, 0.5, "divergence: 500 mrad is hardly meant" },
+        { "dispersion", 0, 0.8, "dispersion: 80 percent is hardly meant" },
         { "osc", 0, -1000, "(if it is in millidegree, write -1)" },
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
