@@ -371,6 +371,17 @@ static void another_crystal_or_beam_is_named(void **state) {
     expect_ok(test_context(), read_with(cif, &options));
     expect_told("other.cif: its cell is");
     expect_told("a wavelength of 0.9795 A");
+    const char *const cubic =
+        folder_text("cubic.cif", "data_x\n_cell.length_a 50\n_cell.length_b 60\n_cell.length_c 70\n"
+                                 "_cell.angle_alpha 90\n_cell.angle_beta 90\n_cell.angle_gamma 90\n"
+                                 "_symmetry.space_group_name_H-M 'P 4 3 2'\nloop_\n_refln.index_h\n"
+                                 "_refln.index_k\n_refln.index_l\n_refln.F_meas_au\n1 2 3 50\n");
+    options = (db_structure_factor_options){ .cell = NULL };
+    expect_ok(test_context(), read_with(cubic, &options));
+    expect_told("cubic.cif: its space group P 4 3 2 contradicts its own cell");
+    options.cell = near;
+    expect_ok(test_context(), read_with(cubic, &options));
+    expect_told("cubic.cif: its space group P 4 3 2 contradicts the crystal's cell");
 }
 
 /* ---- CIF */

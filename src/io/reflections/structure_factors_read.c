@@ -79,9 +79,10 @@ static void compare_origin(const db_amplitude_reading *r) {
                   "are",
                   r->path, own[0], own[1], own[2], own[3], own[4], own[5], cell[0], cell[1],
                   cell[2], cell[3], cell[4], cell[5]);
-    if (cell && alike && !db_space_group_fits(&r->list.group, cell))
-        db_notice(r->context, "%s: its space group %s contradicts the crystal's cell", r->path,
-                  r->list.group.name);
+    const double *const of = cell && alike ? cell : own;
+    if (of[0] > 0 && !db_space_group_fits(&r->list.group, of))
+        db_notice(r->context, "%s: its space group %s contradicts %s cell", r->path,
+                  r->list.group.name, of == own ? "its own" : "the crystal's");
     if (beam > 0 && fabs(r->wavelength - beam) > 0.01 * beam)
         db_notice(
             r->context,
