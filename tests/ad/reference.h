@@ -8,8 +8,7 @@
 
 #define ELEMENTARY_RULES(X)                                                                        \
     X(sqr)                                                                                         \
-    X(inverse) X(sqrt) X(rsqrt) X(exp) X(sinpic) X(cospi) X(sphere) X(langevin) X(erf)             \
-        X(erfc_tail)
+    X(inverse) X(sqrt) X(rsqrt) X(exp) X(sinpic) X(cospi) X(sphere) X(langevin) X(erf) X(erfc_tail)
 #define ELEMENTARY_HOST_RULES(X) X(sin) X(cos)
 
 #define ELEMENTARY_NAME(name) ELEMENTARY_##name,
