@@ -467,6 +467,33 @@ static void tables_win_over_lines(void **state) {
     assert_true(fabs(g.near_point[0] - 5) < 1e-9 && fabs(g.near_point[1] - 3) < 1e-9);
 }
 
+/* Each circle is compared with all others: thousands of them would take minutes. */
+static void goniometers_of_many_circles_are_refused(void **state) {
+    (void)state;
+    size_t size, length = 0;
+    char *const bytes = load_file(swung("", "OMEGA", 0.5), &size);
+    char *const arm = strstr(bytes, "ARM rotation detector .");
+    assert_non_null(arm);
+    const char *const rest = arm + strlen("ARM rotation detector .");
+    const int width = (int)strcspn(rest, "\n") + 1;
+    char *const longer = malloc(size + 40 * 200);
+    length = (size_t)(arm - bytes);
+    memcpy(longer, bytes, length);
+    for (int i = 0; i < 40; i++)
+        length += (size_t)snprintf(longer + length, 200, "C%d rotation goniometer C%d%.*s", i,
+                                   39 - i, width, rest);
+    memcpy(longer + length, arm, size - (size_t)(arm - bytes));
+    const char *const path =
+        folder_file("circles.cbf", longer, length + size - (size_t)(arm - bytes));
+    free(longer);
+    free(bytes);
+    db_circles circles;
+    int found;
+    expect_failure(test_context(), DB_ERROR_INPUT,
+                   db_cbf_circles(test_context(), path, &circles, &found), "circles.cbf",
+                   "at most 32 circles");
+}
+
 static void axes_that_lead_nowhere_are_named(void **state) {
     (void)state;
     static const struct {
@@ -589,6 +616,7 @@ int main(void) {
         cmocka_unit_test(tables_of_axes_place_detector_and_spindle),
         cmocka_unit_test(circles_come_into_lists),
         cmocka_unit_test(tables_win_over_lines),
+        cmocka_unit_test(goniometers_of_many_circles_are_refused),
         cmocka_unit_test(axes_that_lead_nowhere_are_named),
         cmocka_unit_test(panels_must_have_one_width),
         cmocka_unit_test(tables_that_contradict_the_arrays_are_named),

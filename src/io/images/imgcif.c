@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_AXES = 32 }; /* of a chain */
+enum { MOST_AXES = 32 }; /* of a chain, and of a goniometer */
 
 static const double DEGREE = 0.017453292519943295769;
 static const double identity[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
@@ -209,6 +209,16 @@ static int is_circle(const db_imgcif *t, long row) {
            db_word_is(value(&t->axis, (size_t)row, "type"), "rotation");
 }
 
+/* A goniometer has few; to find the innermost one compares each with all. */
+static db_status check_circles(const db_imgcif *t) {
+    int count = 0;
+    for (size_t row = 0; row < t->axis.rows; row++)
+        if (is_circle(t, (long)row) && ++count > MOST_AXES)
+            return fail_axis(t, value(&t->axis, row, "id"),
+                             "a goniometer of at most 32 circles, found more");
+    return DB_OK;
+}
+
 /* The circle on which the crystal stands: no other depends on it. -1: there is no goniometer. */
 static long innermost(const db_imgcif *t) {
     for (size_t row = 0; row < t->axis.rows; row++) {
@@ -232,6 +242,7 @@ static double width_of(const db_imgcif *t, db_word id) {
 /* Takes one circle after the other, from the crystal outwards: before the one that turns they are
  * fixed to the crystal, behind it they set the spindle. Where none turns it is the first. */
 db_status db_imgcif_scan_read(const db_imgcif *t, db_imgcif_scan *scan, int *found) {
+    DB_TRY(check_circles(t));
     long row = innermost(t);
     int turning = 0;
     *found = row >= 0;
