@@ -400,6 +400,11 @@ static void a_cif_list_is_merged(void **state) {
     expect_amplitude(1, -2, 3, (50 + 60 / 4. + 90) / 2.25);
     expect_amplitude(1, 1, 1, 100);
     expect_told("4 entries of 2 reflections");
+    const char *const tiny =
+        folder_text("tiny.cif", "data_x\n" HEAD "_refln.F_meas_au\n_refln.F_meas_sigma_au\n"
+                                "1 2 3 50 1e-200\n1 2 3 60 1e-200\n");
+    expect_ok(test_context(), read_as(tiny, NULL, NULL));
+    expect_amplitude(1, 2, 3, 55);
 }
 
 static void one_of_several_wavelengths_is_asked_for(void **state) {

@@ -46,9 +46,10 @@ static void represent(const db_symmetry *symmetry, int index[3]) {
     memcpy(index, best, sizeof best);
 }
 
+/* Whose squares are numbers, too. */
 static int has_sigmas(const stretch *s) {
     for (size_t i = 0; i < s->count; i++)
-        if (!(s->first[i].sigma > 0 && isfinite(s->first[i].sigma))) return 0;
+        if (!(s->first[i].sigma > 1e-100 && s->first[i].sigma < 1e100)) return 0;
     return 1;
 }
 
