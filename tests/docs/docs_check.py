@@ -49,7 +49,8 @@ class Tree:
         if name in self.folders or name in self.files:
             return True
         group, _, test = name.partition("/")
-        if f"tests/{group}/test_{test}.c" in self.files or f"tests/{group}/{test}.sh" in self.files:
+        of_test = re.compile(rf"tests/{re.escape(group)}/(\w+/)?(test_{re.escape(test)}\.c|{re.escape(test)}\.sh)")
+        if test and any(of_test.fullmatch(f) for f in self.files):
             return True
         pattern = name if "*" in name else None
         for path in self.files + sorted(self.folders):
@@ -310,7 +311,7 @@ def names_of_tests(tree):
     """Pages for users name no files of tests."""
     return [f"{page}:{number}: {name} is the file of a test; say what it tests"
             for page in tree.pages() if for_users(page) for number, line, _ in lines_of(tree, page)
-            for name in re.findall(r"\btests/\w+/[\w.]+|\btest_\w+\.c", line)]
+            for name in re.findall(r"\btests/\w+/[\w./]+|\btest_\w+\.c", line)]
 
 
 NEED = re.compile(r'needs: (no )?(?:"([^"]+)" in )?(\S+)')

@@ -67,9 +67,7 @@ def copy_tree(entries, source):
 
 def targets(tests):
     """What has to be built for tests: their programs, and the program for scripts."""
-    programs = ["test_" + test.partition("/")[2] for test in tests]
-    return [p if os.path.exists(os.path.join(ROOT, "tests", t.partition("/")[0], p + ".c")) else "dualbragg_program"
-            for p, t in zip(programs, tests)]
+    return ["test_" + t.partition("/")[2] if mutants.has_source(ROOT, t, "test_%s.c") else "dualbragg_program" for t in tests]
 
 
 def build(source, folder, options, tests):

@@ -1,9 +1,16 @@
 """The list of mutants (mutants.list): read, checked against the sources, made part of them."""
+import glob
 import os
 import re
 
 FIELDS = ("mutant", "file", "right", "wrong", "tests")
 LIST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "mutants.list")
+
+
+def has_source(root, test, form):
+    """Whether the folder of the test's group, or a room of it, has the file."""
+    group, _, name = test.partition("/")
+    return any(glob.glob(os.path.join(root, "tests", group, room, form % name)) for room in ("", "*"))
 
 
 class Mutant:
@@ -92,9 +99,7 @@ def check(mutants, root):
         elif not is_expression(source, *places[0]):
             wrong.append(f"{m.where()}: expected an expression between {{{{ and }}}}, found '{m.right}'")
         for test in m.tests:
-            group, _, name = test.partition("/")
-            if not any(os.path.exists(os.path.join(root, "tests", group, form % name))
-                       for form in ("test_%s.c", "%s.sh")):
+            if not (has_source(root, test, "test_%s.c") or has_source(root, test, "%s.sh")):
                 wrong.append(f"{m.where()}: expected a quick test, found no {test}")
     return wrong
 

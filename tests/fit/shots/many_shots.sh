@@ -37,7 +37,7 @@ if [ -n "$browser" ]; then
     {
         sed 's|</body>.*||' one.html
         echo '<script>'
-        cat "$SOURCE_DIR/tests/fit/shots_check.js"
+        cat "$SOURCE_DIR/tests/fit/shots/shots_check.js"
         echo '</script></body></html>'
     } > page.html
     timeout 120 "$browser" --headless=new --no-sandbox --disable-gpu --no-first-run --disable-dev-shm-usage \

@@ -154,5 +154,5 @@ if [ -z "$browser" ]; then
     echo "no chromium: the page is not tried"
     exit
 fi
-run_checks a.html "$SOURCE_DIR/tests/fit/view_check.js" view
+run_checks a.html "$SOURCE_DIR/tests/fit/cli/view_check.js" view
 [ "$(grep -c '^ok' checks)" -ge 14 ] || fail "only $(grep -c '^ok' checks) checks"

@@ -19,7 +19,7 @@ mv stand_in.img '<b>stand&in.img'
 "$DUALBRAGG" fit "$SOURCE_DIR/tests/fit/sampled_still.yaml" --image '<b>stand&in.img' --output result model.matrix=stand_in.mat \
     --quiet
 
-run_checks result.html "$SOURCE_DIR/tests/fit/report_check.js" report
+run_checks result.html "$SOURCE_DIR/tests/fit/report/report_check.js" report
 [ "$(grep -c '^ok' checks)" -ge 50 ] || fail "only $(grep -c '^ok' checks) checks"
 
 # The value shown is the image's own: two bytes per pixel after the header, pedestal included.

@@ -6,4 +6,4 @@ if [ -z "$node" ]; then
     echo "skipped: no node"
     exit 77
 fi
-"$node" "$SOURCE_DIR/tests/fit/report_numbers.js" "$SOURCE_DIR/fit/report/page"
+"$node" "$SOURCE_DIR/tests/fit/report/report_numbers.js" "$SOURCE_DIR/fit/report/page"
