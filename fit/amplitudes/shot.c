@@ -130,14 +130,13 @@ static db_status set_bounds(work *w) {
                             order->index + order->shared, order->local, &unknowns));
     for (size_t i = 0; i < order->local; i++) {
         const size_t k = order->variable[order->shared + i];
-        const double sigma = v->sigma[k], pull = (s->at[i] - v->centre[k]) / sigma;
-        const int is_held = sigma < INFINITY;
+        const db_prior_pull prior = db_prior_at(s->at[i], v->centre[k], v->sigma[k]);
         s->lower[i] = fmax(v->lower[k], s->at[i] - unknowns.longest[i]);
         s->upper[i] = fmin(v->upper[k], s->at[i] + unknowns.longest[i]);
         s->near[i] = db_unknown_near(&unknowns, i);
-        s->prior_slope[i] = is_held ? pull / sigma : 0;
-        s->prior_curvature[i] = is_held ? 1 / (sigma * sigma) : 0;
-        *s->prior_loss += is_held ? pull * pull : 0;
+        s->prior_slope[i] = 0.5 * prior.slope;
+        s->prior_curvature[i] = prior.curvature;
+        *s->prior_loss += prior.loss;
     }
     db_unknowns_clear(&unknowns);
     return DB_OK;

@@ -6,7 +6,6 @@
 #include "fit/amplitudes/work.h"
 
 #include "base/context_internal.h"
-#include "fit/config/physical_range.h"
 #include "fit/shots/joint.h"
 #include "fit/shots/joint_models.h"
 #include "fit/shots/outliers.h"
@@ -93,10 +92,8 @@ static db_status prepare(db_amplitude_work *w) {
                                        .restraint_pull = w->restraint.pull,
                                        .prior = w->prior,
                                        .prior_pull = w->prior_pull };
-    for (size_t g = 0; g < w->pass.order.shared; g++) {
-        const double sigma = all->settings.parameters[w->pass.order.index[g]].prior[1];
-        w->prior[g] = sigma < INFINITY ? 1 / (sigma * sigma) : 0;
-    }
+    DB_TRY(db_unknowns_make(all->context, &all->settings, w->pass.order.index, w->pass.order.shared,
+                            &w->unknowns));
     db_amplitude_work_group(w);
     DB_TRY(db_amplitude_system_make(&w->system));
     w->pass.diagonal = w->system.diagonal;
@@ -108,6 +105,7 @@ static void clear(db_amplitude_work *w) {
     for (int k = 0; k < 2; k++) free(w->value[k]);
     for (int t = 0; t < w->all->worker_count && w->memory; t++) free(w->memory[t]);
     db_amplitude_system_clear(&w->system);
+    db_unknowns_clear(&w->unknowns);
     free(w->memory);
     free(w->rendered);
     free(w->step);
@@ -138,10 +136,7 @@ static db_status run_pass(db_amplitude_work *w, const char *what) {
 static double restraint_loss(const db_amplitude_work *w, const double *value,
                              const double *shared) {
     double sum = db_amplitude_restraint_loss(&w->restraint, value, w->reflections);
-    for (size_t g = 0; g < w->pass.order.shared; g++) {
-        const double *const prior = w->all->settings.parameters[w->pass.order.index[g]].prior;
-        if (prior[1] < INFINITY) sum += pow((shared[g] - prior[0]) / prior[1], 2);
-    }
+    db_unknowns_add_priors(&w->unknowns, shared, &sum, NULL, NULL);
     return sum;
 }
 
@@ -202,11 +197,8 @@ static db_status step(db_amplitude_work *w, double *length, double *promise) {
     DB_TRY(db_amplitude_system_solve(&w->system, DB_BOTH_HALVES, w->damping, ENOUGH, m > 0,
                                      s->right, w->step, &iterations));
     for (size_t g = 0; g < m; g++) {
-        const db_fit_parameter *const p = &w->all->settings.parameters[w->pass.order.index[g]];
-        double least, most;
-        db_physical_range(p->parameter, &least, &most);
-        const double to = fmin(fmax(w->shared[0][g] + w->step[n + g], fmax(least, p->lower)),
-                               fmin(most, p->upper));
+        const double to = fmin(fmax(w->shared[0][g] + w->step[n + g], w->unknowns.lower[g]),
+                               w->unknowns.upper[g]);
         w->step[n + g] = to - w->shared[0][g];
         w->shared[1][g] = to;
     }

@@ -31,10 +31,12 @@ void db_amplitude_work_group(db_amplitude_work *w) {
 }
 
 void db_amplitude_prior_follow(db_amplitude_work *w) {
-    const db_arrow_order *const order = &w->pass.order;
-    for (size_t g = 0; g < order->shared; g++)
-        w->prior_pull[g] =
-            w->prior[g] * (w->shared[0][g] - w->all->settings.parameters[order->index[g]].prior[0]);
+    const db_unknowns *const u = &w->unknowns;
+    for (size_t g = 0; g < u->count; g++) {
+        const db_prior_pull prior = db_prior_at(w->shared[0][g], u->centre[g], u->sigma[g]);
+        w->prior[g] = prior.curvature;
+        w->prior_pull[g] = 0.5 * prior.slope;
+    }
 }
 
 size_t db_amplitude_local_place(const db_amplitude_work *w, db_parameter parameter) {

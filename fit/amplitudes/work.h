@@ -24,7 +24,8 @@ typedef struct db_amplitude_work {
     double *loss; /* [shots of this process] of the trial; of the best point */
     double *base;
     db_amplitude_restraint restraint;
-    double prior[DB_FIT_MOST_PARAMETERS]; /* 1/sigma^2 of priors of shared quantities; 0: none */
+    db_unknowns unknowns;                      /* shared quantities */
+    double prior[DB_FIT_MOST_PARAMETERS];      /* 1/sigma^2 of their priors; 0: none */
     double prior_pull[DB_FIT_MOST_PARAMETERS]; /* half of their slopes */
     double shots;                              /* that take part, of all processes */
     unsigned char
@@ -46,7 +47,7 @@ db_status db_amplitude_work_read(void *work, size_t shot, int thread, db_amplitu
 /* Which shots of this process take part. */
 void db_amplitude_work_group(db_amplitude_work *work);
 
-/* Slopes of the priors of shared quantities become those of the best point. */
+/* Weights and slopes of the priors of shared quantities become those of the best point. */
 void db_amplitude_prior_follow(db_amplitude_work *work);
 
 /* The place of a parameter among a shot's own quantities; their number: it is none. */

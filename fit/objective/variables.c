@@ -179,15 +179,23 @@ void db_variables_set(const db_variables *variables, const double *values,
         db_parameter_set(experiment, variables->parameter[c], value[c]);
 }
 
-void db_variables_add_priors(const db_variables *variables, const double *values, double *loss,
-                             double *gradient, double *normal) {
-    const size_t n = variables->count;
-    for (size_t k = 0; k < n; k++) {
-        const double sigma = variables->sigma[k];
-        if (!(sigma < INFINITY)) continue;
-        const double pull = (values[k] - variables->centre[k]) / sigma;
-        *loss += pull * pull;
-        if (gradient) gradient[k] += 2 * pull / sigma;
-        if (normal) normal[k * n + k] += 1 / (sigma * sigma);
+db_prior_pull db_prior_at(double value, double centre, double sigma) {
+    if (!(sigma < INFINITY)) return (db_prior_pull){ 0 };
+    const double off = (value - centre) / sigma;
+    return (db_prior_pull){ off * off, 2 * off / sigma, 1 / (sigma * sigma) };
+}
+
+void db_add_priors(size_t count, const double *centre, const double *sigma, const double *values,
+                   double *loss, double *gradient, double *normal) {
+    for (size_t k = 0; k < count; k++) {
+        const db_prior_pull pull = db_prior_at(values[k], centre[k], sigma[k]);
+        *loss += pull.loss;
+        if (gradient) gradient[k] += pull.slope;
+        if (normal) normal[k * count + k] += pull.curvature;
     }
+}
+
+void db_variables_add_priors(const db_variables *v, const double *values, double *loss,
+                             double *gradient, double *normal) {
+    db_add_priors(v->count, v->centre, v->sigma, values, loss, gradient, normal);
 }

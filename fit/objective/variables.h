@@ -67,8 +67,17 @@ size_t db_variables_links(const db_variables *variables, const db_link *table,
                           const db_panel_placement *placement, size_t panel, const size_t *list,
                           size_t list_count, db_link *links);
 
-/* Adds the priors' ((value - centre) / sigma)^2 to a loss, its gradient and its normal matrix
- * ([count][count], both triangles; half second derivatives). gradient and normal may be NULL. */
+/* What a prior adds to the loss, its slope and half its second derivative; sigma INFINITY: nothing. */
+typedef struct db_prior_pull {
+    double loss; /* ((value - centre) / sigma)^2 */
+    double slope, curvature;
+} db_prior_pull;
+db_prior_pull db_prior_at(double value, double centre, double sigma);
+
+/* Adds the priors of all values to a loss, its gradient and its normal matrix ([count][count]; half
+ * second derivatives). gradient and normal may be NULL. */
+void db_add_priors(size_t count, const double *centre, const double *sigma, const double *values,
+                   double *loss, double *gradient, double *normal);
 void db_variables_add_priors(const db_variables *variables, const double *values, double *loss,
                              double *gradient, double *normal);
 

@@ -44,16 +44,23 @@ void db_fit_course_clear(db_fit_course *course) {
 db_status db_unknowns_make(db_context *context, const db_fit_settings *settings,
                            const size_t *index, size_t count, db_unknowns *u) {
     *u = (db_unknowns){ .count = count, .settings = settings, .index = index };
-    u->lower = malloc((4 * count + db_lm_room(count) + 1) * sizeof *u->lower);
+    u->lower = malloc((6 * count + db_lm_room(count) + 1) * sizeof *u->lower);
     if (!u->lower) return db_fail_memory(context, "the optimizer");
     u->upper = u->lower + count;
-    u->scale = u->upper + count;
+    u->centre = u->upper + count;
+    u->sigma = u->centre + count;
+    u->scale = u->sigma + count;
     u->longest = u->scale + count;
     u->room = u->longest + count;
     for (size_t i = 0; i < count; i++) {
         const db_fit_parameter *const p = &settings->parameters[index[i]];
         u->scale[i] = isnan(p->scale) ? db_parameter_describe(p->parameter)->scale : p->scale;
         u->longest[i] = 10 * u->scale[i];
+        db_physical_range(p->parameter, &u->lower[i], &u->upper[i]);
+        u->lower[i] = fmax(u->lower[i], p->lower);
+        u->upper[i] = fmin(u->upper[i], p->upper);
+        u->centre[i] = p->prior[0];
+        u->sigma[i] = p->prior[1];
     }
     return DB_OK;
 }

@@ -29,8 +29,10 @@ typedef struct db_unknowns {
     size_t count;
     const db_fit_settings *settings;
     const size_t *index; /* of each among the settings' parameters; borrowed */
-    double *lower;       /* bounds, to be set by the caller */
+    double *lower;       /* the user's bounds, within the physical ones */
     double *upper;
+    double *centre;  /* priors */
+    double *sigma;   /* INFINITY: none */
     double *scale;   /* a typical change; to begin with the parameter's own, or the table's */
     double *longest; /* of a step; to begin with ten typical changes */
     double *room;    /* for the search; owned, with the lists */
@@ -38,6 +40,12 @@ typedef struct db_unknowns {
 
 db_status db_unknowns_make(db_context *context, const db_fit_settings *settings,
                            const size_t *index, size_t count, db_unknowns *unknowns);
+
+/* Adds the priors at x to a loss, its gradient and its normal matrix (db_add_priors). */
+static inline void db_unknowns_add_priors(const db_unknowns *u, const double *x, double *loss,
+                                          double *gradient, double *normal) {
+    db_add_priors(u->count, u->centre, u->sigma, x, loss, gradient, normal);
+}
 void db_unknowns_clear(db_unknowns *unknowns);
 
 /* A value so near to a bound is at it. */

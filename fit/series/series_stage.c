@@ -30,18 +30,6 @@ typedef struct search {
     db_status status;
 } search;
 
-static void add_priors(const db_series *s, const double *x, double *loss, double *gradient,
-                       double *normal) {
-    for (size_t i = 0; i < s->unknowns; i++) {
-        const db_series_unknown *const u = &s->unknown[i];
-        if (!(u->sigma < INFINITY)) continue;
-        const double pull = (x[i] - u->centre) / u->sigma;
-        *loss += pull * pull;
-        gradient[i] += 2 * pull / u->sigma;
-        normal[i * s->unknowns + i] += 1 / (u->sigma * u->sigma);
-    }
-}
-
 static int evaluate(void *user, const double *x, double *loss, double *gradient, double *normal) {
     search *const s = user;
     db_frames *const frames = &s->series.frames;
@@ -61,7 +49,7 @@ static int evaluate(void *user, const double *x, double *loss, double *gradient,
     *loss = frames->loss;
     memcpy(gradient, frames->gradient, n * sizeof *gradient);
     memcpy(normal, frames->normal, n * n * sizeof *normal);
-    add_priors(&s->series, x, loss, gradient, normal);
+    db_unknowns_add_priors(&s->unknowns, x, loss, gradient, normal);
     const db_fit_history now = { .stage = s->series.stage,
                                  .evaluation = s->evaluations,
                                  .target = *loss / frames->degrees,
@@ -84,6 +72,8 @@ static db_status prepare(search *s, double *x) {
         const db_series_unknown *const u = &series->unknown[i];
         s->unknowns.lower[i] = u->lower;
         s->unknowns.upper[i] = u->upper;
+        s->unknowns.centre[i] = u->centre;
+        s->unknowns.sigma[i] = u->sigma;
         x[i] = fmin(fmax(u->start, u->lower), u->upper);
     }
     return db_fit_course_reserve(all->context, &all->course,

@@ -2,7 +2,6 @@
 #include "fit/shots/joint.h"
 
 #include "base/context_internal.h"
-#include "fit/config/physical_range.h"
 #include "fit/shots/joint_conclude.h"
 #include "fit/shots/joint_models.h"
 #include "fit/shots/records.h"
@@ -142,17 +141,6 @@ static db_status sum_shots(joint *j) {
     return DB_OK;
 }
 
-static void add_priors(const joint *j, double *loss, double *gradient, double *normal) {
-    for (size_t i = 0; i < j->order.shared; i++) {
-        const double *const prior = j->all->settings.parameters[j->order.index[i]].prior;
-        if (!(prior[1] < INFINITY)) continue;
-        const double pull = (j->at[i] - prior[0]) / prior[1];
-        *loss += pull * pull;
-        gradient[i] += 2 * pull / prior[1];
-        normal[i * j->order.shared + i] += 1 / (prior[1] * prior[1]);
-    }
-}
-
 void db_joint_record(db_shots *all, const db_arrow_order *order, const db_fit_history *now,
                      const double *shared) {
     db_fit_history *const entry = isfinite(now->target) ? db_fit_course_add(&all->course) : NULL;
@@ -239,7 +227,7 @@ static int evaluate(void *user, const double *x, double *loss, double *gradient,
     if (j->status != DB_OK) return 1;
     count_degrees(j);
     db_arrow_total(j->order.shared, j->sums, loss, gradient, normal);
-    add_priors(j, loss, gradient, normal);
+    db_unknowns_add_priors(&j->unknowns, x, loss, gradient, normal);
     record(j, *loss, gradient);
     if (!j->started || *loss < j->best) j->status = commit(j, *loss);
     j->replayed += j->replayed < j->known;
@@ -252,10 +240,6 @@ static db_status prepare(joint *j) {
     db_unknowns *const u = &j->unknowns;
     DB_TRY(db_unknowns_make(all->context, &all->settings, j->order.index, n, u));
     for (size_t i = 0; i < n; i++) {
-        const db_fit_parameter *const p = &all->settings.parameters[j->order.index[i]];
-        db_physical_range(p->parameter, &u->lower[i], &u->upper[i]);
-        u->lower[i] = fmax(u->lower[i], p->lower);
-        u->upper[i] = fmin(u->upper[i], p->upper);
         j->best_at[i] = fmin(fmax(all->common[j->order.index[i]], u->lower[i]), u->upper[i]);
     }
     j->arrow_size = db_arrow_sums_size(n);
@@ -274,8 +258,7 @@ static void judge(joint *j, db_lm_end how, db_stage_result *end) {
     const size_t n = j->order.shared;
     double loss;
     db_arrow_total(n, j->sums, &loss, j->gradient, j->normal);
-    j->at = j->best_at;
-    add_priors(j, &loss, j->gradient, j->normal);
+    db_unknowns_add_priors(&j->unknowns, j->best_at, &loss, j->gradient, j->normal);
     const db_search_end at = { .stage = j->settings,
                                .loss = loss,
                                .degrees = j->degrees,
