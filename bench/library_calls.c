@@ -4,6 +4,7 @@
 
 #include <dualbragg/device.h>
 #include <dualbragg/normal.h>
+#include <dualbragg/expert/instruction_set.h>
 
 #include <malloc.h>
 #include <math.h>

@@ -12,6 +12,7 @@
 #endif
 #include <dualbragg/io.h>
 #include <dualbragg/version.h>
+#include <dualbragg/expert/text_file.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 #include "base/path.h"
 
 #include <dualbragg/device.h>
+#include <dualbragg/expert/instruction_set.h>
 
 #include <math.h>
 #include <stdio.h>

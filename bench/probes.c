@@ -3,6 +3,7 @@
 #include "bench/library_calls.h"
 #include "base/context_internal.h"
 
+#include <dualbragg/expert/instruction_set.h>
 #include <string.h>
 
 /* Pixels along each side. */

@@ -3,6 +3,8 @@
 #include "base/context_internal.h"
 
 #include <dualbragg/io.h>
+#include <dualbragg/expert/image_arrays.h>
+#include <dualbragg/expert/instruction_set.h>
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,6 +3,7 @@
 
 #include <dualbragg/io.h>
 #include <dualbragg/setup.h>
+#include <dualbragg/expert/text_file.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "loss/box_weight.h"
 #include "noise/noise_work.h"
 
-#include <dualbragg/boxes.h>
+#include <dualbragg/expert/boxes.h>
 #include <stdint.h>
 
 /* Pixels that a block of threads works on at a time: one per thread. In double precision rows of

@@ -13,6 +13,7 @@
 #include "fit/search/starts.h"
 #include "fit/verdict/verdict.h"
 
+#include <dualbragg/expert/fit_steps.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -2,7 +2,7 @@
 
 #include "parts.h"
 
-#include <dualbragg/boxes.h>
+#include <dualbragg/expert/boxes.h>
 #include <stdlib.h>
 
 enum { MOST = 32, CALLS = 25 };

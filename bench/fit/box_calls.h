@@ -1,4 +1,4 @@
-/* Times of single calls for the shoeboxes of a refinement (dualbragg/boxes.h). */
+/* Times of single calls for the shoeboxes of a refinement (dualbragg/expert/boxes.h). */
 #ifndef DB_BENCH_FIT_BOX_CALLS_H
 #define DB_BENCH_FIT_BOX_CALLS_H
 

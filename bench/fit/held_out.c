@@ -5,6 +5,7 @@
 #include "fit/objective/statistics.h"
 
 #include <dualbragg/spots.h>
+#include <dualbragg/expert/spot_places.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

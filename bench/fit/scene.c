@@ -1,6 +1,7 @@
 #include "scene.h"
 
 #include <dualbragg/noise.h>
+#include <dualbragg/expert/fit_quantities.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "fit/merge/merged_files.h"
 #include "fit/amplitudes/stage.h"
 
+#include <dualbragg/expert/fit_files.h>
 #include <math.h>
 #include <stdio.h>
 

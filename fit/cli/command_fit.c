@@ -17,6 +17,9 @@
 #include "fit/shots_document.h"
 
 #include <dualbragg/fit_shots.h>
+#include <dualbragg/expert/file_kind.h>
+#include <dualbragg/expert/fit_files.h>
+#include <dualbragg/expert/instruction_set.h>
 
 #include <math.h>
 #include <stdlib.h>

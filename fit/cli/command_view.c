@@ -13,6 +13,7 @@
 #include "fit/pixels/measured_image.h"
 #include "fit/report/view.h"
 
+#include <dualbragg/expert/experiment_list_content.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>

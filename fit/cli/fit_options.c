@@ -4,6 +4,7 @@
 #include "cli/complaint.h"
 
 #include <dualbragg/io.h>
+#include <dualbragg/expert/file_kind.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

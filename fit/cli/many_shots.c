@@ -18,7 +18,9 @@
 #include "fit/lists/shot_list.h"
 #include "fit/shots/team.h"
 
-#include <dualbragg/amplitude_files.h>
+#include <dualbragg/expert/amplitude_files.h>
+#include <dualbragg/expert/fit_files.h>
+#include <dualbragg/expert/instruction_set.h>
 
 #include <errno.h>
 #include <math.h>

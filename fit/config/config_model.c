@@ -12,6 +12,10 @@
 #include "fit/config/quantity.h"
 
 #include <dualbragg/reflections.h>
+#include <dualbragg/expert/dials_frame.h>
+#include <dualbragg/expert/experiment_list_content.h>
+#include <dualbragg/expert/fit_steps.h>
+#include <dualbragg/expert/symmetry.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #define DB_FIT_CONFIG_DETECTOR_MODULES_H
 
 #include <dualbragg/fit.h>
-#include <dualbragg/modules.h>
+#include <dualbragg/expert/modules.h>
 
 /* The modules of an experiment's only panel, as data.modules or else its size says. *found 0: it has
  * several panels, or is none that is known. Modules that do not fill the panel are an error. */

@@ -4,6 +4,7 @@
 
 #include <dualbragg/fit.h>
 #include <dualbragg/io.h>
+#include <dualbragg/expert/experiment_list_content.h>
 
 static inline db_expt_selection db_listed_experiment(const db_fit_config *config) {
     return (db_expt_selection){ config->setup.expt_number,

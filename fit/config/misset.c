@@ -2,6 +2,7 @@
 
 #include "base/vector.h"
 
+#include <dualbragg/expert/experiment_geometry.h>
 #include <math.h>
 #include <string.h>
 

@@ -3,6 +3,7 @@
 #define DB_FIT_CONFIG_QUANTITY_H
 
 #include <dualbragg/fit.h>
+#include <dualbragg/expert/fit_quantities.h>
 
 /* Parameters of the table, and all motions of all groups of panels. */
 /* db_fit_parameter.stages of a parameter that a stage did not earn: it stays where it is. */

@@ -5,6 +5,7 @@
 #include "fit/config/modes.h"
 #include "fit/config/quantity.h"
 
+#include <dualbragg/expert/fit_steps.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

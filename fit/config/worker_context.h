@@ -6,6 +6,7 @@
 
 #include <dualbragg/context.h>
 #include <dualbragg/device.h>
+#include <dualbragg/expert/instruction_set.h>
 #include <stdlib.h>
 
 /* *worker may be there on failure, with the message. */

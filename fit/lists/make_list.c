@@ -4,6 +4,7 @@
 
 #include "base/context_internal.h"
 
+#include <dualbragg/expert/fit_steps.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,6 +8,8 @@
 #include "fit/config/config_keys.h"
 
 #include <dualbragg/io.h>
+#include <dualbragg/expert/file_kind.h>
+#include <dualbragg/expert/listed_shots.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

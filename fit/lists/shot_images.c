@@ -5,6 +5,7 @@
 #include "fit/objective/model_image.h"
 #include "fit/lists/shot_list.h"
 
+#include <dualbragg/expert/fit_files.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 #include "fit/config/config_refine.h"
 #include "fit/lists/identity.h"
 
+#include <dualbragg/expert/fit_steps.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

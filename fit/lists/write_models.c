@@ -12,6 +12,7 @@
 #include "fit/lists/shot_list.h"
 #include "base/text_stream.h"
 
+#include <dualbragg/expert/fit_files.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

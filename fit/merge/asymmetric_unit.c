@@ -4,6 +4,7 @@
 #include "base/context_internal.h"
 #include "base/growth.h"
 
+#include <dualbragg/expert/symmetry.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

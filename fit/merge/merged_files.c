@@ -6,6 +6,7 @@
 #include "fit/merge/french_wilson.h"
 
 #include <dualbragg/version.h>
+#include <dualbragg/expert/reflection_tables.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

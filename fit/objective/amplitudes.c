@@ -5,6 +5,7 @@
 #include "base/growth.h"
 
 #include <dualbragg/reflections.h>
+#include <dualbragg/expert/symmetry.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

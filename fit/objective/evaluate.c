@@ -8,6 +8,7 @@
 #include "loss/block.h"
 #include "loss/eliminate.h"
 
+#include <dualbragg/expert/experiment_geometry.h>
 #include <math.h>
 #include <string.h>
 

@@ -4,7 +4,7 @@
 
 #include "fit/pixels/shoeboxes.h"
 
-#include <dualbragg/boxes.h>
+#include <dualbragg/expert/boxes.h>
 
 /* The spot of a box. Returns 0 where the model has no light in it. */
 int db_intensity_of(const db_box_measured *measured, const db_reflection *reflection,

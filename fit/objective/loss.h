@@ -2,7 +2,7 @@
 #ifndef DB_FIT_OBJECTIVE_LOSS_H
 #define DB_FIT_OBJECTIVE_LOSS_H
 
-#include <dualbragg/boxes.h>
+#include <dualbragg/expert/boxes.h>
 #include <dualbragg/fit.h>
 
 _Static_assert((int)DB_LOSS_WEIGHTED == (int)DB_FIT_WEIGHTED &&

@@ -4,6 +4,7 @@
 #define DB_FIT_OBJECTIVE_PANEL_PLACEMENT_H
 
 #include <dualbragg/fit.h>
+#include <dualbragg/expert/panel_motion.h>
 
 typedef struct db_panel_placement {
     const db_fit_panel_groups *groups; /* borrowed */

@@ -9,6 +9,7 @@
 #include "fit/objective/intensity_prior.h"
 
 #include <dualbragg/spots.h>
+#include <dualbragg/expert/spot_places.h>
 
 #include <math.h>
 #include <stdlib.h>

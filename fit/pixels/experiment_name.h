@@ -4,6 +4,7 @@
 
 #include <dualbragg/fit.h>
 #include <dualbragg/io.h>
+#include <dualbragg/expert/experiment_list_content.h>
 
 /* What the configuration's experiment list says of it. */
 typedef struct db_listed_name {

@@ -5,6 +5,8 @@
 #include "base/vector.h"
 
 #include <dualbragg/sensor.h>
+#include <dualbragg/expert/experiment_geometry.h>
+#include <dualbragg/expert/sensor_depth.h>
 #include <stdlib.h>
 
 static const double degree = 3.14159265358979323846 / 180;

@@ -3,6 +3,7 @@
 #define DB_FIT_PIXELS_LISTED_PIXELS_H
 
 #include <dualbragg/fit.h>
+#include <dualbragg/expert/experiment_list_content.h>
 
 typedef struct db_listed_pixels {
     db_context *context;

@@ -7,6 +7,8 @@
 #include "fit/pixels/measured_image.h"
 
 #include <dualbragg/fit.h>
+#include <dualbragg/expert/fit_steps.h>
+#include <dualbragg/expert/image_arrays.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,6 +9,10 @@
 #include <dualbragg/fit.h>
 #include <dualbragg/io.h>
 #include <dualbragg/reflections.h>
+#include <dualbragg/expert/file_kind.h>
+#include <dualbragg/expert/fit_steps.h>
+#include <dualbragg/expert/listed_shots.h>
+#include <dualbragg/expert/reflection_tables.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>

@@ -7,6 +7,7 @@
 #include "fit/pixels/reflection_grid.h"
 
 #include <dualbragg/spots.h>
+#include <dualbragg/expert/spot_places.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #include "base/context_internal.h"
 
 #include <dualbragg/plan.h>
+#include <dualbragg/expert/fit_files.h>
 #include <math.h>
 #include <stdlib.h>
 

@@ -6,6 +6,8 @@
 #include "fit/report/letters.h"
 #include "fit/report/resolution_parts.h"
 
+#include <dualbragg/expert/colour.h>
+#include <dualbragg/expert/picture_files.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

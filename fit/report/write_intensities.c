@@ -7,6 +7,10 @@
 #include "fit/pixels/experiment_name.h"
 
 #include <dualbragg/reflections.h>
+#include <dualbragg/expert/dials_frame.h>
+#include <dualbragg/expert/experiment_geometry.h>
+#include <dualbragg/expert/fit_files.h>
+#include <dualbragg/expert/reflection_tables.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>

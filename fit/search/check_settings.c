@@ -8,6 +8,7 @@
 #include "fit/config/quantity.h"
 
 #include <dualbragg/reflections.h>
+#include <dualbragg/expert/symmetry.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 #include "fit/search/orientation_search.h"
 #include "base/vector.h"
 
+#include <dualbragg/expert/experiment_geometry.h>
 #include <stdlib.h>
 #include <string.h>
 

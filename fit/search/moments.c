@@ -3,6 +3,8 @@
 #include "base/context_internal.h"
 #include "base/threads.h"
 
+#include <dualbragg/expert/experiment_geometry.h>
+#include <dualbragg/expert/spot_places.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 #include "base/output_target.h"
 
 #include <dualbragg/io.h>
+#include <dualbragg/expert/text_file.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

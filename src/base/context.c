@@ -5,6 +5,7 @@
 
 #include <dualbragg/device.h>
 #include <dualbragg/status.h>
+#include <dualbragg/expert/instruction_set.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

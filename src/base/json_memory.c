@@ -7,6 +7,7 @@
 #include "base/shown_text.h"
 
 #include <dualbragg/io.h>
+#include <dualbragg/expert/text_file.h>
 
 #include <setjmp.h>
 #include <stdatomic.h>

@@ -5,6 +5,7 @@
 #include "base/context_internal.h"
 
 #include <dualbragg/io.h>
+#include <dualbragg/expert/text_file.h>
 #include <stdlib.h>
 
 db_status db_text_stream_open(db_context *context, db_text_stream *text) {

@@ -7,6 +7,7 @@
 #include "engine/spot_oversample.h"
 
 #include <dualbragg/spots.h>
+#include <dualbragg/expert/spot_places.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -8,6 +8,7 @@
 #include "cli/standard_streams.h"
 #include "base/growth.h"
 
+#include <dualbragg/expert/image_sum.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

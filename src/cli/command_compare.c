@@ -12,6 +12,9 @@
 #include "cli/json_text.h"
 #endif
 
+#include <dualbragg/expert/colour.h>
+#include <dualbragg/expert/image_arrays.h>
+#include <dualbragg/expert/picture_files.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

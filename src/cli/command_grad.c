@@ -10,6 +10,8 @@
 #include "cli/report.h"
 #include "base/context_internal.h"
 
+#include <dualbragg/expert/colour.h>
+#include <dualbragg/expert/picture_files.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

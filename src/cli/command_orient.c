@@ -7,6 +7,8 @@
 #include "cli/help.h"
 #include "cli/standard_streams.h"
 
+#include <dualbragg/expert/experiment_geometry.h>
+#include <dualbragg/expert/text_file.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -17,6 +17,8 @@
 #include "io/experiments/dxtbx.h"
 #include "io/nexus/nexus_write.h"
 
+#include <dualbragg/expert/colour.h>
+#include <dualbragg/expert/picture_files.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

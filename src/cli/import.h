@@ -4,6 +4,8 @@
 
 #include <dualbragg/dualbragg.h>
 #include <dualbragg/io.h>
+#include <dualbragg/expert/experiment_list_content.h>
+#include <dualbragg/expert/file_kind.h>
 
 #include <stdio.h>
 

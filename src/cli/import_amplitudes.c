@@ -4,6 +4,7 @@
 #include "base/context_internal.h"
 #include "io/reflections/amplitude_header.h"
 
+#include <dualbragg/expert/amplitude_files.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

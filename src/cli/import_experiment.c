@@ -7,6 +7,7 @@
 #include "io/experiments/photon_energy.h"
 
 #include <dualbragg/sensor.h>
+#include <dualbragg/expert/experiment_geometry.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
 #include "io/formats.h"
 #include "io/images/image_geometry.h"
 
-#include <dualbragg/modules.h>
+#include <dualbragg/expert/modules.h>
 #include <dualbragg/reflections.h>
 #include <dualbragg/sensor.h>
 #include <math.h>

@@ -4,6 +4,7 @@
 #include "base/vector.h"
 #include "surroundings/surroundings.h"
 
+#include <dualbragg/expert/experiment_geometry.h>
 #include <math.h>
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
 #include "base/shown_text.h"
 #include "cli/shell_word.h"
 
-#include <dualbragg/modules.h>
+#include <dualbragg/expert/modules.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>

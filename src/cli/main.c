@@ -13,6 +13,8 @@
 #ifdef DB_HAVE_HIP
 #include <dualbragg/hip.h>
 #endif
+#include <dualbragg/expert/instruction_set.h>
+
 #include <stdio.h>
 #include <string.h>
 

@@ -4,6 +4,7 @@
 #include "cli/complaint.h"
 #include "io/nexus/nexus_write.h"
 
+#include <dualbragg/expert/file_kind.h>
 #include <errno.h>
 #include <math.h>
 #include <string.h>

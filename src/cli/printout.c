@@ -3,6 +3,7 @@
 #include "base/vector.h"
 #include "cli/complaint.h"
 
+#include <dualbragg/expert/pixel_trace.h>
 #include <math.h>
 #include <stdio.h>
 

@@ -10,6 +10,9 @@
 #include "io/images/smv_geometry.h"
 
 #include <dualbragg/sensor.h>
+#include <dualbragg/expert/experiment_geometry.h>
+#include <dualbragg/expert/pixel_trace.h>
+#include <dualbragg/expert/sensor_depth.h>
 #include <stdio.h>
 
 static const double DEGREES = 57.295779513082320877; /* per radian */

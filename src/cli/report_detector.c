@@ -4,6 +4,8 @@
 #include "io/images/smv_geometry.h"
 #include "base/vector.h"
 
+#include <dualbragg/expert/experiment_geometry.h>
+#include <dualbragg/expert/setup_defaults.h>
 #include <string.h>
 
 /* The first panel in the laboratory. */

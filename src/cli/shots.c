@@ -14,6 +14,8 @@
 #include "cli/stopwatch.h"
 #include "base/threads.h"
 
+#include <dualbragg/expert/experiment_geometry.h>
+#include <dualbragg/expert/instruction_set.h>
 #include <math.h>
 #include <signal.h>
 #include <stdatomic.h>

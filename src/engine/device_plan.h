@@ -6,7 +6,7 @@
 
 #include "engine/plan_internal.h"
 
-#include <dualbragg/boxes.h>
+#include <dualbragg/expert/boxes.h>
 #include <dualbragg/device.h>
 
 /* An array that the kernels read: `bytes` bytes at what the pointer `member` bytes into the job

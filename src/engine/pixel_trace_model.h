@@ -2,7 +2,7 @@
 #ifndef DB_ENGINE_PIXEL_TRACE_MODEL_H
 #define DB_ENGINE_PIXEL_TRACE_MODEL_H
 
-#include <dualbragg/pixel_trace.h>
+#include <dualbragg/expert/pixel_trace.h>
 
 #include "engine/amorphous_curve.h"
 #include "model/model.h"

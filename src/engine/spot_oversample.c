@@ -4,6 +4,7 @@
 #include "base/context_internal.h"
 #include "base/given.h"
 
+#include <dualbragg/expert/spot_places.h>
 #include <math.h>
 #include <stdlib.h>
 

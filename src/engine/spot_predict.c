@@ -4,6 +4,7 @@
 
 #include "base/threads.h"
 
+#include <dualbragg/expert/spot_places.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,6 +4,7 @@
 #include "base/context_internal.h"
 #include "io/format_readers.h"
 
+#include <dualbragg/expert/file_kind.h>
 #include <math.h>
 #include <string.h>
 

@@ -3,6 +3,8 @@
 #define DB_IO_FORMAT_READERS_H
 
 #include <dualbragg/io.h>
+#include <dualbragg/expert/experiment_list_content.h>
+#include <dualbragg/expert/listed_shots.h>
 
 /* As db_read_expt, of an experiment list; content is initialized. */
 db_status db_expt_read(db_context *context, const char *path, const db_expt_selection *selection,

@@ -16,6 +16,7 @@
 #include "io/reflections/reflection_list.h"
 
 #include <dualbragg/reflections.h>
+#include <dualbragg/expert/file_kind.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

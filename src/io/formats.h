@@ -6,6 +6,8 @@
 #include "io/experiments/expt_circles.h"
 #include "io/format_text.h"
 #include "io/images/image.h"
+#include <dualbragg/expert/experiment_list_content.h>
+#include <dualbragg/expert/listed_shots.h>
 
 /* How amplitudes are read (structure_factors_read.c). */
 typedef enum db_amplitude_file {

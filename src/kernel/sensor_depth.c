@@ -1,4 +1,5 @@
 #include <dualbragg/sensor.h>
+#include <dualbragg/expert/sensor_depth.h>
 
 #define REAL double
 #define LANES 1

@@ -12,7 +12,7 @@
 
 #include "ad/names.h"
 
-#include <dualbragg/boxes.h>
+#include <dualbragg/expert/boxes.h>
 
 typedef struct db_block {
     db_region region;    /* its pixels in the arrays below */

@@ -7,7 +7,7 @@
 #include "ad/names.h"
 #include "loss/count_variance.h"
 
-#include <dualbragg/boxes.h>
+#include <dualbragg/expert/boxes.h>
 
 /* The noise that weights are made of. */
 typedef struct db_box_noise {

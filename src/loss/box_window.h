@@ -2,7 +2,7 @@
 #ifndef DB_LOSS_BOX_WINDOW_H
 #define DB_LOSS_BOX_WINDOW_H
 
-#include <dualbragg/boxes.h>
+#include <dualbragg/expert/boxes.h>
 
 /* A box's data, in memory that is at hand: all boxes together need none. */
 typedef struct db_box_window {

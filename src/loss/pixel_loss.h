@@ -24,7 +24,7 @@
 
 #include "ad/portable_math.h" /* logarithms, where a device has none */
 
-#include <dualbragg/boxes.h>
+#include <dualbragg/expert/boxes.h>
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* Detectors put together from modules. */
-#include <dualbragg/modules.h>
-#include <dualbragg/panel_motion.h>
+#include <dualbragg/expert/modules.h>
+#include <dualbragg/expert/panel_motion.h>
 
 #include "base/context_internal.h"
 

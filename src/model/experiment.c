@@ -8,6 +8,8 @@
 #include "model/model.h"
 
 #include <dualbragg/setup.h>
+#include <dualbragg/expert/experiment_geometry.h>
+#include <dualbragg/expert/setup_defaults.h>
 #include <stdlib.h>
 #include <string.h>
 

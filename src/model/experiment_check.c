@@ -1,5 +1,6 @@
 /* Every value that the model takes on trust is checked here, once, with the value named. */
 #include <dualbragg/experiment.h>
+#include <dualbragg/expert/experiment_geometry.h>
 
 #include "base/context_internal.h"
 #include "base/given.h"

@@ -4,6 +4,7 @@
 #define REAL double
 #define DIRS 0
 #include "model/model_body.h"
+#include <dualbragg/expert/experiment_geometry.h>
 
 void db_model_plain(const db_experiment *experiment, const db_mosaic_direction *directions,
                     db_interface *out) {

@@ -1,5 +1,5 @@
 /* Motions of panels and groups of panels. */
-#include <dualbragg/panel_motion.h>
+#include <dualbragg/expert/panel_motion.h>
 
 #include "base/context_internal.h"
 #include "base/given.h"

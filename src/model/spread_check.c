@@ -2,6 +2,7 @@
 
 #include "base/context_internal.h"
 
+#include <dualbragg/expert/experiment_geometry.h>
 #include <math.h>
 
 unsigned db_free_strains(db_strain_ties ties) {

@@ -3,6 +3,7 @@
 #include "setup/parts.h"
 
 #include <dualbragg/io.h>
+#include <dualbragg/expert/amplitude_files.h>
 
 #include "base/context_internal.h"
 

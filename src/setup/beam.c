@@ -2,6 +2,7 @@
 #include "setup/parts.h"
 
 #include <dualbragg/io.h>
+#include <dualbragg/expert/beam_files.h>
 
 #include "base/context_internal.h"
 

@@ -3,6 +3,7 @@
 #include "setup/parts.h"
 
 #include "base/context_internal.h"
+#include <dualbragg/expert/setup_defaults.h>
 
 static const double COUNT_LIMIT = 1e6;
 

@@ -2,6 +2,7 @@
 #include "setup/parts.h"
 
 #include <dualbragg/io.h>
+#include <dualbragg/expert/experiment_list_content.h>
 
 #include "base/context_internal.h"
 #include "base/rotation.h"

@@ -3,6 +3,7 @@
 #include "model/model.h"
 #include "model/ran1.h"
 #include "setup/parts.h"
+#include <dualbragg/expert/experiment_geometry.h>
 
 /* matrices of plain numbers */
 #define REAL double

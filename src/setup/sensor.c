@@ -2,6 +2,7 @@
 #include "setup/parts.h"
 
 #include <dualbragg/sensor.h>
+#include <dualbragg/expert/sensor_depth.h>
 
 #include "base/context_internal.h"
 

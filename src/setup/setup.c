@@ -5,6 +5,7 @@
 #include "base/given.h"
 #include "model/model.h"
 
+#include <dualbragg/expert/setup_defaults.h>
 #include <string.h>
 
 static const double MOST_STEPS = 1e6;

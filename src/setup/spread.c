@@ -5,6 +5,7 @@
 #include "base/context_internal.h"
 #include "model/spread_check.h"
 
+#include <dualbragg/expert/experiment_geometry.h>
 #include <string.h>
 
 static double number(double given) { return db_setup_given(given) ? given : 0; }

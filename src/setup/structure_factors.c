@@ -2,6 +2,8 @@
 #include "setup/parts.h"
 
 #include <dualbragg/io.h>
+#include <dualbragg/expert/amplitude_files.h>
+#include <dualbragg/expert/experiment_geometry.h>
 
 #include "base/context_internal.h"
 

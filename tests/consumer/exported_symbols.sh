@@ -14,7 +14,7 @@ printf '%s\n' $inside | sort > "$work/expected"
 diff "$work/expected" "$work/exporting"
 
 # shellcheck disable=SC2086 # a list
-cat src/include/dualbragg/*.h fit/include/dualbragg/*.h $inside | tr -c 'a-zA-Z0-9_' '\n' | sort -u > "$work/words"
+cat src/include/dualbragg/*.h src/include/dualbragg/expert/*.h fit/include/dualbragg/*.h fit/include/dualbragg/expert/*.h $inside | tr -c 'a-zA-Z0-9_' '\n' | sort -u > "$work/words"
 for library in src/libdualbragg.a fit/libdualbragg_fit.a src/libdualbragg.so fit/libdualbragg_fit.so; do
     [ -f "$BINARY_DIR/$library" ] || continue
     readelf --wide --symbols --dyn-syms "$BINARY_DIR/$library" 2> "$work/log" |

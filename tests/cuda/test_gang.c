@@ -9,7 +9,7 @@
 #include "base/gang.h"
 
 #include <dualbragg/batch.h>
-#include <dualbragg/boxes.h>
+#include <dualbragg/expert/boxes.h>
 
 #include <pthread.h>
 #include <stdio.h>

@@ -6,10 +6,11 @@ if grep -nE '^ *%' "$SOURCE_DIR"/*.md "$SOURCE_DIR"/docs/*.md "$SOURCE_DIR"/docs
     echo "these lines begin with %"
     exit 1
 fi
-for header in "$SOURCE_DIR"/src/include/dualbragg/*.h "$SOURCE_DIR"/fit/include/dualbragg/*.h "$SOURCE_DIR"/cuda/include/dualbragg/*.h; do
-    name=$(basename "$header")
-    [ "$name" = dualbragg.h ] || grep -qxF "\`\`\`{doxygenfile} $name" "$SOURCE_DIR/docs/reference/c-api.md" || {
-        echo "$name is not on the page of the C interface"
+for header in $(cd "$SOURCE_DIR" && find src/include fit/include cuda/include -name '*.h'); do
+    name=$(basename "$header") page=docs/reference/c-api.md
+    case $header in */expert/*) page=docs/reference/c-api-expert.md ;; esac
+    [ "$name" = dualbragg.h ] || grep -qxF "\`\`\`{doxygenfile} $name" "$SOURCE_DIR/$page" || {
+        echo "$name is not on the page $page"
         exit 1
     }
 done

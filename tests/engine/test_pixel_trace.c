@@ -2,6 +2,8 @@
 #include "support/unit_test.h"
 
 #include <dualbragg/dualbragg.h>
+#include <dualbragg/expert/experiment_geometry.h>
+#include <dualbragg/expert/pixel_trace.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 #include "support/context.h"
 
 #include <dualbragg/dualbragg.h>
+#include <dualbragg/expert/sensor_depth.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 #include "support/unit_test.h"
 
 #include <dualbragg/dualbragg.h>
+#include <dualbragg/expert/pixel_trace.h>
 
 #include <math.h>
 #include <stdlib.h>

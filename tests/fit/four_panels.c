@@ -2,6 +2,7 @@
 
 #include "fit/rendered_image.h"
 
+#include <dualbragg/expert/fit_quantities.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <math.h>

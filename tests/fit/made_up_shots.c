@@ -2,6 +2,7 @@
 #include "support/unit_test.h"
 #include "fit/made_up_shots.h"
 
+#include <dualbragg/expert/symmetry.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

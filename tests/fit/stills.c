@@ -5,6 +5,7 @@
 #include "fit/shots/joint_stages.h"
 #include "support/unit_test.h"
 
+#include <dualbragg/expert/fit_steps.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

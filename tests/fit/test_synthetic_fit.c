@@ -4,6 +4,7 @@
 #include "support/unit_test.h"
 #include "fit/rendered_image.h"
 
+#include <dualbragg/expert/fit_quantities.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

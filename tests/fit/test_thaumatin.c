@@ -11,6 +11,7 @@
 #include "fit/rendered_image.h"
 #include "base/vector.h"
 
+#include <dualbragg/expert/fit_steps.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>

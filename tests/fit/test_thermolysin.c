@@ -7,6 +7,7 @@
 #include "fit/scratch_file.h"
 
 #include <dualbragg/fit.h>
+#include <dualbragg/expert/amplitude_files.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,6 +7,13 @@
 #include <dualbragg/io.h>
 #include <dualbragg/reflections.h>
 #include <dualbragg/setup.h>
+#include <dualbragg/expert/amplitude_files.h>
+#include <dualbragg/expert/beam_files.h>
+#include <dualbragg/expert/experiment_list_content.h>
+#include <dualbragg/expert/file_kind.h>
+#include <dualbragg/expert/image_arrays.h>
+#include <dualbragg/expert/listed_shots.h>
+#include <dualbragg/expert/reflection_tables.h>
 
 #include <math.h>
 #include <stdio.h>

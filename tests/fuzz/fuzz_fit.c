@@ -8,6 +8,7 @@
 #include "fit/shots/checkpoint_parts.h"
 #include "fit/config/quantity.h"
 
+#include <dualbragg/expert/fit_steps.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 #include "engine/trial_pixels.h"
 
 #include <dualbragg/dualbragg.h>
+#include <dualbragg/expert/instruction_set.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #include "configurations.h"
 #include "images.h"
 
+#include <dualbragg/expert/instruction_set.h>
 #include <math.h>
 #include <string.h>
 

@@ -5,6 +5,7 @@
 #include "images.h"
 
 #include <dualbragg/products.h>
+#include <dualbragg/expert/instruction_set.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 #include "images.h"
 #include "table_scene.h"
 
+#include <dualbragg/expert/instruction_set.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

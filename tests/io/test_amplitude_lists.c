@@ -9,6 +9,8 @@
 #include <dualbragg/io.h>
 #include <dualbragg/reflections.h>
 #include <dualbragg/version.h>
+#include <dualbragg/expert/amplitude_files.h>
+#include <dualbragg/expert/symmetry.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,6 +6,8 @@
 #include "base/atomic_file.h"
 
 #include <dualbragg/io.h>
+#include <dualbragg/expert/image_arrays.h>
+#include <dualbragg/expert/text_file.h>
 
 #include <fcntl.h>
 #include <pthread.h>

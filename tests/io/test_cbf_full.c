@@ -6,6 +6,7 @@
 #include "io/images/image_geometry.h"
 
 #include <dualbragg/io.h>
+#include <dualbragg/expert/experiment_geometry.h>
 #if defined(DB_HAVE_JANSSON)
 #include <jansson.h>
 #endif

@@ -8,6 +8,9 @@
 
 #include <dualbragg/io.h>
 #include <dualbragg/setup.h>
+#include <dualbragg/expert/dials_frame.h>
+#include <dualbragg/expert/experiment_geometry.h>
+#include <dualbragg/expert/experiment_list_content.h>
 
 #include <math.h>
 #include <stdlib.h>

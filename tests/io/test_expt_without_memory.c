@@ -5,6 +5,7 @@
 
 #include <dualbragg/io.h>
 #include <dualbragg/setup.h>
+#include <dualbragg/expert/experiment_list_content.h>
 
 #include <stdlib.h>
 

@@ -5,6 +5,7 @@
 
 #include <dualbragg/io.h>
 #include <dualbragg/setup.h>
+#include <dualbragg/expert/experiment_geometry.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,6 +3,9 @@
 #include "files_for_tests.h"
 
 #include <dualbragg/io.h>
+#include <dualbragg/expert/amplitude_files.h>
+#include <dualbragg/expert/experiment_list_content.h>
+#include <dualbragg/expert/file_kind.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,6 +6,8 @@
 #include "files_for_tests.h"
 
 #include <dualbragg/io.h>
+#include <dualbragg/expert/experiment_geometry.h>
+#include <dualbragg/expert/experiment_list_content.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -7,6 +7,9 @@
 #include <dualbragg/io.h>
 #include <dualbragg/sensor.h>
 #include <dualbragg/setup.h>
+#include <dualbragg/expert/experiment_geometry.h>
+#include <dualbragg/expert/image_arrays.h>
+#include <dualbragg/expert/sensor_depth.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 
 #include <dualbragg/io.h>
 #include <dualbragg/version.h>
+#include <dualbragg/expert/amplitude_files.h>
 
 #include <complex.h>
 #include <math.h>

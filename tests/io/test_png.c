@@ -3,6 +3,8 @@
 #include "files_for_tests.h"
 
 #include <dualbragg/io.h>
+#include <dualbragg/expert/colour.h>
+#include <dualbragg/expert/picture_files.h>
 
 #include "base/quantile.h"
 

@@ -5,6 +5,9 @@
 
 #include <dualbragg/io.h>
 #include <dualbragg/setup.h>
+#include <dualbragg/expert/experiment_geometry.h>
+#include <dualbragg/expert/image_arrays.h>
+#include <dualbragg/expert/setup_defaults.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 #include "files_for_tests.h"
 
 #include <dualbragg/io.h>
+#include <dualbragg/expert/amplitude_files.h>
 
 #include <math.h>
 #include <stdlib.h>

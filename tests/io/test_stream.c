@@ -6,6 +6,10 @@
 
 #include <dualbragg/io.h>
 #include <dualbragg/reflections.h>
+#include <dualbragg/expert/experiment_geometry.h>
+#include <dualbragg/expert/experiment_list_content.h>
+#include <dualbragg/expert/listed_shots.h>
+#include <dualbragg/expert/reflection_tables.h>
 
 #include <fcntl.h>
 #include <math.h>

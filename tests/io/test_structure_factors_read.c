@@ -8,6 +8,7 @@
 
 #include <dualbragg/io.h>
 #include <dualbragg/version.h>
+#include <dualbragg/expert/symmetry.h>
 
 #include <math.h>
 #include <stdlib.h>

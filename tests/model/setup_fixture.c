@@ -1,6 +1,7 @@
 #include "support/unit_test.h"
 #include "setup_fixture.h"
 
+#include <dualbragg/expert/experiment_geometry.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -3,6 +3,8 @@
 #include "support/unit_test.h"
 
 #include <dualbragg/dualbragg.h>
+#include <dualbragg/expert/experiment_geometry.h>
+#include <dualbragg/expert/panel_motion.h>
 
 #include <math.h>
 #include <stdlib.h>

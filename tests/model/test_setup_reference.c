@@ -5,6 +5,7 @@
 
 #include "model/model.h"
 
+#include <dualbragg/expert/setup_defaults.h>
 #include <math.h>
 #include <string.h>
 

@@ -2,6 +2,7 @@
 #include "support/unit_test.h"
 #include "setup_fixture.h"
 
+#include <dualbragg/expert/sensor_depth.h>
 #include <math.h>
 #include <string.h>
 

@@ -5,6 +5,7 @@
 
 #include "model/ran1.h"
 
+#include <dualbragg/expert/experiment_geometry.h>
 #include <math.h>
 #include <string.h>
 

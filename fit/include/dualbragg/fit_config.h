@@ -115,18 +115,6 @@ DB_API db_status db_fit_config_read(db_context *context, const char *path,
                                     const char *const *overrides, size_t override_count,
                                     db_fit_config *config);
 
-/** Takes wavelength, distance, pixel size and count, beam centre, polarization, two-theta, sensor
- * and oscillation range from an image's header into a setup, wherever the setup has NAN (counts:
- * 0). The beam centre is converted to the meaning that the setup's convention gives it; what
- * neither knows stays open.
- *
- * @param context receives the message of a failure
- * @param image with what its header says
- * @param setup completed
- * @return DB_OK or an error */
-DB_API db_status db_setup_from_image(db_context *context, const db_measured_image *image,
-                                     db_setup *setup);
-
 /** Reads the configuration's image and masks what must not count: pixels outside the trusted range
  * (the configuration's, else those of the experiment list's panels), rectangles masked in that
  * list, pixels that are 0 in the mask file, those of the list of hot pixels (lines "fast slow

@@ -10,66 +10,6 @@
 extern "C" {
 #endif
 
-/** Writes lines h k l F sigma, then the number of shoeboxes and F as given: the asymmetric unit, to
- * be read with its space group. DB_ERROR_USAGE if no amplitudes were refined.
- *
- * @param context receives the message of a failure
- * @param path name of the file
- * @param config of the refinement
- * @param result to write
- * @return DB_OK; DB_ERROR_USAGE if no amplitudes were refined; DB_ERROR_FILE or DB_ERROR_MEMORY */
-DB_API db_status db_fit_write_amplitudes(db_context *context, const char *path,
-                                         const db_fit_config *config, const db_fit_result *result);
-
-/** Renders the spots of a refined model on the whole detector, without background: each predicted
- * reflection with its own intensity (free), or all with the structure factors given (known).
- *
- * @param context receives the message of a failure
- * @param result model
- * @param image receives fast_pixels * slow_pixels counts
- * @return DB_OK or an error */
-DB_API db_status db_fit_render_spots(db_context *context, const db_fit_result *result,
-                                     float *image);
-
-/** Writes db_fit_render_spots as 32-bit floats, as db_write_float_image does.
- *
- * @param context receives the message of a failure
- * @param path name of the file
- * @param result to write
- * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is then left of the file */
-DB_API db_status db_fit_write_spots(db_context *context, const char *path,
-                                    const db_fit_result *result);
-
-/** Writes the background of a result likewise.
- *
- * @param context receives the message of a failure
- * @param path name of the file
- * @param result to write
- * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is then left of the file */
-DB_API db_status db_fit_write_background(db_context *context, const char *path,
-                                         const db_fit_result *result);
-
-/** Writes free intensities as lines of text, which begin with h k l F.
- *
- * @param context receives the message of a failure
- * @param path name of the file
- * @param result with intensities
- * @return DB_OK; DB_ERROR_USAGE without intensities; DB_ERROR_FILE or DB_ERROR_MEMORY */
-DB_API db_status db_fit_write_intensities(db_context *context, const char *path,
-                                          const db_fit_result *result);
-
-/** Writes free intensities as a reflection table of DIALS: as HDF5 if the configuration names a
- * reflection table of that form in its section data, else as MessagePack. The experiment has the
- * identifier that the configuration's experiment list gives it.
- *
- * @param context receives the message of a failure
- * @param path name of the file
- * @param config of the refinement; NULL: not known
- * @param result with intensities
- * @return DB_OK; DB_ERROR_USAGE without intensities; DB_ERROR_FILE or DB_ERROR_MEMORY */
-DB_API db_status db_fit_write_table(db_context *context, const char *path,
-                                    const db_fit_config *config, const db_fit_result *result);
-
 /** Writes all of a result as JSON (docs/reference/json.md).
  *
  * @param context receives the message of a failure
@@ -91,17 +31,7 @@ DB_API db_status db_fit_write_json(db_context *context, const char *path,
 DB_API db_status db_fit_write_html(db_context *context, const char *path,
                                    const db_fit_config *config, const db_measured_image *image,
                                    const db_fit_result *result);
-/** Writes measured and model image side by side, as PNG. DB_ERROR_UNSUPPORTED without libpng.
- *
- * @param context receives the message of a failure
- * @param path name of the file
- * @param config of the refinement
- * @param image measured image
- * @param result to write
- * @return DB_OK; DB_ERROR_UNSUPPORTED without libpng; DB_ERROR_FILE or DB_ERROR_MEMORY */
-DB_API db_status db_fit_write_png(db_context *context, const char *path,
-                                  const db_fit_config *config, const db_measured_image *image,
-                                  const db_fit_result *result);
+
 /** Writes the refined model as a configuration that db_fit_config_read reads as a starting model.
  * One from an experiment list names a list of the same name, with .expt for .yaml, which is to be
  * written beside it (db_write_expt).

@@ -32,16 +32,6 @@ typedef struct db_fit_panel_groups {
 DB_API db_status db_fit_panel_groups_add(db_context *context, db_fit_panel_groups *groups,
                                          const char *name);
 
-/** Puts a panel into a group, or, -1, into none.
- *
- * @param context receives the message of a failure
- * @param groups to change
- * @param panel its number, from 0
- * @param group its number, from 0; -1: none
- * @return DB_OK; DB_ERROR_USAGE for a panel number that is too large; DB_ERROR_MEMORY */
-DB_API db_status db_fit_panel_groups_put(db_context *context, db_fit_panel_groups *groups,
-                                         size_t panel, int group);
-
 /** Group of a panel.
  *
  * @param groups to ask

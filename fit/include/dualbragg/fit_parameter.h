@@ -89,33 +89,11 @@ static inline void db_fit_parameter_set_stage(db_fit_parameter *parameter, size_
  * @return the parameter: no bounds, no prior, not tied, refined in all stages */
 DB_API db_fit_parameter db_fit_parameter_free(db_parameter parameter);
 
-/** Whether several images share one value of it. Unless it says so itself, they do if it describes
- * the detector or the spindle's axis.
- *
- * @param parameter one of the settings
- * @return 1 or 0 */
-DB_API int db_fit_parameter_is_shared(const db_fit_parameter *parameter);
-
-/** The quantity that is a parameter of the table (group -1) or the motion of a group of panels.
- * db_fit_quantity_at is the way back.
- *
- * @param parameter of the table
- * @param group -1, or the number of a group of panels
- * @return the quantity */
-DB_API db_fit_quantity db_fit_quantity_make(db_parameter parameter, int group);
-
 /** Number of the quantity that a parameter of the settings is.
  *
  * @param parameter one of the settings
  * @return the quantity */
 DB_API db_fit_quantity db_fit_quantity_of(const db_fit_parameter *parameter);
-
-/** Parameter and group of a quantity.
- *
- * @param quantity its number
- * @param parameter receives the parameter of the table
- * @param group receives -1 or the number of the group */
-DB_API void db_fit_quantity_at(db_fit_quantity quantity, db_parameter *parameter, int *group);
 
 /** Name of a quantity by its number: "cell_a", "quadrant_0:shift_fast".
  *

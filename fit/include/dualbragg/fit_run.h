@@ -31,21 +31,6 @@ DB_API db_status db_fit_run(db_context *context, const db_experiment *start,
                             const db_measured_image *image, const db_fit_settings *settings,
                             db_fit_progress progress, void *user, db_fit_result **result);
 
-/** Statistics of a model as it is: nothing is refined but the linear coefficients. The shoeboxes
- * are those that `placed_by` predicts (NULL: the experiment itself), so that models can be compared
- * on the same pixels.
- *
- * @param context receives the message of a failure
- * @param experiment model
- * @param placed_by model that places the shoeboxes; NULL: the same
- * @param image measured image
- * @param settings those of the data
- * @param statistics filled
- * @return DB_OK or an error */
-DB_API db_status db_fit_evaluate(db_context *context, const db_experiment *experiment,
-                                 const db_experiment *placed_by, const db_measured_image *image,
-                                 const db_fit_settings *settings, db_fit_statistics *statistics);
-
 #ifdef __cplusplus
 }
 #endif

@@ -198,13 +198,6 @@ DB_API void db_fit_settings_clear(db_fit_settings *settings);
  * @param settings to change */
 DB_API void db_fit_settings_default_stages(db_fit_settings *settings);
 
-/** Stage number `to` becomes one like stage number `from`, and refines the same; stage_count stays.
- *
- * @param settings to change
- * @param from number of the stage to copy
- * @param to number of the stage to overwrite, below DB_FIT_MAX_STAGES */
-DB_API void db_fit_settings_copy_stage(db_fit_settings *settings, size_t from, size_t to);
-
 #ifdef __cplusplus
 }
 #endif

@@ -66,16 +66,6 @@ DB_API db_fit_shot_source db_fit_shot_list_source(db_fit_shot_list *list);
 DB_API db_status db_fit_shot_list_tie(db_context *context, const db_fit_shot_list *list,
                                       db_fit_config *config);
 
-/** The configuration of one shot by itself.
- *
- * @param context receives the message of a failure
- * @param list the shots
- * @param shot its number, from 0
- * @param config initialized or all zeros before; replaced; to be cleared by the caller
- * @return DB_OK or an error */
-DB_API db_status db_fit_shot_list_config(db_context *context, const db_fit_shot_list *list,
-                                         size_t shot, db_fit_config *config);
-
 #ifdef __cplusplus
 }
 #endif

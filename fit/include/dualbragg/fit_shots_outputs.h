@@ -34,25 +34,6 @@ DB_API db_status db_fit_shots_write_json(db_context *context, const char *path,
 DB_API db_status db_fit_shots_write_mtz(db_context *context, const char *path,
                                         const db_fit_shots_result *result);
 
-/** Writes them as lines h k l F sigma(F) I sigma(I) multiplicity and I of the two halves.
- *
- * @param context receives the message of a failure
- * @param path name of the file
- * @param result with shared intensities
- * @return as db_fit_shots_write_mtz, but needs no library */
-DB_API db_status db_fit_shots_write_hkl(db_context *context, const char *path,
-                                        const db_fit_shots_result *result);
-
-/** Writes what each shot says of its reflections by itself, given its model, as an unmerged MTZ file
- * whose batches are the shots: I, SIGI, FRACTIONCALC (partiality), SCALEUSED, FLAG (1: rejected).
- *
- * @param context receives the message of a failure
- * @param path name of the file
- * @param result with shared intensities
- * @return as db_fit_shots_write_mtz */
-DB_API db_status db_fit_shots_write_unmerged(db_context *context, const char *path,
-                                             const db_fit_shots_result *result);
-
 /** Writes an HTML page of the result of all shots, as one file.
  *
  * @param context receives the message of a failure
@@ -88,14 +69,7 @@ DB_API db_status db_fit_shots_write_model(db_context *context, const char *folde
 DB_API db_status db_fit_shots_write_images(db_context *context, const char *folder,
                                            db_fit_shot_list *list,
                                            const db_fit_shots_result *result, size_t shot);
-/** Name of the files of db_fit_shots_write_model without ending: the number of the shot in the
- * list, and the image's name, in which '_' stands for what a list would take for something else.
- *
- * @param result of all shots
- * @param shot its number, from 0
- * @param name receives it */
-DB_API void db_fit_shots_model_name(const db_fit_shots_result *result, size_t shot,
-                                    char name[DB_FIT_PATH_SIZE]);
+
 /** Writes, after the models, a list of their configurations, which shots.list can name again.
  *
  * @param context receives the message of a failure

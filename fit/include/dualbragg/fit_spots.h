@@ -33,22 +33,6 @@ typedef struct db_fit_spots {
     int are_parts;
 } db_fit_spots;
 
-/** Reads lines "h k l", or "fast slow" or "fast slow panel" (panels from 0), or "panel fast_min
- * fast_max slow_min slow_max", perhaps followed by "h k l" (boxes, inclusive). Further columns of
- * the first two, blank lines and what follows '#' are passed over. Or reads a reflection table of
- * DIALS (.refl): miller_index of indexed reflections, or xyzobs.px.value and panel, or bbox, panel
- * and, where they are indexed, miller_index; of several experiments that of number `experiment`
- * (from 0), which otherwise may be -1. Clear it with db_fit_spots_clear.
- *
- * @param context receives the message of a failure
- * @param path name of the file
- * @param listing what the lines say
- * @param experiment number in a table of several experiments, from 0; -1: there is one
- * @param spots overwritten; owns the list
- * @return DB_OK; DB_ERROR_FILE, DB_ERROR_INPUT or DB_ERROR_MEMORY; *spots then owns nothing */
-DB_API db_status db_fit_spots_read(db_context *context, const char *path, db_fit_listing listing,
-                                   int experiment, db_fit_spots *spots);
-
 /** Frees the list and zeroes the struct. Safe on a zeroed struct.
  *
  * @param spots to clear */

@@ -48,19 +48,6 @@ DB_API db_status db_context_set_threads(db_context *context, int threads);
  * @return the number as set by db_context_set_threads, or of all there are */
 DB_API int db_context_threads(const db_context *context);
 
-/** Instruction set of the kernels: "auto" (default), "sse2", "avx2" or "avx512". The environment
- * variable DUALBRAGG_ISA sets the default. DB_ERROR_DEVICE if this processor lacks it.
- *
- * @param context to change
- * @param isa name of the instruction set
- * @return DB_OK; DB_ERROR_USAGE for an unknown name; DB_ERROR_DEVICE */
-DB_API db_status db_context_set_isa(db_context *context, const char *isa);
-/** The instruction set in effect ("sse2", "avx2", "avx512"). Static storage.
- *
- * @param context to ask
- * @return its name */
-DB_API const char *db_context_isa(const db_context *context);
-
 /** A stage of the library's work begins or ends. Stages nest; a stage belongs to one thread. */
 typedef struct db_stage {
     const char *name; /**< static storage; see docs/howto/profile.md for the names */

@@ -4,18 +4,13 @@
 #define DUALBRAGG_H
 
 #include <dualbragg/batch.h>
-#include <dualbragg/boxes.h>
-#include <dualbragg/colour.h>
 #include <dualbragg/context.h>
 #include <dualbragg/device.h>
 #include <dualbragg/experiment.h>
 #include <dualbragg/io.h>
-#include <dualbragg/modules.h>
 #include <dualbragg/noise.h>
 #include <dualbragg/normal.h>
-#include <dualbragg/panel_motion.h>
 #include <dualbragg/parameters.h>
-#include <dualbragg/pixel_trace.h>
 #include <dualbragg/plan.h>
 #include <dualbragg/products.h>
 #include <dualbragg/reflections.h>

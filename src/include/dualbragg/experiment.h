@@ -148,7 +148,7 @@ typedef struct db_detector {
     /** a motion that every panel makes in its own frame, about its own centre: rotations about its
      * fast axis (which take slow towards normal), then its slow axis (normal towards fast), then
      * its normal (fast towards slow), all as they stand before the motion, then shifts along them;
-     * see dualbragg/panel_motion.h for motions of some panels */
+     * see dualbragg/expert/panel_motion.h for motions of some panels */
     double panel_turn[3];  /**< degree */
     double panel_shift[3]; /**< mm */
     /** 1: pixels lie on a sphere around the sample, where a sheet that touches it at the direct
@@ -370,14 +370,6 @@ DB_API db_status db_experiment_set_amorphous(db_context *context, db_experiment 
  * @return DB_OK or DB_ERROR_INPUT */
 DB_API db_status db_experiment_check(db_context *context, const db_experiment *experiment);
 
-/** 1 if spots are sampled, or if all variances of db_spread are those of distributions: none is
- * negative, not along any axis either. db_experiment_check lets them be a little so, for finite
- * differences.
- *
- * @param experiment to ask
- * @return 1 or 0 */
-DB_API int db_spread_is_possible(const db_experiment *experiment);
-
 /** Number of pixels of all panels together; panel p's pixels start where those of panel p-1 end.
  *
  * @param experiment with the panels
@@ -419,13 +411,6 @@ DB_API db_status db_beam_set_spread(db_context *context, db_beam *beam,
 DB_API db_status db_beam_set_spectrum(db_context *context, db_beam *beam, const double *wavelength,
                                       const double *weight, size_t count, int keep_wavelength);
 
-/** Wavelength of a source (angstrom), stretch and dispersion included. source < source_count.
- *
- * @param experiment with the source
- * @param source its number, from 0
- * @return angstrom */
-DB_API double db_experiment_source_wavelength(const db_experiment *experiment, size_t source);
-
 /** Replaces cell and orientation by those of a reciprocal matrix A* (1/angstrom), row-major,
  * columns a*, b*, c*. DB_ERROR_INPUT if singular or left-handed.
  *
@@ -442,31 +427,6 @@ DB_API db_status db_crystal_set_matrix(db_context *context, db_crystal *crystal,
  * @param crystal to ask
  * @param a_star receives it (1/angstrom, row-major) */
 DB_API void db_crystal_matrix(const db_crystal *crystal, double a_star[9]);
-
-/** The misset angles (degree) that bring a crystal of the standard frame (orientation: identity)
- * into the orientation of this one, its own misset included.
- *
- * @param crystal to ask
- * @param angle receives them (degree) */
-DB_API void db_crystal_misset(const db_crystal *crystal, double angle[3]);
-
-/** Spindle axis with its tilts: unit vector.
- *
- * @param experiment to ask
- * @param axis receives it */
-DB_API void db_experiment_spindle_axis(const db_experiment *experiment, double axis[3]);
-
-/** The laboratory position (mm) of a point of a panel given in pixels from the panel's outer
- * corner.
- *
- * @param experiment with the panel
- * @param panel its number, from 0
- * @param fast pixels along fast
- * @param slow pixels along slow
- * @param position receives it (mm)
- * @return DB_OK; DB_ERROR_USAGE for a panel that does not exist */
-DB_API db_status db_experiment_pixel_position(const db_experiment *experiment, size_t panel,
-                                              double fast, double slow, double position[3]);
 
 #ifdef __cplusplus
 }

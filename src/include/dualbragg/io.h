@@ -7,18 +7,11 @@
 #ifndef DUALBRAGG_IO_H
 #define DUALBRAGG_IO_H
 
-#include <dualbragg/amplitude_files.h>
-#include <dualbragg/beam_files.h>
-#include <dualbragg/dials_frame.h>
 #include <dualbragg/experiment_list.h>
-#include <dualbragg/file_kind.h>
 #include <dualbragg/image_files.h>
-#include <dualbragg/image_sum.h>
-#include <dualbragg/listed_shots.h>
 #include <dualbragg/measured_image.h>
 #include <dualbragg/mosflm_matrix.h>
 #include <dualbragg/output_files.h>
-#include <dualbragg/picture_files.h>
 #include <dualbragg/reflections.h>
 #include <dualbragg/spots.h>
 

@@ -10,7 +10,7 @@
  *
  * Whom it serves: least squares with weights and backgrounds that are known beforehand, in which all
  * regions are one sum: minimizers of one's own, Gauss-Newton steps and Hessians (in Python: Plan.normal),
- * batches of shots (dualbragg/batch.h). `dualbragg fit` is made of boxes instead (dualbragg/boxes.h), which
+ * batches of shots (dualbragg/batch.h). `dualbragg fit` is made of boxes instead (dualbragg/expert/boxes.h), which
  * have an intensity and a background of their own each, and losses whose weights follow from the expected
  * counts. */
 #ifndef DUALBRAGG_NORMAL_H

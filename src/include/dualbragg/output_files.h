@@ -10,16 +10,6 @@
 extern "C" {
 #endif
 
-/** Writes a text file as a whole (atomically).
- *
- * @param context receives the message of a failure
- * @param path name of the file
- * @param text `length` bytes
- * @param length their number
- * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is then left of the file */
-DB_API db_status db_write_text(db_context *context, const char *path, const char *text,
-                               size_t length);
-
 /** Removes the temporary files of all unfinished writers, of this and other threads; their targets
  * are then not written. For handlers of signals that end the program: async-signal-safe. The
  * library installs no handlers. */

@@ -19,16 +19,6 @@ typedef struct db_symmetry {
     int rotation[DB_MOST_OPERATORS][9]; /**< row-major; acts on coordinates from the left */
 } db_symmetry;
 
-/** Finds the operators of a space group in gemmi's table.
- *
- * @param context receives the message of a failure
- * @param group number or Hermann-Mauguin symbol ("178", "P 61 2 2", "P6122"; the first setting that
- *     fits)
- * @param symmetry filled
- * @return DB_ERROR_UNSUPPORTED in builds without gemmi, DB_ERROR_INPUT where there is no such group */
-DB_API db_status db_symmetry_of_group(db_context *context, const char *group,
-                                      db_symmetry *symmetry);
-
 /** A space group, in a setting of its own. */
 typedef struct db_space_group {
     char name[32];                   /**< Hermann-Mauguin symbol: "P 43 21 2", "R 3:H" */
@@ -60,32 +50,6 @@ DB_API db_status db_space_group_find(db_context *context, const char *name, db_s
 DB_API db_status db_space_group_of_cell(db_context *context, const char *name, const double cell[6],
                                         db_space_group *group);
 
-/** The space group of a Hall symbol ("P 4nw 2abw"), as experiment lists of DIALS have it.
- *
- * @param context receives the message of a failure
- * @param hall the symbol
- * @param group filled; named by the Hall symbol and without a number if it is in no table
- * @return DB_ERROR_UNSUPPORTED in builds without gemmi, DB_ERROR_INPUT where it is no Hall symbol */
-DB_API db_status db_space_group_of_hall(db_context *context, const char *hall,
-                                        db_space_group *group);
-
-/** Whether a reflection is systematically absent: by the centring of the lattice, a screw axis or a
- * glide plane.
- *
- * @param group the space group
- * @param hkl Miller indices
- * @return 1 or 0 */
-DB_API int db_space_group_absent(const db_space_group *group, const int hkl[3]);
-
-/** The index equivalent to hkl by an operator: hkl times the rotation.
- *
- * @param symmetry operators
- * @param operator_index which of them, from 0
- * @param hkl Miller indices
- * @param turned receives the equivalent indices; not hkl itself */
-DB_API void db_symmetry_turn(const db_symmetry *symmetry, int operator_index, const int hkl[3],
-                             int turned[3]);
-
 /** Finds which structure factors of a box are equivalent, for db_plan_share_amplitudes: those of
  * indices that the operators, and with friedel inversion, turn into each other. Classes are numbered in
  * the order of their first entries in the box. Thread-safe.
@@ -98,129 +62,6 @@ DB_API void db_symmetry_turn(const db_symmetry *symmetry, int operator_index, co
  * @return number of classes */
 DB_API size_t db_amplitude_classes(const db_structure_factors *factors, const db_symmetry *symmetry,
                                    int friedel, uint32_t *value);
-
-/** Which experiment a number in a reflection table stands for. */
-typedef struct db_table_identifier {
-    int id;           /**< the number, as in the column id */
-    const char *text; /**< the experiment's identifier in the experiment list */
-} db_table_identifier;
-
-/** What a list of reflections needs of a reflection table of DIALS (.refl). Columns have `count`
- * rows; they are NULL where the table has none of them. */
-typedef struct db_reflection_table {
-    size_t count;
-    int (*hkl)[3];         /**< miller_index; 0 0 0: not indexed */
-    double (*position)[3]; /**< xyzobs.px.value: pixels fast, slow, and images */
-    int (*box)[6];   /**< bbox: pixels fast, slow, and images; each from, and to without that */
-    size_t *panel;   /**< number of the panel, from 0 */
-    int *experiment; /**< id: number in the experiment list; -1: of none */
-    size_t identifier_count;
-    db_table_identifier *identifier; /**< of experiments, as far as the table has them; owned */
-} db_reflection_table;
-
-/** Which number stands for the experiment in a table: that with its identifier, if there is one,
- * else its number in the experiment list.
- *
- * @param table read
- * @param number of the experiment in its list, from 0
- * @param identifier of it; "": none
- * @return the number, as in the column id */
-DB_API int db_reflection_table_number(const db_reflection_table *table, int number,
-                                      const char *identifier);
-
-/** Whether the content of a file begins like a reflection table, in MessagePack or HDF5 (as any HDF5
- * file does, images included): 1 or 0.
- *
- * @param bytes the content
- * @param size number of bytes
- * @return 1 or 0 */
-DB_API int db_is_reflection_table(const void *bytes, size_t size);
-
-/** Reads a reflection table from the content of a file, or an HDF5 one from the file itself.
- *
- * @param context receives the message of a failure
- * @param path name of the file
- * @param bytes content of the file, `size` bytes
- * @param size number of bytes
- * @param table filled, to be cleared by the caller; zeroed on failure
- * @return DB_ERROR_UNSUPPORTED in builds without msgpack or HDF5, DB_ERROR_INPUT for what is no
- *     table */
-DB_API db_status db_reflection_table_read(db_context *context, const char *path, const void *bytes,
-                                          size_t size, db_reflection_table *table);
-
-/** A column of a reflection table to be written. */
-typedef struct db_table_column {
-    const char *name;  /**< "miller_index" */
-    const char *type;  /**< of an element, as DIALS names it: "double", "vec3<double>", "int6" */
-    size_t size;       /**< of an element (bytes) */
-    const void *bytes; /**< one element for each row, as little-endian machines hold them */
-} db_table_column;
-
-/** The form of a reflection table. */
-typedef enum db_table_form {
-    DB_TABLE_MSGPACK, /**< MessagePack, of DIALS 1.14 and later */
-    DB_TABLE_HDF5     /**< HDF5, of DIALS 3.23 and later */
-} db_table_form;
-
-/** What is written of a reflection table. */
-typedef struct db_table_content {
-    size_t rows; /**< of every column */
-    size_t column_count;
-    const db_table_column *columns; /**< at most 64 */
-    size_t identifier_count;
-    const db_table_identifier *identifiers; /**< of the experiments in the column id */
-} db_table_content;
-
-/** Writes a reflection table of DIALS (.refl).
- *
- * @param context receives the message of a failure
- * @param path name of the file
- * @param form of the table
- * @param content to write
- * @return DB_OK; DB_ERROR_FILE; nothing is then left of the file; DB_ERROR_USAGE for too many
- *     columns or too long names; DB_ERROR_UNSUPPORTED on big-endian machines, and for HDF5 in builds
- *     without it */
-DB_API db_status db_reflection_table_write(db_context *context, const char *path,
-                                           db_table_form form, const db_table_content *content);
-
-/** A column of an MTZ file. */
-typedef struct db_mtz_column {
-    const char *label; /**< "IMEAN"; at most 30 letters, without blanks */
-    char type; /**< as MTZ has it: J intensity, Q standard deviation, F amplitude, K, M, G, L
-                            the same of I(+) and I(-), F(+) and F(-), I integer, R real number */
-    int mate; /**< number of the column that has the same of the Friedel mates; -1: there is none */
-} db_mtz_column;
-
-/** What is written of an MTZ file, merged or not. */
-typedef struct db_mtz_content {
-    const char *title;            /**< "" or what the file holds */
-    const char *group;            /**< as for db_symmetry_of_group; "": P 1 */
-    double cell[6];               /**< angstrom, degree */
-    double wavelength;            /**< angstrom */
-    size_t column_count;          /**< besides H, K, L, and M/ISYM and BATCH of unmerged files */
-    const db_mtz_column *columns; /**< at most 100 */
-    size_t rows;
-    const int (*hkl)[3]; /**< any of the equivalent indices */
-    const float *values; /**< [rows][column_count]; NAN: there is none */
-    const uint32_t
-        *batch;       /**< [rows], from 1: the shot of a measurement; NULL: the file is merged */
-    uint32_t batches; /**< 0, or the largest number of a batch */
-} db_mtz_content;
-
-/** Writes an MTZ file, with indices in CCP4's asymmetric unit, sorted. Where a row's indices become
- * those of its Friedel mate, columns and their mates change places; those of centric reflections stay.
- *
- * @param context receives the message of a failure
- * @param path name of the file, which is written whole or not at all
- * @param content to write
- * @return DB_OK; DB_ERROR_UNSUPPORTED in builds without gemmi; DB_ERROR_INPUT for an unknown group, or
- *     more than 2^31 values; DB_ERROR_FILE */
-DB_API db_status db_mtz_write(db_context *context, const char *path, const db_mtz_content *content);
-
-/** Frees the columns and zeroes the table.
- *
- * @param table to clear */
-DB_API void db_reflection_table_clear(db_reflection_table *table);
 
 #ifdef __cplusplus
 }

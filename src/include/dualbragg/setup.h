@@ -245,15 +245,6 @@ DB_API db_status db_setup_read_expt(db_context *context, const char *path, int n
                                     const char *image, db_setup *setup,
                                     void (*notices)(void *user, const char *line), void *user);
 
-/** X, Y of the direct beam in the meaning of the setup's convention (mm), defaults filled in, as
- * the user gave them: for the reference's image headers (db_smv_style).
- *
- * @param context receives the message of a failure
- * @param setup to ask
- * @param centre receives X, Y (mm)
- * @return DB_OK; DB_ERROR_INPUT where it cannot be told */
-DB_API db_status db_setup_beam_centre(db_context *context, const db_setup *setup, double centre[2]);
-
 /** Resolves a setup. *experiment must not own anything (it is overwritten); clear it with
  * db_experiment_clear. notices (may be NULL) receives one line per automatic choice or warning that
  * the user should see; it is called with text valid during the call only.
@@ -268,13 +259,6 @@ DB_API db_status db_setup_beam_centre(db_context *context, const db_setup *setup
 DB_API db_status db_setup_resolve(db_context *context, const db_setup *setup,
                                   db_experiment *experiment,
                                   void (*notices)(void *user, const char *line), void *user);
-
-/** The recommended number of sub-pixels: three per fringe, where pixels look widest from the sample;
- * see docs/theory/pixel.md, Number of sub-pixels.
- *
- * @param experiment to render
- * @return sub-pixels along an edge, 1 or more */
-DB_API int db_recommended_oversample(const db_experiment *experiment);
 
 #ifdef __cplusplus
 }

@@ -72,36 +72,6 @@ typedef struct db_predicted_spots {
 DB_API db_status db_spots_predict(db_context *context, const db_experiment *experiment,
                                   const db_spot_options *options, db_predicted_spots *predicted);
 
-/** What a pixel may be off by in parts of its spot's peak along each axis, unless something else is
- * asked for: where spots are 1.25 sub-pixels wide (rms). */
-#define DB_SPOT_SHAPE_ERROR (1 / (960 * 1.25 * 1.25 * 1.25 * 1.25))
-
-/** Sub-pixels along each side of a pixel (db_experiment.oversample) that spots in closed form ask for:
- * the fewest, at most 4, that describe a pixel's shape to `error` in nine of ten spots
- * (docs/theory/spots.md, Limits).
- *
- * @param context receives the message of a failure
- * @param spots predicted ones
- * @param error in parts of a spot's peak, above 0: DB_SPOT_SHAPE_ERROR, or as much as the data allow
- * @param oversample receives the number; 1 without spots
- * @param width receives the standard deviation along the short axis that nine of ten spots have at
- *     least (pixels); INFINITY without spots
- * @return DB_OK; DB_ERROR_USAGE; DB_ERROR_MEMORY */
-DB_API db_status db_spots_oversample(db_context *context, const db_predicted_spots *spots,
-                                     double error, int *oversample, double *width);
-
-/** Completes spots of which hkl and panel are given, however far their nodes are from the Ewald
- * sphere; also such as appear beside the panel.
- *
- * @param context receives the message of a failure
- * @param experiment with spots in closed form
- * @param photons 0: photons are not needed, and set to NAN; that is cheaper
- * @param spot `count` spots; photons and position of one that cannot be seen are 0 and NAN
- * @param count their number
- * @return DB_OK; DB_ERROR_UNSUPPORTED where spots are sampled; DB_ERROR_INPUT; DB_ERROR_MEMORY */
-DB_API db_status db_spots_place(db_context *context, const db_experiment *experiment, int photons,
-                                db_spot *spot, size_t count);
-
 /** Lists the reflections that an image of sampled spots shows: to each belongs what samples next to
  * its node add to the pixels. Photons, position (their mean place) and covariance are those of what
  * the image shows, so those of spots at an edge are of the part on the panel, and all photons

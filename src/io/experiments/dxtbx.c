@@ -8,6 +8,8 @@
 #include "base/path.h"
 #include "base/vector.h"
 
+#include <dualbragg/expert/dials_frame.h>
+#include <dualbragg/expert/experiment_geometry.h>
 #include <ctype.h>
 #include <math.h>
 #include <stddef.h>

@@ -5,6 +5,7 @@
 #include "base/json_reader.h"
 
 #include <dualbragg/io.h>
+#include <dualbragg/expert/experiment_list_content.h>
 
 /* Fills detector (its panel list is replaced) and what the list says of each panel. The beam must
  * be known: distance and centre are where it meets the plate.

@@ -1,5 +1,6 @@
 /* What an experiment of one list says is given to another list that was written of it. */
 #include <dualbragg/io.h>
+#include <dualbragg/expert/file_kind.h>
 
 #include "base/context_internal.h"
 #include "base/frame_name.h"

@@ -5,8 +5,10 @@
  * depends on the convention they were set up in. */
 #include "io/experiments/expt_write.h"
 
-#include <dualbragg/modules.h>
+#include <dualbragg/expert/modules.h>
 #include <dualbragg/sensor.h>
+#include <dualbragg/expert/dials_frame.h>
+#include <dualbragg/expert/experiment_geometry.h>
 
 #include "base/context_internal.h"
 

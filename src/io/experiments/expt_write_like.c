@@ -4,6 +4,7 @@
 #include "io/experiments/xparm.h"
 #include "io/formats.h"
 
+#include <dualbragg/expert/file_kind.h>
 #include <string.h>
 
 db_status db_write_expt_like(db_context *context, const char *path, const char *source,

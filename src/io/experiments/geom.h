@@ -5,6 +5,8 @@
 #include "base/file_content.h"
 #include "base/name_table.h"
 #include "io/images/image_layout.h"
+#include <dualbragg/expert/experiment_list_content.h>
+#include <dualbragg/expert/listed_shots.h>
 
 /* Recognition by the beginning of a text. */
 int db_is_geom(const char *text);

@@ -7,6 +7,7 @@
 #include "base/vector.h"
 
 #include <dualbragg/version.h>
+#include <dualbragg/expert/experiment_geometry.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* MOSFLM orientation matrix files. */
 #include <dualbragg/io.h>
+#include <dualbragg/expert/text_file.h>
 
 #include "base/context_internal.h"
 #include "base/atomic_file.h"

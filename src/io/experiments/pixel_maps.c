@@ -5,6 +5,7 @@
 #include "base/measured_pixels.h"
 
 #include <dualbragg/io.h>
+#include <dualbragg/expert/experiment_list_content.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "io/experiments/panel_plate.h"
 
 #include <dualbragg/io.h>
+#include <dualbragg/expert/experiment_list_content.h>
 
 /* One unpolarized source along a unit vector; should it be polarized after all, E is along x of the
  * laboratory of dxtbx. */

@@ -2,6 +2,7 @@
  * (docs/theory/beam.md, Source file), and spectra, one wavelength or energy with its weight per
  * line. */
 #include <dualbragg/io.h>
+#include <dualbragg/expert/beam_files.h>
 
 #include "base/context_internal.h"
 #include "base/growth.h"

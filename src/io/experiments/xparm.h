@@ -5,6 +5,7 @@
 #include "base/file_content.h"
 
 #include <dualbragg/io.h>
+#include <dualbragg/expert/experiment_list_content.h>
 
 /* Recognition by content: the name in the first line, or the eleven lines of 42 numbers of older
  * versions. */

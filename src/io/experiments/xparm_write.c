@@ -5,6 +5,7 @@
 #include "base/text_stream.h"
 #include "base/vector.h"
 
+#include <dualbragg/expert/experiment_geometry.h>
 #include <math.h>
 #include <string.h>
 

@@ -9,6 +9,7 @@
 
 #include "io/experiments/expt_circles.h"
 #include "io/images/image.h"
+#include <dualbragg/expert/experiment_list_content.h>
 
 typedef enum db_cbf_compression { DB_CBF_BYTE_OFFSET, DB_CBF_PACKED } db_cbf_compression;
 

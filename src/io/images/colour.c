@@ -1,5 +1,5 @@
 /* Colour scales of pictures: maps by a few stops, and ends chosen from the pixels. */
-#include <dualbragg/colour.h>
+#include <dualbragg/expert/colour.h>
 
 #include "base/context_internal.h"
 #include "base/quantile.h"

@@ -1,6 +1,7 @@
 /* Sums of images of raw floats, piece by piece. */
 #define _XOPEN_SOURCE 700 /* pread */
 #include <dualbragg/io.h>
+#include <dualbragg/expert/image_sum.h>
 
 #include "base/context_internal.h"
 #include "base/given.h"

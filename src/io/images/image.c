@@ -6,6 +6,7 @@
 #include "base/given.h"
 #include "base/large_memory.h"
 
+#include <dualbragg/expert/image_arrays.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 
+#include <dualbragg/expert/image_arrays.h>
 #include <stdlib.h>
 #include <string.h>
 

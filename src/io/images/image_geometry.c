@@ -6,6 +6,7 @@
 #include "io/formats.h"
 #include "io/images/placement.h"
 
+#include <dualbragg/expert/file_kind.h>
 #include <math.h>
 #include <string.h>
 

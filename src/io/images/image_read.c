@@ -4,6 +4,8 @@
 #include "base/frame_name.h"
 #include "io/formats.h"
 
+#include <dualbragg/expert/image_arrays.h>
+#include <dualbragg/expert/file_kind.h>
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

@@ -3,6 +3,8 @@
 #include "io/images/image.h"
 #include "io/images/image_layout.h"
 
+#include <dualbragg/expert/experiment_list_content.h>
+#include <dualbragg/expert/file_kind.h>
 #include <stdlib.h>
 #include <string.h>
 

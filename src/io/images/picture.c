@@ -1,5 +1,7 @@
 /* Pictures: PNG, 8-bit RGB, and PGM, 8-bit grey. */
 #include <dualbragg/io.h>
+#include <dualbragg/expert/colour.h>
+#include <dualbragg/expert/picture_files.h>
 
 #include "base/atomic_file.h"
 #include "base/c_locale.h"

@@ -5,6 +5,8 @@
 #include "base/vector.h"
 
 #include <dualbragg/io.h>
+#include <dualbragg/expert/dials_frame.h>
+#include <dualbragg/expert/experiment_geometry.h>
 #include <math.h>
 
 /* Origin and unit vectors of the panel in the laboratory, from the positions of three of its

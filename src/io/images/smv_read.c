@@ -14,6 +14,7 @@
 #include "io/images/smv.h"
 
 #include <dualbragg/sensor.h>
+#include <dualbragg/expert/image_arrays.h>
 #include <math.h>
 #include <string.h>
 

@@ -4,6 +4,7 @@
 
 #include "io/experiments/expt_circles.h"
 #include "io/images/image.h"
+#include <dualbragg/expert/experiment_list_content.h>
 
 /* Thickness (mm) of a sensor that stands for none: dxtbx asks for one above 0. */
 #define DB_NO_SENSOR 1e-6

@@ -8,6 +8,7 @@
 #include "io/experiments/dxtbx.h"
 #include "io/nexus/nexus_output.h"
 
+#include <dualbragg/expert/experiment_geometry.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

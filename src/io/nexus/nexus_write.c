@@ -24,6 +24,8 @@ int db_names_hdf5(const char *path) {
 
 #include <dualbragg/sensor.h>
 #include <dualbragg/version.h>
+#include <dualbragg/expert/dials_frame.h>
+#include <dualbragg/expert/experiment_geometry.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* Which structure factors of a box are equivalent by symmetry. */
 #include <dualbragg/reflections.h>
+#include <dualbragg/expert/symmetry.h>
 
 #include "model/amplitude_box.h"
 

@@ -6,6 +6,7 @@
 #include "io/cif.h"
 #include "io/formats.h"
 
+#include <dualbragg/expert/file_kind.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

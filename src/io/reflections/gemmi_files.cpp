@@ -8,6 +8,7 @@ extern "C" {
 }
 #include "io/reflections/gemmi_guard.hpp"
 
+#include <dualbragg/expert/symmetry.h>
 #include <gemmi/dencalc.hpp>
 #include <gemmi/fourier.hpp>
 #include <gemmi/fprime.hpp>

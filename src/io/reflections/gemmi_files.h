@@ -6,6 +6,7 @@
 
 #include "base/file_content.h"
 #include "io/reflections/reflection_list.h"
+#include <dualbragg/expert/amplitude_files.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -4,6 +4,7 @@ extern "C" {
 #include "base/c_locale.h"
 #include <dualbragg/reflections.h>
 #include <dualbragg/version.h>
+#include <dualbragg/expert/reflection_tables.h>
 }
 #include "io/reflections/gemmi_guard.hpp"
 

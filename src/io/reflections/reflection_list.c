@@ -5,6 +5,7 @@
 #include "base/growth.h"
 #include "model/amplitude_box.h"
 
+#include <dualbragg/expert/symmetry.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

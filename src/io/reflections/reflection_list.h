@@ -6,6 +6,7 @@
 
 #include <dualbragg/io.h>
 #include <dualbragg/reflections.h>
+#include <dualbragg/expert/amplitude_files.h>
 
 typedef struct db_listed_reflection {
     int index[3];

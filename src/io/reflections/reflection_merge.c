@@ -3,6 +3,7 @@
 #include "base/context_internal.h"
 #include "io/reflections/reflection_list.h"
 
+#include <dualbragg/expert/symmetry.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

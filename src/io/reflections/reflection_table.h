@@ -4,6 +4,7 @@
 #define DB_IO_REFLECTION_TABLE_H
 
 #include <dualbragg/reflections.h>
+#include <dualbragg/expert/reflection_tables.h>
 
 /* No table has more rows. */
 enum { DB_MOST_TABLE_ROWS = 1000000000 };

@@ -3,6 +3,7 @@
 #include "io/reflections/gemmi_files.h"
 
 #include <dualbragg/reflections.h>
+#include <dualbragg/expert/symmetry.h>
 #include <stdlib.h>
 
 db_status db_space_group_find(db_context *context, const char *name, db_space_group *group) {

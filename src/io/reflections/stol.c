@@ -1,6 +1,7 @@
 /* Amplitudes of amorphous matter: two columns, sin(theta)/lambda (or a multiple of it) and F of one
  * molecule (docs/theory/pixel.md, Scattering without a lattice). */
 #include <dualbragg/io.h>
+#include <dualbragg/expert/amplitude_files.h>
 
 #include "base/context_internal.h"
 #include "base/growth.h"

@@ -2,6 +2,7 @@
  * text "hmin hmax kmin kmax lmin lmax", a line end, one form feed; then doubles, h slowest, with
  * one entry of padding at the end of each axis. Little-endian here on every machine. */
 #include <dualbragg/io.h>
+#include <dualbragg/expert/amplitude_files.h>
 
 #include "base/context_internal.h"
 #include "base/atomic_file.h"

@@ -1,6 +1,7 @@
 /* Structure factors of whatever kind of file: MTZ, CIF or text, merged and expanded by the space group's
  * operators where there are any; or calculated from coordinates. */
 #include <dualbragg/io.h>
+#include <dualbragg/expert/file_kind.h>
 
 #include "base/context_internal.h"
 #include "base/file_content.h"

@@ -1,6 +1,7 @@
 /* Operators of space groups, and the cells that can have them. Which a group has: gemmi_files.cpp. */
 #include "io/reflections/reflection_list.h"
 
+#include <dualbragg/expert/symmetry.h>
 #include <math.h>
 #include <string.h>
 

@@ -5,6 +5,8 @@
 
 #ifndef DB_HAVE_GEMMI
 
+#include <dualbragg/expert/reflection_tables.h>
+#include <dualbragg/expert/symmetry.h>
 #include <string.h>
 
 static db_status without(db_context *context, const char *path, const char *what) {

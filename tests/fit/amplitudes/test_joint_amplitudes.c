@@ -10,6 +10,8 @@
 #include "fit/scratch_file.h"
 #include "fit/stills.h"
 
+#include <dualbragg/expert/amplitude_files.h>
+#include <dualbragg/expert/fit_files.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,6 +8,15 @@
 #include <dualbragg/fit.h>
 #include <dualbragg/fit_shots.h>
 #include <dualbragg/io.h>
+#include <dualbragg/expert/amplitude_files.h>
+#include <dualbragg/expert/boxes.h>
+#include <dualbragg/expert/colour.h>
+#include <dualbragg/expert/fit_steps.h>
+#include <dualbragg/expert/image_sum.h>
+#include <dualbragg/expert/panel_motion.h>
+#include <dualbragg/expert/picture_files.h>
+#include <dualbragg/expert/reflection_tables.h>
+#include <dualbragg/expert/spot_places.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,6 +6,10 @@
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
 
+#include <dualbragg/expert/experiment_geometry.h>
+#include <dualbragg/expert/fit_quantities.h>
+#include <dualbragg/expert/fit_steps.h>
+#include <dualbragg/expert/panel_motion.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,6 +4,8 @@
 #include "support/every_allocation.h"
 
 #include <dualbragg/fit.h>
+#include <dualbragg/expert/fit_quantities.h>
+#include <dualbragg/expert/fit_steps.h>
 #include <string.h>
 
 static db_status fill(db_context *own, db_fit_settings *settings) {

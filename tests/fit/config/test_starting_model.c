@@ -8,6 +8,8 @@
 #include "fit/synthetic_result.h"
 
 #include <dualbragg/sensor.h>
+#include <dualbragg/expert/experiment_geometry.h>
+#include <dualbragg/expert/sensor_depth.h>
 
 #include <math.h>
 #include <stdio.h>

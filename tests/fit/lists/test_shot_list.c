@@ -4,6 +4,7 @@
 #include "fit/scratch_file.h"
 
 #include "fit/lists/shot_list.h"
+#include <dualbragg/expert/fit_steps.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -9,6 +9,7 @@
 #include "fit/scratch_file.h"
 
 #include <dualbragg/io.h>
+#include <dualbragg/expert/amplitude_files.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 #include "fit/merge/observations.h"
 
 #include <dualbragg/version.h>
+#include <dualbragg/expert/symmetry.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

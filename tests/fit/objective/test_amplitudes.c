@@ -9,6 +9,8 @@
 #include "fit/objective/stage_data.h"
 
 #include <dualbragg/io.h>
+#include <dualbragg/expert/amplitude_files.h>
+#include <dualbragg/expert/fit_files.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <math.h>

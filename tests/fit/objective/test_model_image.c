@@ -6,6 +6,10 @@
 
 #include <dualbragg/dualbragg.h>
 #include <dualbragg/reflections.h>
+#include <dualbragg/expert/amplitude_files.h>
+#include <dualbragg/expert/fit_files.h>
+#include <dualbragg/expert/fit_steps.h>
+#include <dualbragg/expert/reflection_tables.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

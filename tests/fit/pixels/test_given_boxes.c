@@ -5,6 +5,7 @@
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
 
+#include <dualbragg/expert/fit_steps.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

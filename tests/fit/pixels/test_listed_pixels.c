@@ -5,6 +5,7 @@
 #include "fit/scratch_file.h"
 
 #include <dualbragg/fit.h>
+#include <dualbragg/expert/experiment_list_content.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

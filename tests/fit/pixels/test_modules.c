@@ -6,7 +6,10 @@
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
 
-#include <dualbragg/modules.h>
+#include <dualbragg/expert/modules.h>
+#include <dualbragg/expert/experiment_geometry.h>
+#include <dualbragg/expert/image_arrays.h>
+#include <dualbragg/expert/panel_motion.h>
 
 #include <math.h>
 #include <stdio.h>

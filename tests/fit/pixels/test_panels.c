@@ -8,6 +8,8 @@
 #include "fit/scratch_file.h"
 #include "fit/pixels/shoeboxes.h"
 
+#include <dualbragg/expert/experiment_geometry.h>
+#include <dualbragg/expert/fit_steps.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,6 +9,8 @@
 #include <dualbragg/dualbragg.h>
 #include <dualbragg/fit.h>
 #include <dualbragg/reflections.h>
+#include <dualbragg/expert/fit_steps.h>
+#include <dualbragg/expert/reflection_tables.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

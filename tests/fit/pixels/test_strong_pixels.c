@@ -5,6 +5,7 @@
 #include "fit/pixels/strong_pixels.h"
 #include "support/naive_surroundings.h"
 
+#include <dualbragg/expert/instruction_set.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <math.h>

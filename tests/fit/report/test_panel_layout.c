@@ -3,6 +3,7 @@
 #include "support/unit_test.h"
 #include "fit/report/resolution_parts.h"
 
+#include <dualbragg/expert/experiment_geometry.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,6 +6,7 @@
 #include "fit/synthetic_result.h"
 #include "fit/report/value_with_error.h"
 
+#include <dualbragg/expert/fit_files.h>
 #include <jansson.h>
 #if defined(DB_HAVE_PNG)
 #include <png.h>

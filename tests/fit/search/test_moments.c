@@ -5,6 +5,7 @@
 #include "fit/search/moments.h"
 
 #include <dualbragg/spots.h>
+#include <dualbragg/expert/spot_places.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -6,6 +6,8 @@
 #include "fit/rendered_image.h"
 
 #include <dualbragg/fit_shots.h>
+#include <dualbragg/expert/experiment_geometry.h>
+#include <dualbragg/expert/panel_motion.h>
 #include <math.h>
 #include <string.h>
 

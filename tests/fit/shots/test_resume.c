@@ -6,6 +6,7 @@
 #include "fit/rendered_image.h"
 
 #include <dualbragg/fit_shots.h>
+#include <dualbragg/expert/fit_steps.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,6 +9,8 @@
 #include "base/context_internal.h"
 
 #include <dualbragg/fit_shots.h>
+#include <dualbragg/expert/fit_files.h>
+#include <dualbragg/expert/fit_steps.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

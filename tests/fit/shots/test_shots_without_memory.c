@@ -9,6 +9,7 @@
 
 #include <dualbragg/fit_shots.h>
 #include <dualbragg/io.h>
+#include <dualbragg/expert/fit_files.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

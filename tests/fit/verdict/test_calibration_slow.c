@@ -5,6 +5,7 @@
 #include "support/context.h"
 #include "fit/rendered_image.h"
 
+#include <dualbragg/expert/fit_steps.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /** @file
  * How DIALS says where things are: its laboratory frame, places on a panel in millimetres, numbers of images. */
-#ifndef DUALBRAGG_DIALS_FRAME_H
-#define DUALBRAGG_DIALS_FRAME_H
+#ifndef DUALBRAGG_EXPERT_DIALS_FRAME_H
+#define DUALBRAGG_EXPERT_DIALS_FRAME_H
 
 #include <dualbragg/context.h>
 #include <dualbragg/experiment.h>

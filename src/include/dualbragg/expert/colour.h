@@ -1,7 +1,7 @@
 /** @file
  * Colour maps: from pixel values to the colours of a picture. */
-#ifndef DUALBRAGG_COLOUR_H
-#define DUALBRAGG_COLOUR_H
+#ifndef DUALBRAGG_EXPERT_COLOUR_H
+#define DUALBRAGG_EXPERT_COLOUR_H
 
 #include <dualbragg/context.h>
 #include <stddef.h>

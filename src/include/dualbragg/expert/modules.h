@@ -2,8 +2,8 @@
  * Detectors that are put together from modules of one size, with gaps between them, and whose images
  * are one array all the same: Eiger, Pilatus. Cut into their modules they are detectors of several
  * panels, which can be refined each by itself. */
-#ifndef DUALBRAGG_MODULES_H
-#define DUALBRAGG_MODULES_H
+#ifndef DUALBRAGG_EXPERT_MODULES_H
+#define DUALBRAGG_EXPERT_MODULES_H
 
 #include <dualbragg/context.h>
 #include <dualbragg/experiment.h>

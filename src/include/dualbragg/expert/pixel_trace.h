@@ -1,8 +1,8 @@
 /** @file
  * Traces of single pixels: every sample that contributes to one, with its numbers. For printouts
  * and for understanding an image; images are rendered by plans (dualbragg/plan.h). */
-#ifndef DUALBRAGG_PIXEL_TRACE_H
-#define DUALBRAGG_PIXEL_TRACE_H
+#ifndef DUALBRAGG_EXPERT_PIXEL_TRACE_H
+#define DUALBRAGG_EXPERT_PIXEL_TRACE_H
 
 #include <dualbragg/experiment.h>
 

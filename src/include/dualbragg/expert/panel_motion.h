@@ -2,8 +2,8 @@
  * Rigid motions of panels, alone or as a group about any centre: for refinement, which finds
  * increments from derivatives by the panels' own motions (DB_PANEL_SHIFT_FAST and the like) and
  * then moves the panels. */
-#ifndef DUALBRAGG_PANEL_MOTION_H
-#define DUALBRAGG_PANEL_MOTION_H
+#ifndef DUALBRAGG_EXPERT_PANEL_MOTION_H
+#define DUALBRAGG_EXPERT_PANEL_MOTION_H
 
 #include <dualbragg/experiment.h>
 

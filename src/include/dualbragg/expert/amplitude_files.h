@@ -1,7 +1,7 @@
 /** @file
  * Files of structure factors, and of the amplitudes of amorphous matter. */
-#ifndef DUALBRAGG_AMPLITUDE_FILES_H
-#define DUALBRAGG_AMPLITUDE_FILES_H
+#ifndef DUALBRAGG_EXPERT_AMPLITUDE_FILES_H
+#define DUALBRAGG_EXPERT_AMPLITUDE_FILES_H
 
 #include <dualbragg/context.h>
 #include <dualbragg/setup.h>

@@ -1,9 +1,9 @@
 /** @file
  * Pictures of an image, for people: PGM and PNG. */
-#ifndef DUALBRAGG_PICTURE_FILES_H
-#define DUALBRAGG_PICTURE_FILES_H
+#ifndef DUALBRAGG_EXPERT_PICTURE_FILES_H
+#define DUALBRAGG_EXPERT_PICTURE_FILES_H
 
-#include <dualbragg/colour.h>
+#include <dualbragg/expert/colour.h>
 #include <dualbragg/context.h>
 #include <stddef.h>
 #include <stdint.h>

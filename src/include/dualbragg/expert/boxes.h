@@ -18,8 +18,8 @@
  * hardly more memory than one. They are measured, each on its own:
  *
  *     db_plan_create -> db_boxes_create_in -> db_boxes_light -> db_boxes_measure */
-#ifndef DUALBRAGG_BOXES_H
-#define DUALBRAGG_BOXES_H
+#ifndef DUALBRAGG_EXPERT_BOXES_H
+#define DUALBRAGG_EXPERT_BOXES_H
 
 #include <dualbragg/measured_image.h>
 #include <dualbragg/plan.h>
@@ -195,23 +195,23 @@ static inline size_t db_boxes_room(size_t most) {
 
 /** Where the gradient of a box is: by its variables, then J, b0, b1, b2.
  *
- * @param result of GRADIENT or NORMAL
+ * @param results of GRADIENT or NORMAL
  * @param most of the request
  * @param box its number
  * @return its first element */
-static inline double *db_boxes_gradient_of(double *result, size_t most, size_t box) {
-    return result + box * db_boxes_room(most);
+static inline double *db_boxes_gradient_of(double *results, size_t most, size_t box) {
+    return results + box * db_boxes_room(most);
 }
 
 /** Where the normal matrix of a box is: half second derivatives, the lower triangle in rows of as many
  * elements as the box has variables and coefficients.
  *
- * @param result of NORMAL
+ * @param results of NORMAL
  * @param most of the request
  * @param box its number
  * @return its first element */
-static inline double *db_boxes_normal_of(double *result, size_t most, size_t box) {
-    return db_boxes_gradient_of(result, most, box) + most + DB_LINEAR;
+static inline double *db_boxes_normal_of(double *results, size_t most, size_t box) {
+    return db_boxes_gradient_of(results, most, box) + most + DB_LINEAR;
 }
 
 /** Makes boxes of a plan's regions, in their order.

@@ -1,7 +1,7 @@
 /** @file
  * Sums of images in files. */
-#ifndef DUALBRAGG_IMAGE_SUM_H
-#define DUALBRAGG_IMAGE_SUM_H
+#ifndef DUALBRAGG_EXPERT_IMAGE_SUM_H
+#define DUALBRAGG_EXPERT_IMAGE_SUM_H
 
 #include <dualbragg/context.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /** @file
  * Files of sources and spectra. */
-#ifndef DUALBRAGG_BEAM_FILES_H
-#define DUALBRAGG_BEAM_FILES_H
+#ifndef DUALBRAGG_EXPERT_BEAM_FILES_H
+#define DUALBRAGG_EXPERT_BEAM_FILES_H
 
 #include <dualbragg/context.h>
 #include <dualbragg/experiment.h>

@@ -1,10 +1,12 @@
 /** @file
  * Shots of an experiment list or of a stream of CrystFEL. */
-#ifndef DUALBRAGG_LISTED_SHOTS_H
-#define DUALBRAGG_LISTED_SHOTS_H
+#ifndef DUALBRAGG_EXPERT_LISTED_SHOTS_H
+#define DUALBRAGG_EXPERT_LISTED_SHOTS_H
 
 #include <dualbragg/experiment_list.h>
 #include <dualbragg/reflections.h>
+#include <dualbragg/expert/experiment_list_content.h>
+#include <dualbragg/expert/reflection_tables.h>
 #include <stddef.h>
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /** @file
  * What a file is, by its content. */
-#ifndef DUALBRAGG_FILE_KIND_H
-#define DUALBRAGG_FILE_KIND_H
+#ifndef DUALBRAGG_EXPERT_FILE_KIND_H
+#define DUALBRAGG_EXPERT_FILE_KIND_H
 
 #include <dualbragg/context.h>
 

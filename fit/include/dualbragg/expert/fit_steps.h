@@ -1,0 +1,78 @@
+/** @file
+ * Single steps of what configurations and db_fit_run do. */
+#ifndef DUALBRAGG_EXPERT_FIT_STEPS_H
+#define DUALBRAGG_EXPERT_FIT_STEPS_H
+
+#include <dualbragg/fit_config.h>
+#include <dualbragg/fit_run.h>
+#include <dualbragg/fit_shot_list.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Takes wavelength, distance, pixel size and count, beam centre, polarization, two-theta, sensor
+ * and oscillation range from an image's header into a setup, wherever the setup has NAN (counts:
+ * 0). The beam centre is converted to the meaning that the setup's convention gives it; what
+ * neither knows stays open.
+ *
+ * @param context receives the message of a failure
+ * @param image with what its header says
+ * @param setup completed
+ * @return DB_OK or an error */
+DB_API db_status db_setup_from_image(db_context *context, const db_measured_image *image,
+                                     db_setup *setup);
+
+/** Reads lines "h k l", or "fast slow" or "fast slow panel" (panels from 0), or "panel fast_min
+ * fast_max slow_min slow_max", perhaps followed by "h k l" (boxes, inclusive). Further columns of
+ * the first two, blank lines and what follows '#' are passed over. Or reads a reflection table of
+ * DIALS (.refl): miller_index of indexed reflections, or xyzobs.px.value and panel, or bbox, panel
+ * and, where they are indexed, miller_index; of several experiments that of number `experiment`
+ * (from 0), which otherwise may be -1. Clear it with db_fit_spots_clear.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param listing what the lines say
+ * @param experiment number in a table of several experiments, from 0; -1: there is one
+ * @param spots overwritten; owns the list
+ * @return DB_OK; DB_ERROR_FILE, DB_ERROR_INPUT or DB_ERROR_MEMORY; *spots then owns nothing */
+DB_API db_status db_fit_spots_read(db_context *context, const char *path, db_fit_listing listing,
+                                   int experiment, db_fit_spots *spots);
+
+/** Stage number `to` becomes one like stage number `from`, and refines the same; stage_count stays.
+ *
+ * @param settings to change
+ * @param from number of the stage to copy
+ * @param to number of the stage to overwrite, below DB_FIT_MAX_STAGES */
+DB_API void db_fit_settings_copy_stage(db_fit_settings *settings, size_t from, size_t to);
+
+/** Statistics of a model as it is: nothing is refined but the linear coefficients. The shoeboxes
+ * are those that `placed_by` predicts (NULL: the experiment itself), so that models can be compared
+ * on the same pixels.
+ *
+ * @param context receives the message of a failure
+ * @param experiment model
+ * @param placed_by model that places the shoeboxes; NULL: the same
+ * @param image measured image
+ * @param settings those of the data
+ * @param statistics filled
+ * @return DB_OK or an error */
+DB_API db_status db_fit_evaluate(db_context *context, const db_experiment *experiment,
+                                 const db_experiment *placed_by, const db_measured_image *image,
+                                 const db_fit_settings *settings, db_fit_statistics *statistics);
+
+/** The configuration of one shot by itself.
+ *
+ * @param context receives the message of a failure
+ * @param list the shots
+ * @param shot its number, from 0
+ * @param config initialized or all zeros before; replaced; to be cleared by the caller
+ * @return DB_OK or an error */
+DB_API db_status db_fit_shot_list_config(db_context *context, const db_fit_shot_list *list,
+                                         size_t shot, db_fit_config *config);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

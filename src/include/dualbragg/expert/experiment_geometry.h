@@ -1,0 +1,56 @@
+/** @file
+ * What follows from an experiment: axes, angles, wavelengths, places of pixels. */
+#ifndef DUALBRAGG_EXPERT_EXPERIMENT_GEOMETRY_H
+#define DUALBRAGG_EXPERT_EXPERIMENT_GEOMETRY_H
+
+#include <dualbragg/experiment.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** 1 if spots are sampled, or if all variances of db_spread are those of distributions: none is
+ * negative, not along any axis either. db_experiment_check lets them be a little so, for finite
+ * differences.
+ *
+ * @param experiment to ask
+ * @return 1 or 0 */
+DB_API int db_spread_is_possible(const db_experiment *experiment);
+
+/** Wavelength of a source (angstrom), stretch and dispersion included. source < source_count.
+ *
+ * @param experiment with the source
+ * @param source its number, from 0
+ * @return angstrom */
+DB_API double db_experiment_source_wavelength(const db_experiment *experiment, size_t source);
+
+/** The misset angles (degree) that bring a crystal of the standard frame (orientation: identity)
+ * into the orientation of this one, its own misset included.
+ *
+ * @param crystal to ask
+ * @param angle receives them (degree) */
+DB_API void db_crystal_misset(const db_crystal *crystal, double angle[3]);
+
+/** Spindle axis with its tilts: unit vector.
+ *
+ * @param experiment to ask
+ * @param axis receives it */
+DB_API void db_experiment_spindle_axis(const db_experiment *experiment, double axis[3]);
+
+/** The laboratory position (mm) of a point of a panel given in pixels from the panel's outer
+ * corner.
+ *
+ * @param experiment with the panel
+ * @param panel its number, from 0
+ * @param fast pixels along fast
+ * @param slow pixels along slow
+ * @param position receives it (mm)
+ * @return DB_OK; DB_ERROR_USAGE for a panel that does not exist */
+DB_API db_status db_experiment_pixel_position(const db_experiment *experiment, size_t panel,
+                                              double fast, double slow, double position[3]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

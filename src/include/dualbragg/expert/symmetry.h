@@ -1,0 +1,51 @@
+/** @file
+ * Operators of a space group and what they do to reflections. */
+#ifndef DUALBRAGG_EXPERT_SYMMETRY_H
+#define DUALBRAGG_EXPERT_SYMMETRY_H
+
+#include <dualbragg/reflections.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Finds the operators of a space group in gemmi's table.
+ *
+ * @param context receives the message of a failure
+ * @param group number or Hermann-Mauguin symbol ("178", "P 61 2 2", "P6122"; the first setting that
+ *     fits)
+ * @param symmetry filled
+ * @return DB_ERROR_UNSUPPORTED in builds without gemmi, DB_ERROR_INPUT where there is no such group */
+DB_API db_status db_symmetry_of_group(db_context *context, const char *group,
+                                      db_symmetry *symmetry);
+
+/** The space group of a Hall symbol ("P 4nw 2abw"), as experiment lists of DIALS have it.
+ *
+ * @param context receives the message of a failure
+ * @param hall the symbol
+ * @param group filled; named by the Hall symbol and without a number if it is in no table
+ * @return DB_ERROR_UNSUPPORTED in builds without gemmi, DB_ERROR_INPUT where it is no Hall symbol */
+DB_API db_status db_space_group_of_hall(db_context *context, const char *hall,
+                                        db_space_group *group);
+
+/** Whether a reflection is systematically absent: by the centring of the lattice, a screw axis or a
+ * glide plane.
+ *
+ * @param group the space group
+ * @param hkl Miller indices
+ * @return 1 or 0 */
+DB_API int db_space_group_absent(const db_space_group *group, const int hkl[3]);
+
+/** The index equivalent to hkl by an operator: hkl times the rotation.
+ *
+ * @param symmetry operators
+ * @param operator_index which of them, from 0
+ * @param hkl Miller indices
+ * @param turned receives the equivalent indices; not hkl itself */
+DB_API void db_symmetry_turn(const db_symmetry *symmetry, int operator_index, const int hkl[3],
+                             int turned[3]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
