@@ -17,8 +17,6 @@ usage: ./setup.sh demo      install what is missing, build, run examples/thaumat
                             (./setup.sh python torch jax matplotlib: with these packages from the index, their tests
                             and the notebooks)
        ./setup.sh wheel     a wheel for other machines, with the libraries that it needs and their licences
-       ./setup.sh hip       install what is missing, build build/hip with AMD GPUs as devices (DB_HIP_ARCHITECTURES,
-                            default gfx90a); has never run on one
        ./setup.sh asan      the tests under the address and undefined-behaviour sanitizers
        ./setup.sh tsan      the tests under the thread sanitizer (clang)
        ./setup.sh coverage  the tests, and which lines of each folder they ran (gcov)
@@ -312,12 +310,6 @@ wheel)
     install_packages $tools $libraries python3-venv python3-dev
     shift
     build_wheel "$@"
-    ;;
-hip)
-    install_packages $tools $libraries clang lld libamdhip64-dev
-    configure_with="-DDB_HIP_ARCHITECTURES=${DB_HIP_ARCHITECTURES:-gfx90a}"
-    build_preset hip dualbragg_program
-    build/hip/dualbragg --version | grep -qw HIP || fail "this build has no HIP: it takes a clang with lld, HIP's headers and libamdhip64"
     ;;
 asan)
     install_packages $tools $libraries $test_packages

@@ -81,15 +81,4 @@ AD_PORTABLE_FN double portable_exp(double x) {
     return series * portable_power_of_two(k);
 }
 
-/* Where the device has none (ad/device_language.h). */
-#if defined(__HIP__) && !defined(__CLANG_HIP_RUNTIME_WRAPPER_H__)
-static inline __attribute__((device)) __attribute__((unused)) double log(double a) {
-    return portable_log(a);
-}
-static inline __attribute__((device)) __attribute__((unused)) double log1p(double a) {
-    const double u = 1 + a; /* is rounded: the quotient makes up for it */
-    return u == 1 ? a : portable_log(u) * (a / (u - 1));
-}
-#endif
-
 #endif

@@ -7,9 +7,6 @@
 #ifdef DB_HAVE_CUDA
 #include <dualbragg/cuda.h>
 #endif
-#ifdef DB_HAVE_HIP
-#include <dualbragg/hip.h>
-#endif
 #include <dualbragg/io.h>
 #include <dualbragg/version.h>
 #include <dualbragg/expert/text_file.h>
@@ -90,9 +87,6 @@ int main(int argc, char **argv) {
     db_context *context = NULL;
 #ifdef DB_HAVE_CUDA
     db_cuda_register();
-#endif
-#ifdef DB_HAVE_HIP
-    db_hip_register();
 #endif
     db_status status = db_context_create(&context);
     if (status == DB_OK) status = run(context, argc, argv);

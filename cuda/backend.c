@@ -1,51 +1,35 @@
-/* The backend "cuda" (or "hip") in the table of devices. */
+/* The backend "cuda" in the table of devices. */
 #include "cuda/backend.h"
 
 #include "cuda/gang.h"
 #include "cuda/runtime.h"
 
-#if defined(DB_HIP)
-#include <dualbragg/hip.h>
-#else
 #include <dualbragg/cuda.h>
-#endif
 
 #include <stdio.h>
 
 static db_status no_device(db_context *context, int number, cudaError_t error) {
     (void)cudaGetLastError();
     const char *what = error == cudaErrorInsufficientDriver
-                           ? "no " DB_GPU_MAKER
-                             " driver, or one that is older than this build's " DB_GPU_RUNTIME
+                           ? "no NVIDIA driver, or one that is older than this build's CUDA"
                        : error == cudaErrorNoDevice ? "no GPU"
                                                     : cudaGetErrorString(error);
-    return db_fail(context, DB_ERROR_DEVICE,
-                   "device " DB_GPU ":%d: expected an " DB_GPU_MAKER " GPU, found %s", number,
-                   what);
+    return db_fail(context, DB_ERROR_DEVICE, "device cuda:%d: expected an NVIDIA GPU, found %s",
+                   number, what);
 }
 
-#if defined(DB_HIP)
-/* HIP says itself where there is no code for a GPU, when it is to run. */
-static db_status check_model(db_context *context, int number,
-                             const struct cudaDeviceProp *properties) {
-    (void)context, (void)number, (void)properties;
-    return DB_OK;
-}
-#else
 static db_status check_model(db_context *context, int number,
                              const struct cudaDeviceProp *properties) {
     enum { OLDEST_MAJOR = 7, OLDEST_MINOR = 5 }; /* that the kernels are compiled for */
     if (properties->major < OLDEST_MAJOR ||
         (properties->major == OLDEST_MAJOR && properties->minor < OLDEST_MINOR))
         return db_fail(context, DB_ERROR_DEVICE,
-                       "device " DB_GPU
-                       ":%d: expected compute capability %d.%d or more, found %d.%d "
+                       "device cuda:%d: expected compute capability %d.%d or more, found %d.%d "
                        "(%s)",
                        number, OLDEST_MAJOR, OLDEST_MINOR, properties->major, properties->minor,
                        properties->name);
     return DB_OK;
 }
-#endif
 
 static db_status open_device(db_context *context, int number, char model[DB_DEVICE_MODEL_SIZE]) {
     int count = 0;
@@ -55,8 +39,7 @@ static db_status open_device(db_context *context, int number, char model[DB_DEVI
         return no_device(context, number, error != cudaSuccess ? error : cudaErrorNoDevice);
     if (number >= count)
         return db_fail(context, DB_ERROR_DEVICE,
-                       "device " DB_GPU ":%d: expected a number below that of GPUs, %d", number,
-                       count);
+                       "device cuda:%d: expected a number below that of GPUs, %d", number, count);
     DB_CUDA_TRY(context, number, cudaGetDeviceProperties(&properties, number),
                 "asking for the GPU's properties");
     DB_TRY(check_model(context, number, &properties));
@@ -159,7 +142,7 @@ static const db_device_operations operations = { .seconds = seconds,
                                                  .memory_destroy = destroy_memory,
                                                  .memory_copy = copy_memory,
                                                  .is_device_memory = is_device_memory };
-const db_device_backend db_cuda_backend = { .name = DB_GPU,
+const db_device_backend db_cuda_backend = { .name = "cuda",
                                             .open = open_device,
                                             .count = count_devices,
                                             .operations = &operations,
@@ -169,8 +152,4 @@ const db_device_backend db_cuda_backend = { .name = DB_GPU,
                                             .gang_join = db_cuda_gang_join,
                                             .gang_leave = db_cuda_gang_leave };
 
-#if defined(DB_HIP)
-void db_hip_register(void) { db_device_register(&db_cuda_backend); }
-#else
 void db_cuda_register(void) { db_device_register(&db_cuda_backend); }
-#endif

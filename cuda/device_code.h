@@ -1,4 +1,4 @@
-/* All that the kernels need of CUDA's language, and of HIP's. The rest of them is plain C, which is compiled for
+/* All that the kernels need of CUDA's language. The rest of them is plain C, which is compiled for
  * the processor as well, against a stand-in for the CUDA runtime (tests/cuda). */
 #ifndef DB_CUDA_DEVICE_CODE_H
 #define DB_CUDA_DEVICE_CODE_H
@@ -23,30 +23,6 @@ DB_CUDA_FN uint32_t job_number(void) { return blockIdx.y; }
 DB_CUDA_FN uint32_t block_number(void) { return blockIdx.x; }
 DB_CUDA_FN uint32_t thread_number(void) { return threadIdx.x; }
 DB_CUDA_FN uint32_t thread_count(void) { return blockDim.x; }
-#elif defined(__HIP__)
-#if !defined(__HIP_DEVICE_COMPILE__)
-#include <hip/hip_runtime_api.h> /* what the compiler starts kernels by */
-#endif
-#define DB_CUDA_ATTRIBUTE(...) __attribute__((__VA_ARGS__))
-/* least_blocks counts for NVIDIA's registers */
-#define DB_CUDA_ENTRY(most_threads, least_blocks)                                                  \
-    extern "C" DB_CUDA_ATTRIBUTE(global)                                                           \
-        DB_CUDA_ATTRIBUTE(amdgpu_flat_work_group_size(1, most_threads)) void
-#define DB_CUDA_PARAMETER const db_cuda_arguments
-#define DB_CUDA_FN static inline DB_CUDA_ATTRIBUTE(device) DB_CUDA_ATTRIBUTE(always_inline, unused)
-#define DB_CUDA_UNROLL _Pragma("unroll")
-#define DB_CUDA_LOOP _Pragma("unroll 1")
-extern DB_CUDA_ATTRIBUTE(shared) DB_CUDA_ATTRIBUTE(aligned(16)) double db_cuda_block_memory[];
-DB_CUDA_FN double *block_memory(void) { return db_cuda_block_memory; }
-DB_CUDA_FN void block_barrier(void) {
-    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
-    __builtin_amdgcn_s_barrier();
-    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
-}
-DB_CUDA_FN uint32_t job_number(void) { return __builtin_amdgcn_workgroup_id_y(); }
-DB_CUDA_FN uint32_t block_number(void) { return __builtin_amdgcn_workgroup_id_x(); }
-DB_CUDA_FN uint32_t thread_number(void) { return __builtin_amdgcn_workitem_id_x(); }
-DB_CUDA_FN uint32_t thread_count(void) { return __builtin_amdgcn_workgroup_size_x(); }
 #else
 #include <stand_in_threads.h>
 #define DB_CUDA_ENTRY(most_threads, least_blocks) void
@@ -93,10 +69,6 @@ DB_CUDA_FN uint32_t thread_count(void) { return __builtin_amdgcn_workgroup_size_
 /* Tells the compiler what a pointer points to. */
 #if defined(__CUDA_ARCH__)
 #define DB_CUDA_IN_BLOCK_MEMORY(pointer) __builtin_assume(__isShared(pointer))
-#elif defined(__HIP__) && defined(__HIP_DEVICE_COMPILE__)
-#define DB_CUDA_IN_BLOCK_MEMORY(pointer)                                                           \
-    __builtin_assume(                                                                              \
-        __builtin_amdgcn_is_shared((const DB_CUDA_ATTRIBUTE(address_space(0)) void *)(pointer)))
 #else
 #define DB_CUDA_IN_BLOCK_MEMORY(pointer) (void)0
 #endif

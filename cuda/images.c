@@ -86,8 +86,8 @@ static db_status make_room(db_context *context, db_device_plan *plan, size_t ima
 db_status db_cuda_check_count(db_context *context, const db_device_plan *plan, size_t images) {
     if (images <= DB_CUDA_MOST_IMAGES) return DB_OK;
     return db_fail(context, DB_ERROR_UNSUPPORTED,
-                   DB_GPU ":%d: %zu derivative images; expected at most %d", plan->number,
-                   images - 1, DB_CUDA_MOST_IMAGES - 1);
+                   "cuda:%d: %zu derivative images; expected at most %d", plan->number, images - 1,
+                   DB_CUDA_MOST_IMAGES - 1);
 }
 
 static db_status check_images(db_context *context, const db_device_plan *plan,

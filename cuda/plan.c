@@ -74,8 +74,8 @@ static db_status count_pixels(db_context *context, db_device_plan *plan,
     }
     if (pixels > INT32_MAX)
         return db_fail(context, DB_ERROR_UNSUPPORTED,
-                       DB_GPU ":%d: a plan of %zu pixels; expected at most %d", plan->number,
-                       pixels, INT32_MAX);
+                       "cuda:%d: a plan of %zu pixels; expected at most %d", plan->number, pixels,
+                       INT32_MAX);
     plan->region_count = work->region_count;
     plan->pixels = (uint32_t)pixels;
     plan->row_blocks = (uint32_t)blocks;

@@ -8,13 +8,11 @@ static int ends_the_process(cudaError_t error) {
     case cudaErrorECCUncorrectable:
     case cudaErrorIllegalAddress:
     case cudaErrorLaunchTimeout:
-#if !defined(DB_HIP)
     case cudaErrorIllegalInstruction:
     case cudaErrorHardwareStackError:
     case cudaErrorMisalignedAddress:
     case cudaErrorInvalidAddressSpace:
     case cudaErrorInvalidPc:
-#endif
     case cudaErrorAssert:
     case cudaErrorLaunchFailure: return 1;
     default: return 0;
@@ -25,7 +23,7 @@ db_status db_cuda_status(db_context *context, int number, cudaError_t error, con
     if (error == cudaSuccess) return DB_OK;
     (void)cudaGetLastError();
     return db_fail(context, error == cudaErrorMemoryAllocation ? DB_ERROR_MEMORY : DB_ERROR_DEVICE,
-                   DB_GPU ":%d: %s: %s%s", number, what,
+                   "cuda:%d: %s: %s%s", number, what,
                    error == cudaErrorMemoryAllocation ? "out of the GPU's memory"
                                                       : cudaGetErrorString(error),
                    ends_the_process(error) ? "; this process cannot use the GPU any more" : "");
@@ -60,8 +58,7 @@ db_status db_cuda_need(db_context *context, int number, db_cuda_buffer *buffer, 
         (void)cudaMemGetInfo(&left, &all);
         buffer->memory = NULL;
         return db_fail(context, DB_ERROR_MEMORY,
-                       DB_GPU
-                       ":%d: out of the GPU's memory: %s needs %zu MB, %zu of %zu MB are left",
+                       "cuda:%d: out of the GPU's memory: %s needs %zu MB, %zu of %zu MB are left",
                        number, what, (bytes >> 20) + 1, left >> 20, all >> 20);
     }
     DB_CUDA_TRY(context, number, error, what);
@@ -97,7 +94,7 @@ db_cuda_place db_cuda_place_of(int number, const void *memory) {
         (void)cudaGetLastError();
         return error == cudaErrorInvalidValue ? DB_CUDA_PAGEABLE : DB_CUDA_UNKNOWN;
     }
-    switch (DB_GPU_MEMORY_TYPE(attributes)) {
+    switch (attributes.type) {
     case cudaMemoryTypeDevice:
         return attributes.device == number ? DB_CUDA_ON_DEVICE : DB_CUDA_ELSEWHERE;
     case cudaMemoryTypeManaged: return DB_CUDA_ON_DEVICE;
@@ -114,6 +111,6 @@ db_status db_cuda_check_place(db_context *context, int number, const void *memor
     DB_CUDA_TRY(context, number, cudaPointerGetAttributes(&attributes, memory), what);
     return db_fail(
         context, DB_ERROR_INPUT,
-        DB_GPU ":%d: %s: expected memory of this GPU or of the host, found memory of " DB_GPU ":%d",
-        number, what, attributes.device);
+        "cuda:%d: %s: expected memory of this GPU or of the host, found memory of cuda:%d", number,
+        what, attributes.device);
 }

@@ -3,8 +3,8 @@
 #define DB_CUDA_RUNTIME_H
 
 #include "base/context_internal.h"
-#include "cuda/gpu_runtime.h"
 
+#include <cuda_runtime_api.h>
 #include <stddef.h>
 
 /* DB_OK, or the status and message of an error: "cuda:0: WHAT: ...". Clears the runtime's last
@@ -18,7 +18,6 @@ db_status db_cuda_status(db_context *context, int number, cudaError_t error, con
  * have chosen another. No context is made on any other GPU. */
 typedef struct db_cuda_scope {
     int pushed; /* 1: there is a context to go back from */
-    int before; /* the GPU to go back to; HIP only */
 } db_cuda_scope;
 db_status db_cuda_enter(db_context *context, int number, db_cuda_scope *scope);
 void db_cuda_leave(const db_cuda_scope *scope);

@@ -1,22 +1,6 @@
 /* A thread's GPU, changed while something is done with another, and put back. */
 #include "cuda/runtime.h"
 
-#if defined(DB_HIP)
-/* A context is made where it is first used, not where it is gone back to. */
-db_status db_cuda_enter(db_context *context, int number, db_cuda_scope *scope) {
-    static const char what[] = "choosing the GPU";
-    scope->pushed = 0;
-    DB_CUDA_TRY(context, number, cudaGetDevice(&scope->before), what);
-    if (scope->before == number) return DB_OK;
-    DB_CUDA_TRY(context, number, cudaSetDevice(number), what);
-    scope->pushed = 1;
-    return DB_OK;
-}
-
-void db_cuda_leave(const db_cuda_scope *scope) {
-    if (scope->pushed) (void)cudaSetDevice(scope->before);
-}
-#else
 #include <cuda.h>
 #include <string.h>
 
@@ -74,7 +58,7 @@ db_status db_cuda_enter(db_context *context, int number, db_cuda_scope *scope) {
     scope->pushed = result == CUDA_SUCCESS;
     if (scope->pushed) return DB_OK;
     return db_fail(context, result == CUDA_ERROR_OUT_OF_MEMORY ? DB_ERROR_MEMORY : DB_ERROR_DEVICE,
-                   DB_GPU ":%d: %s: %s", number, what,
+                   "cuda:%d: %s: %s", number, what,
                    result == CUDA_ERROR_OUT_OF_MEMORY ? "out of the GPU's memory"
                                                       : "the driver makes no context");
 }
@@ -84,4 +68,3 @@ void db_cuda_leave(const db_cuda_scope *scope) {
     CUcontext own;
     if (scope->pushed && find_calls(&driver) == cudaSuccess) (void)driver.pop(&own);
 }
-#endif

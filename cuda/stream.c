@@ -18,7 +18,7 @@ static db_status turn_to(db_context *context, db_device_plan *plan, cudaStream_t
     if (error == cudaErrorInvalidResourceHandle) {
         (void)cudaGetLastError();
         return db_fail(context, DB_ERROR_INPUT,
-                       DB_GPU ":%d: the stream: expected one of this GPU, found one of another",
+                       "cuda:%d: the stream: expected one of this GPU, found one of another",
                        plan->number);
     }
     DB_CUDA_TRY(context, plan->number, error, what);

@@ -258,8 +258,7 @@ static db_status fill_coefficients(db_context *context, const db_device_work *wo
         const size_t size = mixed ? sizeof row.fine : sizeof row.wide;
         if (loose == -2)
             return db_fail(context, DB_ERROR_UNSUPPORTED,
-                           DB_GPU
-                           ": a parameter that moves several values of sources or rotations");
+                           "cuda: a parameter that moves several values of sources or rotations");
         if (mixed)
             lay_out_float(&from[i], loose, &row.fine);
         else

@@ -19,9 +19,6 @@
 #ifdef DB_HAVE_CUDA
 #include <dualbragg/cuda.h>
 #endif
-#ifdef DB_HAVE_HIP
-#include <dualbragg/hip.h>
-#endif
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -399,9 +396,6 @@ static int halves(int count, char **words) {
 int main(int argc, char **argv) {
 #ifdef DB_HAVE_CUDA
     db_cuda_register();
-#endif
-#ifdef DB_HAVE_HIP
-    db_hip_register();
 #endif
     static const struct {
         const char *name;

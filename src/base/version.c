@@ -39,9 +39,6 @@ static const char features[] = ", "
 #ifdef DB_HAVE_CUDA
                                ", CUDA"
 #endif
-#ifdef DB_HAVE_HIP
-                               ", HIP"
-#endif
 #ifdef DB_HAVE_FIT
                                ", fit"
 #endif

@@ -79,14 +79,8 @@ typedef struct db_flag {
 /* Rows of a table that fills a struct of type FLAGS_FILL. */
 #define DB_TO(m) .member = offsetof(FLAGS_FILL, m)
 
-/* Of --device: this build has GPUs of one maker at most. */
-#if defined(DB_HAVE_HIP)
-#define DB_GPU_MAKER "AMD"
-#define DB_DEVICE_NAMES "cpu|hip|hip:N|hip:local|auto"
-#else
-#define DB_GPU_MAKER "NVIDIA"
+/* Of --device. */
 #define DB_DEVICE_NAMES "cpu|cuda|cuda:N|cuda:local|auto"
-#endif
 #define DB_ONE(what) .kind = DB_FLAG_##what, .least = 1, .most = 1
 #define DB_SETS(m, value) .sets = 1, .switch_member = offsetof(FLAGS_FILL, m), .constant = (value)
 

@@ -501,8 +501,8 @@ static db_flag flags[] = {
     { G, .name = "--isa", .arguments = "auto|sse2|avx2|avx512", TEXT(isa),
       .help = "instruction set; default the best one of the processor" },
     { G, .name = "--device", .arguments = DB_DEVICE_NAMES, TEXT(device),
-      .help = "where to compute: the processor (default), the first or another " DB_GPU_MAKER
-              " GPU, the processes of a machine in turn; auto: the GPU if there is one that can do "
+      .help = "where to compute: the processor (default), the first or another NVIDIA "
+              "GPU, the processes of a machine in turn; auto: the GPU if there is one that can do "
               "it; see docs/howto/gpu.md" },
     { G, .name = "-progress", DB_SETS(progress, 1),
       .help = "progress bar on terminals, else lines; default: only the bar" },

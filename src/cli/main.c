@@ -10,9 +10,6 @@
 #ifdef DB_HAVE_CUDA
 #include <dualbragg/cuda.h>
 #endif
-#ifdef DB_HAVE_HIP
-#include <dualbragg/hip.h>
-#endif
 #include <dualbragg/expert/instruction_set.h>
 
 #include <stdio.h>
@@ -167,9 +164,6 @@ int main(int argc, char **argv) {
     db_flags_complete();
 #ifdef DB_HAVE_CUDA
     db_cuda_register();
-#endif
-#ifdef DB_HAVE_HIP
-    db_hip_register();
 #endif
     const int exit_status = db_streams_close(run(argc, argv));
     db_signals_finish();

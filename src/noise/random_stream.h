@@ -6,12 +6,6 @@
 
 #include "ad/portable_math.h"
 
-/* Random123 knows CUDA, but not HIP. */
-#if defined(__HIP__)
-#define R123_CUDA_DEVICE __attribute__((host)) __attribute__((device))
-#define R123_USE_SSE 0
-#define R123_ASSERT(x) (void)0
-#endif
 #include <Random123/philox.h>
 
 /* What the numbers are for; part of the generator's key. The values are part of what a seed means:
