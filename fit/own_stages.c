@@ -54,11 +54,12 @@ static db_status restore_model(work *w, db_context *context) {
     db_crystal *const crystal = &result->experiment.crystal;
     memcpy(crystal->orientation, summary->orientation, sizeof crystal->orientation);
     memcpy(crystal->misset, summary->misset, sizeof crystal->misset);
-    memcpy(result->refined, db_shots_value(all, w->shot),
-           all->parameters * sizeof *result->refined);
-    memcpy(result->at_bound, all->at_bound + w->shot * all->parameters,
-           all->parameters * sizeof *result->at_bound);
-    return db_shots_put(all, context, result->refined, &result->experiment, &r->placement);
+    const double *const value = db_shots_value(all, w->shot);
+    for (size_t i = 0; i < all->parameters; i++) {
+        result->estimates.list[i].value = value[i];
+        result->estimates.list[i].at_bound = all->at_bound[w->shot * all->parameters + i];
+    }
+    return db_shots_put(all, context, value, &result->experiment, &r->placement);
 }
 
 static void store_model(work *w) {
@@ -69,8 +70,8 @@ static void store_model(work *w) {
     memcpy(summary->orientation, crystal->orientation, sizeof summary->orientation);
     memcpy(summary->misset, crystal->misset, sizeof summary->misset);
     db_shots_get(all, &result->experiment, &w->refinement.placement, db_shots_value(all, w->shot));
-    memcpy(all->at_bound + w->shot * all->parameters, result->at_bound,
-           all->parameters * sizeof *all->at_bound);
+    for (size_t i = 0; i < all->parameters; i++)
+        all->at_bound[w->shot * all->parameters + i] = result->estimates.list[i].at_bound;
 }
 
 /* A db_fit_progress that ends a shot's own stages when the run is cancelled. */
@@ -228,7 +229,7 @@ static db_status conclude(work *w, db_context *context) {
     db_shot_store_statistics(&result->before, 0, &all->summary[w->shot]);
     db_shot_store_statistics(&result->after, 1, &all->summary[w->shot]);
     for (size_t i = 0; i < all->parameters; i++)
-        all->error[w->shot * all->parameters + i] = result->error[i];
+        all->error[w->shot * all->parameters + i] = result->estimates.list[i].error;
     return DB_OK;
 }
 

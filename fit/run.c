@@ -5,7 +5,7 @@
 #include "fit/pixels/rendering.h"
 #include "fit/search/check_settings.h"
 #include "fit/verdict/conclude.h"
-#include "fit/verdict/goodness.h"
+#include "fit/result/goodness.h"
 #include "fit/config/physical_range.h"
 #include "fit/search/refinement.h"
 #include "fit/verdict/result_boxes.h"
@@ -123,7 +123,7 @@ void db_fit_result_destroy(db_fit_result **result) {
     db_experiment_clear(&(*result)->experiment);
     free((*result)->history);
     free((*result)->history_values);
-    free((*result)->memory);
+    free((*result)->estimates.memory);
     free((*result)->amplitudes);
     free((*result)->warnings);
     free((*result)->advice);

@@ -7,6 +7,7 @@
 #include "fit/amplitudes/restraint.h"
 #include "fit/amplitudes/stage.h"
 #include "fit/lists/identity.h"
+#include "fit/result/estimates.h"
 #include "fit/shots/checkpoint.h"
 #include "fit/shots/checkpoint_parts.h"
 #include "fit/shots/joint.h"
@@ -246,51 +247,22 @@ static db_status end_early(db_shots *all, db_fit_shots_result *result) {
     return DB_OK;
 }
 
-/* Those of a single refinement, and which parameters are shared. */
-static db_status make_lists(db_context *context, size_t n, db_fit_shots_result *r) {
-    db_fit_result lists = { .memory = NULL };
-    DB_TRY(db_fit_result_lists(context, n, &lists));
-    r->memory[0] = lists.memory;
-    r->parameter_count = n;
-    r->parameter = lists.parameter;
-    r->name = lists.name;
-    r->start = lists.start;
-    r->refined = lists.refined;
-    r->error_unscaled = lists.error_unscaled;
-    r->error_scaled = lists.error_scaled;
-    r->error_robust = lists.error_robust;
-    r->error = lists.error;
-    r->at_bound = lists.at_bound;
-    r->correlation = lists.correlation;
-    r->direction = lists.direction;
-    r->shared = calloc(n + 1, sizeof *r->shared);
-    return r->shared ? DB_OK : db_fail_memory(context, "the result");
-}
-
 static db_status create_result(const db_shots *all, db_fit_shots_result **result) {
-    const size_t n = all->parameters, each = all->count * n;
     db_fit_shots_result *const r = calloc(1, sizeof *r);
     *result = r;
     if (!r) return db_fail_memory(all->context, "the result");
-    r->shared_misfit = 1;
-    DB_TRY(make_lists(all->context, n, r));
+    DB_TRY(db_estimates_make(all->context, &all->settings, &r->estimates));
     r->shot = calloc(all->count, sizeof *r->shot);
-    r->memory[1] = malloc(each * (3 * sizeof(double) + sizeof(int)));
-    if (!r->shot || !r->memory[1]) return db_fail_memory(all->context, "the result");
+    r->memory = calloc(all->count * all->parameters + 1, sizeof *r->memory);
+    if (!r->shot || !r->memory) return db_fail_memory(all->context, "the result");
     r->shot_count = all->count;
-    for (size_t i = 0; i < n; i++) {
-        const db_fit_parameter *const p = &all->settings.parameters[i];
-        r->parameter[i] = p->parameter;
-        db_fit_quantity_name(&all->settings.panel_groups, db_fit_quantity_of(p), r->name[i]);
-        r->shared[i] = all->shared[i];
-        r->error[i] = r->error_unscaled[i] = r->error_scaled[i] = r->error_robust[i] = NAN;
-        r->correlation[i][i] = 1;
-    }
+    for (size_t i = 0; i < all->parameters; i++) r->estimates.list[i].shared = all->shared[i];
     return DB_OK;
 }
 
 /* The model of a shot that this process has read, without amplitudes. */
-static db_status store_model(db_shots *all, size_t s, db_fit_shot_result *shot) {
+static db_status store_model(db_shots *all, size_t s, const double *value,
+                             db_fit_shot_result *shot) {
     db_experiment *const start = &all->state[s].start;
     db_panel_placement placement;
     if (!all->state[s].lower || !all->summary[s].used) return DB_OK;
@@ -301,8 +273,7 @@ static db_status store_model(db_shots *all, size_t s, db_fit_shot_result *shot) 
     memcpy(shot->model.crystal.misset, all->summary[s].misset, sizeof shot->model.crystal.misset);
     DB_TRY(db_panel_placement_make(all->context, &shot->model.detector, &all->settings.panel_groups,
                                    &placement));
-    const db_status status =
-        db_shots_put(all, all->context, shot->refined, &shot->model, &placement);
+    const db_status status = db_shots_put(all, all->context, value, &shot->model, &placement);
     db_panel_placement_clear(&placement);
     return status;
 }
@@ -310,26 +281,26 @@ static db_status store_model(db_shots *all, size_t s, db_fit_shot_result *shot) 
 static db_status fill_shot(db_shots *all, size_t s, const db_fit_shots_result *result,
                            db_fit_shot_result *shot) {
     const db_shot_summary *const summary = &all->summary[s];
-    const size_t n = all->parameters, each = all->count * n;
-    double *const numbers = result->memory[1];
-    int *const at_bound = (int *)(void *)(numbers + 3 * each);
-    shot->start = numbers + s * n;
-    shot->refined = numbers + each + s * n;
-    shot->error = numbers + 2 * each + s * n;
-    shot->at_bound = at_bound + s * n;
+    const size_t n = all->parameters;
+    double value[DB_FIT_MOST_PARAMETERS];
+    shot->estimates =
+        (db_fit_estimates){ .count = n, .list = result->memory + s * n, .shared_misfit = 1 };
+    for (size_t i = 0; i < n; i++) {
+        db_fit_estimate *const e = &shot->estimates.list[i];
+        const size_t at = s * n + i;
+        *e = result->estimates.list[i];
+        e->start = all->begin[at];
+        e->at_bound = all->at_bound[at];
+        if (!e->shared) {
+            e->value = all->value[at];
+            e->error = all->error[at];
+        }
+        value[i] = e->value;
+    }
     shot->name = all->source->name(all->source->user, s);
     shot->used = summary->used;
     memcpy(shot->reason, summary->reason, sizeof shot->reason);
     memcpy(shot->orientation, summary->orientation, sizeof shot->orientation);
-    memcpy(shot->start, all->begin + s * n, n * sizeof(double));
-    memcpy(shot->refined, all->value + s * n, n * sizeof(double));
-    memcpy(shot->error, all->error + s * n, n * sizeof(double));
-    memcpy(shot->at_bound, all->at_bound + s * n, n * sizeof(int));
-    for (size_t i = 0; i < n; i++)
-        if (all->shared[i]) {
-            shot->refined[i] = result->refined[i];
-            shot->error[i] = result->error[i];
-        }
     shot->pixels = summary->pixels;
     shot->shoeboxes = summary->shoeboxes;
     for (int k = 0; k < 2; k++) {
@@ -338,7 +309,7 @@ static db_status fill_shot(db_shots *all, size_t s, const db_fit_shots_result *r
         shot->correlation[k] = summary->correlation[k];
         shot->centroid_rms[k] = summary->centroid_rms[k];
     }
-    return store_model(all, s, shot);
+    return store_model(all, s, value, shot);
 }
 
 /* What all shots in use have together; by rank 0. */
@@ -367,10 +338,11 @@ static db_status fill_result(db_shots *all, db_fit_shots_result *result) {
     const int rank = all->team.rank;
     totals sum = { 0 };
     for (size_t i = 0; i < all->parameters; i++) {
-        const int own = all->shared[i];
-        result->start[i] = own ? result->start[i] : (double)NAN;
-        result->refined[i] = own ? all->common[i] : (double)NAN;
-        result->at_bound[i] = own ? all->common_at_bound[i] : 0;
+        db_fit_estimate *const e = &result->estimates.list[i];
+        if (!e->shared) continue;
+        e->start = all->common_start[i];
+        e->value = all->common[i];
+        e->at_bound = all->common_at_bound[i];
     }
     db_status status = DB_OK;
     for (size_t s = 0; s < all->count && status == DB_OK; s++)
@@ -395,7 +367,6 @@ static db_status refine(db_shots *all, db_fit_shots_result *result) {
     db_joint_log log;
     int found;
     DB_TRY(db_workers_common_status(all, start_common(all)));
-    memcpy(result->start, all->common, all->parameters * sizeof *result->start);
     db_status status = db_workers_common_status(all, db_checkpoint_resume(all, &found, &log));
     if (status == DB_OK) status = db_workers_begin(all);
     if (status == DB_OK && found) report_resumed(all);
@@ -507,8 +478,8 @@ void db_fit_shots_result_destroy(db_fit_shots_result **result) {
     for (size_t s = 0; s < (*result)->shot_count && (*result)->shot; s++)
         db_experiment_clear(&(*result)->shot[s].model);
     free((*result)->shot);
-    free((*result)->shared);
-    for (int m = 0; m < 2; m++) free((*result)->memory[m]);
+    free((*result)->estimates.memory);
+    free((*result)->memory);
     free((*result)->history);
     free((*result)->history_values);
     db_joint_amplitudes_destroy(&(*result)->amplitudes);

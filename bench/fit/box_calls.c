@@ -37,9 +37,9 @@ static void clear_boxes(boxes_of *b) {
 }
 
 static void list_parameters(const db_fit_result *result, boxes_of *b) {
-    for (size_t i = 0; i < result->parameter_count && b->parameters < MOST; i++) {
+    for (size_t i = 0; i < result->estimates.count && b->parameters < MOST; i++) {
         b->link[b->parameters] = (db_link){ b->parameters, b->parameters, 1 };
-        b->parameter[b->parameters++] = result->parameter[i];
+        b->parameter[b->parameters++] = result->estimates.list[i].parameter;
     }
     b->links = (db_box_links){ b->link, b->parameters, b->parameters };
 }

@@ -52,9 +52,10 @@ static int refine_still(db_context *context, const db_bench_scene *scene, int re
 /* The largest difference of two results in errors of the parameter. */
 static double difference(const db_fit_result *a, const db_fit_result *b) {
     double most = 0;
-    for (size_t i = 0; i < a->parameter_count; i++)
-        if (isfinite(a->error_unscaled[i]))
-            most = fmax(most, fabs(a->refined[i] - b->refined[i]) / a->error_unscaled[i]);
+    for (size_t i = 0; i < a->estimates.count; i++)
+        if (isfinite(a->estimates.list[i].error_unscaled))
+            most = fmax(most, fabs(a->estimates.list[i].value - b->estimates.list[i].value) /
+                                  a->estimates.list[i].error_unscaled);
     return most;
 }
 

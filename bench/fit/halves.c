@@ -152,9 +152,10 @@ static void print_figures(const char *name, const figures *f) {
 }
 
 static void print_model(const db_fit_result *r) {
-    for (size_t i = 0; i < r->parameter_count; i++)
-        printf("    %s %.5g -> %.5g +- %.2g%s\n", r->name[i], r->start[i], r->refined[i],
-               r->error[i], r->at_bound[i] ? " (at its bound)" : "");
+    for (size_t i = 0; i < r->estimates.count; i++)
+        printf("    %s %.5g -> %.5g +- %.2g%s\n", r->estimates.list[i].name,
+               r->estimates.list[i].start, r->estimates.list[i].value, r->estimates.list[i].error,
+               r->estimates.list[i].at_bound ? " (at its bound)" : "");
     printf("    %s\n", r->reason);
 }
 

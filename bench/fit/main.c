@@ -178,12 +178,12 @@ typedef struct db_pulls {
 static void add_pulls(const db_experiment *truth, const db_fit_result *result, db_pulls *pulls) {
     double turn[3];
     db_bench_turn(&truth->crystal, &result->experiment.crystal, turn);
-    for (size_t i = 0; i < result->parameter_count; i++) {
-        const db_parameter p = result->parameter[i];
-        const double error = result->error_unscaled[i];
+    for (size_t i = 0; i < result->estimates.count; i++) {
+        const db_parameter p = result->estimates.list[i].parameter;
+        const double error = result->estimates.list[i].error_unscaled;
         const double deviation = p >= DB_MISSET_X && p <= DB_MISSET_Z
                                      ? turn[p - DB_MISSET_X]
-                                     : result->refined[i] - db_parameter_get(truth, p);
+                                     : result->estimates.list[i].value - db_parameter_get(truth, p);
         if (!isfinite(error)) continue; /* one that follows another */
         pulls->name[i] = db_parameter_describe(p)->name;
         pulls->deviation2[i] += deviation * deviation;

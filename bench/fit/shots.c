@@ -104,7 +104,7 @@ static void tell(void *user, const db_fit_shots_event *event) {
 
 static size_t place_of(const db_fit_shots_result *r, db_parameter p) {
     size_t i = 0;
-    while (i + 1 < r->parameter_count && r->parameter[i] != p) i++;
+    while (i + 1 < r->estimates.count && r->estimates.list[i].parameter != p) i++;
     return i;
 }
 
@@ -118,9 +118,10 @@ static void local_deviations(db_context *context, const db_fit_shots_result *r) 
         turn += pow(db_bench_angle(&r->shot[s].model.crystal, &scene.truth.crystal), 2);
         for (int k = 0; k < 3; k++) {
             const size_t p = place_of(r, list[k]);
-            const double off = r->shot[s].refined[p] - db_parameter_get(&scene.truth, list[k]);
+            const double off =
+                r->shot[s].estimates.list[p].value - db_parameter_get(&scene.truth, list[k]);
             sum[k] += off * off;
-            pulls[k] += pow(off / r->shot[s].error[p], 2);
+            pulls[k] += pow(off / r->shot[s].estimates.list[p].error, 2);
         }
         used++;
         db_bench_scene_clear(&scene);
@@ -145,8 +146,9 @@ static void print(db_context *context, const db_fit_shots_result *r, double wall
     printf("| shared | off at the start | refined | error |\n|---|---:|---:|---:|\n");
     for (int i = 0; i < SHARED; i++) {
         const size_t p = place_of(r, shared[i].parameter);
-        printf("| %s | %g | %.2g | %.2g |\n", r->name[p], shared[i].off,
-               r->refined[p] - db_parameter_get(&scene.truth, shared[i].parameter), r->error[p]);
+        printf("| %s | %g | %.2g | %.2g |\n", r->estimates.list[p].name, shared[i].off,
+               r->estimates.list[p].value - db_parameter_get(&scene.truth, shared[i].parameter),
+               r->estimates.list[p].error);
     }
     db_bench_scene_clear(&scene);
     local_deviations(context, r);

@@ -174,6 +174,7 @@ static db_status find_shared_errors(db_amplitude_work *w, double *right, double 
     const db_arrow_order *const order = &w->pass.order;
     const size_t n = w->reflections, m = order->shared;
     const double misfit = sqrt(fmax(1, w->total / w->degrees));
+    db_fit_estimates *const found = &result->estimates;
     int iterations;
     for (size_t g = 0; g < m; g++) {
         const size_t index = order->index[g];
@@ -183,15 +184,15 @@ static db_status find_shared_errors(db_amplitude_work *w, double *right, double 
                                          &iterations));
         const double error = sqrt(fmax(0, column[n + g]));
         if (!(error > 0)) continue; /* not determined */
-        result->error_unscaled[index] = error;
-        result->error_scaled[index] = result->error[index] = error * misfit;
+        found->list[index].error_unscaled = error;
+        found->list[index].error_scaled = found->list[index].error = error * misfit;
         for (size_t k = 0; k < m; k++)
-            result->correlation[index][order->index[k]] = column[n + k] / error;
+            found->correlation[index][order->index[k]] = column[n + k] / error;
     }
     for (size_t g = 0; g < m; g++)
         for (size_t k = 0; k < m; k++) {
-            double *const at = &result->correlation[order->index[g]][order->index[k]];
-            const double other = result->error_unscaled[order->index[k]];
+            double *const at = &found->correlation[order->index[g]][order->index[k]];
+            const double other = found->list[order->index[k]].error_unscaled;
             *at = g == k ? 1 : other > 0 ? *at / other : 0;
         }
     return DB_OK;

@@ -132,32 +132,31 @@ static void say_statistics(db_fit_log *log, const db_fit_statistics *b,
 }
 
 /* Is it where it began, at 0, because no stage has moved it? */
-static int stays_at_zero(const db_fit_result *r, size_t i) {
-    return !(fabs(r->start[i]) > 0) && !(fabs(r->refined[i]) > 0) && !isfinite(r->error[i]);
+static int stays_at_zero(const db_fit_estimate *e) {
+    return !(fabs(e->start) > 0) && !(fabs(e->value) > 0) && !isfinite(e->error);
 }
 
-static void say_parameter(db_fit_log *log, const db_fit_config *config, const db_fit_result *r,
-                          size_t i) {
+static void say_parameter(db_fit_log *log, const db_fit_config *config, const db_fit_estimate *e,
+                          db_fit_quantity follows) {
     void (*const tell)(db_fit_log *, const char *, ...) =
-        stays_at_zero(r, i) ? db_fit_detail : db_fit_say;
-    const db_parameter_info *const info = db_parameter_describe(r->parameter[i]);
-    const db_fit_quantity follows = config->settings.parameters[i].follows;
+        stays_at_zero(e) ? db_fit_detail : db_fit_say;
     char refined[DB_VALUE_TEXT_SIZE], name[DB_FIT_NAME_SIZE];
-    tell(log, "  %-16s  %12.7g  %-18s  %-5s", r->name[i], r->start[i],
-         db_value_with_error(refined, r->refined[i], r->error[i]), info->unit);
+    tell(log, "  %-16s  %12.7g  %-18s  %-5s", e->name, e->start,
+         db_value_with_error(refined, e->value, e->error), e->unit);
     if (follows.number >= 0)
         tell(log, "  follows %s",
              db_fit_quantity_name(&config->settings.panel_groups, follows, name));
-    if (r->at_bound[i]) tell(log, "  at its %s bound", r->at_bound[i] < 0 ? "lower" : "upper");
+    if (e->at_bound) tell(log, "  at its %s bound", e->at_bound < 0 ? "lower" : "upper");
     tell(log, "\n");
 }
 
-static void say_parameters(db_fit_log *log, const db_fit_config *config, const db_fit_result *r) {
+static void say_parameters(db_fit_log *log, const db_fit_config *config,
+                           const db_fit_estimates *found) {
     size_t unmoved = 0;
     db_fit_say(log, "\n  %-16s  %12s  %-18s  %s\n", "parameter", "start", "refined", "unit");
-    for (size_t i = 0; i < r->parameter_count; i++) {
-        say_parameter(log, config, r, i);
-        unmoved += (size_t)stays_at_zero(r, i);
+    for (size_t i = 0; i < found->count; i++) {
+        say_parameter(log, config, &found->list[i], config->settings.parameters[i].follows);
+        unmoved += (size_t)stays_at_zero(&found->list[i]);
     }
     if (unmoved)
         db_fit_say(log,
@@ -175,16 +174,18 @@ static void say_shared_misfit(db_fit_log *log, double shared_misfit) {
 }
 
 /* How much larger the errors are than noise alone makes them. */
-static void say_errors(db_fit_log *log, const db_fit_result *r) {
+static void say_errors(db_fit_log *log, const db_fit_estimates *found) {
     double most = 0;
-    for (size_t i = 0; i < r->parameter_count; i++)
-        if (isfinite(r->error[i]) && r->error_unscaled[i] > 0)
-            most = fmax(most, r->error[i] / r->error_unscaled[i]);
+    for (size_t i = 0; i < found->count; i++) {
+        const db_fit_estimate *const e = &found->list[i];
+        if (isfinite(e->error) && e->error_unscaled > 0)
+            most = fmax(most, e->error / e->error_unscaled);
+    }
     if (most > 1.5)
         db_fit_say(log,
                    "  Errors allow for misfit: they are up to %.1f times what noise alone gives.\n",
                    most);
-    say_shared_misfit(log, r->shared_misfit);
+    say_shared_misfit(log, found->shared_misfit);
 }
 
 static void say_warnings(db_fit_log *log, const db_fit_result *r) {
@@ -283,8 +284,8 @@ void db_fit_say_result(db_fit_log *log, const db_fit_config *config, const db_fi
     say_trials(log, config, result);
     say_shoeboxes(log, config, result);
     say_statistics(log, &result->before, &result->after);
-    say_parameters(log, config, result);
-    say_errors(log, result);
+    say_parameters(log, config, &result->estimates);
+    say_errors(log, &result->estimates);
     say_verdict(log, &result->verdict);
     say_warnings(log, result);
 }
@@ -293,13 +294,13 @@ void db_fit_say_result(db_fit_log *log, const db_fit_config *config, const db_fi
  * NAN if fixed. */
 static double error_of(const db_fit_result *r, const db_fit_config *config,
                        db_parameter parameter) {
-    for (size_t i = 0; i < r->parameter_count; i++)
+    for (size_t i = 0; i < r->estimates.count; i++)
         if (config->settings.parameters[i].group < 0 &&
             config->settings.parameters[i].parameter == parameter) {
             const db_fit_parameter *const p = &config->settings.parameters[i];
             const db_parameter leader =
                 db_fit_parameter_is_tied(p) ? db_quantity_parameter(p->follows) : parameter;
-            return leader != parameter ? error_of(r, config, leader) : r->error[i];
+            return leader != parameter ? error_of(r, config, leader) : r->estimates.list[i].error;
         }
     return NAN;
 }
@@ -320,18 +321,18 @@ void db_fit_say_cell(db_fit_log *log, const db_fit_config *config, const db_fit_
     db_fit_say(log, "\n");
 }
 
-static void say_shared(db_fit_log *log, const db_fit_shots_result *r) {
+static void say_shared(db_fit_log *log, const db_fit_estimates *found) {
     int any = 0;
-    for (size_t i = 0; i < r->parameter_count; i++) {
+    for (size_t i = 0; i < found->count; i++) {
+        const db_fit_estimate *const e = &found->list[i];
         char refined[DB_VALUE_TEXT_SIZE];
-        if (!r->shared[i]) continue;
+        if (!e->shared) continue;
         if (!any++)
             db_fit_say(log, "\n  %-24s  %12s  %-18s  %s\n", "shared by all shots", "start",
                        "refined", "unit");
-        db_fit_say(log, "  %-24s  %12.7g  %-18s  %s%s\n", r->name[i], r->start[i],
-                   db_value_with_error(refined, r->refined[i], r->error[i]),
-                   db_parameter_describe(r->parameter[i])->unit,
-                   r->at_bound[i] ? ", at its bound" : "");
+        db_fit_say(log, "  %-24s  %12.7g  %-18s  %s%s\n", e->name, e->start,
+                   db_value_with_error(refined, e->value, e->error), e->unit,
+                   e->at_bound ? ", at its bound" : "");
     }
 }
 
@@ -357,7 +358,8 @@ static int spread_of(const db_fit_shots_result *r, size_t parameter, int errors,
     double *const values = malloc((r->shot_count + 1) * sizeof *values);
     size_t count = 0;
     for (size_t s = 0; s < r->shot_count && values; s++) {
-        const double value = (errors ? r->shot[s].error : r->shot[s].refined)[parameter];
+        const db_fit_estimate *const e = &r->shot[s].estimates.list[parameter];
+        const double value = errors ? e->error : e->value;
         if (r->shot[s].used && isfinite(value)) values[count++] = value;
     }
     if (count > 0) {
@@ -372,13 +374,13 @@ static int spread_of(const db_fit_shots_result *r, size_t parameter, int errors,
 static void say_local(db_fit_log *log, const db_fit_shots_result *r) {
     db_fit_say(log, "\n  %-24s  %12s  %12s  %12s  %12s\n", "each shot's own", "median",
                "lower decile", "upper decile", "median error");
-    for (size_t i = 0; i < r->parameter_count; i++) {
+    for (size_t i = 0; i < r->estimates.count; i++) {
         spread values, errors;
-        if (r->shared[i]) continue;
+        if (r->estimates.list[i].shared) continue;
         if (!spread_of(r, i, 0, &values)) continue;
         const int known = spread_of(r, i, 1, &errors);
-        db_fit_say(log, "  %-24s  %12.7g  %12.7g  %12.7g  ", r->name[i], values.median, values.low,
-                   values.high);
+        db_fit_say(log, "  %-24s  %12.7g  %12.7g  %12.7g  ", r->estimates.list[i].name,
+                   values.median, values.low, values.high);
         if (known)
             db_fit_say(log, "%12.3g\n", errors.median);
         else
@@ -453,8 +455,8 @@ void db_fit_say_shots(db_fit_log *log, const db_fit_shots_result *r) {
                "%.4f -> %.4f\n",
                r->used, r->shot_count, r->pixels, r->shoeboxes, r->chi2_reduced[0],
                r->chi2_reduced[1]);
-    say_shared(log, r);
-    say_shared_misfit(log, r->shared_misfit);
+    say_shared(log, &r->estimates);
+    say_shared_misfit(log, r->estimates.shared_misfit);
     say_local(log, r);
     say_amplitudes(log, r);
     if (r->used < r->shot_count)

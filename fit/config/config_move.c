@@ -71,12 +71,12 @@ db_status db_fit_config_move(db_context *context, const char *path, db_fit_confi
     return *config->expt_file ? name_list(context, path, config->expt_file) : DB_OK;
 }
 
-void db_fit_settings_count_from(const double *moved, db_fit_settings *settings) {
+void db_fit_settings_count_from(const db_fit_estimates *found, db_fit_settings *settings) {
     for (size_t i = 0; i < settings->parameter_count; i++) {
         db_fit_parameter *const p = &settings->parameters[i];
         if (p->group < 0) continue;
-        p->lower -= moved[i];
-        p->upper -= moved[i];
-        p->prior[0] -= moved[i];
+        p->lower -= found->list[i].value;
+        p->upper -= found->list[i].value;
+        p->prior[0] -= found->list[i].value;
     }
 }

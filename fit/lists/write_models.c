@@ -49,7 +49,8 @@ static db_status write_config(db_context *context, const char *path, db_fit_conf
     db_text_stream text;
     db_status status = db_fit_refined_config(context, config, &result->shot[shot].model, refined);
     if (status == DB_OK) status = db_fit_config_move(context, path, refined);
-    if (status == DB_OK) db_fit_settings_count_from(result->shot[shot].refined, &refined->settings);
+    if (status == DB_OK)
+        db_fit_settings_count_from(&result->shot[shot].estimates, &refined->settings);
     if (status == DB_OK) status = db_text_stream_open(context, &text);
     if (status == DB_OK) {
         print_shot(result, shot, text.stream);
@@ -134,7 +135,7 @@ db_status db_fit_shots_write_yaml(db_context *context, const char *path, const c
     if (!all) return db_fail_memory(context, path);
     db_status status = db_fit_config_copy(context, config, all);
     all->output_prefix[0] = '\0';
-    db_fit_settings_count_from(result->refined, &all->settings);
+    db_fit_settings_count_from(&result->estimates, &all->settings);
     snprintf(all->shot_list, sizeof all->shot_list, "%s", seen_from(path, list));
     db_text_stream text;
     if (status == DB_OK) status = db_fit_config_move_names(context, path, all);

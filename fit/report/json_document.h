@@ -14,7 +14,7 @@ typedef struct db_document {
     const db_fit_panel_groups *groups; /* of the configuration */
     const db_fit_config *config;       /* what was asked for; NULL: not told */
     const db_fit_config *refined;      /* the refined model as a configuration; NULL: none */
-    const db_fit_result *result;       /* of one image, or of what many shots share */
+    const db_fit_estimates *estimates; /* shared ones are told; NULL: none */
     json_t *root;
     int incomplete;
     size_t failures; /* of allocations, before the document was begun */

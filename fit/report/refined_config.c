@@ -150,12 +150,12 @@ static void print_heading(const db_fit_config *config, const db_fit_result *resu
     fprintf(stream, "# dualbragg %s: model refined from ", db_version());
     db_yaml_print_text(stream, config->config_file);
     fprintf(stream, "\n# %s%s\n#\n", db_verdict_heading(result), result->reason);
-    for (size_t i = 0; i < result->parameter_count; i++) {
-        const db_parameter_info *const info = db_parameter_describe(result->parameter[i]);
+    for (size_t i = 0; i < result->estimates.count; i++) {
+        const db_fit_estimate *const e = &result->estimates.list[i];
         char start[DB_VALUE_TEXT_SIZE], refined[DB_VALUE_TEXT_SIZE];
-        fprintf(stream, "# %-16s %14s -> %-18s %s\n", result->name[i],
-                db_value_with_error(start, result->start[i], NAN),
-                db_value_with_error(refined, result->refined[i], result->error[i]), info->unit);
+        fprintf(stream, "# %-16s %14s -> %-18s %s\n", e->name,
+                db_value_with_error(start, e->start, NAN),
+                db_value_with_error(refined, e->value, e->error), e->unit);
     }
     fputc('\n', stream);
 }
@@ -167,7 +167,7 @@ db_status db_fit_write_yaml(db_context *context, const char *path, const db_fit_
     db_text_stream text;
     db_status status = db_fit_refined_config(context, config, &result->experiment, refined);
     if (status == DB_OK) status = db_fit_config_move(context, path, refined);
-    if (status == DB_OK) db_fit_settings_count_from(result->refined, &refined->settings);
+    if (status == DB_OK) db_fit_settings_count_from(&result->estimates, &refined->settings);
     if (status == DB_OK) status = db_text_stream_open(context, &text);
     if (status == DB_OK) {
         print_heading(config, result, text.stream);

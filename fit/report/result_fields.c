@@ -122,13 +122,13 @@ json_t *db_make_settings(db_document *d, const void *of) {
     return db_json_object(d, &db_settings_fields, of);
 }
 
+/* An estimate, beside what was asked for. */
 typedef struct parameter {
-    const char *name;
-    const char *unit;
+    db_fit_estimate found;
     const char *meaning;
     const char *text;
     const char *at_bound;
-    double start, refined, error, error_unscaled, error_scaled, error_robust, min, max, prior[2];
+    double min, max, prior[2];
     int determined;
     db_fit_quantity follows;
 } parameter;
@@ -141,18 +141,18 @@ static json_t *leader(db_document *d, const void *of) {
 
 #define OF parameter
 static const db_json_field parameter_rows[] = {
-    VALUE(name, "", ""),
-    VALUE(unit, "", ""),
+    NAMED("name", found.name, "", ""),
+    NAMED("unit", found.unit, "", ""),
     VALUE(meaning, "", "what it is"),
     VALUE(text, "", "refined value with its standard error in units of the last digit: 58.412(3)"),
-    VALUE(start, "`unit`", ""),
-    VALUE(refined, "`unit`", ""),
-    VALUE(error, "`unit`",
+    NAMED("start", found.start, "`unit`", ""),
+    NAMED("refined", found.value, "`unit`", ""),
+    NAMED("error", found.error, "`unit`",
           "standard error, the one to quote; null: tied, at a bound, or not determined"),
-    VALUE(error_unscaled, "`unit`", "error by noise alone"),
-    VALUE(error_scaled, "`unit`",
+    NAMED("error_unscaled", found.error_unscaled, "`unit`", "error by noise alone"),
+    NAMED("error_scaled", found.error_scaled, "`unit`",
           "that times the root of χ² per degree of freedom, where it exceeds 1"),
-    VALUE(error_robust, "`unit`",
+    NAMED("error_robust", found.error_robust, "`unit`",
           "error by disagreement of shoeboxes or shots; null: too few of them"),
     FLAG(determined, "no: the data leave it open"),
     VALUE(min, "`unit`", "lower bound; null: none"),
@@ -170,54 +170,53 @@ const char *db_bound_text(int at_bound) {
 }
 
 json_t *db_make_parameters(db_document *d, const void *of) {
-    const db_fit_result *const r = d->result;
     json_t *const array = json_array();
     (void)of;
-    for (size_t i = 0; i < r->parameter_count; i++) {
+    for (size_t i = 0; i < d->estimates->count; i++) {
+        const db_fit_estimate *const e = &d->estimates->list[i];
         const db_fit_parameter *const settings = &d->config->settings.parameters[i];
-        const db_parameter_info *const info = db_parameter_describe(r->parameter[i]);
         char text[DB_VALUE_TEXT_SIZE];
-        const parameter p = { .name = r->name[i],
-                              .unit = info->unit,
-                              .meaning = info->description,
-                              .text = db_value_with_error(text, r->refined[i], r->error[i]),
-                              .at_bound = db_bound_text(r->at_bound[i]),
-                              .start = r->start[i],
-                              .refined = r->refined[i],
-                              .error = r->error[i],
-                              .error_unscaled = r->error_unscaled[i],
-                              .error_scaled = r->error_scaled[i],
-                              .error_robust = r->error_robust[i],
+        const parameter p = { .found = *e,
+                              .meaning = db_parameter_describe(e->parameter)->description,
+                              .text = db_value_with_error(text, e->value, e->error),
+                              .at_bound = db_bound_text(e->at_bound),
                               .min = settings->lower,
                               .max = settings->upper,
                               .prior = { settings->prior[0], settings->prior[1] },
-                              .determined = !isinf(r->error[i]),
+                              .determined = !isinf(e->error),
                               .follows = settings->follows };
-        add(d, array, db_json_object(d, &db_parameter_fields, &p));
+        if (e->shared) add(d, array, db_json_object(d, &db_parameter_fields, &p));
     }
     return array;
 }
 
+/* Those of shared parameters, of a list for all. */
+static json_t *of_shared(db_document *d, const double *values) {
+    json_t *const array = json_array();
+    for (size_t i = 0; i < d->estimates->count; i++)
+        if (d->estimates->list[i].shared) add(d, array, number(values[i]));
+    return array;
+}
+
 json_t *db_make_correlation(db_document *d, const void *of) {
-    const db_fit_result *const r = d->result;
     json_t *const array = json_array();
     (void)of;
-    for (size_t i = 0; i < r->parameter_count; i++)
-        add(d, array, numbers(d, r->correlation[i], r->parameter_count));
+    for (size_t i = 0; i < d->estimates->count; i++)
+        if (d->estimates->list[i].shared) add(d, array, of_shared(d, d->estimates->correlation[i]));
     return array;
 }
 
 static json_t *direction_text(db_document *d, const void *of) {
     char words[DB_DIRECTION_TEXT_SIZE];
-    return json_string(db_direction_text(words, d->result, of));
+    return json_string(db_direction_text(words, d->estimates, of));
 }
 
 static json_t *component(db_document *d, const void *of) {
-    return numbers(d, ((const db_fit_direction *)of)->component, d->result->parameter_count);
+    return of_shared(d, ((const db_fit_direction *)of)->component);
 }
 
 static json_t *change(db_document *d, const void *of) {
-    return numbers(d, ((const db_fit_direction *)of)->change, d->result->parameter_count);
+    return of_shared(d, ((const db_fit_direction *)of)->change);
 }
 
 #define OF db_fit_direction
@@ -234,14 +233,14 @@ TABLE(db_direction_fields, direction_rows);
 #undef OF
 
 json_t *db_make_directions(db_document *d, const void *of) {
-    const db_fit_result *const r = d->result;
+    const db_fit_estimates *const e = d->estimates;
     (void)of;
-    return db_json_list(d, &db_direction_fields, r->direction, r->direction_count,
-                        sizeof *r->direction);
+    return db_json_list(d, &db_direction_fields, e->direction, e->direction_count,
+                        sizeof *e->direction);
 }
 
 static json_t *values(db_document *d, const void *of) {
-    return numbers(d, ((const db_fit_history *)of)->value, d->result->parameter_count);
+    return of_shared(d, ((const db_fit_history *)of)->value);
 }
 
 #define OF db_fit_history
@@ -254,9 +253,3 @@ static const db_json_field history_rows[] = {
 };
 TABLE(db_history_fields, history_rows);
 #undef OF
-
-json_t *db_make_history(db_document *d, const void *of) {
-    const db_fit_result *const r = d->result;
-    (void)of;
-    return db_json_list(d, &db_history_fields, r->history, r->history_count, sizeof *r->history);
-}

@@ -257,12 +257,12 @@ static json_t *advice(db_document *d, const void *of) {
 
 /* Headline errors: error and correlation in one. */
 static json_t *covariance(db_document *d, const void *of) {
-    const db_fit_result *const r = of;
+    const db_fit_estimates *const e = &((const db_fit_result *)of)->estimates;
     json_t *const array = json_array();
-    for (size_t i = 0; i < r->parameter_count; i++) {
+    for (size_t i = 0; i < e->count; i++) {
         json_t *const row = json_array();
-        for (size_t k = 0; k < r->parameter_count; k++)
-            add(d, row, number(r->correlation[i][k] * r->error[i] * r->error[k]));
+        for (size_t k = 0; k < e->count; k++)
+            add(d, row, number(e->correlation[i][k] * e->list[i].error * e->list[k].error));
         add(d, array, row);
     }
     return array;
@@ -326,7 +326,7 @@ static const db_json_field result_rows[] = {
          "one "
          "half of the spots and judged by the other, both ways"),
     VALUE(shoebox_half_width, "pixels", "that of the settings, or the one chosen"),
-    VALUE(shared_misfit, "",
+    NAMED("shared_misfit", estimates.shared_misfit, "",
           "how much regions of the detector disagree, over how much their shoeboxes do by "
           "themselves; 1: no more than chance brings"),
     VALUE(
@@ -344,7 +344,7 @@ static const db_json_field result_rows[] = {
          "single pixels that the targets `huber` and `student` hardly let count"),
     VALUE(evaluations, "", "of the target"),
     VALUE(seconds, "s", ""),
-    MADE("history", db_make_history, "list", &db_history_fields, "", "every evaluation"),
+    LIST("history", history, history_count, db_history_fields, "every evaluation"),
     LIST("shoeboxes", shoeboxes, shoebox_count, shoebox_fields, ""),
 };
 TABLE(db_result_fields, result_rows);
@@ -356,7 +356,7 @@ db_status db_result_document(db_context *context, const db_fit_config *config,
     *document = db_document_begin(&config->settings.panel_groups);
     document->config = config;
     document->refined = refined;
-    document->result = result;
+    document->estimates = &result->estimates;
     if (refined) DB_TRY(db_fit_refined_config(context, config, &result->experiment, refined));
     db_json_fill(document, document->root, &db_result_fields, result);
     return DB_OK;

@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "fit/objective/evaluate.h"
+#include "fit/result/estimates.h"
 #include "fit/config/misset.h"
 #include "fit/config/modes.h"
 #include "fit/config/quantity.h"
@@ -120,9 +121,10 @@ db_status db_refinement_store(db_refinement *r, const db_variables *variables,
     db_variables_place(variables, end->value, &r->placement);
     const db_status status = db_panel_placement_apply(r->context, &r->placement, &model->detector);
     for (size_t k = 0; k < variables->count; k++)
-        result->at_bound[variables->index[k]] = end->at_bound[k];
-    for (size_t i = 0; i < result->parameter_count; i++)
-        result->refined[i] = db_fit_value(&r->data.settings->parameters[i], model, &r->placement);
+        result->estimates.list[variables->index[k]].at_bound = end->at_bound[k];
+    for (size_t i = 0; i < result->estimates.count; i++)
+        result->estimates.list[i].value =
+            db_fit_value(&r->data.settings->parameters[i], model, &r->placement);
     result->status = end->end == DB_STAGE_CONVERGED   ? DB_OK
                      : end->end == DB_STAGE_CANCELLED ? DB_ERROR_CANCELLED
                                                       : DB_NOT_CONVERGED;
@@ -157,9 +159,9 @@ static void total_counts(const db_objective *objective, double *model, double *m
     }
 }
 
-static size_t position_of(const db_fit_result *result, db_parameter p) {
+static size_t position_of(const db_fit_estimates *found, db_parameter p) {
     size_t i = 0;
-    while (i < result->parameter_count && result->parameter[i] != p) i++;
+    while (i < found->count && found->list[i].parameter != p) i++;
     return i;
 }
 
@@ -168,8 +170,8 @@ static size_t position_of(const db_fit_result *result, db_parameter p) {
  * would then give a scale near 0. */
 static db_status match_total(db_refinement *r, int number, const db_stage_data *taken) {
     db_fit_result *const result = r->result;
-    const size_t i = position_of(result, DB_SCALE);
-    if (r->data.settings->intensity != DB_FIT_KNOWN || i == result->parameter_count || r->scaled ||
+    const size_t i = position_of(&result->estimates, DB_SCALE);
+    if (r->data.settings->intensity != DB_FIT_KNOWN || i == result->estimates.count || r->scaled ||
         db_fit_parameter_in_stage(&r->data.settings->parameters[i], (size_t)number))
         return DB_OK;
     const db_objective_options request = { .target = DB_FIT_WEIGHTED };
@@ -185,7 +187,7 @@ static db_status match_total(db_refinement *r, int number, const db_stage_data *
     const db_fit_parameter *const p = &r->data.settings->parameters[i];
     double *const scale = &result->experiment.beam.scale;
     *scale = fmin(fmax(*scale * measured / model, p->lower), p->upper);
-    result->refined[i] = *scale;
+    result->estimates.list[i].value = *scale;
     return DB_OK;
 }
 
@@ -295,40 +297,6 @@ db_status db_refinement_run_stage(db_refinement *r, int number, db_stage_result 
     return status;
 }
 
-/* The next `size` bytes of a block. */
-static void *carve(char **block, size_t size) {
-    void *const place = *block;
-    *block += size;
-    return place;
-}
-
-db_status db_fit_result_lists(db_context *context, size_t parameter_count, db_fit_result *result) {
-    const size_t n = parameter_count, list = n * sizeof(double);
-    double **const numbers[] = { &result->start,        &result->refined,
-                                 &result->error,        &result->error_scaled,
-                                 &result->error_robust, &result->error_unscaled };
-    const size_t count = sizeof numbers / sizeof *numbers;
-    const size_t each = count * sizeof(double) + sizeof *result->correlation +
-                        sizeof *result->direction + 3 * list + sizeof *result->parameter +
-                        sizeof *result->at_bound + sizeof *result->name;
-    free(result->memory);
-    char *block = result->memory = calloc(n + 1, each);
-    if (!block) return db_fail_memory(context, "the result's parameters");
-    result->parameter_count = n;
-    for (size_t l = 0; l < count; l++) *numbers[l] = carve(&block, list);
-    result->correlation = carve(&block, n * sizeof *result->correlation);
-    result->direction = carve(&block, n * sizeof *result->direction);
-    for (size_t i = 0; i < n; i++) {
-        result->correlation[i] = carve(&block, list);
-        result->direction[i].component = carve(&block, list);
-        result->direction[i].change = carve(&block, list);
-    }
-    result->parameter = carve(&block, n * sizeof *result->parameter);
-    result->at_bound = carve(&block, n * sizeof *result->at_bound);
-    result->name = carve(&block, n * sizeof *result->name);
-    return DB_OK;
-}
-
 db_status db_refinement_begin(db_refinement *r, const db_experiment *start) {
     const db_fit_settings *const settings = r->data.settings;
     db_fit_result *const result = r->result;
@@ -336,7 +304,7 @@ db_status db_refinement_begin(db_refinement *r, const db_experiment *start) {
     result->shoebox_half_width = settings->shoebox_half_width;
     DB_TRY(db_panel_placement_make(r->context, &start->detector, &settings->panel_groups,
                                    &r->placement));
-    DB_TRY(db_fit_result_lists(r->context, settings->parameter_count, result));
+    DB_TRY(db_estimates_make(r->context, settings, &result->estimates));
     r->course.width = settings->parameter_count;
     r->begin = start->crystal;
     memcpy(r->begin_misset, start->crystal.misset, sizeof r->begin_misset);
@@ -346,13 +314,12 @@ db_status db_refinement_begin(db_refinement *r, const db_experiment *start) {
     db_modes_leave_zero(settings, &result->experiment);
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];
-        result->parameter[i] = p->parameter;
-        db_fit_quantity_name(&settings->panel_groups, db_fit_quantity_of(p), result->name[i]);
         if (db_fit_parameter_is_tied(p) && p->group < 0)
             db_parameter_set(
                 &result->experiment, p->parameter,
                 db_parameter_get(&result->experiment, db_quantity_parameter(p->follows)));
-        result->start[i] = result->refined[i] = db_fit_value(p, &result->experiment, &r->placement);
+        result->estimates.list[i].start = result->estimates.list[i].value =
+            db_fit_value(p, &result->experiment, &r->placement);
     }
     return DB_OK;
 }

@@ -23,10 +23,6 @@ typedef struct db_refinement {
     int scaled; /* 1: the scale is already that of the total intensity in the next stage's data */
 } db_refinement;
 
-/* Gives a result its lists of parameters and as many directions, all zeros, in one block that
- * belongs to it, in place of those that it had. */
-db_status db_fit_result_lists(db_context *context, size_t parameter_count, db_fit_result *result);
-
 /* The result's model becomes a copy of the start, with ties kept. The result is zeroed before. */
 db_status db_refinement_begin(db_refinement *r, const db_experiment *start);
 

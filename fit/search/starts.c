@@ -65,7 +65,7 @@ static void clear_refinement(db_refinement *r) {
     db_fit_course_clear(&r->course);
     if (!r->result) return;
     db_experiment_clear(&r->result->experiment);
-    free(r->result->memory);
+    free(r->result->estimates.memory);
     free(r->result->trials);
     free(r->result);
 }

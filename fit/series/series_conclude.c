@@ -4,7 +4,7 @@
 #include "base/context_internal.h"
 #include "loss/eliminate.h"
 #include "fit/shots/joint_conclude.h"
-#include "fit/verdict/covariance.h"
+#include "fit/result/estimates.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -51,11 +51,8 @@ static db_status describe_shared(const db_series *s, const double *normal, const
     db_covariance estimate = { .error = NULL };
     const db_status status =
         db_covariance_estimate(s->all->context, matrix, NULL, shared, used, &estimate);
-    if (status == DB_OK) {
-        db_covariance_spread(&estimate, s->order.index, shared, result->correlation,
-                             result->direction);
-        result->direction_count = estimate.direction_count;
-    }
+    if (status == DB_OK)
+        db_estimates_take(&result->estimates, &estimate, s->order.index, shared, 1);
     db_covariance_clear(&estimate);
     free(left);
     return status;
@@ -92,11 +89,11 @@ static double misfit_of(const db_series *s) {
 
 static void list_shared(const db_series *s, const errors *e, db_fit_shots_result *result) {
     for (size_t i = 0; i < s->order.shared; i++) {
-        const size_t at = s->order.index[i];
-        result->error_unscaled[at] = e->plain[i];
-        result->error_scaled[at] = e->scaled[i];
-        result->error_robust[at] = e->robust[i];
-        result->error[at] = e->quoted[i];
+        db_fit_estimate *const to = &result->estimates.list[s->order.index[i]];
+        to->error_unscaled = e->plain[i];
+        to->error_scaled = e->scaled[i];
+        to->error_robust = e->robust[i];
+        to->error = e->quoted[i];
     }
 }
 
@@ -169,8 +166,8 @@ db_status db_series_conclude(const db_series *series, const db_stage_result *end
     if (!numbers) return db_fail_memory(series->all->context, "the errors of a series");
     for (size_t i = 0; i < 4 * n; i++) numbers[i] = NAN;
     errors e = { numbers, numbers + n, numbers + 2 * n, numbers + 3 * n };
-    db_status status = estimate_errors(series, normal, used, &e, result);
-    if (status == DB_OK) status = describe_shared(series, normal, used, result);
+    db_status status = describe_shared(series, normal, used, result);
+    if (status == DB_OK) status = estimate_errors(series, normal, used, &e, result);
     free(numbers);
     return status;
 }

@@ -4,7 +4,7 @@
 #include "base/context_internal.h"
 #include "fit/objective/evaluate.h"
 #include "fit/objective/region_scatter.h"
-#include "fit/verdict/errors.h"
+#include "fit/result/errors.h"
 #include "fit/shots/shot_fit.h"
 #include "fit/shots/workers.h"
 #include "fit/objective/statistics.h"
@@ -264,11 +264,10 @@ static db_status estimate_robust(const conclusion *c, const double *normal, cons
     db_status status = db_covariance_estimate(c->all->context, normal, scatter, s, used, &estimate);
     if (status == DB_OK && regions)
         status = db_errors_by_regions(c->all->context, normal, scatter, regions, s, used,
-                                      c->all->used, &estimate, &result->shared_misfit);
-    for (size_t i = 0; i < s && status == DB_OK; i++) {
-        double *const error = &result->error_robust[c->order.index[i]];
-        *error = fmax(*error, db_covariance_robust_error(&estimate, i, parts, quantities));
-    }
+                                      c->all->used, &estimate, &result->estimates.shared_misfit);
+    if (status == DB_OK)
+        db_estimates_raise_robust(&result->estimates, &estimate, c->order.index, s, parts,
+                                  quantities);
     db_covariance_clear(&estimate);
     return status;
 }
@@ -294,20 +293,14 @@ static db_status estimate_shared(const conclusion *c, const double *normal,
     DB_TRY(estimate_robust(c, normal, scatter[0], NULL, c->all->used, s, used, result));
     DB_TRY(estimate_robust(c, normal, scatter[1], scatter[2], (size_t)counted(c, BLOCKS),
                            quantity_count(c), used, result));
-    for (size_t i = 0; i < s; i++) {
-        const size_t a = c->order.index[i];
-        result->error_unscaled[a] = estimate->error[i];
-        result->error_scaled[a] = estimate->error[i] * misfit;
-        result->error[a] = fmax(result->error_scaled[a], result->error_robust[a]);
-    }
+    db_estimates_take(&result->estimates, estimate, c->order.index, s, misfit);
+    const db_fit_estimate *const list = result->estimates.list;
     for (size_t i = 0; i < s; i++)
         for (size_t k = 0; k < s; k++) {
             const size_t a = c->order.index[i], b = c->order.index[k];
-            const double both = result->error[a] * result->error[b];
+            const double both = list[a].error * list[b].error;
             c->covariance[i * s + k] = isfinite(both) ? both * estimate->correlation[i][k] : 0;
         }
-    db_covariance_spread(estimate, c->order.index, s, result->correlation, result->direction);
-    result->direction_count = estimate->direction_count;
     return DB_OK;
 }
 

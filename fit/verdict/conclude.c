@@ -5,8 +5,8 @@
 #include "base/context_internal.h"
 #include "fit/objective/evaluate.h"
 #include "fit/pixels/dark_levels.h"
-#include "fit/verdict/errors.h"
-#include "fit/verdict/goodness.h"
+#include "fit/result/errors.h"
+#include "fit/result/goodness.h"
 #include "fit/verdict/held_distance.h"
 #include "fit/objective/model_image.h"
 #include "fit/verdict/other_lattice.h"
@@ -175,7 +175,7 @@ static db_status compare(db_context *context, const db_experiment *start, const 
     double refined[DB_FIT_MOST_PARAMETERS], loss = 0;
     const int shown = compared != NULL;
     for (size_t k = 0; k < objective->variables.count; k++)
-        refined[k] = result->refined[objective->variables.index[k]];
+        refined[k] = result->estimates.list[objective->variables.index[k]].value;
     DB_TRY(db_stage_data_adapt(taken, data, objective, refined, DB_OBJECTIVE_NORMAL));
     if (shown) DB_TRY(db_goodness_prepare(context, objective, result));
     DB_TRY(describe_start(context, start, data, taken, shown, result));

@@ -4,7 +4,7 @@
 #include "base/context_internal.h"
 #include "fit/objective/evaluate.h"
 #include "fit/objective/statistics.h"
-#include "fit/verdict/errors.h"
+#include "fit/result/errors.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,16 +38,17 @@ static size_t values_of(const db_variables *variables, const db_fit_result *resu
                         double *values) {
     size_t distance = 0;
     for (size_t k = 0; k < variables->count; k++) {
-        const int held = variables->index[k] == result->parameter_count;
-        values[k] = held ? variables->start[k] : result->refined[variables->index[k]];
+        const int held = variables->index[k] == result->estimates.count;
+        values[k] = held ? variables->start[k] : result->estimates.list[variables->index[k]].value;
         if (held) distance = k;
     }
     return distance;
 }
 
 /* Evaluates with everything that an error needs; adds the step to values where they stay in bounds. */
-static db_status step_on(db_context *context, db_objective *objective, const int *at_bound,
-                         size_t distance, double *values, double *error) {
+static db_status step_on(db_context *context, db_objective *objective,
+                         const db_fit_estimates *found, size_t distance, double *values,
+                         double *error) {
     const db_variables *const variables = &objective->variables;
     double step[DB_FIT_MOST_PARAMETERS] = { 0 }, loss = 0;
     db_fit_statistics statistics;
@@ -55,7 +56,7 @@ static db_status step_on(db_context *context, db_objective *objective, const int
     db_variables_add_priors(variables, values, &loss, objective->gradient, objective->normal);
     db_variables_add_priors(variables, values, &loss, NULL, objective->scatter);
     db_statistics_residuals(objective, &statistics);
-    DB_TRY(db_errors_of_step(context, objective, at_bound, statistics.chi2_reduced, distance, step,
+    DB_TRY(db_errors_of_step(context, objective, found, statistics.chi2_reduced, distance, step,
                              error));
     for (size_t k = 0; k < variables->count; k++)
         values[k] = fmin(variables->upper[k], fmax(variables->lower[k], values[k] + step[k]));
@@ -67,12 +68,11 @@ static db_status step_on(db_context *context, db_objective *objective, const int
 static db_status ask(db_context *context, db_objective *objective, db_fit_result *result) {
     const db_variables *const variables = &objective->variables;
     double values[DB_FIT_MOST_PARAMETERS] = { 0 };
-    int at_bound[DB_FIT_MOST_PARAMETERS] = { 0 };
     const size_t distance = values_of(variables, result, values);
-    for (size_t i = 0; i < result->parameter_count; i++) at_bound[i] = result->at_bound[i];
     const double held = values[distance];
     for (int steps = 0; steps < 2; steps++)
-        DB_TRY(step_on(context, objective, at_bound, distance, values, &result->distance_error));
+        DB_TRY(step_on(context, objective, &result->estimates, distance, values,
+                       &result->distance_error));
     result->distance_step = values[distance] - held;
     return DB_OK;
 }

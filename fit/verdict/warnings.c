@@ -14,23 +14,23 @@
 enum { MOST_NAMED = 4 };
 static const double LEAST_NAMED = 0.2;
 
-const char *db_direction_text(char text[DB_DIRECTION_TEXT_SIZE], const db_fit_result *result,
+const char *db_direction_text(char text[DB_DIRECTION_TEXT_SIZE], const db_fit_estimates *found,
                               const db_fit_direction *direction) {
     unsigned char named[DB_FIT_MOST_PARAMETERS] = { 0 };
     size_t length = 0;
     text[0] = '\0';
     for (int n = 0; n < MOST_NAMED; n++) {
-        size_t next = result->parameter_count;
-        for (size_t i = 0; i < result->parameter_count; i++)
+        size_t next = found->count;
+        for (size_t i = 0; i < found->count; i++)
             if (!named[i] && fabs(direction->component[i]) >= LEAST_NAMED &&
-                (next == result->parameter_count ||
+                (next == found->count ||
                  fabs(direction->component[i]) > fabs(direction->component[next])))
                 next = i;
-        if (next == result->parameter_count) break;
+        if (next == found->count) break;
         named[next] = 1;
         const int printed =
             snprintf(text + length, DB_DIRECTION_TEXT_SIZE - length, "%s%s %+.2f",
-                     n == 0 ? "" : " with ", result->name[next], direction->component[next]);
+                     n == 0 ? "" : " with ", found->list[next].name, direction->component[next]);
         if (printed < 0 || (size_t)printed >= DB_DIRECTION_TEXT_SIZE - length) break;
         length += (size_t)printed;
     }
@@ -87,28 +87,28 @@ warn(list *l, const char *advice, const char *format, ...) {
 }
 
 static void about_parameters(list *l) {
-    const db_fit_result *const r = l->result;
-    for (size_t i = 0; i < r->parameter_count; i++)
-        if (r->at_bound[i])
+    const db_fit_estimates *const e = &l->result->estimates;
+    for (size_t i = 0; i < e->count; i++)
+        if (e->list[i].at_bound)
             warn(l, "widen the bound, or hold the parameter",
                  "%s ends at its %s bound %.8g: it has no standard error, and those of the "
                  "others hold for this value of it only",
-                 r->name[i], r->at_bound[i] < 0 ? "lower" : "upper", r->refined[i]);
-    for (size_t k = 0; k < r->direction_count; k++) {
-        const db_fit_direction *const d = &r->direction[k];
+                 e->list[i].name, e->list[i].at_bound < 0 ? "lower" : "upper", e->list[i].value);
+    for (size_t k = 0; k < e->direction_count; k++) {
+        const db_fit_direction *const d = &e->direction[k];
         char text[DB_DIRECTION_TEXT_SIZE];
         if (isinf(d->condition))
-            warn(l, LEAVE_ONE_OUT, "the data do not determine %s", db_direction_text(text, r, d));
+            warn(l, LEAVE_ONE_OUT, "the data do not determine %s", db_direction_text(text, e, d));
         else if (d->condition > WEAK_CONDITION)
             warn(l, LEAVE_ONE_OUT, "the data hardly determine %s: condition %.0e",
-                 db_direction_text(text, r, d), d->condition);
+                 db_direction_text(text, e, d), d->condition);
     }
-    for (size_t i = 0; i < r->parameter_count; i++)
-        for (size_t k = i + 1; k < r->parameter_count; k++)
-            if (fabs(r->correlation[i][k]) > STRONG_CORRELATION)
+    for (size_t i = 0; i < e->count; i++)
+        for (size_t k = i + 1; k < e->count; k++)
+            if (fabs(e->correlation[i][k]) > STRONG_CORRELATION)
                 warn(l, "quote both with their correlation, or hold one of them",
-                     "%s and %s are strongly correlated (%+.3f)", r->name[i], r->name[k],
-                     r->correlation[i][k]);
+                     "%s and %s are strongly correlated (%+.3f)", e->list[i].name, e->list[k].name,
+                     e->correlation[i][k]);
 }
 
 /* Cell edges scale with a distance that is held. */
@@ -198,8 +198,8 @@ static void about_fit(list *l) {
 }
 
 static int refines(const db_fit_result *r, db_parameter parameter) {
-    for (size_t i = 0; i < r->parameter_count; i++)
-        if (r->parameter[i] == parameter) return 1;
+    for (size_t i = 0; i < r->estimates.count; i++)
+        if (r->estimates.list[i].parameter == parameter) return 1;
     return 0;
 }
 

@@ -11,7 +11,7 @@ enum { DB_DIRECTION_TEXT_SIZE = 256 };
 
 /* Names the parameters of a direction, the largest component first: "distance +0.71 with cell_a
  * +0.70". Components below a fifth are left out. Returns text. */
-const char *db_direction_text(char text[DB_DIRECTION_TEXT_SIZE], const db_fit_result *result,
+const char *db_direction_text(char text[DB_DIRECTION_TEXT_SIZE], const db_fit_estimates *found,
                               const db_fit_direction *direction);
 
 #endif

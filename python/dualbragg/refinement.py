@@ -12,7 +12,6 @@ from ._configuration import Configuration, need_refinement
 from ._library import Watch, check, encoded, ffi, keep_raised, lib, new_context, noticing, text
 from ._structs import numbers, table, value, values
 from .experiment import Experiment
-from .fields import parameters as describe
 from .images import as_image, c_image
 
 
@@ -133,13 +132,7 @@ class FitResult:
         self.status = status_name(c.status)
         self.reason = text(c.reason)
         self.verdict = _verdict(c.verdict)
-        names = [text(c.name[i]) for i in range(c.parameter_count)]
-        self.parameters = {n: _parameter(c, i, n) for i, n in enumerate(names)}
-        count = len(names)
-        self.correlation = numpy.array([numbers(c.correlation[i], count) for i in range(count)])
-        self.directions = [Direction(d.eigenvalue, d.condition, numbers(d.component, count),
-                                     numbers(d.change, count))
-                           for d in c.direction[0:c.direction_count]]
+        self.parameters, self.correlation, self.directions, count = estimates(c.estimates)
         self.experiment = Experiment.copy_of(ffi.addressof(c.experiment))
         self.before, self.after = values(c.before, Statistics), values(c.after, Statistics)
         self.evaluations, self.seconds = c.evaluations, c.seconds
@@ -246,19 +239,21 @@ def _verdict(c):
     return Verdict(usable=bool(c.usable), tests=tests, **plain)
 
 
-def unit_of(name):
-    """Of a parameter, or of the motion of a group of panels ("quadrant:shift_fast")."""
-    known = describe()
-    last = name.rpartition(":")[2]
-    if name.startswith("F:"):
-        return "electrons"
-    found = known.get(name) or known.get("panel_" + last) or known.get(last)
-    return found.unit if found else ""
+def parameters(c):
+    """FitParameter by name, of C's estimates."""
+    plain = [f.name for f in dataclasses.fields(FitParameter)]
+    return {text(e.name): FitParameter(**{n: value(getattr(e, n)) for n in plain}) for e in c.list[0:c.count]}
 
 
-def _parameter(c, i, name):
-    return FitParameter(name, unit_of(name), c.start[i], c.refined[i], c.error[i],
-                        c.error_unscaled[i], c.error_scaled[i], c.error_robust[i], c.at_bound[i])
+def estimates(c):
+    """FitParameter by name, their correlation, and directions: those that all shots share."""
+    found = parameters(c)
+    shared = [i for i in range(c.count) if c.list[i].shared]
+    whole = numpy.array([numbers(c.correlation[i], c.count) for i in range(c.count)]).reshape(c.count, c.count)
+    directions = [Direction(d.eigenvalue, d.condition, numbers(d.component, c.count)[shared],
+                            numbers(d.change, c.count)[shared]) for d in c.direction[0:c.direction_count]]
+    names = list(found)
+    return {names[i]: found[names[i]] for i in shared}, whole[numpy.ix_(shared, shared)], directions, c.count
 
 
 def _history(start, all_values, count, parameters):

@@ -9,9 +9,9 @@ import numpy
 from . import errors
 from ._library import Watch, check, encoded, ffi, keep_raised, lib, new_context, noticing, text
 from ._configuration import need_refinement
-from ._structs import numbers, value
+from ._structs import value
 from .experiment import Experiment
-from .refinement import Direction, FitParameter, _history, ended, status_name, unit_of
+from .refinement import _history, ended, estimates, parameters, status_name
 
 _KINDS = ("done", "evaluated", "aside", "resumed", "working")
 
@@ -62,23 +62,12 @@ class ShotsResult:
         self.notices, self._kept = notices, kept
         self._c, self._list, self._configuration = c, shots, configuration
         self.status, self.reason = status_name(c.status), text(c.reason)
-        names = [text(c.name[i]) for i in range(c.parameter_count)]
-        shared = [i for i, n in enumerate(names) if c.shared[i]]
-        self.local = [n for i, n in enumerate(names) if not c.shared[i]]
-        self.shared = {names[i]: FitParameter(
-            names[i], unit_of(names[i]), c.start[i], c.refined[i], c.error[i], c.error_unscaled[i],
-            c.error_scaled[i], c.error_robust[i], c.at_bound[i]) for i in shared}
-        count = len(names)
-        whole = numpy.array([numbers(c.correlation[i], count) if c.correlation[i] != ffi.NULL
-                             else numpy.zeros(count) for i in range(count)])
-        self.correlation = whole[numpy.ix_(shared, shared)] if shared else numpy.empty((0, 0))
-        self.directions = [Direction(d.eigenvalue, d.condition, numbers(d.component, count),
-                                     numbers(d.change, count))
-                           for d in c.direction[0:c.direction_count]]
+        self.shared, self.correlation, self.directions, count = estimates(c.estimates)
+        self.local = [n for n in parameters(c.estimates) if n not in self.shared]
         self.history = _history(c.history, c.history_values, c.history_count, count)
         self.used, self.pixels, self.shoeboxes = c.used, c.pixels, c.shoeboxes
         self.chi2_reduced, self.seconds = value(c.chi2_reduced), c.seconds
-        self.shots = [_shot(c.shot[s], names) for s in range(c.shot_count)]
+        self.shots = [_shot(c.shot[s]) for s in range(c.shot_count)]
 
     @property
     def converged(self):
@@ -137,12 +126,13 @@ class ShotsResult:
         return f"<dualbragg.ShotsResult: {self.status}, {self.used} of {len(self.shots)} shots>"
 
 
-def _shot(c, names):
+def _shot(c):
+    found = parameters(c.estimates)
     there = bool(c.used) and c.model.oversample > 0
     return Shot(name=text(c.name), used=bool(c.used), reason=text(c.reason),
-                start=dict(zip(names, numbers(c.start, len(names)).tolist())),
-                values=dict(zip(names, numbers(c.refined, len(names)).tolist())),
-                errors=dict(zip(names, numbers(c.error, len(names)).tolist())),
+                start={n: p.start for n, p in found.items()},
+                values={n: p.value for n, p in found.items()},
+                errors={n: p.error for n, p in found.items()},
                 experiment=Experiment.copy_of(ffi.addressof(c.model)) if there else None,
                 pixels=c.pixels, shoeboxes=c.shoeboxes, chi2_reduced=value(c.chi2_reduced),
                 correlation=value(c.correlation), centroid_rms=value(c.centroid_rms))

@@ -93,8 +93,10 @@ static db_status run_shots(db_context *context, size_t count, size_t *missing, r
     const db_status status = db_fit_shots_run(context, &source, &settings, NULL, &result);
     for (size_t s = 0; result && s < count; s++) {
         if (!result->shot[s].used) fail_msg("shot %zu: %s", s, result->shot[s].reason);
-        memcpy(found->angle[s], result->shot[s].refined, sizeof found->angle[s]);
-        memcpy(found->error[s], result->shot[s].error, sizeof found->error[s]);
+        for (size_t i = 0; i < sizeof found->angle[s] / sizeof *found->angle[s]; i++) {
+            found->angle[s][i] = result->shot[s].estimates.list[i].value;
+            found->error[s][i] = result->shot[s].estimates.list[i].error;
+        }
     }
     const int there = result != NULL;
     db_fit_shots_result_destroy(&result);

@@ -1,6 +1,7 @@
 #include "fit/synthetic_result.h"
 
-#include "fit/search/refinement.h"
+#include "fit/config/quantity.h"
+#include "fit/result/estimates.h"
 #include "fit/verdict/warnings.h"
 
 #include <math.h>
@@ -98,19 +99,20 @@ static int make_box(const db_measured_image *image, int number, unsigned *state,
 static void make_history(db_fit_result *r) {
     for (size_t i = 0; i < r->history_count; i++) {
         db_fit_history *const h = &r->history[i];
-        h->value = r->history_values + i * r->parameter_count;
+        h->value = r->history_values + i * r->estimates.count;
         h->stage = (int)(i * SYNTHETIC_STAGES / r->history_count);
         h->evaluation = (int)(i % (r->history_count / SYNTHETIC_STAGES)) + 1;
         const double decay = exp(-0.2 * (double)i);
         h->target = 1.2 + 60 * decay + (h->stage == 1 ? 2 : 0);
         h->gradient_norm = 100 * decay;
-        for (size_t p = 0; p < r->parameter_count; p++)
-            h->value[p] = r->refined[p] + (r->start[p] - r->refined[p]) * decay;
+        for (size_t p = 0; p < r->estimates.count; p++)
+            h->value[p] = r->estimates.list[p].value +
+                          (r->estimates.list[p].start - r->estimates.list[p].value) * decay;
     }
     r->history[4].target = NAN; /* an evaluation that failed */
 }
 
-static void make_numbers(db_fit_config *config, db_fit_result *r) {
+static void make_numbers(db_context *context, db_fit_config *config, db_fit_result *r) {
     static const db_parameter parameters[] = { DB_MISSET_X, DB_CELL_A, DB_CELL_B,
                                                DB_MOSAIC_SPREAD };
     static const double start[] = { 0.2, 58.9, 58.9, 0.1 },
@@ -124,23 +126,27 @@ static void make_numbers(db_fit_config *config, db_fit_result *r) {
         p.lower = start[i] - 1;
         p.upper = start[i] + 1;
         if (db_fit_settings_add_parameter(NULL, &config->settings, &p) != DB_OK) abort();
-        r->parameter[i] = parameters[i];
-        snprintf(r->name[i], sizeof r->name[i], "%s", db_parameter_describe(parameters[i])->name);
-        r->start[i] = start[i];
-        r->refined[i] = refined[i];
-        r->error[i] = error[i];
-        r->error_unscaled[i] = error[i] / 1.5;
-        r->error_scaled[i] = error[i] / 1.2;
-        r->error_robust[i] = error[i];
+    }
+    if (db_estimates_make(context, &config->settings, &r->estimates) != DB_OK) abort();
+    for (size_t i = 0; i < 4; i++) {
+        r->estimates.list[i].start = start[i];
+        r->estimates.list[i].value = refined[i];
+        r->estimates.list[i].error = error[i];
+        r->estimates.list[i].error_unscaled = error[i] / 1.5;
+        r->estimates.list[i].error_scaled = error[i] / 1.2;
+        r->estimates.list[i].error_robust = error[i];
         for (size_t k = 0; k < 4; k++)
-            r->correlation[i][k] = i == k ? 1 : i == 2 || k == 2 ? NAN : i + k == 1 ? -0.81 : 0.15;
+            r->estimates.correlation[i][k] = i == k             ? 1
+                                             : i == 2 || k == 2 ? NAN
+                                             : i + k == 1       ? -0.81
+                                                                : 0.15;
     }
     config->settings.parameters[0].range = 1;
     config->settings.parameters[2].follows = db_fit_quantity_make(DB_CELL_A, -1);
     config->settings.parameters[1].prior[0] = 58.5;
     config->settings.parameters[1].prior[1] = 0.1;
     config->settings.parameters[3].lower = 0;
-    r->at_bound[3] = -1;
+    r->estimates.list[3].at_bound = -1;
     r->before =
         (db_fit_statistics){ 11000, SYNTHETIC_BOXES, 660000, 60.1, 31.2, 340, 0.31, 0.42, 2.31 };
     r->after =
@@ -158,16 +164,16 @@ static void make_numbers(db_fit_config *config, db_fit_result *r) {
         r->verdict.test[k] = (db_fit_test){ k < 6 ? 0.5 * k : (double)NAN, 0, INFINITY, 1 };
     r->evaluations = EVALUATIONS;
     r->seconds = 1.5;
-    r->direction_count = 2;
-    r->direction[0].eigenvalue = 0.19;
-    r->direction[0].condition = 9.5;
-    r->direction[0].component[0] = 0.71;
-    r->direction[0].component[1] = -0.7;
-    r->direction[0].change[0] = 0.004;
-    r->direction[0].change[1] = -0.02;
-    r->direction[1].eigenvalue = 1.81;
-    r->direction[1].condition = 1;
-    r->direction[1].component[1] = 0.9;
+    r->estimates.direction_count = 2;
+    r->estimates.direction[0].eigenvalue = 0.19;
+    r->estimates.direction[0].condition = 9.5;
+    r->estimates.direction[0].component[0] = 0.71;
+    r->estimates.direction[0].component[1] = -0.7;
+    r->estimates.direction[0].change[0] = 0.004;
+    r->estimates.direction[0].change[1] = -0.02;
+    r->estimates.direction[1].eigenvalue = 1.81;
+    r->estimates.direction[1].condition = 1;
+    r->estimates.direction[1].component[1] = 0.9;
 }
 
 /* Three far off, of which the last is not listed. */
@@ -237,8 +243,8 @@ db_status synthetic_make(db_context *context, synthetic *s) {
     make_image(&s->image, &state);
     if (!s->image.value || !s->image.mask) return DB_ERROR_MEMORY;
     r->history_values = calloc(EVALUATIONS * 4, sizeof *r->history_values);
-    if (db_fit_result_lists(context, 4, r) != DB_OK || !r->history_values) return DB_ERROR_MEMORY;
-    make_numbers(config, r);
+    if (!r->history_values) return DB_ERROR_MEMORY;
+    make_numbers(context, config, r);
     for (size_t i = 0; i < SYNTHETIC_STAGES; i++) {
         static const char *const names[] = { "coarse", "medium", "fine" };
         snprintf(config->settings.stages[i].name, DB_FIT_NAME_SIZE, "%s", names[i]);
@@ -252,7 +258,7 @@ db_status synthetic_make(db_context *context, synthetic *s) {
     r->shoeboxes = calloc(SYNTHETIC_BOXES, sizeof *r->shoeboxes);
     if (!r->history || !r->shoeboxes || !make_goodness(r) || !make_distrusted(r) || !make_starts(r))
         return DB_ERROR_MEMORY;
-    r->shared_misfit = 1.7;
+    r->estimates.shared_misfit = 1.7;
     r->trials = calloc(1, sizeof *r->trials);
     if (!r->trials) return DB_ERROR_MEMORY;
     r->distance_step = -0.4;
@@ -271,8 +277,9 @@ db_status synthetic_make(db_context *context, synthetic *s) {
     const db_status status =
         db_fit_config_start(context, config, &s->image, &r->experiment, NULL, NULL);
     if (status != DB_OK) return status;
-    for (size_t i = 0; i < r->parameter_count; i++)
-        db_parameter_set(&r->experiment, r->parameter[i], r->refined[i]);
+    for (size_t i = 0; i < r->estimates.count; i++)
+        db_parameter_set(&r->experiment, r->estimates.list[i].parameter,
+                         r->estimates.list[i].value);
     return db_fit_warnings_make(context, r);
 }
 
@@ -286,7 +293,7 @@ void synthetic_clear(synthetic *s) {
     free(r->shoeboxes);
     free(r->history);
     free(r->history_values);
-    free(r->memory);
+    free(r->estimates.memory);
     free(r->shells);
     free(r->areas);
     free(r->distrusted);

@@ -60,13 +60,13 @@ static void comes_back(void) {
     db_fit_result *result;
     if (db_fit_run(context, &start, &image, &settings, NULL, NULL, &result) != DB_OK)
         fail_msg("%s", db_context_message(context));
-    for (size_t i = 0; i < result->parameter_count; i++) {
-        const db_parameter p = result->parameter[i];
+    for (size_t i = 0; i < result->estimates.count; i++) {
+        const db_parameter p = result->estimates.list[i].parameter;
         if (db_fit_parameter_is_tied(&settings.parameters[i])) continue;
-        const double error = result->error[i],
-                     pull = (result->refined[i] - db_parameter_get(&truth, p)) / error;
+        const double error = result->estimates.list[i].error,
+                     pull = (result->estimates.list[i].value - db_parameter_get(&truth, p)) / error;
         print_message("%-9s %9.4f +- %.4f, %+.1f errors off\n", db_parameter_describe(p)->name,
-                      result->refined[i], error, pull);
+                      result->estimates.list[i].value, error, pull);
         if (!(fabs(pull) < 4))
             fail_msg("%s is %.1f errors off", db_parameter_describe(p)->name, pull);
         if (p == DB_MOSAIC_A || p == DB_MOSAIC_B || p == DB_MOSAIC_C) assert_true(error < 0.02);

@@ -34,16 +34,17 @@ static void a_pink_still_comes_back(void **state) {
     refine_parameter(&settings, DB_CELL_B, DB_CELL_A);
     if (db_fit_run(context, &start, &image, &settings, NULL, NULL, &result) != DB_OK)
         fail_msg("%s", db_context_message(context));
-    for (size_t i = 0; i < result->parameter_count; i++) {
-        const double true_value = db_parameter_get(&truth, result->parameter[i]),
-                     pull = (result->refined[i] - true_value) / result->error[i];
+    for (size_t i = 0; i < result->estimates.count; i++) {
+        const double true_value = db_parameter_get(&truth, result->estimates.list[i].parameter),
+                     pull = (result->estimates.list[i].value - true_value) /
+                            result->estimates.list[i].error;
         if (db_fit_parameter_is_tied(&settings.parameters[i])) continue;
         print_message("%-13s %.5f +- %.5f, %+.1f errors off\n",
-                      db_parameter_describe(result->parameter[i])->name, result->refined[i],
-                      result->error[i], pull);
+                      db_parameter_describe(result->estimates.list[i].parameter)->name,
+                      result->estimates.list[i].value, result->estimates.list[i].error, pull);
         if (!(fabs(pull) < 5))
-            fail_msg("%s is %.1f errors off", db_parameter_describe(result->parameter[i])->name,
-                     pull);
+            fail_msg("%s is %.1f errors off",
+                     db_parameter_describe(result->estimates.list[i].parameter)->name, pull);
     }
     print_message("strong pixels explained: %.3f, chi2 %.3f, centroids %.3f\n",
                   result->after.strong_explained, result->after.chi2_reduced,

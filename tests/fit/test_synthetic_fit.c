@@ -100,19 +100,21 @@ static void everything_came_back(void) {
 static void errors_are_honest(void) {
     double square = 0;
     int count = 0;
-    for (size_t i = 0; i < result->parameter_count; i++) {
-        const db_parameter p = result->parameter[i];
+    for (size_t i = 0; i < result->estimates.count; i++) {
+        const db_parameter p = result->estimates.list[i].parameter;
         if (db_fit_parameter_is_tied(&settings.parameters[i])) {
-            assert_true(isnan(result->error[i]));
+            assert_true(isnan(result->estimates.list[i].error));
             continue;
         }
-        const double pull = (result->refined[i] - db_parameter_get(&truth, p)) / result->error[i];
+        const double pull = (result->estimates.list[i].value - db_parameter_get(&truth, p)) /
+                            result->estimates.list[i].error;
         if (!(fabs(pull) < 5))
             fail_msg("%s is %.1f standard deviations off", db_parameter_describe(p)->name, pull);
         square += pull * pull;
         count++;
         /* With right noise and a right shape, single spots disagree as much as noise lets them. */
-        const double disagreement = result->error_robust[i] / result->error_unscaled[i];
+        const double disagreement =
+            result->estimates.list[i].error_robust / result->estimates.list[i].error_unscaled;
         if (!isnan(disagreement)) assert_true(disagreement > 0.5 && disagreement < 2);
     }
     assert_true(square / count > 0.05 && square / count < 5);
@@ -181,8 +183,8 @@ static void a_parameter_without_influence_leaves_the_other_errors_alone_slow(voi
     (void)state;
     run();
     double error[DB_PARAMETER_COUNT];
-    const size_t n = result->parameter_count;
-    memcpy(error, result->error, sizeof error);
+    const size_t n = result->estimates.count;
+    for (size_t i = 0; i < n; i++) error[i] = result->estimates.list[i].error;
     db_fit_result_destroy(&result);
     refine_parameter(&settings, DB_POLARIZATION, -1);
     settings.parameters[settings.parameter_count - 1].lower = 0;
@@ -191,10 +193,11 @@ static void a_parameter_without_influence_leaves_the_other_errors_alone_slow(voi
     assert_true(status == DB_OK || status == DB_NOT_CONVERGED);
     for (size_t i = 0; i < n; i++) {
         if (db_fit_parameter_is_tied(&settings.parameters[i])) continue;
-        const double ratio = result->error[i] / error[i];
+        const double ratio = result->estimates.list[i].error / error[i];
         if (!(fabs(ratio - 1) < 0.1))
             fail_msg("%s: error %g instead of %g",
-                     db_parameter_describe(result->parameter[i])->name, result->error[i], error[i]);
+                     db_parameter_describe(result->estimates.list[i].parameter)->name,
+                     result->estimates.list[i].error, error[i]);
     }
 }
 
@@ -204,10 +207,11 @@ static void scaled_and_unscaled_errors_differ_by_the_misfit(void **state) {
     run();
     const double chi2 = result->after.chi2_reduced;
     assert_true(chi2 > 1.2);
-    for (size_t i = 0; i < result->parameter_count; i++)
+    for (size_t i = 0; i < result->estimates.count; i++)
         if (!db_fit_parameter_is_tied(&settings.parameters[i]))
-            assert_true(fabs(result->error[i] / result->error_unscaled[i] / sqrt(chi2) - 1) <
-                        1e-12);
+            assert_true(fabs(result->estimates.list[i].error /
+                                 result->estimates.list[i].error_unscaled / sqrt(chi2) -
+                             1) < 1e-12);
 }
 
 /* Distance and cell scale the pattern alike. */
@@ -216,13 +220,14 @@ static void directions_name_what_one_image_does_not_tell_apart(void **state) {
     refine_parameter(&settings, DB_DISTANCE, -1);
     const db_status status = db_fit_run(context, &start, &image, &settings, NULL, NULL, &result);
     assert_true(status == DB_OK || status == DB_NOT_CONVERGED);
-    assert_int_equal(result->direction_count, settings.parameter_count - 2); /* two follow */
-    const db_fit_direction *const worst = &result->direction[0];
-    assert_true(worst->condition > 30 * result->direction[2].condition);
+    assert_int_equal(result->estimates.direction_count,
+                     settings.parameter_count - 2); /* two follow */
+    const db_fit_direction *const worst = &result->estimates.direction[0];
+    assert_true(worst->condition > 30 * result->estimates.direction[2].condition);
     size_t distance = 0, cell_a = 0;
-    for (size_t i = 0; i < result->parameter_count; i++) {
-        if (result->parameter[i] == DB_DISTANCE) distance = i;
-        if (result->parameter[i] == DB_CELL_A) cell_a = i;
+    for (size_t i = 0; i < result->estimates.count; i++) {
+        if (result->estimates.list[i].parameter == DB_DISTANCE) distance = i;
+        if (result->estimates.list[i].parameter == DB_CELL_A) cell_a = i;
     }
     assert_true(fabs(worst->component[distance]) > 0.5 && fabs(worst->component[cell_a]) > 0.3);
     assert_true(worst->component[distance] * worst->component[cell_a] > 0);
@@ -344,7 +349,8 @@ static void a_bound_in_the_way_is_named(void **state) {
                 start.crystal.cell[0] - 0.05; /* the truth lies 0.18 A below */
     expect_reason("cell_a");
     for (size_t i = 0; i < settings.parameter_count; i++)
-        assert_int_equal(result->at_bound[i], result->parameter[i] == DB_CELL_A ? -1 : 0);
+        assert_int_equal(result->estimates.list[i].at_bound,
+                         result->estimates.list[i].parameter == DB_CELL_A ? -1 : 0);
 }
 
 /* Domains that do not differ turn with the crystal: at 0 the mosaic spread has the slopes of a
@@ -356,15 +362,15 @@ static void errors_beside_no_mosaic_spread(unsigned long seed) {
     truth.crystal.mosaic_spread = 0.1;
     if (db_fit_run(context, &start, &other, &settings, NULL, NULL, &result) != DB_OK)
         fail_msg("%s", db_context_message(context));
-    for (size_t i = 0; i < result->parameter_count; i++) {
-        if (result->parameter[i] != DB_MOSAIC_SPREAD) {
+    for (size_t i = 0; i < result->estimates.count; i++) {
+        if (result->estimates.list[i].parameter != DB_MOSAIC_SPREAD) {
             if (!db_fit_parameter_is_tied(&settings.parameters[i]))
-                assert_true(isfinite(result->error[i]));
+                assert_true(isfinite(result->estimates.list[i].error));
             continue;
         }
-        assert_true(result->refined[i] == 0);
-        assert_int_equal(result->at_bound[i], -1);
-        assert_true(isnan(result->error[i]));
+        assert_true(result->estimates.list[i].value == 0);
+        assert_int_equal(result->estimates.list[i].at_bound, -1);
+        assert_true(isnan(result->estimates.list[i].error));
     }
     db_fit_result_destroy(&result);
     db_measured_image_clear(&other);

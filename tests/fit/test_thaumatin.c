@@ -116,11 +116,12 @@ static void report(const char *name, const db_fit_statistics *s) {
 }
 
 static void report_parameters(const db_fit_result *r) {
-    for (size_t i = 0; i < r->parameter_count; i++)
+    for (size_t i = 0; i < r->estimates.count; i++)
         print_message("  %-14s %10.4f -> %10.4f +- %.4f (by misfit %.4f) %s\n",
-                      db_parameter_describe(r->parameter[i])->name, r->start[i], r->refined[i],
-                      r->error[i], r->error_scaled[i],
-                      db_parameter_describe(r->parameter[i])->unit);
+                      db_parameter_describe(r->estimates.list[i].parameter)->name,
+                      r->estimates.list[i].start, r->estimates.list[i].value,
+                      r->estimates.list[i].error, r->estimates.list[i].error_scaled,
+                      db_parameter_describe(r->estimates.list[i].parameter)->unit);
 }
 
 static void within(const char *what, double value, double expected, double tolerance) {

@@ -3,6 +3,7 @@
 #ifndef DUALBRAGG_FIT_RESULT_H
 #define DUALBRAGG_FIT_RESULT_H
 
+#include <dualbragg/fit_estimates.h>
 #include <dualbragg/fit_orientation.h>
 #include <dualbragg/fit_settings.h>
 #include <dualbragg/fit_verdict.h>
@@ -123,19 +124,6 @@ typedef struct db_fit_area {
     db_fit_goodness before, after;
 } db_fit_area;
 
-/** A combination of parameters: an eigenvector of the normal matrix J^T J scaled to unit diagonal,
- * in which each parameter counts in units of the error it would have if it alone were refined. */
-typedef struct db_fit_direction {
-    /** from 0, the data do not determine it, to the number of parameters; 1 for all if no two
-     * parameters are correlated */
-    double eigenvalue;
-    double condition;  /**< largest eigenvalue over this one; INFINITY: not determined */
-    double *component; /**< of the result's parameters; a unit vector; the largest is positive */
-    /** of the parameters, in their units: one standard deviation along this direction, which raises
-     * chi2 by 1; NAN: not determined */
-    double *change;
-} db_fit_direction;
-
 /** A structure-factor amplitude. */
 typedef struct db_fit_amplitude {
     int hkl[3];      /**< of the equivalent reflections that with the largest h, then k, then l */
@@ -176,25 +164,7 @@ typedef struct db_fit_result {
     db_status status;
     char reason[512];       /**< why it stopped, or may not be used */
     db_fit_verdict verdict; /**< on the refined model; a model that fails is DB_NOT_CONVERGED */
-    size_t parameter_count; /**< those of the settings */
-    /* Lists of parameter_count elements each: */
-    db_parameter *parameter;
-    char (*name)[DB_FIT_NAME_SIZE];
-    double *start;
-    double *refined;
-    /** Standard errors; NAN: tied, or at its bound; INFINITY: the data do not determine it. */
-    double *error_unscaled; /**< from the variances alone */
-    /** times sqrt(chi2_reduced) where that exceeds 1: the misfit is taken for more of the same
-     * noise */
-    double *error_scaled;
-    /** from how much shoeboxes (or tiles) disagree, or whole regions of the detector where these disagree
-     * more: needs neither the right noise nor independent residuals within them; NAN: too few */
-    double *error_robust;
-    double *error;               /**< the one to quote: the larger of the last two */
-    int *at_bound;               /**< -1 lower, 1 upper, 0 inside */
-    double **correlation;        /**< [i][k] of each with each: 1 on the diagonal; 0: not defined */
-    db_fit_direction *direction; /**< the worst determined first */
-    size_t direction_count;
+    db_fit_estimates estimates;
     db_experiment experiment;        /**< refined; owned */
     db_fit_statistics before, after; /**< same data, starting and refined model */
     int evaluations;
@@ -230,17 +200,12 @@ typedef struct db_fit_result {
     /** whole image of the refined model (counts), full detector; NULL if not rendered */
     float *model_image;
     int fast_pixels, slow_pixels;
-    void *memory; /**< owned: behind the lists of parameters and directions */
     /** what of model_image is not the crystal's: the local background, or planes (known) */
     float *background_image;
     /** known: factor of all spots of model_image, beside that of the experiment; free: 1 */
     double image_scale;
     db_fit_reflection *reflections; /**< free: of all predicted reflections, by h, k, l */
     size_t reflection_count;
-    /** how much whole regions of the detector disagree, over how much their shoeboxes do by themselves (a
-     * ratio of standard deviations, over all directions; 1 if that may be chance): above 1 where
-     * neighbours miss the data in the same way */
-    double shared_misfit;
     /** where edges of the cell are refined and the distance is held: by how much (mm) the data ask for
      * another distance, were it refined, too, and the error of that; NAN: not asked */
     double distance_step, distance_error;

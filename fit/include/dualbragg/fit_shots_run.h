@@ -124,13 +124,8 @@ typedef struct db_fit_shot_result {
     const char *name; /**< the source's; NULL: only rank 0 and another process know it */
     int used;         /**< 0: set aside */
     char reason[DB_FIT_REASON_SIZE]; /**< why it was set aside, or how its own stages ended */
-    /** Of the parameters, in their order; shared ones as in the result of all. Errors are NAN where
-     * there are none. */
-    double *start;
-    double *refined;
-    double *error;
-    int *at_bound;         /**< -1, 0, 1 */
-    double orientation[9]; /**< that the misset is relative to */
+    db_fit_estimates estimates;      /**< errors by kind of shared ones alone */
+    double orientation[9];           /**< that the misset is relative to */
     /** refined, without amplitudes; empty if another process has it, or the shot was set aside;
      * owned */
     db_experiment model;
@@ -146,25 +141,7 @@ typedef struct db_fit_shots_result {
      * errors and statistics of joint stages */
     db_status status;
     char reason[512];
-    size_t parameter_count; /**< those of the settings */
-    /* Lists of parameter_count elements each: */
-    db_parameter *parameter;
-    char (*name)[DB_FIT_NAME_SIZE];
-    unsigned char *shared; /**< 1: one value for all shots */
-    /** Of shared parameters; NAN for local ones. Errors as in db_fit_result: by the variances
-     * alone, with misfit, by how much shots or their blocks disagree, and the one to quote. */
-    double *start;
-    double *refined;
-    double *error_unscaled;
-    double *error_scaled;
-    double *error_robust;
-    double *error;
-    int *at_bound;
-    double **correlation;        /**< [i][k], of shared ones */
-    db_fit_direction *direction; /**< of shared ones, the worst determined first */
-    size_t direction_count;
-    double
-        shared_misfit; /**< as in db_fit_result, of all shots in use; 1: not asked, or by chance */
+    db_fit_estimates estimates;     /**< of local parameters: only names and units */
     size_t pixels, shoeboxes, used; /**< used: shots not set aside */
     double chi2_reduced[2];         /**< of the starting and the refined models, all shots in use */
     db_fit_history *history;        /**< joint evaluations; values of local parameters are NAN */
@@ -174,7 +151,7 @@ typedef struct db_fit_shots_result {
     double seconds;
     size_t shot_count;
     db_fit_shot_result *shot;
-    void *memory[2]; /**< owned: behind the lists of parameters and directions, and of shots */
+    db_fit_estimate *memory; /**< owned: the estimates of the shots */
     /** intensities that all shots share (db_fit_settings.joint), for the functions that write them;
      * NULL: none; owned */
     struct db_joint_amplitudes *amplitudes;

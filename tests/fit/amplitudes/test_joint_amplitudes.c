@@ -66,13 +66,16 @@ static void check_outputs(const db_fit_shots_result *r, size_t measured) {
 static void check_scales(const db_fit_shots_result *r) {
     double mean = 0, square = 0;
     size_t at = 0;
-    while (r->parameter[at] != DB_SCALE) at++;
+    while (r->estimates.list[at].parameter != DB_SCALE) at++;
     for (size_t s = 0; s < STILLS; s++)
-        mean += (log(r->shot[s].refined[at]) - 0.6 * (still_drawn(s, 6) - 0.5)) / STILLS;
+        mean +=
+            (log(r->shot[s].estimates.list[at].value) - 0.6 * (still_drawn(s, 6) - 0.5)) / STILLS;
     for (size_t s = 0; s < STILLS; s++) {
         const db_fit_shot_result *const shot = &r->shot[s];
-        const double off = log(shot->refined[at]) - 0.6 * (still_drawn(s, 6) - 0.5) - mean;
-        square += pow(off * shot->refined[at] / shot->error[at], 2) / STILLS;
+        const double off =
+            log(shot->estimates.list[at].value) - 0.6 * (still_drawn(s, 6) - 0.5) - mean;
+        square +=
+            pow(off * shot->estimates.list[at].value / shot->estimates.list[at].error, 2) / STILLS;
     }
     print_message("scales: %.3g times their size, pulls %.3f\n", exp(mean), sqrt(square));
     assert_true(sqrt(square) > 0.5 && sqrt(square) < 2);

@@ -66,10 +66,11 @@ static db_fit_shots_result *refine(char files[SHOTS][PATH_SIZE]) {
 static void report(const db_fit_shots_result *r) {
     print_message("chi2/dof %.3f -> %.3f, %zu shoeboxes\n", r->chi2_reduced[0], r->chi2_reduced[1],
                   r->shoeboxes);
-    for (size_t i = 0; i < r->parameter_count; i++)
-        if (r->shared[i])
-            print_message("  shared %s %.4f +- %.4f (by misfit %.4f)\n", r->name[i], r->refined[i],
-                          r->error[i], r->error_scaled[i]);
+    for (size_t i = 0; i < r->estimates.count; i++)
+        if (r->estimates.list[i].shared)
+            print_message("  shared %s %.4f +- %.4f (by misfit %.4f)\n", r->estimates.list[i].name,
+                          r->estimates.list[i].value, r->estimates.list[i].error,
+                          r->estimates.list[i].error_scaled);
     for (size_t s = 0; s < SHOTS; s++)
         print_message("  %s: chi2/dof %.3f -> %.3f, a %.3f, c %.3f\n", r->shot[s].name,
                       r->shot[s].chi2_reduced[0], r->shot[s].chi2_reduced[1],
@@ -78,8 +79,8 @@ static void report(const db_fit_shots_result *r) {
 
 static size_t place_of(const db_fit_shots_result *r, db_parameter p) {
     size_t i = 0;
-    while (r->parameter[i] != p) i++;
-    assert_true(r->shared[i]);
+    while (r->estimates.list[i].parameter != p) i++;
+    assert_true(r->estimates.list[i].shared);
     return i;
 }
 
@@ -87,10 +88,12 @@ static size_t place_of(const db_fit_shots_result *r, db_parameter p) {
 static void shared_is(const db_fit_shots_result *r, db_parameter p, double expected,
                       double tolerance, double most_error) {
     const size_t i = place_of(r, p);
-    if (!(fabs(r->refined[i] - expected) < tolerance))
-        fail_msg("%s is %.5g instead of %.5g", r->name[i], r->refined[i], expected);
-    if (!(r->error[i] >= r->error_scaled[i] && r->error[i] < most_error))
-        fail_msg("%s: error %.3g", r->name[i], r->error[i]);
+    if (!(fabs(r->estimates.list[i].value - expected) < tolerance))
+        fail_msg("%s is %.5g instead of %.5g", r->estimates.list[i].name,
+                 r->estimates.list[i].value, expected);
+    if (!(r->estimates.list[i].error >= r->estimates.list[i].error_scaled &&
+          r->estimates.list[i].error < most_error))
+        fail_msg("%s: error %.3g", r->estimates.list[i].name, r->estimates.list[i].error);
 }
 
 static void cells_are(const db_fit_shots_result *r, double a, double c, double tolerance) {
@@ -133,8 +136,9 @@ static void thaumatin_frames_share_a_beam_centre(void **state) {
     shared_is(r, DB_BEAM_FAST, 217.032, 0.02, 0.01);
     shared_is(r, DB_BEAM_SLOW, 224.857, 0.02, 0.01);
     cells_are(r, 58.43, 152.30, 0.0015);
-    print_message("shared misfit %.2f\n", r->shared_misfit);
-    assert_true(r->shared_misfit > 1.3); /* of bent crystals neighbours miss the data alike */
+    print_message("shared misfit %.2f\n", r->estimates.shared_misfit);
+    assert_true(r->estimates.shared_misfit >
+                1.3); /* of bent crystals neighbours miss the data alike */
     db_fit_shots_result_destroy(&r);
 }
 

@@ -89,10 +89,11 @@ static double true_value(const db_fit_parameter *p) {
 }
 
 static void expect_truth(void) {
-    for (size_t i = 0; i < result->parameter_count; i++) {
-        const double off = result->refined[i] - true_value(&settings.parameters[i]);
-        if (!(fabs(off) < 4 * result->error[i]))
-            fail_msg("%s is %g off, its error is %g", result->name[i], off, result->error[i]);
+    for (size_t i = 0; i < result->estimates.count; i++) {
+        const double off = result->estimates.list[i].value - true_value(&settings.parameters[i]);
+        if (!(fabs(off) < 4 * result->estimates.list[i].error))
+            fail_msg("%s is %g off, its error is %g", result->estimates.list[i].name, off,
+                     result->estimates.list[i].error);
     }
 }
 
@@ -101,11 +102,12 @@ static void displaced_panels_come_back(void **state) {
     refine_in_plane(1);
     expect_ok(context, db_fit_run(context, &start, &image, &settings, NULL, NULL, &result));
     expect_truth();
-    assert_string_equal(result->name[3], "panel_1:shift_fast");
-    assert_string_equal(result->name[11], "panel_3:turn_normal");
-    for (size_t i = 3; i < result->parameter_count; i++) {
-        assert_true(result->start[i] == 0);
-        assert_true(result->error[i] < 0.3 * fabs(true_value(&settings.parameters[i])));
+    assert_string_equal(result->estimates.list[3].name, "panel_1:shift_fast");
+    assert_string_equal(result->estimates.list[11].name, "panel_3:turn_normal");
+    for (size_t i = 3; i < result->estimates.count; i++) {
+        assert_true(result->estimates.list[i].start == 0);
+        assert_true(result->estimates.list[i].error <
+                    0.3 * fabs(true_value(&settings.parameters[i])));
         assert_true(result->history[result->history_count - 1].value[i] != 0);
     }
     /* the panels stand there, to a tenth of a pixel */
@@ -150,10 +152,11 @@ static void several_panels_move_as_one(void **state) {
     expect_ok(context, db_fit_run(context, &start, &other, &settings, NULL, NULL, &result));
     static const double should[4] = { 0.1, 1.5, 1, 0.2 };
     for (size_t i = 0; i < 4; i++) {
-        const double off = result->refined[3 + i] - should[i];
-        if (!(fabs(off) < 4 * result->error[3 + i] && result->error[3 + i] < should[i]))
-            fail_msg("%s is %g off, its error is %g", result->name[3 + i], off,
-                     result->error[3 + i]);
+        const double off = result->estimates.list[3 + i].value - should[i];
+        if (!(fabs(off) < 4 * result->estimates.list[3 + i].error &&
+              result->estimates.list[3 + i].error < should[i]))
+            fail_msg("%s is %g off, its error is %g", result->estimates.list[3 + i].name, off,
+                     result->estimates.list[3 + i].error);
     }
     db_measured_image_clear(&other);
     db_experiment_clear(&moved);
@@ -178,15 +181,17 @@ static void all_groups_and_the_beam_centre_are_too_many(void **state) {
     assert_non_null(result);
     assert_true(warned_of("shift_fast", "beam_fast") || warned_of("beam_slow", "shift_slow") ||
                 warned_of("shift_fast", "shift_slow"));
-    assert_true(isinf(result->error[3]) && isinf(result->error[settings.parameter_count - 1]));
+    assert_true(isinf(result->estimates.list[3].error) &&
+                isinf(result->estimates.list[settings.parameter_count - 1].error));
     db_fit_result_destroy(&result);
     for (size_t i = 0; i < settings.parameter_count; i++)
         if (settings.parameters[i].group >= 0) settings.parameters[i].prior[1] = 0.2;
     (void)db_fit_run(context, &start, &image, &settings, NULL, NULL, &result);
     assert_non_null(result);
-    for (size_t i = 0; i < result->parameter_count; i++) {
-        assert_true(isfinite(result->error[i]) && result->error[i] > 0);
-        assert_true(settings.parameters[i].group < 0 || result->error[i] < 0.21);
+    for (size_t i = 0; i < result->estimates.count; i++) {
+        assert_true(isfinite(result->estimates.list[i].error) &&
+                    result->estimates.list[i].error > 0);
+        assert_true(settings.parameters[i].group < 0 || result->estimates.list[i].error < 0.21);
     }
 }
 
@@ -258,9 +263,9 @@ static void refined_panels_go_on_from_their_files(void **state) {
     expect_ok(context, db_fit_config_start(context, &config, &image, &from_list, NULL, NULL));
     (void)db_fit_run(context, &from_list, &image, &config.settings, NULL, NULL, &result);
     assert_non_null(result);
-    assert_string_equal(result->name[1], "right:shift_slow");
-    assert_string_equal(result->name[3], "left:shift_fast");
-    assert_true(fabs(result->refined[3] + 0.1) < 0.05);
+    assert_string_equal(result->estimates.list[1].name, "right:shift_slow");
+    assert_string_equal(result->estimates.list[3].name, "left:shift_fast");
+    assert_true(fabs(result->estimates.list[3].value + 0.1) < 0.05);
 
     fclose(fopen("none.img", "w"));
     snprintf(config.image_file, sizeof config.image_file, "none.img");
@@ -291,9 +296,9 @@ static void refined_panels_go_on_from_their_files(void **state) {
                          db_fit_panel_groups_of(&config.settings.panel_groups, p));
     assert_int_equal(s->parameters[1].group, 0);
     assert_int_equal(s->parameters[1].shared, 0);
-    assert_true(fabs(s->parameters[1].lower + 0.5 + result->refined[1]) < 1e-12);
-    assert_true(fabs(s->parameters[1].upper - 0.5 + result->refined[1]) < 1e-12);
-    assert_true(fabs(s->parameters[3].prior[0] + result->refined[3]) < 1e-12);
+    assert_true(fabs(s->parameters[1].lower + 0.5 + result->estimates.list[1].value) < 1e-12);
+    assert_true(fabs(s->parameters[1].upper - 0.5 + result->estimates.list[1].value) < 1e-12);
+    assert_true(fabs(s->parameters[3].prior[0] + result->estimates.list[3].value) < 1e-12);
     assert_true(s->parameters[3].prior[1] == 0.3);
     db_experiment_clear(&from_list);
     db_experiment_clear(&back);

@@ -160,8 +160,8 @@ static void wrong_amplitudes_come_back(void **state) {
     /* the width of the pulls is known to 1/sqrt(2 n); all share the scale's error */
     assert_true(sqrt(square / n) < 1.3 && sqrt(square / n) > 0.7);
     for (int i = 0; i < 3; i++) {
-        const double off = result->refined[i] - truth.crystal.misset[i];
-        assert_true(fabs(off) < 4 * result->error[i]);
+        const double off = result->estimates.list[i].value - truth.crystal.misset[i];
+        assert_true(fabs(off) < 4 * result->estimates.list[i].error);
     }
     assert_true(result->after.chi2_reduced < 1.1 &&
                 result->after.chi2_reduced < 0.8 * result->before.chi2_reduced);

@@ -102,9 +102,10 @@ static int is_of_mode(db_parameter p) { return p >= DB_MODE1_XX && p <= DB_MODE1
 /* A mode is one up to its sign. */
 static double sign_of_mode(const db_fit_result *r) {
     double sum = 0;
-    for (size_t i = 0; i < r->parameter_count; i++)
-        if (is_of_mode(r->parameter[i]))
-            sum += r->refined[i] * db_parameter_get(&truth, r->parameter[i]);
+    for (size_t i = 0; i < r->estimates.count; i++)
+        if (is_of_mode(r->estimates.list[i].parameter))
+            sum += r->estimates.list[i].value *
+                   db_parameter_get(&truth, r->estimates.list[i].parameter);
     return sum < 0 ? -1 : 1;
 }
 
@@ -115,13 +116,13 @@ static void comes_back(void) {
     if (db_fit_run(context, &start, &image, &settings, NULL, NULL, &result) != DB_OK)
         fail_msg("%s", db_context_message(context));
     const double sign = sign_of_mode(result);
-    for (size_t i = 0; i < result->parameter_count; i++) {
-        const db_parameter p = result->parameter[i];
-        const double value = (is_of_mode(p) ? sign : 1) * result->refined[i];
-        const double pull = (value - db_parameter_get(&truth, p)) / result->error[i];
+    for (size_t i = 0; i < result->estimates.count; i++) {
+        const db_parameter p = result->estimates.list[i].parameter;
+        const double value = (is_of_mode(p) ? sign : 1) * result->estimates.list[i].value;
+        const double pull = (value - db_parameter_get(&truth, p)) / result->estimates.list[i].error;
         print_message("%-18s %9.4f +- %.4f, %+.1f errors off\n", db_parameter_describe(p)->name,
-                      value, result->error[i], pull);
-        square += pull * pull / (double)result->parameter_count;
+                      value, result->estimates.list[i].error, pull);
+        square += pull * pull / (double)result->estimates.count;
         if (!(fabs(pull) < 4))
             fail_msg("%s is %.1f errors off", db_parameter_describe(p)->name, pull);
     }

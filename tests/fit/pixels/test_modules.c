@@ -251,17 +251,20 @@ static void end(void) {
 
 /* To their errors, which are much smaller than the motions. */
 static void expect_moved(const db_fit_result *result) {
-    for (size_t i = 0; i < result->parameter_count; i++) {
-        const int group =
-            strncmp(result->name[i], "panel_", 6) == 0 ? result->name[i][6] - '0' : -1;
+    for (size_t i = 0; i < result->estimates.count; i++) {
+        const int group = strncmp(result->estimates.list[i].name, "panel_", 6) == 0
+                              ? result->estimates.list[i].name[6] - '0'
+                              : -1;
         if (group < 0) continue;
-        const double should = strstr(result->name[i], "turn_normal")  ? motion[group][2]
-                              : strstr(result->name[i], "shift_fast") ? motion[group][3]
-                                                                      : motion[group][4];
-        const double off = result->refined[i] - should;
-        if (!(fabs(off) < 4 * result->error[i] && result->error[i] < 0.3 * fabs(should)))
-            fail_msg("%s: %g instead of %g, error %g", result->name[i], result->refined[i], should,
-                     result->error[i]);
+        const double should =
+            strstr(result->estimates.list[i].name, "turn_normal")  ? motion[group][2]
+            : strstr(result->estimates.list[i].name, "shift_fast") ? motion[group][3]
+                                                                   : motion[group][4];
+        const double off = result->estimates.list[i].value - should;
+        if (!(fabs(off) < 4 * result->estimates.list[i].error &&
+              result->estimates.list[i].error < 0.3 * fabs(should)))
+            fail_msg("%s: %g instead of %g, error %g", result->estimates.list[i].name,
+                     result->estimates.list[i].value, should, result->estimates.list[i].error);
     }
 }
 

@@ -56,10 +56,10 @@ static void bring_back_from_expected_counts(db_fit_intensity intensity) {
     refine_parameter(&settings, DB_CELLS_B, DB_CELLS_A);
     db_fit_result *result = refine(0, &settings);
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
-        const double off = result->refined[i] - db_parameter_get(&truth, list[i]);
-        if (!(fabs(off) < 0.1 * result->error_unscaled[i]))
+        const double off = result->estimates.list[i].value - db_parameter_get(&truth, list[i]);
+        if (!(fabs(off) < 0.1 * result->estimates.list[i].error_unscaled))
             fail_msg("%s is off by %g, %.2f errors", db_parameter_describe(list[i])->name, off,
-                     off / result->error_unscaled[i]);
+                     off / result->estimates.list[i].error_unscaled);
     }
     assert_true(result->shoebox_count > 150);
     db_fit_result_destroy(&result);
@@ -84,9 +84,10 @@ static void shoeboxes_disagree_no_more_than_noise_lets_them(void **state) {
     for (size_t i = 0; i < 3; i++) refine_parameter(&settings, list[i], -1);
     db_fit_result *result = refine(3, &settings);
     for (size_t i = 0; i < 3; i++) {
-        const double ratio = result->error_robust[i] / result->error_unscaled[i];
-        const double off = result->refined[i] - db_parameter_get(&truth, list[i]);
-        if (!(ratio < 1.3 && fabs(off) < 3 * result->error[i]))
+        const double ratio =
+            result->estimates.list[i].error_robust / result->estimates.list[i].error_unscaled;
+        const double off = result->estimates.list[i].value - db_parameter_get(&truth, list[i]);
+        if (!(ratio < 1.3 && fabs(off) < 3 * result->estimates.list[i].error))
             fail_msg("%s: errors by spots are %.2f of those by noise, it is %g off",
                      db_parameter_describe(list[i])->name, ratio, off);
     }

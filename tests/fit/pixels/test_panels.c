@@ -110,11 +110,11 @@ static void one_panel_agrees(void) {
     image.panel_count = 2;
     assert_true(result->shoebox_count <= uncut->shoebox_count);
     assert_true(fabs(result->after.strong_explained - uncut->after.strong_explained) < 0.02);
-    for (size_t i = 0; i < result->parameter_count; i++) {
-        const double off = result->refined[i] - uncut->refined[i];
-        if (!(fabs(off) < result->error[i]))
+    for (size_t i = 0; i < result->estimates.count; i++) {
+        const double off = result->estimates.list[i].value - uncut->estimates.list[i].value;
+        if (!(fabs(off) < result->estimates.list[i].error))
             fail_msg("misset %zu is %g degree off that of one panel, its error is %g", i, off,
-                     result->error[i]);
+                     result->estimates.list[i].error);
     }
     /* and the same image but near the cut, where surroundings end */
     double sum = 0, difference = 0;
@@ -138,10 +138,12 @@ static void known_structure_factors_on_two_panels(void **state) {
     (void)state;
     settings.intensity = DB_FIT_KNOWN;
     refine_on_panels();
-    for (size_t i = 0; i < result->parameter_count; i++) {
-        const double off = result->refined[i] - db_parameter_get(&truth, result->parameter[i]);
-        if (!(fabs(off) < 4 * result->error[i]))
-            fail_msg("misset %zu is %g degree off, its error is %g", i, off, result->error[i]);
+    for (size_t i = 0; i < result->estimates.count; i++) {
+        const double off = result->estimates.list[i].value -
+                           db_parameter_get(&truth, result->estimates.list[i].parameter);
+        if (!(fabs(off) < 4 * result->estimates.list[i].error))
+            fail_msg("misset %zu is %g degree off, its error is %g", i, off,
+                     result->estimates.list[i].error);
     }
     assert_true(result->after.strong_explained > 0.9);
 }

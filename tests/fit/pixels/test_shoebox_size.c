@@ -84,8 +84,10 @@ static void errors_are_smaller_than_with_boxes_of_the_usual_size(void **state) {
     assert_int_equal(chosen->shoebox_half_width, 6);
     assert_int_equal(usual->shoebox_half_width, DB_SHOEBOX_USUAL);
     for (size_t i = 0; i < 3; i++)
-        if (!(1.5 * chosen->error_unscaled[i] < usual->error_unscaled[i]))
-            fail_msg("errors %g and %g", chosen->error_unscaled[i], usual->error_unscaled[i]);
+        if (!(1.5 * chosen->estimates.list[i].error_unscaled <
+              usual->estimates.list[i].error_unscaled))
+            fail_msg("errors %g and %g", chosen->estimates.list[i].error_unscaled,
+                     usual->estimates.list[i].error_unscaled);
     db_fit_result_destroy(&usual);
     db_fit_result_destroy(&chosen);
 }
@@ -162,7 +164,7 @@ static void a_crowded_image_is_not_blank(void **state) {
     db_fit_result *result = refine(250, DB_FIT_KNOWN, DB_SHOEBOX_USUAL);
     if (!result) fail_msg("%s", db_context_message(context));
     assert_int_equal(result->status, DB_OK);
-    for (size_t i = 0; i < 3; i++) assert_true(result->error[i] < 0.02);
+    for (size_t i = 0; i < 3; i++) assert_true(result->estimates.list[i].error < 0.02);
     db_fit_result_destroy(&result);
     result = refine(250, DB_FIT_FREE, DB_SHOEBOX_USUAL);
     assert_null(result);

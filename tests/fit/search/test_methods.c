@@ -164,15 +164,18 @@ static void zingers_are_borne_slow(void **state) {
 static void priors_count_as_measurements_slow(void **state) {
     (void)state;
     assert_int_equal(run(), DB_OK);
-    const double own = result->refined[3], error = result->error_unscaled[3];
+    const double own = result->estimates.list[3].value,
+                 error = result->estimates.list[3].error_unscaled;
     for (int i = -1; i <= 1; i++) {
         double *const prior = settings.parameters[3].prior;
         prior[1] = error * pow(100, i);
         prior[0] = own + 4 * error;
         assert_int_equal(run(), DB_OK);
         const double weight = 1 / (1 + pow(prior[1] / error, 2)); /* of the prior */
-        assert_true(fabs(result->refined[3] - (own + weight * 4 * error)) < 0.15 * error);
-        assert_true(fabs(result->error_unscaled[3] / error - sqrt(1 - weight)) < 0.05);
+        assert_true(fabs(result->estimates.list[3].value - (own + weight * 4 * error)) <
+                    0.15 * error);
+        assert_true(fabs(result->estimates.list[3].error_unscaled / error - sqrt(1 - weight)) <
+                    0.05);
     }
 }
 
@@ -208,7 +211,9 @@ static void orientations_have_no_poles_slow(void **state) {
         if (run() != DB_OK) fail_msg("angles %zu: %s", i, db_context_message(context));
         found_within("near the pole", 0.006, 3e-4);
         assert_true(result->evaluations <= 8);
-        for (int k = 0; k < 3; k++) assert_true(result->error[k] > 0 && result->error[k] < 0.1);
+        for (int k = 0; k < 3; k++)
+            assert_true(result->estimates.list[k].error > 0 &&
+                        result->estimates.list[k].error < 0.1);
     }
 }
 

@@ -84,11 +84,11 @@ static void a_mode_that_is_not_earned_stays_0(void **state) {
     assert_int_equal(result->trial_count, 3);
     assert_true(result->trials[2].kept && result->trials[2].misfit < 1.5); /* pixels */
     assert_false(result->trials[0].kept);
-    for (size_t i = 0; i < result->parameter_count; i++) {
-        const db_parameter p = result->parameter[i];
+    for (size_t i = 0; i < result->estimates.count; i++) {
+        const db_parameter p = result->estimates.list[i].parameter;
         if (p < DB_MODE1_XX || p > DB_MODE1_ZZ) continue;
-        assert_true(fabs(result->refined[i]) <= 0);
-        assert_true(isnan(result->error[i]));
+        assert_true(fabs(result->estimates.list[i].value) <= 0);
+        assert_true(isnan(result->estimates.list[i].error));
     }
     assert_true(result->after.chi2_reduced < 1.3);
     db_fit_result_destroy(&result);

@@ -92,10 +92,12 @@ static void many_starts_find_what_one_does_not(void **state) {
     for (size_t i = 1; i < many->start_count; i++)
         assert_true(many->starts[i].explained <= many->starts[i - 1].explained);
     /* misset values are told relative to the given start, whichever was chosen */
-    assert_true(many->start[0] == start.crystal.misset[0]);
+    assert_true(many->estimates.list[0].start == start.crystal.misset[0]);
     for (int i = 0; i < 3; i++)
-        if (!(fabs(many->refined[i] - truth.crystal.misset[i]) < 4 * many->error[i]))
-            fail_msg("misset %d is %g, expected %g", i, many->refined[i], truth.crystal.misset[i]);
+        if (!(fabs(many->estimates.list[i].value - truth.crystal.misset[i]) <
+              4 * many->estimates.list[i].error))
+            fail_msg("misset %d is %g, expected %g", i, many->estimates.list[i].value,
+                     truth.crystal.misset[i]);
     db_fit_result_destroy(&one);
     db_fit_result_destroy(&many);
 }
@@ -109,7 +111,9 @@ static void threads_do_not_change_what_is_found_slow(void **state) {
             fail_msg("%s", db_context_message(context));
     }
     assert_memory_equal(by[0]->starts, by[1]->starts, 80 * sizeof *by[0]->starts);
-    assert_memory_equal(by[0]->refined, by[1]->refined, 3 * sizeof *by[0]->refined);
+    for (int i = 0; i < 3; i++)
+        assert_memory_equal(&by[0]->estimates.list[i].value, &by[1]->estimates.list[i].value,
+                            sizeof(double));
     db_fit_result_destroy(&by[0]);
     db_fit_result_destroy(&by[1]);
 }

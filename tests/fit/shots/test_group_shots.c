@@ -95,11 +95,12 @@ static void displaced_panels_come_back_from_all_shots(void **state) {
     for (int p = 1; p < PANELS; p++) {
         for (int i = 0; i < MOTIONS; i++) {
             const size_t k = LOCALS + (size_t)(p - 1) * MOTIONS + (size_t)i;
-            const double off = result->refined[k] - displaced[p][i];
-            assert_true(result->shared[k] && !result->shared[0]);
-            if (!(fabs(off) < 4 * result->error[k] &&
-                  result->error[k] < 0.2 * fabs(displaced[p][i])))
-                fail_msg("%s is %g off, its error is %g", result->name[k], off, result->error[k]);
+            const double off = result->estimates.list[k].value - displaced[p][i];
+            assert_true(result->estimates.list[k].shared && !result->estimates.list[0].shared);
+            if (!(fabs(off) < 4 * result->estimates.list[k].error &&
+                  result->estimates.list[k].error < 0.2 * fabs(displaced[p][i])))
+                fail_msg("%s is %g off, its error is %g", result->estimates.list[k].name, off,
+                         result->estimates.list[k].error);
         }
     }
     for (size_t s = 0; s < SHOTS; s++) {

@@ -207,10 +207,13 @@ static double worst_off(const scene *s, const db_fit_shots_result *r) {
 }
 
 static void check_cell(const db_fit_shots_result *r, const double *cell) {
-    for (size_t i = 0; i < r->parameter_count; i++) {
-        const int edge = r->parameter[i] == DB_CELL_A ? 0 : r->parameter[i] == DB_CELL_C ? 2 : -1;
-        if (edge >= 0 && !(fabs(r->refined[i] / cell[edge] - 1) < 1e-4))
-            fail_msg("%s: %g, expected %g", r->name[i], r->refined[i], cell[edge]);
+    for (size_t i = 0; i < r->estimates.count; i++) {
+        const int edge = r->estimates.list[i].parameter == DB_CELL_A   ? 0
+                         : r->estimates.list[i].parameter == DB_CELL_C ? 2
+                                                                       : -1;
+        if (edge >= 0 && !(fabs(r->estimates.list[i].value / cell[edge] - 1) < 1e-4))
+            fail_msg("%s: %g, expected %g", r->estimates.list[i].name, r->estimates.list[i].value,
+                     cell[edge]);
     }
 }
 

@@ -57,16 +57,20 @@ static void refine_frame(const db_experiment *straight, const db_fit_settings *s
     assert_int_equal(rendered_image(context, &truth, 7 + (unsigned long)frame, &image), DB_OK);
     db_fit_run(context, &start, &image, settings, NULL, NULL, &r);
     if (!r) fail_msg("frame %d: %s", frame, db_context_message(context));
-    for (size_t i = 0; i < r->parameter_count; i++) {
-        if (r->parameter[i] != DB_BEAM_FAST && r->parameter[i] != DB_BEAM_SLOW) continue;
-        const double off = r->refined[i] - db_parameter_get(&truth, r->parameter[i]);
-        p->quoted += off * off / (r->error[i] * r->error[i]);
-        p->by_misfit += off * off / (r->error_scaled[i] * r->error_scaled[i]);
+    for (size_t i = 0; i < r->estimates.count; i++) {
+        if (r->estimates.list[i].parameter != DB_BEAM_FAST &&
+            r->estimates.list[i].parameter != DB_BEAM_SLOW)
+            continue;
+        const double off =
+            r->estimates.list[i].value - db_parameter_get(&truth, r->estimates.list[i].parameter);
+        p->quoted += off * off / (r->estimates.list[i].error * r->estimates.list[i].error);
+        p->by_misfit +=
+            off * off / (r->estimates.list[i].error_scaled * r->estimates.list[i].error_scaled);
         p->count++;
     }
     print_message("frame %d: %s, chi2/dof %.2f, %.0f %% explained, shared misfit %.2f\n", frame,
                   r->status == DB_OK ? "converged" : r->reason, r->after.chi2_reduced,
-                  100 * r->after.strong_explained, r->shared_misfit);
+                  100 * r->after.strong_explained, r->estimates.shared_misfit);
     db_fit_result_destroy(&r);
     db_measured_image_clear(&image);
 }
@@ -123,14 +127,16 @@ static void errors_of_a_shared_beam_allow_for_it_slow(void **state) {
     if (!r) fail_msg("%s", db_context_message(context));
     print_message("%s\n", r->reason);
     print_message("together: chi2/dof %.2f, shared misfit %.2f\n", r->chi2_reduced[1],
-                  r->shared_misfit);
+                  r->estimates.shared_misfit);
     assert_int_equal(r->used, 4);
-    for (size_t i = 0; i < r->parameter_count; i++) {
-        if (!r->shared[i]) continue;
-        const double off = r->refined[i] - db_parameter_get(&straight, r->parameter[i]);
-        print_message("beam centre off by %.4f mm, error %.4f, by misfit %.4f\n", off, r->error[i],
-                      r->error_scaled[i]);
-        assert_true(fabs(off) < 3 * r->error[i] && r->error[i] > 1.3 * r->error_scaled[i]);
+    for (size_t i = 0; i < r->estimates.count; i++) {
+        if (!r->estimates.list[i].shared) continue;
+        const double off = r->estimates.list[i].value -
+                           db_parameter_get(&straight, r->estimates.list[i].parameter);
+        print_message("beam centre off by %.4f mm, error %.4f, by misfit %.4f\n", off,
+                      r->estimates.list[i].error, r->estimates.list[i].error_scaled);
+        assert_true(fabs(off) < 3 * r->estimates.list[i].error &&
+                    r->estimates.list[i].error > 1.3 * r->estimates.list[i].error_scaled);
     }
     db_fit_shots_result_destroy(&r);
     db_experiment_clear(&straight);

@@ -122,12 +122,13 @@ static void shared_detector_comes_back(void **state) {
     for (int i = 0; i < SHARED; i++) {
         const size_t p = place_of(shared[i]);
         const double true_value = db_parameter_get(&truth, shared[i]);
-        assert_true(r->shared[p]);
-        assert_true(r->error[p] > 0 && r->error[p] < 0.5 * fabs(off[i]));
-        if (fabs(r->refined[p] - true_value) > 4 * r->error[p])
+        assert_true(r->estimates.list[p].shared);
+        assert_true(r->estimates.list[p].error > 0 &&
+                    r->estimates.list[p].error < 0.5 * fabs(off[i]));
+        if (fabs(r->estimates.list[p].value - true_value) > 4 * r->estimates.list[p].error)
             fail_msg("%s is %g +- %g instead of %g", db_parameter_describe(shared[i])->name,
-                     r->refined[p], r->error[p], true_value);
-        assert_true(fabs(r->start[p] - true_value - off[i]) < 1e-9);
+                     r->estimates.list[p].value, r->estimates.list[p].error, true_value);
+        assert_true(fabs(r->estimates.list[p].start - true_value - off[i]) < 1e-9);
     }
     for (size_t s = 0; s < SHOTS; s++) {
         db_experiment right;
@@ -136,12 +137,13 @@ static void shared_detector_comes_back(void **state) {
         assert_true(misorientation(&r->shot[s].model.crystal, &right.crystal) < 0.02);
         for (int i = 0; i < LOCALS; i++) {
             const size_t p = place_of(locals[i]);
-            assert_false(r->shared[p]);
-            assert_true(r->shot[s].error[p] > 0 && isfinite(r->shot[s].error[p]));
+            assert_false(r->estimates.list[p].shared);
+            assert_true(r->shot[s].estimates.list[p].error > 0 &&
+                        isfinite(r->shot[s].estimates.list[p].error));
         }
         const size_t cells = place_of(DB_CELLS_A);
-        assert_true(fabs(r->shot[s].refined[cells] - truth.crystal.cells[0]) <
-                    5 * r->shot[s].error[cells]);
+        assert_true(fabs(r->shot[s].estimates.list[cells].value - truth.crystal.cells[0]) <
+                    5 * r->shot[s].estimates.list[cells].error);
         db_experiment_clear(&right);
     }
     db_fit_shots_result_destroy(&r);
@@ -149,15 +151,18 @@ static void shared_detector_comes_back(void **state) {
 
 static void same(const db_fit_shots_result *a, const db_fit_shots_result *b, double tolerance) {
     assert_int_equal(a->used, b->used);
-    for (size_t i = 0; i < a->parameter_count; i++) {
-        if (!a->shared[i]) continue;
-        assert_true(fabs(a->refined[i] - b->refined[i]) <= tolerance * fabs(a->refined[i]));
-        assert_true(fabs(a->error[i] - b->error[i]) <= 10 * tolerance * a->error[i]);
+    for (size_t i = 0; i < a->estimates.count; i++) {
+        if (!a->estimates.list[i].shared) continue;
+        assert_true(fabs(a->estimates.list[i].value - b->estimates.list[i].value) <=
+                    tolerance * fabs(a->estimates.list[i].value));
+        assert_true(fabs(a->estimates.list[i].error - b->estimates.list[i].error) <=
+                    10 * tolerance * a->estimates.list[i].error);
     }
     for (size_t s = 0; s < a->shot_count; s++)
-        for (size_t i = 0; i < a->parameter_count && a->shot[s].used && b->shot[s].name; i++)
-            assert_true(fabs(a->shot[s].refined[i] - b->shot[s].refined[i]) <=
-                        tolerance * fmax(1, fabs(a->shot[s].refined[i])));
+        for (size_t i = 0; i < a->estimates.count && a->shot[s].used && b->shot[s].name; i++)
+            assert_true(
+                fabs(a->shot[s].estimates.list[i].value - b->shot[s].estimates.list[i].value) <=
+                tolerance * fmax(1, fabs(a->shot[s].estimates.list[i].value)));
 }
 
 static char told[2][400];
@@ -310,7 +315,7 @@ static void nothing_shared(void **state) {
         (void)db_fit_run(context, &start, &image, &own, NULL, NULL, &alone);
         assert_non_null(alone);
         for (size_t i = 0; i < own.parameter_count; i++)
-            assert_true(alone->refined[i] == r->shot[s].refined[i]);
+            assert_true(alone->estimates.list[i].value == r->shot[s].estimates.list[i].value);
         assert_true(fabs(alone->after.chi2_reduced - r->shot[s].chi2_reduced[1]) < 1e-12);
         db_fit_result_destroy(&alone);
         db_experiment_clear(&start);

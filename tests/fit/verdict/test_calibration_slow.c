@@ -82,16 +82,17 @@ static void refine_one(const db_fit_settings *settings, int repeat, pulls *p) {
     }
     p->count++;
     p->chi2 += result->after.chi2_reduced;
-    for (size_t i = 0; i < result->parameter_count; i++) {
+    for (size_t i = 0; i < result->estimates.count; i++) {
         if (db_fit_parameter_is_tied(&settings->parameters[i])) continue;
-        const double off = result->refined[i] - db_parameter_get(&truth, result->parameter[i]);
-        const double pull = off / result->error[i];
+        const double off = result->estimates.list[i].value -
+                           db_parameter_get(&truth, result->estimates.list[i].parameter);
+        const double pull = off / result->estimates.list[i].error;
         p->sum[i] += pull;
         p->square[i] += pull * pull;
-        p->error[i] += result->error[i];
+        p->error[i] += result->estimates.list[i].error;
         p->deviation[i] += off * off;
-        p->noise_square[i] += pow(off / result->error_unscaled[i], 2);
-        p->robust_square[i] += pow(off / result->error_robust[i], 2);
+        p->noise_square[i] += pow(off / result->estimates.list[i].error_unscaled, 2);
+        p->robust_square[i] += pow(off / result->estimates.list[i].error_robust, 2);
     }
     db_fit_result_destroy(&result);
     db_experiment_clear(&start);

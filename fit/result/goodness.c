@@ -1,5 +1,5 @@
 /* Goodness of fit in shells of resolution and areas of the detector; pixels far off the model. */
-#include "fit/verdict/goodness.h"
+#include "fit/result/goodness.h"
 
 #include "base/context_internal.h"
 #include "fit/pixels/geometry.h"

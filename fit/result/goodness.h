@@ -1,6 +1,6 @@
 /* Goodness of fit by resolution, by place on the detector, and of single pixels. */
-#ifndef DB_FIT_VERDICT_GOODNESS_H
-#define DB_FIT_VERDICT_GOODNESS_H
+#ifndef DB_FIT_RESULT_GOODNESS_H
+#define DB_FIT_RESULT_GOODNESS_H
 
 #include "fit/objective/objective.h"
 

@@ -1,7 +1,7 @@
 /* Errors, correlations and badly determined directions from the normal matrix J^T J
  * (docs/theory/refinement.md, Errors). */
-#ifndef DB_FIT_VERDICT_COVARIANCE_H
-#define DB_FIT_VERDICT_COVARIANCE_H
+#ifndef DB_FIT_RESULT_COVARIANCE_H
+#define DB_FIT_RESULT_COVARIANCE_H
 
 #include <dualbragg/fit.h>
 
@@ -30,11 +30,6 @@ db_status db_covariance_estimate(db_context *context, const double *normal, cons
  * parts to tell. */
 double db_covariance_robust_error(const db_covariance *estimate, size_t i, size_t parts,
                                   size_t quantities);
-
-/* Copies correlations and directions to those of a longer list of parameters, in which parameter i
- * of `count` has the number index[i]. */
-void db_covariance_spread(const db_covariance *estimate, const size_t *index, size_t count,
-                          double **correlation, db_fit_direction *direction);
 
 void db_covariance_clear(db_covariance *estimate);
 

@@ -1,7 +1,7 @@
 /* Errors and correlations from a normal matrix. */
 
 #include "support/unit_test.h"
-#include "fit/verdict/covariance.h"
+#include "fit/result/covariance.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* Errors of refined quantities: by noise, by misfit, and by how much shoeboxes and regions of the
  * detector disagree (docs/theory/refinement.md, Errors). */
-#include "fit/verdict/errors.h"
+#include "fit/result/errors.h"
 
 #include "base/context_internal.h"
 #include "fit/objective/region_scatter.h"
@@ -8,26 +8,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-
-/* Copies an estimate for the objective's variables to the list of all parameters. */
-static void store_errors(const db_objective *objective, const db_covariance *c, double chi2_reduced,
-                         db_fit_result *result) {
-    const size_t n = objective->variables.count, parts = objective->blocks.count;
-    for (size_t i = 0; i < result->parameter_count; i++) {
-        result->error[i] = result->error_unscaled[i] = NAN;
-        result->error_scaled[i] = result->error_robust[i] = NAN;
-        result->correlation[i][i] = 1;
-    }
-    for (size_t k = 0; k < n; k++) {
-        const size_t i = objective->variables.index[k];
-        result->error_unscaled[i] = c->error[k];
-        result->error_scaled[i] = c->error[k] * sqrt(fmax(1, chi2_reduced));
-        result->error_robust[i] = db_covariance_robust_error(c, k, parts, n);
-        result->error[i] = fmax(result->error_scaled[i], result->error_robust[i]);
-    }
-    db_covariance_spread(c, objective->variables.index, n, result->correlation, result->direction);
-    result->direction_count = c->direction_count;
-}
 
 static db_status store_amplitudes(db_context *context, const db_objective *objective,
                                   const db_covariance *c, double chi2_reduced,
@@ -102,11 +82,14 @@ static db_status look_at_regions(db_context *context, const db_objective *object
     return status;
 }
 
-static db_status estimate(db_context *context, const db_objective *objective, const int *at_bound,
-                          db_covariance *c, double *shared_misfit) {
+static db_status estimate(db_context *context, const db_objective *objective,
+                          const db_fit_estimates *found, db_covariance *c, double *shared_misfit) {
     const size_t n = objective->variables.count;
     int used[DB_FIT_MOST_PARAMETERS] = { 0 };
-    for (size_t k = 0; k < n; k++) used[k] = at_bound[objective->variables.index[k]] == 0;
+    for (size_t k = 0; k < n; k++) {
+        const size_t i = objective->variables.index[k];
+        used[k] = i >= found->count || found->list[i].at_bound == 0;
+    }
     DB_TRY(db_covariance_estimate(context, objective->normal, objective->scatter, n, used, c));
     return look_at_regions(context, objective, used, c, shared_misfit);
 }
@@ -114,20 +97,26 @@ static db_status estimate(db_context *context, const db_objective *objective, co
 db_status db_errors_estimate(db_context *context, const db_objective *objective,
                              double chi2_reduced, db_fit_result *result) {
     db_covariance c = { .error = NULL };
-    db_status status = estimate(context, objective, result->at_bound, &c, &result->shared_misfit);
-    if (status == DB_OK) store_errors(objective, &c, chi2_reduced, result);
+    db_fit_estimates *const found = &result->estimates;
+    const size_t n = objective->variables.count, *const index = objective->variables.index;
+    db_status status = estimate(context, objective, found, &c, &found->shared_misfit);
+    if (status == DB_OK) {
+        db_estimates_raise_robust(found, &c, index, n, objective->blocks.count, n);
+        db_estimates_take(found, &c, index, n, sqrt(fmax(1, chi2_reduced)));
+    }
     if (status == DB_OK && objective->amplitudes)
         status = store_amplitudes(context, objective, &c, chi2_reduced, result);
     db_covariance_clear(&c);
     return status;
 }
 
-db_status db_errors_of_step(db_context *context, const db_objective *objective, const int *at_bound,
-                            double chi2_reduced, size_t variable, double *step, double *error) {
+db_status db_errors_of_step(db_context *context, const db_objective *objective,
+                            const db_fit_estimates *found, double chi2_reduced, size_t variable,
+                            double *step, double *error) {
     const size_t n = objective->variables.count, parts = objective->blocks.count;
     db_covariance c = { .error = NULL };
     double misfit;
-    const db_status status = estimate(context, objective, at_bound, &c, &misfit);
+    const db_status status = estimate(context, objective, found, &c, &misfit);
     if (status == DB_OK) {
         *error = fmax(c.error[variable] * sqrt(fmax(1, chi2_reduced)),
                       db_covariance_robust_error(&c, variable, parts, n));

@@ -1,5 +1,5 @@
 /* Standard errors, robust errors, correlations and badly determined directions. */
-#include "fit/verdict/covariance.h"
+#include "fit/result/covariance.h"
 
 #include "base/context_internal.h"
 
@@ -74,20 +74,6 @@ double db_covariance_robust_error(const db_covariance *c, size_t i, size_t parts
     const size_t least_parts = 4; /* per quantity */
     if (parts < least_parts * quantities) return NAN;
     return c->robust[i] * sqrt((double)parts / ((double)parts - (double)quantities));
-}
-
-void db_covariance_spread(const db_covariance *c, const size_t *index, size_t count,
-                          double **correlation, db_fit_direction *direction) {
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < count; k++) correlation[index[i]][index[k]] = c->correlation[i][k];
-    for (size_t d = 0; d < c->direction_count; d++) {
-        direction[d].eigenvalue = c->direction[d].eigenvalue;
-        direction[d].condition = c->direction[d].condition;
-        for (size_t i = 0; i < count; i++) {
-            direction[d].component[index[i]] = c->direction[d].component[i];
-            direction[d].change[index[i]] = c->direction[d].change[i];
-        }
-    }
 }
 
 static void scale_matrix(const double *normal, size_t count, const int *used, scaled_matrix *m) {

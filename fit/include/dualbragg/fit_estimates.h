@@ -1,0 +1,66 @@
+/** @file
+ * What a refinement has found of its parameters: the same for one shot, and for what many share. */
+#ifndef DUALBRAGG_FIT_ESTIMATES_H
+#define DUALBRAGG_FIT_ESTIMATES_H
+
+#include <dualbragg/parameters.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What has been found of a parameter. A standard error is NAN where the parameter is tied or at its
+ * bound, INFINITY where the data do not determine it. */
+typedef struct db_fit_estimate {
+    const char *name; /**< db_fit_quantity_name; valid as long as the result */
+    const char *unit;
+    db_parameter parameter;
+    int at_bound; /**< -1 lower, 1 upper, 0 inside */
+    int shared;   /**< 1: all shots have one value; 0: each has its own. Of a single shot: 1 */
+    double start;
+    double value;
+    double error_unscaled; /**< from the variances alone */
+    /** times sqrt(chi2_reduced) where that exceeds 1: the misfit is taken for more of the same
+     * noise */
+    double error_scaled;
+    /** from how much parts of the data (shoeboxes, tiles, shots) disagree, or whole regions of the
+     * detector where these disagree more: needs neither the right noise nor independent residuals within
+     * them; NAN: too few */
+    double error_robust;
+    double error; /**< the one to quote: the larger of the last two */
+} db_fit_estimate;
+
+/** A combination of parameters: an eigenvector of the normal matrix J^T J scaled to unit diagonal,
+ * in which each parameter counts in units of the error it would have if it alone were refined. */
+typedef struct db_fit_direction {
+    /** from 0, the data do not determine it, to the number of parameters; 1 for all if no two
+     * parameters are correlated */
+    double eigenvalue;
+    double condition;  /**< largest eigenvalue over this one; INFINITY: not determined */
+    double *component; /**< of the parameters; a unit vector; the largest is positive */
+    /** of the parameters, in their units: one standard deviation along this direction, which raises
+     * chi2 by 1; NAN: not determined */
+    double *change;
+} db_fit_direction;
+
+/** Estimates of the parameters of the settings, in their order, and how these hang together. */
+typedef struct db_fit_estimates {
+    size_t count;
+    db_fit_estimate *list;
+    double **correlation; /**< [i][k] of each with each: 1 on the diagonal; 0: not defined; NULL: of
+                               one of many shots */
+    db_fit_direction
+        *direction; /**< the worst determined first; 0 for parameters that are not shared */
+    size_t direction_count;
+    /** how much whole regions of the detector disagree, over how much their shoeboxes do by themselves (a
+     * ratio of standard deviations, over all directions; 1 if that may be chance): above 1 where
+     * neighbours miss the data in the same way */
+    double shared_misfit;
+    void *memory; /**< owned: behind all lists */
+} db_fit_estimates;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
