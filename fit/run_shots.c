@@ -129,7 +129,7 @@ static db_status run_segment(db_shots *all, const db_segment *segment) {
     return db_shots_check_count(all);
 }
 
-static db_status run_joint(db_shots *all, int stage, db_joint_log *log,
+static db_status run_joint(db_shots *all, int stage, db_search_log *log,
                            db_fit_shots_result *result) {
     const int last = stage + 1 == (int)all->settings.stage_count;
     db_stage_result end;
@@ -181,7 +181,7 @@ static db_status run_task(db_shots *all, int stage, db_fit_shots_result *result)
     return DB_OK;
 }
 
-static db_status run_segments(db_shots *all, db_joint_log *log, db_fit_shots_result *result) {
+static db_status run_segments(db_shots *all, db_search_log *log, db_fit_shots_result *result) {
     int stage = next_stage(all);
     if (all->options->array_tasks > 0) return run_task(all, stage, result);
     if (stage == (int)all->settings.stage_count) stage = db_stages_last_segment(all);
@@ -364,7 +364,7 @@ static db_status fill_result(db_shots *all, db_fit_shots_result *result) {
 }
 
 static db_status refine(db_shots *all, db_fit_shots_result *result) {
-    db_joint_log log;
+    db_search_log log;
     int found;
     DB_TRY(db_workers_common_status(all, start_common(all)));
     db_status status = db_workers_common_status(all, db_checkpoint_resume(all, &found, &log));
@@ -373,7 +373,7 @@ static db_status refine(db_shots *all, db_fit_shots_result *result) {
     if (status == DB_OK) status = run_segments(all, &log, result);
     if (status == DB_ERROR_CANCELLED) status = end_early(all, result);
     if (status == DB_OK) status = fill_result(all, result);
-    db_joint_log_clear(&log);
+    db_search_log_clear(&log);
     return status;
 }
 

@@ -26,99 +26,69 @@ typedef struct stage_run {
     int number;
     db_variables variables;
     db_moments moments;
-    db_unknowns unknowns;
-    double *gradient, *normal;         /* of the least loss, or room for an evaluation */
-    double least;                      /* loss, of what has been evaluated, INFINITY: nothing */
-    double at[DB_FIT_MOST_PARAMETERS]; /* where it was */
-    int evaluations, cancelled;
+    int is_trial; /* 1: its evaluations are not recorded */
 } stage_run;
 
-static void record(stage_run *s, double loss, const double *gradient) {
+static db_status evaluate(void *user, const double *x, db_evaluation *at) {
+    stage_run *const s = user;
+    return db_moments_evaluate(&s->moments, x, &at->loss, at->gradient, at->normal);
+}
+
+static int record(void *user, const double *x, const db_fit_history *now) {
+    const stage_run *const s = user;
     db_refinement *const r = s->refinement;
-    if (!isfinite(loss)) return;
-    db_fit_history *const entry = db_fit_course_add(&r->course);
-    if (!entry) return;
-    entry->stage = s->number;
-    entry->evaluation = s->evaluations;
-    entry->target = loss / (double)s->moments.count;
-    entry->gradient_norm = 0;
-    for (size_t k = 0; k < s->variables.count; k++)
-        entry->gradient_norm = hypot(entry->gradient_norm,
-                                     gradient[k] * s->unknowns.scale[k] / (double)s->moments.count);
+    db_fit_history *const entry = s->is_trial ? NULL : db_fit_course_add(&r->course, now);
+    (void)x;
+    if (!entry) return 0;
     db_report_values(r->data.settings, r->result->experiment.crystal.orientation,
                      &s->moments.experiment, &r->placement, entry->value);
-    if (r->course.progress && r->course.progress(r->course.user, entry)) s->cancelled = 1;
+    return db_fit_course_tell(&r->course, entry);
 }
 
-static int evaluate(void *user, const double *x, double *loss, double *gradient, double *normal) {
-    stage_run *const s = user;
-    const size_t n = s->variables.count;
-    if (db_moments_evaluate(&s->moments, x, loss, gradient, normal)) return 1;
-    if (*loss < s->least) {
-        s->least = *loss;
-        memcpy(s->at, x, n * sizeof *x);
-        memcpy(s->gradient, gradient, n * sizeof *gradient);
-        memcpy(s->normal, normal, n * n * sizeof *normal);
-    }
-    s->evaluations++;
-    record(s, *loss, gradient);
-    return s->cancelled;
-}
-
-/* From x, with the spots that the moments have in use. */
-static db_status minimize(stage_run *s, db_lm_evaluate how, void *user, double *x, db_lm_end *end) {
+/* From the start, with the spots that the moments have in use. */
+static db_status minimize(stage_run *s, db_stage_result *end) {
+    db_refinement *const r = s->refinement;
     db_moments *const m = &s->moments;
-    DB_TRY(db_mode_starts(m, x));
-    *end = db_stage_minimize(&s->unknowns, s->stage, (double)(m->to - m->from), how, user, x).end;
-    return m->status;
+    db_search search = { .context = r->context,
+                         .problem = { evaluate, record, NULL, s },
+                         .stage = s->stage,
+                         .number = s->number,
+                         .course = &r->course,
+                         .degrees = (double)(m->to - m->from) };
+    memset(end, 0, sizeof *end);
+    memcpy(end->value, s->variables.start, s->variables.count * sizeof *end->value);
+    DB_TRY(db_mode_starts(m, end->value));
+    DB_TRY(db_unknowns_of_variables(r->context, r->data.settings, &s->variables, &search.unknowns));
+    db_status status = db_search_prepare(&search);
+    if (status == DB_OK) status = db_search_run(&search, end);
+    db_search_clear(&search);
+    return status;
 }
 
 /* Each half refined, and the other one judged. */
 static db_status try_halves(stage_run *s, db_fit_trial *trial) {
     db_moments *const m = &s->moments;
     const db_variables *const v = &s->variables;
-    double x[DB_FIT_MOST_PARAMETERS], loss;
+    double loss;
     const size_t least = PER_VARIABLE * v->count;
-    db_lm_end end;
+    db_stage_result end;
     trial->spots = m->count;
     if (m->half < least || m->count - m->half < least) return DB_OK;
+    s->is_trial = 1;
     for (int half = 0; half < 2; half++) {
         m->from = half ? m->half : 0;
         m->to = half ? m->count : m->half;
-        memcpy(x, v->start, v->count * sizeof *x);
-        DB_TRY(db_moments_slopes(m, x, NULL, 0, &loss, NULL));
+        DB_TRY(db_moments_slopes(m, v->start, NULL, 0, &loss, NULL));
         trial->before += m->held_out / (double)m->count;
-        DB_TRY(minimize(s, db_moments_evaluate, m, x, &end));
-        DB_TRY(db_moments_slopes(m, x, NULL, 0, &loss, NULL));
+        DB_TRY(minimize(s, &end));
+        DB_TRY(db_moments_slopes(m, end.value, NULL, 0, &loss, NULL));
         trial->after += m->held_out / (double)m->count;
     }
     m->from = 0;
     m->to = m->count;
+    s->is_trial = 0;
     trial->kept = trial->after < trial->before - LEAST_GAIN;
-    return m->status;
-}
-
-static db_status judge(stage_run *s, db_lm_end stop, db_stage_result *end) {
-    if (s->cancelled) {
-        end->end = DB_STAGE_CANCELLED;
-        snprintf(end->reason, sizeof end->reason,
-                 "cancelled in stage %s after %d evaluation%s; this is the best model so far",
-                 s->stage->name, s->evaluations, s->evaluations == 1 ? "" : "s");
-        return DB_OK;
-    }
-    const int known =
-        isfinite(s->least) && !memcmp(s->at, end->value, s->variables.count * sizeof *s->at);
-    if (!known) db_moments_evaluate(&s->moments, end->value, &s->least, s->gradient, s->normal);
-    db_variables_set(&s->variables, end->value, &s->moments.experiment);
-    const db_search_end found = { .stage = s->stage,
-                                  .loss = s->least,
-                                  .degrees = (double)s->moments.count,
-                                  .gradient = s->gradient,
-                                  .normal = s->normal,
-                                  .evaluations = s->evaluations,
-                                  .end = stop };
-    db_stage_judge(&s->unknowns, &found, end);
-    return s->moments.status;
+    return DB_OK;
 }
 
 /* Right models of thaumatin reach 0.06, a wrong one that took all pixels for its own 0.3 to 0.6. */
@@ -143,38 +113,19 @@ static db_status find_covered(const stage_run *s, double *covered) {
 
 static db_status run(stage_run *s, db_stage_result *end) {
     db_refinement *const r = s->refinement;
-    const db_variables *const v = &s->variables;
     db_fit_trial *trial = NULL;
-    db_lm_end stop;
     if (s->stage->earned) {
         trial = db_refinement_trial(r, s->number);
         if (!trial) return db_fail_memory(r->context, "the trial of a stage");
         DB_TRY(try_halves(s, trial));
         if (!trial->kept) return DB_OK;
     }
-    memcpy(end->value, v->start, v->count * sizeof *v->start);
-    DB_TRY(db_fit_course_reserve(r->context, &r->course, (size_t)s->stage->max_evaluations + 1));
-    DB_TRY(minimize(s, evaluate, s, end->value, &stop));
-    DB_TRY(judge(s, stop, end));
-    if (!trial || s->cancelled) return DB_OK;
+    DB_TRY(minimize(s, end));
+    if (!trial || end->end == DB_STAGE_CANCELLED) return DB_OK;
     DB_TRY(find_covered(s, &trial->covered));
     trial->kept = trial->covered <= MOST_COVERED;
     if (!trial->kept) memset(end, 0, sizeof *end); /* as of stages that spots do not bear out */
     return DB_OK;
-}
-
-static db_status prepare(stage_run *s, const db_experiment *from, const db_shoeboxes *boxes) {
-    const db_refinement *const r = s->refinement;
-    const db_variables *const v = &s->variables;
-    const size_t n = v->count;
-    const double blur = s->stage->blur * s->stage->blur - 1;
-    DB_TRY(db_moments_make(r->context, from, boxes, v, blur, &s->moments));
-    DB_TRY(db_unknowns_make(r->context, r->data.settings, v->index, n, &s->unknowns));
-    memcpy(s->unknowns.lower, v->lower, n * sizeof *v->lower);
-    memcpy(s->unknowns.upper, v->upper, n * sizeof *v->upper);
-    s->gradient = malloc((n * n + n + 1) * sizeof *s->gradient);
-    s->normal = s->gradient + n;
-    return s->gradient ? DB_OK : db_fail_memory(r->context, "the moments of spots");
 }
 
 static db_status run_on(stage_run *s, const db_experiment *from, db_stage_result *end) {
@@ -186,7 +137,8 @@ static db_status run_on(stage_run *s, const db_experiment *from, db_stage_result
     db_shoeboxes boxes;
     DB_TRY(
         db_shoeboxes_place(r->context, from, &data, s->stage->dmin, DB_SHOEBOXES_STRONG, &boxes));
-    db_status status = prepare(s, from, &boxes);
+    db_status status = db_moments_make(r->context, from, &boxes, &s->variables,
+                                       s->stage->blur * s->stage->blur - 1, &s->moments);
     if (status == DB_OK && s->moments.count == 0)
         status =
             db_fail(r->context, DB_ERROR_INPUT,
@@ -207,7 +159,6 @@ static db_status run_moments(db_refinement *r, int number, db_stage_result *end)
     s->refinement = r;
     s->stage = &settings->stages[number];
     s->number = number;
-    s->least = INFINITY;
     db_refinement_turned(r, turned);
     if (turns) db_misset_fold(&from.crystal);
     db_variables_make(settings, 1u << number, turns ? turned : NULL, &from, &r->placement,
@@ -219,8 +170,6 @@ static db_status run_moments(db_refinement *r, int number, db_stage_result *end)
         status = db_refinement_store(r, &s->variables, &from.crystal, end);
     else if (status == DB_OK)
         db_refinement_drop(r, number);
-    if (s->unknowns.lower) db_unknowns_clear(&s->unknowns);
-    free(s->gradient);
     db_moments_clear(&s->moments);
     free(s);
     return status;

@@ -347,17 +347,14 @@ db_status db_moments_slopes(db_moments *m, const double *x, const size_t *variab
     return m->status = derive(m, x, variable, count, slope);
 }
 
-int db_moments_evaluate(void *user, const double *x, double *loss, double *gradient,
-                        double *normal) {
-    db_moments *const m = user;
+db_status db_moments_evaluate(db_moments *m, const double *x, double *loss, double *gradient,
+                              double *normal) {
     const size_t all = m->variables->count;
     memset(gradient, 0, all * sizeof *gradient);
     memset(normal, 0, all * all * sizeof *normal);
     *loss = loss_at(m, x);
-    if (isfinite(*loss)) {
-        m->status = derive(m, x, NULL, m->variables->table_count, gradient);
-        add_products(m, normal);
-        db_variables_add_priors(m->variables, x, loss, gradient, normal);
-    }
-    return m->status != DB_OK;
+    if (!isfinite(*loss)) return m->status;
+    m->status = derive(m, x, NULL, m->variables->table_count, gradient);
+    add_products(m, normal);
+    return m->status;
 }

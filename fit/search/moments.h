@@ -35,13 +35,13 @@ db_status db_moments_make(db_context *context, const db_experiment *experiment,
                           db_moments *moments);
 void db_moments_clear(db_moments *moments);
 
-/* Twice the negative logarithm of the likelihood, priors included; a db_lm_evaluate whose user are
- * the moments. Motions of groups of panels do not count. */
-int db_moments_evaluate(void *user, const double *x, double *loss, double *gradient,
-                        double *normal);
+/* Twice the negative logarithm of the likelihood, INFINITY of impossible values, with gradient and normal
+ * matrix, without priors. Motions of groups of panels do not count. */
+db_status db_moments_evaluate(db_moments *moments, const double *x, double *loss, double *gradient,
+                              double *normal);
 
-/* The same loss, INFINITY of impossible values, and its slopes, without those of priors, by some of
- * the variables: for the little that each of these costs. */
+/* The same loss, priors included, and its slopes, without those of priors, by some of the variables: for the
+ * little that each of these costs. */
 db_status db_moments_slopes(db_moments *moments, const double *x, const size_t *variable,
                             size_t count, double *loss, double *slope);
 

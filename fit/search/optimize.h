@@ -2,7 +2,7 @@
 #ifndef DB_FIT_SEARCH_OPTIMIZE_H
 #define DB_FIT_SEARCH_OPTIMIZE_H
 
-#include "fit/search/stage_search.h"
+#include "fit/search/driver.h"
 
 /* Minimizes from the variables' start with the stage's algorithm. Values in the history are those
  * that users know: misset angles relative to `orientation`. Fails for a bad configuration;

@@ -26,11 +26,16 @@ db_status db_fit_course_reserve(db_context *context, db_fit_course *course, size
     return DB_OK;
 }
 
-db_fit_history *db_fit_course_add(db_fit_course *course) {
+db_fit_history *db_fit_course_add(db_fit_course *course, const db_fit_history *now) {
     if (course->count == course->room) return NULL;
     db_fit_history *const entry = &course->history[course->count];
-    *entry = (db_fit_history){ .value = course->values + course->count++ * course->width };
+    *entry = *now;
+    entry->value = course->values + course->count++ * course->width;
     return entry;
+}
+
+int db_fit_course_tell(const db_fit_course *course, const db_fit_history *entry) {
+    return course->progress && course->progress(course->user, entry);
 }
 
 void db_fit_course_clear(db_fit_course *course) {
@@ -62,6 +67,17 @@ db_status db_unknowns_make(db_context *context, const db_fit_settings *settings,
         u->centre[i] = p->prior[0];
         u->sigma[i] = p->prior[1];
     }
+    return DB_OK;
+}
+
+db_status db_unknowns_of_variables(db_context *context, const db_fit_settings *settings,
+                                   const db_variables *v, db_unknowns *u) {
+    const size_t size = v->count * sizeof *v->lower;
+    DB_TRY(db_unknowns_make(context, settings, v->index, v->count, u));
+    memcpy(u->lower, v->lower, size);
+    memcpy(u->upper, v->upper, size);
+    memcpy(u->centre, v->centre, size);
+    memcpy(u->sigma, v->sigma, size);
     return DB_OK;
 }
 

@@ -20,8 +20,10 @@ typedef struct db_fit_course {
 /* Makes room for so many more evaluations, so that none allocates memory. */
 db_status db_fit_course_reserve(db_context *context, db_fit_course *course, size_t evaluations);
 
-/* A new entry, with a list of values to be filled; NULL: there is no room. */
-db_fit_history *db_fit_course_add(db_fit_course *course);
+/* A new entry, like this one but for its list of values, which is to be filled; NULL: there is no room. */
+db_fit_history *db_fit_course_add(db_fit_course *course, const db_fit_history *now);
+/* Tells the listener of an entry; 1: it cancels the search. */
+int db_fit_course_tell(const db_fit_course *course, const db_fit_history *entry);
 void db_fit_course_clear(db_fit_course *course);
 
 /* The unknowns of a search, each one of the settings' parameters. */
@@ -46,6 +48,9 @@ static inline void db_unknowns_add_priors(const db_unknowns *u, const double *x,
                                           double *gradient, double *normal) {
     db_add_priors(u->count, u->centre, u->sigma, x, loss, gradient, normal);
 }
+/* Variables as unknowns, with their bounds and priors. */
+db_status db_unknowns_of_variables(db_context *context, const db_fit_settings *settings,
+                                   const db_variables *variables, db_unknowns *unknowns);
 void db_unknowns_clear(db_unknowns *unknowns);
 
 /* A value so near to a bound is at it. */

@@ -53,8 +53,8 @@ static int evaluate(void *user, const double *x, double *loss, double *gradient,
     const db_fit_history now = { .stage = s->series.stage,
                                  .evaluation = s->evaluations,
                                  .target = *loss / frames->degrees,
-                                 .gradient_norm = db_joint_gradient_norm(&s->unknowns, gradient,
-                                                                         frames->degrees) };
+                                 .gradient_norm = db_search_gradient_norm(&s->unknowns, gradient,
+                                                                          frames->degrees) };
     db_joint_record(all, &s->series.order, &now, x);
     return 0;
 }

@@ -24,39 +24,6 @@ size_t db_joint_point_size(const db_arrow_order *order) {
     return order->local + db_arrow_tail_size(order);
 }
 
-void db_joint_log_begin(db_joint_log *log, int stage, const db_arrow_order *order) {
-    db_joint_log_clear(log);
-    log->stage = stage;
-    log->shared = order->shared;
-    log->sums_size = db_joint_sums_size(order);
-}
-
-static int grow(db_joint_log *log) {
-    const size_t room = log->room ? 2 * log->room : 16;
-    double *const at = realloc(log->at, (room * log->shared + 1) * sizeof *at);
-    if (at) log->at = at;
-    double *const sums = realloc(log->sums, room * log->sums_size * sizeof *sums);
-    if (sums) log->sums = sums;
-    if (at && sums) log->room = room;
-    return at && sums;
-}
-
-db_status db_joint_log_add(db_context *context, db_joint_log *log, const double *at,
-                           const double *sums) {
-    if (log->count == log->room && !grow(log))
-        return db_fail_memory(context, "what a joint stage has evaluated");
-    memcpy(log->at + log->count * log->shared, at, log->shared * sizeof *at);
-    memcpy(log->sums + log->count * log->sums_size, sums, log->sums_size * sizeof *sums);
-    log->count++;
-    return DB_OK;
-}
-
-void db_joint_log_clear(db_joint_log *log) {
-    free(log->at);
-    free(log->sums);
-    *log = (db_joint_log){ .stage = -1 };
-}
-
 static const char *parameter_name(const db_shots *all, size_t i, char name[DB_FIT_NAME_SIZE]) {
     return db_fit_quantity_name(&all->settings.panel_groups,
                                 db_fit_quantity_of(&all->settings.parameters[i]), name);
@@ -94,20 +61,17 @@ static json_t *history_array(db_document *d, const db_shots *all, size_t count) 
     return array;
 }
 
-static json_t *joint_object(db_document *d, const db_joint_log *log) {
+static json_t *joint_object(db_document *d, const db_search_log *log) {
     json_t *const object = json_object();
     json_t *const evaluations = json_array();
     set(d, object, "stage", json_integer(log->stage));
     set(d, object, "evaluations", json_integer(log->evaluations));
     set(d, object, "started", json_boolean(log->started));
     set(d, object, "degrees", number(log->degrees));
-    set(d, object, "from", numbers(d, log->from, log->shared));
-    for (size_t i = 0; i < log->count; i++) {
-        json_t *const one = json_object();
-        set(d, one, "at", numbers(d, log->at + i * log->shared, log->shared));
-        set(d, one, "sums", numbers(d, log->sums + i * log->sums_size, log->sums_size));
-        add(d, evaluations, one);
-    }
+    set(d, object, "from", numbers(d, log->from, log->unknowns));
+    const size_t width = db_search_log_width(log->unknowns);
+    for (size_t i = 0; i < log->count; i++)
+        add(d, evaluations, numbers(d, log->row + i * width, width));
     set(d, object, "search", evaluations);
     return object;
 }
@@ -125,7 +89,7 @@ static json_t *parts_array(db_document *d, const db_checkpoint *c) {
     return array;
 }
 
-static void compose(db_document *d, const db_shots *all, const db_joint_log *log) {
+static void compose(db_document *d, const db_shots *all, const db_search_log *log) {
     const db_fit_shots_options *const options = all->options;
     set_identity(d, all);
     if (options->array_tasks > 0)
@@ -142,7 +106,7 @@ static void compose(db_document *d, const db_shots *all, const db_joint_log *log
     set(d, d->root, "parts", parts_array(d, all->checkpoint));
 }
 
-static db_status write_state(const db_shots *all, const db_joint_log *log) {
+static db_status write_state(const db_shots *all, const db_search_log *log) {
     const char *const path = all->options->checkpoint;
     db_document d = db_document_begin(&all->settings.panel_groups);
     compose(&d, all, log);
@@ -181,7 +145,7 @@ void db_checkpoint_destroy(db_shots *all) {
 }
 
 /* Rank 0 names the parts in the file of all, once each process has its own. */
-static db_status agree_and_write(db_shots *all, db_status own, const db_joint_log *log) {
+static db_status agree_and_write(db_shots *all, db_status own, const db_search_log *log) {
     db_status status = db_team_common_status(&all->team, all->context, own);
     if (status == DB_OK && all->team.rank == 0) status = write_state(all, log);
     return db_team_common_status(&all->team, all->context, status);
@@ -193,7 +157,7 @@ db_status db_checkpoint_begin(db_shots *all) {
 }
 
 /* Numbers of the best points of a joint stage; 0: there are none. */
-static size_t point_size(const db_shots *all, const db_joint_log *log) {
+static size_t point_size(const db_shots *all, const db_search_log *log) {
     if (!log) return 0;
     const db_arrow_order order = db_arrow_order_make(&all->settings, log->stage, all->shared);
     return db_joint_point_size(&order);
@@ -214,7 +178,7 @@ static db_status begin_whole(db_shots *all, size_t point, const addition *more) 
 }
 
 /* All shots anew; what has been written before is removed when that is done. */
-static db_status replace(db_shots *all, size_t point, const db_joint_log *log,
+static db_status replace(db_shots *all, size_t point, const db_search_log *log,
                          const addition *more) {
     db_part_set *const old = all->checkpoint->set;
     const size_t sets = all->checkpoint->sets;
@@ -226,7 +190,7 @@ static db_status replace(db_shots *all, size_t point, const db_joint_log *log,
     return status;
 }
 
-db_status db_checkpoint_commit(db_shots *all, const db_joint_log *log) {
+db_status db_checkpoint_commit(db_shots *all, const db_search_log *log) {
     if (!all->checkpoint) return DB_OK;
     all->checkpoint->records = 0;
     return replace(all, point_size(all, log), log, &(addition){ .write = NULL });
@@ -324,27 +288,16 @@ static db_status read_numbers(const db_json *list, double *values, size_t count,
     return DB_OK;
 }
 
-static db_status read_evaluation(db_shots *all, const db_json *at, db_joint_log *log) {
-    double values[DB_FIT_MOST_PARAMETERS];
-    double *const sums = malloc(log->sums_size * sizeof *sums);
-    const db_json where = db_json_member(at, "at"), list = db_json_member(at, "sums");
-    db_status status = sums ? DB_OK : db_fail_memory(all->context, "the checkpoint");
-    if (status == DB_OK) status = db_json_numbers(&where, values, log->shared);
-    if (status == DB_OK) /* null: infinite */
-        status = read_numbers(&list, sums, log->sums_size, INFINITY);
-    if (status == DB_OK) status = db_joint_log_add(all->context, log, values, sums);
-    free(sums);
-    return status;
-}
-
-static db_status read_joint(db_shots *all, const db_json *root, db_joint_log *log) {
+static db_status read_joint(db_shots *all, const db_json *root, db_search_log *log) {
     const db_json joint = db_json_member(root, "joint");
     int stage = 0;
     if (!joint.value) return DB_OK;
     DB_TRY(
         db_checkpoint_whole_number(&joint, "stage", 0, (int)all->settings.stage_count - 1, &stage));
     const db_arrow_order order = db_arrow_order_make(&all->settings, stage, all->shared);
-    db_joint_log_begin(log, stage, &order);
+    log->stage = stage;
+    log->path = all->options->checkpoint;
+    log->count = 0;
     all->checkpoint->point = db_joint_point_size(&order);
     const db_json from = db_json_member(&joint, "from"),
                   degrees = db_json_member(&joint, "degrees"),
@@ -353,11 +306,13 @@ static db_status read_joint(db_shots *all, const db_json *root, db_joint_log *lo
     log->started = json_is_true(json_object_get(joint.value, "started"));
     log->history = all->course.count;
     DB_TRY(db_json_number(&degrees, &log->degrees));
-    DB_TRY(db_json_numbers(&from, log->from, log->shared));
-    if (json_array_size(search.value) == 0) return db_json_fail(&search, "evaluations");
-    for (size_t i = 0; i < json_array_size(search.value); i++) {
+    DB_TRY(db_json_numbers(&from, log->from, order.shared));
+    const size_t rows = json_array_size(search.value), width = db_search_log_width(order.shared);
+    if (rows == 0) return db_json_fail(&search, "evaluations");
+    DB_TRY(db_search_log_reserve(all->context, log, order.shared, rows));
+    for (size_t i = 0; i < rows; i++) {
         const db_json at = db_json_element(&search, i);
-        DB_TRY(read_evaluation(all, &at, log));
+        DB_TRY(read_numbers(&at, db_search_log_add(log), width, INFINITY)); /* null: infinite */
     }
     return DB_OK;
 }
@@ -368,7 +323,7 @@ static db_status read_history(db_shots *all, const db_json *root) {
     if (!json_is_array(history.value)) return db_json_fail(&history, "a list");
     DB_TRY(db_fit_course_reserve(all->context, &all->course, count));
     for (size_t i = 0; i < count; i++) {
-        db_fit_history *const entry = db_fit_course_add(&all->course);
+        db_fit_history *const entry = db_fit_course_add(&all->course, &(db_fit_history){ 0 });
         const db_json at = db_json_element(&history, i), target = db_json_member(&at, "target"),
                       norm = db_json_member(&at, "gradient_norm"),
                       values = db_json_member(&at, "values");
@@ -417,7 +372,7 @@ static db_status read_stage_of_records(db_shots *all, const db_json *root) {
     return DB_OK;
 }
 
-static db_status read_state(db_shots *all, const db_json *root, db_joint_log *log) {
+static db_status read_state(db_shots *all, const db_json *root, db_search_log *log) {
     DB_TRY(check_identity(all, root));
     DB_TRY(check_task(all, root, all->options->array_task, all->options->array_tasks));
     DB_TRY(read_common(all, root));
@@ -445,7 +400,7 @@ static db_status read_task(db_shots *all, const db_json *root, int task) {
     return read_parts(all, root);
 }
 
-static db_status read_file(db_shots *all, const char *path, int task, db_joint_log *log) {
+static db_status read_file(db_shots *all, const char *path, int task, db_search_log *log) {
     json_t *document = NULL;
     db_json root;
     DB_TRY(db_json_open(all->context, path, &document, &root));
@@ -464,10 +419,10 @@ static db_status read_tasks(db_shots *all) {
     return DB_OK;
 }
 
-db_status db_checkpoint_resume(db_shots *all, int *found, db_joint_log *log) {
+db_status db_checkpoint_resume(db_shots *all, int *found, db_search_log *log) {
     const char *const path = all->options->checkpoint;
     db_status status = DB_OK;
-    *log = (db_joint_log){ .stage = -1 };
+    *log = (db_search_log){ .stage = -1 };
     *found = 0;
     if (!all->checkpoint) return DB_OK;
     if (all->options->resume && access(path, F_OK) == 0) {

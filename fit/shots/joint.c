@@ -16,30 +16,18 @@
 #include <string.h>
 
 /* What is counted beside the sums: shots in use, their degrees of freedom, shots set aside. */
-enum { USED, DEGREES, LOST, COUNTS = DB_JOINT_COUNTS };
+enum { USED, DEGREES, LOST, COUNTS };
 
 /* The state of a joint stage. */
 typedef struct joint {
     db_shots *all;
     int stage;
-    const db_fit_stage *settings;
     db_arrow_order order;
     double *sums; /* of the last evaluation, over all shots: db_arrow_sums_size, then COUNTS */
-    size_t arrow_size, sums_size;
+    size_t arrow_size;
     db_tree_sum tree;
-    const double *at;                       /* shared values of the evaluation */
-    double best_at[DB_FIT_MOST_PARAMETERS]; /* those of the best points */
-    double best, degrees;
-    db_unknowns unknowns; /* what is shared */
-    int evaluations;
-    int lost; /* shots set aside since the last evaluation */
-    int started;
-    db_status status;
-    double last_at[DB_FIT_MOST_PARAMETERS]; /* of the last evaluation */
-    db_joint_log *log;                      /* of the search */
-    size_t replayed, known;                 /* its known evaluations; those repeated so far */
-    double *gradient;                       /* at the best point */
-    double *normal;                         /* likewise; [shared][shared] */
+    const double *at; /* shared values of the evaluation */
+    db_search search; /* for them */
 } joint;
 
 db_status db_joint_make_room(db_shots *all, db_context *context, size_t shot, int stage) {
@@ -60,8 +48,8 @@ db_status db_joint_make_room(db_shots *all, db_context *context, size_t shot, in
 static void predict_local(const joint *j, size_t shot, double *local) {
     const db_shot_state *const state = &j->all->state[shot];
     double step[DB_FIT_MOST_PARAMETERS];
-    for (size_t i = 0; i < j->order.shared; i++) step[i] = j->at[i] - j->best_at[i];
-    if (j->started)
+    for (size_t i = 0; i < j->order.shared; i++) step[i] = j->at[i] - j->search.value[i];
+    if (j->search.started)
         db_arrow_answer(&j->order, &state->best.tail, 0, step);
     else
         memset(step + j->order.shared, 0, j->order.local * sizeof *step);
@@ -81,7 +69,7 @@ static void count_evaluations(db_shots *all, int evaluations) {
  * with them: before these it is enough to go where the equations say. */
 static db_fit_stage local_search(const joint *j) {
     const double enough = 1e-2;
-    db_fit_stage own = *j->settings;
+    db_fit_stage own = *j->search.stage;
     if (j->stage + 1 < (int)j->all->settings.stage_count)
         own.tolerance = fmax(own.tolerance, enough);
     if (j->all->settings.joint.wanted) own.max_evaluations = 1;
@@ -102,7 +90,7 @@ static db_status evaluate_shot(db_shots *all, db_context *context, size_t shot, 
     DB_TRY(db_open_shot_create(all, context, shot, j->stage, &j->order, &open));
     predict_local(j, shot, trial->local);
     db_status status = db_open_shot_fit(&open, &j->order, &own, j->at, trial->local);
-    if (status == DB_ERROR_INPUT && j->started) { /* the prediction is too far off */
+    if (status == DB_ERROR_INPUT && j->search.started) { /* the prediction is too far off */
         memcpy(trial->local, all->state[shot].best.local, j->order.local * sizeof(double));
         status = db_open_shot_fit(&open, &j->order, &own, j->at, trial->local);
     }
@@ -112,7 +100,7 @@ static db_status evaluate_shot(db_shots *all, db_context *context, size_t shot, 
                         open.objective.normal, open.held, &trial->tail, sum, open.work);
     count_evaluations(all, open.evaluations);
     db_open_shot_destroy(&open);
-    if (status == DB_ERROR_INPUT && j->started) { /* the step is the cause: it is rejected */
+    if (status == DB_ERROR_INPUT && j->search.started) { /* the step is the cause: it is rejected */
         sum[0] = INFINITY;
         status = DB_OK;
     }
@@ -121,33 +109,28 @@ static db_status evaluate_shot(db_shots *all, db_context *context, size_t shot, 
     return status;
 }
 
-static void take_counts(joint *j) {
-    const double *const counts = j->sums + j->arrow_size;
-    j->all->used = (size_t)counts[USED];
-    j->all->degrees = counts[DEGREES];
-    j->lost = (int)counts[LOST];
-}
-
 /* One pass over the shots. Sums may differ in the last bit on different machines: all processes take those
- * of rank 0. */
-static db_status sum_shots(joint *j) {
+ * of rank 0. *lost: shots that it has set aside. */
+static db_status sum_shots(joint *j, int *lost) {
     db_shots *const all = j->all;
+    const double *const counts = j->sums + j->arrow_size;
     DB_TRY(db_workers_each(all, "evaluation", j->stage, evaluate_shot, j, &j->tree));
     DB_TRY(db_workers_total(all, &j->tree, j->sums));
-    take_counts(j);
-    if (!j->lost) return DB_OK;
+    all->used = (size_t)counts[USED];
+    all->degrees = counts[DEGREES];
+    *lost = counts[LOST] > 0;
+    if (!*lost) return DB_OK;
     DB_TRY(db_records_meet(all));
     db_shots_report_aside(all);
-    return DB_OK;
+    return db_shots_check_count(all);
 }
 
 void db_joint_record(db_shots *all, const db_arrow_order *order, const db_fit_history *now,
                      const double *shared) {
-    db_fit_history *const entry = isfinite(now->target) ? db_fit_course_add(&all->course) : NULL;
+    db_fit_history *const entry =
+        isfinite(now->target) ? db_fit_course_add(&all->course, now) : NULL;
     if (!entry) return;
     double *const value = entry->value;
-    *entry = *now;
-    entry->value = value;
     for (size_t i = 0; i < all->parameters; i++)
         value[i] = all->shared[i] ? all->common[i] : (double)NAN;
     for (size_t i = 0; i < order->shared; i++) value[order->index[i]] = shared[i];
@@ -157,20 +140,10 @@ void db_joint_record(db_shots *all, const db_arrow_order *order, const db_fit_hi
     db_shots_report(all, &event);
 }
 
-double db_joint_gradient_norm(const db_unknowns *unknowns, const double *gradient, double degrees) {
-    double square = 0;
-    for (size_t i = 0; i < unknowns->count; i++)
-        square += pow(gradient[i] / degrees * unknowns->scale[i], 2);
-    return sqrt(square);
-}
-
-static void record(joint *j, double loss, const double *gradient) {
-    const db_fit_history now = { .stage = j->stage,
-                                 .evaluation = j->evaluations,
-                                 .target = loss / j->degrees,
-                                 .gradient_norm =
-                                     db_joint_gradient_norm(&j->unknowns, gradient, j->degrees) };
-    db_joint_record(j->all, &j->order, &now, j->at);
+static int record(void *user, const double *x, const db_fit_history *now) {
+    const joint *const j = user;
+    db_joint_record(j->all, &j->order, now, x);
+    return 0;
 }
 
 /* The trial points become the best ones. */
@@ -186,135 +159,57 @@ static void keep_trials(joint *j) {
     }
 }
 
-/* The best points of a repeated search are known already. */
-static db_status commit(joint *j, double loss) {
-    const int again = j->replayed < j->known;
-    if (!again) keep_trials(j);
-    if (j->at != j->best_at) memcpy(j->best_at, j->at, j->order.shared * sizeof *j->at);
-    j->best = loss;
-    j->started = 1;
-    return again ? DB_OK : db_checkpoint_commit(j->all, j->log);
+static db_status keep(void *user, const double *x) {
+    joint *const j = user;
+    (void)x;
+    keep_trials(j);
+    return db_checkpoint_commit(j->all, j->search.log);
 }
 
-static void count_degrees(joint *j) { j->degrees = j->all->degrees - (double)j->order.shared; }
+static double degrees(const joint *j) { return j->all->degrees - (double)j->order.shared; }
 
-/* The sums of an evaluation before the run was interrupted. */
-static db_status replay(joint *j) {
-    const db_joint_log *const log = j->log;
-    const double *const at = log->at + j->replayed * log->shared;
-    for (size_t i = 0; i < log->shared; i++)
-        if (!(fabs(at[i] - j->at[i]) <= 1e-9 * j->unknowns.scale[i]))
-            return db_fail(j->all->context, DB_ERROR_INPUT,
-                           "%s: is of another refinement: evaluation %d of stage %s would be "
-                           "elsewhere",
-                           j->all->options->checkpoint, j->evaluations, j->settings->name);
-    memcpy(j->sums, log->sums + j->replayed * log->sums_size, log->sums_size * sizeof *j->sums);
-    take_counts(j);
+static db_status evaluate(void *user, const double *x, db_evaluation *at) {
+    joint *const j = user;
+    int lost;
+    j->at = x;
+    DB_TRY(sum_shots(j, &lost));
+    at->degrees = degrees(j);
+    at->is_of_another = lost && j->search.started; /* without the shots that were set aside */
+    db_arrow_total(j->order.shared, j->sums, &at->loss, at->gradient, at->normal);
     return DB_OK;
 }
 
-static int evaluate(void *user, const double *x, double *loss, double *gradient, double *normal) {
-    joint *const j = user;
-    j->at = x;
-    memcpy(j->last_at, x, j->order.shared * sizeof *x);
-    j->evaluations++;
-    j->status = j->replayed < j->known ? replay(j) : sum_shots(j);
-    if (j->status != DB_OK) return 1;
-    /* The target changes when a shot is set aside: the search starts again. */
-    if (j->lost && j->started) return 1;
-    if (j->replayed == j->known) j->status = db_joint_log_add(j->all->context, j->log, x, j->sums);
-    j->status = db_workers_common_status(j->all, j->status);
-    if (j->status != DB_OK) return 1;
-    count_degrees(j);
-    db_arrow_total(j->order.shared, j->sums, loss, gradient, normal);
-    db_unknowns_add_priors(&j->unknowns, x, loss, gradient, normal);
-    record(j, *loss, gradient);
-    if (!j->started || *loss < j->best) j->status = commit(j, *loss);
-    j->replayed += j->replayed < j->known;
-    return j->status != DB_OK;
-}
-
-static db_status prepare(joint *j) {
+static db_status prepare(joint *j, db_search_log *log) {
     db_shots *const all = j->all;
     const size_t n = j->order.shared;
-    db_unknowns *const u = &j->unknowns;
-    DB_TRY(db_unknowns_make(all->context, &all->settings, j->order.index, n, u));
-    for (size_t i = 0; i < n; i++) {
-        j->best_at[i] = fmin(fmax(all->common[j->order.index[i]], u->lower[i]), u->upper[i]);
-    }
     j->arrow_size = db_arrow_sums_size(n);
-    j->sums_size = db_joint_sums_size(&j->order);
-    DB_TRY(db_tree_sum_begin(all->context, db_shots_chunks(all), j->sums_size, &j->tree));
-    j->sums = malloc(j->sums_size * sizeof *j->sums);
-    j->gradient = malloc((n * (n + 1) + 1) * sizeof *j->gradient);
-    if (!j->sums || !j->gradient) return db_fail_memory(all->context, "a joint stage");
-    j->normal = j->gradient + n;
-    return db_fit_course_reserve(all->context, &all->course,
-                                 2 * (size_t)j->settings->max_evaluations + 16);
-}
-
-/* How the search ended at the best point, whose sums are those of the last evaluation. */
-static void judge(joint *j, db_lm_end how, db_stage_result *end) {
-    const size_t n = j->order.shared;
-    double loss;
-    db_arrow_total(n, j->sums, &loss, j->gradient, j->normal);
-    db_unknowns_add_priors(&j->unknowns, j->best_at, &loss, j->gradient, j->normal);
-    const db_search_end at = { .stage = j->settings,
-                               .loss = loss,
-                               .degrees = j->degrees,
-                               .gradient = j->gradient,
-                               .normal = j->normal,
-                               .evaluations = j->evaluations,
-                               .end = isfinite(loss) && how == DB_LM_STOPPED ? DB_LM_LIMIT : how };
-    memset(end, 0, sizeof *end);
-    memcpy(end->value, j->best_at, n * sizeof *end->value);
-    db_stage_judge(&j->unknowns, &at, end);
-    for (size_t i = 0; i < n; i++) j->all->common_at_bound[j->order.index[i]] = end->at_bound[i];
-    for (size_t k = 0; k < j->all->count; k++)
-        for (size_t i = 0; i < n && db_shots_own(j->all, k); i++)
-            j->all->at_bound[k * j->all->parameters + j->order.index[i]] = end->at_bound[i];
-}
-
-/* Begins a search, or repeats the one that was interrupted. */
-static void begin_search(joint *j) {
-    db_joint_log *const log = j->log;
-    j->lost = 0;
-    j->best = INFINITY;
-    count_degrees(j);
-    if (j->replayed < j->known) {
-        j->degrees = log->degrees;
-        j->evaluations = log->evaluations;
-        j->started = log->started;
-        memcpy(j->best_at, log->from, log->shared * sizeof *log->from);
-        return;
-    }
-    db_joint_log_begin(log, j->stage, &j->order);
-    log->evaluations = j->evaluations;
-    log->started = j->started;
-    log->degrees = j->degrees;
-    log->history = j->all->course.count;
-    memcpy(log->from, j->best_at, log->shared * sizeof *log->from);
-    j->replayed = j->known = 0;
+    const size_t sums_size = j->arrow_size + COUNTS;
+    DB_TRY(db_tree_sum_begin(all->context, db_shots_chunks(all), sums_size, &j->tree));
+    j->sums = malloc(sums_size * sizeof *j->sums);
+    if (!j->sums) return db_fail_memory(all->context, "a joint stage");
+    j->search = (db_search){ .context = all->context,
+                             .problem = { evaluate, record, keep, j },
+                             .stage = &all->settings.stages[j->stage],
+                             .number = j->stage,
+                             .course = &all->course,
+                             .log = log,
+                             .degrees = degrees(j) };
+    DB_TRY(db_unknowns_make(all->context, &all->settings, j->order.index, n, &j->search.unknowns));
+    return db_search_prepare(&j->search);
 }
 
 static db_status search(joint *j, db_stage_result *end) {
+    db_shots *const all = j->all;
     const size_t n = j->order.shared;
-    double x[DB_FIT_MOST_PARAMETERS], loss;
-    db_lm_end how;
-    do {
-        begin_search(j);
-        memcpy(x, j->best_at, n * sizeof *x);
-        how = db_stage_minimize(&j->unknowns, j->settings, j->degrees, evaluate, j, x).end;
-        if (j->status != DB_OK) return j->status;
-        DB_TRY(db_shots_check_count(j->all));
-    } while (j->lost && j->evaluations < 2 * j->settings->max_evaluations);
-    if (memcmp(j->last_at, j->best_at, n * sizeof *x) != 0) {
-        j->lost = 0;
-        evaluate(j, j->best_at, &loss, j->gradient, j->normal);
-        if (j->status != DB_OK) return j->status;
-        DB_TRY(db_shots_check_count(j->all));
-    }
-    judge(j, how, end);
+    const db_unknowns *const u = &j->search.unknowns;
+    memset(end, 0, sizeof *end);
+    for (size_t i = 0; i < n; i++)
+        end->value[i] = fmin(fmax(all->common[j->order.index[i]], u->lower[i]), u->upper[i]);
+    DB_TRY(db_search_run(&j->search, end));
+    for (size_t i = 0; i < n; i++) all->common_at_bound[j->order.index[i]] = end->at_bound[i];
+    for (size_t k = 0; k < all->count; k++)
+        for (size_t i = 0; i < n && db_shots_own(all, k); i++)
+            all->at_bound[k * all->parameters + j->order.index[i]] = end->at_bound[i];
     return DB_OK;
 }
 
@@ -330,29 +225,25 @@ static void restore_points(const joint *j) {
     }
 }
 
-db_status db_joint_run(db_shots *all, int stage, db_joint_log *log, db_stage_result *end,
+db_status db_joint_run(db_shots *all, int stage, db_search_log *log, db_stage_result *end,
                        db_fit_shots_result *result) {
     joint *const j = calloc(1, sizeof *j);
     if (!j) return db_fail_memory(all->context, "a joint stage");
     j->all = all;
     j->stage = stage;
-    j->settings = &all->settings.stages[stage];
     j->order = db_arrow_order_make(&all->settings, stage, all->shared);
-    j->log = log;
-    j->known = log->stage == stage ? log->count : 0;
-    if (j->known) restore_points(j);
-    db_status status = db_workers_common_status(all, prepare(j));
+    db_status status = db_workers_common_status(all, prepare(j, log));
+    if (j->search.known) restore_points(j);
     if (status == DB_OK) status = search(j, end);
-    if (status == DB_OK && result) status = db_joint_conclude(all, stage, j->best_at, result);
+    if (status == DB_OK && result) status = db_joint_conclude(all, stage, end->value, result);
     if (status == DB_ERROR_CANCELLED) all->ending = 1;
-    if (status == DB_OK || (all->ending && j->started)) {
-        const db_status stored = db_joint_models_store(all, stage, j->best_at);
+    if (status == DB_OK || (all->ending && j->search.started)) {
+        const db_status stored = db_joint_models_store(all, stage, end->value);
         if (stored != DB_OK) status = stored;
     }
     db_tree_sum_clear(&j->tree);
     free(j->sums);
-    free(j->gradient);
-    db_unknowns_clear(&j->unknowns);
+    db_search_clear(&j->search);
     free(j);
     return status;
 }

@@ -11,14 +11,11 @@ db_status db_joint_make_room(db_shots *all, db_context *context, size_t shot, in
  * evaluations before the run was interrupted. Afterwards the models stand at the minimum; *end says
  * how the search ended. result: not NULL for the last stage; gets its errors and statistics, as do
  * the summaries of shots. */
-db_status db_joint_run(db_shots *all, int stage, db_joint_log *log, db_stage_result *end,
+db_status db_joint_run(db_shots *all, int stage, db_search_log *log, db_stage_result *end,
                        db_fit_shots_result *result);
 
 /* Adds an evaluation to the history, whose list of values is filled in, and tells the caller. */
 void db_joint_record(db_shots *all, const db_arrow_order *order, const db_fit_history *now,
                      const double *shared);
-
-/* Length of a gradient per degree of freedom, in typical changes of the unknowns. */
-double db_joint_gradient_norm(const db_unknowns *unknowns, const double *gradient, double degrees);
 
 #endif

@@ -154,7 +154,7 @@ static void read_checkpoint(db_context *context, const char *path) {
     static db_checkpoint checkpoint;
     const db_fit_shots_options options = { .checkpoint = path, .resume = 1 };
     const db_fit_shot_source source = { .count = SHOTS, .name = shot_name };
-    db_joint_log log;
+    db_search_log log;
     int found;
     make_shots(context, &checkpoint, &all);
     all.source = &source;
@@ -166,7 +166,7 @@ static void read_checkpoint(db_context *context, const char *path) {
                      "stage");
     free(checkpoint.set);
     free(checkpoint.place);
-    db_joint_log_clear(&log);
+    db_search_log_clear(&log);
     db_fit_course_clear(&all.course);
 }
 

@@ -1,0 +1,16 @@
+/* The search of a stage from start to end: the method that the stage names, and how it ended. */
+#ifndef DB_FIT_SEARCH_DRIVER_H
+#define DB_FIT_SEARCH_DRIVER_H
+
+#include "fit/search/search.h"
+
+/* Memory of a search, and what its stage asks for; once context, problem, stage, number, unknowns, course, log and
+ * degrees are set. Clear the search whatever the status. */
+db_status db_search_prepare(db_search *search);
+
+/* Minimizes from result->value, which becomes the best point. Afterwards gradient and normal matrix of the search are
+ * those there, priors included, and the problem was evaluated there last, unless it was cancelled. */
+db_status db_search_run(db_search *search, db_stage_result *result);
+void db_search_clear(db_search *search);
+
+#endif
