@@ -3,7 +3,6 @@
 #define DB_CUDA_ARGUMENTS_H
 
 #include "kernel/job.h"
-#include "loss/box_weight.h"
 #include "noise/noise_work.h"
 
 #include <dualbragg/expert/boxes.h>
@@ -79,53 +78,6 @@ typedef struct db_cuda_boxes {
     int32_t solve, sums; /* sums: db_boxes_sums */
 } db_cuda_boxes;
 
-/* Rows of a panel that a block works on: first to end - 1. */
-typedef struct db_cuda_strip {
-    int32_t panel_begin, panel_end, first, end;
-} db_cuda_strip;
-enum { DB_CUDA_STRIP = 32 };
-
-/* A pass over the surroundings of pixels (cuda/surroundings_rows.cu). */
-typedef struct db_cuda_surroundings {
-    const float *value;         /* DB_SURROUNDINGS_MASKED: masked */
-    const float *last;          /* means of the pass before; NULL: this is the first */
-    float *mean;                /* in the last pass with the sign of strong pixels */
-    const db_cuda_strip *strip; /* chunks blocks for each, along its rows */
-    uint32_t chunks;
-    int32_t fast_pixels, half_width, is_last;
-    float gain_float, readout_variance;
-    double gain, readout_noise, limit;
-} db_cuda_surroundings;
-
-/* Neighbouring bytes that a block of threads copies, within the device's memory. */
-typedef struct db_cuda_part {
-    void *to;
-    const void *from;
-    size_t bytes;
-} db_cuda_part;
-
-/* Boxes in a measured image (cuda/measure_boxes.cu). Arrays of boxes' pixels are laid out as the caller's
- * images. */
-typedef struct db_cuda_measure {
-    const db_region *region; /* [boxes] */
-    const db_box_rule *rule;
-    const uint64_t *start; /* [boxes]: where the measured image has its first pixel */
-    const float *image;    /* counts */
-    const float *background;
-    const unsigned char *strong;
-    const unsigned char *own;
-    const float *shape;
-    /* filled: */
-    float *value, *level, *weight;
-    unsigned char *own_strong;
-    db_box_measured *measured; /* [boxes] */
-    double *light;             /* [boxes]: of the kernel that adds up images */
-    db_loss loss;              /* weighted */
-    db_box_noise noise;
-    uint32_t fast_pixels; /* of the measured image */
-    int32_t background_fixed, whole;
-} db_cuda_measure;
-
 typedef struct db_cuda_arguments {
     db_kernel_job job; /* pointers are the device's; region: those of the results' layout */
     /* [region_count + 1] pixels of all regions before each */
@@ -134,7 +86,6 @@ typedef struct db_cuda_arguments {
     const uint32_t *row_start;
     uint32_t region_count, pixels; /* of all regions */
     uint32_t row_chunk;            /* of the kernel along rows */
-    uint32_t blocks;               /* of a job among many */
     const void *row;               /* [panel][parameter_count] db_cuda_row_* */
     void *derivative[DB_CUDA_MOST_IMAGES];
     /* normal equations */
@@ -150,9 +101,6 @@ typedef struct db_cuda_arguments {
     int32_t to_packed;   /* 1: the sum is packed */
     noise_work noise;    /* of the kernel of noise, which reads nothing else */
     db_cuda_boxes boxes; /* of the kernel of boxes, which reads derivative[] besides */
-    db_cuda_surroundings surroundings; /* of the kernel of surroundings, which reads nothing else */
-    const db_cuda_part *part_of_block; /* of the kernel that copies parts */
-    db_cuda_measure measure;           /* of those of boxes in a measured image */
 } db_cuda_arguments;
 
 /* Specializations by the crystal's shape: those of KERNEL_SQUARE, of KERNEL_FEW_CELLS, and one for
@@ -184,14 +132,6 @@ typedef struct db_cuda_kernels {
 /* Of a db_kernel_kind; mixed: 0 or 1. */
 const db_cuda_kernels *db_cuda_kernels_of(int kind, int mixed);
 
-/* The kernel of the same body for many jobs, whose parameter is an array of arguments, one job after the
- * other in y of the grid; NULL: there is none. */
-const void *db_cuda_kernel_of_many(const void *kernel);
-
-/* Copies parts, one to each block of so many threads. */
-extern const void *const db_cuda_copy_parts;
-enum { DB_CUDA_COPY_BLOCK = 128, DB_CUDA_PART_BYTES = 16 << 10 };
-
 /* Adds the slots of db_cuda_arguments.sums into the first one. */
 extern const void *const db_cuda_add_slots;
 
@@ -206,27 +146,12 @@ enum { DB_CUDA_ADD_LANES = 32, DB_CUDA_ADD_SUMS = 8 };
 extern const void *const db_cuda_box_sums;
 enum { DB_CUDA_BOX_BLOCK = 128, DB_CUDA_BOX_STATE = 12 };
 
-/* Adds up the images of boxes; measures boxes in a measured image. Likewise. */
-extern const void *const db_cuda_box_light;
-extern const void *const db_cuda_measure_boxes;
-
 /* Makes an image with noise, a row of the panel in each block of so many threads; only in builds
  * with Random123. */
 extern const void *const db_cuda_noise;
 enum { DB_CUDA_NOISE_BLOCK = 128 };
 
-/* A pass over the surroundings of pixels. A thread has so many columns of a block's window: that many
- * less 2 half_width are pixels, half of them at least (DB_SURROUNDINGS_WIDEST). */
-extern const void *const db_cuda_surroundings_pass;
-enum { DB_CUDA_WINDOW_COLUMNS = 2, DB_CUDA_NARROW_WINDOW = 128, DB_CUDA_WIDE_WINDOW = 256 };
-static inline uint32_t db_cuda_window_threads(int half_width) {
-    return 2 * half_width <= DB_CUDA_NARROW_WINDOW ? DB_CUDA_NARROW_WINDOW : DB_CUDA_WIDE_WINDOW;
-}
-
 /* Bytes of a block's own memory that a kernel needs. */
-static inline size_t db_cuda_window_bytes(uint32_t threads) {
-    return (size_t)2 * DB_CUDA_WINDOW_COLUMNS * threads * 2 * sizeof(float); /* two lines of sums */
-}
 static inline size_t db_cuda_noise_bytes(void) {
     return DB_CUDA_NOISE_BLOCK * (sizeof(double) + sizeof(noise_row));
 }

@@ -1,7 +1,6 @@
 /* The backend "cuda" in the table of devices. */
 #include "cuda/backend.h"
 
-#include "cuda/gang.h"
 #include "cuda/runtime.h"
 
 #include <dualbragg/cuda.h>
@@ -119,8 +118,7 @@ static double seconds(const db_device_load *load) {
     return pace->call + load->bytes * pace->byte + load->pixels * pace->pixel +
            load->samples * pace->sample[load->mixed] *
                (1 + pace->derivative_of_sample * load->derivatives) +
-           (load->boxes > 0 ? pace->boxes + load->pixels * pace->box_pixel : 0) +
-           load->frame * pace->byte;
+           (load->boxes > 0 ? pace->boxes + load->pixels * pace->box_pixel : 0);
 }
 
 static const db_device_operations operations = { .seconds = seconds,
@@ -129,7 +127,6 @@ static const db_device_operations operations = { .seconds = seconds,
                                                  .render = db_cuda_plan_render,
                                                  .normal = db_cuda_plan_normal,
                                                  .boxes = db_cuda_plan_boxes,
-                                                 .measure = db_cuda_plan_measure,
                                                  .boxes_image = db_cuda_plan_boxes_image,
                                                  .add = db_cuda_plan_add,
                                                  .set_stream = db_cuda_plan_set_stream,
@@ -137,7 +134,6 @@ static const db_device_operations operations = { .seconds = seconds,
 #ifdef DB_HAVE_RANDOM123
                                                  .noise = db_cuda_noise_make,
 #endif
-                                                 .surroundings = db_cuda_surroundings_find,
                                                  .memory_create = create_memory,
                                                  .memory_destroy = destroy_memory,
                                                  .memory_copy = copy_memory,
@@ -146,10 +142,6 @@ const db_device_backend db_cuda_backend = { .name = "cuda",
                                             .open = open_device,
                                             .count = count_devices,
                                             .operations = &operations,
-                                            .pool_destroy = db_cuda_pool_destroy,
-                                            .gang_create = db_cuda_gang_create,
-                                            .gang_destroy = db_cuda_gang_destroy,
-                                            .gang_join = db_cuda_gang_join,
-                                            .gang_leave = db_cuda_gang_leave };
+                                            .pool_destroy = db_cuda_pool_destroy };
 
 void db_cuda_register(void) { db_device_register(&db_cuda_backend); }

@@ -13,8 +13,6 @@ db_status db_cuda_plan_normal(db_context *context, db_device_plan *plan, const d
                               double *sums);
 db_status db_cuda_plan_boxes(db_context *context, db_device_plan *plan, const db_device_work *work,
                              const db_device_boxes *boxes);
-db_status db_cuda_plan_measure(db_context *context, db_device_plan *plan,
-                               const db_device_work *work, const db_device_measure *measure);
 db_status db_cuda_plan_boxes_image(db_context *context, db_device_plan *plan, float *image);
 db_status db_cuda_plan_add(db_context *context, db_device_plan *plan, const db_device_work *work,
                            int copy);
@@ -23,9 +21,6 @@ db_status db_cuda_plan_set_stream(db_context *context, db_device_plan *plan, db_
 db_status db_cuda_plan_wait(db_context *context, db_device_plan *plan);
 
 db_status db_cuda_noise_make(db_context *context, int number, const struct noise_work *work);
-
-db_status db_cuda_surroundings_find(db_context *context, int number,
-                                    const struct db_surroundings_work *work, int *done);
 
 void db_cuda_pool_destroy(void *pool);
 

@@ -1,7 +1,6 @@
 /* Boxes of a plan on a GPU: images and data stay there. */
 #include "cuda/plan.h"
 
-#include "base/gang.h"
 #include "cuda/backend.h"
 
 #include <string.h>
@@ -18,7 +17,7 @@ typedef struct {
 enum { ALIGNMENT = 64, DATA = 4 };
 
 /* What was measured is on its own where there is more of it. */
-static const size_t MOST_DATA_BYTES = DB_GANG_MOST_BYTES;
+static const size_t MOST_DATA_BYTES = (size_t)8 << 20;
 
 static size_t data_bytes(const db_device_work *work) { return DATA * work->pixels * sizeof(float); }
 static int is_together(const db_device_work *work) { return data_bytes(work) <= MOST_DATA_BYTES; }
@@ -267,7 +266,6 @@ static db_status evaluate(db_context *context, db_device_plan *plan, const db_de
                           const db_device_boxes *boxes) {
     const db_boxes_request *q = boxes->request;
     db_cuda_arguments a = db_cuda_arguments_of(plan, work, DB_CUDA_AS_GIVEN);
-    DB_TRY(db_cuda_open_ticket(context, plan, is_together(work)));
     DB_TRY(have_images(context, plan, work, q->image, &a));
     if (!q->solve && q->sums == DB_BOXES_NO_SUMS) return db_cuda_results_there(context, plan, 0);
     return work_on_boxes(context, plan, work, boxes, &a);
@@ -281,7 +279,6 @@ db_status db_cuda_plan_boxes(db_context *context, db_device_plan *plan, const db
 }
 
 static db_status bring_image(db_context *context, db_device_plan *plan, float *image) {
-    DB_TRY(db_cuda_open_ticket(context, plan, plan->extent * sizeof *image <= DB_GANG_MOST_BYTES));
     DB_TRY(db_cuda_to_host(context, plan, DB_CUDA_AS_GIVEN, plan->box_images.memory, image,
                            sizeof *image));
     return db_cuda_results_there(context, plan, 1);

@@ -19,29 +19,19 @@ DB_CUDA_FN double *block_memory(void) {
     return db_cuda_block_memory;
 }
 DB_CUDA_FN void block_barrier(void) { __syncthreads(); }
-DB_CUDA_FN uint32_t job_number(void) { return blockIdx.y; }
 DB_CUDA_FN uint32_t block_number(void) { return blockIdx.x; }
 DB_CUDA_FN uint32_t thread_number(void) { return threadIdx.x; }
 DB_CUDA_FN uint32_t thread_count(void) { return blockDim.x; }
 #else
 #include <stand_in_threads.h>
 #define DB_CUDA_ENTRY(most_threads, least_blocks) void
-#define DB_CUDA_NOTE_MANY(name)                                                                    \
-    void name(const db_cuda_arguments *__restrict__ all);                                          \
-    __attribute__((constructor)) static void name##_is_noted(void) {                               \
-        stand_in_note_many((const void *)name);                                                    \
-    }
 #define DB_CUDA_PARAMETER const db_cuda_arguments
 #define DB_CUDA_FN static inline __attribute__((unused))
 #define DB_CUDA_UNROLL
 #define DB_CUDA_LOOP
 #endif
 
-#ifndef DB_CUDA_NOTE_MANY
-#define DB_CUDA_NOTE_MANY(name)
-#endif
-
-/* A kernel of one job, whose arguments are its parameter; what follows is its body, with `a` for them. */
+/* A kernel, whose parameter is its arguments; what follows is its body, with `a` for them. */
 #define DB_CUDA_KERNEL(name, most_threads, least_blocks)                                           \
     DB_CUDA_KERNEL_(name, most_threads, least_blocks)
 #define DB_CUDA_KERNEL_(name, most_threads, least_blocks)                                          \
@@ -49,22 +39,6 @@ DB_CUDA_FN uint32_t thread_count(void) { return blockDim.x; }
     DB_CUDA_ENTRY(most_threads, least_blocks) name(DB_CUDA_PARAMETER own);                         \
     DB_CUDA_ENTRY(most_threads, least_blocks) name(DB_CUDA_PARAMETER own) { name##_body(&own); }   \
     DB_CUDA_FN void name##_body(const db_cuda_arguments *a)
-
-/* The same, and one more of the same body for many jobs, NAME_many: their arguments are in the device's
- * memory. The number of a block in y is that of its job, which may need fewer blocks than others. */
-#define DB_CUDA_KERNELS(name, most_threads, least_blocks, least_blocks_of_many)                    \
-    DB_CUDA_KERNELS_(name, most_threads, least_blocks, least_blocks_of_many)
-#define DB_CUDA_KERNELS_(name, most_threads, least_blocks, least_blocks_of_many)                   \
-    DB_CUDA_NOTE_MANY(name##_many)                                                                 \
-    DB_CUDA_FN void name##_body(const db_cuda_arguments *a);                                       \
-    DB_CUDA_ENTRY(most_threads, least_blocks_of_many)                                              \
-    name##_many(const db_cuda_arguments *__restrict__ all);                                        \
-    DB_CUDA_ENTRY(most_threads, least_blocks_of_many)                                              \
-    name##_many(const db_cuda_arguments *__restrict__ all) {                                       \
-        const db_cuda_arguments *const a = &all[job_number()];                                     \
-        if (block_number() < a->blocks) name##_body(a);                                            \
-    }                                                                                              \
-    DB_CUDA_KERNEL_(name, most_threads, least_blocks)
 
 /* Tells the compiler what a pointer points to. */
 #if defined(__CUDA_ARCH__)

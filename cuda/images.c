@@ -1,7 +1,6 @@
 /* Images and derivative images of a plan on a GPU. */
 #include "cuda/plan.h"
 
-#include "base/gang.h"
 #include "cuda/backend.h"
 
 #include <stdlib.h>
@@ -120,7 +119,6 @@ static db_status render(db_context *context, db_device_plan *plan, const db_devi
             set_image(&a, i, image_of(work, i));
     }
     qsort(own, own_count, sizeof *own, by_address);
-    DB_TRY(db_cuda_open_ticket(context, plan, own_count * image_bytes <= DB_GANG_MOST_BYTES));
     DB_TRY(make_room(context, plan, own_count, image_bytes));
     DB_TRY(db_cuda_values_bring(context, plan, work,
                                 work->job.tangent ? DB_CUDA_TANGENT : DB_CUDA_IMAGES, &a));
@@ -157,7 +155,6 @@ static db_status render_apart(db_context *context, db_device_plan *plan,
                               const db_device_work *work) {
     const size_t tangents = db_cuda_tangent_images(work), bytes = plan->pixels * pixel_size(work);
     db_cuda_arguments a = db_cuda_arguments_of(plan, work, DB_CUDA_PACKED);
-    DB_TRY(db_cuda_open_ticket(context, plan, 0));
     DB_TRY(make_room(context, plan, 1 + tangents, bytes));
     char *const packed = plan->results.memory;
     DB_TRY(db_cuda_values_bring(context, plan, work, DB_CUDA_TANGENT, &a));
@@ -190,7 +187,6 @@ static db_status add(db_context *context, db_device_plan *plan, const db_device_
     const size_t bytes = plan->pixels * pixel_size(work);
     db_cuda_arguments a = db_cuda_arguments_of(plan, work, DB_CUDA_AS_GIVEN);
     const uint32_t blocks = db_cuda_blocks(plan->pixels, DB_CUDA_BLOCK);
-    DB_TRY(db_cuda_open_ticket(context, plan, 0));
     DB_TRY(db_cuda_check_place(context, plan->number, work->job.image, "the image"));
     DB_TRY(db_cuda_check_place(context, plan->number, work->job.background, "the background"));
     DB_TRY(make_room(context, plan, 1, bytes));

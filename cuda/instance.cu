@@ -25,8 +25,7 @@
 #define NAME(use, shape) NAME_(use, DB_INSTANCE_TAG, shape)
 
 #define IMAGE_KERNEL(name, shape)                                                                  \
-    IMAGE_KERNELS(NAME(image, name), BLOCK, LEAST_IMAGE_BLOCKS_##name,                             \
-                  FOR_MANY(LEAST_IMAGE_BLOCKS_##name)) {                                           \
+    DB_CUDA_KERNEL(NAME(image, name), BLOCK, LEAST_IMAGE_BLOCKS_##name) {                          \
         render_image(mode_of(&a->job, shape, BY_VECTOR), a);                                       \
     }
 #if DB_INSTANCE_KIND > 0
@@ -41,7 +40,7 @@
 /* Plain jobs with one source, sub-pixel and sample have kernels without loops. */
 #if DB_INSTANCE_KIND == 1
 #define STILL_KERNELS(name, shape)                                                                 \
-    IMAGE_KERNELS(NAME(still, name), BLOCK, LEAST_STILL_BLOCKS, LEAST_STILL_BLOCKS) {              \
+    DB_CUDA_KERNEL(NAME(still, name), BLOCK, LEAST_STILL_BLOCKS) {                                 \
         render_image(still_mode(&a->job, shape, BY_VECTOR), a);                                    \
     }                                                                                              \
     DB_CUDA_KERNEL(NAME(still_normal, name), BLOCK, LEAST_STILL_BLOCKS) {                          \
@@ -54,10 +53,10 @@
 /* Images of plain jobs along rows. */
 #if DB_INSTANCE_KIND == 0 && !DB_INSTANCE_GENERAL
 #define ROWS_KERNELS(name, shape)                                                                  \
-    IMAGE_KERNELS(NAME(rows, name), DB_CUDA_BLOCK, LEAST_ROWS_BLOCKS, ROWS_FOR_MANY_##name) {      \
+    DB_CUDA_KERNEL(NAME(rows, name), DB_CUDA_BLOCK, LEAST_ROWS_BLOCKS) {                           \
         render_row_run(shape, a);                                                                  \
     }                                                                                              \
-    IMAGE_KERNELS(NAME(still, name), DB_CUDA_BLOCK, LEAST_ROWS_BLOCKS, LEAST_ROWS_BLOCKS) {        \
+    DB_CUDA_KERNEL(NAME(still, name), DB_CUDA_BLOCK, LEAST_ROWS_BLOCKS) {                          \
         render_still_run(shape, a);                                                                \
     }
 #else

@@ -47,9 +47,6 @@ DECLARE_ALL(mixed)
 void db_cuda_add_slots_kernel(db_cuda_arguments);
 void db_cuda_add_images_kernel(db_cuda_arguments);
 void db_cuda_box_sums_kernel(db_cuda_arguments);
-void db_cuda_surroundings_rows(db_cuda_arguments);
-void db_cuda_box_light_kernel(db_cuda_arguments);
-void db_cuda_measure_boxes_kernel(db_cuda_arguments);
 
 #define ENTRY(use, kind, precision, shape, number)                                                 \
     [number] = (const void *)db_cuda_##use##_##kind##_##precision##_##shape,
@@ -87,52 +84,6 @@ static const db_cuda_kernels table[2][DB_CUDA_KINDS] = { KINDS(double), KINDS(mi
 
 const db_cuda_kernels *db_cuda_kernels_of(int kind, int mixed) { return &table[mixed][kind]; }
 
-void db_cuda_copy_parts_kernel(db_cuda_arguments);
-const void *const db_cuda_copy_parts = (const void *)db_cuda_copy_parts_kernel;
-
-/* Kernels of many jobs: those of images in mixed precision, and of boxes. */
-#define DECLARE_MANY(use, kind, shape)                                                             \
-    void db_cuda_##use##_##kind##_mixed_##shape##_many(const db_cuda_arguments *);
-#define PAIR(use, kind, shape)                                                                     \
-    { (const void *)db_cuda_##use##_##kind##_mixed_##shape,                                        \
-      (const void *)db_cuda_##use##_##kind##_mixed_##shape##_many },
-#define FOR_MANY(X)                                                                                \
-    X(image, forward, square)                                                                      \
-    X(image, forward, few_cells)                                                                   \
-    X(image, forward, compact)                                                                     \
-    X(rows, forward, square)                                                                       \
-    X(rows, forward, few_cells)                                                                    \
-    X(rows, forward, compact)                                                                      \
-    X(still, forward, square)                                                                      \
-    X(still, forward, few_cells)                                                                   \
-    X(still, forward, compact)                                                                     \
-    X(image, gradient, square)                                                                     \
-    X(image, gradient, few_cells)                                                                  \
-    X(image, gradient, compact)                                                                    \
-    X(still, gradient, square)                                                                     \
-    X(still, gradient, few_cells)                                                                  \
-    X(still, gradient, compact)                                                                    \
-    X(image, gradient_cells, square)                                                               \
-    X(image, gradient_cells, compact)                                                              \
-    X(image, general_forward, any)                                                                 \
-    X(image, general_gradient, any)                                                                \
-    X(image, flat_forward, any)                                                                    \
-    X(image, flat_gradient, any)                                                                   \
-    X(image, spots_forward, rest)                                                                  \
-    X(image, spots_forward, move)                                                                  \
-    X(image, spots_gradient, rest)                                                                 \
-    X(image, spots_gradient, move)
-FOR_MANY(DECLARE_MANY)
-void db_cuda_box_sums_kernel_many(const db_cuda_arguments *);
-
-const void *db_cuda_kernel_of_many(const void *kernel) {
-    static const void *const pairs[][2] = { FOR_MANY(PAIR){
-        (const void *)db_cuda_box_sums_kernel, (const void *)db_cuda_box_sums_kernel_many } };
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-        if (pairs[i][0] == kernel) return pairs[i][1];
-    return NULL;
-}
-
 #ifdef DB_HAVE_RANDOM123
 void db_cuda_noise_rows(db_cuda_arguments);
 const void *const db_cuda_noise = (const void *)db_cuda_noise_rows;
@@ -141,6 +92,3 @@ const void *const db_cuda_noise = (const void *)db_cuda_noise_rows;
 const void *const db_cuda_add_slots = (const void *)db_cuda_add_slots_kernel;
 const void *const db_cuda_add_images = (const void *)db_cuda_add_images_kernel;
 const void *const db_cuda_box_sums = (const void *)db_cuda_box_sums_kernel;
-const void *const db_cuda_surroundings_pass = (const void *)db_cuda_surroundings_rows;
-const void *const db_cuda_box_light = (const void *)db_cuda_box_light_kernel;
-const void *const db_cuda_measure_boxes = (const void *)db_cuda_measure_boxes_kernel;

@@ -11,6 +11,12 @@ db_status db_cuda_start(db_context *context, int number, cudaStream_t stream, co
                           "starting a kernel");
 }
 
+db_status db_cuda_launch(db_context *context, db_device_plan *plan, const void *kernel,
+                         uint32_t blocks, uint32_t threads, size_t bytes,
+                         const db_cuda_arguments *a) {
+    return db_cuda_start(context, plan->number, plan->stream, kernel, blocks, threads, bytes, a);
+}
+
 int db_cuda_shape(const db_device_work *work) {
     if (work->kind == DB_KERNEL_GENERAL_FORWARD || work->kind == DB_KERNEL_GENERAL_GRADIENT)
         return work->job.curved || work->job.interpolate ? DB_CUDA_SHAPE_ANY : DB_CUDA_SHAPE_FLAT;
@@ -43,11 +49,9 @@ db_cuda_arguments db_cuda_arguments_of(const db_device_plan *plan, const db_devi
 
 db_status db_cuda_finish(db_device_plan *plan, db_status status, const db_cuda_scope *scope) {
     if (status != DB_OK) {
-        db_cuda_forget_ticket(plan);
         (void)cudaStreamSynchronize(plan->stream);
         (void)cudaGetLastError();
     }
-    plan->gang = NULL;
     db_cuda_leave(scope);
     return status;
 }

@@ -57,22 +57,4 @@
 #define LEAST_NORMAL_BLOCKS 3
 #endif
 
-/* Kernels of many jobs have their arguments in registers, which those of one job read from constant memory:
- * where few registers are allowed they would spill, and there is a block less. */
-#if DB_INSTANCE_KIND == 0
-#define FOR_MANY(blocks) ((blocks)-1)
-#else
-#define FOR_MANY(blocks) (blocks)
-#endif
-/* Only images of mixed precision are rendered for many jobs at once. */
-#if defined(DB_INSTANCE_PRECISION_MIXED)
-#define IMAGE_KERNELS DB_CUDA_KERNELS
-#else
-#define IMAGE_KERNELS(name, threads, blocks, of_many) DB_CUDA_KERNEL(name, threads, blocks)
-#endif
-
-#define ROWS_FOR_MANY_square LEAST_ROWS_BLOCKS
-#define ROWS_FOR_MANY_few_cells LEAST_ROWS_BLOCKS
-#define ROWS_FOR_MANY_compact (LEAST_ROWS_BLOCKS - 1)
-
 #endif

@@ -46,11 +46,6 @@ static int covers_all(db_device_plan *plan) {
 static void choose_spans(db_device_plan *plan, const db_device_work *work) {
     const int as_many = plan->pixels == work->pixels;
     list_spans(plan, work);
-    plan->extent = 0;
-    for (size_t i = 0; i < plan->span_count; i++) {
-        const size_t end = plan->span[i].element + plan->span[i].count;
-        plan->extent = end > plan->extent ? end : plan->extent;
-    }
     plan->dense = as_many && covers_all(plan);
     if (plan->dense) {
         plan->span[0] = (db_cuda_span){ 0, 0, plan->pixels };
@@ -120,13 +115,10 @@ static db_status send_regions(db_context *context, db_device_plan *plan,
     fill_regions(plan, work, memory);
     db_status status =
         db_cuda_need_more(context, plan, &plan->regions, bytes, "the regions of a plan");
-    /* with a gang they go there with the first call; otherwise now: pageable memory has been read when
-     * that returns */
-    free(plan->new_regions);
-    plan->new_regions = memory;
-    plan->new_region_bytes = bytes;
-    if (status == DB_OK && !db_cuda_has_gang(context, plan))
-        status = db_cuda_open_ticket(context, plan, 0);
+    if (status == DB_OK)
+        status = db_cuda_copy_there(context, plan, plan->regions.memory, memory, bytes,
+                                    "copying regions");
+    free(memory); /* pageable memory has been read when the call returns */
     plan->region = plan->regions.memory;
     plan->packed_region = plan->region + count;
     plan->region_start = (const uint32_t *)(plan->packed_region + count);
@@ -175,10 +167,6 @@ static void release(db_device_plan *plan) {
     db_cuda_release(&plan->box_data);
     db_cuda_release(&plan->box_values);
     db_cuda_release_locked(&plan->host_box_values);
-    db_cuda_release(&plan->frame);
-    db_cuda_release(&plan->frame_boxes);
-    db_cuda_release(&plan->frame_values);
-    db_cuda_release_locked(&plan->host_frame_values);
     db_cuda_release_locked(&plan->staging);
     db_cuda_release_locked(&plan->host_sums);
     for (int i = 0; i < 2; i++)
@@ -191,8 +179,6 @@ static void release(db_device_plan *plan) {
     if (plan->own_stream) (void)cudaStreamDestroy(plan->own_stream);
     (void)cudaGetLastError();
     free(plan->span);
-    free(plan->new_regions);
-    free(plan->ticket);
     free(plan);
 }
 
@@ -212,16 +198,6 @@ static db_device_plan *make_plan(db_context *context, int number) {
     else
         (void)db_fail_memory(context, "a plan");
     return made;
-}
-
-db_status db_cuda_workspace(db_context *context, int number, db_device_plan **plan) {
-    *plan = make_plan(context, number);
-    if (!*plan) return DB_ERROR_MEMORY;
-    const db_status status = make_stream(context, *plan);
-    if (status == DB_OK) return DB_OK;
-    release(*plan);
-    *plan = NULL;
-    return status;
 }
 
 db_status db_cuda_plan_create(db_context *context, int number, const db_device_work *work,
@@ -256,13 +232,9 @@ static void leave_callers_stream(db_device_plan *plan) {
 void db_cuda_plan_destroy(db_context *context, db_device_plan *plan) {
     if (!plan) return;
     free(plan->span);
-    free(plan->new_regions);
     plan->span = NULL;
-    plan->new_regions = NULL;
-    plan->new_region_bytes = 0;
     db_cuda_values_forget(&plan->values);
     plan->box_version = 0;
-    plan->frame_version = 0;
     leave_callers_stream(plan);
     if (!db_cuda_pool_give(context, plan)) db_cuda_plan_release(plan);
 }

@@ -88,20 +88,6 @@ struct db_device_plan {
     /* boxes: image and derivative images, what was measured, what a call brings and takes back */
     db_cuda_buffer box_images, box_data, box_values, host_box_values;
     unsigned long box_version; /* of what was measured; 0: nothing is there */
-
-    /* by way of a gang (cuda/ticket.c) */
-    db_device_gang *gang; /* that the call under way uses; NULL: it works on the stream */
-    struct db_cuda_ticket *ticket;
-    int apart; /* 1: on the own stream something may be under way */
-    /* regions that are to go there with the next call; owned */
-    char *new_regions;
-    size_t new_region_bytes;
-    size_t extent; /* elements of the caller's up to the end of the last region */
-
-    /* boxes in a measured image: the image and which pixels are whose, what is made of them, what a call
-     * brings and takes back */
-    db_cuda_buffer frame, frame_boxes, frame_values, host_frame_values;
-    unsigned long frame_version;
 };
 
 /* Renders a work's images to where the arguments say. */
@@ -117,10 +103,6 @@ db_device_plan *db_cuda_pool_take(db_context *context, int number);
 /* Keeps it for later; 0: there are enough, it is the caller's to release. */
 int db_cuda_pool_give(db_context *context, db_device_plan *plan);
 void db_cuda_plan_release(db_device_plan *plan);
-
-/* A plan without work, for the sake of its stream, events and memory; to be destroyed as others are. NULL after a
- * failure. */
-db_status db_cuda_workspace(db_context *context, int number, db_device_plan **plan);
 
 static inline int db_cuda_is_mixed(const db_device_work *work) {
     return work->precision == DB_PRECISION_MIXED;
@@ -155,17 +137,6 @@ static inline db_status db_cuda_to_host(db_context *context, db_device_plan *pla
 db_status db_cuda_to_device(db_context *context, db_device_plan *plan, db_cuda_layout layout,
                             void *to, const void *from, size_t size);
 
-/* The same piece by piece, by way of the staging memory of two halves of so many bytes: a half can be filled, or read,
- * when its last copy is done. */
-enum { DB_CUDA_HALF = 4 << 20 };
-db_status db_cuda_half_wait(db_context *context, db_device_plan *plan, int half);
-db_status db_cuda_half_copy(db_context *context, db_device_plan *plan, int half, void *device,
-                            size_t bytes, int to_device);
-
-/* The same of one array of so many bytes. */
-db_status db_cuda_array_to_device(db_context *context, db_device_plan *plan, void *to,
-                                  const void *from, size_t bytes);
-
 /* What kernels are given, but for the arrays of the job. */
 db_cuda_arguments db_cuda_arguments_of(const db_device_plan *plan, const db_device_work *work,
                                        db_cuda_layout layout);
@@ -179,23 +150,11 @@ db_status db_cuda_launch(db_context *context, db_device_plan *plan, const void *
                          uint32_t blocks, uint32_t threads, size_t bytes,
                          const db_cuda_arguments *a);
 
-/* Copies to the device and, to be there when the results are, to memory of the host. Where the call uses a
- * gang, these and launches are kept in its ticket. */
+/* Copies to the device and, to be there when the results are, to memory of the host. */
 db_status db_cuda_copy_there(db_context *context, db_device_plan *plan, void *to, const void *from,
                              size_t bytes, const char *what);
 db_status db_cuda_copy_back(db_context *context, db_device_plan *plan, void *to, const void *from,
                             size_t bytes, const char *what);
-
-/* A call begins, before anything is copied: by way of the context's gang, if it suits and there is one. */
-db_status db_cuda_open_ticket(db_context *context, db_device_plan *plan, int suits);
-int db_cuda_has_gang(const db_context *context, const db_device_plan *plan);
-/* Hands the ticket in, until it is done; then db_cuda_result is what came back in the numbered copy, until
- * the ticket ends. */
-db_status db_cuda_run_ticket(db_context *context, db_device_plan *plan);
-const void *db_cuda_result(const db_device_plan *plan, size_t number);
-void db_cuda_end_ticket(db_device_plan *plan);
-/* After a failure: nothing is on the device of what the plan believed to be there. */
-void db_cuda_forget_ticket(db_device_plan *plan);
 
 /* The end of a call whose results stay on the device, or have come to the host. */
 db_status db_cuda_results_there(db_context *context, db_device_plan *plan, int on_host);

@@ -16,8 +16,7 @@ typedef struct pool {
 static size_t bytes_of(const db_device_plan *plan) {
     size_t bytes = plan->regions.bytes + plan->results.bytes + plan->data.bytes + plan->sums.bytes +
                    plan->values.device.bytes + plan->box_images.bytes + plan->box_data.bytes +
-                   plan->box_values.bytes + plan->frame.bytes + plan->frame_boxes.bytes +
-                   plan->frame_values.bytes;
+                   plan->box_values.bytes;
     for (size_t i = 0; i < plan->values.count; i++) bytes += plan->values.array[i].own.bytes;
     return bytes;
 }

@@ -23,12 +23,8 @@
 #define NAME_(use, tag, shape) NAME__(use, tag, shape)
 #define NAME(use, shape) NAME_(use, DB_INSTANCE_TAG, shape)
 
-IMAGE_KERNELS(NAME(image, rest), BLOCK, LEAST_TILE_BLOCKS, FOR_MANY(LEAST_TILE_BLOCKS)) {
-    render_tile(SPOTS_REST, a);
-}
-IMAGE_KERNELS(NAME(image, move), BLOCK, LEAST_TILE_BLOCKS, FOR_MANY(LEAST_TILE_BLOCKS)) {
-    render_tile(SPOTS_MOVE, a);
-}
+DB_CUDA_KERNEL(NAME(image, rest), BLOCK, LEAST_TILE_BLOCKS) { render_tile(SPOTS_REST, a); }
+DB_CUDA_KERNEL(NAME(image, move), BLOCK, LEAST_TILE_BLOCKS) { render_tile(SPOTS_MOVE, a); }
 #if DB_INSTANCE_KIND > 0
 DB_CUDA_KERNEL(NAME(normal, rest), BLOCK, LEAST_TILE_BLOCKS) { sum_tiles(SPOTS_REST, a); }
 DB_CUDA_KERNEL(NAME(normal, move), BLOCK, LEAST_TILE_BLOCKS) { sum_tiles(SPOTS_MOVE, a); }

@@ -23,7 +23,6 @@ static db_status turn_to(db_context *context, db_device_plan *plan, cudaStream_t
     }
     DB_CUDA_TRY(context, plan->number, error, what);
     plan->stream = stream;
-    plan->apart = 1;
     return DB_OK;
 }
 
@@ -48,11 +47,6 @@ db_status db_cuda_plan_wait(db_context *context, db_device_plan *plan) {
 }
 
 db_status db_cuda_results_there(db_context *context, db_device_plan *plan, int on_host) {
-    if (plan->gang) {
-        DB_TRY(db_cuda_run_ticket(context, plan));
-        db_cuda_end_ticket(plan);
-        return DB_OK;
-    }
     DB_TRY(db_cuda_box_close(context, plan));
     if (plan->asynchronous && !on_host) return DB_OK;
     return db_cuda_status(context, plan->number, cudaStreamSynchronize(plan->stream), "rendering");
@@ -60,10 +54,23 @@ db_status db_cuda_results_there(db_context *context, db_device_plan *plan, int o
 
 db_status db_cuda_need_more(db_context *context, db_device_plan *plan, db_cuda_buffer *buffer,
                             size_t bytes, const char *what) {
-    const int idle = plan->gang && !plan->apart; /* tickets of before have been waited for */
-    if (buffer->bytes && buffer->bytes < bytes && !idle)
+    if (buffer->bytes && buffer->bytes < bytes)
         DB_CUDA_TRY(context, plan->number, cudaStreamSynchronize(plan->stream), what);
     return db_cuda_need(context, plan->number, buffer, bytes, what);
+}
+
+db_status db_cuda_copy_there(db_context *context, db_device_plan *plan, void *to, const void *from,
+                             size_t bytes, const char *what) {
+    return db_cuda_status(context, plan->number,
+                          cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, plan->stream),
+                          what);
+}
+
+db_status db_cuda_copy_back(db_context *context, db_device_plan *plan, void *to, const void *from,
+                            size_t bytes, const char *what) {
+    return db_cuda_status(context, plan->number,
+                          cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, plan->stream),
+                          what);
 }
 
 db_status db_cuda_box_open(db_context *context, db_device_plan *plan) {

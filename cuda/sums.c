@@ -127,7 +127,6 @@ static db_status normal(db_context *context, db_device_plan *plan, const db_devi
     const uint32_t threads = db_device_has_spots(work->kind) ? choose_slots_of_spots(plan, work, &a)
                                                              : choose_slots(plan, work, &a);
     const size_t sum_bytes = a.size * sizeof(double);
-    DB_TRY(db_cuda_open_ticket(context, plan, 0));
     DB_TRY(db_cuda_need_more(context, plan, &plan->sums, a.slots * sum_bytes,
                              "the sums of normal equations"));
     DB_TRY(db_cuda_need_locked(context, plan->number, &plan->host_sums, sum_bytes));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum {
+    HALF = 4 << 20,   /* bytes of each half of the staging memory */
     PIECE = 1 << 17,  /* bytes that a thread copies at a time */
     MOST_COPIES = 256 /* spans that are worth copies of their own */
 };
@@ -88,7 +89,7 @@ typedef struct {
 } piece;
 static piece next_piece(const db_device_plan *plan, db_cuda_layout layout, const walk *w,
                         size_t packed, size_t all, size_t size) {
-    const size_t most = DB_CUDA_HALF / size * size;
+    const size_t most = HALF / size * size;
     if (layout == DB_CUDA_PACKED) {
         const size_t left = all - packed;
         return (piece){ packed, left < most ? left : most };
@@ -98,14 +99,14 @@ static piece next_piece(const db_device_plan *plan, db_cuda_layout layout, const
     return (piece){ (span->element + w->begin) * size, left < most ? left : most };
 }
 
-db_status db_cuda_half_wait(db_context *context, db_device_plan *plan, int half) {
+static db_status half_wait(db_context *context, db_device_plan *plan, int half) {
     return db_cuda_status(context, plan->number, cudaEventSynchronize(plan->copied[half]),
                           "copying pixels");
 }
 
-db_status db_cuda_half_copy(db_context *context, db_device_plan *plan, int half, void *device,
-                            size_t bytes, int to_device) {
-    char *const staging = (char *)plan->staging.memory + (size_t)half * DB_CUDA_HALF;
+static db_status half_copy(db_context *context, db_device_plan *plan, int half, void *device,
+                           size_t bytes, int to_device) {
+    char *const staging = (char *)plan->staging.memory + (size_t)half * HALF;
     DB_CUDA_TRY(context, plan->number,
                 cudaMemcpyAsync(to_device ? device : staging, to_device ? staging : device, bytes,
                                 to_device ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost,
@@ -131,21 +132,20 @@ static db_status bring_staged(db_context *context, db_device_plan *plan, db_cuda
     walk ahead = { 0, 0, 0 }, behind = { 0, 0, 0 };
     size_t asked = 0, waiting = 0; /* bytes */
     int half = 0;
-    DB_TRY(db_cuda_need_locked(context, plan->number, &plan->staging, 2 * DB_CUDA_HALF));
+    DB_TRY(db_cuda_need_locked(context, plan->number, &plan->staging, 2 * HALF));
     /* one piece is on its way while the one before is unpacked */
     while (asked < all || waiting) {
         piece next = { 0, 0 };
         if (asked < all) {
             next = next_piece(plan, layout, &ahead, asked, all, size);
-            DB_TRY(db_cuda_half_copy(context, plan, half, device + next.from, next.bytes, 0));
+            DB_TRY(half_copy(context, plan, half, device + next.from, next.bytes, 0));
             advance(plan, &ahead, next.bytes / size);
             asked += next.bytes;
         }
         if (waiting) {
-            DB_TRY(db_cuda_half_wait(context, plan, !half));
+            DB_TRY(half_wait(context, plan, !half));
             copy_spans(plan, &behind, to, images,
-                       (char *)plan->staging.memory + (size_t)!half * DB_CUDA_HALF, waiting, size,
-                       0);
+                       (char *)plan->staging.memory + (size_t)!half * HALF, waiting, size, 0);
         }
         waiting = next.bytes;
         half = !half;
@@ -167,33 +167,10 @@ static size_t at_once(const db_device_plan *plan, db_cuda_layout layout, void *c
     return n;
 }
 
-/* In one copy, by way of the gang's memory; results are there at once. */
-static db_status bring_by_gang(db_context *context, db_device_plan *plan, db_cuda_layout layout,
-                               const void *from, size_t image_bytes, void *const *to, size_t images,
-                               size_t size) {
-    const size_t one = (layout == DB_CUDA_PACKED ? plan->pixels : plan->extent) * size,
-                 number = 0; /* of the ticket's copies */
-    DB_TRY(db_cuda_copy_back(context, plan, NULL, from, (images - 1) * image_bytes + one,
-                             "copying results"));
-    DB_TRY(db_cuda_run_ticket(context, plan));
-    for (size_t i = 0; i < images; i++) {
-        const char *const here = (const char *)db_cuda_result(plan, number) + i * image_bytes;
-        for (size_t n = 0; n < plan->span_count; n++) {
-            const db_cuda_span *span = &plan->span[n];
-            memcpy((char *)to[i] + span->element * size, here + place_in(layout, span) * size,
-                   span->count * size);
-        }
-    }
-    db_cuda_end_ticket(plan);
-    return DB_OK;
-}
-
 db_status db_cuda_images_to_host(db_context *context, db_device_plan *plan, db_cuda_layout layout,
                                  const void *from, size_t image_bytes, void *const *to,
                                  size_t images, size_t size) {
     size_t n;
-    if (plan->gang && images)
-        return bring_by_gang(context, plan, layout, from, image_bytes, to, images, size);
     for (size_t i = 0; i < images; i += n) {
         char *const device = (char *)(uintptr_t)from + i * image_bytes;
         n = at_once(plan, layout, to + i, images - i, size);
@@ -215,37 +192,16 @@ db_status db_cuda_to_device(db_context *context, db_device_plan *plan, db_cuda_l
         return db_cuda_status(context, plan->number, cudaStreamSynchronize(plan->stream),
                               "copying pixels");
     }
-    DB_TRY(db_cuda_need_locked(context, plan->number, &plan->staging, 2 * DB_CUDA_HALF));
+    DB_TRY(db_cuda_need_locked(context, plan->number, &plan->staging, 2 * HALF));
     while (done < all) {
         const int half = plan->half;
         const piece next = next_piece(plan, layout, &w, done, all, size);
-        DB_TRY(db_cuda_half_wait(context, plan, half));
-        copy_spans(plan, &w, &host, 1, (char *)plan->staging.memory + (size_t)half * DB_CUDA_HALF,
+        DB_TRY(half_wait(context, plan, half));
+        copy_spans(plan, &w, &host, 1, (char *)plan->staging.memory + (size_t)half * HALF,
                    next.bytes, size, 1);
-        DB_TRY(db_cuda_half_copy(context, plan, half, (char *)to + next.from, next.bytes, 1));
+        DB_TRY(half_copy(context, plan, half, (char *)to + next.from, next.bytes, 1));
         done += next.bytes;
         plan->half = !half;
-    }
-    return DB_OK;
-}
-
-db_status db_cuda_array_to_device(db_context *context, db_device_plan *plan, void *to,
-                                  const void *from, size_t bytes) {
-    if (db_cuda_place_of(plan->number, from) == DB_CUDA_LOCKED) {
-        DB_CUDA_TRY(context, plan->number,
-                    cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, plan->stream),
-                    "copying data");
-        return db_cuda_status(context, plan->number, cudaStreamSynchronize(plan->stream),
-                              "copying data");
-    }
-    DB_TRY(db_cuda_need_locked(context, plan->number, &plan->staging, 2 * DB_CUDA_HALF));
-    for (size_t done = 0; done < bytes; plan->half = !plan->half) {
-        const size_t left = bytes - done, now = left < DB_CUDA_HALF ? left : DB_CUDA_HALF;
-        DB_TRY(db_cuda_half_wait(context, plan, plan->half));
-        copy_memory((char *)plan->staging.memory + (size_t)plan->half * DB_CUDA_HALF,
-                    (const char *)from + done, now);
-        DB_TRY(db_cuda_half_copy(context, plan, plan->half, (char *)to + done, now, 1));
-        done += now;
     }
     return DB_OK;
 }

@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 build=build/gpu-bundle/tree
 file=${1:-build/gpu-bundle/bundle.txz}
 most=40000000 # bytes; each program has all kernels in it, which xz finds again in what it has packed before
-tests="same_as_processor kernels boxes measured_boxes memory closed streams products noise surroundings fit_on_device shots_on_device gang"
+tests="same_as_processor kernels boxes measured_boxes memory closed streams products noise fit_on_device shots_on_device"
 programs="dualbragg stand_in bench/dualbragg_bench bench/dualbragg_fit_bench"
 targets="dualbragg_program stand_in dualbragg_bench dualbragg_fit_bench"
 for test in $tests; do

@@ -4,8 +4,6 @@
 #include "place.h"
 #include "scene.h"
 
-#include "base/gang.h"
-
 #include <dualbragg/fit_shots.h>
 #include <math.h>
 #include <stdlib.h>
@@ -80,10 +78,7 @@ static db_status make_settings(db_context *context, db_fit_settings *settings) {
     return status;
 }
 
-/* jobs: that are wanted in a launch; 0: each thread starts its own */
-static int refine_shots(const shots *s, const char *device, int threads, int jobs, int repeats,
-                        FILE *out) {
-    const int usual = db_gang_jobs;
+static int refine_shots(const shots *s, const char *device, int threads, int repeats, FILE *out) {
     const db_fit_shot_source source = {
         .count = s->count, .user = (void *)(uintptr_t)s, .load = load, .name = name
     };
@@ -95,7 +90,6 @@ static int refine_shots(const shots *s, const char *device, int threads, int job
     db_fit_settings settings = { 0 };
     if (context && make_settings(context, &settings) != DB_OK)
         failed = db_bench_complain(context, "settings", DB_ERROR_MEMORY);
-    db_gang_jobs = jobs;
     for (int i = 0; i < repeats && !failed; i++) {
         db_fit_shots_result *result = NULL;
         const double wall_begin = db_bench_seconds(CLOCK_MONOTONIC),
@@ -109,14 +103,12 @@ static int refine_shots(const shots *s, const char *device, int threads, int job
             used = result->used, evaluations = result->shot_evaluations;
         db_fit_shots_result_destroy(&result);
     }
-    db_gang_jobs = usual;
     if (context) db_fit_settings_clear(&settings);
     db_context_destroy(&context);
     if (failed) return failed;
     const double all = (double)s->count;
-    fprintf(out, "| %s | %d | %d | %zu of %zu | %.1f | %.3f | %.1f | %.1f |\n", device, threads,
-            jobs, used, s->count, (double)evaluations / all, wall, all / wall,
-            1e3 * processor / all);
+    fprintf(out, "| %s | %d | %zu of %zu | %.1f | %.3f | %.1f | %.1f |\n", device, threads, used,
+            s->count, (double)evaluations / all, wall, all / wall, 1e3 * processor / all);
     fflush(out);
     return 0;
 }
@@ -132,18 +124,15 @@ int db_bench_shot_threads(const char *device, int repeats, int count, FILE *out)
     const db_status status = render_shots(context, &s);
     if (status != DB_OK) failed = db_bench_complain(context, "rendering", status);
     db_context_destroy(&context);
-    fprintf(out, "\n| shots, device | cores | jobs wanted in a launch | used | evaluations of a "
+    fprintf(out, "\n| shots, device | cores | used | evaluations of a "
                  "shot | all (s) | shots/s | "
-                 "processor, a shot (ms) |\n|---|---:|---:|---:|---:|---:|---:|---:|\n");
+                 "processor, a shot (ms) |\n|---|---:|---:|---:|---:|---:|---:|\n");
     /* a thread has shots of its own where there are four for each; twice as many threads as cores */
     for (int i = 0; i < 2; i++)
         for (int threads = 1;
              !failed && threads <= 2 * cores && (threads == 1 || 4 * threads <= count);
-             threads *= 2) {
-            failed = refine_shots(&s, where[i], threads, 0, repeats, out);
-            if (i == 1 && !failed)
-                failed = refine_shots(&s, where[i], threads, db_gang_jobs, repeats, out);
-        }
+             threads *= 2)
+            failed = refine_shots(&s, where[i], threads, repeats, out);
     clear_shots(&s);
     return failed;
 }

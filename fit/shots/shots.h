@@ -8,7 +8,6 @@
 #include "fit/shots/spool.h"
 #include "fit/config/quantity.h"
 
-#include "base/gang.h"
 #include "base/shot_notices.h"
 
 #include <dualbragg/fit_shots.h>
@@ -86,7 +85,6 @@ typedef struct db_shots {
     double degrees; /* of freedom of these */
     int worker_count;
     db_context **worker;
-    db_gang *gang;                   /* of the workers, on a device; NULL: none */
     db_structure_factors amplitudes; /* of all shots, if they are known; owned */
     db_asu_list reflections; /* whose intensities all shots share; empty: they do not; owned */
     double *reference; /* [reflections] known intensities, NAN where there is none; NULL; owned */

@@ -1,5 +1,4 @@
 /* Work on shots by threads and processes. */
-#define _POSIX_C_SOURCE 200809L
 #include "fit/shots/workers.h"
 
 #include "base/threads.h"
@@ -9,63 +8,19 @@
 #include "fit/shots/team.h"
 
 #include <math.h>
-#include <unistd.h>
-
-/* Memory for the images of shots under way: a quarter of the machine's, at most 4 GB. */
-static size_t memory_of_images(void) {
-    const size_t most = (size_t)4 << 30;
-    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    const size_t quarter = pages > 0 && page > 0 ? (size_t)pages / 4 * (size_t)page : most;
-    return quarter < most ? quarter : most;
-}
-
-/* Of the first shot, which others are like; of one that cannot be read, those of a large detector. */
-static size_t pixels_of_image(db_shots *all) {
-    enum { LARGE = 16 << 20 };
-    db_measured_image image = { 0 };
-    size_t pixels = LARGE;
-    if (db_shots_read(all, all->context, 0, &image, NULL, NULL) == DB_OK)
-        pixels = (size_t)image.fast_pixels * (size_t)image.slow_pixels;
-    db_measured_image_clear(&image);
-    return pixels ? pixels : 1;
-}
-
-/* On a device threads wait for a launch that has jobs of many of them, while others prepare theirs and keep
- * the cores busy: that takes some more for each core, and twice as many as make a launch. */
-static size_t threads_of_device(db_shots *all, size_t own) {
-    enum { PIXEL_BYTES = 32 }; /* values, mask, weights, backgrounds and lists */
-    const size_t wanted = (size_t)db_threads(all->context) + 2 * (size_t)db_gang_jobs,
-                 most = own < wanted ? own : wanted,
-                 fit = memory_of_images() / (PIXEL_BYTES * pixels_of_image(all));
-    return fit < most ? fit : most;
-}
 
 /* With many shots, each thread works on its own; with few, all threads work on one after the
- * other. On a device there are more threads than cores, which hand in what they start there together. */
+ * other. */
 db_status db_workers_create(db_shots *all) {
-    const int threads = db_threads(all->context);
-    const size_t own = all->count / (size_t)all->team.size;
-    int many = own >= 4 * (size_t)threads;
+    const int threads = db_threads(all->context),
+              many = all->count / (size_t)all->team.size >= 4 * (size_t)threads;
     all->worker_count = many ? threads : 1;
-    /* with "auto" the processor may be the one that renders, and has a thread for each core */
-    if (own > 1 && !all->context->device.automatic && all->settings.precision == DB_PRECISION_MIXED)
-        DB_TRY(db_gang_create(all->context, threads, &all->gang));
-    const size_t together = all->gang ? threads_of_device(all, own) : 0;
-    if (together > (size_t)all->worker_count) {
-        many = 1;
-        all->worker_count = (int)together;
-    } else {
-        db_gang_destroy(&all->gang);
-    }
-    DB_TRY(db_worker_contexts_create(all->context, all->worker_count, many ? 1 : threads,
-                                     &all->worker));
-    for (int t = 0; t < all->worker_count; t++) all->worker[t]->gang = all->gang;
-    return DB_OK;
+    return db_worker_contexts_create(all->context, all->worker_count, many ? 1 : threads,
+                                     &all->worker);
 }
 
 void db_workers_destroy(db_shots *all) {
     db_worker_contexts_destroy(&all->worker, all->worker_count);
-    db_gang_destroy(&all->gang);
 }
 
 db_status db_workers_common_status(db_shots *all, db_status status) {
@@ -173,17 +128,13 @@ static void note_failure(db_shots *all, db_context *context, pass *p, db_status 
 db_status db_workers_each(db_shots *all, const char *what, int stage, db_shot_work work, void *user,
                           db_tree_sum *sum) {
     pass p = { what, stage, work, user, sum, -1, 0, 0, DB_OK };
-    db_gang_join(all->gang, all->worker_count);
 #pragma omp parallel num_threads(all->worker_count)
     {
         db_context *const context = all->worker[db_thread_number()];
-        if (db_thread_number() == 0)
-            db_gang_leave(all->gang, all->worker_count - db_threads_here());
         for (long chunk; (chunk = next_chunk(all, &p)) >= 0;) {
             const db_status status = work_and_sum(all, context, (size_t)chunk, &p);
             if (status != DB_OK) note_failure(all, context, &p, status);
         }
-        db_gang_leave(all->gang, 1);
     }
     db_shot_notices_tell(&all->notices, all->count);
     DB_TRY(db_workers_common_status(all, p.failed));

@@ -19,7 +19,6 @@ struct db_context {
     /* what plans that are gone have left on the device for later ones; its backend's */
     void *device_pool;
     const db_device_backend *pool_backend;
-    const struct db_gang *gang; /* borrowed; NULL: none (base/gang.h) */
     db_progress_function progress;
     void *progress_user;
     db_stage_function stage;

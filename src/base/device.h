@@ -8,9 +8,6 @@
 
 enum { DB_DEVICE_NAME_SIZE = 32, DB_DEVICE_MODEL_SIZE = 128, DB_DEVICE_NOTE_SIZE = 512 };
 
-/* A backend's part of a gang (base/gang.h). */
-typedef struct db_device_gang db_device_gang;
-
 typedef struct db_device_backend {
     const char *name; /* "cuda": letters */
     /* Makes sure that device `number` (from 0) can be used, and writes what it calls itself.
@@ -21,12 +18,6 @@ typedef struct db_device_backend {
     const struct db_device_operations *operations; /* engine/device_plan.h */
     /* Frees what a context's plans have left for later ones (db_context.device_pool). */
     void (*pool_destroy)(void *pool);
-    /* NULL: it knows no gangs. Of threads on so many cores, with so many jobs wanted in a launch. */
-    db_status (*gang_create)(db_context *context, int number, int cores, int jobs,
-                             db_device_gang **gang);
-    void (*gang_destroy)(db_device_gang *gang);
-    void (*gang_join)(db_device_gang *gang, int threads);
-    void (*gang_leave)(db_device_gang *gang, int threads);
 } db_device_backend;
 
 /* A context's device. */

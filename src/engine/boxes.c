@@ -30,11 +30,10 @@ static db_status check_plan(const db_plan *plan) {
     return DB_OK;
 }
 
-db_status db_boxes_make(db_plan *plan, const db_device_load *load, const char *what,
-                        db_boxes **boxes) {
+db_status db_boxes_make(db_plan *plan, int sums, db_boxes **boxes) {
     *boxes = NULL;
     DB_TRY(check_plan(plan));
-    DB_TRY(db_plan_attach_device_for_boxes(plan, load, what));
+    if (sums) DB_TRY(db_plan_attach_device_for_boxes(plan));
     db_boxes *made = calloc(1, sizeof *made);
     if (!made) return db_fail_memory(plan->context, "boxes");
     made->plan = plan;
@@ -48,10 +47,7 @@ db_status db_boxes_make(db_plan *plan, const db_device_load *load, const char *w
     return status;
 }
 
-db_status db_boxes_create(db_plan *plan, db_boxes **boxes) {
-    const db_device_load load = db_device_load_of_boxes(plan);
-    return db_boxes_make(plan, &load, "sums of its boxes", boxes);
-}
+db_status db_boxes_create(db_plan *plan, db_boxes **boxes) { return db_boxes_make(plan, 1, boxes); }
 
 void db_boxes_destroy(db_boxes **boxes) {
     if (!boxes || !*boxes) return;
@@ -263,13 +259,11 @@ static db_status evaluate_there(db_boxes *boxes, const db_boxes_request *q,
     return DB_OK;
 }
 
-static db_status evaluate(db_boxes *boxes, const db_boxes_request *request,
-                          db_box_solution *solution, void *result) {
+db_status db_boxes_evaluate(db_boxes *boxes, const db_boxes_request *request,
+                            db_box_solution *solution, void *result) {
+    DB_TRY(check(boxes, request, solution, result));
     if (request->image != DB_BOXES_AS_BEFORE) {
-        boxes->rendered = request->image;
-        boxes->rendered_at = boxes->plan->updates;
-        boxes->is_here = 0;
-        boxes->there = 0;
+        db_boxes_begin(boxes, request->image);
         boxes->plan->box_images++;
     }
     const int there = request->image != DB_BOXES_AS_BEFORE || db_boxes_are_there(boxes);
@@ -279,18 +273,6 @@ static db_status evaluate(db_boxes *boxes, const db_boxes_request *request,
         if (done) return status;
     }
     return evaluate_here(boxes, request, solution, result);
-}
-
-db_status db_boxes_evaluate(db_boxes *boxes, const db_boxes_request *request,
-                            db_box_solution *solution, void *result) {
-    DB_TRY(check(boxes, request, solution, result));
-    return evaluate(boxes, request, solution, result);
-}
-
-db_status db_boxes_render(db_boxes *boxes) {
-    db_boxes_request image = DB_BOXES_REQUEST_INIT;
-    image.image = DB_BOXES_IMAGE;
-    return evaluate(boxes, &image, NULL, NULL);
 }
 
 db_status db_boxes_image_of(db_boxes *boxes, const float **image) {

@@ -9,7 +9,6 @@ struct db_boxes {
     db_box_data data; /* borrowed */
     unsigned long version;
     db_box_frame frame; /* of boxes in a measured image, borrowed; else all 0 */
-    unsigned long frame_version;
     float *image;       /* of the host */
     float **derivative; /* [parameter_count]: the same; elements are NULL until there are any */
     db_boxes_image rendered;   /* what was rendered last, and where it is */
@@ -25,18 +24,22 @@ static inline int db_boxes_are_there(const db_boxes *boxes) {
     return boxes->there && boxes->there == boxes->plan->box_images;
 }
 
-/* Without data. load: of what they are for, called so in the note of "auto". */
-db_status db_boxes_make(db_plan *plan, const db_device_load *load, const char *what,
-                        db_boxes **boxes);
+/* Without data. sums: they are wanted, for which "auto" may choose the device. */
+db_status db_boxes_make(db_plan *plan, int sums, db_boxes **boxes);
+
+/* What is to be rendered next, with the plan's values now, is nowhere yet. */
+static inline void db_boxes_begin(db_boxes *boxes, db_boxes_image image) {
+    boxes->rendered = image;
+    boxes->rendered_at = boxes->plan->updates;
+    boxes->is_here = 0;
+    boxes->there = 0;
+}
 
 /* DB_ERROR_USAGE */
 db_status db_boxes_refuse(const db_boxes *boxes, const char *what);
 
 /* DB_ERROR_USAGE unless there is a rule for each box, with nothing in what is reserved. */
 db_status db_boxes_rules_check(const db_boxes *boxes, const db_box_rule *rule);
-
-/* Renders the image, wherever the plan does. */
-db_status db_boxes_render(db_boxes *boxes);
 
 /* The image that was rendered last is in the host's memory afterwards, which is the processor's turn. anew: it is to
  * be rendered now. */

@@ -23,9 +23,6 @@ static const double CLOSED_PIXEL = 8e-9, CLOSED_DERIVATIVE = 2e-9;
  * of each product of its derivatives. */
 static const double BOX_PIXEL = 20e-9, BOX_PRODUCT = 0.25e-9;
 
-/* Boxes of a measured image: of a pixel to be filled, weighed, solved for and measured. */
-static const double MEASURED_PIXEL = 25e-9;
-
 /* So much longer with narrower vectors: SSE2, AVX2, AVX-512. */
 static const double narrower[] = { 4, 2, 1 };
 
@@ -51,15 +48,6 @@ db_device_load db_device_load_of_boxes(const db_plan *plan) {
     return load;
 }
 
-db_device_load db_device_load_of_measuring(const db_plan *plan, const db_measured_image *image) {
-    const double each = 2 * sizeof(float) + 1; /* counts, background, strong or not */
-    db_device_load load = db_device_load_of(plan);
-    load.boxes = (double)plan->given_count;
-    load.frame = (double)image->fast_pixels * image->slow_pixels * each + load.pixels;
-    load.bytes = load.boxes * (double)sizeof(db_box_measured);
-    return load;
-}
-
 static double sampled_seconds(const db_device_load *load) {
     const double n = load->derivatives, samples = load->samples * pace[load->mixed].sample,
                  pixels =
@@ -69,7 +57,6 @@ static double sampled_seconds(const db_device_load *load) {
 }
 
 static double box_seconds(const db_device_load *load) {
-    if (load->frame > 0) return load->pixels * MEASURED_PIXEL;
     const double all = load->derivatives + DB_LINEAR;
     return load->boxes > 0 ? load->pixels * (BOX_PIXEL + BOX_PRODUCT * 0.5 * all * (all + 1)) : 0;
 }

@@ -164,14 +164,14 @@ db_status db_plan_attach_device(db_plan *plan) {
     return processor_is_faster(plan, &load, "an image") ? stay_on_processor(plan) : attach(plan);
 }
 
-db_status db_plan_attach_device_for_boxes(db_plan *plan, const db_device_load *load,
-                                          const char *what) {
+db_status db_plan_attach_device_for_boxes(db_plan *plan) {
+    const db_device_load load = db_device_load_of_boxes(plan);
     db_device *const device = &plan->context->device;
     const int predicted = strcmp(plan->device.name, "cpu") == 0 && !plan->device.left;
     if (!predicted || !device->backend || !device->automatic || !device->backend->operations->boxes)
         return DB_OK;
     plan->device = *device;
-    if (processor_is_faster(plan, load, what)) return stay_on_processor(plan);
+    if (processor_is_faster(plan, &load, "sums of its boxes")) return stay_on_processor(plan);
     device->note[0] = 0;
     return attach(plan);
 }
@@ -249,18 +249,15 @@ static void move_to_processor(db_plan *plan, db_status why) {
     db_plan_detach_device(plan);
 }
 
-/* What a call wants: sums, boxes, those of a measured image, or, where all are NULL, images. */
+/* What a call wants: sums, boxes, or, where both are NULL, images. */
 typedef struct {
     double *sums;
     const db_device_boxes *boxes;
-    const db_device_measure *measure;
 } wanted;
 
 static db_status call_device(db_plan *plan, const db_device_work *work, const wanted *what) {
     const db_device_operations *device = plan->device.backend->operations;
     if (what->boxes) return device->boxes(plan->context, plan->device_part, work, what->boxes);
-    if (what->measure)
-        return device->measure(plan->context, plan->device_part, work, what->measure);
     if (what->sums) return device->normal(plan->context, plan->device_part, work, what->sums);
     return device->render(plan->context, plan->device_part, work);
 }
@@ -310,14 +307,6 @@ db_status db_device_evaluate_boxes(db_plan *plan, const db_device_boxes *boxes, 
     const db_device_work work =
         work_of(plan, &job, slopes ? db_plan_gradient_kind(plan) : db_plan_forward_kind(plan));
     return run(plan, &job, &work, (wanted){ .boxes = boxes }, done);
-}
-
-db_status db_device_measure_boxes(db_plan *plan, const db_device_measure *measure, int *done) {
-    db_kernel_job job = plan->job;
-    job.image = NULL;
-    job.derivative = NULL;
-    const db_device_work work = work_of(plan, &job, db_plan_forward_kind(plan));
-    return run(plan, &job, &work, (wanted){ .measure = measure }, done);
 }
 
 db_status db_device_boxes_image(db_plan *plan, float *image) {

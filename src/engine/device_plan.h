@@ -51,14 +51,10 @@ typedef struct db_device_load {
     double bytes;               /* of results */
     int mixed, closed, general; /* general: with a sensor, a background ... */
     double boxes;               /* whose sums are wanted in place of images; 0: images */
-    double frame;               /* bytes of a measured image that is brought for them */
 } db_device_load;
 db_device_load db_device_load_of(const db_plan *plan);
 /* That of an evaluation of its boxes, with derivatives. */
 db_device_load db_device_load_of_boxes(const db_plan *plan);
-/* That of measuring them in a measured image. */
-db_device_load db_device_load_of_measuring(const db_plan *plan, const db_measured_image *image);
-
 /* How long the processor is predicted to take for it, with the plan's threads and vectors (s). */
 double db_device_processor_seconds(const db_plan *plan, const db_device_load *load);
 
@@ -74,21 +70,9 @@ typedef struct db_device_boxes {
     void *result;
 } db_device_boxes;
 
-/* Boxes in a measured image. The image is the one that was rendered last, on the device. */
-typedef struct db_device_measure {
-    const db_region *region; /* [count], as the caller's images have them */
-    size_t count;
-    const db_box_frame *frame; /* of the host; there is another where the version has changed */
-    unsigned long version;     /* from 1 */
-    double *light;           /* [count]: receives the image's sums; NULL: the boxes are measured */
-    const db_box_rule *rule; /* [count] */
-    db_box_measured *measured; /* [count] */
-} db_device_measure;
-
 /* A backend's part of one plan. */
 typedef struct db_device_plan db_device_plan;
 struct noise_work;
-struct db_surroundings_work;
 
 /* Calls return when results are there, but for those of asynchronous streams. Failures: DB_ERROR_MEMORY where the device's memory is
  * exhausted, DB_ERROR_UNSUPPORTED for what it cannot do, DB_ERROR_DEVICE where it fails, DB_ERROR_INPUT for
@@ -113,9 +97,6 @@ typedef struct db_device_operations {
      * stay on the device. */
     db_status (*boxes)(db_context *context, db_device_plan *plan, const db_device_work *work,
                        const db_device_boxes *boxes);
-    /* As db_boxes_light and db_boxes_measure, of the image that boxes had rendered last. */
-    db_status (*measure)(db_context *context, db_device_plan *plan, const db_device_work *work,
-                         const db_device_measure *measure);
     /* the image that boxes had rendered last, to the host's memory */
     db_status (*boxes_image)(db_context *context, db_device_plan *plan, float *image);
     /* image += background of the work's job, or = where it is to be a copy, for the elements of the
@@ -140,10 +121,6 @@ typedef struct db_device_operations {
      * host or of the device, and fills its rows, which are the host's. Nothing is made of pixels that
      * are no finite number or too bright. */
     db_status (*noise)(db_context *context, int number, const struct noise_work *work);
-    /* NULL, or finds background and strong pixels of an image (surroundings/work.h), in the host's memory,
-     * with the processor's bits; *done 0: there are counts that are no whole numbers. */
-    db_status (*surroundings)(db_context *context, int number,
-                              const struct db_surroundings_work *work, int *done);
 } db_device_operations;
 
 /* Notes the context's last failure: the processor takes over from the device of "auto". A device that
@@ -152,10 +129,9 @@ void db_device_leave(db_context *context, db_status why);
 
 /* Gives a new plan its part on the context's device; nothing for the processor. */
 db_status db_plan_attach_device(db_plan *plan);
-/* The same for a plan whose boxes are worked on from now on, which is called `what`: with "auto", where the
- * processor is predicted to be faster for images that come to the host, but not for that. */
-db_status db_plan_attach_device_for_boxes(db_plan *plan, const db_device_load *load,
-                                          const char *what);
+/* The same for a plan whose boxes are added up from now on: with "auto", where the processor is predicted
+ * to be faster for images that come to the host, but not for that. */
+db_status db_plan_attach_device_for_boxes(db_plan *plan);
 void db_plan_detach_device(db_plan *plan);
 
 /* 1: the plan's work goes to a device. */
@@ -171,7 +147,6 @@ db_status db_device_normal(db_plan *plan, const db_kernel_job *job, double *sums
 
 /* Boxes; *done as above. */
 db_status db_device_evaluate_boxes(db_plan *plan, const db_device_boxes *boxes, int *done);
-db_status db_device_measure_boxes(db_plan *plan, const db_device_measure *measure, int *done);
 db_status db_device_boxes_image(db_plan *plan, float *image);
 
 /* Renders an image and its derivative along a direction: job->tangent is 1. */

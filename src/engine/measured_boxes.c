@@ -1,4 +1,4 @@
-/* Boxes of a measured image, measured one by one, here or on the plan's device. */
+/* Boxes of a measured image, measured one by one from an image that the plan renders, here or on its device. */
 #include "engine/boxes_state.h"
 #include "base/given.h"
 
@@ -39,14 +39,10 @@ static db_status check_frame(const db_plan *plan, const db_box_frame *frame) {
 db_status db_boxes_create_in(db_plan *plan, const db_box_frame *frame, db_boxes **boxes) {
     *boxes = NULL;
     DB_TRY(check_frame(plan, frame));
-    const db_device_load load = db_device_load_of_measuring(plan, frame->image);
-    DB_TRY(db_boxes_make(plan, &load, "its boxes in a measured image", boxes));
+    DB_TRY(db_boxes_make(plan, 0, boxes));
     (*boxes)->frame = *frame;
-    (*boxes)->frame_version = ++plan->box_data;
     return DB_OK;
 }
-
-/* On the processor */
 
 static void measure_all(const db_boxes *boxes, const db_box_rule *rule, int threads,
                         db_box_window *windows, db_box_measured *measured) {
@@ -65,7 +61,7 @@ static void measure_all(const db_boxes *boxes, const db_box_rule *rule, int thre
     }
 }
 
-static db_status measure_here(db_boxes *boxes, const db_box_rule *rule, db_box_measured *measured) {
+static db_status measure(db_boxes *boxes, const db_box_rule *rule, db_box_measured *measured) {
     const db_context *const context = boxes->plan->context;
     const int threads = db_threads_for(context, (long)db_boxes_count(boxes));
     DB_TRY(db_boxes_render_here(boxes, 0));
@@ -90,10 +86,11 @@ static double sum_of(const float *image, const db_region *r) {
     return sum;
 }
 
-static db_status sum_here(db_boxes *boxes, double *light) {
+db_status db_boxes_light(db_boxes *boxes, double *light) {
     const db_context *const context = boxes->plan->context;
     const long count = (long)db_boxes_count(boxes);
-    DB_TRY(db_boxes_render_here(boxes, 0));
+    db_boxes_begin(boxes, DB_BOXES_IMAGE);
+    DB_TRY(db_boxes_render_here(boxes, 1));
     db_enter_stage(context, "sums");
 #if defined(_OPENMP)
     const int threads = db_threads_for(context, count);
@@ -104,27 +101,7 @@ static db_status sum_here(db_boxes *boxes, double *light) {
     return DB_OK;
 }
 
-/* On the device, where the image is; *done 0: the processor is to do it. */
-static db_status try_there(db_boxes *boxes, const db_device_measure *what, int *done) {
-    *done = 0;
-    if (!db_plan_on_device(boxes->plan) || !db_boxes_are_there(boxes)) return DB_OK;
-    db_device_measure whole = *what;
-    whole.region = boxes->plan->given;
-    whole.count = db_boxes_count(boxes);
-    whole.frame = &boxes->frame;
-    whole.version = boxes->frame_version;
-    return db_device_measure_boxes(boxes->plan, &whole, done);
-}
-
-db_status db_boxes_light(db_boxes *boxes, double *light) {
-    int done;
-    DB_TRY(db_boxes_render(boxes));
-    DB_TRY(try_there(boxes, &(db_device_measure){ .light = light }, &done));
-    return done ? DB_OK : sum_here(boxes, light);
-}
-
 db_status db_boxes_measure(db_boxes *boxes, const db_box_rule *rule, db_box_measured *measured) {
-    int done;
     if (!boxes->frame.size)
         return db_boxes_refuse(boxes, "expected those of a measured image (db_boxes_create_in)");
     if (!rule || !measured)
@@ -132,6 +109,5 @@ db_status db_boxes_measure(db_boxes *boxes, const db_box_rule *rule, db_box_meas
     DB_TRY(db_boxes_rules_check(boxes, rule));
     if (boxes->rendered == DB_BOXES_AS_BEFORE)
         return db_boxes_refuse(boxes, "nothing has been rendered yet");
-    DB_TRY(try_there(boxes, &(db_device_measure){ .rule = rule, .measured = measured }, &done));
-    return done ? DB_OK : measure_here(boxes, rule, measured);
+    return measure(boxes, rule, measured);
 }

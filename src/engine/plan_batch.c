@@ -1,11 +1,9 @@
 /* Many experiments in one call: a plan for each thread, which renders whole shots, and one for all
- * threads together, which renders what is left over. On a device threads hand in images together; there are
- * more of them than cores, and nothing is left over. */
+ * threads together, which renders what is left over, and all shots on a device. */
 #include "engine/device_plan.h"
 #include "engine/plan_amplitudes.h"
 
 #include "base/given.h"
-#include "base/gang.h"
 #include "base/threads.h"
 
 #include <dualbragg/batch.h>
@@ -24,8 +22,7 @@ struct db_plan_batch {
     db_plan *plan; /* of all threads */
     worker *workers;
     int worker_count;
-    db_gang *gang; /* of the workers; NULL: they are the processor's */
-    double *room;  /* gradients by structure factors of the shots of one round */
+    double *room; /* gradients by structure factors of the shots of one round */
     size_t room_size;
 };
 
@@ -43,7 +40,6 @@ typedef struct batch_call {
     const db_plan_vector *vectors;
     const db_plan_vector *sums;
     double *chi2, *gradients, *curvatures;
-    size_t results; /* images of a shot, where that is all that is made; 0: something else */
 } batch_call;
 
 /* What the threads of one call share. */
@@ -58,12 +54,9 @@ typedef struct {
 
 static void destroy_workers(db_plan_batch *b) {
     for (int i = 0; i < b->worker_count; i++) {
-        db_context *const own = &b->workers[i].context;
         db_plan_destroy(&b->workers[i].plan);
-        if (own->device_pool) own->pool_backend->pool_destroy(own->device_pool);
     }
     free(b->workers);
-    db_gang_destroy(&b->gang);
     b->workers = NULL;
     b->worker_count = 0;
 }
@@ -79,10 +72,6 @@ static db_status create_worker(const db_plan_batch *b, worker *w) {
     options.region_count = plan->given_count;
     options.tolerance = plan->tolerance;
     w->context = (db_context){ .threads = 1, .isa = b->context->isa, .device = { .name = "cpu" } };
-    if (b->gang) {
-        w->context.device = plan->device;
-        w->context.gang = b->gang;
-    }
     db_status status = db_plan_create(&w->context, &plan->experiment, &options, &w->plan);
     if (status == DB_OK) status = db_plan_amplitudes_share_as(plan, w->plan);
     if (status == DB_OK) return DB_OK;
@@ -93,19 +82,12 @@ static db_status create_worker(const db_plan_batch *b, worker *w) {
 
 /* At most so many. Contexts stay where they are: their plans point to them. */
 static db_status need_workers(db_plan_batch *b, int count) {
-    const int there = db_plan_on_device(b->plan);
-    if (count <= b->worker_count && b->workers[0].context.isa == b->context->isa &&
-        there == (b->gang != NULL))
-        return DB_OK;
+    if (count <= b->worker_count && b->workers[0].context.isa == b->context->isa) return DB_OK;
     destroy_workers(b);
     b->workers = calloc((size_t)count, sizeof *b->workers);
     if (!b->workers) return db_fail_memory(b->context, "the plans of a batch");
-    if (there) DB_TRY(db_gang_create(b->context, db_threads(b->context), &b->gang));
     for (; b->worker_count < count; b->worker_count++) {
-        const db_status status = create_worker(b, &b->workers[b->worker_count]);
-        /* fewer will do, where the device has no memory for more */
-        if (status == DB_ERROR_MEMORY && there && b->worker_count > 0) return DB_OK;
-        DB_TRY(status);
+        DB_TRY(create_worker(b, &b->workers[b->worker_count]));
     }
     return DB_OK;
 }
@@ -165,21 +147,15 @@ static void run_round(db_plan_batch *b, const batch_call *call, size_t first, si
                       int threads, batch_state *state) {
     const size_t room = room_of_shot(b, call);
     const long begin = (long)first, stop = (long)end;
-    db_gang_join(b->gang, threads);
 #if defined(_OPENMP)
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+#else
+    (void)threads;
 #endif
-    {
-        if (db_thread_number() == 0) db_gang_leave(b->gang, threads - db_threads_here());
-#if defined(_OPENMP)
-#pragma omp for schedule(dynamic, 1) nowait
-#endif
-        for (long i = begin; i < stop; i++) {
-            const size_t place = (size_t)(i - begin);
-            run_one(b, call, b->workers[db_thread_number()].plan, (size_t)i,
-                    room ? b->room + place * room : NULL, state);
-        }
-        db_gang_leave(b->gang, 1);
+    for (long i = begin; i < stop; i++) {
+        const size_t place = (size_t)(i - begin);
+        run_one(b, call, b->workers[db_thread_number()].plan, (size_t)i,
+                room ? b->room + place * room : NULL, state);
     }
 }
 
@@ -235,31 +211,10 @@ static db_status check_memory(const db_plan_batch *b, const batch_call *call) {
     return DB_OK;
 }
 
-/* Threads for work on a device: its cores', and as many more as wait while a launch's worth of jobs is under
- * way, as far as memory for their plans goes. 1: one shot after another. */
-static int threads_of_device(const db_plan_batch *b, const batch_call *call) {
-    static const size_t MOST_BYTES = (size_t)1 << 30;
-    enum { ENTRY_BYTES = 24 }; /* of a structure factor, here and there */
-    const db_plan *const plan = b->plan;
-    const size_t results = call->results * plan->pixels * sizeof(float),
-                 each = results + ENTRY_BYTES * (plan->table_count + plan->margin_count) + 1;
-    size_t threads = (size_t)db_threads(b->context) + (size_t)db_gang_jobs;
-    if (!plan->device.backend->gang_create || db_gang_jobs < 1 ||
-        plan->precision != DB_PRECISION_MIXED || plan->job.pixel_type != DB_FLOAT32 ||
-        plan->stream_use != DB_STREAM_OWN || !results || results > DB_GANG_MOST_BYTES)
-        return 1;
-    if (threads > call->count) threads = call->count;
-    if (threads > MOST_BYTES / each) threads = MOST_BYTES / each;
-    return threads > 1 ? (int)threads : 1;
-}
-
 static db_status run_batch(db_plan_batch *b, const batch_call *call) {
-    const int there = db_plan_on_device(b->plan);
-    int threads = there ? threads_of_device(b, call) : db_threads(b->context);
+    const int threads = db_plan_on_device(b->plan) ? 1 : db_threads(b->context);
     const size_t at_once = (size_t)threads,
-                 whole = threads == 1 ? 0
-                         : there      ? call->count
-                                      : call->count / at_once * at_once,
+                 whole = threads == 1 ? 0 : call->count / at_once * at_once,
                  round = call->sums ? at_once : whole;
     batch_state state = { .failed = call->count };
     for (size_t i = 0; i < call->count; i++)
@@ -269,7 +224,6 @@ static db_status run_batch(db_plan_batch *b, const batch_call *call) {
     DB_TRY(check_memory(b, call));
     DB_TRY(make_room(b, call, whole ? at_once : 1));
     if (whole) DB_TRY(need_workers(b, threads));
-    if (whole && threads > b->worker_count) threads = b->worker_count;
     clear_sums(b, call);
     for (size_t first = 0; first < whole && state.failed == call->count && !state.cancelled;
          first += round) {
@@ -313,9 +267,7 @@ static db_status forward(db_plan *plan, const batch_call *call, size_t shot, dou
 db_status db_plan_batch_forward(db_plan_batch *b, const db_experiment *const *shots, size_t count,
                                 void *const *images) {
     DB_TRY(need_images(b, count, (const void *const *)images, "room for an image"));
-    const batch_call call = {
-        .work = forward, .shots = shots, .count = count, .images = images, .results = 1
-    };
+    const batch_call call = { .work = forward, .shots = shots, .count = count, .images = images };
     return run_batch(b, &call);
 }
 
@@ -377,8 +329,7 @@ db_status db_plan_batch_jvp(db_plan_batch *b, const db_experiment *const *shots,
                               .count = count,
                               .images = images,
                               .tangents = tangents,
-                              .vectors = directions,
-                              .results = 2 };
+                              .vectors = directions };
     return run_batch(b, &call);
 }
 

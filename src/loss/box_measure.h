@@ -1,4 +1,4 @@
-/* What a box of a measured image says of its spot, for the processor and for devices: sums over its pixels,
+/* What a box of a measured image says of its spot,: sums over its pixels,
  * an intensity without bounds, where its strong pixels are. */
 #ifndef DB_LOSS_BOX_MEASURE_H
 #define DB_LOSS_BOX_MEASURE_H
@@ -13,7 +13,7 @@ typedef struct db_measured_block {
     const unsigned char *strong; /* 1: strong, and of this box */
 } db_measured_block;
 
-/* Over the pixels in use; observed: of the strong ones. All are doubles, which a device adds up alike. */
+/* Over the pixels in use; observed: of the strong ones. All are doubles. */
 typedef struct db_box_pixel_sums {
     double shape, background, sum, variance;
     double strong, pixels, explained; /* numbers */

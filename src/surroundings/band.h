@@ -40,10 +40,6 @@ typedef struct db_background_rows {
     /* Marks pixels that exceed the background significantly, of a row or more. limit: variances. */
     void (*mark)(const float *value, const uint8_t *mask, const float *background, size_t count,
                  double gain, double readout_noise, double limit, uint8_t *strong);
-    /* For a device: counts, or DB_SURROUNDINGS_MASKED. Returns what trust does. */
-    int (*pack)(const float *value, const uint8_t *mask, size_t count, float most, float *packed);
-    /* From a device: backgrounds with the sign of strong pixels. */
-    void (*unpack)(const float *packed, size_t count, float *background, uint8_t *strong);
 } db_background_rows;
 
 /* Of the context's instruction set. */

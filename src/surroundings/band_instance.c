@@ -147,28 +147,7 @@ static void mark(const float *restrict value, const uint8_t *restrict mask,
                       db_surroundings_strong(value[i], background[i], gain, readout_noise, limit));
 }
 
-static int pack(const float *restrict value, const uint8_t *restrict mask, size_t count, float most,
-                float *restrict packed) {
-    int broken = 0;
-    for (size_t i = 0; i < count; i++) {
-        const float own = value[i];
-        const int counts = mask[i] == DB_MASK_TRUSTED;
-        broken |= counts & is_odd(own, most);
-        packed[i] = counts ? own : DB_SURROUNDINGS_MASKED;
-    }
-    return !broken;
-}
-
-static void unpack(const float *restrict packed, size_t count, float *restrict background,
-                   uint8_t *restrict strong) {
-    for (size_t i = 0; i < count; i++) {
-        background[i] = fabsf(packed[i]);
-        strong[i] = signbit(packed[i]) != 0;
-    }
-}
-
 #define JOIN(a, b) a##b
 #define TAGGED(a, b) JOIN(a, b)
 extern const db_background_rows TAGGED(db_background_rows_, DB_INSTANCE_TAG);
-const db_background_rows TAGGED(db_background_rows_, DB_INSTANCE_TAG) = { trust, average, mark,
-                                                                          pack, unpack };
+const db_background_rows TAGGED(db_background_rows_, DB_INSTANCE_TAG) = { trust, average, mark };

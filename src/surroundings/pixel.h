@@ -1,13 +1,9 @@
-/* One pixel and the mean of its surroundings: formulas for the processor and for devices, which have the same bits where
- * nothing is contracted to fused operations (ad/portable_math.h). */
+/* One pixel and the mean of its surroundings: formulas that have the same bits with all
+ * instruction sets, since nothing is contracted to fused operations (ad/portable_math.h). */
 #ifndef DB_SURROUNDINGS_PIXEL_H
 #define DB_SURROUNDINGS_PIXEL_H
 
 #include "loss/count_variance.h"
-
-/* Counts of a masked pixel, on a device. */
-#define DB_SURROUNDINGS_MASKED (-1e30F)
-AD_PORTABLE_FN int db_surroundings_trusted(float value) { return value > DB_SURROUNDINGS_MASKED; }
 
 /* Of so many pixels that count, never below 0; where all are left out, that of the last pass stays. */
 AD_PORTABLE_FN float db_surroundings_mean(float sum, int count, float last) {

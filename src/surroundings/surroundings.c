@@ -3,9 +3,24 @@
 #include "base/large_memory.h"
 #include "base/measured_pixels.h"
 #include "base/threads.h"
-#include "surroundings/device_surroundings.h"
+#include "surroundings/band.h"
 
 #include <stdlib.h>
+
+/* The first with all trusted pixels, the others without what exceeds the means of the last one. */
+enum { PASSES = 5 };
+
+/* One image whose background and strong pixels are wanted. */
+typedef struct surroundings_work {
+    const db_measured_image *image;
+    int half_width; /* at most DB_SURROUNDINGS_WIDEST */
+    double gain, readout_noise;
+    double limit; /* of strong pixels: variances */
+    float *background;
+    uint8_t *strong;
+    const db_background_rows *rows;
+    float most; /* counts: whole numbers of at most so many have sums that no order changes */
+} surroundings_work;
 
 /* Bands of so many rows are worked out by themselves, each from the same sums whatever thread does
  * it. */
@@ -48,14 +63,14 @@ static float most_of_whole(int half_width) {
 }
 
 /* Rows of a panel, once their background is known; `start`: of the first pixel in the image. */
-static void mark_band(const db_surroundings_work *work, size_t start, size_t count) {
+static void mark_band(const surroundings_work *work, size_t start, size_t count) {
     work->rows->mark(work->image->value + start, work->image->mask + start,
                      work->background + start, count, work->gain, work->readout_noise, work->limit,
                      work->strong + start);
 }
 
 /* Every pass reads which pixels count from what the last one wrote. */
-static void find_on_panel(const db_surroundings_work *work, size_t number, db_background_pass *p,
+static void find_on_panel(const surroundings_work *work, size_t number, db_background_pass *p,
                           const work_room *room) {
     const db_measured_image panel = db_measured_panel(work->image, number);
     const size_t columns = (size_t)panel.fast_pixels, pixels = columns * (size_t)panel.slow_pixels,
@@ -66,10 +81,10 @@ static void find_on_panel(const db_surroundings_work *work, size_t number, db_ba
     p->slow_pixels = panel.slow_pixels;
     p->is_whole = work->rows->trust(panel.value, panel.mask, pixels, work->most, room->kept);
     p->trusted = room->kept;
-    for (int pass = 0; pass < DB_SURROUNDINGS_PASSES; pass++) {
+    for (int pass = 0; pass < PASSES; pass++) {
         p->is_first = pass == 0;
         p->kept = pass == 0 ? p->trusted : kept[pass % 2];
-        p->next = pass + 1 < DB_SURROUNDINGS_PASSES ? kept[1 - pass % 2] : NULL;
+        p->next = pass + 1 < PASSES ? kept[1 - pass % 2] : NULL;
 #pragma omp parallel for schedule(dynamic) num_threads(room->threads)
         for (int first = 0; first < p->slow_pixels; first += BAND) {
             const int end = first + BAND < p->slow_pixels ? first + BAND : p->slow_pixels;
@@ -103,7 +118,7 @@ static void free_room(work_room *room) {
 }
 
 /* Surroundings do not reach from one panel to the next. */
-static db_status find_on_processor(db_context *context, const db_surroundings_work *work) {
+static db_status find_on_panels(db_context *context, const surroundings_work *work) {
     db_background_pass p = { .fast_pixels = work->image->fast_pixels,
                              .half_width = work->half_width,
                              .gain = (float)work->gain,
@@ -122,19 +137,17 @@ db_status db_surroundings_find(db_context *context, const db_measured_image *ima
                                uint8_t *strong) {
     const int wanted = options->half_width,
               half = wanted < DB_SURROUNDINGS_WIDEST ? wanted : DB_SURROUNDINGS_WIDEST;
-    const db_surroundings_work work = { .image = image,
-                                        .half_width = half,
-                                        .gain = options->gain,
-                                        .readout_noise = options->readout_noise,
-                                        .limit = options->strong_sigma * options->strong_sigma,
-                                        .background = background,
-                                        .strong = strong,
-                                        .rows = db_background_rows_of(context),
-                                        .most = most_of_whole(half) };
-    int done;
+    const surroundings_work work = { .image = image,
+                                     .half_width = half,
+                                     .gain = options->gain,
+                                     .readout_noise = options->readout_noise,
+                                     .limit = options->strong_sigma * options->strong_sigma,
+                                     .background = background,
+                                     .strong = strong,
+                                     .rows = db_background_rows_of(context),
+                                     .most = most_of_whole(half) };
     db_enter_stage(context, "surroundings");
-    db_status status = db_surroundings_on_device(context, &work, &done);
-    if (status == DB_OK && !done) status = find_on_processor(context, &work);
+    const db_status status = find_on_panels(context, &work);
     db_leave_stage(context, "surroundings");
     return status;
 }

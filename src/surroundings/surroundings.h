@@ -16,7 +16,7 @@ typedef struct db_surroundings_options {
 /* Mean of the trusted pixels within half_width pixels in each direction, on the pixel's own panel. Those that exceed
  * it by more than three standard deviations (photons and readout noise) are left out, again and again until spots are
  * gone; masked pixels never count. strong: 1 for trusted pixels that exceed it by strong_sigma, else 0. Both as the
- * image's pixels. By the context's device where it can; the bits are the same. */
+ * image's pixels. */
 DB_API db_status db_surroundings_find(db_context *context, const db_measured_image *image,
                                       const db_surroundings_options *options, float *background,
                                       uint8_t *strong);

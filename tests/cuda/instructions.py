@@ -121,9 +121,8 @@ def compare(record, found):
     recorded, there = lines_of(record), lines_of(found)
     bad = 0
     for name, counts in sorted(there.items()):
-        # those of many jobs read pointers from memory, and not all are known to lead to the device's: as recorded
-        if "_mixed_" in name and not name.endswith("_many") and int(counts[1]):
-            print(f"{name}: {counts[1]} generic accesses; expected none in mixed precision of one job")
+        if "_mixed_" in name and int(counts[1]):
+            print(f"{name}: {counts[1]} generic accesses; expected none in mixed precision")
             bad = 1
         if name not in recorded:
             print(f"{name}: not in the record")

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Instructions of the device's kernels, counted in what nvcc made for sm_90, are no more than the record says; kernels
-# of one job in mixed precision have no access to memory of unknown kind, those of many jobs no more than recorded. It
+# in mixed precision have no access to memory of unknown kind. It
 # takes cuobjdump and nvdisasm, which come with CUDA's tools (CUOBJDUMP, NVDISASM: where they are). After a change that is
 # worth its instructions, or with another nvcc:
 #     sh tests/cuda/instructions.sh --renew BUILD

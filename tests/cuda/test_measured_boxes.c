@@ -1,5 +1,5 @@
-/* Boxes in a measured image, here and on a device: what they say is what an independent calculation makes of the
- * same pixels; nothing is brought twice; and whatever fails leaves a message or the processor. */
+/* Boxes in a measured image, whose image is rendered here or on a device: what they say is what an independent
+ * calculation makes of the same pixels; and whatever fails leaves a message or the processor. */
 #define SMALL_CRYSTAL_PARAMETERS DB_CELL_A
 #include "support/small_crystal.h"
 #include "two_contexts.h"
@@ -453,33 +453,6 @@ static void less_is_said(void **state) {
     }
 }
 
-/* A frame's rows may be fewer than the panels', and other boxes of a plan have a frame of their own. */
-static void frames_are_told_apart(void **state) {
-    (void)state;
-    size_t determined = 0, bound = 0;
-    measure();
-    const db_box_frame frame = frame_of(0, 1), other_frame = frame_of(1, 1);
-    db_plan *plan = plan_of(device);
-    db_boxes *one, *other;
-    assert_int_equal(db_boxes_create_in(plan, &frame, &one), DB_OK);
-    assert_int_equal(db_boxes_create_in(plan, &other_frame, &other), DB_OK);
-    compare_light(one);
-    compare_boxes(one, 0, &determined, &bound);
-    compare_light(other);
-    compare_boxes(other, 1, &determined, &bound);
-    compare_light(one);
-    compare_boxes(one, 0, &determined, &bound);
-    db_boxes_destroy(&one);
-    for (size_t i = 0; i < PIXELS; i++) counts[i] += (float)(i % 3);
-    assert_int_equal(db_boxes_create_in(plan, &frame, &one), DB_OK); /* counts are others */
-    compare_light(one);
-    compare_boxes(one, 0, &determined, &bound);
-    assert_true(determined > 0);
-    db_boxes_destroy(&one);
-    db_boxes_destroy(&other);
-    db_plan_destroy(&plan);
-}
-
 static void refused(db_plan *plan, const db_box_frame *frame, const char *message) {
     db_boxes *boxes;
     assert_int_equal(db_boxes_create_in(plan, frame, &boxes), DB_ERROR_USAGE);
@@ -528,35 +501,6 @@ static void what_cannot_be_is_said(void **state) {
 }
 
 #if !defined(DB_ON_GPU)
-/* The image goes there once; then rules go there and results come back. */
-static void nothing_is_brought_twice(void **state) {
-    (void)state;
-    measure();
-    const db_box_frame frame = frame_of(0, 1);
-    db_plan *plan = plan_of(device);
-    db_boxes *boxes;
-    double *const light = calloc(boxes_count, sizeof *light);
-    assert_non_null(light);
-    assert_int_equal(db_boxes_create_in(plan, &frame, &boxes), DB_OK);
-    assert_int_equal(db_boxes_light(boxes, light), DB_OK);
-    const stand_in_state before = stand_in;
-    free(measured_by(boxes));
-    const size_t first = stand_in.bytes_to_device - before.bytes_to_device,
-                 values = boxes_count * (sizeof(db_region) + sizeof(db_box_rule) + 8);
-    assert_in_range(first, 9 * PIXELS + values, 9 * PIXELS + values + MOST);
-    const stand_in_state warm = stand_in;
-    free(measured_by(boxes));
-    assert_in_range(stand_in.bytes_to_device - warm.bytes_to_device, values, values + 1000);
-    assert_int_equal(stand_in.copies_to_device - warm.copies_to_device, 1);
-    assert_int_equal(stand_in.copies_to_host - warm.copies_to_host, 1);
-    assert_int_equal(stand_in.launches - warm.launches, 1);
-    assert_int_equal(stand_in.waits - warm.waits, 1);
-    assert_int_equal(stand_in.allocations, warm.allocations);
-    free(light);
-    db_boxes_destroy(&boxes);
-    db_plan_destroy(&plan);
-}
-
 /* Whichever call of the runtime fails: a status and a message; with "auto" the processor's results. */
 static void any_call_may_fail_slow(void **state) {
     (void)state;
@@ -603,27 +547,6 @@ static void any_call_may_fail_slow(void **state) {
         assert_true(failures > 15);
     }
 }
-
-/* An image of the host may be sooner made by the processor, and boxes sooner measured on the device, but for
- * what it takes to bring the measured image. */
-static void auto_counts_the_measured_image(void **state) {
-    (void)state;
-    measure();
-    const db_box_frame frame = frame_of(0, 1);
-    for (int slow = 0; slow < 2; slow++) {
-        assert_int_equal(db_context_set_device(device, "auto"), DB_OK);
-        db_cuda_predicted = (db_cuda_pace){ .call = 1, .boxes = -1, .byte = slow ? 1e-6 : 0 };
-        db_plan *plan = plan_of(device);
-        db_boxes *boxes;
-        assert_string_equal(db_plan_device(plan), "cpu");
-        assert_int_equal(db_boxes_create_in(plan, &frame, &boxes), DB_OK);
-        assert_string_equal(db_plan_device(plan), slow ? "cpu" : "cuda:0");
-        if (slow) assert_non_null(strstr(db_context_device_note(device), "a measured image"));
-        db_boxes_destroy(&boxes);
-        db_plan_destroy(&plan);
-    }
-    machine_takes_all();
-}
 #endif
 
 int main(void) {
@@ -633,12 +556,9 @@ int main(void) {
         TEST(boxes_of_a_device_are_measured),
         TEST(bits_stay),
         TEST(less_is_said),
-        TEST(frames_are_told_apart),
         TEST(what_cannot_be_is_said),
 #if !defined(DB_ON_GPU)
-        TEST(nothing_is_brought_twice),
         TEST(any_call_may_fail_slow),
-        TEST(auto_counts_the_measured_image),
 #endif
     };
     machine_find();

@@ -1,24 +1,19 @@
-/* Shots that are refined on a device: threads hand in together what they start there, many jobs to a launch,
- * and end where the processor does, with the same bits however many are together. */
+/* Shots that are refined on a device, each thread with one of its own: they end where the processor's do, with the same
+ * bits whoever works beside them. */
 #include "support/unit_test.h"
 #include "machine.h"
 #include "takes_all.h"
 
 #if defined(DB_HAVE_FIT)
 #include "base/context_internal.h"
-#include "base/gang.h"
 #include "bench/fit/scene.c"
 
 #include <dualbragg/fit_shots.h>
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-enum { SHOTS = 40, ON_PROCESSOR = 8, CORES = 2, ANGLES = 3, MANY = 32 };
-
-/* Each shot's background: a copy back of its image's pixels, and a kernel for each pass. */
-enum { PIXELS = 512 * 512, PASSES = 5 };
+enum { SHOTS = 8, CORES = 2, ANGLES = 3 };
 
 static db_bench_scene scene[SHOTS];
 
@@ -72,11 +67,10 @@ typedef struct {
     double angle[SHOTS][ANGLES], error[SHOTS][ANGLES];
 } refined;
 
-/* The first so many shots. */
-static db_status run_shots(db_context *context, size_t count, size_t *missing, refined *found) {
+static db_status run_shots(db_context *context, size_t *missing, refined *found) {
     static const db_parameter angle[ANGLES] = { DB_MISSET_X, DB_MISSET_Y, DB_MISSET_Z };
     const db_fit_shot_source source = {
-        .count = count, .user = missing, .load = load, .name = name
+        .count = SHOTS, .user = missing, .load = load, .name = name
     };
     db_fit_settings settings;
     db_fit_shots_result *result = NULL;
@@ -91,7 +85,7 @@ static db_status run_shots(db_context *context, size_t count, size_t *missing, r
     settings.stage_count = 1;
     settings.stages[0].max_evaluations = 3;
     const db_status status = db_fit_shots_run(context, &source, &settings, NULL, &result);
-    for (size_t s = 0; result && s < count; s++) {
+    for (size_t s = 0; result && s < SHOTS; s++) {
         if (!result->shot[s].used) fail_msg("shot %zu: %s", s, result->shot[s].reason);
         for (size_t i = 0; i < sizeof found->angle[s] / sizeof *found->angle[s]; i++) {
             found->angle[s][i] = result->shot[s].estimates.list[i].value;
@@ -112,75 +106,35 @@ static db_context *context_of(const char *device, int threads) {
     return context;
 }
 
-/* jobs: that are wanted in a launch */
-static void refine_shots(const char *device, int threads, int jobs, size_t count, refined *found) {
+static void refine_shots(const char *device, int threads, refined *found) {
     db_context *context = context_of(device, threads);
     machine_reset();
     memset(found, 0, sizeof *found);
-    db_gang_jobs = jobs;
-    if (run_shots(context, count, NULL, found) != DB_OK)
-        fail_msg("%s", db_context_message(context));
-    db_gang_jobs = MANY;
+    if (run_shots(context, NULL, found) != DB_OK) fail_msg("%s", db_context_message(context));
     db_context_destroy(&context);
 }
 
-#if !defined(DB_ON_GPU)
-static void tell(const char *how) {
-    printf(
-        "%s: %d jobs in a launch at most; a shot: %.1f kernels started, %.1f copies, %.1f waits\n",
-        how, stand_in.most_jobs, (double)stand_in.launches / SHOTS,
-        (double)(stand_in.copies_to_device + stand_in.copies_to_host) / SHOTS,
-        (double)stand_in.waits / SHOTS);
-}
-#endif
-
-static void many_shots_are_one_launch_slow(void **state) {
+/* With three threads all work on one shot after the other. */
+static void bits_do_not_depend_on_threads(void **state) {
     (void)state;
-    static refined there, alone;
-    refine_shots("cuda", CORES, MANY, SHOTS, &there);
-    COUNTED(tell("together");)
-    /* How many are together when depends on how busy the machine is, above all at the end, when few shots are left;
-     * test_gang.c asks for all of them. */
-    COUNTED(assert_true(stand_in.most_jobs >= MANY / 2);)
-    COUNTED(const stand_in_state together = stand_in;)
-    refine_shots("cuda", 1, 0, SHOTS, &alone); /* one thread, one shot after another */
-    COUNTED(tell("alone");)
-    COUNTED(assert_int_equal(stand_in.jobs, 0);)
-    COUNTED(
-        assert_true(3 * (together.launches - PASSES * SHOTS) < stand_in.launches - PASSES * SHOTS);)
-    COUNTED(assert_true(3 * (together.copies_to_host - SHOTS) < stand_in.copies_to_host - SHOTS);)
-    assert_memory_equal(&there, &alone, sizeof there);
-}
-
-static void bits_do_not_depend_on_the_size_of_launches(void **state) {
-    (void)state;
-    static const int jobs[] = { 0, 3, MANY };
     static refined first, other;
-    for (int i = 0; i < 3; i++) {
-        refine_shots("cuda", 1 + i % 3, jobs[i], ON_PROCESSOR, i ? &other : &first);
-        if (i) assert_memory_equal(&first, &other, sizeof first);
+    for (int threads = 1; threads <= 3; threads++) {
+        refine_shots("cuda", threads, threads > 1 ? &other : &first);
+        if (threads > 1) assert_memory_equal(&first, &other, sizeof first);
     }
 }
 
 static void shots_end_where_the_processor_does(void **state) {
     (void)state;
     static refined here, there;
-    refine_shots("cpu", CORES, MANY, ON_PROCESSOR, &here);
-    refine_shots("cuda", CORES, MANY, ON_PROCESSOR, &there);
-    /* but for backgrounds: nothing is rendered of reflections that are not refined against */
-    COUNTED(const size_t backgrounds = (size_t)ON_PROCESSOR * PIXELS * sizeof(float);)
-    COUNTED(assert_true(stand_in.bytes_to_host < backgrounds + (size_t)ON_PROCESSOR * 100000);)
-    COUNTED(assert_true(stand_in.bytes_to_host > backgrounds);)
-    for (size_t s = 0; s < ON_PROCESSOR; s++)
+    refine_shots("cpu", CORES, &here);
+    refine_shots("cuda", CORES, &there);
+    /* nothing is rendered of reflections that are not refined against */
+    COUNTED(assert_true(stand_in.launches > SHOTS);)
+    COUNTED(assert_true(stand_in.bytes_to_host < (size_t)SHOTS * 100000);)
+    for (size_t s = 0; s < SHOTS; s++)
         for (int i = 0; i < ANGLES; i++)
             assert_true(fabs(there.angle[s][i] - here.angle[s][i]) <= 1e-2 * here.error[s][i]);
-}
-
-static void auto_has_a_thread_for_each_core(void **state) {
-    (void)state;
-    static refined found;
-    refine_shots("auto", CORES, MANY, ON_PROCESSOR, &found);
-    COUNTED(assert_int_equal(stand_in.jobs, 0);)
 }
 
 static void one_shot_that_fails_ends_the_run(void **state) {
@@ -189,7 +143,7 @@ static void one_shot_that_fails_ends_the_run(void **state) {
     size_t missing = 7;
     db_context *context = context_of("cuda", CORES);
     machine_reset();
-    assert_int_equal(run_shots(context, ON_PROCESSOR, &missing, &found), DB_ERROR_MEMORY);
+    assert_int_equal(run_shots(context, &missing, &found), DB_ERROR_MEMORY);
     assert_string_equal(db_context_message(context), "shot 7 is not there");
     db_context_destroy(&context);
     COUNTED(assert_int_equal(stand_in.live, 0);)
@@ -199,7 +153,7 @@ static void one_shot_that_fails_ends_the_run(void **state) {
 static void a_device_that_fails_is_told_slow(void **state) {
     (void)state;
     static refined found;
-    refine_shots("cuda", CORES, MANY, ON_PROCESSOR, &found);
+    refine_shots("cuda", CORES, &found);
     const long calls = stand_in.calls;
     int told = 0;
     for (int quarter = 1; quarter < 4; quarter++) {
@@ -207,7 +161,7 @@ static void a_device_that_fails_is_told_slow(void **state) {
         machine_reset();
         stand_in.calls_until_failure = calls * quarter / 4;
         stand_in.failure = cudaErrorLaunchOutOfResources;
-        const db_status status = run_shots(context, ON_PROCESSOR, NULL, &found);
+        const db_status status = run_shots(context, NULL, &found);
         /* what is only freed may fail without harm */
         assert_true(status == DB_OK || status == DB_ERROR_DEVICE);
         if (status != DB_OK) assert_non_null(strstr(db_context_message(context), "cuda:0"));
@@ -221,10 +175,8 @@ static void a_device_that_fails_is_told_slow(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_shots_are_one_launch_slow),
-        cmocka_unit_test(bits_do_not_depend_on_the_size_of_launches),
+        cmocka_unit_test(bits_do_not_depend_on_threads),
         cmocka_unit_test(shots_end_where_the_processor_does),
-        cmocka_unit_test(auto_has_a_thread_for_each_core),
 #if !defined(DB_ON_GPU)
         cmocka_unit_test(a_device_that_fails_is_told_slow),
 #endif

@@ -18,9 +18,8 @@ PUBLIC = ["src/include", "fit/include", "cuda/include"]
 MAY_INCLUDE = {"src/include": ["src/include"],
                "fit/include": ["src/include", "fit/include"],
                "cuda/include": ["src/include", "cuda/include"],
-               "cuda": ["ad", "src/base", "src/loss", "src/model", "src/kernel", "src/engine", "src/noise", "src/surroundings",
-                        "src/include", "cuda",
-                        "cuda/include"],
+               "cuda": ["ad", "src/base", "src/loss", "src/model", "src/kernel", "src/engine", "src/noise",
+                        "src/include", "cuda", "cuda/include"],
                "examples": PUBLIC + ["examples"]}
 for place, folder in enumerate(LIBRARY):
     MAY_INCLUDE[folder] = LIBRARY[:place + 1] + (["src/include"] if folder != "ad" else [])

@@ -123,9 +123,7 @@ typedef struct {
     long serial;           /* of a recording, all of which are numbered */
     void (*kernel)(db_cuda_arguments);
     db_cuda_arguments *arguments;
-    void (*many)(const db_cuda_arguments *); /* or NULL; then jobs are theirs */
-    const db_cuda_arguments *jobs;
-    uint32_t grid, job_count, block;
+    uint32_t grid, block;
 } operation;
 
 struct CUstream_st {
@@ -162,7 +160,6 @@ static int points_to(const piece *p, const void *memory) {
 
 static int operation_needs(const operation *o, const piece *p) {
     int needs = (o->what == COPY) && (points_to(p, o->to) || points_to(p, o->from));
-    if (o->many) return points_to(p, o->jobs);
     for (size_t at = 0; o->what == LAUNCH && at < sizeof *o->arguments; at += sizeof(void *)) {
         const void *pointer;
         memcpy(&pointer, (const char *)o->arguments + at, sizeof pointer);
@@ -486,36 +483,17 @@ static void start(place *from, ucontext_t *first) {
 }
 #endif
 
-/* Those whose parameter is an array of arguments. */
-enum { MOST_OF_MANY = 256 };
-static const void *of_many[MOST_OF_MANY];
-static int of_many_count;
-
-void stand_in_note_many(const void *kernel) {
-    if (of_many_count == MOST_OF_MANY) stop("too many kernels of many jobs");
-    of_many[of_many_count++] = kernel;
-}
-
-static int is_of_many(const void *kernel) {
-    for (int i = 0; i < of_many_count; i++)
-        if (of_many[i] == kernel) return 1;
-    return 0;
-}
-
 static struct {
-    uint32_t job, block, thread, threads, waiting, finished;
+    uint32_t block, thread, threads, waiting, finished;
     char *shared;
     void (*kernel)(db_cuda_arguments);
     const db_cuda_arguments *arguments;
-    void (*many)(const db_cuda_arguments *);
-    const db_cuda_arguments *jobs;
     place scheduler, context[MOST_THREADS];
     char *stack[MOST_THREADS]; /* NULL: not started yet */
     unsigned char done[MOST_THREADS];
 } now;
 
 double *block_memory(void) { return (double *)(void *)now.shared; }
-uint32_t job_number(void) { return now.job; }
 uint32_t block_number(void) { return now.block; }
 uint32_t thread_number(void) { return now.thread; }
 uint32_t thread_count(void) { return now.threads; }
@@ -529,10 +507,7 @@ void block_barrier(void) {
 /* A context lives on from block to block. */
 static void run_thread(void) {
     for (;;) {
-        if (now.many)
-            now.many(now.jobs);
-        else
-            now.kernel(*now.arguments);
+        now.kernel(*now.arguments);
         const uint32_t self = now.thread;
         now.done[self] = 1;
         now.finished++;
@@ -556,8 +531,7 @@ static void run_until_barrier(uint32_t t) {
     start(&now.scheduler, &first);
 }
 
-static void run_block(uint32_t job, uint32_t block, size_t shared_bytes) {
-    now.job = job;
+static void run_block(uint32_t block, size_t shared_bytes) {
     now.block = block;
     now.finished = 0;
     memset(now.shared, 0xff, shared_bytes);
@@ -577,22 +551,13 @@ static void run_kernel(const operation *o) {
     reach_device_memory(1);
     now.kernel = o->kernel;
     now.arguments = o->arguments;
-    now.many = o->many;
-    now.jobs = o->jobs;
     now.threads = o->block;
     now.shared = memory;
-    for (uint32_t j = 0; j < o->job_count; j++)
-        for (uint32_t b = 0; b < o->grid; b++) run_block(j, b, o->bytes);
+    for (uint32_t b = 0; b < o->grid; b++) run_block(b, o->bytes);
     for (int i = 0; i < GUARD_BYTES; i++)
         if (memory[o->bytes + (size_t)i] != 0x5a) stop("a kernel writes behind its block's memory");
     reach_device_memory(0);
     free(memory);
-}
-
-static void count_jobs(int jobs) {
-    stand_in.launches_of_many++;
-    stand_in.jobs += jobs;
-    if (jobs > stand_in.most_jobs) stand_in.most_jobs = jobs;
 }
 
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments,
@@ -600,22 +565,13 @@ cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void *
     ALONE;
     MAY_FAIL(cudaErrorLaunchOutOfResources);
     if (!function) return failed(cudaErrorInvalidValue);
-    const int many = is_of_many(function);
-    if (grid.x < 1 || grid.y < 1 || grid.y > (many ? 65535 : 1) || grid.z != 1 || block.x < 1 ||
-        block.x > MOST_THREADS || block.y != 1 || block.z != 1 || shared_bytes > MOST_SHARED_BYTES)
+    if (grid.x < 1 || grid.y != 1 || grid.z != 1 || block.x < 1 || block.x > MOST_THREADS ||
+        block.y != 1 || block.z != 1 || shared_bytes > MOST_SHARED_BYTES)
         return failed(cudaErrorInvalidConfiguration);
-    operation o = {
-        .what = LAUNCH, .bytes = shared_bytes, .grid = grid.x, .job_count = grid.y, .block = block.x
-    };
-    if (many) {
-        memcpy(&o.many, &function, sizeof function);
-        memcpy(&o.jobs, arguments[0], sizeof o.jobs);
-        count_jobs((int)grid.y);
-    } else {
-        memcpy(&o.kernel, &function, sizeof function);
-        o.arguments = malloc(sizeof *o.arguments);
-        memcpy(o.arguments, arguments[0], sizeof *o.arguments);
-    }
+    operation o = { .what = LAUNCH, .bytes = shared_bytes, .grid = grid.x, .block = block.x };
+    memcpy(&o.kernel, &function, sizeof function);
+    o.arguments = malloc(sizeof *o.arguments);
+    memcpy(o.arguments, arguments[0], sizeof *o.arguments);
     stand_in.launches++;
     add(stream_here(stream), o);
     return cudaSuccess;

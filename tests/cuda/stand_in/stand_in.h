@@ -13,9 +13,7 @@ typedef struct stand_in {
     cudaError_t failure;      /* how it fails; cudaSuccess: as such a call may */
     /* counted */
     long copies_to_device, copies_to_host, launches, allocations, calls;
-    long launches_of_many, jobs; /* of kernels of many jobs */
-    int most_jobs;               /* of a launch */
-    long waits;                  /* for a stream or an event */
+    long waits; /* for a stream or an event */
     size_t bytes_to_device, bytes_to_host;
     unsigned contexts;      /* bit i: there is a context on device i */
     size_t allocated, live; /* bytes on the device; pieces of memory, streams and events */

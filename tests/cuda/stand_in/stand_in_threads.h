@@ -6,12 +6,8 @@
 
 double *block_memory(void);
 void block_barrier(void);
-uint32_t job_number(void);
 uint32_t block_number(void);
 uint32_t thread_number(void);
 uint32_t thread_count(void);
-
-/* A kernel whose parameter is an array of arguments, for the jobs in y of the grid. */
-void stand_in_note_many(const void *kernel);
 
 #endif

@@ -229,7 +229,7 @@ DB_API db_status db_boxes_create(db_plan *plan, db_boxes **boxes);
  * larger of local background and measured counts (mean of 3 x 3 own pixels), and by model_error times
  * what these are above the background (docs/theory/refinement.md).
  *
- * On a device the measured image is copied there once, by the first call that needs it.
+ * A device renders their image; the processor measures them.
  *
  * @param plan as above
  * @param frame what it points to is borrowed and must not change as long as there are boxes
@@ -271,7 +271,7 @@ DB_API db_status db_boxes_evaluate(db_boxes *boxes, const db_boxes_request *requ
 DB_API db_status db_boxes_light(db_boxes *boxes, double *light);
 
 /** Measures each box of a measured image, with the image that was rendered last. Results have the same bits
- * for any number of threads; on a device they are those of the processor to rounding.
+ * for any number of threads.
  *
  * @param boxes from db_boxes_create_in
  * @param rule [boxes]: ridge, and which coefficients are solved for; nothing else of it is read
