@@ -129,14 +129,13 @@ static db_status run_segment(db_shots *all, const db_segment *segment) {
     return db_shots_check_count(all);
 }
 
-static db_status run_joint(db_shots *all, int stage, db_search_log *log,
-                           db_fit_shots_result *result) {
+static db_status run_joint(db_shots *all, int stage, db_fit_shots_result *result) {
     const int last = stage + 1 == (int)all->settings.stage_count;
     db_stage_result end;
     const int amplitudes = db_fit_is_amplitude_stage(&all->settings, stage);
     DB_TRY(amplitudes                ? db_amplitude_stage_run(all, stage, &end, result)
            : all->shares_intensities ? db_series_run(all, stage, &end, last ? result : NULL)
-                                     : db_joint_run(all, stage, log, &end, last ? result : NULL));
+                                     : db_joint_run(all, stage, &end, last ? result : NULL));
     result->status = end.end == DB_STAGE_CONVERGED ? DB_OK : DB_NOT_CONVERGED;
     snprintf(result->reason, sizeof result->reason, "%s", end.reason);
     DB_TRY(db_records_meet(all));
@@ -144,7 +143,7 @@ static db_status run_joint(db_shots *all, int stage, db_search_log *log,
     DB_TRY(db_shots_set_outliers_aside(all));
     DB_TRY(db_shots_check_count(all));
     /* Stages of a series know what frames have shown to the one before, so none is left out. */
-    if (!all->shares_intensities) DB_TRY(db_checkpoint_keep(all));
+    if (!all->shares_intensities) DB_TRY(db_checkpoint_keep(all, NULL));
     return db_workers_common_status(all, db_spool_empty(all->context, &all->spool));
 }
 
@@ -181,7 +180,7 @@ static db_status run_task(db_shots *all, int stage, db_fit_shots_result *result)
     return DB_OK;
 }
 
-static db_status run_segments(db_shots *all, db_search_log *log, db_fit_shots_result *result) {
+static db_status run_segments(db_shots *all, db_fit_shots_result *result) {
     int stage = next_stage(all);
     if (all->options->array_tasks > 0) return run_task(all, stage, result);
     if (stage == (int)all->settings.stage_count) stage = db_stages_last_segment(all);
@@ -195,7 +194,7 @@ static db_status run_segments(db_shots *all, db_search_log *log, db_fit_shots_re
             DB_TRY(db_records_meet(all));
             break;
         }
-        DB_TRY(run_joint(all, segment.joint, log, result));
+        DB_TRY(run_joint(all, segment.joint, result));
         stage = segment.joint + 1;
     }
     return DB_OK;
@@ -364,16 +363,14 @@ static db_status fill_result(db_shots *all, db_fit_shots_result *result) {
 }
 
 static db_status refine(db_shots *all, db_fit_shots_result *result) {
-    db_search_log log;
     int found;
     DB_TRY(db_workers_common_status(all, start_common(all)));
-    db_status status = db_workers_common_status(all, db_checkpoint_resume(all, &found, &log));
+    db_status status = db_workers_common_status(all, db_checkpoint_resume(all, &found));
     if (status == DB_OK) status = db_workers_begin(all);
     if (status == DB_OK && found) report_resumed(all);
-    if (status == DB_OK) status = run_segments(all, &log, result);
+    if (status == DB_OK) status = run_segments(all, result);
     if (status == DB_ERROR_CANCELLED) status = end_early(all, result);
     if (status == DB_OK) status = fill_result(all, result);
-    db_search_log_clear(&log);
     return status;
 }
 
@@ -381,7 +378,6 @@ static void clear(db_shots *all) {
     for (size_t i = 0; i < all->count && all->state; i++) {
         db_experiment_clear(&all->state[i].start);
         free(all->state[i].lower);
-        free(all->state[i].point);
         free(all->state[i].best.local);
         for (int k = 0; k < 2; k++) db_fit_spots_clear(&all->state[i].seen[k]);
     }

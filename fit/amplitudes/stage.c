@@ -6,6 +6,7 @@
 #include "fit/amplitudes/work.h"
 
 #include "base/context_internal.h"
+#include "fit/shots/checkpoint.h"
 #include "fit/shots/joint.h"
 #include "fit/shots/joint_models.h"
 #include "fit/shots/outliers.h"
@@ -409,7 +410,7 @@ db_status db_amplitude_stage_run(db_shots *all, int stage, db_stage_result *end,
     w->all = all;
     w->stage = stage;
     if (status == DB_OK) status = db_workers_common_status(all, prepare(w));
-    const int goes_on = db_amplitude_was_kept(w);
+    const int goes_on = db_checkpoint_is_in(all, stage);
     if (status == DB_OK) status = goes_on ? db_amplitude_take_up(w) : start(w);
     if (all->settings.joint.passes > 0) {
         if (status == DB_OK && !goes_on) status = begin(w);

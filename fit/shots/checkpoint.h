@@ -1,16 +1,12 @@
 /* The state of a refinement of many shots in files, so that a run that was interrupted can go on, to the
  * same result to the last digit, also with another number of processes. PREFIX.checkpoint says which
- * refinement it is, has of a joint stage every evaluation of its search, which is then repeated without the
- * shots, and names the parts: files of each process that have its shots (checkpoint_parts.h). */
+ * refinement it is, has the history and what the stage knows that was interrupted, and names the parts: files
+ * of each process that have its shots (checkpoint_parts.h). */
 #ifndef DB_FIT_SHOTS_CHECKPOINT_H
 #define DB_FIT_SHOTS_CHECKPOINT_H
 
 #include "fit/search/search.h"
-#include "fit/shots/shots.h"
-
-/* Numbers that describe a shot's best point: its local values, and how they depend on the shared
- * ones. */
-size_t db_joint_point_size(const db_arrow_order *order);
+#include "fit/shots/checkpoint_parts.h"
 
 db_status db_checkpoint_create(db_shots *all);
 void db_checkpoint_destroy(db_shots *all);
@@ -18,20 +14,20 @@ void db_checkpoint_destroy(db_shots *all);
 /* Before shots do stages by themselves, which are then noted one by one. All processes call it. */
 db_status db_checkpoint_begin(db_shots *all);
 
-/* Writes the state of all shots anew. All processes call it. */
-db_status db_checkpoint_keep(db_shots *all);
+/* Writes the state of all shots anew, in a stage (NULL: between stages). All processes call it. */
+db_status db_checkpoint_keep(db_shots *all, const db_stage_state *state);
 
-/* The same in a joint stage, whose best points are those of the states. */
-db_status db_checkpoint_commit(db_shots *all, const db_search_log *log);
+/* Has the run that goes on been interrupted in this stage? */
+int db_checkpoint_is_in(const db_shots *all, int stage);
 
-/* The same in a stage of joint intensities: write makes the file of this process with its shots' records. */
-typedef db_status (*db_checkpoint_writer)(void *user, const char *path);
-db_status db_checkpoint_commit_records(db_shots *all, int stage, db_checkpoint_writer write,
-                                       void *user);
+/* What the stage knew, once all shots of this process are there. */
+db_status db_checkpoint_take_up(db_shots *all, const db_stage_state *state);
+
+/* Evaluations of a search as a part of what a stage knows. */
+db_status db_checkpoint_move_log(db_shots *all, db_search_log *log, db_pieces *pieces);
 
 /* Reads the state, if there is a file, or what the tasks of an array have left; *found says so.
- * DB_ERROR_INPUT for a file of another refinement, or one that is no checkpoint. Clear the log whatever the
- * status. */
-db_status db_checkpoint_resume(db_shots *all, int *found, db_search_log *log);
+ * DB_ERROR_INPUT for a file of another refinement, or one that is no checkpoint. */
+db_status db_checkpoint_resume(db_shots *all, int *found);
 
 #endif

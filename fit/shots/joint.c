@@ -28,11 +28,16 @@ typedef struct joint {
     db_tree_sum tree;
     const double *at; /* shared values of the evaluation */
     db_search search; /* for them */
+    db_search_log log;
 } joint;
+
+static size_t point_size(const db_arrow_order *order) {
+    return order->local + db_arrow_tail_size(order);
+}
 
 db_status db_joint_make_room(db_shots *all, db_context *context, size_t shot, int stage) {
     const db_arrow_order order = db_arrow_order_make(&all->settings, stage, all->shared);
-    const size_t point = db_joint_point_size(&order);
+    const size_t point = point_size(&order);
     db_shot_state *const state = &all->state[shot];
     double *const memory = calloc(2 * point + 1, sizeof *memory);
     if (!memory) return db_fail_memory(context, "the local quantities of a shot");
@@ -159,11 +164,28 @@ static void keep_trials(joint *j) {
     }
 }
 
+static db_status move_log(void *user, db_pieces *pieces) {
+    joint *const j = user;
+    return db_checkpoint_move_log(j->all, &j->log, pieces);
+}
+
+/* The best point of a shot; the tail lies behind its local values. */
+static db_status move_point(void *user, size_t shot, db_pieces *pieces) {
+    const joint *const j = user;
+    db_pieces_move(pieces, j->all->state[shot].best.local, point_size(&j->order) * sizeof(double));
+    return DB_OK;
+}
+
+static db_stage_state state_of(joint *j) {
+    return (db_stage_state){ "stage:search", j->stage, j->log.history, move_log, move_point, j };
+}
+
 static db_status keep(void *user, const double *x) {
     joint *const j = user;
     (void)x;
     keep_trials(j);
-    return db_checkpoint_commit(j->all, j->search.log);
+    const db_stage_state state = state_of(j);
+    return db_checkpoint_keep(j->all, &state);
 }
 
 static double degrees(const joint *j) { return j->all->degrees - (double)j->order.shared; }
@@ -179,7 +201,7 @@ static db_status evaluate(void *user, const double *x, db_evaluation *at) {
     return DB_OK;
 }
 
-static db_status prepare(joint *j, db_search_log *log) {
+static db_status prepare(joint *j) {
     db_shots *const all = j->all;
     const size_t n = j->order.shared;
     j->arrow_size = db_arrow_sums_size(n);
@@ -192,7 +214,7 @@ static db_status prepare(joint *j, db_search_log *log) {
                              .stage = &all->settings.stages[j->stage],
                              .number = j->stage,
                              .course = &all->course,
-                             .log = log,
+                             .log = &j->log,
                              .degrees = degrees(j) };
     DB_TRY(db_unknowns_make(all->context, &all->settings, j->order.index, n, &j->search.unknowns));
     return db_search_prepare(&j->search);
@@ -213,27 +235,25 @@ static db_status search(joint *j, db_stage_result *end) {
     return DB_OK;
 }
 
-/* The best points that the checkpoint had. */
-static void restore_points(const joint *j) {
-    const size_t size = db_joint_point_size(&j->order);
-    for (size_t i = 0; i < j->all->count; i++) {
-        db_shot_state *const state = &j->all->state[i];
-        if (state->best.local && state->point)
-            memcpy(state->best.local, state->point, size * sizeof *state->point);
-        if (state->point) free(state->point);
-        state->point = NULL;
-    }
+/* Goes on where the run was interrupted. */
+static db_status take_up(joint *j) {
+    const db_stage_state state = state_of(j);
+    j->log.stage = -1;
+    if (!db_checkpoint_is_in(j->all, j->stage)) return DB_OK;
+    DB_TRY(db_checkpoint_take_up(j->all, &state));
+    j->log.history = j->all->course.count;
+    return DB_OK;
 }
 
-db_status db_joint_run(db_shots *all, int stage, db_search_log *log, db_stage_result *end,
+db_status db_joint_run(db_shots *all, int stage, db_stage_result *end,
                        db_fit_shots_result *result) {
     joint *const j = calloc(1, sizeof *j);
     if (!j) return db_fail_memory(all->context, "a joint stage");
     j->all = all;
     j->stage = stage;
     j->order = db_arrow_order_make(&all->settings, stage, all->shared);
-    db_status status = db_workers_common_status(all, prepare(j, log));
-    if (j->search.known) restore_points(j);
+    db_status status = take_up(j);
+    if (status == DB_OK) status = db_workers_common_status(all, prepare(j));
     if (status == DB_OK) status = search(j, end);
     if (status == DB_OK && result) status = db_joint_conclude(all, stage, end->value, result);
     if (status == DB_ERROR_CANCELLED) all->ending = 1;
@@ -244,6 +264,7 @@ db_status db_joint_run(db_shots *all, int stage, db_search_log *log, db_stage_re
     db_tree_sum_clear(&j->tree);
     free(j->sums);
     db_search_clear(&j->search);
+    db_search_log_clear(&j->log);
     free(j);
     return status;
 }

@@ -10,20 +10,13 @@
 
 enum { AT_ONCE = 256 }; /* records of a message */
 
-/* Copies a piece of a record to the message, or from it; returns its end there. */
-static char *move(char *message, void *piece, size_t bytes, int packs) {
-    memcpy(packs ? message : piece, packs ? piece : message, bytes);
-    return message + bytes;
-}
-
-/* What is known of a shot; packs: into the message. */
-static char *move_record(db_shots *all, size_t shot, char *message, int packs) {
+void db_record_move(db_shots *all, size_t shot, db_pieces *p) {
     const size_t n = all->parameters, row = n * sizeof(double);
-    message = move(message, &all->summary[shot], sizeof *all->summary, packs);
-    message = move(message, db_shots_value(all, shot), row, packs);
-    message = move(message, all->begin + shot * n, row, packs);
-    message = move(message, all->error + shot * n, row, packs);
-    return move(message, all->at_bound + shot * n, n * sizeof(int), packs);
+    db_pieces_move(p, &all->summary[shot], sizeof *all->summary);
+    db_pieces_move(p, db_shots_value(all, shot), row);
+    db_pieces_move(p, all->begin + shot * n, row);
+    db_pieces_move(p, all->error + shot * n, row);
+    db_pieces_move(p, all->at_bound + shot * n, n * sizeof(int));
 }
 
 static size_t record_size(const db_shots *all) {
@@ -31,57 +24,60 @@ static size_t record_size(const db_shots *all) {
            all->parameters * (3 * sizeof(double) + sizeof(int));
 }
 
-/* The next shots of this process, from `from` on; returns how many, and where they end. */
-static size_t pack(db_shots *all, size_t *from, char *message) {
+/* The next shots of this process, from `from` on; returns how many. */
+static size_t pack(db_shots *all, size_t *from, db_pieces message) {
     size_t count = 0;
     for (; *from < all->count && count < AT_ONCE; ++*from) {
         if (!db_shots_own(all, *from)) continue;
-        message = move(message, from, sizeof *from, 1);
-        message = move_record(all, *from, message, 1);
+        db_pieces_move(&message, from, sizeof *from);
+        db_record_move(all, *from, &message);
         count++;
     }
     return count;
 }
 
-static void unpack(db_shots *all, size_t count, char *message) {
+static void unpack(db_shots *all, size_t count, db_pieces message) {
+    message.reads = 1;
     for (size_t k = 0; k < count; k++) {
-        size_t shot;
-        message = move(message, &shot, sizeof shot, 0);
-        message = move_record(all, shot, message, 0);
+        size_t shot = 0;
+        db_pieces_move(&message, &shot, sizeof shot);
+        db_record_move(all, shot, &message);
     }
 }
 
 /* Messages are a count and so many records; the last count is 0. */
-static db_status send_all(db_shots *all, char *message) {
+static db_status send_all(db_shots *all, db_pieces message) {
     const size_t size = record_size(all);
     for (size_t from = 0;;) {
         const size_t count = pack(all, &from, message);
         DB_TRY(db_team_send(&all->team, all->context, 0, &count, sizeof count));
         if (count == 0) return DB_OK;
-        DB_TRY(db_team_send(&all->team, all->context, 0, message, count * size));
+        DB_TRY(db_team_send(&all->team, all->context, 0, message.bytes, count * size));
     }
 }
 
-static db_status receive_all(db_shots *all, int rank, char *message) {
+static db_status receive_all(db_shots *all, int rank, db_pieces message) {
     const size_t size = record_size(all);
     for (;;) {
         size_t count;
         DB_TRY(db_team_receive(&all->team, all->context, rank, &count, sizeof count));
         if (count == 0) return DB_OK;
-        DB_TRY(db_team_receive(&all->team, all->context, rank, message, count * size));
+        DB_TRY(db_team_receive(&all->team, all->context, rank, message.bytes, count * size));
         unpack(all, count, message);
     }
 }
 
 static db_status collect(db_shots *all) {
-    char *const message = malloc(AT_ONCE * record_size(all));
-    db_status status = message ? DB_OK : db_fail_memory(all->context, "the records of the shots");
+    db_pieces message = { .room = AT_ONCE * record_size(all) };
+    message.bytes = malloc(message.room);
+    db_status status =
+        message.bytes ? DB_OK : db_fail_memory(all->context, "the records of the shots");
     status = db_team_common_status(&all->team, all->context, status);
-    if (!message) return status;
+    if (!message.bytes) return status;
     if (status == DB_OK && all->team.rank > 0) status = send_all(all, message);
     for (int r = 1; r < all->team.size && all->team.rank == 0 && status == DB_OK; r++)
         status = receive_all(all, r, message);
-    free(message);
+    free(message.bytes);
     return status;
 }
 

@@ -272,7 +272,7 @@ db_status db_shots_load(db_shots *all, db_context *context, size_t shot, db_meas
     const int known = all->state[shot].lower != NULL;
     memset(image, 0, sizeof *image);
     db_status status = read_shot(all, context, shot, image);
-    if (status != DB_OK && all->state[shot].point) return refuse_loss(all, context, shot, status);
+    if (status != DB_OK && all->state[shot].needed) return refuse_loss(all, context, shot, status);
     if (status != DB_OK) return db_shots_set_aside(all, context, shot, status, NULL);
     if (!known) status = identify(all, context, shot);
     if (status != DB_OK) db_measured_image_clear(image);

@@ -36,9 +36,9 @@ typedef struct db_shot_state {
     db_shot_point best, trial;
     db_fit_spots seen[2]; /* of a series: reflections that the frame shows, found by this joint
                              stage and by the one before; owned */
-    double *point; /* best point of a joint stage, as a checkpoint has it; NULL: none; owned */
-    int reported;  /* 1: the caller knows that it was set aside */
-    int adopted;   /* 1: see db_shots_adopt */
+    int needed;           /* 1: the stage in which the run goes on began with it */
+    int reported;         /* 1: the caller knows that it was set aside */
+    int adopted;          /* 1: see db_shots_adopt */
 } db_shot_state;
 
 /* What its process and rank 0 know of a shot, beside its values (db_shots.value). */

@@ -3,7 +3,6 @@
 #include "fuzz.h"
 
 #if defined(DB_HAVE_FIT)
-#include "fit/shots/archive.h"
 #include "fit/shots/checkpoint.h"
 #include "fit/shots/checkpoint_parts.h"
 #include "fit/config/quantity.h"
@@ -126,6 +125,7 @@ static void make_shots(db_context *context, db_checkpoint *checkpoint, db_shots 
     static db_shot_summary summary[SHOTS];
     static db_shot_state state[SHOTS];
     static double value[SHOTS * DB_FIT_MOST_PARAMETERS];
+    static double begin[SHOTS * DB_FIT_MOST_PARAMETERS], error[SHOTS * DB_FIT_MOST_PARAMETERS];
     static int at_bound[SHOTS * DB_FIT_MOST_PARAMETERS];
     static char identity[] = "model:\n  shape: gauss\n";
     memset(all, 0, sizeof *all);
@@ -144,6 +144,8 @@ static void make_shots(db_context *context, db_checkpoint *checkpoint, db_shots 
     all->summary = summary;
     all->state = state;
     all->value = value;
+    all->begin = begin;
+    all->error = error;
     all->at_bound = at_bound;
     all->identity = identity;
     all->checkpoint = checkpoint;
@@ -154,19 +156,18 @@ static void read_checkpoint(db_context *context, const char *path) {
     static db_checkpoint checkpoint;
     const db_fit_shots_options options = { .checkpoint = path, .resume = 1 };
     const db_fit_shot_source source = { .count = SHOTS, .name = shot_name };
-    db_search_log log;
     int found;
     make_shots(context, &checkpoint, &all);
     all.source = &source;
     all.options = &options;
-    const db_status status = db_checkpoint_resume(&all, &found, &log);
+    const db_status status = db_checkpoint_resume(&all, &found);
     fuzz_require(found == (status == DB_OK), "checkpoint", "found");
     if (fuzz_is_ok(context, path, status, "checkpoint"))
-        fuzz_require(log.stage >= -1 && log.stage < (int)all.settings.stage_count, "checkpoint",
-                     "stage");
+        fuzz_require(checkpoint.stage >= 0 && checkpoint.stage <= (int)all.settings.stage_count,
+                     "checkpoint", "stage");
     free(checkpoint.set);
     free(checkpoint.place);
-    db_search_log_clear(&log);
+    free(checkpoint.state);
     db_fit_course_clear(&all.course);
 }
 
@@ -180,11 +181,11 @@ static void read_part(db_context *context, const char *path) {
     make_shots(context, &checkpoint, &all);
     all.source = &source;
     all.options = &options;
-    checkpoint.point = 4;
+    db_part_set set = { .generation = 1, .count = 1 };
+    snprintf(set.of, sizeof set.of, "%.250s", strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
     snprintf(name, sizeof name, "%.280s.1.0", path);
     fuzz_require(rename(path, name) == 0, "rename", name);
-    db_status status =
-        db_parts_add(&all, path, strrchr(path, '/') ? strrchr(path, '/') + 1 : path, 1, 1);
+    db_status status = db_parts_add(&all, path, &set);
     if (status == DB_OK) status = db_parts_index(&all);
     for (size_t i = 0; i < SHOTS && status == DB_OK; i++)
         status = db_checkpoint_take(&all, context, i);
@@ -194,22 +195,8 @@ static void read_part(db_context *context, const char *path) {
                              all.summary[i].stage <= (int)all.settings.stage_count,
                          "part", "stage");
     fuzz_require(rename(name, path) == 0, "rename", path);
-    for (int i = 0; i < SHOTS; i++) free(all.state[i].point);
     free(checkpoint.set);
     free(checkpoint.place);
-}
-
-/* The file as records of joint intensities: a block of known size, then blocks of any, left out or
- * read by turns. */
-static void read_records(db_context *context, const char *path) {
-    char data[16];
-    db_archive a;
-    db_status status = db_archive_open(context, path, 0, &a);
-    if (status == DB_OK) status = db_archive_get(&a, data, sizeof data);
-    for (int skips = 1; status == DB_OK && !db_archive_at_end(&a); skips = !skips)
-        status = skips ? db_archive_skip(&a) : db_archive_get(&a, data, sizeof data);
-    (void)fuzz_is_ok(context, path, status, "records");
-    fuzz_require(db_archive_close(&a) == DB_OK, "records", "closed");
 }
 
 const fuzz_reader fuzz_fit_readers[] = {
@@ -219,7 +206,6 @@ const fuzz_reader fuzz_fit_readers[] = {
     { "shots_expt", read_shots_expt },
     { "checkpoint", read_checkpoint },
     { "checkpoint_part", read_part },
-    { "records", read_records },
     { NULL, NULL },
 };
 #else

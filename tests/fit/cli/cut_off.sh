@@ -104,7 +104,7 @@ result fresh.json | cmp -s - expected || fail "the result depends on the prefix"
 # killed: the rest gives the same; something else is refused, and what it is gets named
 $interruptible "$DUALBRAGG" fit joint.yaml --output cut --no-report > out 2> err &
 running=$!
-until_true grep -q '"joint":' cut.checkpoint 2> /dev/null
+until_true grep -q stage:search cut.checkpoint 2> /dev/null
 kill -9 $running || fail "the run had ended before it could be killed"
 wait $running 2> /dev/null || true
 [ -s cut.checkpoint ] || fail "the killed run left no checkpoint"
@@ -130,7 +130,7 @@ result cut.json | cmp -s - expected || fail "a resumed run has another result: $
 # many shots: Ctrl-C, then the rest
 $interruptible "$DUALBRAGG" fit joint.yaml --output cut > out 2> err &
 running=$!
-until_true grep -q '"joint":' cut.checkpoint 2> /dev/null
+until_true grep -q stage:search cut.checkpoint 2> /dev/null
 kill -INT $running || fail "the run had ended before it could be cancelled"
 status=0
 wait $running || status=$?
@@ -147,7 +147,7 @@ if "$DUALBRAGG" --version | grep -q MPI && command -v mpirun > /dev/null; then
     # Open MPI's own leaks do not count
     ASAN_OPTIONS=detect_leaks=0 $interruptible mpirun --allow-run-as-root --oversubscribe --quiet -n 2 "$DUALBRAGG" fit joint.yaml --output cut > out 2> err < /dev/null &
     running=$!
-    while kill -0 $running 2> /dev/null && ! grep -q '"joint":' cut.checkpoint 2> /dev/null; do sleep 0.01; done
+    while kill -0 $running 2> /dev/null && ! grep -q stage:search cut.checkpoint 2> /dev/null; do sleep 0.01; done
     ended=
     kill -INT "$(sed 's/process \([0-9]*\) .*/\1/' cut.lock)" 2> /dev/null || ended=yes
     wait $running || true

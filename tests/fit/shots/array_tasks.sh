@@ -10,6 +10,17 @@ set -- --no-report --threads 1
 fit 0 joint.yaml --output whole "$@"
 result whole.json > expected
 
+shots_in() { # FILE: how many shots are in a part of a checkpoint
+    python3 -c '
+import struct, sys
+data, at, shots = open(sys.argv[1], "rb").read(), 0, 0
+while at < len(data):
+    name, size = struct.unpack_from("=16sQ", data, at)
+    shots += name.startswith(b"shot")
+    at += 72 + size
+print(shots)' $1
+}
+
 # wrong use
 fit 2 joint.yaml --output all --array 3/2 "$@"
 grep -q "expected K/N" err || fail "task 3 of 2: $(cat err)"
@@ -26,19 +37,20 @@ fit 0 joint.yaml --output all --array 1/2 "$@" model.shape=square
 fit 3 joint.yaml --output all --merge "$@"
 grep -q 'all.task-1-of-2.checkpoint: is of another refinement: model.shape (gauss here, square in it)' err ||
     fail "a task with another shape: $(cat err)"
+mv all.task-1-of-2.checkpoint.1.0 other
 fit 0 joint.yaml --output all --array 1/2 "$@"
 part=all.task-1-of-2.checkpoint.1.0
-[ "$(wc -l < $part)" -eq 3 ] || fail "a task of two shots leaves $(cut -c1-60 $part)"
+[ "$(shots_in $part)" -eq 2 ] || fail "a task of two shots leaves $(shots_in $part)"
 cp $part kept
 size=$(wc -c < $part)
-head -c $((size - 100)) kept > $part # the last line is cut off
+head -c $((size - 100)) kept > $part # the last shot is cut off
 fit 3 joint.yaml --output all --merge "$@"
 grep -q 'task 1 of 2 has not come to its end: 1 of its 2 shots are done' err || fail "an unfinished task: $(cat err)"
 fit 0 joint.yaml --output all --array 1/2 --resume "$@"
 grep -q 'goes on from the checkpoint: 1 of 4 shots' out || fail "a task begins anew: $(cat out)"
 part=all.task-2-of-2.checkpoint.1.0
 cp $part kept
-sed 's/"run":"./"run":"-/' kept > $part
+cp other $part
 fit 3 joint.yaml --output all --merge "$@"
 grep -q "$part: is of another refinement" err || fail "a part of another run: $(cat err)"
 mv kept $part
@@ -68,7 +80,7 @@ result full.json | cmp -s - expected || fail "after a full disk: $(result full.j
 # a shot that vanishes before a joint stage goes on
 "$DUALBRAGG" fit joint.yaml --output cut "$@" > out 2> err &
 running=$!
-while kill -0 $running 2> /dev/null && ! grep -q '"joint":' cut.checkpoint 2> /dev/null; do sleep 0.01; done
+while kill -0 $running 2> /dev/null && ! grep -q stage:search cut.checkpoint 2> /dev/null; do sleep 0.01; done
 kill -9 $running || fail "the run had ended before it could be killed"
 wait $running 2> /dev/null || true
 mv images/shot_2.img kept.img

@@ -24,18 +24,18 @@ fit 0 joint.yaml --output tasks --merge "$@"
 same tasks "a merged run"
 
 # there is no room for the state of the stage: the run ends with the name of the file, and what was kept before is whole
-mkdir full.checkpoint.3.0.records
+mkdir full.checkpoint.3.0
 fit 3 joint.yaml --output full "$@"
-grep -q 'full.checkpoint.3.0.records: cannot be created' err || fail "what could not be written is not named: $(cat err)"
+grep -q 'full.checkpoint.3.0: cannot be created' err || fail "what could not be written is not named: $(cat err)"
 [ ! -e full.json ] || fail "a run that could not write its state wrote results"
-rmdir full.checkpoint.3.0.records
+rmdir full.checkpoint.3.0
 
 # a shot, or what the stage had found of shots, has vanished, is damaged, or is of another run
 mv images/shot_2.img kept.img
 fit 3 joint.yaml --output full --resume "$@"
 grep -q 'shot 2, images/shot_2.img, which cannot be read any more' err || fail "a vanished shot: $(cat err)"
 mv kept.img images/shot_2.img
-records=full.checkpoint.2.0.records
+records=full.checkpoint.2.0
 mv $records kept
 fit 3 joint.yaml --output full --resume "$@"
 grep -q "$records: cannot be opened" err || fail "vanished records: $(cat err)"
@@ -48,9 +48,9 @@ grep -q "$records: ends too early" err || fail "a record that is cut off: $(cat 
 { head -c 5000 kept; echo damage; tail -c +5008 kept; } > $records
 fit 3 joint.yaml --output full --resume "$@"
 grep -q "$records: is damaged" err || fail "damaged records: $(cat err)"
-mkdir other.checkpoint.3.0.records
+mkdir other.checkpoint.3.0
 fit 3 joint.yaml --output other "$@" data.shoebox_half_width=4
-cp other.checkpoint.2.0.records $records
+cp other.checkpoint.2.0 $records
 fit 3 joint.yaml --output full --resume "$@"
 grep -q "$records: is of another refinement" err || fail "records of another run: $(cat err)"
 mv kept $records
@@ -77,7 +77,7 @@ same small "a run without room"
 # killed
 "$DUALBRAGG" fit joint.yaml --output cut "$@" > out 2> err &
 running=$!
-while kill -0 $running 2> /dev/null && ! grep -q '"records":' cut.checkpoint 2> /dev/null; do sleep 0.01; done
+while kill -0 $running 2> /dev/null && ! grep -q stage:intensity cut.checkpoint 2> /dev/null; do sleep 0.01; done
 kill -9 $running || fail "the run had ended before it could be killed"
 wait $running 2> /dev/null || true
 fit 0 joint.yaml --output cut --resume "$@"
@@ -88,7 +88,7 @@ fit 0 joint.yaml --output held "$@" amplitudes.reference=whole.hkl amplitudes.re
 ! cmp -s whole.hkl held.hkl || fail "the reference holds nothing"
 "$DUALBRAGG" fit joint.yaml --output freed "$@" amplitudes.reference=whole.hkl amplitudes.reference_restraint=0.5 > out 2> err &
 running=$!
-while kill -0 $running 2> /dev/null && ! grep -q '"records":' freed.checkpoint 2> /dev/null; do sleep 0.01; done
+while kill -0 $running 2> /dev/null && ! grep -q stage:intensity freed.checkpoint 2> /dev/null; do sleep 0.01; done
 kill -9 $running || fail "the held run had ended before it could be killed"
 wait $running 2> /dev/null || true
 processes=

@@ -66,16 +66,16 @@ stop_at() { # PREFIX SIGNAL TEXT FILE
     [ $status -ne 0 ] || fail "$prefix: exit status 0"
     [ -s "$prefix.checkpoint" ] || fail "$prefix leaves no checkpoint: $(cat err)"
 }
-stop_at early KILL '"shot":' 'early.checkpoint.1.*' "$@"
+stop_at early KILL shot 'early.checkpoint.1.*' "$@"
 [ ! -e early.json ] || fail "a run whose process was killed wrote results"
 goes_on early 2 "$@"
-stop_at late KILL '"joint":' late.checkpoint "$@"
+stop_at late KILL stage:search late.checkpoint "$@"
 goes_on late 4 "$@"
-stop_at asked INT '"joint":' asked.checkpoint "$@"
+stop_at asked INT stage:search asked.checkpoint "$@"
 grep -q 'cancelled in stage' asked.log || fail "asked to end: $(cat err)"
 grep -q '"shot": "images/shot_10\|shot_10' asked_shots.txt || fail "asked to end: no models"
 goes_on asked 1 "$@"
-stop_at soon INT '"shot":' 'soon.checkpoint.1.*' "$@"
+stop_at soon INT shot 'soon.checkpoint.1.*' "$@"
 goes_on soon 5 "$@"
 
 # the joint stages of tasks by several processes
@@ -96,10 +96,10 @@ goes_on full 2 "$@"
 # the same while intensities are refined that all shots share
 config=amplitudes.yaml
 cp one.expected expected
-stop_at shared KILL '"records":' shared.checkpoint "$@"
+stop_at shared KILL stage:intensity shared.checkpoint "$@"
 goes_on shared 4 "$@"
 for file in hkl mtz; do [ ! -e one.$file ] || cmp -s one.$file shared.$file || fail "shared.$file differs"; done
-stop_at ended INT '"records":' ended.checkpoint "$@"
+stop_at ended INT stage:intensity ended.checkpoint "$@"
 goes_on ended 1 "$@"
 for task in 1 2 3; do fit 0 $config --output parts --array $task/3 "$@"; done
 status=0

@@ -1,0 +1,94 @@
+/* States as blocks of bytes. */
+#define _XOPEN_SOURCE 700
+#include "fit/shots/blocks.h"
+
+#include "base/context_internal.h"
+#include "base/md5.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+_Static_assert(sizeof((db_block_head *)NULL)->digest >= DB_MD5_TEXT_SIZE, "a digest has room");
+
+/* Room for so many more bytes. */
+static int grow(db_pieces *p, size_t bytes) {
+    if (p->room - p->count >= bytes) return 1;
+    const size_t room = 2 * p->room + bytes;
+    char *const grown = p->failed ? NULL : realloc(p->bytes, room);
+    if (!grown) return 0;
+    p->bytes = grown;
+    p->room = room;
+    return 1;
+}
+
+void db_pieces_move(db_pieces *p, void *data, size_t bytes) {
+    if (bytes == 0) return;
+    if (p->failed || (p->reads ? p->room - p->count < bytes : !grow(p, bytes))) {
+        p->failed = 1;
+        return;
+    }
+    if (p->reads)
+        memcpy(data, p->bytes + p->count, bytes);
+    else
+        memcpy(p->bytes + p->count, data, bytes);
+    p->count += bytes;
+}
+
+void db_block_begin(db_pieces *block) {
+    db_block_head none = { .bytes = 0 };
+    *block = (db_pieces){ .bytes = NULL };
+    db_pieces_move(block, &none, sizeof none);
+}
+
+/* The digest of head and bytes. */
+static void digest(const char *block, size_t size, char text[32]) {
+    memset(text, 0, 32);
+    db_md5_base64(block, size, text);
+}
+
+void db_block_end(db_pieces *block, const db_block_head *head) {
+    db_block_head own = *head;
+    if (block->failed) return;
+    own.bytes = block->count - sizeof own;
+    memset(own.digest, 0, sizeof own.digest);
+    memcpy(block->bytes, &own, sizeof own);
+    digest(block->bytes, block->count, own.digest);
+    memcpy(block->bytes, &own, sizeof own);
+}
+
+int db_block_head_in(const char *bytes, size_t size, db_block_head *head) {
+    if (size < sizeof *head) return 0;
+    memcpy(head, bytes, sizeof *head);
+    return head->name[sizeof head->name - 1] == '\0' && head->bytes <= size - sizeof *head;
+}
+
+int db_block_open(char *block, const char *name, db_pieces *pieces) {
+    db_block_head head;
+    char expected[32], found[32];
+    memcpy(&head, block, sizeof head);
+    const size_t size = sizeof head + (size_t)head.bytes;
+    *pieces = (db_pieces){ block, sizeof head, size, 1, 0 };
+    memcpy(expected, head.digest, sizeof expected);
+    memset(block + offsetof(db_block_head, digest), 0, sizeof found);
+    digest(block, size, found);
+    memcpy(block + offsetof(db_block_head, digest), expected, sizeof expected);
+    return strcmp(head.name, name) == 0 && memcmp(expected, found, sizeof found) == 0;
+}
+
+db_status db_block_load(db_context *context, const char *path, long long at, size_t size,
+                        char **bytes) {
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    size_t done = 0;
+    *bytes = malloc(size + 1);
+    for (ssize_t some = 1; file >= 0 && *bytes && done < size && some > 0; done += (size_t)some) {
+        some = pread(file, *bytes + done, size - done, at + (long long)done);
+        if (some < 0) some = 0;
+    }
+    if (file >= 0) close(file);
+    if (*bytes && done == size) return DB_OK;
+    return *bytes ? db_fail(context, DB_ERROR_FILE, "%s: is no longer as it was when the run began",
+                            path)
+                  : db_fail_memory(context, path);
+}
