@@ -2,7 +2,7 @@
 #include "fit/own_stages.h"
 
 #include "base/context_internal.h"
-#include "fit/search/moment_stage.h"
+#include "fit/search/starts.h"
 #include "fit/verdict/conclude.h"
 #include "fit/pixels/shoeboxes.h"
 #include "fit/amplitudes/boxes.h"
@@ -80,6 +80,13 @@ static int is_cancelled(void *user, const db_fit_history *entry) {
     return db_workers_cancelled(user);
 }
 
+/* The starting model of the shot; borrows. */
+static db_experiment start_of(const work *w) {
+    db_experiment start = w->all->state[w->shot].start;
+    if (w->settings.intensity == DB_FIT_KNOWN) start.structure_factors = w->all->amplitudes;
+    return start;
+}
+
 static db_status begin(work *w, db_context *context) {
     const db_shots *const all = w->all;
     db_refinement *const r = &w->refinement;
@@ -97,8 +104,7 @@ static db_status begin(work *w, db_context *context) {
     r->own = &w->settings;
     r->result = calloc(1, sizeof *r->result);
     if (!r->result) return db_fail_memory(context, "the result of a shot");
-    db_experiment start = all->state[w->shot].start; /* borrows */
-    if (all->settings.intensity == DB_FIT_KNOWN) start.structure_factors = all->amplitudes;
+    const db_experiment start = start_of(w);
     DB_TRY(db_refinement_begin(r, &start));
     DB_TRY(db_experiment_copy(context, &r->result->experiment, &w->tied));
     if (all->summary[w->shot].stage > 0) return restore_model(w, context);
@@ -124,24 +130,24 @@ static db_status check_places(work *w, db_context *context) {
 /* The stages that are left to do. */
 static db_status run_own_stages(work *w, db_context *context, const db_segment *segment) {
     db_shot_summary *const summary = &w->all->summary[w->shot];
-    if (summary->stage == 0) {
+    const db_experiment start = start_of(w);
+    const int tries = w->settings.starts.count > 1 && segment->to > 0 && summary->stage == 0;
+    db_stage_result end;
+    if (summary->stage == 0 && !tries) { /* with several starts the given one may be bad */
         w->refinement.predicted = w->predicted.reflection ? &w->predicted : NULL;
         DB_TRY(db_refinement_refuse_blank(&w->refinement));
         w->refinement.predicted = NULL;
-        db_prediction_clear(&w->predicted);
     }
+    db_prediction_clear(&w->predicted);
     if (summary->stage >= segment->to) return DB_OK;
-    for (; summary->stage < segment->to; summary->stage++) {
-        db_stage_result end;
-        DB_TRY(db_stage_run(&w->refinement, summary->stage, &end));
-        snprintf(summary->reason, sizeof summary->reason, "%s", end.reason);
-        if (end.end == DB_STAGE_CANCELLED)
-            return db_fail(context, DB_ERROR_CANCELLED, "%s", end.reason);
-        const int last = summary->stage + 1 == segment->to;
-        if (end.end == DB_STAGE_DIVERGED || end.end == DB_STAGE_REFUSED ||
-            (last && end.end == DB_STAGE_AT_BOUND))
-            return db_fail(context, DB_ERROR_INPUT, "%s", end.reason);
-    }
+    DB_TRY(tries ? db_starts_run_stages(&w->refinement, &start, segment->to, &end)
+                 : db_stages_run(&w->refinement, summary->stage, segment->to, &end));
+    snprintf(summary->reason, sizeof summary->reason, "%s", end.reason);
+    if (end.end == DB_STAGE_CANCELLED)
+        return db_fail(context, DB_ERROR_CANCELLED, "%s", end.reason);
+    if (end.end == DB_STAGE_DIVERGED || end.end == DB_STAGE_REFUSED || end.end == DB_STAGE_AT_BOUND)
+        return db_fail(context, DB_ERROR_INPUT, "%s", end.reason);
+    summary->stage = segment->to;
     store_model(w);
     return check_places(w, context);
 }

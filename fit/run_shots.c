@@ -389,6 +389,7 @@ static void clear(db_shots *all) {
     db_asu_list_clear(&all->reflections);
     free(all->reference);
     free(all->image);
+    free(all->lit);
     free(all->state);
     free(all->summary);
     free(all->value);

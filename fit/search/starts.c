@@ -207,32 +207,33 @@ static db_status begin_again(db_refinement *r, const db_experiment *start) {
     return db_refinement_begin(r, start);
 }
 
-static db_status run_stages(db_refinement *r) {
-    for (size_t s = 0; s < r->data.settings->stage_count; s++) {
-        db_stage_result end;
-        DB_TRY(db_stage_run(r, (int)s, &end));
-        if (end.end == DB_STAGE_DIVERGED || end.end == DB_STAGE_CANCELLED ||
-            end.end == DB_STAGE_REFUSED)
+db_status db_stages_run(db_refinement *r, int from, int to, db_stage_result *end) {
+    for (int s = from; s < to; s++) {
+        DB_TRY(db_stage_run(r, s, end));
+        if (end->end == DB_STAGE_DIVERGED || end->end == DB_STAGE_CANCELLED ||
+            end->end == DB_STAGE_REFUSED)
             break;
     }
     return DB_OK;
 }
 
-static db_status run_from(db_refinement *r, const db_experiment *start, const db_fit_start *from) {
+static db_status run_from(db_refinement *r, const db_experiment *start, const db_fit_start *from,
+                          int stages, db_stage_result *end) {
     DB_TRY(begin_again(r, start));
     turn_model(r, from->turn);
-    return run_stages(r);
+    return db_stages_run(r, 0, stages, end);
 }
 
-/* All stages from the best starts, one after the other. */
-static db_status run_best(db_refinement *r, const db_experiment *start) {
+/* The stages from the best starts, one after the other. */
+static db_status run_best(db_refinement *r, const db_experiment *start, int stages,
+                          db_stage_result *end) {
     db_fit_result *const result = r->result;
     const size_t keep = (size_t)r->data.settings->starts.keep;
     size_t best = 0, last = 0;
     double most = -1;
     for (size_t i = 0; i < result->start_count && i < keep; i++) {
         db_fit_start *const from = &result->starts[i];
-        const db_status status = run_from(r, start, from);
+        const db_status status = run_from(r, start, from, stages, end);
         last = i;
         if (status == DB_ERROR_INPUT) continue; /* the model predicts none of the spots any more */
         DB_TRY(status);
@@ -249,11 +250,18 @@ static db_status run_best(db_refinement *r, const db_experiment *start) {
         if (explained >= ENOUGH) break;
     }
     result->starts[best].chosen = 1;
-    return last == best && most > -1 ? DB_OK : run_from(r, start, &result->starts[best]);
+    return last == best && most > -1 ? DB_OK
+                                     : run_from(r, start, &result->starts[best], stages, end);
+}
+
+db_status db_starts_run_stages(db_refinement *r, const db_experiment *start, int stages,
+                               db_stage_result *end) {
+    if (r->data.settings->starts.count <= 1) return db_stages_run(r, 0, stages, end);
+    DB_TRY(try_all(r, start));
+    return run_best(r, start, stages, end);
 }
 
 db_status db_starts_run(db_refinement *r, const db_experiment *start) {
-    if (r->data.settings->starts.count <= 1) return run_stages(r);
-    DB_TRY(try_all(r, start));
-    return run_best(r, start);
+    db_stage_result end;
+    return db_starts_run_stages(r, start, (int)r->data.settings->stage_count, &end);
 }

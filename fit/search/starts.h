@@ -14,4 +14,12 @@ void db_starts_turn(const db_fit_starts *starts, int number, double turn[3]);
  * The refinement ends at the best of those; its result lists the others. */
 db_status db_starts_run(db_refinement *r, const db_experiment *start);
 
+/* The same with the first so many stages; *end: how the last of them ended. */
+db_status db_starts_run_stages(db_refinement *r, const db_experiment *start, int stages,
+                               db_stage_result *end);
+
+/* Runs stages from..to-1 of a refinement that has begun, up to one that diverges, is refused or is cancelled, from
+ * whose end there is no way on. */
+db_status db_stages_run(db_refinement *r, int from, int to, db_stage_result *end);
+
 #endif

@@ -149,15 +149,16 @@ static db_status check_amplitudes(const db_shots *all) {
 db_status db_stages_check(const db_shots *all) {
     const db_fit_settings *const settings = &all->settings;
     int any = 0;
-    if (settings->starts.count > 1)
-        return db_fail(all->context, DB_ERROR_USAGE,
-                       "starts: %d of them are for one image; expected 1 where several are refined "
-                       "together",
-                       settings->starts.count);
     if (settings->parameter_count < 1 || settings->stage_count < 1)
         return db_fail(all->context, DB_ERROR_USAGE,
                        "fit settings: expected parameters and stages, found %zu and %zu",
                        settings->parameter_count, settings->stage_count);
+    if (settings->starts.count > 1 && is_joint(all, 0))
+        return db_fail(
+            all->context, DB_ERROR_USAGE,
+            "starts: %d of them are tried by stages of each shot by itself; stage %s, the "
+            "first, refines what shots share",
+            settings->starts.count, settings->stages[0].name);
     if (settings->joint.wanted) DB_TRY(check_amplitudes(all));
     if (!isnan(settings->amplitude_sigma))
         return db_fail(all->context, DB_ERROR_UNSUPPORTED,

@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "fit/objective/lattice_light.h"
+#include "fit/shots/joint_stages.h"
 #include "fit/shots/workers.h"
 
 #include <stdlib.h>
@@ -24,7 +25,8 @@ db_status db_lattices_find(db_shots *all) {
             "several shots have the same image: lattices of one image are refined by one "
             "process, found %d",
             all->team.size);
-    if (shared) return DB_OK;
+    all->lit = shared ? calloc(all->count * all->parameters + 1, sizeof *all->lit) : NULL;
+    if (shared) return all->lit ? DB_OK : db_fail_memory(all->context, "the images of the shots");
     free(all->image);
     all->image = NULL;
     return DB_OK;
@@ -52,11 +54,30 @@ static void clear_group(group *g) {
     free(g->others);
 }
 
-/* Lists the used shots with a shot's image. */
-static db_status list_group(const db_shots *all, db_context *context, size_t shot, group *g) {
+/* Lattices give light by the models with which a segment begins, also where the run goes on in the midst of
+ * it, and where one of them has been set aside since. */
+static int gives_light(const db_shots *all, size_t shot, int segment) {
+    return all->summary[shot].used || all->summary[shot].lit == segment;
+}
+
+static db_status make_model(const db_shots *all, db_context *context, size_t shot, int segment,
+                            db_shot_model *model) {
+    db_shot_summary *const summary = &all->summary[shot];
+    double *const value = all->lit + shot * all->parameters;
+    if (summary->lit != segment) {
+        summary->lit = segment;
+        summary->lit_by = db_shot_place_of(summary);
+        memcpy(value, db_shots_value(all, shot), all->parameters * sizeof *value);
+    }
+    return db_shot_model_at(all, context, shot, &summary->lit_by, value, model);
+}
+
+/* Lists the shots with a shot's image. */
+static db_status list_group(const db_shots *all, db_context *context, size_t shot, int segment,
+                            group *g) {
     size_t count = 0;
     for (size_t i = shot; i < all->count; i++)
-        count += all->image[i] == all->image[shot] && all->summary[i].used;
+        count += all->image[i] == all->image[shot] && gives_light(all, i, segment);
     g->shot = calloc(count + 1, sizeof *g->shot);
     g->model = calloc(count + 1, sizeof *g->model);
     g->experiment = calloc(count + 1, sizeof *g->experiment);
@@ -64,7 +85,8 @@ static db_status list_group(const db_shots *all, db_context *context, size_t sho
     if (!g->shot || !g->model || !g->experiment || !g->light)
         return db_fail_memory(context, "the lattices of an image");
     for (size_t i = shot; i < all->count; i++)
-        if (all->image[i] == all->image[shot] && all->summary[i].used) g->shot[g->count++] = i;
+        if (all->image[i] == all->image[shot] && gives_light(all, i, segment))
+            g->shot[g->count++] = i;
     return DB_OK;
 }
 
@@ -97,13 +119,13 @@ static db_status keep_light(db_shots *all, db_context *context, size_t pixels, c
 }
 
 /* The shots whose starting models can be read stay in the group. The image is that of all. */
-static db_status load_group(db_shots *all, db_context *context, group *g,
+static db_status load_group(db_shots *all, db_context *context, int segment, group *g,
                             db_measured_image *image) {
     size_t kept = 0;
     for (size_t i = 0; i < g->count; i++) {
         db_measured_image own;
         DB_TRY(db_shots_load(all, context, g->shot[i], &own));
-        if (!all->summary[g->shot[i]].used) continue;
+        if (!own.value) continue;
         if (kept)
             db_measured_image_clear(&own);
         else
@@ -112,15 +134,15 @@ static db_status load_group(db_shots *all, db_context *context, group *g,
     }
     g->count = kept;
     for (size_t i = 0; i < kept; i++) {
-        DB_TRY(db_shot_model_make(all, context, g->shot[i], &g->model[i]));
+        DB_TRY(make_model(all, context, g->shot[i], segment, &g->model[i]));
         g->experiment[i] = g->model[i].experiment;
     }
     return DB_OK;
 }
 
-static db_status share_light(db_shots *all, db_context *context, group *g,
+static db_status share_light(db_shots *all, db_context *context, int segment, group *g,
                              db_measured_image *image) {
-    DB_TRY(load_group(all, context, g, image));
+    DB_TRY(load_group(all, context, segment, g, image));
     if (g->count < 2) return DB_OK;
     const size_t pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
     g->others = malloc(pixels * sizeof *g->others);
@@ -138,21 +160,22 @@ static db_status share_light(db_shots *all, db_context *context, group *g,
 static db_status share(db_shots *all, db_context *context, size_t shot, void *user, double *sum) {
     group g = { 0 };
     db_measured_image image = { 0 };
-    (void)user;
+    const int segment = *(const int *)user;
     (void)sum;
     for (size_t i = all->image[shot]; i < shot; i++)
         if (all->image[i] == all->image[shot] && all->summary[i].used) return DB_OK;
-    db_status status = list_group(all, context, shot, &g);
-    if (status == DB_OK && g.count > 1) status = share_light(all, context, &g, &image);
+    db_status status = list_group(all, context, shot, segment, &g);
+    if (status == DB_OK && g.count > 1) status = share_light(all, context, segment, &g, &image);
     clear_group(&g);
     db_measured_image_clear(&image);
     return status;
 }
 
 db_status db_lattices_share(db_shots *all, int stage) {
+    int segment = db_segment_from(all, stage).joint + 2;
     if (!all->image) return DB_OK;
     for (size_t i = 0; i < all->count; i++) all->state[i].light = -1;
-    return db_workers_each(all, "light of other lattices", stage, share, NULL, NULL);
+    return db_workers_each(all, "light of other lattices", stage, share, &segment, NULL);
 }
 
 db_status db_lattices_add_light(const db_shots *all, db_context *context, size_t shot,

@@ -17,11 +17,12 @@ void db_record_move(db_shots *all, size_t shot, db_pieces *p) {
     db_pieces_move(p, all->begin + shot * n, row);
     db_pieces_move(p, all->error + shot * n, row);
     db_pieces_move(p, all->at_bound + shot * n, n * sizeof(int));
+    if (all->lit) db_pieces_move(p, all->lit + shot * n, row);
 }
 
 static size_t record_size(const db_shots *all) {
     return sizeof(size_t) + sizeof *all->summary +
-           all->parameters * (3 * sizeof(double) + sizeof(int));
+           all->parameters * ((all->lit ? 4 : 3) * sizeof(double) + sizeof(int));
 }
 
 /* The next shots of this process, from `from` on; returns how many. */

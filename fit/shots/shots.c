@@ -97,14 +97,14 @@ void db_shots_get(const db_shots *all, const db_experiment *experiment,
         value[i] = db_fit_value(&all->settings.parameters[i], experiment, placement);
 }
 
-db_status db_shot_model_make(const db_shots *all, db_context *context, size_t shot,
-                             db_shot_model *model) {
+db_status db_shot_model_at(const db_shots *all, db_context *context, size_t shot,
+                           const db_shot_place *at, const double *value, db_shot_model *model) {
     memset(model, 0, sizeof *model);
     db_experiment *const e = &model->experiment;
     *e = all->state[shot].start;
     if (all->settings.intensity == DB_FIT_KNOWN) e->structure_factors = all->amplitudes;
-    memcpy(e->crystal.orientation, all->summary[shot].orientation, sizeof e->crystal.orientation);
-    memcpy(e->crystal.misset, all->summary[shot].misset, sizeof e->crystal.misset);
+    memcpy(e->crystal.orientation, at->orientation, sizeof e->crystal.orientation);
+    memcpy(e->crystal.misset, at->misset, sizeof e->crystal.misset);
     db_status status = db_panel_placement_make(context, &e->detector, &all->settings.panel_groups,
                                                &model->placement);
     if (status == DB_OK && model->placement.start) {
@@ -115,10 +115,15 @@ db_status db_shot_model_make(const db_shots *all, db_context *context, size_t sh
         else
             status = db_fail_memory(context, "the panels of a shot");
     }
-    if (status == DB_OK)
-        status = db_shots_put(all, context, db_shots_value(all, shot), e, &model->placement);
+    if (status == DB_OK) status = db_shots_put(all, context, value, e, &model->placement);
     if (status != DB_OK) db_shot_model_clear(model);
     return status;
+}
+
+db_status db_shot_model_make(const db_shots *all, db_context *context, size_t shot,
+                             db_shot_model *model) {
+    const db_shot_place here = db_shot_place_of(&all->summary[shot]);
+    return db_shot_model_at(all, context, shot, &here, db_shots_value(all, shot), model);
 }
 
 void db_shot_model_clear(db_shot_model *model) {

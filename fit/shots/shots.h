@@ -12,6 +12,8 @@
 
 #include <dualbragg/fit_shots.h>
 
+#include <string.h>
+
 /* A shot at some values of the shared quantities, in a joint stage. */
 typedef struct db_shot_point {
     double *local;      /* values of its local quantities */
@@ -41,6 +43,11 @@ typedef struct db_shot_state {
     int adopted;          /* 1: see db_shots_adopt */
 } db_shot_state;
 
+/* How a crystal lies, beside the values of its parameters. */
+typedef struct db_shot_place {
+    double orientation[9], misset[3];
+} db_shot_place;
+
 /* What its process and rank 0 know of a shot, beside its values (db_shots.value). */
 typedef struct db_shot_summary {
     int used;   /* 0: set aside */
@@ -53,7 +60,17 @@ typedef struct db_shot_summary {
     double degrees; /* of freedom, without shared quantities */
     double chi2[2], correlation[2], centroid_rms[2];
     double target; /* per degree of freedom, where a joint stage left it; 0: not known */
+    int lit; /* 2 + the joint stage of the segment (see joint_stages.h) of which lattices of its image
+                got each other's light; 0: none */
+    db_shot_place lit_by; /* the model by which it gave light there; its values are db_shots.lit */
 } db_shot_summary;
+
+static inline db_shot_place db_shot_place_of(const db_shot_summary *summary) {
+    db_shot_place place;
+    memcpy(place.orientation, summary->orientation, sizeof place.orientation);
+    memcpy(place.misset, summary->misset, sizeof place.misset);
+    return place;
+}
 
 typedef struct db_shares db_shares;
 typedef struct db_checkpoint db_checkpoint;
@@ -71,10 +88,11 @@ typedef struct db_shots {
     int shares_intensities; /* 1: parts of a reflection on several frames have one intensity */
     size_t *image;        /* [count]: the first shot with the same image; NULL: each has its own */
     db_shot_state *state; /* [count] */
-    db_shot_summary *summary;                    /* [count] */
-    double *value;                               /* [count][parameters]: refined so far */
-    double *begin;                               /* [count][parameters]: of the starting model */
-    double *error;                               /* [count][parameters] */
+    db_shot_summary *summary; /* [count] */
+    double *value;            /* [count][parameters]: refined so far */
+    double *begin;            /* [count][parameters]: of the starting model */
+    double *error;            /* [count][parameters] */
+    double *lit; /* [count][parameters]: see db_shot_summary.lit; NULL: no lattices of one image */
     int *at_bound;                               /* [count][parameters] */
     double common[DB_FIT_MOST_PARAMETERS];       /* values of the shared parameters */
     double common_start[DB_FIT_MOST_PARAMETERS]; /* at the start */
@@ -130,6 +148,9 @@ typedef struct db_shot_model {
 } db_shot_model;
 db_status db_shot_model_make(const db_shots *all, db_context *context, size_t shot,
                              db_shot_model *model);
+/* Another one, of this place and these values. */
+db_status db_shot_model_at(const db_shots *all, db_context *context, size_t shot,
+                           const db_shot_place *place, const double *value, db_shot_model *model);
 void db_shot_model_clear(db_shot_model *model);
 
 /* Puts values of the parameters, in their order, into an experiment and a placement of its panels,
