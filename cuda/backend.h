@@ -22,16 +22,15 @@ db_status db_cuda_plan_wait(db_context *context, db_device_plan *plan);
 
 db_status db_cuda_noise_make(db_context *context, int number, const struct noise_work *work);
 
-void db_cuda_pool_destroy(void *pool);
-
 extern const db_device_backend db_cuda_backend;
 
-/* What a call is predicted to take (s): of itself, by byte of results in pageable memory, sample [double,
- * mixed], derivative of a sample in parts of one, and pixel; and of boxes more, of the call and by pixel of
- * theirs. Not measured: issue bounds of sm_90 from its
- * machine code, and what copies and launches take on such machines. Variable for tests. */
+/* What a call is predicted to take (s), as measured on an H200 with 16 cores (tests/cuda/test_predictions.c): of itself; by
+ * byte of results in pageable memory, of a thread and at best; by sample [double, mixed], and a derivative of it in parts of
+ * one; by pixel, and of each derivative's; of boxes more, of the call and by pixel; and of spots in closed form, of which
+ * the host's threads make the list, and slopes by each parameter: once, and divided by the threads. Variable for tests. */
 typedef struct db_cuda_pace {
-    double call, byte, sample[2], derivative_of_sample, pixel, boxes, box_pixel;
+    double call, byte, best_byte, sample[2], derivative_of_sample, pixel, derivative, boxes,
+        box_pixel, list[2], slope[2];
 } db_cuda_pace;
 extern db_cuda_pace db_cuda_predicted;
 

@@ -156,39 +156,6 @@ static db_status prepare(db_context *context, db_device_plan *plan, const db_dev
     return db_cuda_values_reserve(context, plan, work);
 }
 
-static void release(db_device_plan *plan) {
-    if (plan->stream) (void)cudaStreamSynchronize(plan->stream);
-    db_cuda_values_release(&plan->values);
-    db_cuda_release(&plan->regions);
-    db_cuda_release(&plan->results);
-    db_cuda_release(&plan->data);
-    db_cuda_release(&plan->sums);
-    db_cuda_release(&plan->box_images);
-    db_cuda_release(&plan->box_data);
-    db_cuda_release(&plan->box_values);
-    db_cuda_release_locked(&plan->host_box_values);
-    db_cuda_release_locked(&plan->staging);
-    db_cuda_release_locked(&plan->host_sums);
-    for (int i = 0; i < 2; i++)
-        if (plan->copied[i]) (void)cudaEventDestroy(plan->copied[i]);
-    if (plan->turned) (void)cudaEventDestroy(plan->turned);
-    for (int i = 0; i < DB_CUDA_BOXES; i++) {
-        db_cuda_release_locked(&plan->box[i].memory);
-        if (plan->box[i].sent) (void)cudaEventDestroy(plan->box[i].sent);
-    }
-    if (plan->own_stream) (void)cudaStreamDestroy(plan->own_stream);
-    (void)cudaGetLastError();
-    free(plan->span);
-    free(plan);
-}
-
-void db_cuda_plan_release(db_device_plan *plan) {
-    db_cuda_scope scope;
-    const db_status status = db_cuda_enter(NULL, plan->number, &scope);
-    release(plan);
-    if (status == DB_OK) db_cuda_leave(&scope);
-}
-
 /* From what plans before have left, if there is one. */
 static db_device_plan *make_plan(db_context *context, int number) {
     db_device_plan *made = db_cuda_pool_take(context, number);
@@ -209,14 +176,12 @@ db_status db_cuda_plan_create(db_context *context, int number, const db_device_w
     db_status status = db_cuda_enter(context, number, &scope);
     if (status == DB_OK) {
         status = prepare(context, made, work);
-        if (status == DB_OK)
-            *plan = made;
-        else
-            release(made);
         db_cuda_leave(&scope);
-    } else {
-        db_cuda_plan_release(made);
     }
+    if (status == DB_OK)
+        *plan = made;
+    else
+        db_cuda_plan_release(made);
     return status;
 }
 

@@ -1,6 +1,5 @@
 /* What plans leave for later ones of their context: stream, events and memory. The driver takes
  * milliseconds to make them anew, a refinement makes thousands of plans. */
-#include "cuda/backend.h"
 #include "cuda/plan.h"
 
 #include <stdlib.h>
@@ -13,6 +12,39 @@ typedef struct pool {
     int count;
 } pool;
 
+static void release(db_device_plan *plan) {
+    if (plan->stream) (void)cudaStreamSynchronize(plan->stream);
+    db_cuda_values_release(&plan->values);
+    db_cuda_release(&plan->regions);
+    db_cuda_release(&plan->results);
+    db_cuda_release(&plan->data);
+    db_cuda_release(&plan->sums);
+    db_cuda_release(&plan->box_images);
+    db_cuda_release(&plan->box_data);
+    db_cuda_release(&plan->box_values);
+    db_cuda_release_locked(&plan->host_box_values);
+    db_cuda_release_locked(&plan->staging);
+    db_cuda_release_locked(&plan->host_sums);
+    for (int i = 0; i < 2; i++)
+        if (plan->copied[i]) (void)cudaEventDestroy(plan->copied[i]);
+    if (plan->turned) (void)cudaEventDestroy(plan->turned);
+    for (int i = 0; i < DB_CUDA_BOXES; i++) {
+        db_cuda_release_locked(&plan->box[i].memory);
+        if (plan->box[i].sent) (void)cudaEventDestroy(plan->box[i].sent);
+    }
+    if (plan->own_stream) (void)cudaStreamDestroy(plan->own_stream);
+    (void)cudaGetLastError();
+    free(plan->span);
+    free(plan);
+}
+
+void db_cuda_plan_release(db_device_plan *plan) {
+    db_cuda_scope scope;
+    const db_status status = db_cuda_enter(NULL, plan->number, &scope);
+    release(plan);
+    if (status == DB_OK) db_cuda_leave(&scope);
+}
+
 static size_t bytes_of(const db_device_plan *plan) {
     size_t bytes = plan->regions.bytes + plan->results.bytes + plan->data.bytes + plan->sums.bytes +
                    plan->values.device.bytes + plan->box_images.bytes + plan->box_data.bytes +
@@ -21,8 +53,19 @@ static size_t bytes_of(const db_device_plan *plan) {
     return bytes;
 }
 
+static void destroy_pool(void *memory) {
+    pool *const own = memory;
+    for (int i = 0; i < own->count; i++) db_cuda_plan_release(own->idle[i]);
+    free(own);
+}
+
+/* NULL: the context has none, or one of another backend. */
+static pool *pool_of(const db_context *context) {
+    return context->pool_destroy == destroy_pool ? context->device_pool : NULL;
+}
+
 db_device_plan *db_cuda_pool_take(db_context *context, int number) {
-    pool *const own = context->pool_backend == &db_cuda_backend ? context->device_pool : NULL;
+    pool *const own = pool_of(context);
     for (int i = own ? own->count : 0; i-- > 0;) {
         db_device_plan *const plan = own->idle[i];
         if (plan->number != number) continue;
@@ -35,16 +78,10 @@ db_device_plan *db_cuda_pool_take(db_context *context, int number) {
 int db_cuda_pool_give(db_context *context, db_device_plan *plan) {
     if (!context->device_pool) {
         context->device_pool = calloc(1, sizeof(pool));
-        context->pool_backend = &db_cuda_backend;
+        context->pool_destroy = destroy_pool;
     }
-    pool *const own = context->pool_backend == &db_cuda_backend ? context->device_pool : NULL;
+    pool *const own = pool_of(context);
     if (!own || own->count == MOST_IDLE || bytes_of(plan) > MOST_BYTES) return 0;
     own->idle[own->count++] = plan;
     return 1;
-}
-
-void db_cuda_pool_destroy(void *memory) {
-    pool *const own = memory;
-    for (int i = 0; i < own->count; i++) db_cuda_plan_release(own->idle[i]);
-    free(own);
 }

@@ -43,7 +43,7 @@ db_status db_cuda_need(db_context *context, int number, db_cuda_buffer *buffer, 
     cudaError_t error = cudaMalloc(&buffer->memory, room);
     if (error == cudaErrorMemoryAllocation && context && context->device_pool) {
         (void)cudaGetLastError();
-        context->pool_backend->pool_destroy(context->device_pool);
+        context->pool_destroy(context->device_pool);
         context->device_pool = NULL;
         error = cudaMalloc(&buffer->memory, room);
     }

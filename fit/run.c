@@ -2,6 +2,7 @@
  * and verdict. */
 #define _POSIX_C_SOURCE 199309L
 #include "base/context_internal.h"
+#include "fit/config/device_notice.h"
 #include "fit/pixels/rendering.h"
 #include "fit/search/check_settings.h"
 #include "fit/verdict/conclude.h"
@@ -74,6 +75,8 @@ static db_status run(db_context *context, const db_experiment *start,
                      db_fit_progress progress, void *user, db_fit_result **result) {
     if (settings->stage_count == 0) db_fit_default_stages(start, settings);
     DB_TRY(db_fit_check(context, start, image, settings, 0));
+    if (start->spread.spots == DB_SPOTS_CLOSED)
+        db_device_notice(context, "it makes the list of spots in closed form");
     for (size_t i = 0; i < settings->parameter_count; i++)
         db_limit_bounds(start, &settings->starts, &settings->parameters[i]);
     db_strong_pixels strong;

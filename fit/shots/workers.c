@@ -2,6 +2,7 @@
 #include "fit/shots/workers.h"
 
 #include "base/threads.h"
+#include "fit/config/device_notice.h"
 #include "fit/config/worker_context.h"
 #include "fit/shots/checkpoint_parts.h"
 #include "fit/shots/shares.h"
@@ -15,6 +16,8 @@ db_status db_workers_create(db_shots *all) {
     const int threads = db_threads(all->context),
               many = all->count / (size_t)all->team.size >= 4 * (size_t)threads;
     all->worker_count = many ? threads : 1;
+    if (many && threads >= DB_DEVICE_MOST_THREADS)
+        db_device_notice(all->context, "its threads refine many shots beside each other");
     return db_worker_contexts_create(all->context, all->worker_count, many ? 1 : threads,
                                      &all->worker);
 }

@@ -191,8 +191,7 @@ db_status db_context_create(db_context **context) {
 
 void db_context_destroy(db_context **context) {
     if (!context) return;
-    if (*context && (*context)->device_pool)
-        (*context)->pool_backend->pool_destroy((*context)->device_pool);
+    if (*context && (*context)->device_pool) (*context)->pool_destroy((*context)->device_pool);
     free(*context);
     *context = NULL;
 }

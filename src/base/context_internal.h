@@ -16,9 +16,9 @@ struct db_context {
     int threads; /* 0: all */
     db_isa isa;
     db_device device;
-    /* what plans that are gone have left on the device for later ones; its backend's */
+    /* what plans that are gone have left on the device for later ones, and what frees it, which is the backend's */
     void *device_pool;
-    const db_device_backend *pool_backend;
+    void (*pool_destroy)(void *pool);
     db_progress_function progress;
     void *progress_user;
     db_stage_function stage;

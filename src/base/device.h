@@ -16,8 +16,6 @@ typedef struct db_device_backend {
     /* how many devices there are, usable or not; NULL: one. Prepares nothing on any of them */
     int (*count)(void);
     const struct db_device_operations *operations; /* engine/device_plan.h */
-    /* Frees what a context's plans have left for later ones (db_context.device_pool). */
-    void (*pool_destroy)(void *pool);
 } db_device_backend;
 
 /* A context's device. */

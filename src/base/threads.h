@@ -32,15 +32,6 @@ static inline int db_threads_worth(const db_context *context, long pieces, doubl
     return db_threads_for(context, shares < (double)pieces ? (long)shares : pieces);
 }
 
-/* How many work beside each other here. */
-static inline int db_threads_here(void) {
-#if defined(_OPENMP)
-    return omp_get_num_threads();
-#else
-    return 1;
-#endif
-}
-
 /* From 0. */
 static inline int db_thread_number(void) {
 #if defined(_OPENMP)

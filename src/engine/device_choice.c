@@ -31,7 +31,8 @@ db_device_load db_device_load_of(const db_plan *plan) {
     db_device_load load = { .derivatives = (double)plan->parameter_count,
                             .mixed = plan->precision == DB_PRECISION_MIXED,
                             .closed = plan->spots != NULL,
-                            .general = plan->job.general };
+                            .general = plan->job.general,
+                            .threads = db_threads(plan->context) };
     for (size_t i = 0; i < plan->region_count; i++)
         load.pixels += (double)plan->regions[i].fast_count * plan->regions[i].slow_count;
     load.samples = load.pixels * db_samples_per_pixel(&plan->experiment);

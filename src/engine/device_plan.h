@@ -51,6 +51,7 @@ typedef struct db_device_load {
     double bytes;               /* of results */
     int mixed, closed, general; /* general: with a sensor, a background ... */
     double boxes;               /* whose sums are wanted in place of images; 0: images */
+    int threads;                /* of the processor */
 } db_device_load;
 db_device_load db_device_load_of(const db_plan *plan);
 /* That of an evaluation of its boxes, with derivatives. */

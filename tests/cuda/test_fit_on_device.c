@@ -1,5 +1,6 @@
 /* A refinement whose images, coefficients and sums are made on a device ends where the processor's does. */
 #include "support/unit_test.h"
+#include "support/notices.h"
 #include "machine.h"
 #include "takes_all.h"
 
@@ -69,9 +70,15 @@ static void all_reflections_are_measured_alike(void **state) {
     for (int i = 0; i < 2; i++) {
         assert_int_equal(db_context_create(&there), DB_OK);
         assert_int_equal(db_context_set_device(there, devices[i]), DB_OK);
+        db_context_set_notices(there, keep_notice, NULL);
+        notices[0] = '\0';
         const db_status status =
             db_fit_run(there, &scene.truth, &scene.image, &scene.settings, NULL, NULL, &result[i]);
         if (!result[i]) fail_msg("%s: %d, %s", devices[i], status, db_context_message(there));
+        if (i)
+            assert_non_null(strstr(notices, "the processor alone is as fast or faster: it makes"));
+        else
+            assert_string_equal(notices, "");
         db_context_destroy(&there);
     }
     assert_true(result[0]->reflection_count > 100);

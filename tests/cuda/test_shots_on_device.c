@@ -1,6 +1,7 @@
 /* Shots that are refined on a device, each thread with one of its own: they end where the processor's do, with the same
  * bits whoever works beside them. */
 #include "support/unit_test.h"
+#include "support/notices.h"
 #include "machine.h"
 #include "takes_all.h"
 
@@ -13,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SHOTS = 8, CORES = 2, ANGLES = 3 };
+enum { SHOTS = 8, CORES = 2, ANGLES = 3, MANY_CORES = 4 };
 
 static db_bench_scene scene[SHOTS];
 
@@ -67,10 +68,10 @@ typedef struct {
     double angle[SHOTS][ANGLES], error[SHOTS][ANGLES];
 } refined;
 
-static db_status run_shots(db_context *context, size_t *missing, refined *found) {
+static db_status run_shots(db_context *context, size_t count, size_t *missing, refined *found) {
     static const db_parameter angle[ANGLES] = { DB_MISSET_X, DB_MISSET_Y, DB_MISSET_Z };
     const db_fit_shot_source source = {
-        .count = SHOTS, .user = missing, .load = load, .name = name
+        .count = count, .user = missing, .load = load, .name = name
     };
     db_fit_settings settings;
     db_fit_shots_result *result = NULL;
@@ -110,7 +111,8 @@ static void refine_shots(const char *device, int threads, refined *found) {
     db_context *context = context_of(device, threads);
     machine_reset();
     memset(found, 0, sizeof *found);
-    if (run_shots(context, NULL, found) != DB_OK) fail_msg("%s", db_context_message(context));
+    if (run_shots(context, SHOTS, NULL, found) != DB_OK)
+        fail_msg("%s", db_context_message(context));
     db_context_destroy(&context);
 }
 
@@ -143,10 +145,31 @@ static void one_shot_that_fails_ends_the_run(void **state) {
     size_t missing = 7;
     db_context *context = context_of("cuda", CORES);
     machine_reset();
-    assert_int_equal(run_shots(context, &missing, &found), DB_ERROR_MEMORY);
+    assert_int_equal(run_shots(context, SHOTS, &missing, &found), DB_ERROR_MEMORY);
     assert_string_equal(db_context_message(context), "shot 7 is not there");
     db_context_destroy(&context);
     COUNTED(assert_int_equal(stand_in.live, 0);)
+}
+
+/* No shot can be read: it is said before. */
+static void many_cores_are_said_to_be_faster(void **state) {
+    (void)state;
+    static refined found;
+    static const char *const devices[] = { "cpu", "cuda", "cuda" };
+    static const int threads[] = { MANY_CORES, MANY_CORES - 1, MANY_CORES };
+    size_t missing = 0;
+    for (int i = 0; i < 3; i++) {
+        db_context *context = context_of(devices[i], threads[i]);
+        db_context_set_notices(context, keep_notice, NULL);
+        notices[0] = '\0';
+        assert_int_equal(run_shots(context, (size_t)4 * MANY_CORES, &missing, &found),
+                         DB_ERROR_MEMORY);
+        if (i < 2)
+            assert_string_equal(notices, "");
+        else
+            assert_non_null(strstr(notices, "device cuda:0: the processor alone is as fast"));
+        db_context_destroy(&context);
+    }
 }
 
 #if !defined(DB_ON_GPU)
@@ -161,7 +184,7 @@ static void a_device_that_fails_is_told_slow(void **state) {
         machine_reset();
         stand_in.calls_until_failure = calls * quarter / 4;
         stand_in.failure = cudaErrorLaunchOutOfResources;
-        const db_status status = run_shots(context, NULL, &found);
+        const db_status status = run_shots(context, SHOTS, NULL, &found);
         /* what is only freed may fail without harm */
         assert_true(status == DB_OK || status == DB_ERROR_DEVICE);
         if (status != DB_OK) assert_non_null(strstr(db_context_message(context), "cuda:0"));
@@ -177,6 +200,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bits_do_not_depend_on_threads),
         cmocka_unit_test(shots_end_where_the_processor_does),
+        cmocka_unit_test(many_cores_are_said_to_be_faster),
 #if !defined(DB_ON_GPU)
         cmocka_unit_test(a_device_that_fails_is_told_slow),
 #endif
