@@ -1,5 +1,5 @@
 /* The backend "cuda" in the table of devices. */
-#include "cuda/backend.h"
+#include "cuda/operations.h"
 
 #include "cuda/runtime.h"
 

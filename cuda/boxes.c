@@ -1,7 +1,7 @@
 /* Boxes of a plan on a GPU: images and data stay there. */
 #include "cuda/plan.h"
 
-#include "cuda/backend.h"
+#include "cuda/operations.h"
 
 #include <string.h>
 

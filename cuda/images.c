@@ -1,7 +1,7 @@
 /* Images and derivative images of a plan on a GPU. */
 #include "cuda/plan.h"
 
-#include "cuda/backend.h"
+#include "cuda/operations.h"
 
 #include <stdlib.h>
 

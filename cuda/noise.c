@@ -1,7 +1,7 @@
 /* Noise on a GPU. */
 #include "cuda/plan.h"
 
-#include "cuda/backend.h"
+#include "cuda/operations.h"
 
 #include "noise/noise_work.h"
 

@@ -1,7 +1,7 @@
 /* The stream that a plan works on, and copies for calls that do not wait. */
 #include "cuda/plan.h"
 
-#include "cuda/backend.h"
+#include "cuda/operations.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Normal equations of a plan on a GPU. */
 #include "cuda/plan.h"
 
-#include "cuda/backend.h"
+#include "cuda/operations.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #if defined(DB_ON_GPU)
 static inline void machine_takes_all(void) {}
 #else
-#include "cuda/backend.h"
+#include "cuda/operations.h"
 
 static inline void machine_takes_all(void) { db_cuda_predicted = (db_cuda_pace){ .call = 0 }; }
 #endif

@@ -2,7 +2,7 @@
  * in ordinary memory (bench/README.md, "On a GPU"). */
 #include "support/unit_test.h"
 
-#include "cuda/backend.h"
+#include "cuda/operations.h"
 
 #include <string.h>
 

@@ -1,7 +1,8 @@
 """Direction of calls. Usage: symbols.py TREE BUILD EXCEPTIONS
 
 As includes.py, by the symbols of object files: also calls through public headers go in the direction of the folders, and
-no files call each other in a circle. An exception that is not needed any more fails.
+no files call each other in a circle; in the folders STAIRS not even where a file includes what another one calls. An
+exception that is not needed any more fails.
 """
 import glob
 import os
@@ -10,8 +11,10 @@ import sys
 
 import includes
 
-OBJECTS = {"src": "src/CMakeFiles/dualbragg_objects.dir", "fit": "fit/CMakeFiles/dualbragg_fit_objects.dir"}
-ORDER = includes.LIBRARY + includes.REFINEMENT
+OBJECTS = {"src": "src/CMakeFiles/dualbragg_objects.dir", "fit": "fit/CMakeFiles/dualbragg_fit_objects.dir",
+           "cuda": "tests/cuda/CMakeFiles/cuda_on_host.dir/__/__/cuda"}
+ORDER = includes.LIBRARY + includes.REFINEMENT + ["cuda"]
+STAIRS = ["cuda"]
 
 
 def symbols_of(tree, build):
@@ -30,9 +33,22 @@ def symbols_of(tree, build):
         yield source_of[path], name, kind != "U"
 
 
-def check(symbols, exceptions):
+def stairs(symbols, included):
+    """Circles of files with their headers, by calls and includes together, in each of STAIRS."""
+    home = {name: source for source, name, is_defined in symbols if is_defined}
+    pairs = [(source, home[name]) for source, name, is_defined in symbols if not is_defined and name in home] + included
+    for folder in STAIRS:
+        edges = {}
+        for source, target in pairs:
+            one, other = includes.unit_of(source), includes.unit_of(target)
+            if one != other and includes.room_of(source) == includes.room_of(target) == folder:
+                edges.setdefault(one, set()).add(other)
+        yield from includes.circles(edges)
+
+
+def check(symbols, exceptions, included=()):
     """Messages; none if all is well."""
-    symbols = list(symbols)
+    symbols, included = list(symbols), list(included)
     home = {name: source for source, name, is_defined in symbols if is_defined}
     wrong, needed, edges = [], set(), {}
 
@@ -50,6 +66,8 @@ def check(symbols, exceptions):
             refuse(f"{source} {name}", f"{source}: uses {name} of {target}, which comes after it")
     for circle in includes.circles(edges):
         refuse("circle " + " ".join(circle), "files that use each other: " + ", ".join(circle))
+    for circle in stairs(symbols, included):
+        refuse("stairs " + " ".join(circle), "files that use or include each other: " + ", ".join(circle))
     return wrong + [f"exception not needed any more: {entry}" for entry in sorted(exceptions - needed)]
 
 
@@ -63,12 +81,16 @@ def self_check():
     assert check(up, {"src/base/a.c db_b"}) == []
     assert check(circle, set()) == ["files that use each other: src/io/a.c, src/io/b.c"]
     assert check(down, set()) == []
+    step = [("cuda/a.c", "db_b", False), ("cuda/b.c", "db_b", True)]
+    assert check(step, set(), [("cuda/b.c", "cuda/c.h")]) == []
+    assert check(step, set(), [("cuda/b.c", "cuda/a.h")]) == ["files that use or include each other: cuda/a, cuda/b"]
     assert check(down, {"src/base/a.c db_b"}) == ["exception not needed any more: src/base/a.c db_b"]
 
 
 if __name__ == "__main__":
     self_check()
     found = list(symbols_of(sys.argv[1], sys.argv[2]))
-    messages = check(found, includes.read_exceptions(sys.argv[3]))
+    included = [(source, target) for source, _, target in includes.includes(sys.argv[1])]
+    messages = check(found, includes.read_exceptions(sys.argv[3]), included)
     print("\n".join(messages) or f"calls go in one direction in {len({source for source, _, _ in found})} object files")
     sys.exit(bool(messages))

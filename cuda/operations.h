@@ -1,6 +1,6 @@
 /* What the backend does for plans (db_device_operations). */
-#ifndef DB_CUDA_BACKEND_H
-#define DB_CUDA_BACKEND_H
+#ifndef DB_CUDA_OPERATIONS_H
+#define DB_CUDA_OPERATIONS_H
 
 #include "engine/device_plan.h"
 

@@ -1,7 +1,7 @@
 /* Creates and destroys a plan's part on a GPU. */
 #include "cuda/plan.h"
 
-#include "cuda/backend.h"
+#include "cuda/operations.h"
 
 #include <stdlib.h>
 
