@@ -9,7 +9,8 @@
 #include "fit/shots/checkpoint_parts.h"
 #include "fit/shots/joint.h"
 #include "fit/shots/lattices.h"
-#include "fit/series/series_parts.h"
+#include "fit/shots/links.h"
+#include "fit/shots/series_parts.h"
 #include "fit/shots/workers.h"
 #include "fit/verdict/verdict.h"
 
@@ -204,7 +205,6 @@ static db_status open_stage(work *w, db_context *context, int stage, db_stage_da
 static db_status spool_pixels(work *w, db_context *context, int stage) {
     db_shots *const all = w->all;
     db_shot_state *const state = &all->state[w->shot];
-    const db_arrow_order order = db_arrow_order_make(&all->settings, stage, all->shared);
     db_stage_data taken;
     db_objective objective;
     w->refinement.scaled = all->summary[w->shot].opened == stage + 1;
@@ -213,13 +213,12 @@ static db_status spool_pixels(work *w, db_context *context, int stage) {
     all->summary[w->shot].opened = stage + 1;
     /* The scale may have changed. */
     store_model(w);
-    for (size_t i = 0; i < order.local; i++)
-        state->best.local[i] = objective.variables.start[order.variable[order.shared + i]];
-    all->summary[w->shot].degrees = objective.degrees + (double)order.shared;
+    state->degrees = all->summary[w->shot].degrees =
+        objective.degrees + (double)db_joint_links_begin(all, w->shot, stage, &objective.variables);
     db_status status = db_spool_write(context, &all->spool, &taken.blocks,
                                       taken.boxes.count ? &taken.boxes : NULL, &state->place);
     if (status == DB_OK && all->shares_intensities)
-        status = db_series_note(context, &taken.boxes, &state->seen[0]);
+        status = db_shown_note(context, &taken.boxes, state);
     w->is_fatal = status != DB_OK;
     db_objective_destroy(&objective);
     db_stage_data_clear(&taken);

@@ -15,8 +15,7 @@
 #include "fit/shots/outliers.h"
 #include "fit/own_stages.h"
 #include "fit/shots/records.h"
-#include "fit/series/series_parts.h"
-#include "fit/series/series_stage.h"
+#include "fit/shots/series_parts.h"
 #include "fit/shots/shares.h"
 #include "fit/shots/team.h"
 #include "fit/shots/workers.h"
@@ -133,17 +132,16 @@ static db_status run_joint(db_shots *all, int stage, db_fit_shots_result *result
     const int last = stage + 1 == (int)all->settings.stage_count;
     db_stage_result end;
     const int amplitudes = db_fit_is_amplitude_stage(&all->settings, stage);
-    DB_TRY(amplitudes                ? db_amplitude_stage_run(all, stage, &end, result)
-           : all->shares_intensities ? db_series_run(all, stage, &end, last ? result : NULL)
-                                     : db_joint_run(all, stage, &end, last ? result : NULL));
+    DB_TRY(amplitudes ? db_amplitude_stage_run(all, stage, &end, result)
+                      : db_joint_run(all, stage, &end, last ? result : NULL));
     result->status = end.end == DB_STAGE_CONVERGED ? DB_OK : DB_NOT_CONVERGED;
     snprintf(result->reason, sizeof result->reason, "%s", end.reason);
     DB_TRY(db_records_meet(all));
     if (last) return DB_OK;
     DB_TRY(db_shots_set_outliers_aside(all));
     DB_TRY(db_shots_check_count(all));
-    /* Stages of a series know what frames have shown to the one before, so none is left out. */
-    if (!all->shares_intensities) DB_TRY(db_checkpoint_keep(all, NULL));
+    DB_TRY(db_shown_pass_on(all));
+    DB_TRY(db_checkpoint_keep(all, NULL));
     return db_workers_common_status(all, db_spool_empty(all->context, &all->spool));
 }
 
@@ -187,7 +185,6 @@ static db_status run_segments(db_shots *all, db_fit_shots_result *result) {
     snprintf(result->reason, sizeof result->reason, "each shot was refined by itself");
     while (stage < (int)all->settings.stage_count) {
         const db_segment segment = db_segment_from(all, stage);
-        if (segment.joint >= 0) db_series_begin_pass(all);
         DB_TRY(db_lattices_share(all, segment.from));
         DB_TRY(run_segment(all, &segment));
         if (segment.joint < 0) {
@@ -379,7 +376,9 @@ static void clear(db_shots *all) {
         db_experiment_clear(&all->state[i].start);
         free(all->state[i].lower);
         free(all->state[i].best.local);
-        for (int k = 0; k < 2; k++) db_fit_spots_clear(&all->state[i].seen[k]);
+        free(all->state[i].boxes.hkl);
+        free(all->state[i].shown.hkl);
+        free(all->state[i].shown_before.hkl);
     }
     db_workers_destroy(all);
     db_shares_destroy(all);
@@ -435,7 +434,7 @@ static db_status set_up(db_shots *all, const db_fit_settings *settings) {
     if (status == DB_OK) status = make_room(all);
     if (status == DB_OK) status = db_shares_create(all);
     if (status == DB_OK) status = db_lattices_find(all);
-    if (status == DB_OK) status = db_series_begin(all);
+    all->shares_intensities = db_series_shares(all);
     if (status == DB_OK) status = db_workers_create(all);
     if (status == DB_OK) status = db_spool_open(all->context, all->options->scratch, &all->spool);
     return db_workers_common_status(all, status);

@@ -21,28 +21,17 @@ float db_amplitude_trust(const db_error_model *errors, const db_measured_box *bo
     return (float)fmax(trust, LEAST_TRUST);
 }
 
-size_t db_amplitude_moving(const db_fit_settings *settings, const size_t *index, size_t count) {
-    unsigned char motion[DB_PARAMETER_COUNT] = { 0 };
-    size_t moving = 0;
-    for (size_t i = 0; i < count; i++) {
-        const db_fit_parameter *const p = &settings->parameters[index[i]];
-        moving += p->group < 0 || !motion[p->parameter];
-        if (p->group >= 0) motion[p->parameter] = 1;
-    }
-    return moving;
-}
-
 size_t db_amplitude_shot_size(const db_shots *all, const db_arrow_order *order, size_t shot) {
     return db_amplitude_record_size(
         all->state[shot].place.blocks, order->local, order->shared,
-        db_amplitude_moving(&all->settings, order->index, order->shared));
+        db_moving_quantities(&all->settings, order->index, order->shared));
 }
 
 db_status db_amplitude_shot_read(const db_shots *all, db_context *context,
                                  const db_arrow_order *order, size_t shot, void *memory,
                                  db_amplitude_record *record) {
     const size_t count = all->state[shot].place.blocks;
-    const size_t meets = db_amplitude_moving(&all->settings, order->index, order->shared);
+    const size_t meets = db_moving_quantities(&all->settings, order->index, order->shared);
     *record = db_amplitude_record_in(count, order->local, order->shared, meets, memory);
     return db_spool_get(context, &all->spool, all->state[shot].record, memory,
                         db_amplitude_shot_size(all, order, shot));
@@ -64,7 +53,7 @@ db_status db_amplitude_memory_make(db_context *context, const db_amplitude_pass 
     if (m->bytes[1])
         m->record = db_amplitude_record_in(
             boxes, order->local, order->shared,
-            db_amplitude_moving(&p->all->settings, order->index, order->shared), m->bytes[1]);
+            db_moving_quantities(&p->all->settings, order->index, order->shared), m->bytes[1]);
     m->room = m->bytes[0] ? malloc(db_amplitude_sheet_room(&m->sheet) * sizeof *m->room) : NULL;
     return m->bytes[1] && m->room ? DB_OK
                                   : db_fail_memory(context, "what a shot says of the amplitudes");

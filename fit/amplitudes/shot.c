@@ -142,41 +142,17 @@ static db_status set_bounds(work *w) {
     return DB_OK;
 }
 
-/* What a box says, from the sums of the last evaluation. */
-static void fill_box(const work *w, const size_t *place, size_t b) {
-    const db_objective *const o = &w->open.objective;
-    const db_amplitude_sheet *const s = &w->memory.sheet;
-    const size_t most = s->most;
-    size_t list[DB_BLOCK_MOST];
-    const size_t m = db_objective_block_variables(o, b, list), stride = m + DB_LINEAR;
-    const double *const slope = db_objective_block_gradient(o, b);
-    const double *const normal = db_objective_block_normal(o, b);
-    float *to = s->normal + b * (most * (most + 1) / 2);
-    s->moved[b] = (uint16_t)m;
-    for (size_t k = 0; k < m; k++) {
-        s->place[b * most + k] = (uint16_t)place[list[k]];
-        s->slope[b * most + k] = (float)(0.5 * slope[k]);
-        s->mixed[b * most + k] = (float)normal[m * stride + k];
-        for (size_t l = 0; l <= k; l++) *to++ = (float)normal[k * stride + l];
-    }
-    s->intensity[b] = (float)o->solution[b].linear[0];
-    s->loss[b] = (float)o->solution[b].loss;
-    s->pull[b] = (float)(0.5 * slope[m]);
-    s->curvature[b] = (float)normal[m * stride + m];
-    s->partiality[b] = (float)w->open.pixels.boxes.reflection[b].recorded;
-    s->light[b] = (float)light_of(o, b);
-}
-
 static db_status fill_sheet(work *w) {
     const db_amplitude_pass *const p = w->pass;
     const db_arrow_order *const order = &p->order;
     const db_amplitude_sheet *const s = &w->memory.sheet;
-    size_t place[DB_FIT_MOST_PARAMETERS]; /* of each variable: local quantities first */
-    for (size_t i = 0; i < order->local; i++) place[order->variable[order->shared + i]] = i;
-    for (size_t i = 0; i < order->shared; i++) place[order->variable[i]] = order->local + i;
     memcpy(s->at, p->all->state[w->shot].trial.local, order->local * sizeof *s->at);
     memcpy(s->at + order->local, p->shared, order->shared * sizeof *s->at);
-    for (size_t b = 0; b < s->count; b++) fill_box(w, place, b);
+    db_shot_fill_sheet(&w->open, order, s);
+    for (size_t b = 0; b < s->count; b++) {
+        s->partiality[b] = (float)w->open.pixels.boxes.reflection[b].recorded;
+        s->light[b] = (float)light_of(&w->open.objective, b);
+    }
     return set_bounds(w);
 }
 

@@ -7,9 +7,9 @@
 #include "fit/merge/error_model.h"
 #include "fit/merge/indexing.h"
 #include "fit/merge/scaling.h"
-#include "fit/amplitudes/record.h"
-#include "fit/amplitudes/sheet.h"
-#include "fit/shots/shot_fit.h"
+#include "fit/linear/record.h"
+#include "fit/linear/sheet.h"
+#include "fit/shots/shot_sheet.h"
 
 /* Where the shots are fitted. */
 typedef struct db_amplitude_pass {
@@ -48,9 +48,6 @@ db_status db_amplitude_shot_settle(db_shots *all, db_context *context, size_t sh
 /* Stores the errors of the shot's own quantities, by its record. */
 db_status db_amplitude_shot_errors(db_shots *all, db_context *context, size_t shot, void *user,
                                    double *sum);
-
-/* How many of these quantities may move one box: those of panels are of one group of them. */
-size_t db_amplitude_moving(const db_fit_settings *settings, const size_t *index, size_t count);
 
 /* Reads a record into memory of db_amplitude_shot_size bytes. */
 size_t db_amplitude_shot_size(const db_shots *all, const db_arrow_order *order, size_t shot);

@@ -64,8 +64,8 @@ static db_status prepare(db_amplitude_work *w) {
     w->pass.all = all;
     w->pass.stage = w->stage;
     w->pass.order = db_arrow_order_make(&all->settings, w->stage, all->shared);
-    w->pass.most = db_amplitude_moving(&all->settings, w->pass.order.index,
-                                       w->pass.order.shared + w->pass.order.local);
+    w->pass.most = db_moving_quantities(&all->settings, w->pass.order.index,
+                                        w->pass.order.shared + w->pass.order.local);
     w->pass.list = &all->reflections;
     w->pass.search = *settings;
     w->pass.search.max_evaluations = EVALUATIONS;
@@ -185,7 +185,7 @@ static void record(db_amplitude_work *w, double loss, double length) {
                                  .evaluation = w->passes,
                                  .target = loss / w->degrees,
                                  .gradient_norm = length };
-    db_joint_record(w->all, &w->pass.order, &now, w->shared[1]);
+    db_joint_record(w->all, w->pass.order.shared, w->pass.order.index, &now, w->shared[1]);
 }
 
 /* The next trial; length: root mean square of its changes in standard errors; promise: by how much

@@ -1,6 +1,6 @@
 /* The linear system of joint amplitudes: changes of the intensities of all reflections, and of what
  * shots share, that minimize the sum of the shots' quadratic models, each with its local quantities
- * eliminated (fit/amplitudes/record.h):
+ * eliminated (fit/linear/record.h):
  *
  *     H x = r,   H = sum over shots of (D - V V') and their shared borders, + restraints
  *
@@ -12,7 +12,7 @@
 #ifndef DB_FIT_AMPLITUDES_SYSTEM_H
 #define DB_FIT_AMPLITUDES_SYSTEM_H
 
-#include "fit/amplitudes/record.h"
+#include "fit/linear/record.h"
 #include "fit/shots/tree_sum.h"
 
 typedef struct db_amplitude_system {

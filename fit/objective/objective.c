@@ -139,9 +139,7 @@ db_status db_objective_create(db_context *context, const db_experiment *experime
     objective->blur = options->blur;
     objective->amplitudes = options->amplitudes;
     objective->loss_of = db_loss_make(settings, options->target);
-    const db_intensity_rule free_rule = options->is_given   ? DB_INTENSITY_GIVEN
-                                        : options->is_frame ? DB_INTENSITY_FRAMES
-                                                            : DB_INTENSITY_EACH;
+    const db_intensity_rule free_rule = options->is_given ? DB_INTENSITY_GIVEN : DB_INTENSITY_EACH;
     objective->rule = settings->intensity == DB_FIT_FREE ? free_rule
                       : refines_scale(settings)          ? DB_INTENSITY_ONE
                                                          : DB_INTENSITY_SHARED;
@@ -190,9 +188,8 @@ static db_linear_solution start_of(const db_fit_settings *settings, const db_fit
 }
 
 void db_objective_restart(db_objective *objective) {
-    const int is_free = objective->rule == DB_INTENSITY_EACH ||
-                        objective->rule == DB_INTENSITY_FRAMES ||
-                        objective->rule == DB_INTENSITY_GIVEN;
+    const int is_free =
+        objective->rule == DB_INTENSITY_EACH || objective->rule == DB_INTENSITY_GIVEN;
     const long blocks = (long)objective->blocks.count;
     size_t all = 0;
     objective->work->fresh = 1;

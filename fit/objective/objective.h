@@ -15,8 +15,6 @@ typedef enum db_intensity_rule {
     DB_INTENSITY_EACH,   /* free: every block has its own */
     DB_INTENSITY_SHARED, /* known: one for all blocks */
     DB_INTENSITY_ONE,    /* known: 1, the scale being a refined parameter */
-    DB_INTENSITY_FRAMES, /* free: one of each reflection, whose parts are on several frames
-                            (fit/objective/frames.h) */
     DB_INTENSITY_GIVEN /* free: as the blocks' solutions have them, of either sign; unknowns of the
                             blocks, which are not eliminated */
 } db_intensity_rule;
@@ -90,7 +88,6 @@ typedef struct db_objective_options {
                                         NULL: they are as given. Borrowed */
     double blur;                     /* >= 1: divides the cell counts */
     db_fit_target target;
-    int is_frame; /* 1: free intensities are those of reflections on several frames */
     int is_given; /* 1: free intensities are given from outside */
 } db_objective_options;
 
@@ -161,8 +158,7 @@ static inline int db_objective_has_reflections(const db_objective *objective) {
 
 /* Whether blocks have the intensities of reflections, which are eliminated after all blocks. */
 static inline int db_objective_has_parts(const db_objective *objective) {
-    return objective->rule == DB_INTENSITY_FRAMES || objective->rule == DB_INTENSITY_GIVEN ||
-           db_objective_has_reflections(objective);
+    return objective->rule == DB_INTENSITY_GIVEN || db_objective_has_reflections(objective);
 }
 
 /* What of a block's loss counts. */

@@ -13,7 +13,6 @@
 typedef struct sharing {
     const db_objective *objective; /* of the boxes */
     const size_t *box;             /* NULL: all of the objective */
-    const db_part *part;           /* instead of boxes: blocks of several objectives; NULL: none */
     db_objective *all;             /* the objective, if these are all of its blocks; else NULL */
     size_t count;
     double inverse_variance; /* of the restraint to 1; 0: none */
@@ -27,24 +26,18 @@ static sharing boxes_of(const db_objective *objective, size_t r) {
                       .inverse_variance = 1 / (a->sigma[r] * a->sigma[r]) };
 }
 
-static size_t box_at(const sharing *of, size_t i) {
-    return of->part ? of->part[i].block : of->box ? of->box[i] : i;
-}
-
-static const db_objective *objective_at(const sharing *of, size_t i) {
-    return of->part ? of->part[i].objective : of->objective;
-}
+static size_t box_at(const sharing *of, size_t i) { return of->box ? of->box[i] : i; }
 
 static db_linear_solution *solution_at(const sharing *of, size_t i) {
-    return &objective_at(of, i)->solution[box_at(of, i)];
+    return &of->objective->solution[box_at(of, i)];
 }
 
 static db_block_sums *sums_at(const sharing *of, size_t i) {
-    return &objective_at(of, i)->work->linear_sums[box_at(of, i)];
+    return &of->objective->work->linear_sums[box_at(of, i)];
 }
 
 static double *steps_at(const sharing *of, size_t i) {
-    return objective_at(of, i)->work->steps[box_at(of, i)];
+    return of->objective->work->steps[box_at(of, i)];
 }
 
 static double intensity_of(const sharing *of) { return solution_at(of, 0)->linear[0]; }
@@ -54,7 +47,7 @@ static db_status sum_boxes(const sharing *of, double *value) {
     *value = off * off * of->inverse_variance;
     if (of->all) DB_TRY(db_objective_run_boxes(of->all, DB_BOXES_AS_BEFORE, 0, DB_BOXES_LINEAR));
     for (size_t i = 0; i < of->count && !of->all; i++) {
-        const db_block block = db_objective_block(objective_at(of, i), box_at(of, i));
+        const db_block block = db_objective_block(of->objective, box_at(of, i));
         db_block_sum(&block, solution_at(of, i)->linear, sums_at(of, i));
     }
     for (size_t i = 0; i < of->count; i++) *value += sums_at(of, i)->value;
@@ -97,7 +90,7 @@ static db_status solve_planes(const sharing *of) {
     if (of->all) return db_objective_run_boxes(of->all, DB_BOXES_AS_BEFORE, 1, DB_BOXES_NO_SUMS);
     for (size_t i = 0; i < of->count; i++) {
         db_linear_solution *const solution = solution_at(of, i);
-        db_block block = db_objective_block(objective_at(of, i), box_at(of, i));
+        db_block block = db_objective_block(of->objective, box_at(of, i));
         block.used[0] = 0;
         solution->loss = db_block_solve(&block, solution->linear, &solution->variance);
     }
@@ -117,8 +110,7 @@ static db_status solve_together(const sharing *of, double *variance) {
         }
         before = value;
         const double promise = step_boxes(of, variance);
-        if (promise <= 1e-10 * fmax(1, value) ||
-            objective_at(of, 0)->loss_of.target == DB_LOSS_WEIGHTED)
+        if (promise <= 1e-10 * fmax(1, value) || of->objective->loss_of.target == DB_LOSS_WEIGHTED)
             break;
     }
     return solve_planes(of);
@@ -132,21 +124,11 @@ db_status db_objective_solve_common(db_objective *objective) {
     return solve_together(&all, &variance);
 }
 
-/* Here, which does not fail. */
-static void solve_all(const sharing *of) {
-    double variance;
-    (void)solve_together(of, &variance);
-    for (size_t i = 0; i < of->count; i++) solution_at(of, i)->variance = variance;
-}
-
 void db_objective_solve_reflection(db_objective *objective, size_t reflection) {
     const sharing of = boxes_of(objective, reflection);
-    solve_all(&of);
-}
-
-void db_parts_solve(const db_part *part, size_t count) {
-    const sharing of = { .part = part, .count = count };
-    solve_all(&of);
+    double variance;
+    (void)solve_together(&of, &variance); /* does not fail here */
+    for (size_t i = 0; i < of.count; i++) solution_at(&of, i)->variance = variance;
 }
 
 double db_objective_restraint_loss(const db_objective *objective) {

@@ -8,16 +8,6 @@
 
 #include "fit/objective/objective.h"
 
-/* A block that shares its intensity with blocks of other objectives. */
-typedef struct db_part {
-    db_objective *objective;
-    size_t block;
-    size_t frame; /* number of the objective */
-} db_part;
-
-/* Moves the intensity of the parts, and the background of each, to their best values. */
-void db_parts_solve(const db_part *part, size_t count);
-
 /* Moves the intensity of all blocks, and the background of each, to their best values. */
 db_status db_objective_solve_common(db_objective *objective);
 

@@ -46,10 +46,11 @@ static void begin(db_search *s) {
 }
 
 static void run_lm(db_search *s) {
-    double x[DB_FIT_MOST_PARAMETERS];
+    const size_t n = s->unknowns.count;
+    double *const x = s->normal + n * n;
     do {
         begin(s);
-        memcpy(x, s->value, s->unknowns.count * sizeof *x);
+        memcpy(x, s->value, n * sizeof *x);
         s->end = db_stage_minimize(&s->unknowns, s->stage, s->degrees, evaluate_lm, s, x).end;
     } while (s->status == DB_OK && s->begins_anew &&
              s->evaluations < 2 * s->stage->max_evaluations);
@@ -57,7 +58,7 @@ static void run_lm(db_search *s) {
 }
 
 /* How the search ended at the best point. */
-static db_status finish(db_search *s, db_stage_result *result) {
+static db_status finish(db_search *s, int *at_bound, db_stage_result *result) {
     double loss = s->best;
     if (s->cancelled) {
         result->end = DB_STAGE_CANCELLED;
@@ -68,6 +69,8 @@ static db_status finish(db_search *s, db_stage_result *result) {
     }
     if (!s->at_best) DB_TRY(db_search_look(s, s->value, DB_OBJECTIVE_NORMAL, &loss));
     const db_search_end end = { .stage = s->stage,
+                                .value = s->value,
+                                .at_bound = at_bound,
                                 .loss = loss,
                                 .degrees = s->degrees,
                                 .gradient = s->gradient,
@@ -83,7 +86,7 @@ db_status db_search_prepare(db_search *s) {
     const size_t n = s->unknowns.count, most = 3 * (size_t)s->stage->max_evaluations + 16;
     DB_TRY(db_algorithm_check(s->context, s->stage->algorithm, &s->algorithm));
     DB_TRY(db_fit_course_reserve(s->context, s->course, most));
-    s->gradient = calloc(n * (n + 1) + 1, sizeof *s->gradient);
+    s->gradient = calloc(n * (n + 2) + 1, sizeof *s->gradient);
     if (!s->gradient) return db_fail_memory(s->context, "the search of a stage");
     s->normal = s->gradient + n;
     if (!s->log) return DB_OK;
@@ -91,15 +94,15 @@ db_status db_search_prepare(db_search *s) {
     return db_search_log_reserve(s->context, s->log, n, s->known + most);
 }
 
-db_status db_search_run(db_search *s, db_stage_result *result) {
-    s->value = result->value;
+db_status db_search_run(db_search *s, double *value, int *at_bound, db_stage_result *result) {
+    s->value = value;
     s->best = INFINITY;
     if (s->algorithm.nlopt >= 0)
         s->status = db_nlopt_search(s);
     else
         run_lm(s);
     DB_TRY(s->status);
-    return finish(s, result);
+    return finish(s, at_bound, result);
 }
 
 void db_search_clear(db_search *s) {

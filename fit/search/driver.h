@@ -8,9 +8,9 @@
  * degrees are set. Clear the search whatever the status. */
 db_status db_search_prepare(db_search *search);
 
-/* Minimizes from result->value, which becomes the best point. Afterwards gradient and normal matrix of the search are
+/* Minimizes from these values of the unknowns, which become the best point. at_bound: receives -1, 0, 1 for each. Afterwards gradient and normal matrix of the search are
  * those there, priors included, and the problem was evaluated there last, unless it was cancelled. */
-db_status db_search_run(db_search *search, db_stage_result *result);
+db_status db_search_run(db_search *search, double *value, int *at_bound, db_stage_result *result);
 void db_search_clear(db_search *search);
 
 #endif

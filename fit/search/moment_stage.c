@@ -60,7 +60,7 @@ static db_status minimize(stage_run *s, db_stage_result *end) {
     DB_TRY(db_mode_starts(m, end->value));
     DB_TRY(db_unknowns_of_variables(r->context, r->data.settings, &s->variables, &search.unknowns));
     db_status status = db_search_prepare(&search);
-    if (status == DB_OK) status = db_search_run(&search, end);
+    if (status == DB_OK) status = db_search_run(&search, end->value, end->at_bound, end);
     db_search_clear(&search);
     return status;
 }

@@ -84,7 +84,7 @@ db_status db_optimize_stage(db_objective *objective, const db_fit_stage *stage, 
     db_status status = limit_steps(objective, &s.unknowns);
     if (status == DB_OK) status = db_search_prepare(&s);
     objective->sums_only = 1;
-    if (status == DB_OK) status = db_search_run(&s, result);
+    if (status == DB_OK) status = db_search_run(&s, result->value, result->at_bound, result);
     objective->sums_only = 0;
     if (status == DB_OK) status = db_objective_bring(objective);
     db_search_clear(&s);

@@ -10,8 +10,10 @@
 db_status db_search_log_reserve(db_context *context, db_search_log *log, size_t unknowns,
                                 size_t rows) {
     double *const row = realloc(log->row, (rows * db_search_log_width(unknowns) + 1) * sizeof *row);
-    if (!row) return db_fail_memory(context, "what a stage has evaluated");
-    log->row = row;
+    if (row) log->row = row;
+    double *const from = realloc(log->from, (unknowns + 1) * sizeof *from);
+    if (from) log->from = from;
+    if (!row || !from) return db_fail_memory(context, "what a stage has evaluated");
     log->unknowns = unknowns;
     return DB_OK;
 }
@@ -22,6 +24,7 @@ double *db_search_log_add(db_search_log *log) {
 
 void db_search_log_clear(db_search_log *log) {
     free(log->row);
+    free(log->from);
     *log = (db_search_log){ .stage = -1 };
 }
 

@@ -8,15 +8,15 @@
 
 /* The evaluations since a search began. */
 typedef struct db_search_log {
-    const char *path;                    /* where they were read, for messages; borrowed */
-    int stage;                           /* -1: none */
-    int evaluations;                     /* of the stage, before this search */
-    int started;                         /* 1: there is a best point from before */
-    double degrees;                      /* of freedom, when the search began */
-    double from[DB_FIT_MOST_PARAMETERS]; /* the values that it began with */
-    size_t history;                      /* entries of the history before it */
+    const char *path; /* where they were read, for messages; borrowed */
+    int stage;        /* -1: none */
+    int evaluations;  /* of the stage, before this search */
+    int started;      /* 1: there is a best point from before */
+    double degrees;   /* of freedom, when the search began */
+    size_t history;   /* entries of the history before it */
     size_t unknowns, count;
-    double *row; /* [count][db_search_log_width]; owned */
+    double *from; /* [unknowns] the values that it began with; owned */
+    double *row;  /* [count][db_search_log_width]; owned */
 } db_search_log;
 
 /* Of each evaluation: the unknowns, degrees of freedom, loss, gradient, normal matrix; without priors. */
@@ -62,7 +62,7 @@ typedef struct db_search {
     int evaluations, cancelled, begins_anew;
     int started;               /* 1: there is a best point */
     double best;               /* its loss, priors included */
-    double *value;             /* of it */
+    double *value;             /* of it; borrowed */
     int at_best;               /* 1: gradient and normal matrix are those of the best point */
     double *gradient, *normal; /* of the last evaluation; owned */
     size_t replayed, known;    /* evaluations of the log that have been repeated, and all */

@@ -191,7 +191,7 @@ static size_t held_by_user(const db_unknowns *u, const int *at_bound) {
 static void explain(const db_unknowns *u, const db_search_end *end, db_stage_result *r) {
     const db_fit_stage *const stage = end->stage;
     const int converged = r->promise <= 10 * stage->tolerance || r->step <= stage->step;
-    const size_t held = held_by_user(u, r->at_bound);
+    const size_t held = held_by_user(u, end->at_bound);
     const char *const stopped_by =
         end->stopped_by ? end->stopped_by : "no step, however short, lowers the target";
     if (end->end == DB_LM_STOPPED) {
@@ -201,7 +201,7 @@ static void explain(const db_unknowns *u, const db_search_end *end, db_stage_res
                  stage->name, end->evaluations);
     } else if (held < u->count) {
         const db_fit_parameter *const p = &u->settings->parameters[u->index[held]];
-        const int low = r->at_bound[held] < 0;
+        const int low = end->at_bound[held] < 0;
         char name[DB_FIT_NAME_SIZE];
         r->end = DB_STAGE_AT_BOUND;
         snprintf(r->reason, sizeof r->reason,
@@ -239,8 +239,8 @@ static void explain(const db_unknowns *u, const db_search_end *end, db_stage_res
 
 void db_stage_judge(const db_unknowns *u, const db_search_end *end, db_stage_result *result) {
     for (size_t i = 0; i < u->count; i++)
-        result->at_bound[i] = at_bound_of(u, i, result->value[i], end->gradient[i]);
-    const double promise = db_lm_free_promise(u->count, result->value, u->lower, u->upper,
+        end->at_bound[i] = at_bound_of(u, i, end->value[i], end->gradient[i]);
+    const double promise = db_lm_free_promise(u->count, end->value, u->lower, u->upper,
                                               end->gradient, end->normal, u->room);
     result->promise = fmax(0, promise) / fabs(end->loss);
     result->step = db_lm_step_length(promise, end->loss, end->degrees);

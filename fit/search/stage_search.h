@@ -91,13 +91,15 @@ typedef struct db_stage_result {
     char reason[384];
     double promise; /* relative decrease of the target that a free Gauss-Newton step promises */
     double step;    /* its length in standard errors */
-    double value[DB_FIT_MOST_PARAMETERS]; /* of the unknowns */
+    double value[DB_FIT_MOST_PARAMETERS]; /* of the quantities of one image */
     int at_bound[DB_FIT_MOST_PARAMETERS]; /* -1, 0, 1 */
 } db_stage_result;
 
-/* The end of a search at result->value. */
+/* The end of a search. */
 typedef struct db_search_end {
     const db_fit_stage *stage;
+    const double *value; /* of the unknowns */
+    int *at_bound;       /* receives -1, 0, 1 for each */
     double loss, degrees;
     const double *gradient;
     const double *normal; /* [count][count] */

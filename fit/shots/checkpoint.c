@@ -105,16 +105,16 @@ db_status db_checkpoint_move_log(db_shots *all, db_search_log *log, db_pieces *p
     db_pieces_move(p, &log->evaluations, sizeof log->evaluations);
     db_pieces_move(p, &log->started, sizeof log->started);
     db_pieces_move(p, &log->degrees, sizeof log->degrees);
-    db_pieces_move(p, log->from, sizeof log->from);
     db_pieces_move(p, &log->unknowns, sizeof log->unknowns);
     db_pieces_move(p, &log->count, sizeof log->count);
-    if (log->unknowns > DB_FIT_MOST_PARAMETERS) p->failed = 1;
+    if (p->reads && log->unknowns > 1 + (p->room - p->count) / (1 + log->unknowns)) p->failed = 1;
     const size_t row = p->failed ? 1 : db_search_log_width(log->unknowns) * sizeof *log->row;
     if (p->reads && (p->failed || log->count > (p->room - p->count) / row)) {
         p->failed = 1;
         return DB_OK;
     }
     if (p->reads) DB_TRY(db_search_log_reserve(all->context, log, log->unknowns, log->count));
+    db_pieces_move(p, log->from, log->unknowns * sizeof *log->from);
     db_pieces_move(p, log->row, log->count * row);
     log->path = all->options->checkpoint;
     return DB_OK;

@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "fit/shots/joint_stages.h"
 #include "fit/shots/records.h"
+#include "fit/shots/series_parts.h"
 #include "fit/shots/shares.h"
 
 #include <ctype.h>
@@ -73,6 +74,7 @@ static void move_shot(db_shots *all, size_t shot, char name[DB_PART_PATH_SIZE], 
     db_pieces_move(p, name, length);
     name[p->failed ? 0 : length] = '\0';
     db_record_move(all, shot, p);
+    db_shown_move(&all->state[shot].shown_before, p);
 }
 
 static db_status append_shot(db_shots *all, db_context *context, size_t shot,

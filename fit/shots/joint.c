@@ -4,9 +4,10 @@
 #include "base/context_internal.h"
 #include "fit/shots/joint_conclude.h"
 #include "fit/shots/joint_models.h"
+#include "fit/shots/links.h"
 #include "fit/shots/records.h"
+#include "fit/shots/series.h"
 #include "fit/shots/shares.h"
-#include "fit/shots/shot_fit.h"
 #include "fit/shots/workers.h"
 #include "fit/config/quantity.h"
 
@@ -22,12 +23,15 @@ enum { USED, DEGREES, LOST, COUNTS };
 typedef struct joint {
     db_shots *all;
     int stage;
-    db_arrow_order order;
-    double *sums; /* of the last evaluation, over all shots: db_arrow_sums_size, then COUNTS */
+    db_joint_links links;
+    size_t *index; /* [unknowns] among the settings' parameters */
+    double *value; /* [unknowns] at the best point */
+    int *at_bound; /* [unknowns] */
+    double *sums;  /* of the last evaluation, over all shots: db_arrow_sums_size, then COUNTS */
     size_t arrow_size;
     db_tree_sum tree;
-    const double *at; /* shared values of the evaluation */
-    db_search search; /* for them */
+    const double *at; /* unknowns of the evaluation */
+    db_search search;
     db_search_log log;
 } joint;
 
@@ -36,30 +40,36 @@ static size_t point_size(const db_arrow_order *order) {
 }
 
 db_status db_joint_make_room(db_shots *all, db_context *context, size_t shot, int stage) {
-    const db_arrow_order order = db_arrow_order_make(&all->settings, stage, all->shared);
-    const size_t point = point_size(&order);
+    const db_joint_links links = db_joint_links_make(all, stage);
+    const db_arrow_order order = links.order;
+    const size_t point = point_size(&order),
+                 starts = order.shared * (sizeof *all->state->begin / sizeof(double));
     db_shot_state *const state = &all->state[shot];
-    double *const memory = calloc(2 * point + 1, sizeof *memory);
+    double *const memory = calloc(2 * point + starts + 1, sizeof *memory);
     if (!memory) return db_fail_memory(context, "the local quantities of a shot");
     free(state->best.local);
     state->best.local = memory;
     state->best.tail = db_arrow_tail_in(&order, memory + order.local);
     state->trial.local = memory + point;
     state->trial.tail = db_arrow_tail_in(&order, memory + point + order.local);
+    state->begin = (db_linked_start *)(void *)(memory + 2 * point);
     return DB_OK;
 }
 
 /* The expected values of a shot's local quantities at these shared values. */
 static void predict_local(const joint *j, size_t shot, double *local) {
     const db_shot_state *const state = &j->all->state[shot];
-    double step[DB_FIT_MOST_PARAMETERS];
-    for (size_t i = 0; i < j->order.shared; i++) step[i] = j->at[i] - j->search.value[i];
+    const db_arrow_order *const order = &j->links.order;
+    double step[DB_FIT_MOST_PARAMETERS], from[DB_FIT_MOST_PARAMETERS];
+    db_joint_links_values(&j->links, shot, j->at, step);
+    db_joint_links_values(&j->links, shot, j->value, from);
+    for (size_t i = 0; i < order->shared; i++) step[i] -= from[i];
     if (j->search.started)
-        db_arrow_answer(&j->order, &state->best.tail, 0, step);
+        db_arrow_answer(order, &state->best.tail, 0, step);
     else
-        memset(step + j->order.shared, 0, j->order.local * sizeof *step);
-    for (size_t i = 0; i < j->order.local; i++)
-        local[i] = state->best.local[i] + step[j->order.shared + i];
+        memset(step + order->shared, 0, order->local * sizeof *step);
+    for (size_t i = 0; i < order->local; i++)
+        local[i] = state->best.local[i] + step[order->shared + i];
 }
 
 /* Counts uses of a shot's pixels. */
@@ -86,23 +96,39 @@ static void count_shot(const db_shot_summary *summary, double counts[COUNTS]) {
     if (summary->used) counts[DEGREES] += summary->degrees;
 }
 
+/* Adds what a shot says of the unknowns, its local quantities at their best, to sums. */
+static db_status reduce_shot(const joint *j, db_context *context, size_t shot, db_open_shot *open,
+                             double *sum) {
+    const db_arrow_order *const order = &j->links.order;
+    db_objective *const o = &open->objective;
+    j->all->summary[shot].target = o->loss / o->degrees;
+    if (j->all->series) return db_series_note(j->all, context, shot, open);
+    double *const own = calloc(db_arrow_sums_size(order->shared), sizeof *own);
+    if (!own) return db_fail_memory(context, "a shot of a joint stage");
+    db_arrow_reduce(order, o->loss, o->gradient, o->normal, open->held,
+                    &j->all->state[shot].trial.tail, own, open->work);
+    db_joint_links_add(&j->links, shot, own, sum);
+    free(own);
+    return DB_OK;
+}
+
 static db_status evaluate_shot(db_shots *all, db_context *context, size_t shot, void *user,
                                double *sum) {
     joint *const j = user;
+    const db_arrow_order *const order = &j->links.order;
     const db_fit_stage own = local_search(j);
     db_open_shot open;
     db_shot_point *const trial = &all->state[shot].trial;
-    DB_TRY(db_open_shot_create(all, context, shot, j->stage, &j->order, &open));
+    DB_TRY(db_open_shot_create(all, context, shot, j->stage, order, &open));
+    if (all->series) db_series_give(all, shot, 0, &open.objective);
+    db_joint_links_values(&j->links, shot, j->at, open.linked);
     predict_local(j, shot, trial->local);
-    db_status status = db_open_shot_fit(&open, &j->order, &own, j->at, trial->local);
+    db_status status = db_open_shot_fit(&open, order, &own, open.linked, trial->local);
     if (status == DB_ERROR_INPUT && j->search.started) { /* the prediction is too far off */
-        memcpy(trial->local, all->state[shot].best.local, j->order.local * sizeof(double));
-        status = db_open_shot_fit(&open, &j->order, &own, j->at, trial->local);
+        memcpy(trial->local, all->state[shot].best.local, order->local * sizeof(double));
+        status = db_open_shot_fit(&open, order, &own, open.linked, trial->local);
     }
-    if (status == DB_OK) all->summary[shot].target = open.objective.loss / open.objective.degrees;
-    if (status == DB_OK)
-        db_arrow_reduce(&j->order, open.objective.loss, open.objective.gradient,
-                        open.objective.normal, open.held, &trial->tail, sum, open.work);
+    if (status == DB_OK) status = reduce_shot(j, context, shot, &open, sum);
     count_evaluations(all, open.evaluations);
     db_open_shot_destroy(&open);
     if (status == DB_ERROR_INPUT && j->search.started) { /* the step is the cause: it is rejected */
@@ -119,8 +145,10 @@ static db_status evaluate_shot(db_shots *all, db_context *context, size_t shot, 
 static db_status sum_shots(joint *j, int *lost) {
     db_shots *const all = j->all;
     const double *const counts = j->sums + j->arrow_size;
+    if (all->series) DB_TRY(db_series_approach(all, j->at));
     DB_TRY(db_workers_each(all, "evaluation", j->stage, evaluate_shot, j, &j->tree));
     DB_TRY(db_workers_total(all, &j->tree, j->sums));
+    if (all->series && isfinite(j->sums[0])) DB_TRY(db_series_sum(all, j->sums, NULL));
     all->used = (size_t)counts[USED];
     all->degrees = counts[DEGREES];
     *lost = counts[LOST] > 0;
@@ -130,15 +158,15 @@ static db_status sum_shots(joint *j, int *lost) {
     return db_shots_check_count(all);
 }
 
-void db_joint_record(db_shots *all, const db_arrow_order *order, const db_fit_history *now,
-                     const double *shared) {
+void db_joint_record(db_shots *all, size_t shared, const size_t *index, const db_fit_history *now,
+                     const double *at) {
     db_fit_history *const entry =
         isfinite(now->target) ? db_fit_course_add(&all->course, now) : NULL;
     if (!entry) return;
     double *const value = entry->value;
     for (size_t i = 0; i < all->parameters; i++)
         value[i] = all->shared[i] ? all->common[i] : (double)NAN;
-    for (size_t i = 0; i < order->shared; i++) value[order->index[i]] = shared[i];
+    for (size_t i = 0; i < shared; i++) value[index[i]] = at[i];
     const db_fit_shots_event event = { .kind = DB_SHOTS_EVALUATED,
                                        .stage = now->stage,
                                        .entry = entry };
@@ -147,7 +175,7 @@ void db_joint_record(db_shots *all, const db_arrow_order *order, const db_fit_hi
 
 static int record(void *user, const double *x, const db_fit_history *now) {
     const joint *const j = user;
-    db_joint_record(j->all, &j->order, now, x);
+    db_joint_record(j->all, j->links.shared, j->index, now, x);
     return 0;
 }
 
@@ -158,9 +186,9 @@ static void keep_trials(joint *j) {
         db_shot_state *const state = &all->state[i];
         if (!state->best.local || !all->summary[i].used) continue;
         /* Copied, not swapped: the memory belongs to best. */
-        memcpy(state->best.local, state->trial.local, j->order.local * sizeof(double));
+        memcpy(state->best.local, state->trial.local, j->links.order.local * sizeof(double));
         memcpy(state->best.tail.row, state->trial.tail.row,
-               db_arrow_tail_size(&j->order) * sizeof(double));
+               db_arrow_tail_size(&j->links.order) * sizeof(double));
     }
 }
 
@@ -172,7 +200,8 @@ static db_status move_log(void *user, db_pieces *pieces) {
 /* The best point of a shot; the tail lies behind its local values. */
 static db_status move_point(void *user, size_t shot, db_pieces *pieces) {
     const joint *const j = user;
-    db_pieces_move(pieces, j->all->state[shot].best.local, point_size(&j->order) * sizeof(double));
+    db_pieces_move(pieces, j->all->state[shot].best.local,
+                   point_size(&j->links.order) * sizeof(double));
     return DB_OK;
 }
 
@@ -188,7 +217,7 @@ static db_status keep(void *user, const double *x) {
     return db_checkpoint_keep(j->all, &state);
 }
 
-static double degrees(const joint *j) { return j->all->degrees - (double)j->order.shared; }
+static double degrees(const joint *j) { return j->all->degrees - (double)j->links.unknowns; }
 
 static db_status evaluate(void *user, const double *x, db_evaluation *at) {
     joint *const j = user;
@@ -197,18 +226,22 @@ static db_status evaluate(void *user, const double *x, db_evaluation *at) {
     DB_TRY(sum_shots(j, &lost));
     at->degrees = degrees(j);
     at->is_of_another = lost && j->search.started; /* without the shots that were set aside */
-    db_arrow_total(j->order.shared, j->sums, &at->loss, at->gradient, at->normal);
+    db_arrow_total(j->links.unknowns, j->sums, &at->loss, at->gradient, at->normal);
     return DB_OK;
 }
 
 static db_status prepare(joint *j) {
     db_shots *const all = j->all;
-    const size_t n = j->order.shared;
+    const size_t n = j->links.unknowns;
     j->arrow_size = db_arrow_sums_size(n);
     const size_t sums_size = j->arrow_size + COUNTS;
     DB_TRY(db_tree_sum_begin(all->context, db_shots_chunks(all), sums_size, &j->tree));
-    j->sums = malloc(sums_size * sizeof *j->sums);
-    if (!j->sums) return db_fail_memory(all->context, "a joint stage");
+    j->sums = malloc((sums_size + n) * sizeof *j->sums);
+    j->index = calloc(n + 1, sizeof *j->index);
+    j->at_bound = calloc(n + 1, sizeof *j->at_bound);
+    if (!j->sums || !j->index || !j->at_bound) return db_fail_memory(all->context, "a joint stage");
+    j->value = j->sums + sums_size;
+    db_joint_links_index(&j->links, j->index);
     j->search = (db_search){ .context = all->context,
                              .problem = { evaluate, record, keep, j },
                              .stage = &all->settings.stages[j->stage],
@@ -216,22 +249,44 @@ static db_status prepare(joint *j) {
                              .course = &all->course,
                              .log = &j->log,
                              .degrees = degrees(j) };
-    DB_TRY(db_unknowns_make(all->context, &all->settings, j->order.index, n, &j->search.unknowns));
+    DB_TRY(db_unknowns_make(all->context, &all->settings, j->index, n, &j->search.unknowns));
     return db_search_prepare(&j->search);
+}
+
+/* What the unknowns begin with, and the intensities of a series. All processes call it. */
+static db_status begin(joint *j) {
+    db_shots *const all = j->all;
+    db_unknowns *const u = &j->search.unknowns;
+    for (size_t i = 0; i < j->links.shared; i++) j->value[i] = all->common[j->index[i]];
+    DB_TRY(db_joint_links_start(all, &j->links, u, j->value));
+    for (size_t i = 0; i < j->links.unknowns; i++)
+        j->value[i] = fmin(fmax(j->value[i], u->lower[i]), u->upper[i]);
+    if (!all->shares_intensities) return DB_OK;
+    DB_TRY(db_series_begin(all, &j->links, j->stage));
+    j->search.degrees = degrees(j);
+    return db_series_start(all, j->value);
+}
+
+/* What is told of a shot: of its linked quantities, and of unknowns that are not all shots'. */
+static void tell_shot(const joint *j, size_t shot) {
+    db_shots *const all = j->all;
+    for (size_t l = 0; l < j->links.order.shared; l++) {
+        db_joint_link link[2];
+        int *const own = &all->at_bound[shot * all->parameters + j->links.order.index[l]];
+        *own = 0;
+        for (size_t p = db_joint_links_of(&j->links, shot, l, link); p-- > 0;)
+            if (j->at_bound[link[p].unknown]) *own = j->at_bound[link[p].unknown];
+    }
+    all->summary[shot].degrees -= (double)(j->links.unknowns - j->links.shared) / (double)all->used;
 }
 
 static db_status search(joint *j, db_stage_result *end) {
     db_shots *const all = j->all;
-    const size_t n = j->order.shared;
-    const db_unknowns *const u = &j->search.unknowns;
     memset(end, 0, sizeof *end);
-    for (size_t i = 0; i < n; i++)
-        end->value[i] = fmin(fmax(all->common[j->order.index[i]], u->lower[i]), u->upper[i]);
-    DB_TRY(db_search_run(&j->search, end));
-    for (size_t i = 0; i < n; i++) all->common_at_bound[j->order.index[i]] = end->at_bound[i];
+    DB_TRY(db_search_run(&j->search, j->value, j->at_bound, end));
+    for (size_t i = 0; i < j->links.shared; i++) all->common_at_bound[j->index[i]] = j->at_bound[i];
     for (size_t k = 0; k < all->count; k++)
-        for (size_t i = 0; i < n && db_shots_own(all, k); i++)
-            all->at_bound[k * all->parameters + j->order.index[i]] = end->at_bound[i];
+        if (db_shots_own(all, k)) tell_shot(j, k);
     return DB_OK;
 }
 
@@ -251,17 +306,25 @@ db_status db_joint_run(db_shots *all, int stage, db_stage_result *end,
     if (!j) return db_fail_memory(all->context, "a joint stage");
     j->all = all;
     j->stage = stage;
-    j->order = db_arrow_order_make(&all->settings, stage, all->shared);
+    j->links = db_joint_links_make(all, stage);
     db_status status = take_up(j);
     if (status == DB_OK) status = db_workers_common_status(all, prepare(j));
+    if (status == DB_OK) status = begin(j);
     if (status == DB_OK) status = search(j, end);
-    if (status == DB_OK && result) status = db_joint_conclude(all, stage, end->value, result);
+    if (status == DB_OK && result) {
+        const db_joint_minimum at = { stage, &j->links, &j->search.unknowns, j->value,
+                                      j->at_bound };
+        status = db_joint_conclude(all, &at, result);
+    }
     if (status == DB_ERROR_CANCELLED) all->ending = 1;
     if (status == DB_OK || (all->ending && j->search.started)) {
-        const db_status stored = db_joint_models_store(all, stage, end->value);
+        const db_status stored = db_joint_models_store(all, stage, j->value);
         if (stored != DB_OK) status = stored;
     }
+    db_series_end(all);
     db_tree_sum_clear(&j->tree);
+    free(j->index);
+    free(j->at_bound);
     free(j->sums);
     db_search_clear(&j->search);
     db_search_log_clear(&j->log);

@@ -12,8 +12,9 @@ db_status db_joint_make_room(db_shots *all, db_context *context, size_t shot, in
  * statistics, as do the summaries of shots. */
 db_status db_joint_run(db_shots *all, int stage, db_stage_result *end, db_fit_shots_result *result);
 
-/* Adds an evaluation to the history, whose list of values is filled in, and tells the caller. */
-void db_joint_record(db_shots *all, const db_arrow_order *order, const db_fit_history *now,
-                     const double *shared);
+/* Adds an evaluation to the history, whose list of values is filled in, and tells the caller. at: of the
+ * parameters `index` that all shots share. */
+void db_joint_record(db_shots *all, size_t shared, const size_t *index, const db_fit_history *now,
+                     const double *at);
 
 #endif

@@ -5,10 +5,12 @@
 #include "fit/objective/evaluate.h"
 #include "fit/objective/region_scatter.h"
 #include "fit/result/errors.h"
-#include "fit/shots/shot_fit.h"
+#include "fit/result/estimates.h"
+#include "fit/shots/series.h"
 #include "fit/shots/workers.h"
 #include "fit/objective/statistics.h"
 #include "fit/config/quantity.h"
+#include "loss/eliminate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,46 +25,22 @@ enum { BLOCKS, CHI2, DEGREES, COUNTS };
 
 typedef struct conclusion {
     db_shots *all;
-    int stage;
-    const db_fit_stage *settings;
+    const db_joint_minimum *at;
+    const db_joint_links *links;
     db_arrow_order order;
-    const double *at; /* shared values */
     double *sums;     /* over all shots: [SUMS][db_arrow_sums_size], then COUNTS */
     size_t sums_size; /* of one of them */
     db_tree_sum tree;
-    double *covariance; /* [shared][shared], as quoted */
+    size_t *index;      /* [unknowns] among the settings' parameters */
+    double *covariance; /* [unknowns][unknowns], as quoted */
 } conclusion;
-
-void db_shot_measure(const db_objective *objective, const db_spooled *pixels, int after,
-                     db_shot_summary *summary) {
-    db_fit_statistics statistics = { 0 };
-    db_statistics_residuals(objective, &statistics);
-    statistics.chi2_reduced = statistics.centroid_rms = NAN; /* degrees of freedom stay */
-    if (pixels->boxes.count) db_statistics_centroids(objective, &pixels->boxes, &statistics);
-    db_shot_store_statistics(&statistics, after, summary);
-    summary->shoeboxes = pixels->blocks.count;
-}
-
-db_status db_shot_objective_at_start(const db_shots *all, db_context *context, size_t shot,
-                                     const db_open_shot *open, db_objective *before) {
-    const db_objective_options options = { .blur = 1,
-                                           .target = (db_fit_target)open->objective.loss_of.target,
-                                           .is_frame = all->shares_intensities };
-    db_experiment start = all->state[shot].start; /* borrows */
-    if (all->settings.intensity == DB_FIT_KNOWN) start.structure_factors = all->amplitudes;
-    return db_objective_create(context, &start, &open->settings, &open->pixels.blocks, &options,
-                               before);
-}
-
-void db_shot_start_is_impossible(db_shot_summary *summary) {
-    summary->chi2[0] = summary->correlation[0] = summary->centroid_rms[0] = NAN;
-}
 
 /* The starting model on the same pixels. */
 static db_status measure_start(const db_shots *all, db_context *context, size_t shot,
                                const db_open_shot *open) {
     db_objective before;
     DB_TRY(db_shot_objective_at_start(all, context, shot, open, &before));
+    if (all->series) db_series_give(all, shot, 1, &before);
     const db_status status = db_objective_evaluate(&before, NULL, DB_OBJECTIVE_LOSS);
     if (status == DB_OK) db_shot_measure(&before, &open->pixels, 0, &all->summary[shot]);
     db_objective_destroy(&before);
@@ -169,19 +147,31 @@ static db_status add_pulls_of_parts(const conclusion *c, db_context *context, si
     return DB_OK;
 }
 
-/* Adds the shot's contribution to the shared quantities, and the square of its gradient. */
-static void add_pull(const conclusion *c, size_t shot, db_open_shot *open, double *sums) {
+/* The shot's contribution to its linked quantities, and the square of its gradient: to sums of 0. */
+static void add_pull(const conclusion *c, size_t shot, db_open_shot *open, double *sums,
+                     double *scatter) {
     const size_t s = c->order.shared;
-    double *const scatter = sums + c->sums_size;
-    double pull[DB_FIT_MOST_PARAMETERS];
-    memcpy(pull, sums + 1, s * sizeof *pull);
     db_arrow_reduce(&c->order, open->objective.loss, open->objective.gradient,
                     open->objective.normal, open->held, &c->all->state[shot].best.tail, sums,
                     open->work);
-    for (size_t i = 0, at = 1 + s; i < s; i++) {
-        pull[i] = 0.5 * (sums[1 + i] - pull[i]);
-        for (size_t k = 0; k <= i; k++) scatter[at++] += pull[i] * pull[k];
-    }
+    for (size_t i = 0, at = 1 + s; i < s; i++)
+        for (size_t k = 0; k <= i; k++) scatter[at++] = 0.25 * sums[1 + i] * sums[1 + k];
+}
+
+/* What a shot says of the unknowns, and what single parts of it do. */
+static db_status add_sums(const conclusion *c, db_context *context, size_t shot, db_open_shot *open,
+                          const double *regions, double *sums) {
+    const size_t size = db_arrow_sums_size(c->order.shared);
+    double *const own = calloc(SUMS * size, sizeof *own);
+    if (!own) return db_fail_memory(context, "the errors of a shot");
+    add_pull(c, shot, open, own, own + size);
+    db_status status =
+        add_pulls_of_parts(c, context, shot, open->objective.scatter, own + 2 * size);
+    if (status == DB_OK) status = add_pulls_of_parts(c, context, shot, regions, own + 3 * size);
+    for (size_t k = 0; k < SUMS && status == DB_OK; k++)
+        db_joint_links_add(c->links, shot, own + k * size, sums + k * c->sums_size);
+    free(own);
+    return status;
 }
 
 /* What a shot says of the shared quantities, and what single parts of it do; errors of its local
@@ -189,15 +179,11 @@ static void add_pull(const conclusion *c, size_t shot, db_open_shot *open, doubl
 static db_status conclude_errors(const conclusion *c, db_context *context, size_t shot,
                                  db_open_shot *open, double *sums) {
     double *regions = NULL;
+    if (c->all->series)
+        return db_series_note(c->all, context, shot, open); /* frames say it together */
     db_status status = scatter_of_regions(context, &open->objective, &regions);
     if (status == DB_OK) status = estimate_local(c, context, shot, open, regions);
-    if (status == DB_OK) {
-        add_pull(c, shot, open, sums);
-        status =
-            add_pulls_of_parts(c, context, shot, open->objective.scatter, sums + 2 * c->sums_size);
-    }
-    if (status == DB_OK)
-        status = add_pulls_of_parts(c, context, shot, regions, sums + 3 * c->sums_size);
+    if (status == DB_OK) status = add_sums(c, context, shot, open, regions, sums);
     free(regions);
     return status;
 }
@@ -211,11 +197,15 @@ static void count_shot(const db_shot_summary *summary, double counts[COUNTS]) {
 static db_status conclude_shot(db_shots *all, db_context *context, size_t shot, void *user,
                                double *sum) {
     conclusion *const c = user;
+    const int stage = c->at->stage;
     db_open_shot *const open = malloc(sizeof *open); /* large: stacks are small */
     if (!open) return db_fail_memory(context, "a shot");
-    db_status status = db_open_shot_create(all, context, shot, c->stage, &c->order, open);
+    db_status status = db_open_shot_create(all, context, shot, stage, &c->order, open);
     if (status == DB_OK) {
-        status = db_open_shot_fit(open, &c->order, c->settings, c->at, all->state[shot].best.local);
+        if (all->series) db_series_give(all, shot, 0, &open->objective);
+        db_joint_links_values(c->links, shot, c->at->at, open->linked);
+        status = db_open_shot_fit(open, &c->order, &all->settings.stages[stage], open->linked,
+                                  all->state[shot].best.local);
         if (status == DB_OK)
             db_shot_measure(&open->objective, &open->pixels, 1, &all->summary[shot]);
         if (status == DB_OK) status = measure_start(all, context, shot, open);
@@ -227,15 +217,33 @@ static db_status conclude_shot(db_shots *all, db_context *context, size_t shot, 
     return status;
 }
 
-/* Adds the errors of the shared quantities to those of the local ones, which depend on them. */
+/* The covariance of a shot's linked quantities, [order.shared][order.shared], by that of the unknowns. */
+static void link_covariance(const conclusion *c, size_t shot, double *own) {
+    const size_t s = c->order.shared, n = c->links->unknowns;
+    db_joint_link a[2], b[2];
+    memset(own, 0, s * s * sizeof *own);
+    for (size_t k = 0; k < s; k++)
+        for (size_t p = db_joint_links_of(c->links, shot, k, a); p-- > 0;)
+            for (size_t l = 0; l < s; l++)
+                for (size_t q = db_joint_links_of(c->links, shot, l, b); q-- > 0;)
+                    own[k * s + l] +=
+                        a[p].weight * b[q].weight * c->covariance[a[p].unknown * n + b[q].unknown];
+}
+
+/* Adds the errors of the unknowns to those of the local quantities, which depend on them, and tells those of
+ * quantities that are sums of unknowns. */
 static db_status widen_local(db_shots *all, db_context *context, size_t shot, void *user,
                              double *nothing) {
     (void)nothing;
     const conclusion *const c = user;
     const size_t s = c->order.shared, m = c->order.local;
-    double *const answer = malloc((m * s + s + m + 1) * sizeof *answer);
-    double *const step = answer + m * s;
+    double *const answer = malloc((m * s + s * s + s + m + 1) * sizeof *answer);
+    double *const step = answer + m * s, *const covariance = step + s + m;
     if (!answer) return db_fail_memory(context, "the errors of a shot");
+    link_covariance(c, shot, covariance);
+    for (size_t k = 0; k < s; k++)
+        if (c->links->first[k] >= c->links->shared)
+            all->error[shot * all->parameters + c->order.index[k]] = sqrt(covariance[k * s + k]);
     for (size_t k = 0; k < s; k++) {
         memset(step, 0, (s + m) * sizeof *step);
         step[k] = 1;
@@ -247,7 +255,7 @@ static db_status widen_local(db_shots *all, db_context *context, size_t shot, vo
         double sum = *error * *error;
         for (size_t k = 0; k < s; k++)
             for (size_t l = 0; l < s; l++)
-                sum += answer[i * s + k] * c->covariance[k * s + l] * answer[i * s + l];
+                sum += answer[i * s + k] * covariance[k * s + l] * answer[i * s + l];
         *error = sqrt(sum);
     }
     free(answer);
@@ -258,100 +266,145 @@ static db_status widen_local(db_shots *all, db_context *context, size_t shot, vo
  * of whole regions; NULL: none. */
 static db_status estimate_robust(const conclusion *c, const double *normal, const double *scatter,
                                  const double *regions, size_t parts, size_t quantities,
-                                 const int *used, db_fit_shots_result *result) {
-    const size_t s = c->order.shared;
+                                 const int *used, double *robust, double *shared_misfit) {
+    const size_t s = c->links->unknowns;
     db_covariance estimate = { .error = NULL };
     db_status status = db_covariance_estimate(c->all->context, normal, scatter, s, used, &estimate);
     if (status == DB_OK && regions)
         status = db_errors_by_regions(c->all->context, normal, scatter, regions, s, used,
-                                      c->all->used, &estimate, &result->estimates.shared_misfit);
-    if (status == DB_OK)
-        db_estimates_raise_robust(&result->estimates, &estimate, c->order.index, s, parts,
-                                  quantities);
+                                      c->all->used, &estimate, shared_misfit);
+    for (size_t i = 0; i < s && status == DB_OK; i++)
+        robust[i] = fmax(robust[i], db_covariance_robust_error(&estimate, i, parts, quantities));
     db_covariance_clear(&estimate);
     return status;
 }
 
-/* Everything that is refined: shared quantities, and the local ones of all shots. */
+/* Everything that is refined: unknowns, and the local quantities of all shots. */
 static size_t quantity_count(const conclusion *c) {
-    return c->order.shared + c->all->used * c->order.local;
+    return c->links->unknowns + c->all->used * c->order.local;
 }
 
 static double counted(const conclusion *c, int what) {
     return c->sums[SUMS * c->sums_size + (size_t)what];
 }
 
-/* Errors of the shared quantities; normal, scatter of shots, blocks and regions:
- * [shared][shared]. */
-static db_status estimate_shared(const conclusion *c, const double *normal,
-                                 double *const scatter[3], double misfit, db_covariance *estimate,
-                                 db_fit_shots_result *result) {
-    const size_t s = c->order.shared;
-    int used[DB_FIT_MOST_PARAMETERS];
-    for (size_t i = 0; i < s; i++) used[i] = c->all->common_at_bound[c->order.index[i]] == 0;
-    DB_TRY(db_covariance_estimate(c->all->context, normal, NULL, s, used, estimate));
-    DB_TRY(estimate_robust(c, normal, scatter[0], NULL, c->all->used, s, used, result));
-    DB_TRY(estimate_robust(c, normal, scatter[1], scatter[2], (size_t)counted(c, BLOCKS),
-                           quantity_count(c), used, result));
-    db_estimates_take(&result->estimates, estimate, c->order.index, s, misfit);
-    const db_fit_estimate *const list = result->estimates.list;
+/* Correlations and directions of what all shots share, with the other unknowns free. */
+static db_status describe_shared(const conclusion *c, const double *normal, const int *used,
+                                 double misfit, db_fit_shots_result *result) {
+    const size_t n = c->links->unknowns, s = c->links->shared;
+    double *const left = calloc(n * n + n + s * s + 1, sizeof *left);
+    if (!left) return db_fail_memory(c->all->context, "the errors of the refinement");
+    double *const gradient = left + n * n;
+    double *const matrix = gradient + n;
+    memcpy(left, normal, n * n * sizeof *left);
+    (void)db_eliminate(n, s, gradient, left, n);
     for (size_t i = 0; i < s; i++)
-        for (size_t k = 0; k < s; k++) {
-            const size_t a = c->order.index[i], b = c->order.index[k];
-            const double both = list[a].error * list[b].error;
-            c->covariance[i * s + k] = isfinite(both) ? both * estimate->correlation[i][k] : 0;
-        }
-    return DB_OK;
+        for (size_t k = 0; k < s; k++)
+            matrix[i * s + k] = i > k ? left[i * n + k] : left[k * n + i];
+    db_covariance estimate = { .error = NULL };
+    const db_status status =
+        db_covariance_estimate(c->all->context, matrix, NULL, s, used, &estimate);
+    if (status == DB_OK) db_estimates_take(&result->estimates, &estimate, c->index, s, misfit);
+    db_covariance_clear(&estimate);
+    free(left);
+    return status;
 }
 
-static db_status describe_shared(const conclusion *c, db_fit_shots_result *result) {
-    const size_t s = c->order.shared;
-    double *const normal = calloc(4 * s * s + s + 1, sizeof *normal);
-    double *const scatter[3] = { normal + s * s, normal + 2 * s * s, normal + 3 * s * s };
-    double *const gradient = normal + 4 * s * s;
+/* Errors of the unknowns; normal, scatter of shots, blocks and regions: [unknowns][unknowns]. */
+static db_status estimate_unknowns(const conclusion *c, const double *normal,
+                                   double *const scatter[3], double misfit, const int *used,
+                                   double *robust, db_fit_shots_result *result) {
+    const size_t n = c->links->unknowns;
+    const double *const regions = c->all->series ? NULL : scatter[2];
+    const size_t parts =
+        c->all->series ? db_series_reflections(c->all) : (size_t)counted(c, BLOCKS);
     db_covariance estimate = { .error = NULL };
-    double loss;
-    db_status status =
-        normal ? DB_OK : db_fail_memory(c->all->context, "the errors of the refinement");
-    if (status == DB_OK) {
-        for (int k = 0; k < SUMS - 1; k++)
-            db_arrow_total(s, c->sums + (size_t)(k + 1) * c->sums_size, &loss, gradient,
-                           scatter[k]);
-        db_arrow_total(s, c->sums, &loss, gradient, normal);
-        for (size_t i = 0; i < s; i++) {
-            const double sigma = c->all->settings.parameters[c->order.index[i]].prior[1];
-            if (!(sigma < INFINITY)) continue;
-            normal[i * s + i] += 1 / (sigma * sigma);
-            for (int k = 0; k < SUMS - 1; k++) scatter[k][i * s + i] += 1 / (sigma * sigma);
-        }
-        const double misfit = sqrt(fmax(1, counted(c, CHI2) / (counted(c, DEGREES) - (double)s)));
-        status = estimate_shared(c, normal, scatter, misfit, &estimate, result);
+    double *const quoted = robust + n;
+    db_status status = db_covariance_estimate(c->all->context, normal, NULL, n, used, &estimate);
+    if (status == DB_OK)
+        status = estimate_robust(c, normal, scatter[0], NULL, c->all->used, n, used, robust,
+                                 &result->estimates.shared_misfit);
+    if (status == DB_OK)
+        status = estimate_robust(c, normal, scatter[1], regions, parts, quantity_count(c), used,
+                                 robust, &result->estimates.shared_misfit);
+    for (size_t i = 0; i < n && status == DB_OK; i++) {
+        quoted[i] = fmax(estimate.error[i] * misfit, robust[i]);
+        if (i < c->links->shared) result->estimates.list[c->index[i]].error_robust = robust[i];
     }
-    free(normal);
+    for (size_t i = 0; i < n && status == DB_OK; i++)
+        for (size_t k = 0; k < n; k++) {
+            const double both = quoted[i] * quoted[k];
+            c->covariance[i * n + k] = isfinite(both) ? both * estimate.correlation[i][k] : 0;
+        }
     db_covariance_clear(&estimate);
     return status;
 }
 
-db_status db_joint_conclude(db_shots *all, int stage, const double *shared,
+static db_status describe(const conclusion *c, double *numbers, int *used,
+                          db_fit_shots_result *result) {
+    const size_t n = c->links->unknowns;
+    double *const normal = numbers;
+    double *const scatter[3] = { normal + n * n, normal + 2 * n * n, normal + 3 * n * n };
+    double *const gradient = normal + 4 * n * n, *const robust = gradient + n, loss;
+    const db_unknowns *const u = c->at->unknowns;
+    db_arrow_total(n, c->sums, &loss, gradient, normal);
+    for (int k = 0; k < SUMS - 1; k++)
+        db_arrow_total(n, c->sums + (size_t)(k + 1) * c->sums_size, &loss, gradient, scatter[k]);
+    for (size_t i = 0; i < n; i++) {
+        used[i] = c->at->at_bound[i] == 0 && u->lower[i] < u->upper[i];
+        robust[i] = NAN;
+        if (!(u->sigma[i] < INFINITY)) continue;
+        normal[i * n + i] += 1 / (u->sigma[i] * u->sigma[i]);
+        for (int k = 0; k < SUMS - 1; k++) scatter[k][i * n + i] += 1 / (u->sigma[i] * u->sigma[i]);
+    }
+    const double degrees = counted(c, DEGREES) - (double)c->links->shared;
+    const double misfit = sqrt(fmax(1, counted(c, CHI2) / degrees));
+    DB_TRY(estimate_unknowns(c, normal, scatter, misfit, used, robust, result));
+    return describe_shared(c, normal, used, misfit, result);
+}
+
+static db_status describe_unknowns(const conclusion *c, db_fit_shots_result *result) {
+    const size_t n = c->links->unknowns;
+    double *const numbers = calloc(4 * n * n + 3 * n + 1, sizeof *numbers);
+    int *const used = calloc(n + 1, sizeof *used);
+    const db_status status = numbers && used
+                                 ? describe(c, numbers, used, result)
+                                 : db_fail_memory(c->all->context, "the errors of the refinement");
+    free(numbers);
+    free(used);
+    return status;
+}
+
+/* Passes over the shots, whose sums are those of the conclusion. */
+static db_status sum_up(conclusion *c) {
+    db_shots *const all = c->all;
+    double *const pulls[2] = { c->sums + c->sums_size, c->sums + 2 * c->sums_size };
+    if (all->series) DB_TRY(db_series_solve(all, c->at->at));
+    DB_TRY(db_workers_each(all, "errors", c->at->stage, conclude_shot, c, &c->tree));
+    DB_TRY(db_workers_total(all, &c->tree, c->sums));
+    return all->series ? db_series_sum(all, c->sums, pulls) : DB_OK;
+}
+
+db_status db_joint_conclude(db_shots *all, const db_joint_minimum *at,
                             db_fit_shots_result *result) {
-    conclusion c = {
-        .all = all, .stage = stage, .settings = &all->settings.stages[stage], .at = shared
-    };
-    c.order = db_arrow_order_make(&all->settings, stage, all->shared);
-    c.sums_size = db_arrow_sums_size(c.order.shared);
+    conclusion c = { .all = all, .at = at, .links = at->links, .order = at->links->order };
+    const size_t n = at->links->unknowns;
+    c.sums_size = db_arrow_sums_size(n);
     const size_t size = SUMS * c.sums_size + COUNTS;
     c.sums = calloc(size, sizeof *c.sums);
-    c.covariance = calloc(c.order.shared * c.order.shared + 1, sizeof *c.covariance);
-    db_status status = c.sums && c.covariance
+    c.index = calloc(n + 1, sizeof *c.index);
+    c.covariance = calloc(n * n + 1, sizeof *c.covariance);
+    db_status status = c.sums && c.index && c.covariance
                            ? db_tree_sum_begin(all->context, db_shots_chunks(all), size, &c.tree)
                            : db_fail_memory(all->context, "the errors of the refinement");
+    if (status == DB_OK) db_joint_links_index(c.links, c.index);
     status = db_workers_common_status(all, status);
-    if (status == DB_OK) status = db_workers_each(all, "errors", stage, conclude_shot, &c, &c.tree);
-    if (status == DB_OK) status = db_workers_total(all, &c.tree, c.sums);
-    if (status == DB_OK) status = db_workers_common_status(all, describe_shared(&c, result));
-    if (status == DB_OK) status = db_workers_each(all, "errors", stage, widen_local, &c, NULL);
+    if (status == DB_OK) status = sum_up(&c);
+    if (status == DB_OK) status = db_workers_common_status(all, describe_unknowns(&c, result));
+    if (status == DB_OK) status = db_workers_each(all, "errors", at->stage, widen_local, &c, NULL);
     db_tree_sum_clear(&c.tree);
     free(c.sums);
+    free(c.index);
     free(c.covariance);
     return status;
 }

@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "fit/config/misset.h"
+#include "fit/shots/links.h"
 #include "fit/shots/workers.h"
 
 #include <stdlib.h>
@@ -11,26 +12,27 @@
 /* Where models go. */
 typedef struct target {
     int stage;
-    db_arrow_order order;
-    const double *shared;
+    db_joint_links links;
+    const double *unknown;
 } target;
 
 /* Moves a model to the best point of its shot. */
 static db_status move_model(db_shots *all, const target *to, db_context *context, size_t shot,
                             db_shot_model *model, db_fit_settings *settings,
                             db_variables *variables) {
-    const db_arrow_order *const order = &to->order;
+    const db_arrow_order *const order = &to->links.order;
     db_experiment *const e = &model->experiment;
     db_experiment folded = *e;
-    double values[DB_FIT_MOST_PARAMETERS];
+    double values[DB_FIT_MOST_PARAMETERS], linked[DB_FIT_MOST_PARAMETERS];
     const int turns = db_refinement_turns(&all->settings, to->stage);
     if (turns) db_misset_fold(&folded.crystal);
     DB_TRY(db_shots_settings(all, context, shot, settings));
     db_variables_make(settings, 1u << to->stage, turns ? all->state[shot].turned : NULL, &folded,
                       &model->placement, variables);
+    db_joint_links_values(&to->links, shot, to->unknown, linked);
     for (size_t i = 0; i < order->shared + order->local; i++)
         values[order->variable[i]] =
-            i < order->shared ? to->shared[i] : all->state[shot].best.local[i - order->shared];
+            i < order->shared ? linked[i] : all->state[shot].best.local[i - order->shared];
     db_refinement_move(variables, values, &folded.crystal, e);
     db_variables_place(variables, values, &model->placement);
     DB_TRY(db_panel_placement_apply(context, &model->placement, &e->detector));
@@ -57,11 +59,13 @@ static db_status store_shot(db_shots *all, db_context *context, size_t shot, voi
     return status;
 }
 
-db_status db_joint_models_store(db_shots *all, int stage, const double *shared) {
-    target to = { .stage = stage, .shared = shared };
-    to.order = db_arrow_order_make(&all->settings, stage, all->shared);
+db_status db_joint_models_store(db_shots *all, int stage, const double *unknown) {
+    target to = { .stage = stage, .unknown = unknown };
+    to.links = db_joint_links_make(all, stage);
     DB_TRY(db_workers_each(all, "models", stage, store_shot, &to, NULL));
-    for (size_t i = 0; i < to.order.shared; i++) all->common[to.order.index[i]] = shared[i];
+    for (size_t l = 0; l < to.links.order.shared; l++)
+        if (to.links.first[l] < to.links.shared)
+            all->common[to.links.order.index[l]] = unknown[to.links.first[l]];
     db_shots_tie_common(all);
     return DB_OK;
 }

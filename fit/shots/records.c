@@ -127,6 +127,35 @@ static db_status pass_items(db_shots *all, int other, int owner, int sends, char
     return DB_OK;
 }
 
+static db_status make_items(db_shots *all, const size_t *bytes, void **item, int everywhere) {
+    for (size_t s = 0; s < all->count; s++) {
+        if (db_shots_own(all, s) || !bytes[s] || (!everywhere && all->team.rank > 0)) continue;
+        void *const room = realloc(item[s], bytes[s]);
+        if (!room) return db_fail_memory(all->context, "what is said of the shots");
+        item[s] = room;
+    }
+    return DB_OK;
+}
+
+db_status db_records_gather(db_shots *all, size_t *bytes, void **item, int everywhere) {
+    const int rank = all->team.rank;
+    if (all->team.size == 1) return DB_OK;
+    DB_TRY(db_records_hear(all, bytes, sizeof *bytes));
+    DB_TRY(db_team_broadcast(&all->team, all->context, bytes, all->count * sizeof *bytes));
+    DB_TRY(
+        db_team_common_status(&all->team, all->context, make_items(all, bytes, item, everywhere)));
+    for (size_t s = 0; s < all->count; s++) {
+        const int owner = db_shares_owner(all, s / all->chunk);
+        if (!bytes[s]) continue;
+        if (rank > 0 && rank == owner)
+            DB_TRY(db_team_send(&all->team, all->context, 0, item[s], bytes[s]));
+        if (rank == 0 && owner > 0)
+            DB_TRY(db_team_receive(&all->team, all->context, owner, item[s], bytes[s]));
+        if (everywhere) DB_TRY(db_team_broadcast(&all->team, all->context, item[s], bytes[s]));
+    }
+    return DB_OK;
+}
+
 /* Between rank 0 and the others; to_first: to rank 0. */
 static db_status pass_all(db_shots *all, int to_first, void *items, size_t size) {
     const int rank = all->team.rank;

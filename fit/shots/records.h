@@ -17,6 +17,10 @@ db_status db_records_meet(db_shots *all);
 db_status db_records_hear(db_shots *all, void *items, size_t size);
 db_status db_records_tell(db_shots *all, void *items, size_t size);
 
+/* Items of different sizes, [count], those of this process' shots given: rank 0, or everywhere all processes,
+ * get those of the others, to be freed; bytes become those of all. */
+db_status db_records_gather(db_shots *all, size_t *bytes, void **item, int everywhere);
+
 /* Rank 0 counts anew what it knows. */
 db_status db_records_count(db_shots *all);
 

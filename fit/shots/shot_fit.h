@@ -11,8 +11,9 @@ typedef struct db_open_shot {
                                  turns */
     db_fit_settings settings; /* as they are for this shot; owned */
     db_objective objective;
-    int *held;    /* [variables] 1: at a bound */
-    double *work; /* for elimination */
+    int *held;              /* [variables] 1: at a bound */
+    double *work;           /* for elimination */
+    double *linked, *value; /* [variables] of those that are linked; of all in their order; owned */
     int evaluations;
 } db_open_shot;
 
@@ -25,5 +26,14 @@ void db_open_shot_destroy(db_open_shot *open);
  * finite loss. */
 db_status db_open_shot_fit(db_open_shot *open, const db_arrow_order *order,
                            const db_fit_stage *stage, const double *shared, double *local);
+
+/* The starting model of a shot as an objective of its pixels; what it gives when it has been
+ * evaluated, or (after) the refined one, to the statistics of the shot. */
+db_status db_shot_objective_at_start(const db_shots *all, db_context *context, size_t shot,
+                                     const db_open_shot *open, db_objective *before);
+void db_shot_measure(const db_objective *objective, const db_spooled *pixels, int after,
+                     db_shot_summary *summary);
+/* Without statistics of the starting model the result is still valid. */
+void db_shot_start_is_impossible(db_shot_summary *summary);
 
 #endif

@@ -20,6 +20,12 @@ typedef struct db_shot_point {
     db_arrow_tail tail; /* how they change with the shared ones */
 } db_shot_point;
 
+/* Reflections that a shot shows. */
+typedef struct db_shown {
+    size_t count;
+    int (*hkl)[3];
+} db_shown;
+
 /* What only the process that works on a shot knows of it; what all know is in its summary. */
 typedef struct db_shot_state {
     db_experiment start; /* as read, with the shared values of the start; owned; without amplitudes
@@ -36,11 +42,15 @@ typedef struct db_shot_state {
     long long record;   /* likewise: what it says of joint intensities; -1: nothing */
     long long sheet[2]; /* likewise: what its boxes do, where it was rendered: at two points */
     db_shot_point best, trial;
-    db_fit_spots seen[2]; /* of a series: reflections that the frame shows, found by this joint
-                             stage and by the one before; owned */
-    int needed;           /* 1: the stage in which the run goes on began with it */
-    int reported;         /* 1: the caller knows that it was set aside */
-    int adopted;          /* 1: see db_shots_adopt */
+    struct db_linked_start *begin; /* [linked variables] of a joint stage (fit/shots/links.h); lies
+                                      behind best.local */
+    double degrees;                /* of freedom, with an intensity of each box */
+    db_shown boxes, shown; /* of a series: reflections of the boxes of this joint stage, and those
+                              that the frame shows; owned */
+    db_shown shown_before; /* those that it has shown to the joint stage before; owned */
+    int needed;            /* 1: the stage in which the run goes on began with it */
+    int reported;          /* 1: the caller knows that it was set aside */
+    int adopted;           /* 1: see db_shots_adopt */
 } db_shot_state;
 
 /* How a crystal lies, beside the values of its parameters. */
@@ -74,6 +84,7 @@ static inline db_shot_place db_shot_place_of(const db_shot_summary *summary) {
 
 typedef struct db_shares db_shares;
 typedef struct db_checkpoint db_checkpoint;
+typedef struct db_series db_series;
 
 typedef struct db_shots {
     db_context *context;
@@ -86,6 +97,7 @@ typedef struct db_shots {
     unsigned char varies[DB_FIT_MOST_PARAMETERS]; /* 1: along a series, linearly between knots */
     size_t count;
     int shares_intensities; /* 1: parts of a reflection on several frames have one intensity */
+    db_series *series;      /* these, in a joint stage; else NULL */
     size_t *image;        /* [count]: the first shot with the same image; NULL: each has its own */
     db_shot_state *state; /* [count] */
     db_shot_summary *summary; /* [count] */

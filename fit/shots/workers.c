@@ -64,24 +64,34 @@ static void report(const db_shots *all, const pass *p, size_t done) {
     if (!all->ending && db_thread_number() == 0) db_shots_report(all, &event);
 }
 
-/* This process begins to work on a shot: as a checkpoint left it, or from its start. */
-static db_status adopt(db_shots *all, db_context *context, size_t shot) {
+/* A shot begins as a checkpoint left it, or at its start. */
+static db_status learn(db_shots *all, db_context *context, size_t shot) {
     db_shot_summary *const summary = &all->summary[shot];
-    all->state[shot].adopted = 1;
     summary->used = 1;
     for (int k = 0; k < 2; k++)
         summary->chi2[k] = summary->correlation[k] = summary->centroid_rms[k] = NAN;
     for (size_t i = 0; i < all->parameters; i++) all->error[shot * all->parameters + i] = NAN;
-    DB_TRY(db_checkpoint_take(all, context, shot));
-    all->state[shot].reported = !summary->used;
+    return db_checkpoint_take(all, context, shot);
+}
+
+/* This process begins to work on a shot. */
+static db_status adopt(db_shots *all, db_context *context, size_t shot) {
+    all->state[shot].adopted = 1;
+    DB_TRY(learn(all, context, shot));
+    all->state[shot].reported = !all->summary[shot].used;
     return DB_OK;
 }
 
 db_status db_workers_begin(db_shots *all) {
     DB_TRY(db_shares_begin(all));
     db_status status = DB_OK;
+    /* Frames of a series and lattices of an image ask for others, whoever works on these. */
+    const int meet = all->shares_intensities || all->image;
     for (size_t i = 0; i < all->count && status == DB_OK; i++)
-        if (db_shots_own(all, i)) status = adopt(all, all->context, i);
+        if (db_shots_own(all, i))
+            status = adopt(all, all->context, i);
+        else if (meet)
+            status = learn(all, all->context, i);
     return db_workers_common_status(all, status);
 }
 

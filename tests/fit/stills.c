@@ -114,9 +114,12 @@ db_status still_load(void *user, db_context *own, size_t shot, db_measured_image
     db_experiment e;
     db_status status = db_experiment_copy(own, &stills.truth, &e);
     if (status != DB_OK) return status;
-    still_place(shot, &e);
+    still_place(stills.width > 0 ? 0 : shot, &e);
     const double scale = e.beam.scale;
     e.beam.scale *= exp(0.6 * (still_drawn(shot, 6) - 0.5));
+    e.goniometer.phi = stills.width * (double)shot;
+    e.goniometer.phi_steps = stills.width > 0 ? 2 : 1;
+    e.goniometer.phi_step = stills.width / 2;
     if (stills.other_hand && shot == stills.other_hand)
         status = stills_fill_amplitudes(&e, stills.brightness, -1);
     const int is_bad = stills.good && shot >= stills.good;
@@ -129,7 +132,9 @@ db_status still_load(void *user, db_context *own, size_t shot, db_measured_image
     if (is_bad) memcpy(e.crystal.cell, stills.truth.crystal.cell, sizeof e.crystal.cell);
     e.beam.scale = stills.start_scale * scale;
     if (start && status == DB_OK) {
-        for (int i = 0; i < 3; i++) e.crystal.misset[i] += 0.06 * (still_drawn(shot, 3 + i) - 0.5);
+        const size_t start_of = stills.width > 0 ? 0 : shot;
+        for (int i = 0; i < 3; i++)
+            e.crystal.misset[i] += 0.06 * (still_drawn(start_of, 3 + i) - 0.5);
         e.spread.mosaic *= 1.3;
         if (shot % 5 < stills.turned) status = index_otherwise(own, &e.crystal);
         *start = e;

@@ -26,6 +26,7 @@ typedef struct still_setup {
     size_t good;        /* shots that are as they should be; 0: all */
     int only;           /* all bad shots are of this kind; KINDS: of each in turn */
     int other_crystal;  /* other amplitudes */
+    double width;       /* of frames of a rotation series (degree); 0: they are stills */
 } still_setup;
 extern still_setup stills;
 

@@ -11,8 +11,8 @@ import sys
 LIBRARY = ["ad", "src/base", "src/loss", "src/model", "src/kernel", "src/engine", "src/noise", "src/surroundings",
            "src/io", "src/setup", "src/cli"]
 # What stands in fit/ itself counts as between amplitudes and cli.
-REFINEMENT = ["fit/config", "fit/pixels", "fit/merge", "fit/objective", "fit/result", "fit/search", "fit/verdict", "fit/report",
-              "fit/lists", "fit/shots", "fit/series", "fit/amplitudes", "fit", "fit/cli"]
+REFINEMENT = ["fit/config", "fit/linear", "fit/pixels", "fit/merge", "fit/objective", "fit/result", "fit/search", "fit/verdict",
+              "fit/report", "fit/lists", "fit/shots", "fit/amplitudes", "fit", "fit/cli"]
 PUBLIC = ["src/include", "fit/include", "cuda/include"]
 
 MAY_INCLUDE = {"src/include": ["src/include"],

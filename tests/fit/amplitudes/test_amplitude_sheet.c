@@ -2,7 +2,7 @@
  * of the boxes' quadratic models. */
 
 #include "support/unit_test.h"
-#include "fit/amplitudes/sheet.h"
+#include "fit/linear/sheet.h"
 
 #include <math.h>
 #include <stdlib.h>

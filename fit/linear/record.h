@@ -13,8 +13,8 @@
  *                                          g, g:  G - Q'Q
  *
  * (halves of first and second derivatives; docs/theory/joint-amplitudes.md). V Q is never formed. */
-#ifndef DB_FIT_AMPLITUDES_RECORD_H
-#define DB_FIT_AMPLITUDES_RECORD_H
+#ifndef DB_FIT_LINEAR_RECORD_H
+#define DB_FIT_LINEAR_RECORD_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* Records of shots: layout, and elimination of local quantities by Cholesky's factors. */
-#include "fit/amplitudes/record.h"
+#include "fit/linear/record.h"
 
 #include <math.h>
 #include <string.h>

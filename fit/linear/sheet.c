@@ -1,5 +1,5 @@
 /* Sheets of shots: layout, and records made of them. */
-#include "fit/amplitudes/sheet.h"
+#include "fit/linear/sheet.h"
 
 #include "fit/config/quantity.h"
 

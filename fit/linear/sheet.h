@@ -5,12 +5,12 @@
  *
  *     loss + 2 (pull x + slope'z) + curvature x^2 + 2 x mixed'z + z'normal z
  *
- * so that weights and values may change, and a record of them (fit/amplitudes/record.h) be made,
+ * so that weights and values may change, and a record of them (fit/linear/record.h) be made,
  * without rendering. */
-#ifndef DB_FIT_AMPLITUDES_SHEET_H
-#define DB_FIT_AMPLITUDES_SHEET_H
+#ifndef DB_FIT_LINEAR_SHEET_H
+#define DB_FIT_LINEAR_SHEET_H
 
-#include "fit/amplitudes/record.h"
+#include "fit/linear/record.h"
 
 /* Quantities are numbered as in a record: local ones first, then shared ones. */
 typedef struct db_amplitude_sheet {

@@ -1,0 +1,193 @@
+/* Unknowns of a joint stage, and the quantities of shots that they move. */
+#include "fit/shots/links.h"
+
+#include "base/context_internal.h"
+#include "fit/shots/records.h"
+#include "fit/shots/team.h"
+#include "fit/shots/workers.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Knots of a quantity that varies: evenly from the first to the last shot. */
+static size_t knot_count(const db_shots *all) {
+    const double most = fmax(1, (double)all->count - 1),
+                 intervals = round((double)(all->count - 1) / all->options->knots);
+    return 1 + (size_t)fmin(fmax(1, intervals), most);
+}
+
+db_joint_links db_joint_links_make(const db_shots *all, int stage) {
+    const int intensities = db_fit_is_amplitude_stage(&all->settings, stage);
+    unsigned char linked[DB_FIT_MOST_PARAMETERS] = { 0 };
+    db_joint_links links = { .shots = all->count };
+    for (size_t i = 0; i < all->parameters; i++)
+        linked[i] = all->shared[i] || (!intensities && (all->varies[i] || all->shares_intensities));
+    links.order = db_arrow_order_make(&all->settings, stage, linked);
+    for (int pass = 0; pass < 2; pass++) /* shared ones come first */
+        for (size_t l = 0; l < links.order.shared; l++) {
+            const size_t index = links.order.index[l];
+            if ((all->shared[index] != 0) != (pass == 0)) continue;
+            links.first[l] = links.unknowns;
+            links.values[l] = pass == 0 ? 1 : all->varies[index] ? knot_count(all) : all->count;
+            links.unknowns += links.values[l];
+            if (pass == 0) links.shared = links.unknowns;
+        }
+    return links;
+}
+
+void db_joint_links_index(const db_joint_links *links, size_t *index) {
+    for (size_t l = 0; l < links->order.shared; l++)
+        for (size_t u = 0; u < links->values[l]; u++)
+            index[links->first[l] + u] = links->order.index[l];
+}
+
+size_t db_joint_links_of(const db_joint_links *links, size_t shot, size_t linked,
+                         db_joint_link link[2]) {
+    const size_t first = links->first[linked], count = links->values[linked];
+    if (first < links->shared || count == links->shots) {
+        link[0] = (db_joint_link){ first + (first < links->shared ? 0 : shot), 1 };
+        return 1;
+    }
+    const double place = (double)shot * (double)(count - 1) / fmax(1, (double)links->shots - 1);
+    const size_t knot = (size_t)fmin(floor(place), (double)count - 2);
+    const double beyond = place - (double)knot;
+    link[0] = (db_joint_link){ first + knot, 1 - beyond };
+    link[1] = (db_joint_link){ first + knot + 1, beyond };
+    return 2;
+}
+
+void db_joint_links_values(const db_joint_links *links, size_t shot, const double *unknown,
+                           double *value) {
+    for (size_t l = 0; l < links->order.shared; l++) {
+        db_joint_link link[2];
+        value[l] = 0;
+        for (size_t p = db_joint_links_of(links, shot, l, link); p-- > 0;)
+            value[l] += link[p].weight * unknown[link[p].unknown];
+    }
+}
+
+void db_joint_links_add(const db_joint_links *links, size_t shot, const double *own, double *sums) {
+    const size_t m = links->order.shared;
+    const double *const normal = own + 1 + m;
+    double *const to = sums + 1 + links->unknowns;
+    db_joint_link a[2], b[2];
+    sums[0] += own[0];
+    for (size_t i = 0; i < m; i++) {
+        const size_t parts = db_joint_links_of(links, shot, i, a);
+        for (size_t p = 0; p < parts; p++) sums[1 + a[p].unknown] += a[p].weight * own[1 + i];
+        for (size_t j = 0; j < m; j++) {
+            const double value = normal[i > j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i];
+            const size_t others = db_joint_links_of(links, shot, j, b);
+            for (size_t p = 0; p < parts; p++)
+                for (size_t q = 0; q < others; q++) {
+                    const size_t u = a[p].unknown, v = b[q].unknown;
+                    if (u >= v) to[u * (u + 1) / 2 + v] += a[p].weight * b[q].weight * value;
+                }
+        }
+    }
+}
+
+size_t db_joint_links_begin(db_shots *all, size_t shot, int stage, const db_variables *v) {
+    const db_joint_links links = db_joint_links_make(all, stage);
+    const db_arrow_order *const order = &links.order;
+    db_shot_state *const state = &all->state[shot];
+    for (size_t i = 0; i < order->local; i++)
+        state->best.local[i] = v->start[order->variable[order->shared + i]];
+    for (size_t l = 0; l < order->shared; l++) {
+        const size_t k = order->variable[l];
+        state->begin[l] =
+            (db_linked_start){ v->start[k], v->lower[k], v->upper[k], v->centre[k], v->sigma[k] };
+    }
+    return order->shared;
+}
+
+/* The value at a knot begins with that of the shot nearest to it. */
+static void take_starts(const db_shots *all, const db_joint_links *links,
+                        const db_linked_start *starts, unsigned char *known, db_unknowns *u,
+                        double *value) {
+    for (size_t s = 0; s < all->count; s++)
+        for (size_t l = 0; l < links->order.shared && all->summary[s].used; l++) {
+            const db_linked_start *const from = &starts[s * links->order.shared + l];
+            db_joint_link link[2];
+            const size_t parts = db_joint_links_of(links, s, l, link);
+            for (size_t p = 0; p < parts; p++) {
+                const size_t k = link[p].unknown;
+                if (k < links->shared || (known[k] && link[p].weight < 0.5)) continue;
+                known[k] = 1;
+                value[k] = from->start;
+                u->lower[k] = from->lower;
+                u->upper[k] = from->upper;
+                u->centre[k] = from->centre;
+                u->sigma[k] = from->sigma;
+            }
+        }
+}
+
+static void hold(db_unknowns *u, size_t k, double value) { u->lower[k] = u->upper[k] = value; }
+
+/* What only shots left aside would touch stays where the nearest of the others begins. */
+static void hold_bare(const db_joint_links *links, const unsigned char *known, db_unknowns *u,
+                      double *value) {
+    for (size_t l = 0; l < links->order.shared; l++) {
+        const size_t first = links->first[l], end = first + links->values[l];
+        for (size_t k = first < links->shared ? end : first; k < end; k++) {
+            size_t near = k;
+            if (known[k]) continue;
+            for (size_t away = 1; near == k && away < end - first; away++)
+                if (k >= first + away && known[k - away])
+                    near = k - away;
+                else if (k + away < end && known[k + away])
+                    near = k + away;
+            value[k] = value[near];
+            u->sigma[k] = INFINITY;
+            hold(u, k, value[k]);
+        }
+    }
+}
+
+/* Scales are relative to that of the first shot in use, where intensities are free. */
+static void hold_first_scale(const db_shots *all, const db_joint_links *links, db_unknowns *u,
+                             const double *value) {
+    size_t shot = 0;
+    while (shot < all->count && !all->summary[shot].used) shot++;
+    for (size_t l = 0; l < links->order.shared && all->shares_intensities; l++) {
+        db_joint_link link[2];
+        if (all->settings.parameters[links->order.index[l]].parameter != DB_SCALE ||
+            links->first[l] < links->shared || shot == all->count)
+            continue;
+        const size_t parts = db_joint_links_of(links, shot, l, link);
+        const size_t k = link[parts == 2 && link[1].weight > link[0].weight].unknown;
+        hold(u, k, value[k]);
+    }
+}
+
+static db_status find_starts(db_shots *all, const db_joint_links *links, db_linked_start *starts,
+                             unsigned char *known, db_unknowns *u, double *value) {
+    const size_t m = links->order.shared, row = m * sizeof *starts;
+    for (size_t s = 0; s < all->count; s++)
+        if (all->state[s].begin) memcpy(starts + s * m, all->state[s].begin, row);
+    DB_TRY(db_records_hear(all, starts, row));
+    take_starts(all, links, starts, known, u, value);
+    hold_bare(links, known, u, value);
+    hold_first_scale(all, links, u, value);
+    double *const list[] = { u->lower, u->upper, u->centre, u->sigma, value };
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        DB_TRY(
+            db_team_broadcast(&all->team, all->context, list[i], links->unknowns * sizeof(double)));
+    return DB_OK;
+}
+
+db_status db_joint_links_start(db_shots *all, const db_joint_links *links, db_unknowns *unknowns,
+                               double *value) {
+    if (links->unknowns == links->shared) return DB_OK;
+    db_linked_start *const starts = calloc(all->count * links->order.shared + 1, sizeof *starts);
+    unsigned char *const known = calloc(links->unknowns + 1, 1);
+    db_status status = db_workers_common_status(
+        all, starts && known ? DB_OK : db_fail_memory(all->context, "the unknowns of a series"));
+    if (status == DB_OK && starts && known)
+        status = find_starts(all, links, starts, known, unknowns, value);
+    free(starts);
+    free(known);
+    return status;
+}

@@ -1,0 +1,434 @@
+/* Intensities of a series: numbered, found, and eliminated. */
+#include "fit/shots/series.h"
+
+#include "base/context_internal.h"
+#include "fit/linear/sheet.h"
+#include "fit/objective/evaluate.h"
+#include "fit/objective/run_boxes.h"
+#include "fit/shots/records.h"
+#include "fit/shots/series_parts.h"
+#include "fit/shots/shares.h"
+#include "fit/shots/shot_sheet.h"
+#include "fit/shots/team.h"
+#include "fit/shots/workers.h"
+#include "loss/eliminate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A box of a reflection. */
+typedef struct part {
+    int hkl[3];
+    uint32_t shot, box;
+} part;
+
+struct db_series {
+    const db_joint_links *links;
+    int stage;
+    size_t count;      /* reflections */
+    size_t *first;     /* [count + 1] */
+    part *part;        /* of reflection r: part[first[r]] to part[first[r + 1] - 1] */
+    uint32_t **number; /* [shots][boxes] of the reflection of each box */
+    double *value[2];  /* [count] intensities of the starting models, and those of the rendering */
+    double *begun;     /* [count] with which the stage began */
+    size_t *boxes;     /* [shots] */
+    size_t *bytes;     /* [shots] of its sheet; */
+    void **sheet;      /* here those of this process' shots, on rank 0 of all */
+    db_tree_sum tree;
+    size_t most; /* quantities that may move a box */
+};
+
+static int by_reflection(const void *a, const void *b) {
+    const part *const x = a;
+    const part *const y = b;
+    const int order = db_compare_hkl(x->hkl, y->hkl);
+    if (order) return order;
+    if (x->shot != y->shot) return x->shot < y->shot ? -1 : 1;
+    return x->box < y->box ? -1 : x->box > y->box;
+}
+
+/* Neighbours in time: a crystal that turns far enough shows a reflection twice, as different spots,
+ * whose intensities differ by what absorbs and decays. */
+static int goes_on(const part *last, const part *next) {
+    return db_compare_hkl(last->hkl, next->hkl) == 0 && next->shot <= last->shot + 1;
+}
+
+/* All processes have the boxes of all shots, and give them the same numbers. */
+static db_status number_boxes(db_shots *all, const db_shown *shown) {
+    db_series *const s = all->series;
+    size_t count = 0, at = 0;
+    for (size_t k = 0; k < all->count; k++) count += shown[k].count;
+    s->part = calloc(count + 1, sizeof *s->part);
+    s->first = calloc(count + 1, sizeof *s->first);
+    if (!s->part || !s->first) return db_fail_memory(all->context, "the reflections of a series");
+    for (size_t k = 0; k < all->count; k++) {
+        s->boxes[k] = shown[k].count;
+        s->number[k] = calloc(shown[k].count + 1, sizeof **s->number);
+        if (!s->number[k]) return db_fail_memory(all->context, "the reflections of a series");
+        for (size_t b = 0; b < shown[k].count; b++, at++) {
+            memcpy(s->part[at].hkl, shown[k].hkl[b], sizeof s->part[at].hkl);
+            s->part[at].shot = (uint32_t)k;
+            s->part[at].box = (uint32_t)b;
+        }
+    }
+    qsort(s->part, count, sizeof *s->part, by_reflection);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || !goes_on(&s->part[i - 1], &s->part[i])) s->first[s->count++] = i;
+        s->number[s->part[i].shot][s->part[i].box] = (uint32_t)(s->count - 1);
+    }
+    s->first[s->count] = count;
+    return DB_OK;
+}
+
+/* A reflection of several parts takes one intensity, of which each has its share. */
+static void count_degrees(const db_shots *all) {
+    const db_series *const s = all->series;
+    for (size_t k = 0; k < all->count; k++)
+        if (db_shots_own(all, k)) all->summary[k].degrees = all->state[k].degrees;
+    for (size_t i = 0; i < s->first[s->count]; i++) {
+        const part *const p = &s->part[i];
+        const uint32_t r = s->number[p->shot][p->box];
+        all->summary[p->shot].degrees += 1 - 1 / (double)(s->first[r + 1] - s->first[r]);
+    }
+}
+
+static db_status allocate(db_shots *all) {
+    db_series *const s = all->series;
+    const db_arrow_order *const order = &s->links->order;
+    const size_t n = all->count;
+    s->most = db_moving_quantities(&all->settings, order->index, order->shared);
+    s->number = calloc(n + 1, sizeof *s->number);
+    s->boxes = calloc(n + 1, sizeof *s->boxes);
+    s->bytes = calloc(n + 1, sizeof *s->bytes);
+    s->sheet = calloc(n + 1, sizeof *s->sheet);
+    return s->number && s->boxes && s->bytes && s->sheet ? DB_OK
+                                                         : db_fail_memory(all->context, "a series");
+}
+
+static db_status make_values(db_shots *all) {
+    db_series *const s = all->series;
+    for (int k = 0; k < 2; k++)
+        if (!(s->value[k] = calloc(s->count + 1, sizeof *s->value[k])))
+            return db_fail_memory(all->context, "the intensities of a series");
+    s->begun = calloc(s->count + 1, sizeof *s->begun);
+    if (!s->begun) return db_fail_memory(all->context, "the intensities of a series");
+    return db_tree_sum_begin(all->context, db_shots_chunks(all), 2 * s->count, &s->tree);
+}
+
+db_status db_series_begin(db_shots *all, const db_joint_links *links, int stage) {
+    db_shown *const boxes = calloc(all->count + 1, sizeof *boxes);
+    all->series = calloc(1, sizeof *all->series);
+    db_status status = boxes && all->series ? DB_OK : db_fail_memory(all->context, "a series");
+    if (status == DB_OK) {
+        all->series->links = links;
+        all->series->stage = stage;
+        status = allocate(all);
+    }
+    for (size_t k = 0; k < all->count && status == DB_OK && boxes; k++)
+        if (db_shots_own(all, k) && all->summary[k].used) boxes[k] = all->state[k].boxes;
+    status = db_workers_common_status(all, status);
+    if (status == DB_OK) status = db_shown_gather(all, boxes);
+    if (status == DB_OK && boxes) {
+        status = number_boxes(all, boxes);
+        if (status == DB_OK) status = make_values(all);
+        status = db_workers_common_status(all, status);
+    }
+    if (status == DB_OK) count_degrees(all);
+    for (size_t k = 0; k < all->count && boxes; k++)
+        if (!db_shots_own(all, k)) free(boxes[k].hkl);
+    free(boxes);
+    return status == DB_OK ? db_records_meet(all) : status;
+}
+
+void db_series_end(db_shots *all) {
+    db_series *const s = all->series;
+    if (!s) return;
+    for (size_t k = 0; k < all->count; k++) {
+        if (s->number) free(s->number[k]);
+        if (s->sheet) free(s->sheet[k]);
+    }
+    for (int k = 0; k < 2; k++) free(s->value[k]);
+    if (s->tree.node) db_tree_sum_clear(&s->tree);
+    free(s->begun);
+    free(s->number);
+    free(s->boxes);
+    free(s->bytes);
+    free(s->sheet);
+    free(s->first);
+    free(s->part);
+    free(s);
+    all->series = NULL;
+}
+
+size_t db_series_reflections(const db_shots *all) { return all->series->count; }
+
+void db_series_give(const db_shots *all, size_t shot, int at_start, db_objective *objective) {
+    const db_series *const s = all->series;
+    for (size_t b = 0; b < objective->blocks.count; b++)
+        objective->solution[b].linear[0] = s->value[!at_start][s->number[shot][b]];
+}
+
+/* A pass that finds intensities. */
+typedef struct search {
+    const double *unknown; /* NULL: at the start */
+    int first;             /* 1: from 0, where chi2 with weights from the data is least */
+} search;
+
+/* Adds slopes and curvatures of a frame's boxes, their backgrounds eliminated, by its intensities. */
+static db_status add_slopes(const db_shots *all, size_t shot, const search *how,
+                            const double *value, db_objective *objective, double *sum) {
+    const db_series *const s = all->series;
+    if (how->first) objective->loss_of.target = DB_LOSS_WEIGHTED;
+    if (!how->first) db_series_give(all, shot, !how->unknown, objective);
+    objective->sums_only = 1;
+    DB_TRY(db_objective_evaluate(objective, value, DB_OBJECTIVE_LOSS));
+    DB_TRY(db_objective_run_boxes(objective, DB_BOXES_AS_BEFORE, 0, DB_BOXES_LINEAR));
+    for (size_t b = 0; b < objective->blocks.count; b++) {
+        db_block_sums *const sums = &objective->work->linear_sums[b];
+        (void)db_eliminate(DB_LINEAR, 1, sums->gradient, sums->normal, DB_LINEAR);
+        sum[s->number[shot][b]] += 0.5 * sums->gradient[0];
+        sum[s->count + s->number[shot][b]] += sums->normal[0];
+    }
+    return DB_OK;
+}
+
+static db_status look_at_start(const db_shots *all, db_context *context, size_t shot,
+                               const search *how, const db_open_shot *open, double *sum) {
+    db_objective *const before = calloc(1, sizeof *before); /* large: stacks are small */
+    if (!before) return db_fail_memory(context, "the start of a frame");
+    db_status status = db_shot_objective_at_start(all, context, shot, open, before);
+    if (status == DB_OK) status = add_slopes(all, shot, how, NULL, before, sum);
+    if (before->context) db_objective_destroy(before);
+    free(before);
+    return status;
+}
+
+static db_status look(db_shots *all, db_context *context, size_t shot, void *user, double *sum) {
+    const search *const how = user;
+    const db_series *const s = all->series;
+    const db_arrow_order *const order = &s->links->order;
+    db_open_shot open;
+    db_status status;
+    DB_TRY(db_open_shot_create(all, context, shot, s->stage, order, &open));
+    if (how->unknown) {
+        db_joint_links_values(s->links, shot, how->unknown, open.linked);
+        for (size_t l = 0; l < order->shared; l++) open.value[order->variable[l]] = open.linked[l];
+        status = add_slopes(all, shot, how, open.value, &open.objective, sum);
+    } else {
+        status = look_at_start(all, context, shot, how, &open, sum);
+    }
+    db_open_shot_destroy(&open);
+    return status == DB_ERROR_INPUT ? DB_OK : status; /* the evaluation to come fails, too */
+}
+
+/* Is chi2 a polynomial of second order in intensities? */
+static int is_quadratic(const db_shots *all) {
+    const int target = all->settings.stages[all->series->stage].target;
+    return (target < 0 ? all->settings.target : (db_fit_target)target) == DB_FIT_WEIGHTED;
+}
+
+/* Steps of intensities; the first one from 0, unless they are known nearly. least: of standard errors that
+ * they are at least. */
+static db_status take_steps(db_shots *all, const double *unknown, int known, int steps,
+                            double least) {
+    db_series *const s = all->series;
+    double *const value = s->value[unknown != NULL];
+    double *const total = malloc((2 * s->count + 1) * sizeof *total);
+    db_status status = db_workers_common_status(
+        all, total ? DB_OK : db_fail_memory(all->context, "the intensities of a series"));
+    if (!known) memset(value, 0, s->count * sizeof *value);
+    for (int k = 0; k < steps && status == DB_OK && total; k++) {
+        search how = { unknown, k == 0 && !known };
+        status = db_workers_each(all, "intensities", s->stage, look, &how, &s->tree);
+        if (status == DB_OK) status = db_workers_total(all, &s->tree, total);
+        for (size_t r = 0; r < s->count && status == DB_OK; r++)
+            if (total[s->count + r] > 0)
+                value[r] = fmax(least / sqrt(total[s->count + r]),
+                                value[r] - total[r] / total[s->count + r]);
+    }
+    free(total);
+    return status;
+}
+
+static int steps_from_nothing(const db_shots *all) { return is_quadratic(all) ? 1 : 3; }
+
+db_status db_series_start(db_shots *all, const double *unknown) {
+    db_series *const s = all->series;
+    DB_TRY(
+        take_steps(all, unknown, 0, steps_from_nothing(all), 1)); /* dark ones have slopes, too */
+    memcpy(s->begun, s->value[1], s->count * sizeof *s->begun);
+    return DB_OK;
+}
+
+db_status db_series_approach(db_shots *all, const double *unknown) {
+    db_series *const s = all->series;
+    memcpy(s->value[1], s->begun, s->count * sizeof *s->begun);
+    return is_quadratic(all) ? DB_OK : take_steps(all, unknown, 1, 1, 0);
+}
+
+db_status db_series_solve(db_shots *all, const double *unknown) {
+    DB_TRY(take_steps(all, NULL, 0, steps_from_nothing(all), 0));
+    return take_steps(all, unknown, 0, steps_from_nothing(all), 0);
+}
+
+static db_amplitude_sheet sheet_of(const db_shots *all, size_t shot) {
+    const db_series *const s = all->series;
+    return db_amplitude_sheet_in(s->boxes[shot], 0, s->links->order.shared, s->most,
+                                 s->sheet[shot]);
+}
+
+db_status db_series_note(const db_shots *all, db_context *context, size_t shot,
+                         const db_open_shot *open) {
+    db_series *const s = all->series;
+    s->bytes[shot] = db_amplitude_sheet_size(s->boxes[shot], 0, s->links->order.shared, s->most);
+    if (!s->sheet[shot]) s->sheet[shot] = malloc(s->bytes[shot]);
+    if (!s->sheet[shot]) return db_fail_memory(context, "what a frame says of its reflections");
+    const db_amplitude_sheet sheet = sheet_of(all, shot);
+    db_shot_fill_sheet(open, &s->links->order, &sheet);
+    return DB_OK;
+}
+
+/* What a reflection says, its intensity being at its best: by unknowns, of which it touches some. */
+typedef struct reflection {
+    double pull, curvature;
+    double change;         /* of its intensity, from that with which it was rendered */
+    double factor;         /* of its light */
+    double *cross, *slope; /* [unknowns] */
+    size_t count, *touched;
+    unsigned char *is_touched; /* [unknowns] */
+} reflection;
+
+static void touch(reflection *r, size_t unknown) {
+    if (r->is_touched[unknown]) return;
+    r->is_touched[unknown] = 1;
+    r->cross[unknown] = r->slope[unknown] = 0;
+    r->touched[r->count++] = unknown;
+}
+
+/* The best intensity, not below 0. Of chi2 derivatives by the unknowns are known at any intensity J, as these
+ * are J times those by the light: half slopes are J (s + J c), mixed ones J c, second ones J^2 n. */
+static void find_best(const db_shots *all, size_t h, int quadratic, double *loss, reflection *r) {
+    const db_series *const s = all->series;
+    const double rendered = s->value[1][h];
+    r->pull = r->curvature = 0;
+    for (size_t i = s->first[h]; i < s->first[h + 1]; i++) {
+        const part *const p = &s->part[i];
+        const db_amplitude_sheet sheet = sheet_of(all, p->shot);
+        if (!s->sheet[p->shot]) continue; /* set aside since */
+        *loss += (double)sheet.loss[p->box];
+        r->pull += (double)sheet.pull[p->box];
+        r->curvature += (double)sheet.curvature[p->box];
+    }
+    r->change = r->curvature > 0 ? fmax(-rendered, -r->pull / r->curvature) : 0;
+    r->factor = quadratic && rendered > 0 ? 1 + r->change / rendered : 1;
+    *loss += r->change * (2 * r->pull + r->curvature * r->change);
+}
+
+/* What is summed up, by the unknowns but for the first. */
+typedef struct totals {
+    double *frame; /* [shots][db_arrow_sums_size of linked variables] what each frame says */
+    double *sums, *of_reflections;
+    double *begins; /* [shots][unknowns] slopes by where reflections begin; NULL: not wanted */
+} totals;
+
+/* A box, its intensity being at its best: to what its frame says, and its reflection. */
+static void add_part(const db_shots *all, const part *p, double *frame, reflection *r) {
+    const db_series *const s = all->series;
+    const db_amplitude_sheet sheet = sheet_of(all, p->shot);
+    const size_t at = p->box * sheet.most, m = s->links->order.shared;
+    const float *row = sheet.normal + p->box * (sheet.most * (sheet.most + 1) / 2);
+    const uint16_t *const place = sheet.place + at;
+    double *const normal = frame + 1 + m;
+    db_joint_link link[2];
+    for (size_t i = 0; i < sheet.moved[p->box]; row += ++i) {
+        const double mixed = r->factor * (double)sheet.mixed[at + i],
+                     slope = r->factor * (double)sheet.slope[at + i] + mixed * r->change;
+        frame[1 + place[i]] += 2 * slope;
+        for (size_t j = 0; j <= i; j++) {
+            const size_t k = place[i] > place[j] ? place[i] : place[j],
+                         l = place[i] > place[j] ? place[j] : place[i];
+            normal[k * (k + 1) / 2 + l] += r->factor * r->factor * (double)row[j];
+        }
+        for (size_t k = db_joint_links_of(s->links, p->shot, place[i], link); k-- > 0;) {
+            touch(r, link[k].unknown);
+            r->cross[link[k].unknown] += link[k].weight * mixed;
+            r->slope[link[k].unknown] += link[k].weight * slope;
+        }
+    }
+}
+
+static void add_products(size_t n, const reflection *r, double factor, const double *vector,
+                         double *sums) {
+    double *const to = sums + 1 + n;
+    for (size_t a = 0; a < r->count; a++)
+        for (size_t b = 0; b < r->count; b++) {
+            const size_t u = r->touched[a], v = r->touched[b];
+            if (u >= v) to[u * (u + 1) / 2 + v] += factor * vector[u] * vector[v];
+        }
+}
+
+static void add_reflection(const db_shots *all, size_t h, int quadratic, reflection *r, totals *t) {
+    const db_series *const s = all->series;
+    const size_t n = s->links->unknowns, size = db_arrow_sums_size(s->links->order.shared);
+    for (size_t i = 0; i < r->count; i++) r->is_touched[r->touched[i]] = 0;
+    r->count = 0;
+    find_best(all, h, quadratic, &t->sums[0], r);
+    for (size_t i = s->first[h]; i < s->first[h + 1]; i++)
+        if (s->sheet[s->part[i].shot])
+            add_part(all, &s->part[i], t->frame + s->part[i].shot * size, r);
+    if (s->value[1][h] + r->change > 0 && r->curvature > 0) /* else it is held at 0 */
+        add_products(n, r, -1 / r->curvature, r->cross, t->sums);
+    if (!t->begins) return;
+    add_products(n, r, 1, r->slope, t->of_reflections);
+    double *const begins = t->begins + s->part[s->first[h]].shot * n;
+    for (size_t i = 0; i < r->count; i++) begins[r->touched[i]] += r->slope[r->touched[i]];
+}
+
+static void add_frames(size_t frames, size_t n, const double *frame, double *sums) {
+    double *to = sums + 1 + n;
+    for (size_t u = 0; u < n; u++)
+        for (size_t v = 0; v <= u; v++, to++)
+            for (size_t k = 0; k < frames; k++) *to += frame[k * n + u] * frame[k * n + v];
+}
+
+static void add_all(const db_shots *all, reflection *r, totals *t, double *const pulls[2]) {
+    const db_series *const s = all->series;
+    const size_t n = s->links->unknowns, size = db_arrow_sums_size(s->links->order.shared);
+    for (size_t h = 0; h < s->count; h++) add_reflection(all, h, is_quadratic(all), r, t);
+    for (size_t k = 0; k < all->count; k++)
+        db_joint_links_add(s->links, k, t->frame + k * size, t->sums);
+    if (pulls) add_frames(all->count, n, t->begins, pulls[0]);
+}
+
+static db_status sum_here(const db_shots *all, double *sums, double *const pulls[2]) {
+    const db_joint_links *const links = all->series->links;
+    const size_t n = links->unknowns, size = db_arrow_sums_size(links->order.shared);
+    double *const numbers =
+        calloc(2 * n + all->count * (size + (pulls ? n : 0)) + 1, sizeof *numbers);
+    reflection r = { .cross = numbers,
+                     .touched = calloc(n + 1, sizeof *r.touched),
+                     .is_touched = calloc(n + 1, 1) };
+    const int missing = !numbers || !r.touched || !r.is_touched;
+    if (!missing) {
+        totals t = { numbers + 2 * n, sums, pulls ? pulls[1] : NULL, NULL };
+        if (pulls) t.begins = t.frame + all->count * size;
+        r.slope = numbers + n;
+        add_all(all, &r, &t, pulls);
+    }
+    free(numbers);
+    free(r.touched);
+    free(r.is_touched);
+    return missing ? db_fail_memory(all->context, "the reflections of a series") : DB_OK;
+}
+
+db_status db_series_sum(db_shots *all, double *sums, double *const pulls[2]) {
+    db_series *const s = all->series;
+    const size_t bytes = db_arrow_sums_size(s->links->unknowns) * sizeof *sums;
+    DB_TRY(db_records_gather(all, s->bytes, s->sheet, 0));
+    DB_TRY(db_workers_common_status(all, all->team.rank == 0 ? sum_here(all, sums, pulls) : DB_OK));
+    DB_TRY(db_team_broadcast(&all->team, all->context, sums, bytes));
+    for (int k = 0; k < 2 && pulls; k++)
+        DB_TRY(db_team_broadcast(&all->team, all->context, pulls[k], bytes));
+    return DB_OK;
+}

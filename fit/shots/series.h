@@ -1,0 +1,40 @@
+/* Intensities that frames of a series share in a joint stage: one for the parts of a reflection on frames
+ * in a row. For given values of the unknowns they are at their best, and eliminated from what the frames
+ * say of the unknowns (docs/theory/refinement.md, Rotation series). The frames are rendered with those
+ * with which the stage began, and rank 0 gathers a sheet of each (fit/linear/sheet.h), which tells what
+ * there is at any others: an evaluation depends on the unknowns alone, not on those before it. */
+#ifndef DB_FIT_SHOTS_SERIES_H
+#define DB_FIT_SHOTS_SERIES_H
+
+#include "fit/shots/links.h"
+#include "fit/shots/shot_fit.h"
+
+/* Numbers the reflections of the frames in use, whose pixels are in the spool, in all->series; degrees of
+ * freedom of the frames become what they are with common intensities. All processes call it. */
+db_status db_series_begin(db_shots *all, const db_joint_links *links, int stage);
+void db_series_end(db_shots *all);
+
+/* Finds the intensities with which frames are rendered in a stage that begins at values of the unknowns. */
+db_status db_series_start(db_shots *all, const double *unknown);
+
+/* Before an evaluation: brings them nearer to their best where chi2 is not quadratic in them. */
+db_status db_series_approach(db_shots *all, const double *unknown);
+
+/* At the minimum: finds the best ones, and those of the starting models. */
+db_status db_series_solve(db_shots *all, const double *unknown);
+
+/* Gives the boxes of a shot's objective their intensities: those of the starting models, or others. */
+void db_series_give(const db_shots *all, size_t shot, int at_start, db_objective *objective);
+
+/* Keeps what the boxes of an open shot say, as evaluated. By any thread. */
+db_status db_series_note(const db_shots *all, db_context *context, size_t shot,
+                         const db_open_shot *open);
+
+/* Adds what all frames say, which have been noted, to sums (db_arrow_sums_size) by the unknowns, with the
+ * intensities eliminated; all processes get them. pulls: two such sums, or NULL: get the products of half
+ * the gradients of the frames, by where reflections begin, and of reflections. */
+db_status db_series_sum(db_shots *all, double *sums, double *const pulls[2]);
+
+size_t db_series_reflections(const db_shots *all);
+
+#endif

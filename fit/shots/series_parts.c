@@ -1,0 +1,118 @@
+/* Lists of what the frames of a series show. */
+#include "fit/shots/series_parts.h"
+
+#include "base/context_internal.h"
+#include "fit/shots/records.h"
+#include "fit/shots/shares.h"
+#include "fit/shots/workers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FEWEST_STRONG = 3 }; /* pixels that show a reflection */
+
+static void clear(db_shown *shown) {
+    free(shown->hkl);
+    *shown = (db_shown){ .count = 0 };
+}
+
+static db_status make_room(db_context *context, size_t most, db_shown *shown) {
+    clear(shown);
+    shown->hkl = calloc(most + 1, sizeof *shown->hkl);
+    return shown->hkl ? DB_OK : db_fail_memory(context, "the reflections of a frame");
+}
+
+static void add(const int hkl[3], db_shown *shown) {
+    memcpy(shown->hkl[shown->count++], hkl, sizeof *shown->hkl);
+}
+
+db_status db_shown_note(db_context *context, const db_shoeboxes *boxes, db_shot_state *state) {
+    DB_TRY(make_room(context, boxes->count, &state->boxes));
+    DB_TRY(make_room(context, boxes->count, &state->shown));
+    for (size_t b = 0; b < boxes->count; b++) {
+        int strong = 0;
+        for (size_t i = b * boxes->pixels; i < (b + 1) * boxes->pixels; i++)
+            strong += boxes->strong[i];
+        add(boxes->reflection[b].hkl, &state->boxes);
+        if (strong >= FEWEST_STRONG) add(boxes->reflection[b].hkl, &state->shown);
+    }
+    return DB_OK;
+}
+
+void db_shown_move(db_shown *shown, db_pieces *p) {
+    size_t count = shown->count;
+    db_pieces_move(p, &count, sizeof count);
+    if (p->reads) {
+        clear(shown);
+        if (p->failed || count > (p->room - p->count) / sizeof *shown->hkl) count = 0;
+        if (count) shown->hkl = malloc(count * sizeof *shown->hkl);
+        if (shown->hkl) shown->count = count;
+        p->failed |= shown->count != count;
+    }
+    db_pieces_move(p, shown->hkl, shown->count * sizeof *shown->hkl);
+}
+
+db_status db_shown_gather(db_shots *all, db_shown *shown) {
+    size_t *const bytes = calloc(all->count + 1, sizeof *bytes);
+    void **const list = calloc(all->count + 1, sizeof *list);
+    db_status status = db_workers_common_status(
+        all, bytes && list ? DB_OK : db_fail_memory(all->context, "the reflections of a series"));
+    for (size_t i = 0; i < all->count && status == DB_OK && bytes && list; i++) {
+        if (!db_shots_own(all, i)) continue;
+        bytes[i] = shown[i].count * sizeof *shown->hkl;
+        list[i] = shown[i].hkl;
+    }
+    if (status == DB_OK) status = db_records_gather(all, bytes, list, 1);
+    for (size_t i = 0; i < all->count && list && bytes; i++) {
+        if (db_shots_own(all, i) || !list[i]) continue;
+        shown[i] = (db_shown){ bytes[i] / sizeof *shown->hkl, list[i] };
+    }
+    free(bytes);
+    free(list);
+    return status;
+}
+
+db_status db_shown_pass_on(db_shots *all) {
+    if (!all->shares_intensities) return DB_OK;
+    db_shown *const shown = calloc(all->count + 1, sizeof *shown);
+    db_status status = db_workers_common_status(
+        all, shown ? DB_OK : db_fail_memory(all->context, "the reflections of a series"));
+    for (size_t i = 0; i < all->count && status == DB_OK && shown; i++) {
+        db_shot_state *const state = &all->state[i];
+        clear(&state->boxes);
+        clear(&state->shown_before);
+        shown[i] = state->shown;
+        state->shown = (db_shown){ .count = 0 };
+    }
+    if (status == DB_OK && shown) status = db_shown_gather(all, shown);
+    for (size_t i = 0; i < all->count && shown; i++) all->state[i].shown_before = shown[i];
+    free(shown);
+    return status;
+}
+
+static int by_hkl(const void *a, const void *b) {
+    const db_fit_spot *const x = a;
+    const db_fit_spot *const y = b;
+    return db_compare_hkl(x->hkl, y->hkl);
+}
+
+db_status db_series_parts_of(const db_shots *all, db_context *context, size_t shot,
+                             db_fit_spots *parts) {
+    const size_t from = shot ? shot - 1 : 0, to = shot + 2 < all->count ? shot + 2 : all->count;
+    size_t most = 0, kept = 0;
+    for (size_t i = from; i < to; i++) most += all->state[i].shown_before.count;
+    *parts = (db_fit_spots){ .listing = DB_FIT_LISTED_BY_INDEX, .are_parts = 1 };
+    parts->spot = calloc(most + 1, sizeof *parts->spot);
+    if (!parts->spot) return db_fail_memory(context, "the reflections of a frame");
+    for (size_t i = from; i < to; i++) {
+        const db_shown *const shown = &all->state[i].shown_before;
+        for (size_t k = 0; k < shown->count; k++)
+            memcpy(parts->spot[parts->count++].hkl, shown->hkl[k], sizeof *shown->hkl);
+    }
+    if (parts->count) qsort(parts->spot, parts->count, sizeof *parts->spot, by_hkl);
+    for (size_t i = 0; i < parts->count; i++)
+        if (!kept || db_compare_hkl(parts->spot[i].hkl, parts->spot[kept - 1].hkl) != 0)
+            parts->spot[kept++] = parts->spot[i];
+    parts->count = kept;
+    return DB_OK;
+}

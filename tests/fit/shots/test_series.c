@@ -1,0 +1,197 @@
+/* Frames of a rotation series, which share an intensity for the parts of each reflection: the same bits
+ * for any number of processes, near the truth. */
+
+#include "support/unit_test.h"
+#include "fit/made_up_team.h"
+#include "fit/rendered_image.h"
+#include "fit/scratch_file.h"
+#include "fit/shots/joint_stages.h"
+#include "fit/stills.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { FRAMES = 7, TEAM = 3, ANGLES = 3 };
+
+static db_fit_settings settings;
+
+typedef struct series_run {
+    double knots;
+    const char *checkpoint; /* to go on from; NULL: none is kept */
+    db_fit_shots_result *result[TEAM];
+} series_run;
+
+static void work(void *user, const db_fit_team *team) {
+    series_run *const t = user;
+    const db_fit_shot_source source = { .count = FRAMES, .load = still_load, .name = still_name };
+    db_fit_shots_options options = DB_FIT_SHOTS_OPTIONS_INIT;
+    db_context *own;
+    options.team = team;
+    options.series = 1;
+    options.knots = t->knots;
+    options.checkpoint = t->checkpoint;
+    options.resume = t->checkpoint != NULL;
+    if (db_context_create(&own) != DB_OK) return;
+    db_context_set_threads(own, 1);
+    if (db_fit_shots_run(own, &source, &settings, &options, &t->result[team->rank]) != DB_OK)
+        print_message("%s\n", db_context_message(own));
+    db_context_destroy(&own);
+}
+
+static void same_numbers(const double *a, const double *b, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        assert_true((isnan(a[i]) && isnan(b[i])) || !(a[i] < b[i] || a[i] > b[i]));
+}
+
+static void same_estimates(const db_fit_estimates *a, const db_fit_estimates *b) {
+    for (size_t i = 0; i < a->count; i++) {
+        const double x[] = { a->list[i].value, a->list[i].error, a->list[i].error_robust };
+        const double y[] = { b->list[i].value, b->list[i].error, b->list[i].error_robust };
+        same_numbers(x, y, 3);
+        assert_int_equal(a->list[i].at_bound, b->list[i].at_bound);
+    }
+}
+
+static void same_series(const db_fit_shots_result *a, const db_fit_shots_result *b) {
+    const size_t n = a->estimates.count;
+    same_estimates(&a->estimates, &b->estimates);
+    for (size_t i = 0; i < n; i++)
+        same_numbers(a->estimates.correlation[i], b->estimates.correlation[i], n);
+    same_numbers(a->chi2_reduced, b->chi2_reduced, 2);
+    for (size_t s = 0; s < FRAMES; s++) {
+        assert_int_equal(a->shot[s].used, b->shot[s].used);
+        same_estimates(&a->shot[s].estimates, &b->shot[s].estimates);
+        same_numbers(a->shot[s].chi2_reduced, b->shot[s].chi2_reduced, 2);
+    }
+}
+
+static double scale_of(size_t frame) { return exp(0.6 * (still_drawn(frame, 6) - 0.5)); }
+
+static void is_near_the_truth(const db_fit_shots_result *r) {
+    double square = 0;
+    for (size_t i = 0; i < ANGLES; i++) {
+        const db_fit_estimate *const all = &r->estimates.list[i];
+        const db_fit_estimate *const e = all->shared ? all : &r->shot[FRAMES / 2].estimates.list[i];
+        const double off = e->value - 360 * still_drawn(0, (int)i);
+        print_message("angle %zu: off by %.5f +- %.5f degree\n", i, off, e->error);
+        assert_true(e->error > 0 && e->error < 0.05 && fabs(off) < 4 * e->error);
+    }
+    for (size_t s = 1; s < FRAMES; s++) { /* relative to the first */
+        const db_fit_estimate *const scale = &r->shot[s].estimates.list[r->estimates.count - 1];
+        const double off = scale->value - scale_of(s) / scale_of(0);
+        square += off * off / (scale->error * scale->error);
+        assert_true(fabs(off) < 0.1);
+    }
+    print_message("scales: pulls %.2f (root mean square)\n", sqrt(square / (FRAMES - 1)));
+    assert_true(square / (FRAMES - 1) < 4);
+}
+
+static void compare(double knots) {
+    series_run one = { .knots = knots }, several = { .knots = knots };
+    made_up_team_run(1, 0, work, &one, NULL);
+    made_up_team_run(TEAM, 1, work, &several, NULL);
+    for (int r = 0; r < TEAM; r++) assert_non_null(several.result[r]);
+    assert_non_null(one.result[0]);
+    assert_int_equal(one.result[0]->used, FRAMES);
+    is_near_the_truth(one.result[0]);
+    same_series(one.result[0], several.result[0]);
+    db_fit_shots_result_destroy(&one.result[0]);
+    for (int r = 0; r < TEAM; r++) db_fit_shots_result_destroy(&several.result[r]);
+}
+
+static void processes_do_not_matter(void **state) {
+    (void)state;
+    compare(0);
+}
+
+static void processes_do_not_matter_between_knots(void **state) {
+    (void)state;
+    compare(4);
+}
+
+static void processes_do_not_matter_for_poisson(void **state) {
+    (void)state;
+    settings.target = DB_FIT_POISSON;
+    compare(0);
+    settings.target = DB_FIT_WEIGHTED;
+}
+
+/* A run that is cancelled after so many evaluations. */
+typedef struct patience {
+    int evaluations, most;
+} patience;
+
+static void count_evaluation(void *user, const db_fit_shots_event *event) {
+    patience *const p = user;
+    p->evaluations += event->kind == DB_SHOTS_EVALUATED;
+}
+
+static int is_over(void *user) {
+    const patience *const p = user;
+    return p->evaluations >= p->most;
+}
+
+/* In both joint stages; goes on by another number of processes. */
+static void interrupted_series_go_on(void **state) {
+    (void)state;
+    series_run whole = { .knots = 0 };
+    char path[256];
+    db_fit_shots_result *r;
+    snprintf(path, sizeof path, "%s", scratch_path("series.checkpoint"));
+    made_up_team_run(1, 0, work, &whole, NULL);
+    assert_non_null(whole.result[0]);
+    for (int most = 2; most < (int)whole.result[0]->history_count; most += 2) {
+        const db_fit_shot_source source = { .count = FRAMES,
+                                            .load = still_load,
+                                            .name = still_name };
+        db_fit_shots_options options = DB_FIT_SHOTS_OPTIONS_INIT;
+        patience p = { 0, most };
+        series_run rest = { .checkpoint = path };
+        options.series = 1;
+        options.checkpoint = path;
+        options.progress = count_evaluation;
+        options.cancelled = is_over;
+        options.user = &p;
+        assert_int_equal(db_fit_shots_run(stills.context, &source, &settings, &options, &r),
+                         DB_ERROR_CANCELLED);
+        assert_int_equal(p.evaluations, most);
+        db_fit_shots_result_destroy(&r);
+        made_up_team_run(most % 4 ? TEAM : 1, 1, work, &rest, NULL);
+        assert_non_null(rest.result[0]);
+        same_series(whole.result[0], rest.result[0]);
+        assert_int_equal(whole.result[0]->history_count, rest.result[0]->history_count);
+        for (int k = 0; k < TEAM; k++) db_fit_shots_result_destroy(&rest.result[k]);
+        db_fit_checkpoint_remove(path);
+    }
+    db_fit_shots_result_destroy(&whole.result[0]);
+}
+
+static int set_up(void **state) {
+    if (stills_set_up(state) != 0) return -1;
+    stills.width = 0.5;
+    db_fit_settings_init(&settings);
+    settings.min_strong_reflections = 10;
+    for (int p = DB_MISSET_X; p <= (int)DB_MISSET_Z; p++)
+        refine_parameter(&settings, (db_parameter)p, -1);
+    refine_parameter(&settings, DB_MOSAIC_VARIANCE, -1);
+    refine_parameter(&settings, DB_SCALE, -1);
+    for (size_t i = 0; i + 1 < settings.parameter_count; i++) settings.parameters[i].shared = 1;
+    db_stages_default(stills.context, 0, &settings);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    db_fit_settings_clear(&settings);
+    stills.width = 0;
+    return stills_tear_down(state);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(processes_do_not_matter),
+        cmocka_unit_test(processes_do_not_matter_between_knots),
+        cmocka_unit_test(processes_do_not_matter_for_poisson),
+        cmocka_unit_test(interrupted_series_go_on),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
