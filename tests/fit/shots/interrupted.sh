@@ -1,19 +1,41 @@
 #!/bin/sh
-# Runs of shots that try several starts, and of several lattices, killed by and by in each of their stages: the result is that of a run that was left alone.
+# Runs of shots that try several starts, and of several lattices, cut off in each of their stages: the result is that of a run that was left alone.
 set -eu
 . "$SOURCE_DIR/tests/support/shots"
 set -- --no-report --threads 1
 
-# killed as soon as a file of the checkpoint has a text, and gone on with
-cut_at() { # NAME CONFIGURATION GENERATION TEXT
+goes_on() { # NAME WHERE LAUNCHER...
+    name=$1 where=$2
+    shift 2
+    "$@" "$DUALBRAGG" fit "$name.yaml" --output cut --resume --no-report --threads 1 > out 2> err < /dev/null || fail "$name, $where: $(cat err)"
+    result cut.json | cmp -s - expected || fail "$name, $where: $(result cut.json | diff - expected | head -5)"
+}
+# killed as soon as the first shot has been refined by itself
+killed() { # NAME
     rm -rf cut*
-    "$DUALBRAGG" fit "$2" --output cut --no-report --threads 1 > out 2> err &
+    "$DUALBRAGG" fit "$1.yaml" --output cut --no-report --threads 1 > out 2> err &
     running=$!
-    while kill -0 $running 2> /dev/null && ! grep -q "$4" "cut.checkpoint.$3.0" 2> /dev/null; do sleep 0.005; done
-    kill -9 $running || fail "$1: the run had ended before generation $3 of its checkpoint: $(cat err)"
+    while kill -0 $running 2> /dev/null && ! grep -q shot cut.checkpoint.1.0 2> /dev/null; do sleep 0.005; done
+    kill -9 $running || fail "$1: the run had ended before it could be killed: $(cat err)"
     wait $running 2> /dev/null || true
-    fit 0 "$2" --output cut --resume --no-report --threads 1
-    result cut.json | cmp -s - expected || fail "$1, killed at $4 of generation $3: $(result cut.json | diff - expected | head -5)"
+    goes_on "$1" "killed while shots are refined by themselves" env
+}
+# ended where the state is to be kept once more, for which there is no room
+ended() { # NAME GENERATION PROCESSES PROCESSES_THEN
+    rm -rf cut*
+    one="cut.checkpoint.$2.$(($3 - 1))"
+    mkdir "$one"
+    status=0
+    $(launcher "$3") "$DUALBRAGG" fit "$1.yaml" --output cut --no-report --threads 1 > out 2> err < /dev/null || status=$?
+    [ $status -eq 3 ] || fail "$1, $3 processes: exit status $status in place of generation $2: $(cat err)"
+    rmdir "$one"
+    goes_on "$1" "$3 processes ended at generation $2, then $4" $(launcher "$4")
+}
+mpi=
+if "$DUALBRAGG" --version | grep -q MPI && command -v mpirun > /dev/null; then mpi=yes; fi
+launcher() { # PROCESSES: what starts so many
+    [ "$1" -gt 1 ] || { echo env && return 0; }
+    echo env ASAN_OPTIONS=detect_leaks=0 mpirun --allow-run-as-root --oversubscribe --quiet -n "$1"
 }
 
 # starts that are 5 degrees off: one of them is of no use, some around them are
@@ -34,8 +56,10 @@ for number, line in enumerate(l for l in open(sys.argv[1]) if not l.startswith("
         sys.exit(f"FAILED: shot {number + 1} is turned by {found}, expected {true}")
 END
 result whole.json > expected
-cut_at starts starts.yaml 1 shot
-cut_at starts starts.yaml 3 shot
+killed starts
+ended starts 2 1 1 # before the joint stage
+ended starts 4 1 1 # in its midst
+[ -z "$mpi" ] || ended starts 3 3 2
 { sed '/own,/d' far.yaml && echo 'starts: {count: 40, misset: 7}'; } > shared.yaml
 fit 2 shared.yaml --output joint "$@"
 grep -q 'stage joint, the first, refines what shots share' err || fail "starts of a joint stage: $(cat err)"
@@ -53,7 +77,8 @@ done > lattices.txt
 fit 0 lattices.yaml --output whole "$@"
 grep -q '^2 of 2 shots in use' out || fail "a lattice was set aside: $(cat out)"
 result whole.json > expected
-cut_at lattices lattices.yaml 1 shot
-cut_at lattices lattices.yaml 2 shot
+killed lattices
+ended lattices 2 1 1
+ended lattices 3 1 1
 
 [ $failures -eq 0 ]

@@ -15,20 +15,48 @@ stages:
   - {name: last, refine: [scale, misset_x, misset_y, misset_z, distance, beam_fast, Na], tolerance: 1e-5}
 END
 joint_intensities 2.2 100 > amplitudes.yaml
+# starts a degree off
+sed 's/\.05, /.9, /' shots.txt > far.txt
+{ sed 's/list: shots.txt/list: far.txt/; s/misset_\(.\): {range: 1}/misset_\1: {range: 4}/g' joint.yaml && echo 'starts: {count: 12, misset: 1.5}'; } \
+    > starts.yaml
+# two crystals on each of three images
+for image in 1 2 3; do
+    for crystal in 0 1; do
+        angle=$((image * 20 + crystal * 45))
+        "$DUALBRAGG" sim -cell 40 55 70 90 90 90 -N 14 -gauss_xtal -default_F 1e6 -fluence 3e19 -lambda 1 -distance 100 -detpixels 400 \
+            -pixel 0.2 -oversample 1 -mosaic 0.1 -mosaic_domains 5 -misset $angle 20 30 -water $((crystal * 30)) -floatfile crystal_$crystal.f32 > /dev/null
+        echo "images/two_$image.img model.misset=[$angle.06, 20.05, 30.04]" >> lattices.txt
+    done
+    "$DUALBRAGG" add crystal_0.f32 crystal_1.f32 -o sum.f32 > /dev/null
+    "$DUALBRAGG" noise -floatfile sum.f32 -detpixels 400 -pixel 0.2 -distance 100 -lambda 1 -calibration 0 -seed $image \
+        -noisefile images/two_$image.img > /dev/null
+done
+sed 's/list: shots.txt/list: lattices.txt/' joint.yaml > lattices.yaml
+# frames of one turning crystal, whose orientation and scale vary along the series
+for frame in 0 1 2 3 4 5; do
+    "$DUALBRAGG" sim -cell 58 58 92 90 90 90 -N 12 -gauss_xtal -default_F 1e6 -fluence 3e19 -lambda 1 -distance 100 -detpixels 400 -pixel 0.2 \
+        -oversample 1 -spots closed -mosaic_rms 0.1 -misset 20 20 30 -phi "$((10 + frame / 2)).$((frame % 2 * 5))" -osc 0.5 -water 30 \
+        -seed $((frame + 1)) -noisefile images/frame_$frame.img > /dev/null
+    echo images/frame_$frame.img >> frames.txt
+done
+cat > series.yaml << 'END'
+shots: {list: frames.txt, series: yes, knots: 2}
+model: {cell: [58.02, 58.02, 92.03, 90, 90, 90], symmetry: tetragonal, shape: gauss, cells: [12, 12, 12], spots: closed, mosaic_rms: 0.1,
+        oversample: 1, misset: [20.05, 19.97, 30.05]}
+refine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}, scale: {min: 0.1, max: 10}, cell_a: {range: 0.5}, cell_c: {range: 0.5}}
+data: {model_error: 0}
+END
 
-for name in joint known amplitudes; do
+names="joint known amplitudes starts lattices series"
+for name in $names; do
     "$DUALBRAGG" fit $name.yaml --output whole --no-report --quiet --threads 2
     result whole.json > $name.expected
 done
 failures=0 round=0 kills=0
-while [ $round -lt 9 ]; do
+while [ $round -lt 12 ]; do
+    name=$(echo $names | cut -d' ' -f$((round % 6 + 1)))
     round=$((round + 1))
-    case $((round % 3)) in
-    0) name=joint ;;
-    1) name=known ;;
-    *) name=amplitudes ;;
-    esac
-    rm -f cut.*
+    rm -rf cut*
     status=137
     while [ $status -eq 137 ]; do
         resume=
@@ -43,7 +71,7 @@ while [ $round -lt 9 ]; do
     done
     [ $status -eq 0 ] || { echo "FAILED: exit status $status"; failures=$((failures + 1)); }
     result cut.json | cmp -s - $name.expected || {
-        echo "FAILED: round $round: $(result cut.json | diff - $name.expected | head -4)"
+        echo "FAILED: round $round, $name: $(result cut.json | diff - $name.expected | head -4)"
         failures=$((failures + 1))
     }
 done
