@@ -6,7 +6,6 @@
 #include "base/path.h"
 #include "fit/shots/joint_stages.h"
 #include "fit/shots/records.h"
-#include "fit/shots/series_parts.h"
 #include "fit/shots/shares.h"
 
 #include <ctype.h>

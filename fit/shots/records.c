@@ -20,6 +20,20 @@ void db_record_move(db_shots *all, size_t shot, db_pieces *p) {
     if (all->lit) db_pieces_move(p, all->lit + shot * n, row);
 }
 
+void db_shown_move(db_shown *shown, db_pieces *p) {
+    size_t count = shown->count;
+    db_pieces_move(p, &count, sizeof count);
+    if (p->reads) {
+        free(shown->hkl);
+        *shown = (db_shown){ .count = 0 };
+        if (p->failed || count > (p->room - p->count) / sizeof *shown->hkl) count = 0;
+        if (count) shown->hkl = malloc(count * sizeof *shown->hkl);
+        if (shown->hkl) shown->count = count;
+        p->failed |= shown->count != count;
+    }
+    db_pieces_move(p, shown->hkl, shown->count * sizeof *shown->hkl);
+}
+
 static size_t record_size(const db_shots *all) {
     return sizeof(size_t) + sizeof *all->summary +
            all->parameters * ((all->lit ? 4 : 3) * sizeof(double) + sizeof(int));

@@ -8,6 +8,7 @@
 
 /* All that is known of a shot beside its pixels, into bytes or out of them. */
 void db_record_move(db_shots *all, size_t shot, db_pieces *pieces);
+void db_shown_move(db_shown *shown, db_pieces *pieces);
 
 /* Rank 0 learns what all processes know of their shots: summaries, values, starts, errors, bounds; all
  * learn how many are in use and of how many degrees of freedom (db_shots.used, degrees). */

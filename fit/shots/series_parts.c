@@ -39,19 +39,6 @@ db_status db_shown_note(db_context *context, const db_shoeboxes *boxes, db_shot_
     return DB_OK;
 }
 
-void db_shown_move(db_shown *shown, db_pieces *p) {
-    size_t count = shown->count;
-    db_pieces_move(p, &count, sizeof count);
-    if (p->reads) {
-        clear(shown);
-        if (p->failed || count > (p->room - p->count) / sizeof *shown->hkl) count = 0;
-        if (count) shown->hkl = malloc(count * sizeof *shown->hkl);
-        if (shown->hkl) shown->count = count;
-        p->failed |= shown->count != count;
-    }
-    db_pieces_move(p, shown->hkl, shown->count * sizeof *shown->hkl);
-}
-
 db_status db_shown_gather(db_shots *all, db_shown *shown) {
     size_t *const bytes = calloc(all->count + 1, sizeof *bytes);
     void **const list = calloc(all->count + 1, sizeof *list);

@@ -3,7 +3,6 @@
 #ifndef DB_FIT_SHOTS_SERIES_PARTS_H
 #define DB_FIT_SHOTS_SERIES_PARTS_H
 
-#include "fit/shots/blocks.h"
 #include "fit/shots/shots.h"
 
 /* Lists the reflections of the boxes of a joint stage, and of those with strong pixels. */
@@ -11,9 +10,6 @@ db_status db_shown_note(db_context *context, const db_shoeboxes *boxes, db_shot_
 
 /* After a joint stage what frames have shown becomes that of the stage before, which all processes learn. */
 db_status db_shown_pass_on(db_shots *all);
-
-/* Into what is kept of a shot, or out of it. */
-void db_shown_move(db_shown *shown, db_pieces *pieces);
 
 /* Lists [count], of which those of this process' shots are given: gets those of the others. */
 db_status db_shown_gather(db_shots *all, db_shown *shown);
