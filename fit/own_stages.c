@@ -54,12 +54,9 @@ static db_status restore_model(work *w, db_context *context) {
     db_fit_result *const result = r->result;
     db_crystal *const crystal = &result->experiment.crystal;
     memcpy(crystal->orientation, summary->orientation, sizeof crystal->orientation);
-    memcpy(crystal->misset, summary->misset, sizeof crystal->misset);
     const double *const value = db_shots_value(all, w->shot);
-    for (size_t i = 0; i < all->parameters; i++) {
-        result->estimates.list[i].value = value[i];
+    for (size_t i = 0; i < all->parameters; i++)
         result->estimates.list[i].at_bound = all->at_bound[w->shot * all->parameters + i];
-    }
     return db_shots_put(all, context, value, &result->experiment, &r->placement);
 }
 
@@ -69,7 +66,6 @@ static void store_model(work *w) {
     const db_crystal *const crystal = &result->experiment.crystal;
     db_shot_summary *const summary = &all->summary[w->shot];
     memcpy(summary->orientation, crystal->orientation, sizeof summary->orientation);
-    memcpy(summary->misset, crystal->misset, sizeof summary->misset);
     db_shots_get(all, &result->experiment, &w->refinement.placement, db_shots_value(all, w->shot));
     for (size_t i = 0; i < all->parameters; i++)
         all->at_bound[w->shot * all->parameters + i] = result->estimates.list[i].at_bound;
@@ -175,14 +171,13 @@ enum { MOST_BEFORE = 200 };
 static db_status open_stage(work *w, db_context *context, int stage, db_stage_data *taken,
                             db_objective *objective) {
     db_shots *const all = w->all;
-    double *const turned = all->state[w->shot].turned;
     if (!db_fit_is_amplitude_stage(&all->settings, stage)) {
         const int most = w->settings.max_shoeboxes;
         DB_TRY(choose_parts(w, context));
         if (all->settings.joint.wanted && most > MOST_BEFORE)
             w->settings.max_shoeboxes = MOST_BEFORE;
-        const db_status opened = db_refinement_open_stage(&w->refinement, stage, DB_OBJECTIVE_LOSS,
-                                                          taken, objective, turned);
+        const db_status opened =
+            db_refinement_open_stage(&w->refinement, stage, DB_OBJECTIVE_LOSS, taken, objective);
         if (all->settings.joint.wanted) w->settings.max_shoeboxes = most;
         return opened;
     }
@@ -195,7 +190,7 @@ static db_status open_stage(work *w, db_context *context, int stage, db_stage_da
     db_status status = db_stage_data_choose_rendering(context, &w->refinement.result->experiment,
                                                       &w->refinement.data, taken);
     if (status == DB_OK)
-        status = db_refinement_make_objective(&w->refinement, stage, taken, objective, turned);
+        status = db_refinement_make_objective(&w->refinement, stage, taken, objective);
     if (status != DB_OK) db_stage_data_clear(taken);
     return status;
 }
@@ -229,6 +224,7 @@ static db_status spool_pixels(work *w, db_context *context, int stage) {
 static db_status conclude(work *w, db_context *context) {
     db_shots *const all = w->all;
     db_fit_result *const result = w->refinement.result;
+    db_refinement_finish(&w->refinement);
     DB_TRY(db_fit_conclude_shot(context, &w->tied, &w->refinement.data, &w->refinement.placement,
                                 result));
     db_shot_store_statistics(&result->before, 0, &all->summary[w->shot]);

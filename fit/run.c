@@ -57,6 +57,7 @@ static db_status refine(db_refinement *r, const db_experiment *start, db_predict
     db_status status = r->data.settings->starts.count > 1 ? DB_OK : refuse_blank(r, predicted);
     db_prediction_clear(predicted);
     if (status == DB_OK) status = run_stages(r, start);
+    db_refinement_finish(r);
     if (status == DB_OK)
         status = db_fit_conclude(r->context, &tied, &r->data, &r->placement, result);
     db_experiment_give_back(&tied);

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 199309L
 #include "base/context_internal.h"
 #include "fit/config/modes.h"
+#include "fit/config/orientation.h"
 #include "fit/amplitudes/boxes.h"
 #include "fit/amplitudes/messages.h"
 #include "fit/amplitudes/restraint.h"
@@ -264,14 +265,25 @@ static db_status store_model(db_shots *all, size_t s, const double *value,
     if (!all->state[s].lower || !all->summary[s].used) return DB_OK;
     shot->model = *start;
     memset(start, 0, sizeof *start);
-    memcpy(shot->model.crystal.orientation, all->summary[s].orientation,
-           sizeof shot->model.crystal.orientation);
-    memcpy(shot->model.crystal.misset, all->summary[s].misset, sizeof shot->model.crystal.misset);
+    memcpy(shot->model.crystal.orientation, shot->orientation, sizeof shot->orientation);
     DB_TRY(db_panel_placement_make(all->context, &shot->model.detector, &all->settings.panel_groups,
                                    &placement));
     const db_status status = db_shots_put(all, all->context, value, &shot->model, &placement);
     db_panel_placement_clear(&placement);
     return status;
+}
+
+/* Values of a shot as users know them. */
+static void report_values(const db_shots *all, size_t s, double *value) {
+    const db_shot_summary *const summary = &all->summary[s];
+    double angle[3];
+    memcpy(value, all->value + s * all->parameters, all->parameters * sizeof *value);
+    if (!db_orientation_is_refined(&all->settings)) return;
+    db_orientation_angles(summary->orientation, summary->reference, angle);
+    for (size_t i = 0; i < all->parameters; i++) {
+        const int axis = db_orientation_axis(all->settings.parameters[i].parameter);
+        if (axis >= 0) value[i] = angle[axis];
+    }
 }
 
 static db_status fill_shot(db_shots *all, size_t s, const db_fit_shots_result *result,
@@ -281,6 +293,7 @@ static db_status fill_shot(db_shots *all, size_t s, const db_fit_shots_result *r
     double value[DB_FIT_MOST_PARAMETERS];
     shot->estimates =
         (db_fit_estimates){ .count = n, .list = result->memory + s * n, .shared_misfit = 1 };
+    report_values(all, s, value);
     for (size_t i = 0; i < n; i++) {
         db_fit_estimate *const e = &shot->estimates.list[i];
         const size_t at = s * n + i;
@@ -288,7 +301,7 @@ static db_status fill_shot(db_shots *all, size_t s, const db_fit_shots_result *r
         e->start = all->begin[at];
         e->at_bound = all->at_bound[at];
         if (!e->shared) {
-            e->value = all->value[at];
+            e->value = value[i];
             e->error = all->error[at];
         }
         value[i] = e->value;
@@ -296,7 +309,7 @@ static db_status fill_shot(db_shots *all, size_t s, const db_fit_shots_result *r
     shot->name = all->source->name(all->source->user, s);
     shot->used = summary->used;
     memcpy(shot->reason, summary->reason, sizeof shot->reason);
-    memcpy(shot->orientation, summary->orientation, sizeof shot->orientation);
+    memcpy(shot->orientation, summary->reference, sizeof shot->orientation);
     shot->pixels = summary->pixels;
     shot->shoeboxes = summary->shoeboxes;
     for (int k = 0; k < 2; k++) {

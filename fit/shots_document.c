@@ -98,7 +98,7 @@ static const db_json_field shot_rows[] = {
             "refined values with errors in units of the last digit"),
     MADE_IF(in_use, "at_bound", at_bound, "list", NULL, "", "`no`, `lower`, `upper`"),
     NAMED_IF(in_use, "orientation", shot.orientation, "",
-             "rotation from the standard frame, row by row, that the misset counts from"),
+             "rotation from the standard frame, row by row, that the angles refined count from"),
     NAMED_IF(in_use, "pixels", shot.pixels, "", "in use"),
     NAMED_IF(in_use, "shoeboxes", shot.shoeboxes, "", "in use"),
     NAMED_IF(in_use, "chi2_reduced", shot.chi2_reduced, "",

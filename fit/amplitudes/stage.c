@@ -6,6 +6,7 @@
 #include "fit/amplitudes/work.h"
 
 #include "base/context_internal.h"
+#include "fit/config/orientation.h"
 #include "fit/shots/checkpoint.h"
 #include "fit/shots/joint.h"
 #include "fit/shots/joint_models.h"
@@ -380,6 +381,16 @@ static db_status conclude(db_amplitude_work *w, db_fit_shots_result *result) {
     return DB_OK;
 }
 
+/* An orientation of the crystal becomes that of its other indexing. */
+static db_status turn_orientation(const db_shots *all, const db_indexing *way,
+                                  const db_crystal *crystal, double orientation[9]) {
+    db_crystal turned = *crystal;
+    db_orientation_set(orientation, &turned);
+    const db_status status = db_indexing_turn(all->context, way, &turned);
+    memcpy(orientation, turned.orientation, sizeof turned.orientation);
+    return status;
+}
+
 /* Models of shots whose indices have been changed are indexed so, too. */
 static db_status turn_models(const db_amplitude_work *w) {
     db_shots *const all = w->all;
@@ -391,7 +402,9 @@ static db_status turn_models(const db_amplitude_work *w) {
         if (!way) continue;
         DB_TRY(db_shot_model_make(all, all->context, s, &model));
         db_crystal *const crystal = &model.experiment.crystal;
-        const db_status status = db_indexing_turn(all->context, &indexing->ways.way[way], crystal);
+        const db_indexing *const to = &indexing->ways.way[way];
+        db_status status = turn_orientation(all, to, crystal, all->summary[s].reference);
+        if (status == DB_OK) status = db_indexing_turn(all->context, to, crystal);
         memcpy(all->summary[s].orientation, crystal->orientation, sizeof crystal->orientation);
         memcpy(all->state[s].start.crystal.cells, crystal->cells, sizeof crystal->cells);
         db_shots_get(all, &model.experiment, &model.placement, db_shots_value(all, s));

@@ -11,6 +11,7 @@
 #include "fit/cli/progress.h"
 #include "fit/cli/many_shots.h"
 #include "fit/config/config_print.h"
+#include "fit/config/orientation.h"
 #include "fit/config/output_prefix.h"
 #include "fit/config/listed_experiment.h"
 #include "fit/lists/shot_list.h"
@@ -47,14 +48,19 @@ static db_status complain(const fit_run *run, db_status status) {
 /* The configuration that --show-defaults prints: a typical choice of parameters, so that it can be
  * used as it is. */
 static db_status show_defaults(const fit_run *run) {
-    static const struct {
+    const struct {
         db_parameter parameter;
         double range;
         int follows;
     } typical[] = {
-        { DB_MISSET_X, 0.5, -1 },  { DB_MISSET_Y, 0.5, -1 },      { DB_MISSET_Z, 0.5, -1 },
-        { DB_CELL_A, 1, -1 },      { DB_CELL_B, NAN, DB_CELL_A }, { DB_CELL_C, 1, -1 },
-        { DB_BEAM_FAST, 0.5, -1 }, { DB_BEAM_SLOW, 0.5, -1 },
+        { db_orientation_parameter(0), 0.5, -1 },
+        { db_orientation_parameter(1), 0.5, -1 },
+        { db_orientation_parameter(2), 0.5, -1 },
+        { DB_CELL_A, 1, -1 },
+        { DB_CELL_B, NAN, DB_CELL_A },
+        { DB_CELL_C, 1, -1 },
+        { DB_BEAM_FAST, 0.5, -1 },
+        { DB_BEAM_SLOW, 0.5, -1 },
     };
     db_fit_config *const config = malloc(sizeof *config);
     if (!config) return db_complain("fit", DB_ERROR_MEMORY, "out of memory for the configuration");

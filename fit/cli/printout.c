@@ -201,7 +201,7 @@ static void say_starts(db_fit_log *log, const db_fit_config *config, const db_fi
     db_fit_say(log,
                "\n%zu starts within %g degree (seed %d), and how much of the strong pixels they "
                "explain\n  %5s %7s  %26s  %11s  %10s\n",
-               r->start_count, starts->misset, starts->seed, "place", "number",
+               r->start_count, starts->turn, starts->seed, "place", "number",
                "turned about x, y, z (deg)", "first stage", "all stages");
     for (size_t i = 0; i < r->start_count; i++) {
         const db_fit_start *const s = &r->starts[i];

@@ -304,7 +304,7 @@ static const db_config_key stage_keys[] = {
 static const db_config_key starts_keys[] = {
     INTEGERS("count", 1, IN_CONFIG(settings.starts.count), (1, 1000000), "", NULL, 0, NULL,
         "orientations tried, the given one included; 1: only that one"),
-    NUMBERS("misset", 1, IN_CONFIG(settings.starts.misset), (DBL_MIN, 180), "degree", NULL, NULL,
+    NUMBERS("misset", 1, IN_CONFIG(settings.starts.turn), (DBL_MIN, 180), "degree", NULL, NULL,
         "the others are turned from it by at most so much, evenly spread; bounds of the misset must leave room"),
     INTEGERS("seed", 1, IN_CONFIG(settings.starts.seed), (0, 1000000), "", NULL, 0, NULL,
         "another one, other orientations"),

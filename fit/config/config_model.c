@@ -6,7 +6,7 @@
 #include "fit/config/automatic.h"
 #include "fit/config/cell_ties.h"
 #include "fit/config/detector_modules.h"
-#include "fit/config/misset.h"
+#include "fit/config/orientation.h"
 #include "fit/config/modes.h"
 #include "fit/config/physical_range.h"
 #include "fit/config/quantity.h"
@@ -305,8 +305,9 @@ static db_status complete_bounds(db_context *context, db_fit_config *config,
 /* A cell whose directions nothing says, as beside an experiment list without a crystal. */
 static int has_no_directions(const db_fit_config *config, const db_crystal *crystal) {
     int standard = config->automatic && !*config->matrix_file && isnan(config->orientation[0]);
-    for (int i = 0; i < 9; i++) standard &= crystal->orientation[i] == (i % 4 == 0);
-    for (int i = 0; i < 3; i++) standard &= crystal->misset[i] == 0;
+    double rotation[9];
+    db_orientation_of(crystal, rotation);
+    for (int i = 0; i < 9; i++) standard &= fabs(rotation[i] - (i % 4 == 0)) < 1e-12;
     return standard;
 }
 
@@ -316,7 +317,7 @@ static db_status find_orientation(db_context *context, db_fit_config *config,
     db_fit_orientation found;
     char line[240];
     if (!config->find_orientation && !has_no_directions(config, &start->crystal)) return DB_OK;
-    db_misset_fold(&start->crystal);
+    db_orientation_fold(&start->crystal);
     DB_TRY(
         complete_bounds(context, config, start, 0)); /* what is refused need not be searched for */
     DB_TRY(db_fit_find_orientation(context, image, &config->settings, start, &found));

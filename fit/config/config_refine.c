@@ -73,7 +73,7 @@ static db_status read_entry(const db_config_reader *reader, const char *name,
     char section[DB_FIT_NAME_SIZE + 16];
     *entry = db_refine_default;
     snprintf(section, sizeof section, "%s.%.64s", db_refine_section.name, name);
-    const int nothing = node->kind == DB_YAML_SCALAR && *node->text == '\0'; /* "misset_x:" alone */
+    const int nothing = node->kind == DB_YAML_SCALAR && *node->text == '\0'; /* "cell_a:" alone */
     if (!nothing) DB_TRY(db_config_take_section(reader, section, &db_refine_section, node, entry));
     return check_bounds(reader, node, name, entry);
 }

@@ -105,7 +105,7 @@ void db_limit_bounds(const db_experiment *start, const db_fit_starts *starts,
     db_physical_range(p->parameter, &least, &most);
     const int turns = p->parameter >= DB_MISSET_X && p->parameter <= DB_MISSET_Z;
     const double reach =
-        reach_of(start, p->parameter, value) + (turns && starts->count > 1 ? starts->misset : 0);
+        reach_of(start, p->parameter, value) + (turns && starts->count > 1 ? starts->turn : 0);
     const double wide = widest(p->parameter, value);
     const double low = is_size(p->parameter) ? value / MOST_SIZE : fmax(value - reach, -wide);
     const double high = is_size(p->parameter) ? value * MOST_SIZE : fmin(value + reach, wide);

@@ -32,7 +32,7 @@ void db_fit_settings_init(db_fit_settings *settings) {
     settings->amplitude_sigma = NAN;
     settings->intensity_limit = 10;
     settings->starts =
-        (db_fit_starts){ .count = 1, .misset = 1, .seed = 1, .keep = 3, .evaluations = 12 };
+        (db_fit_starts){ .count = 1, .turn = 1, .seed = 1, .keep = 3, .evaluations = 12 };
     settings->joint = (db_fit_joint){
         .anomalous = 1,
         .reindex = 1,

@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "base/vector.h"
+#include "fit/config/orientation.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -198,7 +199,7 @@ static int source_of(const db_indexing *way, int axis) {
 db_status db_indexing_turn(db_context *context, const db_indexing *way, db_crystal *crystal) {
     db_crystal turned = *crystal;
     double operator[9], inverse[9], from[9], to[9];
-    memset(turned.misset, 0, sizeof turned.misset);
+    db_orientation_set(crystal->orientation, &turned);
     for (int i = 0; i < 9; i++) operator[i] =(double) way->matrix[i] / PARTS;
     (void)db_invert(operator, inverse);
     db_crystal_matrix(&turned, from);
@@ -208,8 +209,9 @@ db_status db_indexing_turn(db_context *context, const db_indexing *way, db_cryst
         const int source = source_of(way, i);
         if (source >= 0) turned.cells[i] = crystal->cells[source];
     }
-    memcpy(turned.misset, crystal->misset, sizeof turned.misset);
-    *crystal = turned;
+    memcpy(crystal->cell, turned.cell, sizeof turned.cell);
+    memcpy(crystal->orientation, turned.orientation, sizeof turned.orientation);
+    memcpy(crystal->cells, turned.cells, sizeof turned.cells);
     return DB_OK;
 }
 

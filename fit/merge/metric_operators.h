@@ -34,7 +34,7 @@ int db_indexing_apply(const db_indexing *way, const int hkl[3], int turned[3]);
 int db_indexing_is_exact(const db_indexing *way);
 
 /* The same lattice, indexed this way: cell, orientation, and numbers of cells where axes trade
- * places. The misset stays, as it turns what the orientation leaves. */
+ * places. Turns of the laboratory on top of the orientation stay. */
 db_status db_indexing_turn(db_context *context, const db_indexing *way, db_crystal *crystal);
 
 /* Which way of the list is `first`, then `second`; -1: none. */

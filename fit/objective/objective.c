@@ -113,7 +113,7 @@ static db_status build(db_objective *objective, const db_experiment *experiment,
             ? db_panel_placement_copy(objective->context, options->placement, &objective->placement)
             : db_panel_placement_make(objective->context, &experiment->detector,
                                       &objective->settings->panel_groups, &objective->placement));
-    db_variables_make(objective->settings, options->stages, options->turned, experiment,
+    db_variables_make(objective->settings, options->stages, options->given, experiment,
                       &objective->placement, &objective->variables);
     memcpy(objective->work->links, objective->variables.links, sizeof objective->work->links);
     DB_TRY(make_plan(objective));

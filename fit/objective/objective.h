@@ -79,8 +79,8 @@ typedef struct db_objective {
 } db_objective;
 
 typedef struct db_objective_options {
-    unsigned stages;      /* bits of those whose parameters are refined, see db_variables_make */
-    const double *turned; /* see db_variables_make; NULL: none */
+    unsigned stages;         /* bits of those whose parameters are refined, see db_variables_make */
+    const db_crystal *given; /* see db_variables_make; NULL: that of the experiment */
     const db_panel_placement *placement; /* how groups of panels came to stand where they do in the
                                             experiment; NULL: they have not moved */
     const db_amplitudes *amplitudes; /* reflections of the blocks, whose intensities are unknowns if

@@ -1,6 +1,7 @@
 /* Refined quantities and the parameters that they move. */
 #include "fit/objective/variables.h"
 
+#include "fit/config/orientation.h"
 #include "fit/config/physical_range.h"
 #include "fit/config/quantity.h"
 
@@ -15,7 +16,8 @@ static void add_column(db_variables *v, db_parameter parameter, size_t variable,
 
 /* How far bounds and priors of a parameter have moved with its reference. */
 static double moved(db_parameter p, const double *turned) {
-    return turned && p >= DB_MISSET_X && p <= DB_MISSET_Z ? turned[p - DB_MISSET_X] : 0;
+    const int axis = db_orientation_axis(p);
+    return axis < 0 ? 0 : turned[axis];
 }
 
 /* A quantity whose value is `value` now. */
@@ -96,11 +98,14 @@ static void add_own_motions(db_variables *v) {
     }
 }
 
-void db_variables_make(const db_fit_settings *settings, unsigned stages, const double *turned,
+void db_variables_make(const db_fit_settings *settings, unsigned stages, const db_crystal *given,
                        const db_experiment *experiment, const db_panel_placement *placement,
                        db_variables *variables) {
     db_variables *const v = variables;
+    double turned[3] = { 0 };
     memset(v, 0, sizeof *v);
+    v->turns = given && db_orientation_is_refined(settings);
+    if (v->turns) db_orientation_turned(given, &experiment->crystal, turned);
     for (int g = 0; g < DB_FIT_MOST_GROUPS; g++)
         for (int kind = 0; kind < DB_FIT_GROUP_MOTIONS; kind++) v->motion[g][kind] = -1;
     for (size_t i = 0; i < settings->parameter_count; i++) {
@@ -177,6 +182,12 @@ void db_variables_set(const db_variables *variables, const double *values,
     }
     for (size_t c = 0; c < variables->columns; c++)
         db_parameter_set(experiment, variables->parameter[c], value[c]);
+}
+
+void db_variables_store(const db_variables *variables, const double *values,
+                        db_experiment *experiment) {
+    db_variables_set(variables, values, experiment);
+    if (variables->turns) db_orientation_fold(&experiment->crystal);
 }
 
 db_prior_pull db_prior_at(double value, double centre, double sigma) {

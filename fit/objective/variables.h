@@ -33,20 +33,24 @@ typedef struct db_variables {
     size_t link_count;
     int own_motion[DB_FIT_GROUP_MOTIONS]; /* column of each own motion of panels; -1: none */
     short motion[DB_FIT_MOST_GROUPS][DB_FIT_GROUP_MOTIONS]; /* quantity of each; -1: rests */
+    int turns; /* 1: the crystal keeps a rotation, see fit/config/orientation.h */
 } db_variables;
 
 /* Those of the settings' parameters that are refined in one of some stages (bits as in
  * db_fit_parameter; 0: none; DB_FIT_ALL_STAGES: all parameters), with the followers of each,
- * starting from the values of experiment and placement. `turned` (degree, about the laboratory
- * axes; NULL: none) is the part of the misset that has become part of the experiment's orientation
- * since bounds and priors were given (see fit/config/misset.h). */
-void db_variables_make(const db_fit_settings *settings, unsigned stages, const double *turned,
+ * starting from the values of experiment and placement. given: the crystal that bounds and priors were
+ * given for, where the experiment's keeps its rotation (fit/config/orientation.h); NULL: this one. */
+void db_variables_make(const db_fit_settings *settings, unsigned stages, const db_crystal *given,
                        const db_experiment *experiment, const db_panel_placement *placement,
                        db_variables *variables);
 
 /* Writes the parameters of the table that belong to values of the quantities into an experiment. */
 void db_variables_set(const db_variables *variables, const double *values,
                       db_experiment *experiment);
+
+/* The same for a model to keep: small rotations become part of its orientation. */
+void db_variables_store(const db_variables *variables, const double *values,
+                        db_experiment *experiment);
 
 /* Writes the motions that belong to values of the quantities into a placement. */
 void db_variables_place(const db_variables *variables, const double *values,

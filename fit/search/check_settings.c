@@ -4,6 +4,7 @@
 #include "base/given.h"
 #include "fit/config/algorithms.h"
 #include "fit/config/config_refine.h"
+#include "fit/config/orientation.h"
 #include "fit/pixels/measured_image.h"
 #include "fit/config/quantity.h"
 
@@ -295,27 +296,28 @@ static db_status check_stage(db_context *context, const db_experiment *start,
     return DB_OK;
 }
 
-/* The bounds of the misset must hold all turns. */
+/* The bounds of the angles must hold all turns. */
 static db_status check_turns(db_context *context, const db_experiment *start,
                              const db_fit_settings *settings) {
-    const double most = settings->starts.misset;
-    for (int p = DB_MISSET_X; p <= (int)DB_MISSET_Z; p++) {
-        const size_t i =
-            db_fit_parameter_index(settings, db_fit_quantity_make((db_parameter)p, -1));
+    const double most = settings->starts.turn;
+    for (int axis = 0; axis < 3; axis++) {
+        const db_parameter p = db_orientation_parameter(axis);
+        const size_t i = db_fit_parameter_index(settings, db_fit_quantity_make(p, -1));
         if (i == settings->parameter_count ||
             !db_fit_parameter_in_stage(&settings->parameters[i], 0))
-            return db_fail(context, DB_ERROR_USAGE,
-                           "starts: %d of them differ by the misset, but %s is not refined in the "
-                           "first stage",
-                           settings->starts.count, name_of((db_parameter)p));
+            return db_fail(
+                context, DB_ERROR_USAGE,
+                "starts: %d of them differ by their orientation, but %s is not refined in the "
+                "first stage",
+                settings->starts.count, name_of(p));
         const db_fit_parameter *const parameter = &settings->parameters[i];
-        const double value = start->crystal.misset[p - DB_MISSET_X];
+        const double value = db_parameter_get(start, p);
         if (!db_fit_parameter_is_tied(parameter) &&
             (value - most < parameter->lower || value + most > parameter->upper))
             return db_fail(context, DB_ERROR_USAGE,
                            "starts: turns by up to %g degree leave the bounds of %s, %g to %g: "
-                           "expected a wider range or a smaller starts.misset",
-                           most, name_of((db_parameter)p), parameter->lower, parameter->upper);
+                           "expected a wider range or a smaller angle of starts",
+                           most, name_of(p), parameter->lower, parameter->upper);
     }
     return DB_OK;
 }

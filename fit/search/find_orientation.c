@@ -2,7 +2,7 @@
 #include "base/context_internal.h"
 #include "fit/search/check_settings.h"
 #include "fit/search/find_orientation.h"
-#include "fit/config/misset.h"
+#include "fit/config/orientation.h"
 #include "fit/pixels/geometry.h"
 #include "fit/pixels/observed_spots.h"
 #include "fit/search/orientation_search.h"
@@ -75,13 +75,13 @@ static void turn_crystal(const db_experiment *experiment, const double turn[9],
                          db_crystal *crystal) {
     const double phi = db_goniometer_middle(experiment, NULL) * 0.017453292519943295769;
     double axis[3];
-    double turned[9];
+    double rotation[9], turned[9];
     db_experiment_spindle_axis(experiment, axis);
-    db_misset_fold(crystal);
-    db_turn_columns(axis, phi, crystal->orientation);
-    db_multiply(turn, crystal->orientation, turned);
+    db_orientation_of(crystal, rotation);
+    db_turn_columns(axis, phi, rotation);
+    db_multiply(turn, rotation, turned);
     db_turn_columns(axis, -phi, turned);
-    memcpy(crystal->orientation, turned, sizeof turned);
+    db_orientation_set(turned, crystal);
 }
 
 /* The lattice that has most of the strongest spots; DB_ERROR_INPUT if chance may have made it. */
@@ -294,7 +294,6 @@ db_status db_fit_find_orientation(db_context *context, const db_measured_image *
         db_fit_find_lattices(context, image, settings, experiment, 1, &one, &count);
     *found = one.found;
     DB_TRY(status);
-    memcpy(experiment->crystal.orientation, one.orientation, sizeof one.orientation);
-    memset(experiment->crystal.misset, 0, sizeof experiment->crystal.misset);
+    db_orientation_set(one.orientation, &experiment->crystal);
     return DB_OK;
 }

@@ -2,7 +2,6 @@
 
 #include "base/context_internal.h"
 #include "fit/config/algorithms.h"
-#include "fit/config/misset.h"
 #include "fit/search/mode_start.h"
 #include "fit/search/moments.h"
 
@@ -40,8 +39,8 @@ static int record(void *user, const double *x, const db_fit_history *now) {
     db_fit_history *const entry = s->is_trial ? NULL : db_fit_course_add(&r->course, now);
     (void)x;
     if (!entry) return 0;
-    db_report_values(r->data.settings, r->result->experiment.crystal.orientation,
-                     &s->moments.experiment, &r->placement, entry->value);
+    db_report_values(r->data.settings, &r->given, &s->moments.experiment, &r->placement,
+                     entry->value);
     return db_fit_course_tell(&r->course, entry);
 }
 
@@ -150,24 +149,19 @@ static db_status run_on(stage_run *s, const db_experiment *from, db_stage_result
 
 static db_status run_moments(db_refinement *r, int number, db_stage_result *end) {
     const db_fit_settings *const settings = r->data.settings;
-    double turned[3];
-    const int turns = db_refinement_turns(settings, number);
-    db_experiment from = r->result->experiment; /* borrows everything but the crystal */
-    stage_run *const s = calloc(1, sizeof *s);  /* large: stacks are small */
+    stage_run *const s = calloc(1, sizeof *s); /* large: stacks are small */
     if (!s) return db_fail_memory(r->context, "the moments of spots");
     memset(end, 0, sizeof *end);
     s->refinement = r;
     s->stage = &settings->stages[number];
     s->number = number;
-    db_refinement_turned(r, turned);
-    if (turns) db_misset_fold(&from.crystal);
-    db_variables_make(settings, 1u << number, turns ? turned : NULL, &from, &r->placement,
+    db_variables_make(settings, 1u << number, &r->given, &r->result->experiment, &r->placement,
                       &s->variables);
-    db_status status = run_on(s, &from, end);
+    db_status status = run_on(s, &r->result->experiment, end);
     const int kept = !s->stage->earned || (r->result->trial_count > 0 &&
                                            r->result->trials[r->result->trial_count - 1].kept);
     if (status == DB_OK && kept)
-        status = db_refinement_store(r, &s->variables, &from.crystal, end);
+        status = db_refinement_store(r, &s->variables, end);
     else if (status == DB_OK)
         db_refinement_drop(r, number);
     db_moments_clear(&s->moments);

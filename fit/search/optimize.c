@@ -2,7 +2,7 @@
 #include "fit/search/optimize.h"
 
 #include "base/context_internal.h"
-#include "fit/config/misset.h"
+#include "fit/config/orientation.h"
 #include "fit/objective/evaluate.h"
 
 #include <math.h>
@@ -12,20 +12,16 @@
 typedef struct minimization {
     db_objective *objective;
     db_fit_course *course;
-    const double *orientation; /* that misset angles are relative to */
+    const db_crystal *given;
 } minimization;
 
-void db_report_values(const db_fit_settings *settings, const double orientation[9],
+void db_report_values(const db_fit_settings *settings, const db_crystal *given,
                       const db_experiment *experiment, const db_panel_placement *placement,
                       double *value) {
-    double misset[3];
-    db_misset_from(orientation, &experiment->crystal, misset);
-    for (size_t i = 0; i < settings->parameter_count; i++) {
-        const db_fit_parameter *const p = &settings->parameters[i];
-        value[i] = p->parameter >= DB_MISSET_X && p->parameter <= DB_MISSET_Z
-                       ? misset[p->parameter - DB_MISSET_X]
-                       : db_fit_value(p, experiment, placement);
-    }
+    db_experiment known = *experiment; /* borrows */
+    db_orientation_report(settings, given, &known.crystal);
+    for (size_t i = 0; i < settings->parameter_count; i++)
+        value[i] = db_fit_value(&settings->parameters[i], &known, placement);
 }
 
 static db_status evaluate(void *user, const double *x, db_evaluation *at) {
@@ -50,7 +46,7 @@ static int record(void *user, const double *x, const db_fit_history *now) {
     db_fit_history *const entry = db_fit_course_add(m->course, now);
     (void)x;
     if (!entry) return 0;
-    db_report_values(o->settings, m->orientation, &o->experiment, &o->placement, entry->value);
+    db_report_values(o->settings, m->given, &o->experiment, &o->placement, entry->value);
     return db_fit_course_tell(m->course, entry);
 }
 
@@ -68,10 +64,10 @@ static db_status limit_steps(const db_objective *objective, db_unknowns *u) {
 }
 
 db_status db_optimize_stage(db_objective *objective, const db_fit_stage *stage, int number,
-                            const double orientation[9], db_fit_course *course,
+                            const db_crystal *given, db_fit_course *course,
                             db_stage_result *result) {
     const db_variables *const v = &objective->variables;
-    minimization m = { objective, course, orientation };
+    minimization m = { objective, course, given };
     db_search s = { .context = objective->context,
                     .problem = { evaluate, record, NULL, &m },
                     .stage = stage,

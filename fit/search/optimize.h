@@ -5,15 +5,14 @@
 #include "fit/search/driver.h"
 
 /* Minimizes from the variables' start with the stage's algorithm. Values in the history are those
- * that users know: misset angles relative to `orientation`. Fails for a bad configuration;
- * otherwise the result says how the stage ended. */
+ * that users know, see below. Fails for a bad configuration; otherwise the result says how the stage ended. */
 db_status db_optimize_stage(db_objective *objective, const db_fit_stage *stage, int number,
-                            const double orientation[9], db_fit_course *course,
+                            const db_crystal *given, db_fit_course *course,
                             db_stage_result *result);
 
-/* Values of the settings' parameters as users know them, misset angles relative to
- * `orientation`. */
-void db_report_values(const db_fit_settings *settings, const double orientation[9],
+/* Values of the settings' parameters as users know them: angles count from the given crystal's
+ * orientation. */
+void db_report_values(const db_fit_settings *settings, const db_crystal *given,
                       const db_experiment *experiment, const db_panel_placement *placement,
                       double *value);
 

@@ -4,8 +4,8 @@
 #include "base/context_internal.h"
 #include "fit/objective/evaluate.h"
 #include "fit/result/estimates.h"
-#include "fit/config/misset.h"
 #include "fit/config/modes.h"
+#include "fit/config/orientation.h"
 #include "fit/config/quantity.h"
 
 #include <math.h>
@@ -79,52 +79,15 @@ static db_status select_enough_data(const db_refinement *r, const db_fit_stage *
                    "stage %s: the model predicts none of the strong reflections", stage->name);
 }
 
-int db_refinement_turns(const db_fit_settings *settings, int stage) {
-    int angles = 0;
-    for (size_t i = 0; i < settings->parameter_count; i++) {
-        const db_parameter p = settings->parameters[i].parameter;
-        angles += (p == DB_MISSET_X || p == DB_MISSET_Y || p == DB_MISSET_Z) &&
-                  !db_fit_parameter_is_shared(&settings->parameters[i]) &&
-                  db_fit_parameter_in_stage(&settings->parameters[i], (size_t)stage);
-    }
-    return angles == 3;
-}
-
-static int some_stage_turns(const db_fit_settings *settings) {
-    int turns = 0;
-    for (int i = 0; i < (int)settings->stage_count; i++) turns |= db_refinement_turns(settings, i);
-    return turns;
-}
-
-void db_refinement_turned(const db_refinement *r, double turned[3]) {
-    db_misset_from(r->begin.orientation, &r->result->experiment.crystal, turned);
-    for (int i = 0; i < 3; i++) turned[i] += r->begin_misset[i];
-}
-
-void db_refinement_move(const db_variables *variables, const double *values, const db_crystal *from,
-                        db_experiment *model) {
-    db_crystal turned = *from;
-    db_variables_set(variables, values, model);
-    memcpy(turned.misset, model->crystal.misset, sizeof turned.misset);
-    int folded = 0;
-    for (int i = 0; i < 9; i++) folded |= turned.orientation[i] != model->crystal.orientation[i];
-    if (!folded) return;
-    /* The orientation holds the misset. */
-    db_misset_from(model->crystal.orientation, &turned, model->crystal.misset);
-}
-
 db_status db_refinement_store(db_refinement *r, const db_variables *variables,
-                              const db_crystal *from, const db_stage_result *end) {
+                              const db_stage_result *end) {
     db_fit_result *const result = r->result;
     db_experiment *const model = &result->experiment;
-    db_refinement_move(variables, end->value, from, model);
+    db_variables_store(variables, end->value, model);
     db_variables_place(variables, end->value, &r->placement);
     const db_status status = db_panel_placement_apply(r->context, &r->placement, &model->detector);
     for (size_t k = 0; k < variables->count; k++)
         result->estimates.list[variables->index[k]].at_bound = end->at_bound[k];
-    for (size_t i = 0; i < result->estimates.count; i++)
-        result->estimates.list[i].value =
-            db_fit_value(&r->data.settings->parameters[i], model, &r->placement);
     result->status = end->end == DB_STAGE_CONVERGED   ? DB_OK
                      : end->end == DB_STAGE_CANCELLED ? DB_ERROR_CANCELLED
                                                       : DB_NOT_CONVERGED;
@@ -187,7 +150,6 @@ static db_status match_total(db_refinement *r, int number, const db_stage_data *
     const db_fit_parameter *const p = &r->data.settings->parameters[i];
     double *const scale = &result->experiment.beam.scale;
     *scale = fmin(fmax(*scale * measured / model, p->lower), p->upper);
-    result->estimates.list[i].value = *scale;
     return DB_OK;
 }
 
@@ -222,27 +184,23 @@ static db_status prepare(db_refinement *r, int number, db_objective_depth next,
 }
 
 db_status db_refinement_make_objective(db_refinement *r, int number, const db_stage_data *taken,
-                                       db_objective *objective, double turned[3]) {
+                                       db_objective *objective) {
     const db_fit_stage *const stage = &r->data.settings->stages[number];
-    db_refinement_turned(r, turned);
-    const int turns = db_refinement_turns(r->data.settings, number);
     const db_objective_options request = { .stages = 1u << number,
-                                           .turned = turns ? turned : NULL,
+                                           .given = &r->given,
                                            .placement = &r->placement,
                                            .target = stage->target < 0
                                                          ? r->data.settings->target
                                                          : (db_fit_target)stage->target };
-    db_experiment from = r->result->experiment; /* borrows everything but the crystal */
-    if (turns) db_misset_fold(&from.crystal);
-    return db_stage_data_objective(r->context, &from, &r->data, taken, &request, objective);
+    return db_stage_data_objective(r->context, &r->result->experiment, &r->data, taken, &request,
+                                   objective);
 }
 
 db_status db_refinement_open_stage(db_refinement *r, int number, db_objective_depth next,
-                                   db_stage_data *taken, db_objective *objective,
-                                   double turned[3]) {
+                                   db_stage_data *taken, db_objective *objective) {
     DB_TRY(select_enough_data(r, &r->data.settings->stages[number], taken));
     db_status status = match_total(r, number, taken);
-    if (status == DB_OK) status = db_refinement_make_objective(r, number, taken, objective, turned);
+    if (status == DB_OK) status = db_refinement_make_objective(r, number, taken, objective);
     if (status == DB_OK) {
         status = prepare(r, number, next, taken, objective);
         if (status != DB_OK) db_objective_destroy(objective);
@@ -276,20 +234,16 @@ static db_status is_near(db_refinement *r, int number, db_objective *objective, 
 db_status db_refinement_run_stage(db_refinement *r, int number, db_stage_result *end) {
     db_stage_data taken;
     db_objective *const objective = malloc(sizeof *objective); /* large: stacks are small */
-    double turned[3];
     if (!objective) return db_fail_memory(r->context, "the objective of a stage");
-    db_status status =
-        db_refinement_open_stage(r, number, DB_OBJECTIVE_NORMAL, &taken, objective, turned);
+    db_status status = db_refinement_open_stage(r, number, DB_OBJECTIVE_NORMAL, &taken, objective);
     int near = 0;
     memset(end, 0, sizeof *end);
     const int open = status == DB_OK;
     if (open) status = is_near(r, number, objective, &near);
     if (status == DB_OK && near) {
-        status = db_optimize_stage(objective, &r->data.settings->stages[number], number,
-                                   r->result->experiment.crystal.orientation, &r->course, end);
-        if (status == DB_OK)
-            status =
-                db_refinement_store(r, &objective->variables, &objective->experiment.crystal, end);
+        status = db_optimize_stage(objective, &r->data.settings->stages[number], number, &r->given,
+                                   &r->course, end);
+        if (status == DB_OK) status = db_refinement_store(r, &objective->variables, end);
         db_objective_destroy(objective);
         db_stage_data_clear(&taken);
     }
@@ -297,20 +251,22 @@ db_status db_refinement_run_stage(db_refinement *r, int number, db_stage_result 
     return status;
 }
 
+/* Values as users know them. */
+static void report(const db_refinement *r, double *value) {
+    db_report_values(r->data.settings, &r->given, &r->result->experiment, &r->placement, value);
+}
+
 db_status db_refinement_begin(db_refinement *r, const db_experiment *start) {
     const db_fit_settings *const settings = r->data.settings;
     db_fit_result *const result = r->result;
+    double value[DB_FIT_MOST_PARAMETERS];
     DB_TRY(db_experiment_copy(r->context, start, &result->experiment));
     result->shoebox_half_width = settings->shoebox_half_width;
     DB_TRY(db_panel_placement_make(r->context, &start->detector, &settings->panel_groups,
                                    &r->placement));
     DB_TRY(db_estimates_make(r->context, settings, &result->estimates));
     r->course.width = settings->parameter_count;
-    r->begin = start->crystal;
-    memcpy(r->begin_misset, start->crystal.misset, sizeof r->begin_misset);
-    db_misset_fold(&r->begin);
-    if (some_stage_turns(settings) && db_misset_degenerate(&start->crystal))
-        db_misset_fold(&result->experiment.crystal);
+    r->given = start->crystal;
     db_modes_leave_zero(settings, &result->experiment);
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];
@@ -318,8 +274,18 @@ db_status db_refinement_begin(db_refinement *r, const db_experiment *start) {
             db_parameter_set(
                 &result->experiment, p->parameter,
                 db_parameter_get(&result->experiment, db_quantity_parameter(p->follows)));
-        result->estimates.list[i].start = result->estimates.list[i].value =
-            db_fit_value(p, &result->experiment, &r->placement);
     }
+    report(r, value);
+    for (size_t i = 0; i < settings->parameter_count; i++)
+        result->estimates.list[i].start = result->estimates.list[i].value = value[i];
+    if (db_orientation_is_refined(settings)) db_orientation_fold(&result->experiment.crystal);
     return DB_OK;
+}
+
+void db_refinement_finish(db_refinement *r) {
+    double value[DB_FIT_MOST_PARAMETERS];
+    report(r, value);
+    for (size_t i = 0; i < r->result->estimates.count; i++)
+        r->result->estimates.list[i].value = value[i];
+    db_orientation_report(r->data.settings, &r->given, &r->result->experiment.crystal);
 }

@@ -14,11 +14,10 @@ typedef struct db_refinement {
     db_fit_data data;
     db_fit_settings *own; /* those of the data, to be changed where parameters are not earned */
     db_fit_course course;
-    db_fit_result *result;        /* its experiment is the model so far */
-    db_panel_placement placement; /* of groups of panels in that model; owned */
-    db_crystal begin;        /* the crystal at the start, its misset folded into the orientation */
-    double begin_misset[3];  /* which was this (degree) */
-    db_lattice_check *check; /* before the first stage that data have to earn; NULL: none */
+    db_fit_result *result;          /* its experiment is the model so far */
+    db_panel_placement placement;   /* of groups of panels in that model; owned */
+    db_crystal given;               /* the crystal of the start */
+    db_lattice_check *check;        /* before the first stage that data have to earn; NULL: none */
     const db_prediction *predicted; /* what the start predicts, borrowed; NULL: not known */
     int scaled; /* 1: the scale is already that of the total intensity in the next stage's data */
 } db_refinement;
@@ -26,40 +25,30 @@ typedef struct db_refinement {
 /* The result's model becomes a copy of the start, with ties kept. The result is zeroed before. */
 db_status db_refinement_begin(db_refinement *r, const db_experiment *start);
 
+/* At the end: the model and the refined values become those that users know. */
+void db_refinement_finish(db_refinement *r);
+
 /* DB_ERROR_INPUT if the image has too few strong reflections where the model predicts some. */
 db_status db_refinement_refuse_blank(const db_refinement *r);
 
-/* Does a stage turn the crystal about the laboratory's axes? It does if it refines all three
- * angles; otherwise those that are fixed would change. Not if shots share them: these are angles
- * from the orientation that all have, and not from where each stands at the start of a stage. */
-int db_refinement_turns(const db_fit_settings *settings, int stage);
-
 /* The data of a stage of the settings and the objective that refines it, ready to be evaluated, so
- * deep, at its variables' start; both are the caller's to clear. turned: see db_variables_make. */
+ * deep, at its variables' start; both are the caller's to clear. */
 db_status db_refinement_open_stage(db_refinement *r, int number, db_objective_depth next,
-                                   db_stage_data *taken, db_objective *objective, double turned[3]);
+                                   db_stage_data *taken, db_objective *objective);
 
-/* The objective of a stage on these data alone; likewise. */
+/* The objective of a stage on data that have been taken; the caller's to clear. */
 db_status db_refinement_make_objective(db_refinement *r, int number, const db_stage_data *taken,
-                                       db_objective *objective, double turned[3]);
+                                       db_objective *objective);
 
-/* How far the crystal has turned about the laboratory's axes, as values of the misset. */
-void db_refinement_turned(const db_refinement *r, double turned[3]);
-
-/* Stores the end of a stage as the model. from: as below. */
+/* Stores the end of a stage as the model. */
 db_status db_refinement_store(db_refinement *r, const db_variables *variables,
-                              const db_crystal *from, const db_stage_result *end);
+                              const db_stage_result *end);
 
 /* A new entry for a stage that is not certain to run; NULL: no memory. */
 db_fit_trial *db_refinement_trial(db_refinement *r, int number);
 
 /* Parameters that this stage would be the first to refine are not refined. */
 void db_refinement_drop(db_refinement *r, int number);
-
-/* Moves a model to values of a stage's variables. from: the crystal at the start of the stage, with
- * the misset in its orientation if the stage turns it. */
-void db_refinement_move(const db_variables *variables, const double *values, const db_crystal *from,
-                        db_experiment *model);
 
 /* Runs a stage against pixels: takes its data, refines, and stores the model. */
 db_status db_refinement_run_stage(db_refinement *r, int number, db_stage_result *end);

@@ -2,7 +2,7 @@
 #include "fit/search/starts.h"
 
 #include "fit/search/moment_stage.h"
-#include "fit/config/misset.h"
+#include "fit/config/orientation.h"
 #include "fit/objective/model_image.h"
 #include "fit/objective/statistics.h"
 #include "base/threads.h"
@@ -25,19 +25,11 @@ void db_starts_turn(const db_fit_starts *starts, int number, double turn[3]) {
     turn[0] = turn[1] = turn[2] = 0;
     if (number == 0) return;
     for (int i = 0; i < 3; i++) u[i] = fraction(starts->seed * shift[i] + number * step[i]);
-    const double radius = starts->misset * cbrt(u[0]), z = 2 * u[1] - 1;
+    const double radius = starts->turn * cbrt(u[0]), z = 2 * u[1] - 1;
     const double across = sqrt(fmax(0, 1 - z * z)), angle = 2 * 3.14159265358979323846 * u[2];
     turn[0] = radius * across * cos(angle);
     turn[1] = radius * across * sin(angle);
     turn[2] = radius * z;
-}
-
-/* The model becomes the given start, turned. */
-static void turn_model(db_refinement *r, const double turn[3]) {
-    db_crystal *const crystal = &r->result->experiment.crystal;
-    db_crystal turned = r->begin;
-    memcpy(turned.misset, turn, sizeof turned.misset);
-    db_misset_from(crystal->orientation, &turned, crystal->misset);
 }
 
 static db_status explained_by(db_refinement *r, double *explained) {
@@ -74,8 +66,9 @@ static db_status try_start(db_refinement *r, const db_experiment *start, db_fit_
     db_stage_result end;
     r->result = calloc(1, sizeof *r->result);
     if (!r->result) return db_fail_memory(r->context, "the trial of a start");
+    db_crystal *const crystal = &r->result->experiment.crystal;
     DB_TRY(db_refinement_begin(r, start));
-    turn_model(r, trial->turn);
+    db_orientation_plus(crystal->orientation, trial->turn, crystal->orientation);
     DB_TRY(db_refinement_refuse_blank(r));
     DB_TRY(db_stage_run(r, 0, &end));
     trial->evaluations = (int)r->course.count;
@@ -219,8 +212,9 @@ db_status db_stages_run(db_refinement *r, int from, int to, db_stage_result *end
 
 static db_status run_from(db_refinement *r, const db_experiment *start, const db_fit_start *from,
                           int stages, db_stage_result *end) {
+    db_crystal *const crystal = &r->result->experiment.crystal;
     DB_TRY(begin_again(r, start));
-    turn_model(r, from->turn);
+    db_orientation_plus(crystal->orientation, from->turn, crystal->orientation);
     return db_stages_run(r, 0, stages, end);
 }
 

@@ -2,7 +2,6 @@
 #include "fit/shots/joint_models.h"
 
 #include "base/context_internal.h"
-#include "fit/config/misset.h"
 #include "fit/shots/links.h"
 #include "fit/shots/workers.h"
 
@@ -22,22 +21,19 @@ static db_status move_model(db_shots *all, const target *to, db_context *context
                             db_variables *variables) {
     const db_arrow_order *const order = &to->links.order;
     db_experiment *const e = &model->experiment;
-    db_experiment folded = *e;
     double values[DB_FIT_MOST_PARAMETERS], linked[DB_FIT_MOST_PARAMETERS];
-    const int turns = db_refinement_turns(&all->settings, to->stage);
-    if (turns) db_misset_fold(&folded.crystal);
     DB_TRY(db_shots_settings(all, context, shot, settings));
-    db_variables_make(settings, 1u << to->stage, turns ? all->state[shot].turned : NULL, &folded,
+    db_variables_make(settings, 1u << to->stage, &all->state[shot].start.crystal, e,
                       &model->placement, variables);
     db_joint_links_values(&to->links, shot, to->unknown, linked);
     for (size_t i = 0; i < order->shared + order->local; i++)
         values[order->variable[i]] =
             i < order->shared ? linked[i] : all->state[shot].best.local[i - order->shared];
-    db_refinement_move(variables, values, &folded.crystal, e);
+    db_variables_store(variables, values, e);
     db_variables_place(variables, values, &model->placement);
     DB_TRY(db_panel_placement_apply(context, &model->placement, &e->detector));
     db_shots_get(all, e, &model->placement, db_shots_value(all, shot));
-    memcpy(all->summary[shot].misset, e->crystal.misset, sizeof all->summary[shot].misset);
+    memcpy(all->summary[shot].orientation, e->crystal.orientation, sizeof e->crystal.orientation);
     all->summary[shot].stage = to->stage + 1;
     return DB_OK;
 }

@@ -4,6 +4,7 @@
 
 #include "base/context_internal.h"
 #include "fit/config/algorithms.h"
+#include "fit/config/orientation.h"
 #include "fit/config/quantity.h"
 
 #include <math.h>
@@ -88,8 +89,7 @@ void db_stages_mark_shared(db_shots *all) {
         const db_fit_parameter *const p = &all->settings.parameters[i];
         const int shared = is_shared(&all->settings, p) != 0;
         all->varies[i] = shared && all->options->series && all->options->knots > 0 &&
-                         ((p->parameter >= DB_MISSET_X && p->parameter <= DB_MISSET_Z) ||
-                          p->parameter == DB_SCALE);
+                         (db_orientation_axis(p->parameter) >= 0 || p->parameter == DB_SCALE);
         all->shared[i] = shared && !all->varies[i];
     }
 }

@@ -66,10 +66,10 @@ static db_status make_model(const db_shots *all, db_context *context, size_t sho
     double *const value = all->lit + shot * all->parameters;
     if (summary->lit != segment) {
         summary->lit = segment;
-        summary->lit_by = db_shot_place_of(summary);
+        memcpy(summary->lit_orientation, summary->orientation, sizeof summary->orientation);
         memcpy(value, db_shots_value(all, shot), all->parameters * sizeof *value);
     }
-    return db_shot_model_at(all, context, shot, &summary->lit_by, value, model);
+    return db_shot_model_at(all, context, shot, summary->lit_orientation, value, model);
 }
 
 /* Lists the shots with a shot's image. */

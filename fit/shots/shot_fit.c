@@ -4,7 +4,6 @@
 #include "base/context_internal.h"
 #include "fit/objective/evaluate.h"
 #include "fit/objective/statistics.h"
-#include "fit/config/misset.h"
 #include "fit/config/quantity.h"
 
 #include <math.h>
@@ -15,7 +14,6 @@ db_status db_open_shot_create(db_shots *all, db_context *context, size_t shot, i
                               const db_arrow_order *order, db_open_shot *open) {
     const db_fit_stage *const s = &all->settings.stages[stage];
     const db_shot_state *const state = &all->state[shot];
-    const int turns = db_refinement_turns(&all->settings, stage);
     const size_t variables = order->shared + order->local;
     memset(open, 0, sizeof *open);
     open->held = calloc(variables + 1, sizeof *open->held);
@@ -29,10 +27,9 @@ db_status db_open_shot_create(db_shots *all, db_context *context, size_t shot, i
     if (status == DB_OK) status = db_shots_settings(all, context, shot, &open->settings);
     if (status == DB_OK) status = db_shot_model_make(all, context, shot, &open->model);
     if (status == DB_OK) {
-        if (turns) db_misset_fold(&open->model.experiment.crystal);
         const db_objective_options options = {
             .stages = 1u << stage,
-            .turned = turns ? state->turned : NULL,
+            .given = &state->start.crystal,
             .placement = &open->model.placement,
             .blur = s->blur,
             .target = s->target < 0 ? all->settings.target : (db_fit_target)s->target,

@@ -7,8 +7,7 @@
 /* A shot of a joint stage with its pixels in memory. */
 typedef struct db_open_shot {
     db_spooled pixels;
-    db_shot_model model;      /* at the start of the stage; the misset is folded if the stage
-                                 turns */
+    db_shot_model model;      /* at the start of the stage */
     db_fit_settings settings; /* as they are for this shot; owned */
     db_objective objective;
     int *held;              /* [variables] 1: at a bound */

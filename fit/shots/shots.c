@@ -4,6 +4,7 @@
 
 #include "base/context_internal.h"
 #include "fit/config/modes.h"
+#include "fit/config/orientation.h"
 #include "fit/search/check_settings.h"
 #include "fit/shots/team.h"
 
@@ -98,13 +99,12 @@ void db_shots_get(const db_shots *all, const db_experiment *experiment,
 }
 
 db_status db_shot_model_at(const db_shots *all, db_context *context, size_t shot,
-                           const db_shot_place *at, const double *value, db_shot_model *model) {
+                           const double orientation[9], const double *value, db_shot_model *model) {
     memset(model, 0, sizeof *model);
     db_experiment *const e = &model->experiment;
     *e = all->state[shot].start;
     if (all->settings.intensity == DB_FIT_KNOWN) e->structure_factors = all->amplitudes;
-    memcpy(e->crystal.orientation, at->orientation, sizeof e->crystal.orientation);
-    memcpy(e->crystal.misset, at->misset, sizeof e->crystal.misset);
+    memcpy(e->crystal.orientation, orientation, sizeof e->crystal.orientation);
     db_status status = db_panel_placement_make(context, &e->detector, &all->settings.panel_groups,
                                                &model->placement);
     if (status == DB_OK && model->placement.start) {
@@ -122,8 +122,8 @@ db_status db_shot_model_at(const db_shots *all, db_context *context, size_t shot
 
 db_status db_shot_model_make(const db_shots *all, db_context *context, size_t shot,
                              db_shot_model *model) {
-    const db_shot_place here = db_shot_place_of(&all->summary[shot]);
-    return db_shot_model_at(all, context, shot, &here, db_shots_value(all, shot), model);
+    return db_shot_model_at(all, context, shot, all->summary[shot].orientation,
+                            db_shots_value(all, shot), model);
 }
 
 void db_shot_model_clear(db_shot_model *model) {
@@ -169,9 +169,15 @@ static void set_start(db_shots *all, size_t shot) {
     }
     if (summary->stage > 0) return;
     summary->opened = 0;
-    memcpy(summary->orientation, state->start.crystal.orientation, sizeof summary->orientation);
-    memcpy(summary->misset, state->start.crystal.misset, sizeof summary->misset);
+    db_crystal crystal = state->start.crystal;
+    db_orientation_reference(&all->settings, &crystal, summary->reference);
     memcpy(value, begin, all->parameters * sizeof *value);
+    if (db_orientation_is_refined(&all->settings)) {
+        db_orientation_fold(&crystal);
+        for (size_t i = 0; i < all->parameters; i++)
+            if (db_orientation_axis(all->settings.parameters[i].parameter) >= 0) value[i] = 0;
+    }
+    memcpy(summary->orientation, crystal.orientation, sizeof summary->orientation);
 }
 
 /* All shots refine the same. */

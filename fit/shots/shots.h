@@ -36,7 +36,6 @@ typedef struct db_shot_state {
     const db_fit_spots *spots; /* see db_fit_settings; belongs to the source */
     double *lower;             /* [parameters] bounds */
     double *upper;
-    double turned[3]; /* see db_variables_make, of the joint stage */
     db_spool_place place;
     long long light;    /* in the spool: of the other lattices of its image; -1: none */
     long long record;   /* likewise: what it says of joint intensities; -1: nothing */
@@ -53,18 +52,14 @@ typedef struct db_shot_state {
     int adopted;           /* 1: see db_shots_adopt */
 } db_shot_state;
 
-/* How a crystal lies, beside the values of its parameters. */
-typedef struct db_shot_place {
-    double orientation[9], misset[3];
-} db_shot_place;
-
 /* What its process and rank 0 know of a shot, beside its values (db_shots.value). */
 typedef struct db_shot_summary {
     int used;   /* 0: set aside */
     int stage;  /* the next one that it has to do; joint ones count when all have done them */
     int opened; /* 1 + the joint stage for which its values are ready; 0: none */
     char reason[DB_FIT_REASON_SIZE];
-    double orientation[9], misset[3];
+    double orientation[9];
+    double reference[9];           /* orientation that the angles of the result count from */
     db_fit_shot_identity identity; /* empty: not known */
     size_t pixels, shoeboxes;
     double degrees; /* of freedom, without shared quantities */
@@ -72,15 +67,9 @@ typedef struct db_shot_summary {
     double target; /* per degree of freedom, where a joint stage left it; 0: not known */
     int lit; /* 2 + the joint stage of the segment (see joint_stages.h) of which lattices of its image
                 got each other's light; 0: none */
-    db_shot_place lit_by; /* the model by which it gave light there; its values are db_shots.lit */
+    double lit_orientation
+        [9]; /* of the model by which it gave light there; its values are db_shots.lit */
 } db_shot_summary;
-
-static inline db_shot_place db_shot_place_of(const db_shot_summary *summary) {
-    db_shot_place place;
-    memcpy(place.orientation, summary->orientation, sizeof place.orientation);
-    memcpy(place.misset, summary->misset, sizeof place.misset);
-    return place;
-}
 
 typedef struct db_shares db_shares;
 typedef struct db_checkpoint db_checkpoint;
@@ -162,7 +151,7 @@ db_status db_shot_model_make(const db_shots *all, db_context *context, size_t sh
                              db_shot_model *model);
 /* Another one, of this place and these values. */
 db_status db_shot_model_at(const db_shots *all, db_context *context, size_t shot,
-                           const db_shot_place *place, const double *value, db_shot_model *model);
+                           const double orientation[9], const double *value, db_shot_model *model);
 void db_shot_model_clear(db_shot_model *model);
 
 /* Puts values of the parameters, in their order, into an experiment and a placement of its panels,

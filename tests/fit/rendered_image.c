@@ -1,6 +1,6 @@
 #include "fit/rendered_image.h"
 
-#include "fit/config/misset.h"
+#include "fit/config/orientation.h"
 #include "base/vector.h"
 
 #include <gsl/gsl_randist.h>
@@ -159,7 +159,7 @@ void turn_at_random(gsl_rng *chance, db_crystal *crystal) {
     const double size = sqrt(square), axis_size = sqrt(square - q[0] * q[0]);
     const double axis[3] = { q[1] / axis_size, q[2] / axis_size, q[3] / axis_size };
     const double angle = 2 * acos(q[0] / size);
-    db_misset_fold(crystal);
+    db_orientation_fold(crystal);
     for (int k = 0; k < 3; k++) {
         double column[3] = { k == 0, k == 1, k == 2 };
         db_turn(axis, angle, column);
@@ -225,8 +225,8 @@ double tetragonal_misorientation(const db_crystal *a, const db_crystal *b) {
     static const double z[3] = { 0, 0, 1 }, x[3] = { 1, 0, 0 }, right = 1.57079632679489661923;
     db_crystal from = *a, to = *b;
     double smallest = INFINITY;
-    db_misset_fold(&from);
-    db_misset_fold(&to);
+    db_orientation_fold(&from);
+    db_orientation_fold(&to);
     for (int s = 0; s < 8; s++) {
         double trace = 0;
         for (int k = 0; k < 3; k++) {

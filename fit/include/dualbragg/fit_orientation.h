@@ -20,7 +20,7 @@ typedef struct db_fit_orientation {
 } db_fit_orientation;
 
 /** Finds the orientation of a crystal of known cell (indexing): the one that explains the image's
- * spots best. Its previous orientation does not matter, and the misset becomes 0. Of orientations
+ * spots best. Its previous orientation does not matter, and the whole rotation becomes that of its crystal (db_crystal.orientation). Of orientations
  * that are equivalent by symmetry it finds any. settings: those of the data. DB_ERROR_INPUT if no
  * orientation explains more than chance would. The context's progress is told how much of the most
  * work there can be is done.
@@ -40,7 +40,7 @@ enum { DB_FIT_MOST_LATTICES = 16 };
 
 /** A lattice that a search has found. */
 typedef struct db_fit_lattice {
-    double orientation[9];    /**< of its crystal, with misset 0 (row-major rotation) */
+    double orientation[9];    /**< of its crystal, the whole rotation (row-major) */
     db_fit_orientation found; /**< from the spots that lattices before it have left */
 } db_fit_lattice;
 

@@ -73,7 +73,7 @@ typedef struct db_fit_stage {
  * that is refined is matched to each start. */
 typedef struct db_fit_starts {
     int count;       /**< with the given one, which is the first; 1: that one alone */
-    double misset;   /**< degree: the others are turned from it by at most so much */
+    double turn;     /**< degree: the others are turned from it by at most so much */
     int seed;        /**< another one, other turns */
     int keep;        /**< at most so many of the best go through all stages */
     int evaluations; /**< of the first stage, of each start */

@@ -104,7 +104,7 @@ typedef struct db_fit_shots_options {
     void *user;
     /** 1: shots are frames of one turning crystal in the order of time; with free intensities parts
      * of a reflection on neighbouring frames have one intensity, a scale is relative to that of the
-     * first frame, and the angles of the misset and the scale, if they are shared, may vary along the
+     * first frame, and the crystal's orientation and the scale, if they are shared, may vary along the
      * series */
     int series;
     double knots; /**< they are linear between knots that are so many frames apart; 0: constant */
@@ -125,7 +125,7 @@ typedef struct db_fit_shot_result {
     int used;         /**< 0: set aside */
     char reason[DB_FIT_REASON_SIZE]; /**< why it was set aside, or how its own stages ended */
     db_fit_estimates estimates;      /**< errors by kind of shared ones alone */
-    double orientation[9];           /**< that the misset is relative to */
+    double orientation[9];           /**< that its refined angles count from */
     /** refined, without amplitudes; empty if another process has it, or the shot was set aside;
      * owned */
     db_experiment model;

@@ -2,7 +2,7 @@
  * is; where there is no such crystal none is made up. */
 
 #include "support/unit_test.h"
-#include "fit/config/misset.h"
+#include "fit/config/orientation.h"
 #include "fit/search/orientation_search.h"
 #include "fit/rendered_image.h"
 #include "base/vector.h"
@@ -122,7 +122,7 @@ static void a_triclinic_crystal_comes_back_on_its_goniometer_slow(void **state) 
         e.crystal.cell[0] = 1.003 * cell[0];
         const db_status status = find(&truth, (unsigned long)i + 1, &start, &found);
         if (status != DB_OK) fail_msg("%s", db_context_message(context));
-        db_misset_fold(&start.crystal);
+        db_orientation_fold(&start.crystal);
         const double off = misorientation(&truth.crystal, &start.crystal);
         if (!(off < 0.3)) fail_msg("%.3f degree off", off);
         e.crystal.cell[0] = cell[0];

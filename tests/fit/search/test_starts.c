@@ -43,13 +43,13 @@ static int ask(void **state) {
     start.crystal.misset[1] += 6;
     start.crystal.misset[2] += 6;
     settings.starts.count = 80;
-    settings.starts.misset = 9;
+    settings.starts.turn = 9;
     return db_context_set_threads(context, 2) == DB_OK ? 0 : -1;
 }
 
 static void turns_fill_the_ball(void **state) {
     (void)state;
-    db_fit_starts starts = { .count = 1000, .misset = 1.5, .seed = 1 };
+    db_fit_starts starts = { .count = 1000, .turn = 1.5, .seed = 1 };
     double turn[3], other[3], mean[3] = { 0 };
     int within_half = 0;
     db_starts_turn(&starts, 0, turn);

@@ -2,7 +2,7 @@
  * where spots overlap each crystal gets its share of the light. */
 
 #include "support/unit_test.h"
-#include "fit/config/misset.h"
+#include "fit/config/orientation.h"
 #include "fit/objective/lattice_light.h"
 #include "fit/pixels/predict.h"
 #include "fit/rendered_image.h"
@@ -70,7 +70,7 @@ static void make_scene(size_t count, unsigned long seed, double peak, scene *s) 
     memset(s, 0, sizeof *s);
     s->count = count;
     assert_int_equal(rendered_experiment(context, PIXELS, peak, &s->e), DB_OK);
-    db_misset_fold(&s->e.crystal);
+    db_orientation_fold(&s->e.crystal);
     random_crystals(&s->e.crystal, seed, count, s->truth);
     assert_int_equal(rendered_lattices(context, &s->e, s->truth, count, seed, &s->image), DB_OK);
     db_fit_settings_init(&s->settings);

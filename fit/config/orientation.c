@@ -1,0 +1,96 @@
+/* The orientation of a crystal as a rotation, with plus and minus. */
+#include "fit/config/orientation.h"
+
+#include "base/vector.h"
+#include "fit/config/quantity.h"
+
+#include <dualbragg/expert/experiment_geometry.h>
+#include <math.h>
+#include <string.h>
+
+/* The model's own: the reciprocal axes of a cubic cell of edge 1. */
+void db_orientation_plus(const double rotation[9], const double angle[3], double turned[9]) {
+    db_crystal cube = { .cell = { 1, 1, 1, 90, 90, 90 } };
+    memcpy(cube.orientation, rotation, sizeof cube.orientation);
+    memcpy(cube.misset, angle, sizeof cube.misset);
+    db_crystal_matrix(&cube, turned);
+}
+
+void db_orientation_minus(const double turned[9], const double rotation[9], double angle[3]) {
+    db_crystal turn = { .misset = { 0 } };
+    double inverse[9];
+    db_transpose(rotation, inverse);
+    db_multiply(turned, inverse, turn.orientation);
+    db_crystal_misset(&turn, angle);
+}
+
+void db_orientation_of(const db_crystal *crystal, double rotation[9]) {
+    db_orientation_plus(crystal->orientation, crystal->misset, rotation);
+}
+
+void db_orientation_set(const double rotation[9], db_crystal *crystal) {
+    memmove(crystal->orientation, rotation, sizeof crystal->orientation);
+    memset(crystal->misset, 0, sizeof crystal->misset);
+}
+
+void db_orientation_fold(db_crystal *crystal) {
+    double rotation[9];
+    db_orientation_of(crystal, rotation);
+    db_orientation_set(rotation, crystal);
+}
+
+void db_orientation_count_from(const double orientation[9], db_crystal *crystal) {
+    double rotation[9];
+    int same = 1;
+    for (int i = 0; i < 9; i++) same &= orientation[i] == crystal->orientation[i];
+    if (same) return; /* the angles as they were given, bit by bit */
+    db_orientation_of(crystal, rotation);
+    db_orientation_minus(rotation, orientation, crystal->misset);
+    memmove(crystal->orientation, orientation, sizeof crystal->orientation);
+}
+
+int db_orientation_axis(db_parameter parameter) {
+    const int axis = (int)parameter - (int)DB_MISSET_X;
+    return axis >= 0 && axis < 3 ? axis : -1;
+}
+
+db_parameter db_orientation_parameter(int axis) { return (db_parameter)((int)DB_MISSET_X + axis); }
+
+int db_orientation_is_refined(const db_fit_settings *settings) {
+    int angles = 0;
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        const db_fit_parameter *const p = &settings->parameters[i];
+        angles += p->group < 0 && db_orientation_axis(p->parameter) >= 0 &&
+                  !db_fit_parameter_is_shared(p);
+    }
+    return angles == 3;
+}
+
+void db_orientation_turned(const db_crystal *given, const db_crystal *now, double angle[3]) {
+    double from[9], to[9];
+    db_orientation_of(given, from);
+    db_orientation_of(now, to);
+    db_orientation_minus(to, from, angle);
+    for (int i = 0; i < 3; i++) angle[i] += given->misset[i];
+}
+
+void db_orientation_reference(const db_fit_settings *settings, const db_crystal *given,
+                              double reference[9]) {
+    const int degenerate = fabs(cos(given->misset[1] * 0.017453292519943295769)) < 0.1;
+    memcpy(reference, given->orientation, sizeof given->orientation);
+    if (degenerate && db_orientation_is_refined(settings)) db_orientation_of(given, reference);
+}
+
+void db_orientation_angles(const double rotation[9], const double reference[9], double angle[3]) {
+    db_crystal crystal;
+    db_orientation_set(rotation, &crystal);
+    db_orientation_count_from(reference, &crystal);
+    memcpy(angle, crystal.misset, sizeof crystal.misset);
+}
+
+void db_orientation_report(const db_fit_settings *settings, const db_crystal *given,
+                           db_crystal *crystal) {
+    double reference[9];
+    db_orientation_reference(settings, given, reference);
+    db_orientation_count_from(reference, crystal);
+}
