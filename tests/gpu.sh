@@ -5,7 +5,7 @@
 # the GPU or the benchmark are left out, this script fails. On 16 cores and one GPU it takes less than 8 minutes. A machine
 # without these libraries takes what another one has built: tests/gpu_bundle.sh.
 #
-#     sh tests/gpu.sh [FOLDER]       results: gpu.log, gpu-bench.md, gpu-bench.json, gpu-fit.md in FOLDER (default build/gpu)
+#     sh tests/gpu.sh [FOLDER]       results: gpu.log, gpu-table.md, gpu-bench.md, gpu-bench.json, gpu-fit.md in FOLDER (default build/gpu)
 #
 # GPU_ARCHITECTURES (default: that of the first GPU, else 90) is what nvcc compiles for.
 set -eu
@@ -73,7 +73,7 @@ if [ -x "$bench" ]; then
     say "Benchmark"
     "$bench" --device cuda --threads 0 --loads domains,phi,list,boxes,block,spots --sizes 1024,4096 --repeats 3 \
         --output "$results/gpu-bench" > "$results/gpu-bench.out" 2>> "$log" || failures="$failures; benchmark"
-    sed -n '/^## Kernels alone/,/^## Beside/p' "$results/gpu-bench.md"
+    python3 tests/gpu_table.py "$results" "${gpu%%,*}" | tee "$results/gpu-table.md"
 else
     failures="$failures; the benchmark is missing (it needs jansson)"
 fi

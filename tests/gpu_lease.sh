@@ -3,7 +3,7 @@
 # part has a limit of its own, in seconds, and its log is kept whatever becomes of the others; what has no time left within 8
 # minutes is left out, and fails. In the unpacked bundle:
 #
-#     sh run.sh FOLDER      summary.txt, gpu-bench.md, gpu-bench.json, gpu-bench-spots.*, gpu-fit.md and logs.tgz in FOLDER
+#     sh run.sh FOLDER      summary.txt, gpu-table.md, gpu-bench.md, gpu-bench.json, gpu-fit.md and logs.tgz in FOLDER
 #
 # Exit status: 0 all parts passed; 1 one failed or was cut short, or is missing; 77 there is no GPU that can be used.
 set -u
@@ -98,7 +98,10 @@ cat "$out/gpu-fit.md"
 
 part 90 bench ./dualbragg_bench --device cuda --threads 0 --loads domains,list,boxes,block,spots --sizes 1024,4096 \
     --repeats 2 --output "$out/gpu-bench" || failed=1
-sed -n '/^## Kernels alone/,/^## Beside/p' "$out/gpu-bench.md" 2> /dev/null
+gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader 2> /dev/null | head -n 1)
+part 10 table python3 source/tests/gpu_table.py "$out" "${gpu:-GPU}" || failed=1
+cp "$work/table.log" "$out/gpu-table.md"
+cat "$out/gpu-table.md"
 
 if command -v ncu > /dev/null; then
     metrics=gpu__time_duration.sum,sm__inst_executed.avg.per_cycle_active

@@ -18,4 +18,23 @@ for source in tests/cuda/test_*.c; do
         exit 1
     }
 done
+# the table of what the bundle measures: works that it finds, and those that it does not
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cat > "$folder/gpu-bench.json" << 'JSON'
+{ "run": { "date": "today", "threads": 16 },
+  "rows": [ { "load": "still", "size": 4096, "precision": "double", "forward_kernel": { "min": 1 } },
+            { "load": "still", "size": 4096, "precision": "mixed", "forward_kernel": { "min": 1e-4 } } ],
+  "spots": { "rows": [ { "scene": "thaumatin, 4096²", "call": "normal_40", "precision": "mixed", "time": { "min": 0.006 } } ] } }
+JSON
+PYTHONDONTWRITEBYTECODE=1 python3 tests/gpu_table.py "$folder" "A GPU" > "$folder/table"
+for line in '^A GPU, today, 16 threads' '^| image 4096², kernel | 0.1 | 0.08 | 1.25 |$' \
+    '^| closed thaumatin, normal equations of 40 | 6 | 3 | 2.00 |$' '^| image 1024², kernel | - | 0.02 | - |$'; do
+    grep -q "$line" "$folder/table" || { echo "no '$line' in:"; cat "$folder/table"; exit 1; }
+done
+# names of loads, calls and times are the benchmark's
+for name in still mosaic list sampled_1000 normal_16 normal_40 forward_kernel gradient_kernel normal_kernel \
+    forward_to_locked_memory forward_warm gradient_warm 'small crystal, 1024²' 'thaumatin, 4096²'; do
+    grep -q "\"$name\"" bench/*.c || { echo "the benchmark knows no '$name'"; exit 1; }
+done
 echo "$packed"

@@ -11,6 +11,7 @@ new_bundle() {
     mkdir -p bundle/lib bundle/source/tests/cuda bundle/source/tests/golden bundle/source/tests/fit
     cp "$SOURCE_DIR/tests/gpu_lease.sh" bundle/run.sh
     cp "$SOURCE_DIR/tests/cuda/on_gpu" bundle/source/tests/cuda/
+    echo 'print("a table")' > bundle/source/tests/gpu_table.py
     for script in cuda/derivatives_on_gpu fit/comes_back.sh golden/default.sh; do
         echo 'exit 0' > "bundle/source/tests/$script"
     done
@@ -36,7 +37,8 @@ new_bundle
 lease 0 "all passes"
 says 'commit abc a commit'
 says 'all parts passed'
-for part in one two check fit fit_bench bench golden; do says "$part: passed"; done
+for part in one two check fit fit_bench bench table golden; do says "$part: passed"; done
+grep -q 'a table' results/gpu-table.md || fail "the table is not kept"
 grep -q 'devices cuda' results/gpu-fit.md || fail "the table of refinements is not kept"
 
 new_bundle
