@@ -46,12 +46,22 @@ static void begin(db_search *s) {
 }
 
 static void run_lm(db_search *s) {
-    const size_t n = s->unknowns.count;
-    double *const x = s->normal + n * n;
+    const db_unknowns *const u = &s->unknowns;
+    db_lm_problem problem = { .count = u->count,
+                              .evaluate = evaluate_lm,
+                              .user = s,
+                              .lower = u->lower,
+                              .upper = u->upper,
+                              .longest = u->longest,
+                              .tolerance = s->stage->tolerance,
+                              .step = s->stage->step,
+                              .most_evaluations = s->stage->max_evaluations };
+    double *const x = s->normal + u->count * u->count;
     do {
         begin(s);
-        memcpy(x, s->value, n * sizeof *x);
-        s->end = db_stage_minimize(&s->unknowns, s->stage, s->degrees, evaluate_lm, s, x).end;
+        memcpy(x, s->value, u->count * sizeof *x);
+        problem.degrees = s->degrees;
+        s->end = db_lm_minimize(&problem, x, u->room).end;
     } while (s->status == DB_OK && s->begins_anew &&
              s->evaluations < 2 * s->stage->max_evaluations);
     if (s->end == DB_LM_STOPPED && isfinite(s->best)) s->end = DB_LM_LIMIT;
@@ -85,7 +95,7 @@ static db_status finish(db_search *s, int *at_bound, db_stage_result *result) {
 db_status db_search_prepare(db_search *s) {
     const size_t n = s->unknowns.count, most = 3 * (size_t)s->stage->max_evaluations + 16;
     DB_TRY(db_algorithm_check(s->context, s->stage->algorithm, &s->algorithm));
-    DB_TRY(db_fit_course_reserve(s->context, s->course, most));
+    if (s->course) DB_TRY(db_fit_course_reserve(s->context, s->course, most));
     s->gradient = calloc(n * (n + 2) + 1, sizeof *s->gradient);
     if (!s->gradient) return db_fail_memory(s->context, "the search of a stage");
     s->normal = s->gradient + n;

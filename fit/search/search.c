@@ -93,7 +93,7 @@ static int record(db_search *s, const double *x, db_objective_depth depth, doubl
                                  .target = loss / s->degrees,
                                  .gradient_norm = norm };
     if (!isfinite(loss) || !isfinite(norm)) return 0;
-    s->cancelled = s->problem.record(s->problem.user, x, &now);
+    s->cancelled = s->problem.record && s->problem.record(s->problem.user, x, &now);
     return 1;
 }
 

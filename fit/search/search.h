@@ -42,7 +42,7 @@ typedef struct db_evaluation {
 typedef struct db_search_problem {
     /* Where there is no loss it stays INFINITY, so that a step there is rejected. */
     db_status (*evaluate)(void *user, const double *x, db_evaluation *at);
-    /* Adds an evaluation to the history; 1: the search is cancelled. */
+    /* Adds an evaluation to the history; 1: the search is cancelled. NULL: there is no history. */
     int (*record)(void *user, const double *x, const db_fit_history *now);
     /* The last evaluation is the best so far; NULL: nobody needs to know. */
     db_status (*keep)(void *user, const double *x);
@@ -53,11 +53,11 @@ typedef struct db_search {
     db_context *context;
     db_search_problem problem;
     const db_fit_stage *stage;
-    int number;           /* of the stage */
-    db_unknowns unknowns; /* owned */
-    db_fit_course *course;
-    db_search_log *log; /* NULL: none is kept */
-    double degrees;     /* of freedom, at the start */
+    int number;            /* of the stage */
+    db_unknowns unknowns;  /* owned */
+    db_fit_course *course; /* NULL: none */
+    db_search_log *log;    /* NULL: none is kept */
+    double degrees;        /* of freedom, at the start */
 
     int evaluations, cancelled, begins_anew;
     int started;               /* 1: there is a best point */

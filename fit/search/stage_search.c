@@ -146,21 +146,6 @@ double db_longest_step(const db_objective *objective, const db_fit_parameter *pa
     }
 }
 
-db_lm_result db_stage_minimize(const db_unknowns *u, const db_fit_stage *stage, double degrees,
-                               db_lm_evaluate evaluate, void *user, double *x) {
-    const db_lm_problem problem = { .count = u->count,
-                                    .evaluate = evaluate,
-                                    .user = user,
-                                    .lower = u->lower,
-                                    .upper = u->upper,
-                                    .longest = u->longest,
-                                    .degrees = degrees,
-                                    .tolerance = stage->tolerance,
-                                    .step = stage->step,
-                                    .most_evaluations = stage->max_evaluations };
-    return db_lm_minimize(&problem, x, u->room);
-}
-
 /* Is an unknown at a bound? At a bound that the user chose only if the gradient pushes outward; at
  * a physical bound always: there, as for a mosaic spread of 0, the gradient may be that of another
  * parameter. */

@@ -72,10 +72,6 @@ db_status db_farthest_block(const db_objective *objective, double *pixels);
 double db_longest_step(const db_objective *objective, const db_fit_parameter *parameter,
                        double farthest, double most);
 
-/* Levenberg-Marquardt from x, which becomes the best point, with the criteria of a stage. */
-db_lm_result db_stage_minimize(const db_unknowns *unknowns, const db_fit_stage *stage,
-                               double degrees, db_lm_evaluate evaluate, void *user, double *x);
-
 typedef enum db_stage_end {
     DB_STAGE_CONVERGED, /* no step promises more than the tolerance */
     DB_STAGE_LIMIT,     /* evaluations used up */

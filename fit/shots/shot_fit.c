@@ -4,6 +4,7 @@
 #include "base/context_internal.h"
 #include "fit/objective/evaluate.h"
 #include "fit/objective/statistics.h"
+#include "fit/search/driver.h"
 #include "fit/config/quantity.h"
 
 #include <math.h>
@@ -56,82 +57,83 @@ void db_open_shot_destroy(db_open_shot *open) {
     memset(open, 0, sizeof *open);
 }
 
-/* What the callback of the local search needs. */
-typedef struct search {
+/* The local quantities of a shot as a problem. */
+typedef struct local_problem {
     db_open_shot *open;
     const db_arrow_order *order;
-    double loss;
-    db_status status;
-} search;
+} local_problem;
 
-static void evaluate_at(search *s, const double *x) {
-    db_objective *const objective = &s->open->objective;
-    const size_t *const local = s->order->variable + s->order->shared;
-    for (size_t i = 0; i < s->order->local; i++) s->open->value[local[i]] = x[i];
-    s->status = db_objective_evaluate(objective, s->open->value, DB_OBJECTIVE_NORMAL);
-    s->open->evaluations++;
-    s->loss = objective->loss;
-    db_variables_add_priors(&objective->variables, s->open->value, &s->loss, objective->gradient,
-                            objective->normal);
-}
-
-static int evaluate(void *user, const double *x, double *loss, double *gradient, double *normal) {
-    search *const s = user;
-    const db_objective *const objective = &s->open->objective;
-    const size_t n = objective->variables.count, m = s->order->local;
-    const size_t *const local = s->order->variable + s->order->shared;
-    evaluate_at(s, x);
-    *loss = s->status == DB_OK ? s->loss : (double)INFINITY;
+static db_status evaluate(void *user, const double *x, db_evaluation *at) {
+    const local_problem *const p = user;
+    db_objective *const objective = &p->open->objective;
+    const size_t n = objective->variables.count, m = p->order->local;
+    const size_t *const local = p->order->variable + p->order->shared;
+    for (size_t i = 0; i < m; i++) p->open->value[local[i]] = x[i];
+    p->open->evaluations++;
+    const db_status status = db_objective_evaluate(objective, p->open->value, DB_OBJECTIVE_NORMAL);
+    if (status == DB_ERROR_INPUT) return DB_OK;
+    DB_TRY(status);
+    at->loss = objective->loss;
     for (size_t i = 0; i < m; i++) {
-        gradient[i] = objective->gradient[local[i]];
+        at->gradient[i] = objective->gradient[local[i]];
         for (size_t j = 0; j < m; j++)
-            normal[i * m + j] = objective->normal[local[i] * n + local[j]];
-    }
-    return s->status != DB_OK && s->status != DB_ERROR_INPUT;
-}
-
-/* The local quantities as unknowns, between the bounds of the shot's variables. */
-static db_status make_unknowns(const search *s, db_unknowns *u) {
-    const db_variables *const v = &s->open->objective.variables;
-    const db_arrow_order *const order = s->order;
-    DB_TRY(db_unknowns_make(s->open->objective.context, &s->open->settings,
-                            order->index + order->shared, order->local, u));
-    for (size_t i = 0; i < order->local; i++) {
-        u->lower[i] = v->lower[order->variable[order->shared + i]];
-        u->upper[i] = v->upper[order->variable[order->shared + i]];
+            at->normal[i * m + j] = objective->normal[local[i] * n + local[j]];
     }
     return DB_OK;
 }
 
+/* The local quantities as unknowns, with bounds and priors of the shot's variables. */
+static db_status make_unknowns(const local_problem *p, db_unknowns *u) {
+    const db_variables *const v = &p->open->objective.variables;
+    const size_t first = p->order->shared;
+    DB_TRY(db_unknowns_make(p->open->objective.context, &p->open->settings, p->order->index + first,
+                            p->order->local, u));
+    for (size_t i = 0; i < u->count; i++) {
+        const size_t k = p->order->variable[first + i];
+        u->lower[i] = v->lower[k];
+        u->upper[i] = v->upper[k];
+        u->centre[i] = v->centre[k];
+        u->sigma[i] = v->sigma[k];
+    }
+    return DB_OK;
+}
+
+static db_status fit(local_problem *p, db_search *s, double *local) {
+    db_open_shot *const open = p->open;
+    db_objective *const objective = &open->objective;
+    const size_t *const variable = p->order->variable + p->order->shared;
+    int at_bound[DB_FIT_MOST_PARAMETERS];
+    db_stage_result end;
+    for (size_t i = 0; i < s->unknowns.count; i++)
+        local[i] = fmin(fmax(local[i], s->unknowns.lower[i]), s->unknowns.upper[i]);
+    DB_TRY(db_search_prepare(s));
+    objective->sums_only = 1;
+    db_status status = db_search_run(s, local, at_bound, &end);
+    objective->sums_only = 0;
+    if (status == DB_OK) status = db_objective_bring(objective);
+    DB_TRY(status);
+    db_variables_add_priors(&objective->variables, open->value, &objective->loss,
+                            objective->gradient, objective->normal);
+    for (size_t i = 0; i < s->unknowns.count; i++)
+        open->held[variable[i]] =
+            db_unknown_held(&s->unknowns, i, local[i], objective->gradient[variable[i]]) != 0;
+    if (s->end != DB_LM_STOPPED && isfinite(objective->loss)) return DB_OK;
+    return db_fail(objective->context, DB_ERROR_INPUT,
+                   "stage %s: the target has no finite value for this shot", s->stage->name);
+}
+
 db_status db_open_shot_fit(db_open_shot *open, const db_arrow_order *order,
                            const db_fit_stage *stage, const double *shared, double *local) {
-    const db_objective *const objective = &open->objective;
-    const size_t *const variable = order->variable + order->shared;
-    const size_t n = order->local;
-    search s = { .open = open, .order = order };
-    db_unknowns unknowns;
-    DB_TRY(make_unknowns(&s, &unknowns));
+    local_problem problem = { open, order };
+    db_search search = { .context = open->objective.context,
+                         .problem = { .evaluate = evaluate, .user = &problem },
+                         .stage = stage,
+                         .degrees = open->objective.degrees };
     for (size_t i = 0; i < order->shared; i++) open->value[order->variable[i]] = shared[i];
-    for (size_t i = 0; i < n; i++)
-        local[i] = fmin(fmax(local[i], unknowns.lower[i]), unknowns.upper[i]);
-    db_lm_end end = DB_LM_CONVERGED;
-    open->objective.sums_only = 1;
-    if (n > 0)
-        end = db_stage_minimize(&unknowns, stage, objective->degrees, evaluate, &s, local).end;
-    int stale = n == 0; /* is the last evaluation not that of the best point? */
-    for (size_t i = 0; i < n; i++) stale |= open->value[variable[i]] != local[i];
-    if (stale && (s.status == DB_OK || s.status == DB_ERROR_INPUT)) evaluate_at(&s, local);
-    open->objective.sums_only = 0;
-    if (s.status == DB_OK) s.status = db_objective_bring(&open->objective);
-    open->objective.loss = s.loss;
-    for (size_t i = 0; i < n; i++)
-        open->held[variable[i]] =
-            db_unknown_held(&unknowns, i, local[i], objective->gradient[variable[i]]) != 0;
-    db_unknowns_clear(&unknowns);
-    if (s.status != DB_OK) return s.status;
-    if (end != DB_LM_STOPPED && isfinite(s.loss)) return DB_OK;
-    return db_fail(objective->context, DB_ERROR_INPUT,
-                   "stage %s: the target has no finite value for this shot", stage->name);
+    db_status status = make_unknowns(&problem, &search.unknowns);
+    if (status == DB_OK) status = fit(&problem, &search, local);
+    db_search_clear(&search);
+    return status;
 }
 
 void db_shot_measure(const db_objective *objective, const db_spooled *pixels, int after,
