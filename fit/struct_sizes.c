@@ -1,3 +1,4 @@
+/* Sizes of public structs, for bindings to check. */
 #include <dualbragg/fit_shots.h>
 
 #include <string.h>

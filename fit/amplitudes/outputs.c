@@ -135,7 +135,8 @@ static const db_json_field shell_rows[] = {
     VALUE(cc_half_weighted, "",
           "cc_half, each reflection counted as 1/(1 + variance of both halves/square of the mean "
           "intensity of its resolution)"),
-    VALUE(cc_anomalous_weighted, "", "cc_anomalous, likewise"),
+    VALUE(cc_anomalous_weighted, "",
+          "cc_anomalous, each pair counted by its variance, as in cc_half_weighted"),
     VALUE(reference_count, "", "measured reflections that the reference has"),
     VALUE(cc_reference, "", "correlation of intensities with it"),
     VALUE(r_reference, "", "Σ abs(I − I₀) / Σ I₀ with it, after its scale and B"),

@@ -30,7 +30,7 @@ typedef struct db_amplitude_system {
     const unsigned char *group;   /* [shots] bits of the sets of shots that it is in; 0: none */
     const double *restraint;      /* [reflections] 1/sigma^2 of a restraint; NULL: none */
     const double *restraint_pull; /* [reflections] half its slope */
-    const double *prior;          /* [shared] likewise, of shared quantities; NULL: none */
+    const double *prior;          /* [shared] 1/sigma^2 of a prior; NULL: none */
     const double *prior_pull;     /* [shared] */
 
     /* Of db_amplitude_system_sum */

@@ -17,7 +17,7 @@ typedef struct db_amplitude_work {
     int best; /* slot of the sheets of the rendered point */
     size_t reflections;
     double *value[2]; /* [reflections] at the best point, that of the records; at the trial */
-    double shared[2][DB_FIT_MOST_PARAMETERS]; /* likewise */
+    double shared[2][DB_FIT_MOST_PARAMETERS]; /* at the same two points */
     double *rendered;                         /* [reflections] where the sheets were made */
     double rendered_shared[DB_FIT_MOST_PARAMETERS];
     double *step; /* [reflections + shared] */

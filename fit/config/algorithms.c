@@ -1,3 +1,4 @@
+/* Names of algorithms: LM, moments, and those of NLopt that work with bounds. */
 #include "fit/config/algorithms.h"
 
 #include "base/context_internal.h"

@@ -1,3 +1,4 @@
+/* Equal edges of a cell become ties, and angles that symmetry fixes leave the refinement. */
 #include "fit/config/cell_ties.h"
 
 #include "base/context_internal.h"

@@ -1,3 +1,4 @@
+/* Reads a fit configuration: its sections one by one, and what they demand of each other. */
 #include <dualbragg/fit.h>
 
 #include "base/context_internal.h"

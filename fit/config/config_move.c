@@ -1,3 +1,4 @@
+/* Relative file names of a configuration, rewritten for another folder. */
 #define _XOPEN_SOURCE 700
 #include "fit/config/config_move.h"
 

@@ -1,3 +1,4 @@
+/* Reads refined parameters, their bounds, priors and ties, and the stages that refine them. */
 #include "fit/config/config_refine.h"
 
 #include "base/context_internal.h"

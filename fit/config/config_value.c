@@ -1,3 +1,4 @@
+/* Reads numbers, words, lists and file names from YAML nodes. */
 #include "fit/config/config_value.h"
 
 #include "base/shown_text.h"

@@ -1,3 +1,5 @@
+/* Space groups, numbers and names to crystal systems, and the edges and angles that each leaves
+ * free. */
 #include "fit/config/crystal_system.h"
 
 #include <ctype.h>

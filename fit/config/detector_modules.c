@@ -1,3 +1,5 @@
+/* Modules of a detector of one panel: as data.modules says, or those of a known detector of this
+ * size. */
 #include "fit/config/detector_modules.h"
 
 #include "base/context_internal.h"

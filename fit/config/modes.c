@@ -1,3 +1,4 @@
+/* Modes that are refined start a little off 0, where their slopes vanish. */
 #include "fit/config/modes.h"
 
 #include "fit/config/quantity.h"

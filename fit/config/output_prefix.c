@@ -1,3 +1,4 @@
+/* Names of output files from that of the configuration. */
 #include "fit/config/output_prefix.h"
 
 #include "base/context_internal.h"

@@ -1,3 +1,4 @@
+/* Builds the tree with libyaml; KEY=VALUE arguments replace its nodes. */
 #define _POSIX_C_SOURCE 200809L
 #include "fit/config/yaml_tree.h"
 

@@ -1,3 +1,4 @@
+/* Grows one kind of crystal after the other from shots whose intensities correlate. */
 #include "fit/merge/crystal_kinds.h"
 
 #include "base/context_internal.h"

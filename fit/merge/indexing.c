@@ -1,3 +1,5 @@
+/* Resolves the indexing ambiguity: expectation maximization from several random orders of the
+ * shots. */
 #include "fit/merge/indexing.h"
 
 #include "base/context_internal.h"

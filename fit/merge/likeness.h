@@ -25,7 +25,7 @@ static inline void db_likeness_add(db_likeness *c, double a, double a_variance, 
 
 /* The correlation, 0 without pairs, and its standard error. */
 static inline double db_likeness_value(const db_likeness *c, double *error) {
-    const double n = c->n, least = 0.2, /* of their variances */
+    const double n = c->n, least = 0.2, /* variances of either side are taken to be at least this */
         xx = fmax(least, n > 0 ? c->xx / n - c->x * c->x / (n * n) : 0),
                  yy = fmax(least, n > 0 ? c->yy / n - c->y * c->y / (n * n) : 0);
     *error = n > 0 ? 1 / sqrt(n) : INFINITY;

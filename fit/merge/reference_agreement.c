@@ -1,3 +1,5 @@
+/* Correlation of intensities with those of a reference, each divided by the mean of its shell of
+ * resolution. */
 #include "fit/merge/reference_agreement.h"
 
 #include "fit/merge/likeness.h"

@@ -1,3 +1,4 @@
+/* Sums over shots by their ways of indexing, and the probability of each way given the sums. */
 #include "fit/merge/shot_ways.h"
 
 #include "base/context_internal.h"

@@ -42,7 +42,7 @@ typedef struct db_reference_scale {
     size_t count; /* reflections that both have */
 } db_reference_scale;
 
-/* reference, intensity, sigma: [list->count], NAN where there is none; sigma: INFINITY likewise. */
+/* reference, intensity, sigma: [list->count], NAN where there is none; sigma may be INFINITY there. */
 db_reference_scale db_reference_scale_find(const db_asu_list *list, const double *reference,
                                            const double *intensity, const double *sigma);
 static inline double db_reference_factor(const db_reference_scale *scale, double d) {

@@ -1,3 +1,4 @@
+/* Weighted means of shells, in rounds: uncertain intensities have little weight. */
 #include "fit/merge/usual_intensity.h"
 
 #include <math.h>

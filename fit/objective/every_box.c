@@ -1,3 +1,5 @@
+/* Renders the shoeboxes of all predicted reflections in one plan, and fits intensity and
+ * background of each. */
 #include "fit/objective/every_box.h"
 
 #include "base/context_internal.h"

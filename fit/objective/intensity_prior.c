@@ -1,3 +1,4 @@
+/* Sets the prior of each shoebox from the mean intensity of shoeboxes at about its resolution. */
 #include "fit/objective/intensity_prior.h"
 
 #include "base/context_internal.h"

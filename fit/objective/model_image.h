@@ -6,10 +6,11 @@
 
 /* The whole image of a model, in counts, fast_pixels x slow_pixels. */
 typedef struct db_model_images {
-    float *whole;      /* room for it */
-    float *background; /* likewise: what of it is not the crystal's: the local background (free), or
+    float *whole; /* room for it */
+    float
+        *background; /* room for the part that is not the crystal's: the local background (free), or
                           planes where there are some (known) */
-    double scale;      /* known: that of all spots, beside the model's own; free: 1 */
+    double scale;    /* known: that of all spots, beside the model's own; free: 1 */
     db_fit_reflection *reflection; /* free: of each predicted reflection; freed by the caller */
     size_t reflection_count;
 } db_model_images;

@@ -40,17 +40,18 @@ struct db_objective_work {
     double *sums;  /* per block: gradient and normal matrix of its variables, then J, b0, b1, b2; as
                      db_boxes_gradient_of and db_boxes_normal_of have them */
     double *total; /* of the blocks: gradient and normal matrix of all variables, then a shared J */
-    double *pulls; /* likewise, with NORMAL: the products of half the blocks' gradients */
-    double *cross; /* [2][variables]: of a reflection */
+    double
+        *pulls; /* with NORMAL: sum of products of half the blocks' gradients, by all variables */
+    double *cross;              /* [2][variables]: of a reflection */
     db_block_sums *linear_sums; /* [blocks], for an intensity that they share */
-    double (*steps)[DB_LINEAR]; /* [blocks], likewise: the last step */
+    double (*steps)[DB_LINEAR]; /* [blocks], for a shared intensity: the last step */
 };
 
 typedef struct db_objective {
     db_context *context;
     db_experiment experiment;     /* at the last evaluated values; cell counts not blurred; owned,
                                      but for the structure factors */
-    db_panel_placement placement; /* likewise; owned */
+    db_panel_placement placement; /* at the last evaluated values; owned */
     const db_fit_settings *settings;
     db_fit_blocks blocks;
     db_loss loss_of;

@@ -1,3 +1,4 @@
+/* Finds dark levels square by square, from the scatter of background pixels that share no photon. */
 #include "fit/pixels/dark_levels.h"
 
 #include "base/context_internal.h"

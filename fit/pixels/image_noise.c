@@ -1,3 +1,4 @@
+/* Compares the scatter of neighbouring pixels, square by square, with that of photons. */
 #include "fit/pixels/image_noise.h"
 
 #include "base/context_internal.h"

@@ -29,8 +29,7 @@ typedef struct db_shoeboxes {
     float *shape_variance;     /* part of the variance that is the spots' shape error (counts^2) */
     double *ridge;             /* [count]: 1/sigma^2 of the prior on the intensity J; 0: none */
     double *excess;   /* [count], of bare boxes: counts over the background in own pixels */
-    size_t *by_place; /* [count], likewise: boxes in an order in which neighbours follow
-                                  each other */
+    size_t *by_place; /* [count], of bare boxes: their numbers, neighbours after each other */
 } db_shoeboxes;
 
 typedef enum db_shoebox_choice {

@@ -1,3 +1,4 @@
+/* Writes tables of fields as JSON with jansson, and describes them for docs/reference/json.md. */
 #define _POSIX_C_SOURCE 200809L
 #include "fit/report/json_document.h"
 

@@ -1,3 +1,4 @@
+/* Paints shoeboxes and their models into frames of the size of the image. */
 #include "fit/report/pixel_frames.h"
 
 #include "base/context_internal.h"

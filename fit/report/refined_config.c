@@ -1,3 +1,4 @@
+/* Puts the refined values into a copy of the configuration. */
 #include "fit/report/refined_config.h"
 
 #include "base/context_internal.h"

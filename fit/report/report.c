@@ -1,3 +1,4 @@
+/* Fills the page's frame; images go in as packed, compressed base64. */
 #include "fit/report/report.h"
 
 #include "base/base64.h"

@@ -1,3 +1,4 @@
+/* Tables of parameters, errors and statistics. */
 #define _POSIX_C_SOURCE 200809L
 #include "fit/report/result_fields.h"
 

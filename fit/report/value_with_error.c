@@ -1,3 +1,4 @@
+/* Formats a value with as many decimals as its error is worth: 2 to 19 in the last digit. */
 #include "fit/report/value_with_error.h"
 
 #include <math.h>

@@ -29,7 +29,7 @@ enum {
 typedef struct pictures {
     int fast, slow, block;
     float *measured;  /* maximum of the block, so that spots survive; NAN: none has a value */
-    float *model;     /* likewise */
+    float *model;     /* maximum of the model in the block */
     double low, high; /* ends of a grey scale that suits both */
 } pictures;
 

@@ -9,7 +9,7 @@
 typedef struct db_covariance {
     double *error;  /* standard errors; NAN: left out; INFINITY: takes part in a direction that the
                        data do not determine */
-    double *robust; /* likewise, from the scatter */
+    double *robust; /* standard errors from the scatter */
     double **correlation;        /* [i][k]: 1 on the diagonal; 0 where an error is not finite */
     db_fit_direction *direction; /* the worst determined first */
     size_t direction_count;      /* parameters not left out */

@@ -1,3 +1,4 @@
+/* Makes the list of estimates, and puts errors and correlations into it. */
 #include "fit/result/estimates.h"
 
 #include "base/context_internal.h"

@@ -1,3 +1,4 @@
+/* Takes the direction in which the loss curves down most, and the best length along it. */
 #include "fit/search/mode_start.h"
 
 #include "base/context_internal.h"

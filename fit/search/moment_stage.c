@@ -1,3 +1,5 @@
+/* Runs a stage: finds spots, refines against their moments, and keeps what held-out spots bear
+ * out. */
 #include "fit/search/moment_stage.h"
 
 #include "base/context_internal.h"

@@ -1,3 +1,4 @@
+/* Loss, gradient and normal matrix of the moments of spots. */
 #include "fit/search/moments.h"
 
 #include "base/context_internal.h"

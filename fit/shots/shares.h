@@ -28,7 +28,8 @@ void db_shares_of_task(const db_shots *all, int task, int tasks, size_t shots[2]
 /* A db_piece_owner; all: the shots. */
 int db_shares_owner(const void *all, size_t chunk);
 
-/* Tells the other processes that the run is cancelled; has one of them said so? By any thread. */
+/* own: 1: this process is cancelled, which the others are told. Returns whether any process is. Any
+ * thread may call it. */
 int db_shares_cancelled(const db_shots *all, int own);
 
 #endif

@@ -15,9 +15,10 @@ typedef struct db_spool_place {
     long long begin;
     size_t blocks, pixels; /* pixels: elements of each array */
     int has_ridge, width;  /* of shoeboxes (pixels); 0: they are none */
-    int holds_light;       /* as in db_fit_blocks */
-    int oversample;        /* likewise */
-    double tolerance;      /* likewise */
+    /* as in db_fit_blocks */
+    int holds_light;
+    int oversample;
+    double tolerance;
 } db_spool_place;
 
 /* folder NULL: the working directory. DB_ERROR_FILE names the folder. */
@@ -32,19 +33,20 @@ db_status db_spool_empty(db_context *context, db_spool *spool);
 db_status db_spool_write(db_context *context, db_spool *spool, const db_fit_blocks *blocks,
                          const db_shoeboxes *boxes, db_spool_place *place);
 
-/* Bytes of any kind, and where they begin; and these bytes again. */
+/* Writes bytes of any kind; *begin: where they are. */
 db_status db_spool_put(db_context *context, db_spool *spool, const void *bytes, size_t size,
                        long long *begin);
-/* The same where *begin says, bytes of the same number being there; at the end if it is -1. */
+/* Writes bytes over as many others at *begin; -1: at the end. */
 db_status db_spool_put_at(db_context *context, db_spool *spool, const void *bytes, size_t size,
                           long long *begin);
+/* Reads bytes back. */
 db_status db_spool_get(db_context *context, const db_spool *spool, long long begin, void *bytes,
                        size_t size);
 
 /* Blocks in memory again. */
 typedef struct db_spooled {
     db_fit_blocks blocks; /* points into memory */
-    db_shoeboxes boxes;   /* likewise; count 0: they are none */
+    db_shoeboxes boxes;   /* the shoeboxes that the blocks are, if they are; else count is 0 */
     void *memory;         /* owned */
 } db_spooled;
 db_status db_spool_read(db_context *context, const db_spool *spool, const db_spool_place *place,

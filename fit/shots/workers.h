@@ -8,8 +8,8 @@
 db_status db_workers_create(db_shots *all);
 void db_workers_destroy(db_shots *all);
 
-/* Before the first pass, when a checkpoint has been read: shots that are this process' already are as that
- * left them; the others will be when they are taken. */
+/* Before the first pass, when a checkpoint has been read. Shots that this process owns already get their
+ * state from the checkpoint; other shots get theirs when a process takes them. */
 db_status db_workers_begin(db_shots *all);
 
 /* Called for one shot after the other of a chunk, by one thread with its own context. sum: of the chunk,

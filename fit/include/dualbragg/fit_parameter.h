@@ -24,7 +24,7 @@ typedef struct db_fit_quantity {
 typedef struct db_fit_parameter {
     db_parameter parameter;
     double lower; /**< bound in the parameter's unit, absolute; -INFINITY: open */
-    double upper; /**< likewise; INFINITY: open */
+    double upper; /**< bound in the parameter's unit, absolute; INFINITY: open */
     /** unit of the optimizer's coordinate, in the parameter's unit; NAN: chosen from the curvature
      * of the target at the start of a stage */
     double scale;

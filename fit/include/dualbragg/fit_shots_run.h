@@ -25,9 +25,9 @@ typedef struct db_fit_shot_identity {
 typedef struct db_fit_shot_source {
     size_t count;
     void *user;
-    /** The image of a shot, to be cleared by the caller. start and settings, unless NULL: its
-     * starting model, likewise, and the settings of all shots, in which what is its own (bounds,
-     * gain) is to be put. A failure sets the shot aside. */
+    /** The image of a shot, to be cleared by the caller. start, unless NULL: receives its
+     * starting model, to be cleared by the caller. settings, unless NULL: those of all shots, into
+     * which its own bounds and gain are to be put. A failure sets the shot aside. */
     db_status (*load)(void *user, db_context *context, size_t shot, db_measured_image *image,
                       db_experiment *start, db_fit_settings *settings);
     /** What people call it; valid as long as the source. */

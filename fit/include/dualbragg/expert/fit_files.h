@@ -41,7 +41,7 @@ DB_API db_status db_fit_render_spots(db_context *context, const db_fit_result *r
 DB_API db_status db_fit_write_spots(db_context *context, const char *path,
                                     const db_fit_result *result);
 
-/** Writes the background of a result likewise.
+/** Writes the background of a result as 32-bit floats, as db_write_float_image does.
  *
  * @param context receives the message of a failure
  * @param path name of the file
