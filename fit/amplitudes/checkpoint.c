@@ -23,6 +23,9 @@ static void move_indexing(db_indexing_result *r, db_pieces *p) {
     db_pieces_move(p, &r->undecided, sizeof r->undecided);
     db_pieces_move(p, r->way, r->shots * sizeof *r->way);
     db_pieces_move(p, r->probability, r->shots * sizeof *r->probability);
+    p->failed |= r->ways.count < 0 || r->ways.count > DB_MOST_INDEXINGS;
+    for (size_t s = 0; s < r->shots; s++)
+        p->failed |= r->way[s] < 0 || (r->way[s] > 0 && r->way[s] >= r->ways.count);
 }
 
 /* Room for what the start has found, which only rank 0 had. */
