@@ -22,7 +22,7 @@ static const size_t MOST_DATA_BYTES = (size_t)8 << 20;
 static size_t data_bytes(const db_device_work *work) { return DATA * work->pixels * sizeof(float); }
 static int is_together(const db_device_work *work) { return data_bytes(work) <= MOST_DATA_BYTES; }
 
-static size_t add(size_t *end, size_t bytes) {
+static size_t reserve_piece(size_t *end, size_t bytes) {
     const size_t at = *end;
     *end += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     return at;
@@ -61,18 +61,19 @@ static int is_outside(const db_boxes_request *q) {
            DB_CUDA_MOST_BLOCK_BYTES / sizeof(double);
 }
 
-static layout layout_of(const db_device_boxes *boxes, const db_device_work *work) {
+static layout layout_of_boxes(const db_device_boxes *boxes, const db_device_work *work) {
     const db_boxes_request *q = boxes->request;
     layout l = { .result_size = result_size(q) };
-    l.data = add(&l.end, is_together(work) ? data_bytes(work) : 0);
-    l.region = add(&l.end, boxes->count * sizeof *boxes->region);
-    l.rule = add(&l.end, boxes->count * sizeof *q->rule);
-    l.list = add(&l.end, (q->link_lists + 1) * sizeof(db_cuda_box_list));
-    l.link = add(&l.end, links_of(q) * sizeof(db_cuda_box_link));
-    l.solution = add(&l.end, boxes->count * sizeof *boxes->solution);
-    l.result = add(&l.end, boxes->count * l.result_size * sizeof(double));
+    l.data = reserve_piece(&l.end, is_together(work) ? data_bytes(work) : 0);
+    l.region = reserve_piece(&l.end, boxes->count * sizeof *boxes->region);
+    l.rule = reserve_piece(&l.end, boxes->count * sizeof *q->rule);
+    l.list = reserve_piece(&l.end, (q->link_lists + 1) * sizeof(db_cuda_box_list));
+    l.link = reserve_piece(&l.end, links_of(q) * sizeof(db_cuda_box_link));
+    l.solution = reserve_piece(&l.end, boxes->count * sizeof *boxes->solution);
+    l.result = reserve_piece(&l.end, boxes->count * l.result_size * sizeof(double));
     l.back = l.end;
-    l.outside = add(&l.end, is_outside(q) ? boxes->count * sum_size(q) * sizeof(double) : 0);
+    l.outside =
+        reserve_piece(&l.end, is_outside(q) ? boxes->count * sum_size(q) * sizeof(double) : 0);
     return l;
 }
 
@@ -129,8 +130,8 @@ static db_status bring_values(db_context *context, db_device_plan *plan, const d
 }
 
 /* Much data, where they are not there yet. */
-static db_status bring_data(db_context *context, db_device_plan *plan, const db_device_work *work,
-                            const db_device_boxes *boxes) {
+static db_status bring_measured(db_context *context, db_device_plan *plan,
+                                const db_device_work *work, const db_device_boxes *boxes) {
     const float *array[DATA];
     data_of(boxes, array);
     DB_TRY(
@@ -184,7 +185,7 @@ static uint32_t choose_rows(const db_boxes_request *q) {
 }
 
 /* Bytes of a block's memory: sums by the coefficients and rows take turns. */
-static size_t block_bytes(const db_boxes_request *q, uint32_t rows) {
+static size_t box_block_bytes(const db_boxes_request *q, uint32_t rows) {
     const size_t linear = DB_CUDA_BOX_BLOCK * (sizeof(db_block_sums) / sizeof(double)),
                  slopes = (is_outside(q) ? 0 : sum_size(q)) + rows * row_length(q),
                  most = has_slopes(q) && slopes > linear ? slopes : linear;
@@ -196,7 +197,7 @@ _Static_assert(DB_CUDA_BOX_BLOCK * sizeof(db_block_sums) + DB_CUDA_BOX_STATE * s
                "a block has room for its threads' sums");
 
 /* From the packed triangle to rows of all unknowns. */
-static void unpack(const db_device_boxes *boxes, size_t b, const double *from) {
+static void unpack_box(const db_device_boxes *boxes, size_t b, const double *from) {
     const db_boxes_request *q = boxes->request;
     const size_t variables = q->links[q->rule[b].links].variables, all = variables + DB_LINEAR;
     memcpy(db_boxes_gradient_of(boxes->result, q->most, b), from, all * sizeof *from);
@@ -215,7 +216,7 @@ static void take_results(const db_device_plan *plan, const db_device_boxes *boxe
     if (boxes->request->sums == DB_BOXES_LINEAR)
         memcpy(boxes->result, result, boxes->count * l->result_size * sizeof *result);
     for (size_t b = 0; b < boxes->count && has_slopes(boxes->request); b++)
-        unpack(boxes, b, result + b * l->result_size);
+        unpack_box(boxes, b, result + b * l->result_size);
 }
 
 static db_cuda_boxes arguments_of(const db_device_plan *plan, const db_device_boxes *boxes,
@@ -243,9 +244,9 @@ static db_cuda_boxes arguments_of(const db_device_plan *plan, const db_device_bo
 static db_status work_on_boxes(db_context *context, db_device_plan *plan,
                                const db_device_work *work, const db_device_boxes *boxes,
                                db_cuda_arguments *a) {
-    const layout l = layout_of(boxes, work);
+    const layout l = layout_of_boxes(boxes, work);
     DB_TRY(bring_values(context, plan, work, boxes, &l));
-    if (!is_together(work)) DB_TRY(bring_data(context, plan, work, boxes));
+    if (!is_together(work)) DB_TRY(bring_measured(context, plan, work, boxes));
     a->boxes = arguments_of(plan, boxes, &l);
     point_to_data(work, boxes,
                   is_together(work) ? (const char *)plan->box_values.memory + l.data
@@ -253,7 +254,7 @@ static db_status work_on_boxes(db_context *context, db_device_plan *plan,
                   &a->boxes);
     a->boxes.shape = a->job.image;
     DB_TRY(db_cuda_launch(context, plan, db_cuda_box_sums, (uint32_t)boxes->count,
-                          DB_CUDA_BOX_BLOCK, block_bytes(boxes->request, a->boxes.rows), a));
+                          DB_CUDA_BOX_BLOCK, box_block_bytes(boxes->request, a->boxes.rows), a));
     DB_TRY(db_cuda_copy_back(context, plan, (char *)plan->host_box_values.memory + l.solution,
                              (const char *)plan->box_values.memory + l.solution,
                              l.back - l.solution, "copying sums of boxes"));
@@ -262,8 +263,8 @@ static db_status work_on_boxes(db_context *context, db_device_plan *plan,
     return DB_OK;
 }
 
-static db_status evaluate(db_context *context, db_device_plan *plan, const db_device_work *work,
-                          const db_device_boxes *boxes) {
+static db_status evaluate_boxes(db_context *context, db_device_plan *plan,
+                                const db_device_work *work, const db_device_boxes *boxes) {
     const db_boxes_request *q = boxes->request;
     db_cuda_arguments a = db_cuda_arguments_of(plan, work, DB_CUDA_AS_GIVEN);
     DB_TRY(have_images(context, plan, work, q->image, &a));
@@ -275,7 +276,7 @@ db_status db_cuda_plan_boxes(db_context *context, db_device_plan *plan, const db
                              const db_device_boxes *boxes) {
     db_cuda_scope scope;
     DB_TRY(db_cuda_enter(context, plan->number, &scope));
-    return db_cuda_finish(plan, evaluate(context, plan, work, boxes), &scope);
+    return db_cuda_finish(plan, evaluate_boxes(context, plan, work, boxes), &scope);
 }
 
 static db_status bring_image(db_context *context, db_device_plan *plan, float *image) {

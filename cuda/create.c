@@ -147,7 +147,8 @@ static db_status make_stream(db_context *context, db_device_plan *plan) {
 
 /* Allocates at once the memory that the first image needs, so that creating a plan that is too
  * large fails. Waits for nothing. */
-static db_status prepare(db_context *context, db_device_plan *plan, const db_device_work *work) {
+static db_status prepare_plan(db_context *context, db_device_plan *plan,
+                              const db_device_work *work) {
     const size_t size = work->job.pixel_type == DB_FLOAT32 ? sizeof(float) : sizeof(double);
     DB_TRY(make_stream(context, plan));
     DB_TRY(count_pixels(context, plan, work));
@@ -175,7 +176,7 @@ db_status db_cuda_plan_create(db_context *context, int number, const db_device_w
     if (!made) return DB_ERROR_MEMORY;
     db_status status = db_cuda_enter(context, number, &scope);
     if (status == DB_OK) {
-        status = prepare(context, made, work);
+        status = prepare_plan(context, made, work);
         db_cuda_leave(&scope);
     }
     if (status == DB_OK)

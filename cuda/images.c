@@ -77,7 +77,8 @@ static void set_image(db_cuda_arguments *a, size_t number, void *there) {
 }
 
 /* Memory of the plan for the images that do not stay on the device, or for all. */
-static db_status make_room(db_context *context, db_device_plan *plan, size_t images, size_t bytes) {
+static db_status room_for_images(db_context *context, db_device_plan *plan, size_t images,
+                                 size_t bytes) {
     return db_cuda_need_more(context, plan, &plan->results, images * bytes,
                              images > 1 ? "image and derivative images" : "an image");
 }
@@ -103,7 +104,8 @@ static size_t pixel_size(const db_device_work *work) {
 }
 
 /* Each image where it is wanted, or packed in memory of the plan, from where it comes to the host. */
-static db_status render(db_context *context, db_device_plan *plan, const db_device_work *work) {
+static db_status render_images(db_context *context, db_device_plan *plan,
+                               const db_device_work *work) {
     const size_t images = 1 + db_device_derivatives(work), size = pixel_size(work);
     const db_cuda_layout layout = layout_of_images(plan, work, images);
     const size_t image_bytes =
@@ -119,7 +121,7 @@ static db_status render(db_context *context, db_device_plan *plan, const db_devi
             set_image(&a, i, image_of(work, i));
     }
     qsort(own, own_count, sizeof *own, by_address);
-    DB_TRY(make_room(context, plan, own_count, image_bytes));
+    DB_TRY(room_for_images(context, plan, own_count, image_bytes));
     DB_TRY(db_cuda_values_bring(context, plan, work,
                                 work->job.tangent ? DB_CUDA_TANGENT : DB_CUDA_IMAGES, &a));
     for (size_t n = 0; n < own_count; n++) {
@@ -155,7 +157,7 @@ static db_status render_apart(db_context *context, db_device_plan *plan,
                               const db_device_work *work) {
     const size_t tangents = db_cuda_tangent_images(work), bytes = plan->pixels * pixel_size(work);
     db_cuda_arguments a = db_cuda_arguments_of(plan, work, DB_CUDA_PACKED);
-    DB_TRY(make_room(context, plan, 1 + tangents, bytes));
+    DB_TRY(room_for_images(context, plan, 1 + tangents, bytes));
     char *const packed = plan->results.memory;
     DB_TRY(db_cuda_values_bring(context, plan, work, DB_CUDA_TANGENT, &a));
     for (size_t i = 0; i <= tangents; i++) set_image(&a, i, packed + i * bytes);
@@ -171,7 +173,7 @@ static db_status render_any(db_context *context, db_device_plan *plan, const db_
     DB_TRY(check_images(context, plan, work, 1 + db_device_derivatives(work)));
     if (work->job.tangent && db_cuda_tangent_images(work) > 1)
         return render_apart(context, plan, work);
-    return render(context, plan, work);
+    return render_images(context, plan, work);
 }
 
 db_status db_cuda_plan_render(db_context *context, db_device_plan *plan,
@@ -182,14 +184,14 @@ db_status db_cuda_plan_render(db_context *context, db_device_plan *plan,
 }
 
 /* By way of packed memory: a pixel that several regions have is added to once. */
-static db_status add(db_context *context, db_device_plan *plan, const db_device_work *work,
-                     int copy) {
+static db_status add_background(db_context *context, db_device_plan *plan,
+                                const db_device_work *work, int copy) {
     const size_t bytes = plan->pixels * pixel_size(work);
     db_cuda_arguments a = db_cuda_arguments_of(plan, work, DB_CUDA_AS_GIVEN);
     const uint32_t blocks = db_cuda_blocks(plan->pixels, DB_CUDA_BLOCK);
     DB_TRY(db_cuda_check_place(context, plan->number, work->job.image, "the image"));
     DB_TRY(db_cuda_check_place(context, plan->number, work->job.background, "the background"));
-    DB_TRY(make_room(context, plan, 1, bytes));
+    DB_TRY(room_for_images(context, plan, 1, bytes));
     DB_TRY(db_cuda_values_bring(context, plan, work, DB_CUDA_IMAGES, &a));
     if (!a.job.background) a.job.background = work->job.background;
     a.job.parameter_count = 0;
@@ -205,5 +207,5 @@ db_status db_cuda_plan_add(db_context *context, db_device_plan *plan, const db_d
                            int copy) {
     db_cuda_scope scope;
     DB_TRY(db_cuda_enter(context, plan->number, &scope));
-    return db_cuda_finish(plan, add(context, plan, work, copy), &scope);
+    return db_cuda_finish(plan, add_background(context, plan, work, copy), &scope);
 }

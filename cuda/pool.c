@@ -12,7 +12,7 @@ typedef struct pool {
     int count;
 } pool;
 
-static void release(db_device_plan *plan) {
+static void release_plan(db_device_plan *plan) {
     if (plan->stream) (void)cudaStreamSynchronize(plan->stream);
     db_cuda_values_release(&plan->values);
     db_cuda_release(&plan->regions);
@@ -41,11 +41,11 @@ static void release(db_device_plan *plan) {
 void db_cuda_plan_release(db_device_plan *plan) {
     db_cuda_scope scope;
     const db_status status = db_cuda_enter(NULL, plan->number, &scope);
-    release(plan);
+    release_plan(plan);
     if (status == DB_OK) db_cuda_leave(&scope);
 }
 
-static size_t bytes_of(const db_device_plan *plan) {
+static size_t bytes_of_plan(const db_device_plan *plan) {
     size_t bytes = plan->regions.bytes + plan->results.bytes + plan->data.bytes + plan->sums.bytes +
                    plan->values.device.bytes + plan->box_images.bytes + plan->box_data.bytes +
                    plan->box_values.bytes;
@@ -81,7 +81,7 @@ int db_cuda_pool_give(db_context *context, db_device_plan *plan) {
         context->pool_destroy = destroy_pool;
     }
     pool *const own = pool_of(context);
-    if (!own || own->count == MOST_IDLE || bytes_of(plan) > MOST_BYTES) return 0;
+    if (!own || own->count == MOST_IDLE || bytes_of_plan(plan) > MOST_BYTES) return 0;
     own->idle[own->count++] = plan;
     return 1;
 }

@@ -15,8 +15,9 @@ static int on_device(const db_device_plan *plan, const void *memory) {
 }
 
 /* Data and weights on the device: used in place if they are there already, else copied. */
-static db_status bring_data(db_context *context, db_device_plan *plan, const db_device_work *work,
-                            db_cuda_layout layout, db_cuda_arguments *a) {
+static db_status bring_data_and_weights(db_context *context, db_device_plan *plan,
+                                        const db_device_work *work, db_cuda_layout layout,
+                                        db_cuda_arguments *a) {
     const void *const given[] = { work->job.data, work->job.weight };
     const void *there[2] = { given[0], given[1] };
     const size_t size = work->job.data_type == DB_FLOAT32 ? sizeof(float) : sizeof(double),
@@ -71,8 +72,8 @@ static uint32_t choose_slots_of_spots(const db_device_plan *plan, const db_devic
 }
 
 /* Bytes of a block's own memory. */
-static size_t block_bytes(const db_device_work *work, uint32_t threads,
-                          const db_cuda_arguments *a) {
+static size_t sum_block_bytes(const db_device_work *work, uint32_t threads,
+                              const db_cuda_arguments *a) {
     const int mixed = db_cuda_is_mixed(work);
     const size_t sums = db_cuda_normal_bytes(work->job.parameter_count + 1,
                                              a->sums_outside ? 0 : a->groups, threads, mixed);
@@ -117,8 +118,8 @@ static size_t panel_count(const db_device_work *work) {
     return 0;
 }
 
-static db_status normal(db_context *context, db_device_plan *plan, const db_device_work *work,
-                        double *sums) {
+static db_status sum_normal(db_context *context, db_device_plan *plan, const db_device_work *work,
+                            double *sums) {
     const db_cuda_layout layout =
         on_device(plan, work->job.data) || on_device(plan, work->job.weight) || work->job.background
             ? DB_CUDA_AS_GIVEN
@@ -131,14 +132,14 @@ static db_status normal(db_context *context, db_device_plan *plan, const db_devi
                              "the sums of normal equations"));
     DB_TRY(db_cuda_need_locked(context, plan->number, &plan->host_sums, sum_bytes));
     DB_TRY(db_cuda_values_bring(context, plan, work, DB_CUDA_NORMAL, &a));
-    DB_TRY(bring_data(context, plan, work, layout, &a));
+    DB_TRY(bring_data_and_weights(context, plan, work, layout, &a));
     a.sums = plan->sums.memory;
     a.lattice_first = lattice_is_first(work, panel_count(work));
     const db_cuda_kernels *kernels = db_cuda_kernels_of((int)work->kind, db_cuda_is_mixed(work));
     const int still = work->kind == DB_KERNEL_GRADIENT && db_cuda_is_still(work);
     DB_TRY(db_cuda_launch(context, plan,
                           (still ? kernels->still_normal : kernels->normal)[db_cuda_shape(work)],
-                          a.slots, threads, block_bytes(work, threads, &a), &a));
+                          a.slots, threads, sum_block_bytes(work, threads, &a), &a));
     DB_TRY(db_cuda_launch(context, plan, db_cuda_add_slots,
                           db_cuda_blocks(a.size, DB_CUDA_ADD_SUMS),
                           DB_CUDA_ADD_LANES * DB_CUDA_ADD_SUMS,
@@ -156,5 +157,5 @@ db_status db_cuda_plan_normal(db_context *context, db_device_plan *plan, const d
                               double *sums) {
     db_cuda_scope scope;
     DB_TRY(db_cuda_enter(context, plan->number, &scope));
-    return db_cuda_finish(plan, normal(context, plan, work, sums), &scope);
+    return db_cuda_finish(plan, sum_normal(context, plan, work, sums), &scope);
 }

@@ -16,7 +16,7 @@ typedef struct {
     size_t image, span, begin;
 } walk;
 
-static void step(const db_device_plan *plan, walk *w, size_t pixels) {
+static void next_in_walk(const db_device_plan *plan, walk *w, size_t pixels) {
     w->begin += pixels;
     if (w->begin < plan->span[w->span].count) return;
     w->begin = 0;
@@ -30,7 +30,7 @@ static size_t place_in(db_cuda_layout layout, const db_cuda_span *span) {
 }
 
 /* Copies by all threads. */
-static void copy_memory(char *to, const char *from, size_t bytes) {
+static void copy_by_threads(char *to, const char *from, size_t bytes) {
     const long pieces = (long)((bytes + PIECE - 1) / PIECE);
 #pragma omp parallel for if (pieces > 4)
     for (long i = 0; i < pieces; i++) {
@@ -50,11 +50,11 @@ static size_t copy_spans(const db_device_plan *plan, walk *w, void *const *given
                      now = left < room - done ? left : room - done;
         char *const there = (char *)given[w->image] + (span->element + w->begin) * size;
         if (gather)
-            copy_memory(packed + done, there, now);
+            copy_by_threads(packed + done, there, now);
         else
-            copy_memory(there, packed + done, now);
+            copy_by_threads(there, packed + done, now);
         done += now;
-        step(plan, w, now / size);
+        next_in_walk(plan, w, now / size);
     }
     return done;
 }
@@ -120,7 +120,7 @@ static void advance(const db_device_plan *plan, walk *w, size_t pixels) {
     while (pixels) {
         const size_t left = plan->span[w->span].count - w->begin,
                      now = pixels < left ? pixels : left;
-        step(plan, w, now);
+        next_in_walk(plan, w, now);
         pixels -= now;
     }
 }

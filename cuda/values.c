@@ -50,7 +50,7 @@ static void clear_pointers(db_kernel_job *job) {
         set_pointer(job, members[i], NULL);
 }
 
-static db_cuda_array *find(db_cuda_values *values, size_t member, int use) {
+static db_cuda_array *find_array(db_cuda_values *values, size_t member, int use) {
     for (size_t i = 0; i < values->count; i++)
         if (values->array[i].member == member && values->array[i].use == use)
             return &values->array[i];
@@ -80,25 +80,25 @@ static int is_small(const db_device_array *array) {
 
 static int is_coefficients(size_t member) { return member == offsetof(db_kernel_job, contraction); }
 
-static size_t bytes_of(const db_device_work *work, const db_device_array *array) {
+static size_t bytes_of_array(const db_device_work *work, const db_device_array *array) {
     return is_coefficients(array->member) ? coefficient_bytes(work, array->bytes) : array->bytes;
 }
 
 /* Gives every small array its place. Where one is new or has grown, memory is allocated for all,
  * and all are copied again. */
-static db_status make_room(db_context *context, db_device_plan *plan, const db_device_work *work,
-                           db_cuda_use use) {
+static db_status place_arrays(db_context *context, db_device_plan *plan, const db_device_work *work,
+                              db_cuda_use use) {
     db_cuda_values *values = &plan->values;
     int changed = 0;
     for (size_t i = 0; i < work->array_count; i++) {
         const db_device_array *wanted = &work->array[i];
         const int own = is_coefficients(wanted->member) ? (int)use : 0;
-        db_cuda_array *array = find(values, wanted->member, own);
+        db_cuda_array *array = find_array(values, wanted->member, own);
         if (!array) {
             array = &values->array[values->count++];
             *array = (db_cuda_array){ .member = wanted->member, .use = own };
         }
-        const size_t bytes = bytes_of(work, wanted);
+        const size_t bytes = bytes_of_array(work, wanted);
         if (!is_small(wanted) || bytes <= array->room) continue;
         array->room = aligned(wanted->version ? bytes + bytes / 4 : bytes); /* lists may grow */
         changed = 1;
@@ -272,10 +272,10 @@ static db_status fill_coefficients(db_context *context, const db_device_work *wo
 }
 
 /* Brings the host's copy of a small array up to date. */
-static db_status fill(db_context *context, db_cuda_values *values, const db_device_work *work,
-                      const db_device_array *wanted, db_cuda_array *array, int *changed) {
+static db_status fill_array(db_context *context, db_cuda_values *values, const db_device_work *work,
+                            const db_device_array *wanted, db_cuda_array *array, int *changed) {
     char *const copy = (char *)values->host.memory + array->offset;
-    const size_t bytes = bytes_of(work, wanted);
+    const size_t bytes = bytes_of_array(work, wanted);
     *changed = array->bytes != bytes;
     array->bytes = 0; /* until it is on the device */
     if (wanted->version) {
@@ -308,8 +308,8 @@ static const char *name_of(size_t member) {
                                                          : "the list of spots";
 }
 
-static db_status make_large_room(db_context *context, db_device_plan *plan, size_t member,
-                                 size_t bytes, db_cuda_buffer *own) {
+static db_status room_for_large(db_context *context, db_device_plan *plan, size_t member,
+                                size_t bytes, db_cuda_buffer *own) {
     return db_cuda_need_more(context, plan, own, bytes, name_of(member));
 }
 
@@ -317,7 +317,7 @@ static db_status bring_large(db_context *context, db_device_plan *plan, const db
                              const db_device_array *wanted, db_cuda_array *array) {
     if (array->bytes == wanted->bytes && array->version == wanted->version) return DB_OK;
     array->bytes = 0;
-    DB_TRY(make_large_room(context, plan, wanted->member, wanted->bytes, &array->own));
+    DB_TRY(room_for_large(context, plan, wanted->member, wanted->bytes, &array->own));
     DB_TRY(db_cuda_send(context, plan, array->own.memory, pointer_at(&work->job, wanted->member),
                         wanted->bytes, "copying lists"));
     array->bytes = wanted->bytes;
@@ -325,23 +325,23 @@ static db_status bring_large(db_context *context, db_device_plan *plan, const db
     return DB_OK;
 }
 
-static db_status bring(db_context *context, db_device_plan *plan, const db_device_work *work,
-                       db_cuda_use use, db_cuda_arguments *a) {
+static db_status bring_arrays(db_context *context, db_device_plan *plan, const db_device_work *work,
+                              db_cuda_use use, db_cuda_arguments *a) {
     db_cuda_values *values = &plan->values;
     size_t begin = 0, end = 0; /* of changes that are copied together */
     clear_pointers(&a->job);
-    DB_TRY(make_room(context, plan, work, use));
+    DB_TRY(place_arrays(context, plan, work, use));
     for (size_t i = 0; i < work->array_count; i++) {
         const db_device_array *wanted = &work->array[i];
         db_cuda_array *array =
-            find(values, wanted->member, is_coefficients(wanted->member) ? (int)use : 0);
+            find_array(values, wanted->member, is_coefficients(wanted->member) ? (int)use : 0);
         if (!is_small(wanted)) {
             DB_TRY(bring_large(context, plan, work, wanted, array));
             set_pointer(&a->job, wanted->member, array->own.memory);
             continue;
         }
         int changed;
-        DB_TRY(fill(context, values, work, wanted, array, &changed));
+        DB_TRY(fill_array(context, values, work, wanted, array, &changed));
         const char *there = (const char *)values->device.memory + array->offset;
         if (is_coefficients(wanted->member))
             a->row = there;
@@ -359,12 +359,12 @@ static db_status bring(db_context *context, db_device_plan *plan, const db_devic
 
 db_status db_cuda_values_reserve(db_context *context, db_device_plan *plan,
                                  const db_device_work *work) {
-    DB_TRY(make_room(context, plan, work, DB_CUDA_IMAGES));
+    DB_TRY(place_arrays(context, plan, work, DB_CUDA_IMAGES));
     for (size_t i = 0; i < work->array_count; i++) {
         const db_device_array *wanted = &work->array[i];
-        db_cuda_array *array = find(&plan->values, wanted->member, 0);
+        db_cuda_array *array = find_array(&plan->values, wanted->member, 0);
         if (!is_small(wanted))
-            DB_TRY(make_large_room(context, plan, wanted->member, wanted->bytes, &array->own));
+            DB_TRY(room_for_large(context, plan, wanted->member, wanted->bytes, &array->own));
     }
     return DB_OK;
 }
@@ -372,7 +372,7 @@ db_status db_cuda_values_reserve(db_context *context, db_device_plan *plan,
 db_status db_cuda_values_bring(db_context *context, db_device_plan *plan,
                                const db_device_work *work, db_cuda_use use, db_cuda_arguments *a) {
     db_status status = db_cuda_box_open(context, plan);
-    if (status == DB_OK) status = bring(context, plan, work, use, a);
+    if (status == DB_OK) status = bring_arrays(context, plan, work, use, a);
     for (size_t i = 0; status != DB_OK && i < plan->values.count; i++)
         plan->values.array[i].bytes = 0;
     return status;

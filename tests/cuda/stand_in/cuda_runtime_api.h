@@ -65,7 +65,6 @@ typedef struct CUevent_st *cudaEvent_t;
 enum {
     cudaHostAllocDefault = 0,
     cudaStreamNonBlocking = 1,
-    cudaEventBlockingSync = 1,
     cudaEventDisableTiming = 2
 };
 
