@@ -65,17 +65,18 @@ db_status db_amplitude_rim(db_context *context, const db_experiment *experiment,
                                "expected a resolution");
 }
 
-/* Light of a partial reflection, of that of a whole one. */
-static double light_of(const db_reflection *r) {
-    return r->covariance[0] > 0 ? exp(-0.5 * r->apart * r->apart) : r->recorded;
+/* Light of a partial reflection, of that of a whole one; turns: of one that a rotation takes through the sphere. */
+static double light_of(const db_reflection *r, int turns) {
+    return !turns && r->covariance[0] > 0 ? exp(-0.5 * r->apart * r->apart) : r->recorded;
 }
 
 /* A reflection that a rotation, or a fold of the sphere, shows twice is left in both boxes. */
-static void keep_listed(const db_asu_list *list, db_shoeboxes *boxes) {
+static void keep_listed(const db_asu_list *list, int turns, db_shoeboxes *boxes) {
     size_t count = 0;
     for (size_t b = 0; b < boxes->count; b++) {
         const db_reflection *const r = &boxes->reflection[b];
-        if (light_of(r) < LEAST_LIGHT || db_asu_number(list, r->hkl) == DB_NO_REFLECTION) continue;
+        if (light_of(r, turns) < LEAST_LIGHT || db_asu_number(list, r->hkl) == DB_NO_REFLECTION)
+            continue;
         if (count < b) db_shoeboxes_move(boxes, b, count);
         count++;
     }
@@ -86,7 +87,7 @@ db_status db_amplitude_boxes_take(db_context *context, const db_experiment *expe
                                   const db_fit_data *data, const db_asu_list *list,
                                   db_shoeboxes *boxes) {
     DB_TRY(db_shoeboxes_place(context, experiment, data, list->d_min, DB_SHOEBOXES_ALL, boxes));
-    keep_listed(list, boxes);
+    keep_listed(list, experiment->goniometer.phi_steps > 1, boxes);
     DB_TRY(db_overlap_exclude(context, experiment, data->settings, 1, boxes));
     const db_status status =
         boxes->count ? db_shoeboxes_weigh(context, data->settings, 0, boxes)

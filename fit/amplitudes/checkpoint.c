@@ -79,7 +79,7 @@ static db_status move_shot(void *user, size_t shot, db_pieces *p) {
 
 static db_stage_state state_of(db_amplitude_work *w) {
     return (db_stage_state){ "stage:intensity", w->stage,  w->all->course.count,
-                             move_common,   move_shot, w };
+                             move_common,       move_shot, w };
 }
 
 db_status db_amplitude_keep(db_amplitude_work *w) {

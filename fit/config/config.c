@@ -51,10 +51,6 @@ static db_status check_joint(const db_config_reader *reader, const db_yaml_node 
     if (!*config->shot_list)
         return db_config_fail(reader, node, key, "",
                               "joint is for many shots; expected shots.list, or free");
-    if (config->series)
-        return db_config_fail(reader, node, key, "",
-                              "joint is for stills; frames of a series (shots.series) share "
-                              "intensities with free");
     if (!*config->symmetry)
         return db_config_fail(reader, node, key, "",
                               "joint needs the space group as model.symmetry (P 1 if no "

@@ -133,10 +133,9 @@ static db_status check_amplitudes(const db_shots *all) {
     int scale = 0;
     for (size_t i = 0; i < all->parameters; i++)
         scale |= settings->parameters[i].parameter == DB_SCALE && !all->shared[i];
-    if (settings->intensity != DB_FIT_FREE || all->options->series || all->image)
+    if (settings->intensity != DB_FIT_FREE)
         return db_fail(all->context, DB_ERROR_USAGE,
-                       "joint intensities: expected stills with free intensities, and one crystal "
-                       "on each");
+                       "joint intensities: expected free intensities, found known ones");
     if (!scale)
         return db_fail(all->context, DB_ERROR_USAGE,
                        "joint intensities: expected scale among the parameters, one of each shot");

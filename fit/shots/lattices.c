@@ -19,12 +19,6 @@ db_status db_lattices_find(db_shots *all) {
         all->image[i] = source->image(source->user, i);
         shared |= all->image[i] != i;
     }
-    if (shared && all->team.size > 1)
-        return db_fail(
-            all->context, DB_ERROR_UNSUPPORTED,
-            "several shots have the same image: lattices of one image are refined by one "
-            "process, found %d",
-            all->team.size);
     all->lit = shared ? calloc(all->count * all->parameters + 1, sizeof *all->lit) : NULL;
     if (shared) return all->lit ? DB_OK : db_fail_memory(all->context, "the images of the shots");
     free(all->image);

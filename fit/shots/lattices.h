@@ -5,8 +5,7 @@
 
 #include "fit/shots/shots.h"
 
-/* Finds out from the source which shots have the same image. DB_ERROR_UNSUPPORTED if there are such
- * shots and a team of several processes. */
+/* Finds out from the source which shots have the same image. */
 db_status db_lattices_find(db_shots *all);
 
 /* Works out, by the models so far, the light of the other lattices of each shot's image, and keeps

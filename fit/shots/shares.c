@@ -72,23 +72,50 @@ static size_t end_of(const db_shots *all) {
                               : db_shots_chunks(all);
 }
 
-/* Equal shares, each of neighbouring chunks. */
-static void share_equally(db_shots *all) {
-    const size_t begin = begin_of(all), count = end_of(all) - begin, size = (size_t)all->team.size;
-    for (size_t c = 0; c < count; c++) all->shares->owner[begin + c] = (int)(c * size / count);
-    all->shares->settled = 1;
+static size_t root_of(const size_t *family, size_t chunk) {
+    while (family[chunk] != chunk) chunk = family[chunk];
+    return chunk;
+}
+
+/* Chunks with lattices of the same image are a family: the number of its first chunk. */
+static void find_families(const db_shots *all, size_t *family) {
+    for (size_t c = 0; c < db_shots_chunks(all); c++) family[c] = c;
+    for (size_t i = 0; i < all->count && all->image; i++) {
+        const size_t a = root_of(family, all->image[i] / all->chunk),
+                     b = root_of(family, i / all->chunk);
+        family[a > b ? a : b] = a < b ? a : b;
+    }
+}
+
+/* Equal shares, each of neighbouring families. */
+static db_status share_equally(db_shots *all) {
+    const size_t begin = begin_of(all), end = end_of(all), size = (size_t)all->team.size;
+    int *const owner = all->shares->owner;
+    size_t *const family = malloc((db_shots_chunks(all) + 1) * sizeof *family), count = 0, at = 0;
+    const db_status status = db_team_common_status(
+        &all->team, all->context,
+        family ? DB_OK : db_fail_memory(all->context, "who works on which shots"));
+    if (status == DB_OK && family) {
+        find_families(all, family);
+        for (size_t c = begin; c < end; c++) count += root_of(family, c) == c;
+        for (size_t c = begin; c < end; c++) {
+            const size_t first = root_of(family, c);
+            owner[c] = first == c ? (int)(at++ * size / count) : owner[first];
+        }
+        all->shares->settled = 1;
+    }
+    free(family);
+    return status;
 }
 
 db_status db_shares_begin(db_shots *all) {
     db_shares *const s = all->shares;
-    if (!takes_turns(all)) {
-        share_equally(all);
-        return DB_OK;
-    }
+    if (!takes_turns(all)) return share_equally(all);
     s->begin = begin_of(all);
     if (all->team.rank == 0 && all->team.claim(all->team.user, 0, &s->base) != 0)
         s->base = CANCELLED;
-    return db_team_broadcast(&all->team, all->context, &s->base, sizeof s->base);
+    DB_TRY(db_team_broadcast(&all->team, all->context, &s->base, sizeof s->base));
+    return all->image ? share_equally(all) : DB_OK; /* lattices of an image stay together */
 }
 
 /* Chunks of the run that begins with a chunk. */

@@ -1,6 +1,7 @@
 /* Which process works on which chunk of shots. In the first pass a process takes a run of chunks whenever
  * it has done one, long runs first and single chunks at the end, so that shots that take long hold nobody
- * up. Afterwards shots stay where they are, as their pixels do. Results do not depend on it. */
+ * up. Afterwards shots stay where they are, as their pixels do. Lattices of an image are in one process from the
+ * start. Results do not depend on it. */
 #ifndef DB_FIT_SHOTS_SHARES_H
 #define DB_FIT_SHOTS_SHARES_H
 

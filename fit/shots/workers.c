@@ -85,12 +85,10 @@ static db_status adopt(db_shots *all, db_context *context, size_t shot) {
 db_status db_workers_begin(db_shots *all) {
     DB_TRY(db_shares_begin(all));
     db_status status = DB_OK;
-    /* Frames of a series and lattices of an image ask for others, whoever works on these. */
-    const int meet = all->shares_intensities || all->image;
     for (size_t i = 0; i < all->count && status == DB_OK; i++)
         if (db_shots_own(all, i))
             status = adopt(all, all->context, i);
-        else if (meet)
+        else if (all->shares_intensities) /* frames ask for neighbours, whoever works on these */
             status = learn(all, all->context, i);
     return db_workers_common_status(all, status);
 }

@@ -108,6 +108,27 @@ static void clip(db_measured_image *image) {
     }
 }
 
+size_t still_image(void *user, size_t shot) {
+    (void)user;
+    if (stills.images) return shot % stills.images;
+    return stills.lattices ? shot - shot % stills.lattices : shot;
+}
+
+/* The image of a shot, which other lattices may shine on, too. */
+static db_status render(size_t shot, db_context *own, db_experiment *e, db_measured_image *image) {
+    enum { MOST = 4 };
+    db_crystal crystals[MOST];
+    const size_t first = still_image(NULL, shot);
+    if (!stills.lattices) return rendered_image(own, e, 1000 + shot, image);
+    const db_crystal as_it_is = e->crystal;
+    for (size_t k = 0; k < stills.lattices; k++) {
+        still_place(first + k * (stills.images ? stills.images : 1), e);
+        crystals[k] = e->crystal;
+    }
+    e->crystal = as_it_is;
+    return rendered_lattices(own, e, crystals, stills.lattices, 1000 + first, image);
+}
+
 db_status still_load(void *user, db_context *own, size_t shot, db_measured_image *image,
                      db_experiment *start, db_fit_settings *s) {
     (void)user;
@@ -116,7 +137,7 @@ db_status still_load(void *user, db_context *own, size_t shot, db_measured_image
     if (status != DB_OK) return status;
     still_place(stills.width > 0 ? 0 : shot, &e);
     const double scale = e.beam.scale;
-    e.beam.scale *= exp(0.6 * (still_drawn(shot, 6) - 0.5));
+    e.beam.scale *= exp(0.6 * (still_drawn(still_image(NULL, shot), 6) - 0.5));
     e.goniometer.phi = stills.width * (double)shot;
     e.goniometer.phi_steps = stills.width > 0 ? 2 : 1;
     e.goniometer.phi_step = stills.width / 2;
@@ -127,7 +148,7 @@ db_status still_load(void *user, db_context *own, size_t shot, db_measured_image
 #pragma omp critical(spoil)
         status = spoil(shot, &e);
     }
-    if (status == DB_OK) status = rendered_image(own, &e, 1000 + shot, image);
+    if (status == DB_OK) status = render(shot, own, &e, image);
     if (status == DB_OK && is_bad) clip(image);
     if (is_bad) memcpy(e.crystal.cell, stills.truth.crystal.cell, sizeof e.crystal.cell);
     e.beam.scale = stills.start_scale * scale;

@@ -26,6 +26,8 @@ typedef struct still_setup {
     size_t good;        /* shots that are as they should be; 0: all */
     int only;           /* all bad shots are of this kind; KINDS: of each in turn */
     int other_crystal;  /* other amplitudes */
+    size_t lattices;    /* of an image; 0: 1 */
+    size_t images;      /* their shots are so many apart in the list; 0: they follow each other */
     double width;       /* of frames of a rotation series (degree); 0: they are stills */
 } still_setup;
 extern still_setup stills;
@@ -49,6 +51,7 @@ void still_place(size_t shot, db_experiment *e);
 db_status still_load(void *user, db_context *own, size_t shot, db_measured_image *image,
                      db_experiment *start, db_fit_settings *s);
 const char *still_name(void *user, size_t shot);
+size_t still_image(void *user, size_t shot);
 
 /* The refinement of so many shots, with the settings. */
 db_fit_shots_result *stills_run(size_t shots);

@@ -152,9 +152,6 @@ static const struct {
     { MINIMAL "intensity: joint\n", NULL, "fit.yaml:4: intensity: joint is for many shots" },
     { "shots: {list: a.txt}\nintensity: joint\nrefine: {misset_x: {}}\n", NULL,
       "fit.yaml:2: intensity: joint needs the space group" },
-    { "shots: {list: a.txt, series: yes}\nmodel: {symmetry: P41}\nintensity: joint\n"
-      "refine: {misset_x: {}}\n",
-      NULL, "fit.yaml:3: intensity: joint is for stills" },
     { MINIMAL "amplitudes: {d_min: 2}\n", NULL,
       "fit.yaml:4: amplitudes: |expected intensity: joint" },
     { "shots: {list: a.txt}\nmodel: {symmetry: P41}\nintensity: joint\n"
