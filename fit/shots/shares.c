@@ -98,7 +98,7 @@ static db_status share_equally(db_shots *all) {
     if (status == DB_OK && family) {
         find_families(all, family);
         for (size_t c = begin; c < end; c++) count += root_of(family, c) == c;
-        for (size_t c = begin; c < end; c++) {
+        for (size_t c = begin; c < end && count; c++) {
             const size_t first = root_of(family, c);
             owner[c] = first == c ? (int)(at++ * size / count) : owner[first];
         }
