@@ -88,7 +88,7 @@ static db_status refine_pixels(comparison *c, const db_fit_settings *settings,
 /* Crystal size and spreads, which move no spot but by how far it is from the Ewald sphere; modes do. */
 static int is_shape(db_parameter p) {
     return (p >= DB_CELLS_A && p <= DB_CELLS_C) || p == DB_MOSAIC_SPREAD ||
-           ((db_parameter_describe(p)->moves & DB_MOVES_SPREAD) &&
+           ((db_parameter_describe(p)->facts->moves & DB_MOVES_SPREAD) &&
             db_mode_of(p) >= DB_SPREAD_MODES);
 }
 

@@ -29,43 +29,32 @@ static void start_spreads(const db_fit_config *config, db_experiment *start) {
         s->footprint[0] = s->footprint[1] = FOOTPRINT;
 }
 
-/* Distance and tilts: a turn about the axis that lies nearest to the beam would be one of the crystal. */
-static db_status add_detector(db_context *context, const double beam[3],
-                              db_fit_settings *settings) {
+/* A turn of the detector about the axis that lies nearest to the beam would be one of the crystal;
+ * an angle of the cell that is right stays so. */
+static int is_needless(const db_experiment *start, db_parameter parameter) {
+    const db_parameter_kind kind = db_facts_of(parameter)->kind;
+    const double *const beam = start->beam.direction;
     int along = 0;
     for (int i = 1; i < 3; i++)
         if (fabs(beam[i]) > fabs(beam[along])) along = i;
-    const db_parameter list[] = { DB_DISTANCE,
-                                  (db_parameter)((int)DB_DETECTOR_ROTX + (along + 1) % 3),
-                                  (db_parameter)((int)DB_DETECTOR_ROTX + (along + 2) % 3) };
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
-        db_fit_parameter p = db_fit_parameter_free(list[i]);
-        p.earned = 1;
-        DB_TRY(db_fit_settings_add_parameter(context, settings, &p));
-    }
-    return DB_OK;
+    return (kind == DB_KIND_CELL_ANGLE && is_right_angle(db_parameter_get(start, parameter))) ||
+           (kind == DB_KIND_DETECTOR_TURN && (int)parameter == (int)DB_DETECTOR_ROTX + along);
 }
 
+/* In the order in which stages take them up. */
 db_status db_fit_choose_parameters(db_context *context, db_fit_config *config,
                                    db_experiment *start) {
-    static const db_parameter list[] = {
-        DB_MISSET_X,      DB_MISSET_Y,          DB_MISSET_Z,     DB_CELL_A,       DB_CELL_B,
-        DB_CELL_C,        DB_CELL_ALPHA,        DB_CELL_BETA,    DB_CELL_GAMMA,   DB_BEAM_FAST,
-        DB_BEAM_SLOW,     DB_MOSAIC_VARIANCE,   DB_FOOTPRINT_HH, DB_FOOTPRINT_VV, DB_DIVERGENCE_HH,
-        DB_DIVERGENCE_VV, DB_BANDWIDTH_VARIANCE
-    };
-    db_fit_settings *const settings = &config->settings;
     start_spreads(config, start);
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
-        const int angle = (int)list[i] - (int)DB_CELL_ALPHA;
-        if (angle >= 0 && angle < 3 && is_right_angle(start->crystal.cell[3 + angle])) continue;
-        const db_fit_parameter p = db_fit_parameter_free(list[i]);
-        DB_TRY(db_fit_settings_add_parameter(context, settings, &p));
-    }
-    DB_TRY(add_detector(context, start->beam.direction, settings));
-    for (int k = DB_MODE1_XX; k <= (int)DB_MODE3_ZZ; k++) {
-        const db_fit_parameter p = db_fit_parameter_free((db_parameter)k);
-        DB_TRY(db_fit_settings_add_parameter(context, settings, &p));
-    }
+    for (int choosing = DB_CHOOSING_CHOSEN; choosing <= (int)DB_CHOOSING_EARNED; choosing++)
+        for (int settling = 0; settling <= (int)DB_SETTLING_SHAPE; settling++)
+            for (int k = 0; k < DB_PARAMETER_COUNT; k++) {
+                const db_parameter_facts *const facts = db_facts_of((db_parameter)k);
+                db_fit_parameter p = db_fit_parameter_free((db_parameter)k);
+                if ((int)facts->choosing != choosing || (int)facts->settling != settling ||
+                    is_needless(start, p.parameter))
+                    continue;
+                p.earned = choosing == DB_CHOOSING_EARNED;
+                DB_TRY(db_fit_settings_add_parameter(context, &config->settings, &p));
+            }
     return DB_OK;
 }

@@ -364,7 +364,7 @@ const db_config_section db_stage_section = SECTION("stages", "run one after the 
 
 int db_config_takes_parameter(db_parameter parameter) {
     return (unsigned)parameter < DB_PARAMETER_COUNT &&
-           !(db_parameter_describe(parameter)->moves & (DB_MOVES_SENSOR | DB_MOVES_BACKGROUND));
+           !(db_facts_of(parameter)->moves & (DB_MOVES_SENSOR | DB_MOVES_BACKGROUND));
 }
 
 const db_config_key *db_config_key_find(const db_config_section *section, const char *name) {

@@ -271,8 +271,7 @@ static void start_ties(const db_fit_settings *settings, db_experiment *start,
 static db_status complete_bound(db_context *context, const db_fit_config *config, size_t i,
                                 const db_experiment *start, db_fit_parameter *p) {
     const double value = p->group < 0 ? db_parameter_get(start, p->parameter) : 0;
-    double least, most;
-    db_physical_range(p->parameter, &least, &most);
+    const double least = db_facts_of(p->parameter)->least, most = db_facts_of(p->parameter)->most;
     if (isfinite(p->lower) && p->lower < least)
         return fail_bound(context, config, i, "bound min", p->lower, "below the possible", least);
     if (isfinite(p->upper) && p->upper > most)

@@ -1,7 +1,6 @@
 #include "fit/config/config_print.h"
 
 #include "fit/config/config_refine.h"
-#include "fit/config/physical_range.h"
 #include "fit/config/quantity.h"
 
 #include <ctype.h>
@@ -218,11 +217,10 @@ static void print_refine(const db_fit_config *config, db_config_style style, FIL
         const db_fit_parameter *const p = &settings->parameters[i];
         const int ranged = !isnan(p->range);
         char name[DB_FIT_NAME_SIZE];
-        double least, most; /* bounds that need not be said */
-        db_physical_range(p->parameter, &least, &most);
+        const db_parameter_facts *const possible = db_facts_of(p->parameter); /* need not be said */
         const db_refine_entry entry = { p->range,
-                                        ranged || p->lower <= least ? NAN : p->lower,
-                                        ranged || p->upper >= most ? NAN : p->upper,
+                                        ranged || p->lower <= possible->least ? NAN : p->lower,
+                                        ranged || p->upper >= possible->most ? NAN : p->upper,
                                         p->scale,
                                         p->follows,
                                         { p->prior[1] < INFINITY ? p->prior[0] : NAN, p->prior[1] },

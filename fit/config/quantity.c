@@ -23,10 +23,9 @@ db_fit_parameter db_fit_parameter_free(db_parameter parameter) {
 }
 
 int db_fit_parameter_is_shared(const db_fit_parameter *parameter) {
-    const db_parameter p = parameter->parameter;
-    if (parameter->shared >= 0) return parameter->shared;
-    return p == DB_SPINDLE_TILT_BEAM || p == DB_SPINDLE_TILT_ACROSS ||
-           (db_parameter_describe(p)->moves & (DB_MOVES_PANELS | DB_MOVES_SENSOR)) != 0;
+    return parameter->shared >= 0
+               ? parameter->shared
+               : db_parameter_describe(parameter->parameter)->facts->owner == DB_OWNER_SETUP;
 }
 
 db_fit_quantity db_fit_quantity_make(db_parameter parameter, int group) {

@@ -15,6 +15,10 @@ enum {
     DB_FIT_MOST_PARAMETERS = (int)DB_PARAMETER_COUNT + DB_FIT_MOST_GROUPS * DB_FIT_GROUP_MOTIONS
 };
 
+static inline const db_parameter_facts *db_facts_of(db_parameter parameter) {
+    return db_parameter_describe(parameter)->facts;
+}
+
 /* The parameter of the table that a quantity is, or that its motion is of. */
 static inline db_parameter db_quantity_parameter(db_fit_quantity quantity) {
     db_parameter parameter;

@@ -127,40 +127,16 @@ void db_fit_settings_clear(db_fit_settings *settings) {
     memset(&settings->panel_groups, 0, sizeof settings->panel_groups);
 }
 
-typedef enum stage_subject { ORIENTATION, GEOMETRY, EVERYTHING } stage_subject;
-
-static int belongs(db_parameter p, stage_subject subject) {
-    switch (p) {
-    case DB_MISSET_X:
-    case DB_MISSET_Y:
-    case DB_MISSET_Z:
-    case DB_PHI: return 1;
-    case DB_SCALE:
-    case DB_CELLS_A:
-    case DB_CELLS_B:
-    case DB_CELLS_C:
-    case DB_MOSAIC_SPREAD:
-    case DB_MOSAIC_A:
-    case DB_MOSAIC_B:
-    case DB_MOSAIC_C:
-    case DB_POLARIZATION: return subject == EVERYTHING;
-    default:
-        /* spreads are of the spots' shape, as sizes are */
-        return subject == EVERYTHING ||
-               (subject == GEOMETRY && !(db_parameter_describe(p)->moves & DB_MOVES_SPREAD));
-    }
-}
-
-/* Adds a stage, unless it would refine nothing. */
-static void add_stage(db_fit_settings *settings, const char *name, stage_subject subject,
-                      double dmin, double blur, int target) {
+/* Adds a stage of what settles by then, unless it would refine nothing. */
+static void add_stage(db_fit_settings *settings, const char *name, db_settling subject, double dmin,
+                      double blur, int target) {
     const int last = target < 0;
     db_fit_stage *const stage = &settings->stages[settings->stage_count];
     int any = 0;
     memset(stage, 0, sizeof *stage);
     for (size_t i = 0; i < settings->parameter_count; i++) {
         db_fit_parameter *const p = &settings->parameters[i];
-        const int refined = belongs(p->parameter, subject);
+        const int refined = db_facts_of(p->parameter)->settling <= subject;
         db_fit_parameter_set_stage(p, settings->stage_count, refined);
         any |= refined && !db_fit_parameter_is_tied(p);
     }
@@ -182,18 +158,18 @@ static void add_stage(db_fit_settings *settings, const char *name, stage_subject
 void db_fit_settings_default_stages(db_fit_settings *settings) {
     settings->stage_count = 0;
     if (settings->intensity == DB_FIT_KNOWN) {
-        add_stage(settings, "coarse", GEOMETRY, 0, 2, DB_FIT_WEIGHTED);
-        add_stage(settings, "fine", EVERYTHING, 0, 1, DB_FIT_WEIGHTED);
-        add_stage(settings, "final", EVERYTHING, 0, 1, -1);
+        add_stage(settings, "coarse", DB_SETTLING_GEOMETRY, 0, 2, DB_FIT_WEIGHTED);
+        add_stage(settings, "fine", DB_SETTLING_SHAPE, 0, 1, DB_FIT_WEIGHTED);
+        add_stage(settings, "final", DB_SETTLING_SHAPE, 0, 1, -1);
         return;
     }
-    add_stage(settings, "orientation", ORIENTATION, 4.0, 3, DB_FIT_WEIGHTED);
-    add_stage(settings, "lattice", GEOMETRY, 3.2, 2, DB_FIT_WEIGHTED);
-    add_stage(settings, "extend", GEOMETRY, 2.5, 1.5, DB_FIT_WEIGHTED);
-    add_stage(settings, "shape", EVERYTHING, 0, 1, DB_FIT_WEIGHTED);
+    add_stage(settings, "orientation", DB_SETTLING_ORIENTATION, 4.0, 3, DB_FIT_WEIGHTED);
+    add_stage(settings, "lattice", DB_SETTLING_GEOMETRY, 3.2, 2, DB_FIT_WEIGHTED);
+    add_stage(settings, "extend", DB_SETTLING_GEOMETRY, 2.5, 1.5, DB_FIT_WEIGHTED);
+    add_stage(settings, "shape", DB_SETTLING_SHAPE, 0, 1, DB_FIT_WEIGHTED);
     /* Shoeboxes placed anew by a better model, until the start is forgotten. */
-    add_stage(settings, "again", EVERYTHING, 0, 1, DB_FIT_WEIGHTED);
-    add_stage(settings, "final", EVERYTHING, 0, 1, -1);
+    add_stage(settings, "again", DB_SETTLING_SHAPE, 0, 1, DB_FIT_WEIGHTED);
+    add_stage(settings, "final", DB_SETTLING_SHAPE, 0, 1, -1);
 }
 
 /* What a stage of moments refines beside: modes by their bits, and what the detector has to earn. */
@@ -201,7 +177,7 @@ enum { MODE_1 = 1, MODE_2 = 2, MODE_3 = 4, DETECTOR = 8 };
 
 /* Moments of spots pull from afar, so that orientation and cell are found first, without wide
  * spots. */
-static void add_moment_stage(db_fit_settings *settings, const char *name, stage_subject subject,
+static void add_moment_stage(db_fit_settings *settings, const char *name, db_settling subject,
                              double dmin, double blur, unsigned more, int earned) {
     const size_t number = settings->stage_count;
     add_stage(settings, name, subject, dmin, blur, DB_FIT_WEIGHTED);
@@ -212,8 +188,8 @@ static void add_moment_stage(db_fit_settings *settings, const char *name, stage_
         db_fit_parameter *const p = &settings->parameters[i];
         const unsigned own = db_mode_of(p->parameter);
         int refined = db_fit_parameter_in_stage(p, number);
-        if (own < DB_SPREAD_MODES) refined = (more >> own & 1u) != 0;
         if (p->earned) refined = (more & DETECTOR) != 0;
+        if (own < DB_SPREAD_MODES) refined = (more >> own & 1u) != 0;
         db_fit_parameter_set_stage(p, number, refined);
         fresh |= refined && (number == 0 || !(p->stages & ((1u << number) - 1)));
     }
@@ -230,16 +206,16 @@ static void add_moment_stage(db_fit_settings *settings, const char *name, stage_
  * that are free would leave open which part of a bent crystal is its middle. */
 void db_fit_closed_stages(db_fit_settings *settings) {
     settings->stage_count = 0;
-    add_moment_stage(settings, "orientation", ORIENTATION, 4.0, 3, 0, 0);
-    add_moment_stage(settings, "lattice", GEOMETRY, 3.2, 2, 0, 0);
-    add_moment_stage(settings, "extend", GEOMETRY, 2.5, 1.5, 0, 0);
-    add_moment_stage(settings, "spreads", EVERYTHING, 0, 1, 0, 0);
+    add_moment_stage(settings, "orientation", DB_SETTLING_ORIENTATION, 4.0, 3, 0, 0);
+    add_moment_stage(settings, "lattice", DB_SETTLING_GEOMETRY, 3.2, 2, 0, 0);
+    add_moment_stage(settings, "extend", DB_SETTLING_GEOMETRY, 2.5, 1.5, 0, 0);
+    add_moment_stage(settings, "spreads", DB_SETTLING_SHAPE, 0, 1, 0, 0);
     unsigned more = 0;
-    add_moment_stage(settings, "detector", EVERYTHING, 0, 1, more |= DETECTOR, 1);
-    add_moment_stage(settings, "mode 1", EVERYTHING, 0, 1, more |= MODE_1, 1);
-    add_moment_stage(settings, "mode 2", EVERYTHING, 0, 1, more |= MODE_2, 1);
-    add_moment_stage(settings, "mode 3", EVERYTHING, 0, 1, more |= MODE_3, 1);
-    add_stage(settings, "final", EVERYTHING, 0, 1, -1);
+    add_moment_stage(settings, "detector", DB_SETTLING_SHAPE, 0, 1, more |= DETECTOR, 1);
+    add_moment_stage(settings, "mode 1", DB_SETTLING_SHAPE, 0, 1, more |= MODE_1, 1);
+    add_moment_stage(settings, "mode 2", DB_SETTLING_SHAPE, 0, 1, more |= MODE_2, 1);
+    add_moment_stage(settings, "mode 3", DB_SETTLING_SHAPE, 0, 1, more |= MODE_3, 1);
+    add_stage(settings, "final", DB_SETTLING_SHAPE, 0, 1, -1);
     settings->stages[settings->stage_count - 1].step = 0.1;
     settings->stages[settings->stage_count - 1].most_misfit = 1.5;
 }

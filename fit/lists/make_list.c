@@ -1,5 +1,6 @@
 /* Lists of shots are made: read from a file, with which of them have the same image, or of the
  * lattices that are found on one. */
+#include "fit/config/quantity.h"
 #include "fit/lists/shot_entries.h"
 
 #include "base/context_internal.h"
@@ -57,13 +58,7 @@ static db_status find_images(db_context *context, db_fit_shot_list *list) {
     return status;
 }
 
-/* What each crystal has of its own; the rest is that of the cell, the beam or the detector. */
-static int is_own(db_parameter p) {
-    return (p >= DB_MISSET_X && p <= DB_B_FACTOR) || p == DB_SCALE ||
-           (p >= DB_SIZE_BC && p < DB_BANDWIDTH_VARIANCE) ||
-           (p >= DB_FOOTPRINT_HH && p <= DB_FOOTPRINT_HV) ||
-           (p >= DB_TAIL_FRACTION_1 && p <= DB_TAIL_WIDTH_2);
-}
+static int is_of_crystal(db_parameter p) { return db_facts_of(p)->owner == DB_OWNER_CRYSTAL; }
 
 static void share(db_fit_settings *settings, int (*is_local)(db_parameter)) {
     for (size_t i = 0; i < settings->parameter_count; i++) {
@@ -125,7 +120,7 @@ static db_status find_lattices(db_context *context, db_fit_shot_list *list) {
         status = add_lattice(context, config->image_file, &list->lattice[l], list);
     config->image_file[0] = '\0';
     config->find_orientation = 0;
-    share(&config->settings, is_own);
+    share(&config->settings, is_of_crystal);
     return status;
 }
 

@@ -129,7 +129,7 @@ static void add_up(db_objective *objective, db_objective_depth depth) {
 
 /* Slope of a rendered parameter by the sharp one. */
 static double blur_slope(const db_objective *objective, db_parameter p) {
-    if (p != DB_CELLS_A && p != DB_CELLS_B && p != DB_CELLS_C) return 1;
+    if (db_facts_of(p)->kind != DB_KIND_CELLS) return 1;
     return db_parameter_get(&objective->experiment, p) > objective->blur ? 1 / objective->blur : 0;
 }
 

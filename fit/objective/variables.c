@@ -2,7 +2,6 @@
 #include "fit/objective/variables.h"
 
 #include "fit/config/orientation.h"
-#include "fit/config/physical_range.h"
 #include "fit/config/quantity.h"
 
 #include <math.h>
@@ -26,9 +25,8 @@ static size_t add_quantity(const db_fit_settings *settings, size_t i, double shi
     const db_fit_parameter *const p = &settings->parameters[i];
     const size_t k = v->count++;
     v->index[k] = i;
-    db_physical_range(p->parameter, &v->lower[k], &v->upper[k]);
-    v->lower[k] = fmax(v->lower[k], p->lower - shift);
-    v->upper[k] = fmin(v->upper[k], p->upper - shift);
+    v->lower[k] = fmax(db_facts_of(p->parameter)->least, p->lower - shift);
+    v->upper[k] = fmin(db_facts_of(p->parameter)->most, p->upper - shift);
     v->start[k] = fmin(fmax(value, v->lower[k]), v->upper[k]);
     v->centre[k] = p->prior[0] - shift;
     v->sigma[k] = p->prior[1];

@@ -149,10 +149,6 @@ static db_status check_spread(db_context *context, const db_experiment *start, d
                    name_of(p));
 }
 
-static int is_mosaic(db_parameter p) {
-    return p == DB_MOSAIC_SPREAD || p == DB_MOSAIC_A || p == DB_MOSAIC_B || p == DB_MOSAIC_C;
-}
-
 /* Where a parameter cannot be found because the image does not change with it. */
 static db_status check_influence(db_context *context, const db_experiment *start, db_parameter p,
                                  const db_fit_settings *settings, int is_frame) {
@@ -161,26 +157,29 @@ static db_status check_influence(db_context *context, const db_experiment *start
                        "parameter scale cannot be refined with free intensities, which it would "
                        "only multiply; expected intensity: known, or frames of a series "
                        "(shots.series)");
+    const db_parameter_facts *const facts = db_facts_of(p);
     const int closed = start->spread.spots == DB_SPOTS_CLOSED,
-              of_closed = (db_parameter_describe(p)->moves & DB_MOVES_SPREAD) != 0;
+              of_closed = (facts->moves & DB_MOVES_SPREAD) != 0,
+              cap = facts->kind == DB_KIND_MOSAIC_CAP;
     if (of_closed && !db_parameter_exists(start, p))
-        return db_fail(
-            context, DB_ERROR_USAGE, "parameter %s: %s", name_of(p),
-            !closed ? "is one of spots in closed form; expected spots: closed in the model"
-            : p >= DB_TAIL_FRACTION_1 ? "the model has no such tail; expected tail1, or both"
-                                      : "the strain system of the model has no such strain");
-    if (is_mosaic(p) && closed)
+        return db_fail(context, DB_ERROR_USAGE, "parameter %s: %s", name_of(p),
+                       !closed
+                           ? "is one of spots in closed form; expected spots: closed in the model"
+                       : facts->kind != DB_KIND_STRAIN_TENSOR
+                           ? "the model has no such tail; expected tail1, or both"
+                           : "the strain system of the model has no such strain");
+    if (cap && closed)
         return db_fail(context, DB_ERROR_USAGE,
                        "parameter %s: a cap of sampled spots; those in closed form have "
                        "mosaic_variance, or mosaic_xx, mosaic_yy ...",
                        name_of(p));
-    if (is_mosaic(p) && !db_parameter_exists(start, p))
+    if (cap && !db_parameter_exists(start, p))
         return db_fail(context, DB_ERROR_USAGE,
                        "parameter %s: the model's mosaic spread is %s; expected %s", name_of(p),
                        p == DB_MOSAIC_SPREAD ? "anisotropic" : "the same about all axes",
                        p == DB_MOSAIC_SPREAD ? "mosaic_a, mosaic_b, mosaic_c"
                                              : "mosaic_spread, or mosaic_abc in the model");
-    if (is_mosaic(p) && (start->crystal.mosaic_domains < 2 || !(db_parameter_get(start, p) > 0)))
+    if (cap && (start->crystal.mosaic_domains < 2 || !(db_parameter_get(start, p) > 0)))
         return db_fail(context, DB_ERROR_USAGE,
                        "parameter %s can only be refined from a positive start with at least 2 "
                        "mosaic domains, found %g degree and %d",

@@ -3,7 +3,6 @@
 
 #include "base/context_internal.h"
 #include "base/vector.h"
-#include "fit/config/physical_range.h"
 #include "fit/pixels/geometry.h"
 
 #include <math.h>
@@ -61,9 +60,8 @@ db_status db_unknowns_make(db_context *context, const db_fit_settings *settings,
         const db_fit_parameter *const p = &settings->parameters[index[i]];
         u->scale[i] = isnan(p->scale) ? db_parameter_describe(p->parameter)->scale : p->scale;
         u->longest[i] = 10 * u->scale[i];
-        db_physical_range(p->parameter, &u->lower[i], &u->upper[i]);
-        u->lower[i] = fmax(u->lower[i], p->lower);
-        u->upper[i] = fmin(u->upper[i], p->upper);
+        u->lower[i] = fmax(db_facts_of(p->parameter)->least, p->lower);
+        u->upper[i] = fmin(db_facts_of(p->parameter)->most, p->upper);
         u->centre[i] = p->prior[0];
         u->sigma[i] = p->prior[1];
     }
@@ -118,32 +116,19 @@ double db_longest_step(const db_objective *objective, const db_fit_parameter *pa
     const db_experiment *const e = &objective->experiment;
     const double shift = 0.5 * fmax(2, objective->settings->shoebox_half_width);
     const double turn = shift / fmax(farthest, 1); /* radian; relative */
-    const db_parameter p = parameter->parameter;
-    switch (p) {
-    case DB_CELL_A:
-    case DB_CELL_B:
-    case DB_CELL_C:
-    case DB_WAVELENGTH:
-    case DB_DISTANCE: return fmin(most, turn * db_parameter_get(e, p));
-    case DB_CELL_ALPHA:
-    case DB_CELL_BETA:
-    case DB_CELL_GAMMA:
-    case DB_MISSET_X:
-    case DB_MISSET_Y:
-    case DB_MISSET_Z:
-    case DB_PHI:
-    case DB_DETECTOR_ROTX:
-    case DB_DETECTOR_ROTY:
-    case DB_DETECTOR_ROTZ: return fmin(most, turn / degree);
-    case DB_BEAM_FAST:
-    case DB_BEAM_SLOW:
-    case DB_PANEL_SHIFT_FAST:
-    case DB_PANEL_SHIFT_SLOW: return fmin(most, shift * e->detector.panels[0].pixel_size[0]);
-    case DB_CELLS_A:
-    case DB_CELLS_B:
-    case DB_CELLS_C: return fmin(most, 0.5 * db_parameter_get(e, p));
-    default: return most;
+    const double value = db_parameter_get(e, parameter->parameter);
+    switch (db_facts_of(parameter->parameter)->lever) {
+    case DB_LEVER_NONE: return most;
+    case DB_LEVER_STRETCH: return fmin(most, turn * value);
+    case DB_LEVER_TURN: return fmin(most, turn / degree);
+    case DB_LEVER_SHIFT: return fmin(most, shift * e->detector.panels[0].pixel_size[0]);
+    case DB_LEVER_SIZE: return fmin(most, 0.5 * value);
     }
+    return most;
+}
+
+static const db_parameter_facts *facts_of(const db_unknowns *u, size_t i) {
+    return db_facts_of(u->settings->parameters[u->index[i]].parameter);
 }
 
 /* Is an unknown at a bound? At a bound that the user chose only if the gradient pushes outward; at
@@ -151,11 +136,10 @@ double db_longest_step(const db_objective *objective, const db_fit_parameter *pa
  * parameter. */
 static int at_bound_of(const db_unknowns *u, size_t i, double value, double slope) {
     const double near = db_unknown_near(u, i);
-    double least, most;
+    const db_parameter_facts *const possible = facts_of(u, i);
     if (!(u->lower[i] < u->upper[i])) return 0; /* held on purpose */
-    db_physical_range(u->settings->parameters[u->index[i]].parameter, &least, &most);
-    if (value <= u->lower[i] + near && u->lower[i] <= least) return -1;
-    if (value >= u->upper[i] - near && u->upper[i] >= most) return 1;
+    if (value <= u->lower[i] + near && u->lower[i] <= possible->least) return -1;
+    if (value >= u->upper[i] - near && u->upper[i] >= possible->most) return 1;
     return db_unknown_held(u, i, value, slope);
 }
 
@@ -163,10 +147,8 @@ static int at_bound_of(const db_unknowns *u, size_t i, double value, double slop
 static size_t held_by_user(const db_unknowns *u, const int *at_bound) {
     size_t i = 0;
     for (; i < u->count; i++) {
-        double least, most;
-        db_physical_range(u->settings->parameters[u->index[i]].parameter, &least, &most);
-        if (at_bound[i] < 0 && u->lower[i] > least) break;
-        if (at_bound[i] > 0 && u->upper[i] < most) break;
+        if (at_bound[i] < 0 && u->lower[i] > facts_of(u, i)->least) break;
+        if (at_bound[i] > 0 && u->upper[i] < facts_of(u, i)->most) break;
     }
     return i;
 }

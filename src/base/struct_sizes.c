@@ -36,6 +36,7 @@ static const struct {
     SIZE(db_noise_options),
     SIZE(db_noise_summary),
     SIZE(db_panel),
+    SIZE(db_parameter_facts),
     SIZE(db_parameter_info),
     SIZE(db_plan_options),
     SIZE(db_plan_vector),

@@ -113,7 +113,7 @@ static db_status take_parameter(db_plan *plan, size_t k) {
             return db_fail(plan->context, DB_ERROR_USAGE, "parameter %s is asked for twice", name);
     if (!db_parameter_exists(&plan->experiment, p))
         return db_fail(plan->context, DB_ERROR_USAGE, "parameter %s: the experiment has no %s",
-                       name, what_is_missing(p, info->moves));
+                       name, what_is_missing(p, info->facts->moves));
     if ((unsigned)p < DB_PARAMETER_COUNT) return DB_OK;
     if (plan->beyond_table == DB_PARAMETER_SLOTS)
         return db_fail(plan->context, DB_ERROR_USAGE,

@@ -8,24 +8,41 @@
 #include "model/parameter_slots.h"
 #include "model/spread_check.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <stdint.h>
 #include <string.h>
 
+static const db_parameter_facts facts[DB_KIND_COUNT] = {
+#define DB_KIND_ENTRY(kind, moves, least, most, reach, amount, lever, settling, owner, choosing)   \
+    { DB_KIND_##kind,                                                                              \
+      DB_MOVES_##moves,                                                                            \
+      least,                                                                                       \
+      most,                                                                                        \
+      DB_REACH_##reach,                                                                            \
+      amount,                                                                                      \
+      DB_LEVER_##lever,                                                                            \
+      DB_SETTLING_##settling,                                                                      \
+      DB_OWNER_##owner,                                                                            \
+      DB_CHOOSING_##choosing },
+    DB_PARAMETER_KIND_LIST(DB_KIND_ENTRY)
+#undef DB_KIND_ENTRY
+};
+
 static const db_parameter_info table[DB_PARAMETER_COUNT] = {
-#define DB_PARAMETER_ENTRY(id, name, member, unit, scale, moves, text)                             \
-    { name, unit, text, scale, (unsigned)(moves) },
+#define DB_PARAMETER_ENTRY(id, name, member, unit, scale, kind, text)                              \
+    { name, unit, text, scale, &facts[DB_KIND_##kind] },
     DB_PARAMETER_LIST(DB_PARAMETER_ENTRY)
 #undef DB_PARAMETER_ENTRY
 };
 
 static const db_parameter_info source_weight = { "source_weight:J", "1",
                                                  "weight of source number J, the first one being 0",
-                                                 0.1, DB_MOVES_SOURCES };
+                                                 0.1, &facts[DB_KIND_SOURCE_WEIGHT] };
 static const db_parameter_info amplitude = { "F:H:K:L", "electrons",
                                              "structure factor of the listed reflection H K L", 1,
-                                             DB_MOVES_AMPLITUDE };
+                                             &facts[DB_KIND_AMPLITUDE] };
 
 /* Miller indices in ten bits each, around 0. */
 enum { INDEX_BITS = 10, INDEX_HALF = 1 << (INDEX_BITS - 1), INDEX_MASK = (1 << INDEX_BITS) - 1 };
@@ -78,7 +95,7 @@ static double *place_of(const db_experiment *experiment, db_parameter parameter)
                    : NULL;
     if (is_amplitude(parameter)) return listed_amplitude(&experiment->structure_factors, parameter);
     switch (parameter) {
-#define DB_PARAMETER_PLACE(id, name, member, unit, scale, moves, text)                             \
+#define DB_PARAMETER_PLACE(id, name, member, unit, scale, kind, text)                              \
     case DB_##id: return (double *)(uintptr_t)&experiment->member;
         DB_PARAMETER_LIST(DB_PARAMETER_PLACE)
 #undef DB_PARAMETER_PLACE
@@ -94,7 +111,7 @@ const db_parameter_info *db_parameter_describe(db_parameter parameter) {
 }
 
 unsigned db_parameter_moves(const db_experiment *experiment, db_parameter parameter) {
-    const unsigned moves = db_parameter_describe(parameter)->moves;
+    const unsigned moves = db_parameter_describe(parameter)->facts->moves;
     if (!(moves & DB_MOVES_ORIENTATION)) return moves;
     return experiment->crystal.mosaic_anisotropic && experiment->spread.spots == DB_SPOTS_SAMPLED
                ? DB_MOVES_ROTATIONS
@@ -102,26 +119,28 @@ unsigned db_parameter_moves(const db_experiment *experiment, db_parameter parame
 }
 
 int db_parameter_exists(const db_experiment *experiment, db_parameter parameter) {
-    /* a first micrometre of sensor changes everything: where there is none, nothing is smooth */
-    if (is_table_entry(parameter) && table[parameter].moves & DB_MOVES_SENSOR)
-        return experiment->detector.sensor_thickness != 0;
+    const db_parameter_info *const info = db_parameter_describe(parameter);
     const db_spread *spread = &experiment->spread;
     const int closed = spread->spots == DB_SPOTS_CLOSED;
-    if (parameter >= DB_STRAIN_XX && parameter <= DB_STRAIN_XY)
+    if (!info) return 0;
+    switch (info->facts->kind) {
+    /* a first micrometre of sensor changes everything: where there is none, nothing is smooth */
+    case DB_KIND_SENSOR: return experiment->detector.sensor_thickness != 0;
+    case DB_KIND_STRAIN_TENSOR:
         return closed && db_free_strains(spread->strain_ties) >> (parameter - DB_STRAIN_XX) & 1;
-    if (is_table_entry(parameter) && table[parameter].moves & DB_MOVES_SPREAD)
-        return closed && (parameter < DB_TAIL_FRACTION_1 ||
-                          (int)(parameter - DB_TAIL_FRACTION_1) / 2 < spread->tails);
-    if (closed && (parameter == DB_MOSAIC_SPREAD || parameter == DB_MOSAIC_A ||
-                   parameter == DB_MOSAIC_B || parameter == DB_MOSAIC_C))
-        return 0;
-    if (parameter == DB_MOSAIC_SPREAD) return !experiment->crystal.mosaic_anisotropic;
-    if (parameter == DB_MOSAIC_A || parameter == DB_MOSAIC_B || parameter == DB_MOSAIC_C)
-        return experiment->crystal.mosaic_anisotropic;
-    if (parameter == DB_SPECTRUM_STRETCH) return db_beam_has_spectrum(&experiment->beam);
-    if (parameter == DB_WATER_SIZE) return experiment->background.water_size != 0;
-    if (parameter == DB_AMORPHOUS_THICKNESS) return experiment->background.count > 0;
-    return place_of(experiment, parameter) != NULL;
+    case DB_KIND_TAIL_FRACTION:
+    case DB_KIND_TAIL_WIDTH:
+        return closed && (int)(parameter - DB_TAIL_FRACTION_1) / 2 < spread->tails;
+    case DB_KIND_MOSAIC_CAP:
+        return !closed &&
+               (parameter == DB_MOSAIC_SPREAD) == !experiment->crystal.mosaic_anisotropic;
+    case DB_KIND_SPECTRUM_STRETCH: return db_beam_has_spectrum(&experiment->beam);
+    case DB_KIND_WATER: return experiment->background.water_size != 0;
+    case DB_KIND_AMORPHOUS: return experiment->background.count > 0;
+    default:
+        return (closed || !(info->facts->moves & DB_MOVES_SPREAD)) &&
+               place_of(experiment, parameter) != NULL;
+    }
 }
 
 void db_parameter_name(db_parameter parameter, char *name, size_t size) {

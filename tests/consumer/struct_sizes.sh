@@ -47,21 +47,29 @@ sizes_of() {
         printf '    printf("parameters %%d\\n", (int)DB_PARAMETER_COUNT);\n    return 0;\n}\n'
     } > "$work/all.c"
     # shellcheck disable=SC2086 # flags are to be split
-    "${CC:-cc}" -std=c17 ${CFLAGS:-} -I"$1/src/include" -I"$1/fit/include" "$work/all.c" -o "$work/all"
-    "$work/all"
+    "${CC:-cc}" -std=c17 ${CFLAGS:-} -I"$1/src/include" -I"$1/fit/include" "$work/all.c" -o "$work/all" && "$work/all"
 }
 
 # A new parameter and a new motion of groups of panels change no struct.
 mkdir -p "$work/more/src" "$work/more/fit"
 cp -r "$SOURCE_DIR/src/include" "$work/more/src"
 cp -r "$SOURCE_DIR/fit/include" "$work/more/fit"
-sed -i 's/^#define DB_PARAMETER_LIST(X) .*/#define DB_PARAMETER_LIST(X) X(NEW, "new", crystal.fudge, "1", 1, DB_MOVES_SCALE, "new") \\/' \
+sed -i 's/^#define DB_PARAMETER_LIST(X) .*/#define DB_PARAMETER_LIST(X) X(NEW, "new", crystal.fudge, "1", 1, SCALE, "new") \\/' \
     "$work/more/src/include/dualbragg/parameters.h"
 sed -i 's/DB_FIT_GROUP_MOTIONS = 6/DB_FIT_GROUP_MOTIONS = 7/' "$work/more/fit/include/dualbragg/fit_panel_groups.h"
 sizes_of "$SOURCE_DIR" > "$work/now"
 sizes_of "$work/more" > "$work/then"
 changed=$(diff "$work/now" "$work/then" | sed -n 's/^> \([a-z_]*\) .*/\1/p')
 [ "$changed" = parameters ] || { echo "a new parameter or motion changes: $changed, expected parameters alone"; exit 1; }
+
+# One without its kind, and a kind without its facts, do not compile.
+for missing in 's/1, SCALE, "new"/1, "new"/' 's/X(TAIL_WIDTH, SPREAD, /X(TAIL_WIDTH, /'; do
+    rm -r "$work/less" 2> /dev/null || true
+    cp -r "$work/more" "$work/less"
+    sed -i "$missing" "$work/less/src/include/dualbragg/parameters.h"
+    cmp -s "$work/less/src/include/dualbragg/parameters.h" "$work/more/src/include/dualbragg/parameters.h" && exit 1
+    if sizes_of "$work/less" > "$work/all.log" 2>&1; then echo "compiles with $missing"; exit 1; fi
+done
 
 check dualbragg/dualbragg.h db_struct_size "$(static_library src dualbragg)" "$SOURCE_DIR"/src/include/dualbragg/*.h
 check dualbragg/fit_shots.h db_fit_struct_size "$(static_library fit dualbragg_fit)" "$SOURCE_DIR"/fit/include/dualbragg/*.h

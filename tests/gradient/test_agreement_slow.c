@@ -115,8 +115,9 @@ static differences compared(void) {
     differences d = { apart(image[0], image[1]) / largest(image[0]), 0, 0 };
     for (int k = 0; k < WANTED; k++) {
         const double scale = largest(slope[0][k]);
-        double *const worst =
-            db_parameter_describe(wanted[k])->moves & DB_MOVES_PANELS ? &d.detector : &d.other;
+        double *const worst = db_parameter_describe(wanted[k])->facts->moves & DB_MOVES_PANELS
+                                  ? &d.detector
+                                  : &d.other;
         if (scale > 0) *worst = fmax(*worst, apart(slope[0][k], slope[1][k]) / scale);
     }
     return d;

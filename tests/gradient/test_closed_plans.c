@@ -62,7 +62,7 @@ static void variances_have_slopes_where_they_are_0(void **state) {
     size_t spreads = 0;
     for (size_t k = 0; k < j.options.parameter_count; k++) {
         const db_parameter_info *info = db_parameter_describe(j.parameters[k]);
-        if (!(info->moves & DB_MOVES_SPREAD)) continue;
+        if (!(info->facts->moves & DB_MOVES_SPREAD)) continue;
         const double most = largest(made.derivative[k], made.pixels);
         const int mode = strncmp(info->name, "mode", 4) == 0;
         assert_true(db_parameter_get(&j.e, j.parameters[k]) == 0);

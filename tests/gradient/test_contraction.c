@@ -72,7 +72,7 @@ static parameter_set without_cells(const parameter_set *all, const images *oracl
     parameter_set set = { .count = 0 };
     *own = *oracle;
     for (size_t p = 0; p < all->count; p++) {
-        if (db_parameter_describe(all->list[p])->moves & DB_MOVES_CELLS) continue;
+        if (db_parameter_describe(all->list[p])->facts->moves & DB_MOVES_CELLS) continue;
         own->derivative[set.count] = oracle->derivative[p];
         set.list[set.count++] = all->list[p];
     }

@@ -29,185 +29,289 @@ enum {
     DB_MOVES_SPREAD = 2048 /**< covariances of spots in closed form */
 };
 
-/* One mode of the blocks: X as in DB_PARAMETER_LIST. */
-#define DB_MODE_LIST(X, number, index)                                                             \
-    X(MODE##number##_XX, "mode" #number "_xx", spread.mode[index][0], "1e-3", 0.1,                 \
-      DB_MOVES_SPREAD, "component xx of mode " #number " of the blocks' lattices")                 \
-    X(MODE##number##_XY, "mode" #number "_xy", spread.mode[index][1], "1e-3", 0.1,                 \
-      DB_MOVES_SPREAD, "component xy of mode " #number " of the blocks' lattices")                 \
-    X(MODE##number##_XZ, "mode" #number "_xz", spread.mode[index][2], "1e-3", 0.1,                 \
-      DB_MOVES_SPREAD, "component xz of mode " #number " of the blocks' lattices")                 \
-    X(MODE##number##_YX, "mode" #number "_yx", spread.mode[index][3], "1e-3", 0.1,                 \
-      DB_MOVES_SPREAD, "component yx of mode " #number " of the blocks' lattices")                 \
-    X(MODE##number##_YY, "mode" #number "_yy", spread.mode[index][4], "1e-3", 0.1,                 \
-      DB_MOVES_SPREAD, "component yy of mode " #number " of the blocks' lattices")                 \
-    X(MODE##number##_YZ, "mode" #number "_yz", spread.mode[index][5], "1e-3", 0.1,                 \
-      DB_MOVES_SPREAD, "component yz of mode " #number " of the blocks' lattices")                 \
-    X(MODE##number##_ZX, "mode" #number "_zx", spread.mode[index][6], "1e-3", 0.1,                 \
-      DB_MOVES_SPREAD, "component zx of mode " #number " of the blocks' lattices")                 \
-    X(MODE##number##_ZY, "mode" #number "_zy", spread.mode[index][7], "1e-3", 0.1,                 \
-      DB_MOVES_SPREAD, "component zy of mode " #number " of the blocks' lattices")                 \
-    X(MODE##number##_ZZ, "mode" #number "_zz", spread.mode[index][8], "1e-3", 0.1,                 \
-      DB_MOVES_SPREAD, "component zz of mode " #number " of the blocks' lattices")
+/** How far from its start a refinement lets a parameter go that has no bounds; amount says how much. */
+typedef enum db_reach {
+    DB_REACH_ANY,    /**< anywhere */
+    DB_REACH_PART,   /**< by a part of its value */
+    DB_REACH_BY,     /**< by an amount in its unit */
+    DB_REACH_PIXELS, /**< by a number of pixels */
+    DB_REACH_TIMES,  /**< to a multiple of its value, or an equal part of it */
+    DB_REACH_WITHIN  /**< to an amount either way, or to four times its value */
+} db_reach;
 
-/** X(identifier, name, member of db_experiment, unit, scale, moves, description)
+/** What a step of a parameter does to spots, which a search must not move out of their shoeboxes. */
+typedef enum db_lever {
+    DB_LEVER_NONE,    /**< little */
+    DB_LEVER_STRETCH, /**< a relative change moves them by as much of their distance from the beam */
+    DB_LEVER_TURN,    /**< an angle in degrees moves them by as much of that distance */
+    DB_LEVER_SHIFT,   /**< moves all of them by itself, in mm */
+    DB_LEVER_SIZE     /**< widens them: they are as wide as its inverse */
+} db_lever;
+
+/** From which of the usual stages on a refinement moves a parameter. */
+typedef enum db_settling {
+    DB_SETTLING_ORIENTATION,
+    DB_SETTLING_GEOMETRY,
+    DB_SETTLING_SHAPE
+} db_settling;
+
+/** Whose a parameter is. */
+typedef enum db_owner {
+    DB_OWNER_CRYSTAL, /**< of each crystal, also where several are on one image */
+    DB_OWNER_SHOT,    /**< of each image */
+    DB_OWNER_SETUP    /**< of detector and spindle: many images share it */
+} db_owner;
+
+/** Whether a parameter is refined where nobody says what is. */
+typedef enum db_choosing {
+    DB_CHOOSING_ASKED,  /**< only if it is asked for */
+    DB_CHOOSING_CHOSEN, /**< yes */
+    DB_CHOOSING_EARNED  /**< if held-out spots bear it out */
+} db_choosing;
+
+/** What the parameters of a kind have in common, but for their name, unit and typical step.
+ * X(kind, what it moves, least, most, how far a refinement lets it go: reach and amount, what a step
+ * of it does to spots, when it is refined first, whose it is, whether it is refined unasked) */
+/* clang-format off */
+#define DB_PARAMETER_KIND_LIST(X)                                                                  \
+    X(CELL_EDGE, LATTICE, 1, INFINITY, PART, 0.05, STRETCH, GEOMETRY, SHOT, CHOSEN)                \
+    X(CELL_ANGLE, LATTICE, 1, 179, BY, 5, TURN, GEOMETRY, SHOT, CHOSEN)                            \
+    X(MISSET, ORIENTATION, -INFINITY, INFINITY, BY, 5, TURN, ORIENTATION, CRYSTAL, CHOSEN)         \
+    X(CELLS, CELLS, 1, INFINITY, TIMES, 10, SIZE, SHAPE, CRYSTAL, ASKED)                           \
+    X(MOSAIC_CAP, ROTATIONS, 0, 90, BY, 5, NONE, SHAPE, CRYSTAL, ASKED)                            \
+    /* below 0: the amplitudes may have too large a B */                                           \
+    X(B_FACTOR, DEBYE_WALLER, -10, 1000, ANY, 0, NONE, GEOMETRY, CRYSTAL, ASKED)                   \
+    X(PHI, ORIENTATION, -INFINITY, INFINITY, BY, 5, TURN, ORIENTATION, SHOT, ASKED)                \
+    X(SPINDLE_TILT, ROTATIONS, -INFINITY, INFINITY, BY, 5, NONE, GEOMETRY, SETUP, ASKED)           \
+    X(WAVELENGTH, SOURCES, 1e-4, INFINITY, PART, 0.05, STRETCH, GEOMETRY, SHOT, ASKED)             \
+    X(SPECTRUM_STRETCH, SOURCES, 0, INFINITY, TIMES, 10, NONE, GEOMETRY, SHOT, ASKED)              \
+    X(BEAM_TILT, SOURCES, -INFINITY, INFINITY, BY, 87.26646259971648, NONE, GEOMETRY, SHOT, ASKED) \
+    X(DIVERGENCE, SOURCES, 0, INFINITY, BY, 87.26646259971648, NONE, GEOMETRY, SHOT, ASKED)        \
+    X(DISPERSION, SOURCES, 0, 1, ANY, 0, NONE, GEOMETRY, SHOT, ASKED)                              \
+    X(POLARIZATION, SOURCES, -1, 1, ANY, 0, NONE, SHAPE, SHOT, ASKED)                              \
+    X(SCALE, SCALE, 1e-30, INFINITY, ANY, 0, NONE, SHAPE, CRYSTAL, ASKED)                          \
+    X(DISTANCE, PANELS, 1e-3, INFINITY, PART, 0.1, STRETCH, GEOMETRY, SETUP, EARNED)               \
+    X(BEAM_CENTRE, PANELS, -INFINITY, INFINITY, PIXELS, 20, SHIFT, GEOMETRY, SETUP, CHOSEN)        \
+    X(DETECTOR_TURN, PANELS, -INFINITY, INFINITY, BY, 5, TURN, GEOMETRY, SETUP, EARNED)            \
+    X(TWOTHETA, PANELS, -INFINITY, INFINITY, BY, 5, NONE, GEOMETRY, SETUP, ASKED)                  \
+    X(PANEL_SHIFT, PANELS, -INFINITY, INFINITY, PIXELS, 20, SHIFT, GEOMETRY, SETUP, ASKED)         \
+    X(PANEL_SHIFT_NORMAL, PANELS, -INFINITY, INFINITY, PIXELS, 20, NONE, GEOMETRY, SETUP, ASKED)   \
+    X(PANEL_TURN, PANELS, -INFINITY, INFINITY, BY, 5, NONE, GEOMETRY, SETUP, ASKED)                \
+    X(SENSOR, SENSOR, 1e-3, INFINITY, ANY, 0, NONE, GEOMETRY, SETUP, ASKED)                        \
+    X(WATER, BACKGROUND, 0, INFINITY, ANY, 0, NONE, GEOMETRY, SHOT, ASKED)                         \
+    X(AMORPHOUS, BACKGROUND, 0, INFINITY, ANY, 0, NONE, GEOMETRY, SHOT, ASKED)                     \
+    X(SIZE_CORRELATION, SPREAD, -0.999, 0.999, ANY, 0, NONE, SHAPE, CRYSTAL, ASKED)                \
+    X(MOSAIC_VARIANCE, SPREAD, 0, 8100, WITHIN, 1, NONE, SHAPE, CRYSTAL, CHOSEN)                   \
+    X(MOSAIC_TENSOR, SPREAD, 0, 8100, WITHIN, 1, NONE, SHAPE, CRYSTAL, ASKED)                      \
+    X(MOSAIC_COVARIANCE, SPREAD, -INFINITY, INFINITY, ANY, 0, NONE, SHAPE, CRYSTAL, ASKED)         \
+    X(STRAIN_VARIANCE, SPREAD, 0, INFINITY, ANY, 0, NONE, SHAPE, CRYSTAL, ASKED)                   \
+    X(STRAIN_TENSOR, SPREAD, 0, INFINITY, ANY, 0, NONE, SHAPE, CRYSTAL, ASKED)                     \
+    X(MODE, SPREAD, -INFINITY, INFINITY, WITHIN, 20, NONE, SHAPE, CRYSTAL, EARNED)                 \
+    X(BANDWIDTH_VARIANCE, SPREAD, 0, INFINITY, WITHIN, 400, NONE, SHAPE, SHOT, CHOSEN)             \
+    X(DIVERGENCE_VARIANCE, SPREAD, 0, INFINITY, WITHIN, 4, NONE, SHAPE, SHOT, CHOSEN)              \
+    X(DIVERGENCE_COVARIANCE, SPREAD, -INFINITY, INFINITY, ANY, 0, NONE, SHAPE, SHOT, ASKED)        \
+    X(FOOTPRINT_VARIANCE, SPREAD, 0, INFINITY, WITHIN, 0.25, NONE, SHAPE, CRYSTAL, CHOSEN)         \
+    X(FOOTPRINT_COVARIANCE, SPREAD, -INFINITY, INFINITY, ANY, 0, NONE, SHAPE, CRYSTAL, ASKED)      \
+    X(POINT_SPREAD_VARIANCE, SPREAD, 0, INFINITY, ANY, 0, NONE, SHAPE, SHOT, ASKED)                \
+    X(POINT_SPREAD_COVARIANCE, SPREAD, -INFINITY, INFINITY, ANY, 0, NONE, SHAPE, SHOT, ASKED)      \
+    X(TAIL_FRACTION, SPREAD, 0, 0.999, ANY, 0, NONE, SHAPE, CRYSTAL, ASKED)                        \
+    X(TAIL_WIDTH, SPREAD, 1e-3, 1000, ANY, 0, NONE, SHAPE, CRYSTAL, ASKED)                         \
+    X(SOURCE_WEIGHT, SOURCES, 0, INFINITY, ANY, 0, NONE, SHAPE, SHOT, ASKED)                       \
+    X(AMPLITUDE, AMPLITUDE, 0, INFINITY, ANY, 0, NONE, SHAPE, SETUP, ASKED)
+/* clang-format on */
+
+/** Kinds of parameters. */
+typedef enum db_parameter_kind {
+#define DB_KIND_ENUM(kind, moves, least, most, reach, amount, lever, settling, owner, choosing)    \
+    DB_KIND_##kind,
+    DB_PARAMETER_KIND_LIST(DB_KIND_ENUM)
+#undef DB_KIND_ENUM
+        DB_KIND_COUNT
+} db_parameter_kind;
+
+/** What the table says of a kind. */
+typedef struct db_parameter_facts {
+    db_parameter_kind kind;
+    unsigned moves; /**< DB_MOVES_* */
+    double least;   /**< possible value, inclusive; -INFINITY: none */
+    double most;    /**< likewise; INFINITY: none */
+    db_reach reach;
+    double amount; /**< of the reach */
+    db_lever lever;
+    db_settling settling;
+    db_owner owner;
+    db_choosing choosing;
+} db_parameter_facts;
+
+/* One mode of the blocks, and a component of it: X as in DB_PARAMETER_LIST. */
+#define DB_MODE_COMPONENT(X, number, index, at, IJ, ij)                                            \
+    X(MODE##number##_##IJ, "mode" #number "_" #ij, spread.mode[index][at], "1e-3", 0.1, MODE,      \
+      "component " #ij " of mode " #number " of the blocks' lattices")
+#define DB_MODE_LIST(X, number, index)                                                             \
+    DB_MODE_COMPONENT(X, number, index, 0, XX, xx)                                                 \
+    DB_MODE_COMPONENT(X, number, index, 1, XY, xy)                                                 \
+    DB_MODE_COMPONENT(X, number, index, 2, XZ, xz)                                                 \
+    DB_MODE_COMPONENT(X, number, index, 3, YX, yx)                                                 \
+    DB_MODE_COMPONENT(X, number, index, 4, YY, yy)                                                 \
+    DB_MODE_COMPONENT(X, number, index, 5, YZ, yz)                                                 \
+    DB_MODE_COMPONENT(X, number, index, 6, ZX, zx)                                                 \
+    DB_MODE_COMPONENT(X, number, index, 7, ZY, zy)                                                 \
+    DB_MODE_COMPONENT(X, number, index, 8, ZZ, zz)
+
+/** X(identifier, name, member of db_experiment, unit, scale, kind, description)
  * scale: a typical step, in the parameter's unit, that changes an image noticeably; optimizers
  * divide by it. */
 /* clang-format off */
 #define DB_PARAMETER_LIST(X)                                                                       \
-    X(CELL_A, "cell_a", crystal.cell[0], "A", 0.1, DB_MOVES_LATTICE, "unit cell edge a")           \
-    X(CELL_B, "cell_b", crystal.cell[1], "A", 0.1, DB_MOVES_LATTICE, "unit cell edge b")           \
-    X(CELL_C, "cell_c", crystal.cell[2], "A", 0.1, DB_MOVES_LATTICE, "unit cell edge c")           \
-    X(CELL_ALPHA, "cell_alpha", crystal.cell[3], "deg", 0.1, DB_MOVES_LATTICE,                     \
-      "unit cell angle alpha")                                                                     \
-    X(CELL_BETA, "cell_beta", crystal.cell[4], "deg", 0.1, DB_MOVES_LATTICE,                       \
-      "unit cell angle beta")                                                                      \
-    X(CELL_GAMMA, "cell_gamma", crystal.cell[5], "deg", 0.1, DB_MOVES_LATTICE,                     \
-      "unit cell angle gamma")                                                                     \
-    X(MISSET_X, "misset_x", crystal.misset[0], "deg", 0.1, DB_MOVES_ORIENTATION,                   \
+    X(CELL_A, "cell_a", crystal.cell[0], "A", 0.1, CELL_EDGE, "unit cell edge a")                  \
+    X(CELL_B, "cell_b", crystal.cell[1], "A", 0.1, CELL_EDGE, "unit cell edge b")                  \
+    X(CELL_C, "cell_c", crystal.cell[2], "A", 0.1, CELL_EDGE, "unit cell edge c")                  \
+    X(CELL_ALPHA, "cell_alpha", crystal.cell[3], "deg", 0.1, CELL_ANGLE, "unit cell angle alpha")  \
+    X(CELL_BETA, "cell_beta", crystal.cell[4], "deg", 0.1, CELL_ANGLE, "unit cell angle beta")     \
+    X(CELL_GAMMA, "cell_gamma", crystal.cell[5], "deg", 0.1, CELL_ANGLE, "unit cell angle gamma")  \
+    X(MISSET_X, "misset_x", crystal.misset[0], "deg", 0.1, MISSET,                                 \
       "crystal rotation about laboratory x")                                                       \
-    X(MISSET_Y, "misset_y", crystal.misset[1], "deg", 0.1, DB_MOVES_ORIENTATION,                   \
+    X(MISSET_Y, "misset_y", crystal.misset[1], "deg", 0.1, MISSET,                                 \
       "crystal rotation about laboratory y, after x")                                              \
-    X(MISSET_Z, "misset_z", crystal.misset[2], "deg", 0.1, DB_MOVES_ORIENTATION,                   \
+    X(MISSET_Z, "misset_z", crystal.misset[2], "deg", 0.1, MISSET,                                 \
       "crystal rotation about laboratory z, after x and y")                                        \
-    X(CELLS_A, "Na", crystal.cells[0], "cells", 1, DB_MOVES_CELLS, "crystal size along a")         \
-    X(CELLS_B, "Nb", crystal.cells[1], "cells", 1, DB_MOVES_CELLS, "crystal size along b")         \
-    X(CELLS_C, "Nc", crystal.cells[2], "cells", 1, DB_MOVES_CELLS, "crystal size along c")         \
-    X(MOSAIC_SPREAD, "mosaic_spread", crystal.mosaic_spread, "deg", 0.05, DB_MOVES_ROTATIONS,      \
+    X(CELLS_A, "Na", crystal.cells[0], "cells", 1, CELLS, "crystal size along a")                  \
+    X(CELLS_B, "Nb", crystal.cells[1], "cells", 1, CELLS, "crystal size along b")                  \
+    X(CELLS_C, "Nc", crystal.cells[2], "cells", 1, CELLS, "crystal size along c")                  \
+    X(MOSAIC_SPREAD, "mosaic_spread", crystal.mosaic_spread, "deg", 0.05, MOSAIC_CAP,              \
       "cap angle of the mosaic rotations, at fixed random domains")                                \
-    X(MOSAIC_A, "mosaic_a", crystal.mosaic_abc[0], "deg", 0.05, DB_MOVES_ROTATIONS,                \
+    X(MOSAIC_A, "mosaic_a", crystal.mosaic_abc[0], "deg", 0.05, MOSAIC_CAP,                        \
       "cap of anisotropic mosaic rotations about a*")                                              \
-    X(MOSAIC_B, "mosaic_b", crystal.mosaic_abc[1], "deg", 0.05, DB_MOVES_ROTATIONS,                \
+    X(MOSAIC_B, "mosaic_b", crystal.mosaic_abc[1], "deg", 0.05, MOSAIC_CAP,                        \
       "cap of anisotropic mosaic rotations about c x a*, which is b where alpha is 90 degree")     \
-    X(MOSAIC_C, "mosaic_c", crystal.mosaic_abc[2], "deg", 0.05, DB_MOVES_ROTATIONS,                \
+    X(MOSAIC_C, "mosaic_c", crystal.mosaic_abc[2], "deg", 0.05, MOSAIC_CAP,                        \
       "cap of anisotropic mosaic rotations about c")                                               \
-    X(B_FACTOR, "b_factor", crystal.b_factor, "A^2", 1, DB_MOVES_DEBYE_WALLER,                     \
+    X(B_FACTOR, "b_factor", crystal.b_factor, "A^2", 1, B_FACTOR,                                  \
       "B of the Debye-Waller factor exp(-2 B (sin(theta)/lambda)^2) of intensities")               \
-    X(PHI, "phi", goniometer.phi, "deg", 0.1, DB_MOVES_ORIENTATION,                                \
-      "spindle angle of the first step")                                                           \
-    X(SPINDLE_TILT_BEAM, "spindle_tilt_beam", goniometer.tilt[0], "deg", 0.1, DB_MOVES_ROTATIONS,  \
+    X(PHI, "phi", goniometer.phi, "deg", 0.1, PHI, "spindle angle of the first step")              \
+    X(SPINDLE_TILT_BEAM, "spindle_tilt_beam", goniometer.tilt[0], "deg", 0.1, SPINDLE_TILT,        \
       "tilt of the spindle axis towards the beam")                                                 \
-    X(SPINDLE_TILT_ACROSS, "spindle_tilt_across", goniometer.tilt[1], "deg", 0.1,                  \
-      DB_MOVES_ROTATIONS, "tilt of the spindle axis out of its plane with the beam")               \
-    X(WAVELENGTH, "wavelength", beam.wavelength, "A", 0.005, DB_MOVES_SOURCES,                     \
+    X(SPINDLE_TILT_ACROSS, "spindle_tilt_across", goniometer.tilt[1], "deg", 0.1, SPINDLE_TILT,    \
+      "tilt of the spindle axis out of its plane with the beam")                                   \
+    X(WAVELENGTH, "wavelength", beam.wavelength, "A", 0.005, WAVELENGTH,                           \
       "central wavelength, to which those of all sources are in proportion, at fixed crystal")     \
-    X(SPECTRUM_STRETCH, "spectrum_stretch", beam.spectrum_stretch, "1", 0.05, DB_MOVES_SOURCES,    \
+    X(SPECTRUM_STRETCH, "spectrum_stretch", beam.spectrum_stretch, "1", 0.05, SPECTRUM_STRETCH,    \
       "width of the sources' spectrum about its mean, as a multiple of the given one")             \
-    X(BEAM_HORIZONTAL, "beam_horizontal", beam.tilt[0], "mrad", 1, DB_MOVES_SOURCES,               \
+    X(BEAM_HORIZONTAL, "beam_horizontal", beam.tilt[0], "mrad", 1, BEAM_TILT,                      \
       "beam tilt about beam x polarization, at fixed detector")                                    \
-    X(BEAM_VERTICAL, "beam_vertical", beam.tilt[1], "mrad", 1, DB_MOVES_SOURCES,                   \
+    X(BEAM_VERTICAL, "beam_vertical", beam.tilt[1], "mrad", 1, BEAM_TILT,                          \
       "beam tilt about the polarization axis, at fixed detector")                                  \
-    X(DIVERGENCE_HORIZONTAL, "divergence_horizontal", beam.divergence[0], "mrad", 0.1,             \
-      DB_MOVES_SOURCES, "full range of the horizontal divergence, at a fixed number of sources")   \
-    X(DIVERGENCE_VERTICAL, "divergence_vertical", beam.divergence[1], "mrad", 0.1,                 \
-      DB_MOVES_SOURCES, "full range of the vertical divergence, at a fixed number of sources")     \
-    X(DISPERSION, "dispersion", beam.dispersion, "1", 0.001, DB_MOVES_SOURCES,                     \
+    X(DIVERGENCE_HORIZONTAL, "divergence_horizontal", beam.divergence[0], "mrad", 0.1, DIVERGENCE, \
+      "full range of the horizontal divergence, at a fixed number of sources")                     \
+    X(DIVERGENCE_VERTICAL, "divergence_vertical", beam.divergence[1], "mrad", 0.1, DIVERGENCE,     \
+      "full range of the vertical divergence, at a fixed number of sources")                       \
+    X(DISPERSION, "dispersion", beam.dispersion, "1", 0.001, DISPERSION,                           \
       "full relative range of wavelengths, at a fixed number of sources")                          \
-    X(POLARIZATION, "polarization", beam.polarization, "1", 0.1, DB_MOVES_SOURCES, "Kahn factor")  \
-    X(SCALE, "scale", beam.scale, "1", 0.1, DB_MOVES_SCALE, "factor on the fluence")               \
-    X(DISTANCE, "distance", detector.distance, "mm", 0.1, DB_MOVES_PANELS, "detector distance")    \
-    X(BEAM_FAST, "beam_fast", detector.centre[0], "mm", 0.1, DB_MOVES_PANELS,                      \
+    X(POLARIZATION, "polarization", beam.polarization, "1", 0.1, POLARIZATION, "Kahn factor")      \
+    X(SCALE, "scale", beam.scale, "1", 0.1, SCALE, "factor on the fluence")                        \
+    X(DISTANCE, "distance", detector.distance, "mm", 0.1, DISTANCE, "detector distance")           \
+    X(BEAM_FAST, "beam_fast", detector.centre[0], "mm", 0.1, BEAM_CENTRE,                          \
       "beam centre (or near point) along the fast axis")                                           \
-    X(BEAM_SLOW, "beam_slow", detector.centre[1], "mm", 0.1, DB_MOVES_PANELS,                      \
+    X(BEAM_SLOW, "beam_slow", detector.centre[1], "mm", 0.1, BEAM_CENTRE,                          \
       "beam centre (or near point) along the slow axis")                                           \
-    X(DETECTOR_ROTX, "detector_rotx", detector.rotation[0], "deg", 0.1, DB_MOVES_PANELS,           \
+    X(DETECTOR_ROTX, "detector_rotx", detector.rotation[0], "deg", 0.1, DETECTOR_TURN,             \
       "detector rotation about laboratory x")                                                      \
-    X(DETECTOR_ROTY, "detector_roty", detector.rotation[1], "deg", 0.1, DB_MOVES_PANELS,           \
+    X(DETECTOR_ROTY, "detector_roty", detector.rotation[1], "deg", 0.1, DETECTOR_TURN,             \
       "detector rotation about laboratory y, after x")                                             \
-    X(DETECTOR_ROTZ, "detector_rotz", detector.rotation[2], "deg", 0.1, DB_MOVES_PANELS,           \
+    X(DETECTOR_ROTZ, "detector_rotz", detector.rotation[2], "deg", 0.1, DETECTOR_TURN,             \
       "detector rotation about laboratory z, after x and y")                                       \
-    X(TWOTHETA, "twotheta", detector.twotheta, "deg", 0.1, DB_MOVES_PANELS,                        \
+    X(TWOTHETA, "twotheta", detector.twotheta, "deg", 0.1, TWOTHETA,                               \
       "detector rotation about the two-theta axis")                                                \
-    X(PANEL_SHIFT_FAST, "panel_shift_fast", detector.panel_shift[0], "mm", 0.1, DB_MOVES_PANELS,   \
+    X(PANEL_SHIFT_FAST, "panel_shift_fast", detector.panel_shift[0], "mm", 0.1, PANEL_SHIFT,       \
       "shift of each panel along its own fast axis")                                               \
-    X(PANEL_SHIFT_SLOW, "panel_shift_slow", detector.panel_shift[1], "mm", 0.1, DB_MOVES_PANELS,   \
+    X(PANEL_SHIFT_SLOW, "panel_shift_slow", detector.panel_shift[1], "mm", 0.1, PANEL_SHIFT,       \
       "shift of each panel along its own slow axis")                                               \
     X(PANEL_SHIFT_NORMAL, "panel_shift_normal", detector.panel_shift[2], "mm", 0.1,                \
-      DB_MOVES_PANELS, "shift of each panel along its own normal")                                 \
-    X(PANEL_TURN_FAST, "panel_turn_fast", detector.panel_turn[0], "deg", 0.1, DB_MOVES_PANELS,     \
+      PANEL_SHIFT_NORMAL, "shift of each panel along its own normal")                              \
+    X(PANEL_TURN_FAST, "panel_turn_fast", detector.panel_turn[0], "deg", 0.1, PANEL_TURN,          \
       "rotation of each panel about its own fast axis, through its centre")                        \
-    X(PANEL_TURN_SLOW, "panel_turn_slow", detector.panel_turn[1], "deg", 0.1, DB_MOVES_PANELS,     \
+    X(PANEL_TURN_SLOW, "panel_turn_slow", detector.panel_turn[1], "deg", 0.1, PANEL_TURN,          \
       "rotation of each panel about its own slow axis, through its centre")                        \
-    X(PANEL_TURN_NORMAL, "panel_turn_normal", detector.panel_turn[2], "deg", 0.1, DB_MOVES_PANELS, \
+    X(PANEL_TURN_NORMAL, "panel_turn_normal", detector.panel_turn[2], "deg", 0.1, PANEL_TURN,      \
       "rotation of each panel about its own normal, through its centre")                           \
-    X(SENSOR_THICKNESS, "sensor_thickness", detector.sensor_thickness, "um", 10, DB_MOVES_SENSOR,  \
+    X(SENSOR_THICKNESS, "sensor_thickness", detector.sensor_thickness, "um", 10, SENSOR,           \
       "thickness of the detector's sensor, at a fixed number of layers")                           \
-    X(ATTENUATION_DEPTH, "attenuation_depth", detector.attenuation_depth, "um", 10,                \
-      DB_MOVES_SENSOR, "attenuation depth of the sensor")                                          \
-    X(WATER_SIZE, "water_size", background.water_size, "um", 1, DB_MOVES_BACKGROUND,               \
+    X(ATTENUATION_DEPTH, "attenuation_depth", detector.attenuation_depth, "um", 10, SENSOR,        \
+      "attenuation depth of the sensor")                                                           \
+    X(WATER_SIZE, "water_size", background.water_size, "um", 1, WATER,                             \
       "edge of the cube of water in the beam")                                                     \
-    X(AMORPHOUS_THICKNESS, "amorphous_thickness", background.thickness, "mm", 0.01,                \
-      DB_MOVES_BACKGROUND, "thickness of the amorphous layer in the beam")                         \
-    X(SIZE_BC, "size_bc", spread.size_correlation[0], "1", 0.1, DB_MOVES_SPREAD,                   \
+    X(AMORPHOUS_THICKNESS, "amorphous_thickness", background.thickness, "mm", 0.01, AMORPHOUS,     \
+      "thickness of the amorphous layer in the beam")                                              \
+    X(SIZE_BC, "size_bc", spread.size_correlation[0], "1", 0.1, SIZE_CORRELATION,                  \
       "correlation of the block's size between b and c")                                           \
-    X(SIZE_CA, "size_ca", spread.size_correlation[1], "1", 0.1, DB_MOVES_SPREAD,                   \
+    X(SIZE_CA, "size_ca", spread.size_correlation[1], "1", 0.1, SIZE_CORRELATION,                  \
       "correlation of the block's size between c and a")                                           \
-    X(SIZE_AB, "size_ab", spread.size_correlation[2], "1", 0.1, DB_MOVES_SPREAD,                   \
+    X(SIZE_AB, "size_ab", spread.size_correlation[2], "1", 0.1, SIZE_CORRELATION,                  \
       "correlation of the block's size between a and b")                                           \
-    X(MOSAIC_VARIANCE, "mosaic_variance", spread.mosaic, "deg^2", 0.01, DB_MOVES_SPREAD,           \
+    X(MOSAIC_VARIANCE, "mosaic_variance", spread.mosaic, "deg^2", 0.01, MOSAIC_VARIANCE,           \
       "variance of the rotations of blocks about each axis")                                       \
-    X(MOSAIC_XX, "mosaic_xx", spread.mosaic_tensor[0], "deg^2", 0.01, DB_MOVES_SPREAD,             \
+    X(MOSAIC_XX, "mosaic_xx", spread.mosaic_tensor[0], "deg^2", 0.01, MOSAIC_TENSOR,               \
       "variance of the rotations of blocks about a*")                                              \
-    X(MOSAIC_YY, "mosaic_yy", spread.mosaic_tensor[1], "deg^2", 0.01, DB_MOVES_SPREAD,             \
+    X(MOSAIC_YY, "mosaic_yy", spread.mosaic_tensor[1], "deg^2", 0.01, MOSAIC_TENSOR,               \
       "variance of the rotations of blocks about c x a*")                                          \
-    X(MOSAIC_ZZ, "mosaic_zz", spread.mosaic_tensor[2], "deg^2", 0.01, DB_MOVES_SPREAD,             \
+    X(MOSAIC_ZZ, "mosaic_zz", spread.mosaic_tensor[2], "deg^2", 0.01, MOSAIC_TENSOR,               \
       "variance of the rotations of blocks about c")                                               \
-    X(MOSAIC_YZ, "mosaic_yz", spread.mosaic_tensor[3], "deg^2", 0.01, DB_MOVES_SPREAD,             \
+    X(MOSAIC_YZ, "mosaic_yz", spread.mosaic_tensor[3], "deg^2", 0.01, MOSAIC_COVARIANCE,           \
       "covariance of the rotations of blocks about c x a* and c")                                  \
-    X(MOSAIC_ZX, "mosaic_zx", spread.mosaic_tensor[4], "deg^2", 0.01, DB_MOVES_SPREAD,             \
+    X(MOSAIC_ZX, "mosaic_zx", spread.mosaic_tensor[4], "deg^2", 0.01, MOSAIC_COVARIANCE,           \
       "covariance of the rotations of blocks about c and a*")                                      \
-    X(MOSAIC_XY, "mosaic_xy", spread.mosaic_tensor[5], "deg^2", 0.01, DB_MOVES_SPREAD,             \
+    X(MOSAIC_XY, "mosaic_xy", spread.mosaic_tensor[5], "deg^2", 0.01, MOSAIC_COVARIANCE,           \
       "covariance of the rotations of blocks about a* and c x a*")                                 \
-    X(STRAIN_VARIANCE, "strain_variance", spread.strain, "1e-6", 1, DB_MOVES_SPREAD,               \
+    X(STRAIN_VARIANCE, "strain_variance", spread.strain, "1e-6", 1, STRAIN_VARIANCE,               \
       "variance of the strain of blocks along all directions together")                            \
-    X(STRAIN_XX, "strain_xx", spread.strain_tensor[0], "1e-6", 1, DB_MOVES_SPREAD,                 \
+    X(STRAIN_XX, "strain_xx", spread.strain_tensor[0], "1e-6", 1, STRAIN_TENSOR,                   \
       "variance of the strain xx of blocks")                                                       \
-    X(STRAIN_YY, "strain_yy", spread.strain_tensor[1], "1e-6", 1, DB_MOVES_SPREAD,                 \
+    X(STRAIN_YY, "strain_yy", spread.strain_tensor[1], "1e-6", 1, STRAIN_TENSOR,                   \
       "variance of the strain yy of blocks")                                                       \
-    X(STRAIN_ZZ, "strain_zz", spread.strain_tensor[2], "1e-6", 1, DB_MOVES_SPREAD,                 \
+    X(STRAIN_ZZ, "strain_zz", spread.strain_tensor[2], "1e-6", 1, STRAIN_TENSOR,                   \
       "variance of the strain zz of blocks")                                                       \
-    X(STRAIN_YZ, "strain_yz", spread.strain_tensor[3], "1e-6", 1, DB_MOVES_SPREAD,                 \
+    X(STRAIN_YZ, "strain_yz", spread.strain_tensor[3], "1e-6", 1, STRAIN_TENSOR,                   \
       "variance of the strain yz of blocks")                                                       \
-    X(STRAIN_ZX, "strain_zx", spread.strain_tensor[4], "1e-6", 1, DB_MOVES_SPREAD,                 \
+    X(STRAIN_ZX, "strain_zx", spread.strain_tensor[4], "1e-6", 1, STRAIN_TENSOR,                   \
       "variance of the strain zx of blocks")                                                       \
-    X(STRAIN_XY, "strain_xy", spread.strain_tensor[5], "1e-6", 1, DB_MOVES_SPREAD,                 \
+    X(STRAIN_XY, "strain_xy", spread.strain_tensor[5], "1e-6", 1, STRAIN_TENSOR,                   \
       "variance of the strain xy of blocks")                                                       \
     DB_MODE_LIST(X, 1, 0)                                                                          \
     DB_MODE_LIST(X, 2, 1)                                                                          \
     DB_MODE_LIST(X, 3, 2)                                                                          \
-    X(BANDWIDTH_VARIANCE, "bandwidth_variance", spread.bandwidth, "1e-6", 1, DB_MOVES_SPREAD,      \
+    X(BANDWIDTH_VARIANCE, "bandwidth_variance", spread.bandwidth, "1e-6", 1, BANDWIDTH_VARIANCE,   \
       "relative variance of the wavelengths of each source")                                       \
-    X(DIVERGENCE_HH, "divergence_hh", spread.divergence[0], "mrad^2", 0.1, DB_MOVES_SPREAD,        \
+    X(DIVERGENCE_HH, "divergence_hh", spread.divergence[0], "mrad^2", 0.1, DIVERGENCE_VARIANCE,    \
       "variance of the horizontal direction of each source")                                       \
-    X(DIVERGENCE_VV, "divergence_vv", spread.divergence[1], "mrad^2", 0.1, DB_MOVES_SPREAD,        \
+    X(DIVERGENCE_VV, "divergence_vv", spread.divergence[1], "mrad^2", 0.1, DIVERGENCE_VARIANCE,    \
       "variance of the vertical direction of each source")                                         \
-    X(DIVERGENCE_HV, "divergence_hv", spread.divergence[2], "mrad^2", 0.1, DB_MOVES_SPREAD,        \
+    X(DIVERGENCE_HV, "divergence_hv", spread.divergence[2], "mrad^2", 0.1, DIVERGENCE_COVARIANCE,  \
       "covariance of the directions of each source")                                               \
-    X(FOOTPRINT_HH, "footprint_hh", spread.footprint[0], "mm^2", 0.001, DB_MOVES_SPREAD,           \
+    X(FOOTPRINT_HH, "footprint_hh", spread.footprint[0], "mm^2", 0.001, FOOTPRINT_VARIANCE,        \
       "horizontal variance of the lit part of the crystal")                                        \
-    X(FOOTPRINT_VV, "footprint_vv", spread.footprint[1], "mm^2", 0.001, DB_MOVES_SPREAD,           \
+    X(FOOTPRINT_VV, "footprint_vv", spread.footprint[1], "mm^2", 0.001, FOOTPRINT_VARIANCE,        \
       "vertical variance of the lit part of the crystal")                                          \
-    X(FOOTPRINT_HV, "footprint_hv", spread.footprint[2], "mm^2", 0.001, DB_MOVES_SPREAD,           \
+    X(FOOTPRINT_HV, "footprint_hv", spread.footprint[2], "mm^2", 0.001, FOOTPRINT_COVARIANCE,      \
       "covariance of the lit part of the crystal")                                                 \
-    X(POINT_SPREAD_FF, "point_spread_ff", spread.point_spread[0], "mm^2", 0.001, DB_MOVES_SPREAD,  \
-      "variance of the point spread along fast")                                                   \
-    X(POINT_SPREAD_SS, "point_spread_ss", spread.point_spread[1], "mm^2", 0.001, DB_MOVES_SPREAD,  \
-      "variance of the point spread along slow")                                                   \
-    X(POINT_SPREAD_FS, "point_spread_fs", spread.point_spread[2], "mm^2", 0.001, DB_MOVES_SPREAD,  \
-      "covariance of the point spread")                                                            \
-    X(TAIL_FRACTION_1, "tail_fraction_1", spread.tail_fraction[0], "1", 0.05, DB_MOVES_SPREAD,     \
+    X(POINT_SPREAD_FF, "point_spread_ff", spread.point_spread[0], "mm^2", 0.001,                   \
+      POINT_SPREAD_VARIANCE, "variance of the point spread along fast")                            \
+    X(POINT_SPREAD_SS, "point_spread_ss", spread.point_spread[1], "mm^2", 0.001,                   \
+      POINT_SPREAD_VARIANCE, "variance of the point spread along slow")                            \
+    X(POINT_SPREAD_FS, "point_spread_fs", spread.point_spread[2], "mm^2", 0.001,                   \
+      POINT_SPREAD_COVARIANCE, "covariance of the point spread")                                   \
+    X(TAIL_FRACTION_1, "tail_fraction_1", spread.tail_fraction[0], "1", 0.05, TAIL_FRACTION,       \
       "part of the blocks in tail 1 of their distribution")                                        \
-    X(TAIL_WIDTH_1, "tail_width_1", spread.tail_width[0], "1", 0.1, DB_MOVES_SPREAD,               \
+    X(TAIL_WIDTH_1, "tail_width_1", spread.tail_width[0], "1", 0.1, TAIL_WIDTH,                    \
       "width of tail 1, in widths of the middle")                                                  \
-    X(TAIL_FRACTION_2, "tail_fraction_2", spread.tail_fraction[1], "1", 0.05, DB_MOVES_SPREAD,     \
+    X(TAIL_FRACTION_2, "tail_fraction_2", spread.tail_fraction[1], "1", 0.05, TAIL_FRACTION,       \
       "part of the blocks in tail 2 of their distribution")                                        \
-    X(TAIL_WIDTH_2, "tail_width_2", spread.tail_width[1], "1", 0.1, DB_MOVES_SPREAD,               \
+    X(TAIL_WIDTH_2, "tail_width_2", spread.tail_width[1], "1", 0.1, TAIL_WIDTH,                    \
       "width of tail 2, in widths of the middle")
 /* clang-format on */
 
 /** Parameters by which images have derivatives. */
 typedef enum db_parameter {
-#define DB_PARAMETER_ENUM(id, name, member, unit, scale, moves, text) DB_##id,
+#define DB_PARAMETER_ENUM(id, name, member, unit, scale, kind, text) DB_##id,
     DB_PARAMETER_LIST(DB_PARAMETER_ENUM)
 #undef DB_PARAMETER_ENUM
         DB_PARAMETER_COUNT
@@ -254,8 +358,8 @@ typedef struct db_parameter_info {
     const char *name;
     const char *unit;
     const char *description;
-    double scale;   /**< typical step, in unit */
-    unsigned moves; /**< DB_MOVES_* */
+    double scale;                    /**< typical step, in unit */
+    const db_parameter_facts *facts; /**< those of its kind */
 } db_parameter_info;
 
 /** Entry of the table; NULL if out of range. Source weights and structure factors share one entry

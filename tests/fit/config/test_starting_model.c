@@ -301,9 +301,9 @@ static void tied_parameters_start_together(void **state) {
 /* Parameters that the configuration of this start can say: it has no sensor, no background, and
  * ranges of the beam only where there are any. */
 static int is_said(const db_experiment *e, db_parameter p) {
-    if (db_parameter_describe(p)->moves & DB_MOVES_BACKGROUND) return 0;
-    if (db_parameter_describe(p)->moves & DB_MOVES_SENSOR) return e->detector.sensor_thickness > 0;
-    if (db_parameter_describe(p)->moves & (DB_MOVES_ROTATIONS | DB_MOVES_SPREAD) &&
+    if (db_parameter_describe(p)->facts->moves & DB_MOVES_BACKGROUND) return 0;
+    if (db_parameter_describe(p)->facts->moves & DB_MOVES_SENSOR) return e->detector.sensor_thickness > 0;
+    if (db_parameter_describe(p)->facts->moves & (DB_MOVES_ROTATIONS | DB_MOVES_SPREAD) &&
         !db_parameter_exists(e, p))
         return 0; /* of the other kind of mosaic spread, or of spots */
     const int range =
