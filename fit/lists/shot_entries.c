@@ -51,26 +51,6 @@ int db_shot_entry_override(db_shot_entry *entry, const char *override) {
     return grown[entry->count] ? (int)++entry->count : 0;
 }
 
-/* End of a word: white space outside brackets and quotes. NULL: one of them stays open. */
-static const char *end_of_word(const char *at) {
-    int depth = 0;
-    char quote = '\0';
-    for (; *at; at++) {
-        if (quote) {
-            if (*at == quote) quote = '\0';
-        } else if (*at == '\'' || *at == '"') {
-            quote = *at;
-        } else if (strchr("[{", *at)) {
-            depth++;
-        } else if (strchr("]}", *at)) {
-            depth--;
-        } else if (depth <= 0 && strchr(DB_WHITE_SPACE, *at)) {
-            break;
-        }
-    }
-    return quote || depth > 0 ? NULL : at;
-}
-
 /* Does "key.path" name a file? */
 static int is_file_key(const char *path, size_t length) {
     char section[DB_FIT_NAME_SIZE] = "", name[DB_FIT_NAME_SIZE];
@@ -88,15 +68,6 @@ static int is_file_key(const char *path, size_t length) {
     return 0;
 }
 
-/* Removes the quotes around a word; 0: it has none. */
-static int unquote(char *word) {
-    const size_t length = strlen(word);
-    if (length < 2 || !strchr("'\"", *word) || word[length - 1] != *word) return 0;
-    memmove(word, word + 1, length - 2);
-    word[length - 2] = '\0';
-    return 1;
-}
-
 /* Names of files are relative to the list's folder. */
 static db_status read_override(db_context *context, const db_text *text, char *word,
                                db_shot_entry *entry) {
@@ -108,7 +79,7 @@ static db_status read_override(db_context *context, const db_text *text, char *w
     const size_t key = (size_t)(equals - word);
     if (!is_file_key(word, key))
         return db_shot_entry_override(entry, word) ? DB_OK : db_fail_memory(context, text->path);
-    (void)unquote(equals + 1);
+    (void)db_unquote(equals + 1);
     char *const file = db_path_beside(text->path, equals + 1);
     char *const whole = file ? malloc(key + strlen(file) + 2) : NULL;
     int added = 0;
@@ -120,21 +91,6 @@ static db_status read_override(db_context *context, const db_text *text, char *w
     free(file);
     free(whole);
     return added ? DB_OK : db_fail_memory(context, text->path);
-}
-
-/* The next word, terminated in place; NULL: there is none. */
-static db_status next_word(db_context *context, const db_text *text, char **cursor, char **word) {
-    char *const start = *cursor + strspn(*cursor, DB_WHITE_SPACE);
-    *word = NULL;
-    if (!*start) return DB_OK;
-    const char *const end = end_of_word(start);
-    if (!end)
-        return db_fail(context, DB_ERROR_INPUT, "%s:%zu: a bracket or quote stays open in '%.60s'",
-                       text->path, text->line_number, start);
-    *cursor = start + (end - start);
-    if (**cursor) *(*cursor)++ = '\0';
-    *word = start;
-    return DB_OK;
 }
 
 /* FILE#FIRST-LAST: cuts the name behind the file; 0: it is another name. */
@@ -245,13 +201,11 @@ static db_status set_all(db_context *context, const db_text *text, char *word, s
     return DB_OK;
 }
 
-static db_status read_line(db_context *context, const db_text *text, db_fit_shot_list *list) {
+static db_status read_words(db_context *context, const db_text *text, char *word,
+                            db_fit_shot_list *list) {
     const size_t first = list->count;
-    char *cursor = text->line;
-    char *word;
-    DB_TRY(next_word(context, text, &cursor, &word));
-    if (!word) return DB_OK;
-    if (!unquote(word) && strchr(word, '='))
+    char *next = word + strlen(word) + 1;
+    if (!db_unquote(word) && strchr(word, '='))
         return db_fail(context, DB_ERROR_INPUT,
                        "%s:%zu: expected an image or a configuration first, found '%.60s'",
                        text->path, text->line_number, word);
@@ -260,11 +214,8 @@ static db_status read_line(db_context *context, const db_text *text, db_fit_shot
         name ? add_named(context, text, name, list) : db_fail_memory(context, text->path);
     free(name);
     DB_TRY(added);
-    for (;;) {
-        DB_TRY(next_word(context, text, &cursor, &word));
-        if (!word) return DB_OK;
-        DB_TRY(set_all(context, text, word, first, list));
-    }
+    for (; *next; next += strlen(next) + 1) DB_TRY(set_all(context, text, next, first, list));
+    return DB_OK;
 }
 
 static db_status read_text(db_context *context, const char *path, db_fit_shot_list *list) {
@@ -272,7 +223,12 @@ static db_status read_text(db_context *context, const char *path, db_fit_shot_li
     DB_TRY(db_text_open(context, path, &text));
     db_status status = DB_OK;
     text.signs_in_words = 1;
-    while (status == DB_OK && db_text_next_line(&text)) status = read_line(context, &text, list);
+    while (status == DB_OK && db_text_next_line(&text)) {
+        char *words;
+        status = db_text_words(context, &text, &words);
+        if (status == DB_OK && *words) status = read_words(context, &text, words, list);
+        free(words);
+    }
     db_text_close(&text);
     return status;
 }

@@ -147,3 +147,52 @@ db_status db_text_columns(db_context *context, const db_text *text, const char *
     }
     return DB_OK;
 }
+
+/* End of a word: white space outside brackets and quotes. NULL: one of them stays open. */
+static const char *end_of_word(const char *at) {
+    int depth = 0;
+    char quote = '\0';
+    for (; *at; at++) {
+        if (quote) {
+            if (*at == quote) quote = '\0';
+        } else if (*at == '\'' || *at == '"') {
+            quote = *at;
+        } else if (strchr("[{", *at)) {
+            depth++;
+        } else if (strchr("]}", *at)) {
+            depth--;
+        } else if (depth <= 0 && strchr(DB_WHITE_SPACE, *at)) {
+            break;
+        }
+    }
+    return quote || depth > 0 ? NULL : at;
+}
+
+db_status db_text_words(db_context *context, const db_text *text, char **words) {
+    char *out = *words = malloc(strlen(text->line) + 2);
+    if (!out) return db_fail_memory(context, text->path);
+    for (const char *at = text->line; *(at += strspn(at, DB_WHITE_SPACE));) {
+        const char *const end = end_of_word(at);
+        if (!end) {
+            free(*words);
+            *words = NULL;
+            return db_fail(context, DB_ERROR_INPUT,
+                           "%s:%zu: a bracket or quote stays open in '%.60s'", text->path,
+                           text->line_number, at);
+        }
+        memcpy(out, at, (size_t)(end - at));
+        out += end - at;
+        *out++ = '\0';
+        at = end;
+    }
+    *out = '\0';
+    return DB_OK;
+}
+
+int db_unquote(char *word) {
+    const size_t length = strlen(word);
+    if (length < 2 || !strchr("'\"", *word) || word[length - 1] != *word) return 0;
+    memmove(word, word + 1, length - 2);
+    word[length - 2] = '\0';
+    return 1;
+}

@@ -39,6 +39,13 @@ DB_API int db_word_number(db_word word, double *value);
 DB_API db_status db_text_columns(db_context *context, const db_text *text, const char *separators,
                                  const char *const *names, int count, double *column, int *found);
 
+/* The words of the current line one behind the other, each ended by a zero, and a zero at the end; to
+ * be freed. White space in brackets and quotes ends no word. */
+DB_API db_status db_text_words(db_context *context, const db_text *text, char **words);
+
+/* Removes the quotes around a word; 0: it has none. */
+DB_API int db_unquote(char *word);
+
 /* For messages: length and start of at most 40 characters of a word, as %.*s wants them. */
 #define DB_WORD_ARGUMENTS(word) (int)((word).length < 40 ? (word).length : 40), (word).start
 

@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L /* strdup, strndup */
+#define _POSIX_C_SOURCE 200809L /* strdup */
 #include "cli/shot_list.h"
 
 #include "base/context_internal.h"
@@ -15,7 +15,7 @@
 enum { MOST_VALUES = 9, KEY_SIZE = 64 };
 
 void db_shot_list_clear(db_shot_list *list) {
-    for (size_t i = 0; i < list->count; i++) free(list->line[i].text);
+    for (size_t i = 0; i < list->count; i++) free(list->line[i].words);
     free(list->line);
     free(list->path);
     *list = (db_shot_list){ 0 };
@@ -27,9 +27,10 @@ static db_status read_lines(db_context *context, db_text *text, db_shot_list *li
             db_grown(list->line, &list->capacity, list->count + 1, sizeof *grown);
         if (!grown) return db_fail_memory(context, "a list of shots");
         list->line = grown;
-        char *const copy = strdup(text->line);
-        if (!copy) return db_fail_memory(context, "a list of shots");
-        list->line[list->count++] = (db_shot_line){ copy, text->line_number };
+        db_shot_line *const line = &list->line[list->count];
+        DB_TRY(db_text_words(context, text, &line->words));
+        line->number = text->line_number;
+        list->count++;
     }
     if (list->count) return DB_OK;
     return db_fail(context, DB_ERROR_INPUT, "%s: expected shots, a line for each, found none",
@@ -51,7 +52,6 @@ db_status db_shot_list_read(db_context *context, const char *path, db_shot_list 
 typedef struct pair {
     char key[KEY_SIZE];
     const char *value;
-    size_t length;
 } pair;
 
 typedef struct reading {
@@ -73,56 +73,39 @@ static db_status fail_at(const reading *r, db_status status) {
     return db_fail(r->context, status, "%s:%zu: %s", r->list->path, r->line->number, reason);
 }
 
-/* A value ends at white space, or with its bracket or quote. */
-static const char *end_of(const char *value) {
-    const char closing = *value == '[' ? ']' : *value == '"' || *value == '\'' ? *value : '\0';
-    const char *const end =
-        closing ? strchr(value + 1, closing) : value + strcspn(value, DB_WHITE_SPACE);
-    return closing && end ? end + 1 : end;
-}
-
-/* The next pair of a line; *found 0: there is none. The name in front of the first is passed over. */
-static db_status next_pair(const reading *r, const char **cursor, int first, pair *p, int *found) {
-    const char *start = *cursor + strspn(*cursor, DB_WHITE_SPACE);
-    *found = *start != '\0';
-    if (!*found) return DB_OK;
-    const char *const equal = start + strcspn(start, "=" DB_WHITE_SPACE);
-    if (*equal != '=') {
-        if (!first) return fail_line(r, "expected KEY=VALUE, found '%.40s'", start);
-        *cursor = *start == '"' && strchr(start + 1, '"') ? strchr(start + 1, '"') + 1 : equal;
-        return next_pair(r, cursor, 0, p, found);
-    }
-    const char *key = start;
-    for (const char *at = start; at < equal; at++)
+static db_status split(const reading *r, const char *word, pair *p) {
+    const char *const equal = strchr(word, '=');
+    const char *key = word;
+    for (const char *at = word; equal && at < equal; at++)
         if (*at == '.') key = at + 1;
-    const size_t length = (size_t)(equal - key);
+    const size_t length = equal ? (size_t)(equal - key) : 0;
     if (length == 0 || length >= KEY_SIZE)
-        return fail_line(r, "expected KEY=VALUE, found '%.40s'", start);
+        return fail_line(r, "expected KEY=VALUE, found '%.40s'", word);
     memcpy(p->key, key, length);
     p->key[length] = '\0';
     p->value = equal + 1;
-    const char *const end = end_of(p->value);
-    if (!end || end == p->value) return fail_line(r, "%s: expected a value behind =", p->key);
-    p->length = (size_t)(end - p->value);
-    *cursor = end;
-    return DB_OK;
+    return *p->value ? DB_OK : fail_line(r, "%s: expected a value behind =", p->key);
+}
+
+static const char *behind(const char *word) { return word + strlen(word) + 1; }
+
+/* The first of a line's pairs, behind a name. */
+static const char *first_pair(const db_shot_line *line) {
+    const char *const word = line->words;
+    return *word && (*word == '"' || *word == '\'' || !strchr(word, '=')) ? behind(word) : word;
 }
 
 /* Numbers of "3" and "[1, 2, 3]". */
 static db_status read_numbers(const reading *r, const pair *p, const db_setup_field *field,
                               double *number) {
-    char text[256];
-    if (p->length >= sizeof text) return fail_line(r, "%s: a value that is too long", p->key);
-    memcpy(text, p->value, p->length);
-    text[p->length] = '\0';
-    const char *cursor = text;
+    const char *cursor = p->value;
     int count = 0;
     for (;;) {
         const db_word word = db_next_word(&cursor, DB_WHITE_SPACE "[],");
         if (word.length == 0) break;
         if (count == field->count || !db_word_number(word, &number[count]))
-            return fail_line(r, "%s: expected %d number%s, found '%.*s'", p->key, field->count,
-                             field->count == 1 ? "" : "s", (int)p->length, p->value);
+            return fail_line(r, "%s: expected %d number%s, found '%.80s'", p->key, field->count,
+                             field->count == 1 ? "" : "s", p->value);
         count++;
     }
     /* the six numbers of a cell, or its edge alone */
@@ -155,23 +138,19 @@ static db_status store(const reading *r, const pair *p, const db_setup_field *fi
     return DB_OK;
 }
 
-static int is_value(const pair *p, const char *word) {
-    return strlen(word) == p->length && memcmp(p->value, word, p->length) == 0;
-}
-
 static db_status store_choice(const reading *r, const pair *p, const db_setup_field *field) {
     for (int i = 0; field->choices[i]; i++)
-        if (is_value(p, field->choices[i])) {
+        if (strcmp(p->value, field->choices[i]) == 0) {
             memcpy((char *)r->setup + field->offset, &i, sizeof i);
             return DB_OK;
         }
-    return fail_line(r, "%s: '%.*s' is no choice of it", p->key, (int)p->length, p->value);
+    return fail_line(r, "%s: '%.80s' is no choice of it", p->key, p->value);
 }
 
 /* Beside the list. */
 static db_status store_file(const reading *r, const pair *p, int place, const char **member) {
-    const int quoted = *p->value == '"' || *p->value == '\'';
-    char *const name = strndup(p->value + quoted, p->length - 2 * (size_t)quoted);
+    char *const name = strdup(p->value);
+    if (name) (void)db_unquote(name);
     free(r->owned[place]);
     r->owned[place] = name ? db_path_beside(r->list->path, name) : NULL;
     free(name);
@@ -236,7 +215,7 @@ static db_status take_field(const reading *r, const pair *p, const db_setup_fiel
 static db_status take(const reading *r, const pair *p) {
     if (strcmp(p->key, "matrix") == 0) return store_file(r, p, 0, &r->setup->matrix_file);
     if (strcmp(p->key, "spectrum") == 0) return store_file(r, p, 1, &r->setup->spectrum_file);
-    if (strcmp(p->key, "misset") == 0 && is_value(p, "random")) {
+    if (strcmp(p->key, "misset") == 0 && strcmp(p->value, "random") == 0) {
         r->setup->misset_random = 1;
         return DB_OK;
     }
@@ -265,14 +244,11 @@ static const void *meaning(const pair *p) {
                                              : (const void *)db_setup_field_find(p->key);
 }
 
-/* Fails if a pair of the line in front of `until` has the same key. */
-static db_status check_single(const reading *r, const pair *last, const char *until) {
-    const char *cursor = r->line->text;
-    int found = 1;
-    for (int first = 1; found; first = 0) {
+/* Fails if a pair of the line in front of a word has the same key. */
+static db_status check_single(const reading *r, const char *word, const pair *last) {
+    for (const char *at = first_pair(r->line); at < word; at = behind(at)) {
         pair p;
-        DB_TRY(next_pair(r, &cursor, first, &p, &found));
-        if (!found || cursor >= until) break;
+        DB_TRY(split(r, at, &p));
         if (meaning(&p) && meaning(&p) == meaning(last))
             return fail_line(r, "%s: expected a key once in a line, found %s before", last->key,
                              strcmp(p.key, last->key) ? p.key : "it");
@@ -297,13 +273,11 @@ db_status db_shot_list_apply(db_context *context, const db_shot_list *list, size
                              db_setup *setup, long *seed, char *owned[2]) {
     if (!list->path) return DB_OK;
     const reading r = { context, list, &list->line[shot], setup, seed, owned };
-    const char *cursor = r.line->text;
-    int found = 1;
-    for (int first = 1; found; first = 0) {
+    for (const char *word = first_pair(r.line); *word; word = behind(word)) {
         pair p;
-        DB_TRY(next_pair(&r, &cursor, first, &p, &found));
-        if (found) DB_TRY(check_single(&r, &p, cursor));
-        if (found) DB_TRY(take(&r, &p));
+        DB_TRY(split(&r, word, &p));
+        DB_TRY(check_single(&r, word, &p));
+        DB_TRY(take(&r, &p));
     }
     return DB_OK;
 }

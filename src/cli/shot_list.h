@@ -7,7 +7,7 @@
 
 /* A line of the list, read. */
 typedef struct db_shot_line {
-    char *text;    /* owned */
+    char *words;   /* as db_text_words makes them; owned */
     size_t number; /* of the line in its file */
 } db_shot_line;
 

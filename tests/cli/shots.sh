@@ -91,7 +91,7 @@ bad() {
 }
 bad "misset: expected 3 numbers, found 2" "misset=[1, 2]"
 bad "misset: expected 3 numbers, found '\[1, 2, 3, 4\]'" "misset=[1, 2, 3, 4]"
-bad "misset: expected a value" "misset=[1, 2, 3"
+bad "a bracket or quote stays open in 'misset=" "misset=[1, 2, 3"
 bad "distance: all shots" "distance=3"
 bad "nonsense is no key" "a.cbf nonsense=3"
 bad "seed: expected a whole number" "seed=0"
