@@ -1,16 +1,8 @@
 #!/bin/sh
 # 20 frames of 0.5 degree: crystal, spindle and beam from all of them at once, for docs/results/rotation-series.md.
 set -eu
-. "$SOURCE_DIR/tests/support/scratch"
-needs_fit
-needs_noise
-shared() { # NAME
-    awk -v name="$1" '$1 == "\"name\":" { gsub(/[",]/, ""); at = $2 } $1 == "\"refined\":" && at == name { gsub(/,/, ""); print $2; exit }' one.json
-}
-near() { # NAME TRUTH TOLERANCE
-    awk -v a="$(shared "$1")" -v b="$2" -v t="$3" 'BEGIN { exit !(a != "" && a - b <= t && b - a <= t) }' ||
-        fail "$1: '$(shared "$1")', expected '$2' +- $3"
-}
+. "$SOURCE_DIR/tests/support/refinement"
+shared() { near "$1" "$(refined one.json "$1")" "$2" "$3"; } # NAME TRUTH TOLERANCE
 
 for frame in $(seq 0 19); do
     name=frame_$(printf %02d "$frame").img
@@ -40,14 +32,14 @@ refine:
 END
 "$DUALBRAGG" fit series.yaml --output one > out 2> err || fail "$(cat err)"
 sed -n '/^After/,$p' out
-near misset_x 20 0.0006
-near misset_y 20 0.0006
-near misset_z 30 0.0005
-near cell_a 78 0.0004
-near cell_c 38 0.0003
-near Na 20 0.1
-near mosaic_variance 0.01 0.0002
-near beam_fast 86.172 0.0005
-near beam_slow 86.172 0.0005
-near spindle_tilt_beam 0 0.005
-near spindle_tilt_across 0 0.008
+shared misset_x 20 0.0006
+shared misset_y 20 0.0006
+shared misset_z 30 0.0005
+shared cell_a 78 0.0004
+shared cell_c 38 0.0003
+shared Na 20 0.1
+shared mosaic_variance 0.01 0.0002
+shared beam_fast 86.172 0.0005
+shared beam_slow 86.172 0.0005
+shared spindle_tilt_beam 0 0.005
+shared spindle_tilt_across 0 0.008
