@@ -58,7 +58,7 @@ static void say_stage(db_fit_progress_state *state, int stage) {
     const db_fit_stage *const s = &state->settings->stages[stage];
     char name[DB_FIT_NAME_SIZE];
     db_fit_detail(state->log, "\n");
-    db_fit_say(state->log, "Stage %d, %s: %s", stage + 1, s->name, s->algorithm);
+    db_fit_say(state->log, "Stage %d, %s: %s", stage + 1, s->name, db_stage_algorithm(s));
     if (s->dmin > 0) db_fit_say(state->log, ", to %g A", s->dmin);
     if (s->blur > 1) db_fit_say(state->log, ", spots of a crystal 1/%g the size", s->blur);
     db_fit_detail(state->log, "; refines");
@@ -76,9 +76,8 @@ static void say_stage(db_fit_progress_state *state, int stage) {
  * from the usual number of evaluations; a global search uses all that it may. */
 static double part_done(const db_fit_progress_state *state) {
     const db_fit_stage *const stage = &state->settings->stages[state->last.stage];
-    db_algorithm algorithm;
-    const int searches = db_algorithm_find(stage->algorithm, &algorithm) &&
-                         algorithm.kind == DB_ALGORITHM_GLOBAL && stage->max_evaluations > 0;
+    const int searches =
+        stage->kind == DB_STAGE_NLOPT && *stage->nlopt == 'G' && stage->max_evaluations > 0;
     const double within = searches ? (double)state->last.evaluation / (double)stage->max_evaluations
                                    : 1 - exp(-state->last.evaluation / USUAL);
     return (state->stage + within) / (double)state->settings->stage_count;

@@ -1,32 +1,21 @@
-/* The methods that a stage can name. */
+/* The words by which a configuration asks for a kind of stage. */
 #ifndef DB_FIT_CONFIG_ALGORITHMS_H
 #define DB_FIT_CONFIG_ALGORITHMS_H
 
 #include <dualbragg/fit.h>
 
-typedef enum db_algorithm_kind {
-    DB_ALGORITHM_LM,       /* our Levenberg-Marquardt */
-    DB_ALGORITHM_MOMENTS,  /* the same, on places and widths of spots instead of their pixels */
-    DB_ALGORITHM_GRADIENT, /* NLopt, downhill with gradients */
-    DB_ALGORITHM_GLOBAL    /* NLopt, searches all of the space between finite bounds */
-} db_algorithm_kind;
-
-typedef struct db_algorithm {
-    db_algorithm_kind kind;
-    int nlopt;       /* its nlopt_algorithm */
-    int needs_local; /* starts a local one again and again */
-    int takes_gradient;
-} db_algorithm;
-
 enum { DB_ALGORITHMS_MOST = 64 };
 
-/* Names of all of them; returns how many. */
+/* All of them; returns how many. */
 size_t db_algorithm_names(const char *names[DB_ALGORITHMS_MOST]);
 
-/* 0 if there is none of that name. */
-int db_algorithm_find(const char *name, db_algorithm *algorithm);
+/* That of a stage. */
+const char *db_stage_algorithm(const db_fit_stage *stage);
 
-/* DB_ERROR_USAGE, naming the nearest, if there is none of that name. */
-db_status db_algorithm_check(db_context *context, const char *name, db_algorithm *algorithm);
+/* Gives the stage the kind that the word asks for; 0 if there is none of that name. */
+int db_stage_take_algorithm(db_fit_stage *stage, const char *name);
+
+/* DB_ERROR_USAGE, naming the nearest, if NLopt has no such method. */
+db_status db_stage_check_method(db_context *context, const db_fit_stage *stage);
 
 #endif

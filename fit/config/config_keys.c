@@ -284,9 +284,9 @@ static const db_config_key stage_keys[] = {
         "finest resolution used in this stage; 0: that of data"),
     NUMBERS("blur", 1, IN_STAGE(blur), (1, 1000), "", NULL, NULL,
         "crystal size divided by this: wider spots, more distant spots are found"),
-    OTHER("algorithm", DB_KEY_NAME, IN_STAGE(algorithm), NULL, NULL,
+    OTHER("algorithm", DB_KEY_ALGORITHM, offsetof(db_stage_entry, stage), NULL, NULL,
         "LM (Levenberg-Marquardt); moments: the same on places and widths of spots in closed form, not on their "
-        "pixels; or one of NLopt's: LD_LBFGS, LD_SLSQP, LD_CCSAQ, LD_MMA, LD_VAR2, "
+        "pixels; intensities: the last one of intensity: joint, which need not be said; or one of NLopt's: LD_LBFGS, LD_SLSQP, LD_CCSAQ, LD_MMA, LD_VAR2, "
         "LD_TNEWTON_PRECOND ..., or to search between bounds GN_CRS2_LM, G_MLSL_LDS ..."),
     CHOICE("target", IN_STAGE(target), targets, "that of data", -1, "weighted", "what is minimized in this stage"),
     NUMBERS("tolerance", 1, IN_STAGE(tolerance), (1e-15, 1), "", NULL, NULL,
@@ -394,6 +394,7 @@ int db_config_key_is_open(const db_config_key *key, const void *base) {
     case DB_KEY_NAME: return *(const char *)field == '\0';
     case DB_FIELD_SEED:
     case DB_KEY_LATTICES:
+    case DB_KEY_ALGORITHM:
     case DB_KEY_PARAMETER_SET: return 0;
     }
     return 0;

@@ -2,8 +2,6 @@
 #include "fit/config/config_refine.h"
 
 #include "base/context_internal.h"
-#include "base/nearest_name.h"
-#include "fit/config/algorithms.h"
 #include "fit/config/quantity.h"
 
 #include <math.h>
@@ -11,12 +9,9 @@
 #include <string.h>
 
 const db_refine_entry db_refine_default = { NAN, NAN, NAN, NAN, { -1 }, { NAN, NAN }, -1 };
-const db_fit_stage db_stage_default = { .blur = 1,
-                                        .algorithm = "LM",
-                                        .target = -1,
-                                        .tolerance = 1e-4,
-                                        .step = 0.05,
-                                        .max_evaluations = 100 };
+const db_fit_stage db_stage_default = {
+    .blur = 1, .target = -1, .tolerance = 1e-4, .step = 0.05, .max_evaluations = 100
+};
 
 size_t db_fit_parameter_index(const db_fit_settings *settings, db_fit_quantity quantity) {
     size_t i = 0;
@@ -179,18 +174,6 @@ db_status db_config_take_refine(const db_config_reader *reader, const db_yaml_no
     return check_ties(reader, map, &config->settings);
 }
 
-static db_status check_algorithm(const db_config_reader *reader, const db_yaml_node *node,
-                                 const char *section, const char *name) {
-    const char *known[DB_ALGORITHMS_MOST];
-    db_algorithm algorithm;
-    if (db_algorithm_find(name, &algorithm)) return DB_OK;
-    const size_t count = db_algorithm_names(known);
-    return db_config_fail(
-        reader, node, section, "algorithm", "unknown algorithm '%s'%s", name,
-        db_hint_at_names(name, known, count, "docs/reference/configuration.md says which there are")
-            .text);
-}
-
 /* A stage names parameters of refine; tied ones go with those they follow. */
 static db_status check_stage_parameters(const db_config_reader *reader, const db_yaml_node *node,
                                         const char *section, db_fit_settings *settings,
@@ -225,8 +208,6 @@ static db_status take_stage(const db_config_reader *reader, const db_yaml_node *
     char section[32];
     snprintf(section, sizeof section, "%s.%zu", db_stage_section.name, number);
     DB_TRY(db_config_take_section(reader, section, &db_stage_section, node, &entry));
-    const db_yaml_node *const algorithm = db_yaml_find(node, "algorithm");
-    if (algorithm) DB_TRY(check_algorithm(reader, algorithm, section, entry.stage.algorithm));
     DB_TRY(check_stage_parameters(reader, db_yaml_find(node, "refine"), section, settings,
                                   settings->stage_count, entry.refine));
     settings->stages[settings->stage_count++] = entry.stage;

@@ -4,7 +4,6 @@
 #include "fit/config/quantity.h"
 
 #include <math.h>
-#include <string.h>
 
 static int is_zero(const double mode[9]) {
     for (int i = 0; i < 9; i++)
@@ -16,8 +15,7 @@ static int is_zero(const double mode[9]) {
 static int starts_by_moments(const db_fit_settings *settings, const db_fit_parameter *p) {
     size_t first = 0;
     while (first < settings->stage_count && !db_fit_parameter_in_stage(p, first)) first++;
-    return first < settings->stage_count &&
-           strcmp(settings->stages[first].algorithm, "moments") == 0;
+    return first < settings->stage_count && settings->stages[first].kind == DB_STAGE_MOMENTS;
 }
 
 unsigned db_modes_leave_zero(const db_fit_settings *settings, db_experiment *start) {

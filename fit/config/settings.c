@@ -142,7 +142,6 @@ static void add_stage(db_fit_settings *settings, const char *name, db_settling s
     }
     if (!any) return;
     snprintf(stage->name, sizeof stage->name, "%s", name);
-    snprintf(stage->algorithm, sizeof stage->algorithm, "%s", "LM");
     stage->target = target;
     stage->dmin = dmin;
     stage->step = last ? 0.01 : 0.1;
@@ -197,7 +196,7 @@ static void add_moment_stage(db_fit_settings *settings, const char *name, db_set
         settings->stage_count--;
         return;
     }
-    snprintf(stage->algorithm, sizeof stage->algorithm, "moments");
+    stage->kind = DB_STAGE_MOMENTS;
     stage->earned = earned;
 }
 
@@ -236,13 +235,6 @@ void db_fit_settings_copy_stage(db_fit_settings *settings, size_t from, size_t t
     }
 }
 
-static const char AMPLITUDES[] = "amplitudes";
-
-int db_fit_is_amplitude_stage(const db_fit_settings *settings, int stage) {
-    return settings->joint.wanted && stage >= 0 && stage + 1 == (int)settings->stage_count &&
-           strcmp(settings->stages[stage].name, AMPLITUDES) == 0;
-}
-
 db_status db_fit_add_amplitude_stage(db_context *context, db_fit_settings *settings) {
     const size_t last = settings->stage_count;
     if (db_fit_is_amplitude_stage(settings, (int)last - 1)) return DB_OK;
@@ -265,8 +257,8 @@ db_status db_fit_add_amplitude_stage(db_context *context, db_fit_settings *setti
                                              .tolerance = 1e-5,
                                              .step = 0.05,
                                              .max_evaluations = 100,
-                                             .algorithm = "LM" };
-    snprintf(settings->stages[last].name, sizeof settings->stages[last].name, "%s", AMPLITUDES);
+                                             .kind = DB_STAGE_INTENSITIES,
+                                             .name = "amplitudes" };
     settings->stage_count++;
     return DB_OK;
 }

@@ -269,7 +269,6 @@ static db_status check_stage(db_context *context, const db_experiment *start,
                              const db_fit_settings *settings, size_t s) {
     const db_fit_stage *const stage = &settings->stages[s];
     char name[DB_FIT_NAME_SIZE + 8];
-    db_algorithm algorithm;
     int any = 0;
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];
@@ -282,13 +281,21 @@ static db_status check_stage(db_context *context, const db_experiment *start,
     DB_TRY(db_need_choice(context, name, stage->target + 1, DB_FIT_STUDENT + 1));
     DB_TRY(db_config_check_part(context, name, &db_stage_section, offsetof(db_stage_entry, stage),
                                 sizeof *stage, stage));
-    DB_TRY(db_algorithm_check(context, stage->algorithm, &algorithm));
-    const int moments = algorithm.kind == DB_ALGORITHM_MOMENTS;
+    DB_TRY(db_need_choice(context, name, (int)stage->kind, DB_STAGE_NLOPT + 1));
+    DB_TRY(db_stage_check_method(context, stage));
+    const int moments = stage->kind == DB_STAGE_MOMENTS;
     if (moments && (start->spread.spots != DB_SPOTS_CLOSED || settings->intensity != DB_FIT_FREE))
         return db_fail(context, DB_ERROR_USAGE,
                        "stage %s: the algorithm moments needs spots in closed form and free "
                        "intensities",
                        stage->name);
+    if (stage->kind == DB_STAGE_INTENSITIES &&
+        (!settings->joint.wanted || s + 1 < settings->stage_count))
+        return db_fail(
+            context, DB_ERROR_USAGE,
+            "stage %s: the algorithm intensities is that of the last stage of many shots "
+            "with intensity: joint",
+            stage->name);
     if (stage->earned && !moments)
         return db_fail(context, DB_ERROR_USAGE, "stage %s: earned is for the algorithm moments",
                        stage->name);

@@ -2,6 +2,7 @@
 #include "fit/search/driver.h"
 
 #include "base/context_internal.h"
+#include "fit/config/algorithms.h"
 #include "fit/search/nlopt_search.h"
 
 #include <math.h>
@@ -94,7 +95,7 @@ static db_status finish(db_search *s, int *at_bound, db_stage_result *result) {
 
 db_status db_search_prepare(db_search *s) {
     const size_t n = s->unknowns.count, most = 3 * (size_t)s->stage->max_evaluations + 16;
-    DB_TRY(db_algorithm_check(s->context, s->stage->algorithm, &s->algorithm));
+    DB_TRY(db_stage_check_method(s->context, s->stage));
     if (s->course) DB_TRY(db_fit_course_reserve(s->context, s->course, most));
     s->gradient = calloc(n * (n + 2) + 1, sizeof *s->gradient);
     if (!s->gradient) return db_fail_memory(s->context, "the search of a stage");
@@ -107,7 +108,7 @@ db_status db_search_prepare(db_search *s) {
 db_status db_search_run(db_search *s, double *value, int *at_bound, db_stage_result *result) {
     s->value = value;
     s->best = INFINITY;
-    if (s->algorithm.nlopt >= 0)
+    if (s->stage->kind == DB_STAGE_NLOPT)
         s->status = db_nlopt_search(s);
     else
         run_lm(s);

@@ -3,7 +3,6 @@
 #include "fit/search/moment_stage.h"
 
 #include "base/context_internal.h"
-#include "fit/config/algorithms.h"
 #include "fit/search/mode_start.h"
 #include "fit/search/moments.h"
 
@@ -198,10 +197,9 @@ static db_status check_lattice(db_refinement *r, int number, db_stage_result *en
 }
 
 db_status db_stage_run(db_refinement *r, int number, db_stage_result *end) {
-    db_algorithm algorithm;
     DB_TRY(check_lattice(r, number, end));
     if (end->end == DB_STAGE_REFUSED) return DB_OK;
-    DB_TRY(db_algorithm_check(r->context, r->data.settings->stages[number].algorithm, &algorithm));
-    return algorithm.kind == DB_ALGORITHM_MOMENTS ? run_moments(r, number, end)
-                                                  : db_refinement_run_stage(r, number, end);
+    return r->data.settings->stages[number].kind == DB_STAGE_MOMENTS
+               ? run_moments(r, number, end)
+               : db_refinement_run_stage(r, number, end);
 }

@@ -1,5 +1,5 @@
-/* A stage of a refinement: against the moments of observed spots (algorithm "moments") or, by the
- * other algorithms, against their pixels. */
+/* A stage of a refinement: against the moments of observed spots (DB_STAGE_MOMENTS) or, by the
+ * other kinds, against their pixels. */
 #ifndef DB_FIT_SEARCH_MOMENT_STAGE_H
 #define DB_FIT_SEARCH_MOMENT_STAGE_H
 

@@ -62,7 +62,7 @@ static db_status check_finite_bounds(const db_search *s) {
             s->context, DB_ERROR_USAGE,
             "stage %s: %s searches all of the space between bounds: %s needs a range, "
             "or min and max",
-            s->stage->name, s->stage->algorithm,
+            s->stage->name, s->stage->nlopt,
             db_fit_quantity_name(&u->settings->panel_groups,
                                  db_fit_quantity_of(&u->settings->parameters[u->index[k]]), name));
     }
@@ -74,8 +74,8 @@ static db_status set_up(nlopt_search *m) {
     const db_unknowns *const u = &s->unknowns;
     double lower[DB_FIT_MOST_PARAMETERS], upper[DB_FIT_MOST_PARAMETERS];
     const unsigned n = (unsigned)u->count;
-    if (s->algorithm.kind == DB_ALGORITHM_GLOBAL) DB_TRY(check_finite_bounds(s));
-    m->optimizer = nlopt_create((nlopt_algorithm)s->algorithm.nlopt, n);
+    if (*s->stage->nlopt == 'G') DB_TRY(check_finite_bounds(s));
+    m->optimizer = nlopt_create(nlopt_algorithm_from_string(s->stage->nlopt), n);
     if (!m->optimizer) return db_fail_memory(s->context, "the optimizer");
     for (size_t k = 0; k < n; k++) {
         lower[k] = (u->lower[k] - m->start[k]) / u->scale[k];
@@ -86,7 +86,7 @@ static db_status set_up(nlopt_search *m) {
     if (code > 0) code = nlopt_set_upper_bounds(m->optimizer, upper);
     if (code > 0) code = nlopt_set_ftol_rel(m->optimizer, s->stage->tolerance);
     if (code > 0) code = nlopt_set_maxeval(m->optimizer, s->stage->max_evaluations);
-    if (code > 0 && s->algorithm.needs_local) {
+    if (code > 0 && strstr(s->stage->nlopt, "MLSL")) { /* starts a local one again and again */
         nlopt_opt local = nlopt_create(NLOPT_LD_LBFGS, n);
         if (!local) return db_fail_memory(s->context, "the optimizer");
         nlopt_set_ftol_rel(local, s->stage->tolerance);
@@ -95,7 +95,7 @@ static db_status set_up(nlopt_search *m) {
     }
     if (code > 0) return DB_OK;
     return db_fail(s->context, DB_ERROR_USAGE, "stage %s: NLopt refuses %s with these bounds",
-                   s->stage->name, s->stage->algorithm);
+                   s->stage->name, s->stage->nlopt);
 }
 
 db_status db_nlopt_search(db_search *s) {

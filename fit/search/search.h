@@ -3,7 +3,6 @@
 #ifndef DB_FIT_SEARCH_SEARCH_H
 #define DB_FIT_SEARCH_SEARCH_H
 
-#include "fit/config/algorithms.h"
 #include "fit/search/stage_search.h"
 
 /* The evaluations since a search began. */
@@ -66,7 +65,6 @@ typedef struct db_search {
     int at_best;               /* 1: gradient and normal matrix are those of the best point */
     double *gradient, *normal; /* of the last evaluation; owned */
     size_t replayed, known;    /* evaluations of the log that have been repeated, and all */
-    db_algorithm algorithm;
     db_lm_end end;
     const char *stopped_by; /* words of the method; NULL: those of Levenberg-Marquardt */
     db_status status;

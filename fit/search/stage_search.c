@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "base/vector.h"
+#include "fit/config/algorithms.h"
 #include "fit/pixels/geometry.h"
 
 #include <math.h>
@@ -200,7 +201,8 @@ static void explain(const db_unknowns *u, const db_search_end *end, db_stage_res
         snprintf(r->reason, sizeof r->reason,
                  "stage %s: no further progress after %d evaluations (%s: %s), although a step of "
                  "%.2g standard errors promises a relative decrease of the target of %.1e",
-                 stage->name, end->evaluations, stage->algorithm, stopped_by, r->step, r->promise);
+                 stage->name, end->evaluations, db_stage_algorithm(stage), stopped_by, r->step,
+                 r->promise);
     }
 }
 

@@ -164,15 +164,13 @@ db_status db_stages_check(const db_shots *all) {
                        "refine_amplitudes: amplitudes are refined from one image, not from many");
     for (size_t s = 0; s < settings->stage_count; s++) {
         const db_fit_stage *const stage = &settings->stages[s];
-        db_algorithm algorithm;
         if (!is_joint(all, (int)s)) continue;
         any = 1;
-        DB_TRY(db_algorithm_check(all->context, stage->algorithm, &algorithm));
-        if (algorithm.kind != DB_ALGORITHM_LM)
+        if (stage->kind == DB_STAGE_MOMENTS || stage->kind == DB_STAGE_NLOPT)
             return db_fail(all->context, DB_ERROR_USAGE,
                            "stage %s: refines parameters that shots share, for which there is only "
                            "the algorithm LM, found %s",
-                           stage->name, stage->algorithm);
+                           stage->name, db_stage_algorithm(stage));
     }
     DB_TRY(check_scale(all));
     if (any && !is_joint(all, (int)settings->stage_count - 1))

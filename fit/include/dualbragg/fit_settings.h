@@ -42,6 +42,14 @@ typedef enum db_fit_background {
     DB_FIT_BACKGROUND_NONE    /**< 0 */
 } db_fit_background;
 
+/** What a stage compares with the model, and how it searches. */
+typedef enum db_stage_kind {
+    DB_STAGE_PIXELS,  /**< pixels; Levenberg-Marquardt */
+    DB_STAGE_MOMENTS, /**< places and widths of spots in closed form (free intensities); the same */
+    DB_STAGE_INTENSITIES, /**< pixels of many shots, with intensities that they share */
+    DB_STAGE_NLOPT        /**< pixels; a method of NLopt */
+} db_stage_kind;
+
 /** A stage refines some of the parameters (db_fit_parameter.stages) on part of the data; stages run
  * in order, each from the last one's end. */
 typedef struct db_fit_stage {
@@ -49,17 +57,16 @@ typedef struct db_fit_stage {
     double dmin; /**< resolution limit of the data used (A); 0: none */
     /** >= 1: cell counts N divided by this, to widen the spots and the radius of convergence */
     double blur;
-    /** "LM"; "moments": the same, on places and widths of spots in closed form instead of their
-     * pixels (free intensities); or NLopt's name of one such as "LD_LBFGS" */
-    char algorithm[DB_FIT_NAME_SIZE];
-    int target; /**< a db_fit_target; -1: that of the settings */
+    db_stage_kind kind;
+    char nlopt[DB_FIT_NAME_SIZE]; /**< DB_STAGE_NLOPT: NLopt's name of the method, as "LD_LBFGS" */
+    int target;                   /**< a db_fit_target; -1: that of the settings */
     /** the stage has converged when a further step promises no larger relative decrease of the
      * target, */
     double tolerance;
     double step; /**< or is no longer than so many standard errors (LM) */
     int max_evaluations;
     /** 1: the stage is tried on each half of the spots first, and what it would be the first to
-     * refine stays as it is unless it describes the other half better (algorithm "moments") */
+     * refine stays as it is unless it describes the other half better (DB_STAGE_MOMENTS) */
     int earned;
     /** by pixels: the stage is left out if chi2 per degree of freedom is larger at its start: a model
      * that misses more than noise is refined better by moments; 0: any */

@@ -2,6 +2,7 @@
  * meant. */
 
 #include "support/context.h"
+#include "fit/config/algorithms.h"
 #include "fit/scratch_file.h"
 
 #include <dualbragg/fit.h>
@@ -80,7 +81,7 @@ static void values_arrive(void **state) {
     assert_true(db_fit_parameter_in_stage(&s->parameters[MISSET_X], 0));
     assert_false(db_fit_parameter_in_stage(&s->parameters[CELL_A], 0));
     assert_true(s->stages[0].dmin == 6 && s->stages[0].blur == 3);
-    assert_string_equal(s->stages[0].algorithm, "LD_SLSQP");
+    assert_string_equal(db_stage_algorithm(&s->stages[0]), "LD_SLSQP");
     assert_true(db_fit_parameter_in_stage(&s->parameters[MISSET_X], 1));
     assert_true(db_fit_parameter_in_stage(&s->parameters[DISTANCE], 1));
     assert_true(db_fit_parameter_in_stage(&s->parameters[CELL_B], 1)); /* goes with cell_a */
@@ -110,12 +111,30 @@ static void joint_intensities(void **state) {
     assert_int_equal(s->parameters[2].parameter, DB_SCALE);
     assert_int_equal(s->stage_count, 2);
     assert_string_equal(s->stages[1].name, "amplitudes");
+    assert_int_equal(s->stages[1].kind, DB_STAGE_INTENSITIES);
     /* What free intensities would take is refined with the joint ones alone. */
     for (size_t i = 0; i < 3; i++) {
         const int degenerate = s->parameters[i].parameter != DB_MISSET_X;
         assert_int_equal(db_fit_parameter_in_stage(&s->parameters[i], 0), !degenerate);
         assert_true(db_fit_parameter_in_stage(&s->parameters[i], 1));
     }
+}
+
+/* What a stage does is no matter of its name; it may be written down, as in refined models. */
+static void the_stage_of_joint_intensities_is_told_by_its_algorithm(void **state) {
+    (void)state;
+    const db_fit_settings *const s = &config.settings;
+#define JOINT                                                                                      \
+    "shots: {list: shots.txt}\nmodel: {cell: [34, 34, 48, 90, 90, 90], symmetry: P43212}\n"        \
+    "intensity: joint\nrefine: {misset_x: {}}\n"
+    assert_int_equal(READ(JOINT "stages: [{name: amplitudes, refine: all}]\n", NULL), DB_OK);
+    assert_int_equal(s->stage_count, 2);
+    assert_int_equal(s->stages[0].kind, DB_STAGE_PIXELS);
+    assert_int_equal(s->stages[1].kind, DB_STAGE_INTENSITIES);
+    assert_int_equal(READ(JOINT "stages: [{refine: all}, {algorithm: intensities}]\n", NULL),
+                     DB_OK);
+    assert_int_equal(s->stage_count, 2);
+    assert_int_equal(s->stages[1].kind, DB_STAGE_INTENSITIES);
 }
 
 static void arguments_go_over_the_file(void **state) {
@@ -311,6 +330,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_arrive),
         cmocka_unit_test(joint_intensities),
+        cmocka_unit_test(the_stage_of_joint_intensities_is_told_by_its_algorithm),
         cmocka_unit_test(arguments_go_over_the_file),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(large_texts_are_refused_at_once),

@@ -159,7 +159,6 @@ static void refine(const db_parameter *angles, size_t count, double misset[3]) {
     settings->shoebox_half_width = 3;
     settings->stage_count = 1;
     settings->stages[0] = (db_fit_stage){ .name = "only",
-                                          .algorithm = "LM",
                                           .blur = 1,
                                           .target = -1,
                                           .tolerance = 1e-8,

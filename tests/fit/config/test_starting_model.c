@@ -302,7 +302,8 @@ static void tied_parameters_start_together(void **state) {
  * ranges of the beam only where there are any. */
 static int is_said(const db_experiment *e, db_parameter p) {
     if (db_parameter_describe(p)->facts->moves & DB_MOVES_BACKGROUND) return 0;
-    if (db_parameter_describe(p)->facts->moves & DB_MOVES_SENSOR) return e->detector.sensor_thickness > 0;
+    if (db_parameter_describe(p)->facts->moves & DB_MOVES_SENSOR)
+        return e->detector.sensor_thickness > 0;
     if (db_parameter_describe(p)->facts->moves & (DB_MOVES_ROTATIONS | DB_MOVES_SPREAD) &&
         !db_parameter_exists(e, p))
         return 0; /* of the other kind of mosaic spread, or of spots */
@@ -392,7 +393,7 @@ static void refined_models_can_be_fed_back(void **state) {
                     config.settings.parameters[1].upper == 59.5);
         assert_int_equal(config.settings.parameters[2].follows.number, DB_CELL_A);
         assert_int_equal(config.settings.stage_count, 2);
-        assert_string_equal(config.settings.stages[1].algorithm, "LD_MMA");
+        assert_string_equal(config.settings.stages[1].nlopt, "LD_MMA");
         assert_true(config.settings.stages[0].blur == 2.5 && config.settings.dmin == 2.2 &&
                     config.settings.roi[3] == 4);
         db_experiment_clear(&result.experiment);

@@ -2,6 +2,7 @@
  * are degenerate: all find the rendered crystal. */
 
 #include "support/unit_test.h"
+#include "fit/config/algorithms.h"
 #include "fit/rendered_image.h"
 
 #include <math.h>
@@ -53,7 +54,6 @@ static int spoil(void **state) {
     settings.stage_count = 1;
     db_fit_stage *const stage = &settings.stages[0];
     *stage = (db_fit_stage){ .name = "only",
-                             .algorithm = "LM",
                              .blur = 1,
                              .target = -1,
                              .tolerance = 1e-8,
@@ -88,7 +88,7 @@ static void gradient_methods_go_by_their_names(void **state) {
         "LM", "LD_LBFGS", "LD_SLSQP", "LD_MMA", "LD_CCSAQ", "LD_VAR2", "LD_TNEWTON_PRECOND_RESTART"
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        strcpy(settings.stages[0].algorithm, names[i]);
+        assert_true(db_stage_take_algorithm(&settings.stages[0], names[i]));
         settings.stages[0].max_evaluations = 60;
         /* NLopt ends by criteria of its own, which need not be ours. */
         const db_status status = run();
@@ -106,7 +106,7 @@ static void global_methods_search_between_bounds_slow(void **state) {
     static const char *const names[] = { "GN_CRS2_LM", "GN_DIRECT_L", "GN_ISRES", "G_MLSL_LDS",
                                          "GD_STOGO" };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        strcpy(settings.stages[0].algorithm, names[i]);
+        assert_true(db_stage_take_algorithm(&settings.stages[0], names[i]));
         settings.stages[0].max_evaluations = 50;
         const db_status status = run();
         if (status != DB_OK && status != DB_NOT_CONVERGED)

@@ -222,7 +222,7 @@ static void moments_need_spots_in_closed_form(void **state) {
     make_settings(&settings);
     settings.intensity = DB_FIT_KNOWN;
     db_fit_settings_default_stages(&settings);
-    snprintf(settings.stages[0].algorithm, sizeof settings.stages[0].algorithm, "moments");
+    settings.stages[0].kind = DB_STAGE_MOMENTS;
     assert_int_equal(db_fit_run(context, &truth, &image, &settings, NULL, NULL, &result),
                      DB_ERROR_USAGE);
     assert_non_null(strstr(db_context_message(context), "moments"));
