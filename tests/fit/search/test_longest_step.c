@@ -73,7 +73,7 @@ static void no_step_moves_a_spot_out_of_its_box(void **state) {
 
 static void open_bounds_are_closed_and_others_stay(void **state) {
     (void)state;
-    const db_fit_starts one = { .count = 1 }, many = { .count = 9, .misset = 7 };
+    const db_fit_starts one = { .count = 1 }, many = { .count = 9, .turn = 7 };
     db_context *context;
     db_experiment e;
     assert_int_equal(db_context_create(&context), DB_OK);
