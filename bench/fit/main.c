@@ -270,7 +270,7 @@ static int starts(const bench *b) {
             int back = 0;
             const moment begin = now();
             scene.settings.starts.count = counts[c];
-            scene.settings.starts.misset = missets[m];
+            scene.settings.starts.turn = missets[m];
             for (int i = 0; i < b->repeats; i++) {
                 const uint32_t seed = (uint32_t)i + 1;
                 db_bench_error error = random_error(seed, 1);
