@@ -5,7 +5,7 @@
 #include "fit/search/starts.h"
 #include "fit/verdict/conclude.h"
 #include "fit/pixels/shoeboxes.h"
-#include "fit/amplitudes/boxes.h"
+#include "fit/intensities/boxes.h"
 #include "fit/shots/checkpoint_parts.h"
 #include "fit/shots/joint.h"
 #include "fit/shots/lattices.h"
@@ -171,7 +171,7 @@ enum { MOST_BEFORE = 200 };
 static db_status open_stage(work *w, db_context *context, int stage, db_stage_data *taken,
                             db_objective *objective) {
     db_shots *const all = w->all;
-    if (!db_fit_is_amplitude_stage(&all->settings, stage)) {
+    if (!db_fit_is_intensity_stage(&all->settings, stage)) {
         const int most = w->settings.max_shoeboxes;
         DB_TRY(choose_parts(w, context));
         if (all->settings.joint.wanted && most > MOST_BEFORE)
@@ -184,7 +184,7 @@ static db_status open_stage(work *w, db_context *context, int stage, db_stage_da
     memset(taken, 0, sizeof *taken);
     taken->blur = 1;
     taken->model_error = SHAPE_ERROR;
-    DB_TRY(db_amplitude_boxes_take(context, &w->refinement.result->experiment, &w->refinement.data,
+    DB_TRY(db_intensity_boxes_take(context, &w->refinement.result->experiment, &w->refinement.data,
                                    &all->reflections, &taken->boxes));
     taken->blocks = db_shoeboxes_blocks(&taken->boxes);
     db_status status = db_stage_data_choose_rendering(context, &w->refinement.result->experiment,

@@ -3,10 +3,10 @@
 #include "base/context_internal.h"
 #include "fit/config/modes.h"
 #include "fit/config/orientation.h"
-#include "fit/amplitudes/boxes.h"
-#include "fit/amplitudes/messages.h"
-#include "fit/amplitudes/restraint.h"
-#include "fit/amplitudes/stage.h"
+#include "fit/intensities/boxes.h"
+#include "fit/intensities/messages.h"
+#include "fit/intensities/restraint.h"
+#include "fit/intensities/stage.h"
 #include "fit/lists/identity.h"
 #include "fit/result/estimates.h"
 #include "fit/shots/checkpoint.h"
@@ -64,11 +64,11 @@ static db_status list_reflections(db_shots *all, const db_experiment *start) {
     const db_fit_settings *const settings = &all->settings;
     double dmin = isnan(settings->joint.dmin) ? settings->dmin : settings->joint.dmin;
     if (!settings->joint.wanted) return DB_OK;
-    if (!(dmin > 0)) DB_TRY(db_amplitude_rim(all->context, start, &dmin));
+    if (!(dmin > 0)) DB_TRY(db_intensity_rim(all->context, start, &dmin));
     DB_TRY(db_asu_list_make(all->context, start->crystal.cell, settings->amplitude_group, dmin,
                             settings->joint.anomalous, &all->reflections));
     return settings->joint.reference
-               ? db_amplitude_reference_make(all->context, &all->reflections,
+               ? db_intensity_reference_make(all->context, &all->reflections,
                                              settings->joint.reference, &all->reference)
                : DB_OK;
 }
@@ -123,7 +123,7 @@ static db_status run_segment(db_shots *all, const db_segment *segment) {
     if (refines) DB_TRY(db_checkpoint_begin(all));
     DB_TRY(db_workers_each(all, what, segment->from, db_segment_work, (void *)(uintptr_t)segment,
                            NULL));
-    DB_TRY(db_records_meet(all));
+    DB_TRY(db_records_collect(all));
     db_shots_report_aside(all);
     report_done(all, segment);
     return db_shots_check_count(all);
@@ -132,12 +132,12 @@ static db_status run_segment(db_shots *all, const db_segment *segment) {
 static db_status run_joint(db_shots *all, int stage, db_fit_shots_result *result) {
     const int last = stage + 1 == (int)all->settings.stage_count;
     db_stage_result end;
-    const int amplitudes = db_fit_is_amplitude_stage(&all->settings, stage);
-    DB_TRY(amplitudes ? db_amplitude_stage_run(all, stage, &end, result)
+    const int amplitudes = db_fit_is_intensity_stage(&all->settings, stage);
+    DB_TRY(amplitudes ? db_intensity_stage_run(all, stage, &end, result)
                       : db_joint_run(all, stage, &end, last ? result : NULL));
     result->status = end.end == DB_STAGE_CONVERGED ? DB_OK : DB_NOT_CONVERGED;
     snprintf(result->reason, sizeof result->reason, "%s", end.reason);
-    DB_TRY(db_records_meet(all));
+    DB_TRY(db_records_collect(all));
     if (last) return DB_OK;
     DB_TRY(db_shots_set_outliers_aside(all));
     DB_TRY(db_shots_check_count(all));
@@ -170,7 +170,7 @@ static db_status run_task(db_shots *all, int stage, db_fit_shots_result *result)
     DB_TRY(db_checkpoint_begin(all));
     DB_TRY(db_workers_each(all, "refining shots by themselves", segment.from, db_segment_work,
                            &segment, NULL));
-    DB_TRY(db_records_meet(all));
+    DB_TRY(db_records_collect(all));
     db_shots_report_aside(all);
     report_done(all, &segment);
     snprintf(result->reason, sizeof result->reason,
@@ -189,7 +189,7 @@ static db_status run_segments(db_shots *all, db_fit_shots_result *result) {
         DB_TRY(db_lattices_share(all, segment.from));
         DB_TRY(run_segment(all, &segment));
         if (segment.joint < 0) {
-            DB_TRY(db_records_meet(all));
+            DB_TRY(db_records_collect(all));
             break;
         }
         DB_TRY(run_joint(all, segment.joint, result));
@@ -221,8 +221,8 @@ static db_status end_early(db_shots *all, db_fit_shots_result *result) {
     const int first = db_segment_from(all, 0).to, most = (int)all->settings.stage_count - 1;
     int stage;
     all->ending = 1;
-    DB_TRY(db_shares_settle(all));
-    DB_TRY(db_records_meet(all));
+    DB_TRY(db_shares_agree(all));
+    DB_TRY(db_records_collect(all));
     stage = next_stage(all);
     DB_TRY(db_team_broadcast(&all->team, all->context, &stage, sizeof stage));
     for (size_t i = 0; i < all->count; i++) {
@@ -234,7 +234,7 @@ static db_status end_early(db_shots *all, db_fit_shots_result *result) {
         snprintf(summary->reason, sizeof summary->reason,
                  "the run was cancelled before it was refined");
     }
-    DB_TRY(db_records_meet(all));
+    DB_TRY(db_records_collect(all));
     if (all->used == 0)
         return db_fail(all->context, DB_ERROR_CANCELLED, "cancelled before a shot was refined");
     result->status = DB_ERROR_CANCELLED;
@@ -357,7 +357,7 @@ static db_status fill_result(db_shots *all, db_fit_shots_result *result) {
     for (size_t s = 0; s < all->count && status == DB_OK; s++)
         if (rank == 0 || db_shots_own(all, s)) status = fill_shot(all, s, result, &result->shot[s]);
     DB_TRY(db_workers_common_status(all, status));
-    DB_TRY(db_amplitude_bring_wavelength(all, result));
+    DB_TRY(db_intensity_bring_wavelength(all, result));
     if (rank == 0) sum = add_up(all);
     DB_TRY(db_team_broadcast(&all->team, all->context, &sum, sizeof sum));
     result->used = all->used;
@@ -437,7 +437,7 @@ static db_status set_up(db_shots *all, const db_fit_settings *settings) {
     all->parameters = all->course.width = settings->parameter_count;
     if (all->settings.stage_count == 0) db_stages_default(all->context, 0, &all->settings);
     if (all->settings.joint.wanted)
-        DB_TRY(db_fit_add_amplitude_stage(all->context, &all->settings));
+        DB_TRY(db_fit_add_intensity_stage(all->context, &all->settings));
     db_stages_mark_shared(all);
     DB_TRY(db_stages_check(all));
     if (all->count == 0) return db_fail(all->context, DB_ERROR_INPUT, "there are no shots");
@@ -491,7 +491,7 @@ void db_fit_shots_result_destroy(db_fit_shots_result **result) {
     free((*result)->memory);
     free((*result)->history);
     free((*result)->history_values);
-    db_joint_amplitudes_destroy(&(*result)->amplitudes);
+    db_joint_intensities_destroy(&(*result)->amplitudes);
     free(*result);
     *result = NULL;
 }

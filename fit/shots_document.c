@@ -6,7 +6,7 @@
 #include "fit/report/report.h"
 #include "fit/report/result_fields.h"
 #include "fit/report/value_with_error.h"
-#include "fit/amplitudes/outputs.h"
+#include "fit/intensities/outputs.h"
 
 #include <dualbragg/fit_shots.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static int in_use(const void *of) { return ((const shot_row *)of)->shot.used; }
 
 static const db_indexing *indexing_of(const void *of, double *probability) {
     const shot_row *const row = of;
-    return db_amplitude_indexing(row->result, row->number, probability);
+    return db_intensity_indexing(row->result, row->number, probability);
 }
 
 static int is_indexed(const void *of) {
@@ -171,7 +171,7 @@ static const db_json_field result_rows[] = {
     VALUE(seconds, "s", ""),
     LIST("history", history, history_count, db_history_fields,
          "joint evaluations, with the values of the shared parameters"),
-    MADE_IF(db_has_amplitudes, "amplitudes", db_make_amplitudes, "object", &db_amplitude_fields, "",
+    MADE_IF(db_has_amplitudes, "amplitudes", db_make_amplitudes, "object", &db_intensity_fields, "",
             "intensities that all shots share (`intensity: joint`)"),
     MADE("local", local_names, "list", NULL, "", "names of the local parameters"),
     MADE("local_units", local_units, "list", NULL, "", "their units"),

@@ -7,7 +7,7 @@
     bench/fit/reduction.py --joint [--intensities N] [--render SECONDS] [--product SECONDS] [--products N] [--boxes N] ...
 
 --joint: passes over the pixels of joint intensities, each with so many products of conjugate gradients, and what goes to the
-first process at their start (fit/amplitudes). SECONDS are of a shot.
+first process at their start (fit/intensities). SECONDS are of a shot.
 """
 import argparse
 import heapq

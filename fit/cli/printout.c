@@ -2,7 +2,7 @@
 #include "fit/cli/printout.h"
 
 #include "base/shown_text.h"
-#include "fit/amplitudes/outputs.h"
+#include "fit/intensities/outputs.h"
 
 #include "fit/report/value_with_error.h"
 #include "fit/verdict/verdict_tests.h"
@@ -419,11 +419,11 @@ static void say_amplitudes(db_fit_log *log, const db_fit_shots_result *r) {
     db_merge_statistics statistics;
     char indexing[DB_INDEXING_LINE], crystals[DB_KINDS_LINE], reference[DB_REFERENCE_LINE];
     if (!r->amplitudes) return;
-    db_amplitude_indexing_line(r, indexing);
+    db_intensity_indexing_line(r, indexing);
     if (*indexing) db_fit_say(log, "\nIndexing: %s\n", indexing);
-    const int is_clear = db_amplitude_crystals_line(r, crystals);
+    const int is_clear = db_intensity_crystals_line(r, crystals);
     if (*crystals) db_fit_say(log, "\n%s: %s\n", is_clear ? "Crystals" : "  Warning", crystals);
-    db_amplitude_statistics(r, &statistics);
+    db_intensity_statistics(r, &statistics);
     const int with_reference = statistics.overall.reference_count > 0;
     db_fit_say(log,
                "\nIntensities that all shots share, by resolution (A); last line: all\n"
@@ -443,7 +443,7 @@ static void say_amplitudes(db_fit_log *log, const db_fit_shots_result *r) {
                    "exp(%.2f / (2 d^2))\n",
                    statistics.overall.reference_count, statistics.reference.k,
                    0 - statistics.reference.b);
-    db_amplitude_reference_line(r, reference);
+    db_intensity_reference_line(r, reference);
     if (*reference) db_fit_say(log, "  Warning: %s\n", reference);
 }
 

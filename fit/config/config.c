@@ -374,7 +374,7 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
     const db_yaml_node *const stages = db_yaml_find(root, "stages");
     if (stages) DB_TRY(db_config_take_stages(reader, stages, config));
     if (stages && config->settings.joint.wanted)
-        DB_TRY(db_fit_add_amplitude_stage(reader->context, &config->settings));
+        DB_TRY(db_fit_add_intensity_stage(reader->context, &config->settings));
     return DB_OK;
 }
 

@@ -36,8 +36,8 @@ void db_fit_closed_stages(db_fit_settings *settings);
 /* Adds the stage of intensities that many shots share (db_fit_settings.joint), unless it is there:
  * it refines all that stages before it do, and alone what free intensities would take, the scale and
  * the temperature factor. DB_ERROR_USAGE: there are too many stages. */
-db_status db_fit_add_amplitude_stage(db_context *context, db_fit_settings *settings);
-static inline int db_fit_is_amplitude_stage(const db_fit_settings *settings, int stage) {
+db_status db_fit_add_intensity_stage(db_context *context, db_fit_settings *settings);
+static inline int db_fit_is_intensity_stage(const db_fit_settings *settings, int stage) {
     return stage >= 0 && settings->stages[stage].kind == DB_STAGE_INTENSITIES;
 }
 

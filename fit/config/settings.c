@@ -235,9 +235,9 @@ void db_fit_settings_copy_stage(db_fit_settings *settings, size_t from, size_t t
     }
 }
 
-db_status db_fit_add_amplitude_stage(db_context *context, db_fit_settings *settings) {
+db_status db_fit_add_intensity_stage(db_context *context, db_fit_settings *settings) {
     const size_t last = settings->stage_count;
-    if (db_fit_is_amplitude_stage(settings, (int)last - 1)) return DB_OK;
+    if (db_fit_is_intensity_stage(settings, (int)last - 1)) return DB_OK;
     if (last == DB_FIT_MAX_STAGES)
         return db_fail(context, DB_ERROR_USAGE,
                        "stages: expected at most %d, since joint intensities add one",

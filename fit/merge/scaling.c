@@ -72,7 +72,7 @@ static void step_scale(const db_scaling_work *w, size_t s) {
 
 /* All scales times one factor, and all B plus one, so that their means are those of the gauge; the
  * sums follow. */
-static void keep_gauge(db_scaling_work *w) {
+static void end_normalized(db_scaling_work *w) {
     double log_k = 0, b = 0, count = 0;
     for (size_t s = 0; s < w->observations->shots; s++) {
         if (!db_scaling_uses(w, s)) continue;
@@ -178,7 +178,7 @@ static double movement(const db_scaling_work *w) {
 static double pass(db_scaling_work *w) {
     for (size_t s = 0; s < w->observations->shots; s++)
         if (db_scaling_uses(w, s)) step_scale(w, s);
-    keep_gauge(w);
+    end_normalized(w);
     const double moved = movement(w);
     merge_again(w);
     return moved;
@@ -369,7 +369,7 @@ static db_status run_half(db_context *context, const db_scaling_work *of_all, in
             w.shot[s].scale = start[s];
             w.shot[s].b = w.gauge[1];
         }
-        keep_gauge(&w);
+        end_normalized(&w);
         status = iterate(context, &w, 0, &iterations);
     }
     if (status == DB_OK) status = take_means(context, &w, &own);

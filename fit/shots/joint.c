@@ -153,7 +153,7 @@ static db_status sum_shots(joint *j, int *lost) {
     all->degrees = counts[DEGREES];
     *lost = counts[LOST] > 0;
     if (!*lost) return DB_OK;
-    DB_TRY(db_records_meet(all));
+    DB_TRY(db_records_collect(all));
     db_shots_report_aside(all);
     return db_shots_check_count(all);
 }

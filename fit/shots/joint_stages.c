@@ -77,7 +77,7 @@ void db_stages_default(db_context *context, int closed, db_fit_settings *setting
     if (any && settings->stage_count) share_stages(settings);
     /* By pixels all shots are refined together. */
     if (!any && closed && settings->stage_count > 1) settings->stage_count--;
-    if (settings->joint.wanted) (void)db_fit_add_amplitude_stage(context, settings);
+    if (settings->joint.wanted) (void)db_fit_add_intensity_stage(context, settings);
 }
 
 void db_fit_settings_default_joint_stages(db_fit_settings *settings) {
@@ -96,7 +96,7 @@ void db_stages_mark_shared(db_shots *all) {
 
 /* Does a stage refine something that shots share, be it intensities, or that varies along them? */
 static int is_joint(const db_shots *all, int stage) {
-    if (db_fit_is_amplitude_stage(&all->settings, stage)) return 1;
+    if (db_fit_is_intensity_stage(&all->settings, stage)) return 1;
     for (size_t i = 0; i < all->parameters; i++) {
         const db_fit_parameter *const p = &all->settings.parameters[i];
         if ((all->shared[i] || all->varies[i]) && !db_fit_parameter_is_tied(p) &&
@@ -139,7 +139,7 @@ static db_status check_amplitudes(const db_shots *all) {
     if (!scale)
         return db_fail(all->context, DB_ERROR_USAGE,
                        "joint intensities: expected scale among the parameters, one of each shot");
-    if (!db_fit_is_amplitude_stage(settings, (int)settings->stage_count - 1))
+    if (!db_fit_is_intensity_stage(settings, (int)settings->stage_count - 1))
         return db_fail(all->context, DB_ERROR_USAGE,
                        "joint intensities: the last stage must be that of the amplitudes");
     return DB_OK;

@@ -18,7 +18,7 @@ static size_t knot_count(const db_shots *all) {
 }
 
 db_joint_links db_joint_links_make(const db_shots *all, int stage) {
-    const int intensities = db_fit_is_amplitude_stage(&all->settings, stage);
+    const int intensities = db_fit_is_intensity_stage(&all->settings, stage);
     unsigned char linked[DB_FIT_MOST_PARAMETERS] = { 0 };
     db_joint_links links = { .shots = all->count };
     for (size_t i = 0; i < all->parameters; i++)

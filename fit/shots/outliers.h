@@ -5,7 +5,7 @@
 #include "fit/shots/shots.h"
 
 /* Sets them aside, as options->outlier_sigma says, by the targets of their best points, and reports them.
- * After db_records_meet; all processes call it. */
+ * After db_records_collect; all processes call it. */
 db_status db_shots_set_outliers_aside(db_shots *all);
 
 #endif

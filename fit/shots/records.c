@@ -112,7 +112,7 @@ db_status db_records_count(db_shots *all) {
     return DB_OK;
 }
 
-db_status db_records_meet(db_shots *all) {
+db_status db_records_collect(db_shots *all) {
     if (all->team.size > 1) DB_TRY(collect(all));
     return db_records_count(all);
 }

@@ -12,7 +12,7 @@ void db_shown_move(db_shown *shown, db_pieces *pieces);
 
 /* Rank 0 learns what all processes know of their shots: summaries, values, starts, errors, bounds; all
  * learn how many are in use and of how many degrees of freedom (db_shots.used, degrees). */
-db_status db_records_meet(db_shots *all);
+db_status db_records_collect(db_shots *all);
 
 /* An item of so many bytes of each shot, [count]: from the process that works on it to rank 0, and back. */
 db_status db_records_hear(db_shots *all, void *items, size_t size);

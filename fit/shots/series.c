@@ -2,13 +2,13 @@
 #include "fit/shots/series.h"
 
 #include "base/context_internal.h"
-#include "fit/linear/sheet.h"
+#include "fit/linear/linearization.h"
 #include "fit/objective/evaluate.h"
 #include "fit/objective/run_boxes.h"
 #include "fit/shots/records.h"
 #include "fit/shots/series_parts.h"
 #include "fit/shots/shares.h"
-#include "fit/shots/shot_sheet.h"
+#include "fit/shots/linearize.h"
 #include "fit/shots/team.h"
 #include "fit/shots/workers.h"
 #include "loss/eliminate.h"
@@ -33,8 +33,8 @@ struct db_series {
     double *value[2];  /* [count] intensities of the starting models, and those of the rendering */
     double *begun;     /* [count] with which the stage began */
     size_t *boxes;     /* [shots] */
-    size_t *bytes;     /* [shots] of its sheet; */
-    void **sheet;      /* here those of this process' shots, on rank 0 of all */
+    size_t *bytes;     /* [shots] of its linearization; */
+    void **linearization; /* here those of this process' shots, on rank 0 of all */
     db_tree_sum tree;
     size_t most; /* quantities that may move a box */
 };
@@ -101,9 +101,10 @@ static db_status allocate(db_shots *all) {
     s->number = calloc(n + 1, sizeof *s->number);
     s->boxes = calloc(n + 1, sizeof *s->boxes);
     s->bytes = calloc(n + 1, sizeof *s->bytes);
-    s->sheet = calloc(n + 1, sizeof *s->sheet);
-    return s->number && s->boxes && s->bytes && s->sheet ? DB_OK
-                                                         : db_fail_memory(all->context, "a series");
+    s->linearization = calloc(n + 1, sizeof *s->linearization);
+    return s->number && s->boxes && s->bytes && s->linearization
+               ? DB_OK
+               : db_fail_memory(all->context, "a series");
 }
 
 static db_status make_values(db_shots *all) {
@@ -138,7 +139,7 @@ db_status db_series_begin(db_shots *all, const db_joint_links *links, int stage)
     for (size_t k = 0; k < all->count && boxes; k++)
         if (!db_shots_own(all, k)) free(boxes[k].hkl);
     free(boxes);
-    return status == DB_OK ? db_records_meet(all) : status;
+    return status == DB_OK ? db_records_collect(all) : status;
 }
 
 void db_series_end(db_shots *all) {
@@ -146,7 +147,7 @@ void db_series_end(db_shots *all) {
     if (!s) return;
     for (size_t k = 0; k < all->count; k++) {
         if (s->number) free(s->number[k]);
-        if (s->sheet) free(s->sheet[k]);
+        if (s->linearization) free(s->linearization[k]);
     }
     for (int k = 0; k < 2; k++) free(s->value[k]);
     if (s->tree.node) db_tree_sum_clear(&s->tree);
@@ -154,7 +155,7 @@ void db_series_end(db_shots *all) {
     free(s->number);
     free(s->boxes);
     free(s->bytes);
-    free(s->sheet);
+    free(s->linearization);
     free(s->first);
     free(s->part);
     free(s);
@@ -272,20 +273,21 @@ db_status db_series_solve(db_shots *all, const double *unknown) {
     return take_steps(all, unknown, 0, steps_from_nothing(all), 0);
 }
 
-static db_amplitude_sheet sheet_of(const db_shots *all, size_t shot) {
+static db_linearization sheet_of(const db_shots *all, size_t shot) {
     const db_series *const s = all->series;
-    return db_amplitude_sheet_in(s->boxes[shot], 0, s->links->order.shared, s->most,
-                                 s->sheet[shot]);
+    return db_linearization_in(s->boxes[shot], 0, s->links->order.shared, s->most,
+                               s->linearization[shot]);
 }
 
 db_status db_series_note(const db_shots *all, db_context *context, size_t shot,
                          const db_open_shot *open) {
     db_series *const s = all->series;
-    s->bytes[shot] = db_amplitude_sheet_size(s->boxes[shot], 0, s->links->order.shared, s->most);
-    if (!s->sheet[shot]) s->sheet[shot] = malloc(s->bytes[shot]);
-    if (!s->sheet[shot]) return db_fail_memory(context, "what a frame says of its reflections");
-    const db_amplitude_sheet sheet = sheet_of(all, shot);
-    db_shot_fill_sheet(open, &s->links->order, &sheet);
+    s->bytes[shot] = db_linearization_size(s->boxes[shot], 0, s->links->order.shared, s->most);
+    if (!s->linearization[shot]) s->linearization[shot] = malloc(s->bytes[shot]);
+    if (!s->linearization[shot])
+        return db_fail_memory(context, "what a frame says of its reflections");
+    const db_linearization linearization = sheet_of(all, shot);
+    db_shot_linearize(open, &s->links->order, &linearization);
     return DB_OK;
 }
 
@@ -314,11 +316,11 @@ static void find_best(const db_shots *all, size_t h, int quadratic, double *loss
     r->pull = r->curvature = 0;
     for (size_t i = s->first[h]; i < s->first[h + 1]; i++) {
         const part *const p = &s->part[i];
-        const db_amplitude_sheet sheet = sheet_of(all, p->shot);
-        if (!s->sheet[p->shot]) continue; /* set aside since */
-        *loss += (double)sheet.loss[p->box];
-        r->pull += (double)sheet.pull[p->box];
-        r->curvature += (double)sheet.curvature[p->box];
+        const db_linearization linearization = sheet_of(all, p->shot);
+        if (!s->linearization[p->shot]) continue; /* set aside since */
+        *loss += (double)linearization.loss[p->box];
+        r->pull += (double)linearization.pull[p->box];
+        r->curvature += (double)linearization.curvature[p->box];
     }
     r->change = r->curvature > 0 ? fmax(-rendered, -r->pull / r->curvature) : 0;
     r->factor = quadratic && rendered > 0 ? 1 + r->change / rendered : 1;
@@ -335,15 +337,16 @@ typedef struct totals {
 /* A box, its intensity being at its best: to what its frame says, and its reflection. */
 static void add_part(const db_shots *all, const part *p, double *frame, reflection *r) {
     const db_series *const s = all->series;
-    const db_amplitude_sheet sheet = sheet_of(all, p->shot);
-    const size_t at = p->box * sheet.most, m = s->links->order.shared;
-    const float *row = sheet.normal + p->box * (sheet.most * (sheet.most + 1) / 2);
-    const uint16_t *const place = sheet.place + at;
+    const db_linearization linearization = sheet_of(all, p->shot);
+    const size_t at = p->box * linearization.most, m = s->links->order.shared;
+    const float *row =
+        linearization.normal + p->box * (linearization.most * (linearization.most + 1) / 2);
+    const uint16_t *const place = linearization.place + at;
     double *const normal = frame + 1 + m;
     db_joint_link link[2];
-    for (size_t i = 0; i < sheet.moved[p->box]; row += ++i) {
-        const double mixed = r->factor * (double)sheet.mixed[at + i],
-                     slope = r->factor * (double)sheet.slope[at + i] + mixed * r->change;
+    for (size_t i = 0; i < linearization.moved[p->box]; row += ++i) {
+        const double mixed = r->factor * (double)linearization.mixed[at + i],
+                     slope = r->factor * (double)linearization.slope[at + i] + mixed * r->change;
         frame[1 + place[i]] += 2 * slope;
         for (size_t j = 0; j <= i; j++) {
             const size_t k = place[i] > place[j] ? place[i] : place[j],
@@ -375,7 +378,7 @@ static void add_reflection(const db_shots *all, size_t h, int quadratic, reflect
     r->count = 0;
     find_best(all, h, quadratic, &t->sums[0], r);
     for (size_t i = s->first[h]; i < s->first[h + 1]; i++)
-        if (s->sheet[s->part[i].shot])
+        if (s->linearization[s->part[i].shot])
             add_part(all, &s->part[i], t->frame + s->part[i].shot * size, r);
     if (s->value[1][h] + r->change > 0 && r->curvature > 0) /* else it is held at 0 */
         add_products(n, r, -1 / r->curvature, r->cross, t->sums);
@@ -425,7 +428,7 @@ static db_status sum_here(const db_shots *all, double *sums, double *const pulls
 db_status db_series_sum(db_shots *all, double *sums, double *const pulls[2]) {
     db_series *const s = all->series;
     const size_t bytes = db_arrow_sums_size(s->links->unknowns) * sizeof *sums;
-    DB_TRY(db_records_gather(all, s->bytes, s->sheet, 0));
+    DB_TRY(db_records_gather(all, s->bytes, s->linearization, 0));
     DB_TRY(db_workers_common_status(all, all->team.rank == 0 ? sum_here(all, sums, pulls) : DB_OK));
     DB_TRY(db_team_broadcast(&all->team, all->context, sums, bytes));
     for (int k = 0; k < 2 && pulls; k++)

@@ -1,7 +1,7 @@
 /* Intensities that frames of a series share in a joint stage: one for the parts of a reflection on frames
  * in a row. For given values of the unknowns they are at their best, and eliminated from what the frames
  * say of the unknowns (docs/theory/refinement.md, Rotation series). The frames are rendered with those
- * with which the stage began, and rank 0 gathers a sheet of each (fit/linear/sheet.h), which tells what
+ * with which the stage began, and rank 0 gathers a linearization of each (fit/linear/linearization.h), which tells what
  * there is at any others: an evaluation depends on the unknowns alone, not on those before it. */
 #ifndef DB_FIT_SHOTS_SERIES_H
 #define DB_FIT_SHOTS_SERIES_H

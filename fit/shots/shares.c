@@ -171,7 +171,7 @@ static db_status collect(db_shots *all, int *room) {
     return DB_OK;
 }
 
-db_status db_shares_settle(db_shots *all) {
+db_status db_shares_agree(db_shots *all) {
     const size_t chunks = db_shots_chunks(all);
     if (all->shares->settled) return DB_OK;
     int *const room = malloc((chunks + 1) * sizeof *room);

@@ -21,7 +21,7 @@ int db_shots_own(const db_shots *all, size_t shot);
 long db_shares_next(db_shots *all, long after);
 
 /* After the first pass all processes learn who has what. */
-db_status db_shares_settle(db_shots *all);
+db_status db_shares_agree(db_shots *all);
 
 /* Shots of a task of an array: from the first to the one behind the last. Tasks count from 1. */
 void db_shares_of_task(const db_shots *all, int task, int tasks, size_t shots[2]);

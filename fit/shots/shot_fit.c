@@ -34,7 +34,7 @@ db_status db_open_shot_create(db_shots *all, db_context *context, size_t shot, i
             .placement = &open->model.placement,
             .blur = s->blur,
             .target = s->target < 0 ? all->settings.target : (db_fit_target)s->target,
-            .is_given = all->series || db_fit_is_amplitude_stage(&all->settings, stage)
+            .is_given = all->series || db_fit_is_intensity_stage(&all->settings, stage)
         };
         status = db_objective_create(context, &open->model.experiment, &open->settings,
                                      &open->pixels.blocks, &options, &open->objective);

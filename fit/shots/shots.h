@@ -37,9 +37,10 @@ typedef struct db_shot_state {
     double *lower;             /* [parameters] bounds */
     double *upper;
     db_spool_place place;
-    long long light;    /* in the spool: of the other lattices of its image; -1: none */
-    long long record;   /* likewise: what it says of joint intensities; -1: nothing */
-    long long sheet[2]; /* likewise: what its boxes do, where it was rendered: at two points */
+    long long light;  /* in the spool: of the other lattices of its image; -1: none */
+    long long record; /* likewise: what it says of joint intensities; -1: nothing */
+    long long
+        linearization[2]; /* likewise: what its boxes do, where it was rendered: at two points */
     db_shot_point best, trial;
     struct db_linked_start *begin; /* [linked variables] of a joint stage (fit/shots/links.h); lies
                                       behind best.local */

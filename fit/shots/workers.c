@@ -149,7 +149,7 @@ db_status db_workers_each(db_shots *all, const char *what, int stage, db_shot_wo
     }
     db_shot_notices_tell(&all->notices, all->count);
     DB_TRY(db_workers_common_status(all, p.failed));
-    return db_shares_settle(all);
+    return db_shares_agree(all);
 }
 
 db_status db_workers_total(db_shots *all, db_tree_sum *sum, double *total) {

@@ -3,7 +3,7 @@
 #ifndef DB_TESTS_FIT_STILLS_H
 #define DB_TESTS_FIT_STILLS_H
 
-#include "fit/amplitudes/joint_amplitudes.h"
+#include "fit/intensities/joint_intensities.h"
 
 #include <dualbragg/fit_shots.h>
 

@@ -10,9 +10,9 @@ import sys
 # Each folder may include itself and those to its left, and public headers.
 LIBRARY = ["ad", "src/base", "src/loss", "src/model", "src/kernel", "src/engine", "src/noise", "src/surroundings",
            "src/io", "src/setup", "src/cli"]
-# What stands in fit/ itself counts as between amplitudes and cli.
+# What stands in fit/ itself counts as between intensities and cli.
 REFINEMENT = ["fit/config", "fit/linear", "fit/pixels", "fit/merge", "fit/objective", "fit/result", "fit/search", "fit/verdict",
-              "fit/report", "fit/lists", "fit/shots", "fit/amplitudes", "fit", "fit/cli"]
+              "fit/report", "fit/lists", "fit/shots", "fit/intensities", "fit", "fit/cli"]
 PUBLIC = ["src/include", "fit/include", "cuda/include"]
 
 MAY_INCLUDE = {"src/include": ["src/include"],

@@ -212,7 +212,7 @@ static void work_in_turns(void *user, const db_fit_team *team) {
         s->of[team->rank]++;
         s->slow[team->rank] += slow;
     }
-    assert_int_equal(db_shares_settle(&all), DB_OK);
+    assert_int_equal(db_shares_agree(&all), DB_OK);
     size_t own = 0;
     for (size_t i = 0; i < SHOTS; i++) {
         own += (size_t)db_shots_own(&all, i);

@@ -1,0 +1,100 @@
+/* Which reflections of a shot get shoeboxes for intensities that all shots share. */
+#include "fit/intensities/boxes.h"
+
+#include "base/context_internal.h"
+#include "base/vector.h"
+#include "fit/pixels/geometry.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Light of a reflection, of that exactly on the Ewald sphere: what is fainter depends too much on
+ * the model's tails. */
+static const double LEAST_LIGHT = 0.05;
+
+static const double pi = 3.14159265358979323846;
+
+static int ascending(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The largest angle from the beam (radian) at which a ray in a direction around it meets a panel. */
+static double reach_of(const db_fit_geometry *geometry, const double across[3]) {
+    enum { STEPS = 360 };
+    double reach = 0;
+    for (int step = 1; step < STEPS; step++) {
+        const double angle = pi * step / STEPS;
+        double s1[3], pixel[2];
+        size_t panel;
+        for (int i = 0; i < 3; i++)
+            s1[i] = cos(angle) * geometry->direction[i] + sin(angle) * across[i];
+        if (db_fit_geometry_meets(geometry, s1, &panel, pixel)) reach = angle;
+    }
+    return reach;
+}
+
+db_status db_intensity_rim(db_context *context, const db_experiment *experiment, double *dmin) {
+    enum { RAYS = 72 };
+    double reach[RAYS], first[3], second[3];
+    db_fit_geometry geometry;
+    DB_TRY(db_fit_geometry_of(context, experiment, &geometry));
+    const double *const along = geometry.direction;
+    const int least = fabs(along[0]) < fabs(along[1]) ? (fabs(along[0]) < fabs(along[2]) ? 0 : 2)
+                                                      : (fabs(along[1]) < fabs(along[2]) ? 1 : 2);
+    double axis[3] = { 0 };
+    axis[least] = 1;
+    db_cross(along, axis, first);
+    const double length = db_length(first);
+    for (int i = 0; i < 3; i++) first[i] /= length;
+    db_cross(along, first, second);
+    for (int ray = 0; ray < RAYS; ray++) {
+        double across[3];
+        for (int i = 0; i < 3; i++)
+            across[i] = cos(2 * pi * ray / RAYS) * first[i] + sin(2 * pi * ray / RAYS) * second[i];
+        reach[ray] = reach_of(&geometry, across);
+    }
+    qsort(reach, RAYS, sizeof *reach, ascending);
+    const double half = reach[RAYS / 2];
+    *dmin = half > 0 ? 1 / (2 * db_length(geometry.s0) * sin(0.5 * half)) : 0;
+    db_fit_geometry_clear(&geometry);
+    return *dmin > 0 ? DB_OK
+                     : db_fail(context, DB_ERROR_INPUT,
+                               "amplitudes.d_min: half of the rays around the beam meet no panel; "
+                               "expected a resolution");
+}
+
+/* Light of a partial reflection, of that of a whole one; turns: of one that a rotation takes through the sphere. */
+static double light_of(const db_reflection *r, int turns) {
+    return !turns && r->covariance[0] > 0 ? exp(-0.5 * r->apart * r->apart) : r->recorded;
+}
+
+/* A reflection that a rotation, or a fold of the sphere, shows twice is left in both boxes. */
+static void keep_listed(const db_asu_list *list, int turns, db_shoeboxes *boxes) {
+    size_t count = 0;
+    for (size_t b = 0; b < boxes->count; b++) {
+        const db_reflection *const r = &boxes->reflection[b];
+        if (light_of(r, turns) < LEAST_LIGHT || db_asu_number(list, r->hkl) == DB_NO_REFLECTION)
+            continue;
+        if (count < b) db_shoeboxes_move(boxes, b, count);
+        count++;
+    }
+    boxes->count = count;
+}
+
+db_status db_intensity_boxes_take(db_context *context, const db_experiment *experiment,
+                                  const db_fit_data *data, const db_asu_list *list,
+                                  db_shoeboxes *boxes) {
+    DB_TRY(db_shoeboxes_place(context, experiment, data, list->d_min, DB_SHOEBOXES_ALL, boxes));
+    keep_listed(list, experiment->goniometer.phi_steps > 1, boxes);
+    DB_TRY(db_overlap_exclude(context, experiment, data->settings, 1, boxes));
+    const db_status status =
+        boxes->count ? db_shoeboxes_weigh(context, data->settings, 0, boxes)
+                     : db_fail(context, DB_ERROR_INPUT,
+                               "the model predicts no reflection down to %.4g A whose shoebox is "
+                               "on a panel",
+                               list->d_min);
+    if (status != DB_OK) db_shoeboxes_clear(boxes);
+    return status;
+}

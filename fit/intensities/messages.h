@@ -1,0 +1,27 @@
+/* What processes tell each other in the stage of joint intensities, beside sums: what all shots say goes to
+ * rank 0, which merges it; what it finds goes to all, or of single shots to the process that has them. */
+#ifndef DB_FIT_INTENSITIES_MESSAGES_H
+#define DB_FIT_INTENSITIES_MESSAGES_H
+
+#include "fit/intensities/work.h"
+
+/* Measurements of each process' shots become, in rank 0, those of all shots, shot by shot; the others have
+ * none any more. A message has those of one shot. */
+db_status db_intensity_bring(db_shots *all, db_observations *observations);
+
+/* All get the merged intensities and the error model that rank 0 has found; each the scales of its shots, and
+ * how they are indexed. */
+db_status db_intensity_share_start(db_intensity_search *work);
+
+/* All get the restraint that rank 0 has worked out: logarithms and powers may differ in the last bit on another
+ * machine. */
+db_status db_intensity_share_restraint(db_intensity_search *work);
+
+/* How shots are indexed alone. */
+db_status db_intensity_share_indexing(db_intensity_search *work);
+
+/* Rank 0 gets the wavelength of the first shot in use, whose model a process has. All processes call it, with
+ * or without joint intensities. */
+db_status db_intensity_bring_wavelength(db_shots *all, const db_fit_shots_result *result);
+
+#endif

@@ -1,0 +1,230 @@
+/* What is written of the intensities that all shots share: reflection files, tables. */
+#include "fit/intensities/outputs.h"
+
+#include "base/context_internal.h"
+#include "fit/merge/merged_files.h"
+#include "fit/intensities/stage.h"
+
+#include <dualbragg/expert/fit_files.h>
+#include <math.h>
+#include <stdio.h>
+
+static db_status check(db_context *context, const char *path, const db_fit_shots_result *result) {
+    return result->amplitudes
+               ? DB_OK
+               : db_fail(context, DB_ERROR_USAGE,
+                         "%s: no intensities are shared by all shots; expected intensity: joint",
+                         path);
+}
+
+db_status db_fit_shots_write_mtz(db_context *context, const char *path,
+                                 const db_fit_shots_result *result) {
+    DB_TRY(check(context, path, result));
+    const db_joint_intensities *const a = result->amplitudes;
+    return db_merged_write_mtz(context, path, &a->list, &a->merged, a->wavelength);
+}
+
+db_status db_fit_shots_write_hkl(db_context *context, const char *path,
+                                 const db_fit_shots_result *result) {
+    DB_TRY(check(context, path, result));
+    return db_merged_write_hkl(context, path, &result->amplitudes->list,
+                               &result->amplitudes->merged);
+}
+
+/* After passes over the pixels the measurements are on the common scale, since scales are in the
+ * models; before, they are not. */
+db_status db_fit_shots_write_unmerged(db_context *context, const char *path,
+                                      const db_fit_shots_result *result) {
+    db_scaling scaling;
+    DB_TRY(check(context, path, result));
+    const db_joint_intensities *const a = result->amplitudes;
+    DB_TRY(db_scaling_make(context, result->shot_count, &scaling));
+    for (size_t s = 0; s < result->shot_count; s++) {
+        if (a->passes == 0) scaling.shot[s] = a->scaling.shot[s];
+        if (!result->shot[s].used) scaling.shot[s].aside = DB_ASIDE_BEFORE;
+    }
+    const db_status status =
+        db_unmerged_write_mtz(context, path, &a->list, &a->observations, &scaling, a->wavelength);
+    db_scaling_clear(&scaling);
+    return status;
+}
+
+void db_intensity_statistics(const db_fit_shots_result *result, db_merge_statistics *statistics) {
+    const db_joint_intensities *const a = result->amplitudes;
+    const db_shells shells = db_statistics_shells(&a->list, &a->merged);
+    db_merge_statistics_make(&a->list, &a->merged, &shells, a->reference, statistics);
+}
+
+const db_indexing *db_intensity_indexing(const db_fit_shots_result *result, size_t shot,
+                                         double *probability) {
+    const db_joint_intensities *const a = result->amplitudes;
+    if (!a || shot >= a->indexing.shots || isnan(a->indexing.probability[shot])) return NULL;
+    *probability = a->indexing.probability[shot];
+    return &a->indexing.ways.way[a->indexing.way[shot]];
+}
+
+static size_t other_hands(const db_scaling *scaling) {
+    size_t count = 0;
+    for (size_t s = 0; s < scaling->shots; s++)
+        count += scaling->shot[s].aside == DB_ASIDE_OTHER_HAND;
+    return count;
+}
+
+void db_intensity_indexing_line(const db_fit_shots_result *result, char line[DB_INDEXING_LINE]) {
+    const db_indexing_result *const r = &result->amplitudes->indexing;
+    char text[DB_INDEXING_TEXT];
+    size_t at = 0;
+    line[0] = '\0';
+    if (r->ways.count > 1) {
+        at += (size_t)snprintf(line, DB_INDEXING_LINE, "%d ways to index the lattice (",
+                               r->ways.count);
+        for (int w = 0; w < r->ways.count && at < DB_INDEXING_LINE / 2; w++)
+            at += (size_t)snprintf(line + at, DB_INDEXING_LINE - at, "%s%s", w ? "; " : "",
+                                   db_indexing_text(&r->ways.way[w], text));
+        at += (size_t)snprintf(line + at, DB_INDEXING_LINE - at, "): ");
+        if (r->end == DB_INDEXING_ALIKE)
+            at += (size_t)snprintf(line + at, DB_INDEXING_LINE - at,
+                                   "the intensities do not tell them apart; all shots stay as they "
+                                   "were indexed");
+        else
+            at += (size_t)snprintf(line + at, DB_INDEXING_LINE - at,
+                                   "%zu of %zu shots were indexed anew, %zu do not tell",
+                                   r->changed, r->shots, r->undecided);
+    }
+    const size_t other = other_hands(&result->amplitudes->scaling);
+    if (other)
+        (void)snprintf(line + at, DB_INDEXING_LINE - at, "%s%zu of the other hand", at ? ", " : "",
+                       other);
+}
+
+int db_intensity_crystals_line(const db_fit_shots_result *result, char line[DB_KINDS_LINE]) {
+    const db_crystal_kinds *const kinds = &result->amplitudes->kinds;
+    db_crystal_kinds_line(kinds, line);
+    return kinds->clear || kinds->count < 2;
+}
+
+void db_intensity_reference_line(const db_fit_shots_result *result, char line[DB_REFERENCE_LINE]) {
+    const db_reference_agreement *const a = &result->amplitudes->agreement;
+    line[0] = '\0';
+    if (db_reference_is_doubtful(a))
+        (void)snprintf(line, DB_REFERENCE_LINE,
+                       "amplitudes.reference: its intensities correlate by %.2f (error %.2f) with "
+                       "those that the shots say by themselves, expected about 1: it is of another "
+                       "crystal, hand or indexing, or the shots hardly tell intensities",
+                       a->correlation, a->error);
+}
+
+#define OF db_merge_shell
+static const db_json_field shell_rows[] = {
+    VALUE(d_max, "Å", ""),
+    VALUE(d_min, "Å", ""),
+    VALUE(possible, "", "reflections of the asymmetric unit, Bijvoet mates as one"),
+    VALUE(measured, "", "of them"),
+    VALUE(completeness, "", "0 to 1"),
+    VALUE(multiplicity, "", "measurements for each that is measured"),
+    VALUE(pairs, "", "possible pairs of Bijvoet mates"),
+    VALUE(pairs_measured, "", "with both mates"),
+    VALUE(mean_intensity, "", "of reflections, Bijvoet mates apart"),
+    VALUE(mean_i_over_sigma, "", ""),
+    VALUE(half_pairs, "", "reflections that both halves of the shots show"),
+    VALUE(cc_half, "", "correlation of the intensities of the two halves of the shots"),
+    VALUE(cc_star, "", "estimate of that with the true intensities"),
+    VALUE(r_split, "", "√2 Σ abs(I₁ − I₂) / Σ(I₁ + I₂)"),
+    VALUE(cc_anomalous, "", "correlation of the two halves' Bijvoet differences"),
+    VALUE(anomalous_pairs, "", "pairs in it"),
+    VALUE(cc_half_weighted, "",
+          "cc_half, each reflection counted as 1/(1 + variance of both halves/square of the mean "
+          "intensity of its resolution)"),
+    VALUE(cc_anomalous_weighted, "",
+          "cc_anomalous, each pair counted by its variance, as in cc_half_weighted"),
+    VALUE(reference_count, "", "measured reflections that the reference has"),
+    VALUE(cc_reference, "", "correlation of intensities with it"),
+    VALUE(r_reference, "", "Σ abs(I − I₀) / Σ I₀ with it, after its scale and B"),
+    VALUE(reference_pairs, "", "pairs of Bijvoet mates that both have"),
+    VALUE(cc_anomalous_reference, "",
+          "correlation of their differences with those of the reference"),
+};
+static TABLE(shell_fields, shell_rows);
+#undef OF
+
+/* The intensities and their statistics. */
+typedef struct amplitudes_view {
+    const char *group;
+    double d_min;
+    int anomalous, passes;
+    db_merge_statistics statistics;
+    const db_fit_shots_result *result;
+} amplitudes_view;
+
+static json_t *shells(db_document *d, const void *of) {
+    const amplitudes_view *const view = of;
+    return db_json_list(d, &shell_fields, view->statistics.shell, (size_t)view->statistics.shells,
+                        sizeof view->statistics.shell[0]);
+}
+
+static json_t *overall(db_document *d, const void *of) {
+    return db_json_object(d, &shell_fields, &((const amplitudes_view *)of)->statistics.overall);
+}
+
+static json_t *group_name(db_document *d, const void *of) {
+    (void)d;
+    return json_string(((const amplitudes_view *)of)->group);
+}
+
+static json_t *indexing(db_document *d, const void *of) {
+    char line[DB_INDEXING_LINE];
+    (void)d;
+    db_intensity_indexing_line(((const amplitudes_view *)of)->result, line);
+    return json_string(line);
+}
+
+static json_t *crystals(db_document *d, const void *of) {
+    char line[DB_KINDS_LINE];
+    (void)d;
+    (void)db_intensity_crystals_line(((const amplitudes_view *)of)->result, line);
+    return json_string(line);
+}
+
+/* Null without a reference. */
+static json_t *agreement(db_document *d, const void *of) {
+    const db_reference_agreement *const a =
+        &((const amplitudes_view *)of)->result->amplitudes->agreement;
+    (void)d;
+    return number(a->count ? a->correlation : (double)NAN);
+}
+
+#define OF amplitudes_view
+static const db_json_field amplitude_rows[] = {
+    MADE("space_group", group_name, "text", NULL, "", "Hermann-Mauguin symbol"),
+    VALUE(d_min, "Å", "finest resolution that was asked for"),
+    FLAG(anomalous, "Bijvoet mates have intensities of their own"),
+    VALUE(passes, "", "over all pixels; 0: intensities of single shots, scaled and averaged"),
+    MADE("indexing", indexing, "text", NULL, "",
+         "how shots were brought to one way of indexing; empty: there was but one"),
+    MADE("crystals", crystals, "text", NULL, "",
+         "of crystals with other intensities, each of several shots; empty: there was but one"),
+    MADE("reference_agreement", agreement, "number", NULL, "",
+         "correlation of the reference with what shots say by themselves at the start, relative to "
+         "the "
+         "mean of the resolution and without errors; null: no reference"),
+    MADE("overall", overall, "object", &shell_fields, "", "of all reflections to `d_min`"),
+    MADE("shells", shells, "list", &shell_fields, "", "of resolution, the lowest first"),
+};
+TABLE(db_intensity_fields, amplitude_rows);
+#undef OF
+
+int db_has_amplitudes(const void *of) {
+    return ((const db_fit_shots_result *)of)->amplitudes != NULL;
+}
+
+json_t *db_make_amplitudes(db_document *d, const void *of) {
+    const db_fit_shots_result *const result = of;
+    const db_joint_intensities *const a = result->amplitudes;
+    amplitudes_view view = { .group = a->list.group->name,
+                             .d_min = a->list.d_min,
+                             .anomalous = a->list.anomalous,
+                             .passes = a->passes,
+                             .result = result };
+    db_intensity_statistics(result, &view.statistics);
+    return db_json_object(d, &db_intensity_fields, &view);
+}

@@ -1,0 +1,168 @@
+/* Records made of linearizations, and where both are kept. */
+#include "fit/intensities/shot.h"
+
+#include "base/context_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Weight of a measurement far off: it keeps a little, so that it is not lost for good. */
+static const double LEAST_TRUST = 1e-3;
+static const double FAR = 9; /* squared deviation beyond which it falls */
+
+float db_intensity_weight(const db_error_model *errors, const db_measured_box *box, double mean) {
+    const int range = db_partiality_range(box->partiality);
+    const double off = box->intensity - mean,
+                 expected = db_error_variance(errors, range, box->variance, fmax(0, mean));
+    const double square = off * off / (expected * (1 - box->share));
+    double trust = box->variance / expected;
+    if (square > FAR) trust *= FAR * FAR / (square * square);
+    return (float)fmax(trust, LEAST_TRUST);
+}
+
+size_t db_intensity_shot_size(const db_shots *all, const db_arrow_order *order, size_t shot) {
+    return db_reduced_size(all->state[shot].place.blocks, order->local, order->shared,
+                           db_moving_quantities(&all->settings, order->index, order->shared));
+}
+
+db_status db_intensity_shot_read(const db_shots *all, db_context *context,
+                                 const db_arrow_order *order, size_t shot, void *memory,
+                                 db_reduced_equations *record) {
+    const size_t count = all->state[shot].place.blocks;
+    const size_t meets = db_moving_quantities(&all->settings, order->index, order->shared);
+    *record = db_reduced_in(count, order->local, order->shared, meets, memory);
+    return db_spool_get(context, &all->spool, all->state[shot].record, memory,
+                        db_intensity_shot_size(all, order, shot));
+}
+
+static size_t linearization_size(const db_intensity_pass *p, size_t shot) {
+    return db_linearization_size(p->all->state[shot].place.blocks, p->order.local, p->order.shared,
+                                 p->most);
+}
+
+db_status db_linearized_shot_make(db_context *context, const db_intensity_pass *p, size_t shot,
+                                  db_linearized_shot *m) {
+    const db_arrow_order *const order = &p->order;
+    const size_t boxes = p->all->state[shot].place.blocks;
+    m->bytes[0] = calloc(1, linearization_size(p, shot));
+    m->bytes[1] = calloc(1, db_intensity_shot_size(p->all, order, shot));
+    if (m->bytes[0])
+        m->linearization =
+            db_linearization_in(boxes, order->local, order->shared, p->most, m->bytes[0]);
+    if (m->bytes[1])
+        m->record = db_reduced_in(
+            boxes, order->local, order->shared,
+            db_moving_quantities(&p->all->settings, order->index, order->shared), m->bytes[1]);
+    m->room =
+        m->bytes[0] ? malloc(db_linearization_room(&m->linearization) * sizeof *m->room) : NULL;
+    return m->bytes[1] && m->room ? DB_OK
+                                  : db_fail_memory(context, "what a shot says of the amplitudes");
+}
+
+void db_linearized_shot_clear(db_linearized_shot *m) {
+    free(m->bytes[0]);
+    free(m->bytes[1]);
+    free(m->room);
+}
+
+db_status db_linearized_shot_read(db_context *context, const db_intensity_pass *p, size_t shot,
+                                  int slot, db_linearized_shot *m) {
+    const db_spool *const spool = &p->all->spool;
+    const db_shot_state *const state = &p->all->state[shot];
+    if (slot >= 0)
+        DB_TRY(db_spool_get(context, spool, state->linearization[slot], m->bytes[0],
+                            linearization_size(p, shot)));
+    return db_spool_get(context, spool, state->record, m->bytes[1],
+                        db_intensity_shot_size(p->all, &p->order, shot));
+}
+
+db_status db_linearized_shot_write(db_context *context, const db_intensity_pass *p, size_t shot,
+                                   int slot, const db_linearized_shot *m) {
+    db_spool *const spool = &p->all->spool;
+    db_shot_state *const state = &p->all->state[shot];
+    if (slot >= 0)
+        DB_TRY(db_spool_put_at(context, spool, m->bytes[0], linearization_size(p, shot),
+                               &state->linearization[slot]));
+    return db_spool_put_at(context, spool, m->bytes[1],
+                           db_intensity_shot_size(p->all, &p->order, shot), &state->record);
+}
+
+/* Weights of boxes by how far their intensities are from the mean of the others. */
+static void weigh(const db_intensity_pass *p, const db_linearization_point *here,
+                  db_linearized_shot *m) {
+    const db_linearization *const s = &m->linearization;
+    for (size_t b = 0; b < s->count; b++) {
+        const uint32_t h = s->reflection[b];
+        if (!(s->curvature[b] > 0) || !(m->record.trust[b] > 0)) continue;
+        const db_measured_box box = { .intensity = db_linearization_own(s, b, here),
+                                      .variance = 1 / (double)s->curvature[b],
+                                      .partiality = (double)s->partiality[b],
+                                      .share = fmin((double)m->record.curvature[b] / p->diagonal[h],
+                                                    0.9) };
+        m->record.trust[b] = db_intensity_weight(p->errors, &box, p->intensity[h]);
+    }
+}
+
+static db_status reweight(db_context *context, const db_intensity_pass *p, size_t shot,
+                          db_linearized_shot *m) {
+    const db_shot_state *const state = &p->all->state[shot];
+    const size_t n = p->order.local;
+    double *const local = state->trial.local;
+    DB_TRY(db_linearized_shot_make(context, p, shot, m));
+    DB_TRY(db_linearized_shot_read(context, p, shot, !p->slot, m));
+    memcpy(local, m->linearization.at, n * sizeof *local);
+    if (p->step) db_reduced_answer(&m->record, 0, p->step, p->step + p->list->count, m->room);
+    for (size_t i = 0; i < n && p->step; i++)
+        local[i] = fmin(fmax(state->best.local[i] + m->room[i], m->linearization.lower[i]),
+                        m->linearization.upper[i]);
+    const db_linearization_point here = { p->intensity, local, p->shared };
+    weigh(p, &here, m);
+    db_linearization_reduce(&m->linearization, &here, m->room, &m->record);
+    p->loss[shot] = *m->record.loss;
+    return db_linearized_shot_write(context, p, shot, -1, m);
+}
+
+db_status db_intensity_shot_reweight(db_shots *all, db_context *context, size_t shot, void *user,
+                                     double *sum) {
+    db_linearized_shot memory = { .room = NULL };
+    (void)all;
+    (void)sum;
+    const db_status status = reweight(context, user, shot, &memory);
+    db_linearized_shot_clear(&memory);
+    return status;
+}
+
+/* Errors of the shot's own quantities at the intensities that all shots have: from the inverse of
+ * L L', with misfit. */
+static void store_errors(const db_intensity_pass *p, size_t shot, const db_reduced_equations *r,
+                         double *x) {
+    const size_t n = r->local;
+    const double misfit = fmax(1, p->all->summary[shot].target);
+    for (size_t i = 0; i < n; i++) {
+        double variance = 0;
+        for (size_t j = 0; j < n; j++) {
+            const double *const row = r->factor + j * n;
+            x[j] = j == i;
+            for (size_t k = i; k < j; k++) x[j] -= row[k] * x[k];
+            x[j] = row[j] > 0 ? x[j] / row[j] : 0;
+            variance += x[j] * x[j];
+        }
+        const size_t place = shot * p->all->parameters + p->order.index[p->order.shared + i];
+        const int is_free = r->factor[i * n + i] > 0;
+        p->all->error[place] = is_free ? sqrt(variance * misfit) : (double)NAN;
+    }
+}
+
+db_status db_intensity_shot_errors(db_shots *all, db_context *context, size_t shot, void *user,
+                                   double *sum) {
+    const db_intensity_pass *const p = user;
+    db_linearized_shot memory = { .room = NULL };
+    (void)all;
+    (void)sum;
+    db_status status = db_linearized_shot_make(context, p, shot, &memory);
+    if (status == DB_OK) status = db_linearized_shot_read(context, p, shot, -1, &memory);
+    if (status == DB_OK) store_errors(p, shot, &memory.record, memory.room);
+    db_linearized_shot_clear(&memory);
+    return status;
+}

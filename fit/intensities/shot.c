@@ -1,0 +1,213 @@
+/* Shots are rendered: linearizations of what their boxes say. */
+#include "fit/intensities/shot.h"
+
+#include "base/context_internal.h"
+#include "fit/objective/evaluate.h"
+#include "fit/search/stage_search.h"
+#include "fit/shots/joint_conclude.h"
+#include "fit/shots/workers.h"
+#include "loss/eliminate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is worked on. */
+typedef struct work {
+    const db_intensity_pass *pass;
+    size_t shot;
+    db_open_shot open;
+    db_linearized_shot memory; /* the linearization that is made, and the record */
+    db_linearized_shot old;    /* the linearization that there was */
+} work;
+
+/* Which intensity a reflection of the shot has; hkl: as the shot indexes it, then as all do. */
+static uint32_t number_of(const work *w, int hkl[3]) {
+    const db_indexing_result *const indexing = w->pass->indexing;
+    const int way = indexing ? indexing->way[w->shot] : 0, own[3] = { hkl[0], hkl[1], hkl[2] };
+    if (way && !db_indexing_apply(&indexing->ways.way[way], own, hkl)) return DB_NO_REFLECTION;
+    return db_asu_number(w->pass->list, hkl);
+}
+
+/* Weights of the second pass, by the records of the first one: those have indices and the scale of
+ * the shot. */
+static void weigh_first(work *w) {
+    const db_intensity_pass *const p = w->pass;
+    const db_shot_scale *const shot = &p->scaling->shot[w->shot];
+    db_reduced_equations *const r = &w->memory.record;
+    for (size_t b = 0; b < r->count; b++) {
+        int hkl[3] = { r->hkl[b][0], r->hkl[b][1], r->hkl[b][2] };
+        const uint32_t h = number_of(w, hkl);
+        double intensity, variance;
+        if (h == DB_NO_REFLECTION || !db_intensity_box(r, b, 0, &intensity, &variance)) continue;
+        const double d = (double)p->list->d[h], scale = shot->scale * exp(-shot->b / (2 * d * d)),
+                     mean = p->intensity[h];
+        const db_measured_box box = { .intensity = intensity / scale,
+                                      .variance = variance / (scale * scale),
+                                      .partiality = (double)r->partiality[b] };
+        r->trust[b] = db_intensity_weight(p->errors, &box, mean);
+    }
+}
+
+/* Names of the boxes' reflections, and their intensities; those that are not in the list have no
+ * weight. */
+static void set_intensities(work *w) {
+    const db_intensity_pass *const p = w->pass;
+    db_objective *const o = &w->open.objective;
+    for (size_t b = 0; b < o->blocks.count; b++) {
+        int hkl[3];
+        memcpy(hkl, w->open.pixels.boxes.reflection[b].hkl, sizeof hkl);
+        const uint32_t h = number_of(w, hkl);
+        for (int i = 0; i < 3; i++) w->memory.linearization.hkl[b][i] = (int16_t)hkl[i];
+        w->memory.linearization.reflection[b] = h == DB_NO_REFLECTION ? 0 : h;
+        o->solution[b].linear[0] = h == DB_NO_REFLECTION ? 0 : p->intensity[h];
+        if (h == DB_NO_REFLECTION) w->memory.record.trust[b] = 0;
+    }
+    o->trust = w->memory.record.trust;
+}
+
+static double light_of(const db_objective *o, size_t b) {
+    const db_region *const r = &o->blocks.region[b];
+    double sum = 0;
+    for (int s = 0; s < r->slow_count; s++)
+        for (int f = 0; f < r->fast_count; f++) {
+            const size_t at = r->offset + (size_t)s * r->stride + (size_t)f;
+            if (o->blocks.weight[at] > 0) sum += (double)o->shape[at];
+        }
+    return sum / o->settings->gain;
+}
+
+/* The first pass: what each box says by itself, its intensity being 0. */
+static db_status measure(work *w) {
+    const db_intensity_pass *const p = w->pass;
+    db_objective *const o = &w->open.objective;
+    db_reduced_equations *const r = &w->memory.record;
+    double value[DB_FIT_MOST_PARAMETERS] = { 0 };
+    for (size_t i = 0; i < p->order.shared; i++) value[p->order.variable[i]] = p->shared[i];
+    for (size_t i = 0; i < p->order.local; i++)
+        value[p->order.variable[p->order.shared + i]] = p->all->state[w->shot].best.local[i];
+    o->loss_of.target = DB_LOSS_WEIGHTED;
+    DB_TRY(db_objective_evaluate(o, value, DB_OBJECTIVE_LOSS));
+    w->open.evaluations++;
+    *r->loss = o->loss;
+    for (size_t b = 0; b < o->blocks.count; b++) {
+        db_block_sums sums;
+        db_block block = db_objective_block(o, b);
+        db_block_sum(&block, o->solution[b].linear, &sums);
+        (void)db_eliminate(DB_LINEAR, 1, sums.gradient, sums.normal, DB_LINEAR);
+        r->pull[b] = (float)(0.5 * sums.gradient[0]);
+        r->curvature[b] = (float)sums.normal[0];
+        r->box_loss[b] = (float)o->solution[b].loss;
+        r->partiality[b] = (float)w->open.pixels.boxes.reflection[b].recorded;
+        r->light[b] = (float)light_of(o, b);
+        r->reflection[b] = w->memory.linearization.reflection[b];
+        memcpy(r->hkl[b], w->memory.linearization.hkl[b], sizeof r->hkl[b]);
+    }
+    memcpy(p->all->state[w->shot].trial.local, p->all->state[w->shot].best.local,
+           p->order.local * sizeof(double));
+    return DB_OK;
+}
+
+static db_status fit(work *w) {
+    const db_intensity_pass *const p = w->pass;
+    db_shot_state *const state = &p->all->state[w->shot];
+    double *const trial = state->trial.local;
+    const size_t size = p->order.local * sizeof *trial;
+    memcpy(trial, state->best.local, size);
+    const db_status status = db_open_shot_fit(&w->open, &p->order, &p->search, p->shared, trial);
+    if (status != DB_ERROR_INPUT || p->scaling) return status;
+    memcpy(trial, w->old.linearization.at, size); /* the step was too far */
+    return db_open_shot_fit(&w->open, &p->order, &p->search, p->shared, trial);
+}
+
+/* Bounds of the shot's own quantities; none goes further than a step of a search. */
+static db_status set_bounds(work *w) {
+    const db_arrow_order *const order = &w->pass->order;
+    const db_variables *const v = &w->open.objective.variables;
+    const db_linearization *const s = &w->memory.linearization;
+    db_unknowns unknowns;
+    DB_TRY(db_unknowns_make(w->open.objective.context, &w->open.settings,
+                            order->index + order->shared, order->local, &unknowns));
+    for (size_t i = 0; i < order->local; i++) {
+        const size_t k = order->variable[order->shared + i];
+        const db_prior_pull prior = db_prior_at(s->at[i], v->centre[k], v->sigma[k]);
+        s->lower[i] = fmax(v->lower[k], s->at[i] - unknowns.longest[i]);
+        s->upper[i] = fmin(v->upper[k], s->at[i] + unknowns.longest[i]);
+        s->near[i] = db_unknown_near(&unknowns, i);
+        s->prior_slope[i] = 0.5 * prior.slope;
+        s->prior_curvature[i] = prior.curvature;
+        *s->prior_loss += prior.loss;
+    }
+    db_unknowns_clear(&unknowns);
+    return DB_OK;
+}
+
+static db_status linearize(work *w) {
+    const db_intensity_pass *const p = w->pass;
+    const db_arrow_order *const order = &p->order;
+    const db_linearization *const s = &w->memory.linearization;
+    memcpy(s->at, p->all->state[w->shot].trial.local, order->local * sizeof *s->at);
+    memcpy(s->at + order->local, p->shared, order->shared * sizeof *s->at);
+    db_shot_linearize(&w->open, order, s);
+    for (size_t b = 0; b < s->count; b++) {
+        s->partiality[b] = (float)w->open.pixels.boxes.reflection[b].recorded;
+        s->light[b] = (float)light_of(&w->open.objective, b);
+    }
+    return set_bounds(w);
+}
+
+/* The record where the linearization was made. */
+static void fill_record(work *w) {
+    const db_linearization *const s = &w->memory.linearization;
+    const db_linearization_point here = { w->pass->intensity, s->at, s->at + s->local };
+    db_linearization_reduce(s, &here, w->memory.room, &w->memory.record);
+}
+
+static db_status evaluate(work *w, db_context *context) {
+    const db_intensity_pass *const p = w->pass;
+    db_shots *const all = p->all;
+    db_shot_summary *const summary = &all->summary[w->shot];
+    db_reduced_equations *const record = &w->memory.record;
+    DB_TRY(db_linearized_shot_make(context, p, w->shot, &w->memory));
+    for (size_t b = 0; b < record->count && p->first; b++) record->trust[b] = 1;
+    if (!p->first) DB_TRY(db_linearized_shot_read(context, p, w->shot, -1, &w->memory));
+    if (p->scaling) weigh_first(w);
+    if (!p->first && !p->scaling) {
+        DB_TRY(db_linearized_shot_make(context, p, w->shot, &w->old));
+        DB_TRY(db_linearized_shot_read(context, p, w->shot, !p->slot, &w->old));
+        p->base[w->shot] = db_linearization_loss(&w->old.linearization, record->trust);
+    }
+    set_intensities(w);
+    DB_TRY(p->first ? measure(w) : fit(w));
+    p->loss[w->shot] = w->open.objective.loss;
+    summary->target = w->open.objective.loss / w->open.objective.degrees;
+    if (p->first) return db_linearized_shot_write(context, p, w->shot, -1, &w->memory);
+    for (int after = p->scaling == NULL; after < 2; after++)
+        db_shot_measure(&w->open.objective, &w->open.pixels, after, summary);
+    DB_TRY(linearize(w));
+    fill_record(w);
+    return db_linearized_shot_write(context, p, w->shot, p->slot, &w->memory);
+}
+
+db_status db_intensity_shot_evaluate(db_shots *all, db_context *context, size_t shot, void *user,
+                                     double *sum) {
+    work *const w = calloc(1, sizeof *w);
+    if (!w) return db_fail_memory(context, "the work on a shot");
+    (void)sum;
+    w->pass = user;
+    w->shot = shot;
+    db_status status =
+        db_open_shot_create(all, context, shot, w->pass->stage, &w->pass->order, &w->open);
+    if (status == DB_OK) {
+        status = evaluate(w, context);
+#pragma omp atomic update
+        all->evaluations += (size_t)w->open.evaluations;
+        db_open_shot_destroy(&w->open);
+    }
+    db_linearized_shot_clear(&w->memory);
+    db_linearized_shot_clear(&w->old);
+    free(w);
+    return status == DB_OK || status == DB_ERROR_FILE
+               ? status
+               : db_shots_set_aside(all, context, shot, status, NULL);
+}

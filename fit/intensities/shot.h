@@ -1,0 +1,99 @@
+/* A shot in the stage of joint intensities: its own quantities are fitted at given intensities of
+ * its reflections. What its boxes then say becomes its linearization, from which its record is made: with
+ * weights, at any point nearby. */
+#ifndef DB_FIT_INTENSITIES_SHOT_H
+#define DB_FIT_INTENSITIES_SHOT_H
+
+#include "fit/merge/error_model.h"
+#include "fit/merge/indexing.h"
+#include "fit/merge/scaling.h"
+#include "fit/linear/reduced.h"
+#include "fit/linear/linearization.h"
+#include "fit/shots/linearize.h"
+
+/* Where the shots are fitted. */
+typedef struct db_intensity_pass {
+    db_shots *all;
+    int stage;
+    db_fit_stage search; /* of local quantities */
+    db_arrow_order order;
+    size_t most; /* quantities that may move a box */
+    const db_asu_list *list;
+    int slot;  /* of the linearizations that are written; those of the other one are read */
+    int first; /* 1: there is no record yet; intensities are 0, nothing is fitted, and weights are
+                  those of the data; there are no linearizations */
+    const double *intensity;   /* [reflections] of this pass */
+    const double *shared;      /* values of this pass */
+    const double *step;        /* [reflections + shared] from the records to here; NULL: back to
+                                    where the linearizations were made */
+    const db_scaling *scaling; /* of the second pass: the records are of the first one, and this
+                                    tells their scales; else NULL */
+    const db_indexing_result *indexing; /* how reflections of shots are called from the second pass
+                                           on; NULL: as the shots index them */
+    const double *diagonal; /* [reflections] sum over shots of the curvature by an intensity */
+    const db_error_model *errors;
+    double *loss; /* [shots] receives that of the pass */
+    double *
+        base; /* [shots] and that of the linearizations that were read, with the weights of the pass */
+} db_intensity_pass;
+
+/* Works on shots (db_shot_work), user being the pass. Renders a shot and fits its own quantities,
+ * with the weights of its record; makes its linearization, and a record where it stands. */
+db_status db_intensity_shot_evaluate(db_shots *all, db_context *context, size_t shot, void *user,
+                                     double *sum);
+
+/* Makes the record anew, from the linearization: after a step, with weights by what the boxes say there. */
+db_status db_intensity_shot_reweight(db_shots *all, db_context *context, size_t shot, void *user,
+                                     double *sum);
+
+/* Stores the errors of the shot's own quantities, by its record. */
+db_status db_intensity_shot_errors(db_shots *all, db_context *context, size_t shot, void *user,
+                                   double *sum);
+
+/* Reads a record into memory of db_intensity_shot_size bytes. */
+size_t db_intensity_shot_size(const db_shots *all, const db_arrow_order *order, size_t shot);
+db_status db_intensity_shot_read(const db_shots *all, db_context *context,
+                                 const db_arrow_order *order, size_t shot, void *memory,
+                                 db_reduced_equations *record);
+
+/* A linearization and a record in memory. */
+typedef struct db_linearized_shot {
+    db_linearization linearization;
+    db_reduced_equations record;
+    double *room; /* of the linearization; owned, as the following */
+    void *bytes[2];
+} db_linearized_shot;
+
+/* Zeros, of a shot's size. */
+db_status db_linearized_shot_make(db_context *context, const db_intensity_pass *pass, size_t shot,
+                                  db_linearized_shot *memory);
+void db_linearized_shot_clear(db_linearized_shot *memory);
+
+/* From and to the scratch file: the record, and the linearization of a slot; slot -1: of none. */
+db_status db_linearized_shot_read(db_context *context, const db_intensity_pass *pass, size_t shot,
+                                  int slot, db_linearized_shot *memory);
+db_status db_linearized_shot_write(db_context *context, const db_intensity_pass *pass, size_t shot,
+                                   int slot, const db_linearized_shot *memory);
+
+/* What a box says by itself. */
+typedef struct db_measured_box {
+    double intensity, variance; /* by the noise of pixels */
+    double partiality;
+    double share; /* that it has in the mean */
+} db_measured_box;
+
+/* The weight of a box, given the mean of its reflection. */
+float db_intensity_weight(const db_error_model *errors, const db_measured_box *box, double mean);
+
+/* What single boxes say: intensity and variance by the noise of pixels; 0: nothing. before: the
+ * intensity of the record. */
+static inline int db_intensity_box(const db_reduced_equations *record, size_t b, double before,
+                                   double *intensity, double *variance) {
+    const double curvature = (double)record->curvature[b], trust = (double)record->trust[b];
+    if (!(curvature > 0) || !(trust > 0)) return 0;
+    *intensity = before - (double)record->pull[b] / curvature;
+    *variance = trust / curvature;
+    return 1;
+}
+
+#endif

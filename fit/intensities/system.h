@@ -1,0 +1,80 @@
+/* The linear system of joint amplitudes: changes of the intensities of all reflections, and of what
+ * shots share, that minimize the sum of the shots' quadratic models, each with its local quantities
+ * eliminated (fit/linear/reduced.h):
+ *
+ *     H x = r,   H = sum over shots of (D - V V') and their shared borders, + restraints
+ *
+ * a diagonal with a few ranks less for each shot. H is never stored. Conjugate gradients need its
+ * products, which are sums over the records as they pass by; their preconditioner is the diagonal,
+ * with the shared quantities' own matrix. Sums are taken shot by shot within chunks of shots, and these
+ * are added along a fixed tree (fit/shots/tree_sum.h), so that neither threads nor processes change a
+ * bit. */
+#ifndef DB_FIT_INTENSITIES_SYSTEM_H
+#define DB_FIT_INTENSITIES_SYSTEM_H
+
+#include "fit/linear/reduced.h"
+#include "fit/shots/tree_sum.h"
+
+typedef struct db_joint_system {
+    db_context *context;
+    size_t reflections, shared, shots;
+    int threads;
+    size_t chunk;         /* shots in a row whose sums are taken as one */
+    db_fit_team team;     /* processes that have the records of some chunks each */
+    db_piece_owner owner; /* of a chunk */
+    const void *owner_of; /* argument of owner */
+    /* The record of a shot, valid until the thread asks for the next; called by several threads at
+     * once. */
+    db_status (*read)(void *user, size_t shot, int thread, db_reduced_equations *record);
+    void *user;
+    const unsigned char *group;   /* [shots] bits of the sets of shots that it is in; 0: none */
+    const double *restraint;      /* [reflections] 1/sigma^2 of a restraint; NULL: none */
+    const double *restraint_pull; /* [reflections] half its slope */
+    const double *prior;          /* [shared] 1/sigma^2 of a prior; NULL: none */
+    const double *prior_pull;     /* [shared] */
+
+    /* Of db_joint_system_sum */
+    double *diagonal;  /* [reflections] of H without V V' */
+    double *remainder; /* [reflections] diagonal of V V' */
+    double *right;     /* [reflections + shared] r: minus half the slopes, local ones eliminated */
+    double *normal;    /* [shared][shared] */
+    double loss;
+
+    db_tree_sum sums, products;
+    double *total; /* of either */
+    double *room;
+} db_joint_system;
+
+static inline size_t db_joint_system_chunks(const db_joint_system *system) {
+    return (system->shots + system->chunk - 1) / system->chunk;
+}
+
+/* Gives the system, whose first members are set, its lists. */
+db_status db_joint_system_make(db_joint_system *system);
+void db_joint_system_clear(db_joint_system *system);
+
+/* Adds what a shot says to the sums of its chunk; by several threads at once. */
+typedef void (*db_joint_adder)(const void *user, size_t shot, const db_reduced_equations *record,
+                               double *sums);
+
+/* Sums over the records of the shots that are in any of these groups (bits), along the tree: in
+ * total, of all processes. tree: as many pieces as there are chunks. */
+db_status db_joint_system_over(const db_joint_system *system, unsigned groups, db_tree_sum *tree,
+                               db_joint_adder add, const void *user, double *total);
+
+/* Sums of the shots that are in any of these groups. */
+db_status db_joint_system_sum(db_joint_system *system, unsigned groups);
+
+/* Solves (H + damping diag) x = right for them, after their sums; right may be another one than
+ * that of the system, both [reflections + shared]. What no shot shows stays 0. shared_moves 0:
+ * shared quantities stay where they are. Ends when the residual, in the norm of the preconditioner,
+ * has fallen to tolerance. */
+db_status db_joint_system_solve(db_joint_system *system, unsigned groups, double damping,
+                                double tolerance, int shared_moves, const double *right, double *x,
+                                int *iterations);
+
+/* product = H x for these groups, after their sums; both [reflections + shared]. */
+db_status db_joint_system_multiply(db_joint_system *system, unsigned groups, const double *x,
+                                   double *product);
+
+#endif

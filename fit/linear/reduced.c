@@ -1,0 +1,118 @@
+/* Records of shots: layout, and elimination of local quantities by Cholesky's factors. */
+#include "fit/linear/reduced.h"
+
+#include <math.h>
+#include <string.h>
+
+static size_t doubles_of(size_t local, size_t shared) {
+    return 1 + local * (local + 1 + shared) + shared * (shared + 1);
+}
+
+size_t db_reduced_size(size_t count, size_t local, size_t shared, size_t meets) {
+    const size_t each = sizeof(uint32_t) + (6 + local + meets) * sizeof(float) +
+                        meets * sizeof(uint16_t) + 3 * sizeof(int16_t);
+    return (doubles_of(local, shared) * sizeof(double) + count * each + 15) / 16 * 16;
+}
+
+db_reduced_equations db_reduced_in(size_t count, size_t local, size_t shared, size_t meets,
+                                   void *memory) {
+    db_reduced_equations r = { .count = count, .local = local, .shared = shared, .meets = meets };
+    double *const numbers = memory;
+    r.loss = numbers;
+    r.factor = r.loss + 1;
+    r.own = r.factor + local * local;
+    r.cross = r.own + local;
+    r.slope = r.cross + local * shared;
+    r.normal = r.slope + shared;
+    r.reflection = (uint32_t *)(void *)(numbers + doubles_of(local, shared));
+    r.trust = (float *)(void *)(r.reflection + count);
+    r.pull = r.trust + count;
+    r.curvature = r.pull + count;
+    r.tail = r.curvature + count;
+    r.by_shared = r.tail + count * local;
+    r.box_loss = r.by_shared + count * meets;
+    r.partiality = r.box_loss + count;
+    r.light = r.partiality + count;
+    r.place = (uint16_t *)(void *)(r.light + count);
+    r.hkl = (int16_t(*)[3])(void *)(r.place + count * meets);
+    return r;
+}
+
+/* x becomes L^-1 x; elements of quantities that stay become 0. */
+static void solve_forward(const db_reduced_equations *r, double *x) {
+    for (size_t i = 0; i < r->local; i++) {
+        const double *const row = r->factor + i * r->local;
+        for (size_t j = 0; j < i; j++) x[i] -= row[j] * x[j];
+        x[i] = row[i] > 0 ? x[i] / row[i] : 0;
+    }
+}
+
+static void factor(const db_normal_equations *q, db_reduced_equations *r) {
+    const double least = 1e-8; /* of the diagonal: the rest is rounding of boxes' sums */
+    const size_t n = r->local, all = n + r->shared;
+    memset(r->factor, 0, n * n * sizeof *r->factor);
+    for (size_t i = 0; i < n; i++) {
+        double *const row = r->factor + i * n;
+        double square = q->normal[i * all + i];
+        for (size_t j = 0; j < i && !q->held[i]; j++) {
+            const double *const above = r->factor + j * n;
+            double sum = q->normal[i * all + j];
+            for (size_t k = 0; k < j; k++) sum -= row[k] * above[k];
+            row[j] = above[j] > 0 ? sum / above[j] : 0;
+            square -= row[j] * row[j];
+        }
+        if (!q->held[i] && square > least * q->normal[i * all + i] && isfinite(square))
+            row[i] = sqrt(square);
+        else
+            memset(row, 0, n * sizeof *row);
+    }
+}
+
+void db_reduced_eliminate(const db_normal_equations *q, db_reduced_equations *r) {
+    const size_t n = r->local, m = r->shared, all = n + m;
+    factor(q, r);
+    memcpy(r->own, q->gradient, n * sizeof *r->own);
+    solve_forward(r, r->own);
+    for (size_t g = 0; g < m; g++) {
+        for (size_t i = 0; i < n; i++) {
+            const double *const row = r->factor + i * n;
+            double sum = q->normal[i * all + n + g];
+            for (size_t j = 0; j < i; j++) sum -= row[j] * r->cross[j * m + g];
+            r->cross[i * m + g] = row[i] > 0 ? sum / row[i] : 0;
+        }
+        r->slope[g] = q->gradient[n + g];
+        for (size_t i = 0; i < n; i++) r->slope[g] -= r->cross[i * m + g] * r->own[i];
+    }
+    for (size_t g = 0; g < m; g++)
+        for (size_t h = 0; h < m; h++) {
+            double sum = q->normal[(n + g) * all + n + h];
+            for (size_t i = 0; i < n; i++) sum -= r->cross[i * m + g] * r->cross[i * m + h];
+            r->normal[g * m + h] = sum;
+        }
+}
+
+void db_reduced_box(db_reduced_equations *r, size_t box, const double *mixed, double *room) {
+    float *const tail = r->tail + box * r->local;
+    memcpy(room, mixed, r->local * sizeof *room);
+    solve_forward(r, room);
+    for (size_t i = 0; i < r->local; i++) tail[i] = (float)room[i];
+}
+
+void db_reduced_answer(const db_reduced_equations *r, int at_rest, const double *intensity,
+                       const double *shared, double *local) {
+    const size_t n = r->local, m = r->shared;
+    for (size_t i = 0; i < n; i++) {
+        local[i] = at_rest ? 0 : -r->own[i];
+        for (size_t g = 0; g < m; g++) local[i] -= r->cross[i * m + g] * shared[g];
+    }
+    for (size_t b = 0; b < r->count; b++) {
+        const float *const tail = r->tail + b * n;
+        const double x = intensity[r->reflection[b]];
+        for (size_t i = 0; i < n; i++) local[i] -= (double)tail[i] * x;
+    }
+    for (size_t i = n; i-- > 0;) { /* L'^-1 */
+        const double diagonal = r->factor[i * n + i];
+        for (size_t j = i + 1; j < n; j++) local[i] -= r->factor[j * n + i] * local[j];
+        local[i] = diagonal > 0 ? local[i] / diagonal : 0;
+    }
+}

@@ -1,0 +1,15 @@
+/* The linearization of an open shot (fit/linear/linearization.h): what each of its boxes says. */
+#ifndef DB_FIT_SHOTS_LINEARIZE_H
+#define DB_FIT_SHOTS_LINEARIZE_H
+
+#include "fit/linear/linearization.h"
+#include "fit/shots/shot_fit.h"
+
+/* How many of these quantities may move one box: those of panels are of one group of them. */
+size_t db_moving_quantities(const db_fit_settings *settings, const size_t *index, size_t count);
+
+/* Intensities, losses, slopes and curvatures of the boxes, from the sums of the last evaluation. */
+void db_shot_linearize(const db_open_shot *open, const db_arrow_order *order,
+                       const db_linearization *linearization);
+
+#endif

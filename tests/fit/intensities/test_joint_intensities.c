@@ -1,0 +1,292 @@
+/* Intensities that all shots share come back from rendered shots, with errors that are right and
+ * halves that agree; what a shot says of them agrees with differences of its loss. */
+
+#include "support/unit_test.h"
+#include "fit/intensities/boxes.h"
+#include "fit/intensities/outputs.h"
+#include "fit/objective/evaluate.h"
+#include "fit/objective/stage_data.h"
+#include "fit/rendered_image.h"
+#include "fit/scratch_file.h"
+#include "fit/stills.h"
+
+#include <dualbragg/expert/amplitude_files.h>
+#include <dualbragg/expert/fit_files.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Sums for a correlation. */
+typedef struct pairs {
+    double n, x, y, xx, yy, xy;
+} pairs;
+
+static void add_pair(pairs *p, double x, double y) {
+    p->n++;
+    p->x += x;
+    p->y += y;
+    p->xx += x * x;
+    p->yy += y * y;
+    p->xy += x * y;
+}
+
+static double correlation(const pairs *p) {
+    return (p->n * p->xy - p->x * p->y) /
+           sqrt((p->n * p->xx - p->x * p->x) * (p->n * p->yy - p->y * p->y));
+}
+
+/* Files and tables of a result have the reflections that were measured. */
+static void check_outputs(const db_fit_shots_result *r, size_t measured) {
+    const char *const mtz = scratch_path("joint.mtz"), *const hkl = scratch_path("joint.hkl");
+    db_merge_statistics statistics;
+    size_t lines = 0;
+    assert_int_equal(db_fit_shots_write_hkl(stills.context, hkl, r), DB_OK);
+    char *const text = read_whole_file(hkl);
+    for (const char *c = text; *c; c++) lines += *c == '\n' && c[1] && c[1] != '#';
+    free(text);
+    assert_int_equal(lines, measured);
+    const db_status status = db_fit_shots_write_mtz(stills.context, mtz, r);
+    if (status != DB_ERROR_UNSUPPORTED) {
+        db_structure_factors read = { .default_F = -1 };
+        assert_int_equal(status, DB_OK);
+        assert_int_equal(
+            db_fit_shots_write_unmerged(stills.context, scratch_path("unmerged.mtz"), r), DB_OK);
+        assert_int_equal(db_read_structure_factors(stills.context, mtz, NULL, &read, NULL, 0),
+                         DB_OK);
+        assert_true(read.listed > measured / 2);
+        free(read.amplitude);
+    }
+    db_intensity_statistics(r, &statistics);
+    assert_true(statistics.overall.cc_half > 0.95);
+    assert_true(statistics.overall.measured <= measured &&
+                2 * statistics.overall.measured >= measured);
+}
+
+/* Scales of the shots, beside their mean, are right within their errors. */
+static void check_scales(const db_fit_shots_result *r) {
+    double mean = 0, square = 0;
+    size_t at = 0;
+    while (r->estimates.list[at].parameter != DB_SCALE) at++;
+    for (size_t s = 0; s < STILLS; s++)
+        mean +=
+            (log(r->shot[s].estimates.list[at].value) - 0.6 * (still_drawn(s, 6) - 0.5)) / STILLS;
+    for (size_t s = 0; s < STILLS; s++) {
+        const db_fit_shot_result *const shot = &r->shot[s];
+        const double off =
+            log(shot->estimates.list[at].value) - 0.6 * (still_drawn(s, 6) - 0.5) - mean;
+        square +=
+            pow(off * shot->estimates.list[at].value / shot->estimates.list[at].error, 2) / STILLS;
+    }
+    print_message("scales: %.3g times their size, pulls %.3f\n", exp(mean), sqrt(square));
+    assert_true(sqrt(square) > 0.5 && sqrt(square) < 2);
+}
+
+static void intensities_come_back(void **state) {
+    (void)state;
+    stills.start_scale = 50; /* which the intensities take */
+    db_fit_shots_result *r = stills_run(STILLS);
+    stills.start_scale = 1;
+    const db_joint_intensities *const a = r->amplitudes;
+    assert_int_equal(r->status, DB_OK);
+    for (size_t s = 0; s < STILLS; s++)
+        if (!r->shot[s].used) print_message("shot %zu: %s\n", s, r->shot[s].reason);
+    assert_int_equal(r->used, STILLS);
+    assert_non_null(a);
+    assert_int_equal(a->merged.count, stills.list.count);
+    double top = 0, bottom = 0, pull = 0, off = 0, sum = 0;
+    size_t count = 0, missing = 0;
+    pairs halves = { 0 };
+    for (uint32_t h = 0; h < stills.list.count; h++) {
+        const double I = pow(still_amplitude(h), 2), s = a->merged.sigma[h];
+        missing += a->merged.multiplicity[h] == 0;
+        if (!a->merged.multiplicity[h]) {
+            assert_true(isnan(a->merged.intensity[h]) && isnan(s));
+            continue;
+        }
+        top += I * a->merged.intensity[h] / (s * s);
+        bottom += I * I / (s * s);
+    }
+    const double scale = top / bottom;
+    for (uint32_t h = 0; h < stills.list.count; h++) {
+        if (a->merged.multiplicity[h] < 2) continue;
+        const double I = scale * pow(still_amplitude(h), 2);
+        const double far = (a->merged.intensity[h] - I) / a->merged.sigma[h];
+        pull += far * far;
+        off += fabs(a->merged.intensity[h] - I);
+        sum += I;
+        count++;
+        if (a->merged.half_multiplicity[0][h] && a->merged.half_multiplicity[1][h])
+            add_pair(&halves, a->merged.half[0][h], a->merged.half[1][h]);
+    }
+    print_message("%zu intensities, %zu missing: R %.3f, pulls %.3f, CC1/2 %.4f (%g pairs), %d "
+                  "passes, chi2 %.3f\n",
+                  count, missing, off / sum, sqrt(pull / (double)count), correlation(&halves),
+                  halves.n, a->passes, r->chi2_reduced[1]);
+    assert_true(count > 500 && missing > 0);
+    assert_true(off / sum < 0.08);
+    assert_true(sqrt(pull / (double)count) > 0.9 && sqrt(pull / (double)count) < 1.15);
+    assert_true(correlation(&halves) > 0.95);
+    check_outputs(r, a->merged.count - missing);
+    check_scales(r);
+    for (size_t s = 0; s < STILLS; s++) { /* shots' own quantities, too */
+        db_experiment right;
+        assert_int_equal(db_experiment_copy(stills.context, &stills.truth, &right), DB_OK);
+        still_place(s, &right);
+        assert_true(misorientation(&r->shot[s].model.crystal, &right.crystal) < 0.02);
+        db_experiment_clear(&right);
+    }
+    db_fit_shots_result_destroy(&r);
+}
+
+/* Same lattice, same indices? misorientation() does not tell half turns. */
+static int same_matrix(const db_crystal *a, const db_crystal *b) {
+    double one[9], other[9], square = 0;
+    db_crystal_matrix(a, one);
+    db_crystal_matrix(b, other);
+    for (int i = 0; i < 9; i++) square += (one[i] - other[i]) * (one[i] - other[i]);
+    return square < 1e-6 / (34 * 34);
+}
+
+/* Two of five shots are indexed the other way that the lattice of P4 has, and one is of the other
+ * hand: intensities and models are those of rightly indexed shots. */
+static void shots_are_indexed_one_way(void **state) {
+    (void)state;
+    db_fit_shots_result *r[2];
+    stills_begin_other_indexing();
+    stills.settings.joint.passes = 1;
+    for (int k = 0; k < 2; k++) {
+        stills.turned = k ? 2 : 0;
+        r[k] = stills_run(STILLS);
+        const db_joint_intensities *const a = r[k]->amplitudes;
+        for (size_t s = 0; s < STILLS; s++) {
+            db_experiment right;
+            assert_int_equal(r[k]->shot[s].used, s != stills.other_hand);
+            if (s == stills.other_hand) {
+                assert_non_null(strstr(r[k]->shot[s].reason, "other hand"));
+                continue;
+            }
+            assert_int_equal(a->indexing.way[s] != 0, s % 5 < stills.turned);
+            assert_int_equal(db_experiment_copy(stills.context, &stills.truth, &right), DB_OK);
+            still_place(s, &right);
+            assert_true(same_matrix(&r[k]->shot[s].model.crystal, &right.crystal));
+            db_experiment_clear(&right);
+        }
+        for (size_t i = 0; i < a->observations.first[STILLS]; i++) {
+            const int16_t *const h = a->observations.list[i].hkl;
+            assert_int_equal(db_asu_number(&a->list, (const int[3]){ h[0], h[1], h[2] }),
+                             a->observations.list[i].reflection);
+        }
+    }
+    const db_merged *const right = &r[0]->amplitudes->merged;
+    const db_merged *const found = &r[1]->amplitudes->merged;
+    size_t count = 0;
+    double largest = 0;
+    for (size_t h = 0; h < right->count; h++) {
+        assert_int_equal(right->multiplicity[h], found->multiplicity[h]);
+        if (!right->multiplicity[h]) continue;
+        largest = fmax(largest, fabs(right->intensity[h] - found->intensity[h]) / right->sigma[h]);
+        count++;
+    }
+    print_message("%zu intensities of P4: at most %.2g standard errors apart\n", count, largest);
+    assert_true(count > 500 && largest < 0.01);
+    for (int k = 0; k < 2; k++) db_fit_shots_result_destroy(&r[k]);
+    stills_end_other_indexing();
+}
+
+/* A shot's objective at given intensities, some of them negative: slopes and mixed derivatives by
+ * an intensity and by the shot's quantities, against differences of the loss. */
+typedef struct shot {
+    db_measured_image image;
+    db_strong_pixels strong;
+    db_stage_data taken;
+    db_objective objective;
+    double *intensity;
+    float *trust;
+} shot;
+
+static double loss_at(shot *s, const double *value) {
+    db_objective *const o = &s->objective;
+    db_objective_restart(o);
+    for (size_t b = 0; b < o->blocks.count; b++) o->solution[b].linear[0] = s->intensity[b];
+    assert_int_equal(db_objective_evaluate(o, value, DB_OBJECTIVE_NORMAL), DB_OK);
+    return o->loss;
+}
+
+static void open_shot(shot *s) {
+    db_experiment start;
+    db_measured_image *const image = &s->image;
+    assert_int_equal(db_experiment_copy(stills.context, &stills.truth, &start), DB_OK);
+    still_place(1, &start);
+    assert_int_equal(rendered_image(stills.context, &start, 0, image), DB_OK); /* without noise */
+    stills.settings.shoebox_half_width = 3;
+    const db_fit_data data = { image, &s->strong, &stills.settings };
+    assert_int_equal(db_strong_pixels_find(stills.context, image, &stills.settings, &s->strong),
+                     DB_OK);
+    s->taken = (db_stage_data){ .blur = 1 };
+    assert_int_equal(
+        db_intensity_boxes_take(stills.context, &start, &data, &stills.list, &s->taken.boxes),
+        DB_OK);
+    s->taken.blocks = db_shoeboxes_blocks(&s->taken.boxes);
+    const db_objective_options request = { .stages = 1u << (stills.settings.stage_count - 1),
+                                           .target = DB_FIT_WEIGHTED,
+                                           .is_given = 1 };
+    assert_int_equal(
+        db_stage_data_objective(stills.context, &start, &data, &s->taken, &request, &s->objective),
+        DB_OK);
+    const size_t boxes = s->taken.boxes.count;
+    assert_true(boxes > 50);
+    s->intensity = calloc(boxes, sizeof *s->intensity);
+    s->trust = calloc(boxes, sizeof *s->trust);
+    for (size_t b = 0; b < boxes; b++) {
+        const double F =
+            still_amplitude(db_asu_number(&stills.list, s->taken.boxes.reflection[b].hkl));
+        s->intensity[b] = b % 7 ? F * F : -0.1 * F * F;
+        s->trust[b] = (float)(0.2 + 0.7 * still_drawn(b, 1));
+    }
+    s->objective.trust = s->trust;
+    db_experiment_clear(&start);
+}
+
+static void slopes_agree_with_differences(void **state) {
+    (void)state;
+    shot s = { .strong = { 0 } };
+    size_t variables[DB_BLOCK_MOST];
+    const int half_width = stills.settings.shoebox_half_width;
+    open_shot(&s);
+    db_objective *const o = &s.objective;
+    const double *const at = o->variables.start;
+    const double loss = loss_at(&s, at);
+    for (size_t b = 0; b < o->blocks.count; b += 5) {
+        const size_t n = db_objective_block_variables(o, b, variables);
+        const double slope = (double)s.trust[b] * db_objective_block_gradient(o, b)[n],
+                     curvature = (double)s.trust[b] *
+                                 db_objective_block_normal(o, b)[n * (n + DB_LINEAR) + n],
+                     kept = s.intensity[b], h = 1 / sqrt(curvature);
+        s.intensity[b] = kept + h;
+        const double up = loss_at(&s, at);
+        s.intensity[b] = kept - h;
+        const double down = loss_at(&s, at);
+        s.intensity[b] = kept;
+        (void)loss_at(&s, at);
+        if (!(fabs(up - down - 2 * h * slope) < 1e-5 * (fabs(2 * h * slope) + 1)) ||
+            !(fabs(up + down - 2 * loss - 2 * h * h * curvature) < 1e-4))
+            fail_msg("box %zu: slope %g, by differences %g; curvature %g, by differences %g", b,
+                     slope, (up - down) / (2 * h), curvature, (up + down - 2 * loss) / (2 * h * h));
+    }
+    db_objective_destroy(o);
+    db_stage_data_clear(&s.taken);
+    db_strong_pixels_clear(&s.strong);
+    db_measured_image_clear(&s.image);
+    free(s.intensity);
+    free(s.trust);
+    stills.settings.shoebox_half_width = half_width;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slopes_agree_with_differences),
+        cmocka_unit_test(intensities_come_back),
+        cmocka_unit_test(shots_are_indexed_one_way),
+    };
+    return cmocka_run_group_tests(tests, stills_set_up, stills_tear_down);
+}

@@ -1,0 +1,212 @@
+/* Joint intensities have the same bits for any number of threads and processes, and after an interruption. */
+
+#include "support/unit_test.h"
+#include "fit/made_up_team.h"
+#include "fit/rendered_image.h"
+#include "fit/scratch_file.h"
+#include "fit/stills.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void threads_do_not_matter(void **state) {
+    (void)state;
+    db_fit_settings *const s = &stills.settings;
+    const int passes = s->joint.passes;
+    db_fit_shots_result *r[2];
+    s->joint.passes = 3;
+    for (int t = 0; t < 2; t++) {
+        db_context_set_threads(stills.context, t + 1);
+        r[t] = stills_run(FEW_STILLS);
+    }
+    db_context_set_threads(stills.context, 0);
+    s->joint.passes = passes;
+    const db_merged *const a = &r[0]->amplitudes->merged;
+    const db_merged *const b = &r[1]->amplitudes->merged;
+    assert_memory_equal(a->multiplicity, b->multiplicity, a->count * sizeof *a->multiplicity);
+    for (size_t h = 0; h < a->count; h++) {
+        if (!a->multiplicity[h]) continue;
+        assert_true(a->intensity[h] == b->intensity[h] && a->sigma[h] == b->sigma[h]);
+        assert_true(!(a->half[0][h] < b->half[0][h]) && !(a->half[0][h] > b->half[0][h]));
+    }
+    for (int t = 0; t < 2; t++) db_fit_shots_result_destroy(&r[t]);
+}
+
+enum { TEAM = 3 };
+typedef struct team_run {
+    size_t shots;
+    const char *checkpoint; /* to go on from; NULL: none is kept */
+    db_fit_shots_result *result[TEAM];
+} team_run;
+
+static void work(void *user, const db_fit_team *team) {
+    static const int threads[TEAM] = { 1, 2, 1 };
+    team_run *const t = user;
+    const db_fit_shot_source source = { .count = t->shots, .load = still_load, .name = still_name };
+    db_fit_shots_options options = DB_FIT_SHOTS_OPTIONS_INIT;
+    db_context *own;
+    options.team = team;
+    options.checkpoint = t->checkpoint;
+    options.resume = t->checkpoint != NULL;
+    if (db_context_create(&own) != DB_OK) return;
+    db_context_set_threads(own, threads[team->rank]);
+    if (db_fit_shots_run(own, &source, &stills.settings, &options, &t->result[team->rank]) != DB_OK)
+        print_message("%s\n", db_context_message(own));
+    db_context_destroy(&own);
+}
+
+static void same_numbers(const double *a, const double *b, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        assert_true((isnan(a[i]) && isnan(b[i])) || !(a[i] < b[i] || a[i] > b[i]));
+}
+
+/* All that files are made of. */
+static void same_amplitudes(const db_fit_shots_result *a, const db_fit_shots_result *b) {
+    const db_joint_intensities *const x = a->amplitudes;
+    const db_joint_intensities *const y = b->amplitudes;
+    const size_t n = x->merged.count, measured = x->observations.first[x->observations.shots];
+    assert_int_equal(x->passes, y->passes);
+    assert_true(x->wavelength > 0 && !(x->wavelength < y->wavelength));
+    assert_memory_equal(x->merged.multiplicity, y->merged.multiplicity,
+                        n * sizeof *x->merged.multiplicity);
+    same_numbers(x->merged.intensity, y->merged.intensity, n);
+    same_numbers(x->merged.sigma, y->merged.sigma, n);
+    for (int k = 0; k < 2; k++) {
+        same_numbers(x->merged.half[k], y->merged.half[k], n);
+        same_numbers(x->merged.half_sigma[k], y->merged.half_sigma[k], n);
+    }
+    assert_memory_equal(x->observations.first, y->observations.first,
+                        (x->observations.shots + 1) * sizeof *x->observations.first);
+    assert_memory_equal(x->observations.list, y->observations.list,
+                        measured * sizeof *x->observations.list);
+    assert_int_equal(a->used, b->used);
+    same_numbers(a->chi2_reduced, b->chi2_reduced, 2);
+    for (size_t s = 0; s < a->shot_count; s++) {
+        const db_fit_shot_result *const shot = &a->shot[s];
+        const db_fit_shot_result *const other = &b->shot[s];
+        assert_int_equal(shot->used, other->used);
+        assert_string_equal(shot->reason, other->reason);
+        assert_int_equal(x->indexing.way[s], y->indexing.way[s]);
+        same_numbers(shot->orientation, other->orientation, 9);
+        same_numbers(shot->chi2_reduced, other->chi2_reduced, 2);
+        for (size_t i = 0; i < a->estimates.count; i++) {
+            const db_fit_estimate *const e = &shot->estimates.list[i];
+            same_numbers(&e->value, &other->estimates.list[i].value, 1);
+            same_numbers(&e->error, &other->estimates.list[i].error, 1);
+        }
+    }
+}
+
+/* Some shots are indexed another way, and one is of the other hand, so that what is found of shots has
+ * to come to their processes. */
+static void processes_do_not_matter(void **state) {
+    (void)state;
+    team_run t = { .shots = STILLS };
+    size_t known = 0;
+    stills_begin_other_indexing();
+    stills.turned = 2;
+    for (int passes = 0; passes < 4; passes += 3) {
+        stills.settings.joint.passes = passes;
+        db_context_set_threads(stills.context, 1);
+        db_fit_shots_result *alone = stills_run(STILLS);
+        db_context_set_threads(stills.context, 0);
+        made_up_team_run(TEAM, 1, work, &t, NULL);
+        for (int r = 0; r < TEAM; r++) assert_non_null(t.result[r]);
+        same_amplitudes(alone, t.result[0]);
+        assert_int_equal(alone->used, STILLS - 1);
+        for (int r = 0; r < TEAM; r++) { /* the models that processes have */
+            for (size_t s = 0; s < STILLS; s++) {
+                const db_crystal *const crystal = &t.result[r]->shot[s].model.crystal;
+                if (!(t.result[r]->shot[s].model.oversample > 0)) continue;
+                known++;
+                assert_memory_equal(crystal->orientation, alone->shot[s].model.crystal.orientation,
+                                    sizeof crystal->orientation);
+            }
+            db_fit_shots_result_destroy(&t.result[r]);
+        }
+        db_fit_shots_result_destroy(&alone);
+    }
+    assert_int_equal(known, 2 * (STILLS - 1));
+    stills_end_other_indexing();
+}
+
+/* A run that is cancelled after so many joint passes. */
+typedef struct patience {
+    int passes, most;
+} patience;
+
+static void count_pass(void *user, const db_fit_shots_event *event) {
+    patience *const p = user;
+    p->passes += event->kind == DB_SHOTS_EVALUATED;
+}
+
+static int is_over(void *user) {
+    const patience *const p = user;
+    return p->passes >= p->most;
+}
+
+/* The distance is refined for all shots, near a value beside the right one. */
+static void share_distance(void) {
+    db_fit_parameter *p;
+    refine_parameter(&stills.settings, DB_DISTANCE, -1);
+    p = &stills.settings.parameters[stills.settings.parameter_count - 1];
+    p->prior[0] = 45.02;
+    p->prior[1] = 0.005;
+    for (size_t s = 0; s + 1 < stills.settings.stage_count; s++)
+        db_fit_parameter_set_stage(p, s, 0);
+}
+
+/* After each of the passes; goes on by another number of processes. */
+static void interrupted_runs_go_on(void **state) {
+    (void)state;
+    char path[256];
+    db_fit_shots_result *r, *whole;
+    stills_begin_other_indexing();
+    stills.turned = 2;
+    db_structure_factors factors = stills_known_amplitudes(7, 5);
+    stills.settings.joint.passes = 3;
+    stills.settings.joint.reference = &factors; /* what intensities are held to goes on, too */
+    stills.settings.joint.reference_restraint = 1;
+    share_distance();
+    whole = stills_run(STILLS);
+    snprintf(path, sizeof path, "%s", scratch_path("joint.checkpoint"));
+    for (int most = 1; most < whole->amplitudes->passes; most++) {
+        const db_fit_shot_source source = { .count = STILLS,
+                                            .load = still_load,
+                                            .name = still_name };
+        db_fit_shots_options options = DB_FIT_SHOTS_OPTIONS_INIT;
+        patience p = { 0, most };
+        team_run t = { .shots = STILLS, .checkpoint = path };
+        options.checkpoint = path;
+        options.progress = count_pass;
+        options.cancelled = is_over;
+        options.user = &p;
+        assert_int_equal(db_fit_shots_run(stills.context, &source, &stills.settings, &options, &r),
+                         DB_ERROR_CANCELLED);
+        assert_int_equal(p.passes, most);
+        db_fit_shots_result_destroy(&r);
+        made_up_team_run(most % 2 ? TEAM : 1, 1, work, &t, NULL);
+        assert_non_null(t.result[0]);
+        same_amplitudes(whole, t.result[0]);
+        assert_int_equal(whole->history_count, t.result[0]->history_count);
+        assert_true(t.result[0]->shot_evaluations < whole->shot_evaluations);
+        for (int k = 0; k < TEAM; k++) db_fit_shots_result_destroy(&t.result[k]);
+        db_fit_checkpoint_remove(path);
+    }
+    db_fit_shots_result_destroy(&whole);
+    stills.settings.joint.reference = NULL;
+    stills.settings.joint.reference_restraint = (double)NAN;
+    stills.settings.parameter_count--;
+    free(factors.amplitude);
+    stills_end_other_indexing();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(processes_do_not_matter),
+        cmocka_unit_test(interrupted_runs_go_on),
+    };
+    return cmocka_run_group_tests(tests, stills_set_up, stills_tear_down);
+}

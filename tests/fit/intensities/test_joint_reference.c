@@ -1,0 +1,124 @@
+/* Joint intensities that are compared with a reference, or held to it. */
+
+#include "support/unit_test.h"
+#include "fit/intensities/outputs.h"
+#include "fit/stills.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A reference that is only compared changes nothing; one that holds fast gives its intensities, on
+ * the scale of the data, to those that shots show and to no others; halves do without it. */
+static void a_reference_holds_what_shots_show(void **state) {
+    (void)state;
+    const db_fit_joint joint = stills.settings.joint;
+    db_structure_factors factors = stills_known_amplitudes(7, 5);
+    db_fit_shots_result *r[3];
+    stills.settings.joint.passes = 3;
+    for (int k = 0; k < 3; k++) {
+        stills.settings.joint.reference = k ? &factors : NULL;
+        stills.settings.joint.reference_restraint = k == 2 ? 0.002 : (double)NAN;
+        r[k] = stills_run(FEW_STILLS);
+        assert_non_null(r[k]->amplitudes);
+    }
+    stills.settings.joint = joint;
+    /* reflections that no shot shows have no part in the target */
+    const double target = r[0]->history[r[0]->history_count - 1].target,
+                 with_restraint = r[2]->history[r[2]->history_count - 1].target;
+    print_message("target %.3f per degree of freedom, held %.3f\n", target, with_restraint);
+    assert_true(fabs(with_restraint - target) < 0.5 * target);
+    const db_merged *const plain = &r[0]->amplitudes->merged;
+    const db_merged *const compared = &r[1]->amplitudes->merged;
+    const db_merged *const held = &r[2]->amplitudes->merged;
+    db_merge_statistics statistics[3];
+    for (int k = 0; k < 3; k++) db_intensity_statistics(r[k], &statistics[k]);
+    assert_int_equal(statistics[0].overall.reference_count, 0);
+    print_message("beside the reference: R %.3f, held %.4f, CC of differences %.3f, %.3f; B %.2f; "
+                  "CC1/2 %.3f, %.3f\n",
+                  statistics[1].overall.r_reference, statistics[2].overall.r_reference,
+                  statistics[1].overall.cc_anomalous_reference,
+                  statistics[2].overall.cc_anomalous_reference, statistics[1].reference.b,
+                  statistics[1].overall.cc_half, statistics[2].overall.cc_half);
+    assert_true(statistics[1].overall.cc_reference > 0.95);
+    assert_true(statistics[1].overall.r_reference > 0.01);
+    assert_true(fabs(statistics[1].reference.b + 5) < 1.5);
+    assert_true(statistics[2].overall.r_reference < 0.02 * statistics[1].overall.r_reference);
+    assert_true(statistics[2].overall.cc_anomalous_reference > 0.99);
+    /* no agreement of the halves that the reference brought */
+    assert_true(statistics[2].overall.cc_half < statistics[1].overall.cc_half + 0.01);
+    size_t held_ones = 0, open_ones = 0, wider = 0;
+    for (uint32_t h = 0; h < stills.list.count; h++) {
+        const int is_known = db_asu_pair(&stills.list, h) % 7 != 0;
+        assert_int_equal(plain->multiplicity[h], compared->multiplicity[h]);
+        assert_int_equal(plain->multiplicity[h] == 0, held->multiplicity[h] == 0);
+        if (!plain->multiplicity[h]) {
+            assert_true(isnan(held->intensity[h]));
+            continue;
+        }
+        assert_true(plain->intensity[h] == compared->intensity[h]);
+        assert_true(plain->sigma[h] == compared->sigma[h]);
+        wider += is_known && held->sigma[h] >= plain->sigma[h]; /* the data contradict it */
+        held_ones += (size_t)is_known;
+        open_ones += (size_t)!is_known;
+    }
+    assert_int_equal(statistics[2].overall.reference_count, held_ones);
+    assert_true(held_ones > 300 && open_ones > 30 && 100 * wider < held_ones);
+    for (int k = 0; k < 3; k++) db_fit_shots_result_destroy(&r[k]);
+    free(factors.amplitude);
+}
+
+/* Intensities are held to those of another crystal: it is said. Held to those of their own, the refinement
+ * ends. */
+static void a_reference_of_another_crystal_is_told(void **state) {
+    (void)state;
+    const db_fit_joint joint = stills.settings.joint;
+    char line[DB_REFERENCE_LINE];
+    for (int wrong = 0; wrong < 2; wrong++) {
+        stills.other_crystal = wrong ? 10 : 0;
+        db_structure_factors factors = stills_known_amplitudes(7, 5);
+        stills.other_crystal = 0;
+        stills.settings.joint.reference = &factors;
+        stills.settings.joint.reference_restraint = 0.3;
+        db_fit_shots_result *r = stills_run(FEW_STILLS);
+        stills.settings.joint = joint;
+        assert_non_null(r->amplitudes);
+        db_intensity_reference_line(r, line);
+        print_message("correlation of a %s reference %.3f, error %.3f, %d passes: %s; %s\n",
+                      wrong ? "wrong" : "right", r->amplitudes->agreement.correlation,
+                      r->amplitudes->agreement.error, r->amplitudes->passes, r->reason, line);
+        assert_int_equal(*line != '\0', wrong);
+        if (wrong) assert_non_null(strstr(line, "another crystal"));
+        assert_true(wrong || r->status == DB_OK);
+        db_fit_shots_result_destroy(&r);
+        free(factors.amplitude);
+    }
+}
+
+static void a_reference_without_reflections_is_refused(void **state) {
+    (void)state;
+    double one = 5;
+    db_structure_factors factors = {
+        .min = { 90, 0, 0 }, .extent = { 1, 1, 1 }, .amplitude = &one, .default_F = (double)NAN
+    };
+    const db_fit_joint joint = stills.settings.joint;
+    const db_fit_shot_source source = { .count = FEW_STILLS,
+                                        .load = still_load,
+                                        .name = still_name };
+    db_fit_shots_result *result = NULL;
+    stills.settings.joint.reference = &factors;
+    assert_int_not_equal(db_fit_shots_run(stills.context, &source, &stills.settings, NULL, &result),
+                         DB_OK);
+    stills.settings.joint = joint;
+    assert_null(result);
+    assert_non_null(strstr(db_context_message(stills.context), "amplitudes.reference"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_reference_holds_what_shots_show),
+        cmocka_unit_test(a_reference_of_another_crystal_is_told),
+        cmocka_unit_test(a_reference_without_reflections_is_refused),
+    };
+    return cmocka_run_group_tests(tests, stills_set_up, stills_tear_down);
+}
