@@ -1,20 +1,15 @@
 /* Figures of the refinement: time and evaluations, recovery of parameters from noise, radius of
  * convergence.
  *
- *     dualbragg_fit_bench times|still|large|shares|recovery|radius|starts|truth [REPEATS [THREADS]]
+ *     dualbragg_fit_bench times|still|large|shares|recovery|radius|starts [REPEATS [THREADS]]
  *     dualbragg_fit_bench devices DEVICE [REPEATS [SHOTS]]
- *     dualbragg_fit_bench centroids SPLITS CONFIG.yaml...
- *     dualbragg_fit_bench halves CONFIG.yaml... [KEY=VALUE...]
  *
  * Prints tables for bench/README.md and docs/results; still and large are the rows of times, for a
  * profiler. */
-#include "centroids.h"
 #include "devices.h"
-#include "halves.h"
 #include "parts.h"
 #include "scene.h"
 #include "shots.h"
-#include "truth.h"
 
 #ifdef DB_HAVE_CUDA
 #include <dualbragg/cuda.h>
@@ -341,19 +336,6 @@ static int radius(const bench *b) {
     return 0;
 }
 
-static int truth(const bench *b) { return db_bench_truth(b->context, b->repeats); }
-
-/* Each measured image with its starting model and parameters. */
-static int centroids(int splits, int count, char **configurations) {
-    db_context *context;
-    int failed = 0;
-    if (db_context_create(&context) != DB_OK) return 1;
-    for (int i = 0; i < count; i++)
-        failed |= db_bench_centroids(context, splits, configurations[i]);
-    db_context_destroy(&context);
-    return failed;
-}
-
 static int render(int count, const char *folder) {
     db_context *context;
     if (db_context_create(&context) != DB_OK) return 1;
@@ -380,19 +362,6 @@ static int devices(int count, char **words) {
     return db_bench_devices(&work, stdout);
 }
 
-/* Configurations, then overrides for all of them. */
-static int halves(int count, char **words) {
-    int configurations = 0, failed = 0;
-    db_context *context;
-    while (configurations < count && !strchr(words[configurations], '=')) configurations++;
-    if (db_context_create(&context) != DB_OK) return 1;
-    for (int i = 0; i < configurations; i++)
-        failed |= db_bench_halves(context, words[i], (const char *const *)words + configurations,
-                                  (size_t)(count - configurations));
-    db_context_destroy(&context);
-    return failed;
-}
-
 int main(int argc, char **argv) {
 #ifdef DB_HAVE_CUDA
     db_cuda_register();
@@ -401,17 +370,13 @@ int main(int argc, char **argv) {
         const char *name;
         int (*run)(const bench *b);
         int repeats;
-    } kinds[] = { { "times", times, 5 },        { "still", time_still, 5 },
-                  { "large", time_large, 5 },   { "shares", shares, 3 },
-                  { "recovery", recovery, 20 }, { "radius", radius, 200 },
-                  { "starts", starts, 40 },     { "truth", truth, 8 } };
+    } kinds[] = { { "times", times, 5 },   { "still", time_still, 5 },   { "large", time_large, 5 },
+                  { "shares", shares, 3 }, { "recovery", recovery, 20 }, { "radius", radius, 200 },
+                  { "starts", starts, 40 } };
     if (argc > 3 && strcmp(argv[1], "render") == 0) return render(atoi(argv[2]), argv[3]);
     if (argc > 2 && strcmp(argv[1], "shots") == 0)
         return shots(argv[2], argc > 3 ? atoi(argv[3]) : 0);
     if (argc > 2 && strcmp(argv[1], "devices") == 0) return devices(argc - 2, argv + 2);
-    if (argc > 3 && strcmp(argv[1], "centroids") == 0 && atoi(argv[2]) > 0)
-        return centroids(atoi(argv[2]), argc - 3, argv + 3);
-    if (argc > 2 && strcmp(argv[1], "halves") == 0) return halves(argc - 2, argv + 2);
     bench b = { .repeats = argc > 2 ? atoi(argv[2]) : 0 };
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0] && argc > 1; k++) {
         if (strcmp(argv[1], kinds[k].name) != 0) continue;
@@ -422,12 +387,9 @@ int main(int argc, char **argv) {
         db_context_destroy(&b.context);
         return failed;
     }
-    fprintf(stderr,
-            "usage: dualbragg_fit_bench times|still|large|shares|recovery|radius|starts|truth "
-            "[REPEATS [THREADS]]\n"
-            "       dualbragg_fit_bench render SHOTS FOLDER, then shots FOLDER [THREADS]\n"
-            "       dualbragg_fit_bench devices DEVICE [REPEATS [SHOTS]]\n"
-            "       dualbragg_fit_bench centroids SPLITS CONFIG.yaml...\n"
-            "       dualbragg_fit_bench halves CONFIG.yaml... [KEY=VALUE...]\n");
+    fprintf(stderr, "usage: dualbragg_fit_bench times|still|large|shares|recovery|radius|starts "
+                    "[REPEATS [THREADS]]\n"
+                    "       dualbragg_fit_bench render SHOTS FOLDER, then shots FOLDER [THREADS]\n"
+                    "       dualbragg_fit_bench devices DEVICE [REPEATS [SHOTS]]\n");
     return 2;
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Writes a configuration of each measured still in $SHARED_DIR/realdata (see docs/results/measured-stills.md) into a folder:
 #     sh bench/fit/measured.sh FOLDER ["data KEY: VALUE, ..."]
-#     dualbragg_fit_bench centroids 5 FOLDER/*.yaml
+#     python3 bench/fit/centroids.py dualbragg 5 FOLDER/results FOLDER/*.yaml
 # Nothing is named but the start: the listed orientation, or where stills_dials.sh has left dials_NAME.expt in FOLDER, that.
 set -eu
 folder=$1 more=${2:+, $2}

@@ -181,24 +181,6 @@ static int predicted(const search *wanted, db_reflection *reflection) {
     return 1;
 }
 
-int db_predict_on_panel(const db_fit_geometry *geometry, db_reflection *reflection) {
-    static const db_prediction_range any = { 0, 0, 180 };
-    const search wanted = search_of(geometry, &any);
-    double s1[3], deviations;
-    if (reflection->panel >= geometry->panel_count ||
-        !scattered(&wanted, reflection, s1, &deviations))
-        return 0;
-    reflection->recorded = recorded(deviations);
-    return db_fit_geometry_on_panel(geometry, reflection->panel, s1, reflection->position);
-}
-
-void db_index_point(const db_fit_geometry *geometry, size_t panel, const double position[2],
-                    double index[3]) {
-    double real[9];
-    db_fit_geometry_scattering(geometry, panel, position, index);
-    if (db_invert(geometry->a_star, real)) db_apply(real, index, index);
-}
-
 /* 0: out of memory. */
 static int append(db_prediction *prediction, size_t *room, const db_reflection *reflection) {
     db_reflection *const grown =

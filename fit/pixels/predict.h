@@ -48,13 +48,4 @@ db_status db_predict(db_context *context, const db_experiment *experiment,
                      const db_prediction_range *range, db_prediction *prediction);
 void db_prediction_clear(db_prediction *prediction);
 
-/* Where a reflection, its hkl and panel given, would appear once turned onto the Ewald sphere,
- * however far that is: in the plane of its panel, even beyond the panel's edge. Fills the rest of
- * it. 0: it cannot get there. */
-int db_predict_on_panel(const db_fit_geometry *geometry, db_reflection *reflection);
-
-/* The Miller indices, not whole numbers, at the point of a panel (pixels). */
-void db_index_point(const db_fit_geometry *geometry, size_t panel, const double position[2],
-                    double index[3]);
-
 #endif
