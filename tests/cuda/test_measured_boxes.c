@@ -5,6 +5,8 @@
 #include "two_contexts.h"
 #include "takes_all.h"
 
+#include <dualbragg/expert/boxes.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
