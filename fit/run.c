@@ -147,7 +147,7 @@ db_status db_fit_evaluate(db_context *context, const db_experiment *experiment,
     DB_TRY(db_fit_check_data(context, experiment, image, settings));
     if (placed_by) DB_TRY(db_fit_check_data(context, placed_by, image, settings));
     db_fit_settings own = *settings; /* borrows its lists */
-    DB_TRY(db_shoebox_size_settle(context, placed_by ? placed_by : experiment, &own));
+    DB_TRY(db_shoebox_size_choose(context, placed_by ? placed_by : experiment, &own));
     DB_TRY(db_strong_pixels_find(context, image, &own, &strong));
     const db_fit_data data = { image, &strong, &own };
     const db_status status =

@@ -10,7 +10,7 @@ static const struct {
     const char *name;
     size_t size;
 } sizes[] = {
-    SIZE(db_fit_amplitude),    SIZE(db_fit_area),          SIZE(db_fit_config),
+    SIZE(db_fit_amplitude),    SIZE(db_fit_region),        SIZE(db_fit_config),
     SIZE(db_fit_direction),    SIZE(db_fit_estimate),      SIZE(db_fit_estimates),
     SIZE(db_fit_goodness),     SIZE(db_fit_history),       SIZE(db_fit_lattice),
     SIZE(db_fit_orientation),  SIZE(db_fit_panel_groups),  SIZE(db_fit_parameter),

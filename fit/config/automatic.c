@@ -1,3 +1,4 @@
+/* Parameters and starting spreads for a configuration without a section refine. */
 #include "fit/config/automatic.h"
 
 #include "base/context_internal.h"

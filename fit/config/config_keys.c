@@ -1,3 +1,4 @@
+/* The table of keys: sections, ranges, defaults and help texts. */
 #include "fit/config/config_keys.h"
 
 #include <float.h>

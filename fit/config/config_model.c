@@ -1,3 +1,5 @@
+/* The starting model: set-up keys, image header or experiment list, and an orientation that is
+ * looked for. */
 #include <dualbragg/fit.h>
 
 #include "base/context_internal.h"

@@ -1,3 +1,4 @@
+/* Prints each section with its keys; keys without a value become comments. */
 #include "fit/config/config_print.h"
 
 #include "fit/config/algorithms.h"

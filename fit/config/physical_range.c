@@ -1,5 +1,7 @@
+/* Bounds for parameters that have none. */
 #include "fit/config/physical_range.h"
 
+#include "fit/config/orientation.h"
 #include "fit/config/quantity.h"
 
 #include <math.h>
@@ -26,7 +28,8 @@ void db_limit_bounds(const db_experiment *start, const db_fit_starts *starts,
                      db_fit_parameter *parameter) {
     db_fit_parameter *const p = parameter;
     const db_parameter_facts *const facts = db_facts_of(p->parameter);
-    const double turn = facts->kind == DB_KIND_MISSET && starts->count > 1 ? starts->turn : 0;
+    const double turn =
+        db_orientation_axis(p->parameter) >= 0 && starts->count > 1 ? starts->turn : 0;
     double low, high;
     if (db_fit_parameter_is_tied(p)) return;
     reach_of(start, facts, p->group < 0 ? db_parameter_get(start, p->parameter) : 0, &low, &high);

@@ -101,7 +101,7 @@ static db_status find_and_make(db_context *context, const char *folder,
                                size_t shot, const db_measured_image *image, db_fit_config *config) {
     db_fit_settings *const settings = &config->settings;
     db_strong_pixels strong;
-    DB_TRY(db_shoebox_size_settle(context, &result->shot[shot].model, settings));
+    DB_TRY(db_shoebox_size_choose(context, &result->shot[shot].model, settings));
     DB_TRY(db_strong_pixels_find(context, image, settings, &strong));
     const db_fit_data data = { image, &strong, settings };
     const db_status status = make(context, folder, source, result, shot, config, &data, &strong);

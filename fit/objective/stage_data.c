@@ -141,7 +141,7 @@ db_status db_stage_data_choose_rendering(db_context *context, const db_experimen
 static db_status check_half_width(db_context *context, const db_fit_settings *settings) {
     if (settings->shoebox_half_width >= 1) return DB_OK;
     return db_fail(context, DB_ERROR_USAGE,
-                   "shoebox_half_width: expected at least 1 (db_shoebox_size_settle), found %d",
+                   "shoebox_half_width: expected at least 1 (db_shoebox_size_choose), found %d",
                    settings->shoebox_half_width);
 }
 

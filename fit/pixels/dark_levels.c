@@ -239,8 +239,8 @@ static void subtract_all(const db_fit_settings *settings, db_measured_image *ima
     noise->has_dark = 1;
 }
 
-static db_status settle(db_context *context, db_measured_image *image, grid *grids, size_t squares,
-                        db_fit_settings *settings, db_image_noise *noise) {
+static db_status find_levels(db_context *context, db_measured_image *image, grid *grids,
+                             size_t squares, db_fit_settings *settings, db_image_noise *noise) {
     const size_t count = db_measured_panels(image);
     const law all = law_of(grids, count);
     double gain, readout_noise, photon;
@@ -260,8 +260,8 @@ static db_status settle(db_context *context, db_measured_image *image, grid *gri
     return DB_OK;
 }
 
-db_status db_dark_levels_settle(db_context *context, db_measured_image *image,
-                                db_fit_settings *settings, db_image_noise *noise) {
+db_status db_dark_levels_find(db_context *context, db_measured_image *image,
+                              db_fit_settings *settings, db_image_noise *noise) {
     const size_t count = db_measured_panels(image);
     size_t squares = 0;
     for (size_t p = 0; p < count; p++) squares += (size_t)squares_along(db_measured_rows(image, p));
@@ -277,7 +277,7 @@ db_status db_dark_levels_settle(db_context *context, db_measured_image *image,
         first += (size_t)grids[p].columns * (size_t)grids[p].rows;
         fill(&panel, &grids[p]);
     }
-    if (status == DB_OK) status = settle(context, image, grids, squares, settings, noise);
+    if (status == DB_OK) status = find_levels(context, image, grids, squares, settings, noise);
     free(grids);
     free(list);
     return status;

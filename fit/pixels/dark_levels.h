@@ -18,11 +18,11 @@ typedef struct db_image_noise {
 /* Variance and mean of the background in squares of an image. Where one law, variance = gain mean +
  * readout_noise^2, describes them, gain and readout noise are those of the law. Where not, because
  * the dark level differs from place to place (panels of an integrating detector whose common mode
- * was not subtracted exactly), the gain is the step between counts, the background's photons are
- * known by their scatter alone, and what the mean has besides is subtracted from the pixels.
+ * was not subtracted exactly), the gain is the step between counts, the scatter alone gives the
+ * background's photons, and the rest of the mean is the dark level, which pixels lose.
  * noise->measured: gain and readout noise are to be set; a readout noise that is not 0 stays. */
-db_status db_dark_levels_settle(db_context *context, db_measured_image *image,
-                                db_fit_settings *settings, db_image_noise *noise);
+db_status db_dark_levels_find(db_context *context, db_measured_image *image,
+                              db_fit_settings *settings, db_image_noise *noise);
 
 /* Adds what was subtracted to counts of the same pixels. */
 void db_dark_levels_add(const db_measured_image *image, float *counts);

@@ -104,8 +104,8 @@ static double step_of(const db_measured_image *image) {
 
 /* The image's gain counts here, and no readout noise: data.gain of a detector that is known to
  * scatter more does not make it one that scatters as photons do. */
-db_status db_image_noise_settle(db_context *context, db_measured_image *image,
-                                db_fit_settings *settings, db_image_noise *noise) {
+db_status db_image_noise_estimate(db_context *context, db_measured_image *image,
+                                  db_fit_settings *settings, db_image_noise *noise) {
     db_fit_settings photons = *settings; /* borrows */
     *noise = (db_image_noise){ .measured = isnan(settings->gain) };
     photons.gain = isnan(image->gain) ? 1 : image->gain;
@@ -117,7 +117,7 @@ db_status db_image_noise_settle(db_context *context, db_measured_image *image,
         noise->by_steps = 1;
         return DB_OK;
     }
-    if (is_noisy(image, &photons)) return db_dark_levels_settle(context, image, settings, noise);
+    if (is_noisy(image, &photons)) return db_dark_levels_find(context, image, settings, noise);
     noise->measured = 0;
     return DB_OK;
 }

@@ -165,10 +165,10 @@ static void count_masked(db_measured_image *image) {
 }
 
 /* The image knows its noise where that was measured. */
-static db_status settle_noise(const reading *r, db_fit_settings *settings) {
+static db_status estimate_noise(const reading *r, db_fit_settings *settings) {
     char line[200];
     db_image_noise noise;
-    DB_TRY(db_image_noise_settle(r->context, r->image, settings, &noise));
+    DB_TRY(db_image_noise_estimate(r->context, r->image, settings, &noise));
     if (noise.measured) {
         r->image->gain = settings->gain;
         r->image->readout_noise = settings->readout_noise;
@@ -200,7 +200,7 @@ static db_status finish(const reading *r) {
     db_fit_settings settings = config->settings;
     mask_not_finite(r->image);
     count_masked(r->image);
-    DB_TRY(settle_noise(r, &settings));
+    DB_TRY(estimate_noise(r, &settings));
     const size_t hot = db_mask_hot_pixels(&settings, config->hot_sigma, r->image);
     if (hot && r->line) {
         char text[128];

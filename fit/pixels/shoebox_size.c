@@ -75,8 +75,8 @@ static int largest(const db_reflection_grid *grid, const db_detector *detector, 
     return w;
 }
 
-static db_status settle(db_context *context, const db_detector *detector,
-                        const db_prediction *prediction, int *half_width) {
+static db_status choose_size(db_context *context, const db_detector *detector,
+                             const db_prediction *prediction, int *half_width) {
     db_reflection_grid grid;
     double deviation[SAMPLE + 1];
     const int most = widest_wanted(prediction, deviation);
@@ -97,12 +97,12 @@ db_status db_shoebox_size_predict(db_context *context, const db_experiment *expe
     if (settings->shoebox_half_width > 0) return DB_OK;
     DB_TRY(db_predict(context, experiment, &range, prediction));
     const db_status status =
-        settle(context, &experiment->detector, prediction, &settings->shoebox_half_width);
+        choose_size(context, &experiment->detector, prediction, &settings->shoebox_half_width);
     if (status != DB_OK) db_prediction_clear(prediction);
     return status;
 }
 
-db_status db_shoebox_size_settle(db_context *context, const db_experiment *experiment,
+db_status db_shoebox_size_choose(db_context *context, const db_experiment *experiment,
                                  db_fit_settings *settings) {
     db_prediction prediction;
     DB_TRY(db_shoebox_size_predict(context, experiment, settings, &prediction));

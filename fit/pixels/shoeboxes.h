@@ -94,11 +94,11 @@ db_fit_blocks db_shoeboxes_blocks(const db_shoeboxes *boxes);
 db_status db_shoeboxes_weigh(db_context *context, const db_fit_settings *settings,
                              double model_error, db_shoeboxes *boxes);
 
-/* Settles settings->shoebox_half_width: where boxes are given, so that the largest fits; else, if
+/* Chooses settings->shoebox_half_width: where boxes are given, so that the largest fits; else, if
  * it is 0: the largest, up to the usual one (of wide spots in closed form, one that holds them), with
  * which nine of ten boxes around the reflections that the experiment predicts keep as many pixels from their neighbours as they need (see
  * db_shoeboxes_place). */
-db_status db_shoebox_size_settle(db_context *context, const db_experiment *experiment,
+db_status db_shoebox_size_choose(db_context *context, const db_experiment *experiment,
                                  db_fit_settings *settings);
 /* The same; *prediction: what was predicted for it, of all resolutions that the settings allow, to be cleared by
  * the caller; without reflections (NULL) where the size was known. */

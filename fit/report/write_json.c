@@ -142,8 +142,8 @@ static const db_json_field shell_rows[] = {
 static TABLE(shell_fields, shell_rows);
 #undef OF
 
-#define OF db_fit_area
-static const db_json_field area_rows[] = {
+#define OF db_fit_region
+static const db_json_field region_rows[] = {
     VALUE(panel, "", "from 0"),
     VALUE(fast_start, "pixels", ""),
     VALUE(slow_start, "pixels", ""),
@@ -154,7 +154,7 @@ static const db_json_field area_rows[] = {
     PART(before, goodness_fields, "starting model"),
     PART(after, goodness_fields, "refined model"),
 };
-static TABLE(area_fields, area_rows);
+static TABLE(region_fields, region_rows);
 #undef OF
 
 #define OF db_fit_pixel
@@ -317,7 +317,7 @@ static const db_json_field result_rows[] = {
     SELF("statistics", before_after_fields, "on the same data"),
     LIST("shells", shells, shell_count, shell_fields,
          "of equal numbers of pixels, from low to high resolution"),
-    LIST("areas", areas, area_count, area_fields, "rectangles of the detector"),
+    LIST("regions", regions, region_count, region_fields, "rectangles of the detector"),
     LIST("starts", starts, start_count, start_fields,
          "what became of each of several starts, those that explained most first; empty if there "
          "was one"),

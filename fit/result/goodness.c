@@ -1,4 +1,4 @@
-/* Goodness of fit in shells of resolution and areas of the detector; pixels far off the model. */
+/* Goodness of fit in shells of resolution and regions of the detector; pixels far off the model. */
 #include "fit/result/goodness.h"
 
 #include "base/context_internal.h"
@@ -12,7 +12,7 @@
 enum {
     SHELLS = 12,
     LEAST_PIXELS = 200, /* of a shell */
-    AREAS = 8,          /* along the longer side of a single panel */
+    REGIONS = 8,        /* along the longer side of a single panel */
     FINE = 8192         /* steps of 1/d^2 in which shells are cut */
 };
 
@@ -81,25 +81,25 @@ static void cut_panel(const db_panel *panel, size_t number, int cut, db_fit_resu
               rows = (panel->slow_pixels + side / 2) / side;
     for (int row = 0; row < (rows > 0 ? rows : 1); row++)
         for (int column = 0; column < (columns > 0 ? columns : 1); column++) {
-            db_fit_area *const area = &result->areas[result->area_count++];
-            area->panel = number;
-            area->fast_start = panel->fast_pixels * column / (columns > 0 ? columns : 1);
-            area->slow_start = panel->slow_pixels * row / (rows > 0 ? rows : 1);
-            area->fast_count =
-                panel->fast_pixels * (column + 1) / (columns > 0 ? columns : 1) - area->fast_start;
-            area->slow_count =
-                panel->slow_pixels * (row + 1) / (rows > 0 ? rows : 1) - area->slow_start;
-            area->shift[0] = area->shift[1] = NAN;
+            db_fit_region *const region = &result->regions[result->region_count++];
+            region->panel = number;
+            region->fast_start = panel->fast_pixels * column / (columns > 0 ? columns : 1);
+            region->slow_start = panel->slow_pixels * row / (rows > 0 ? rows : 1);
+            region->fast_count = panel->fast_pixels * (column + 1) / (columns > 0 ? columns : 1) -
+                                 region->fast_start;
+            region->slow_count =
+                panel->slow_pixels * (row + 1) / (rows > 0 ? rows : 1) - region->slow_start;
+            region->shift[0] = region->shift[1] = NAN;
         }
 }
 
-/* A single panel is cut into areas; of several panels each is one area. */
-static db_status cut_areas(db_context *context, db_fit_result *result) {
+/* A single panel is cut into regions; of several panels each is one region. */
+static db_status cut_regions(db_context *context, db_fit_result *result) {
     const db_detector *const detector = &result->experiment.detector;
     const size_t panels = detector->panel_count;
-    const int cut = panels == 1 ? AREAS : 1;
-    result->areas = calloc(panels * (size_t)(cut * cut) + 1, sizeof *result->areas);
-    if (!result->areas) return db_fail_memory(context, "the areas of the detector");
+    const int cut = panels == 1 ? REGIONS : 1;
+    result->regions = calloc(panels * (size_t)(cut * cut) + 1, sizeof *result->regions);
+    if (!result->regions) return db_fail_memory(context, "the regions of the detector");
     for (size_t p = 0; p < panels; p++) cut_panel(&detector->panels[p], p, cut, result);
     return DB_OK;
 }
@@ -107,7 +107,7 @@ static db_status cut_areas(db_context *context, db_fit_result *result) {
 db_status db_goodness_prepare(db_context *context, const db_objective *objective,
                               db_fit_result *result) {
     db_fit_geometry geometry;
-    DB_TRY(cut_areas(context, result));
+    DB_TRY(cut_regions(context, result));
     DB_TRY(db_fit_geometry_of(context, &result->experiment, &geometry));
     result->shells = calloc(SHELLS + 1, sizeof *result->shells);
     spectrum *const all = calloc(1, sizeof *all);
@@ -129,8 +129,8 @@ db_status db_goodness_prepare(db_context *context, const db_objective *objective
 typedef struct sums {
     const db_fit_geometry *geometry;
     const db_fit_result *result;
-    size_t last;                               /* area of the pixel before */
-    db_residual_sums shell[SHELLS + 1], *area; /* area: one more than there are */
+    size_t last;                                 /* region of the pixel before */
+    db_residual_sums shell[SHELLS + 1], *region; /* region: one more than there are */
 } sums;
 
 static size_t shell_of(const db_fit_result *result, double inverse_square) {
@@ -141,17 +141,19 @@ static size_t shell_of(const db_fit_result *result, double inverse_square) {
     return s;
 }
 
-static int is_in(const db_fit_area *area, size_t panel, double fast, double slow) {
-    return area->panel == panel && fast >= area->fast_start && slow >= area->slow_start &&
-           fast < area->fast_start + area->fast_count && slow < area->slow_start + area->slow_count;
+static int is_in(const db_fit_region *region, size_t panel, double fast, double slow) {
+    return region->panel == panel && fast >= region->fast_start && slow >= region->slow_start &&
+           fast < region->fast_start + region->fast_count &&
+           slow < region->slow_start + region->slow_count;
 }
 
-/* near: an area to be tried first; they do not overlap. */
-static size_t area_of(const db_fit_result *result, size_t near, size_t panel, double fast,
-                      double slow) {
-    if (near < result->area_count && is_in(&result->areas[near], panel, fast, slow)) return near;
+/* near: a region to be tried first; they do not overlap. */
+static size_t region_of(const db_fit_result *result, size_t near, size_t panel, double fast,
+                        double slow) {
+    if (near < result->region_count && is_in(&result->regions[near], panel, fast, slow))
+        return near;
     size_t a = 0;
-    while (a < result->area_count && !is_in(&result->areas[a], panel, fast, slow)) a++;
+    while (a < result->region_count && !is_in(&result->regions[a], panel, fast, slow)) a++;
     return a;
 }
 
@@ -165,10 +167,10 @@ static void add_pixel(void *user, const db_objective *objective, size_t block, i
     const double bragg = pixel.spot, weight = pixel.trust / pixel.variance;
     const double excess = (double)objective->blocks.value[element] - (pixel.expected - bragg);
     const size_t shell = shell_of(all->result, inverse_square(all->geometry, r, fast, slow));
-    const size_t area = all->last =
-        area_of(all->result, all->last, r->panel, r->fast_start + fast, r->slow_start + slow);
+    const size_t region = all->last =
+        region_of(all->result, all->last, r->panel, r->fast_start + fast, r->slow_start + slow);
     db_residual_add(&all->shell[shell], weight, excess, bragg);
-    db_residual_add(&all->area[area], weight, excess, bragg);
+    db_residual_add(&all->region[region], weight, excess, bragg);
 }
 
 static db_fit_goodness goodness_of(const db_objective *objective, const db_residual_sums *m) {
@@ -185,11 +187,11 @@ db_status db_goodness_measure(db_context *context, const db_objective *objective
                               db_goodness_time time, db_fit_result *result) {
     db_fit_geometry geometry;
     sums all = { .geometry = &geometry, .result = result };
-    all.area = calloc(result->area_count + 1, sizeof *all.area);
-    if (!all.area) return db_fail_memory(context, "the statistics of the areas");
+    all.region = calloc(result->region_count + 1, sizeof *all.region);
+    if (!all.region) return db_fail_memory(context, "the statistics of the regions");
     const db_status status = db_fit_geometry_of(context, &result->experiment, &geometry);
     if (status != DB_OK) {
-        free(all.area);
+        free(all.region);
         return status;
     }
     visit_pixels(objective, add_pixel, &all);
@@ -198,11 +200,11 @@ db_status db_goodness_measure(db_context *context, const db_objective *objective
         const db_fit_goodness g = goodness_of(objective, &all.shell[s]);
         *(time == DB_GOODNESS_BEFORE ? &result->shells[s].before : &result->shells[s].after) = g;
     }
-    for (size_t a = 0; a < result->area_count; a++) {
-        const db_fit_goodness g = goodness_of(objective, &all.area[a]);
-        *(time == DB_GOODNESS_BEFORE ? &result->areas[a].before : &result->areas[a].after) = g;
+    for (size_t a = 0; a < result->region_count; a++) {
+        const db_fit_goodness g = goodness_of(objective, &all.region[a]);
+        *(time == DB_GOODNESS_BEFORE ? &result->regions[a].before : &result->regions[a].after) = g;
     }
-    free(all.area);
+    free(all.region);
     return DB_OK;
 }
 
@@ -210,24 +212,25 @@ void db_goodness_shifts(db_fit_result *result) {
     for (size_t b = 0; b < result->shoebox_count; b++) {
         const db_fit_shoebox *const box = &result->shoeboxes[b];
         const size_t a =
-            area_of(result, 0, box->region.panel, box->predicted[0], box->predicted[1]);
-        if (a == result->area_count || !isfinite(box->centroid_offset[0])) continue;
-        db_fit_area *const area = &result->areas[a];
+            region_of(result, 0, box->region.panel, box->predicted[0], box->predicted[1]);
+        if (a == result->region_count || !isfinite(box->centroid_offset[0])) continue;
+        db_fit_region *const region = &result->regions[a];
         for (int i = 0; i < 2; i++)
-            area->shift[i] = (area->spots ? area->shift[i] : 0) + box->centroid_offset[i];
-        area->spots++;
+            region->shift[i] = (region->spots ? region->shift[i] : 0) + box->centroid_offset[i];
+        region->spots++;
     }
-    for (size_t a = 0; a < result->area_count; a++)
+    for (size_t a = 0; a < result->region_count; a++)
         for (int i = 0; i < 2; i++)
-            if (result->areas[a].spots) result->areas[a].shift[i] /= (double)result->areas[a].spots;
+            if (result->regions[a].spots)
+                result->regions[a].shift[i] /= (double)result->regions[a].spots;
 }
 
 void db_goodness_free(db_fit_result *result) {
     free(result->shells);
-    free(result->areas);
+    free(result->regions);
     result->shells = NULL;
-    result->areas = NULL;
-    result->shell_count = result->area_count = 0;
+    result->regions = NULL;
+    result->shell_count = result->region_count = 0;
 }
 
 enum { MOST_LISTED = 100 };

@@ -4,18 +4,18 @@
 
 #include "fit/objective/objective.h"
 
-/* Cuts the data of a target into shells and areas of the result, whose experiment gives the
+/* Cuts the data of a target into shells and regions of the result, whose experiment gives the
  * resolution of the pixels. */
 db_status db_goodness_prepare(db_context *context, const db_objective *objective,
                               db_fit_result *result);
 
 typedef enum db_goodness_time { DB_GOODNESS_BEFORE, DB_GOODNESS_AFTER } db_goodness_time;
 
-/* Fills before or after of shells and areas from the target as last evaluated. */
+/* Fills before or after of shells and regions from the target as last evaluated. */
 db_status db_goodness_measure(db_context *context, const db_objective *objective,
                               db_goodness_time time, db_fit_result *result);
 
-/* Fills spots and shift of the areas from the result's shoeboxes. */
+/* Fills spots and shift of the regions from the result's shoeboxes. */
 void db_goodness_shifts(db_fit_result *result);
 
 /* Fills the result's distrusted pixels from the target as last evaluated. Only the targets huber

@@ -1,3 +1,4 @@
+/* Checks settings against each other, the image and the model, with a message for each fault. */
 #include "fit/search/check_settings.h"
 
 #include "base/context_internal.h"

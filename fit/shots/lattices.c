@@ -89,7 +89,7 @@ static db_status find_light(db_shots *all, db_context *context, const db_measure
     db_fit_settings settings;
     db_strong_pixels strong;
     DB_TRY(db_shots_settings(all, context, g->shot[0], &settings));
-    db_status status = db_shoebox_size_settle(context, &g->experiment[0], &settings);
+    db_status status = db_shoebox_size_choose(context, &g->experiment[0], &settings);
     if (status == DB_OK) status = db_strong_pixels_find(context, image, &settings, &strong);
     if (status == DB_OK) {
         const db_fit_data data = { image, &strong, &settings };

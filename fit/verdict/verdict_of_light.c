@@ -1,3 +1,4 @@
+/* Compares measured intensities of spots with those of the model: their sums and their order. */
 #include "fit/verdict/verdict_of_light.h"
 
 #include "base/context_internal.h"

@@ -43,8 +43,8 @@ static const double STRONG_CORRELATION = 0.95;
 static const double MISFIT = 2;           /* chi2 per degree of freedom */
 static const double OVERESTIMATED = 0.5;  /* likewise, of variances that are too large */
 static const double FEW_EXPLAINED = 0.5;  /* of the strong pixels */
-static const double LARGE_SHIFT = 0.5;    /* pixels, mean of an area */
-static const size_t ENOUGH_SPOTS = 5;     /* of an area */
+static const double LARGE_SHIFT = 0.5;    /* pixels, mean of a region */
+static const size_t ENOUGH_SPOTS = 5;     /* of a region */
 static const double MANY_OUTLIERS = 0.02; /* of the shoeboxes */
 
 static const double NEAR_LEAST = 1.25; /* times the limit of a test */
@@ -234,10 +234,10 @@ static void about_places(list *l) {
              r->shoebox_count, r->sigma_z_limit, r->sigma_z_median);
     size_t shifted = 0, worst = 0;
     double most = 0;
-    for (size_t a = 0; a < r->area_count; a++) {
-        const db_fit_area *const area = &r->areas[a];
-        const double shift = hypot(area->shift[0], area->shift[1]);
-        if (area->spots < ENOUGH_SPOTS || !(shift > LARGE_SHIFT)) continue;
+    for (size_t a = 0; a < r->region_count; a++) {
+        const db_fit_region *const region = &r->regions[a];
+        const double shift = hypot(region->shift[0], region->shift[1]);
+        if (region->spots < ENOUGH_SPOTS || !(shift > LARGE_SHIFT)) continue;
         shifted++;
         if (shift > most) {
             most = shift;
@@ -248,11 +248,11 @@ static void about_places(list *l) {
         warn(l,
              "look at the arrows over the detector: those that turn from panel to panel tell of "
              "panels that moved, those that all point outwards of distance or cell",
-             "in %zu areas of the detector spots lie off the model by more than %.1f pixels on "
+             "in %zu regions of the detector spots lie off the model by more than %.1f pixels on "
              "average, the farthest by %.2f at pixels %d, %d%s",
              shifted, LARGE_SHIFT, most,
-             r->areas[worst].fast_start + r->areas[worst].fast_count / 2,
-             r->areas[worst].slow_start + r->areas[worst].slow_count / 2,
+             r->regions[worst].fast_start + r->regions[worst].fast_count / 2,
+             r->regions[worst].slow_start + r->regions[worst].slow_count / 2,
              r->experiment.detector.panel_count > 1 ? " of a panel" : "");
 }
 

@@ -116,7 +116,7 @@ class FitResult:
     reflections: hkl, d_spacing (A), position (pixels: fast, slow), counts, square, F, partiality ...
     shoeboxes: hkl, predicted (pixels), intensity, intensity_esd, chi2, centroid_offset, outlier ...;
         pixels(i) has those of one
-    amplitudes: refined structure factors; shells, areas: goodness of fit by resolution and place
+    amplitudes: refined structure factors; shells, regions: goodness of fit by resolution and place
     history: stage, evaluation, target, gradient_norm, value
     starts, trials, distrusted: as in the library
     model_image, background: float32 counts of the whole detector, or None
@@ -144,7 +144,7 @@ class FitResult:
                 "shoeboxes": (c.shoeboxes, c.shoebox_count, "db_fit_shoebox"),
                 "amplitudes": (c.amplitudes, c.amplitude_count, "db_fit_amplitude"),
                 "shells": (c.shells, c.shell_count, "db_fit_shell"),
-                "areas": (c.areas, c.area_count, "db_fit_area"),
+                "regions": (c.regions, c.region_count, "db_fit_region"),
                 "starts": (c.starts, c.start_count, "db_fit_start"),
                 "trials": (c.trials, c.trial_count, "db_fit_trial"),
                 "distrusted": (c.distrusted, c.distrusted_listed, "db_fit_pixel")}.items():

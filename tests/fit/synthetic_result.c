@@ -199,31 +199,31 @@ static int make_starts(db_fit_result *r) {
     return 1;
 }
 
-/* Shells and areas with made-up figures; the last area is empty. */
+/* Shells and regions with made-up figures; the last region is empty. */
 static int make_goodness(db_fit_result *r) {
     r->shells = calloc(5, sizeof *r->shells);
-    r->areas = calloc(4, sizeof *r->areas);
-    if (!r->shells || !r->areas) return 0;
+    r->regions = calloc(4, sizeof *r->regions);
+    if (!r->shells || !r->regions) return 0;
     for (; r->shell_count < 5; r->shell_count++) {
         const double d = 8 - 1.2 * (double)r->shell_count;
         r->shells[r->shell_count] = (db_fit_shell){
             d, d - 1.2, { 2200, 60 - d, 0.95, 0.2 }, { 2200, 1.8 - 0.1 * d, 0.3, 0.97 }
         };
     }
-    for (; r->area_count < 4; r->area_count++) {
-        const int a = (int)r->area_count;
-        db_fit_area *const area = &r->areas[a];
-        *area = (db_fit_area){ 0,
-                               a % 2 * SYNTHETIC_FAST / 2,
-                               a / 2 * SYNTHETIC_SLOW / 2,
-                               SYNTHETIC_FAST / 2,
-                               SYNTHETIC_SLOW / 2,
-                               20,
-                               { 0.3, -0.9 },
-                               { 3000, 60, 0.9, 0.3 },
-                               { 3000, 1.2 + a, 0.3, 0.95 } };
+    for (; r->region_count < 4; r->region_count++) {
+        const int a = (int)r->region_count;
+        db_fit_region *const region = &r->regions[a];
+        *region = (db_fit_region){ 0,
+                                   a % 2 * SYNTHETIC_FAST / 2,
+                                   a / 2 * SYNTHETIC_SLOW / 2,
+                                   SYNTHETIC_FAST / 2,
+                                   SYNTHETIC_SLOW / 2,
+                                   20,
+                                   { 0.3, -0.9 },
+                                   { 3000, 60, 0.9, 0.3 },
+                                   { 3000, 1.2 + a, 0.3, 0.95 } };
     }
-    r->areas[3] = (db_fit_area){
+    r->regions[3] = (db_fit_region){
         0, SYNTHETIC_FAST / 2, SYNTHETIC_SLOW / 2,   SYNTHETIC_FAST / 2,  SYNTHETIC_SLOW / 2,
         0, { NAN, NAN },       { 0, NAN, NAN, NAN }, { 0, NAN, NAN, NAN }
     };
@@ -296,7 +296,7 @@ void synthetic_clear(synthetic *s) {
     free(r->history_values);
     free(r->estimates.memory);
     free(r->shells);
-    free(r->areas);
+    free(r->regions);
     free(r->distrusted);
     free(r->warnings);
     free(r->advice);

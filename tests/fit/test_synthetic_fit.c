@@ -237,11 +237,11 @@ static void directions_name_what_one_image_does_not_tell_apart(void **state) {
     assert_true(warned > 0);
 }
 
-static void goodness_adds_up_over_shells_and_areas(void **state) {
+static void goodness_adds_up_over_shells_and_regions(void **state) {
     (void)state;
     run();
     assert_true(result->shell_count >= 5);
-    size_t in_shells = 0, in_areas = 0;
+    size_t in_shells = 0, in_regions = 0;
     double chi2 = 0, previous = INFINITY;
     for (size_t i = 0; i < result->shell_count; i++) {
         const db_fit_shell *const s = &result->shells[i];
@@ -253,13 +253,13 @@ static void goodness_adds_up_over_shells_and_areas(void **state) {
         assert_true(s->after.correlation > s->before.correlation);
         assert_true(s->after.chi2_reduced > 0.6 && s->after.chi2_reduced < 1.4);
     }
-    for (size_t i = 0; i < result->area_count; i++) {
-        in_areas += result->areas[i].after.pixels;
-        if (result->areas[i].spots >= 5)
-            assert_true(hypot(result->areas[i].shift[0], result->areas[i].shift[1]) < 0.5);
+    for (size_t i = 0; i < result->region_count; i++) {
+        in_regions += result->regions[i].after.pixels;
+        if (result->regions[i].spots >= 5)
+            assert_true(hypot(result->regions[i].shift[0], result->regions[i].shift[1]) < 0.5);
     }
     assert_int_equal(in_shells, result->after.pixels);
-    assert_int_equal(in_areas, result->after.pixels);
+    assert_int_equal(in_regions, result->after.pixels);
     assert_true(fabs(chi2 / (double)in_shells / result->after.chi2_reduced - 1) < 1e-9);
 }
 
@@ -470,7 +470,7 @@ int main(void) {
                                         forget),
         cmocka_unit_test_setup_teardown(directions_name_what_one_image_does_not_tell_apart, spoil,
                                         forget),
-        cmocka_unit_test_setup_teardown(goodness_adds_up_over_shells_and_areas, spoil, forget),
+        cmocka_unit_test_setup_teardown(goodness_adds_up_over_shells_and_regions, spoil, forget),
         cmocka_unit_test_setup_teardown(a_spoilt_shoebox_is_an_outlier, spoil, forget),
         cmocka_unit_test_setup_teardown(the_caller_may_cancel, spoil, forget),
         cmocka_unit_test_setup_teardown(too_few_evaluations_are_said, spoil, forget),

@@ -116,13 +116,13 @@ typedef struct db_fit_shell {
 } db_fit_shell;
 
 /** A rectangle of the detector. */
-typedef struct db_fit_area {
+typedef struct db_fit_region {
     size_t panel;
     int fast_start, slow_start, fast_count, slow_count;
     size_t spots;    /**< shoeboxes of which both centroids can be located */
     double shift[2]; /**< mean of their centroid_offset (pixels, fast, slow); NAN: none */
     db_fit_goodness before, after;
-} db_fit_area;
+} db_fit_region;
 
 /** A structure-factor amplitude. */
 typedef struct db_fit_amplitude {
@@ -192,8 +192,8 @@ typedef struct db_fit_result {
     db_fit_pixel *distrusted;
     db_fit_shell *shells; /**< from low to high resolution */
     size_t shell_count;
-    db_fit_area *areas;
-    size_t area_count;
+    db_fit_region *regions;
+    size_t region_count;
     char (*warnings)[DB_FIT_WARNING_SIZE]; /**< what to look at before the result is used */
     const char **advice;                   /**< what to do about each of them */
     size_t warning_count;

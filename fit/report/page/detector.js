@@ -1,6 +1,6 @@
-// The detector map: misfit of its areas, and where spots lie off the model.
+// The detector map: misfit of its regions, and where spots lie off the model.
 function detectorMap(select) {
-  if (many || !about || !data.areas.length) return;
+  if (many || !about || !data.regions.length) return;
   const [wide, high] = about.picture, side = Math.max(wide, high), far = 1.5,
       state = { key: 'chi2_reduced', part: 'after', stretch: 40, arrows: true, view: [0, 0, wide, high] };
   const corner = (panel, f, s) => {
@@ -11,7 +11,7 @@ function detectorMap(select) {
     'aria-label': 'detector map; plus and minus zoom, arrow keys move, 0 shows all' });
   const names = { chi2_reduced: '\u03c7\u00b2 per degree of freedom', residual: 'R of the pixels', correlation: 'correlation' };
   const ends = [make('span'), make('span', { class: 'strip' }), make('span')];
-  function area(a, low, top) {
+  function region(a, low, top) {
     const value = a[state.part][state.key], path = [[0, 0], [1, 0], [1, 1], [0, 1]]
         .map(([u, v]) => corner(a.panel, a.fast_start + u * a.fast_count,
           a.slow_start + v * a.slow_count).map(n => n.toFixed(1)).join(' ')).join('L');
@@ -25,9 +25,9 @@ function detectorMap(select) {
       `${a.after.pixels} pixels, ${a.spots} spots`,
       a.shift[0] === null ? '' : `mean shift ${signed(a.shift[0], 2)}, ${signed(a.shift[1], 2)} px`].filter(t => t),
       e.clientX, e.clientY);
-    return [draw('path', { d: `M${path}Z`, class: empty ? 'area empty' : 'area', fill: empty ? null : cssColour(rgb),
+    return [draw('path', { d: `M${path}Z`, class: empty ? 'region empty' : 'region', fill: empty ? null : cssColour(rgb),
       'stroke-width': side / 500, pointermove: over, pointerleave: hush }),
-      empty || data.areas.length > 150 ? '' :
+      empty || data.regions.length > 150 ? '' :
         draw('text', { x: x + 0.006 * side, y: y + 0.022 * side, class: 'number', style: `font-size:${0.018 * side}px`,
           fill: isDark(rgb) ? '#fff' : '#1c2430' },
           decimals(value, 2))];
@@ -48,12 +48,12 @@ function detectorMap(select) {
         `${(-uy + 0.5 * ux).toFixed(1)}` });
   }
   function show() {
-    const all = data.areas.flatMap(a => [a.before[state.key], a.after[state.key]].slice(state.part === 'after' ? 1 :
+    const all = data.regions.flatMap(a => [a.before[state.key], a.after[state.key]].slice(state.part === 'after' ? 1 :
         0)).filter(isNumber);
     const low = state.key === 'chi2_reduced' ? 1 : Math.min(...all), top = Math.max(...all), margin = 0.03 * side,
         unit = state.stretch * side / 1000;
     svg.setAttribute('viewBox', state.view.join(' '));
-    svg.replaceChildren(...data.areas.flatMap(a => area(a, low, top)), ...(state.arrows ? data.shoeboxes.map(arrow) : []),
+    svg.replaceChildren(...data.regions.flatMap(a => region(a, low, top)), ...(state.arrows ? data.shoeboxes.map(arrow) : []),
           ...(state.arrows ? [draw('path',
             { class: 'shift key', 'stroke-width': side / 400, d: `M${margin} ${high - margin}h${unit}` }),
             draw('text', { x: margin + unit + 0.01 * side, y: high - margin * 0.75, class: 'label',
@@ -98,10 +98,10 @@ function detectorMap(select) {
     button('+', 'zoom in', () => zoom(1.5)), button('\u2212', 'zoom out', () => zoom(1 / 1.5)),
     button('all', 'show the whole detector', () => zoom(0)),
     button('SVG', 'save the map as SVG', () => saveSvg('detector', svg)),
-    button('CSV', 'save the areas as CSV',
-      () => saveTable('areas', [['panel', 'fast', 'slow', 'width', 'height', 'spots', 'shift_fast', 'shift_slow', 'pixels',
+    button('CSV', 'save the regions as CSV',
+      () => saveTable('regions', [['panel', 'fast', 'slow', 'width', 'height', 'spots', 'shift_fast', 'shift_slow', 'pixels',
         'chi2', 'R', 'correlation'],
-            ...data.areas.map(a => [a.panel, a.fast_start, a.slow_start, a.fast_count, a.slow_count, a.spots, ...a.shift,
+            ...data.regions.map(a => [a.panel, a.fast_start, a.slow_start, a.fast_count, a.slow_count, a.spots, ...a.shift,
               a.after.pixels, a.after.chi2_reduced, a.after.residual, a.after.correlation])]))), svg,
     note(`Arrows that point the same way over a region tell of geometry or orientation that is off; arrows in all ` +
         `directions, of noise and of spots shaped unlike the model's. ` +

@@ -22,7 +22,7 @@ static int make(void **state) {
     return db_context_create(&context) == DB_OK &&
                    rendered_experiment(context, PIXELS, 1000, &truth) == DB_OK &&
                    rendered_image(context, &truth, 3, &image) == DB_OK &&
-                   db_shoebox_size_settle(context, &truth, &settings) == DB_OK &&
+                   db_shoebox_size_choose(context, &truth, &settings) == DB_OK &&
                    db_strong_pixels_find(context, &image, &settings, &strong) == DB_OK
                ? 0
                : -1;

@@ -45,10 +45,10 @@ static void boxes_are_smaller_where_spots_are_crowded(void **state) {
         OWN(db_fit_settings_clear) db_fit_settings settings;
         assert_int_equal(rendered_experiment(context, cases[i].pixels, 1000, &e), DB_OK);
         db_fit_settings_init(&settings);
-        assert_int_equal(db_shoebox_size_settle(context, &e, &settings), DB_OK);
+        assert_int_equal(db_shoebox_size_choose(context, &e, &settings), DB_OK);
         assert_int_equal(settings.shoebox_half_width, cases[i].half_width);
         settings.shoebox_half_width = 5; /* a wish is kept */
-        assert_int_equal(db_shoebox_size_settle(context, &e, &settings), DB_OK);
+        assert_int_equal(db_shoebox_size_choose(context, &e, &settings), DB_OK);
         assert_int_equal(settings.shoebox_half_width, 5);
         db_experiment_clear(&e);
     }
@@ -68,7 +68,7 @@ static void boxes_hold_wide_spots_in_closed_form(void **state) {
         e.spread.spots = DB_SPOTS_CLOSED;
         e.spread.footprint[0] = e.spread.footprint[1] = cases[i].footprint * cases[i].footprint;
         db_fit_settings_init(&settings);
-        assert_int_equal(db_shoebox_size_settle(context, &e, &settings), DB_OK);
+        assert_int_equal(db_shoebox_size_choose(context, &e, &settings), DB_OK);
         assert_int_equal(settings.shoebox_half_width, cases[i].half_width);
         db_experiment_clear(&e);
     }

@@ -230,24 +230,24 @@ static void noise_is_measured_where_it_is_more_than_that_of_photons(void **state
     for (int i = 0; i < WIDE * WIDE; i++)
         counts[i] = (float)gsl_ran_poisson(random, 2 + 0.02 * (i % WIDE));
     own.gain = NAN;
-    assert_int_equal(db_image_noise_settle(context, &noisy, &own, &found), DB_OK);
+    assert_int_equal(db_image_noise_estimate(context, &noisy, &own, &found), DB_OK);
     assert_false(found.measured || found.has_dark);
     assert_true(fabs(own.gain - 1) < 1e-12);
     for (int i = 0; i < WIDE * WIDE; i += 20) counts[i] += 100; /* crowded spots are no noise */
     own.gain = NAN;
-    assert_int_equal(db_image_noise_settle(context, &noisy, &own, &found), DB_OK);
+    assert_int_equal(db_image_noise_estimate(context, &noisy, &own, &found), DB_OK);
     assert_false(found.measured || found.has_dark);
     for (int i = 0; i < WIDE * WIDE; i += 20) counts[i] -= 100;
     for (int i = 0; i < WIDE * WIDE; i++)
         counts[i] = (float)(gain * counts[i] + gsl_ran_gaussian(random, readout_noise));
     own.gain = NAN;
-    assert_int_equal(db_image_noise_settle(context, &noisy, &own, &found), DB_OK);
+    assert_int_equal(db_image_noise_estimate(context, &noisy, &own, &found), DB_OK);
     assert_true(found.measured && !found.has_dark);
     print_message("gain %.3f, readout noise %.3f\n", own.gain, own.readout_noise);
     assert_true(fabs(own.gain - gain) < 0.15 * gain);
     assert_true(fabs(own.readout_noise - readout_noise) < 0.5 * readout_noise);
     own.gain = 2; /* given */
-    assert_int_equal(db_image_noise_settle(context, &noisy, &own, &found), DB_OK);
+    assert_int_equal(db_image_noise_estimate(context, &noisy, &own, &found), DB_OK);
     assert_false(found.measured || found.has_dark);
     assert_true(fabs(own.gain - 2) < 1e-12);
     gsl_rng_free(random);
@@ -278,7 +278,7 @@ static void the_step_of_faint_counts_is_the_gain(void **state) {
         counts[99] = 5; /* masked */
         trusted[99] = DB_MASK_BAD;
         own.gain = NAN;
-        assert_int_equal(db_image_noise_settle(context, &faint, &own, &found), DB_OK);
+        assert_int_equal(db_image_noise_estimate(context, &faint, &own, &found), DB_OK);
         if (!(own.gain == cases[c].expected)) fail_msg("case %zu: gain %g", c, own.gain);
         assert_int_equal(found.measured && found.by_steps, cases[c].expected > 1);
         assert_int_equal(db_strong_pixels_find(context, &faint, &own, &strong), DB_OK);
@@ -316,7 +316,7 @@ static void dark_levels_that_differ_are_subtracted(void **state) {
     }
     memcpy(before, counts, sizeof counts);
     own.gain = NAN;
-    assert_int_equal(db_image_noise_settle(context, &noisy, &own, &found), DB_OK);
+    assert_int_equal(db_image_noise_estimate(context, &noisy, &own, &found), DB_OK);
     print_message("gain %.3f, dark levels %.2f to %.2f\n", own.gain, found.dark[0], found.dark[1]);
     assert_true(found.measured && found.has_dark);
     assert_true(fabs(own.gain - gain) < 0.2 * gain);
@@ -337,7 +337,7 @@ static void dark_levels_that_differ_are_subtracted(void **state) {
     noisy.dark = NULL;
     memcpy(counts, before, sizeof counts);
     own.gain = 12; /* given: it stays, dark levels follow from it */
-    assert_int_equal(db_image_noise_settle(context, &noisy, &own, &found), DB_OK);
+    assert_int_equal(db_image_noise_estimate(context, &noisy, &own, &found), DB_OK);
     assert_true(!found.measured && found.has_dark && fabs(own.gain - 12) < 1e-12);
     assert_int_equal(db_strong_pixels_find(context, &noisy, &own, &strong), DB_OK);
     assert_int_equal(strong.spots, 0);

@@ -82,8 +82,8 @@ try {
   check('the histogram has bars', !!outer && all('#outliers .bar').length > 10, all('#outliers .bar').length);
   check('the correlation matrix is square', Math.sqrt(all('#correlation rect').length) % 1 === 0 &&
       all('#correlation rect').length >= 4, all('#correlation rect').length);
-  check('the detector map has areas and arrows', all('#detector .area').length === data.areas.length &&
-      all('#detector .shift').length > 5, all('#detector .area').length);
+  check('the detector map has regions and arrows', all('#detector .region').length === data.regions.length &&
+      all('#detector .shift').length > 5, all('#detector .region').length);
 
   // Downloads and theme.
   const saved = [], create = URL.createObjectURL, click = HTMLAnchorElement.prototype.click;

@@ -252,7 +252,7 @@ static void an_empty_result_still_makes_a_page(void **state) {
     db_fit_result *const r = &made_up.result;
     const db_fit_result whole = *r;
     r->history_count = r->shoebox_count = r->estimates.count = 0;
-    r->shell_count = r->area_count = r->warning_count = r->estimates.direction_count = 0;
+    r->shell_count = r->region_count = r->warning_count = r->estimates.direction_count = 0;
     char *const page = written_page("empty.html");
     assert_non_null(strstr(page, "</html>"));
     free(page);

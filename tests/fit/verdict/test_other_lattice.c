@@ -14,7 +14,7 @@ static void look(const db_experiment *model, const db_measured_image *image,
     db_fit_settings settings;
     db_strong_pixels strong;
     db_fit_settings_init(&settings);
-    assert_int_equal(db_shoebox_size_settle(context, model, &settings), DB_OK);
+    assert_int_equal(db_shoebox_size_choose(context, model, &settings), DB_OK);
     assert_int_equal(db_strong_pixels_find(context, image, &settings, &strong), DB_OK);
     const db_fit_data data = { image, &strong, &settings };
     memset(result, 0, sizeof *result);

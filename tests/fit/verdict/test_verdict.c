@@ -42,7 +42,7 @@ static db_fit_verdict judge(const db_experiment *model, const db_measured_image 
     db_strong_pixels strong;
     db_fit_verdict verdict;
     db_fit_settings_init(&settings);
-    assert_int_equal(db_shoebox_size_settle(context, model, &settings), DB_OK);
+    assert_int_equal(db_shoebox_size_choose(context, model, &settings), DB_OK);
     assert_int_equal(db_strong_pixels_find(context, of, &settings, &strong), DB_OK);
     const db_fit_data data = { of, &strong, &settings };
     size_t explained;
