@@ -6,6 +6,7 @@
 #include "base/md5.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -48,14 +49,14 @@ static void digest(const char *block, size_t size, char text[32]) {
     db_md5_base64(block, size, text);
 }
 
-void db_block_end(db_pieces *block, const db_block_head *head) {
-    db_block_head own = *head;
+void db_block_end(db_pieces *block, const char *name, db_block_head of) {
     if (block->failed) return;
-    own.bytes = block->count - sizeof own;
-    memset(own.digest, 0, sizeof own.digest);
-    memcpy(block->bytes, &own, sizeof own);
-    digest(block->bytes, block->count, own.digest);
-    memcpy(block->bytes, &own, sizeof own);
+    snprintf(of.name, sizeof of.name, "%s", name);
+    of.bytes = block->count - sizeof of;
+    memset(of.digest, 0, sizeof of.digest);
+    memcpy(block->bytes, &of, sizeof of);
+    digest(block->bytes, block->count, of.digest);
+    memcpy(block->bytes, &of, sizeof of);
 }
 
 int db_block_head_in(const char *bytes, size_t size, db_block_head *head) {

@@ -28,9 +28,9 @@ typedef struct db_block_head {
 } db_block_head;
 
 /* Makes room for a head, behind which pieces are to be moved; and fills it in when they are: then bytes and count are
- * those of the block. */
+ * those of the block. of: its shot, stage, used. */
 void db_block_begin(db_pieces *block);
-void db_block_end(db_pieces *block, const db_block_head *head);
+void db_block_end(db_pieces *block, const char *name, db_block_head of);
 
 /* The head of the block at the beginning of so many bytes; 0: there is none, or the block is cut off. */
 int db_block_head_in(const char *bytes, size_t size, db_block_head *head);

@@ -19,6 +19,7 @@
 /* The blocks of the file, in this order; then that of a stage, by its own name. Another number: another format. */
 static const char of_head[] = "checkpoint 4", of_configuration[] = "configuration",
                   of_state[] = "state";
+static const db_block_head of_no_shot = { .shot = -1 };
 enum { BLOCKS = 4 };
 
 /* What identifies the refinement that a file belongs to, beside its configuration. */
@@ -125,25 +126,23 @@ static void compose_identity(const db_shots *all, db_pieces block[2]) {
     head own = head_of(all);
     db_block_begin(&block[0]);
     db_pieces_move(&block[0], &own, sizeof own);
-    db_block_end(&block[0], &(db_block_head){ .name = "checkpoint 4", .shot = -1 });
+    db_block_end(&block[0], of_head, of_no_shot);
     db_block_begin(&block[1]);
     db_pieces_move(&block[1], all->identity, strlen(all->identity) + 1);
-    db_block_end(&block[1], &(db_block_head){ .name = "configuration", .shot = -1 });
+    db_block_end(&block[1], of_configuration, of_no_shot);
 }
 
 static db_status compose(db_shots *all, const db_stage_state *state, db_pieces block[BLOCKS]) {
     int stage = state ? state->stage + 1 : 0;
-    db_block_head own = { .name = "state", .shot = -1 };
     compose_identity(all, block);
     db_block_begin(&block[2]);
     DB_TRY(move_state(all, NULL, all->common, state ? state->history : all->course.count, &stage,
                       &block[2]));
-    db_block_end(&block[2], &own);
+    db_block_end(&block[2], of_state, of_no_shot);
     if (!state) return DB_OK;
-    snprintf(own.name, sizeof own.name, "%s", state->name);
     db_block_begin(&block[3]);
     DB_TRY(state->common(state->user, &block[3]));
-    db_block_end(&block[3], &own);
+    db_block_end(&block[3], state->name, of_no_shot);
     return DB_OK;
 }
 

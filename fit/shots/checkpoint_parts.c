@@ -55,9 +55,9 @@ static db_status append(const db_shots *all, db_context *context, const char *by
 
 /* Appends a block, of which it lets go. */
 static db_status append_block(const db_shots *all, db_context *context, db_pieces *block,
-                              const db_block_head *head) {
+                              const char *name, db_block_head of) {
     db_status status = DB_OK;
-    db_block_end(block, head);
+    db_block_end(block, name, of);
     if (block->failed) status = db_fail_memory(context, "the checkpoint");
 #pragma omp critical(db_checkpoint)
     if (status == DB_OK) status = append(all, context, block->bytes, block->count);
@@ -79,16 +79,17 @@ static void move_shot(db_shots *all, size_t shot, char name[DB_PART_PATH_SIZE], 
 static db_status append_shot(db_shots *all, db_context *context, size_t shot,
                              const db_stage_state *state) {
     const db_shot_summary *const summary = &all->summary[shot];
-    db_block_head head = { .shot = (int64_t)shot, .stage = summary->stage, .used = summary->used };
+    const db_block_head head = { .shot = (int64_t)shot,
+                                 .stage = summary->stage,
+                                 .used = summary->used };
     char name[DB_PART_PATH_SIZE] = "";
     db_pieces block;
-    memcpy(head.name, of_shot, sizeof of_shot);
     snprintf(name, sizeof name, "%s", all->source->name(all->source->user, shot));
     db_block_begin(&block);
     move_shot(all, shot, name, &block);
     const db_status status =
         state && summary->used ? state->shot(state->user, shot, &block) : DB_OK;
-    if (status == DB_OK) return append_block(all, context, &block, &head);
+    if (status == DB_OK) return append_block(all, context, &block, of_shot, head);
     free(block.bytes);
     return status;
 }
@@ -97,9 +98,7 @@ static db_status append_head(const db_shots *all) {
     db_pieces block;
     db_block_begin(&block);
     db_pieces_move(&block, all->checkpoint->run, sizeof all->checkpoint->run);
-    db_block_head head = { .shot = -1 };
-    memcpy(head.name, of_part, sizeof of_part);
-    return append_block(all, all->context, &block, &head);
+    return append_block(all, all->context, &block, of_part, (db_block_head){ .shot = -1 });
 }
 
 db_status db_checkpoint_note(db_shots *all, db_context *context, size_t shot) {
