@@ -56,7 +56,7 @@ static db_status make_room(db_shots *all) {
     all->at_bound = calloc(each, sizeof *all->at_bound);
     if (!all->state || !all->summary || !all->value || !all->begin || !all->error || !all->at_bound)
         return db_fail_memory(all->context, "the list of shots");
-    return DB_OK; /* what a process does not adopt stays untouched, and takes no memory */
+    return DB_OK; /* what a process does not work on stays untouched, and takes no memory */
 }
 
 /* The reflections whose intensities shots share, by the cell and detector of a start. */
@@ -229,7 +229,7 @@ static db_status end_early(db_shots *all, db_fit_shots_result *result) {
         db_shot_summary *const summary = &all->summary[i];
         const int owner = db_shares_owner(all, i / all->chunk);
         if ((owner < 0 ? 0 : owner) != all->team.rank) continue;
-        if (all->state[i].adopted && (!summary->used || is_refined(all, i, first))) continue;
+        if (all->state[i].begun && (!summary->used || is_refined(all, i, first))) continue;
         summary->used = 0;
         snprintf(summary->reason, sizeof summary->reason,
                  "the run was cancelled before it was refined");

@@ -128,7 +128,7 @@ db_status db_parts_begin(db_shots *all, int whole, const db_stage_state *state) 
                        strerror(errno));
     DB_TRY(append_head(all));
     for (size_t i = 0; i < all->count && whole; i++)
-        if (all->state[i].adopted) DB_TRY(append_shot(all, all->context, i, state));
+        if (all->state[i].begun) DB_TRY(append_shot(all, all->context, i, state));
     return DB_OK;
 }
 

@@ -67,7 +67,7 @@ db_status db_parts_check_task(const db_shots *all, const char *path, int task, i
 db_status db_checkpoint_note(db_shots *all, db_context *context, size_t shot);
 
 /* What the state says of a shot: the next stage that it has to do, and whether it is in use; before it is
- * adopted. */
+ * begun. */
 int db_checkpoint_stage(const db_shots *all, size_t shot, int *used);
 
 /* The record of a shot, if there is one, becomes what is known of it. */

@@ -50,7 +50,7 @@ typedef struct db_shot_state {
     db_shown shown_before; /* those that it has shown to the joint stage before; owned */
     int needed;            /* 1: the stage in which the run goes on began with it */
     int reported;          /* 1: the caller knows that it was set aside */
-    int adopted;           /* 1: see db_shots_adopt */
+    int begun;             /* 1: this process works on it */
 } db_shot_state;
 
 /* What its process and rank 0 know of a shot, beside its values (db_shots.value). */

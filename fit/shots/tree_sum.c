@@ -72,7 +72,7 @@ double *db_tree_sum_take(db_tree_sum *sum) {
 static size_t first_piece(size_t node, int level) { return node << level; }
 
 /* Leaves a node behind, or takes away its neighbour, to be added to it; NULL: there is none yet. */
-static double *meet(db_tree_sum *sum, size_t node, int level, double *vector) {
+static double *pair_up(db_tree_sum *sum, size_t node, int level, double *vector) {
     db_tree_node *const own = &sum->node[first_piece(node, level)];
     double *other = NULL;
 #pragma omp critical(db_tree_sum)
@@ -112,7 +112,7 @@ static int is_root(const db_tree_sum *sum, size_t node, int level) {
 static void climb(db_tree_sum *sum, size_t node, int level, double *vector) {
     while (!is_root(sum, node, level)) {
         if (!is_alone(sum, node, level)) {
-            double *const other = meet(sum, node, level, vector);
+            double *const other = pair_up(sum, node, level, vector);
             if (!other) return;
             vector = node & 1 ? join(sum, other, vector) : join(sum, vector, other);
         }
@@ -142,7 +142,7 @@ static int owner_of(const exchange *e, size_t node, int level) {
 
 /* Sends a right node to the owner of its left neighbour, or adds what the other one sends to a left
  * node. Of one process both have met before. */
-static db_status settle(exchange *e, size_t node, int level) {
+static db_status exchange_node(exchange *e, size_t node, int level) {
     db_tree_sum *const sum = e->sum;
     db_tree_node *const own = &sum->node[first_piece(node, level)];
     const size_t bytes = sum->size * sizeof(double);
@@ -162,12 +162,12 @@ static db_status settle(exchange *e, size_t node, int level) {
 }
 
 /* Level by level and from left to right everywhere, so that nobody waits in a circle. */
-static db_status settle_all(exchange *e) {
+static db_status exchange_all(exchange *e) {
     const db_tree_sum *const sum = e->sum;
     for (int level = 0; first_piece(1, level) < sum->pieces; level++)
         for (size_t node = 0; first_piece(node, level) < sum->pieces; node++) {
             const db_tree_node *const own = &sum->node[first_piece(node, level)];
-            if (own->vector && own->level == level) DB_TRY(settle(e, node, level));
+            if (own->vector && own->level == level) DB_TRY(exchange_node(e, node, level));
         }
     return DB_OK;
 }
@@ -195,7 +195,7 @@ db_status db_tree_sum_total(const db_fit_team *team, db_context *context, db_tre
         status = db_team_common_status(team, context,
                                        e.room ? DB_OK : db_fail_memory(context, "sums over shots"));
     }
-    if (status == DB_OK && e.room) status = settle_all(&e);
+    if (status == DB_OK && e.room) status = exchange_all(&e);
     if (status == DB_OK) status = bring_total(&e, total);
     if (e.room) give_back(sum, e.room);
     empty(sum);

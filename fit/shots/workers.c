@@ -75,8 +75,8 @@ static db_status learn(db_shots *all, db_context *context, size_t shot) {
 }
 
 /* This process begins to work on a shot. */
-static db_status adopt(db_shots *all, db_context *context, size_t shot) {
-    all->state[shot].adopted = 1;
+static db_status begin_shot(db_shots *all, db_context *context, size_t shot) {
+    all->state[shot].begun = 1;
     DB_TRY(learn(all, context, shot));
     all->state[shot].reported = !all->summary[shot].used;
     return DB_OK;
@@ -87,7 +87,7 @@ db_status db_workers_begin(db_shots *all) {
     db_status status = DB_OK;
     for (size_t i = 0; i < all->count && status == DB_OK; i++)
         if (db_shots_own(all, i))
-            status = adopt(all, all->context, i);
+            status = begin_shot(all, all->context, i);
         else if (all->shares_intensities) /* frames ask for neighbours, whoever works on these */
             status = learn(all, all->context, i);
     return db_workers_common_status(all, status);
@@ -99,7 +99,7 @@ static db_status work_on_chunk(db_shots *all, db_context *context, size_t chunk,
         size_t done;
         if (db_workers_cancelled(all))
             return db_fail(context, DB_ERROR_CANCELLED, "cancelled by the caller");
-        if (!all->state[i].adopted) DB_TRY(adopt(all, context, i));
+        if (!all->state[i].begun) DB_TRY(begin_shot(all, context, i));
         if (all->summary[i].used) DB_TRY(p->work(all, context, i, p->user, vector));
 #pragma omp atomic capture
         done = ++p->done;
