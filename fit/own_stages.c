@@ -2,6 +2,7 @@
 #include "fit/own_stages.h"
 
 #include "base/context_internal.h"
+#include "fit/config/device_notice.h"
 #include "fit/search/starts.h"
 #include "fit/verdict/conclude.h"
 #include "fit/pixels/shoeboxes.h"
@@ -11,6 +12,7 @@
 #include "fit/shots/lattices.h"
 #include "fit/shots/links.h"
 #include "fit/shots/series_parts.h"
+#include "fit/shots/shares.h"
 #include "fit/shots/workers.h"
 #include "fit/verdict/verdict.h"
 
@@ -34,13 +36,14 @@ typedef struct work {
 } work;
 
 static void clear(work *w) {
-    db_measured_image_clear(&w->image);
+    db_shots_release(w->all, &w->image);
     db_strong_pixels_clear(&w->strong);
     db_prediction_clear(&w->predicted);
     db_experiment_clear(&w->tied);
     db_fit_course_clear(&w->refinement.course);
     db_panel_placement_clear(&w->refinement.placement);
-    db_fit_result_destroy(&w->refinement.result);
+    if (w->refinement.result) db_fit_result_clear(w->refinement.result);
+    free(w->refinement.result);
     db_fit_settings_clear(&w->settings);
     db_fit_spots_clear(&w->parts);
     free(w);
@@ -71,10 +74,14 @@ static void store_model(work *w) {
         all->at_bound[w->shot * all->parameters + i] = result->estimates.list[i].at_bound;
 }
 
-/* A db_fit_progress that ends a shot's own stages when the run is cancelled. */
-static int is_cancelled(void *user, const db_fit_history *entry) {
-    (void)entry;
-    return db_workers_cancelled(user);
+/* After an evaluation of a shot by itself; 1: the run is cancelled. */
+static int evaluated(void *user, const db_fit_history *entry) {
+    const db_fit_shots_event event = { .kind = DB_SHOTS_EVALUATED,
+                                       .stage = entry->stage,
+                                       .entry = entry };
+    const db_shots *const all = user;
+    if (all->source->in_full) db_shots_report(all, &event);
+    return db_workers_cancelled(all);
 }
 
 /* The starting model of the shot; borrows. */
@@ -95,7 +102,7 @@ static db_status begin(work *w, db_context *context) {
     DB_TRY(db_lattices_add_light(all, context, w->shot, &w->image, &w->strong));
     r->context = context;
     r->check = db_verdict_of_lattice;
-    r->course.progress = is_cancelled;
+    r->course.progress = evaluated;
     r->course.user = w->all;
     r->data = (db_fit_data){ &w->image, &w->strong, &w->settings };
     r->own = &w->settings;
@@ -124,21 +131,29 @@ static db_status check_places(work *w, db_context *context) {
     return db_fail(context, DB_ERROR_INPUT, "%s%s", BY_ITSELF, verdict.reason);
 }
 
+/* The stages up to `to`, of which some may be done. With several starts the given one may be bad. */
+static db_status run_stages(work *w, int to, db_stage_result *end) {
+    db_refinement *const r = &w->refinement;
+    const int from = w->all->summary[w->shot].stage,
+              tries = w->settings.starts.count > 1 && to > 0 && from == 0;
+    const db_experiment start = start_of(w);
+    if (from == 0 && !tries) {
+        r->predicted = w->predicted.reflection ? &w->predicted : NULL;
+        DB_TRY(db_refinement_refuse_blank(r));
+        r->predicted = NULL;
+    }
+    db_prediction_clear(&w->predicted);
+    return tries       ? db_starts_run(r, &start, to, end)
+           : from < to ? db_stages_run(r, from, to, end)
+                       : DB_OK;
+}
+
 /* The stages that are left to do. */
 static db_status run_own_stages(work *w, db_context *context, const db_segment *segment) {
     db_shot_summary *const summary = &w->all->summary[w->shot];
-    const db_experiment start = start_of(w);
-    const int tries = w->settings.starts.count > 1 && segment->to > 0 && summary->stage == 0;
     db_stage_result end;
-    if (summary->stage == 0 && !tries) { /* with several starts the given one may be bad */
-        w->refinement.predicted = w->predicted.reflection ? &w->predicted : NULL;
-        DB_TRY(db_refinement_refuse_blank(&w->refinement));
-        w->refinement.predicted = NULL;
-    }
-    db_prediction_clear(&w->predicted);
+    DB_TRY(run_stages(w, segment->to, &end));
     if (summary->stage >= segment->to) return DB_OK;
-    DB_TRY(tries ? db_starts_run_stages(&w->refinement, &start, segment->to, &end)
-                 : db_stages_run(&w->refinement, summary->stage, segment->to, &end));
     snprintf(summary->reason, sizeof summary->reason, "%s", end.reason);
     if (end.end == DB_STAGE_CANCELLED)
         return db_fail(context, DB_ERROR_CANCELLED, "%s", end.reason);
@@ -225,8 +240,8 @@ static db_status conclude(work *w, db_context *context) {
     db_shots *const all = w->all;
     db_fit_result *const result = w->refinement.result;
     db_refinement_finish(&w->refinement);
-    DB_TRY(db_fit_conclude_shot(context, &w->tied, &w->refinement.data, &w->refinement.placement,
-                                result));
+    DB_TRY((all->source->in_full ? db_fit_conclude : db_fit_conclude_shot)(
+        context, &w->tied, &w->refinement.data, &w->refinement.placement, result));
     db_shot_store_statistics(&result->before, 0, &all->summary[w->shot]);
     db_shot_store_statistics(&result->after, 1, &all->summary[w->shot]);
     for (size_t i = 0; i < all->parameters; i++)
@@ -234,8 +249,43 @@ static db_status conclude(work *w, db_context *context) {
     return DB_OK;
 }
 
+/* A minimum that fails a test of the verdict does not count as converged. */
+static void apply_verdict(db_fit_result *result) {
+    if (result->status != DB_OK || result->verdict.usable) return;
+    result->status = DB_NOT_CONVERGED;
+    snprintf(result->reason, sizeof result->reason, "a minimum was found, but %.448s",
+             result->verdict.reason);
+}
+
+/* All of a shot of which everything is told, whether it may be used or not; its result is handed over. */
+static db_status do_in_full(work *w, db_context *context) {
+    db_refinement *const r = &w->refinement;
+    db_fit_result *const result = r->result;
+    const double begun = db_seconds();
+    db_stage_result end;
+    if (result->experiment.spread.spots == DB_SPOTS_CLOSED)
+        db_device_notice(context, "it makes the list of spots in closed form");
+    DB_TRY(run_stages(w, (int)w->settings.stage_count, &end));
+    result->refining_seconds = db_seconds() - begun;
+    store_model(w);
+    DB_TRY(conclude(w, context));
+    apply_verdict(result);
+    snprintf(w->all->summary[w->shot].reason, DB_FIT_REASON_SIZE, "%s", result->reason);
+    w->all->evaluations += r->course.count;
+    result->evaluations = (int)r->course.count;
+    result->history = r->course.history;
+    result->history_values = r->course.values;
+    result->history_count = r->course.count;
+    r->course = (db_fit_course){ .count = 0 };
+    result->used = 1;
+    w->all->in_full[w->shot] = *result;
+    memset(result, 0, sizeof *result);
+    return DB_OK;
+}
+
 static db_status do_segment(work *w, db_context *context, const db_segment *segment) {
     DB_TRY(begin(w, context));
+    if (w->all->source->in_full) return do_in_full(w, context);
     DB_TRY(run_own_stages(w, context, segment));
     if (segment->joint >= 0) DB_TRY(spool_pixels(w, context, segment->joint));
     if (segment->joint < 0 && !w->all->options->array_tasks) DB_TRY(conclude(w, context));

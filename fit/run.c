@@ -1,141 +1,556 @@
-/* A refinement of one image from start to end: stages one after the other, then statistics, errors
- * and verdict. */
-#define _POSIX_C_SOURCE 199309L
+/* A refinement of a list of shots, one or many, from start to end. */
 #include "base/context_internal.h"
-#include "fit/config/device_notice.h"
-#include "fit/pixels/rendering.h"
+#include "fit/config/modes.h"
+#include "fit/config/orientation.h"
+#include "fit/intensities/boxes.h"
+#include "fit/intensities/messages.h"
+#include "fit/intensities/restraint.h"
+#include "fit/intensities/stage.h"
+#include "fit/lists/identity.h"
+#include "fit/result/estimates.h"
 #include "fit/search/check_settings.h"
+#include "fit/shots/checkpoint.h"
+#include "fit/shots/checkpoint_parts.h"
+#include "fit/shots/joint.h"
+#include "fit/shots/lattices.h"
+#include "fit/shots/outliers.h"
+#include "fit/own_stages.h"
 #include "fit/verdict/conclude.h"
-#include "fit/result/goodness.h"
-#include "fit/config/physical_range.h"
-#include "fit/search/refinement.h"
-#include "fit/verdict/result_boxes.h"
-#include "fit/pixels/shoeboxes.h"
-#include "fit/search/starts.h"
-#include "fit/verdict/verdict.h"
+#include "fit/shots/records.h"
+#include "fit/shots/series_parts.h"
+#include "fit/shots/shares.h"
+#include "fit/shots/team.h"
+#include "fit/shots/workers.h"
 
 #include <dualbragg/expert/fit_steps.h>
+
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+#include <string.h>
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+/* How many shots in a row share one sum. Depends on the task alone, so that sums are added in the same order
+ * anywhere. */
+static size_t chunk_size(const db_shots *all) {
+    enum { MOST_CHUNKS = 65536 };
+    /* Joint intensities have long sums: of few chunks (bench/fit/reduction.py has the same numbers). */
+    enum { SHOTS_OF_CHUNK = 16, FEWEST_LONG = 64, MOST_LONG = 1024 };
+    const size_t parts = all->count / SHOTS_OF_CHUNK, few = parts < FEWEST_LONG ? FEWEST_LONG
+                                                            : parts > MOST_LONG ? MOST_LONG
+                                                                                : parts;
+    const size_t most = all->settings.joint.wanted ? few : MOST_CHUNKS;
+    return (all->count + most - 1) / most;
 }
 
-static db_status run_stages(db_refinement *r, const db_experiment *start) {
-    const double begin = now();
-    DB_TRY(db_starts_run(r, start));
-    r->result->refining_seconds = now() - begin;
+static db_status make_room(db_shots *all) {
+    const size_t each = all->count * all->parameters;
+    all->state = calloc(all->count, sizeof *all->state);
+    all->summary = calloc(all->count, sizeof *all->summary);
+    all->value = calloc(each, sizeof *all->value);
+    all->begin = calloc(each, sizeof *all->begin);
+    all->error = calloc(each, sizeof *all->error);
+    all->at_bound = calloc(each, sizeof *all->at_bound);
+    if (!all->state || !all->summary || !all->value || !all->begin || !all->error || !all->at_bound)
+        return db_fail_memory(all->context, "the list of shots");
+    return DB_OK; /* what a process does not work on stays untouched, and takes no memory */
+}
+
+/* The reflections whose intensities shots share, by the cell and detector of a start. */
+static db_status list_reflections(db_shots *all, const db_experiment *start) {
+    const db_fit_settings *const settings = &all->settings;
+    double dmin = isnan(settings->joint.dmin) ? settings->dmin : settings->joint.dmin;
+    if (!settings->joint.wanted) return DB_OK;
+    if (!(dmin > 0)) DB_TRY(db_intensity_rim(all->context, start, &dmin));
+    DB_TRY(db_asu_list_make(all->context, start->crystal.cell, settings->amplitude_group, dmin,
+                            settings->joint.anomalous, &all->reflections));
+    return settings->joint.reference
+               ? db_intensity_reference_make(all->context, &all->reflections,
+                                             settings->joint.reference, &all->reference)
+               : DB_OK;
+}
+
+/* Shared parameters start where the first shot that can be read has them. */
+static db_status start_common(db_shots *all) {
+    db_status status = DB_ERROR_INPUT;
+    for (size_t i = 0; i < all->count; i++) {
+        db_fit_settings settings;
+        db_measured_image image = { 0 };
+        db_experiment start = { 0 };
+        status = db_fit_settings_copy(all->context, &all->settings, &settings);
+        if (status == DB_OK)
+            status = db_shots_read(all, all->context, i, &image, &start, &settings);
+        if (status == DB_OK) db_modes_leave_zero(&settings, &start);
+        const db_status listed = status == DB_OK ? list_reflections(all, &start) : DB_OK;
+        if (listed != DB_OK) status = DB_ERROR_USAGE; /* of all shots */
+        for (size_t k = 0; k < all->parameters && status == DB_OK; k++) {
+            if (!all->shared[k]) continue;
+            const db_fit_parameter *const p = &settings.parameters[k];
+            /* Motions of groups begin at 0; followers are set below. */
+            all->common[k] = p->group >= 0 ? 0 : db_parameter_get(&start, p->parameter);
+            all->settings.parameters[k].lower = p->lower;
+            all->settings.parameters[k].upper = p->upper;
+        }
+        db_fit_settings_clear(&settings);
+        db_shots_release(all, &image);
+        db_experiment_clear(&start);
+        /* a wrong configuration is wrong for all shots */
+        if (status == DB_OK || status == DB_ERROR_USAGE || status == DB_ERROR_MEMORY) break;
+    }
+    db_shots_tie_common(all);
+    memcpy(all->common_start, all->common, sizeof all->common_start);
+    return status;
+}
+
+static void report_done(const db_shots *all, const db_segment *segment) {
+    const db_fit_shots_event event = { .kind = DB_SHOTS_DONE,
+                                       .stage = segment->from,
+                                       .done = all->count,
+                                       .count = all->count,
+                                       .used = all->used,
+                                       .refined = segment->to > segment->from };
+    db_shots_report(all, &event);
+}
+
+/* Runs shots by themselves. What is done of a shot is kept at once, so that an interrupted run loses
+ * little. */
+static db_status run_segment(db_shots *all, const db_segment *segment) {
+    const int refines = segment->to > segment->from;
+    const char *const what = refines ? "refining shots by themselves" : "reading shots";
+    if (refines) DB_TRY(db_checkpoint_begin(all));
+    DB_TRY(db_workers_each(all, what, segment->from, db_segment_work, (void *)(uintptr_t)segment,
+                           NULL));
+    DB_TRY(db_records_collect(all));
+    db_shots_report_aside(all);
+    report_done(all, segment);
+    return db_shots_check_count(all);
+}
+
+static db_status run_joint(db_shots *all, int stage, db_fit_shots_result *result) {
+    const int last = stage + 1 == (int)all->settings.stage_count;
+    db_stage_result end;
+    const int amplitudes = db_fit_is_intensity_stage(&all->settings, stage);
+    DB_TRY(amplitudes ? db_intensity_stage_run(all, stage, &end, result)
+                      : db_joint_run(all, stage, &end, last ? result : NULL));
+    result->status = end.end == DB_STAGE_CONVERGED ? DB_OK : DB_NOT_CONVERGED;
+    snprintf(result->reason, sizeof result->reason, "%s", end.reason);
+    DB_TRY(db_records_collect(all));
+    if (last) return DB_OK;
+    DB_TRY(db_shots_set_outliers_aside(all));
+    DB_TRY(db_shots_check_count(all));
+    DB_TRY(db_shown_pass_on(all));
+    DB_TRY(db_checkpoint_keep(all, NULL));
+    return db_workers_common_status(all, db_spool_empty(all->context, &all->spool));
+}
+
+/* The first stage that not all shots in use have done, as far as this process knows them. */
+static int next_stage(const db_shots *all) {
+    int stage = (int)all->settings.stage_count;
+    for (size_t i = 0; i < all->count; i++) {
+        const db_shot_summary *const summary = &all->summary[i];
+        int used = summary->used, next = summary->stage;
+        if (!summary->used && !*summary->reason) next = db_checkpoint_stage(all, i, &used);
+        if (used && next < stage) stage = next;
+    }
+    return stage;
+}
+
+/* A task of an array: what its shots do by themselves before they meet the others. */
+static db_status run_task(db_shots *all, int stage, db_fit_shots_result *result) {
+    const db_fit_shots_options *const options = all->options;
+    db_segment segment = db_segment_from(all, 0);
+    if (segment.to == 0)
+        return db_fail(all->context, DB_ERROR_USAGE,
+                       "an array of tasks: no stage refines shots by themselves");
+    segment.joint = -1;
+    segment.from = stage < segment.to ? stage : 0;
+    DB_TRY(db_checkpoint_begin(all));
+    DB_TRY(db_workers_each(all, "refining shots by themselves", segment.from, db_segment_work,
+                           &segment, NULL));
+    DB_TRY(db_records_collect(all));
+    db_shots_report_aside(all);
+    report_done(all, &segment);
+    snprintf(result->reason, sizeof result->reason,
+             "task %d of %d: its shots were refined by themselves", options->array_task,
+             options->array_tasks);
     return DB_OK;
 }
 
-/* A minimum that fails a test of the verdict does not count as converged. */
-static void apply_verdict(db_fit_result *result) {
-    if (result->status != DB_OK || result->verdict.usable) return;
-    result->status = DB_NOT_CONVERGED;
-    snprintf(result->reason, sizeof result->reason, "a minimum was found, but %.448s",
-             result->verdict.reason);
+static db_status run_segments(db_shots *all, db_fit_shots_result *result) {
+    int stage = next_stage(all);
+    if (all->options->array_tasks > 0) return run_task(all, stage, result);
+    if (stage == (int)all->settings.stage_count) stage = db_stages_last_segment(all);
+    snprintf(result->reason, sizeof result->reason, "each shot was refined by itself");
+    while (stage < (int)all->settings.stage_count) {
+        const db_segment segment = db_segment_from(all, stage);
+        DB_TRY(db_lattices_share(all, segment.from));
+        DB_TRY(run_segment(all, &segment));
+        if (segment.joint < 0) {
+            DB_TRY(db_records_collect(all));
+            break;
+        }
+        DB_TRY(run_joint(all, segment.joint, result));
+        stage = segment.joint + 1;
+    }
+    return DB_OK;
 }
 
-/* predicted: by the start. */
-static db_status refuse_blank(db_refinement *r, const db_prediction *predicted) {
-    r->predicted = predicted->reflection ? predicted : NULL;
-    const db_status status = db_refinement_refuse_blank(r);
-    r->predicted = NULL;
+static void report_resumed(db_shots *all) {
+    db_fit_shots_event event = { .kind = DB_SHOTS_RESUMED,
+                                 .stage = next_stage(all),
+                                 .count = all->count };
+    for (size_t i = 0; i < all->count; i++) {
+        int used;
+        const int stage = db_checkpoint_stage(all, i, &used);
+        event.done += stage > 0 || !used;
+    }
+    db_shots_report(all, &event);
+}
+
+/* Has a cancelled run a model of the shot, beyond its start? */
+static int is_refined(const db_shots *all, size_t shot, int first) {
+    const db_shot_summary *const summary = &all->summary[shot];
+    return all->state[shot].lower && summary->stage > 0 && summary->stage >= first;
+}
+
+/* The result of a cancelled run: the models so far, of shots that have been refined. */
+static db_status end_early(db_shots *all, db_fit_shots_result *result) {
+    const int first = db_segment_from(all, 0).to, most = (int)all->settings.stage_count - 1;
+    int stage;
+    all->ending = 1;
+    DB_TRY(db_shares_agree(all));
+    DB_TRY(db_records_collect(all));
+    stage = next_stage(all);
+    DB_TRY(db_team_broadcast(&all->team, all->context, &stage, sizeof stage));
+    for (size_t i = 0; i < all->count; i++) {
+        db_shot_summary *const summary = &all->summary[i];
+        const int owner = db_shares_owner(all, i / all->chunk);
+        if ((owner < 0 ? 0 : owner) != all->team.rank) continue;
+        if (all->state[i].begun && (!summary->used || is_refined(all, i, first))) continue;
+        summary->used = 0;
+        snprintf(summary->reason, sizeof summary->reason,
+                 "the run was cancelled before it was refined");
+    }
+    DB_TRY(db_records_collect(all));
+    if (all->used == 0)
+        return db_fail(all->context, DB_ERROR_CANCELLED, "cancelled before a shot was refined");
+    result->status = DB_ERROR_CANCELLED;
+    snprintf(result->reason, sizeof result->reason,
+             "cancelled in stage %s; these are the best models so far",
+             all->settings.stages[stage < most ? stage : most].name);
+    return DB_OK;
+}
+
+static db_status create_result(db_shots *all, db_fit_shots_result **result) {
+    db_fit_shots_result *const r = calloc(1, sizeof *r);
+    *result = r;
+    if (!r) return db_fail_memory(all->context, "the result");
+    DB_TRY(db_estimates_make(all->context, &all->settings, &r->estimates));
+    r->shot = calloc(all->count, sizeof *r->shot);
+    all->in_full = r->shot;
+    r->in_full = all->source->in_full;
+    if (!all->source->in_full)
+        r->memory = calloc(all->count * all->parameters + 1, sizeof *r->memory);
+    if (!r->shot || !(r->memory || all->source->in_full))
+        return db_fail_memory(all->context, "the result");
+    r->shot_count = all->count;
+    for (size_t i = 0; i < all->parameters; i++) r->estimates.list[i].shared = all->shared[i];
+    return DB_OK;
+}
+
+/* The model of a shot that this process has read, without amplitudes. */
+static db_status store_model(db_shots *all, size_t s, const double *value, db_fit_result *shot) {
+    db_experiment *const start = &all->state[s].start;
+    db_crystal *const crystal = &shot->experiment.crystal;
+    db_panel_placement placement;
+    const int is_there = all->state[s].lower && all->summary[s].used;
+    if (is_there) {
+        shot->experiment = *start;
+        memset(start, 0, sizeof *start);
+    }
+    memcpy(crystal->orientation, all->summary[s].reference, sizeof crystal->orientation);
+    if (!is_there) return DB_OK;
+    DB_TRY(db_panel_placement_make(all->context, &shot->experiment.detector,
+                                   &all->settings.panel_groups, &placement));
+    const db_status status = db_shots_put(all, all->context, value, &shot->experiment, &placement);
+    db_panel_placement_clear(&placement);
     return status;
 }
 
-static db_status refine(db_refinement *r, const db_experiment *start, db_prediction *predicted) {
-    db_fit_result *const result = r->result;
-    DB_TRY(db_refinement_begin(r, start));
-    db_experiment tied;
-    DB_TRY(db_experiment_borrow(r->context, &result->experiment, &tied));
-    /* With several starts the given one may be bad. */
-    db_status status = r->data.settings->starts.count > 1 ? DB_OK : refuse_blank(r, predicted);
-    db_prediction_clear(predicted);
-    if (status == DB_OK) status = run_stages(r, start);
-    db_refinement_finish(r);
-    if (status == DB_OK)
-        status = db_fit_conclude(r->context, &tied, &r->data, &r->placement, result);
-    db_experiment_give_back(&tied);
-    db_panel_placement_clear(&r->placement);
-    if (status == DB_OK) apply_verdict(result);
-    result->history = r->course.history;
-    result->history_values = r->course.values;
-    result->history_count = r->course.count;
-    result->evaluations = (int)r->course.count;
+static db_fit_statistics statistics_of(const db_shot_summary *summary, int after) {
+    return (db_fit_statistics){ .pixels = summary->pixels,
+                                .shoeboxes = summary->shoeboxes,
+                                .chi2 = summary->chi2[after],
+                                .chi2_reduced = summary->degrees > 0
+                                                    ? summary->chi2[after] / summary->degrees
+                                                    : (double)NAN,
+                                .correlation = summary->correlation[after],
+                                .centroid_rms = summary->centroid_rms[after] };
+}
+
+/* Values of a shot as users know them. */
+static void report_values(const db_shots *all, size_t s, double *value) {
+    const db_shot_summary *const summary = &all->summary[s];
+    double angle[3];
+    memcpy(value, all->value + s * all->parameters, all->parameters * sizeof *value);
+    if (!db_orientation_is_refined(&all->settings)) return;
+    db_orientation_angles(summary->orientation, summary->reference, angle);
+    for (size_t i = 0; i < all->parameters; i++) {
+        const int axis = db_orientation_axis(all->settings.parameters[i].parameter);
+        if (axis >= 0) value[i] = angle[axis];
+    }
+}
+
+static db_status fill_shot(db_shots *all, size_t s, const db_fit_shots_result *result,
+                           db_fit_result *shot) {
+    const db_shot_summary *const summary = &all->summary[s];
+    const size_t n = all->parameters;
+    double value[DB_FIT_MOST_PARAMETERS];
+    shot->name = all->source->name(all->source->user, s);
+    if (all->source->in_full) return DB_OK;
+    shot->used = summary->used;
+    memcpy(shot->reason, summary->reason, sizeof shot->reason);
+    shot->estimates =
+        (db_fit_estimates){ .count = n, .list = result->memory + s * n, .shared_misfit = 1 };
+    report_values(all, s, value);
+    for (size_t i = 0; i < n; i++) {
+        db_fit_estimate *const e = &shot->estimates.list[i];
+        const size_t at = s * n + i;
+        *e = result->estimates.list[i];
+        e->start = all->begin[at];
+        e->at_bound = all->at_bound[at];
+        if (!e->shared) {
+            e->value = value[i];
+            e->error = all->error[at];
+        }
+        value[i] = e->value;
+    }
+    shot->before = statistics_of(summary, 0);
+    shot->after = statistics_of(summary, 1);
+    return store_model(all, s, value, shot);
+}
+
+/* What all shots in use have together; by rank 0. */
+typedef struct totals {
+    size_t pixels, shoeboxes;
+    double chi2[2], degrees;
+} totals;
+
+static totals add_up(const db_shots *all) {
+    totals sum = { 0 };
+    for (size_t i = 0; i < all->parameters; i++)
+        sum.degrees -= all->shared[i] && !db_fit_parameter_is_tied(&all->settings.parameters[i]);
+    for (size_t s = 0; s < all->count; s++) {
+        const db_shot_summary *const summary = &all->summary[s];
+        if (!summary->used) continue;
+        sum.pixels += summary->pixels;
+        sum.shoeboxes += summary->shoeboxes;
+        sum.degrees += summary->degrees;
+        for (int k = 0; k < 2; k++) sum.chi2[k] += summary->chi2[k];
+    }
+    return sum;
+}
+
+/* What is found of a list of one is what is found of its shot. */
+static void tell_of_one(db_fit_shots_result *result) {
+    const db_fit_result *const shot = &result->shot[0];
+    free(result->estimates.memory);
+    result->estimates = shot->estimates;
+    result->estimates.memory = NULL; /* the shot's, as the history */
+    result->history = shot->history;
+    result->history_count = shot->history_count;
+    result->status = shot->status;
+    memcpy(result->reason, shot->reason, sizeof result->reason);
+}
+
+/* Fills the result at the end, and gives it the history. */
+static db_status fill_result(db_shots *all, db_fit_shots_result *result) {
+    const int rank = all->team.rank;
+    totals sum = { 0 };
+    for (size_t i = 0; i < all->parameters; i++) {
+        db_fit_estimate *const e = &result->estimates.list[i];
+        if (!e->shared) continue;
+        e->start = all->common_start[i];
+        e->value = all->common[i];
+        e->at_bound = all->common_at_bound[i];
+    }
+    db_status status = DB_OK;
+    for (size_t s = 0; s < all->count && status == DB_OK; s++)
+        if (rank == 0 || db_shots_own(all, s)) status = fill_shot(all, s, result, &result->shot[s]);
+    DB_TRY(db_workers_common_status(all, status));
+    DB_TRY(db_intensity_bring_wavelength(all, result));
+    if (rank == 0) sum = add_up(all);
+    DB_TRY(db_team_broadcast(&all->team, all->context, &sum, sizeof sum));
+    result->used = all->used;
+    result->pixels = sum.pixels;
+    result->shoeboxes = sum.shoeboxes;
+    for (int k = 0; k < 2; k++) result->chi2_reduced[k] = sum.chi2[k] / sum.degrees;
+    result->history = all->course.history;
+    result->history_values = all->course.values;
+    result->history_count = all->course.count;
+    all->course = (db_fit_course){ .count = 0 };
+    result->shot_evaluations = all->evaluations;
+    if (all->source->in_full && all->count == 1) tell_of_one(result);
+    return DB_OK;
+}
+
+static db_status refine(db_shots *all, db_fit_shots_result *result) {
+    int found;
+    DB_TRY(db_workers_common_status(all, start_common(all)));
+    db_status status = db_workers_common_status(all, db_checkpoint_resume(all, &found));
+    if (status == DB_OK) status = db_workers_begin(all);
+    if (status == DB_OK && found) report_resumed(all);
+    if (status == DB_OK) status = run_segments(all, result);
+    if (status == DB_ERROR_CANCELLED && !all->source->in_full) status = end_early(all, result);
+    if (status == DB_OK) status = fill_result(all, result);
     return status;
 }
 
-/* The settings are completed. */
-static db_status run(db_context *context, const db_experiment *start,
-                     const db_measured_image *image, db_fit_settings *settings,
-                     db_fit_progress progress, void *user, db_fit_result **result) {
-    if (settings->stage_count == 0) db_fit_default_stages(start, settings);
-    DB_TRY(db_fit_check(context, start, image, settings, 0));
-    if (start->spread.spots == DB_SPOTS_CLOSED)
-        db_device_notice(context, "it makes the list of spots in closed form");
-    for (size_t i = 0; i < settings->parameter_count; i++)
-        db_limit_bounds(start, &settings->starts, &settings->parameters[i]);
-    db_strong_pixels strong;
-    db_prediction predicted;
-    DB_TRY(db_shoebox_size_predict(context, start, settings, &predicted));
-    db_status status = db_strong_pixels_find(context, image, settings, &strong);
-    if (status != DB_OK) {
-        db_prediction_clear(&predicted);
-        return status;
+static void clear(db_shots *all) {
+    for (size_t i = 0; i < all->count && all->state; i++) {
+        db_experiment_clear(&all->state[i].start);
+        free(all->state[i].lower);
+        free(all->state[i].best.local);
+        free(all->state[i].boxes.hkl);
+        free(all->state[i].shown.hkl);
+        free(all->state[i].shown_before.hkl);
     }
-    db_refinement r = { .context = context,
-                        .data = { image, &strong, settings },
-                        .own = settings,
-                        .check = db_verdict_of_lattice,
-                        .course = { .progress = progress, .user = user } };
-    r.result = calloc(1, sizeof *r.result);
-    status = r.result ? refine(&r, start, &predicted) : db_fail_memory(context, "the result");
-    db_prediction_clear(&predicted);
-    db_strong_pixels_clear(&strong);
-    if (status != DB_OK) {
-        db_fit_result_destroy(&r.result);
-        return status;
-    }
-    *result = r.result;
-    return r.result->status == DB_OK ? DB_OK
-                                     : db_fail(context, r.result->status, "%s", r.result->reason);
+    db_workers_destroy(all);
+    db_shares_destroy(all);
+    db_checkpoint_destroy(all);
+    db_spool_close(&all->spool);
+    free(all->amplitudes.amplitude);
+    db_asu_list_clear(&all->reflections);
+    free(all->reference);
+    free(all->image);
+    free(all->lit);
+    free(all->state);
+    free(all->summary);
+    free(all->value);
+    free(all->begin);
+    free(all->error);
+    free(all->at_bound);
+    db_fit_course_clear(&all->course);
+    db_shot_notices_clear(&all->notices);
+    free(all->identity);
+    db_fit_settings_clear(&all->settings);
+    free(all);
 }
 
-db_status db_fit_run(db_context *context, const db_experiment *start,
-                     const db_measured_image *image, const db_fit_settings *settings,
-                     db_fit_progress progress, void *user, db_fit_result **result) {
-    const double begin = now();
-    db_fit_settings own;
+/* The text that identifies the refinement in a checkpoint. */
+static db_status identify(db_shots *all) {
+    db_fit_config *const config = malloc(sizeof *config);
+    if (!config) return db_fail_memory(all->context, "the configuration of the shots");
+    if (all->source->configuration)
+        *config = *all->source->configuration;
+    else
+        db_fit_config_init(config);
+    config->settings = all->settings; /* borrows its lists */
+    const db_status status = db_identity_text(all->context, config, &all->identity);
+    free(config);
+    return status;
+}
+
+static db_status set_up(db_shots *all, const db_fit_settings *settings) {
+    if (all->count > 0 && !all->source->load)
+        return db_fail(all->context, DB_ERROR_USAGE,
+                       "shots: expected a function that loads them, found NULL");
+    DB_TRY(db_fit_settings_copy(all->context, settings, &all->settings));
+    DB_TRY(db_fit_check_quantities(all->context, settings));
+    all->parameters = all->course.width = settings->parameter_count;
+    if (all->settings.stage_count == 0 && all->source->like)
+        db_fit_default_stages(all->source->like, &all->settings);
+    else if (all->settings.stage_count == 0)
+        db_stages_default(all->context, 0, &all->settings);
+    if (all->settings.joint.wanted)
+        DB_TRY(db_fit_add_intensity_stage(all->context, &all->settings));
+    db_stages_mark_shared(all);
+    DB_TRY(db_stages_check(all));
+    if (all->count == 0) return db_fail(all->context, DB_ERROR_INPUT, "there are no shots");
+    all->chunk = chunk_size(all);
+    db_status status = all->options->checkpoint ? identify(all) : DB_OK;
+    if (status == DB_OK) status = db_checkpoint_create(all);
+    if (status == DB_OK) status = make_room(all);
+    if (status == DB_OK) status = db_shares_create(all);
+    if (status == DB_OK) status = db_lattices_find(all);
+    all->shares_intensities = db_series_shares(all);
+    if (status == DB_OK) status = db_workers_create(all);
+    if (status == DB_OK && !all->source->in_full)
+        status = db_spool_open(all->context, all->options->scratch, &all->spool);
+    return db_workers_common_status(all, status);
+}
+
+static const char *name_of_still(void *user, size_t shot) {
+    const db_fit_still *const still = user;
+    (void)shot;
+    return still->name ? still->name : "the image";
+}
+
+/* The image is lent, not copied. */
+static db_status lend_still(void *user, db_context *context, size_t shot, db_measured_image *image,
+                            db_experiment *start, db_fit_settings *settings) {
+    const db_fit_still *const still = user;
+    (void)shot;
+    (void)settings;
+    if (start) DB_TRY(db_experiment_copy(context, still->start, start));
+    *image = *still->image;
+    return DB_OK;
+}
+
+static void take_back(void *user, db_measured_image *image) {
+    (void)user;
+    memset(image, 0, sizeof *image);
+}
+
+db_fit_shot_source db_fit_still_source(const db_fit_still *still) {
+    return (db_fit_shot_source){ .count = 1,
+                                 .user = (void *)(uintptr_t)still,
+                                 .load = lend_still,
+                                 .name = name_of_still,
+                                 .release = take_back,
+                                 .like = still->start,
+                                 .in_full = 1 };
+}
+
+db_status db_fit_run(db_context *context, const db_fit_shot_source *source,
+                     const db_fit_settings *settings, const db_fit_shots_options *options,
+                     db_fit_shots_result **result) {
+    static const db_fit_shots_options usual = DB_FIT_SHOTS_OPTIONS_INIT;
+    const double begin = db_seconds();
     *result = NULL;
-    DB_TRY(db_fit_settings_copy(context, settings, &own));
-    const db_status status = run(context, start, image, &own, progress, user, result);
-    db_fit_settings_clear(&own);
-    if (*result) (*result)->seconds = now() - begin;
-    return status;
+    db_shots *const all = calloc(1, sizeof *all);
+    if (!all) return db_fail_memory(context, "the shots");
+    all->context = context;
+    all->source = source;
+    all->options = options ? options : &usual;
+    all->team = all->options->team ? *all->options->team : (db_fit_team){ .size = 1 };
+    all->count = source->count;
+    all->spool.file = -1;
+    db_shot_notices_begin(context, &all->notices);
+    db_fit_shots_result *made = NULL;
+    db_status status = set_up(all, settings);
+    if (status == DB_OK) status = db_workers_common_status(all, create_result(all, &made));
+    if (status == DB_OK) status = refine(all, made);
+    clear(all);
+    if (status != DB_OK) {
+        db_fit_shots_result_destroy(&made);
+        return status;
+    }
+    made->seconds = db_seconds() - begin;
+    if (source->in_full && made->shot_count == 1) made->shot[0].seconds = made->seconds;
+    *result = made;
+    return made->status == DB_OK ? DB_OK : db_fail(context, made->status, "%s", made->reason);
 }
 
-void db_fit_result_destroy(db_fit_result **result) {
+void db_fit_shots_result_destroy(db_fit_shots_result **result) {
     if (!result || !*result) return;
-    db_result_boxes_free(*result);
-    free((*result)->distrusted);
-    db_goodness_free(*result);
-    db_experiment_clear(&(*result)->experiment);
-    free((*result)->history);
-    free((*result)->history_values);
+    for (size_t s = 0; s < (*result)->shot_count && (*result)->shot; s++)
+        db_fit_result_clear(&(*result)->shot[s]);
+    free((*result)->shot);
     free((*result)->estimates.memory);
-    free((*result)->amplitudes);
-    free((*result)->warnings);
-    free((*result)->advice);
-    free((*result)->starts);
-    free((*result)->trials);
-    free((*result)->model_image);
-    free((*result)->background_image);
-    free((*result)->reflections);
+    free((*result)->memory);
+    if (!(*result)->in_full) free((*result)->history);
+    free((*result)->history_values);
+    db_joint_intensities_destroy(&(*result)->amplitudes);
     free(*result);
     *result = NULL;
 }

@@ -15,7 +15,7 @@ static const struct {
     SIZE(db_fit_goodness),     SIZE(db_fit_history),       SIZE(db_fit_lattice),
     SIZE(db_fit_orientation),  SIZE(db_fit_panel_groups),  SIZE(db_fit_parameter),
     SIZE(db_fit_pixel),        SIZE(db_fit_result),        SIZE(db_fit_settings),
-    SIZE(db_fit_shell),        SIZE(db_fit_shoebox),       SIZE(db_fit_shot_result),
+    SIZE(db_fit_shell),        SIZE(db_fit_shoebox),       SIZE(db_fit_still),
     SIZE(db_fit_shot_source),  SIZE(db_fit_shots_event),   SIZE(db_fit_shots_options),
     SIZE(db_fit_shots_result), SIZE(db_fit_spot),          SIZE(db_fit_spots),
     SIZE(db_fit_stage),        SIZE(db_fit_start),         SIZE(db_fit_trial),

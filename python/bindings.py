@@ -92,7 +92,6 @@ static void capsule_gone(void *capsule) {
 }
 """
 FIT_CALLBACKS = """
-extern "Python" int take_evaluation(void *user, const db_fit_history *entry);
 extern "Python" void take_event(void *user, const db_fit_shots_event *event);
 extern "Python" int ask_cancelled(void *user);
 int pass_question(void *user);
@@ -126,6 +125,7 @@ def main(compiler, output, *folders):
     headers = [h.name for f in folders for h in sorted(pathlib.Path(f, HEADERS).glob("*.h"))]
     source = "".join(f"#include <{HEADERS}{name}>\n" for name in headers)
     fit, cuda = "fit.h" in headers, "cuda.h" in headers
+    source += f"#include <{HEADERS}expert/fit_files.h>\n" * fit
     ffi = cffi.FFI()
     ffi.set_source(MODULE, f"#define DB_PYTHON_FIT {int(fit)}\n#define DB_PYTHON_CUDA {int(cuda)}\n" + source + CODE +
                    TENSORS + TENSOR_CODE + FIT_CODE * fit)

@@ -1,3 +1,4 @@
+#include "tests/fit/still_fit.h"
 #include "devices.h"
 
 #include "box_calls.h"
@@ -28,13 +29,13 @@ static int refine_still(db_context *context, const db_bench_scene *scene, int re
     for (int i = 0; i < repeats; i++) {
         db_experiment start;
         db_bench_clock clock = { .id = CLOCK_MONOTONIC };
-        db_fit_result_destroy(&f->result);
+        fit_still_destroy(&f->result);
         const db_status spoilt = db_bench_spoil(context, &scene->truth, &error, 1, &start);
         if (spoilt != DB_OK) return db_bench_complain(context, "start", spoilt);
         db_context_set_stages(context, db_bench_take_stage, &clock);
         const double work = db_bench_seconds(CLOCK_PROCESS_CPUTIME_ID),
                      wall = db_bench_seconds(clock.id);
-        const db_status status = db_fit_run(context, &start, &scene->image, &scene->settings,
+        const db_status status = fit_still(context, &start, &scene->image, &scene->settings,
                                             db_bench_take_evaluation, &clock, &f->result);
         const double whole = db_bench_seconds(clock.id) - wall;
         db_context_set_stages(context, NULL, NULL);
@@ -87,7 +88,7 @@ static int compare_refinements(const db_bench_work *work, int closed, const db_b
         if (i == 0 && !failed)
             *kept = f.result;
         else
-            db_fit_result_destroy(&f.result);
+            fit_still_destroy(&f.result);
         db_context_destroy(&context);
         if (failed) return failed;
     }
@@ -144,7 +145,7 @@ static int stills(const db_bench_work *work, FILE *out) {
     for (int i = 0; i < SCENES && !failed; i++)
         failed = compare_calls(work, i, &scene[i], result[i], out);
     for (int i = 0; i < SCENES; i++) {
-        db_fit_result_destroy(&result[i]);
+        fit_still_destroy(&result[i]);
         db_bench_scene_clear(&scene[i]);
     }
     db_context_destroy(&context);

@@ -6,6 +6,7 @@
  *
  * Prints tables for bench/README.md and docs/results; still and large are the rows of times, for a
  * profiler. */
+#include "tests/fit/still_fit.h"
 #include "devices.h"
 #include "parts.h"
 #include "scene.h"
@@ -54,7 +55,7 @@ static int time_scene(const bench *b, const char *name, const db_bench_scene *sc
             return complain(b, name);
         const moment begin = now();
         const db_status status =
-            db_fit_run(b->context, &start, &scene->image, &scene->settings, NULL, NULL, &result);
+            fit_still(b->context, &start, &scene->image, &scene->settings, NULL, NULL, &result);
         const moment end = now();
         db_experiment_clear(&start);
         if (!result) return complain(b, name);
@@ -66,7 +67,7 @@ static int time_scene(const bench *b, const char *name, const db_bench_scene *sc
             fprintf(stderr, "stage %d, evaluation %d: target %.6f\n", result->history[h].stage,
                     result->history[h].evaluation, result->history[h].target);
         if (status != DB_OK) fprintf(stderr, "%s: %s\n", name, result->reason);
-        db_fit_result_destroy(&result);
+        fit_still_destroy(&result);
     }
     printf("| %s | %d | %.3f | %.3f | %.3f |\n", name, evaluations, stages, least.wall, least.work);
     return 0;
@@ -112,8 +113,8 @@ static int share_scene(const bench *b, const char *name, int closed) {
             return complain(b, name);
         db_context_set_stages(b->context, db_bench_take_stage, &c);
         const double begin = now().work;
-        const db_status status = db_fit_run(b->context, &start, &scene.image, &scene.settings,
-                                            db_bench_take_evaluation, &c, &result);
+        const db_status status = fit_still(b->context, &start, &scene.image, &scene.settings,
+                                           db_bench_take_evaluation, &c, &result);
         const double whole = now().work - begin;
         db_context_set_stages(b->context, NULL, NULL);
         db_experiment_clear(&start);
@@ -130,7 +131,7 @@ static int share_scene(const bench *b, const char *name, int closed) {
                    100 * c.spent[DB_BENCH_BOXES] / whole, 100 * db_bench_spent(&c) / whole,
                    c.last - c.first, 100 * (c.until_last - c.until_first) / (c.last - c.first));
         }
-        db_fit_result_destroy(&result);
+        fit_still_destroy(&result);
     }
     db_bench_scene_clear(&scene);
     return 0;
@@ -207,7 +208,7 @@ static int recovery(const bench *b) {
         if (db_bench_still(b->context, (uint32_t)i + 1, &scene) != DB_OK ||
             db_bench_spoil(b->context, &scene.truth, &usual, (uint32_t)i + 1, &start) != DB_OK)
             return complain(b, "scene");
-        db_fit_run(b->context, &start, &scene.image, &scene.settings, NULL, NULL, &result);
+        fit_still(b->context, &start, &scene.image, &scene.settings, NULL, NULL, &result);
         if (!result) return complain(b, "recovery");
         double d[DEVIATIONS];
         deviations(&scene.truth, &result->experiment, d);
@@ -216,7 +217,7 @@ static int recovery(const bench *b) {
             worst[k] = fmax(worst[k], d[k]);
         }
         add_pulls(&scene.truth, result, &pulls);
-        db_fit_result_destroy(&result);
+        fit_still_destroy(&result);
         db_experiment_clear(&start);
         db_bench_scene_clear(&scene);
     }
@@ -274,7 +275,7 @@ static int starts(const bench *b) {
                 db_fit_result *result;
                 if (db_bench_spoil(b->context, &scene.truth, &error, seed, &start) != DB_OK)
                     return complain(b, "start");
-                db_fit_run(b->context, &start, &scene.image, &scene.settings, NULL, NULL, &result);
+                fit_still(b->context, &start, &scene.image, &scene.settings, NULL, NULL, &result);
                 if (result) back += came_back(&scene.truth, &result->experiment);
                 if (result && getenv("DB_BENCH_VERBOSE"))
                     for (size_t k = 0; k < result->start_count && k < 4; k++)
@@ -282,7 +283,7 @@ static int starts(const bench *b) {
                                 seed, error.turn, k, result->starts[k].number,
                                 result->starts[k].target, result->starts[k].explained,
                                 result->starts[k].refined_explained);
-                db_fit_result_destroy(&result);
+                fit_still_destroy(&result);
                 db_experiment_clear(&start);
             }
             printf("| %g | %d | %d | %.2f |\n", missets[m], counts[c], back,
@@ -311,7 +312,7 @@ static int radius(const bench *b) {
             db_fit_result *result;
             if (db_bench_spoil(b->context, &scene.truth, &error, seed, &start) != DB_OK)
                 return complain(b, "start");
-            db_fit_run(b->context, &start, &scene.image, &scene.settings, NULL, NULL, &result);
+            fit_still(b->context, &start, &scene.image, &scene.settings, NULL, NULL, &result);
             if (result) {
                 const int good = came_back(&scene.truth, &result->experiment);
                 back += good;
@@ -324,7 +325,7 @@ static int radius(const bench *b) {
                             db_bench_angle(&scene.truth.crystal, &result->experiment.crystal),
                             result->evaluations, result->reason);
             }
-            db_fit_result_destroy(&result);
+            fit_still_destroy(&result);
             db_experiment_clear(&start);
         }
         printf("| up to %.2g degree, %.2g %%, %.2g pixels, factor 3 | %d | %d | %d | %.1f |\n",

@@ -94,7 +94,7 @@ static int refine_shots(const shots *s, const char *device, int threads, int rep
         db_fit_shots_result *result = NULL;
         const double wall_begin = db_bench_seconds(CLOCK_MONOTONIC),
                      begin = db_bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
-        const db_status status = db_fit_shots_run(context, &source, &settings, NULL, &result);
+        const db_status status = db_fit_run(context, &source, &settings, NULL, &result);
         wall = fmin(wall, db_bench_seconds(CLOCK_MONOTONIC) - wall_begin);
         processor = fmin(processor, db_bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - begin);
         if (!result)

@@ -115,7 +115,7 @@ static void local_deviations(db_context *context, const db_fit_shots_result *r) 
     for (size_t s = 0; s < r->shot_count; s++) {
         db_bench_scene scene;
         if (!r->shot[s].used || db_bench_shot(context, (uint32_t)s + 1, &scene) != DB_OK) continue;
-        turn += pow(db_bench_angle(&r->shot[s].model.crystal, &scene.truth.crystal), 2);
+        turn += pow(db_bench_angle(&r->shot[s].experiment.crystal, &scene.truth.crystal), 2);
         for (int k = 0; k < 3; k++) {
             const size_t p = place_of(r, list[k]);
             const double off =
@@ -176,7 +176,7 @@ int db_bench_shots_refine(db_context *context, const char *folder) {
     const double wall = db_bench_seconds(CLOCK_MONOTONIC),
                  work = db_bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
     const db_status status =
-        db_fit_shots_run(context, &source, &config->settings, &options, &result);
+        db_fit_run(context, &source, &config->settings, &options, &result);
     const double wall_end = db_bench_seconds(CLOCK_MONOTONIC),
                  work_end = db_bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
     if (status != DB_OK) complain(context, "shots");

@@ -274,7 +274,7 @@ static void say_verdict(db_fit_log *log, const db_fit_verdict *v) {
                "part of the spots as bright in the model, within 1.5", v->light_part);
 }
 
-void db_fit_say_result(db_fit_log *log, const db_fit_config *config, const db_fit_result *result) {
+static void say_image(db_fit_log *log, const db_fit_config *config, const db_fit_result *result) {
     char use[DB_USE_SIZE];
     db_fit_say(log, "\nAfter %d evaluations, %.2f s: %s%s\n", result->evaluations, result->seconds,
                db_verdict_heading(result), result->reason);
@@ -447,7 +447,7 @@ static void say_amplitudes(db_fit_log *log, const db_fit_shots_result *r) {
     if (*reference) db_fit_say(log, "  Warning: %s\n", reference);
 }
 
-void db_fit_say_shots(db_fit_log *log, const db_fit_shots_result *r) {
+static void say_shots(db_fit_log *log, const db_fit_shots_result *r) {
     db_fit_say(log, "\nAfter %.2f s: %s%s\n", r->seconds,
                r->status == DB_OK ? "" : "NOT CONVERGED: ", r->reason);
     db_fit_say(log,
@@ -464,4 +464,12 @@ void db_fit_say_shots(db_fit_log *log, const db_fit_shots_result *r) {
                    r->shot_count - r->used == 1 ? " was" : "s were");
     for (size_t s = 0; s < r->shot_count; s++)
         if (!r->shot[s].used) db_fit_say(log, "  %s: %s\n", r->shot[s].name, r->shot[s].reason);
+}
+
+void db_fit_say_result(db_fit_log *log, const db_fit_config *config,
+                       const db_fit_shots_result *result) {
+    if (result->in_full)
+        say_image(log, config, &result->shot[0]);
+    else
+        say_shots(log, result);
 }

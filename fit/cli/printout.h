@@ -26,13 +26,11 @@ db_status db_fit_log_close(db_context *context, db_fit_log *log, const char *pat
 void db_fit_say_start(db_fit_log *log, const db_fit_config *config, const db_measured_image *image,
                       const db_experiment *start);
 
-/* Statistics before and after, parameters with errors, strong correlations. */
-void db_fit_say_result(db_fit_log *log, const db_fit_config *config, const db_fit_result *result);
+/* What has been found, of one image or of many shots. */
+void db_fit_say_result(db_fit_log *log, const db_fit_config *config,
+                       const db_fit_shots_result *result);
 
 /* The refined cell, in one line. */
 void db_fit_say_cell(db_fit_log *log, const db_fit_config *config, const db_fit_result *result);
-
-/* The result of a refinement of many shots. */
-void db_fit_say_shots(db_fit_log *log, const db_fit_shots_result *result);
 
 #endif

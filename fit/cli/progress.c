@@ -47,9 +47,19 @@ void db_fit_progress_work(db_fit_progress_state *state, const char *work, int ma
 
 static void say_entry(db_fit_progress_state *state) {
     db_progress_bar_clear(&state->bar);
-    db_fit_detail(state->log, "  %5d  %12.5f  %10.3e\n", state->last.evaluation, state->last.target,
-                  state->last.gradient_norm);
+    (state->many ? db_fit_say : db_fit_detail)(state->log, "  %5d  %12.5f  %10.3e\n",
+                                               state->last.evaluation, state->last.target,
+                                               state->last.gradient_norm);
     state->said = 1;
+}
+
+static const char header[] = "  %5s  %12s  %10s\n";
+
+static void say_joint_stage(db_fit_progress_state *state, int stage) {
+    db_progress_bar_clear(&state->bar);
+    db_fit_say(state->log, "\nStage %d, %s: all shots together\n", stage + 1,
+               state->settings->stages[stage].name);
+    db_fit_say(state->log, header, "eval.", "chi2/dof", "|gradient|");
 }
 
 static void say_stage(db_fit_progress_state *state, int stage) {
@@ -69,7 +79,7 @@ static void say_stage(db_fit_progress_state *state, int stage) {
                 state->log, " %s",
                 db_fit_quantity_name(&state->settings->panel_groups, (db_fit_quantity){ q }, name));
     db_fit_say(state->log, "\n");
-    db_fit_detail(state->log, "  %5s  %12s  %10s\n", "eval.", "chi2/dof", "|gradient|");
+    db_fit_detail(state->log, header, "eval.", "chi2/dof", "|gradient|");
 }
 
 /* The part of all stages that is done. A stage ends when it has converged, so its part is estimated
@@ -104,48 +114,36 @@ static int show_stage(void *user, double fraction) {
     return 0;
 }
 
-void db_fit_progress_stages(db_fit_progress_state *state, const db_fit_settings *settings) {
+void db_fit_progress_stages(db_fit_progress_state *state, const db_fit_settings *settings,
+                            int many) {
     state->settings = settings;
+    state->many = many;
     db_progress_bar_clear(&state->bar);
-    if (settings->starts.count > 1) {
+    if (settings->starts.count > 1 && !many) {
         db_fit_progress_work(state, "trying starts", 1);
         return;
     }
-    db_progress_bar_say(&state->bar, "strong pixels, first evaluation");
-    db_context_set_progress(state->context, show_stage, state);
+    db_progress_bar_say(&state->bar,
+                        many ? "reading the first shot" : "strong pixels, first evaluation");
+    if (!many) db_context_set_progress(state->context, show_stage, state);
 }
 
-int db_fit_progress_entry(void *user, const db_fit_history *entry) {
-    db_fit_progress_state *const state = user;
+static void tell_entry(db_fit_progress_state *state, const db_fit_history *entry) {
     if (entry->stage != state->stage) {
         if (!state->said) say_entry(state);
-        if (state->stage < 0) db_context_set_progress(state->context, show_stage, state);
+        if (state->stage < 0 && !state->many)
+            db_context_set_progress(state->context, show_stage, state);
         state->stage = entry->stage;
-        say_stage(state, entry->stage);
+        (state->many ? say_joint_stage : say_stage)(state, entry->stage);
     }
     state->last = *entry;
     state->said = 0;
-    if (entry->evaluation == 1 || entry->evaluation % SAID_EVERY == 0) say_entry(state);
-    draw(state);
-    return db_interrupt_asked();
+    if (state->many || entry->evaluation == 1 || entry->evaluation % SAID_EVERY == 0)
+        say_entry(state);
+    if (!state->many) draw(state);
 }
 
-void db_fit_progress_finish(db_fit_progress_state *state) {
-    if (!state->context) return;
-    if (!state->said) say_entry(state);
-    db_progress_bar_clear(&state->bar);
-    db_context_set_progress(state->context, NULL, NULL);
-    state->context = NULL;
-}
-
-void db_shots_progress_start(db_shots_progress *progress, db_fit_log *log,
-                             const db_fit_settings *settings) {
-    *progress = (db_shots_progress){ .log = log, .settings = settings, .stage = -1 };
-    db_progress_bar_start(&progress->bar, !log->quiet);
-    db_progress_bar_say(&progress->bar, "reading the first shot");
-}
-
-static void draw_shots(db_shots_progress *p, const db_fit_shots_event *e) {
+static void draw_shots(db_fit_progress_state *p, const db_fit_shots_event *e) {
     if (e->what != p->what || e->done < p->done) db_progress_bar_begin(&p->bar);
     p->what = e->what;
     p->done = e->done;
@@ -154,30 +152,20 @@ static void draw_shots(db_shots_progress *p, const db_fit_shots_event *e) {
                          p->settings->stage_count, e->what, e->done, e->count);
 }
 
-static void say_done(db_shots_progress *p, const db_fit_shots_event *e) {
+static void say_done(db_fit_progress_state *p, const db_fit_shots_event *e) {
     if (e->done < e->count) return;
     db_progress_bar_clear(&p->bar);
     db_fit_say(p->log, "\n%zu of %zu shots have been read%s\n", e->used, e->count,
                e->refined ? " and refined by themselves" : "");
 }
 
-static void say_evaluation(db_shots_progress *p, const db_fit_history *entry) {
-    db_progress_bar_clear(&p->bar);
-    if (entry->stage != p->stage) {
-        p->stage = entry->stage;
-        db_fit_say(p->log, "\nStage %d, %s: all shots together\n  %5s  %12s  %10s\n",
-                   entry->stage + 1, p->settings->stages[entry->stage].name, "eval.", "chi2/dof",
-                   "|gradient|");
-    }
-    db_fit_say(p->log, "  %5d  %12.5f  %10.3e\n", entry->evaluation, entry->target,
-               entry->gradient_norm);
-}
-
-void db_shots_progress_event(void *user, const db_fit_shots_event *event) {
-    db_shots_progress *const p = user;
+void db_fit_progress_event(void *user, const db_fit_shots_event *event) {
+    db_fit_progress_state *const p = user;
+    if (event->kind == DB_SHOTS_EVALUATED) tell_entry(p, event->entry);
+    if (!p->many) return;
     switch (event->kind) {
+    case DB_SHOTS_EVALUATED: break;
     case DB_SHOTS_DONE: say_done(p, event); break;
-    case DB_SHOTS_EVALUATED: say_evaluation(p, event->entry); break;
     case DB_SHOTS_WORKING: draw_shots(p, event); break;
     case DB_SHOTS_RESUMED:
         db_progress_bar_clear(&p->bar);
@@ -189,4 +177,12 @@ void db_shots_progress_event(void *user, const db_fit_shots_event *event) {
         db_fit_say(p->log, "set aside: %s: %s\n", event->shot, event->reason);
         break;
     }
+}
+
+void db_fit_progress_finish(db_fit_progress_state *state) {
+    if (!state->context) return;
+    if (!state->said) say_entry(state);
+    db_progress_bar_clear(&state->bar);
+    db_context_set_progress(state->context, NULL, NULL);
+    state->context = NULL;
 }

@@ -18,6 +18,9 @@ typedef struct db_fit_progress_state {
     int stage;        /* of the last entry; -1 before the first */
     int said;         /* the last entry is in the log */
     db_fit_history last;
+    int many;         /* 1: of many shots, whose joint evaluations are all printed */
+    const char *what; /* the pass over shots that the bar is of, ... */
+    size_t done;      /* and how far it was */
 } db_fit_progress_state;
 
 void db_fit_progress_start(db_fit_progress_state *state, db_context *context, db_fit_log *log);
@@ -26,30 +29,16 @@ void db_fit_progress_start(db_fit_progress_state *state, db_context *context, db
  * ends it. */
 void db_fit_progress_work(db_fit_progress_state *state, const char *work, int may_end);
 
-/* Stages of these settings follow. */
-void db_fit_progress_stages(db_fit_progress_state *state, const db_fit_settings *settings);
+/* Stages of these settings follow, of one image or of many shots. */
+void db_fit_progress_stages(db_fit_progress_state *state, const db_fit_settings *settings,
+                            int many);
 
-/* A db_fit_progress; user: the state. */
-int db_fit_progress_entry(void *user, const db_fit_history *entry);
+/* A db_fit_shots_options.progress; user: the state. */
+void db_fit_progress_event(void *user, const db_fit_shots_event *event);
 
 /* Puts the last evaluation into the log, clears the terminal's line, and forgets the context. Safe
  * if nothing was started. */
 void db_fit_progress_finish(db_fit_progress_state *state);
-
-/* The same for many shots: lines in the log, a bar on a terminal. */
-typedef struct db_shots_progress {
-    db_fit_log *log;
-    const db_fit_settings *settings;
-    db_progress_bar bar;
-    int stage;        /* whose evaluations are printed */
-    const char *what; /* the pass that the bar is of, ... */
-    size_t done;      /* and how far it was */
-} db_shots_progress;
-
-void db_shots_progress_start(db_shots_progress *progress, db_fit_log *log,
-                             const db_fit_settings *settings);
-/* A db_fit_shots_options.progress; user: the db_shots_progress. */
-void db_shots_progress_event(void *user, const db_fit_shots_event *event);
 
 /* Ctrl-C from now on, unless the parent has SIGINT ignored: the first one asks the refinement to
  * end with the best model so far, the second one ends the program. */

@@ -117,7 +117,7 @@ db_status db_intensity_bring_wavelength(db_shots *all, const db_fit_shots_result
     DB_TRY(broadcast(all, &shot, sizeof shot));
     if (shot == all->count) return DB_OK;
     const int owner = db_shares_owner(all, shot / all->chunk), rank = all->team.rank;
-    if (rank == owner) *wavelength = result->shot[shot].model.beam.wavelength;
+    if (rank == owner) *wavelength = result->shot[shot].experiment.beam.wavelength;
     if (owner == 0) return DB_OK;
     if (rank == owner)
         return db_team_send(&all->team, all->context, 0, wavelength, sizeof *wavelength);

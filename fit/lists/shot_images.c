@@ -23,7 +23,7 @@ static db_status add_others(db_context *context, const db_fit_shot_source *sourc
         const int same = source->image(source->user, s) == source->image(source->user, shot);
         if (!same || !result->shot[s].used) continue;
         if (s == shot) own = count;
-        model[count] = result->shot[s].model;
+        model[count] = result->shot[s].experiment;
         light[count] = malloc(pixels * sizeof **light);
         complete = light[count++] != NULL;
     }
@@ -78,7 +78,7 @@ static db_status make(db_context *context, const char *folder, const db_fit_shot
     db_fit_result *const result = calloc(1, sizeof *result);
     const size_t pixels = (size_t)data->image->fast_pixels * (size_t)data->image->slow_pixels;
     if (!result) return db_fail_memory(context, "the images of a shot");
-    result->experiment = shots->shot[shot].model; /* borrows */
+    result->experiment = shots->shot[shot].experiment; /* borrows */
     result->image_scale = 1;
     result->fast_pixels = data->image->fast_pixels;
     result->slow_pixels = data->image->slow_pixels;
@@ -101,7 +101,7 @@ static db_status find_and_make(db_context *context, const char *folder,
                                size_t shot, const db_measured_image *image, db_fit_config *config) {
     db_fit_settings *const settings = &config->settings;
     db_strong_pixels strong;
-    DB_TRY(db_shoebox_size_choose(context, &result->shot[shot].model, settings));
+    DB_TRY(db_shoebox_size_choose(context, &result->shot[shot].experiment, settings));
     DB_TRY(db_strong_pixels_find(context, image, settings, &strong));
     const db_fit_data data = { image, &strong, settings };
     const db_status status = make(context, folder, source, result, shot, config, &data, &strong);

@@ -200,8 +200,13 @@ static size_t image_of(void *user, size_t shot) {
 }
 
 db_fit_shot_source db_fit_shot_list_source(db_fit_shot_list *list) {
-    return (
-        db_fit_shot_source){ list->count, list, load, name_of, identify, &list->config, image_of };
+    return (db_fit_shot_source){ .count = list->count,
+                                 .user = list,
+                                 .load = load,
+                                 .name = name_of,
+                                 .identify = identify,
+                                 .configuration = &list->config,
+                                 .image = image_of };
 }
 
 /* Takes the parameters of a tied configuration into the common one, with what that says of them.

@@ -32,14 +32,14 @@ db_status db_shots_path(db_context *context, const char *folder, const db_fit_sh
 }
 
 static void print_shot(const db_fit_shots_result *result, size_t shot, FILE *stream) {
-    const db_fit_shot_result *const s = &result->shot[shot];
+    const db_fit_result *const s = &result->shot[shot];
     fprintf(stream,
             "# dualbragg %s: one of %zu shots refined together\n# %s%s\n# chi2 per "
             "degree of "
             "freedom %.4f -> %.4f on %zu pixels\n\n",
             db_version(), result->used,
-            result->status == DB_OK ? "" : "NOT CONVERGED: ", result->reason, s->chi2_reduced[0],
-            s->chi2_reduced[1], s->pixels);
+            result->status == DB_OK ? "" : "NOT CONVERGED: ", result->reason, s->before.chi2_reduced,
+            s->after.chi2_reduced, s->after.pixels);
 }
 
 static db_status write_config(db_context *context, const char *path, db_fit_config *config,
@@ -47,7 +47,7 @@ static db_status write_config(db_context *context, const char *path, db_fit_conf
     db_fit_config *const refined = calloc(1, sizeof *refined);
     if (!refined) return db_fail_memory(context, path);
     db_text_stream text;
-    db_status status = db_fit_refined_config(context, config, &result->shot[shot].model, refined);
+    db_status status = db_fit_refined_config(context, config, &result->shot[shot].experiment, refined);
     if (status == DB_OK) status = db_fit_config_move(context, path, refined);
     if (status == DB_OK)
         db_fit_settings_count_from(&result->shot[shot].estimates, &refined->settings);
@@ -79,7 +79,7 @@ db_status db_fit_shots_write_model(db_context *context, const char *folder,
                                    const db_fit_shot_list *list, const db_fit_shots_result *result,
                                    size_t shot) {
     char path[DB_FIT_PATH_SIZE];
-    const db_experiment *const model = &result->shot[shot].model;
+    const db_experiment *const model = &result->shot[shot].experiment;
     if (model->oversample == 0)
         return db_fail(context, DB_ERROR_USAGE, "%s: another process has its model",
                        result->shot[shot].name);
@@ -118,7 +118,7 @@ db_status db_fit_shots_write_list(db_context *context, const char *path, const c
             result->status == DB_OK ? "" : result->reason);
     db_status status = DB_OK;
     for (size_t s = 0; s < result->shot_count && status == DB_OK; s++) {
-        const db_fit_shot_result *const shot = &result->shot[s];
+        const db_fit_result *const shot = &result->shot[s];
         char model[DB_FIT_PATH_SIZE];
         status = db_shots_path(context, folder, result, s, ".yaml", model);
         if (shot->used)

@@ -5,7 +5,7 @@
 #include "fit/report/json_document.h"
 
 /* Grows when a reader of an older file would be misled. */
-enum { DB_RESULT_SCHEMA = 1 };
+enum { DB_RESULT_SCHEMA = 2 };
 
 extern const db_json_table db_provenance_fields, db_settings_fields, db_parameter_fields,
     db_direction_fields, db_history_fields, db_result_fields;
@@ -20,11 +20,5 @@ json_t *db_make_directions(db_document *d, const void *of);
 
 /* "lower", "no", "upper". */
 const char *db_bound_text(int at_bound);
-
-/* The whole result of one image. *refined is filled, and belongs to the document until its end;
- * NULL: the document has no model. */
-db_status db_result_document(db_context *context, const db_fit_config *config,
-                             const db_fit_result *result, db_fit_config *refined,
-                             db_document *document);
 
 #endif

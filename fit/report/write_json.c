@@ -1,6 +1,5 @@
-/* PREFIX.json of one image: its fields, each with what it means. */
+/* What PREFIX.json has of one image alone: its fields, each with what it means. */
 #include "base/context_internal.h"
-#include "fit/report/refined_config.h"
 #include "fit/report/result_fields.h"
 #include "fit/verdict/verdict_tests.h"
 
@@ -236,11 +235,6 @@ static json_t *experiment(db_document *d, const void *of) {
     return db_json_object(d, &in_short_fields, &s);
 }
 
-static json_t *converged(db_document *d, const void *of) {
-    (void)d;
-    return json_boolean(((const db_fit_result *)of)->status == DB_OK);
-}
-
 static json_t *warnings(db_document *d, const void *of) {
     const db_fit_result *const r = of;
     json_t *const array = json_array();
@@ -275,12 +269,6 @@ static json_t *use(db_document *d, const void *of) {
     return db_document_text(text);
 }
 
-static json_t *model(db_document *d, const void *of) {
-    (void)of;
-    return d->refined ? db_document_section(d, &db_config_sections[DB_SECTION_MODEL], d->refined)
-                      : json_null();
-}
-
 static json_t *reciprocal_matrix(db_document *d, const void *of) {
     double a_star[9];
     db_crystal_matrix(&((const db_fit_result *)of)->experiment.crystal, a_star);
@@ -289,29 +277,15 @@ static json_t *reciprocal_matrix(db_document *d, const void *of) {
 
 #define OF db_fit_result
 static const db_json_field result_rows[] = {
-    MADE("schema", db_make_schema, "integer", NULL, "",
-         "1; grows when a reader of an older file would be misled"),
-    MADE("provenance", db_make_provenance, "object", &db_provenance_fields, "",
-         "where the file comes from"),
     MADE("use", use, "text", NULL, "", "may the result be used? One sentence"),
-    MADE("converged", converged, "yes/no", NULL, "", ""),
-    VALUE(reason, "", "why the refinement ended"),
     PART(verdict, verdict_fields, "may the result be used?"),
     MADE("warnings", warnings, "list of texts", NULL, "",
          "what to look at before the result is used"),
     MADE("advice", advice, "list of texts", NULL, "", "what to do about each of the warnings"),
-    MADE("settings", db_make_settings, "object", &db_settings_fields, "", "what was asked for"),
-    MADE("parameters", db_make_parameters, "list", &db_parameter_fields, "", ""),
-    MADE("correlation", db_make_correlation, "list of lists", NULL, "",
-         "matrix, 1 on the diagonal, 0 where not defined"),
     MADE("covariance", covariance, "list of lists", NULL, "",
          "matrix that goes with `error` and `correlation`"),
-    MADE("directions", db_make_directions, "list", &db_direction_fields, "",
-         "eigenvectors of the scaled normal matrix, the worst determined first"),
     MADE("experiment", experiment, "object", &in_short_fields, "",
          "the refined experiment in a few numbers"),
-    MADE("model", model, "object of the configuration", NULL, "",
-         "section `model` of the refined model"),
     MADE("reciprocal_matrix", reciprocal_matrix, "list of 9 numbers", NULL, "1/Å",
          "a\\*, b\\*, c\\* in columns, row by row; laboratory frame, goniometer at 0"),
     SELF("statistics", before_after_fields, "on the same data"),
@@ -326,9 +300,6 @@ static const db_json_field result_rows[] = {
          "one "
          "half of the spots and judged by the other, both ways"),
     VALUE(shoebox_half_width, "pixels", "that of the settings, or the one chosen"),
-    NAMED("shared_misfit", estimates.shared_misfit, "",
-          "how much regions of the detector disagree, over how much their shoeboxes do by "
-          "themselves; 1: no more than chance brings"),
     VALUE(
         distance_step, "mm",
         "by how much the data ask for another distance where it is held and edges of the cell are "
@@ -343,33 +314,7 @@ static const db_json_field result_rows[] = {
     SELF("distrusted", distrusted_fields,
          "single pixels that the targets `huber` and `student` hardly let count"),
     VALUE(evaluations, "", "of the target"),
-    VALUE(seconds, "s", ""),
-    LIST("history", history, history_count, db_history_fields, "every evaluation"),
     LIST("shoeboxes", shoeboxes, shoebox_count, shoebox_fields, ""),
 };
 TABLE(db_result_fields, result_rows);
 #undef OF
-
-db_status db_result_document(db_context *context, const db_fit_config *config,
-                             const db_fit_result *result, db_fit_config *refined,
-                             db_document *document) {
-    *document = db_document_begin(&config->settings.panel_groups);
-    document->config = config;
-    document->refined = refined;
-    document->estimates = &result->estimates;
-    if (refined) DB_TRY(db_fit_refined_config(context, config, &result->experiment, refined));
-    db_json_fill(document, document->root, &db_result_fields, result);
-    return DB_OK;
-}
-
-db_status db_fit_write_json(db_context *context, const char *path, const db_fit_config *config,
-                            const db_fit_result *result) {
-    db_fit_config *const refined = calloc(1, sizeof *refined);
-    if (!refined) return db_fail_memory(context, path);
-    db_document d;
-    const db_status made = db_result_document(context, config, result, refined, &d);
-    const db_status status = db_document_end(context, &d, made, path);
-    db_fit_config_clear(refined);
-    free(refined);
-    return status;
-}

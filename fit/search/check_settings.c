@@ -204,10 +204,6 @@ static db_status check_motion(db_context *context, const db_experiment *start,
                                name_of(p->parameter));
         return DB_OK;
     }
-    if ((size_t)p->group >= groups->count)
-        return db_fail(context, DB_ERROR_USAGE,
-                       "parameter %s is of group %d of panels, but there are %zu",
-                       name_of(p->parameter), p->group, groups->count);
     if (!is_motion)
         return db_fail(context, DB_ERROR_USAGE, "group %s: %s is no motion of a group of panels",
                        groups->name[p->group], name_of(p->parameter));
@@ -219,17 +215,29 @@ static db_status check_motion(db_context *context, const db_experiment *start,
     return DB_OK;
 }
 
-static db_status check_parameters(db_context *context, const db_experiment *start,
-                                  const db_fit_settings *settings, int is_frame) {
+db_status db_fit_check_quantities(db_context *context, const db_fit_settings *settings) {
     if (settings->parameter_count < 1 || settings->parameter_count > DB_FIT_MOST_PARAMETERS)
         return db_fail(context, DB_ERROR_USAGE, "fit settings: %zu parameters, expected 1 to %d",
                        settings->parameter_count, DB_FIT_MOST_PARAMETERS);
-    char name[DB_FIT_NAME_SIZE];
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];
         if ((unsigned)p->parameter >= DB_PARAMETER_COUNT)
             return db_fail(context, DB_ERROR_USAGE, "parameter number %d does not exist",
                            (int)p->parameter);
+        if (p->group >= 0 && (size_t)p->group >= settings->panel_groups.count)
+            return db_fail(context, DB_ERROR_USAGE,
+                           "parameter %s is of group %d of panels, but there are %zu",
+                           name_of(p->parameter), p->group, settings->panel_groups.count);
+    }
+    return DB_OK;
+}
+
+static db_status check_parameters(db_context *context, const db_experiment *start,
+                                  const db_fit_settings *settings, int is_frame) {
+    char name[DB_FIT_NAME_SIZE];
+    DB_TRY(db_fit_check_quantities(context, settings));
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        const db_fit_parameter *const p = &settings->parameters[i];
         DB_TRY(DB_NEED_ZEROS(context, name_of(p->parameter), p));
         DB_TRY(check_motion(context, start, settings, p));
         if (db_fit_parameter_index(settings, db_fit_quantity_of(p)) != i)

@@ -10,6 +10,9 @@ db_status db_fit_check(db_context *context, const db_experiment *start,
                        const db_measured_image *image, const db_fit_settings *settings,
                        int is_frame);
 
+/* Are the parameters those of the table, and of groups that there are? Else they have no names. */
+db_status db_fit_check_quantities(db_context *context, const db_fit_settings *settings);
+
 /* The same without parameters and stages, for an evaluation. */
 db_status db_fit_check_data(db_context *context, const db_experiment *start,
                             const db_measured_image *image, const db_fit_settings *settings);

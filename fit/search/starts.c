@@ -248,14 +248,8 @@ static db_status run_best(db_refinement *r, const db_experiment *start, int stag
                                      : run_from(r, start, &result->starts[best], stages, end);
 }
 
-db_status db_starts_run_stages(db_refinement *r, const db_experiment *start, int stages,
-                               db_stage_result *end) {
-    if (r->data.settings->starts.count <= 1) return db_stages_run(r, 0, stages, end);
+db_status db_starts_run(db_refinement *r, const db_experiment *start, int stages,
+                        db_stage_result *end) {
     DB_TRY(try_all(r, start));
     return run_best(r, start, stages, end);
-}
-
-db_status db_starts_run(db_refinement *r, const db_experiment *start) {
-    db_stage_result end;
-    return db_starts_run_stages(r, start, (int)r->data.settings->stage_count, &end);
 }

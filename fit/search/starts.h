@@ -9,14 +9,11 @@
  * = x + 1, as in Roberts, The unreasonable effectiveness of quasirandom sequences, 2018). */
 void db_starts_turn(const db_fit_starts *starts, int number, double turn[3]);
 
-/* Runs the stages of a refinement that has begun. With several starts: a short first stage from
- * each of them, each on one thread; then all stages from the best ones until one is good enough.
- * The refinement ends at the best of those; its result lists the others. */
-db_status db_starts_run(db_refinement *r, const db_experiment *start);
-
-/* The same with the first so many stages; *end: how the last of them ended. */
-db_status db_starts_run_stages(db_refinement *r, const db_experiment *start, int stages,
-                               db_stage_result *end);
+/* Runs the first so many stages of a refinement that has begun: a short first stage from each of several
+ * starts, each on one thread; then all of these stages from the best ones until one is good enough. The
+ * refinement ends at the best of those, and *end is its last stage's; its result lists the others. */
+db_status db_starts_run(db_refinement *r, const db_experiment *start, int stages,
+                        db_stage_result *end);
 
 /* Runs stages from..to-1 of a refinement that has begun, up to one that diverges, is refused or is cancelled, from
  * whose end there is no way on. */

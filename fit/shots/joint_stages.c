@@ -87,7 +87,7 @@ void db_fit_settings_default_joint_stages(db_fit_settings *settings) {
 void db_stages_mark_shared(db_shots *all) {
     for (size_t i = 0; i < all->parameters; i++) {
         const db_fit_parameter *const p = &all->settings.parameters[i];
-        const int shared = is_shared(&all->settings, p) != 0;
+        const int shared = !all->source->in_full && is_shared(&all->settings, p);
         all->varies[i] = shared && all->options->series && all->options->knots > 0 &&
                          (db_orientation_axis(p->parameter) >= 0 || p->parameter == DB_SCALE);
         all->shared[i] = shared && !all->varies[i];
@@ -148,6 +148,7 @@ static db_status check_amplitudes(const db_shots *all) {
 db_status db_stages_check(const db_shots *all) {
     const db_fit_settings *const settings = &all->settings;
     int any = 0;
+    if (all->source->in_full) return DB_OK; /* each shot's are checked when it is read */
     if (settings->parameter_count < 1 || settings->stage_count < 1)
         return db_fail(all->context, DB_ERROR_USAGE,
                        "fit settings: expected parameters and stages, found %zu and %zu",

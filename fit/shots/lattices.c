@@ -121,7 +121,7 @@ static db_status load_group(db_shots *all, db_context *context, int segment, gro
         DB_TRY(db_shots_load(all, context, g->shot[i], &own));
         if (!own.value) continue;
         if (kept)
-            db_measured_image_clear(&own);
+            db_shots_release(all, &own);
         else
             *image = own;
         g->shot[kept++] = g->shot[i];
@@ -161,7 +161,7 @@ static db_status share(db_shots *all, db_context *context, size_t shot, void *us
     db_status status = list_group(all, context, shot, segment, &g);
     if (status == DB_OK && g.count > 1) status = share_light(all, context, segment, &g, &image);
     clear_group(&g);
-    db_measured_image_clear(&image);
+    db_shots_release(all, &image);
     return status;
 }
 

@@ -187,7 +187,7 @@ db_status db_shares_agree(db_shots *all) {
     return status;
 }
 
-static double now(void) {
+double db_seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
@@ -202,8 +202,8 @@ int db_shares_cancelled(const db_shots *all, int own) {
 #pragma omp critical(db_shares)
     {
         if (own && !s->told) s->told = all->team.claim(all->team.user, CANCELLED, &before) == 0;
-        if (!s->stopped && !own && now() - s->asked > patience) {
-            s->asked = now();
+        if (!s->stopped && !own && db_seconds() - s->asked > patience) {
+            s->asked = db_seconds();
             s->stopped =
                 all->team.claim(all->team.user, 0, &before) == 0 && before - s->base >= CANCELLED;
         }

@@ -33,4 +33,7 @@ int db_shares_owner(const void *all, size_t chunk);
  * thread may call it. */
 int db_shares_cancelled(const db_shots *all, int own);
 
+/* Of a clock that only goes forward. */
+double db_seconds(void);
+
 #endif

@@ -5,6 +5,7 @@
 #include "base/context_internal.h"
 #include "fit/config/modes.h"
 #include "fit/config/orientation.h"
+#include "fit/config/physical_range.h"
 #include "fit/search/check_settings.h"
 #include "fit/shots/team.h"
 
@@ -16,7 +17,8 @@
 db_status db_shots_set_aside(db_shots *all, db_context *context, size_t shot, db_status status,
                              const char *reason) {
     db_shot_summary *const summary = &all->summary[shot];
-    if (status == DB_ERROR_MEMORY || status == DB_ERROR_CANCELLED || status == DB_ERROR_DEVICE)
+    if (status == DB_ERROR_MEMORY || status == DB_ERROR_CANCELLED || status == DB_ERROR_DEVICE ||
+        all->source->in_full)
         return status;
     const char *const name = all->source->name(all->source->user, shot);
     const char *const text = reason ? reason : db_context_message(context);
@@ -231,6 +233,13 @@ db_status db_shots_read(db_shots *all, db_context *context, size_t shot, db_meas
     return status;
 }
 
+void db_shots_release(const db_shots *all, db_measured_image *image) {
+    if (all->source->release)
+        all->source->release(all->source->user, image);
+    else
+        db_measured_image_clear(image);
+}
+
 static db_status read_shot(db_shots *all, db_context *context, size_t shot,
                            db_measured_image *image) {
     db_shot_state *const state = &all->state[shot];
@@ -245,6 +254,8 @@ static db_status read_shot(db_shots *all, db_context *context, size_t shot,
     if (status == DB_OK) status = check_quantities(all, context, &settings);
     if (status == DB_OK)
         status = db_fit_check(context, &state->start, image, &settings, db_series_shares(all));
+    for (size_t i = 0; status == DB_OK && all->source->in_full && i < all->parameters; i++)
+        db_limit_bounds(&state->start, &settings.starts, &settings.parameters[i]);
     if (status == DB_OK) {
         state->gain = settings.gain;
         state->readout_noise = settings.readout_noise;
@@ -259,7 +270,7 @@ static db_status read_shot(db_shots *all, db_context *context, size_t shot,
         keep_amplitudes_once(all, state);
         set_start(all, shot);
     } else {
-        db_measured_image_clear(image);
+        db_shots_release(all, image);
         db_experiment_clear(&state->start);
         free(bounds);
     }
@@ -286,7 +297,7 @@ db_status db_shots_load(db_shots *all, db_context *context, size_t shot, db_meas
     if (status != DB_OK && all->state[shot].needed) return refuse_loss(all, context, shot, status);
     if (status != DB_OK) return db_shots_set_aside(all, context, shot, status, NULL);
     if (!known) status = identify(all, context, shot);
-    if (status != DB_OK) db_measured_image_clear(image);
+    if (status != DB_OK) db_shots_release(all, image);
     return status;
 }
 

@@ -114,6 +114,7 @@ typedef struct db_shots {
     db_checkpoint *checkpoint; /* NULL: none is kept */
     int ending;                /* 1: cancelled; what is left to do is brief, and done */
     db_fit_course course;      /* of joint stages */
+    db_fit_result *in_full;    /* [count]: results, of shots of which everything is told */
     db_shot_notices notices;   /* of what shots' files say */
 } db_shots;
 
@@ -133,6 +134,9 @@ static inline size_t db_shots_chunks(const db_shots *all) {
 /* Reads a shot from the source (db_fit_shot_source.load), and hears the notices. */
 db_status db_shots_read(db_shots *all, db_context *context, size_t shot, db_measured_image *image,
                         db_experiment *start, db_fit_settings *settings);
+
+/* Lets go of an image. */
+void db_shots_release(const db_shots *all, db_measured_image *image);
 
 /* Reads a shot's starting model, if it is not there yet, and its image. A shot that cannot be read
  * is set aside; *image is empty then. */
@@ -169,7 +173,7 @@ void db_shot_store_statistics(const db_fit_statistics *from, int after, db_shot_
 void db_shots_report(const db_shots *all, const db_fit_shots_event *event);
 
 /* Sets a shot aside with a reason, or the context's message (NULL). Passes on what no shot is to
- * blame for: out of memory, a cancelled run. */
+ * blame for (out of memory, a cancelled run), and any failure of a shot in full. */
 db_status db_shots_set_aside(db_shots *all, db_context *context, size_t shot, db_status status,
                              const char *reason);
 

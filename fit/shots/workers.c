@@ -9,10 +9,18 @@
 #include "fit/shots/team.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* With many shots, each thread works on its own; with few, all threads work on one after the
  * other. */
 db_status db_workers_create(db_shots *all) {
+    if (all->source->in_full) { /* the caller hears what is done of each */
+        all->worker = calloc(1, sizeof *all->worker);
+        if (!all->worker) return db_fail_memory(all->context, "the threads' contexts");
+        all->worker[0] = all->context;
+        all->worker_count = 1;
+        return DB_OK;
+    }
     const int threads = db_threads(all->context),
               many = all->count / (size_t)all->team.size >= 4 * (size_t)threads;
     all->worker_count = many ? threads : 1;
@@ -23,6 +31,7 @@ db_status db_workers_create(db_shots *all) {
 }
 
 void db_workers_destroy(db_shots *all) {
+    if (all->source->in_full && all->worker) all->worker[0] = NULL;
     db_worker_contexts_destroy(&all->worker, all->worker_count);
 }
 
@@ -131,7 +140,8 @@ static long next_chunk(db_shots *all, pass *p) {
 static void note_failure(db_shots *all, db_context *context, pass *p, db_status status) {
 #pragma omp critical(db_shares)
     if (p->failed == DB_OK) {
-        db_record_message(all->context, "%s", db_context_message(context));
+        if (context != all->context)
+            db_record_message(all->context, "%s", db_context_message(context));
         p->failed = status;
     }
 }

@@ -282,6 +282,17 @@ db_status db_fit_conclude_shot(db_context *context, const db_experiment *start,
     return compare_on_final_data(context, start, data, placement, NULL, result);
 }
 
+void db_fit_result_clear(db_fit_result *r) {
+    void *const lists[] = { r->distrusted,  r->history,  r->history_values, r->estimates.memory,
+                            r->amplitudes,  r->warnings, (void *)r->advice, r->starts,
+                            r->trials,      r->model_image, r->background_image, r->reflections };
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) free(lists[i]);
+    db_result_boxes_free(r);
+    db_goodness_free(r);
+    db_experiment_clear(&r->experiment);
+    memset(r, 0, sizeof *r);
+}
+
 static db_status measure_on(db_context *context, const db_experiment *experiment,
                             const db_fit_data *data, db_stage_data *taken,
                             db_fit_statistics *statistics) {

@@ -15,6 +15,9 @@ db_status db_fit_conclude_shot(db_context *context, const db_experiment *start,
                                const db_fit_data *data, const db_panel_placement *placement,
                                db_fit_result *result);
 
+/* Frees what belongs to a result. */
+void db_fit_result_clear(db_fit_result *result);
+
 /* Statistics of an experiment on the pixels that `placed_by` chooses. */
 db_status db_fit_measure(db_context *context, const db_experiment *experiment,
                          const db_experiment *placed_by, const db_fit_data *data,

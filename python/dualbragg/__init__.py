@@ -21,13 +21,12 @@ from .fields import Field, Parameter, fields, parameters
 from .images import MeasuredImage, load
 from .orientation import Orientation, find_lattices, find_orientation
 from .plan import Plan, Vector
-from .refinement import FitResult, fit
-from .shots import ShotsResult, remove_checkpoint
+from .refinement import FitResult, Shot, fit, remove_checkpoint
 from .spots import predict
 
 __version__ = version()
 __all__ = ["Amplitudes", "Batch", "CancelledError", "DeviceError", "Error", "Experiment", "Field",
            "FileError", "FitResult", "InputError", "MeasuredImage", "Orientation",
-           "OutOfMemoryError", "Parameter", "Plan", "ShotsResult", "UnsupportedError",
+           "OutOfMemoryError", "Parameter", "Plan", "Shot", "UnsupportedError",
            "UsageError", "Vector", "features", "fields", "find_lattices", "find_orientation",
            "fit", "load", "parameters", "predict", "remove_checkpoint", "threads", "version"]

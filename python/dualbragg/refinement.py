@@ -1,9 +1,9 @@
-"""Refinement against a measured image; many of them are in shots.py."""
+"""Refinement against measured images, one or many."""
 
 import dataclasses
 import os
 from dataclasses import dataclass, field
-from typing import Dict, Optional
+from typing import Dict
 
 import numpy
 
@@ -25,6 +25,22 @@ class Evaluation:
     values: Dict[str, float]  # of the parameters, in their units
 
 
+_KINDS = ("done", "evaluated", "aside", "resumed", "working")
+
+
+@dataclass(frozen=True)
+class ShotsEvent:
+    """What a progress function of many shots is told."""
+    kind: str  # "done", "evaluated", "aside", "resumed" or "working"
+    stage: int  # from 0
+    done: int  # shots so far
+    count: int  # and in all
+    what: str  # working: what the pass over them does
+    target: float  # evaluated: chi2 per degree of freedom; else nan
+    shot: str  # aside: its name
+    reason: str  # aside: why
+
+
 @dataclass(frozen=True)
 class FitParameter:
     """A refined parameter. Errors are nan where it is tied or at a bound, inf where the data do not
@@ -38,6 +54,7 @@ class FitParameter:
     error_scaled: float  # that times sqrt(chi2 per degree of freedom), if that exceeds 1
     error_robust: float  # from how much spots, or whole regions of the detector, disagree
     at_bound: int  # -1 at the lower one, 1 at the upper one, else 0
+    shared: int  # 1: all shots have one value; of a single image always
 
 
 @dataclass(frozen=True)
@@ -89,8 +106,11 @@ class Statistics:
 
 
 _STATUS = {"converged": lambda s: s == lib.DB_OK, "cancelled": lambda s: s == lib.DB_ERROR_CANCELLED}
-_WRITERS = {".json": ("json", "c"), ".yaml": ("yaml", "c"), ".html": ("html", "ci"),
-            ".png": ("png", "ci"), ".refl": ("table", "c"), ".hkl": ("intensities", "")}
+_OF_ALL = {".json": "json", ".html": "html"}
+_OF_ONE = {".yaml": ("yaml", "c"), ".png": ("png", "ci"), ".refl": ("table", "c"), ".hkl": ("intensities", "")}
+_TABLES = {"reflections": "reflection_count", "shoeboxes": "shoebox_count", "amplitudes": "amplitude_count",
+           "shells": "shell_count", "regions": "region_count", "starts": "start_count", "trials": "trial_count",
+           "distrusted": "distrusted_listed"}
 
 
 def status_name(status):
@@ -103,70 +123,59 @@ def ended(status, reason):
     return reason if reason.startswith(status) else f"{status}: {reason}"
 
 
-class FitResult:
-    """What a refinement has found. Tables are structured arrays of numpy; their columns are the
+class Shot:
+    """What has been found of a shot. Tables are structured arrays of numpy; their columns are the
     members of the library's structs of the same name (docs/reference/json.md has their units).
 
-    status: "converged", "not converged" (also where the verdict refuses the model) or "cancelled"
-    reason: why it stopped, or may not be used
-    verdict: Verdict; parameters: FitParameter by name
-    correlation: (parameters, parameters); directions: the worst determined first
-    experiment: the refined Experiment
+    name; used: False where it was set aside, and reason says why; status, reason: how it ended
+    parameters: FitParameter by name; of many shots the shared ones have the same value in each
+    experiment: the refined Experiment; None if it was set aside
     before, after: Statistics of the starting and the refined model on the same pixels
+
+    Of a single image, too:
+    verdict: Verdict, and usable
     reflections: hkl, d_spacing (A), position (pixels: fast, slow), counts, square, F, partiality ...
     shoeboxes: hkl, predicted (pixels), intensity, intensity_esd, chi2, centroid_offset, outlier ...;
         pixels(i) has those of one
     amplitudes: refined structure factors; shells, regions: goodness of fit by resolution and place
-    history: stage, evaluation, target, gradient_norm, value
     starts, trials, distrusted: as in the library
     model_image, background: float32 counts of the whole detector, or None
-    warnings, advice: what to look at, and what to do about it; notices: what was chosen automatically, and
-        what files say and is not used or doubtful
-    seconds, evaluations
+    warnings, advice: what to look at, and what to do about it
+    evaluations"""
 
-    converged, usable; str(result) is a table of the parameters."""
-
-    def __init__(self, c, configuration, image, notices):
-        self._c, self._configuration, self._image = c, configuration, image
-        self.notices = notices
-        self.status = status_name(c.status)
-        self.reason = text(c.reason)
-        self.verdict = _verdict(c.verdict)
-        self.parameters, self.correlation, self.directions, count = estimates(c.estimates)
-        self.experiment = Experiment.copy_of(ffi.addressof(c.experiment))
+    def __init__(self, c, in_full):
+        self._c = c
+        self.name, self.used = text(c.name), bool(c.used)
+        self.status, self.reason = status_name(c.status), text(c.reason)
+        self.parameters = parameters(c.estimates)
+        there = self.used and c.experiment.oversample > 0
+        self.experiment = Experiment.copy_of(ffi.addressof(c.experiment)) if there else None
         self.before, self.after = values(c.before, Statistics), values(c.after, Statistics)
-        self.evaluations, self.seconds = c.evaluations, c.seconds
-        self.history = _history(c.history, c.history_values, c.history_count, count)
+        if not in_full:
+            return
+        self.verdict, self.evaluations = _verdict(c.verdict), c.evaluations
         self.warnings = [text(c.warnings[i]) for i in range(c.warning_count)]
         self.advice = [text(c.advice[i]) for i in range(c.warning_count)]
-        for name, (start, number, kind) in {
-                "reflections": (c.reflections, c.reflection_count, "db_fit_reflection"),
-                "shoeboxes": (c.shoeboxes, c.shoebox_count, "db_fit_shoebox"),
-                "amplitudes": (c.amplitudes, c.amplitude_count, "db_fit_amplitude"),
-                "shells": (c.shells, c.shell_count, "db_fit_shell"),
-                "regions": (c.regions, c.region_count, "db_fit_region"),
-                "starts": (c.starts, c.start_count, "db_fit_start"),
-                "trials": (c.trials, c.trial_count, "db_fit_trial"),
-                "distrusted": (c.distrusted, c.distrusted_listed, "db_fit_pixel")}.items():
-            setattr(self, name, table(start, number, kind))
+        for name, count in _TABLES.items():
+            start = getattr(c, name)
+            setattr(self, name, table(start, getattr(c, count), ffi.typeof(start).item.cname))
         self.model_image = self._pixels(c.model_image)
         self.background = self._pixels(c.background_image)
 
     def _pixels(self, start):
         if start == ffi.NULL:
             return None
-        shape = (self._c.slow_pixels, self._c.fast_pixels)
-        size = 4 * shape[0] * shape[1]
-        return numpy.frombuffer(ffi.buffer(start, size), numpy.float32).reshape(shape).copy()
-
-    @property
-    def converged(self):
-        return self.status == "converged"
+        return _array(start, (self._c.slow_pixels, self._c.fast_pixels))
 
     @property
     def usable(self):
         """Whether the model may be used: the verdict."""
         return self.verdict.usable
+
+    @property
+    def start(self):
+        """Values at the start by name, in their units."""
+        return {n: p.start for n, p in self.parameters.items()}
 
     @property
     def values(self):
@@ -178,54 +187,149 @@ class FitResult:
         """Standard errors by name, in the same units."""
         return {n: p.error for n, p in self.parameters.items()}
 
-    @property
-    def covariance(self):
-        """(parameters, parameters), in their units: what goes with error and correlation."""
-        error = numpy.array(list(self.errors.values()))
-        return self.correlation * error * error[:, None]
-
     def pixels(self, i):
         """Measured and model counts and their standard deviation (0 or less: not used) of shoebox i,
         each float32 of (slow, fast)."""
         box = self._c.shoeboxes[range(self._c.shoebox_count)[i]]
         shape = (box.region.slow_count, box.region.fast_count)
-        return tuple(numpy.frombuffer(ffi.buffer(start, 4 * shape[0] * shape[1]),
-                                      numpy.float32).reshape(shape).copy()
-                     for start in (box.measured, box.model, box.sigma))
+        return tuple(_array(start, shape) for start in (box.measured, box.model, box.sigma))
+
+    def __repr__(self):
+        return f"<dualbragg.Shot {self.name}: {self.status if self.used else 'set aside'}>"
+
+
+class FitResult:
+    """What a refinement has found, of one image or of many shots.
+
+    status: "converged", "not converged" (also where the verdict refuses the model) or "cancelled"
+    reason: why it stopped, or may not be used
+    shots: a Shot each. What the one shot of a single image has (experiment, verdict, reflections ...)
+        is read from the result as well
+    parameters: FitParameter by name, of those that have one value for all shots; local: names of the
+        others
+    correlation: (parameters, parameters); directions: the worst determined first
+    history: stage, evaluation, target, gradient_norm, value; of many shots the joint evaluations
+    table: a structured array with a row for each shot: name, used, chi2_reduced, and value and error
+        of each parameter ("misset_x", "misset_x_error")
+    used, chi2_reduced: shots in use, and their starting and refined models
+    notices: what was chosen automatically, and what files say and is not used or doubtful
+    seconds
+
+    converged, usable; str(result) is a table of the parameters."""
+
+    def __init__(self, c, configuration, notices, kept):
+        self._c, self._configuration, self._kept = c, configuration, kept
+        self.notices = notices
+        self.status, self.reason = status_name(c.status), text(c.reason)
+        self.parameters, self.correlation, self.directions, count = estimates(c.estimates)
+        self.local = [n for n in parameters(c.estimates) if n not in self.parameters]
+        history = c.history[0].value if c.history_count else ffi.NULL
+        self.history = _history(c.history, history, c.history_count, count)
+        self.used, self.seconds, self.chi2_reduced = c.used, c.seconds, value(c.chi2_reduced)
+        self._in_full = bool(c.in_full)
+        self.shots = [Shot(c.shot[s], self._in_full) for s in range(c.shot_count)]
+
+    def __getattr__(self, name):
+        if name.startswith("_") or not self._in_full:
+            raise AttributeError(f"a FitResult of {len(self.shots)} shots has no attribute {name}"
+                                 if not name.startswith("_") else name)
+        return getattr(self.shots[0], name)
+
+    @property
+    def shared(self):
+        """The same as parameters: those that have one value for all shots."""
+        return self.parameters
+
+    @property
+    def converged(self):
+        return self.status == "converged"
+
+    @property
+    def covariance(self):
+        """(parameters, parameters), in their units: what goes with error and correlation."""
+        error = numpy.array([p.error for p in self.parameters.values()])
+        return self.correlation * error * error[:, None]
+
+    @property
+    def table(self):
+        names = list(self.shots[0].values) if self.shots else []
+        kind = [("name", "O"), ("used", "?"), ("chi2_reduced", "f8")]
+        kind += [(n + end, "f8") for n in names for end in ("", "_error")]
+        made = numpy.empty(len(self.shots), kind)
+        for row, s in zip(made, self.shots):
+            row["name"], row["used"], row["chi2_reduced"] = s.name, s.used, s.after.chi2_reduced
+            for n, p in s.parameters.items():
+                row[n], row[n + "_error"] = p.value, p.error
+        return made
 
     def write(self, path):
-        """Writes the result as its name ends: .json (everything), .yaml (a configuration again),
-        .html (report), .png, .refl (DIALS), .hkl (intensities), .expt (DIALS), .mat (MOSFLM)."""
+        """Writes the result as its name ends: .json (everything) or .html (report); of one image also
+        .yaml (a configuration again), .png, .refl (DIALS), .hkl (intensities), .expt (DIALS),
+        .mat (MOSFLM)."""
         ending = os.path.splitext(os.fspath(path))[1]
         context, name = new_context(), encoded(path)
+        given = {"c": self._configuration.c, "i": self._kept[0]}
+        known = [*_OF_ALL, *([*_OF_ONE, ".expt", ".mat"] if self._in_full else [])]
+        if ending not in known:
+            raise errors.UsageError(f"{path}: expected a name that ends in " + (
+                "one of " + ", ".join(sorted(known)) if len(known) > 2 else " or ".join(known)))
         if ending == ".expt":
             return self.experiment.to_expt(path)
         if ending == ".mat":
             return self.experiment.write_matrix(path)
-        if ending not in _WRITERS:
-            known = ", ".join(sorted([*_WRITERS, ".expt", ".mat"]))
-            raise errors.UsageError(f"{path}: expected a name that ends in one of {known}")
-        function, needs = _WRITERS[ending]
-        given = {"c": self._configuration.c, "i": self._image[0]}
-        check(context, getattr(lib, "db_fit_write_" + function)(
-            context, name, *[given[n] for n in needs], self._c))
+        if ending in _OF_ALL:
+            image = [given["i"] if self._in_full else ffi.NULL] if ending == ".html" else []
+            check(context, getattr(lib, "db_fit_write_" + _OF_ALL[ending])(
+                context, name, given["c"], *image, self._c))
+        else:
+            function, needs = _OF_ONE[ending]
+            check(context, getattr(lib, "db_fit_write_" + function)(
+                context, name, *[given[n] for n in needs], self._c.shot))
         return None
+
+    def write_models(self, folder, images=False):
+        """Of a list of shots: writes the refined model of each shot in use, as a configuration and as an
+        experiment list of its own, and shots.txt, refined.yaml (a configuration of all shots again) and
+        refined.expt of all of them, into a folder that is there. images: what the model explains of each,
+        too, as dualbragg fit --model-image does."""
+        if self._in_full:
+            raise errors.UsageError("write_models: expected a list of shots (shots.list), found one image")
+        context, name, shots = new_context(), encoded(folder), self._kept[0]
+        for i, shot in enumerate(self.shots):
+            if shot.experiment is None:
+                continue
+            check(context, lib.db_fit_shots_write_model(context, name, shots, self._c, i))
+            if images:
+                check(context, lib.db_fit_shots_write_images(context, name, shots, self._c, i))
+        listing = encoded(os.path.join(folder, "shots.txt"))
+        check(context, lib.db_fit_shots_write_list(context, listing, name, self._c))
+        check(context, lib.db_fit_shots_write_expt(
+            context, encoded(os.path.join(folder, "refined.expt")), name, self._c))
+        check(context, lib.db_fit_shots_write_yaml(
+            context, encoded(os.path.join(folder, "refined.yaml")), listing, self._configuration.c, self._c))
 
     def __str__(self):
         lines = [ended(self.status, self.reason)]
-        if not self.usable and self.reason != self.verdict.reason:
+        if not self._in_full:
+            lines.append(f"{self.used} of {len(self.shots)} shots used")
+        elif not self.usable and self.reason != self.verdict.reason:
             lines.append(f"not to be used: {self.verdict.reason}")
         lines += [f"{p.name:>20} {p.value:14.8g} +- {p.error:<10.3g} {p.unit}"
                   for p in self.parameters.values()]
-        lines += [f"warning: {w}" for w in self.warnings]
+        lines += [f"warning: {w}" for w in (self.warnings if self._in_full else [])]
         return "\n".join(lines)
 
     def __repr__(self):
-        return (f"<dualbragg.FitResult: {self.status}, {len(self.parameters)} parameters, "
-                f"chi2/dof {self.after.chi2_reduced:.3g}>")
+        return (f"<dualbragg.FitResult: {self.status}, {self.used} of {len(self.shots)} shots, "
+                f"{len(self.parameters)} parameters, chi2/dof {self.chi2_reduced[1]:.3g}>")
 
     def __reduce__(self):
         raise TypeError("a FitResult cannot be pickled; write('result.json') keeps it")
+
+
+def _array(start, shape):
+    size = 4 * shape[0] * shape[1]
+    return numpy.frombuffer(ffi.buffer(start, size), numpy.float32).reshape(shape).copy()
 
 
 def _verdict(c):
@@ -267,28 +371,53 @@ def _history(start, all_values, count, parameters):
     return made
 
 
-class _Fitting(Watch):
-    """Watches the refinement of one image."""
+class _Watch(Watch):
+    """Watches a refinement; what ends it is asked for in another function."""
 
-    def __init__(self, function, names):
+    def __init__(self, function, names=None):
         super().__init__(function)
-        self.names = names
+        self.names, self.ended = names, False  # names: of one image, whose evaluations are told
 
     def progressed(self, fraction):
-        return self.raised is not None  # the function is told of evaluations
+        return self.raised is not None  # the function is told of events
 
-    def evaluated(self, entry):
-        if self.function is None:
-            return self.tell(None)
-        told = dict(zip(self.names, numbers(entry.value, len(self.names)).tolist()))
-        return self.tell(Evaluation(entry.stage, entry.evaluation, entry.target,
-                                    entry.gradient_norm, told))
+    def happened(self, c):
+        kind = _KINDS[c.kind]
+        if self.raised is not None or (self.names is not None and kind != "evaluated"):
+            return
+        if self.names is not None:
+            self.ended = bool(self.tell(None if self.function is None else Evaluation(
+                c.entry.stage, c.entry.evaluation, c.entry.target, c.entry.gradient_norm,
+                dict(zip(self.names, numbers(c.entry.value, len(self.names)).tolist()))))) or self.ended
+        elif self.function is not None:
+            self.ended = bool(self.function(ShotsEvent(
+                kind, c.stage, c.done, c.count, text(c.what) if kind == "working" else "",
+                c.entry.target if kind == "evaluated" else float("nan"),
+                text(c.shot) if kind == "aside" else "",
+                text(c.reason) if kind == "aside" else ""))) or self.ended
 
 
 if lib.DB_PYTHON_FIT:
+    @ffi.def_extern(onerror=keep_raised)
+    def take_event(user, event):
+        ffi.from_handle(user).happened(event)
+
     @ffi.def_extern(error=1, onerror=keep_raised)
-    def take_evaluation(user, entry):
-        return ffi.from_handle(user).evaluated(entry)
+    def ask_cancelled(user):
+        watch = ffi.from_handle(user)
+        return watch.ended or watch.raised is not None
+
+
+def _refine(context, watch, source, settings, options, asked):
+    """C's result of a list of shots."""
+    options.progress, options.cancelled = lib.take_event, asked
+    options.user = watch.handle
+    out = ffi.new("db_fit_shots_result **")
+    status = lib.db_fit_run(context, source, settings, options, out)
+    result = ffi.gc(out[0], lambda p: lib.db_fit_shots_result_destroy(
+        ffi.new("db_fit_shots_result **", p)))
+    watch.check(context, lib.DB_OK if out[0] != ffi.NULL else status)
+    return result
 
 
 def read_image(context, configuration, image, user):
@@ -327,7 +456,7 @@ def fit_one(context, configuration, image, experiment, progress):
         if spots.count:
             config.settings.spots = spots
         start = ffi.gc(ffi.new("db_experiment *"), lib.db_experiment_clear)
-        watch = _Fitting(None, []).of_context(context)  # no function: signals alone
+        watch = _Watch(None, []).of_context(context)  # no function: signals alone
         if experiment is None:
             status = lib.db_fit_config_start(context, config, c, start, lib.take_notice, user)
         else:
@@ -335,15 +464,67 @@ def fit_one(context, configuration, image, experiment, progress):
             status = lib.db_fit_config_start_at(context, config, c, start, lib.take_notice, user)
         watch.check(context, status)
     watch.function, watch.names = progress, parameter_names(config.settings)
-    out = ffi.new("db_fit_result **")
-    status = lib.db_fit_run(context, start, c, ffi.addressof(config, "settings"),
-                            lib.take_evaluation, watch.handle, out)
-    result = ffi.gc(out[0], lambda p: lib.db_fit_result_destroy(ffi.new("db_fit_result **", p)))
-    watch.check(context, lib.DB_OK if out[0] != ffi.NULL else status)
-    return FitResult(result, configuration, (c, keep, spots), notices)
+    still = ffi.new("db_fit_still *", dict(start=start, image=c))
+    source = ffi.new("db_fit_shot_source *", lib.db_fit_still_source(still))
+    result = _refine(context, watch, source, ffi.addressof(config, "settings"),
+                     ffi.new("db_fit_shots_options *"), lib.ask_cancelled)
+    return FitResult(result, configuration, notices, (c, keep, spots))
 
 
-def fit(config=None, *, image=None, experiment: Optional[Experiment] = None, progress=None,
+def _list_of(context, configuration):
+    """The shots that a configuration lists, or the lattices of its image."""
+    listed = configuration.c.shot_list[0] != b"\0"
+    read = lib.db_fit_shot_list_read if listed else lib.db_fit_shot_list_find
+    out = ffi.new("db_fit_shot_list **")
+    check(context, read(context, configuration.c, configuration.overrides,
+                        len(configuration.texts), out))
+    return ffi.gc(out[0], lambda p: lib.db_fit_shot_list_destroy(ffi.new("db_fit_shot_list **", p)))
+
+
+def remove_checkpoint(path):
+    """Removes a checkpoint of many shots, with all files that belong to it."""
+    need_refinement()
+    lib.db_fit_checkpoint_remove(encoded(path))
+
+
+@dataclass
+class _Tied:
+    """A configuration of all shots, in C."""
+    c: object
+
+
+def fit_many(context, configuration, progress, checkpoint=None, resume=False, scratch=None):
+    """Refines the shots of a configuration."""
+    if resume and checkpoint is None:
+        raise errors.UsageError("resume: expected checkpoint, the file to go on from, beside it")
+    notices = []
+    with noticing(context, notices):
+        shots = _list_of(context, configuration)
+    source = ffi.new("db_fit_shot_source *", lib.db_fit_shot_list_source(shots))
+    tied = ffi.gc(ffi.new("db_fit_config *"), lib.db_fit_config_clear)
+    check(context, lib.db_fit_config_copy(context, source.configuration, tied))
+    # if no shot can be read nothing is tied; the refinement says why
+    if lib.db_fit_shot_list_tie(context, shots, tied) == lib.DB_OK:
+        source.configuration = tied
+    config, settings = source.configuration, ffi.new("db_fit_settings *", source.configuration.settings)
+    if settings.stage_count == 0:
+        lib.db_fit_settings_default_joint_stages(settings)
+    if not settings.gain > 0:
+        settings.gain = 1  # of images that do not say
+    options = ffi.new("db_fit_shots_options *")
+    options.outlier_sigma = config.shot_outlier_sigma
+    options.series, options.knots = config.series, config.series_knots
+    named = {n: ffi.new("char[]", encoded(p)) for n, p in (("checkpoint", checkpoint), ("scratch", scratch))
+             if p is not None}
+    for name, path in named.items():
+        setattr(options, name, path)
+    options.resume = bool(resume)
+    result = _refine(context, _Watch(progress), source, settings, options,
+                     ffi.addressof(lib, "pass_question"))
+    return FitResult(result, _Tied(config), notices, (shots, tied, source, configuration))
+
+
+def fit(config=None, *, image=None, experiment=None, progress=None,
         device="cpu", checkpoint=None, resume=False, scratch=None, **sections):
     """Refines parameters against a measured image, or against many (shots.list).
 
@@ -361,8 +542,7 @@ def fit(config=None, *, image=None, experiment: Optional[Experiment] = None, pro
         is there, to the same result. Left for you to remove (dualbragg.remove_checkpoint)
     scratch: of many shots, the folder for their pixels
 
-    Returns a FitResult, or a ShotsResult of many shots: also if it did not converge or may not be
-    used, which it says. What cannot be refined at all raises dualbragg.Error."""
+    Returns a FitResult: also if it did not converge or may not be used, which it says. What cannot be refined at all raises dualbragg.Error."""
     need_refinement()
     context = new_context()
     check(context, lib.db_context_set_device(context, device.encode()))
@@ -382,7 +562,6 @@ def fit(config=None, *, image=None, experiment: Optional[Experiment] = None, pro
         if experiment is not None or image is not None:
             raise errors.UsageError("fit: expected neither experiment nor an array as image for a "
                                     "list of shots")
-        from .shots import fit_many
         return fit_many(context, configuration, progress, checkpoint, resume, scratch)
     for name, given in (("checkpoint", checkpoint), ("resume", resume or None), ("scratch", scratch)):
         if given is not None:

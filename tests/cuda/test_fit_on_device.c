@@ -1,4 +1,5 @@
 /* A refinement whose images, coefficients and sums are made on a device ends where the processor's does. */
+#include "fit/still_fit.h"
 #include "support/unit_test.h"
 #include "support/notices.h"
 #include "machine.h"
@@ -22,7 +23,7 @@ static db_fit_result *result_of(const char *device, db_context **context) {
     assert_int_equal(db_bench_spoil(*context, &scene.truth, &error, 1, &start), DB_OK);
     assert_int_equal(db_context_set_device(*context, device), DB_OK);
     assert_int_equal(
-        db_fit_run(*context, &start, &scene.image, &scene.settings, NULL, NULL, &result), DB_OK);
+        fit_still(*context, &start, &scene.image, &scene.settings, NULL, NULL, &result), DB_OK);
     db_experiment_clear(&start);
     db_bench_scene_clear(&scene);
     return result;
@@ -49,8 +50,8 @@ static void a_still_is_refined_to_the_same_slow(void **state) {
             assert_true(fabs(found->estimates.list[i].value - expected->estimates.list[i].value) <=
                         ERRORS * expected->estimates.list[i].error_unscaled);
     assert_true(fabs(found->after.chi2_reduced - expected->after.chi2_reduced) < 1e-3 * ERRORS);
-    db_fit_result_destroy(&expected);
-    db_fit_result_destroy(&found);
+    fit_still_destroy(&expected);
+    fit_still_destroy(&found);
     db_context_destroy(&here);
     db_context_destroy(&there);
 }
@@ -73,7 +74,7 @@ static void all_reflections_are_measured_alike(void **state) {
         db_context_set_notices(there, keep_notice, NULL);
         notices[0] = '\0';
         const db_status status =
-            db_fit_run(there, &scene.truth, &scene.image, &scene.settings, NULL, NULL, &result[i]);
+            fit_still(there, &scene.truth, &scene.image, &scene.settings, NULL, NULL, &result[i]);
         if (!result[i]) fail_msg("%s: %d, %s", devices[i], status, db_context_message(there));
         if (i)
             assert_non_null(strstr(notices, "the processor alone is as fast or faster: it makes"));
@@ -92,8 +93,8 @@ static void all_reflections_are_measured_alike(void **state) {
         assert_true(fabs(x->square - y->square) <= 0.01 * x->square_sigma);
         assert_true(fabs(x->sum - y->sum) <= 0.01 * x->sum_sigma);
     }
-    db_fit_result_destroy(&result[0]);
-    db_fit_result_destroy(&result[1]);
+    fit_still_destroy(&result[0]);
+    fit_still_destroy(&result[1]);
     db_bench_scene_clear(&scene);
     db_context_destroy(&here);
 }

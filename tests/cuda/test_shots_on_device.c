@@ -85,7 +85,7 @@ static db_status run_shots(db_context *context, size_t count, size_t *missing, r
     db_fit_settings_default_stages(&settings);
     settings.stage_count = 1;
     settings.stages[0].max_evaluations = 3;
-    const db_status status = db_fit_shots_run(context, &source, &settings, NULL, &result);
+    const db_status status = db_fit_run(context, &source, &settings, NULL, &result);
     for (size_t s = 0; result && s < SHOTS; s++) {
         if (!result->shot[s].used) fail_msg("shot %zu: %s", s, result->shot[s].reason);
         for (size_t i = 0; i < sizeof found->angle[s] / sizeof *found->angle[s]; i++) {

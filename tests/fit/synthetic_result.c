@@ -284,6 +284,22 @@ db_status synthetic_make(db_context *context, synthetic *s) {
     return db_fit_warnings_make(context, r);
 }
 
+const db_fit_shots_result *synthetic_list(synthetic *s) {
+    db_fit_result *const r = &s->result;
+    r->name = s->config.image_file;
+    r->used = 1;
+    s->list = (db_fit_shots_result){ .status = r->status,
+                                     .in_full = 1,
+                                     .estimates = r->estimates,
+                                     .seconds = r->seconds,
+                                     .history = r->history,
+                                     .history_count = r->history_count,
+                                     .shot_count = 1,
+                                     .shot = r };
+    memcpy(s->list.reason, r->reason, sizeof s->list.reason);
+    return &s->list;
+}
+
 void synthetic_clear(synthetic *s) {
     db_fit_result *const r = &s->result;
     for (size_t i = 0; i < r->shoebox_count; i++) {

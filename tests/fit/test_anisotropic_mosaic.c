@@ -2,6 +2,7 @@
  * that knows nothing of that; and what refinements of it refuse. */
 
 #include "support/unit_test.h"
+#include "fit/still_fit.h"
 #include "fit/rendered_image.h"
 
 #include <math.h>
@@ -58,7 +59,7 @@ static int forget(void **state) {
 /* Each within the errors, which tell the three apart. */
 static void comes_back(void) {
     db_fit_result *result;
-    if (db_fit_run(context, &start, &image, &settings, NULL, NULL, &result) != DB_OK)
+    if (fit_still(context, &start, &image, &settings, NULL, NULL, &result) != DB_OK)
         fail_msg("%s", db_context_message(context));
     for (size_t i = 0; i < result->estimates.count; i++) {
         const db_parameter p = result->estimates.list[i].parameter;
@@ -73,7 +74,7 @@ static void comes_back(void) {
     }
     assert_true(result->after.chi2_reduced < 1.3);
     assert_true(result->after.chi2 < 0.9 * result->before.chi2);
-    db_fit_result_destroy(&result);
+    fit_still_destroy(&result);
 }
 
 static void known_amplitudes_bring_three_spreads_back(void **state) {
@@ -89,7 +90,7 @@ static void free_intensities_bring_three_spreads_back(void **state) {
 
 static void refused(const char *words) {
     db_fit_result *result;
-    assert_int_equal(db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
+    assert_int_equal(fit_still(context, &start, &image, &settings, NULL, NULL, &result),
                      DB_ERROR_USAGE);
     if (!strstr(db_context_message(context), words))
         fail_msg("says: %s", db_context_message(context));

@@ -2,6 +2,7 @@
  * stacks of their own size. */
 
 #include "support/unit_test.h"
+#include "fit/still_fit.h"
 #include "fit/rendered_image.h"
 #include "support/small_stack.h"
 
@@ -32,7 +33,7 @@ static int drop(void **state) {
 
 static db_status fit(void *unused) {
     (void)unused;
-    return db_fit_run(context, &start, &image, &settings, NULL, NULL, &result);
+    return fit_still(context, &start, &image, &settings, NULL, NULL, &result);
 }
 
 static void refine(db_fit_intensity intensity) {
@@ -45,7 +46,7 @@ static void refine(db_fit_intensity intensity) {
     for (int i = 0; i < 3; i++) start.crystal.misset[i] = truth.crystal.misset[i] + 0.1;
     if (on_small_stack(fit, NULL) != DB_OK) fail_msg("%s", db_context_message(context));
     assert_true(misorientation(&truth.crystal, &result->experiment.crystal) < 0.03);
-    db_fit_result_destroy(&result);
+    fit_still_destroy(&result);
 }
 
 static void free_intensities_are_refined(void **state) {

@@ -1,6 +1,7 @@
 /* A still taken with a broad spectrum comes back from a spoilt start, by free intensities. */
 
 #include "support/unit_test.h"
+#include "fit/still_fit.h"
 #include "fit/rendered_image.h"
 
 #include <math.h>
@@ -32,7 +33,7 @@ static void a_pink_still_comes_back(void **state) {
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
         refine_parameter(&settings, list[i], -1);
     refine_parameter(&settings, DB_CELL_B, DB_CELL_A);
-    if (db_fit_run(context, &start, &image, &settings, NULL, NULL, &result) != DB_OK)
+    if (fit_still(context, &start, &image, &settings, NULL, NULL, &result) != DB_OK)
         fail_msg("%s", db_context_message(context));
     for (size_t i = 0; i < result->estimates.count; i++) {
         const double true_value = db_parameter_get(&truth, result->estimates.list[i].parameter),
@@ -52,7 +53,7 @@ static void a_pink_still_comes_back(void **state) {
     assert_true(misorientation(&truth.crystal, &result->experiment.crystal) < 0.01);
     assert_true(result->after.strong_explained > 0.9);
     assert_true(result->after.centroid_rms < 0.5 * result->before.centroid_rms);
-    db_fit_result_destroy(&result);
+    fit_still_destroy(&result);
     db_measured_image_clear(&image);
     db_experiment_clear(&start);
     db_experiment_clear(&truth);

@@ -2,6 +2,7 @@
  */
 
 #include "support/unit_test.h"
+#include "fit/still_fit.h"
 #include "fit/rendered_image.h"
 
 #include <dualbragg/expert/fit_quantities.h>
@@ -58,13 +59,13 @@ static int spoil(void **state) {
 
 static int forget(void **state) {
     (void)state;
-    db_fit_result_destroy(&result);
+    fit_still_destroy(&result);
     db_experiment_clear(&start);
     return 0;
 }
 
 static void run(void) {
-    if (db_fit_run(context, &start, &image, &settings, NULL, NULL, &result) != DB_OK)
+    if (fit_still(context, &start, &image, &settings, NULL, NULL, &result) != DB_OK)
         fail_msg("%s", db_context_message(context));
     assert_int_equal(result->status, DB_OK);
 }
@@ -185,11 +186,11 @@ static void a_parameter_without_influence_leaves_the_other_errors_alone_slow(voi
     double error[DB_PARAMETER_COUNT];
     const size_t n = result->estimates.count;
     for (size_t i = 0; i < n; i++) error[i] = result->estimates.list[i].error;
-    db_fit_result_destroy(&result);
+    fit_still_destroy(&result);
     refine_parameter(&settings, DB_POLARIZATION, -1);
     settings.parameters[settings.parameter_count - 1].lower = 0;
     settings.parameters[settings.parameter_count - 1].upper = 1;
-    const db_status status = db_fit_run(context, &start, &image, &settings, NULL, NULL, &result);
+    const db_status status = fit_still(context, &start, &image, &settings, NULL, NULL, &result);
     assert_true(status == DB_OK || status == DB_NOT_CONVERGED);
     for (size_t i = 0; i < n; i++) {
         if (db_fit_parameter_is_tied(&settings.parameters[i])) continue;
@@ -218,7 +219,7 @@ static void scaled_and_unscaled_errors_differ_by_the_misfit(void **state) {
 static void directions_name_what_one_image_does_not_tell_apart(void **state) {
     (void)state;
     refine_parameter(&settings, DB_DISTANCE, -1);
-    const db_status status = db_fit_run(context, &start, &image, &settings, NULL, NULL, &result);
+    const db_status status = fit_still(context, &start, &image, &settings, NULL, NULL, &result);
     assert_true(status == DB_OK || status == DB_NOT_CONVERGED);
     assert_int_equal(result->estimates.direction_count,
                      settings.parameter_count - 2); /* two follow */
@@ -276,8 +277,8 @@ static void a_spoilt_shoebox_is_an_outlier(void **state) {
         kept[f] = *value;
         *value += f % 2 ? 150.0F : 0;
     }
-    db_fit_result_destroy(&result);
-    const db_status status = db_fit_run(context, &start, &image, &settings, NULL, NULL, &result);
+    fit_still_destroy(&result);
+    const db_status status = fit_still(context, &start, &image, &settings, NULL, NULL, &result);
     for (int f = 0; f < box.region.fast_count; f++)
         image.value[row + (size_t)(box.region.fast_start + f)] = kept[f];
     assert_int_equal(status, DB_OK);
@@ -314,7 +315,7 @@ static void the_caller_may_cancel(void **state) {
     (void)state;
     int calls = 0;
     assert_int_equal(
-        db_fit_run(context, &start, &image, &settings, cancel_at_seven, &calls, &result),
+        fit_still(context, &start, &image, &settings, cancel_at_seven, &calls, &result),
         DB_ERROR_CANCELLED);
     assert_int_equal(calls, 7);
     /* the best model so far */
@@ -326,7 +327,7 @@ static void the_caller_may_cancel(void **state) {
 }
 
 static void expect_reason(const char *word) {
-    assert_int_equal(db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
+    assert_int_equal(fit_still(context, &start, &image, &settings, NULL, NULL, &result),
                      DB_NOT_CONVERGED);
     assert_non_null(result);
     assert_int_equal(result->status, DB_NOT_CONVERGED);
@@ -360,7 +361,7 @@ static void errors_beside_no_mosaic_spread(unsigned long seed) {
     truth.crystal.mosaic_spread = 0;
     assert_int_equal(rendered_image(context, &truth, seed, &other), DB_OK);
     truth.crystal.mosaic_spread = 0.1;
-    if (db_fit_run(context, &start, &other, &settings, NULL, NULL, &result) != DB_OK)
+    if (fit_still(context, &start, &other, &settings, NULL, NULL, &result) != DB_OK)
         fail_msg("%s", db_context_message(context));
     for (size_t i = 0; i < result->estimates.count; i++) {
         if (result->estimates.list[i].parameter != DB_MOSAIC_SPREAD) {
@@ -372,7 +373,7 @@ static void errors_beside_no_mosaic_spread(unsigned long seed) {
         assert_int_equal(result->estimates.list[i].at_bound, -1);
         assert_true(isnan(result->estimates.list[i].error));
     }
-    db_fit_result_destroy(&result);
+    fit_still_destroy(&result);
     db_measured_image_clear(&other);
 }
 
@@ -397,7 +398,7 @@ static void a_wrong_orientation_is_not_called_converged(void **state) {
 }
 
 static void expect_refusal(db_status status, const char *word) {
-    assert_int_equal(db_fit_run(context, &start, &image, &settings, NULL, NULL, &result), status);
+    assert_int_equal(fit_still(context, &start, &image, &settings, NULL, NULL, &result), status);
     assert_null(result);
     if (!strstr(db_context_message(context), word))
         fail_msg("message without '%s': %s", word, db_context_message(context));
@@ -450,7 +451,7 @@ static void an_empty_image_is_refused(void **state) {
     assert_non_null(value);
     for (int i = 0; i < PIXELS * PIXELS; i++) value[i] = (float)(3 + (i % 1000 * 7919) % 5);
     blank.value = value;
-    assert_int_equal(db_fit_run(context, &start, &blank, &settings, NULL, NULL, &result),
+    assert_int_equal(fit_still(context, &start, &blank, &settings, NULL, NULL, &result),
                      DB_ERROR_INPUT);
     assert_non_null(strstr(db_context_message(context), "blank image"));
     assert_null(result);

@@ -8,6 +8,7 @@
  * with the listed orientation does. */
 
 #include "support/context.h"
+#include "fit/still_fit.h"
 #include "fit/rendered_image.h"
 #include "base/vector.h"
 
@@ -92,7 +93,7 @@ static db_fit_result *refine(const db_experiment *start, const db_measured_image
     OWN(db_fit_settings_clear) db_fit_settings settings;
     db_fit_result *result;
     choose_parameters(&settings, with_orientation);
-    if (db_fit_run(context, start, image, &settings, NULL, NULL, &result) != DB_OK)
+    if (fit_still(context, start, image, &settings, NULL, NULL, &result) != DB_OK)
         fail_msg("%s", db_context_message(context));
     return result;
 }
@@ -164,7 +165,7 @@ static void orientation_comes_back(const db_fit_result *r, const db_experiment *
                       free_there.chi2_reduced < 0.995 * held->after.chi2_reduced;
     if (angle > 0.1 && !lower) fail_msg("%.3f degree off without lower residuals", angle);
     if (angle > 0.2) fail_msg("%.3f degree off", angle);
-    db_fit_result_destroy(&held);
+    fit_still_destroy(&held);
 }
 
 /* Listed matrix and beam centre, crystal size and mosaic spread as at the start. */
@@ -211,7 +212,7 @@ static void frame_comes_back(int frame) {
            0.03);
     orientation_comes_back(results[0], &listed, &image);
     more_strong_pixels_are_explained(results[0], &listed, &image);
-    for (int way = 0; way < 2; way++) db_fit_result_destroy(&results[way]);
+    for (int way = 0; way < 2; way++) fit_still_destroy(&results[way]);
     db_experiment_clear(&listed);
     db_measured_image_clear(&image);
 }
@@ -275,7 +276,7 @@ static void blank_frame_16_is_refused(void **state) {
     if (db_read_image(context, path, &image) != DB_OK) fail_msg("%s", db_context_message(context));
     make_start(5, &image, &start);
     choose_parameters(&settings, 1);
-    assert_int_equal(db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
+    assert_int_equal(fit_still(context, &start, &image, &settings, NULL, NULL, &result),
                      DB_ERROR_INPUT);
     assert_null(result);
     print_message("frame 16: %s\n", db_context_message(context));

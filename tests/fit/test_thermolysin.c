@@ -4,6 +4,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "support/unit_test.h"
+#include "fit/still_fit.h"
 #include "fit/scratch_file.h"
 
 #include <dualbragg/fit.h>
@@ -113,7 +114,7 @@ static void refine_shot(const char *shot, double wavelength, double least_correl
         db_fit_config_start(context, &config, &image, &start, NULL, NULL) != DB_OK)
         fail_msg("%s", db_context_message(context));
     assert_int_equal(start.detector.panel_count, 64);
-    const db_status status = db_fit_run(context, &start, &image, &config.settings, NULL, NULL, &r);
+    const db_status status = fit_still(context, &start, &image, &config.settings, NULL, NULL, &r);
     if (status != DB_OK) fail_msg("%s", db_context_message(context));
     const double own = correlation(r, 0), below = others_below(r, own);
     print_message("shot %s: chi2/dof %.3f -> %.3f, correlation of pixels %.3f -> %.3f, strong "
@@ -131,7 +132,7 @@ static void refine_shot(const char *shot, double wavelength, double least_correl
     assert_true(fabs(r->experiment.crystal.cell[2] / 130.71 - 1) < 0.005);
     assert_true(r->experiment.crystal.cell[0] == r->experiment.crystal.cell[1]);
     assert_true(own > least_correlation && below > 0.95);
-    db_fit_result_destroy(&r);
+    fit_still_destroy(&r);
     db_measured_image_clear(&image);
     db_experiment_clear(&start);
 }
@@ -166,7 +167,7 @@ static db_fit_result *refine_known(const char *pixels, const char *dispersion) {
     if (db_fit_config_read(context, scratch_file("known.yaml", text), NULL, 0, &config) != DB_OK ||
         db_fit_config_read_image(context, &config, &image, NULL, NULL) != DB_OK ||
         db_fit_config_start(context, &config, &image, &start, NULL, NULL) != DB_OK ||
-        db_fit_run(context, &start, &image, &config.settings, NULL, NULL, &r) != DB_OK)
+        fit_still(context, &start, &image, &config.settings, NULL, NULL, &r) != DB_OK)
         fail_msg("%s", db_context_message(context));
     assert_non_null(r);
     print_message(
@@ -194,8 +195,8 @@ static void known_amplitudes_ask_for_the_beam_s_bandwidth_slow(void **state) {
     assert_true(fabs(cell[0] - 93.24) < fabs(sharp[0] - 93.24));
     assert_true(fabs(cell[2] - 130.71) < fabs(sharp[2] - 130.71));
     assert_true(fabs(cell[0] / 93.24 - 1) < 0.002 && fabs(cell[2] / 130.71 - 1) < 0.005);
-    db_fit_result_destroy(&one);
-    db_fit_result_destroy(&wide);
+    fit_still_destroy(&one);
+    fit_still_destroy(&wide);
 }
 
 /* Which spots are strong in the image says little of their order: the model must choose. */
@@ -203,7 +204,7 @@ static void all_pixels_are_judged_alike_slow(void **state) {
     (void)state;
     db_fit_result *all = refine_known("all", "dispersion: 0");
     assert_true(all->verdict.usable && all->verdict.intensities >= 300);
-    db_fit_result_destroy(&all);
+    fit_still_destroy(&all);
 }
 
 int main(void) {

@@ -68,7 +68,7 @@ static int is_whole(const char *path, db_status status) {
 
 static db_status write_json(db_context *own, int *right) {
     const char *const path = scratch_path("out.json");
-    const db_status status = db_fit_write_json(own, path, &made.config, &made.result);
+    const db_status status = db_fit_write_json(own, path, &made.config, synthetic_list(&made));
     allocations_end();
     *right = is_whole(path, status);
     return status;

@@ -158,14 +158,20 @@ typedef struct db_fit_trial {
 
 enum { DB_FIT_WARNING_SIZE = 320 };
 
-/** What a refinement has found. */
+enum { DB_FIT_REASON_SIZE = 512 };
+
+/** What a refinement has found of a shot. */
 typedef struct db_fit_result {
+    const char *name; /**< the source's; NULL: only rank 0 and another process know it */
+    int used;         /**< 0: set aside, and reason says why */
     /** DB_OK converged; DB_NOT_CONVERGED; DB_ERROR_CANCELLED: the best model so far */
     db_status status;
-    char reason[512];       /**< why it stopped, or may not be used */
+    char reason[DB_FIT_REASON_SIZE]; /**< why it stopped, or may not be used */
     db_fit_verdict verdict; /**< on the refined model; a model that fails is DB_NOT_CONVERGED */
     db_fit_estimates estimates;
-    db_experiment experiment;        /**< refined; owned */
+    /** refined; owned; but for the orientation empty if another process has it, or the shot was set
+     * aside (oversample 0) */
+    db_experiment experiment;
     db_fit_statistics before, after; /**< same data, starting and refined model */
     int evaluations;
     double seconds; /**< all */
@@ -215,11 +221,6 @@ typedef struct db_fit_result {
     size_t all_spots, left_spots;
     db_fit_orientation other_lattice;
 } db_fit_result;
-
-/** Frees a result and sets the pointer to NULL. NULL and pointer to NULL are allowed.
- *
- * @param result to destroy */
-DB_API void db_fit_result_destroy(db_fit_result **result);
 
 #ifdef __cplusplus
 }

@@ -4,7 +4,7 @@
 #define DUALBRAGG_FIT_SHOT_LIST_H
 
 #include <dualbragg/fit_config.h>
-#include <dualbragg/fit_shots_run.h>
+#include <dualbragg/fit_run.h>
 #include <stddef.h>
 
 #ifdef __cplusplus

@@ -13,6 +13,5 @@
 #include <dualbragg/fit.h>
 #include <dualbragg/fit_shot_list.h>
 #include <dualbragg/fit_shots_outputs.h>
-#include <dualbragg/fit_shots_run.h>
 
 #endif

@@ -4,23 +4,12 @@
 #define DUALBRAGG_FIT_SHOTS_OUTPUTS_H
 
 #include <dualbragg/fit_shot_list.h>
-#include <dualbragg/fit_shots_run.h>
+#include <dualbragg/fit_run.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/** Writes the result of all shots as JSON. This and the following outputs are written atomically.
- *
- * @param context receives the message of a failure
- * @param path name of the file
- * @param config of all shots
- * @param result to write
- * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is then left of the file */
-DB_API db_status db_fit_shots_write_json(db_context *context, const char *path,
-                                         const db_fit_config *config,
-                                         const db_fit_shots_result *result);
 
 /** Writes the intensities that all shots share as a merged MTZ file: IMEAN, I(+), I(-), F, F(+), F(-),
  * their SIG..., multiplicities N, and those of the two halves of the shots. DB_ERROR_UNSUPPORTED in
@@ -34,16 +23,6 @@ DB_API db_status db_fit_shots_write_json(db_context *context, const char *path,
 DB_API db_status db_fit_shots_write_mtz(db_context *context, const char *path,
                                         const db_fit_shots_result *result);
 
-/** Writes an HTML page of the result of all shots, as one file.
- *
- * @param context receives the message of a failure
- * @param path name of the file
- * @param config of all shots
- * @param result to write
- * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is then left of the file */
-DB_API db_status db_fit_shots_write_html(db_context *context, const char *path,
-                                         const db_fit_config *config,
-                                         const db_fit_shots_result *result);
 /** Writes the refined model of a shot, if the result has it, as a configuration for it alone
  * (FOLDER/NAME.yaml, read by db_fit_config_read) and as an experiment list (FOLDER/NAME.expt).
  *

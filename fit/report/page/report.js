@@ -1,7 +1,7 @@
 // The report, of one image or of many shots: its parts in their order, drawn from the numbers in the page.
-const data = read('data'), about = read('data-about'), many = !!data.shots;
+const data = read('data'), about = read('data-about'), many = !data.verdict;
 const main = document.getElementById('main'), contents = document.getElementById('contents');
-const parameters = many ? data.shared : data.parameters;
+const parameters = data.parameters;
 const unitText = unit => unit === '1' ? '' : unit === 'A' ? '\u00c5' : unit === 'A^2' ? '\u00c5\u00b2' : unit;
 const own = parameters.filter(p => p.error !== null);
 

@@ -1,6 +1,7 @@
 /* What callers of the C interface hand in by mistake: lists that are NULL with a count, values that no
  * enumeration has, structs with something in what is reserved. Each is refused with its name. */
 #include "support/expect.h"
+#include "fit/still_fit.h"
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
 
@@ -85,8 +86,8 @@ static db_status check_noise(void) { return db_noise_check(context, &noise); }
 
 static db_status fit(void) {
     db_fit_result *result = NULL;
-    const db_status status = db_fit_run(context, &e, &measured, &settings, NULL, NULL, &result);
-    db_fit_result_destroy(&result);
+    const db_status status = fit_still(context, &e, &measured, &settings, NULL, NULL, &result);
+    fit_still_destroy(&result);
     return status;
 }
 
@@ -227,7 +228,7 @@ static db_status read_odd_curve(void) {
 static db_status shots_without_a_function(void) {
     const db_fit_shot_source source = { .count = 2 };
     db_fit_shots_result *result = NULL;
-    return db_fit_shots_run(context, &source, &settings, NULL, &result);
+    return db_fit_run(context, &source, &settings, NULL, &result);
 }
 static db_status spoil_product(int what) {
     db_plan *plan;

@@ -1,6 +1,7 @@
 /* Plus and minus of orientations; refining all angles of one, and some. */
 
 #include "support/unit_test.h"
+#include "fit/still_fit.h"
 #include "fit/config/orientation.h"
 #include "fit/rendered_image.h"
 
@@ -168,10 +169,10 @@ static void refine(const db_parameter *angles, size_t count, double misset[3]) {
         refine_parameter(settings, angles[i], -1);
         db_parameter_set(&start, angles[i], db_parameter_get(&start, angles[i]) + 0.06);
     }
-    const db_status status = db_fit_run(context, &start, &image, settings, NULL, NULL, &result);
+    const db_status status = fit_still(context, &start, &image, settings, NULL, NULL, &result);
     if (!result) fail_msg("status %d: %s", status, db_context_message(context));
-    memcpy(misset, result->experiment.crystal.misset, 3 * sizeof *misset);
-    db_fit_result_destroy(&result);
+    if (result) memcpy(misset, result->experiment.crystal.misset, 3 * sizeof *misset);
+    fit_still_destroy(&result);
     db_measured_image_clear(&image);
     db_experiment_clear(&start);
     db_experiment_clear(&truth);

@@ -2,6 +2,7 @@
  * apart is said, the refined model goes on from its files, and configurations name groups. */
 
 #include "support/expect.h"
+#include "fit/still_fit.h"
 #include "fit/four_panels.h"
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
@@ -79,7 +80,7 @@ static void refine_in_plane(int first) {
 
 static int forget(void **state) {
     (void)state;
-    db_fit_result_destroy(&result);
+    fit_still_destroy(&result);
     return 0;
 }
 
@@ -100,7 +101,7 @@ static void expect_truth(void) {
 static void displaced_panels_come_back(void **state) {
     (void)state;
     refine_in_plane(1);
-    expect_ok(context, db_fit_run(context, &start, &image, &settings, NULL, NULL, &result));
+    expect_ok(context, fit_still(context, &start, &image, &settings, NULL, NULL, &result));
     expect_truth();
     assert_string_equal(result->estimates.list[3].name, "panel_1:shift_fast");
     assert_string_equal(result->estimates.list[11].name, "panel_3:turn_normal");
@@ -149,7 +150,7 @@ static void several_panels_move_as_one(void **state) {
     refine_motion(&settings, DB_PANEL_SHIFT_NORMAL, 0);
     refine_motion(&settings, DB_PANEL_TURN_SLOW, 0);
     refine_motion(&settings, DB_PANEL_TURN_NORMAL, 0);
-    expect_ok(context, db_fit_run(context, &start, &other, &settings, NULL, NULL, &result));
+    expect_ok(context, fit_still(context, &start, &other, &settings, NULL, NULL, &result));
     static const double should[4] = { 0.1, 1.5, 1, 0.2 };
     for (size_t i = 0; i < 4; i++) {
         const double off = result->estimates.list[3 + i].value - should[i];
@@ -177,16 +178,16 @@ static void all_groups_and_the_beam_centre_are_too_many(void **state) {
     refine_in_plane(0);
     refine_parameter(&settings, DB_BEAM_FAST, -1);
     refine_parameter(&settings, DB_BEAM_SLOW, -1);
-    (void)db_fit_run(context, &start, &image, &settings, NULL, NULL, &result);
+    (void)fit_still(context, &start, &image, &settings, NULL, NULL, &result);
     assert_non_null(result);
     assert_true(warned_of("shift_fast", "beam_fast") || warned_of("beam_slow", "shift_slow") ||
                 warned_of("shift_fast", "shift_slow"));
     assert_true(isinf(result->estimates.list[3].error) &&
                 isinf(result->estimates.list[settings.parameter_count - 1].error));
-    db_fit_result_destroy(&result);
+    fit_still_destroy(&result);
     for (size_t i = 0; i < settings.parameter_count; i++)
         if (settings.parameters[i].group >= 0) settings.parameters[i].prior[1] = 0.2;
-    (void)db_fit_run(context, &start, &image, &settings, NULL, NULL, &result);
+    (void)fit_still(context, &start, &image, &settings, NULL, NULL, &result);
     assert_non_null(result);
     for (size_t i = 0; i < result->estimates.count; i++) {
         assert_true(isfinite(result->estimates.list[i].error) &&
@@ -200,41 +201,41 @@ static void impossible_choices_are_refused(void **state) {
     refine_in_plane(1);
     settings.parameters[4].group = 7;
     expect_failure(context, DB_ERROR_USAGE,
-                   db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
+                   fit_still(context, &start, &image, &settings, NULL, NULL, &result),
                    "of group 7 of panels, but there are 4");
     settings.parameters[4].group = 1;
     settings.parameters[4].parameter = DB_DISTANCE;
     expect_failure(context, DB_ERROR_USAGE,
-                   db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
+                   fit_still(context, &start, &image, &settings, NULL, NULL, &result),
                    "group panel_1: distance is no motion");
     settings.parameters[4].parameter = DB_PANEL_SHIFT_FAST;
     expect_failure(context, DB_ERROR_USAGE,
-                   db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
+                   fit_still(context, &start, &image, &settings, NULL, NULL, &result),
                    "panel_1:shift_fast is listed twice");
     settings.parameters[4].parameter = DB_PANEL_SHIFT_SLOW;
     settings.parameters[4].lower = 1;
     expect_failure(context, DB_ERROR_USAGE,
-                   db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
+                   fit_still(context, &start, &image, &settings, NULL, NULL, &result),
                    "panel_1:shift_slow: starts at 0, outside its bounds 1 to inf");
     settings.parameters[4].lower = -INFINITY;
     settings.parameters[4].follows = db_fit_quantity_make(DB_MISSET_X, -1);
     expect_failure(context, DB_ERROR_USAGE,
-                   db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
+                   fit_still(context, &start, &image, &settings, NULL, NULL, &result),
                    "panel_1:shift_slow follows misset_x");
     settings.parameters[4].follows.number = -1;
     refine_parameter(&settings, DB_PANEL_SHIFT_NORMAL, -1);
     expect_failure(context, DB_ERROR_USAGE,
-                   db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
+                   fit_still(context, &start, &image, &settings, NULL, NULL, &result),
                    "panel_shift_normal, of all panels");
     settings.parameter_count--;
     assert_int_equal(db_fit_panel_groups_put(context, &settings.panel_groups, 6, 2), DB_OK);
     expect_failure(context, DB_ERROR_INPUT,
-                   db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
+                   fit_still(context, &start, &image, &settings, NULL, NULL, &result),
                    "group panel_2: expected panels 0 to 3, which the detector has, found 6");
     settings.panel_groups.of_panel[6] = -1;
     settings.panel_groups.of_panel[2] = 1;
     expect_failure(context, DB_ERROR_USAGE,
-                   db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
+                   fit_still(context, &start, &image, &settings, NULL, NULL, &result),
                    "group panel_2 has no panels");
 }
 
@@ -261,7 +262,7 @@ static void refined_panels_go_on_from_their_files(void **state) {
                        "data: {target: poisson}\n");
     expect_ok(context, db_fit_config_read(context, yaml, NULL, 0, &config));
     expect_ok(context, db_fit_config_start(context, &config, &image, &from_list, NULL, NULL));
-    (void)db_fit_run(context, &from_list, &image, &config.settings, NULL, NULL, &result);
+    (void)fit_still(context, &from_list, &image, &config.settings, NULL, NULL, &result);
     assert_non_null(result);
     assert_string_equal(result->estimates.list[1].name, "right:shift_slow");
     assert_string_equal(result->estimates.list[3].name, "left:shift_fast");

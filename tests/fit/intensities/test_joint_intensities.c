@@ -71,7 +71,7 @@ static void check_scales(const db_fit_shots_result *r) {
         mean +=
             (log(r->shot[s].estimates.list[at].value) - 0.6 * (still_drawn(s, 6) - 0.5)) / STILLS;
     for (size_t s = 0; s < STILLS; s++) {
-        const db_fit_shot_result *const shot = &r->shot[s];
+        const db_fit_result *const shot = &r->shot[s];
         const double off =
             log(shot->estimates.list[at].value) - 0.6 * (still_drawn(s, 6) - 0.5) - mean;
         square +=
@@ -132,7 +132,7 @@ static void intensities_come_back(void **state) {
         db_experiment right;
         assert_int_equal(db_experiment_copy(stills.context, &stills.truth, &right), DB_OK);
         still_place(s, &right);
-        assert_true(misorientation(&r->shot[s].model.crystal, &right.crystal) < 0.02);
+        assert_true(misorientation(&r->shot[s].experiment.crystal, &right.crystal) < 0.02);
         db_experiment_clear(&right);
     }
     db_fit_shots_result_destroy(&r);
@@ -168,7 +168,7 @@ static void shots_are_indexed_one_way(void **state) {
             assert_int_equal(a->indexing.way[s] != 0, s % 5 < stills.turned);
             assert_int_equal(db_experiment_copy(stills.context, &stills.truth, &right), DB_OK);
             still_place(s, &right);
-            assert_true(same_matrix(&r[k]->shot[s].model.crystal, &right.crystal));
+            assert_true(same_matrix(&r[k]->shot[s].experiment.crystal, &right.crystal));
             db_experiment_clear(&right);
         }
         for (size_t i = 0; i < a->observations.first[STILLS]; i++) {

@@ -51,7 +51,7 @@ static void work(void *user, const db_fit_team *team) {
     options.resume = t->checkpoint != NULL;
     if (db_context_create(&own) != DB_OK) return;
     db_context_set_threads(own, threads[team->rank]);
-    if (db_fit_shots_run(own, &source, &stills.settings, &options, &t->result[team->rank]) != DB_OK)
+    if (db_fit_run(own, &source, &stills.settings, &options, &t->result[team->rank]) != DB_OK)
         print_message("%s\n", db_context_message(own));
     db_context_destroy(&own);
 }
@@ -83,13 +83,14 @@ static void same_amplitudes(const db_fit_shots_result *a, const db_fit_shots_res
     assert_int_equal(a->used, b->used);
     same_numbers(a->chi2_reduced, b->chi2_reduced, 2);
     for (size_t s = 0; s < a->shot_count; s++) {
-        const db_fit_shot_result *const shot = &a->shot[s];
-        const db_fit_shot_result *const other = &b->shot[s];
+        const db_fit_result *const shot = &a->shot[s];
+        const db_fit_result *const other = &b->shot[s];
         assert_int_equal(shot->used, other->used);
         assert_string_equal(shot->reason, other->reason);
         assert_int_equal(x->indexing.way[s], y->indexing.way[s]);
-        same_numbers(shot->orientation, other->orientation, 9);
-        same_numbers(shot->chi2_reduced, other->chi2_reduced, 2);
+        same_numbers(shot->experiment.crystal.orientation, other->experiment.crystal.orientation, 9);
+        same_numbers(&shot->before.chi2_reduced, &other->before.chi2_reduced, 1);
+        same_numbers(&shot->after.chi2_reduced, &other->after.chi2_reduced, 1);
         for (size_t i = 0; i < a->estimates.count; i++) {
             const db_fit_estimate *const e = &shot->estimates.list[i];
             same_numbers(&e->value, &other->estimates.list[i].value, 1);
@@ -117,10 +118,10 @@ static void processes_do_not_matter(void **state) {
         assert_int_equal(alone->used, STILLS - 1);
         for (int r = 0; r < TEAM; r++) { /* the models that processes have */
             for (size_t s = 0; s < STILLS; s++) {
-                const db_crystal *const crystal = &t.result[r]->shot[s].model.crystal;
-                if (!(t.result[r]->shot[s].model.oversample > 0)) continue;
+                const db_crystal *const crystal = &t.result[r]->shot[s].experiment.crystal;
+                if (!(t.result[r]->shot[s].experiment.oversample > 0)) continue;
                 known++;
-                assert_memory_equal(crystal->orientation, alone->shot[s].model.crystal.orientation,
+                assert_memory_equal(crystal->orientation, alone->shot[s].experiment.crystal.orientation,
                                     sizeof crystal->orientation);
             }
             db_fit_shots_result_destroy(&t.result[r]);
@@ -182,7 +183,7 @@ static void interrupted_runs_go_on(void **state) {
         options.progress = count_pass;
         options.cancelled = is_over;
         options.user = &p;
-        assert_int_equal(db_fit_shots_run(stills.context, &source, &stills.settings, &options, &r),
+        assert_int_equal(db_fit_run(stills.context, &source, &stills.settings, &options, &r),
                          DB_ERROR_CANCELLED);
         assert_int_equal(p.passes, most);
         db_fit_shots_result_destroy(&r);

@@ -107,7 +107,7 @@ static void a_reference_without_reflections_is_refused(void **state) {
                                         .name = still_name };
     db_fit_shots_result *result = NULL;
     stills.settings.joint.reference = &factors;
-    assert_int_not_equal(db_fit_shots_run(stills.context, &source, &stills.settings, NULL, &result),
+    assert_int_not_equal(db_fit_run(stills.context, &source, &stills.settings, NULL, &result),
                          DB_OK);
     stills.settings.joint = joint;
     assert_null(result);

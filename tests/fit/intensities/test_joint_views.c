@@ -33,7 +33,7 @@ static void work(void *user, const db_fit_team *team) {
     if (db_context_create(&own) != DB_OK) return;
     db_context_set_threads(own, 1);
     const db_status status =
-        db_fit_shots_run(own, &source, t->settings, &options, &t->result[team->rank]);
+        db_fit_run(own, &source, t->settings, &options, &t->result[team->rank]);
     if (status != DB_OK && team->rank == 0) print_message("%s\n", db_context_message(own));
     db_context_destroy(&own);
 }
@@ -138,7 +138,8 @@ static void refine_lattices(size_t images) {
         db_experiment e = { .crystal = truth };
         still_place(s, &e);
         truth = e.crystal;
-        memcpy(own.orientation, one.result[0]->shot[s].orientation, sizeof own.orientation);
+        memcpy(own.orientation, one.result[0]->shot[s].experiment.crystal.orientation,
+               sizeof own.orientation);
         for (int i = 0; i < 3; i++) own.misset[i] = one.result[0]->shot[s].estimates.list[i].value;
         square += pow(misorientation(&truth, &own), 2);
     }

@@ -53,7 +53,7 @@ static db_status run(char files[SHOTS][PATH_SIZE], db_fit_shots_result **r) {
     db_measured_image_clear(&image);
     db_experiment_clear(&start);
     db_fit_settings_default_joint_stages(&config.settings);
-    return db_fit_shots_run(context, &source, &config.settings, NULL, r);
+    return db_fit_run(context, &source, &config.settings, NULL, r);
 }
 
 static db_fit_shots_result *refine(char files[SHOTS][PATH_SIZE]) {
@@ -73,8 +73,8 @@ static void report(const db_fit_shots_result *r) {
                           r->estimates.list[i].error_scaled);
     for (size_t s = 0; s < SHOTS; s++)
         print_message("  %s: chi2/dof %.3f -> %.3f, a %.3f, c %.3f\n", r->shot[s].name,
-                      r->shot[s].chi2_reduced[0], r->shot[s].chi2_reduced[1],
-                      r->shot[s].model.crystal.cell[0], r->shot[s].model.crystal.cell[2]);
+                      r->shot[s].before.chi2_reduced, r->shot[s].after.chi2_reduced,
+                      r->shot[s].experiment.crystal.cell[0], r->shot[s].experiment.crystal.cell[2]);
 }
 
 static size_t place_of(const db_fit_shots_result *r, db_parameter p) {
@@ -98,7 +98,7 @@ static void shared_is(const db_fit_shots_result *r, db_parameter p, double expec
 
 static void cells_are(const db_fit_shots_result *r, double a, double c, double tolerance) {
     for (size_t s = 0; s < SHOTS; s++) {
-        const double *const cell = r->shot[s].model.crystal.cell;
+        const double *const cell = r->shot[s].experiment.crystal.cell;
         assert_true(r->shot[s].used && cell[0] == cell[1]);
         if (!(fabs(cell[0] / a - 1) < tolerance && fabs(cell[2] / c - 1) < tolerance))
             fail_msg("%s: a %.3f, c %.3f", r->shot[s].name, cell[0], cell[2]);

@@ -3,6 +3,7 @@
 
 #include "support/expect.h"
 #include "fit/objective/evaluate.h"
+#include "fit/still_fit.h"
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
 #include "fit/objective/shared_intensities.h"
@@ -100,7 +101,7 @@ static int drop(void **state) {
 
 static int forget(void **state) {
     (void)state;
-    db_fit_result_destroy(&result);
+    fit_still_destroy(&result);
     db_strong_pixels_clear(&strong);
     return 0;
 }
@@ -130,7 +131,7 @@ static void wrong_amplitudes_come_back(void **state) {
     db_experiment begin = start;
     begin.crystal.misset[0] += 0.03;
     begin.crystal.misset[1] -= 0.03;
-    expect_ok(context, db_fit_run(context, &begin, &image, &settings, NULL, NULL, &result));
+    expect_ok(context, fit_still(context, &begin, &image, &settings, NULL, NULL, &result));
     double pulls = 0, square = 0, before = 0, after = 0;
     size_t known = 0, several = 0, held = 0;
     for (size_t i = 0; i < result->amplitude_count; i++) {
@@ -171,7 +172,7 @@ static void wrong_amplitudes_come_back(void **state) {
 static void a_restraint_holds_what_was_given(void **state) {
     (void)state;
     refine_amplitudes(1e-4);
-    (void)db_fit_run(context, &start, &image, &settings, NULL, NULL, &result);
+    (void)fit_still(context, &start, &image, &settings, NULL, NULL, &result);
     assert_non_null(result);
     size_t held = 0;
     for (size_t i = 0; i < result->amplitude_count; i++) {
@@ -303,7 +304,7 @@ static void the_file_is_read_with_its_space_group(void **state) {
 }
 
 static void expect_refused(const char *text) {
-    assert_int_equal(db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
+    assert_int_equal(fit_still(context, &start, &image, &settings, NULL, NULL, &result),
                      DB_ERROR_USAGE);
     if (!strstr(db_context_message(context), text))
         fail_msg("'%s' is not in: %s", text, db_context_message(context));

@@ -2,6 +2,7 @@
  * a mosaic spread that is the same about all axes; or all of them 0, a bent crystal's mode too, with
  * orientation, cell, beam and distance a little off. */
 #include "support/unit_test.h"
+#include "fit/still_fit.h"
 #include "fit/rendered_image.h"
 
 #include <math.h>
@@ -113,7 +114,7 @@ static double sign_of_mode(const db_fit_result *r) {
 static void comes_back(void) {
     db_fit_result *result;
     double square = 0;
-    if (db_fit_run(context, &start, &image, &settings, NULL, NULL, &result) != DB_OK)
+    if (fit_still(context, &start, &image, &settings, NULL, NULL, &result) != DB_OK)
         fail_msg("%s", db_context_message(context));
     const double sign = sign_of_mode(result);
     for (size_t i = 0; i < result->estimates.count; i++) {
@@ -133,7 +134,7 @@ static void comes_back(void) {
     assert_true(result->status == DB_OK);
     assert_true(result->after.chi2_reduced < 1.3);
     assert_true(result->after.chi2 < 0.9 * result->before.chi2);
-    db_fit_result_destroy(&result);
+    fit_still_destroy(&result);
 }
 
 static void known_amplitudes_bring_spreads_back(void **state) {

@@ -1,6 +1,7 @@
 /* Whole images and intensities of a refined model, checked from outside: against the image measured,
  * against rendering the refined model with its list of intensities, and against the truth. */
 #include "support/unit_test.h"
+#include "fit/still_fit.h"
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
 
@@ -37,7 +38,7 @@ static void refine(db_spot_model kind, db_fit_intensity intensity) {
     settings.model_error = 0; /* the model is right */
     for (int p = DB_MISSET_X; p <= DB_MISSET_Z; p++)
         refine_parameter(&settings, (db_parameter)p, -1);
-    if (db_fit_run(context, &start, &image, &settings, NULL, NULL, &result) != DB_OK ||
+    if (fit_still(context, &start, &image, &settings, NULL, NULL, &result) != DB_OK ||
         db_fit_render_spots(context, result, spots) != DB_OK)
         fail_msg("%s", db_context_message(context));
 }
@@ -51,7 +52,7 @@ static int begin(void **state) {
 static int end(void **state) {
     (void)state;
     free(spots);
-    db_fit_result_destroy(&result);
+    fit_still_destroy(&result);
     db_fit_settings_clear(&settings);
     db_measured_image_clear(&image);
     db_experiment_clear(&truth);

@@ -1,6 +1,7 @@
 /* Zingers in a rendered image are the pixels that a robust target distrusts. */
 
 #include "support/unit_test.h"
+#include "fit/still_fit.h"
 #include "fit/rendered_image.h"
 
 #include <math.h>
@@ -41,13 +42,13 @@ static int begin(void **state) {
 
 static int forget(void **state) {
     (void)state;
-    db_fit_result_destroy(&result);
+    fit_still_destroy(&result);
     return 0;
 }
 
 static void run(db_fit_target target) {
     settings.target = target;
-    if (db_fit_run(context, &crystal, &image, &settings, NULL, NULL, &result) != DB_OK)
+    if (fit_still(context, &crystal, &image, &settings, NULL, NULL, &result) != DB_OK)
         fail_msg("%s", db_context_message(context));
 }
 
@@ -64,7 +65,7 @@ static void inject(void) {
         zinger[n] = (size_t)slow * PIXELS + (size_t)fast;
         image.value[zinger[n]] += 400.0F + 50 * (float)n;
     }
-    db_fit_result_destroy(&result);
+    fit_still_destroy(&result);
 }
 
 static int is_zinger(const db_fit_pixel *pixel) {

@@ -2,6 +2,7 @@
 
 #include "support/unit_test.h"
 #include "fit/pixels/given_boxes.h"
+#include "fit/still_fit.h"
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
 
@@ -41,7 +42,7 @@ static int drop(void **state) {
 
 static db_fit_result *run(void) {
     db_fit_result *result;
-    const db_status status = db_fit_run(context, &crystal, &image, &settings, NULL, NULL, &result);
+    const db_status status = fit_still(context, &crystal, &image, &settings, NULL, NULL, &result);
     if (status != DB_OK && status != DB_NOT_CONVERGED) fail_msg("%s", db_context_message(context));
     return result;
 }
@@ -107,8 +108,8 @@ static void given_boxes_are_the_pixels_that_count(void **state) {
     assert_true(misorientation(&crystal.crystal, &given->experiment.crystal) < 0.01);
     settings.spots = NULL;
     db_fit_spots_clear(&boxes);
-    db_fit_result_destroy(&squares);
-    db_fit_result_destroy(&given);
+    fit_still_destroy(&squares);
+    fit_still_destroy(&given);
 }
 
 /* Of several reflections in a box the nearest to its middle has it, unless the list says which; a

@@ -3,6 +3,7 @@
 #include "support/expect.h"
 #include "support/notices.h"
 #include "fit/pixels/measured_image.h"
+#include "fit/still_fit.h"
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
 
@@ -287,7 +288,7 @@ static void moved_modules_come_back(void **state) {
     assert_non_null(strstr(notices, "cut into 1 x 2 modules of 1030 x 514 pixels, with gaps of 10 "
                                     "and 37 pixels: EIGER 1M"));
     assert_non_null(strstr(notices, "38110 trusted pixels in the gaps have counts"));
-    expect_ok(context, db_fit_run(context, &start, &image, &config.settings, NULL, NULL, &result));
+    expect_ok(context, fit_still(context, &start, &image, &config.settings, NULL, NULL, &result));
     expect_moved(result);
 
     /* the list has two panels in one array, and says so: the fit goes on from it */
@@ -304,7 +305,7 @@ static void moved_modules_come_back(void **state) {
         expect_ok(context, db_experiment_pixel_position(&start, p, 11, 170, y));
         for (int i = 0; i < 3; i++) assert_true(fabs(x[i] - y[i]) < 1e-9);
     }
-    db_fit_result_destroy(&result);
+    fit_still_destroy(&result);
     end();
 }
 

@@ -3,6 +3,7 @@
  */
 
 #include "support/unit_test.h"
+#include "fit/still_fit.h"
 #include "fit/rendered_image.h"
 
 #include <math.h>
@@ -34,7 +35,7 @@ static db_fit_result *refine(unsigned long seed, const db_fit_settings *settings
     assert_int_equal(db_experiment_copy(context, &truth, &start), DB_OK);
     start.crystal.misset[0] += 0.1;
     start.crystal.misset[1] -= 0.1;
-    if (db_fit_run(context, &start, &image, settings, NULL, NULL, &result) != DB_OK)
+    if (fit_still(context, &start, &image, settings, NULL, NULL, &result) != DB_OK)
         fail_msg("%s", db_context_message(context));
     db_experiment_clear(&start);
     db_measured_image_clear(&image);
@@ -62,7 +63,7 @@ static void bring_back_from_expected_counts(db_fit_intensity intensity) {
                      off / result->estimates.list[i].error_unscaled);
     }
     assert_true(result->shoebox_count > 150);
-    db_fit_result_destroy(&result);
+    fit_still_destroy(&result);
 }
 
 static void expected_counts_bring_back_the_crystal(void **state) {
@@ -91,7 +92,7 @@ static void shoeboxes_disagree_no_more_than_noise_lets_them(void **state) {
             fail_msg("%s: errors by spots are %.2f of those by noise, it is %g off",
                      db_parameter_describe(list[i])->name, ratio, off);
     }
-    db_fit_result_destroy(&result);
+    fit_still_destroy(&result);
 }
 
 int main(void) {

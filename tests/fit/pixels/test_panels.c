@@ -4,6 +4,7 @@
 #include "support/expect.h"
 #include "support/notices.h"
 #include "fit/pixels/measured_image.h"
+#include "fit/still_fit.h"
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
 #include "fit/pixels/shoeboxes.h"
@@ -76,14 +77,14 @@ static int spoil(void **state) {
 
 static int forget(void **state) {
     (void)state;
-    db_fit_result_destroy(&result);
+    fit_still_destroy(&result);
     db_experiment_clear(&start);
     return 0;
 }
 
 /* Boxes lie on one panel each, and hold the pixels of the image there. */
 static void refine_on_panels(void) {
-    expect_ok(context, db_fit_run(context, &start, &image, &settings, NULL, NULL, &result));
+    expect_ok(context, fit_still(context, &start, &image, &settings, NULL, NULL, &result));
     size_t lower = 0;
     for (size_t b = 0; b < result->shoebox_count; b++) {
         const db_region *const r = &result->shoeboxes[b].region;
@@ -106,7 +107,7 @@ static void one_panel_agrees(void) {
     whole.detector.panel_count = 1;
     whole.detector.panels[0].slow_pixels = PIXELS;
     image.panel_count = 1;
-    expect_ok(context, db_fit_run(context, &whole, &image, &settings, NULL, NULL, &uncut));
+    expect_ok(context, fit_still(context, &whole, &image, &settings, NULL, NULL, &uncut));
     image.panel_count = 2;
     assert_true(result->shoebox_count <= uncut->shoebox_count);
     assert_true(fabs(result->after.strong_explained - uncut->after.strong_explained) < 0.02);
@@ -123,7 +124,7 @@ static void one_panel_agrees(void) {
         difference += fabs((double)(uncut->model_image[i] - result->model_image[i]));
     }
     assert_true(difference < 0.02 * sum);
-    db_fit_result_destroy(&uncut);
+    fit_still_destroy(&uncut);
     db_experiment_clear(&whole);
 }
 
@@ -153,13 +154,13 @@ static void another_cut_than_the_image_has_is_refused(void **state) {
     start.detector.panels[0].slow_pixels++;
     start.detector.panels[1].slow_pixels--;
     expect_failure(context, DB_ERROR_INPUT,
-                   db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
+                   fit_still(context, &start, &image, &settings, NULL, NULL, &result),
                    "on a panel");
     settings.roi[0] = 10;
     start.detector.panels[0].slow_pixels--;
     start.detector.panels[1].slow_pixels++;
     expect_failure(context, DB_ERROR_USAGE,
-                   db_fit_run(context, &start, &image, &settings, NULL, NULL, &result), "roi");
+                   fit_still(context, &start, &image, &settings, NULL, NULL, &result), "roi");
 }
 
 /* Only listed reflections get shoeboxes, by index or by where they are. */
@@ -181,20 +182,20 @@ static void a_list_says_which_reflections_count(void **state) {
     assert_int_equal(spots.count, listed);
     settings.spots = &spots;
     db_fit_result *some = NULL;
-    (void)db_fit_run(context, &result->experiment, &image, &settings, NULL, NULL, &some);
+    (void)fit_still(context, &result->experiment, &image, &settings, NULL, NULL, &some);
     assert_non_null(some);
     assert_true(some->shoebox_count <= listed && some->shoebox_count > 0.8 * (double)listed);
-    db_fit_result_destroy(&some);
+    fit_still_destroy(&some);
     db_fit_spots_clear(&spots);
 
     expect_ok(context,
               db_fit_spots_read(context, scratch_file("places.txt", by_place), 1, -1, &spots));
     settings.shoebox_half_width = 3;
-    (void)db_fit_run(context, &result->experiment, &image, &settings, NULL, NULL, &some);
+    (void)fit_still(context, &result->experiment, &image, &settings, NULL, NULL, &some);
     assert_non_null(some);
     assert_true(some->shoebox_count >= 0.8 * (double)listed &&
                 some->shoebox_count < 0.9 * (double)result->shoebox_count);
-    db_fit_result_destroy(&some);
+    fit_still_destroy(&some);
     db_fit_spots_clear(&spots);
     settings.spots = NULL;
     expect_failure(context, DB_ERROR_INPUT,

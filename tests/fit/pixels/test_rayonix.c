@@ -4,6 +4,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "support/unit_test.h"
+#include "fit/still_fit.h"
 #include "fit/scratch_file.h"
 
 #include <dualbragg/fit.h>
@@ -45,7 +46,7 @@ static void the_orientation_is_found_and_refined(void **state) {
     if (db_fit_config_read(context, scratch_file("shot.yaml", text), NULL, 0, &config) != DB_OK ||
         db_fit_config_read_image(context, &config, &image, NULL, NULL) != DB_OK ||
         db_fit_config_start(context, &config, &image, &start, keep_notice, NULL) != DB_OK ||
-        db_fit_run(context, &start, &image, &config.settings, NULL, NULL, &r) != DB_OK)
+        fit_still(context, &start, &image, &config.settings, NULL, NULL, &r) != DB_OK)
         fail_msg("%s", db_context_message(context));
     assert_non_null(r);
     const double *const cell = r->experiment.crystal.cell;
@@ -62,7 +63,7 @@ static void the_orientation_is_found_and_refined(void **state) {
     assert_true(fabs(cell[0] / 41.848 - 1) < 0.01);
     assert_true(fabs(cell[1] / 76.037 - 1) < 0.01);
     assert_true(fabs(cell[2] / 102.024 - 1) < 0.01);
-    db_fit_result_destroy(&r);
+    fit_still_destroy(&r);
     db_measured_image_clear(&image);
     db_experiment_clear(&start);
     db_context_destroy(&context);

@@ -2,6 +2,7 @@
  * taken for blank. */
 
 #include "support/context.h"
+#include "fit/still_fit.h"
 #include "fit/rendered_image.h"
 #include "fit/pixels/predict.h"
 #include "fit/pixels/rendering.h"
@@ -28,7 +29,7 @@ static db_fit_result *refine(int pixels, db_fit_intensity intensity, int half_wi
     settings.target = DB_FIT_POISSON;
     settings.model_error = 0;
     for (db_parameter p = DB_MISSET_X; p <= DB_MISSET_Z; p++) refine_parameter(&settings, p, -1);
-    db_fit_run(context, &start, &image, &settings, NULL, NULL, &result);
+    fit_still(context, &start, &image, &settings, NULL, NULL, &result);
     db_experiment_clear(&truth);
     db_experiment_clear(&start);
     db_measured_image_clear(&image);
@@ -88,8 +89,8 @@ static void errors_are_smaller_than_with_boxes_of_the_usual_size(void **state) {
               usual->estimates.list[i].error_unscaled))
             fail_msg("errors %g and %g", chosen->estimates.list[i].error_unscaled,
                      usual->estimates.list[i].error_unscaled);
-    db_fit_result_destroy(&usual);
-    db_fit_result_destroy(&chosen);
+    fit_still_destroy(&usual);
+    fit_still_destroy(&chosen);
 }
 
 /* Boxes of all predicted reflections that are wholly on their panel. */
@@ -165,7 +166,7 @@ static void a_crowded_image_is_not_blank(void **state) {
     if (!result) fail_msg("%s", db_context_message(context));
     assert_int_equal(result->status, DB_OK);
     for (size_t i = 0; i < 3; i++) assert_true(result->estimates.list[i].error < 0.02);
-    db_fit_result_destroy(&result);
+    fit_still_destroy(&result);
     result = refine(250, DB_FIT_FREE, DB_SHOEBOX_USUAL);
     assert_null(result);
     assert_non_null(strstr(db_context_message(context), "expected a smaller shoebox_half_width"));

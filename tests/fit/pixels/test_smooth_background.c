@@ -1,6 +1,7 @@
 /* The smooth background is what lies under the spots. */
 
 #include "support/unit_test.h"
+#include "fit/still_fit.h"
 #include "fit/rendered_image.h"
 #include "fit/pixels/smooth_background.h"
 #include "fit/pixels/observed_spots.h"
@@ -188,11 +189,11 @@ static void a_refinement_takes_it(void **state) {
     refine_parameter(&settings, DB_MISSET_X, -1);
     refine_parameter(&settings, DB_MISSET_Y, -1);
     refine_parameter(&settings, DB_MISSET_Z, -1);
-    if (db_fit_run(context, &start, &image, &settings, NULL, NULL, &result) != DB_OK)
+    if (fit_still(context, &start, &image, &settings, NULL, NULL, &result) != DB_OK)
         fail_msg("%s", db_context_message(context));
     assert_true(misorientation(&crystal.crystal, &result->experiment.crystal) < 0.01);
     assert_true(result->after.chi2_reduced > 0.7 && result->after.chi2_reduced < 1.2);
-    db_fit_result_destroy(&result);
+    fit_still_destroy(&result);
     db_experiment_clear(&start);
 }
 

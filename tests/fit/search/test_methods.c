@@ -3,6 +3,7 @@
 
 #include "support/unit_test.h"
 #include "fit/config/algorithms.h"
+#include "fit/still_fit.h"
 #include "fit/rendered_image.h"
 
 #include <math.h>
@@ -64,14 +65,14 @@ static int spoil(void **state) {
 
 static int forget(void **state) {
     (void)state;
-    db_fit_result_destroy(&result);
+    fit_still_destroy(&result);
     db_experiment_clear(&start);
     return 0;
 }
 
 static db_status run(void) {
-    db_fit_result_destroy(&result);
-    return db_fit_run(context, &start, &image, &settings, NULL, NULL, &result);
+    fit_still_destroy(&result);
+    return fit_still(context, &start, &image, &settings, NULL, NULL, &result);
 }
 
 static void found_within(const char *what, double angle, double edge) {

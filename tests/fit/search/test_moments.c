@@ -1,6 +1,7 @@
 /* Stages against the moments of spots: a bent crystal's mode is found from 0 and kept, that of a
  * crystal that is not bent is left out; and the places of given spots. */
 #include "support/unit_test.h"
+#include "fit/still_fit.h"
 #include "fit/rendered_image.h"
 #include "fit/search/moments.h"
 
@@ -49,7 +50,7 @@ static db_fit_result *refine(const db_experiment *truth) {
     start.crystal.cell[0] *= 1.002;
     start.crystal.cell[2] *= 0.998;
     make_settings(&settings);
-    db_fit_run(context, &start, &image, &settings, NULL, NULL, &result);
+    fit_still(context, &start, &image, &settings, NULL, NULL, &result);
     if (!result) fail_msg("%s", db_context_message(context));
     for (size_t i = 0; i < result->trial_count; i++)
         print_message("stage %d: %s, %.3f -> %.3f, %zu spots\n", result->trials[i].stage,
@@ -72,7 +73,7 @@ static void a_mode_is_earned_by_a_bent_crystal(void **state) {
     assert_true(result->trials[2].kept && result->trials[2].misfit < 1.5); /* pixels */
     assert_true(result->trials[0].kept);
     assert_true(result->after.chi2_reduced < 1.3);
-    db_fit_result_destroy(&result);
+    fit_still_destroy(&result);
     db_experiment_clear(&truth);
 }
 
@@ -91,7 +92,7 @@ static void a_mode_that_is_not_earned_stays_0(void **state) {
         assert_true(isnan(result->estimates.list[i].error));
     }
     assert_true(result->after.chi2_reduced < 1.3);
-    db_fit_result_destroy(&result);
+    fit_still_destroy(&result);
     db_experiment_clear(&truth);
 }
 
@@ -223,13 +224,13 @@ static void moments_need_spots_in_closed_form(void **state) {
     settings.intensity = DB_FIT_KNOWN;
     db_fit_settings_default_stages(&settings);
     settings.stages[0].kind = DB_STAGE_MOMENTS;
-    assert_int_equal(db_fit_run(context, &truth, &image, &settings, NULL, NULL, &result),
+    assert_int_equal(fit_still(context, &truth, &image, &settings, NULL, NULL, &result),
                      DB_ERROR_USAGE);
     assert_non_null(strstr(db_context_message(context), "moments"));
     settings.intensity = DB_FIT_FREE;
     db_fit_settings_default_stages(&settings);
     settings.stages[0].earned = 1;
-    assert_int_equal(db_fit_run(context, &truth, &image, &settings, NULL, NULL, &result),
+    assert_int_equal(fit_still(context, &truth, &image, &settings, NULL, NULL, &result),
                      DB_ERROR_USAGE);
     assert_non_null(strstr(db_context_message(context), "earned"));
     db_fit_settings_clear(&settings);

@@ -2,6 +2,7 @@
  * threads. */
 
 #include "support/unit_test.h"
+#include "fit/still_fit.h"
 #include "fit/rendered_image.h"
 #include "fit/search/starts.h"
 
@@ -75,14 +76,14 @@ static void many_starts_find_what_one_does_not(void **state) {
     (void)state;
     db_fit_result *one = NULL, *many = NULL;
     settings.starts.count = 1;
-    (void)db_fit_run(context, &start, &image, &settings, NULL, NULL, &one);
+    (void)fit_still(context, &start, &image, &settings, NULL, NULL, &one);
     if (one && !(misorientation(&truth.crystal, &one->experiment.crystal) > 0.5))
         fail_msg("one start, %g degree off, ends %g degree off: %s",
                  misorientation(&truth.crystal, &start.crystal),
                  misorientation(&truth.crystal, &one->experiment.crystal), one->reason);
     assert_true(!one || (one->status != DB_OK && !one->starts));
     settings.starts.count = 80;
-    if (db_fit_run(context, &start, &image, &settings, NULL, NULL, &many) != DB_OK)
+    if (fit_still(context, &start, &image, &settings, NULL, NULL, &many) != DB_OK)
         fail_msg("%s", db_context_message(context));
     assert_true(misorientation(&truth.crystal, &many->experiment.crystal) < 0.03);
     assert_int_equal(many->start_count, 80);
@@ -98,8 +99,8 @@ static void many_starts_find_what_one_does_not(void **state) {
               4 * many->estimates.list[i].error))
             fail_msg("misset %d is %g, expected %g", i, many->estimates.list[i].value,
                      truth.crystal.misset[i]);
-    db_fit_result_destroy(&one);
-    db_fit_result_destroy(&many);
+    fit_still_destroy(&one);
+    fit_still_destroy(&many);
 }
 
 static void threads_do_not_change_what_is_found_slow(void **state) {
@@ -107,20 +108,20 @@ static void threads_do_not_change_what_is_found_slow(void **state) {
     db_fit_result *by[2] = { NULL, NULL };
     for (int i = 0; i < 2; i++) {
         assert_int_equal(db_context_set_threads(context, i ? 3 : 1), DB_OK);
-        if (db_fit_run(context, &start, &image, &settings, NULL, NULL, &by[i]) != DB_OK)
+        if (fit_still(context, &start, &image, &settings, NULL, NULL, &by[i]) != DB_OK)
             fail_msg("%s", db_context_message(context));
     }
     assert_memory_equal(by[0]->starts, by[1]->starts, 80 * sizeof *by[0]->starts);
     for (int i = 0; i < 3; i++)
         assert_memory_equal(&by[0]->estimates.list[i].value, &by[1]->estimates.list[i].value,
                             sizeof(double));
-    db_fit_result_destroy(&by[0]);
-    db_fit_result_destroy(&by[1]);
+    fit_still_destroy(&by[0]);
+    fit_still_destroy(&by[1]);
 }
 
 static void expect_refusal(const char *words) {
     db_fit_result *result = NULL;
-    assert_int_equal(db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
+    assert_int_equal(fit_still(context, &start, &image, &settings, NULL, NULL, &result),
                      DB_ERROR_USAGE);
     assert_null(result);
     if (!strstr(db_context_message(context), words)) fail_msg("%s", db_context_message(context));
@@ -146,7 +147,7 @@ static void a_blank_image_is_refused_whatever_the_start(void **state) {
     assert_non_null(blank.value);
     for (size_t i = 0; i < pixels; i++) blank.value[i] = 5;
     settings.starts.count = 3;
-    assert_int_equal(db_fit_run(context, &start, &blank, &settings, NULL, NULL, &result),
+    assert_int_equal(fit_still(context, &start, &blank, &settings, NULL, NULL, &result),
                      DB_ERROR_INPUT);
     free(blank.value);
     if (!strstr(db_context_message(context), "none of 3 starts") ||

@@ -88,7 +88,7 @@ static void displaced_panels_come_back_from_all_shots(void **state) {
     for (int p = 1; p < PANELS; p++)
         for (int i = 0; i < MOTIONS; i++)
             refine_motion(&settings, (db_parameter)((int)DB_PANEL_SHIFT_FAST + i), p);
-    if (db_fit_shots_run(context, &source, &settings, NULL, &result) != DB_OK)
+    if (db_fit_run(context, &source, &settings, NULL, &result) != DB_OK)
         fail_msg("%s", db_context_message(context));
     assert_int_equal(result->used, SHOTS);
     assert_true(result->chi2_reduced[1] < result->chi2_reduced[0]);
@@ -108,7 +108,7 @@ static void displaced_panels_come_back_from_all_shots(void **state) {
         db_experiment right;
         assert_int_equal(db_experiment_copy(context, &flat, &right), DB_OK);
         assert_int_equal(displace(context, &right), DB_OK);
-        (void)db_experiment_pixel_position(&result->shot[s].model, 2, 100, 100, at);
+        (void)db_experiment_pixel_position(&result->shot[s].experiment, 2, 100, 100, at);
         (void)db_experiment_pixel_position(&right, 2, 100, 100, should);
         for (int i = 0; i < 3; i++) assert_true(fabs(at[i] - should[i]) < 0.017);
         db_experiment_clear(&right);
@@ -127,7 +127,7 @@ static void amplitudes_are_refined_from_one_image_only(void **state) {
     settings.pixels = DB_FIT_PIXELS_SHOEBOXES;
     settings.amplitude_sigma = 0.3;
     refine_parameter(&settings, DB_MISSET_X, -1);
-    assert_int_equal(db_fit_shots_run(context, &source, &settings, NULL, &result),
+    assert_int_equal(db_fit_run(context, &source, &settings, NULL, &result),
                      DB_ERROR_UNSUPPORTED);
     assert_non_null(strstr(db_context_message(context), "from one image"));
     assert_null(result);

@@ -167,7 +167,7 @@ static shares compare_light(const scene *s, const db_fit_shots_result *r) {
         light[c] = calloc((size_t)PIXELS * PIXELS, sizeof(float));
         assert_true(truth[c] && light[c]);
         assert_int_equal(rendered_light(context, &s->e, &s->truth[c], truth[c]), DB_OK);
-        refined[c] = r->shot[c].model; /* borrows */
+        refined[c] = r->shot[c].experiment; /* borrows */
     }
     assert_int_equal(db_strong_pixels_find(context, &s->image, &settings, &strong), DB_OK);
     const db_fit_data data = { &s->image, &strong, &settings };
@@ -190,7 +190,7 @@ static db_fit_shots_result *refine(scene *s, size_t (*image)(void *user, size_t 
         .count = s->found, .user = s, .load = load, .name = name, .image = image
     };
     db_fit_shots_result *r = NULL;
-    (void)db_fit_shots_run(context, &source, &s->settings, NULL, &r);
+    (void)db_fit_run(context, &source, &s->settings, NULL, &r);
     if (!r) fail_msg("%s", db_context_message(context));
     return r;
 }
@@ -200,7 +200,7 @@ static double worst_off(const scene *s, const db_fit_shots_result *r) {
     for (size_t l = 0; l < r->shot_count; l++) {
         double off;
         if (!r->shot[l].used) fail_msg("set aside: %s", r->shot[l].reason);
-        (void)nearest(s, &r->shot[l].model.crystal, &off);
+        (void)nearest(s, &r->shot[l].experiment.crystal, &off);
         worst = fmax(worst, off);
     }
     return worst;

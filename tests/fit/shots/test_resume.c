@@ -114,7 +114,7 @@ static char *all_of(db_fit_shots_result *r) {
     close(mkstemp(file));
     db_fit_config_init(config);
     config->settings = settings;
-    assert_int_equal(db_fit_shots_write_json(context, file, config, r), DB_OK);
+    assert_int_equal(db_fit_write_json(context, file, config, r), DB_OK);
     free(config);
     FILE *const in = fopen(file, "r");
     char *text = NULL;
@@ -124,7 +124,8 @@ static char *all_of(db_fit_shots_result *r) {
         if (!strstr(line, "\"date\"") && !strstr(line, "\"seconds\"")) fputs(line, out);
     for (size_t s = 0; s < r->shot_count; s++)
         if (r->shot[s].used)
-            for (int i = 0; i < 3; i++) fprintf(out, "%.17g\n", r->shot[s].model.crystal.misset[i]);
+            for (int i = 0; i < 3; i++)
+                fprintf(out, "%.17g\n", r->shot[s].experiment.crystal.misset[i]);
     fclose(in);
     fclose(out);
     unlink(file);
@@ -133,7 +134,7 @@ static char *all_of(db_fit_shots_result *r) {
 
 static db_fit_shots_result *run(db_fit_shots_options *options) {
     db_fit_shots_result *result = NULL;
-    (void)db_fit_shots_run(context, &source, &settings, options, &result);
+    (void)db_fit_run(context, &source, &settings, options, &result);
     return result;
 }
 
@@ -188,7 +189,7 @@ static char *whole(int *events) {
     db_fit_shots_result *r = run(&options);
     if (!r) fail_msg("%s", db_context_message(context));
     assert_in_range(r->used, 3, SHOTS - 1);
-    assert_true(fabs(r->shot[0].model.crystal.misset[1]) > 0);
+    assert_true(fabs(r->shot[0].experiment.crystal.misset[1]) > 0);
     char *const text = all_of(r);
     db_fit_shots_result_destroy(&r);
     return text;
@@ -235,7 +236,7 @@ static void refused(const char *expected) {
     db_fit_shots_result *r = NULL;
     options.checkpoint = checkpoint;
     options.resume = 1;
-    assert_int_equal(db_fit_shots_run(context, &source, &settings, &options, &r), DB_ERROR_INPUT);
+    assert_int_equal(db_fit_run(context, &source, &settings, &options, &r), DB_ERROR_INPUT);
     assert_null(r);
     if (!strstr(db_context_message(context), expected))
         fail_msg("'%s' is not in: %s", expected, db_context_message(context));
@@ -280,7 +281,7 @@ static void a_cancelled_run_has_the_best_models_so_far(void **state) {
         options.user = &own;
         options.checkpoint = checkpoint;
         db_fit_checkpoint_remove(checkpoint);
-        const db_status status = db_fit_shots_run(context, &source, &settings, &options, &r);
+        const db_status status = db_fit_run(context, &source, &settings, &options, &r);
         if (status == DB_OK) {
             db_fit_shots_result_destroy(&r);
             break;
@@ -292,7 +293,7 @@ static void a_cancelled_run_has_the_best_models_so_far(void **state) {
         assert_int_equal(r->status, DB_ERROR_CANCELLED);
         assert_true(r->used > 0 && r->used < SHOTS);
         for (size_t s = 0; s < SHOTS; s++)
-            if (r->shot[s].used) assert_true(r->shot[s].model.oversample > 0);
+            if (r->shot[s].used) assert_true(r->shot[s].experiment.oversample > 0);
         free(all_of(r));
         db_fit_shots_result_destroy(&r);
         char *const got = resumed();

@@ -2,6 +2,7 @@
  * bent crystal, turned from image to image, are refined as if it were not bent. The beam centre is the
  * same on all of them; its scatter, over the errors, says whether these mean what they say. */
 #include "support/context.h"
+#include "fit/still_fit.h"
 #include "fit/rendered_image.h"
 
 #include <dualbragg/fit_shots.h>
@@ -55,7 +56,7 @@ static void refine_frame(const db_experiment *straight, const db_fit_settings *s
     db_fit_result *r;
     turn_frame(straight, frame, &truth, &start);
     assert_int_equal(rendered_image(context, &truth, 7 + (unsigned long)frame, &image), DB_OK);
-    db_fit_run(context, &start, &image, settings, NULL, NULL, &r);
+    fit_still(context, &start, &image, settings, NULL, NULL, &r);
     if (!r) fail_msg("frame %d: %s", frame, db_context_message(context));
     for (size_t i = 0; i < r->estimates.count; i++) {
         if (r->estimates.list[i].parameter != DB_BEAM_FAST &&
@@ -71,7 +72,7 @@ static void refine_frame(const db_experiment *straight, const db_fit_settings *s
     print_message("frame %d: %s, chi2/dof %.2f, %.0f %% explained, shared misfit %.2f\n", frame,
                   r->status == DB_OK ? "converged" : r->reason, r->after.chi2_reduced,
                   100 * r->after.strong_explained, r->estimates.shared_misfit);
-    db_fit_result_destroy(&r);
+    fit_still_destroy(&r);
     db_measured_image_clear(&image);
 }
 
@@ -123,7 +124,7 @@ static void errors_of_a_shared_beam_allow_for_it_slow(void **state) {
     const db_fit_shot_source source = {
         .count = 4, .user = &straight, .load = load_frame, .name = name_of
     };
-    db_fit_shots_run(context, &source, &settings, NULL, &r);
+    db_fit_run(context, &source, &settings, NULL, &r);
     if (!r) fail_msg("%s", db_context_message(context));
     print_message("%s\n", r->reason);
     print_message("together: chi2/dof %.2f, shared misfit %.2f\n", r->chi2_reduced[1],

@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "support/unit_test.h"
+#include "fit/still_fit.h"
 #include "fit/rendered_image.h"
 #include "fit/made_up_team.h"
 
@@ -96,7 +97,7 @@ static int tear_down(void **state) {
 
 static db_fit_shots_result *run(db_context *own, const db_fit_shots_options *options) {
     db_fit_shots_result *result = NULL;
-    if (db_fit_shots_run(own, &source, &settings, options, &result) != DB_OK && !result)
+    if (db_fit_run(own, &source, &settings, options, &result) != DB_OK && !result)
         fail_msg("%s", db_context_message(own));
     return result;
 }
@@ -134,7 +135,7 @@ static void shared_detector_comes_back(void **state) {
         db_experiment right;
         if (!r->shot[s].used) continue;
         assert_int_equal(rendered_shot(context, &truth, s, &right), DB_OK);
-        assert_true(misorientation(&r->shot[s].model.crystal, &right.crystal) < 0.02);
+        assert_true(misorientation(&r->shot[s].experiment.crystal, &right.crystal) < 0.02);
         for (int i = 0; i < LOCALS; i++) {
             const size_t p = place_of(locals[i]);
             assert_false(r->estimates.list[p].shared);
@@ -202,7 +203,7 @@ static void work(void *user, const db_fit_team *team) {
     options.team = team;
     if (db_context_create(&own) != DB_OK) return;
     db_context_set_threads(own, m->threads[team->rank]);
-    (void)db_fit_shots_run(own, m->shots, &settings, &options, &m->result[team->rank]);
+    (void)db_fit_run(own, m->shots, &settings, &options, &m->result[team->rank]);
     db_context_destroy(&own);
 }
 
@@ -226,7 +227,7 @@ static void processes_do_not_matter_slow(void **state) {
         same(alone, list[r], 0);
         for (size_t s = 0; s < alone->shot_count; s++) {
             if (r == 0) assert_non_null(list[r]->shot[s].name);
-            known += list[r]->shot[s].model.oversample > 0;
+            known += list[r]->shot[s].experiment.oversample > 0;
         }
         db_fit_shots_result_destroy(&list[r]);
     }
@@ -274,7 +275,7 @@ static void a_checkpoint_of_another_run_is_refused(void **state) {
     for (int i = 0; i < 3; i++) {
         assert_int_equal(ftruncate(descriptor, 0), 0);
         assert_true(pwrite(descriptor, texts[i], strlen(texts[i]), 0) > 0);
-        assert_int_equal(db_fit_shots_run(context, &source, &settings, &options, &result),
+        assert_int_equal(db_fit_run(context, &source, &settings, &options, &result),
                          DB_ERROR_INPUT);
         assert_null(result);
         assert_non_null(strstr(db_context_message(context), file));
@@ -289,14 +290,14 @@ static void wrong_stages_are_refused(void **state) {
     db_fit_shots_result *result = NULL;
     own.stages[own.stage_count - 1].kind = DB_STAGE_NLOPT;
     strcpy(own.stages[own.stage_count - 1].nlopt, "LD_LBFGS");
-    assert_int_equal(db_fit_shots_run(context, &source, &own, NULL, &result), DB_ERROR_USAGE);
+    assert_int_equal(db_fit_run(context, &source, &own, NULL, &result), DB_ERROR_USAGE);
     assert_non_null(strstr(db_context_message(context), "LD_LBFGS"));
     db_fit_settings_copy_stage(&own, 0, own.stage_count++);
     own.stages[own.stage_count - 2].kind = DB_STAGE_PIXELS;
-    assert_int_equal(db_fit_shots_run(context, &source, &own, NULL, &result), DB_ERROR_USAGE);
+    assert_int_equal(db_fit_run(context, &source, &own, NULL, &result), DB_ERROR_USAGE);
     assert_non_null(strstr(db_context_message(context), "last stage"));
     const db_fit_shot_source none = { .load = load, .name = name };
-    assert_int_equal(db_fit_shots_run(context, &none, &settings, NULL, &result), DB_ERROR_INPUT);
+    assert_int_equal(db_fit_run(context, &none, &settings, NULL, &result), DB_ERROR_INPUT);
 }
 
 /* Without anything shared each shot is refined as if it were alone. */
@@ -307,18 +308,18 @@ static void nothing_shared(void **state) {
     own.stage_count -= 2;
     const db_fit_shot_source two = { .count = 2, .load = load, .name = name };
     db_fit_shots_result *r = NULL;
-    assert_int_equal(db_fit_shots_run(context, &two, &own, NULL, &r), DB_OK);
+    assert_int_equal(db_fit_run(context, &two, &own, NULL, &r), DB_OK);
     for (size_t s = 0; s < 2; s++) {
         db_measured_image image = { 0 };
         db_experiment start;
         db_fit_result *alone = NULL;
         assert_int_equal(load(NULL, context, s, &image, &start, &own), DB_OK);
-        (void)db_fit_run(context, &start, &image, &own, NULL, NULL, &alone);
+        (void)fit_still(context, &start, &image, &own, NULL, NULL, &alone);
         assert_non_null(alone);
         for (size_t i = 0; i < own.parameter_count; i++)
             assert_true(alone->estimates.list[i].value == r->shot[s].estimates.list[i].value);
-        assert_true(fabs(alone->after.chi2_reduced - r->shot[s].chi2_reduced[1]) < 1e-12);
-        db_fit_result_destroy(&alone);
+        assert_true(fabs(alone->after.chi2_reduced - r->shot[s].after.chi2_reduced) < 1e-12);
+        fit_still_destroy(&alone);
         db_experiment_clear(&start);
         db_measured_image_clear(&image);
     }
@@ -329,7 +330,7 @@ static void nothing_shared(void **state) {
 static void names_of_models(void **state) {
     (void)state;
     char made[DB_FIT_PATH_SIZE];
-    db_fit_shot_result shot = { .name = "a folder/run #3 [x=1].cbf" };
+    db_fit_result shot = { .name = "a folder/run #3 [x=1].cbf" };
     const db_fit_shots_result r = { .shot_count = 1, .shot = &shot };
     db_fit_shots_model_name(&r, 0, made);
     assert_string_equal(made, "0001_run__3__x_1_");

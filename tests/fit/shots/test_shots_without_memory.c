@@ -37,7 +37,7 @@ static int is_whole(const char *path, db_status status) {
 
 static db_status write_json(db_context *own, int *right) {
     const char *const path = scratch_path("shots.json");
-    const db_status status = db_fit_shots_write_json(own, path, &made.config, &result);
+    const db_status status = db_fit_write_json(own, path, &made.config, &result);
     allocations_end();
     *right = is_whole(path, status);
     return status;
@@ -72,7 +72,7 @@ static void the_list_of_all_shots(void **state) {
 
 static int set_up(void **state) {
     (void)state;
-    static db_fit_shot_result shots[SHOTS];
+    static db_fit_result shots[SHOTS];
     static const char *const names[SHOTS] = { "/d/a_0001.cbf", "/d/a_0002.cbf", "/d/b_0001.cbf" };
     if (db_context_create(&context) != DB_OK || synthetic_make(context, &made) != DB_OK) return -1;
     for (size_t s = 0; s < SHOTS; s++) {

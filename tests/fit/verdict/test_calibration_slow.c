@@ -3,6 +3,7 @@
  * docs/results/calibration.md shows. REPEATS: other than 200. */
 
 #include "support/context.h"
+#include "fit/still_fit.h"
 #include "fit/rendered_image.h"
 
 #include <dualbragg/expert/fit_steps.h>
@@ -74,7 +75,7 @@ static void refine_one(const db_fit_settings *settings, int repeat, pulls *p) {
                      DB_OK);
     assert_int_equal(db_experiment_copy(context, &truth, &start), DB_OK);
     spoil(&start, repeat);
-    const db_status status = db_fit_run(context, &start, &image, settings, NULL, NULL, &result);
+    const db_status status = fit_still(context, &start, &image, settings, NULL, NULL, &result);
     if (!result) fail_msg("repeat %d: %s", repeat, db_context_message(context));
     if (status != DB_OK) {
         p->not_converged++;
@@ -94,7 +95,7 @@ static void refine_one(const db_fit_settings *settings, int repeat, pulls *p) {
         p->noise_square[i] += pow(off / result->estimates.list[i].error_unscaled, 2);
         p->robust_square[i] += pow(off / result->estimates.list[i].error_robust, 2);
     }
-    db_fit_result_destroy(&result);
+    fit_still_destroy(&result);
     db_experiment_clear(&start);
     db_measured_image_clear(&image);
 }

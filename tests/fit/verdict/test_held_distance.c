@@ -1,6 +1,7 @@
 /* A detector distance that is held: a result says whether the data determine it, and by how much they ask
  * for another. */
 #include "support/context.h"
+#include "fit/still_fit.h"
 #include "fit/rendered_image.h"
 
 #include <math.h>
@@ -27,7 +28,7 @@ static db_fit_result *refine(const db_experiment *truth, const db_measured_image
     refine_parameter(&settings, DB_CELL_B, DB_CELL_A);
     refine_parameter(&settings, DB_CELL_C, -1);
     if (refine_distance) refine_parameter(&settings, DB_DISTANCE, -1);
-    const db_status status = db_fit_run(context, &start, image, &settings, NULL, NULL, &r);
+    const db_status status = fit_still(context, &start, image, &settings, NULL, NULL, &r);
     if (status != DB_OK && status != DB_NOT_CONVERGED) fail_msg("%s", db_context_message(context));
     print_message("distance %.3f mm: the data ask for %+.3f +- %.3f\n", start.detector.distance,
                   r->distance_step, r->distance_error);
@@ -50,7 +51,7 @@ static void a_wrong_distance_is_noticed(void **state) {
         assert_int_equal(r->status, sign ? DB_NOT_CONVERGED : DB_OK);
         assert_int_equal(r->verdict.test[DB_FIT_TEST_DISTANCE].passed, sign == 0);
         assert_false(warns(r, "the distance is not determined by this image"));
-        db_fit_result_destroy(&r);
+        fit_still_destroy(&r);
     }
     db_measured_image_clear(&image);
     db_experiment_clear(&truth);
@@ -68,12 +69,12 @@ static void an_open_distance_is_said_to_be_open(void **state) {
         db_fit_result *r = refine(&truth, &image, 0.01 * sign, 0);
         assert_true(warns(r, "it was held at"));
         assert_true(warns(r, "the distance is not determined by this image"));
-        db_fit_result_destroy(&r);
+        fit_still_destroy(&r);
     }
     db_fit_result *r = refine(&truth, &image, 0, 1);
     assert_true(isnan(r->distance_step) && isnan(r->distance_error));
     assert_false(warns(r, "held at"));
-    db_fit_result_destroy(&r);
+    fit_still_destroy(&r);
     db_measured_image_clear(&image);
     db_experiment_clear(&truth);
 }

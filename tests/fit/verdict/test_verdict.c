@@ -3,6 +3,7 @@
  * one, and wrong orientations do not, although the refinement finds a minimum. */
 
 #include "support/unit_test.h"
+#include "fit/still_fit.h"
 #include "fit/four_panels.h"
 #include "fit/objective/model_image.h"
 #include "fit/rendered_image.h"
@@ -289,10 +290,10 @@ static void a_crowded_image_is_refined(void **state) {
         settings.intensity = known ? DB_FIT_KNOWN : DB_FIT_FREE;
         start.crystal.cell[2] *= 1.002;
         start.crystal.misset[0] += 0.1;
-        if (db_fit_run(context, &start, &of, &settings, NULL, NULL, &result) != DB_OK)
+        if (fit_still(context, &start, &of, &settings, NULL, NULL, &result) != DB_OK)
             fail_msg("known %d: %s", known, db_context_message(context));
         assert_true(fabs(result->experiment.crystal.cell[2] / right.crystal.cell[2] - 1) < 1e-3);
-        db_fit_result_destroy(&result);
+        fit_still_destroy(&result);
     }
     db_measured_image_clear(&of);
     db_experiment_clear(&right);
@@ -309,12 +310,12 @@ static void a_refinement_from_a_wrong_cell_does_not_succeed(void **state) {
         choose(&settings);
         start.crystal.cell[2] *= factors[i];
         const db_status status =
-            db_fit_run(context, &start, &image, &settings, NULL, NULL, &result);
+            fit_still(context, &start, &image, &settings, NULL, NULL, &result);
         print_message("c x %.3f: %s\n", factors[i], db_context_message(context));
         assert_int_equal(status, DB_NOT_CONVERGED);
         assert_non_null(result);
         assert_int_equal(result->status, DB_NOT_CONVERGED);
-        db_fit_result_destroy(&result);
+        fit_still_destroy(&result);
     }
 }
 
@@ -336,14 +337,14 @@ static void too_bright_is_as_wrong_as_too_faint(void **state) {
     refine_parameter(&settings, DB_SCALE, -1);
     settings.parameters[settings.parameter_count - 1].lower = 900;
     settings.parameters[settings.parameter_count - 1].upper = 1100;
-    assert_int_equal(db_fit_run(context, &start, &image, &settings, NULL, NULL, &result),
+    assert_int_equal(fit_still(context, &start, &image, &settings, NULL, NULL, &result),
                      DB_NOT_CONVERGED);
     print_message("%s; %.3f explained, model %.3g times as bright, chi2 %.3g, scale %.3g\n",
                   result->reason, result->after.strong_explained,
                   result->verdict.test[DB_FIT_TEST_BRIGHTNESS].found, result->after.chi2_reduced,
                   result->experiment.beam.scale);
     assert_true(result->after.strong_explained < 0.2);
-    db_fit_result_destroy(&result);
+    fit_still_destroy(&result);
 }
 
 /* Spreads that ran away make spots that no longer look like those measured. */
@@ -402,12 +403,12 @@ static void intensities_of_another_crystal_fail(void **state) {
     settings.intensity = DB_FIT_KNOWN;
     settings.pixels = DB_FIT_PIXELS_SHOEBOXES;
     settings.max_shoeboxes = 150;
-    const db_status status = db_fit_run(context, &start, &image, &settings, NULL, NULL, &result);
+    const db_status status = fit_still(context, &start, &image, &settings, NULL, NULL, &result);
     print_message("%s; %.1f sigma of %zu intensities\n", db_context_message(context),
                   result ? result->verdict.test[DB_FIT_TEST_INTENSITIES].found : 0,
                   result ? result->verdict.intensities : 0);
     assert_int_equal(status, DB_NOT_CONVERGED);
-    db_fit_result_destroy(&result);
+    fit_still_destroy(&result);
     db_experiment_clear(&other);
 }
 

@@ -1,6 +1,6 @@
 /* What is written of a refinement as JSON, of one image and of many shots. */
-#ifndef DB_FIT_SHOTS_DOCUMENT_H
-#define DB_FIT_SHOTS_DOCUMENT_H
+#ifndef DB_FIT_DOCUMENT_H
+#define DB_FIT_DOCUMENT_H
 
 #include <stdio.h>
 

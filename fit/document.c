@@ -1,9 +1,9 @@
-/* What is written of many shots: PREFIX.json, its fields each with what it means, and the
- * report. */
-#include "fit/shots_document.h"
+/* What is written of a refinement: PREFIX.json, its fields each with what it means, and the report. */
+#include "fit/document.h"
 
 #include "base/context_internal.h"
-#include "fit/report/report.h"
+#include "fit/report/image_report.h"
+#include "fit/report/refined_config.h"
 #include "fit/report/result_fields.h"
 #include "fit/report/value_with_error.h"
 #include "fit/intensities/outputs.h"
@@ -14,7 +14,7 @@
 
 /* A shot beside the result that says which parameters are local. */
 typedef struct shot_row {
-    db_fit_shot_result shot; /* borrowed */
+    db_fit_result shot; /* borrowed */
     const db_fit_shots_result *result;
     size_t number;
 } shot_row;
@@ -81,15 +81,31 @@ static json_t *at_bound(db_document *d, const void *of) {
     return of_locals(d, &((const shot_row *)of)->shot.estimates, bound_value);
 }
 
+/* A figure of the starting and of the refined model. */
+static json_t *pair(db_document *d, double before, double after) {
+    const double both[2] = { before, after };
+    return numbers(d, both, 2);
+}
+
+#define PAIR(name, member)                                                                         \
+    static json_t *name(db_document *d, const void *of) {                                          \
+        const db_fit_result *const shot = &((const shot_row *)of)->shot;                           \
+        return pair(d, shot->before.member, shot->after.member);                                   \
+    }
+PAIR(chi2_pair, chi2_reduced)
+PAIR(correlation_pair, correlation)
+PAIR(centroid_pair, centroid_rms)
+
 #define OF shot_row
 static const db_json_field shot_rows[] = {
     NAMED("name", shot.name, "", ""),
     NAMED_FLAG("used", shot.used, "no: it has been set aside, and has only a reason"),
     NAMED("reason", shot.reason, "", "why it was set aside, or how its own stages ended"),
     MADE_IF(is_indexed, "operator", operator_text, "text", NULL, "",
-            "what the indices of the shot became, so that all shots are indexed one way"),
+            "of intensities that shots share: what the indices became, so that all are indexed one "
+            "way"),
     MADE_IF(is_indexed, "probability", probability_value, "number", NULL, "",
-            "of that way of indexing, beside the others"),
+            "of intensities that shots share: that of this way of indexing, beside the others"),
     MADE_IF(in_use, "start", start, "list", NULL, "", "of the local parameters"),
     MADE_IF(in_use, "refined", refined, "list", NULL, "", "of the local parameters"),
     MADE_IF(in_use, "error", error, "list", NULL, "",
@@ -97,16 +113,16 @@ static const db_json_field shot_rows[] = {
     MADE_IF(in_use, "text", text, "list", NULL, "",
             "refined values with errors in units of the last digit"),
     MADE_IF(in_use, "at_bound", at_bound, "list", NULL, "", "`no`, `lower`, `upper`"),
-    NAMED_IF(in_use, "orientation", shot.orientation, "",
+    NAMED_IF(in_use, "orientation", shot.experiment.crystal.orientation, "",
              "rotation from the standard frame, row by row, that the angles refined count from"),
-    NAMED_IF(in_use, "pixels", shot.pixels, "", "in use"),
-    NAMED_IF(in_use, "shoeboxes", shot.shoeboxes, "", "in use"),
-    NAMED_IF(in_use, "chi2_reduced", shot.chi2_reduced, "",
-             "χ² per degree of freedom of starting and refined model"),
-    NAMED_IF(in_use, "correlation", shot.correlation, "",
-             "of starting and refined model with what was measured, background removed"),
-    NAMED_IF(in_use, "centroid_rms", shot.centroid_rms, "pixels",
-             "observed minus model centroid, of starting and refined model"),
+    NAMED_IF(in_use, "pixels", shot.after.pixels, "", "in use"),
+    NAMED_IF(in_use, "shoeboxes", shot.after.shoeboxes, "", "in use"),
+    MADE_IF(in_use, "chi2_reduced", chi2_pair, "list", NULL, "",
+            "χ² per degree of freedom of starting and refined model"),
+    MADE_IF(in_use, "correlation", correlation_pair, "list", NULL, "",
+            "of starting and refined model with what was measured, background removed"),
+    MADE_IF(in_use, "centroid_rms", centroid_pair, "list", NULL, "pixels",
+            "observed minus model centroid, of starting and refined model"),
 };
 static TABLE(shot_fields, shot_rows);
 #undef OF
@@ -139,77 +155,117 @@ static json_t *local_units(db_document *d, const void *of) {
 
 static json_t *model(db_document *d, const void *of) {
     (void)of;
-    return db_document_section(d, &db_config_sections[DB_SECTION_MODEL], d->config);
+    return d->refined ? db_document_section(d, &db_config_sections[DB_SECTION_MODEL], d->refined)
+                      : json_null();
 }
 
 #define OF db_fit_shots_result
-static const db_json_field result_rows[] = {
+static const db_json_field run_rows[] = {
     MADE("schema", db_make_schema, "integer", NULL, "",
-         "1; grows when a reader of an older file would be misled"),
+         "2; grows when a reader of an older file would be misled"),
     MADE("provenance", db_make_provenance, "object", &db_provenance_fields, "",
          "where the file comes from"),
     MADE("converged", converged, "yes/no", NULL, "", ""),
     VALUE(reason, "", "why the refinement ended"),
     MADE("settings", db_make_settings, "object", &db_settings_fields, "", "what was asked for"),
     MADE("model", model, "object of the configuration", NULL, "",
-         "section `model` of the configuration: where all shots start"),
-    MADE("shared", db_make_parameters, "list", &db_parameter_fields, "",
-         "parameters that all shots share"),
+         "section `model` of the configuration: of one image refined, of many shots where all "
+         "start"),
+    MADE("parameters", db_make_parameters, "list", &db_parameter_fields, "",
+         "parameters that all shots share; of one image all"),
     MADE("correlation", db_make_correlation, "list of lists", NULL, "",
-         "of the shared parameters: matrix, 1 on the diagonal, 0 where not defined"),
+         "of these: matrix, 1 on the diagonal, 0 where not defined"),
     MADE("directions", db_make_directions, "list", &db_direction_fields, "",
-         "of the shared parameters: eigenvectors of the scaled normal matrix, the worst determined "
-         "first"),
-    VALUE(chi2_reduced, "",
-          "χ² per degree of freedom of starting and refined models, all shots in use"),
+         "of these: eigenvectors of the scaled normal matrix, the worst determined first"),
     NAMED("shared_misfit", estimates.shared_misfit, "",
           "how much regions of the detector disagree, over how much their shoeboxes do by "
           "themselves; 1: no more than chance brings"),
-    VALUE(pixels, "", "in use"),
-    VALUE(shoeboxes, "", "in use"),
-    VALUE(used, "", "shots in use"),
     VALUE(seconds, "s", ""),
     LIST("history", history, history_count, db_history_fields,
-         "joint evaluations, with the values of the shared parameters"),
-    MADE_IF(db_has_amplitudes, "amplitudes", db_make_amplitudes, "object", &db_intensity_fields, "",
-            "intensities that all shots share (`intensity: joint`)"),
-    MADE("local", local_names, "list", NULL, "", "names of the local parameters"),
+         "every evaluation, of many shots the joint ones, with the values of `parameters`"),
+    MADE("local", local_names, "list", NULL, "",
+         "names of the parameters of which each shot has its own"),
     MADE("local_units", local_units, "list", NULL, "", "their units"),
     MADE("shots", shots, "list", &shot_fields, "", "one per line of the list of shots"),
 };
-static TABLE(shots_fields, result_rows);
+static TABLE(run_fields, run_rows);
+
+static const db_json_field list_rows[] = {
+    VALUE(chi2_reduced, "",
+          "χ² per degree of freedom of starting and refined models, all shots in use"),
+    VALUE(pixels, "", "in use"),
+    VALUE(shoeboxes, "", "in use"),
+    VALUE(used, "", "shots in use"),
+    MADE_IF(db_has_amplitudes, "amplitudes", db_make_amplitudes, "object", &db_intensity_fields, "",
+            "intensities that all shots share (`intensity: joint`)"),
+};
+static TABLE(list_fields, list_rows);
 #undef OF
 
 /* What is written of a refinement. */
 typedef struct report {
     const db_fit_config *config;
     const db_fit_shots_result *result;
+    db_fit_config *refined; /* of one image, unless a configuration cannot describe it; owned */
+    const db_image_report *images; /* of one image, on a page; NULL: none */
 } report;
+
+static db_status make_refined(db_context *context, report *r) {
+    const db_experiment *const model = &r->result->shot[0].experiment;
+    if (!r->result->in_full) return DB_OK;
+    if (r->images && model->detector.panel_count != 1 && !*r->config->expt_file) return DB_OK;
+    r->refined = calloc(1, sizeof *r->refined);
+    return r->refined ? db_fit_refined_config(context, r->config, model, r->refined)
+                      : db_fail_memory(context, "the refined model");
+}
 
 static db_document document(const report *r) {
     db_document d = db_document_begin(&r->config->settings.panel_groups);
     d.config = r->config;
+    d.refined = r->result->in_full ? r->refined : r->config;
     d.estimates = &r->result->estimates;
-    db_json_fill(&d, d.root, &shots_fields, r->result);
+    db_json_fill(&d, d.root, &run_fields, r->result);
+    if (r->result->in_full)
+        db_json_fill(&d, d.root, &db_result_fields, &r->result->shot[0]);
+    else
+        db_json_fill(&d, d.root, &list_fields, r->result);
     return d;
 }
 
-db_status db_fit_shots_write_json(db_context *context, const char *path,
-                                  const db_fit_config *config, const db_fit_shots_result *result) {
-    const report r = { config, result };
-    db_document d = document(&r);
-    return db_document_end(context, &d, DB_OK, path);
+static void clear(report *r) {
+    if (r->refined) db_fit_config_clear(r->refined);
+    free(r->refined);
+}
+
+db_status db_fit_write_json(db_context *context, const char *path, const db_fit_config *config,
+                            const db_fit_shots_result *result) {
+    report r = { .config = config, .result = result };
+    db_status status = make_refined(context, &r);
+    if (status == DB_OK) {
+        db_document d = document(&r);
+        status = db_document_end(context, &d, DB_OK, path);
+    }
+    clear(&r);
+    return status;
 }
 
 static db_status print_data(db_context *context, const void *of, FILE *stream) {
-    db_document d = document(of);
-    return db_page_print_document(context, "data", &d, stream);
+    const report *const r = of;
+    db_document d = document(r);
+    DB_TRY(db_page_print_document(context, "data", &d, stream));
+    return r->images ? db_image_report_print(context, r->images, stream) : DB_OK;
 }
 
-db_status db_fit_shots_write_html(db_context *context, const char *path,
-                                  const db_fit_config *config, const db_fit_shots_result *result) {
-    const report r = { config, result };
-    return db_page_write(context, path, &db_report_page, print_data, &r);
+db_status db_fit_write_html(db_context *context, const char *path, const db_fit_config *config,
+                            const db_measured_image *image, const db_fit_shots_result *result) {
+    db_image_report images;
+    report r = { .config = config, .result = result, .images = result->in_full ? &images : NULL };
+    if (r.images) DB_TRY(db_image_report_make(context, config, image, &result->shot[0], &images));
+    db_status status = make_refined(context, &r);
+    if (status == DB_OK) status = db_page_write(context, path, &db_report_page, print_data, &r);
+    if (r.images) db_image_report_clear(&images);
+    clear(&r);
+    return status;
 }
 
 void db_show_json_fields(FILE *stream) {
@@ -219,11 +275,13 @@ void db_show_json_fields(FILE *stream) {
         "other programs to read.\n"
         "`dualbragg fit --show-json` prints this page.\n\n"
         "Numbers that are not finite are `null`. Lists of numbers that go with parameters are in "
-        "the order of `parameters`,\nor of `shared` and `local`. `a[].b` is the value `b` of each "
+        "the order of `parameters`,\nor of `local`. `a[].b` is the value `b` of each "
         "object in the list `a`.\n\n"
-        "## PREFIX.json of one image\n\n",
+        "## One image or many shots\n\n",
         stream);
+    db_json_print_fields(stream, &run_fields);
+    fputs("\n## Beside these, of one image\n\n", stream);
     db_json_print_fields(stream, &db_result_fields);
-    fputs("\n## PREFIX.json of many shots\n\n", stream);
-    db_json_print_fields(stream, &shots_fields);
+    fputs("\n## Beside these, of many shots\n\n", stream);
+    db_json_print_fields(stream, &list_fields);
 }

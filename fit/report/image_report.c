@@ -1,31 +1,19 @@
-/* The report of one image: the numbers of PREFIX.json, and the image, model and shoeboxes pixel by pixel. */
+#include "fit/report/image_report.h"
+
 #include "base/context_internal.h"
 #include "base/quantile.h"
 #include "base/text_stream.h"
 #include "fit/config/config_print.h"
 #include "fit/report/page_layout.h"
-#include "fit/report/pixel_frames.h"
-#include "fit/report/report.h"
-#include "fit/report/result_fields.h"
 
 enum {
     MOST_PIXELS = 8000000,    /* of the images; larger ones are reduced */
     MOST_BOX_PIXELS = 4000000 /* of the shoeboxes; the page shows the numbers alone of others */
 };
 
-/* What is reported, and where its panels lie in the picture. */
-typedef struct report {
-    const db_fit_config *config;
-    const db_measured_image *image;
-    const db_fit_result *result;
-    db_panel_layout layout;
-    db_pixel_frames frames;
-    int block; /* a pixel of the frames stands for block x block of the picture */
-} report;
-
 /* Of each shoebox: corner, width and height in the picture, and where its reflection is predicted;
  * pixels fast and slow. */
-static void add_boxes(const report *r, db_document *d) {
+static void add_boxes(const db_image_report *r, db_document *d) {
     json_t *const places = json_array();
     json_t *const sizes = json_array();
     for (size_t i = 0; i < r->result->shoebox_count; i++) {
@@ -43,7 +31,7 @@ static void add_boxes(const report *r, db_document *d) {
     set(d, d->root, "box_sizes", sizes);
 }
 
-static db_status add_configuration(db_context *context, const report *r, db_document *d) {
+static db_status add_configuration(db_context *context, const db_image_report *r, db_document *d) {
     db_text_stream text;
     DB_TRY(db_text_stream_open(context, &text));
     db_fit_config_print(r->config, DB_CONFIG_PLAIN, text.stream);
@@ -54,7 +42,7 @@ static db_status add_configuration(db_context *context, const report *r, db_docu
 }
 
 /* What the script has to know of the images. */
-static db_status print_about(db_context *context, const report *r, FILE *stream) {
+static db_status print_about(db_context *context, const db_image_report *r, FILE *stream) {
     const double picture[2] = { r->layout.fast, r->layout.slow };
     db_document d = db_document_begin(&r->config->settings.panel_groups);
     json_t *const frames = json_object();
@@ -94,7 +82,7 @@ static void reduce_block(const db_pixel_frames *p, int block, int fast, int slow
 }
 
 /* Means over blocks of pixels, and what they do to standard deviations. */
-static db_status reduce(db_context *context, report *r) {
+static db_status reduce(db_context *context, db_image_report *r) {
     db_pixel_frames *const p = &r->frames;
     r->block = 1;
     while ((double)p->fast * p->slow / (r->block * r->block) > MOST_PIXELS) r->block++;
@@ -155,40 +143,25 @@ static db_status print_boxes(db_context *context, const db_fit_result *result, F
     return status;
 }
 
-static db_status print_result(db_context *context, const report *r, FILE *stream) {
-    const int one_panel = r->result->experiment.detector.panel_count == 1;
-    const int has_model = one_panel || *r->config->expt_file; /* that a configuration describes */
-    db_fit_config *const refined = calloc(1, sizeof *refined);
-    if (!refined) return db_fail_memory(context, "the report");
-    db_document d;
-    db_status status =
-        db_result_document(context, r->config, r->result, has_model ? refined : NULL, &d);
-    status = status == DB_OK ? db_page_print_document(context, "data", &d, stream)
-                             : db_document_end(context, &d, status, "");
-    db_fit_config_clear(refined);
-    free(refined);
-    return status;
-}
-
-static db_status print_data(db_context *context, const void *of, FILE *stream) {
-    const report *const r = of;
-    DB_TRY(print_result(context, r, stream));
+db_status db_image_report_print(db_context *context, const db_image_report *r, FILE *stream) {
     DB_TRY(print_about(context, r, stream));
     if (!db_page_prints_images()) return DB_OK;
     DB_TRY(print_frames(context, &r->frames, "data-", stream));
     return print_boxes(context, r->result, stream);
 }
 
-db_status db_fit_write_html(db_context *context, const char *path, const db_fit_config *config,
-                            const db_measured_image *image, const db_fit_result *result) {
-    report r = { .config = config, .image = image, .result = result };
-    DB_TRY(db_panel_layout_make(context, &result->experiment, image, &r.layout));
-    db_status status = db_pixel_frames_make(context, config, image, result, &r.layout, &r.frames);
-    if (status == DB_OK) {
-        status = reduce(context, &r);
-        if (status == DB_OK) status = db_page_write(context, path, &db_report_page, print_data, &r);
-        db_pixel_frames_clear(&r.frames);
-    }
-    db_panel_layout_clear(&r.layout);
+db_status db_image_report_make(db_context *context, const db_fit_config *config,
+                               const db_measured_image *image, const db_fit_result *result,
+                               db_image_report *r) {
+    *r = (db_image_report){ .config = config, .image = image, .result = result };
+    DB_TRY(db_panel_layout_make(context, &result->experiment, image, &r->layout));
+    db_status status = db_pixel_frames_make(context, config, image, result, &r->layout, &r->frames);
+    if (status == DB_OK) status = reduce(context, r);
+    if (status != DB_OK) db_image_report_clear(r);
     return status;
+}
+
+void db_image_report_clear(db_image_report *r) {
+    db_pixel_frames_clear(&r->frames);
+    db_panel_layout_clear(&r->layout);
 }

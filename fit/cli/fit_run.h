@@ -1,0 +1,55 @@
+/* A run of dualbragg fit: one image, or a list of shots, by one or more processes. */
+#ifndef DB_FIT_CLI_FIT_RUN_H
+#define DB_FIT_CLI_FIT_RUN_H
+
+#include "fit/cli/array_tasks.h"
+#include "fit/cli/fit_options.h"
+#include "fit/cli/progress.h"
+#include "fit/cli/run_files.h"
+
+enum { DB_RUN_PATH_SIZE = DB_TASK_PREFIX_SIZE + 32 };
+
+typedef struct db_fit_run {
+    db_context *context;
+    const db_fit_options *options;
+    db_fit_config given;         /* as read; of one image completed by what its model says; owned */
+    const db_fit_config *config; /* given, or that of the list */
+    db_fit_config tied;          /* of a list, with what symmetry says of the shots' cell; owned */
+    db_fit_team team;
+    db_fit_shot_list *list; /* NULL: one image, which has the next three */
+    db_measured_image image;
+    db_fit_spots spots;
+    db_experiment start;
+    db_structure_factors reference; /* of joint intensities */
+    db_fit_shots_result *result;
+    db_fit_log log;
+    int log_open;
+    db_fit_progress_state progress;
+    db_run_lock lock;
+    db_array_task task;
+    db_array_tasks merged;            /* to go on from */
+    char prefix[DB_TASK_PREFIX_SIZE]; /* of the files of this run */
+} db_fit_run_state;
+
+/* Reports the context's message, once for all processes. */
+db_status db_fit_run_complain(const db_fit_run_state *run, db_status status);
+
+/* Refines, prints, writes, once the configuration is read; reports errors itself. */
+db_status db_fit_run_all(db_fit_run_state *run);
+void db_fit_run_clear(db_fit_run_state *run);
+
+/* The first failure of all processes, in each of them. */
+db_status db_fit_run_agree(const db_fit_run_state *run, db_status status);
+
+/* Checked before hours of work: no output is an input; outputs can be written, and nobody else does. */
+db_status db_fit_outputs_distinct(const db_fit_run_state *run);
+db_status db_fit_outputs_check(db_fit_run_state *run);
+
+/* All files but the log; says what they are. */
+db_status db_fit_outputs_write(db_fit_run_state *run);
+
+/* Files of the run by their endings. */
+void db_fit_run_path(const db_fit_run_state *run, const char *ending, char path[DB_RUN_PATH_SIZE]);
+extern const char db_fit_log_ending[], db_fit_checkpoint_ending[];
+
+#endif
