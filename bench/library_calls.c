@@ -129,7 +129,7 @@ static db_status render(db_plan *plan, db_bench_output output, const db_bench_im
     if (output == DB_BENCH_IMAGE) return db_plan_forward(plan, images->image);
     if (output == DB_BENCH_DERIVATIVES)
         return db_plan_gradient(plan, images->image, images->derivative);
-    return db_plan_normal(plan, images->image, NULL, &chi2, gradient, curvature);
+    return db_plan_normal(plan, DB_FLOAT32, images->image, NULL, &chi2, gradient, curvature);
 }
 
 db_status db_bench_execute(db_bench_caller *caller, db_bench_output output,

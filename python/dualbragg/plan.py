@@ -202,7 +202,7 @@ class _Planned:
     def amplitude_count(self):
         """How many structure factors there are to have derivatives by: entries of the list's box, or
         values that they share."""
-        return lib.db_plan_amplitude_count(self._plan)
+        return lib.db_plan_describe(self._plan).amplitude_count
 
     def _call(self, function, *arguments):
         """Calls the library for the plan, whose buffers and messages serve one call at a time."""
@@ -233,6 +233,12 @@ class _Planned:
         for name, values in vector._asdict().items():
             if values is not None and len(values):
                 setattr(c, name, pointer(values, "void *" if name == "background" else "double *"))
+        return c
+
+    def _by_parameters(self, values):
+        """The same of an array with an element for each parameter, of which there may be none."""
+        c = self._vector(Vector())
+        c.parameters = pointer(values, "double *")
         return c
 
     def __repr__(self):
@@ -335,9 +341,12 @@ class Plan(_Planned):
         cotangent: of the images' shape and type; out: an array that receives the image, too."""
         cotangent, image = self._seen(cotangent, out)
         gradient = numpy.empty(len(self.names))
-        self._call(lib.db_plan_vjp, self._plan, pointer(cotangent, "void *"),
-                   ffi.NULL if image is None else pointer(image, "void *"), pointer(gradient, "double *"))
+        self._sum(cotangent, image, self._by_parameters(gradient))
         return gradient
+
+    def _sum(self, cotangent, image, gradient):
+        self._call(lib.db_plan_vjp, self._plan, pointer(cotangent, "void *"),
+                   ffi.NULL if image is None else pointer(image, "void *"), gradient)
 
     def jvp(self, direction, out=None, tangent=None):
         """The image, and its derivative along a direction in the space of the parameters.
@@ -346,7 +355,7 @@ class Plan(_Planned):
         array(direction, "direction", (len(self.names),), numpy.float64)
         (image, given), (moved, tangent) = self._image(out), self._image(tangent, "tangent")
         self._apart(image, moved, "out and tangent")
-        self._call(lib.db_plan_jvp, self._plan, pointer(direction, "double *"), pointer(image, "void *"),
+        self._call(lib.db_plan_jvp, self._plan, self._by_parameters(direction), pointer(image, "void *"),
                    pointer(moved, "void *"))
         return given, tangent
 
@@ -362,9 +371,7 @@ class Plan(_Planned):
         cotangent, image = self._seen(cotangent, out)
         found = Vector(numpy.empty(len(self.names)) if self.names else None,
                        numpy.empty(self.amplitude_count), numpy.empty(1))
-        c = self._vector(found)
-        self._call(lib.db_plan_vjp_all, self._plan, pointer(cotangent, "void *"),
-                   ffi.NULL if image is None else pointer(image, "void *"), c)
+        self._sum(cotangent, image, self._vector(found))
         return found._replace(default_F=float(found.default_F[0]))
 
     def jvp_all(self, direction, out=None, tangent=None):
@@ -382,7 +389,7 @@ class Plan(_Planned):
         (image, given), (moved, tangent) = self._image(out), self._image(tangent, "tangent")
         self._apart(image, moved, "out and tangent")
         c = self._vector(direction)
-        self._call(lib.db_plan_jvp_all, self._plan, c, pointer(image, "void *"), pointer(moved, "void *"))
+        self._call(lib.db_plan_jvp, self._plan, c, pointer(image, "void *"), pointer(moved, "void *"))
         return given, tangent
 
 

@@ -38,6 +38,7 @@ static const struct {
     SIZE(db_panel),
     SIZE(db_parameter_facts),
     SIZE(db_parameter_info),
+    SIZE(db_plan_info),
     SIZE(db_plan_options),
     SIZE(db_plan_vector),
     SIZE(db_precision_advice),

@@ -6,6 +6,7 @@
 #include "engine/slope_bound.h"
 
 #include <stdlib.h>
+#include <dualbragg/expert/oracle.h>
 
 enum { PROBES = 2 };
 

@@ -280,8 +280,7 @@ static db_status vjp(db_plan *plan, const batch_call *call, size_t shot, double 
               add_default = call->sums && call->sums->default_F;
     if (add && !v.amplitudes) v.amplitudes = room;
     if (add_default && !v.default_F) v.default_F = room + values;
-    DB_TRY(db_plan_vjp_all(plan, call->cotangents[shot], call->images ? call->images[shot] : NULL,
-                           &v));
+    DB_TRY(db_plan_vjp(plan, call->cotangents[shot], call->images ? call->images[shot] : NULL, &v));
     if (add && v.amplitudes != room) memcpy(room, v.amplitudes, values * sizeof *room);
     if (add_default) room[values] = *v.default_F;
     return DB_OK;
@@ -315,7 +314,7 @@ db_status db_plan_batch_vjp(db_plan_batch *b, const db_experiment *const *shots,
 
 static db_status jvp(db_plan *plan, const batch_call *call, size_t shot, double *room) {
     (void)room;
-    return db_plan_jvp_all(plan, &call->vectors[shot], call->images[shot], call->tangents[shot]);
+    return db_plan_jvp(plan, &call->vectors[shot], call->images[shot], call->tangents[shot]);
 }
 
 db_status db_plan_batch_jvp(db_plan_batch *b, const db_experiment *const *shots, size_t count,
@@ -336,10 +335,10 @@ db_status db_plan_batch_jvp(db_plan_batch *b, const db_experiment *const *shots,
 static db_status normal(db_plan *plan, const batch_call *call, size_t shot, double *room) {
     const size_t parameters = plan->parameter_count;
     (void)room;
-    return db_plan_normal_typed(plan, call->type, call->data[shot],
-                                call->weights ? call->weights[shot] : NULL, call->chi2 + shot,
-                                call->gradients + shot * parameters,
-                                call->curvatures + shot * parameters * parameters);
+    return db_plan_normal(plan, call->type, call->data[shot],
+                          call->weights ? call->weights[shot] : NULL, call->chi2 + shot,
+                          call->gradients + shot * parameters,
+                          call->curvatures + shot * parameters * parameters);
 }
 
 db_status db_plan_batch_normal(db_plan_batch *b, const db_experiment *const *shots, size_t count,

@@ -206,9 +206,8 @@ static db_status check_normal(const db_plan *plan, db_pixel_type type, const voi
     return DB_OK;
 }
 
-db_status db_plan_normal_typed(db_plan *plan, db_pixel_type type, const void *data,
-                               const void *weight, double *chi2, double *gradient,
-                               double *curvature) {
+db_status db_plan_normal(db_plan *plan, db_pixel_type type, const void *data, const void *weight,
+                         double *chi2, double *gradient, double *curvature) {
     DB_TRY(check_normal(plan, type, data, chi2, gradient, curvature));
     DB_TRY(prepare(plan));
     const db_normal *normal = plan->normal;
@@ -221,11 +220,6 @@ db_status db_plan_normal_typed(db_plan *plan, db_pixel_type type, const void *da
     if (!all_finite(normal->sums, normal->size)) return explain_on_host(plan, type, data, weight);
     form_parameters(plan, chi2, gradient, curvature);
     return DB_OK;
-}
-
-db_status db_plan_normal(db_plan *plan, const float *data, const float *weight, double *chi2,
-                         double *gradient, double *curvature) {
-    return db_plan_normal_typed(plan, DB_FLOAT32, data, weight, chi2, gradient, curvature);
 }
 
 /* Products with a cotangent */
@@ -333,13 +327,4 @@ db_status db_plan_vjp_sums(db_plan *plan, const void *cotangent, void *image, do
     DB_TRY(sum_on_processor(plan, &job, normal->basis.count));
     DB_TRY(db_plan_add_background(plan, image));
     return form_gradient(plan, normal->sums, 1, gradient);
-}
-
-db_status db_plan_vjp(db_plan *plan, const void *cotangent, void *image, double *gradient) {
-    DB_TRY(db_plan_need_parameters(plan));
-    if (!gradient)
-        return db_fail(plan->context, DB_ERROR_USAGE,
-                       "product with a cotangent: expected room for the result, found NULL for the "
-                       "gradient");
-    return db_plan_vjp_sums(plan, cotangent, image, gradient, NULL);
 }

@@ -5,6 +5,7 @@
 #include "engine/execute.h"
 #include "kernel/oracle.h"
 #include "engine/spots.h"
+#include <dualbragg/expert/oracle.h>
 
 /* A tile's rows as a region of their own. */
 static db_region rows_of(const db_plan *plan, const db_tile *tile) {

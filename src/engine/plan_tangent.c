@@ -3,8 +3,7 @@
 #include "engine/execute.h"
 #include "engine/plan_background.h"
 #include "engine/device_plan.h"
-
-#include <dualbragg/products.h>
+#include "engine/plan_vector.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -104,16 +103,7 @@ static db_status combine_spots(const db_plan *plan, const double *direction, db_
     return DB_OK;
 }
 
-static db_status check_usage(const db_plan *plan, const double *direction, const void *image,
-                             const void *tangent) {
-    DB_TRY(db_plan_need_parameters(plan));
-    if (!direction || !image || !tangent)
-        return db_fail(plan->context, DB_ERROR_USAGE,
-                       "derivative along a direction: expected a direction and room for image and "
-                       "tangent, found NULL for the %s",
-                       !direction ? "direction"
-                       : !image   ? "image"
-                                  : "tangent");
+static db_status check_direction(const db_plan *plan, const double *direction) {
     for (size_t k = 0; k < plan->parameter_count; k++) {
         char name[64];
         if (isfinite(direction[k])) continue;
@@ -139,8 +129,8 @@ static db_status render_tangent(db_plan *plan, const db_kernel_job *job) {
     return db_execute(&x);
 }
 
-db_status db_plan_jvp(db_plan *plan, const double *direction, void *image, void *tangent) {
-    DB_TRY(check_usage(plan, direction, image, tangent));
+db_status db_plan_tangent(db_plan *plan, const double *direction, void *image, void *tangent) {
+    DB_TRY(check_direction(plan, direction));
     DB_TRY(db_plan_prepare_slopes(plan));
     db_kernel_job job = plan->job;
     db_kernel_contraction *columns = NULL;

@@ -63,8 +63,8 @@ static db_status vjp_of_spots(db_plan *plan, const void *cotangent, void *image,
 }
 
 /* seen: the cotangent, where the host can read it */
-static db_status vjp_all(db_plan *plan, const void *cotangent, const void *seen, void *image,
-                         const db_plan_vector *gradient) {
+static db_status vjp(db_plan *plan, const void *cotangent, const void *seen, void *image,
+                     const db_plan_vector *gradient) {
     if (gradient->background) {
         DB_TRY(db_plan_check_cotangent(plan, seen));
         DB_TRY(db_plan_list_elements(plan));
@@ -72,7 +72,7 @@ static db_status vjp_all(db_plan *plan, const void *cotangent, const void *seen,
     }
     if (has_amplitudes(gradient) && plan->spots) return vjp_of_spots(plan, seen, image, gradient);
     if (gradient->parameters)
-        DB_TRY(db_plan_vjp(plan, cotangent, image, gradient->parameters));
+        DB_TRY(db_plan_vjp_sums(plan, cotangent, image, gradient->parameters, NULL));
     else {
         DB_TRY(db_plan_check_cotangent(plan, seen));
         if (image) DB_TRY(db_plan_forward(plan, image));
@@ -82,15 +82,14 @@ static db_status vjp_all(db_plan *plan, const void *cotangent, const void *seen,
     return db_plan_amplitudes_vjp(plan, seen, NULL, gradient->amplitudes, gradient->default_F);
 }
 
-db_status db_plan_vjp_all(db_plan *plan, const void *cotangent, void *image,
-                          const db_plan_vector *gradient) {
+db_status db_plan_vjp(db_plan *plan, const void *cotangent, void *image,
+                      const db_plan_vector *gradient) {
     void *brought = NULL;
     plan->device_note = NULL;
     DB_TRY(check_vector(plan, gradient, "gradient"));
     if (gradient->background || has_amplitudes(gradient))
         DB_TRY(db_device_bring(plan, plan->job.pixel_type, cotangent, &brought));
-    const db_status status =
-        vjp_all(plan, cotangent, brought ? brought : cotangent, image, gradient);
+    const db_status status = vjp(plan, cotangent, brought ? brought : cotangent, image, gradient);
     free(brought);
     return status;
 }
@@ -129,8 +128,7 @@ static db_status check_direction_of_background(db_plan *plan, const void *backgr
     return status;
 }
 
-db_status db_plan_jvp_all(db_plan *plan, const db_plan_vector *direction, void *image,
-                          void *tangent) {
+db_status db_plan_jvp(db_plan *plan, const db_plan_vector *direction, void *image, void *tangent) {
     plan->device_note = NULL;
     DB_TRY(check_vector(plan, direction, "direction"));
     if (!image || !tangent)
@@ -139,10 +137,11 @@ db_status db_plan_jvp_all(db_plan *plan, const db_plan_vector *direction, void *
                        "NULL for the %s",
                        !image ? "image" : "tangent");
     DB_TRY(check_amplitudes(plan, direction));
-    DB_TRY(db_plan_list_elements(plan));
+    if (direction->background || (direction->parameters && has_amplitudes(direction)))
+        DB_TRY(db_plan_list_elements(plan));
     if (direction->background) DB_TRY(check_direction_of_background(plan, direction->background));
     if (direction->parameters)
-        DB_TRY(db_plan_jvp(plan, direction->parameters, image, tangent));
+        DB_TRY(db_plan_tangent(plan, direction->parameters, image, tangent));
     else
         DB_TRY(db_plan_forward(plan, image));
     if (has_amplitudes(direction) && direction->parameters)

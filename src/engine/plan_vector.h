@@ -4,11 +4,14 @@
 
 #include <dualbragg/products.h>
 
-/* The gradient by the plan's parameters, as db_plan_vjp has it, of which there may be none. by_spot:
+/* The gradient by the plan's parameters, of which there may be none. by_spot:
  * NULL, or receives what plans of spots in closed form need for that by structure factors; the caller
  * frees it, also after an error. */
 db_status db_plan_vjp_sums(db_plan *plan, const void *cotangent, void *image, double *gradient,
                            double **by_spot);
+
+/* Image and derivative along a direction in the space of the plan's parameters (plan_tangent.c). */
+db_status db_plan_tangent(db_plan *plan, const double *direction, void *image, void *tangent);
 
 /* DB_OK for a cotangent that is there, and finite. */
 db_status db_plan_check_cotangent(const db_plan *plan, const void *cotangent);

@@ -4,6 +4,7 @@
 #define SMALL_CRYSTAL_PARAMETERS DB_CELL_A, DB_MISSET_Y, DB_SCALE, DB_DISTANCE, DB_MOSAIC_VARIANCE
 #include "support/small_crystal.h"
 #include "support/shown_regions.h"
+#include "support/by_parameters.h"
 #include "two_contexts.h"
 #include "takes_all.h"
 
@@ -72,7 +73,8 @@ typedef struct {
 
 static equations normal_of(db_plan *plan, const float *data) {
     equations e;
-    assert_int_equal(db_plan_normal(plan, data, NULL, &e.chi2, e.gradient, e.curvature), DB_OK);
+    assert_int_equal(db_plan_normal(plan, DB_FLOAT32, data, NULL, &e.chi2, e.gradient, e.curvature),
+                     DB_OK);
     return e;
 }
 
@@ -99,17 +101,17 @@ static void compare_products(db_plan *plan, db_plan *own, double bound) {
     float *c = calloc(pixels, sizeof *c);
     double expected[SOME], found[SOME], chi2, length[SOME * SOME], unused[SOME], square = 0;
     assert_non_null(c);
-    assert_int_equal(db_plan_normal(plan, c, NULL, &chi2, unused, length), DB_OK);
+    assert_int_equal(db_plan_normal(plan, DB_FLOAT32, c, NULL, &chi2, unused, length), DB_OK);
     for (size_t i = 0; i < pixels; i++) {
         c[i] = (float)(i * 7919 % 11) - 5;
         square += (double)c[i] * c[i];
     }
-    assert_int_equal(db_plan_vjp(plan, c, NULL, expected), DB_OK);
-    assert_int_equal(db_plan_vjp(own, c, NULL, found), DB_OK);
+    assert_int_equal(vjp_by_parameters(plan, c, NULL, expected), DB_OK);
+    assert_int_equal(vjp_by_parameters(own, c, NULL, found), DB_OK);
     for (int k = 0; k < SOME; k++)
         assert_true(fabs(found[k] - expected[k]) <= bound * sqrt(length[k * SOME + k] * square));
     c[3] = INFINITY;
-    assert_int_equal(db_plan_vjp(own, c, NULL, found), DB_ERROR_INPUT);
+    assert_int_equal(vjp_by_parameters(own, c, NULL, found), DB_ERROR_INPUT);
     assert_non_null(strstr(db_context_message(device), "cotangent of pixel"));
     free(c);
 }
@@ -129,8 +131,9 @@ static void compare_tangents(db_plan *plan, db_plan *own, double bound) {
         direction[k] = (k % 2 ? -1 : 2) / (double)largest;
         scale += 2;
     }
-    assert_int_equal(db_plan_jvp(plan, direction, expected.image, expected.derivative[0]), DB_OK);
-    assert_int_equal(db_plan_jvp(own, direction, found.image, found.derivative[0]), DB_OK);
+    assert_int_equal(jvp_by_parameters(plan, direction, expected.image, expected.derivative[0]),
+                     DB_OK);
+    assert_int_equal(jvp_by_parameters(own, direction, found.image, found.derivative[0]), DB_OK);
     for (size_t i = 0; i < pixels; i++)
         assert_true(fabsf(found.derivative[0][i] - expected.derivative[0][i]) <= bound * scale);
     /* slopes of single parameters again */
@@ -350,7 +353,8 @@ static void any_call_may_fail(void **state) {
         options.parameter_count = SOME;
         db_status status = db_plan_create(device, &experiment, &options, &plan);
         if (status == DB_OK) status = db_plan_gradient(plan, r.image, (void *const *)r.derivative);
-        if (status == DB_OK) status = db_plan_normal(plan, data, NULL, &chi2, gradient, curvature);
+        if (status == DB_OK)
+            status = db_plan_normal(plan, DB_FLOAT32, data, NULL, &chi2, gradient, curvature);
         const int unharmed = stand_in.calls_until_failure >= 0;
         stand_in.calls_until_failure = -1;
         if (status != DB_OK) {

@@ -202,7 +202,7 @@ static void many_parameters_serve(void **state) {
             assert_int_equal(db_plan_create(i ? device : processor, &experiment, &options, &plan),
                              DB_OK);
             const db_status status =
-                db_plan_normal(plan, data, NULL, &chi2[i], gradient[i], curvature[i]);
+                db_plan_normal(plan, DB_FLOAT32, data, NULL, &chi2[i], gradient[i], curvature[i]);
             if (status != DB_OK) print_error("%s\n", db_context_message(device));
             assert_int_equal(status, DB_OK);
             db_plan_destroy(&plan);

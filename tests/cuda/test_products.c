@@ -2,6 +2,7 @@
  * memory of either: as on the processor. */
 #define SMALL_CRYSTAL_PARAMETERS DB_CELL_A, DB_MISSET_Y, DB_SCALE, DB_DISTANCE, DB_WAVELENGTH
 #include "support/small_crystal.h"
+#include "support/by_parameters.h"
 #include "two_contexts.h"
 #include "takes_all.h"
 
@@ -70,7 +71,7 @@ static void destroy(both *b) {
 }
 
 static size_t each(const both *b) {
-    return db_plan_pixel_type(b->device) == DB_FLOAT64 ? sizeof(double) : sizeof(float);
+    return db_plan_describe(b->device).pixel_type == DB_FLOAT64 ? sizeof(double) : sizeof(float);
 }
 
 /* An image: of the host, or of the device where `there`. */
@@ -120,9 +121,9 @@ static void put(const both *b, void *pixels, size_t i, double v) {
 
 static void expect_near(const both *b, const void *found, const void *expected) {
     double most = 0, off = 0;
-    const double bound = db_plan_precision(b->device) == DB_PRECISION_MIXED ? 4e-6
-                         : each(b) == sizeof(double)                        ? 2e-12
-                                                                            : 4e-7;
+    const double bound = db_plan_describe(b->device).precision == DB_PRECISION_MIXED ? 4e-6
+                         : each(b) == sizeof(double)                                 ? 2e-12
+                                                                                     : 4e-7;
     for (size_t i = 0; i < b->count; i++) {
         most = fmax(most, fabs(value(b, expected, i)));
         off = fmax(off, fabs(value(b, found, i) - value(b, expected, i)));
@@ -184,9 +185,9 @@ static void check_background(both *b, int there) {
     for (size_t i = 0; b->count == ELEMENTS && i < ELEMENTS; i++)
         assert_true(rendered[i] == (value(b, found, i) != 0));
     memset(tangent, 0, sizeof tangent);
-    assert_int_equal(db_plan_jvp(b->processor, direction, expected, tangent[0]), DB_OK);
+    assert_int_equal(jvp_by_parameters(b->processor, direction, expected, tangent[0]), DB_OK);
     picture image = picture_of(b, there, found), moved = picture_of(b, there, tangent[1]);
-    assert_int_equal(db_plan_jvp(b->device, direction, image.memory, moved.memory), DB_OK);
+    assert_int_equal(jvp_by_parameters(b->device, direction, image.memory, moved.memory), DB_OK);
     take(b, &image, found);
     take(b, &moved, tangent[1]);
     expect_near(b, found, expected);
@@ -207,7 +208,7 @@ static void backgrounds_are_added(void **state) {
 static void check_sums(both *b, int there) {
     static double background[PIXELS], cotangent[PIXELS], data[PIXELS], weight[PIXELS];
     double chi2[2], gradient[2][SOME], curvature[2][SOME * SOME];
-    const double bound = db_plan_precision(b->device) == DB_PRECISION_MIXED ? 1e-5 : 1e-11;
+    const double bound = db_plan_describe(b->device).precision == DB_PRECISION_MIXED ? 1e-5 : 1e-11;
     fill(b, background, 3, 0.25);
     fill(b, cotangent, -1, 0.125);
     fill(b, data, 5, 1);
@@ -216,20 +217,20 @@ static void check_sums(both *b, int there) {
     assert_int_equal(db_plan_set_background(b->device, background), DB_OK);
     picture d = picture_of(b, there, data), w = picture_of(b, there, weight),
             c = picture_of(b, there, cotangent);
-    const db_pixel_type type = db_plan_pixel_type(b->device);
+    const db_pixel_type type = db_plan_describe(b->device).pixel_type;
     assert_int_equal(
-        db_plan_normal_typed(b->processor, type, data, weight, &chi2[0], gradient[0], curvature[0]),
+        db_plan_normal(b->processor, type, data, weight, &chi2[0], gradient[0], curvature[0]),
         DB_OK);
-    assert_int_equal(db_plan_normal_typed(b->device, type, d.memory, w.memory, &chi2[1],
-                                          gradient[1], curvature[1]),
-                     DB_OK);
+    assert_int_equal(
+        db_plan_normal(b->device, type, d.memory, w.memory, &chi2[1], gradient[1], curvature[1]),
+        DB_OK);
     assert_true(fabs(chi2[1] - chi2[0]) <= bound * chi2[0]);
     for (int k = 0; k < SOME; k++) {
         const double length = sqrt(curvature[0][k * (SOME + 1)]);
         assert_true(fabs(gradient[1][k] - gradient[0][k]) <= bound * length * sqrt(chi2[0]));
     }
-    assert_int_equal(db_plan_vjp(b->processor, cotangent, NULL, gradient[0]), DB_OK);
-    assert_int_equal(db_plan_vjp(b->device, c.memory, NULL, gradient[1]), DB_OK);
+    assert_int_equal(vjp_by_parameters(b->processor, cotangent, NULL, gradient[0]), DB_OK);
+    assert_int_equal(vjp_by_parameters(b->device, c.memory, NULL, gradient[1]), DB_OK);
     for (int k = 0; k < SOME; k++)
         assert_true(fabs(gradient[1][k] - gradient[0][k]) <=
                     20 * bound * sqrt(curvature[0][k * (SOME + 1)] * (double)b->count));
@@ -249,7 +250,7 @@ static void check_table(both *b, int there) {
     static double amplitudes[2][ENTRIES];
     double parameters[2][SOME], default_F[2];
     db_plan_vector v[2] = { DB_PLAN_VECTOR_INIT, DB_PLAN_VECTOR_INIT };
-    const double bound = db_plan_precision(b->device) == DB_PRECISION_MIXED ? 1e-5 : 1e-11;
+    const double bound = db_plan_describe(b->device).precision == DB_PRECISION_MIXED ? 1e-5 : 1e-11;
     memset(image, 0, sizeof image);
     memset(tangent, 0, sizeof tangent);
     memset(background, 0, sizeof background);
@@ -262,8 +263,8 @@ static void check_table(both *b, int there) {
         v[n].default_F = &default_F[n];
         v[n].background = n ? g.memory : background[0];
     }
-    assert_int_equal(db_plan_vjp_all(b->processor, cotangent, image[0], &v[0]), DB_OK);
-    assert_int_equal(db_plan_vjp_all(b->device, c.memory, i.memory, &v[1]), DB_OK);
+    assert_int_equal(db_plan_vjp(b->processor, cotangent, image[0], &v[0]), DB_OK);
+    assert_int_equal(db_plan_vjp(b->device, c.memory, i.memory, &v[1]), DB_OK);
     assert_non_null(strstr(db_plan_device_note(b->device), "structure factors"));
     take(b, &i, image[1]);
     take(b, &g, background[1]);
@@ -281,12 +282,12 @@ static void check_table(both *b, int there) {
         db_plan_vector direction = v[0];
         if (part) direction.parameters = NULL;
         if (part == 2) direction.background = NULL;
-        assert_int_equal(db_plan_jvp_all(b->processor, &direction, image[0], tangent[0]), DB_OK);
+        assert_int_equal(db_plan_jvp(b->processor, &direction, image[0], tangent[0]), DB_OK);
         memset(tangent[1], 0, sizeof tangent[1]);
         picture t = picture_of(b, there, tangent[1]), again = picture_of(b, there, tangent[1]),
                 from = picture_of(b, there, background[0]);
         if (part < 2) direction.background = from.memory;
-        assert_int_equal(db_plan_jvp_all(b->device, &direction, again.memory, t.memory), DB_OK);
+        assert_int_equal(db_plan_jvp(b->device, &direction, again.memory, t.memory), DB_OK);
         assert_string_equal(db_plan_device_note(b->device), "");
         take(b, &from, background[0]);
         take(b, &again, image[1]);
@@ -322,11 +323,11 @@ static void what_the_processor_does_is_said(void **state) {
     experiment.structure_factors.interpolate = 1;
     both b = plans_of(DB_FLOAT32, DB_PRECISION_DOUBLE, 0);
     assert_string_equal(db_plan_device_note(b.device), "");
-    assert_int_equal(db_plan_jvp_all(b.processor, &direction, image[0], tangent[0]), DB_OK);
+    assert_int_equal(db_plan_jvp(b.processor, &direction, image[0], tangent[0]), DB_OK);
     for (int there = 0; there < 2; there++) {
         memset(tangent[1], 0, sizeof tangent[1]);
         picture t = picture_of(&b, there, tangent[1]);
-        assert_int_equal(db_plan_jvp_all(b.device, &direction, image[1], t.memory), DB_OK);
+        assert_int_equal(db_plan_jvp(b.device, &direction, image[1], t.memory), DB_OK);
         assert_string_equal(db_plan_device_note(b.device),
                             "the image along a direction of interpolated structure factors");
         take(&b, &t, tangent[1]);
@@ -337,7 +338,7 @@ static void what_the_processor_does_is_said(void **state) {
     double sums[SOME];
     direction.amplitudes = NULL;
     direction.parameters = sums;
-    assert_int_equal(db_plan_vjp_all(b.device, image[0], NULL, &direction), DB_OK);
+    assert_int_equal(db_plan_vjp(b.device, image[0], NULL, &direction), DB_OK);
     assert_string_equal(db_plan_device_note(b.device), "");
     destroy(&b);
 }
@@ -374,12 +375,12 @@ static void images_of_another_device_are_refused(void **state) {
     both other = plans_of(DB_FLOAT32, DB_PRECISION_DOUBLE, 0);
     picture there = picture_of(&other, 1, pixels), here = picture_of(&b, 1, pixels);
     v.background = there.memory;
-    assert_int_equal(db_plan_jvp_all(b.device, &v, image, here.memory), DB_ERROR_INPUT);
+    assert_int_equal(db_plan_jvp(b.device, &v, image, here.memory), DB_ERROR_INPUT);
     assert_non_null(strstr(db_context_message(device), "cuda:0: the background: expected memory"));
-    assert_int_equal(db_plan_vjp_all(b.device, pixels, NULL, &v), DB_ERROR_INPUT);
+    assert_int_equal(db_plan_vjp(b.device, pixels, NULL, &v), DB_ERROR_INPUT);
     assert_non_null(strstr(db_context_message(device), "cuda:0: the image: expected memory"));
     /* the processor brings it from wherever it is */
-    assert_int_equal(db_plan_jvp_all(b.device, &v, image, tangent), DB_OK);
+    assert_int_equal(db_plan_jvp(b.device, &v, image, tangent), DB_OK);
     assert_int_equal(db_plan_set_background(b.device, there.memory), DB_OK);
     take(&b, &here, pixels);
     take(&other, &there, pixels);
@@ -416,9 +417,9 @@ static int expect_lost(const char *name, long calls) {
         expect_device_error(b.device, status);
         expect_device_error(b.device, db_plan_forward(b.device, p.memory));
         expect_device_error(b.device, db_plan_forward(b.device, pixels));
-        expect_device_error(b.device, db_plan_vjp(b.device, p.memory, NULL, gradient));
-        expect_device_error(b.device, db_plan_vjp(b.device, pixels, p.memory, gradient));
-        expect_device_error(b.device, db_plan_vjp_all(b.device, p.memory, NULL, &sums));
+        expect_device_error(b.device, vjp_by_parameters(b.device, p.memory, NULL, gradient));
+        expect_device_error(b.device, vjp_by_parameters(b.device, pixels, p.memory, gradient));
+        expect_device_error(b.device, db_plan_vjp(b.device, p.memory, NULL, &sums));
         expect_device_error(b.device, db_plan_set_background(b.device, p.memory));
     }
     machine_reset();
@@ -444,7 +445,7 @@ static int expect_no_move(long calls, long *errors) {
     both b = plans_on("auto", cudaSuccess);
     picture p = picture_of(&b, 1, pixels);
     stand_in.calls_until_failure = calls;
-    const db_status status = db_plan_vjp(b.device, pixels, p.memory, gradient);
+    const db_status status = vjp_by_parameters(b.device, pixels, p.memory, gradient);
     const int failed = stand_in.calls_until_failure < 0;
     /* memory that there is none of may be found among what other plans have left */
     assert_true(status == DB_OK || status == DB_ERROR_DEVICE || status == DB_ERROR_MEMORY);
@@ -465,10 +466,10 @@ static db_status call_with(db_plan *plan, int piece, void *there) {
     for (int k = 0; k < SOME; k++) derivatives[k] = k == piece ? there : other[k];
     switch (piece - SOME) {
     case 0: return db_plan_gradient(plan, there, derivatives);
-    case 1: return db_plan_normal(plan, there, pixels, &chi2, gradient, curvature);
-    case 2: return db_plan_normal(plan, pixels, there, &chi2, gradient, curvature);
-    case 3: return db_plan_jvp(plan, gradient, there, pixels);
-    case 4: return db_plan_jvp(plan, gradient, pixels, there);
+    case 1: return db_plan_normal(plan, DB_FLOAT32, there, pixels, &chi2, gradient, curvature);
+    case 2: return db_plan_normal(plan, DB_FLOAT32, pixels, there, &chi2, gradient, curvature);
+    case 3: return jvp_by_parameters(plan, gradient, there, pixels);
+    case 4: return jvp_by_parameters(plan, gradient, pixels, there);
     default: return db_plan_gradient(plan, pixels, derivatives);
     }
 }
@@ -554,23 +555,23 @@ static void expect_refusals(const both *b, void *there) {
     for (int k = 0; k < SOME; k++) derivatives[k] = k == SOME - 1 ? there : other;
     expect_refusal(db_plan_forward(plan, there));
     expect_refusal(db_plan_gradient(plan, pixels, derivatives));
-    expect_refusal(db_plan_normal(plan, there, NULL, &chi2, sums, curvature));
-    expect_refusal(db_plan_normal(plan, pixels, there, &chi2, sums, curvature));
-    expect_refusal(db_plan_vjp(plan, there, NULL, sums));
-    expect_refusal(db_plan_vjp(plan, pixels, there, sums));
-    expect_refusal(db_plan_jvp(plan, sums, there, pixels));
-    expect_refusal(db_plan_jvp(plan, sums, pixels, there));
+    expect_refusal(db_plan_normal(plan, DB_FLOAT32, there, NULL, &chi2, sums, curvature));
+    expect_refusal(db_plan_normal(plan, DB_FLOAT32, pixels, there, &chi2, sums, curvature));
+    expect_refusal(vjp_by_parameters(plan, there, NULL, sums));
+    expect_refusal(vjp_by_parameters(plan, pixels, there, sums));
+    expect_refusal(jvp_by_parameters(plan, sums, there, pixels));
+    expect_refusal(jvp_by_parameters(plan, sums, pixels, there));
     expect_refusal(db_plan_set_background(plan, there));
     v.background = there;
-    expect_refusal(db_plan_vjp_all(plan, pixels, NULL, &v));
-    expect_refusal(db_plan_jvp_all(plan, &v, pixels, other));
+    expect_refusal(db_plan_vjp(plan, pixels, NULL, &v));
+    expect_refusal(db_plan_jvp(plan, &v, pixels, other));
     v.background = other;
-    expect_refusal(db_plan_vjp_all(plan, there, NULL, &v));
-    expect_refusal(db_plan_jvp_all(plan, &v, pixels, there));
+    expect_refusal(db_plan_vjp(plan, there, NULL, &v));
+    expect_refusal(db_plan_jvp(plan, &v, pixels, there));
     v.background = NULL;
     v.amplitudes = amplitudes;
-    expect_refusal(db_plan_vjp_all(plan, there, NULL, &v));
-    expect_refusal(db_plan_jvp_all(plan, &v, pixels, there));
+    expect_refusal(db_plan_vjp(plan, there, NULL, &v));
+    expect_refusal(db_plan_jvp(plan, &v, pixels, there));
     /* a forward image after derivatives that are gone */
     for (int k = 0; k < SOME; k++) derivatives[k] = malloc((size_t)1 << 20);
     assert_int_equal(db_plan_gradient(plan, pixels, derivatives), DB_OK);
@@ -631,7 +632,7 @@ static int expect_no_half_way(long calls, int parts, long *refusals) {
     if (parts & 2) direction.amplitudes = amplitudes;
     if (parts & 4) direction.background = pixels;
     stand_in.calls_until_failure = calls;
-    const db_status status = db_plan_jvp_all(b.device, &direction, pixels, p.memory);
+    const db_status status = db_plan_jvp(b.device, &direction, pixels, p.memory);
     const int failed = stand_in.calls_until_failure < 0;
     if (status == DB_OK) assert_string_equal(db_plan_device(b.device), "cuda:0");
     assert_true(status == DB_OK || status == DB_ERROR_DEVICE || status == DB_ERROR_MEMORY);

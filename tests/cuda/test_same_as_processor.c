@@ -1,12 +1,14 @@
 /* The device code, run on the processor, gives the processor's images, derivatives and normal
  * equations, for every kind of experiment and in both precisions. */
 #include "support/unit_test.h"
+#include "support/by_parameters.h"
 #include "gradient/configurations.h"
 #include "gradient/images.h"
 #include "machine.h"
 
 #include <dualbragg/normal.h>
 #include <dualbragg/products.h>
+#include <dualbragg/expert/oracle.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -201,8 +203,9 @@ static void compare_tangents(const bench *b, db_precision precision) {
                      DB_OK);
     for (size_t k = 0; k < b->count; k++)
         scale += fabs(direction[k]) * largest(expected.derivative[k], pixels);
-    assert_int_equal(db_plan_jvp(plan, direction, expected.image, expected.derivative[0]), DB_OK);
-    assert_int_equal(db_plan_jvp(own, direction, found.image, found.derivative[0]), DB_OK);
+    assert_int_equal(jvp_by_parameters(plan, direction, expected.image, expected.derivative[0]),
+                     DB_OK);
+    assert_int_equal(jvp_by_parameters(own, direction, found.image, found.derivative[0]), DB_OK);
     expect_near("image of a tangent", found.image, expected.image, pixels,
                 largest(expected.image, pixels), image_bounds[precision]);
     expect_near("tangent", found.derivative[0], expected.derivative[0], pixels, scale,
@@ -219,7 +222,8 @@ typedef struct {
 
 static equations normal_of(db_plan *plan, const float *data, const float *weight) {
     equations e;
-    assert_int_equal(db_plan_normal(plan, data, weight, &e.chi2, e.gradient, e.curvature), DB_OK);
+    assert_int_equal(
+        db_plan_normal(plan, DB_FLOAT32, data, weight, &e.chi2, e.gradient, e.curvature), DB_OK);
     return e;
 }
 

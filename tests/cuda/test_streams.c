@@ -1,6 +1,7 @@
 /* Plans on a stream of the caller's: what order there is, what waits, and failures that come later. */
 #define SMALL_CRYSTAL_PARAMETERS DB_CELL_A, DB_MISSET_Y, DB_SCALE, DB_DISTANCE, DB_WAVELENGTH
 #include "support/small_crystal.h"
+#include "support/by_parameters.h"
 #include "two_contexts.h"
 
 #include <dualbragg/batch.h>
@@ -146,29 +147,31 @@ static void data_are_read_behind_the_callers_work(void **state) {
     double chi2[3], gradient[SOME], curvature[SOME * SOME], sums[SOME], expected[SOME];
     void *from = room(), *there = room();
     db_plan *own = plan_on(processor), *plan = plan_on(device);
-    assert_int_equal(db_plan_normal(own, data, NULL, &chi2[0], gradient, curvature), DB_OK);
-    assert_int_equal(db_plan_vjp(own, data, NULL, expected), DB_OK);
+    assert_int_equal(db_plan_normal(own, DB_FLOAT32, data, NULL, &chi2[0], gradient, curvature),
+                     DB_OK);
+    assert_int_equal(vjp_by_parameters(own, data, NULL, expected), DB_OK);
     assert_int_equal(db_plan_memory_write(plan, from, data, BYTES), DB_OK);
     assert_int_equal(db_plan_set_stream(plan, DB_STREAM_WAIT, stream), DB_OK);
     CUDA(cudaMemcpyAsync(there, from, BYTES, cudaMemcpyDeviceToDevice, stream));
-    assert_int_equal(db_plan_normal(plan, there, NULL, &chi2[1], gradient, curvature), DB_OK);
+    assert_int_equal(db_plan_normal(plan, DB_FLOAT32, there, NULL, &chi2[1], gradient, curvature),
+                     DB_OK);
     assert_true(fabs(chi2[1] - chi2[0]) <= 1e-6 * chi2[0]);
     /* a cotangent is not looked at on the host */
     assert_int_equal(db_plan_set_stream(plan, DB_STREAM_ASYNCHRONOUS, stream), DB_OK);
     machine_reset();
-    assert_int_equal(db_plan_vjp(plan, there, NULL, sums), DB_OK);
+    assert_int_equal(vjp_by_parameters(plan, there, NULL, sums), DB_OK);
     COUNTED(assert_int_equal(stand_in.copies_to_host, 1);)
     COUNTED(assert_true(stand_in.bytes_to_host < 1024);)
     for (int k = 0; k < SOME; k++)
         assert_true(fabs(sums[k] - expected[k]) <= 1e-6 * fabs(expected[k]));
     data[FAST + 3] = NAN;
     assert_int_equal(db_plan_memory_write(plan, there, data, BYTES), DB_OK);
-    assert_int_equal(db_plan_vjp(plan, there, NULL, sums), DB_ERROR_INPUT);
+    assert_int_equal(vjp_by_parameters(plan, there, NULL, sums), DB_ERROR_INPUT);
     assert_non_null(strstr(db_context_message(device), "cotangent of pixel (3, 1) of panel 0"));
 #if !defined(DB_ON_GPU)
     assert_int_equal(db_plan_set_stream(plan, DB_STREAM_OWN, NULL), DB_OK);
     CUDA(cudaMemcpyAsync(there, from, BYTES, cudaMemcpyDeviceToDevice, stream));
-    assert_int_equal(db_plan_normal(plan, there, NULL, &chi2[2], gradient, curvature),
+    assert_int_equal(db_plan_normal(plan, DB_FLOAT32, there, NULL, &chi2[2], gradient, curvature),
                      DB_ERROR_INPUT); /* still NaN */
 #endif
     CUDA(cudaStreamSynchronize(stream));
@@ -343,7 +346,7 @@ static void results_in_locked_memory_are_waited_for(void **state) {
                          DB_OK);
     assert_int_equal(db_plan_set_stream(plan[1], DB_STREAM_ASYNCHRONOUS, stream), DB_OK);
     assert_int_equal(db_plan_memory_create(plan[1], DB_MEMORY_HOST, BYTES, &locked), DB_OK);
-    assert_int_equal(db_plan_jvp(plan[0], direction, expected[0], expected[1]), DB_OK);
+    assert_int_equal(jvp_by_parameters(plan[0], direction, expected[0], expected[1]), DB_OK);
     memset(locked, 0xff, BYTES);
     assert_int_equal(db_plan_forward(plan[1], locked), DB_OK);
     assert_true(is_near(locked, expected[0]));
@@ -351,7 +354,8 @@ static void results_in_locked_memory_are_waited_for(void **state) {
          way++) { /* a direction of several loose columns; image or tangent here */
         memset(locked, 0xff, BYTES);
         assert_int_equal(
-            db_plan_jvp(plan[1], direction, way ? there : locked, way ? locked : there), DB_OK);
+            jvp_by_parameters(plan[1], direction, way ? there : locked, way ? locked : there),
+            DB_OK);
         assert_true(is_near(locked, expected[way]));
     }
     db_plan_memory_destroy(plan[1], &locked);
@@ -378,7 +382,7 @@ static void what_is_large_is_copied_before_the_call_returns(void **state) {
     assert_int_equal(db_plan_set_stream(plan, DB_STREAM_ASYNCHRONOUS, stream), DB_OK);
     for (int i = 0; i < ALL; i++) ((float *)background)[i] = (float)(i - FIRST);
     direction.background = background;
-    assert_int_equal(db_plan_jvp_all(plan, &direction, image, tangent), DB_OK);
+    assert_int_equal(db_plan_jvp(plan, &direction, image, tangent), DB_OK);
     for (int i = 0; i < ALL; i++) ((float *)background)[i] = -1;
     assert_int_equal(db_plan_memory_read(plan, tangent, found, sizeof found), DB_OK);
     for (int i = 0; i < BOX; i++) assert_true(found[FIRST + i] == (float)i);

@@ -69,7 +69,7 @@ typedef struct {
 
 static inline db_status normal(db_plan *plan, const float *data, const float *weight,
                                equations *e) {
-    return db_plan_normal(plan, data, weight, &e->chi2, e->gradient, e->curvature);
+    return db_plan_normal(plan, DB_FLOAT32, data, weight, &e->chi2, e->gradient, e->curvature);
 }
 
 #endif

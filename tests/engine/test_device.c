@@ -227,10 +227,11 @@ static void a_plan_runs_where_its_context_said(void **state) {
     assert_int_equal(db_plan_gradient(plan, image, derivatives), DB_OK);
     assert_int_equal(abacus.kind, DB_KERNEL_GRADIENT);
     double expected_chi2, expected_gradient, expected_curvature;
-    assert_int_equal(db_plan_normal(processor, derivative, NULL, &expected_chi2, &expected_gradient,
-                                    &expected_curvature),
+    assert_int_equal(db_plan_normal(processor, DB_FLOAT32, derivative, NULL, &expected_chi2,
+                                    &expected_gradient, &expected_curvature),
                      DB_OK);
-    assert_int_equal(db_plan_normal(plan, derivative, NULL, &chi2, &gradient, &curvature), DB_OK);
+    assert_int_equal(
+        db_plan_normal(plan, DB_FLOAT32, derivative, NULL, &chi2, &gradient, &curvature), DB_OK);
     assert_int_equal(abacus.rendered, 3);
     assert_true(chi2 > 0 && chi2 == expected_chi2 && curvature == expected_curvature &&
                 gradient == expected_gradient);

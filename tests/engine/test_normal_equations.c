@@ -1,6 +1,7 @@
 /* Normal equations of plans, and products with a cotangent or a direction: regions, masks, same bits for any number of threads, warm calls
  * without allocation, misuse. That the sums are right is tested beside the gradients. */
 #include "support/small_crystal.h"
+#include "support/by_parameters.h"
 
 #include <dualbragg/dualbragg.h>
 
@@ -48,8 +49,9 @@ static int finish(void **state) {
 static equations normal(db_plan *plan, const float *its_data, const float *its_weight) {
     equations r;
     memset(&r, 0xff, sizeof r);
-    assert_int_equal(db_plan_normal(plan, its_data, its_weight, &r.chi2, r.gradient, r.curvature),
-                     DB_OK);
+    assert_int_equal(
+        db_plan_normal(plan, DB_FLOAT32, its_data, its_weight, &r.chi2, r.gradient, r.curvature),
+        DB_OK);
     return r;
 }
 
@@ -229,7 +231,8 @@ static void warm_calls_allocate_nothing(void **state) {
 
 static void expect_refusal(db_plan *plan, db_status status, const char *fragment) {
     equations r;
-    assert_int_equal(db_plan_normal(plan, data, weight, &r.chi2, r.gradient, r.curvature), status);
+    assert_int_equal(
+        db_plan_normal(plan, DB_FLOAT32, data, weight, &r.chi2, r.gradient, r.curvature), status);
     if (!strstr(db_context_message(context), fragment)) {
         print_error("expected '%s' in: %s\n", fragment, db_context_message(context));
         fail();
@@ -267,8 +270,8 @@ typedef struct {
 static products *products_of(db_plan *plan, const float *cotangent, const double *direction) {
     products *p = calloc(1, sizeof *p);
     assert_non_null(p);
-    assert_int_equal(db_plan_vjp(plan, cotangent, NULL, p->gradient), DB_OK);
-    assert_int_equal(db_plan_jvp(plan, direction, p->image, p->tangent), DB_OK);
+    assert_int_equal(vjp_by_parameters(plan, cotangent, NULL, p->gradient), DB_OK);
+    assert_int_equal(jvp_by_parameters(plan, direction, p->image, p->tangent), DB_OK);
     return p;
 }
 
@@ -335,35 +338,35 @@ static void products_refuse_what_is_bad(void **state) {
     assert_non_null(image);
     direction_of(direction);
     assert_int_equal(db_plan_create(context, &experiment, NULL, &plan), DB_OK);
-    assert_int_equal(db_plan_vjp(plan, data, NULL, gradient), DB_ERROR_USAGE);
+    assert_int_equal(vjp_by_parameters(plan, data, NULL, gradient), DB_ERROR_USAGE);
     expect_message("without parameters");
-    assert_int_equal(db_plan_jvp(plan, direction, image, image + PIXELS), DB_ERROR_USAGE);
+    assert_int_equal(jvp_by_parameters(plan, direction, image, image + PIXELS), DB_ERROR_USAGE);
     expect_message("without parameters");
     db_plan_destroy(&plan);
     plan = small_plan(context, &experiment, DB_PRECISION_MIXED, NULL, 0);
-    assert_int_equal(db_plan_vjp(plan, NULL, NULL, gradient), DB_ERROR_USAGE);
+    assert_int_equal(vjp_by_parameters(plan, NULL, NULL, gradient), DB_ERROR_USAGE);
     expect_message("NULL for the cotangent");
-    assert_int_equal(db_plan_vjp(plan, data, NULL, NULL), DB_ERROR_USAGE);
-    expect_message("NULL for the gradient");
-    assert_int_equal(db_plan_jvp(plan, NULL, image, image + PIXELS), DB_ERROR_USAGE);
-    expect_message("NULL for the direction");
-    assert_int_equal(db_plan_jvp(plan, direction, NULL, image), DB_ERROR_USAGE);
-    assert_int_equal(db_plan_jvp(plan, direction, image, NULL), DB_ERROR_USAGE);
+    assert_int_equal(vjp_by_parameters(plan, data, NULL, NULL), DB_ERROR_USAGE);
+    expect_message("gradient: expected one of its members");
+    assert_int_equal(jvp_by_parameters(plan, NULL, image, image + PIXELS), DB_ERROR_USAGE);
+    expect_message("direction: expected one of its members");
+    assert_int_equal(jvp_by_parameters(plan, direction, NULL, image), DB_ERROR_USAGE);
+    assert_int_equal(jvp_by_parameters(plan, direction, image, NULL), DB_ERROR_USAGE);
     expect_message("NULL for the tangent");
     for (int i = 0; i < 3; i++) {
         const float kept = data[AT];
         data[AT] = bad[i];
-        assert_int_equal(db_plan_vjp(plan, data, NULL, gradient), DB_ERROR_INPUT);
+        assert_int_equal(vjp_by_parameters(plan, data, NULL, gradient), DB_ERROR_INPUT);
         expect_message("cotangent of pixel (77, 31) of panel 0");
         data[AT] = kept;
     }
     direction[1] = NAN;
-    assert_int_equal(db_plan_jvp(plan, direction, image, image + PIXELS), DB_ERROR_INPUT);
+    assert_int_equal(jvp_by_parameters(plan, direction, image, image + PIXELS), DB_ERROR_INPUT);
     expect_message("expected a finite number, found nan");
     /* of nothing: nothing */
     memset(direction, 0, sizeof direction);
-    assert_int_equal(db_plan_jvp(plan, direction, image, image + PIXELS), DB_OK);
-    assert_int_equal(db_plan_vjp(plan, image + PIXELS, image, gradient), DB_OK);
+    assert_int_equal(jvp_by_parameters(plan, direction, image, image + PIXELS), DB_OK);
+    assert_int_equal(vjp_by_parameters(plan, image + PIXELS, image, gradient), DB_OK);
     for (int k = 0; k < SOME; k++) assert_true(gradient[k] == 0);
     for (int i = 0; i < PIXELS; i++) assert_true(image[PIXELS + i] == 0);
     db_plan_destroy(&plan);
@@ -383,12 +386,14 @@ static void misuse_is_refused_with_a_reason(void **state) {
     expect_refusal(plan, DB_ERROR_USAGE, "without parameters");
     db_plan_destroy(&plan);
     plan = small_plan(context, &experiment, DB_PRECISION_MIXED, NULL, 0);
-    assert_int_equal(db_plan_normal(plan, NULL, NULL, &r.chi2, r.gradient, r.curvature),
+    assert_int_equal(db_plan_normal(plan, DB_FLOAT32, NULL, NULL, &r.chi2, r.gradient, r.curvature),
                      DB_ERROR_USAGE);
-    assert_int_equal(db_plan_normal(plan, data, NULL, NULL, r.gradient, r.curvature),
+    assert_int_equal(db_plan_normal(plan, DB_FLOAT32, data, NULL, NULL, r.gradient, r.curvature),
                      DB_ERROR_USAGE);
-    assert_int_equal(db_plan_normal(plan, data, NULL, &r.chi2, NULL, r.curvature), DB_ERROR_USAGE);
-    assert_int_equal(db_plan_normal(plan, data, NULL, &r.chi2, r.gradient, NULL), DB_ERROR_USAGE);
+    assert_int_equal(db_plan_normal(plan, DB_FLOAT32, data, NULL, &r.chi2, NULL, r.curvature),
+                     DB_ERROR_USAGE);
+    assert_int_equal(db_plan_normal(plan, DB_FLOAT32, data, NULL, &r.chi2, r.gradient, NULL),
+                     DB_ERROR_USAGE);
     assert_non_null(strstr(db_context_message(context), "NULL for curvature"));
     db_context_set_threads(context, 1);
     db_context_set_progress(context, cancel_half_way, NULL);

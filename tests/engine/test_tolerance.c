@@ -7,6 +7,7 @@
 #include "engine/slope_bound.h"
 
 #include <dualbragg/dualbragg.h>
+#include <dualbragg/expert/oracle.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -145,7 +146,8 @@ static void compare_normals(db_plan *plan, const images *tried, const images *ex
                                                          length[SOME] = { 0 };
     assert_non_null(data);
     for (size_t i = 0; i < pixels; i++) data[i] = (float)(exact->image[i] * uniform(0.5, 1.5));
-    assert_int_equal(db_plan_normal(plan, data, NULL, &chi2, gradient, curvature), DB_OK);
+    assert_int_equal(db_plan_normal(plan, DB_FLOAT32, data, NULL, &chi2, gradient, curvature),
+                     DB_OK);
     for (size_t i = 0; i < pixels; i++) {
         const double residual = tried->image[i] - (double)data[i];
         sum += residual * residual;

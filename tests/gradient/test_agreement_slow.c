@@ -7,6 +7,7 @@
 
 #include <dualbragg/dualbragg.h>
 #include <dualbragg/expert/instruction_set.h>
+#include <dualbragg/expert/oracle.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -207,7 +207,8 @@ static void normal_equations_of_shoeboxes_are_products_of_images(void **state) {
                 for (int f = 0; f < boxes[b].fast_count; f++)
                     weight[boxes[b].offset + (size_t)s * 19 + (size_t)f] =
                         (s + 3 * f) % 5 ? 0.01F * (float)(1 + f) : 0;
-        assert_int_equal(db_plan_normal(plan, data, weight, &chi2, sums, sums + count), DB_OK);
+        assert_int_equal(db_plan_normal(plan, DB_FLOAT32, data, weight, &chi2, sums, sums + count),
+                         DB_OK);
         double length[MOST_PARAMETERS], square = 0;
         for (size_t k = 0; k < count; k++) length[k] = sqrt(sums[count + k * count + k]);
         for (size_t i = 0; i < pixels; i++)

@@ -84,8 +84,8 @@ static db_status gradients_and_tangents(db_context *given, int *right) {
     db_status status = db_plan_create(given, &experiment, &options, &plan);
     if (status == DB_OK) status = db_plan_share_amplitudes(plan, value, values);
     if (status == DB_OK) status = db_plan_set_background(plan, background);
-    if (status == DB_OK) status = db_plan_vjp_all(plan, background, image, &all);
-    if (status == DB_OK) status = db_plan_jvp_all(plan, &all, image, tangent);
+    if (status == DB_OK) status = db_plan_vjp(plan, background, image, &all);
+    if (status == DB_OK) status = db_plan_jvp(plan, &all, image, tangent);
     if (status == DB_OK) status = db_plan_batch_create(given, &experiment, &options, &batch);
     if (status == DB_OK) status = db_plan_batch_share_amplitudes(batch, value, values);
     if (status == DB_OK)

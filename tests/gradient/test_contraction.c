@@ -5,6 +5,7 @@
 #include "images.h"
 
 #include <dualbragg/expert/instruction_set.h>
+#include <dualbragg/expert/oracle.h>
 #include <math.h>
 #include <string.h>
 

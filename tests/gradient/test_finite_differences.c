@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <dualbragg/expert/oracle.h>
 
 enum { LEVELS = 4 };
 

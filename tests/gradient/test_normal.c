@@ -1,6 +1,7 @@
 /* Normal equations and products with a cotangent or a direction, in every instruction set and
  * precision, are the sums over the stored image and derivative images. */
 #include "support/unit_test.h"
+#include "support/by_parameters.h"
 #include "configurations.h"
 #include "images.h"
 
@@ -118,8 +119,8 @@ static void compare_vjp(db_context *context, const problem *p, db_plan *plan, co
                         const images *exact, double bound) {
     double *c = cotangent_of(p), gradient[2][MOST_PARAMETERS];
     images made = images_create(p->pixels);
-    assert_int_equal(db_plan_vjp(plan, c, NULL, gradient[0]), DB_OK);
-    assert_int_equal(db_plan_vjp(plan, c, made.image, gradient[1]), DB_OK);
+    assert_int_equal(vjp_by_parameters(plan, c, NULL, gradient[0]), DB_OK);
+    assert_int_equal(vjp_by_parameters(plan, c, made.image, gradient[1]), DB_OK);
     assert_memory_equal(made.image, stored->image, p->pixels * sizeof *made.image);
     for (size_t k = 0; k < p->count; k++) {
         char name[64];
@@ -151,7 +152,7 @@ static void compare_jvp(db_context *context, const problem *p, db_plan *plan, co
                 (bound * largest(exact->derivative[k], p->pixels) +
                  largest_difference(stored->derivative[k], exact->derivative[k], p->pixels));
     }
-    assert_int_equal(db_plan_jvp(plan, direction, made.image, made.derivative[0]), DB_OK);
+    assert_int_equal(jvp_by_parameters(plan, direction, made.image, made.derivative[0]), DB_OK);
     assert_memory_equal(made.image, stored->image, p->pixels * sizeof *made.image);
     for (size_t i = 0; i < p->pixels; i++) {
         double sum = 0;
@@ -180,8 +181,8 @@ static void compare_typed(const problem *p, db_plan *plan, const equations *of_f
             data[i] += background[i];
         }
         assert_int_equal(db_plan_set_background(plan, with_background ? background : NULL), DB_OK);
-        assert_int_equal(db_plan_normal_typed(plan, DB_FLOAT64, data, weight, &found.chi2,
-                                              found.gradient, found.curvature),
+        assert_int_equal(db_plan_normal(plan, DB_FLOAT64, data, weight, &found.chi2, found.gradient,
+                                        found.curvature),
                          DB_OK);
         assert_true(found.chi2 == of_floats->chi2);
         assert_memory_equal(found.gradient, of_floats->gradient, size);
@@ -208,9 +209,9 @@ static void compare(db_context *context, const db_experiment *e, const problem *
     assert_int_equal(db_plan_gradient(plan, stored.image, (void *const *)stored.derivative), DB_OK);
     const equations expected = sums_of(spot_by_spot ? in_double : &stored, p);
     equations found;
-    assert_int_equal(
-        db_plan_normal(plan, p->data, p->weight, &found.chi2, found.gradient, found.curvature),
-        DB_OK);
+    assert_int_equal(db_plan_normal(plan, DB_FLOAT32, p->data, p->weight, &found.chi2,
+                                    found.gradient, found.curvature),
+                     DB_OK);
     assert_true(expected.chi2 > 0);
     expect(context, "chi2", "the image", found.chi2, expected.chi2, bound * expected.chi2);
     for (size_t k = 0; k < p->count && spot_by_spot; k++)

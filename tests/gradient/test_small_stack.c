@@ -6,6 +6,7 @@
 #include "support/small_stack.h"
 
 #include <dualbragg/normal.h>
+#include <dualbragg/expert/oracle.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,8 @@ static db_status everything(void *argument) {
     if (status == DB_OK) status = db_plan_forward(plan, w->pixels);
     if (status == DB_OK) status = db_plan_gradient(plan, w->pixels, derivative);
     if (status == DB_OK)
-        status = db_plan_normal(plan, w->data, NULL, w->chi2, w->gradient, w->curvature);
+        status =
+            db_plan_normal(plan, DB_FLOAT32, w->data, NULL, w->chi2, w->gradient, w->curvature);
     db_plan_destroy(&plan);
     return status;
 }

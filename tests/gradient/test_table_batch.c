@@ -64,14 +64,13 @@ static void one_by_one(table_scene *s, many *m, const db_plan_vector *directions
         e.structure_factors = s->e.structure_factors;
         db_plan_vector v = scene_vector(s, s->gradient);
         assert_int_equal(db_plan_update(plan, &e), DB_OK);
-        assert_int_equal(db_plan_normal_typed(plan, DB_FLOAT64, m->cotangent[i], NULL,
-                                              &m->chi2[0][i], m->gradient[0][i],
-                                              m->curvature[0][i]),
+        assert_int_equal(db_plan_normal(plan, DB_FLOAT64, m->cotangent[i], NULL, &m->chi2[0][i],
+                                        m->gradient[0][i], m->curvature[0][i]),
                          DB_OK);
         v.parameters = m->gradient[0][i];
-        assert_int_equal(db_plan_vjp_all(plan, m->cotangent[i], NULL, &v), DB_OK);
+        assert_int_equal(db_plan_vjp(plan, m->cotangent[i], NULL, &v), DB_OK);
         for (size_t n = 0; n <= s->entries; n++) m->sum[0][n] += s->gradient[n];
-        assert_int_equal(db_plan_jvp_all(plan, &directions[i], m->image[0][i], m->tangent[0][i]),
+        assert_int_equal(db_plan_jvp(plan, &directions[i], m->image[0][i], m->tangent[0][i]),
                          DB_OK);
         assert_int_equal(db_plan_forward(plan, m->image[0][i]), DB_OK);
     }
@@ -115,7 +114,7 @@ static db_plan_batch *batch_of(table_scene *s, db_precision precision) {
     options.parameters = batch_parameters;
     options.parameter_count = PARAMETERS;
     assert_int_equal(db_plan_batch_create(s->context, &s->e, &options, &batch), DB_OK);
-    assert_int_equal(db_plan_parameter_count(db_plan_batch_plan(batch)), PARAMETERS);
+    assert_int_equal(db_plan_describe(db_plan_batch_plan(batch)).parameter_count, PARAMETERS);
     return batch;
 }
 

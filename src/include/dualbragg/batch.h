@@ -88,18 +88,18 @@ DB_API db_status db_plan_batch_wait(db_plan_batch *batch);
 DB_API db_status db_plan_batch_forward(db_plan_batch *batch, const db_experiment *const *shots,
                                        size_t count, void *const *images);
 
-/** Gradients: db_plan_vjp_all for each shot, and sums over the shots of those by structure factors, which
+/** Gradients: db_plan_vjp for each shot, and sums over the shots of those by structure factors, which
  * the shots share; sums are in the order of the shots.
  *
  * Memory, if sums are wanted: 8 bytes for each structure factor and thread, beside what
- * db_plan_vjp_all keeps in the plan of each.
+ * db_plan_vjp keeps in the plan of each.
  *
  * @param batch to execute
  * @param shots [count], as for db_plan_batch_forward
  * @param count number of shots
  * @param cotangents [count] images
- * @param images [count], each as in db_plan_vjp_all, or NULL: none is wanted
- * @param gradients [count], each as in db_plan_vjp_all; NULL: sums alone are wanted
+ * @param images [count], each as in db_plan_vjp, or NULL: none is wanted
+ * @param gradients [count], each as in db_plan_vjp; NULL: sums alone are wanted
  * @param sums amplitudes and default_F receive sums over all shots, the other members must be NULL; NULL:
  *     not wanted
  * @return an error leaves the results undefined */
@@ -107,12 +107,12 @@ DB_API db_status db_plan_batch_vjp(db_plan_batch *batch, const db_experiment *co
                                    size_t count, const void *const *cotangents, void *const *images,
                                    const db_plan_vector *gradients, const db_plan_vector *sums);
 
-/** Derivatives along directions: db_plan_jvp_all for each shot.
+/** Derivatives along directions: db_plan_jvp for each shot.
  *
  * @param batch to execute
  * @param shots [count], as for db_plan_batch_forward
  * @param count number of shots
- * @param directions [count], each as in db_plan_jvp_all; several may point to the same arrays
+ * @param directions [count], each as in db_plan_jvp; several may point to the same arrays
  * @param images [count] images, photons
  * @param tangents [count] derivatives along the directions
  * @return an error leaves the results undefined */
@@ -120,7 +120,7 @@ DB_API db_status db_plan_batch_jvp(db_plan_batch *batch, const db_experiment *co
                                    size_t count, const db_plan_vector *directions,
                                    void *const *images, void *const *tangents);
 
-/** Normal equations: db_plan_normal_typed for each shot.
+/** Normal equations: db_plan_normal for each shot.
  *
  * @param batch to execute; with parameters
  * @param shots [count], as for db_plan_batch_forward

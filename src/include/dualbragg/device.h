@@ -63,7 +63,7 @@ DB_API const char *db_context_device_note(const db_context *context);
  * @return its name */
 DB_API const char *db_plan_device(const db_plan *plan);
 
-/** What of the last db_plan_vjp_all or db_plan_jvp_all of a plan on a GPU the processor did, because the
+/** What of the last db_plan_vjp or db_plan_jvp of a plan on a GPU the processor did, because the
  * GPU has no kernels for it. Owned by the library.
  *
  * @param plan to ask

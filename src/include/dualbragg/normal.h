@@ -44,31 +44,17 @@ extern "C" {
  * Thread-safety as in plan.h.
  *
  * @param plan with parameters
+ * @param type of the elements of data and weight, whatever the plan's pixel type; in mixed precision
+ *     they are rounded to 32 bits when they are read
  * @param data photons
  * @param weight 1/photons^2; NULL: 1
  * @param chi2 receives the sum
  * @param gradient receives [parameter_count]
  * @param curvature receives [parameter_count][parameter_count]
  * @return an error leaves the results undefined */
-DB_API db_status db_plan_normal(db_plan *plan, const float *data, const float *weight, double *chi2,
-                                double *gradient, double *curvature);
-
-/** db_plan_normal with data and weights of 32 or 64 bits. In mixed precision both are rounded to 32
- * bits when they are read.
- *
- * Errors: those of db_plan_normal.
- *
- * @param plan with parameters
- * @param type of the elements of data and weight, whatever the plan's pixel type
- * @param data photons
- * @param weight 1/photons^2; NULL: 1
- * @param chi2 receives the sum
- * @param gradient receives [parameter_count]
- * @param curvature receives [parameter_count][parameter_count]
- * @return an error leaves the results undefined */
-DB_API db_status db_plan_normal_typed(db_plan *plan, db_pixel_type type, const void *data,
-                                      const void *weight, double *chi2, double *gradient,
-                                      double *curvature);
+DB_API db_status db_plan_normal(db_plan *plan, db_pixel_type type, const void *data,
+                                const void *weight, double *chi2, double *gradient,
+                                double *curvature);
 
 #ifdef __cplusplus
 }

@@ -122,82 +122,32 @@ DB_API db_status db_plan_forward(db_plan *plan, void *image);
  * @return DB_OK; DB_ERROR_USAGE, DB_ERROR_CANCELLED or DB_ERROR_DEVICE */
 DB_API db_status db_plan_gradient(db_plan *plan, void *image, void *const *derivatives);
 
-/** The oracle: the same result by wide dual numbers in double precision through the same physics;
- * slow. Buffers are of doubles whatever the plan's pixel type.
- *
- * @param plan to execute
- * @param image receives db_plan_pixels values
- * @param derivatives parameter_count buffers
- * @return DB_OK; DB_ERROR_MEMORY or DB_ERROR_CANCELLED */
-DB_API db_status db_plan_oracle(db_plan *plan, double *image, double *const *derivatives);
-
 /** Number of elements that image and derivative buffers need.
  *
  * @param plan to ask
  * @return their number */
 DB_API size_t db_plan_pixels(const db_plan *plan);
 
-/** Number of the plan's parameters: length of gradients and directions, number of derivative images.
- * This function and those that follow may be called by several threads while nobody changes the plan.
- *
- * @param plan to ask
- * @return their number */
-DB_API size_t db_plan_parameter_count(const db_plan *plan);
+/** What a plan was made for. */
+typedef struct db_plan_info {
+    const db_parameter *parameters; /**< in the plan's order; the plan's */
+    size_t parameter_count;         /**< length of gradients, number of derivative images */
+    /** structure factors in the plan's list: extent[0] * extent[1] * extent[2] of
+     * db_structure_factors, or the number of values that they share (db_plan_share_amplitudes); 0
+     * without a list */
+    size_t amplitude_count;
+    const db_region *regions; /**< as they were given; all panels if none were; the plan's */
+    size_t region_count;
+    db_pixel_type pixel_type; /**< of the elements of images */
+    db_precision precision;
+    double reserved[4]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+} db_plan_info;
 
-/** One of the plan's parameters, in the order of db_plan_options.
+/** Tells what a plan was made for.
  *
- * @param plan to ask
- * @param number of the parameter, from 0
- * @return which it is; DB_PARAMETER_COUNT for a number that is too large */
-DB_API db_parameter db_plan_parameter(const db_plan *plan, size_t number);
-
-/** Writes the name of one of the plan's parameters, as db_parameter_name does.
- *
- * @param plan to ask
- * @param number of the parameter, from 0
- * @param name receives it; "" for a number that is too large
- * @param size room there, in bytes; 64 are enough */
-DB_API void db_plan_parameter_name(const db_plan *plan, size_t number, char *name, size_t size);
-
-/** Unit of one of the plan's parameters: "A", "deg" ...
- *
- * @param plan to ask
- * @param number of the parameter, from 0
- * @return static storage; NULL for a number that is too large */
-DB_API const char *db_plan_parameter_unit(const db_plan *plan, size_t number);
-
-/** Value of one of the plan's parameters, as the experiment had it at creation or the last update.
- *
- * @param plan to ask
- * @param number of the parameter, from 0
- * @return the value in its unit; 0 for a number that is too large */
-DB_API double db_plan_parameter_value(const db_plan *plan, size_t number);
-
-/** Number of structure factors in the plan's list: extent[0] * extent[1] * extent[2] of
- * db_structure_factors, or the number of values that they share (db_plan_share_amplitudes).
- *
- * @param plan to ask
- * @return their number; 0 without a list */
-DB_API size_t db_plan_amplitude_count(const db_plan *plan);
-
-/** The regions that the plan renders, as they were given at creation; all panels if none were.
- *
- * @param plan to ask; owns them
- * @param count receives their number
- * @return the regions */
-DB_API const db_region *db_plan_regions(const db_plan *plan, size_t *count);
-
-/** Type of the elements of the plan's images.
- *
- * @param plan to ask
- * @return 32 or 64 bits */
-DB_API db_pixel_type db_plan_pixel_type(const db_plan *plan);
-
-/** Arithmetic of the plan.
- *
- * @param plan to ask
- * @return double or mixed */
-DB_API db_precision db_plan_precision(const db_plan *plan);
+ * @param plan to ask; owns the lists
+ * @return the description, valid until the plan changes */
+DB_API db_plan_info db_plan_describe(const db_plan *plan);
 
 /** Frees the plan and sets the caller's pointer to NULL.
  *

@@ -1,12 +1,10 @@
 /** @file
  * Products of a plan's derivatives with one image or one direction: what differentiable programs
  * chain a plan with, without the derivative images being stored. With J the derivatives of all
- * pixels by all parameters:
+ * pixels by all parameters and all structure factors:
  *
  *     db_plan_vjp   gradient = J^T cotangent      reverse mode
- *     db_plan_jvp   tangent  = J direction        forward mode
- *
- * db_plan_vjp_all and db_plan_jvp_all do the same for all structure factors, too. */
+ *     db_plan_jvp   tangent  = J direction        forward mode */
 #ifndef DUALBRAGG_PRODUCTS_H
 #define DUALBRAGG_PRODUCTS_H
 
@@ -17,57 +15,12 @@
 extern "C" {
 #endif
 
-/** Renders the plan's regions and sums cotangent times derivative over their pixels, for each
- * parameter; a pixel in two regions counts twice. If the cotangent is the derivative of a loss by
- * the pixels, the result is the derivative of the loss by the parameters.
- *
- * Pixels are of the plan's pixel type and laid out as its image. Where the cotangent is 0, nothing
- * counts, and unless the image is wanted nothing is rendered in groups of such pixels. Sums are in
- * double precision, of products that in mixed precision are formed in float, and have the same bits
- * for any number of threads. One pass costs about as much as db_plan_normal, or less.
- *
- * On a GPU all products of the normal equations are summed (cotangent times what a typical step of a
- * parameter changes must stay below 1e18), and the image takes a second pass.
- *
- * The first call allocates up to 2 MB, which the plan keeps and db_plan_normal uses too. As many
- * parameters fit as there.
- *
- * Errors: DB_ERROR_USAGE without parameters, cotangent or room for the gradient; DB_ERROR_INPUT,
- * naming the pixel, where the cotangent is not finite, and where sums overflow;
- * DB_ERROR_MEMORY; DB_ERROR_CANCELLED. After an error the results are undefined. Thread-safety as in
- * plan.h.
- *
- * @param plan with parameters
- * @param cotangent db_plan_pixels elements
- * @param image receives the image, photons; NULL: not wanted
- * @param gradient receives [parameter_count], in units of cotangent times photons per unit of the
- * parameter
- * @return an error leaves the results undefined */
-DB_API db_status db_plan_vjp(db_plan *plan, const void *cotangent, void *image, double *gradient);
-
-/** Renders the plan's regions and the derivative of each pixel along a direction in the space of
- * parameters: the sum over parameters of direction times derivative image, as one image.
- *
- * One pass; on a GPU one as well. Structure factors, sources and rotations among the parameters of
- * sampled spots, beyond the first that the direction names, take an image of the GPU's memory each.
- *
- * Errors: DB_ERROR_USAGE without parameters, direction or room for the results; DB_ERROR_INPUT,
- * naming the parameter, where the direction is not finite; DB_ERROR_MEMORY; DB_ERROR_CANCELLED. After an error the results are undefined. Thread-safety as
- * in plan.h.
- *
- * @param plan with parameters
- * @param direction [parameter_count], in the parameters' units
- * @param image receives the image, photons
- * @param tangent receives the derivative along the direction; laid out as the image
- * @return an error leaves the results undefined */
-DB_API db_status db_plan_jvp(db_plan *plan, const double *direction, void *image, void *tangent);
-
 /** A number for everything that a plan's image depends on: derivatives of a loss by it, or a
  * direction. Members that are NULL are not wanted, or 0. All memory is the caller's. */
 typedef struct db_plan_vector {
     size_t size;        /**< sizeof(db_plan_vector): set by DB_PLAN_VECTOR_INIT */
-    double *parameters; /**< [db_plan_parameter_count], in the plan's order and units */
-    /** [db_plan_amplitude_count]: by the structure factors F_c (electrons). In the order of
+    double *parameters; /**< [parameter_count of db_plan_info], in the plan's order and units */
+    /** [amplitude_count of db_plan_info]: by the structure factors F_c (electrons). In the order of
      * db_structure_factors.amplitude, each entry of the box by itself; or those values that the
      * entries share, see db_plan_share_amplitudes */
     double *amplitudes;
@@ -112,53 +65,68 @@ DB_API db_status db_plan_share_amplitudes(db_plan *plan, const uint32_t *value, 
 DB_API db_status db_plan_set_background(db_plan *plan, const void *background);
 
 /** The gradient by everything that is wanted of the members of `gradient`: sums over the plan's
- * regions of cotangent times derivative,
+ * regions of cotangent times derivative; a pixel in two regions counts twice,
  *
  *     gradient[x] = sum over pixels of cotangent * dI/dx,   F_c -> I is 2 F_c times what F_c^2 counts
  *
- * as db_plan_vjp for the parameters. There may be hundreds of thousands of structure factors, whether
- * or not parameters are among them. A sample counts for the entry nearest to it, and where the list is
- * interpolated for the 64 entries around it; a spot in closed form for its own. A structure factor of
- * 0 that is not interpolated has the derivative 0.
+ * If the cotangent is the derivative of a loss by the pixels, the result is the derivative of the loss.
+ * Pixels are of the plan's pixel type and laid out as its image. Where the cotangent is 0, nothing
+ * counts, and unless the image is wanted nothing is rendered in groups of such pixels. There may be
+ * hundreds of thousands of structure factors, whether or not parameters are among them. A sample counts
+ * for the entry nearest to it, and where the list is interpolated for the 64 entries around it; a spot
+ * in closed form for its own. A structure factor of 0 that is not interpolated has the derivative 0.
  *
  * Sums are in double precision, of products that in mixed precision are formed in float, and have the
- * same bits for any number of threads. Costs: one pass over the pixels of spots in closed form; of
- * sampled spots one for the parameters or the image, and one for the structure factors, which takes
- * 1.2 to 1.5 times as long as db_plan_normal with eight parameters (interpolated: 5 times). Memory,
- * kept by the plan: 8 bytes for each entry of the box (with a margin of 4 where it is interpolated),
- * and for each of up to 256 pieces of the image 20 to 40 bytes for each entry that its tiles meet, 10
- * KiB at least; for spots in closed form 8 bytes for each spot on each tile of 64 x 16 pixels while it
- * runs.
+ * same bits for any number of threads. Costs: parameters alone about as much as db_plan_normal, or
+ * less; one pass over the pixels of spots in closed form; of sampled spots one for the parameters or
+ * the image, and one for the structure factors, which takes 1.2 to 1.5 times as long as db_plan_normal
+ * with eight parameters (interpolated: 5 times).
  *
- * For a plan on a GPU the processor sums by structure factors, of spots in closed form by the parameters,
- * too: the cotangent comes to the host's memory and is not copied back. db_plan_device_note says so.
+ * Memory, kept by the plan: for parameters up to 2 MB, which db_plan_normal uses too, and as many
+ * parameters fit as there; for structure factors 8 bytes for each entry of the box (with a margin of 4
+ * where it is interpolated), and for each of up to 256 pieces of the image 20 to 40 bytes for each entry
+ * that its tiles meet, 10 KiB at least; for spots in closed form 8 bytes for each spot on each tile of
+ * 64 x 16 pixels while it runs.
  *
- * Errors: those of db_plan_vjp; DB_ERROR_USAGE where parameters are wanted and the plan has none;
- * DB_ERROR_UNSUPPORTED for structure factors with the reference's arithmetic. After an
- * error the results are undefined. Thread-safety as in plan.h.
+ * On a GPU all products of the normal equations are summed (cotangent times what a typical step of a
+ * parameter changes must stay below 1e18), and the image takes a second pass. The processor sums by
+ * structure factors, of spots in closed form by the parameters, too: the cotangent comes to the host's
+ * memory and is not copied back. db_plan_device_note says so.
+ *
+ * Errors: DB_ERROR_USAGE without a cotangent or anything wanted, and where parameters are wanted and the
+ * plan has none; DB_ERROR_INPUT, naming the pixel, where the cotangent is not finite, and where sums
+ * overflow; DB_ERROR_UNSUPPORTED for structure factors with the reference's arithmetic;
+ * DB_ERROR_MEMORY; DB_ERROR_CANCELLED. After an error the results are undefined. Thread-safety as in
+ * plan.h.
  *
  * @param plan with or without parameters
  * @param cotangent db_plan_pixels elements of the plan's pixel type
  * @param image receives the image, photons; NULL: not wanted
  * @param gradient its members are filled, in units of cotangent times photons per unit
  * @return an error leaves the results undefined */
-DB_API db_status db_plan_vjp_all(db_plan *plan, const void *cotangent, void *image,
-                                 const db_plan_vector *gradient);
+DB_API db_status db_plan_vjp(db_plan *plan, const void *cotangent, void *image,
+                             const db_plan_vector *gradient);
 
-/** The image, and its derivative along a direction in everything that `direction` names.
+/** The image, and its derivative along a direction in everything that `direction` names: the sum over
+ * parameters of direction times derivative image, and over structure factors, as one image.
  *
- * Costs an image or two for each member. Allocates while it runs: an image where parameters and
- * structure factors both have a direction, and a table of structure factors or a list of spots. On a GPU
- * all of it is rendered there, but for a direction of interpolated structure factors (db_plan_device_note).
- * Errors: those of db_plan_jvp and db_plan_vjp_all.
+ * Costs: one pass for the parameters, on a GPU as well, where structure factors, sources and rotations
+ * among the parameters of sampled spots, beyond the first that the direction names, take an image of
+ * its memory each; an image or two for each other member. Allocates while it runs: an image where
+ * parameters and structure factors both have a direction, and a table of structure factors or a list of
+ * spots. On a GPU all of it is rendered there, but for a direction of interpolated structure factors
+ * (db_plan_device_note).
+ *
+ * Errors: those of db_plan_vjp; DB_ERROR_USAGE without room for the results; DB_ERROR_INPUT, naming the
+ * parameter, where the direction is not finite.
  *
  * @param plan with or without parameters
  * @param direction at least one member, finite
  * @param image receives the image, photons
  * @param tangent receives the derivative along the direction; laid out as the image
  * @return an error leaves the results undefined */
-DB_API db_status db_plan_jvp_all(db_plan *plan, const db_plan_vector *direction, void *image,
-                                 void *tangent);
+DB_API db_status db_plan_jvp(db_plan *plan, const db_plan_vector *direction, void *image,
+                             void *tangent);
 
 #ifdef __cplusplus
 }

@@ -239,10 +239,10 @@ static db_status spoil_product(int what) {
     expect_ok(context, db_plan_create(context, &e, &options, &plan));
     v.parameters = gradient;
     v.reserved[4] = what == 0;
-    const db_status status = what == 0   ? db_plan_vjp_all(plan, pixels, NULL, &v)
+    const db_status status = what == 0   ? db_plan_vjp(plan, pixels, NULL, &v)
                              : what == 1 ? db_plan_set_stream(plan, (db_stream_use)8, NULL)
-                                         : db_plan_normal_typed(plan, (db_pixel_type)4, pixels,
-                                                                NULL, gradient, gradient, gradient);
+                                         : db_plan_normal(plan, (db_pixel_type)4, pixels, NULL,
+                                                          gradient, gradient, gradient);
     db_plan_destroy(&plan);
     return status;
 }

@@ -1,0 +1,24 @@
+/** @file
+ * The slow and plain way to a plan's images, for tests of the fast one. */
+#ifndef DUALBRAGG_EXPERT_ORACLE_H
+#define DUALBRAGG_EXPERT_ORACLE_H
+
+#include <dualbragg/plan.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The oracle: the same result by wide dual numbers in double precision through the same physics;
+ * slow. Buffers are of doubles whatever the plan's pixel type.
+ *
+ * @param plan to execute
+ * @param image receives db_plan_pixels values
+ * @param derivatives parameter_count buffers
+ * @return DB_OK; DB_ERROR_MEMORY or DB_ERROR_CANCELLED */
+DB_API db_status db_plan_oracle(db_plan *plan, double *image, double *const *derivatives);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
