@@ -4,7 +4,7 @@
 #include "bench/accuracy.h"
 #include "bench/gaussian_samples.h"
 #include "bench/shoeboxes.h"
-#include "engine/plan_internal.h"
+#include "engine/plan_state.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -228,8 +228,8 @@ static double overlap(const int32_t reach[2], int start, int size) {
 static void count_spots(const db_plan *plan, db_bench_spots_row *row) {
     const db_kernel_spots *spots = &plan->job.spots;
     row->spots = (double)spots->count;
-    for (size_t r = 0; spots->first && r < plan->region_count; r++) {
-        const db_region *region = &plan->regions[r];
+    for (size_t r = 0; spots->first && r < plan->tiles.region_count; r++) {
+        const db_region *region = &plan->tiles.regions[r];
         for (uint32_t i = spots->first[r]; i < spots->first[r + 1]; i++) {
             const db_kernel_spot *spot = &spots->spot[spots->number[i]];
             row->reached += overlap(spot->fast, region->fast_start, region->fast_count) *

@@ -1,7 +1,7 @@
 #include "bench/gaussian_samples.h"
+#include "engine/plan_state.h"
 
 #include "base/context_internal.h"
-#include "engine/plan_internal.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -43,7 +43,7 @@ static void normal(db_bench_draw draw, unsigned seed, int i, double deviate[4]) 
 
 void db_bench_gaussian_domains(db_plan *plan, db_bench_draw draw, unsigned seed) {
     for (int m = 0; m < plan->experiment.crystal.mosaic_domains; m++) {
-        db_mosaic_direction *to = &plan->directions[m];
+        db_mosaic_direction *to = &plan->values.directions[m];
         double g[4];
         normal(draw, seed, m, g);
         to->fraction = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);

@@ -15,7 +15,7 @@
 #include <string.h>
 
 static db_status need_image(db_boxes *boxes, float **image) {
-    if (!*image) *image = db_allocate_large((boxes->plan->pixels + 1) * sizeof **image);
+    if (!*image) *image = db_allocate_large((boxes->plan->tiles.pixels + 1) * sizeof **image);
     return *image ? DB_OK : db_fail_memory(boxes->plan->context, "the images of boxes");
 }
 
@@ -37,10 +37,10 @@ db_status db_boxes_make(db_plan *plan, int sums, db_boxes **boxes) {
     db_boxes *made = calloc(1, sizeof *made);
     if (!made) return db_fail_memory(plan->context, "boxes");
     made->plan = plan;
-    made->derivative = calloc(plan->parameter_count + 1, sizeof *made->derivative);
+    made->derivative = calloc(plan->parameters.count + 1, sizeof *made->derivative);
     db_status status =
         made->derivative ? need_image(made, &made->image) : db_fail_memory(plan->context, "boxes");
-    for (size_t k = 0; k < plan->parameter_count && status == DB_OK; k++)
+    for (size_t k = 0; k < plan->parameters.count && status == DB_OK; k++)
         if (!db_plan_on_device(plan)) status = need_image(made, &made->derivative[k]);
     if (status != DB_OK) db_boxes_destroy(&made);
     *boxes = made;
@@ -53,7 +53,7 @@ void db_boxes_destroy(db_boxes **boxes) {
     if (!boxes || !*boxes) return;
     db_boxes *const b = *boxes;
     *boxes = NULL;
-    for (size_t k = 0; b->derivative && k < b->plan->parameter_count; k++) free(b->derivative[k]);
+    for (size_t k = 0; b->derivative && k < b->plan->parameters.count; k++) free(b->derivative[k]);
     free(b->derivative);
     free(b->image);
     free(b);
@@ -73,7 +73,7 @@ db_status db_boxes_set_data(db_boxes *boxes, const db_box_data *data) {
             : !data->weight ? "weights"
                             : "shape variances");
     boxes->data = *data;
-    boxes->version = ++boxes->plan->box_data;
+    boxes->version = ++boxes->plan->versions.box_data;
     return DB_OK;
 }
 
@@ -105,7 +105,7 @@ static db_status check_links(const db_boxes *boxes, const db_boxes_request *q) {
         if (list->variables > q->most)
             return db_boxes_refuse(boxes, "a list has more variables than most");
         for (size_t l = 0; l < list->count; l++)
-            if (list->link[l].column >= boxes->plan->parameter_count ||
+            if (list->link[l].column >= boxes->plan->parameters.count ||
                 list->link[l].variable >= list->variables)
                 return db_boxes_refuse(boxes,
                                        "a link names a parameter or a variable that there is not");
@@ -151,7 +151,7 @@ static db_status check(const db_boxes *boxes, const db_boxes_request *q,
 /* On the processor */
 
 static db_block block_of(const db_boxes *boxes, const db_boxes_request *q, size_t b) {
-    return (db_block){ .region = boxes->plan->given[b],
+    return (db_block){ .region = boxes->plan->tiles.given[b],
                        .value = boxes->data.value,
                        .weight = boxes->data.weight,
                        .shape_variance = boxes->data.shape_variance,
@@ -194,14 +194,14 @@ static void work_on_box(const db_boxes *boxes, const db_boxes_request *q, size_t
 static db_status render_here(db_boxes *boxes) {
     db_plan *const plan = boxes->plan;
     if (boxes->rendered == DB_BOXES_IMAGE) return db_plan_forward(plan, boxes->image);
-    for (size_t k = 0; k < plan->parameter_count; k++)
+    for (size_t k = 0; k < plan->parameters.count; k++)
         DB_TRY(need_image(boxes, &boxes->derivative[k])); /* a device may have had them */
     return db_plan_gradient(plan, boxes->image, (void *const *)boxes->derivative);
 }
 
 /* An image that went with its device, or was never finished. */
 static db_status render_again(db_boxes *boxes) {
-    if (boxes->rendered_at == boxes->plan->updates) return render_here(boxes);
+    if (boxes->rendered_at == boxes->plan->versions.values) return render_here(boxes);
     return db_fail(boxes->plan->context, DB_ERROR_DEVICE,
                    "boxes: the image rendered last is lost, with a device that failed or to other "
                    "boxes of the plan, which has other values since: expected an evaluation that "
@@ -239,12 +239,12 @@ static db_status evaluate_here(db_boxes *boxes, const db_boxes_request *q,
 static db_status evaluate_there(db_boxes *boxes, const db_boxes_request *q,
                                 db_box_solution *solution, void *result, int *done) {
     db_plan *const plan = boxes->plan;
-    const db_device_boxes work = { .region = plan->given,
+    const db_device_boxes work = { .region = plan->tiles.given,
                                    .count = db_boxes_count(boxes),
                                    .data = boxes->data,
                                    .version = boxes->version,
                                    .request = q,
-                                   .position = plan->position,
+                                   .position = plan->slopes.position,
                                    .solution = solution,
                                    .result = result };
     *done = 1;
@@ -255,7 +255,7 @@ static db_status evaluate_there(db_boxes *boxes, const db_boxes_request *q,
         DB_TRY(db_spots_fill(plan));
     }
     DB_TRY(db_device_evaluate_boxes(plan, &work, done));
-    if (*done) boxes->there = plan->box_images;
+    if (*done) boxes->there = plan->versions.box_images;
     return DB_OK;
 }
 
@@ -264,7 +264,7 @@ db_status db_boxes_evaluate(db_boxes *boxes, const db_boxes_request *request,
     DB_TRY(check(boxes, request, solution, result));
     if (request->image != DB_BOXES_AS_BEFORE) {
         db_boxes_begin(boxes, request->image);
-        boxes->plan->box_images++;
+        boxes->plan->versions.box_images++;
     }
     const int there = request->image != DB_BOXES_AS_BEFORE || db_boxes_are_there(boxes);
     if (db_plan_on_device(boxes->plan) && there) {

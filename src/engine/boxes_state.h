@@ -17,11 +17,13 @@ struct db_boxes {
     unsigned long there; /* number of the plan's device image; 0: it was never there */
 };
 
-static inline size_t db_boxes_count(const db_boxes *boxes) { return boxes->plan->given_count; }
+static inline size_t db_boxes_count(const db_boxes *boxes) {
+    return boxes->plan->tiles.given_count;
+}
 
 /* Other boxes of the plan may have rendered since. */
 static inline int db_boxes_are_there(const db_boxes *boxes) {
-    return boxes->there && boxes->there == boxes->plan->box_images;
+    return boxes->there && boxes->there == boxes->plan->versions.box_images;
 }
 
 /* Without data. sums: they are wanted, for which "auto" may choose the device. */
@@ -30,7 +32,7 @@ db_status db_boxes_make(db_plan *plan, int sums, db_boxes **boxes);
 /* What is to be rendered next, with the plan's values now, is nowhere yet. */
 static inline void db_boxes_begin(db_boxes *boxes, db_boxes_image image) {
     boxes->rendered = image;
-    boxes->rendered_at = boxes->plan->updates;
+    boxes->rendered_at = boxes->plan->versions.values;
     boxes->is_here = 0;
     boxes->there = 0;
 }

@@ -1,9 +1,10 @@
 /* The check of all kernels against the oracle. */
 #include "engine/check_state.h"
 #include "engine/gradient_check.h"
-#include "engine/plan_internal.h"
+#include "engine/plan_state.h"
 #include "engine/plan_oracle.h"
 #include "engine/slope_bound.h"
+#include "engine/plan_kinds.h"
 
 #include <stdlib.h>
 #include <dualbragg/expert/oracle.h>

@@ -2,6 +2,7 @@
 #include "engine/check_state.h"
 
 #include "engine/trial_pixels.h"
+#include "engine/plan_create.h"
 
 #include <limits.h>
 #include <math.h>
@@ -69,7 +70,7 @@ static db_status move_to_spots(db_context *context, const db_experiment *e,
     DB_TRY(db_plan_create_on_processor(context, e, &options, &plan));
     const db_status status =
         db_trial_move_to_spots(plan, regions, count, first, p->strips * CANDIDATES_PER_STRIP);
-    if (status == DB_OK) memcpy(p->strip, plan->regions, p->strips * sizeof *p->strip);
+    if (status == DB_OK) memcpy(p->strip, plan->tiles.regions, p->strips * sizeof *p->strip);
     db_plan_destroy(&plan);
     return status;
 }

@@ -28,23 +28,24 @@ static const double narrower[] = { 4, 2, 1 };
 
 db_device_load db_device_load_of(const db_plan *plan) {
     const double each = plan->job.pixel_type == DB_FLOAT32 ? sizeof(float) : sizeof(double);
-    db_device_load load = { .derivatives = (double)plan->parameter_count,
+    db_device_load load = { .derivatives = (double)plan->parameters.count,
                             .mixed = plan->precision == DB_PRECISION_MIXED,
                             .closed = plan->spots != NULL,
                             .general = plan->job.general,
                             .threads = db_threads(plan->context) };
-    for (size_t i = 0; i < plan->region_count; i++)
-        load.pixels += (double)plan->regions[i].fast_count * plan->regions[i].slow_count;
+    for (size_t i = 0; i < plan->tiles.region_count; i++)
+        load.pixels +=
+            (double)plan->tiles.regions[i].fast_count * plan->tiles.regions[i].slow_count;
     load.samples = load.pixels * db_samples_per_pixel(&plan->experiment);
     load.bytes = load.pixels * (1 + load.derivatives) * each;
     return load;
 }
 
 db_device_load db_device_load_of_boxes(const db_plan *plan) {
-    const double n = (double)plan->parameter_count,
+    const double n = (double)plan->parameters.count,
                  sums = n + DB_LINEAR + 0.5 * n * (n + 1); /* gradient and triangle */
     db_device_load load = db_device_load_of(plan);
-    load.boxes = (double)plan->given_count;
+    load.boxes = (double)plan->tiles.given_count;
     load.bytes = load.boxes * ((double)sizeof(db_box_solution) + sums * (double)sizeof(double));
     return load;
 }

@@ -1,5 +1,6 @@
 /* A plan on a device: what the backend is handed, and when. */
 #include "engine/device_plan.h"
+#include "engine/plan_kinds.h"
 
 #include "base/growth.h"
 #include "base/host_memory.h"
@@ -21,7 +22,7 @@ static void add_array(db_device_work *work, size_t member, size_t count, size_t 
  * again. */
 static unsigned long version_of(db_plan *plan, const void *array, const void *own,
                                 unsigned long version) {
-    return array == own ? version : ULONG_MAX - plan->passing_version++;
+    return array == own ? version : ULONG_MAX - plan->versions.passing++;
 }
 
 /* Spots in closed form; none before a plan's first image. */
@@ -33,15 +34,15 @@ static void list_spots(db_plan *plan, db_device_work *work) {
                               ? spots->count * spots->parameters * columns
                               : 0;
     if (!spots->first) return;
-    ADD(spots.first, plan->region_count + 1, plan->spots_version);
-    ADD(spots.number, spots->first[plan->region_count], plan->spots_version);
-    ADD(spots.spot, spots->count, version_of(plan, spots->spot, own->spot, plan->spots_version));
+    ADD(spots.first, plan->tiles.region_count + 1, plan->versions.spots);
+    ADD(spots.number, spots->first[plan->tiles.region_count], plan->versions.spots);
+    ADD(spots.spot, spots->count, version_of(plan, spots->spot, own->spot, plan->versions.spots));
     if (work->precision == DB_PRECISION_MIXED)
         ADD(spots.slope_float, slopes,
-            version_of(plan, spots->slope_float, own->slope_float, plan->spot_slopes_version));
+            version_of(plan, spots->slope_float, own->slope_float, plan->versions.spot_slopes));
     else
         ADD(spots.slope_double, slopes,
-            version_of(plan, spots->slope_double, own->slope_double, plan->spot_slopes_version));
+            version_of(plan, spots->slope_double, own->slope_double, plan->versions.spot_slopes));
     if (spots->step) ADD(spots.step, work->job.parameter_count, 0);
 }
 
@@ -54,7 +55,7 @@ static void list_arrays(db_plan *plan, db_device_work *work) {
                  intervals = (size_t)plan->experiment.background.count + 1,
                  rotations = gradient ? (size_t)job->rotation_slopes : 0,
                  sources = gradient ? (size_t)job->source_slopes : 0,
-                 squares = job->table_used && !job->interpolate ? plan->table_count + 1 : 0;
+                 squares = job->table_used && !job->interpolate ? plan->table.count + 1 : 0;
     ADD(panel, panels, 0);
     ADD(source_double, job->source_count, 0);
     ADD(sample_double, job->sample_count, 0);
@@ -64,16 +65,16 @@ static void list_arrays(db_plan *plan, db_device_work *work) {
         ADD(lattice_slope_float, rotations * job->sample_count * 9, 0);
         ADD(source_slope_float, sources * job->source_count, 0);
         ADD(intensity_float, squares,
-            version_of(plan, job->intensity_float, plan->job.intensity_float, plan->table_version));
+            version_of(plan, job->intensity_float, plan->job.intensity_float, plan->table.version));
     } else {
         ADD(lattice_slope_double, rotations * job->sample_count * 9, 0);
         ADD(source_slope_double, sources * job->source_count, 0);
         ADD(intensity_double, squares,
             version_of(plan, job->intensity_double, plan->job.intensity_double,
-                       plan->table_version));
+                       plan->table.version));
     }
-    ADD(region_node, job->region_node ? 3 * plan->region_count : 0, 0);
-    ADD(amplitude_table, job->interpolate ? plan->margin_count : 0, plan->table_version);
+    ADD(region_node, job->region_node ? 3 * plan->tiles.region_count : 0, 0);
+    ADD(amplitude_table, job->interpolate ? plan->table.margin_count : 0, plan->table.version);
     if (job->amorphous.bins) {
         ADD(amorphous.knot, intervals + 1, 0);
         ADD(amorphous.cubic, intervals * 4, 0);
@@ -92,9 +93,9 @@ static db_status list_background(db_plan *plan, db_device_work *work, unsigned l
     int there;
     DB_TRY(db_device_has(plan, work->job.background, &there));
     if (!work->job.background || there) return DB_OK;
-    add_array(work, offsetof(db_kernel_job, background), plan->pixels,
+    add_array(work, offsetof(db_kernel_job, background), plan->tiles.pixels,
               pixel_bytes(plan->job.pixel_type),
-              version ? version : ULONG_MAX - plan->passing_version++);
+              version ? version : ULONG_MAX - plan->versions.passing++);
     return DB_OK;
 }
 
@@ -102,8 +103,8 @@ static db_device_work work_of(db_plan *plan, const db_kernel_job *job, db_kernel
     db_device_work work = { .job = *job,
                             .precision = plan->precision,
                             .kind = kind,
-                            .region_count = plan->region_count,
-                            .pixels = plan->pixels };
+                            .region_count = plan->tiles.region_count,
+                            .pixels = plan->tiles.pixels };
     if (job->region_node) { /* whose kernels compare nodes */
         work.kind = DB_KERNEL_GENERAL_FORWARD;
         work.job.table_used = 1;
@@ -125,20 +126,20 @@ void db_device_leave(db_context *context, db_status why) {
 
 /* With "auto": whether the processor is predicted to be sooner done with what is to be made. */
 static int processor_is_faster(const db_plan *plan, const db_device_load *load, const char *what) {
-    const db_device_operations *device = plan->device.backend->operations;
-    if (!plan->device.automatic || !device->seconds) return 0;
+    const db_device_operations *device = plan->device.chosen.backend->operations;
+    if (!plan->device.chosen.automatic || !device->seconds) return 0;
     const double here = db_device_processor_seconds(plan, load), there = device->seconds(load);
     db_device *const noted = &plan->context->device;
     if (here >= there) return 0;
     snprintf(noted->note, sizeof noted->note,
              "it is predicted to need %.2g ms for %s, and %s %.2g ms", 1e3 * here, what,
-             plan->device.name, 1e3 * there);
+             plan->device.chosen.name, 1e3 * there);
     return 1;
 }
 
 /* Its memory is ordinary memory, too. */
 static db_status stay_on_processor(db_plan *plan) {
-    plan->device = (db_device){ .name = "cpu" };
+    plan->device.chosen = (db_device){ .name = "cpu" };
     return DB_OK;
 }
 
@@ -149,17 +150,17 @@ static db_status attach(db_plan *plan) {
         plan->experiment.reference.on
             ? db_fail(context, DB_ERROR_UNSUPPORTED,
                       "device %s: the reference's arithmetic (compat) runs on the processor only",
-                      plan->device.name)
-            : plan->device.backend->operations->create(context, plan->device.number, &work,
-                                                       &plan->device_part);
-    if (status == DB_OK || !plan->device.automatic) return status;
+                      plan->device.chosen.name)
+            : plan->device.chosen.backend->operations->create(context, plan->device.chosen.number,
+                                                              &work, &plan->device.part);
+    if (status == DB_OK || !plan->device.chosen.automatic) return status;
     db_device_leave(context, status);
     return stay_on_processor(plan);
 }
 
 db_status db_plan_attach_device(db_plan *plan) {
-    plan->device = plan->context->device;
-    if (!plan->device.backend) return DB_OK;
+    plan->device.chosen = plan->context->device;
+    if (!plan->device.chosen.backend) return DB_OK;
     const db_device_load load = db_device_load_of(plan);
     return processor_is_faster(plan, &load, "an image") ? stay_on_processor(plan) : attach(plan);
 }
@@ -167,23 +168,23 @@ db_status db_plan_attach_device(db_plan *plan) {
 db_status db_plan_attach_device_for_boxes(db_plan *plan) {
     const db_device_load load = db_device_load_of_boxes(plan);
     db_device *const device = &plan->context->device;
-    const int predicted = strcmp(plan->device.name, "cpu") == 0 && !plan->device.left;
+    const int predicted = strcmp(plan->device.chosen.name, "cpu") == 0 && !plan->device.chosen.left;
     if (!predicted || !device->backend || !device->automatic || !device->backend->operations->boxes)
         return DB_OK;
-    plan->device = *device;
+    plan->device.chosen = *device;
     if (processor_is_faster(plan, &load, "sums of its boxes")) return stay_on_processor(plan);
     device->note[0] = 0;
     return attach(plan);
 }
 
 void db_plan_detach_device(db_plan *plan) {
-    if (!plan->device_part) return;
-    plan->device.backend->operations->destroy(plan->context, plan->device_part);
-    plan->device_part = NULL;
+    if (!plan->device.part) return;
+    plan->device.chosen.backend->operations->destroy(plan->context, plan->device.part);
+    plan->device.part = NULL;
 }
 
 const char *db_plan_device(const db_plan *plan) {
-    return plan->device_part ? plan->device.name : "cpu";
+    return plan->device.part ? plan->device.chosen.name : "cpu";
 }
 
 db_status db_device_ask(db_context *context, const db_device *device, const void *memory,
@@ -208,17 +209,17 @@ db_status db_device_check_left(db_context *context, const db_device *device, con
 
 db_status db_device_has(const db_plan *plan, const void *memory, int *has) {
     *has = 0;
-    return plan->device_part ? db_device_ask(plan->context, &plan->device, memory, has)
-                             : db_device_check_left(plan->context, &plan->device, memory);
+    return plan->device.part ? db_device_ask(plan->context, &plan->device.chosen, memory, has)
+                             : db_device_check_left(plan->context, &plan->device.chosen, memory);
 }
 
 db_status db_device_check_job(const db_plan *plan, const db_kernel_job *job, size_t derivatives) {
     const void *const memory[] = { job->image, job->data, job->weight, job->cotangent };
-    if (!plan->device.left) return DB_OK;
+    if (!plan->device.chosen.left) return DB_OK;
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
-        DB_TRY(db_device_check_left(plan->context, &plan->device, memory[i]));
+        DB_TRY(db_device_check_left(plan->context, &plan->device.chosen, memory[i]));
     for (size_t k = 0; k < derivatives; k++)
-        DB_TRY(db_device_check_left(plan->context, &plan->device, job->derivative[k]));
+        DB_TRY(db_device_check_left(plan->context, &plan->device.chosen, job->derivative[k]));
     return DB_OK;
 }
 
@@ -229,7 +230,7 @@ static db_status may_move(const db_plan *plan, const db_kernel_job *job, size_t 
     const void *const memory[] = { job->image, job->data, job->weight };
     int there, any = 0;
     *may = 0;
-    if (!plan->device.automatic) return DB_OK;
+    if (!plan->device.chosen.automatic) return DB_OK;
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) {
         DB_TRY(db_device_has(plan, memory[i], &there));
         any |= there;
@@ -244,8 +245,8 @@ static db_status may_move(const db_plan *plan, const db_kernel_job *job, size_t 
 
 static void move_to_processor(db_plan *plan, db_status why) {
     db_device_leave(plan->context, why);
-    memcpy(plan->device.note, plan->context->device.note, sizeof plan->device.note);
-    plan->device.left = 1;
+    memcpy(plan->device.chosen.note, plan->context->device.note, sizeof plan->device.chosen.note);
+    plan->device.chosen.left = 1;
     db_plan_detach_device(plan);
 }
 
@@ -256,10 +257,10 @@ typedef struct {
 } wanted;
 
 static db_status call_device(db_plan *plan, const db_device_work *work, const wanted *what) {
-    const db_device_operations *device = plan->device.backend->operations;
-    if (what->boxes) return device->boxes(plan->context, plan->device_part, work, what->boxes);
-    if (what->sums) return device->normal(plan->context, plan->device_part, work, what->sums);
-    return device->render(plan->context, plan->device_part, work);
+    const db_device_operations *device = plan->device.chosen.backend->operations;
+    if (what->boxes) return device->boxes(plan->context, plan->device.part, work, what->boxes);
+    if (what->sums) return device->normal(plan->context, plan->device.part, work, what->sums);
+    return device->render(plan->context, plan->device.part, work);
 }
 
 /* job: as the caller has it, which has all memory of the call */
@@ -295,7 +296,7 @@ db_status db_device_normal(db_plan *plan, const db_kernel_job *job, double *sums
     work.job.image = NULL;
     work.job.derivative = NULL;
     *done = 1;
-    DB_TRY(list_background(plan, &work, plan->background_version));
+    DB_TRY(list_background(plan, &work, plan->versions.background));
     return run(plan, job, &work, (wanted){ .sums = sums }, done);
 }
 
@@ -310,7 +311,8 @@ db_status db_device_evaluate_boxes(db_plan *plan, const db_device_boxes *boxes, 
 }
 
 db_status db_device_boxes_image(db_plan *plan, float *image) {
-    return plan->device.backend->operations->boxes_image(plan->context, plan->device_part, image);
+    return plan->device.chosen.backend->operations->boxes_image(plan->context, plan->device.part,
+                                                                image);
 }
 
 db_status db_device_tangent(db_plan *plan, const db_kernel_job *job, int *done) {
@@ -328,16 +330,17 @@ db_status db_device_add(db_plan *plan, int copy, const void *from, unsigned long
     db_device_work work = { .job = plan->job,
                             .precision = plan->precision,
                             .kind = db_plan_forward_kind(plan),
-                            .region_count = plan->region_count,
-                            .pixels = plan->pixels };
+                            .region_count = plan->tiles.region_count,
+                            .pixels = plan->tiles.pixels };
     work.job.image = to;
     work.job.background = from;
     DB_TRY(list_background(plan, &work, version));
-    return plan->device.backend->operations->add(plan->context, plan->device_part, &work, copy);
+    return plan->device.chosen.backend->operations->add(plan->context, plan->device.part, &work,
+                                                        copy);
 }
 
 db_status db_device_bring(db_plan *plan, db_pixel_type type, const void *pixels, void **copy) {
-    const size_t bytes = plan->pixels * pixel_bytes(type);
+    const size_t bytes = plan->tiles.pixels * pixel_bytes(type);
     int there;
     *copy = NULL;
     DB_TRY(db_device_has(plan, pixels, &there));
@@ -352,11 +355,11 @@ db_status db_device_bring(db_plan *plan, db_pixel_type type, const void *pixels,
 }
 
 void db_plan_note_processor(db_plan *plan, const char *what) {
-    if (db_plan_on_device(plan)) plan->device_note = what;
+    if (db_plan_on_device(plan)) plan->device.note = what;
 }
 
 const char *db_plan_device_note(const db_plan *plan) {
-    return plan->device_note ? plan->device_note : "";
+    return plan->device.note ? plan->device.note : "";
 }
 
 /* Streams */
@@ -367,20 +370,20 @@ db_status db_plan_set_stream(db_plan *plan, db_stream_use use, void *stream) {
                        "stream: expected DB_STREAM_OWN, DB_STREAM_WAIT or DB_STREAM_ASYNCHRONOUS, "
                        "found %d",
                        (int)use);
-    if (!plan->device_part && use == DB_STREAM_OWN) return DB_OK;
-    if (!plan->device_part)
+    if (!plan->device.part && use == DB_STREAM_OWN) return DB_OK;
+    if (!plan->device.part)
         return db_fail(plan->context, DB_ERROR_UNSUPPORTED,
                        "stream: expected a plan on a GPU, found one on the processor, which has no "
                        "streams");
-    DB_TRY(plan->device.backend->operations->set_stream(plan->context, plan->device_part, use,
-                                                        stream));
-    plan->stream_use = use;
+    DB_TRY(plan->device.chosen.backend->operations->set_stream(plan->context, plan->device.part,
+                                                               use, stream));
+    plan->device.stream_use = use;
     return DB_OK;
 }
 
 db_status db_plan_wait(db_plan *plan) {
-    if (!plan->device_part) return DB_OK;
-    return plan->device.backend->operations->wait(plan->context, plan->device_part);
+    if (!plan->device.part) return DB_OK;
+    return plan->device.chosen.backend->operations->wait(plan->context, plan->device.part);
 }
 
 /* Memory */
@@ -388,46 +391,47 @@ db_status db_plan_wait(db_plan *plan) {
 /* Of plans whose device has been left it is ordinary memory, which is remembered: other pieces are the
  * device's still. */
 static db_status create_ordinary(db_plan *plan, size_t bytes, void **memory) {
-    DB_GROW(plan->context, plan->ordinary, plan->ordinary_room, plan->ordinary_count + 1,
-            "memory of a plan");
+    DB_GROW(plan->context, plan->device.ordinary, plan->device.ordinary_room,
+            plan->device.ordinary_count + 1, "memory of a plan");
     *memory = malloc(bytes);
     if (!*memory) return db_fail_memory(plan->context, "an image");
-    plan->ordinary[plan->ordinary_count++] = *memory;
+    plan->device.ordinary[plan->device.ordinary_count++] = *memory;
     return DB_OK;
 }
 
 static int is_ordinary(db_plan *plan, const void *memory) {
-    for (size_t i = 0; i < plan->ordinary_count; i++)
-        if (plan->ordinary[i] == memory) {
-            plan->ordinary[i] = plan->ordinary[--plan->ordinary_count];
+    for (size_t i = 0; i < plan->device.ordinary_count; i++)
+        if (plan->device.ordinary[i] == memory) {
+            plan->device.ordinary[i] = plan->device.ordinary[--plan->device.ordinary_count];
             return 1;
         }
-    return !plan->device.backend;
+    return !plan->device.chosen.backend;
 }
 
 db_status db_plan_memory_create(db_plan *plan, db_memory kind, size_t bytes, void **memory) {
-    const db_device_backend *backend = plan->device.backend;
+    const db_device_backend *backend = plan->device.chosen.backend;
     *memory = NULL;
     if (!bytes) bytes = 1;
-    if (plan->device.left) return create_ordinary(plan, bytes, memory);
-    *memory = backend ? backend->operations->memory_create(plan->device.number, kind, bytes)
+    if (plan->device.chosen.left) return create_ordinary(plan, bytes, memory);
+    *memory = backend ? backend->operations->memory_create(plan->device.chosen.number, kind, bytes)
                       : malloc(bytes);
     if (*memory) return DB_OK;
     return db_fail(plan->context, DB_ERROR_MEMORY, "out of memory for %zu bytes %s %s", bytes,
                    kind == DB_MEMORY_DEVICE ? "of device" : "of the host for device",
-                   plan->device.name);
+                   plan->device.chosen.name);
 }
 
 static db_status copy(db_plan *plan, void *to, const void *from, size_t bytes) {
-    const db_device_backend *backend = plan->device.backend;
+    const db_device_backend *backend = plan->device.chosen.backend;
     if (!bytes) return DB_OK;
     /* what is under way may write or read it */
-    if (plan->stream_use != DB_STREAM_OWN) DB_TRY(db_plan_wait(plan));
-    if (backend && !(plan->device.left && db_host_reads(to) == 1 && db_host_reads(from) == 1))
-        return backend->operations->memory_copy(plan->context, plan->device.number, to, from,
+    if (plan->device.stream_use != DB_STREAM_OWN) DB_TRY(db_plan_wait(plan));
+    if (backend &&
+        !(plan->device.chosen.left && db_host_reads(to) == 1 && db_host_reads(from) == 1))
+        return backend->operations->memory_copy(plan->context, plan->device.chosen.number, to, from,
                                                 bytes);
-    DB_TRY(db_device_check_left(plan->context, &plan->device, to));
-    DB_TRY(db_device_check_left(plan->context, &plan->device, from));
+    DB_TRY(db_device_check_left(plan->context, &plan->device.chosen, to));
+    DB_TRY(db_device_check_left(plan->context, &plan->device.chosen, from));
     memcpy(to, from, bytes);
     return DB_OK;
 }
@@ -445,6 +449,7 @@ void db_plan_memory_destroy(db_plan *plan, void **memory) {
     if (is_ordinary(plan, *memory))
         free(*memory);
     else
-        plan->device.backend->operations->memory_destroy(plan->device.number, *memory);
+        plan->device.chosen.backend->operations->memory_destroy(plan->device.chosen.number,
+                                                                *memory);
     *memory = NULL;
 }

@@ -4,7 +4,8 @@
 #ifndef DB_ENGINE_DEVICE_PLAN_H
 #define DB_ENGINE_DEVICE_PLAN_H
 
-#include "engine/plan_internal.h"
+#include "engine/plan_state.h"
+#include "kernel/instances.h"
 
 #include <dualbragg/expert/boxes.h>
 #include <dualbragg/device.h>
@@ -136,7 +137,7 @@ db_status db_plan_attach_device_for_boxes(db_plan *plan);
 void db_plan_detach_device(db_plan *plan);
 
 /* 1: the plan's work goes to a device. */
-static inline int db_plan_on_device(const db_plan *plan) { return plan->device_part != NULL; }
+static inline int db_plan_on_device(const db_plan *plan) { return plan->device.part != NULL; }
 
 /* Renders the plan's job on its device. *done is 0 where that failed and the processor is to do it
  * instead (device "auto"). */

@@ -4,6 +4,8 @@
 #include "base/context_internal.h"
 #include "engine/amorphous_curve.h"
 #include "engine/spots.h"
+#include "engine/plan_create.h"
+#include "engine/plan_state.h"
 #include "base/threads.h"
 #include "kernel/job.h"
 #include "model/mosaic_directions.h"
@@ -63,7 +65,7 @@ static void render(const pixel_inputs *inputs, const db_region *r, long double *
 /* A region of a plan in closed form; 0 without memory. */
 static int render_spots(const pixel_inputs *inputs, const db_plan *plan, size_t region,
                         long double *image) {
-    const db_region *r = &plan->regions[region];
+    const db_region *r = &plan->tiles.regions[region];
     const db_kernel_spots *spots = &plan->job.spots;
     const uint32_t first = spots->first[region];
     const size_t count = spots->first[region + 1] - first;
@@ -94,7 +96,7 @@ static db_status render_closed(db_context *context, const pixel_inputs *inputs,
     DB_TRY(db_plan_create_on_processor(context, inputs->experiment, &options, &plan));
     db_status status = db_spots_fill(plan);
     if (status == DB_OK) {
-        const long count = (long)plan->region_count;
+        const long count = (long)plan->tiles.region_count;
         int failed = 0;
 #if defined(_OPENMP)
         const int threads = db_threads_for(context, count);

@@ -3,6 +3,9 @@
 
 #include "engine/device_plan.h"
 #include "engine/plan_background.h"
+#include "engine/plan_kinds.h"
+#include "engine/plan_shown.h"
+#include "engine/spot_slopes.h"
 #include "engine/spots.h"
 #include "base/threads.h"
 #include "kernel/row_room.h"
@@ -24,47 +27,32 @@ static void report_rendering(const db_plan *plan, const char *name, int begins, 
     plan->context->stage(plan->context->stage_user, &stage);
 }
 
-/* Room for the kernels of so many threads; the plan keeps it. */
-static db_status make_room(db_plan *plan, int threads) {
-    enum { ALIGNMENT = 128 }; /* no two threads share a cache line */
-    const size_t bytes = plan->spots ? db_spot_room(&plan->job) : db_row_room(&plan->job);
-    if (bytes == 0 || (threads <= plan->room_threads && bytes <= plan->room_size)) return DB_OK;
-    const size_t size = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    char *const room = aligned_alloc(ALIGNMENT, size * (size_t)threads);
-    if (!room) return db_fail_memory(plan->context, "the rows of a plan");
-    free(plan->room);
-    plan->room = room;
-    plan->room_size = size;
-    plan->room_threads = threads;
-    return DB_OK;
-}
-
 /* Of regions that show one reflection each. */
 static void run_shown(const db_execution *x, size_t first, size_t end, void *room) {
     db_shown_job own;
     for (size_t t = first; t < end; t++) {
-        db_plan_show_reflection(x->plan, x->job, x->plan->tiles[t].region, &own);
-        x->kernel(&own.job, x->plan->tiles + t, 1, NULL, room);
+        db_plan_show_reflection(x->plan, x->job, x->plan->tiles.list[t].region, &own);
+        x->kernel(&own.job, x->plan->tiles.list + t, 1, NULL, room);
     }
 }
 
 static void run_tiles(const db_execution *x, size_t slot, int thread) {
     const db_plan *plan = x->plan;
-    const size_t first = plan->tile_count * slot / x->slots,
-                 end = plan->tile_count * (slot + 1) / x->slots;
+    const size_t first = plan->tiles.count * slot / x->slots,
+                 end = plan->tiles.count * (slot + 1) / x->slots;
     const int reported = plan->context->stage != NULL;
     double *const sums = x->sums ? x->sums + slot * x->sums_size : NULL;
     double pixels = 0;
-    void *const room = plan->room ? plan->room + (size_t)thread * plan->room_size : NULL;
+    void *const room = db_plan_room_of(&plan->room, thread);
     if (reported) report_rendering(plan, "kernel", 1, 0);
     if (sums) memset(sums, 0, x->sums_size * sizeof *sums);
     if (x->job->region_node)
         run_shown(x, first, end, room);
     else
-        x->kernel(x->job, plan->tiles + first, end - first, sums, room);
+        x->kernel(x->job, plan->tiles.list + first, end - first, sums, room);
     if (!reported) return;
-    for (const db_tile *t = plan->tiles + first; t < plan->tiles + end; t++)
-        pixels += (double)plan->regions[t->region].fast_count * (t->row_end - t->row_begin);
+    for (const db_tile *t = plan->tiles.list + first; t < plan->tiles.list + end; t++)
+        pixels += (double)plan->tiles.regions[t->region].fast_count * (t->row_end - t->row_begin);
     report_rendering(plan, "kernel", 0, pixels);
 }
 
@@ -98,8 +86,8 @@ static void run_slot(progress *p, long slot, int thread) {
 
 static double rendered_pixels(const db_plan *plan) {
     double pixels = 0;
-    for (size_t i = 0; i < plan->region_count; i++)
-        pixels += (double)plan->regions[i].fast_count * plan->regions[i].slow_count;
+    for (size_t i = 0; i < plan->tiles.region_count; i++)
+        pixels += (double)plan->tiles.regions[i].fast_count * plan->tiles.regions[i].slow_count;
     return pixels;
 }
 
@@ -109,7 +97,9 @@ db_status db_execute(const db_execution *x) {
     const long slots = (long)x->slots;
     progress p = { x, 0, 0 };
     const int threads = db_threads_for(context, slots);
-    DB_TRY(make_room(plan, threads));
+    DB_TRY(db_plan_room_need(plan->context,
+                             plan->spots ? db_spot_room(&plan->job) : db_row_room(&plan->job),
+                             threads, &plan->room));
     if (context->stage) report_rendering(plan, "render", 1, 0);
 #if defined(_OPENMP)
     /* OpenMP would allocate a team of one anew at every call */
@@ -137,14 +127,14 @@ static db_status render(db_plan *plan, db_kernel_kind kind) {
         if (done) return status;
     }
     DB_TRY(db_device_check_job(plan, &plan->job,
-                               db_device_has_slopes(kind) ? plan->parameter_count : 0));
+                               db_device_has_slopes(kind) ? plan->parameters.count : 0));
     const db_execution x = { .plan = plan,
                              .job = &plan->job,
                              .kernel = plan->experiment.reference.on
                                            ? db_kernel_reference_order
                                            : db_kernel_instance(plan->context->isa, plan->precision,
                                                                 kind),
-                             .slots = plan->tile_count };
+                             .slots = plan->tiles.count };
     return db_execute(&x);
 }
 
@@ -156,19 +146,19 @@ db_status db_plan_forward(db_plan *plan, void *image) {
 }
 
 db_status db_plan_prepare_slopes(db_plan *plan) {
-    const int current = plan->slopes_current;
+    const int current = plan->slopes.current;
     if (plan->spots) DB_TRY(db_spots_fill(plan));
-    db_plan_fill_slopes(plan);
+    db_plan_slopes_fill(plan->context, &plan->parameters, &plan->values, &plan->slopes, &plan->job);
     if (plan->spots && !current) {
-        plan->slopes_current = 0;
+        plan->slopes.current = 0;
         DB_TRY(db_spots_fill_slopes(plan));
-        plan->slopes_current = 1;
+        plan->slopes.current = 1;
     }
     return DB_OK;
 }
 
 db_status db_plan_need_parameters(const db_plan *plan) {
-    if (plan->parameter_count) return DB_OK;
+    if (plan->parameters.count) return DB_OK;
     return db_fail(plan->context, DB_ERROR_USAGE,
                    "this plan was created without parameters to differentiate by");
 }
@@ -177,9 +167,9 @@ db_status db_plan_gradient(db_plan *plan, void *image, void *const *derivatives)
     DB_TRY(db_plan_need_parameters(plan));
     DB_TRY(db_plan_prepare_slopes(plan));
     plan->job.image = image;
-    for (size_t k = 0; k < plan->parameter_count; k++)
-        plan->derivative[plan->position[k]] = derivatives[k];
-    plan->job.derivative = plan->derivative;
+    for (size_t k = 0; k < plan->parameters.count; k++)
+        plan->slopes.derivative[plan->slopes.position[k]] = derivatives[k];
+    plan->job.derivative = plan->slopes.derivative;
     DB_TRY(render(plan, db_plan_gradient_kind(plan)));
     return db_plan_add_background(plan, image);
 }

@@ -4,7 +4,8 @@
 #ifndef DB_ENGINE_EXECUTE_H
 #define DB_ENGINE_EXECUTE_H
 
-#include "engine/plan_internal.h"
+#include "engine/plan_state.h"
+#include "kernel/instances.h"
 
 typedef struct db_execution {
     db_plan *plan;

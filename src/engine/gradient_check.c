@@ -3,11 +3,12 @@
 
 #include "engine/check_state.h"
 #include "engine/node_signature.h"
-#include "engine/plan_internal.h"
+#include "engine/plan_state.h"
 #include "engine/plan_oracle.h"
 #include "engine/spot_places.h"
 #include "engine/spots.h"
 #include "engine/trial_pixels.h"
+#include "engine/plan_create.h"
 
 #include <stdlib.h>
 #include <string.h>

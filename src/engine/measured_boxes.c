@@ -25,12 +25,12 @@ static db_status check_frame(const db_plan *plan, const db_box_frame *frame) {
     if (!(frame->gain > 0))
         return db_fail(plan->context, DB_ERROR_USAGE, "boxes: expected a gain above 0, found %g",
                        frame->gain);
-    for (size_t b = 0; b < plan->given_count; b++)
-        if (!db_measured_holds(frame->image, &plan->given[b]))
+    for (size_t b = 0; b < plan->tiles.given_count; b++)
+        if (!db_measured_holds(frame->image, &plan->tiles.given[b]))
             return db_fail(plan->context, DB_ERROR_USAGE,
                            "boxes: box %zu is not within a panel of the measured image", b);
-    for (size_t b = 0; frame->order && b < plan->given_count; b++)
-        if (frame->order[b] >= plan->given_count)
+    for (size_t b = 0; frame->order && b < plan->tiles.given_count; b++)
+        if (frame->order[b] >= plan->tiles.given_count)
             return db_fail(plan->context, DB_ERROR_USAGE,
                            "boxes: the order names a box that there is not");
     return DB_OK;
@@ -48,7 +48,7 @@ static void measure_all(const db_boxes *boxes, const db_box_rule *rule, int thre
                         db_box_window *windows, db_box_measured *measured) {
     const long count = (long)db_boxes_count(boxes);
     const size_t *const order = boxes->frame.order;
-    const db_region *const region = boxes->plan->given;
+    const db_region *const region = boxes->plan->tiles.given;
 #if defined(_OPENMP)
 #pragma omp parallel for schedule(dynamic, 16) num_threads(threads) if (threads > 1)
 #else
@@ -69,7 +69,7 @@ static db_status measure(db_boxes *boxes, const db_box_rule *rule, db_box_measur
     int made = 0;
     db_enter_stage(context, "boxes");
     while (windows && made < threads &&
-           db_box_window_make(boxes->plan->given, db_boxes_count(boxes), &windows[made]))
+           db_box_window_make(boxes->plan->tiles.given, db_boxes_count(boxes), &windows[made]))
         made++;
     if (made == threads) measure_all(boxes, rule, threads, windows, measured);
     for (int t = 0; t < made; t++) db_box_window_clear(&windows[t]);
@@ -96,7 +96,7 @@ db_status db_boxes_light(db_boxes *boxes, double *light) {
     const int threads = db_threads_for(context, count);
 #pragma omp parallel for num_threads(threads) if (threads > 1)
 #endif
-    for (long b = 0; b < count; b++) light[b] = sum_of(boxes->image, &boxes->plan->given[b]);
+    for (long b = 0; b < count; b++) light[b] = sum_of(boxes->image, &boxes->plan->tiles.given[b]);
     db_leave_stage(context, "sums");
     return DB_OK;
 }

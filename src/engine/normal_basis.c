@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 static int moves_lattice(const db_plan *plan, size_t k) {
-    return db_plan_wanted_kind(plan, k) == DB_WANTED_LATTICE;
+    return db_parameter_wanted_kind(&plan->parameters, k) == DB_WANTED_LATTICE;
 }
 
 static size_t pairs(size_t images) { return images * (images + 1) / 2; }
@@ -23,20 +23,20 @@ static db_status check_count(const db_plan *plan, size_t count) {
     if (count <= most) return DB_OK;
     return db_fail(plan->context, DB_ERROR_USAGE,
                    "normal equations: at most %zu parameters fit one plan, found %zu", most,
-                   plan->parameter_count);
+                   plan->parameters.count);
 }
 
 db_status db_normal_basis_create(const db_plan *plan, db_normal_basis *basis) {
     const size_t panels = plan->experiment.detector.panel_count;
     size_t lattice = 0;
-    for (size_t k = 0; k < plan->parameter_count && !plan->spots; k++)
+    for (size_t k = 0; k < plan->parameters.count && !plan->spots; k++)
         lattice += (size_t)moves_lattice(plan, k);
-    const size_t others = plan->parameter_count - lattice;
+    const size_t others = plan->parameters.count - lattice;
     basis->lattice_columns = lattice > 0 && prefer_lattice_columns(lattice, others + 1);
     basis->count = others + (basis->lattice_columns ? DB_LATTICE_COLUMNS : lattice);
     DB_TRY(check_count(plan, basis->count));
     basis->image = calloc(panels * basis->count, sizeof *basis->image);
-    basis->combination = calloc(plan->parameter_count * basis->count, sizeof *basis->combination);
+    basis->combination = calloc(plan->parameters.count * basis->count, sizeof *basis->combination);
     basis->step = calloc(basis->count, sizeof *basis->step);
     if (!basis->image || !basis->combination || !basis->step)
         return db_fail_memory(plan->context, "normal equations");
@@ -59,7 +59,7 @@ static double power_of_two(double x) {
 /* Images are what a typical step of a parameter changes, in photons: far from the limits of float,
  * whatever the parameter's unit. */
 static double step_of(const db_plan *plan, size_t k) {
-    return power_of_two(db_parameter_describe(plan->parameters[k])->scale);
+    return power_of_two(db_parameter_describe(plan->parameters.list[k])->scale);
 }
 
 static void scale_contraction(const db_kernel_contraction *from, double factor,
@@ -77,24 +77,24 @@ static void scale_contraction(const db_kernel_contraction *from, double factor,
 static void fill_own(const db_plan *plan, size_t k, size_t image, db_normal_basis *basis) {
     const double step = step_of(plan, k);
     for (size_t panel = 0; panel < plan->experiment.detector.panel_count; panel++)
-        scale_contraction(db_plan_contraction(plan, panel, k), step,
+        scale_contraction(db_slopes_contraction(&plan->slopes, panel, k), step,
                           &basis->image[panel * basis->count + image]);
     basis->combination[k * basis->count + image] = 1 / step;
 }
 
 /* Parameter k's coefficient of one column of the lattice; it is the same on all panels. */
 static double lattice_coefficient(const db_plan *plan, size_t k, int column) {
-    return db_plan_contraction(plan, 0, k)->coefficient_double[column];
+    return db_slopes_contraction(&plan->slopes, 0, k)->coefficient_double[column];
 }
 
 static void fill_lattice_column(const db_plan *plan, int column, size_t image,
                                 db_normal_basis *basis) {
     double largest = 0;
-    for (size_t k = 0; k < plan->parameter_count; k++)
+    for (size_t k = 0; k < plan->parameters.count; k++)
         if (moves_lattice(plan, k))
             largest = fmax(largest, step_of(plan, k) * fabs(lattice_coefficient(plan, k, column)));
     const double factor = largest > 0 ? power_of_two(largest) : 0;
-    for (size_t k = 0; k < plan->parameter_count; k++)
+    for (size_t k = 0; k < plan->parameters.count; k++)
         if (moves_lattice(plan, k))
             basis->combination[k * basis->count + image] =
                 largest > 0 ? lattice_coefficient(plan, k, column) / factor : 0;
@@ -109,16 +109,17 @@ static void fill_lattice_column(const db_plan *plan, int column, size_t image,
 
 static size_t fill_kind(const db_plan *plan, db_wanted_kind kind, size_t image,
                         db_normal_basis *basis) {
-    for (size_t k = 0; k < plan->parameter_count; k++)
-        if (db_plan_wanted_kind(plan, k) == kind) fill_own(plan, k, image++, basis);
+    for (size_t k = 0; k < plan->parameters.count; k++)
+        if (db_parameter_wanted_kind(&plan->parameters, k) == kind)
+            fill_own(plan, k, image++, basis);
     return image;
 }
 
 /* Images as the plan orders its parameters; kernels multiply them by a typical step. */
 static void fill_parameters(const db_plan *plan, db_normal_basis *basis) {
-    for (size_t k = 0; k < plan->parameter_count; k++) {
-        basis->step[plan->position[k]] = step_of(plan, k);
-        basis->combination[k * basis->count + plan->position[k]] = 1 / step_of(plan, k);
+    for (size_t k = 0; k < plan->parameters.count; k++) {
+        basis->step[plan->slopes.position[k]] = step_of(plan, k);
+        basis->combination[k * basis->count + plan->slopes.position[k]] = 1 / step_of(plan, k);
     }
 }
 

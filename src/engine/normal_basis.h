@@ -4,7 +4,7 @@
 #ifndef DB_ENGINE_NORMAL_BASIS_H
 #define DB_ENGINE_NORMAL_BASIS_H
 
-#include "engine/plan_internal.h"
+#include "engine/plan_state.h"
 
 typedef struct db_normal_basis {
     size_t count;

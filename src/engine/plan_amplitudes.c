@@ -6,6 +6,7 @@
 #include "engine/execute.h"
 #include "engine/plan_background.h"
 #include "engine/spots.h"
+#include "engine/plan_kinds.h"
 #include "kernel/amplitude_sums.h"
 #include "model/amplitude_box.h"
 
@@ -45,11 +46,11 @@ static db_status create(db_plan *plan) {
 
 size_t db_plan_amplitude_values(const db_plan *plan) {
     return plan->amplitudes && plan->amplitudes->value ? plan->amplitudes->value_count
-                                                       : plan->table_count;
+                                                       : plan->table.count;
 }
 
 db_status db_plan_share_amplitudes(db_plan *plan, const uint32_t *value, size_t count) {
-    for (size_t i = 0; value && i < plan->table_count; i++)
+    for (size_t i = 0; value && i < plan->table.count; i++)
         if (value[i] >= count && value[i] != DB_NO_AMPLITUDE)
             return db_fail(plan->context, DB_ERROR_USAGE,
                            "shared structure factors: entry %zu of the box: expected a number "
@@ -58,9 +59,9 @@ db_status db_plan_share_amplitudes(db_plan *plan, const uint32_t *value, size_t 
     DB_TRY(create(plan));
     uint32_t *own = NULL;
     if (value) {
-        own = malloc((plan->table_count + 1) * sizeof *own);
+        own = malloc((plan->table.count + 1) * sizeof *own);
         if (!own) return db_fail_memory(plan->context, "the structure factors of a plan");
-        memcpy(own, value, plan->table_count * sizeof *own);
+        memcpy(own, value, plan->table.count * sizeof *own);
     }
     free(plan->amplitudes->value);
     plan->amplitudes->value = own;
@@ -76,7 +77,7 @@ db_status db_plan_amplitudes_share_as(const db_plan *other, db_plan *plan) {
 /* Which value an entry has, numbers from that of the values on being default_F. */
 static size_t value_of(const db_plan *plan, size_t entry) {
     const db_plan_amplitudes *own = plan->amplitudes;
-    if (entry >= plan->table_count) return SIZE_MAX;
+    if (entry >= plan->table.count) return SIZE_MAX;
     if (!own || !own->value) return entry;
     return own->value[entry] == DB_NO_AMPLITUDE ? SIZE_MAX : own->value[entry];
 }
@@ -92,7 +93,7 @@ static size_t entry_with_margin(const db_plan *plan, size_t at) {
     }
     for (int j = 0; j < 3; j++) {
         if (place[j] < DB_TABLE_MARGIN || place[j] >= (size_t)extent[j] + DB_TABLE_MARGIN)
-            return plan->table_count;
+            return plan->table.count;
         entry = entry * (size_t)extent[j] + place[j] - DB_TABLE_MARGIN;
     }
     return entry;
@@ -100,28 +101,29 @@ static size_t entry_with_margin(const db_plan *plan, size_t at) {
 
 /* Entries of the table as the kernels read it. */
 static size_t kernel_entries(const db_plan *plan) {
-    return plan->margin_count && !plan->spots ? plan->margin_count : plan->table_count + 1;
+    return plan->table.margin_count && !plan->spots ? plan->table.margin_count
+                                                    : plan->table.count + 1;
 }
 
 static size_t entry_of_kernel(const db_plan *plan, size_t at) {
-    return plan->margin_count && !plan->spots ? entry_with_margin(plan, at) : at;
+    return plan->table.margin_count && !plan->spots ? entry_with_margin(plan, at) : at;
 }
 
 static double amplitude_of(const db_plan *plan, size_t entry) {
     const db_structure_factors *f = &plan->experiment.structure_factors;
-    return entry < plan->table_count ? f->amplitude[entry] : f->default_F;
+    return entry < plan->table.count ? f->amplitude[entry] : f->default_F;
 }
 
 /* Sums with a cotangent */
 
 static void sum_slot(const db_execution *x, size_t slot, int thread) {
     const db_plan *plan = x->plan;
-    const size_t number = x->before + slot, first = plan->tile_count * number / x->all,
-                 end = plan->tile_count * (number + 1) / x->all;
+    const size_t number = x->before + slot, first = plan->tiles.count * number / x->all,
+                 end = plan->tiles.count * (number + 1) / x->all;
     db_amplitude_sums *list = &plan->amplitudes->list[slot];
     (void)thread;
     if (db_amplitude_sums_begin(list))
-        x->kernel(x->job, plan->tiles + first, end - first, NULL, list);
+        x->kernel(x->job, plan->tiles.list + first, end - first, NULL, list);
     else
         list->failed = 1;
 }
@@ -142,7 +144,7 @@ static db_status sum_sampled(db_plan *plan, const void *cotangent) {
     db_kernel_job job = plan->job;
     job.image = NULL;
     job.cotangent = cotangent;
-    const size_t all = plan->tile_count < MOST_SLOTS ? plan->tile_count : MOST_SLOTS;
+    const size_t all = plan->tiles.count < MOST_SLOTS ? plan->tiles.count : MOST_SLOTS;
     db_execution x = { .plan = plan,
                        .job = &job,
                        .kernel = db_kernel_instance(plan->context->isa, plan->precision,
@@ -159,16 +161,16 @@ static db_status sum_sampled(db_plan *plan, const void *cotangent) {
 
 static size_t entry_of_node(const db_plan *plan, const int hkl[3]) {
     size_t entry;
-    return plan->table_count && db_amplitude_entry(&plan->experiment.structure_factors, hkl, &entry)
+    return plan->table.count && db_amplitude_entry(&plan->experiment.structure_factors, hkl, &entry)
                ? entry
-               : plan->table_count;
+               : plan->table.count;
 }
 
 /* Spots are proportional to the square of their structure factor; there are none of 0. */
 static void sum_closed(const db_plan *plan, const double *by_spot) {
     const db_kernel_spots *spots = &plan->job.spots;
     const db_spot_entry *entry = db_spots_entries(plan);
-    for (size_t i = 0; i < spots->first[plan->region_count]; i++) {
+    for (size_t i = 0; i < spots->first[plan->tiles.region_count]; i++) {
         const uint32_t s = spots->number[i];
         const size_t at = entry_of_node(plan, entry[s].name.hkl);
         const double amplitude = amplitude_of(plan, at);
@@ -181,7 +183,7 @@ static void sum_closed(const db_plan *plan, const double *by_spot) {
 /* From the kernels' entries to values. */
 static db_status form_gradient(const db_plan *plan, double *amplitudes, double *default_F) {
     const size_t values = db_plan_amplitude_values(plan), entries = kernel_entries(plan);
-    const int interpolated = entries != plan->table_count + 1;
+    const int interpolated = entries != plan->table.count + 1;
     double by_default = 0, unused = 0;
     if (amplitudes) memset(amplitudes, 0, values * sizeof *amplitudes);
     for (size_t i = 0; i < entries; i++) {
@@ -244,7 +246,7 @@ static double direction_of(const db_plan *plan, size_t entry, const double *ampl
 static void *direction_table(const db_plan *plan, const double *amplitudes,
                              const double *default_F) {
     const size_t entries = kernel_entries(plan);
-    const int interpolated = entries != plan->table_count + 1,
+    const int interpolated = entries != plan->table.count + 1,
               mixed = !interpolated && plan->precision == DB_PRECISION_MIXED;
     void *const table = malloc(entries * (mixed ? sizeof(float) : sizeof(double)));
     for (size_t i = 0; table && i < entries; i++) {
@@ -279,7 +281,7 @@ static db_kernel_spot *direction_spots(const db_plan *plan, const double *amplit
 /* Without room: an image. */
 static void render_direction(const db_execution *x, size_t slot, int thread) {
     (void)thread;
-    x->kernel(x->job, x->plan->tiles + slot, 1, NULL, NULL);
+    x->kernel(x->job, x->plan->tiles.list + slot, 1, NULL, NULL);
 }
 
 static db_status render_on_processor(db_plan *plan, const db_kernel_job *job, db_kernel_kind kind) {
@@ -287,7 +289,7 @@ static db_status render_on_processor(db_plan *plan, const db_kernel_job *job, db
                              .job = job,
                              .kernel =
                                  db_kernel_instance(plan->context->isa, plan->precision, kind),
-                             .slots = plan->tile_count,
+                             .slots = plan->tiles.count,
                              .work = kind == DB_KERNEL_AMPLITUDES ? render_direction : NULL };
     return db_execute(&x);
 }
@@ -300,7 +302,7 @@ static db_status render_beside_device(db_plan *plan, const db_kernel_job *job,
     int there;
     DB_TRY(db_device_has(plan, job->image, &there));
     if (!there) return render_on_processor(plan, job, kind);
-    own.image = malloc(plan->pixels * each);
+    own.image = malloc(plan->tiles.pixels * each);
     if (!own.image) return db_fail_memory(plan->context, "an image of a device");
     db_status status = render_on_processor(plan, &own, kind);
     if (status == DB_OK) status = db_plan_add_image(plan, 1, own.image, job->image);
@@ -338,14 +340,14 @@ db_status db_plan_amplitudes_jvp(db_plan *plan, const double *amplitudes, const 
         DB_TRY(db_spots_fill(plan));
         job.spots = plan->job.spots;
         job.spots.spot = table = direction_spots(plan, amplitudes, default_F);
-    } else if (plan->margin_count) {
+    } else if (plan->table.margin_count) {
         job.amplitude_direction = table = direction_table(plan, amplitudes, default_F);
         kind = DB_KERNEL_AMPLITUDES;
     } else {
         table = direction_table(plan, amplitudes, default_F);
         job.intensity_double = table;
         job.intensity_float = table;
-        if (!plan->table_count)
+        if (!plan->table.count)
             job.default_intensity = 2 * amplitude_of(plan, 0) * (default_F ? *default_F : 0);
     }
     if (!table) return db_fail_memory(plan->context, "a direction of structure factors");

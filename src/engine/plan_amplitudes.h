@@ -4,7 +4,7 @@
 #ifndef DB_ENGINE_PLAN_AMPLITUDES_H
 #define DB_ENGINE_PLAN_AMPLITUDES_H
 
-#include "engine/plan_internal.h"
+#include "engine/plan_state.h"
 
 /* What a plan keeps for it; NULL until it is asked for the first time. */
 typedef struct db_plan_amplitudes db_plan_amplitudes;

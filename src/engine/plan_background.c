@@ -33,7 +33,8 @@ static int by_first(const void *a, const void *b) {
 
 static size_t rows_of(const db_plan *plan) {
     size_t rows = 0;
-    for (size_t i = 0; i < plan->given_count; i++) rows += (size_t)plan->given[i].slow_count;
+    for (size_t i = 0; i < plan->tiles.given_count; i++)
+        rows += (size_t)plan->tiles.given[i].slow_count;
     return rows;
 }
 
@@ -58,8 +59,8 @@ db_status db_plan_list_elements(db_plan *plan) {
         return db_fail_memory(plan->context, "the elements of a plan's images");
     }
     size_t count = 0;
-    for (size_t i = 0; i < plan->given_count; i++) {
-        const db_region *r = &plan->given[i];
+    for (size_t i = 0; i < plan->tiles.given_count; i++) {
+        const db_region *r = &plan->tiles.given[i];
         for (int slow = 0; slow < r->slow_count; slow++) {
             const size_t first = r->offset + (size_t)slow * r->stride;
             made->run[count++] = (element_run){ first, first + (size_t)r->fast_count };
@@ -108,7 +109,7 @@ db_status db_plan_add_background(db_plan *plan, void *image) {
     int there;
     if (!background || !image) return DB_OK;
     DB_TRY(db_device_has(plan, image, &there));
-    if (there) return db_device_add(plan, 0, background, plan->background_version, image);
+    if (there) return db_device_add(plan, 0, background, plan->versions.background, image);
     add_on_host(plan, 0, background, image);
     return DB_OK;
 }
@@ -132,11 +133,11 @@ static db_status keep(db_plan *plan, const void *background) {
     db_plan_background *own = plan->background;
     DB_TRY(db_plan_check_background(plan, "background", background));
     if (!own->pixels)
-        own->pixels = calloc(plan->pixels,
+        own->pixels = calloc(plan->tiles.pixels,
                              plan->job.pixel_type == DB_FLOAT64 ? sizeof(double) : sizeof(float));
     if (!own->pixels) return db_fail_memory(plan->context, "the background of a plan");
     add_on_host(plan, 1, background, own->pixels);
-    plan->background_version++;
+    plan->versions.background++;
     return DB_OK;
 }
 

@@ -2,7 +2,7 @@
 #ifndef DB_ENGINE_PLAN_BACKGROUND_H
 #define DB_ENGINE_PLAN_BACKGROUND_H
 
-#include "engine/plan_internal.h"
+#include "engine/plan_state.h"
 
 /* What a plan keeps of it; NULL until it is asked for. */
 typedef struct db_plan_background db_plan_background;

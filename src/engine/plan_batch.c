@@ -2,6 +2,7 @@
  * threads together, which renders what is left over, and all shots on a device. */
 #include "engine/device_plan.h"
 #include "engine/plan_amplitudes.h"
+#include "engine/plan_shown.h"
 
 #include "base/given.h"
 #include "base/threads.h"
@@ -66,10 +67,10 @@ static db_status create_worker(const db_plan_batch *b, worker *w) {
     db_plan_options options = DB_PLAN_OPTIONS_INIT;
     options.precision = plan->precision;
     options.pixel_type = plan->job.pixel_type;
-    options.parameters = plan->parameters;
-    options.parameter_count = plan->parameter_count;
-    options.regions = plan->given;
-    options.region_count = plan->given_count;
+    options.parameters = plan->parameters.list;
+    options.parameter_count = plan->parameters.count;
+    options.regions = plan->tiles.given;
+    options.region_count = plan->tiles.given_count;
     options.tolerance = plan->tolerance;
     w->context = (db_context){ .threads = 1, .isa = b->context->isa, .device = { .name = "cpu" } };
     db_status status = db_plan_create(&w->context, &plan->experiment, &options, &w->plan);
@@ -200,7 +201,7 @@ static db_status check_memory(const db_plan_batch *b, const batch_call *call) {
     const void *const *const lists[] = { (const void *const *)call->images,
                                          (const void *const *)call->tangents, call->cotangents,
                                          call->data, call->weights };
-    const db_device *const device = &b->plan->device;
+    const db_device *const device = &b->plan->device.chosen;
     if (!device->left) return DB_OK;
     for (size_t s = 0; s < call->count; s++) {
         for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
@@ -333,7 +334,7 @@ db_status db_plan_batch_jvp(db_plan_batch *b, const db_experiment *const *shots,
 }
 
 static db_status normal(db_plan *plan, const batch_call *call, size_t shot, double *room) {
-    const size_t parameters = plan->parameter_count;
+    const size_t parameters = plan->parameters.count;
     (void)room;
     return db_plan_normal(plan, call->type, call->data[shot],
                           call->weights ? call->weights[shot] : NULL, call->chi2 + shot,

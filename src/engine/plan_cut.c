@@ -1,6 +1,8 @@
 /* Which samples a plan's kernels leave out (kernel/spot_cut.h): what becomes of the tolerance. */
+#include "engine/plan_cut.h"
+
 #include "base/vector.h"
-#include "engine/plan_internal.h"
+#include "engine/plan_state.h"
 
 #define REAL double
 #define DIRS 0
@@ -25,14 +27,6 @@ static const double MOST_GROUPS[] = { 0.55, 0.3 }, MOST_GROUPS_DERIVATIVES[] = {
 
 enum { PROBES = 64 };
 
-double db_largest_intensity(const db_structure_factors *f) {
-    double largest = f->default_F * f->default_F;
-    const size_t count =
-        f->amplitude ? (size_t)f->extent[0] * (size_t)f->extent[1] * (size_t)f->extent[2] : 0;
-    for (size_t i = 0; i < count; i++) largest = fmax(largest, f->amplitude[i] * f->amplitude[i]);
-    return largest;
-}
-
 double db_perfect_peak(const db_kernel_job *job, double solid_angle, double intensity) {
     const double cells = job->cells[0] * job->cells[1] * job->cells[2];
     double weights = 0;
@@ -44,7 +38,7 @@ double db_perfect_peak(const db_kernel_job *job, double solid_angle, double inte
 /* 1.25: what the weights of the cubic through four nodes add up to at most, along each axis. */
 static double largest_factor(const db_plan *plan) {
     const double cubic = 1.25 * 1.25 * 1.25;
-    return plan->largest_intensity * (plan->job.interpolate ? cubic * cubic : 1);
+    return plan->table.largest_intensity * (plan->job.interpolate ? cubic * cubic : 1);
 }
 
 /* |P| is at most this: d.W d/2 lies between those of light polarized one way and the other. */
@@ -93,7 +87,7 @@ double db_plan_place_variance(const db_plan *plan) {
     const double thickness = 1e-6 * plan->experiment.detector.sensor_thickness;
     double largest = 0;
     for (size_t i = 0; i < plan->experiment.detector.panel_count; i++) {
-        const db_panel_interface *p = &plan->plain.panel[i];
+        const db_panel_interface *p = &plan->values.interface.panel[i];
         const double variance =
             p->spread[0].v + p->spread[1].v + p->spread[2].v + thickness * thickness / 12;
         largest = fmax(largest, variance / (p->z.v * p->z.v));
@@ -147,7 +141,7 @@ static double groups_that_count(const db_plan *plan) {
         const size_t panel = (size_t)(u * (double)d->panel_count);
         const double fast = (v - floor(v)) * d->panels[panel].fast_pixels,
                      slow = (w - floor(w)) * d->panels[panel].slow_pixels;
-        const size_t sample = (size_t)n * 29 % plan->sample_count;
+        const size_t sample = (size_t)n * 29 % plan->values.sample_count;
         int any = 0;
         for (int i = 0; i < lanes && !any; i++)
             any = counts_at(plan, panel, sample, floor(fast) + i + 0.5, floor(slow) + 0.5);
@@ -160,7 +154,7 @@ static int pays(const db_plan *plan) {
     const double *n = plan->job.cells;
     /* the bound of the square shape is one for whole cells */
     if (plan->job.shape == DB_SHAPE_SQUARE && !(n[0] >= 1 && n[1] >= 1 && n[2] >= 1)) return 0;
-    const double *most = plan->parameter_count ? MOST_GROUPS_DERIVATIVES : MOST_GROUPS;
+    const double *most = plan->parameters.count ? MOST_GROUPS_DERIVATIVES : MOST_GROUPS;
     return groups_that_count(plan) < most[plan->precision];
 }
 

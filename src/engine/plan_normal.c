@@ -1,13 +1,14 @@
 /* Normal equations, and the row of them that a cotangent wants. A slot's sums are made in the order
  * of its tiles, and slots are added pairwise. */
+#include "engine/plan_normal.h"
+
 #include "engine/device_plan.h"
 #include "engine/execute.h"
 #include "engine/normal_basis.h"
 #include "engine/plan_background.h"
-#include "engine/plan_vector.h"
+#include "engine/plan_kinds.h"
 
 #include <dualbragg/normal.h>
-#include <dualbragg/products.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,11 +17,11 @@
  * closed form some share a slot, since each is little work */
 enum { MOST_SUM_BYTES = 1 << 21, BOXES = 4 };
 
-typedef struct db_normal {
+struct db_normal {
     db_normal_basis basis;
     size_t slot_count, size; /* of the sums of one slot */
     double *sums;            /* [slot_count][size] */
-} db_normal;
+};
 
 void db_normal_destroy(db_normal *normal) {
     if (!normal) return;
@@ -33,7 +34,7 @@ static db_status build(const db_plan *plan, db_normal *normal) {
     DB_TRY(db_normal_basis_create(plan, &normal->basis));
     normal->size = db_normal_size(normal->basis.count + 1);
     const size_t most = MOST_SUM_BYTES / (normal->size * sizeof *normal->sums),
-                 tiles = plan->spots ? (plan->tile_count + BOXES - 1) / BOXES : plan->tile_count;
+                 tiles = plan->spots ? (plan->tiles.count + BOXES - 1) / BOXES : plan->tiles.count;
     normal->slot_count = tiles < most ? tiles : most;
     normal->sums = malloc(normal->slot_count * normal->size * sizeof *normal->sums);
     return normal->sums ? DB_OK : db_fail_memory(plan->context, "normal equations");
@@ -73,7 +74,7 @@ static double product(const db_normal *normal, size_t i, size_t j) {
 static void form_parameters(const db_plan *plan, double *chi2, double *gradient,
                             double *curvature) {
     const db_normal *normal = plan->normal;
-    const size_t count = normal->basis.count, parameters = plan->parameter_count;
+    const size_t count = normal->basis.count, parameters = plan->parameters.count;
     *chi2 = product(normal, count, count);
     for (size_t k = 0; k < parameters; k++) {
         const double *by_k = normal->basis.combination + k * count;
@@ -110,8 +111,8 @@ static double value_at(db_pixel_type type, const void *pixels, size_t at) {
 /* Bad input shows in sums that are not finite, so it need not be checked before. */
 static db_status explain(const db_plan *plan, db_pixel_type type, const void *data,
                          const void *weight) {
-    for (size_t i = 0; i < plan->region_count; i++) {
-        const db_region *r = &plan->regions[i];
+    for (size_t i = 0; i < plan->tiles.region_count; i++) {
+        const db_region *r = &plan->tiles.regions[i];
         for (int slow = 0; slow < r->slow_count; slow++)
             for (int fast = 0; fast < r->fast_count; fast++) {
                 const size_t at = r->offset + (size_t)slow * r->stride + (size_t)fast;
@@ -246,9 +247,9 @@ db_status db_plan_check_cotangent(const db_plan *plan, const void *cotangent) {
     if (!cotangent)
         return db_fail(plan->context, DB_ERROR_USAGE,
                        "product with a cotangent: expected one, found NULL for the cotangent");
-    for (size_t i = 0; i < plan->region_count; i++)
-        for (int slow = 0; slow < plan->regions[i].slow_count; slow++)
-            DB_TRY(check_cotangent_row(plan, &plan->regions[i], slow, cotangent));
+    for (size_t i = 0; i < plan->tiles.region_count; i++)
+        for (int slow = 0; slow < plan->tiles.regions[i].slow_count; slow++)
+            DB_TRY(check_cotangent_row(plan, &plan->tiles.regions[i], slow, cotangent));
     return DB_OK;
 }
 
@@ -261,7 +262,7 @@ static db_status form_gradient(const db_plan *plan, const double *sums, double s
                        "products with the cotangent are not finite: expected cotangent times "
                        "derivatives below 1e38%s",
                        plan->precision == DB_PRECISION_MIXED ? "; try double precision" : "");
-    for (size_t k = 0; k < plan->parameter_count; k++) {
+    for (size_t k = 0; k < plan->parameters.count; k++) {
         gradient[k] = 0;
         for (size_t i = 0; i < basis->count; i++)
             gradient[k] += sign * basis->combination[k * basis->count + i] * sums[i];
@@ -302,7 +303,7 @@ static db_status vjp_on_device(db_plan *plan, const void *cotangent, void *image
 
 /* Room for the products with each spot of each tile, cleared. */
 static db_status spot_products_create(const db_plan *plan, double **products) {
-    *products = calloc(plan->job.spots.first[plan->region_count] + 1, sizeof **products);
+    *products = calloc(plan->job.spots.first[plan->tiles.region_count] + 1, sizeof **products);
     return *products ? DB_OK : db_fail_memory(plan->context, "the gradient by structure factors");
 }
 

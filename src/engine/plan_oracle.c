@@ -9,7 +9,7 @@
 
 /* A tile's rows as a region of their own. */
 static db_region rows_of(const db_plan *plan, const db_tile *tile) {
-    db_region r = plan->regions[tile->region];
+    db_region r = plan->tiles.regions[tile->region];
     r.offset += (size_t)tile->row_begin * r.stride;
     r.slow_start += tile->row_begin;
     r.slow_count = tile->row_end - tile->row_begin;
@@ -18,7 +18,7 @@ static db_region rows_of(const db_plan *plan, const db_tile *tile) {
 
 static db_status render_tiles(const db_plan *plan, const db_oracle *oracle, double *image,
                               double *const *derivatives) {
-    const long tiles = (long)plan->tile_count;
+    const long tiles = (long)plan->tiles.count;
     int failed = 0;
 #if defined(_OPENMP)
     const int threads = db_threads_for(plan->context, tiles);
@@ -26,7 +26,7 @@ static db_status render_tiles(const db_plan *plan, const db_oracle *oracle, doub
 #endif
     for (long t = 0; t < tiles; t++) {
         if (plan->spots) {
-            if (db_oracle_render_spots(oracle, plan->regions, (size_t)t, image, derivatives))
+            if (db_oracle_render_spots(oracle, plan->tiles.regions, (size_t)t, image, derivatives))
                 continue;
 #if defined(_OPENMP)
 #pragma omp atomic write
@@ -34,7 +34,7 @@ static db_status render_tiles(const db_plan *plan, const db_oracle *oracle, doub
             failed = 1;
             continue;
         }
-        const db_region rows = rows_of(plan, &plan->tiles[t]);
+        const db_region rows = rows_of(plan, &plan->tiles.list[t]);
         db_oracle_render(oracle, &rows, 1, image, derivatives);
     }
     return failed ? db_fail_memory(plan->context, "the oracle") : DB_OK;
@@ -51,17 +51,17 @@ static db_status oracle_of_shaken(db_plan *plan, interface_shake shake, void *us
     DB_TRY(db_plan_need_parameters(plan));
     if (plan->spots) DB_TRY(db_spots_fill(plan));
     db_enter_stage(plan->context, "oracle");
-    for (size_t first = 0; first < plan->parameter_count && status == DB_OK;
+    for (size_t first = 0; first < plan->parameters.count && status == DB_OK;
          first += DB_SLOPES_AT_ONCE) {
-        const db_parameter_slots slots = db_plan_slots(plan, first);
+        const db_parameter_slots slots = db_parameters_at_once(&plan->parameters, first);
         const db_oracle oracle = { &plan->experiment,
-                                   &plan->dual,
+                                   &plan->slopes.interface,
                                    &slots,
-                                   &plan->curve.job,
+                                   &plan->values.curve.job,
                                    plan->spots ? &plan->job.spots : NULL,
                                    plan->spots ? db_spots_entries(plan) : NULL };
-        db_model_dual(&plan->experiment, plan->directions, &slots, &plan->dual);
-        if (shake) shake(user, &plan->experiment, &plan->dual);
+        db_model_dual(&plan->experiment, plan->values.directions, &slots, &plan->slopes.interface);
+        if (shake) shake(user, &plan->experiment, &plan->slopes.interface);
         status = render_tiles(plan, &oracle, image, derivatives + first);
     }
     db_leave_stage(plan->context, "oracle");

@@ -9,7 +9,7 @@
 #ifndef DB_ENGINE_PLAN_ORACLE_H
 #define DB_ENGINE_PLAN_ORACLE_H
 
-#include "engine/plan_internal.h"
+#include "engine/plan_state.h"
 
 typedef enum db_probed {
     DB_PROBE_INDICES, /* everything: arithmetic in double */

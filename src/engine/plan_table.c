@@ -1,8 +1,12 @@
 /* Structure factors as the kernels read them: squared on the box, or as they are with a margin for
  * interpolation. */
-#include "engine/plan_internal.h"
+#include "engine/plan_table.h"
+
+#include "base/context_internal.h"
+#include "kernel/job.h"
 #include "model/amplitude_box.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static size_t margin_entries(const db_structure_factors *f) {
@@ -12,40 +16,48 @@ static size_t margin_entries(const db_structure_factors *f) {
     return count;
 }
 
-/* What the plan's precision needs and it does not have yet. */
-db_status db_plan_allocate_table(db_plan *plan) {
-    plan->margin_count = margin_entries(&plan->experiment.structure_factors);
+size_t db_table_entries(const db_structure_factors *f) {
+    return f->amplitude ? (size_t)f->extent[0] * (size_t)f->extent[1] * (size_t)f->extent[2] : 0;
+}
+
+double db_largest_intensity(const db_structure_factors *f) {
+    double largest = f->default_F * f->default_F;
+    const size_t count = db_table_entries(f);
+    for (size_t i = 0; i < count; i++) largest = fmax(largest, f->amplitude[i] * f->amplitude[i]);
+    return largest;
+}
+
+db_status db_plan_table_create(db_context *context, const db_structure_factors *f,
+                               db_precision precision, db_plan_table *table) {
     void *made;
-    if (plan->margin_count) {
-        if (!plan->amplitude_table)
-            plan->amplitude_table = malloc(plan->margin_count * sizeof(double));
-        made = plan->amplitude_table;
-    } else if (plan->precision == DB_PRECISION_MIXED) {
-        if (!plan->intensity_float)
-            plan->intensity_float = malloc((plan->table_count + 1) * sizeof(float));
-        made = plan->intensity_float;
+    table->count = db_table_entries(f);
+    table->margin_count = margin_entries(f);
+    if (table->margin_count) {
+        if (!table->amplitude) table->amplitude = malloc(table->margin_count * sizeof(double));
+        made = table->amplitude;
+    } else if (precision == DB_PRECISION_MIXED) {
+        if (!table->intensity_float)
+            table->intensity_float = malloc((table->count + 1) * sizeof(float));
+        made = table->intensity_float;
     } else {
-        if (!plan->intensity_double)
-            plan->intensity_double = malloc((plan->table_count + 1) * sizeof(double));
-        made = plan->intensity_double;
+        if (!table->intensity_double)
+            table->intensity_double = malloc((table->count + 1) * sizeof(double));
+        made = table->intensity_double;
     }
-    return made ? DB_OK : db_fail_memory(plan->context, "the structure factors of a plan");
+    return made ? DB_OK : db_fail_memory(context, "the structure factors of a plan");
 }
 
-db_status db_plan_change_precision(db_plan *plan, db_precision precision) {
-    plan->precision = precision;
-    DB_TRY(db_plan_allocate_table(plan));
-    db_plan_fill_table(plan);
-    db_plan_fill_values(plan);
-    return DB_OK;
+void db_plan_table_clear(db_plan_table *table) {
+    free(table->intensity_double);
+    free(table->intensity_float);
+    free(table->amplitude);
 }
 
-static void fill_squares(db_plan *plan) {
-    const db_structure_factors *f = &plan->experiment.structure_factors;
-    for (size_t i = 0; i <= plan->table_count; i++) {
-        const double amplitude = i < plan->table_count ? f->amplitude[i] : f->default_F;
-        if (plan->intensity_double) plan->intensity_double[i] = amplitude * amplitude;
-        if (plan->intensity_float) plan->intensity_float[i] = (float)(amplitude * amplitude);
+static void fill_squares(const db_structure_factors *f, db_plan_table *table) {
+    for (size_t i = 0; i <= table->count; i++) {
+        const double amplitude = i < table->count ? f->amplitude[i] : f->default_F;
+        if (table->intensity_double) table->intensity_double[i] = amplitude * amplitude;
+        if (table->intensity_float) table->intensity_float[i] = (float)(amplitude * amplitude);
     }
 }
 
@@ -57,24 +69,22 @@ static double with_margin(const db_structure_factors *f, const int place[3]) {
     return db_amplitude_entry(f, node, &entry) ? f->amplitude[entry] : f->default_F;
 }
 
-static void fill_amplitudes(db_plan *plan) {
-    const db_structure_factors *f = &plan->experiment.structure_factors;
+static void fill_amplitudes(const db_structure_factors *f, db_plan_table *table) {
     int place[3], extent[3];
     size_t i = 0;
     for (int j = 0; j < 3; j++) extent[j] = f->extent[j] + 2 * DB_TABLE_MARGIN;
     for (place[0] = 0; place[0] < extent[0]; place[0]++)
         for (place[1] = 0; place[1] < extent[1]; place[1]++)
             for (place[2] = 0; place[2] < extent[2]; place[2]++, i++) {
-                plan->amplitude_table[i] = with_margin(f, place);
+                table->amplitude[i] = with_margin(f, place);
             }
 }
 
-void db_plan_fill_table(db_plan *plan) {
-    plan->table_version++;
-    if (plan->tolerance > 0)
-        plan->largest_intensity = db_largest_intensity(&plan->experiment.structure_factors);
-    if (plan->margin_count)
-        fill_amplitudes(plan);
+void db_plan_table_fill(const db_structure_factors *f, double tolerance, db_plan_table *table) {
+    table->version++;
+    if (tolerance > 0) table->largest_intensity = db_largest_intensity(f);
+    if (table->margin_count)
+        fill_amplitudes(f, table);
     else
-        fill_squares(plan);
+        fill_squares(f, table);
 }

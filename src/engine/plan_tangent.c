@@ -1,9 +1,11 @@
 /* The derivative along a direction. Derivatives are linear combinations of columns, and so is what
  * they add up to: one combination of all columns takes the place of one for each parameter. */
+#include "engine/plan_tangent.h"
+
 #include "engine/execute.h"
 #include "engine/plan_background.h"
 #include "engine/device_plan.h"
-#include "engine/plan_vector.h"
+#include "engine/plan_kinds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,8 +21,8 @@ typedef struct {
 
 static combination combine(const db_plan *plan, size_t panel, const double *direction) {
     combination sum = { 0 };
-    for (size_t k = 0; k < plan->parameter_count; k++) {
-        const db_kernel_contraction *by_k = db_plan_contraction(plan, panel, k);
+    for (size_t k = 0; k < plan->parameters.count; k++) {
+        const db_kernel_contraction *by_k = db_slopes_contraction(&plan->slopes, panel, k);
         for (int c = 0; c < by_k->columns && direction[k] != 0; c++) {
             sum.coefficient[by_k->first_column + c] += direction[k] * by_k->coefficient_double[c];
             sum.used[by_k->first_column + c] = 1;
@@ -82,8 +84,8 @@ static db_status combine_spots(const db_plan *plan, const double *direction, db_
     if (!*made) return db_fail_memory(plan->context, "slopes of spots along a direction");
     for (size_t s = 0; s < spots->count; s++) {
         double sum[DB_SPOT_COLUMNS_MOVING] = { 0 };
-        for (size_t k = 0; k < plan->parameter_count; k++) {
-            const size_t place = plan->position[k];
+        for (size_t k = 0; k < plan->parameters.count; k++) {
+            const size_t place = plan->slopes.position[k];
             if (place >= spots->parameters || direction[k] == 0) continue;
             const size_t from = (s * spots->parameters + place) * columns;
             for (size_t c = 0; c < columns; c++)
@@ -104,10 +106,10 @@ static db_status combine_spots(const db_plan *plan, const double *direction, db_
 }
 
 static db_status check_direction(const db_plan *plan, const double *direction) {
-    for (size_t k = 0; k < plan->parameter_count; k++) {
+    for (size_t k = 0; k < plan->parameters.count; k++) {
         char name[64];
         if (isfinite(direction[k])) continue;
-        db_parameter_name(plan->parameters[k], name, sizeof name);
+        db_parameter_name(plan->parameters.list[k], name, sizeof name);
         return db_fail(plan->context, DB_ERROR_INPUT,
                        "direction of %s: expected a finite number, found %g", name, direction[k]);
     }
@@ -125,7 +127,7 @@ static db_status render_tangent(db_plan *plan, const db_kernel_job *job) {
                              .job = job,
                              .kernel = db_kernel_instance(plan->context->isa, plan->precision,
                                                           db_plan_gradient_kind(plan)),
-                             .slots = plan->tile_count };
+                             .slots = plan->tiles.count };
     return db_execute(&x);
 }
 

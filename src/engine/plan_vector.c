@@ -1,11 +1,14 @@
 /* Products with a cotangent and along a direction, in everything that an image depends on. */
-#include "engine/plan_vector.h"
-
 #include "base/given.h"
 #include "engine/device_plan.h"
 #include "engine/execute.h"
 #include "engine/plan_amplitudes.h"
 #include "engine/plan_background.h"
+#include "engine/plan_normal.h"
+#include "engine/plan_shown.h"
+#include "engine/plan_tangent.h"
+
+#include <dualbragg/products.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +28,7 @@ static db_status check_vector(const db_plan *plan, const db_plan_vector *v, cons
         return db_fail(plan->context, DB_ERROR_USAGE,
                        "%s: expected one of its members, found all of them NULL", what);
     if (v->parameters) DB_TRY(db_plan_need_parameters(plan));
-    if (v->amplitudes && !plan->table_count)
+    if (v->amplitudes && !plan->table.count)
         return db_fail(plan->context, DB_ERROR_USAGE,
                        "%s: amplitudes: the experiment has no list of structure factors, only "
                        "default_F",
@@ -46,7 +49,7 @@ static db_status vjp_of_spots(db_plan *plan, const void *cotangent, void *image,
     int apart;
     DB_TRY(db_device_has(plan, image, &apart));
     double *by_spot = NULL;
-    double *by_parameter = malloc((plan->parameter_count + 1) * sizeof *by_parameter);
+    double *by_parameter = malloc((plan->parameters.count + 1) * sizeof *by_parameter);
     db_status status = by_parameter ? DB_OK : db_fail_memory(plan->context, "a gradient");
     db_plan_note_processor(plan,
                            "sums by parameters and structure factors of spots in closed form");
@@ -55,7 +58,7 @@ static db_status vjp_of_spots(db_plan *plan, const void *cotangent, void *image,
     if (status == DB_OK)
         status = db_plan_amplitudes_vjp(plan, cotangent, by_spot, gradient->amplitudes,
                                         gradient->default_F);
-    for (size_t k = 0; status == DB_OK && gradient->parameters && k < plan->parameter_count; k++)
+    for (size_t k = 0; status == DB_OK && gradient->parameters && k < plan->parameters.count; k++)
         gradient->parameters[k] = by_parameter[k];
     free(by_spot);
     free(by_parameter);
@@ -85,7 +88,7 @@ static db_status vjp(db_plan *plan, const void *cotangent, const void *seen, voi
 db_status db_plan_vjp(db_plan *plan, const void *cotangent, void *image,
                       const db_plan_vector *gradient) {
     void *brought = NULL;
-    plan->device_note = NULL;
+    plan->device.note = NULL;
     DB_TRY(check_vector(plan, gradient, "gradient"));
     if (gradient->background || has_amplitudes(gradient))
         DB_TRY(db_device_bring(plan, plan->job.pixel_type, cotangent, &brought));
@@ -110,7 +113,7 @@ static db_status check_amplitudes(const db_plan *plan, const db_plan_vector *dir
 /* The second summand in memory of its own. */
 static db_status add_amplitudes(db_plan *plan, const db_plan_vector *direction, void *tangent) {
     const size_t each = plan->job.pixel_type == DB_FLOAT64 ? sizeof(double) : sizeof(float);
-    void *const second = malloc(plan->pixels * each);
+    void *const second = malloc(plan->tiles.pixels * each);
     if (!second) return db_fail_memory(plan->context, "a derivative along a direction");
     db_status status =
         db_plan_amplitudes_jvp(plan, direction->amplitudes, direction->default_F, second);
@@ -129,7 +132,7 @@ static db_status check_direction_of_background(db_plan *plan, const void *backgr
 }
 
 db_status db_plan_jvp(db_plan *plan, const db_plan_vector *direction, void *image, void *tangent) {
-    plan->device_note = NULL;
+    plan->device.note = NULL;
     DB_TRY(check_vector(plan, direction, "direction"));
     if (!image || !tangent)
         return db_fail(plan->context, DB_ERROR_USAGE,

@@ -1,7 +1,11 @@
 /* Which precision a job needs: tried on some of its pixels. */
-#include "engine/plan_internal.h"
+#include "engine/precision.h"
+
+#include "engine/plan_state.h"
 #include "engine/spot_places.h"
 #include "engine/trial_pixels.h"
+#include "engine/plan_create.h"
+#include "engine/plan_cut.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -156,7 +160,7 @@ static double perfect_peak(const trial *t) {
     const db_plan *plan = t->plan;
     double angle = 0;
     for (size_t i = 0; i < t->strip_count; i++)
-        angle = fmax(angle, solid_angle_of(plan, &plan->regions[i]));
+        angle = fmax(angle, solid_angle_of(plan, &plan->tiles.regions[i]));
     return plan->job.layers *
            db_perfect_peak(&plan->job, angle,
                            db_largest_intensity(&plan->experiment.structure_factors));

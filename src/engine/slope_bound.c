@@ -46,7 +46,7 @@ static double of_sample(const db_plan *plan, const shape_factors *f, num u, cons
     for (int j = 0; j < 3; j++)
         /* interpolated factors: 3.2, the slope of their square by h in parts of its bound */
         sum += (f->by_index * n[j] + (plan->job.interpolate ? 3.2 : 0)) * fabs(h[j].d[p]) +
-               f->by_cells[j] * fabs(plan->dual.cells[j].d[p]);
+               f->by_cells[j] * fabs(plan->slopes.interface.cells[j].d[p]);
     return sum;
 }
 
@@ -59,15 +59,16 @@ typedef struct {
 static void add_site(const bounded *b, size_t panel, int layer, double fast, double slow,
                      double worst[DB_SLOPES_AT_ONCE]) {
     const db_plan *plan = b->plan;
-    const site s = site_at(&plan->experiment, &plan->dual, panel, layer, fast, slow);
+    const site s = site_at(&plan->experiment, &plan->slopes.interface, panel, layer, fast, slow);
     for (size_t n = 0; n < plan->experiment.beam.source_count; n++) {
-        const source_interface *source = &plan->dual.source[n];
+        const source_interface *source = &plan->slopes.interface.source[n];
         const vec3 q = scattering_vector(s.d, source->kappa, source->s0);
-        num u = n_mul(n_mul(s.omega, s.capture), plan->dual.scale);
+        num u = n_mul(n_mul(s.omega, s.capture), plan->slopes.interface.scale);
         u = n_mul(u, n_mul(source->weight, polarization_factor(s.d, source->polarization)));
-        u = n_mul(u, debye_waller_factor(v3_square(q), plan->dual.b_factor));
-        for (size_t sample = 0; sample < plan->sample_count; sample++) {
-            const vec3 hkl = m3_apply(plan->dual.lattice, m3_apply(plan->dual.rotation[sample], q));
+        u = n_mul(u, debye_waller_factor(v3_square(q), plan->slopes.interface.b_factor));
+        for (size_t sample = 0; sample < plan->values.sample_count; sample++) {
+            const vec3 hkl = m3_apply(plan->slopes.interface.lattice,
+                                      m3_apply(plan->slopes.interface.rotation[sample], q));
             const num h[3] = { hkl.x, hkl.y, hkl.z };
             for (int p = 0; p < b->slots->count; p++)
                 worst[p] = fmax(worst[p], of_sample(plan, &b->factors, u, h, p));
@@ -96,7 +97,7 @@ static double of_amplitude(const db_plan *plan, db_parameter parameter) {
 }
 
 static void bound_tile(const bounded *b, const db_tile *tile, double *const *bound) {
-    const db_region *r = &b->plan->regions[tile->region];
+    const db_region *r = &b->plan->tiles.regions[tile->region];
     for (int slow = tile->row_begin; slow < tile->row_end; slow++)
         for (int fast = 0; fast < r->fast_count; fast++) {
             double worst[DB_SLOPES_AT_ONCE];
@@ -151,7 +152,8 @@ static tile_bound bound_spots(const bounded *b, size_t tile) {
     tile_bound t = { 0 };
     for (uint32_t i = spots->first[tile]; i < spots->first[tile + 1]; i++) {
         const db_spot_entry *entry = &db_spots_entries(plan)[spots->number[i]];
-        const spot_values s = spot_at(&plan->experiment, &plan->dual, b->slots, &entry->name);
+        const spot_values s =
+            spot_at(&plan->experiment, &plan->slopes.interface, b->slots, &entry->name);
         const double reach = sqrt(entry->cut) + (entry->name.passage.moves ? 1 : 0);
         double square = 0;
         for (int k = 0; k < 9; k++) square += pow(spots->spot[spots->number[i]].white[k], 2);
@@ -166,13 +168,13 @@ static tile_bound bound_spots(const bounded *b, size_t tile) {
 static void add_spot_site(const bounded *b, size_t panel, double fast, double slow,
                           const tile_bound *t, double worst[DB_SLOPES_AT_ONCE]) {
     const db_plan *plan = b->plan;
-    const site s = site_at(&plan->experiment, &plan->dual, panel, 0, fast, slow);
+    const site s = site_at(&plan->experiment, &plan->slopes.interface, panel, 0, fast, slow);
     for (size_t n = 0; n < plan->experiment.beam.source_count; n++) {
-        const source_interface *source = &plan->dual.source[n];
+        const source_interface *source = &plan->slopes.interface.source[n];
         const vec3 q = scattering_vector(s.d, source->kappa, source->s0);
-        num u = n_mul(n_mul(s.omega, s.capture), plan->dual.scale);
+        num u = n_mul(n_mul(s.omega, s.capture), plan->slopes.interface.scale);
         u = n_mul(u, polarization_factor(s.d, source->polarization));
-        u = n_mul(u, debye_waller_factor(v3_square(q), plan->dual.b_factor));
+        u = n_mul(u, debye_waller_factor(v3_square(q), plan->slopes.interface.b_factor));
         for (int p = 0; p < b->slots->count; p++) {
             double d[3];
             slopes_of(&s.d, p, d);
@@ -195,7 +197,7 @@ static void add_spot_pixel(const bounded *b, const db_region *r, int fast, int s
 }
 
 static void bound_spot_tile(const bounded *b, const db_tile *tile, double *const *bound) {
-    const db_region *r = &b->plan->regions[tile->region];
+    const db_region *r = &b->plan->tiles.regions[tile->region];
     const tile_bound t = bound_spots(b, tile->region);
     for (int slow = 0; slow < r->slow_count; slow++)
         for (int fast = 0; fast < r->fast_count; fast++) {
@@ -208,20 +210,20 @@ static void bound_spot_tile(const bounded *b, const db_tile *tile, double *const
 
 db_status db_plan_slope_bounds(db_plan *plan, double *const *bound) {
     if (plan->spots) DB_TRY(db_spots_fill(plan));
-    for (size_t first = 0; first < plan->parameter_count; first += DB_SLOPES_AT_ONCE) {
-        const db_parameter_slots slots = db_plan_slots(plan, first);
+    for (size_t first = 0; first < plan->parameters.count; first += DB_SLOPES_AT_ONCE) {
+        const db_parameter_slots slots = db_parameters_at_once(&plan->parameters, first);
         const bounded b = { plan, &slots, factors_of(plan) };
-        const long tiles = (long)plan->tile_count;
-        db_model_dual(&plan->experiment, plan->directions, &slots, &plan->dual);
+        const long tiles = (long)plan->tiles.count;
+        db_model_dual(&plan->experiment, plan->values.directions, &slots, &plan->slopes.interface);
 #if defined(_OPENMP)
         const int threads = db_threads_for(plan->context, tiles);
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
 #endif
         for (long t = 0; t < tiles; t++) {
             if (plan->spots)
-                bound_spot_tile(&b, &plan->tiles[t], bound + first);
+                bound_spot_tile(&b, &plan->tiles.list[t], bound + first);
             else
-                bound_tile(&b, &plan->tiles[t], bound + first);
+                bound_tile(&b, &plan->tiles.list[t], bound + first);
         }
     }
     return DB_OK;

@@ -3,7 +3,7 @@
 #ifndef DB_ENGINE_SLOPE_BOUND_H
 #define DB_ENGINE_SLOPE_BOUND_H
 
-#include "engine/plan_internal.h"
+#include "engine/plan_state.h"
 
 /* bound[parameter][pixel]: the largest of the pixel's samples of the greatest |d ln I/dp|, I what
  * it adds to the pixel (1/unit). Infinite where nothing bounds it: parameters of a source without

@@ -1,6 +1,8 @@
 /* What the spots of a plan are at most, and where they end. */
-#include "engine/spots.h"
 
+#include "engine/spot_bounds.h"
+
+#include "engine/plan_cut.h"
 #include "base/vector.h"
 
 /* Bound of a symmetric tensor's largest eigenvalue: the largest sum of a row. */
@@ -42,10 +44,10 @@ static double rotation_variance(const db_spread_interface *s) {
 static double finest(const db_plan *plan) {
     double largest = 0;
     for (size_t j = 0; j < plan->experiment.beam.source_count; j++) {
-        const db_kernel_source_double *s = &plan->source_double[j];
+        const db_kernel_source_double *s = &plan->values.source_double[j];
         for (size_t p = 0; p < plan->experiment.detector.panel_count; p++) {
             const db_panel *own = &plan->experiment.detector.panels[p];
-            const db_kernel_panel *k = &plan->panel[p];
+            const db_kernel_panel *k = &plan->values.panel[p];
             for (int corner = 0; corner < 4; corner++) {
                 double x[3];
                 for (int c = 0; c < 3; c++)
@@ -102,14 +104,14 @@ static double longest_node(const db_plan *plan, const db_spot_bounds *bounds, do
 
 db_spot_bounds db_spot_bounds_of(const db_plan *plan) {
     const db_experiment *e = &plan->experiment;
-    const db_interface *z = &plan->plain;
+    const db_interface *z = &plan->values.interface;
     const db_spread_interface *spread = &z->spread;
     db_spot_bounds b = { 0 };
     double kappa = 0, weight = 0, least_kappa = 1e300;
     for (size_t j = 0; j < e->beam.source_count; j++) {
-        kappa = fmax(kappa, plan->source_double[j].kappa);
-        least_kappa = fmin(least_kappa, plan->source_double[j].kappa);
-        weight = fmax(weight, plan->source_double[j].weight);
+        kappa = fmax(kappa, plan->values.source_double[j].kappa);
+        least_kappa = fmin(least_kappa, plan->values.source_double[j].kappa);
+        weight = fmax(weight, plan->values.source_double[j].weight);
     }
     const double range = fabs(e->goniometer.phi_step) * 0.017453292519943295769;
     b.photons = db_plan_pixel_factor(plan);
@@ -125,7 +127,7 @@ db_spot_bounds db_spot_bounds_of(const db_plan *plan) {
         const double copies = (double)e->beam.source_count * (1 + e->spread.tails) *
                               (range > 0 ? 2 + range / 3.14 : 1);
         const double cells = z->cells[0].v * z->cells[1].v * z->cells[2].v;
-        const double peak = b.photons * plan->largest_intensity * cells * cells * weight;
+        const double peak = b.photons * plan->table.largest_intensity * cells * cells * weight;
         const double widest =
             kappa * sqrt(b.constant + b.growing * b.longest * b.longest + b.place);
         static const double shares[] = { 0.02, 0.05, 0.07, 0.1, 0.14, 0.2, 0.5 };

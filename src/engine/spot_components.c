@@ -1,4 +1,5 @@
 #include "engine/spot_components.h"
+#include "engine/spot_search.h"
 
 #include "base/vector.h"
 
@@ -54,18 +55,18 @@ static passage_moments moments_of_passage(const double c[3], const double p[3], 
 /* Photons per pixel and unit of a spot's intensity, where it is. */
 static double pixel_factor(const db_plan *plan, const db_spot *spot) {
     const db_experiment *e = &plan->experiment;
-    const db_source_interface *source = &plan->plain.source[spot->source];
+    const db_source_interface *source = &plan->values.interface.source[spot->source];
     const db_panel *panel = &e->detector.panels[spot->panel];
-    const site_double_0 s = site_at_double_0(e, &plan->plain, spot->panel, 0,
+    const site_double_0 s = site_at_double_0(e, &plan->values.interface, spot->panel, 0,
                                              1e-3 * panel->pixel_size[0] * spot->position[0],
                                              1e-3 * panel->pixel_size[1] * spot->position[1]);
     const db_number square =
         v3_square_double_0(scattering_vector_double_0(s.d, source->kappa, source->s0));
-    return plan->plain.scale.v * e->oversample * e->oversample * s.omega.v * s.capture.v *
-           polarization_factor_double_0(s.d, source->polarization).v *
-           (plan->plain.b_factor.v == 0
+    return plan->values.interface.scale.v * e->oversample * e->oversample * s.omega.v *
+           s.capture.v * polarization_factor_double_0(s.d, source->polarization).v *
+           (plan->values.interface.b_factor.v == 0
                 ? 1
-                : debye_waller_factor_double_0(square, plan->plain.b_factor).v);
+                : debye_waller_factor_double_0(square, plan->values.interface.b_factor).v);
 }
 
 /* Of a passage: moves the centre to where its middle is, adds what the rotation spreads it by, and
@@ -101,7 +102,7 @@ typedef struct {
 
 static db_spot_component component_of(const db_plan *plan, const db_spot_options *options,
                                       const db_spot_name *name, const spot_facts *f) {
-    const double wavelength = 1 / plan->plain.source[name->source].kappa.v;
+    const double wavelength = 1 / plan->values.interface.source[name->source].kappa.v;
     const int crosses = name->passage.moves && name->passage.at_kind == SPOT_CROSSING;
     const double distance = crosses ? 0 : f->distance;
     db_spot_component k = { .spot = { .panel = name->panel, .source = name->source },
@@ -144,10 +145,11 @@ void db_spot_component_complete(const db_plan *plan, int photons, db_spot_compon
 
 /* Of a spot that moves, or whose node is at an angle of the rotation. */
 static spot_facts facts_of(const db_plan *plan, const db_spot_name *name, db_spot_component *k) {
-    const db_spot_values value = spot_at_double_0(&plan->experiment, &plan->plain, NULL, name);
-    const db_number wavelength = { 1 / plan->plain.source[name->source].kappa.v };
+    const db_spot_values value =
+        spot_at_double_0(&plan->experiment, &plan->values.interface, NULL, name);
+    const db_number wavelength = { 1 / plan->values.interface.source[name->source].kappa.v };
     const db_vector rho =
-        v3_scale_double_0(spot_turn_of_double_0(&plan->plain, name).r, wavelength);
+        v3_scale_double_0(spot_turn_of_double_0(&plan->values.interface, name).r, wavelength);
     const db_vector u = v3_unit_double_0(value.centre); /* of the cap, see kernel/spot.h */
     const double width = sqrt(v3_dot_double_0(u, v3_symmetric_double_0(value.covariance, u)).v);
     double c[3], moved[3] = { 0 };
@@ -156,9 +158,9 @@ static spot_facts facts_of(const db_plan *plan, const db_spot_name *name, db_spo
     const double passed = moves ? pass(name, &value, u, width, c, moved, k) : 0;
     const spot_top_double_0 top =
         spot_top_of_double_0(v3_passive_double_0(c[0], c[1], c[2]), value.covariance);
-    const spot_on_panel_double_0 at =
-        spot_meet_double_0(&plan->experiment, &plan->plain, &plan->plain.panel[name->panel],
-                           plan->experiment.detector.panels[name->panel].pixel_size, top.d);
+    const spot_on_panel_double_0 at = spot_meet_double_0(
+        &plan->experiment, &plan->values.interface, &plan->values.interface.panel[name->panel],
+        plan->experiment.detector.panels[name->panel].pixel_size, top.d);
     spot_facts f = { .distance = value.distance,
                      .width = value.width,
                      .rho = sqrt(v3_square_double_0(rho).v),

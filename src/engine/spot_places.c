@@ -3,6 +3,7 @@
 #include "base/vector.h"
 #include "engine/node_hash.h"
 #include "engine/spots.h"
+#include "engine/plan_create.h"
 
 #include <stdlib.h>
 
@@ -32,7 +33,7 @@ static int middle(const int32_t box[2], int start, int count) {
 }
 
 static db_spot_place place_of(const db_plan *plan, size_t region, size_t spot) {
-    const db_region *r = &plan->regions[region];
+    const db_region *r = &plan->tiles.regions[region];
     const db_kernel_spot *s = &plan->job.spots.spot[spot];
     const double *v = s->value_double;
     db_spot_place p = { .region = region, .spot = spot };
@@ -57,9 +58,9 @@ db_status db_spot_places(db_plan *plan, db_spot_place **list, size_t *count) {
     const db_kernel_spots *spots = &plan->job.spots;
     DB_TRY(db_spots_fill(plan));
     *count = 0;
-    *list = malloc((spots->first[plan->region_count] + (size_t)1) * sizeof **list);
+    *list = malloc((spots->first[plan->tiles.region_count] + (size_t)1) * sizeof **list);
     if (!*list) return db_fail_memory(plan->context, "trial pixels");
-    for (size_t r = 0; r < plan->region_count; r++)
+    for (size_t r = 0; r < plan->tiles.region_count; r++)
         for (uint32_t i = spots->first[r]; i < spots->first[r + 1]; i++)
             (*list)[(*count)++] = place_of(plan, r, spots->number[i]);
     qsort(*list, *count, sizeof **list, brightest_first);
@@ -73,7 +74,7 @@ static int shared(const int32_t box[2], int start, int count) {
 }
 
 static void count_region(const db_plan *plan, size_t region, double *sum, double *pixels) {
-    const db_region *r = &plan->regions[region];
+    const db_region *r = &plan->tiles.regions[region];
     const db_kernel_spots *spots = &plan->job.spots;
     *pixels += (double)r->fast_count * r->slow_count;
     for (uint32_t i = spots->first[region]; i < spots->first[region + 1]; i++) {
@@ -93,7 +94,7 @@ db_status db_spot_pixels_of(db_context *context, const db_experiment *e, const d
     *spots = *pixels = 0;
     DB_TRY(db_plan_create_on_processor(context, e, &options, &plan));
     const db_status status = db_spots_fill(plan);
-    for (size_t r = 0; status == DB_OK && r < plan->region_count; r++)
+    for (size_t r = 0; status == DB_OK && r < plan->tiles.region_count; r++)
         count_region(plan, r, spots, pixels);
     db_plan_destroy(&plan);
     return status;
@@ -110,7 +111,7 @@ static uint64_t spot_hash(const db_spot_name *name) {
 
 /* Adds the spots of one of a plan's regions: a sum, so that their order does not matter. */
 static void add_spots(const db_plan *plan, size_t region, uint64_t *signature) {
-    const db_region *r = &plan->regions[region];
+    const db_region *r = &plan->tiles.regions[region];
     const db_kernel_spots *spots = &plan->job.spots;
     for (uint32_t i = spots->first[region]; i < spots->first[region + 1]; i++) {
         const uint64_t hash = spot_hash(&db_spots_entries(plan)[spots->number[i]].name);
@@ -130,7 +131,7 @@ db_status db_spots_sign(db_context *context, const db_experiment *e, const db_re
     options.region_count = region_count;
     DB_TRY(db_plan_create_on_processor(context, e, &options, &plan));
     const db_status status = db_spots_fill(plan);
-    for (size_t r = 0; status == DB_OK && r < plan->region_count; r++)
+    for (size_t r = 0; status == DB_OK && r < plan->tiles.region_count; r++)
         add_spots(plan, r, signature);
     db_plan_destroy(&plan);
     return status;

@@ -2,7 +2,7 @@
 #ifndef DB_ENGINE_SPOT_PLACES_H
 #define DB_ENGINE_SPOT_PLACES_H
 
-#include "engine/plan_internal.h"
+#include "engine/plan_state.h"
 
 /* A pixel of one of the plan's regions, and the spot that is bright there. */
 typedef struct db_spot_place {

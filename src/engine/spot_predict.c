@@ -1,5 +1,8 @@
 /* Prediction of spots in closed form, from their components. */
 #include "engine/spot_components.h"
+#include "engine/plan_create.h"
+#include "engine/spot_bounds.h"
+#include "engine/spot_search.h"
 #include "base/given.h"
 
 #include "base/threads.h"
@@ -330,7 +333,8 @@ static int name_components(const db_plan *plan, const db_spot *spot, const uint3
             db_spot_name name = { .source = source, .panel = one->panel };
             db_spot_passage passage[DB_SPOT_MOST_PASSAGES];
             memcpy(name.hkl, one->hkl, sizeof name.hkl);
-            const int passages = db_spot_passages(e, &plan->plain, source, name.hkl, passage);
+            const int passages =
+                db_spot_passages(e, &plan->values.interface, source, name.hkl, passage);
             for (int k = 0; k < passages; k++) {
                 name.passage = passage[k];
                 for (name.tail = 0; name.tail <= e->spread.tails; name.tail++) {

@@ -1,7 +1,9 @@
 /* Which reflections have spots on the panels: nodes near the Ewald sphere, row after row of the
  * reciprocal lattice. */
-#include "engine/spots.h"
 
+#include "engine/spot_search.h"
+
+#include "engine/spot_bounds.h"
 #include "base/growth.h"
 #include "base/threads.h"
 #include "base/vector.h"
@@ -191,8 +193,8 @@ static void finish_nodes(search_piece *p) {
 
 static int amplitude_wanted(const db_plan *plan, const int hkl[3]) {
     const db_parameter p = db_parameter_amplitude(hkl[0], hkl[1], hkl[2]);
-    for (size_t k = 0; k < plan->parameter_count; k++)
-        if (plan->parameters[k] == p && p != DB_PARAMETER_COUNT) return 1;
+    for (size_t k = 0; k < plan->parameters.count; k++)
+        if (plan->parameters.list[k] == p && p != DB_PARAMETER_COUNT) return 1;
     return 0;
 }
 
@@ -217,8 +219,8 @@ static void add_passages(search_piece *p, const int hkl[3], const double start[3
     db_spot_passage passage[DB_SPOT_MOST_PASSAGES];
     double axis[3];
     const int passages =
-        db_spot_passages(&s->plan->experiment, &s->plan->plain, p->source, hkl, passage);
-    db_vector_out(s->plan->plain.spread.spindle, axis);
+        db_spot_passages(&s->plan->experiment, &s->plan->values.interface, p->source, hkl, passage);
+    db_vector_out(s->plan->values.interface.spread.spindle, axis);
     if (nodes->count + passages > DB_SPOT_NODES) finish_nodes(p);
     for (int i = 0; i < passages; i++) {
         const int n = nodes->count;
@@ -264,7 +266,7 @@ static int meets(const double v[3], const double w[3], double square, double roo
 /* Whether no node of a row, or none of h (k: NULL), has an amplitude, since all others are 0. */
 static int is_empty(const db_plan *plan, int h, const int *k) {
     const db_structure_factors *f = &plan->experiment.structure_factors;
-    if (f->default_F != 0 || f->interpolate || plan->parameter_count > 0) return 0;
+    if (f->default_F != 0 || f->interpolate || plan->parameters.count > 0) return 0;
     return h < f->min[0] || h >= f->min[0] + f->extent[0] ||
            (k && (*k < f->min[1] || *k >= f->min[1] + f->extent[1]));
 }
@@ -395,12 +397,12 @@ static db_status explain(db_context *context, const db_spot_list *part) {
 }
 
 db_spot_window db_spot_window_of(const db_plan *plan, size_t panel, const db_spot_filter *filter) {
-    const db_kernel_panel *k = &plan->panel[panel];
+    const db_kernel_panel *k = &plan->values.panel[panel];
     const db_panel *own = &plan->experiment.detector.panels[panel];
     db_spot_window w = { .panel = k, .pixels = own };
     if (filter) w.cells = filter->cells(plan, panel);
     double corner[3], least = 1;
-    w.values = (const double *)(const void *)&plan->plain.panel[panel];
+    w.values = (const double *)(const void *)&plan->values.interface.panel[panel];
     w.size[0] = own->fast_pixels * k->pixel_size[0];
     w.size[1] = own->slow_pixels * k->pixel_size[1];
     for (int c = 0; c < 3; c++)
@@ -419,13 +421,13 @@ db_spot_window db_spot_window_of(const db_plan *plan, size_t panel, const db_spo
 }
 
 db_spot_find db_spot_find_of(const db_plan *plan, const db_spot_bounds *bounds, size_t source) {
-    const db_interface *z = &plan->plain;
+    const db_interface *z = &plan->values.interface;
     return (db_spot_find){ .experiment = &plan->experiment,
                            .bounds = bounds,
                            .spread = (const double *)(const void *)&z->spread,
                            .source = (const double *)(const void *)&z->source[source],
                            .parts = z->spread.parts,
-                           .slopes = plan->parameter_count > 0,
+                           .slopes = plan->parameters.count > 0,
                            .layer_step = z->layer_step.v,
                            .attenuation = z->attenuation.v,
                            .turns = plan->experiment.goniometer.phi_step != 0,
@@ -473,7 +475,7 @@ static void search_tasks(const row_search *s, long from, long to, db_spot_list *
  * as thick as the widest spot, and as the range turns a node. */
 static void add_to_group(const row_search *s, size_t j, const db_spot_reach *reach,
                          db_spot_group *g) {
-    const db_kernel_source_double *source = &s->plan->source_double[j];
+    const db_kernel_source_double *source = &s->plan->values.source_double[j];
     const double kappa = source->kappa, turned = s->sweep * s->bounds->longest,
                  rounding = 1e-9 * kappa;
     const double out = kappa * reach->outwards + turned + rounding,
@@ -512,8 +514,9 @@ static db_status prepare(const row_search *s, db_spot_list *list, size_t *groups
     *groups = 0;
     for (size_t j = 0; j < sources; j++) {
         const db_spot_reach reach =
-            db_spot_largest_reach(s->bounds, 1 / plan->source_double[j].kappa);
-        if (j == 0 || !same_direction(&plan->source_double[j - 1], &plan->source_double[j]))
+            db_spot_largest_reach(s->bounds, 1 / plan->values.source_double[j].kappa);
+        if (j == 0 ||
+            !same_direction(&plan->values.source_double[j - 1], &plan->values.source_double[j]))
             list->group[(*groups)++] = (db_spot_group){ 0 };
         list->group_of[j] = *groups - 1;
         add_to_group(s, j, &reach, &list->group[*groups - 1]);
@@ -557,11 +560,11 @@ static db_status search_all(const db_plan *plan, const db_spot_bounds *bounds,
                      .names = names };
     for (int i = 0; i < 2; i++) {
         double v[3];
-        db_vector_out(plan->plain.lattice.r[i], v);
+        db_vector_out(plan->values.interface.lattice.r[i], v);
         s.most[i] = (int)floor(bounds->longest * db_length(v));
     }
-    star_at(&plan->plain, 0, s.start);
-    star_at(&plan->plain, 0.5 * range, s.middle);
+    star_at(&plan->values.interface, 0, s.start);
+    star_at(&plan->values.interface, 0.5 * range, s.middle);
     size_t groups;
     DB_TRY(prepare(&s, list, &groups));
     DB_TRY(search_layers(&s, groups, list));

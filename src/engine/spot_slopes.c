@@ -1,5 +1,9 @@
 /* Slopes of a plan's spots: passes over blocks of them for each wide interface. */
+#include "engine/spot_slopes.h"
+
 #include "engine/spots.h"
+#include "engine/plan_state.h"
+#include "engine/spot_physics.h"
 
 #include "base/threads.h"
 #include "kernel/spot_slopes.h"
@@ -27,13 +31,13 @@ db_status db_spots_fill_slopes(db_plan *plan) {
     const int mixed = plan->precision == DB_PRECISION_MIXED;
     double *const slope_double = mixed ? NULL : slope;
     float *const slope_float = mixed ? slope : NULL;
-    for (size_t first = 0; first < plan->parameter_count; first += DB_SLOPES_AT_ONCE) {
-        const db_parameter_slots slots = db_plan_slots(plan, first);
-        const db_dual_interface *z = &plan->dual;
-        db_model_dual(&plan->experiment, plan->directions, &slots, &plan->dual);
+    for (size_t first = 0; first < plan->parameters.count; first += DB_SLOPES_AT_ONCE) {
+        const db_parameter_slots slots = db_parameters_at_once(&plan->parameters, first);
+        const db_dual_interface *z = &plan->slopes.interface;
+        db_model_dual(&plan->experiment, plan->values.directions, &slots, &plan->slopes.interface);
         const db_spot_slopes_work work = { .experiment = &plan->experiment,
                                            .slots = &slots,
-                                           .place = plan->position + first,
+                                           .place = plan->slopes.position + first,
                                            .parameters = job->parameters,
                                            .spread = (const double *)(const void *)&z->spread,
                                            .panel = (const double *)(const void *)z->panel,
@@ -52,7 +56,7 @@ db_status db_spots_fill_slopes(db_plan *plan) {
 #endif
         for (long i = 0; i < blocks; i++) fill_block(plan, &work, i);
     }
-    plan->spot_slopes_version++;
+    plan->versions.spot_slopes++;
     job->slope_double = slope_double;
     job->slope_float = slope_float;
     return DB_OK;

@@ -1,5 +1,7 @@
 /* Spots of a plan in closed form: tiles, lists, and what the pixel loop reads. */
 #include "engine/spots.h"
+#include "engine/spot_bounds.h"
+#include "engine/spot_search.h"
 
 #include "base/growth.h"
 #include "base/threads.h"
@@ -7,12 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    TILE_FAST = DB_SPOT_TILE_FAST,
-    TILE_SLOW = DB_SPOT_TILE_SLOW,
-    CELL_FAST = DB_SPOT_CELL_FAST,
-    CELL_SLOW = DB_SPOT_CELL_SLOW
-};
+enum { CELL_FAST = DB_SPOT_CELL_FAST, CELL_SLOW = DB_SPOT_CELL_SLOW };
 
 /* Tiles by cells, rectangles of a panel's pixels, so that a spot finds those that it reaches. */
 typedef struct {
@@ -49,50 +46,6 @@ void db_spots_one_of_each(db_experiment *e) {
     e->detector.sensor_layers = 1;
 }
 
-static size_t pieces(int pixels, int piece) {
-    return ((size_t)pixels + (size_t)piece - 1) / (size_t)piece;
-}
-
-/* Shoeboxes stay whole: their spots' numbers are then worked out once. */
-static int tile_rows(const db_region *r) {
-    return r->fast_count > TILE_FAST / 2 ? (int)TILE_SLOW : 2 * (int)TILE_SLOW;
-}
-
-db_status db_spots_cut_regions(db_plan *plan) {
-    size_t count = 0, n = 0;
-    for (size_t i = 0; i < plan->region_count; i++)
-        count += pieces(plan->regions[i].fast_count, TILE_FAST) *
-                 pieces(plan->regions[i].slow_count, tile_rows(&plan->regions[i]));
-    db_region *cut = malloc(count * sizeof *cut);
-    int(*reflection)[3] = plan->reflection ? malloc(count * sizeof *reflection) : NULL;
-    if (!cut || (plan->reflection && !reflection)) {
-        free(cut);
-        free(reflection);
-        return db_fail_memory(plan->context, "the tiles of a plan");
-    }
-    for (size_t i = 0; i < plan->region_count; i++) {
-        const db_region *r = &plan->regions[i];
-        const int rows = tile_rows(r);
-        for (int slow = 0; slow < r->slow_count; slow += rows)
-            for (int fast = 0; fast < r->fast_count; fast += TILE_FAST) {
-                if (reflection) memcpy(reflection[n], plan->reflection[i], sizeof reflection[n]);
-                db_region *t = &cut[n++];
-                *t = *r;
-                t->fast_start += fast;
-                t->slow_start += slow;
-                t->fast_count = r->fast_count - fast < TILE_FAST ? r->fast_count - fast : TILE_FAST;
-                t->slow_count = r->slow_count - slow < rows ? r->slow_count - slow : rows;
-                t->offset += (size_t)slow * r->stride + (size_t)fast;
-            }
-    }
-    free(plan->regions);
-    free(plan->reflection);
-    plan->regions = cut;
-    plan->reflection = reflection;
-    plan->region_count = count;
-    return DB_OK;
-}
-
 static void tile_ends(const db_region *r, int32_t fast[2], int32_t slow[2]) {
     fast[0] = r->fast_start;
     fast[1] = r->fast_start + r->fast_count;
@@ -107,12 +60,12 @@ static size_t cell_of(const db_spots *spots, size_t panel, int column, int row) 
 
 /* Counts the tiles of each cell, or writes down which they are. */
 static void put_tiles(const db_plan *plan, db_spots *spots, uint32_t *at, uint32_t *tile) {
-    for (size_t t = 0; t < plan->region_count; t++) {
+    for (size_t t = 0; t < plan->tiles.region_count; t++) {
         int32_t fast[2], slow[2];
-        tile_ends(&plan->regions[t], fast, slow);
+        tile_ends(&plan->tiles.regions[t], fast, slow);
         for (int row = slow[0] / CELL_SLOW; row <= (slow[1] - 1) / CELL_SLOW; row++)
             for (int column = fast[0] / CELL_FAST; column <= (fast[1] - 1) / CELL_FAST; column++) {
-                const size_t c = cell_of(spots, plan->regions[t].panel, column, row);
+                const size_t c = cell_of(spots, plan->tiles.regions[t].panel, column, row);
                 if (tile)
                     tile[at[c]++] = (uint32_t)t;
                 else
@@ -185,8 +138,8 @@ static db_status make_cells(db_plan *plan, db_spots *spots) {
     spots->panel = calloc(d->panel_count, sizeof *spots->panel);
     if (!spots->panel) return db_fail_memory(plan->context, "the tiles of a plan");
     for (size_t p = 0; p < d->panel_count; p++) {
-        spots->panel[p].columns = (int)pieces(d->panels[p].fast_pixels, CELL_FAST);
-        spots->panel[p].rows = (int)pieces(d->panels[p].slow_pixels, CELL_SLOW);
+        spots->panel[p].columns = (d->panels[p].fast_pixels + CELL_FAST - 1) / CELL_FAST;
+        spots->panel[p].rows = (d->panels[p].slow_pixels + CELL_SLOW - 1) / CELL_SLOW;
         spots->panel[p].first = spots->cell_count;
         spots->cell_count += (size_t)spots->panel[p].columns * (size_t)spots->panel[p].rows;
     }
@@ -200,9 +153,10 @@ static db_status make_cells(db_plan *plan, db_spots *spots) {
     put_tiles(plan, spots, spots->cell_first, spots->cell_tile);
     move_back(spots->cell_first, spots->cell_count);
     DB_TRY(sum_cells(plan, spots));
-    spots->cells_are_tiles = spots->everywhere && total == spots->cell_count && !plan->reflection;
-    for (size_t t = 0; t < plan->region_count; t++)
-        if (!is_cell(plan, &plan->regions[t])) spots->cells_are_tiles = 0;
+    spots->cells_are_tiles =
+        spots->everywhere && total == spots->cell_count && !plan->tiles.reflection;
+    for (size_t t = 0; t < plan->tiles.region_count; t++)
+        if (!is_cell(plan, &plan->tiles.regions[t])) spots->cells_are_tiles = 0;
     return DB_OK;
 }
 
@@ -235,7 +189,7 @@ static void reach_cells(const db_spots *spots, const db_spot_entry *e, uint32_t 
 }
 
 static int shows(const db_plan *plan, uint32_t tile, const db_spot_entry *e) {
-    const int *const only = plan->reflection ? plan->reflection[tile] : e->name.hkl;
+    const int *const only = plan->tiles.reflection ? plan->tiles.reflection[tile] : e->name.hkl;
     return memcmp(only, e->name.hkl, sizeof e->name.hkl) == 0;
 }
 
@@ -257,7 +211,7 @@ static int reach_tiles(const db_plan *plan, const db_spot_entry *e, uint32_t *at
             for (uint32_t i = spots->cell_first[c]; i < spots->cell_first[c + 1]; i++) {
                 const uint32_t tile = spots->cell_tile[i];
                 int32_t fast[2], slow[2];
-                tile_ends(&plan->regions[tile], fast, slow);
+                tile_ends(&plan->tiles.regions[tile], fast, slow);
                 const int32_t left = e->fast[0] > fast[0] ? e->fast[0] : fast[0],
                               top = e->slow[0] > slow[0] ? e->slow[0] : slow[0];
                 if (left >= fast[1] || left >= e->fast[1] || top >= slow[1] || top >= e->slow[1] ||
@@ -275,14 +229,15 @@ static int reach_tiles(const db_plan *plan, const db_spot_entry *e, uint32_t *at
 }
 
 static int reaches_plan(const db_plan *plan, const db_spot_entry *entry) {
-    return (plan->spots->everywhere && !plan->reflection) || reach_tiles(plan, entry, NULL, 0, 0);
+    return (plan->spots->everywhere && !plan->tiles.reflection) ||
+           reach_tiles(plan, entry, NULL, 0, 0);
 }
 
 /* Each thread has a run of the list; for each tile those of the first thread come first. */
 static db_status fill_tiles(db_plan *plan) {
     db_spots *spots = plan->spots;
     const db_spot_entry *entry = spots->list.entry;
-    const size_t tiles = plan->region_count, count = spots->list.count;
+    const size_t tiles = plan->tiles.region_count, count = spots->list.count;
     const int threads = db_threads_for(plan->context, (long)(count / 1024 + 1));
     const size_t runs = (size_t)threads;
     DB_GROW(plan->context, spots->run, spots->run_room, runs * tiles, "the spots of an image");
@@ -334,7 +289,7 @@ static int one_beam(const db_plan *plan) {
             a->direction[2] != b->direction[2] ||
             (beam->divergence[0] != 0 && a->spread[0] != b->spread[0]) ||
             (beam->divergence[1] != 0 && a->spread[1] != b->spread[1]) ||
-            db_plan_moves(plan, DB_MOVES_SOURCES) > 0)
+            db_parameters_moving(&plan->parameters, DB_MOVES_SOURCES) > 0)
             return 0;
     }
     return 1;
@@ -362,7 +317,7 @@ db_status db_spots_fill(db_plan *plan) {
         job->moving = plan->experiment.goniometer.phi_step != 0;
         job->one_beam = one_beam(plan);
         spots->current = 1;
-        plan->spots_version++;
+        plan->versions.spots++;
     }
     db_leave_stage(plan->context, "spots");
     return status;
@@ -372,7 +327,7 @@ db_status db_spots_create(db_plan *plan) {
     db_spots *spots = calloc(1, sizeof *spots);
     if (!spots) return db_fail_memory(plan->context, "a plan");
     plan->spots = spots;
-    spots->first = calloc(plan->region_count + 1, sizeof *spots->first);
+    spots->first = calloc(plan->tiles.region_count + 1, sizeof *spots->first);
     if (!spots->first) return db_fail_memory(plan->context, "a plan");
     return make_cells(plan, spots);
 }

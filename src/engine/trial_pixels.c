@@ -3,6 +3,7 @@
 
 #include "base/vector.h"
 #include "engine/spot_places.h"
+#include "engine/plan_create.h"
 
 #include <stdlib.h>
 
@@ -160,11 +161,11 @@ db_status db_trial_move_to_spots(db_plan *plan, const db_region *regions, size_t
     }
     qsort(all, candidates, sizeof *all, best_first);
     size_t next = first;
-    for (size_t i = 0; i < candidates && next < plan->region_count; i++) {
+    for (size_t i = 0; i < candidates && next < plan->tiles.region_count; i++) {
         const candidate *c = &all[i];
         if (i > 0 && c->region == c[-1].region && c->fast == c[-1].fast && c->slow == c[-1].slow)
             continue;
-        plan->regions[next] = strip_at(&regions[c->region], c->fast, c->slow, next);
+        plan->tiles.regions[next] = strip_at(&regions[c->region], c->fast, c->slow, next);
         next++;
     }
     free(all);
@@ -184,7 +185,7 @@ db_status db_trial_take_spots(db_context *context, const db_experiment *e, const
     const db_status status = db_spot_places(plan, &places, &count);
     for (size_t i = first; i < strip_count && i - first < count; i++) {
         const db_spot_place *p = &places[i - first];
-        strips[i] = strip_at(&plan->regions[p->region], p->fast, p->slow, i);
+        strips[i] = strip_at(&plan->tiles.regions[p->region], p->fast, p->slow, i);
     }
     free(places);
     db_plan_destroy(&plan);

@@ -3,7 +3,7 @@
 #ifndef DB_ENGINE_TRIAL_PIXELS_H
 #define DB_ENGINE_TRIAL_PIXELS_H
 
-#include "engine/plan_internal.h"
+#include "engine/plan_state.h"
 
 enum { DB_TRIAL_STRIP = 16 }; /* pixels: full lanes on all instruction sets */
 

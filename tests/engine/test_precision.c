@@ -1,11 +1,10 @@
 /* The precision advised: where it is mixed, the mixed image is within 1e-6 of the maximum of the
  * double one, and its derivatives within 1e-5 of theirs, on random jobs of all kinds. */
+#include "engine/precision.h"
 #include "support/unit_test.h"
 #include "drawn_amplitudes.h"
 
 #include <dualbragg/dualbragg.h>
-
-#include "engine/plan_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

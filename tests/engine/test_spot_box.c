@@ -1,8 +1,9 @@
 /* Where spots in closed form are looked for: no spot lacks a pixel in which it counts, neither
  * beyond its box nor because the search passed over its reflection. Every pixel is asked, of
  * every node. */
+#include "engine/spot_bounds.h"
+#include "engine/spot_search.h"
 #include "support/context.h"
-#include "engine/spots.h"
 
 #include "base/vector.h"
 
@@ -51,7 +52,7 @@ typedef struct {
 } search_check;
 
 static void lay_out_pixels(search_check *s) {
-    const db_kernel_panel *p = &s->plan->panel[0];
+    const db_kernel_panel *p = &s->plan->values.panel[0];
     const db_panel *own = &s->plan->experiment.detector.panels[0];
     s->direction =
         malloc((size_t)own->fast_pixels * (size_t)own->slow_pixels * 3 * sizeof *s->direction);
@@ -99,7 +100,7 @@ static void check_spot(search_check *s, const db_spot_name *name, const db_spot_
     const db_experiment *e = &s->plan->experiment;
     const db_panel *own = &e->detector.panels[0];
     const int moves = name->passage.moves;
-    const db_spot_values v = spot_at_double_0(e, &s->plan->plain, NULL, name);
+    const db_spot_values v = spot_at_double_0(e, &s->plan->values.interface, NULL, name);
     double amplitude = v.amplitude.v;
     if (moves) amplitude *= fmin(1, 0.4 * (v.to.v - v.from.v));
     const double cut = db_spot_cut(&s->bounds, amplitude);
@@ -110,8 +111,9 @@ static void check_spot(search_check *s, const db_spot_name *name, const db_spot_
     if (!(fabs(db_length(c) - 1) < reach)) return;
     int fast[2] = { own->fast_pixels, -1 }, slow[2] = { own->slow_pixels, -1 };
     s->spots++;
-    const double rho = sqrt(v3_square_double_0(spot_turn_of_double_0(&s->plan->plain, name).r).v) /
-                       s->plan->plain.source[0].kappa.v;
+    const double rho =
+        sqrt(v3_square_double_0(spot_turn_of_double_0(&s->plan->values.interface, name).r).v) /
+        s->plan->values.interface.source[0].kappa.v;
     const double *d = s->direction;
     for (int j = 0; j < own->slow_pixels; j++)
         for (int i = 0; i < own->fast_pixels; i++, d += 3) {
@@ -141,7 +143,7 @@ static void check_spot(search_check *s, const db_spot_name *name, const db_spot_
 static void check_node(search_check *s, const int hkl[3]) {
     const db_experiment *e = &s->plan->experiment;
     db_spot_passage passage[DB_SPOT_MOST_PASSAGES];
-    const int passages = db_spot_passages(e, &s->plan->plain, 0, hkl, passage);
+    const int passages = db_spot_passages(e, &s->plan->values.interface, 0, hkl, passage);
     for (int i = 0; i < passages; i++) {
         const db_spot_name name = { { hkl[0], hkl[1], hkl[2] }, 0, 0, 0, passage[i] };
         check_spot(s, &name,
@@ -165,7 +167,7 @@ static void check_search(const char *what, db_experiment *e, double tolerance) {
     for (size_t n = 0; n < list.count; n++) {
         db_spot_passage passage[DB_SPOT_MOST_PASSAGES];
         const db_spot_name *name = &list.entry[n].name;
-        const int passages = db_spot_passages(e, &s.plan->plain, 0, name->hkl, passage);
+        const int passages = db_spot_passages(e, &s.plan->values.interface, 0, name->hkl, passage);
         for (int i = 0; i < passages; i++)
             if (passage[i].at == name->passage.at)
                 s.entry[node_number(s.most, name->hkl) * DB_SPOT_MOST_PASSAGES + (size_t)i] =

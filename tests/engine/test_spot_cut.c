@@ -3,7 +3,7 @@
 #include "support/unit_test.h"
 #define DRAWS_START 2463534242U
 #include "support/draws.h"
-#include "engine/plan_internal.h"
+#include "engine/plan_state.h"
 
 #define REAL double
 #define DIRS many

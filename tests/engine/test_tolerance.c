@@ -3,8 +3,8 @@
  * same bits for any region and number of threads; misuse. */
 #include "support/unit_test.h"
 #include "drawn_amplitudes.h"
-#include "engine/plan_internal.h"
 #include "engine/slope_bound.h"
+#include "engine/plan_cut.h"
 
 #include <dualbragg/dualbragg.h>
 #include <dualbragg/expert/oracle.h>

@@ -81,7 +81,7 @@ static void lay_strips(db_context *context, const scene *s, const db_experiment 
     options.region_count = STRIPS;
     assert_int_equal(db_plan_create(context, e, &options, &plan), DB_OK);
     assert_int_equal(db_trial_move_to_spots(plan, &all, 1, STRIPS / 8, 8 * STRIPS), DB_OK);
-    memcpy(strips, plan->regions, STRIPS * sizeof *strips);
+    memcpy(strips, plan->tiles.regions, STRIPS * sizeof *strips);
     db_plan_destroy(&plan);
 }
 

@@ -3,7 +3,6 @@
 #include "support/context.h"
 #include "configurations.h"
 #include "engine/gradient_check.h"
-#include "engine/plan_internal.h"
 #include "images.h"
 
 #include <dualbragg/normal.h>

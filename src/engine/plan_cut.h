@@ -1,0 +1,22 @@
+/* Which samples a plan's kernels leave out, and what a pixel shows at most. */
+#ifndef DB_ENGINE_PLAN_CUT_H
+#define DB_ENGINE_PLAN_CUT_H
+
+#include "engine/plan_state.h"
+
+/* A pixel (photons) of that solid angle (sr) in which all domains, at all spindle angles and for
+ * all sources, had a reflection of that squared amplitude exactly there, unpolarized light being
+ * scattered forwards and all of it absorbed. */
+double db_perfect_peak(const db_kernel_job *job, double solid_angle, double intensity);
+
+/* What a pixel's factors (solid angle, polarization, Debye-Waller, overall scale) are together, at
+ * most; for spots in closed form. */
+double db_plan_pixel_factor(const db_plan *plan);
+
+/* Variance (radian^2) of a direction by what spreads places on the panels, at most; likewise. */
+double db_plan_place_variance(const db_plan *plan);
+
+/* Fills what the job leaves out, from its other values and the tolerance. */
+void db_plan_fill_cut(db_plan *plan);
+
+#endif

@@ -1,0 +1,86 @@
+/* The parameters of a plan. */
+#include "engine/plan_parameters.h"
+
+#include "base/context_internal.h"
+
+#include <stdlib.h>
+
+static const char *what_is_missing(db_parameter parameter, unsigned moves) {
+    return parameter == DB_SPECTRUM_STRETCH ? "sources of several wavelengths"
+           : parameter == DB_MOSAIC_SPREAD  ? "mosaic spread of all axes, but one about each"
+           : moves & DB_MOVES_SPREAD        ? "spots in closed form"
+           : moves & DB_MOVES_ROTATIONS     ? "anisotropic mosaic spread"
+           : moves & DB_MOVES_SENSOR
+               ? "sensor, and without one the image does not depend on it smoothly"
+           : moves & DB_MOVES_BACKGROUND ? "such background"
+           : moves & DB_MOVES_SOURCES    ? "such source"
+                                         : "such reflection in its list";
+}
+
+/* Adds one. */
+static db_status take_parameter(db_context *context, db_parameter p,
+                                db_plan_parameters *parameters) {
+    const db_parameter_info *info = db_parameter_describe(p);
+    char name[64];
+    if (!info)
+        return db_fail(context, DB_ERROR_USAGE, "parameter number %d does not exist", (int)p);
+    db_parameter_name(p, name, sizeof name);
+    for (size_t i = 0; i < parameters->count; i++)
+        if (parameters->list[i] == p)
+            return db_fail(context, DB_ERROR_USAGE, "parameter %s is asked for twice", name);
+    if (!db_parameter_exists(parameters->experiment, p))
+        return db_fail(context, DB_ERROR_USAGE, "parameter %s: the experiment has no %s", name,
+                       what_is_missing(p, info->facts->moves));
+    parameters->list[parameters->count++] = p;
+    if ((unsigned)p < DB_PARAMETER_COUNT) return DB_OK;
+    if (parameters->beyond_table == DB_PARAMETER_SLOTS)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "parameter %s: at most %d source weights and structure factors fit one plan",
+                       name, DB_PARAMETER_SLOTS);
+    parameters->beyond_table++;
+    return DB_OK;
+}
+
+db_status db_plan_parameters_create(db_context *context, const db_experiment *experiment,
+                                    const db_plan_options *options,
+                                    db_plan_parameters *parameters) {
+    parameters->experiment = experiment;
+    parameters->list = calloc(options->parameter_count + 1, sizeof *parameters->list);
+    if (!parameters->list) return db_fail_memory(context, "the parameters of a plan");
+    for (size_t k = 0; k < options->parameter_count; k++)
+        DB_TRY(take_parameter(context, options->parameters[k], parameters));
+    return DB_OK;
+}
+
+void db_plan_parameters_clear(db_plan_parameters *parameters) { free(parameters->list); }
+
+int db_parameter_moves_any(const db_plan_parameters *parameters, size_t k, unsigned what) {
+    return (db_parameter_moves(parameters->experiment, parameters->list[k]) & what) != 0;
+}
+
+int db_parameters_moving(const db_plan_parameters *parameters, unsigned what) {
+    int count = 0;
+    for (size_t k = 0; k < parameters->count; k++)
+        count += db_parameter_moves_any(parameters, k, what);
+    return count;
+}
+
+db_parameter_slots db_parameters_at_once(const db_plan_parameters *parameters, size_t first) {
+    db_parameter_slots slots = { 0 };
+    for (size_t k = first; k < parameters->count && slots.count < DB_SLOPES_AT_ONCE; k++)
+        slots.parameter[slots.count++] = parameters->list[k];
+    return slots;
+}
+
+/* In closed form the first kind is of parameters that move spots, and there is no second one. */
+db_wanted_kind db_parameter_wanted_kind(const db_plan_parameters *parameters, size_t k) {
+    const unsigned elsewhere = DB_MOVES_SCALE | DB_MOVES_BACKGROUND | DB_MOVES_DEBYE_WALLER;
+    if (parameters->experiment->spread.spots == DB_SPOTS_CLOSED)
+        return db_parameter_moves_any(parameters, k, elsewhere) ? DB_WANTED_OTHER
+                                                                : DB_WANTED_LATTICE;
+    const unsigned single = DB_MOVES_CELLS | DB_MOVES_ROTATIONS | DB_MOVES_SOURCES |
+                            DB_MOVES_SCALE | DB_MOVES_AMPLITUDE | DB_MOVES_DEBYE_WALLER;
+    return db_parameter_moves_any(parameters, k, DB_MOVES_LATTICE) ? DB_WANTED_LATTICE
+           : db_parameter_moves_any(parameters, k, single)         ? DB_WANTED_SINGLE
+                                                                   : DB_WANTED_OTHER;
+}

@@ -1,0 +1,23 @@
+/* Memory of the kernels (kernel/row_room.h), a piece for each thread. */
+#ifndef DB_ENGINE_PLAN_ROOM_H
+#define DB_ENGINE_PLAN_ROOM_H
+
+#include <dualbragg/context.h>
+#include <stddef.h>
+
+typedef struct db_plan_room {
+    char *bytes; /* [threads][size] */
+    size_t size;
+    int threads;
+} db_plan_room;
+
+/* Makes room of `bytes` bytes for each of so many threads, and keeps it. */
+db_status db_plan_room_need(db_context *context, size_t bytes, int threads, db_plan_room *room);
+void db_plan_room_clear(db_plan_room *room);
+
+/* A thread's; NULL where none is needed. */
+static inline void *db_plan_room_of(const db_plan_room *room, int thread) {
+    return room->bytes ? room->bytes + (size_t)thread * room->size : NULL;
+}
+
+#endif

@@ -1,0 +1,19 @@
+/* Plans whose regions show one reflection each. */
+#ifndef DB_ENGINE_PLAN_SHOWN_H
+#define DB_ENGINE_PLAN_SHOWN_H
+
+#include "engine/plan_state.h"
+
+/* DB_ERROR_UNSUPPORTED for plans whose regions do; what: that cannot be had of them. */
+db_status db_plan_need_all_reflections(const db_plan *plan, const char *what);
+
+/* A tile's own job: a table with its region's reflection alone. */
+typedef struct db_shown_job {
+    db_kernel_job job;
+    double intensity_double[2];
+    float intensity_float[2];
+} db_shown_job;
+void db_plan_show_reflection(const db_plan *plan, const db_kernel_job *job, size_t region,
+                             db_shown_job *own);
+
+#endif

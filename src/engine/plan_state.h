@@ -1,0 +1,54 @@
+/* The inside of a plan: parts that own what they name. */
+#ifndef DB_ENGINE_PLAN_STATE_H
+#define DB_ENGINE_PLAN_STATE_H
+
+#include "base/context_internal.h"
+#include "engine/plan_parameters.h"
+#include "engine/plan_room.h"
+#include "engine/plan_slopes.h"
+#include "engine/plan_table.h"
+#include "engine/plan_tiles.h"
+#include "engine/plan_values.h"
+#include "kernel/job.h"
+
+#include <dualbragg/device.h>
+
+/* Where a plan's work goes (device_plan.c). */
+typedef struct db_used_device {
+    db_device chosen;            /* by the context at creation */
+    struct db_device_plan *part; /* the backend's; NULL: the processor does it */
+    void **ordinary; /* pieces of memory that were handed out after the device was left */
+    size_t ordinary_count, ordinary_room;
+    db_stream_use stream_use;
+    const char *note; /* what of the last call the processor did for a device, or "" */
+} db_used_device;
+
+/* Counts of changes, by which boxes and devices know whether what they have is current. */
+typedef struct db_plan_versions {
+    unsigned long values;
+    unsigned long spots, spot_slopes;
+    unsigned long background, passing;  /* passing: of what no plan keeps */
+    unsigned long box_data, box_images; /* what boxes were given, and rendered */
+} db_plan_versions;
+
+struct db_plan {
+    db_context *context;
+    db_experiment experiment; /* own copy */
+    db_precision precision;
+    double tolerance; /* photons */
+    db_plan_parameters parameters;
+    db_plan_tiles tiles;
+    db_plan_table table;
+    db_plan_values values;
+    db_plan_slopes slopes; /* nothing without parameters */
+    db_kernel_job job;     /* points to what the parts own */
+    db_plan_room room;
+    struct db_spots *spots;                /* in closed form; else NULL */
+    struct db_normal *normal;              /* NULL until the first normal equations */
+    struct db_plan_background *background; /* NULL until one is set */
+    struct db_plan_amplitudes *amplitudes; /* NULL until the first gradient by them */
+    db_used_device device;
+    db_plan_versions versions;
+};
+
+#endif

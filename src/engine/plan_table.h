@@ -1,0 +1,30 @@
+/* Structure factors as the kernels read them: squared on the box, or as they are with a margin for
+ * interpolation. */
+#ifndef DB_ENGINE_PLAN_TABLE_H
+#define DB_ENGINE_PLAN_TABLE_H
+
+#include <dualbragg/plan.h>
+
+typedef struct db_plan_table {
+    size_t count;        /* entries of the box, without the one for outside */
+    size_t margin_count; /* entries of the box with margin, for interpolation */
+    double *intensity_double;
+    float *intensity_float;
+    double *amplitude;        /* with margin */
+    double largest_intensity; /* squared amplitude of the list, where there is a tolerance */
+    unsigned long version;    /* counts the fillings */
+} db_plan_table;
+
+/* Entries of a list's box; 0 without a list. */
+size_t db_table_entries(const db_structure_factors *f);
+
+/* Largest squared amplitude of the list (or default_F). */
+double db_largest_intensity(const db_structure_factors *f);
+
+/* Room for what this precision needs and the table does not have yet. */
+db_status db_plan_table_create(db_context *context, const db_structure_factors *f,
+                               db_precision precision, db_plan_table *table);
+void db_plan_table_fill(const db_structure_factors *f, double tolerance, db_plan_table *table);
+void db_plan_table_clear(db_plan_table *table);
+
+#endif
