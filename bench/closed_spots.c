@@ -132,7 +132,7 @@ static db_status thaumatin_experiment(db_context *context, int size, db_experime
     for (int i = 0; i < 3; i++) {
         e->crystal.cell[i] = cell[i];
         e->crystal.misset[i] = misset[i];
-        e->crystal.cells[i] = 200;
+        e->crystal.Ncells[i] = 200;
     }
     e->crystal.shape = DB_SHAPE_GAUSS;
     e->structure_factors.default_F = 100;

@@ -173,7 +173,7 @@ static void set_crystal(const db_bench_workload *workload, db_setup *setup) {
     for (int i = 0; i < 3; i++) {
         setup->cell[i] = cell_of(l);
         setup->cell[i + 3] = 90;
-        setup->cells[i] = cells_of(l);
+        setup->Ncells[i] = cells_of(l);
     }
     setup->shape = l->shape;
     setup->default_F = AMPLITUDE;

@@ -44,7 +44,7 @@ model:
   find_orientation: yes
   spots: closed
   shape: gauss
-  cells: [30, 30, 60]
+  Ncells: [30, 30, 60]
   mosaic_tensor: [0.005, 0.005, 0.005, 0, 0, 0]
   strain_rms: 0.0005
   bandwidth_rms: 0.0006             # of a channel of the spectrum; 0.0042 with the mean wavelength alone
@@ -76,7 +76,7 @@ model:
   find_orientation: yes
   spots: closed
   shape: gauss
-  cells: [12, 12, 12]
+  Ncells: [12, 12, 12]
   mosaic_rms: 0.1
   bandwidth_rms: 0.002
   polarization: 1
@@ -129,7 +129,7 @@ def crystals(random, count, way, cell=CELL, brightness=1):
             yield "fluence=%.5g" % (60 * brightness * FLUENCE * np.exp(random.normal(0, 0.5)))
             continue
         a, c = np.array(cell) * (1 + random.normal(0, 0.0005, 2))
-        line = "cell=[%.4f, %.4f, %.4f, 90, 90, 90] cells=[%d, %d, %d]" % ((a, a, c) + tuple(
+        line = "cell=[%.4f, %.4f, %.4f, 90, 90, 90] Ncells=[%d, %d, %d]" % ((a, a, c) + tuple(
             np.maximum(random.normal([30, 30, 60], [6, 6, 12]), [12, 12, 24])))
         spread, bend = random.gamma(8, 0.008), random.normal(0, 0.6, 3)  # degree; mrad
         if way == "sampled":

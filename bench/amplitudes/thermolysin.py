@@ -10,7 +10,7 @@ import sys
 
 SHOTS = {401: (1.272607, 93.3437, 131.1994), 601: (1.272444, 93.2257, 130.8016), 801: (1.270917, 93.3569, 131.0117)}
 CONFIGURATION = """shots: {list: three.txt}
-model: {expt: %s/imported.expt, symmetry: P 61 2 2, spots: closed, cells: [14, 14, 10], mosaic_rms: 0.1, bandwidth_rms: 0.002}
+model: {expt: %s/imported.expt, symmetry: P 61 2 2, spots: closed, Ncells: [14, 14, 10], mosaic_rms: 0.1, bandwidth_rms: 0.002}
 %s
 refine:
   misset_x: {range: 1}
@@ -32,7 +32,7 @@ with open("three.txt", "w") as shots:
             for row in listed:
                 out.write(" ".join("%.12g" % (float(x) * wavelength) for x in row.split()) + "\n")
         shots.write("%s.cbf model.matrix=%d.mat model.cell=[%g, %g, %g, 90, 90, 120] model.wavelength=%g\n" % (name, number, a, a, c, wavelength))
-JOINT = "intensity: joint\namplitudes: {d_min: 2.2, anomalous: no, reference: %s/2tli_P1_2.0A.mtz%s}"
+JOINT = "intensity: joint\namplitudes: {dmin: 2.2, anomalous: no, reference: %s/2tli_P1_2.0A.mtz%s}"
 WAYS = {"thermolysin": "intensity: free", "jointly": JOINT % (data, ""), "held": JOINT % (data, ", reference_restraint: 0.3")}
 for name, way in WAYS.items():
     with open("%s_in.yaml" % name, "w") as out:

@@ -158,7 +158,7 @@ static void deviations(const db_experiment *truth, const db_experiment *found, d
     d[1] = 0;
     for (int i = 0; i < 3; i++)
         d[1] = fmax(d[1], fabs(found->crystal.cell[i] / truth->crystal.cell[i] - 1));
-    d[2] = fabs(found->crystal.cells[0] / truth->crystal.cells[0] - 1);
+    d[2] = fabs(found->crystal.Ncells[0] / truth->crystal.Ncells[0] - 1);
     d[3] = fabs(found->detector.distance - truth->detector.distance);
     d[4] = hypot(found->detector.centre[0] - truth->detector.centre[0],
                  found->detector.centre[1] - truth->detector.centre[1]) /

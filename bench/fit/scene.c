@@ -57,7 +57,7 @@ static void describe(int pixels, double cell, double size, double distance, int 
     for (int i = 0; i < 3; i++) {
         crystal->cell[i] = cell * (1 + 0.2 * i);
         crystal->cell[3 + i] = 90;
-        crystal->cells[i] = size;
+        crystal->Ncells[i] = size;
         crystal->misset[i] = misset[i];
     }
     crystal->shape = DB_SHAPE_GAUSS;
@@ -229,7 +229,7 @@ db_status db_bench_spoil(db_context *context, const db_experiment *truth,
     memset(start->crystal.misset, 0, sizeof start->crystal.misset);
     for (uint32_t i = 0; i < 3; i++) {
         start->crystal.cell[i] *= 1 + error->cell * sign(seed, 3 + i);
-        start->crystal.cells[i] *= pow(error->size, sign(seed, 10));
+        start->crystal.Ncells[i] *= pow(error->size, sign(seed, 10));
     }
     start->beam.scale *= pow(error->scale, sign(seed, 6));
     const double way = 360 * DEGREE * db_bench_uniform(seed, 7);

@@ -16,7 +16,7 @@ FRAMES, WIDTH, PAIRS, SPREAD = 20, 0.5, 12, 0.06  # degree
 MISSET, TILT, STEPS = (20, 20, 30), ("0.1", "-0.2"), 25
 CELL, DETECTOR = "78 78 38 90 90 90", "-lambda 1 -distance 150 -detpixels 1000 -pixel 0.172"
 SERIES = """shots: {list: frames.txt, series: yes}
-model: {cell: [78.05, 78.05, 38.03, 90, 90, 90], symmetry: tetragonal, shape: gauss, cells: [18, 18, 18], spots: closed,
+model: {cell: [78.05, 78.05, 38.03, 90, 90, 90], symmetry: tetragonal, shape: gauss, Ncells: [18, 18, 18], spots: closed,
         mosaic_rms: 0.15, oversample: 1, misset: [20.05, 19.95, 30.05]}
 refine:
   misset_x: {range: 1}

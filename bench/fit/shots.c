@@ -27,7 +27,7 @@ static int complain(db_context *context, const char *what) {
 }
 
 static const char configuration[] =
-    "model: {cell: [%.6f, %.6f, %.6f, 90, 90, 90.05], shape: gauss, cells: [13, 13, 13], "
+    "model: {cell: [%.6f, %.6f, %.6f, 90, 90, 90.05], shape: gauss, Ncells: [13, 13, 13], "
     "mosaic_spread: %g,\n"
     "        mosaic_domains: 5, oversample: 1, wavelength: 1, distance: %.6f, beam_centre_px: "
     "[%.6f, %.6f],\n"

@@ -31,7 +31,7 @@ def own_renderer(pixels, domains):
     import dualbragg
     from dualbragg.torch import Renderer
     dualbragg.threads(1)
-    e = dualbragg.Experiment(cell=AT[:3], misset=AT[3:], cells=(8, 8, 12), default_F=100, wavelength=1.0,
+    e = dualbragg.Experiment(cell=AT[:3], misset=AT[3:], Ncells=(8, 8, 12), default_F=100, wavelength=1.0,
                              distance=100, detector_pixels=(pixels, pixels), pixel_size=51.2 / pixels,
                              mosaic_spread=0.5 if domains > 1 else 0, mosaic_domains=domains, oversample=1)
     return Renderer(e, PARAMETERS)

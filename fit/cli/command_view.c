@@ -251,13 +251,13 @@ static int fits(const view_run *r) {
  * others. */
 static void complete_crystal(const view_run *r, db_setup *setup) {
     static const double any_cell[6] = { 100, 100, 100, 90, 90, 90 };
-    const double *const n = setup->cells;
+    const double *const n = setup->Ncells;
     if (!r->has_crystal) memcpy(setup->cell, any_cell, sizeof any_cell);
     if (!setup->hkl_file) setup->default_F = 1;
     if (setup->hkl_file && !r->has_crystal) setup->hkl_file = NULL;
     setup->spread.spots = DB_SPOTS_CLOSED;
     if (n[0] == 1 && n[1] == 1 && n[2] == 1)
-        for (int i = 0; i < 3; i++) setup->cells[i] = 1000;
+        for (int i = 0; i < 3; i++) setup->Ncells[i] = 1000;
     if (!(setup->spread.mosaic_rms > 0)) setup->spread.mosaic_rms = 0.1;
     setup->layers_at_front = 0;
 }

@@ -90,8 +90,8 @@ void db_fit_say_start(db_fit_log *log, const db_fit_config *config, const db_mea
                detector->centre[0] / detector->panels[0].pixel_size[0],
                detector->centre[1] / detector->panels[0].pixel_size[1]);
     db_fit_say(log, "Cell: %.4f %.4f %.4f A  %.3f %.3f %.3f deg; %g x %g x %g cells, ", cell[0],
-               cell[1], cell[2], cell[3], cell[4], cell[5], start->crystal.cells[0],
-               start->crystal.cells[1], start->crystal.cells[2]);
+               cell[1], cell[2], cell[3], cell[4], cell[5], start->crystal.Ncells[0],
+               start->crystal.Ncells[1], start->crystal.Ncells[2]);
     say_mosaic(log, start);
     db_fit_say(log, "Intensities: %s%s\n",
                settings->intensity == DB_FIT_FREE ? "free, one per reflection" : "known, ",

@@ -22,7 +22,7 @@ static void start_spreads(const db_fit_config *config, db_experiment *start) {
     db_spread *const s = &start->spread;
     const db_spread_setup *const given = &config->setup.spread;
     for (int i = 0; i < 3 && !config->blocks_given; i++)
-        start->crystal.cells[i] = ceil(LARGE_BLOCK / start->crystal.cell[i]);
+        start->crystal.Ncells[i] = ceil(LARGE_BLOCK / start->crystal.cell[i]);
     if (s->mosaic <= 0 && isnan(given->mosaic_rms) && isnan(given->mosaic_rms_abc[0]) &&
         isnan(given->mosaic_tensor[0]))
         s->mosaic = MOSAIC;

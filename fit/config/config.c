@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "base/given.h"
+#include "fit/config/former_keys.h"
 #include "fit/config/config_refine.h"
 #include "fit/config/detector_modules.h"
 #include "fit/config/output_prefix.h"
@@ -22,7 +23,7 @@ void db_fit_config_init(db_fit_config *config) {
     db_setup *const setup = &config->setup;
     db_setup_init(setup);
     setup->shape = DB_SHAPE_GAUSS;
-    for (int i = 0; i < 3; i++) setup->cells[i] = 20;
+    for (int i = 0; i < 3; i++) setup->Ncells[i] = 20;
     /* open, so that the image header can fill them */
     setup->wavelength = setup->distance = setup->pixel_size = setup->polarization =
         setup->twotheta = setup->osc = setup->sensor_thickness = NAN;
@@ -319,7 +320,7 @@ static db_status leave_open(const db_config_reader *reader, const db_yaml_node *
             "form)",
             reader->path);
     config->automatic = 1;
-    config->blocks_given = model && db_yaml_find(model, "cells") != NULL;
+    config->blocks_given = model && db_yaml_find(model, "Ncells") != NULL;
     config->setup.spread.spots = DB_SPOTS_CLOSED;
     return DB_OK;
 }
@@ -386,6 +387,7 @@ static db_status take_tree(db_context *context, db_yaml_node *root, const char *
         status = db_yaml_override(context, root, overrides[i]);
     const db_config_reader reader = { context, config->config_file,
                                       &config->settings.panel_groups };
+    if (status == DB_OK) status = db_former_keys_rename(context, config->config_file, root);
     if (status == DB_OK) status = take_sections(&reader, root, config);
     if (status == DB_OK) status = db_fit_complete_output_prefix(context, config);
     if (status != DB_OK) return status;

@@ -94,7 +94,7 @@ static const db_config_key model_keys[] = {
         "image, which are refined together; one of no, yes, {lattices: N}"),
     FIELD(MISSET, NULL, NULL),
     FIELD(SHAPE, NULL, NULL),
-    FIELD(CELLS, NULL, NULL),
+    FIELD(NCELLS, NULL, NULL),
     FIELD(FUDGE, NULL, NULL),
     FIELD(MOSAIC_SPREAD, NULL, NULL),
     FIELD(MOSAIC_ABC, "mosaic_spread for all axes", "[0.1, 0.1, 0.3]"),
@@ -321,7 +321,7 @@ static const db_config_key amplitudes_keys[] = {
     CHOICE("reindex", IN_CONFIG(settings.joint.reindex), no_yes, NULL, 0, NULL,
         "yes: shots are brought to one way of indexing where the lattice allows several; those whose intensities do not tell "
         "theirs are set aside, and those of the other hand"),
-    NUMBERS("d_min", 1, IN_CONFIG(settings.joint.dmin), (POSITIVE), "A", "what half of the detector's rim reaches, or data.dmin", "1.8",
+    NUMBERS("dmin", 1, IN_CONFIG(settings.joint.dmin), (POSITIVE), "A", "what half of the detector's rim reaches, or data.dmin", "1.8",
         "finest resolution"),
     NUMBERS("restraint", 1, IN_CONFIG(settings.joint.restraint), (POSITIVE), "", "none", "3",
         "each intensity is held to the mean of its resolution, within so many times that mean; reflections that no shot "

@@ -407,7 +407,7 @@ static db_status turn_models(const db_intensity_search *w) {
         db_status status = turn_orientation(all, to, crystal, all->summary[s].reference);
         if (status == DB_OK) status = db_indexing_turn(all->context, to, crystal);
         memcpy(all->summary[s].orientation, crystal->orientation, sizeof crystal->orientation);
-        memcpy(all->state[s].start.crystal.cells, crystal->cells, sizeof crystal->cells);
+        memcpy(all->state[s].start.crystal.Ncells, crystal->Ncells, sizeof crystal->Ncells);
         db_shots_get(all, &model.experiment, &model.placement, db_shots_value(all, s));
         db_shot_model_clear(&model);
         if (status != DB_OK) return status;

@@ -207,11 +207,11 @@ db_status db_indexing_turn(db_context *context, const db_indexing *way, db_cryst
     DB_TRY(db_crystal_set_matrix(context, &turned, to));
     for (int i = 0; i < 3; i++) {
         const int source = source_of(way, i);
-        if (source >= 0) turned.cells[i] = crystal->cells[source];
+        if (source >= 0) turned.Ncells[i] = crystal->Ncells[source];
     }
     memcpy(crystal->cell, turned.cell, sizeof turned.cell);
     memcpy(crystal->orientation, turned.orientation, sizeof turned.orientation);
-    memcpy(crystal->cells, turned.cells, sizeof turned.cells);
+    memcpy(crystal->Ncells, turned.Ncells, sizeof turned.Ncells);
     return DB_OK;
 }
 

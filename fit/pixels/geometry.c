@@ -44,7 +44,7 @@ static void turned_matrix(const db_experiment *e, double a_star[9], double *half
  * standard deviation of 0.4/(N a). */
 static double node_radius(const db_crystal *crystal) {
     double smallest = INFINITY;
-    for (int i = 0; i < 3; i++) smallest = fmin(smallest, crystal->cells[i] * crystal->cell[i]);
+    for (int i = 0; i < 3; i++) smallest = fmin(smallest, crystal->Ncells[i] * crystal->cell[i]);
     return 3 * 0.4 / smallest;
 }
 

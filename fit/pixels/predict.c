@@ -361,7 +361,7 @@ static db_status predict_closed(db_context *context, const db_experiment *experi
     db_spot_options options = DB_SPOT_OPTIONS_INIT;
     db_predicted_spots spots;
     limited.structure_factors = (db_structure_factors){ .default_F = 1 };
-    limited.d_min = fmax(limited.d_min, range->dmin);
+    limited.dmin = fmax(limited.dmin, range->dmin);
     options.most_turn = fmin(range->excitation_angle, most_turn);
     DB_TRY(db_spots_predict(context, &limited, &options, &spots));
     prediction->reflection = malloc((spots.count + 1) * sizeof *prediction->reflection);

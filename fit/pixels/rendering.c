@@ -30,7 +30,8 @@ db_status db_experiment_unit_amplitudes(db_context *context, const db_experiment
 }
 
 void db_experiment_blur(const db_experiment *sharp, double blur, db_experiment *blurred) {
-    for (int i = 0; i < 3; i++) blurred->crystal.cells[i] = fmax(1, sharp->crystal.cells[i] / blur);
+    for (int i = 0; i < 3; i++)
+        blurred->crystal.Ncells[i] = fmax(1, sharp->crystal.Ncells[i] / blur);
 }
 
 db_status db_render_regions(db_context *context, const db_experiment *experiment,

@@ -110,7 +110,7 @@ static db_status judge_between(const judge *j, const db_spot_places *found) {
             db_experiment longer = *j->model; /* borrows */
             db_spot_pattern p;
             longer.crystal.cell[k] *= m;
-            longer.crystal.cells[k] = fmax(1, longer.crystal.cells[k] / m);
+            longer.crystal.Ncells[k] = fmax(1, longer.crystal.Ncells[k] / m);
             DB_TRY(db_spot_pattern_make(j->context, &longer, j->data, j->well_excited, &p));
             db_spot_choice choice = db_strongest_spots(j->spots);
             choice.axis = k;

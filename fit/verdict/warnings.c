@@ -216,8 +216,8 @@ static void about_sizes(list *l) {
          closed ? "refine Na, Nb, Nc and mosaic_variance" : "refine Na, Nb, Nc and mosaic_spread",
          "the crystal's size is held at Na %.3g, Nb %.3g, Nc %.3g: spots of another size than the "
          "model's cannot be fitted; to be refined: Na, Nb, Nc%s",
-         r->experiment.crystal.cells[0], r->experiment.crystal.cells[1],
-         r->experiment.crystal.cells[2],
+         r->experiment.crystal.Ncells[0], r->experiment.crystal.Ncells[1],
+         r->experiment.crystal.Ncells[2],
          spread   ? ""
          : closed ? ", mosaic_variance"
                   : ", mosaic_spread");

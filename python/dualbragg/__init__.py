@@ -2,7 +2,7 @@
 
     import dualbragg
 
-    crystal = dualbragg.Experiment(cell=(78, 78, 38), cells=(20, 20, 20), default_F=100,
+    crystal = dualbragg.Experiment(cell=(78, 78, 38), Ncells=(20, 20, 20), default_F=100,
                                    wavelength=1.0, distance=100, detector_pixels=(512, 512))
     plan = dualbragg.Plan(crystal, parameters=["cell_a", "misset_x"])
     image, derivatives = plan.gradient()      # photons; photons/A, photons/degree

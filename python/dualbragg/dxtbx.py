@@ -2,7 +2,7 @@
 
     from dualbragg import dxtbx
 
-    crystal = dxtbx.from_experiments(experiments, 0, cells=(20, 20, 20), default_F=100)
+    crystal = dxtbx.from_experiments(experiments, 0, Ncells=(20, 20, 20), default_F=100)
     crystal.set_amplitudes(*dxtbx.amplitudes(miller_array))
     measured = dxtbx.load(experiments[0].imageset)
     experiments = dxtbx.to_experiments(crystal)
@@ -44,7 +44,7 @@ def _plain(value):
 def from_models(*, beam, detector, crystal=None, goniometer=None, scan=None, **keywords):
     """An Experiment of single models of dxtbx: Beam, Detector, Crystal, Goniometer, Scan.
 
-    keywords: those of dualbragg.Experiment, for what the models do not say (cells, default_F,
+    keywords: those of dualbragg.Experiment, for what the models do not say (Ncells, default_F,
     fluence, mosaic_spread ...) or say otherwise."""
     given = dict(beam=beam, detector=detector, goniometer=goniometer, scan=scan, crystal=crystal)
     listed = {"__id__": "ExperimentList", "imageset": [], "profile": [], "scaling_model": []}

@@ -1,6 +1,7 @@
 """Experiments: crystal, beam, spindle, detector, structure factors."""
 
 import math
+import warnings
 
 import numpy
 
@@ -15,8 +16,9 @@ _FILES = {"matrix": "matrix_file", "hkl": "hkl_file", "sources": "source_file",
           "spectrum": "spectrum_file", "stol": "stol_file"}
 _TEXTS = {"hkl_columns": "hkl_columns", "hkl_space_group": "hkl_space_group"}
 # Members that are numbers, but no fields of the library's table, with how many there are.
-_NUMBERS = {"beam_centre": 2, "orientation": 9, "sample_size": 3, "detector_size": 2, "d_min": 1,
+_NUMBERS = {"beam_centre": 2, "orientation": 9, "sample_size": 3, "detector_size": 2, "dmin": 1,
             "beamsize": 1, "origin": 3, "amorphous_size": 3, "density": 1, "molecular_weight": 1}
+_FORMER = {"cells": "Ncells", "d_min": "dmin"}  # names that keywords had
 _KINDS = {lib.DB_FIELD_NUMBER: "double", lib.DB_FIELD_INTEGER: "int"}
 
 
@@ -59,6 +61,16 @@ def _set_number(setup, name, value):
         setattr(setup, name, list(values))
 
 
+def _present(name, keywords):
+    """The name that a keyword has now."""
+    if name not in _FORMER:
+        return name
+    if _FORMER[name] in keywords:
+        raise errors.UsageError(f"Experiment: {name} and {_FORMER[name]} are one keyword")
+    warnings.warn(f"{name}= is called {_FORMER[name]}= now", DeprecationWarning, stacklevel=3)
+    return _FORMER[name]
+
+
 def _set(setup, name, value, borrowed):
     """A keyword's value; names of files are borrowed."""
     field = lib.db_setup_field_find(name.encode())
@@ -84,7 +96,7 @@ class Experiment:
     sources, spectrum, stol: files of sources, a spectrum, amorphous amplitudes
     header: an image whose header says where detector, beam and spindle are
     expt, expt_number: an experiment of a DIALS list
-    beam_centre, origin, sample_size, detector_size (mm), beamsize (mm), d_min (A),
+    beam_centre, origin, sample_size, detector_size (mm), beamsize (mm), dmin (A),
     amorphous_size (mm), density (g/cm^3), molecular_weight (g/mol)
 
     notices: what was chosen automatically, and what files say and is not used or doubtful, a line each.
@@ -116,7 +128,7 @@ class Experiment:
                                                       integer(expt_number, "expt_number"), ffi.NULL,
                                                       setup, lib.take_notice, user))
             for name, value in keywords.items():
-                _set(setup, name, value, borrowed)
+                _set(setup, _present(name, keywords), value, borrowed)
             if "wavelength" in keywords:
                 setup.wavelength_given = 1
             self._c = _new_experiment()

@@ -13,7 +13,7 @@ from dualbragg import memory
 from dualbragg._library import ffi, lib
 from dualbragg._rendering import Rendering
 
-SCENE = dict(cell=(78, 78, 38), cells=(12, 11, 10), default_F=100, wavelength=1.1, distance=90,
+SCENE = dict(cell=(78, 78, 38), Ncells=(12, 11, 10), default_F=100, wavelength=1.1, distance=90,
              detector_pixels=(24, 17), pixel_size=0.8, misset=(10, 20, 30), flux=1e12, exposure=1, beamsize=0.1)
 NAMES = ["cell_a", "misset_y", "distance"]
 TOLERANCE = dict(rtol=2e-5, atol=1e-3)

@@ -19,9 +19,9 @@ try:
 except ImportError as error:
     missing = f"no dxtbx: {error}"
 
-SCENE = dict(cell=(78, 78, 38), cells=(12, 11, 10), default_F=100, wavelength=1.1, distance=90,
+SCENE = dict(cell=(78, 78, 38), Ncells=(12, 11, 10), default_F=100, wavelength=1.1, distance=90,
              detector_pixels=(60, 44), pixel_size=0.4, misset=(10, 20, 30), fluence=1e24)
-REST = dict(cells=(12, 11, 10), default_F=100, fluence=1e24)
+REST = dict(Ncells=(12, 11, 10), default_F=100, fluence=1e24)
 
 
 @unittest.skipIf(missing, missing)

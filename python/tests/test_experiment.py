@@ -14,7 +14,7 @@ import ending
 import dualbragg
 import dualbragg.dxtbx
 
-SCENE = dict(cell=(78, 78, 38), cells=(12, 11, 10), default_F=100, wavelength=1.1, distance=90,
+SCENE = dict(cell=(78, 78, 38), Ncells=(12, 11, 10), default_F=100, wavelength=1.1, distance=90,
              detector_pixels=(60, 44), pixel_size=0.4, misset=(10, 20, 30))
 STILL = os.path.join(os.environ.get("SOURCE_DIR", "."), "examples", "data", "thaumatin.cbf")
 
@@ -26,6 +26,15 @@ class Experiments(unittest.TestCase):
                                 distance=90, misset_y=20, mosaic_spread=0.4).items():
             self.assertAlmostEqual(e[name], value, places=12, msg=name)
         self.assertEqual(e.shape, (44, 60))
+
+    def test_former_keywords_are_taken_and_told(self):
+        former = {**SCENE, "cells": SCENE["Ncells"], "d_min": 2.5}
+        del former["Ncells"]
+        with self.assertWarnsRegex(DeprecationWarning, "cells= is called Ncells= now"):
+            e = dualbragg.Experiment(**former)
+        self.assertEqual(e["Nb"], 11)
+        with self.assertRaisesRegex(dualbragg.UsageError, "cells and Ncells are one keyword"):
+            dualbragg.Experiment(**SCENE, cells=(1, 1, 1))
 
     def test_every_parameter_is_read_and_set(self):
         e = dualbragg.Experiment(**SCENE, spots="closed", mosaic_rms=0.2)
@@ -124,7 +133,7 @@ class Experiments(unittest.TestCase):
             more[name] = values[name]
         with self.assertRaisesRegex(dualbragg.InputError, "no member twist"):
             object.__new__(dualbragg.Experiment).__setstate__({**state, "_c": (more, lists)})
-        fewer = values[[n for n in values.dtype.names if n != "d_min"]]
+        fewer = values[[n for n in values.dtype.names if n != "dmin"]]
         older = object.__new__(dualbragg.Experiment)
         older.__setstate__({**state, "_c": (fewer, lists)})
         self.assertEqual(older.parameters, e.parameters)
@@ -144,7 +153,7 @@ class Experiments(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "a.expt")
             e.to_expt(path)
-            back = dualbragg.Experiment.from_expt(path, cells=SCENE["cells"], default_F=100,
+            back = dualbragg.Experiment.from_expt(path, Ncells=SCENE["Ncells"], default_F=100,
                                                   fluence=1e20)
         e = dualbragg.Experiment(**SCENE, fluence=1e20)
         a, b = dualbragg.Plan(e).forward(), dualbragg.Plan(back).forward()
@@ -163,7 +172,7 @@ class Experiments(unittest.TestCase):
             with open(path, encoding="utf-8") as file:
                 listed = json.load(file)
         models = {n: Model(listed[n][0]) for n in ("beam", "detector", "goniometer", "crystal")}
-        back = dualbragg.dxtbx.from_models(**models, cells=SCENE["cells"], default_F=100)
+        back = dualbragg.dxtbx.from_models(**models, Ncells=SCENE["Ncells"], default_F=100)
         for name in ("cell_a", "cell_c", "distance", "wavelength"):
             self.assertAlmostEqual(back[name], e[name], places=9, msg=name)
         with self.assertRaisesRegex(dualbragg.UsageError, "crystal: .*to_dict.*str"):

@@ -16,7 +16,7 @@ import ending
 import dualbragg
 from dualbragg._dualbragg import lib
 
-SCENE = dict(cell=(78, 78, 38), cells=(128, 128, 263), default_F=300, spots="closed",
+SCENE = dict(cell=(78, 78, 38), Ncells=(128, 128, 263), default_F=300, spots="closed",
              mosaic_rms=0.15, wavelength=1.1, distance=120, detector_pixels=(480, 480), pixel_size=0.15,
              misset=(10, 20, 30), fluence=2e23)
 REFINED = ["misset_x", "misset_y", "misset_z", "cell_a", "cell_c"]
@@ -137,7 +137,7 @@ class Fits(unittest.TestCase):
             kept = os.path.join(folder, "kept.checkpoint")
             sections = dict(
                 shots=dict(list=listing),
-                model=dict(spots="closed", mosaic_rms=0.15, cells=[128, 128, 263], misset=[0.05, -0.05, 0.05]),
+                model=dict(spots="closed", mosaic_rms=0.15, Ncells=[128, 128, 263], misset=[0.05, -0.05, 0.05]),
                 refine=dict(misset_x={}, misset_y={}, misset_z={}, cell_a=dict(shared=True)),
                 data=dict(max_shoeboxes=40), stages=[dict(name="joint", max_evaluations=8)])
             result = dualbragg.fit(progress=told.append, checkpoint=kept, **sections)
@@ -190,7 +190,7 @@ class Fits(unittest.TestCase):
 
         with self.assertRaises(KeyboardInterrupt):
             dualbragg.fit(image=self.counts, experiment=start, refine=REFINED, progress=press)
-        slow = dualbragg.Experiment(cell=(78, 78, 38), default_F=100, cells=(9, 9, 9), wavelength=1,
+        slow = dualbragg.Experiment(cell=(78, 78, 38), default_F=100, Ncells=(9, 9, 9), wavelength=1,
                                     distance=100, mosaic_spread=1, mosaic_domains=400,
                                     detector_pixels=(1500, 1500))
         plan = dualbragg.Plan(slow, precision="mixed")

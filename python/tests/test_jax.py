@@ -17,7 +17,7 @@ try:
 except ImportError:
     jax = None
 
-SCENE = dict(cell=(78, 78, 38), cells=(12, 11, 10), default_F=100, wavelength=1.1, distance=90,
+SCENE = dict(cell=(78, 78, 38), Ncells=(12, 11, 10), default_F=100, wavelength=1.1, distance=90,
              detector_pixels=(12, 9), pixel_size=2, misset=(10, 20, 30), oversample=2,
              fluence=1e24, shape="gauss")
 NAMES = ["cell_a", "misset_y", "distance"]

@@ -36,7 +36,7 @@ class Port(unittest.TestCase):
     def test_images_are_ours(self):
         found = self.image(dict(misset_deg=(1.0, 2.0, 3.0)), dict(detector_twotheta_deg=3.0,
                                                                   beam_center_s=9.0, beam_center_f=11.0))
-        own = dualbragg.Experiment(cell=(90, 100, 100), cells=(5, 5, 5), default_F=100, wavelength=1.5,
+        own = dualbragg.Experiment(cell=(90, 100, 100), Ncells=(5, 5, 5), default_F=100, wavelength=1.5,
                                    distance=100, detector_pixels=(32, 24), pixel_size=0.8, twotheta=3,
                                    misset=(1, 2, 3), beam_centre=(9, 11))
         numpy.testing.assert_array_equal(found, dualbragg.Plan(own, dtype="float64").forward())

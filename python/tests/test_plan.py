@@ -16,7 +16,7 @@ import numpy
 import ending
 import dualbragg
 
-SCENE = dict(cell=(78, 78, 38), cells=(12, 11, 10), default_F=100, wavelength=1.1, distance=90,
+SCENE = dict(cell=(78, 78, 38), Ncells=(12, 11, 10), default_F=100, wavelength=1.1, distance=90,
              detector_pixels=(60, 44), pixel_size=0.4, misset=(10, 20, 30), oversample=2,
              flux=1e12, exposure=1, beamsize=0.1, shape="gauss")
 CLOSED = dict(SCENE, spots="closed", mosaic_rms=0.3)

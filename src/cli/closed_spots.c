@@ -96,7 +96,7 @@ static db_status choose_oversample(const run *r, const db_predicted_spots *list)
 static double error_by_bandwidth(const db_experiment *e, double finest) {
     const db_spread *const s = &e->spread;
     double longest = 0;
-    for (int i = 0; i < 3; i++) longest = fmax(longest, e->crystal.cells[i] * e->crystal.cell[i]);
+    for (int i = 0; i < 3; i++) longest = fmax(longest, e->crystal.Ncells[i] * e->crystal.cell[i]);
     const double r = 1 / finest, size = 0.4 / longest, bandwidth = 1e-6 * s->bandwidth,
                  along = sqrt(size * size + r * r * (bandwidth + 1e-6 * s->strain));
     return exp(-0.5) * r / along * 2 * bandwidth;

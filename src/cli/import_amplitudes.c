@@ -45,7 +45,7 @@ db_status db_imported_amplitudes(db_context *context, db_imported *file) {
     char chosen[DB_FACT_TEXT] = "";
     DB_TRY(db_amplitude_header_read(context, file->path, &header));
     add_header(&header, file);
-    const db_structure_factor_options options = { .d_min = header.coordinates ? 6 : 0,
+    const db_structure_factor_options options = { .dmin = header.coordinates ? 6 : 0,
                                                   .k_sol = 0.35,
                                                   .b_sol = 46 };
     DB_TRY(db_read_structure_factors(context, file->path, &options, &list, chosen, sizeof chosen));

@@ -69,8 +69,9 @@ static void report_crystal(db_session *session) {
                   real);
     print_vectors("reciprocal-space cell vectors (Angstrom^-1):",
                   (const char *const[3]){ "a_star", "b_star", "c_star" }, star);
-    printf("crystal is %.*g x %.*g x %.*g microns\n", digits, 1e-4 * crystal->cells[0] * cell[0],
-           digits, 1e-4 * crystal->cells[1] * cell[1], digits, 1e-4 * crystal->cells[2] * cell[2]);
+    printf("crystal is %.*g x %.*g x %.*g microns\n", digits, 1e-4 * crystal->Ncells[0] * cell[0],
+           digits, 1e-4 * crystal->Ncells[1] * cell[1], digits,
+           1e-4 * crystal->Ncells[2] * cell[2]);
     db_notices_print_beginning(&session->notices,
                                (const char *const[]){ "auto-selected", "oversampling", NULL });
     /* the reference takes a brick with the cell's edges */
@@ -186,7 +187,7 @@ static void report_crystal_block(const db_session *session) {
     printf("  %zu initialized hkls (all others =%.*g)\n", e->structure_factors.listed, digits,
            e->structure_factors.default_F);
     printf("  %s xtal: %.*gx%.*gx%.*g cells\n", shapes[e->crystal.shape], digits,
-           e->crystal.cells[0], digits, e->crystal.cells[1], digits, e->crystal.cells[2]);
+           e->crystal.Ncells[0], digits, e->crystal.Ncells[1], digits, e->crystal.Ncells[2]);
 }
 
 static void report_beam_block(const db_session *session) {

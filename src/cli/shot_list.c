@@ -230,6 +230,9 @@ static db_status take(const reading *r, const pair *p) {
         return DB_OK;
     }
     const db_setup_field *const field = db_setup_field_find(p->key);
+    if (field && strcmp(field->name, p->key) != 0)
+        db_notice(r->context, "%s:%zu: %s is called %s now", r->list->path, r->line->number, p->key,
+                  field->name);
     if (field) return take_field(r, p, field);
     return fail_line(
         r, "%s is no key of a shot (matrix, spectrum, seed, misset, cell, fluence ...)", p->key);

@@ -236,7 +236,7 @@ static int is_mixed(int way) { return way == DB_CHECK_MIXED || way == DB_CHECK_M
 /* Rounding errors of the samples of a pixel, which do not cancel where the samples do: relative to
  * a derivative's natural size. */
 static double own_errors(const db_check *c, double precision) {
-    const double *n = c->experiment->crystal.cells;
+    const double *n = c->experiment->crystal.Ncells;
     const double most = fmax(n[0], fmax(n[1], n[2]));
     const double samples = db_samples_per_pixel(c->experiment);
     const double phase = samples > 1 ? 3 * most * c->largest_index * DOUBLE_ROUNDING : 0;

@@ -76,7 +76,7 @@ static void add_sources(pixel_nodes *t, const site *at) {
         if (pass(t, crystal_samples(e))) continue;
         const vec3 q = scattering_vector(at->d, source->kappa, source->s0);
         const num square = v3_square(q);
-        if (source->weight.v == 0 || !within_resolution(square.v, e->d_min)) {
+        if (source->weight.v == 0 || !within_resolution(square.v, e->dmin)) {
             while (t->next < crystal_samples(e)) t->next += t->stride;
             t->next -= crystal_samples(e);
             continue;

@@ -33,7 +33,7 @@ struct db_node_signer {
 static int shape_has_nodes(const db_crystal *crystal) {
     if (crystal->shape != DB_SHAPE_SQUARE) return 1;
     for (int i = 0; i < 3; i++)
-        if (crystal->cells[i] != floor(crystal->cells[i])) return 1;
+        if (crystal->Ncells[i] != floor(crystal->Ncells[i])) return 1;
     return 0;
 }
 
@@ -80,9 +80,9 @@ void db_node_signer_destroy(db_node_signer **signer) {
 int db_node_signature_matters(const db_experiment *experiment) {
     if (experiment->spread.spots == DB_SPOTS_CLOSED)
         return experiment->goniometer.phi_step != 0 || experiment->background.count > 0 ||
-               experiment->d_min > 0;
+               experiment->dmin > 0;
     return shape_has_nodes(&experiment->crystal) || experiment->structure_factors.amplitude ||
-           experiment->background.count > 0 || experiment->d_min > 0;
+           experiment->background.count > 0 || experiment->dmin > 0;
 }
 
 static uint64_t mix_sample(uint64_t hash, const db_node_signer *signer, const db_experiment *e,
@@ -107,7 +107,7 @@ static uint64_t mix_resolution(uint64_t hash, const db_experiment *e, vec3 q) {
     const double square = v3_square(q).v, stol = resolution(v3_square(q)).v;
     double interval = stol > 0 ? 0 : -1;
     for (size_t i = 0; i < e->background.count && stol >= e->background.stol[i]; i++) interval++;
-    return db_mix(db_mix(hash, within_resolution(square, e->d_min)), interval);
+    return db_mix(db_mix(hash, within_resolution(square, e->dmin)), interval);
 }
 
 static uint64_t mix_direction(uint64_t hash, const db_node_signer *signer, const db_experiment *e,

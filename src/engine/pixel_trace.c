@@ -167,7 +167,7 @@ static void trace_source(const tracer *t, vec3 d, double share, db_trace_sample 
     s->weight = source->weight.v;
     s->polarization = polarization_factor(d, source->polarization).v;
     s->debye_waller = debye_waller_factor(n_constant(square), t->trace->model.b_factor).v;
-    s->cut = !within_resolution(square, e->d_min);
+    s->cut = !within_resolution(square, e->dmin);
     const double factor =
         t->trace->model.scale.v * s->omega * s->capture * s->weight * s->polarization;
     t->sum->polarization += share * s->weight * s->polarization;

@@ -62,7 +62,7 @@ static void fill_samples(db_plan_values *values) {
 static void fill_general(const db_experiment *e, const db_plan_values *values,
                          const db_plan_parameters *parameters, const db_plan_table *table,
                          db_kernel_job *job) {
-    job->d_min = e->d_min;
+    job->dmin = e->dmin;
     job->water = values->interface.water.v;
     job->molecules = values->interface.molecules.v;
     job->amorphous = values->curve.job;
@@ -79,7 +79,7 @@ static void fill_general(const db_experiment *e, const db_plan_values *values,
         job->margin_min[i] = e->structure_factors.min[i] - DB_TABLE_MARGIN;
         job->margin_extent[i] = e->structure_factors.extent[i] + 2 * DB_TABLE_MARGIN;
     }
-    job->general = job->d_min > 0 || job->water != 0 || job->amorphous.bins > 0 || job->sensor ||
+    job->general = job->dmin > 0 || job->water != 0 || job->amorphous.bins > 0 || job->sensor ||
                    job->curved || job->interpolate || parameters->beyond_table > 0;
 }
 

@@ -219,7 +219,7 @@ static db_status advise(db_precision_advice *advice, db_precision precision, dou
 
 static void judge(const expected_errors *errors, const db_experiment *e, size_t asked,
                   db_precision_advice *advice) {
-    const double *n = e->crystal.cells;
+    const double *n = e->crystal.Ncells;
     /* spots in closed form have no fringes */
     const double most_cells = e->spread.spots == DB_SPOTS_CLOSED ? 0 : fmax(n[0], fmax(n[1], n[2]));
     const double error = errors->image;

@@ -31,8 +31,8 @@ static shape_factors factors_of(const db_plan *plan) {
                         { 0 } };
     for (int j = 0; j < 3; j++)
         f.by_cells[j] = c->shape == DB_SHAPE_SQUARE  ? pi
-                        : c->shape == DB_SHAPE_ROUND ? 2 / c->cells[j] + 1.4 * pi * root
-                                                     : (2 + 4 / 0.63 * g) / c->cells[j];
+                        : c->shape == DB_SHAPE_ROUND ? 2 / c->Ncells[j] + 1.4 * pi * root
+                                                     : (2 + 4 / 0.63 * g) / c->Ncells[j];
     return f;
 }
 
@@ -41,7 +41,7 @@ static double logarithmic(double slope, double value) {
 }
 
 static double of_sample(const db_plan *plan, const shape_factors *f, num u, const num h[3], int p) {
-    const double *n = plan->experiment.crystal.cells;
+    const double *n = plan->experiment.crystal.Ncells;
     double sum = logarithmic(u.d[p], u.v);
     for (int j = 0; j < 3; j++)
         /* interpolated factors: 3.2, the slope of their square by h in parts of its bound */

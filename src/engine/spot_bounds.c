@@ -98,8 +98,8 @@ static double longest_node(const db_plan *plan, const db_spot_bounds *bounds, do
                  a = reach * sqrt(bounds->constant + bounds->place),
                  left = fmax(0.1, 1 - 2 * reach * sqrt(bounds->lengthening)),
                  longest = (a + sqrt(a * a + left * q * q)) / left;
-    const double d_min = plan->experiment.d_min;
-    return d_min > 0 ? fmin(longest, 1 / d_min) : longest;
+    const double dmin = plan->experiment.dmin;
+    return dmin > 0 ? fmin(longest, 1 / dmin) : longest;
 }
 
 db_spot_bounds db_spot_bounds_of(const db_plan *plan) {

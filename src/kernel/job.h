@@ -174,7 +174,7 @@ typedef struct db_kernel_job {
 
     /* 1: a general job, which uses some of what follows; 0: a plain job, which uses none of it */
     int general;
-    double d_min; /* angstrom; 0: no limit */
+    double dmin; /* angstrom; 0: no limit */
     double water, molecules;
     db_kernel_amorphous amorphous;
     int layers, sensor;  /* sensor 0: nothing is absorbed, all photons count */

@@ -45,7 +45,7 @@ AD_FN num scattered_intensity(const pixel_inputs *o, vec3 q) {
     if (o->curve->bins)
         sum = n_add(sum,
                     n_mul(o->interface->molecules, amorphous_square(o->curve, resolution(square))));
-    if (!within_resolution(square.v, e->d_min)) return sum;
+    if (!within_resolution(square.v, e->dmin)) return sum;
     num crystal = n_constant(0);
     for (size_t s = 0; s < samples; s++) crystal = n_add(crystal, sample_intensity(o, s, q));
     return n_add(sum, n_mul(crystal, debye_waller_factor(square, o->interface->b_factor)));

@@ -18,7 +18,7 @@
 /* 1 where a sample's spacing is not below the resolution limit, else 0. */
 AD_INLINE fine resolved(const db_kernel_job *job, wide_vec3 q) {
     return narrow(
-        w_select(w_within_resolution(w3_square(q).v, w_set(job->d_min)), w_set(1), w_set(0)));
+        w_select(w_within_resolution(w3_square(q).v, w_set(job->dmin)), w_set(1), w_set(0)));
 }
 
 AD_INLINE fine_num polarization_form(const fine d[3], const fine_source *source,
@@ -146,7 +146,7 @@ AD_INLINE source_sums crystal(loop_mode mode, const db_kernel_job *job,
 AD_INLINE source_sums scattered(loop_mode mode, const db_kernel_job *job, const index_view *view,
                                 const fine q[3], fine u, pixel_sums *sums) {
     fine counts = f_set(1);
-    if (job->d_min > 0) counts = resolved(job, view->q);
+    if (job->dmin > 0) counts = resolved(job, view->q);
     source_sums source = crystal(mode, job, NULL, NULL, 0, view, q, f_mul(u, counts), sums);
     const lattice_free background = lattice_free_scattering(job, view->q);
     source.sum = f_fma(source.sum, counts, background.sum);

@@ -90,7 +90,7 @@ static void add_source(const db_kernel_job *job, size_t source, vec3 d, int at_r
     const db_experiment *e = job->reference->experiment;
     const db_kernel_source_double *s = &job->source_double[source];
     const vec3 q = scattering_vector(d, n_constant(s->kappa), fixed(s->s0));
-    if (!within_resolution(v3_square(q).v, e->d_min)) return;
+    if (!within_resolution(v3_square(q).v, e->dmin)) return;
     if (!p->polarization_known || e->reference.oversample_polar) {
         num tensor[6];
         for (int n = 0; n < 6; n++) tensor[n] = n_constant(s->polarization[n]);

@@ -26,9 +26,9 @@ AD_INLINE num resolution(num q_square) {
     return n_scale(n_sqrt(n_select(tip, n_constant(0), q_square)), l_set((REAL)0.5));
 }
 
-/* Where the spacing 1/|q| is not below d_min; with d_min 0 everywhere. */
-AD_INLINE lane_mask within_resolution(lane q_square, lane d_min) {
-    return l_le(l_mul(q_square, l_mul(d_min, d_min)), l_set((REAL)1));
+/* Where the spacing 1/|q| is not below dmin; with dmin 0 everywhere. */
+AD_INLINE lane_mask within_resolution(lane q_square, lane dmin) {
+    return l_le(l_mul(q_square, l_mul(dmin, dmin)), l_set((REAL)1));
 }
 
 /* The Debye-Waller factor of a crystal's intensity: exp(-2 B (sin(theta)/lambda)^2), where

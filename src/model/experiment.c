@@ -27,7 +27,7 @@ static void crystal_defaults(db_crystal *crystal) {
     memcpy(crystal->orientation, IDENTITY, sizeof IDENTITY);
     for (int i = 0; i < 3; i++) {
         crystal->cell[i + 3] = 90;
-        crystal->cells[i] = 1;
+        crystal->Ncells[i] = 1;
     }
     crystal->shape = DB_SHAPE_SQUARE;
     crystal->fudge = 1;
@@ -294,7 +294,7 @@ int db_recommended_oversample(const db_experiment *experiment) {
     if (experiment->spread.spots == DB_SPOTS_CLOSED) return 1;
     const db_crystal *crystal = &experiment->crystal;
     double largest = 0, recommended = 1;
-    for (int i = 0; i < 3; i++) largest = fmax(largest, crystal->cells[i] * crystal->cell[i]);
+    for (int i = 0; i < 3; i++) largest = fmax(largest, crystal->Ncells[i] * crystal->cell[i]);
     for (size_t p = 0; p < experiment->detector.panel_count; p++) {
         const double needed =
             3 * largest * widest_pixel(experiment, p) / experiment->beam.wavelength;

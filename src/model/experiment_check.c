@@ -67,7 +67,7 @@ static db_status check_crystal(db_context *context, const db_crystal *crystal) {
     DB_TRY(check_orientation(context, crystal->orientation));
     for (int i = 0; i < 3; i++) {
         DB_TRY(check_range(context, "misset", crystal->misset[i], -1e6, 1e6, "degree"));
-        DB_TRY(check_range(context, "crystal size N", crystal->cells[i], 0.1, 1e6, "cells"));
+        DB_TRY(check_range(context, "crystal size N", crystal->Ncells[i], 0.1, 1e6, "cells"));
     }
     /* mosaic spread, N and polarization: a little wider than physical, so that finite differences
      * may step over the physical ends; what users type is checked by db_setup_resolve */
@@ -338,6 +338,6 @@ db_status db_experiment_check(db_context *context, const db_experiment *experime
     DB_TRY(db_spread_check(context, experiment));
     DB_TRY(check_structure_factors(context, &experiment->structure_factors));
     DB_TRY(check_background(context, &experiment->background));
-    DB_TRY(check_range(context, "d_min", experiment->d_min, 0, 1e6, "angstrom"));
+    DB_TRY(check_range(context, "dmin", experiment->dmin, 0, 1e6, "angstrom"));
     return check_count(context, "oversample", experiment->oversample, DB_MOST_OVERSAMPLE);
 }

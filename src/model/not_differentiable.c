@@ -49,7 +49,7 @@ static const struct {
     { "samplesize", "it is rounded up to whole cells; Na, Nb and Nc are parameters" },
     { "N", "it stands for three; Na, Nb and Nc are parameters" },
     { "dmin", "the image jumps where a sample crosses the limit" },
-    { "d_min", "the image jumps where a sample crosses the limit" },
+    { "dmin", "the image jumps where a sample crosses the limit" },
     { "beamsize", "it clips the sizes of crystal and amorphous matter; scale is a parameter" },
     { "default_F", "without a list scale is the parameter for it, with one F:H:K:L are there" },
     { "fluence", PROPORTIONAL },

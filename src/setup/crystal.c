@@ -170,27 +170,27 @@ static db_status cells_from_size(db_context *context, const db_setup *setup, int
                       edge_names[axis], setup->beamsize);
         size = setup->beamsize;
     }
-    crystal->cells[axis] = db_setup_intervals(size * 1e7, crystal->cell[axis]);
+    crystal->Ncells[axis] = db_setup_intervals(size * 1e7, crystal->cell[axis]);
     return DB_OK;
 }
 
 static db_status crystal_size(db_context *context, const db_setup *setup, db_crystal *crystal,
                               const db_setup_notes *notes) {
     for (int i = 0; i < 3; i++) {
-        if (!(setup->cells[i] >= 0))
+        if (!(setup->Ncells[i] >= 0))
             return db_fail(context, DB_ERROR_INPUT,
                            "crystal size N%s: expected 0 cells or more, found %g", edge_names[i],
-                           setup->cells[i]);
-        crystal->cells[i] = setup->cells[i];
+                           setup->Ncells[i]);
+        crystal->Ncells[i] = setup->Ncells[i];
         if (setup->sample_size[i] != 0) DB_TRY(cells_from_size(context, setup, i, crystal, notes));
-        if (crystal->cells[i] < 1) crystal->cells[i] = 1;
+        if (crystal->Ncells[i] < 1) crystal->Ncells[i] = 1;
         if (setup->shape == DB_SHAPE_SQUARE && setup->spread.spots == DB_SPOTS_SAMPLED &&
-            crystal->cells[i] != floor(crystal->cells[i]))
+            crystal->Ncells[i] != floor(crystal->Ncells[i]))
             return db_fail(context, DB_ERROR_INPUT,
                            "crystal size N%s: a parallelepiped (square_xtal) has a whole number of "
                            "cells, found %g; "
                            "round_xtal, gauss_xtal and tophat_spots take any size from 1",
-                           edge_names[i], crystal->cells[i]);
+                           edge_names[i], crystal->Ncells[i]);
     }
     return DB_OK;
 }

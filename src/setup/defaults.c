@@ -43,7 +43,7 @@ void db_setup_init(db_setup *setup) {
     setup->misset_seed = 1;
     setup->misset_spread = NAN;
     leave_open(setup->orientation, 9);
-    for (int i = 0; i < 3; i++) setup->cells[i] = 1;
+    for (int i = 0; i < 3; i++) setup->Ncells[i] = 1;
     setup->shape = DB_SHAPE_SQUARE;
     setup->fudge = 1;
     setup->mosaic_seed = 12345678;

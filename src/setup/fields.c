@@ -64,7 +64,7 @@ const db_setup_field db_setup_fields[] = {
     [DB_FIELD_MISSET] = NUMBERS("misset", "misset", "degree", 3, misset, (ANY),
         "turns the crystal about x, then y, then z of the laboratory"),
     [DB_FIELD_SHAPE] = CHOICE("shape", "crystal shape", shape, shapes, INT_MIN, NULL, "of the crystal, hence of the spots"),
-    [DB_FIELD_CELLS] = NUMBERS("cells", "crystal size", "", 3, cells, (1, 1e9), "crystal size in unit cells: Na, Nb, Nc"),
+    [DB_FIELD_NCELLS] = NUMBERS("Ncells", "crystal size", "", 3, Ncells, (1, 1e9), "crystal size in unit cells: Na, Nb, Nc"),
     [DB_FIELD_FUDGE] = NUMBERS("fudge", "fudge", "", 1, fudge, (POSITIVE),
         "multiplies the squared radius of round, Gaussian and flat spots"),
     [DB_FIELD_MOSAIC_SPREAD] = NUMBERS("mosaic_spread", "mosaic spread", "degree", 1, mosaic_spread, (NOT_NEGATIVE),
@@ -130,7 +130,7 @@ const db_setup_field db_setup_fields[] = {
     [DB_FIELD_B_SOL] = NUMBERS("b_sol", "B_sol", "A^2", 1, b_sol, (0, 10000),
         "with a model: B factor of the bulk solvent"),
     [DB_FIELD_MODEL_RESOLUTION] = OPEN_NUMBERS("model_resolution", "resolution of the model", "A", 1, model_resolution,
-        (0.3, 1000), "d_min, else what the detector sees", "with a model: structure factors are calculated to this spacing"),
+        (0.3, 1000), "dmin, else what the detector sees", "with a model: structure factors are calculated to this spacing"),
     [DB_FIELD_ANOMALOUS] = CHOICE("anomalous", "anomalous scattering", anomalous, no_yes, INT_MIN, NULL,
         "with a model: f' and f'' at the wavelength, so that Friedel mates differ"),
     [DB_FIELD_DEFAULT_F] = NUMBERS("default_F", "default F", "electrons", 1, default_F, (NOT_NEGATIVE),
@@ -208,6 +208,7 @@ _Static_assert(sizeof db_setup_fields / sizeof *db_setup_fields == DB_FIELD_COUN
                "every field has its row");
 
 const db_setup_field *db_setup_field_find(const char *name) {
+    if (strcmp(name, "cells") == 0) return &db_setup_fields[DB_FIELD_NCELLS]; /* its former name */
     for (int i = 0; i < DB_FIELD_COUNT; i++)
         if (strcmp(db_setup_fields[i].name, name) == 0) return &db_setup_fields[i];
     return NULL;

@@ -118,7 +118,7 @@ int db_setup_implausible(const db_setup *setup, const db_experiment *experiment,
 
 void db_setup_remark_one_cell(const db_setup *setup, const db_experiment *experiment,
                               const db_setup_notes *notes) {
-    const double *const cells = experiment->crystal.cells;
+    const double *const cells = experiment->crystal.Ncells;
     const int reflections = setup->default_F != 0 || setup->hkl_file || setup->cache_file;
     if (reflections && !(cells[0] > 1) && !(cells[1] > 1) && !(cells[2] > 1))
         db_setup_note(notes, "crystal size: one unit cell shows no spots (N or Na, Nb, Nc say how "

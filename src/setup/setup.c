@@ -15,7 +15,7 @@ static db_status sampling(db_context *context, const db_setup *setup, db_experim
     DB_TRY(db_setup_field_check(context, setup, DB_FIELD_WATER_SIZE));
     DB_TRY(db_setup_field_check(context, setup, DB_FIELD_OVERSAMPLE));
     experiment->point_pixel = setup->point_pixel;
-    experiment->d_min = setup->d_min;
+    experiment->dmin = setup->dmin;
     experiment->background.water_size = setup->water_size;
     const int recommended = db_recommended_oversample(experiment);
     char implausible[256];

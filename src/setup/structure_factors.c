@@ -25,11 +25,11 @@ double db_setup_farthest(const db_experiment *experiment) {
     return farthest;
 }
 
-/* Spacing (A) to which a model's structure factors are calculated: given, that of d_min, or what
+/* Spacing (A) to which a model's structure factors are calculated: given, that of dmin, or what
  * the corners of the panels see, a little below that for spots that reach in from outside. */
 static double model_resolution(const db_setup *setup, const db_experiment *experiment) {
     if (db_setup_given(setup->model_resolution)) return setup->model_resolution;
-    if (experiment->d_min > 0) return experiment->d_min;
+    if (experiment->dmin > 0) return experiment->dmin;
     const double margin = 0.97, finest = 0.5;
     return fmax(finest, margin * experiment->beam.wavelength / db_setup_farthest(experiment));
 }
@@ -45,7 +45,7 @@ static db_status read_structure_factors(db_context *context, const db_setup *set
     const db_structure_factor_options options = {
         .columns = setup->hkl_columns,
         .space_group = setup->hkl_space_group,
-        .d_min = model_resolution(setup, experiment),
+        .dmin = model_resolution(setup, experiment),
         .wavelength = setup->anomalous ? experiment->beam.wavelength : 0,
         .k_sol = setup->k_sol,
         .b_sol = setup->b_sol,
@@ -66,7 +66,7 @@ static db_status read_structure_factors(db_context *context, const db_setup *set
  * factor). The reference looks at the numbers given by flags, before sample sizes replace them. */
 static int interpolation_wanted(const db_setup *setup, const db_crystal *crystal) {
     if (setup->interpolate >= 0) return setup->interpolate;
-    const double *cells = setup->compat ? setup->cells : crystal->cells;
+    const double *cells = setup->compat ? setup->Ncells : crystal->Ncells;
     return cells[0] <= 2 || cells[1] <= 2 || cells[2] <= 2;
 }
 

@@ -13,10 +13,10 @@ export AMPLITUDES_CELL=34,48 PYTHONDONTWRITEBYTECODE=1 SOURCE_DIR
 "$python" "$SOURCE_DIR/bench/amplitudes/make_set.py" "$DUALBRAGG" set --shots 12 --pixels 256 --d-min 2.4 --way plain || exit 1
 cat > set/joint.yaml << 'END'
 shots: {list: near.txt}
-model: {expt: nominal.expt, cell: [34, 34, 48, 90, 90, 90], symmetry: P43212, spots: closed, shape: gauss, cells: [12, 12, 12],
+model: {expt: nominal.expt, cell: [34, 34, 48, 90, 90, 90], symmetry: P43212, spots: closed, shape: gauss, Ncells: [12, 12, 12],
         mosaic_rms: 0.1, bandwidth_rms: 0.002, polarization: 1, oversample: 2}
 intensity: joint
-amplitudes: {d_min: 2.4, passes: 2, reference: truth.hkl}
+amplitudes: {dmin: 2.4, passes: 2, reference: truth.hkl}
 refine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}, mosaic_variance: {min: 0, max: 0.1}}
 END
 "$DUALBRAGG" fit set/joint.yaml --output joint --no-report > said 2>&1

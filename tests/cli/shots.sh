@@ -77,6 +77,11 @@ if [ -n "$python" ]; then
     "$python" -B "$SOURCE_DIR/tests/cli/shots.py" a.h5 s.h5 w.h5 d.h5 e.h5 v.h5 || complain "labels"
 fi
 
+printf 'cells=[9, 9, 9]\n' > former.txt
+# shellcheck disable=SC2086
+"$DUALBRAGG" sim $closed --shots former.txt -hdf5file n.h5 > said 2>&1 && grep -q "former.txt:1: cells is called Ncells now" said ||
+    complain "a former key: $(cat said)"
+
 refuse() {
     expected=$1
     shift

@@ -8,7 +8,7 @@ enum { SIZE = 64 };
 static db_status render(db_context *context, db_experiment *experiment, float *image) {
     const double cell[6] = { 40, 50, 60, 90, 90, 90 };
     for (int i = 0; i < 6; i++) experiment->crystal.cell[i] = cell[i];
-    for (int i = 0; i < 3; i++) experiment->crystal.cells[i] = 5;
+    for (int i = 0; i < 3; i++) experiment->crystal.Ncells[i] = 5;
     experiment->structure_factors.default_F = 100;
     db_panel *panel = &experiment->detector.panels[0];
     panel->fast_pixels = panel->slow_pixels = SIZE;

@@ -214,10 +214,10 @@ static void whole_panel_equals_the_processors(void **state) {
 static void empty_tiles_equal_the_processors(void **state) {
     (void)state;
     experiment.spread.mosaic = 1e-4;
-    for (int i = 0; i < 3; i++) experiment.crystal.cells[i] = 100;
+    for (int i = 0; i < 3; i++) experiment.crystal.Ncells[i] = 100;
     experiment.goniometer.phi_step = 0.5;
     compare_all(defaults());
-    experiment.d_min = 1e3; /* but for the direct beam, which is beside the panel */
+    experiment.dmin = 1e3; /* but for the direct beam, which is beside the panel */
     experiment.detector.centre[0] = -90;
     db_plan *own = plan_of(device, defaults());
     static float data[PIXELS], image[PIXELS];

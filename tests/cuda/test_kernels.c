@@ -42,7 +42,7 @@ static void wide_rows_equal_the_processors(void **state) {
         compare_precisions(defaults());
     }
     experiment.crystal.shape = DB_SHAPE_SQUARE;
-    experiment.crystal.cells[1] = 17.5; /* no polynomial */
+    experiment.crystal.Ncells[1] = 17.5; /* no polynomial */
     compare_precisions(defaults());
     experiment.crystal.mosaic_spread = 0.3;
     experiment.crystal.mosaic_domains = 37; /* in blocks of 16, the last one not full */
@@ -68,7 +68,7 @@ static void the_same_samples_are_left_out(void **state) {
     static const db_crystal_shape shapes[] = { DB_SHAPE_SQUARE, DB_SHAPE_ROUND, DB_SHAPE_GAUSS };
     db_plan_options options = DB_PLAN_OPTIONS_INIT;
     options.tolerance = 1e-4;
-    for (int j = 0; j < 3; j++) experiment.crystal.cells[j] = 30;
+    for (int j = 0; j < 3; j++) experiment.crystal.Ncells[j] = 30;
     for (int i = 0; i < 3; i++) {
         experiment.crystal.shape = shapes[i];
         compare_precisions(options);

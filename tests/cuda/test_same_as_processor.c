@@ -29,7 +29,7 @@ static void closed_still(db_context *context, db_experiment *e) {
     e->spread.mosaic = 0.04;
     e->spread.strain = 5;
     e->spread.bandwidth = 3;
-    for (int i = 0; i < 3; i++) e->crystal.cells[i] *= 3;
+    for (int i = 0; i < 3; i++) e->crystal.Ncells[i] *= 3;
     e->detector.panels[0].fast_pixels = 75; /* two tiles, three rows of them */
     e->detector.panels[0].slow_pixels = 37;
     e->detector.panels[0].pixel_size[0] = e->detector.panels[0].pixel_size[1] = 0.3;
@@ -47,7 +47,7 @@ static void many_spots(db_experiment *e) {
     e->crystal.cell[0] = 200;
     e->crystal.cell[1] = 190;
     e->crystal.cell[2] = 165;
-    for (int i = 0; i < 3; i++) e->crystal.cells[i] = 6 + i;
+    for (int i = 0; i < 3; i++) e->crystal.Ncells[i] = 6 + i;
     e->detector.panels[0].fast_pixels = 19;
     e->detector.panels[0].slow_pixels = 9;
 }

@@ -17,7 +17,7 @@ cell="57 66 39 90 98 90"
 "$python" -B "$here/lists.py" two still_1.expt still_2.expt two.expt || exit 1
 cat > joint.yaml << END
 shots: {list: two.expt}
-model: {cells: [10, 10, 10], mosaic_rms: 0.1, spots: closed}
+model: {Ncells: [10, 10, 10], mosaic_rms: 0.1, spots: closed}
 intensity: free
 refine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}, distance: {range: 1, shared: yes}}
 END

@@ -14,7 +14,7 @@ done
 # all images of the list are frames of one series; what DIALS said of the crystal is where they start
 cat > series.yaml << END
 shots: {list: slips.expt, series: yes, knots: 2}
-model: {cells: [12, 12, 12], shape: gauss, mosaic_rms: 0.1, spots: closed}
+model: {Ncells: [12, 12, 12], shape: gauss, mosaic_rms: 0.1, spots: closed}
 intensity: free
 refine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}}
 END

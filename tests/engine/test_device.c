@@ -132,7 +132,7 @@ static int start(void **state) {
     assert_int_equal(db_experiment_init(context, &experiment), DB_OK);
     for (int i = 0; i < 3; i++) {
         experiment.crystal.cell[i] = 50;
-        experiment.crystal.cells[i] = 4;
+        experiment.crystal.Ncells[i] = 4;
     }
     experiment.structure_factors.default_F = 10;
     experiment.detector.panels[0].fast_pixels = 12;

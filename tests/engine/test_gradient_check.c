@@ -19,7 +19,7 @@ static db_experiment small_experiment(db_crystal_shape shape) {
     memcpy(e.crystal.cell, cell, sizeof cell);
     for (int i = 0; i < 3; i++) {
         e.crystal.misset[i] = 10 * (i + 1);
-        e.crystal.cells[i] = 3 + i;
+        e.crystal.Ncells[i] = 3 + i;
     }
     e.crystal.shape = shape;
     e.beam.wavelength = 1.3;
@@ -144,7 +144,7 @@ static void weights_and_structure_factors_are_among_what_is_checked(void **state
 /* Rounding grows with the crystal; it is no fault. */
 static db_experiment large_crystal(int cells, int beam_on) {
     db_experiment e = small_experiment(DB_SHAPE_SQUARE);
-    for (int j = 0; j < 3; j++) e.crystal.cells[j] = cells;
+    for (int j = 0; j < 3; j++) e.crystal.Ncells[j] = cells;
     e.detector.panels[0].pixel_size[0] = e.detector.panels[0].pixel_size[1] = 0.1;
     for (int j = 0; j < 2; j++) e.detector.centre[j] = beam_on ? 1.22 + 0.05 * j : -30;
     return e;
@@ -305,7 +305,7 @@ static void pixels_at_a_kink_are_left_out_and_counted(void **state) {
         e.crystal.cell[i] = 50;
         e.crystal.cell[3 + i] = 90;
         e.crystal.misset[i] = 0;
-        e.crystal.cells[i] = 2;
+        e.crystal.Ncells[i] = 2;
     }
     e.oversample = 1;
     static const db_parameter parameter = DB_CELL_C;
@@ -330,7 +330,7 @@ static void steps_in_cell_counts_stay_smooth_beside_other_kinks(void **state) {
     db_experiment e = small_experiment(DB_SHAPE_SQUARE);
     db_gradient_check_row rows[4];
     db_gradient_check_extent extent;
-    e.d_min = 5;
+    e.dmin = 5;
     assert_int_equal(db_gradient_check(context, &e, parameters, 3, &usual, rows, &extent), DB_OK);
     for (int p = 0; p < 3; p++) {
         assert_int_equal(rows[p].verdict, DB_CHECK_OK);
@@ -410,7 +410,7 @@ static void signatures_change_where_a_node_changes(void **state) {
     db_node_signature(signer, &e, &all, 1, after);
     assert_memory_equal(before, after, sizeof before);
     e.beam.scale = 2;
-    e.crystal.cells[0] = 9;
+    e.crystal.Ncells[0] = 9;
     db_node_signature(signer, &e, &all, 1, after);
     assert_memory_equal(before, after, sizeof before); /* neither moves a node */
     e.crystal.misset[0] += 2;
@@ -423,7 +423,7 @@ static void signatures_change_where_a_node_changes(void **state) {
     assert_null(signer);
     e.crystal.shape = DB_SHAPE_SQUARE;
     assert_false(db_node_signature_matters(&e));
-    e.crystal.cells[1] = 2.5;
+    e.crystal.Ncells[1] = 2.5;
     assert_true(db_node_signature_matters(&e));
     db_experiment_clear(&e);
 }

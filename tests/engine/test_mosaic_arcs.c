@@ -26,7 +26,7 @@ static void arrange(db_experiment *e, int along) {
     e->crystal.orientation[6 + side] = 1; /* z */
     e->crystal.misset[2] = theta * 180 / 3.14159265358979323846;
     e->crystal.shape = DB_SHAPE_GAUSS;
-    for (int i = 0; i < 3; i++) e->crystal.cells[i] = 100;
+    for (int i = 0; i < 3; i++) e->crystal.Ncells[i] = 100;
     e->crystal.mosaic_domains = DOMAINS;
     e->crystal.mosaic_anisotropic = 1;
     e->structure_factors.default_F = 100;

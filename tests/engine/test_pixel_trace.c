@@ -22,7 +22,7 @@ static int start(void **state) {
     const double cell[6] = { 40, 50, 60, 80, 95, 105 };
     memcpy(e->crystal.cell, cell, sizeof cell);
     for (int i = 0; i < 3; i++) {
-        e->crystal.cells[i] = 3 + i;
+        e->crystal.Ncells[i] = 3 + i;
         e->crystal.misset[i] = 11 * (i + 1);
     }
     e->structure_factors.default_F = 10;
@@ -106,7 +106,7 @@ static void everything_at_once_adds_up(void **state) {
     e->detector.rotation[1] = 4;
     e->detector.twotheta = 7;
     e->background.water_size = 3;
-    e->d_min = 5;
+    e->dmin = 5;
     e->crystal.b_factor = 15;
     expect_image();
 }

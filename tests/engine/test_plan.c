@@ -383,7 +383,7 @@ static void impossible_experiments_are_refused(void **state) {
         { &experiment.crystal.cell[2], NAN, "cell edge c" },
         { &experiment.crystal.cell[4], 190, "beta" },
         { &experiment.crystal.cell[5], 180, "gamma" },
-        { &experiment.crystal.cells[0], -1, "crystal size N" },
+        { &experiment.crystal.Ncells[0], -1, "crystal size N" },
         { &experiment.crystal.orientation[0], 0.9, "rotation matrix" },
         { &experiment.crystal.b_factor, NAN, "B factor" },
         { &experiment.crystal.b_factor, -1000, "B factor: expected at least -" },
@@ -424,7 +424,7 @@ static void huge_indices_keep_their_fractions(void **state) {
     (void)state;
     for (int i = 0; i < 3; i++) {
         experiment.crystal.cell[i] = 3e5;
-        experiment.crystal.cells[i] = 3;
+        experiment.crystal.Ncells[i] = 3;
     }
     experiment.beam.wavelength = 0.1;
     db_plan_options options = DB_PLAN_OPTIONS_INIT;

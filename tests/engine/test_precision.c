@@ -18,11 +18,11 @@ static const db_parameter wanted[WANTED] = { DB_CELL_A, DB_MISSET_Y, DB_WAVELENG
 static void random_crystal(db_crystal *c) {
     for (int k = 0; k < 3; k++) {
         c->cell[k] = scaled(20, 400);
-        c->cells[k] = floor(scaled(1, 400));
+        c->Ncells[k] = floor(scaled(1, 400));
         c->misset[k] = uniform(0, 360);
     }
     if (once_in(2))
-        for (int k = 1; k < 3; k++) c->cells[k] = c->cells[0];
+        for (int k = 1; k < 3; k++) c->Ncells[k] = c->Ncells[0];
     static const db_crystal_shape shapes[] = { DB_SHAPE_SQUARE, DB_SHAPE_SQUARE, DB_SHAPE_ROUND,
                                                DB_SHAPE_GAUSS };
     c->shape = shapes[whole(0, 3)];
@@ -61,7 +61,7 @@ static db_experiment random_job(db_context *context) {
         e.goniometer.phi_steps = whole(1, 5);
     }
     if (once_in(5)) e.background.water_size = scaled(1, 1000);
-    if (once_in(5)) e.d_min = scaled(1, 5);
+    if (once_in(5)) e.dmin = scaled(1, 5);
     return e;
 }
 
@@ -152,7 +152,7 @@ static int start(void **unused) {
     assert_int_equal(db_experiment_init(context, &large), DB_OK);
     for (int k = 0; k < 3; k++) {
         large.crystal.cell[k] = 100;
-        large.crystal.cells[k] = 5;
+        large.crystal.Ncells[k] = 5;
     }
     large.beam.wavelength = 6.2;
     large.structure_factors.default_F = 100;
@@ -211,7 +211,7 @@ static void others_are_double_for_a_reason(void **unused) {
     e.structure_factors.default_F = 0;
     expect_double(&e, "dark");
     e = large; /* pixels far from all nodes: the maximum is on a fringe */
-    for (int k = 0; k < 3; k++) e.crystal.cells[k] = 300;
+    for (int k = 0; k < 3; k++) e.crystal.Ncells[k] = 300;
     e.crystal.misset[0] = 17;
     e.detector.centre[0] = -3000;
     expect_double(&e, "");
@@ -229,7 +229,7 @@ static void advice_does_not_depend_on_the_tolerance(void **unused) {
     for (int k = 0; k < 3; k++) e.crystal.cell[k] = 40;
     for (int n = 4; n <= 10; n++) {
         e.crystal.shape = n % 2 ? DB_SHAPE_GAUSS : DB_SHAPE_ROUND;
-        for (int k = 0; k < 3; k++) e.crystal.cells[k] = n / 2.0;
+        for (int k = 0; k < 3; k++) e.crystal.Ncells[k] = n / 2.0;
         db_plan_options options = DB_PLAN_OPTIONS_INIT;
         db_precision_advice without, with;
         size_t pixels;

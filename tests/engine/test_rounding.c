@@ -46,7 +46,7 @@ static void set_up(const condition *c, db_experiment *e) {
     for (int i = 0; i < 3; i++) {
         setup.cell[i] = c->cell;
         setup.cell[i + 3] = 90;
-        setup.cells[i] = c->cells;
+        setup.Ncells[i] = c->cells;
         setup.misset[i] = 3 + 7 * i;
     }
     setup.default_F = 100;

@@ -15,7 +15,7 @@ static db_experiment coarse(db_context *context, db_crystal_shape shape, double 
     assert_int_equal(db_experiment_init(context, &e), DB_OK);
     for (int i = 0; i < 3; i++) {
         e.crystal.cell[i] = 16 + 2 * i;
-        e.crystal.cells[i] = 40;
+        e.crystal.Ncells[i] = 40;
         e.crystal.misset[i] = 13 * i + 7;
     }
     e.crystal.shape = shape;

@@ -72,7 +72,7 @@ static db_experiment oblique_beam(double turn, int sensor_layers, int at_front, 
     db_experiment e;
     db_setup_init(&setup);
     setup.cell[0] = 20; /* no other reflection is near */
-    setup.cells[0] = setup.cells[1] = setup.cells[2] = 500;
+    setup.Ncells[0] = setup.Ncells[1] = setup.Ncells[2] = 500;
     setup.shape = DB_SHAPE_GAUSS;
     setup.default_F = 1;
     setup.oversample = 1;

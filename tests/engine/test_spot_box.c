@@ -20,7 +20,7 @@ static db_experiment start(double mosaic, double cells, double distance) {
     assert_int_equal(db_experiment_init(context, &e), DB_OK);
     for (int i = 0; i < 3; i++) {
         e.crystal.cell[i] = CELL;
-        e.crystal.cells[i] = cells;
+        e.crystal.Ncells[i] = cells;
         e.crystal.misset[i] = 11 + 17 * i;
     }
     e.structure_factors.default_F = 100;

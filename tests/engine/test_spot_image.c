@@ -21,7 +21,7 @@ static void make_experiment(db_experiment *e) {
     const double cell[6] = { 40, 50, 60, 80, 95, 105 };
     memcpy(e->crystal.cell, cell, sizeof cell);
     for (int i = 0; i < 3; i++) {
-        e->crystal.cells[i] = 7 + i;
+        e->crystal.Ncells[i] = 7 + i;
         e->crystal.misset[i] = 11 * (i + 1);
     }
     e->crystal.mosaic_domains = 6;

@@ -58,7 +58,7 @@ static void stages_add_up_to_the_image(void **state) {
     assert_int_equal(db_experiment_init(context, &e), DB_OK);
     for (int i = 0; i < 3; i++) {
         e.crystal.cell[i] = 50;
-        e.crystal.cells[i] = 4;
+        e.crystal.Ncells[i] = 4;
     }
     e.crystal.mosaic_spread = 0.5;
     e.crystal.mosaic_domains = 5;

@@ -31,10 +31,10 @@ static db_experiment random_job(int job) {
     const double cells = scaled(c->shape == DB_SHAPE_SQUARE ? 20 : 5, 300);
     for (int k = 0; k < 3; k++) {
         c->cell[k] = scaled(20, 200);
-        c->cells[k] = floor(fmax(1, cells * scaled(0.5, 2)));
+        c->Ncells[k] = floor(fmax(1, cells * scaled(0.5, 2)));
         c->misset[k] = uniform(0, 360);
     }
-    if (once_in(10)) c->cells[whole(0, 2)] = 1;
+    if (once_in(10)) c->Ncells[whole(0, 2)] = 1;
     if (once_in(3)) c->b_factor = uniform(-0.1, 20);
     c->mosaic_spread = scaled(0.01, 2);
     c->mosaic_domains = whole(1, 3);
@@ -62,7 +62,7 @@ static db_experiment random_job(int job) {
     e.point_pixel = once_in(5);
     e.oversample = once_in(5) ? 2 : 1;
     if (once_in(5)) e.background.water_size = scaled(1, 100);
-    if (once_in(5)) e.d_min = scaled(1, 5);
+    if (once_in(5)) e.dmin = scaled(1, 5);
     return e;
 }
 
@@ -253,7 +253,7 @@ static db_experiment sharp_spots(int shape) {
     assert_int_equal(db_experiment_init(context, &e), DB_OK);
     e.crystal.shape = (db_crystal_shape)shape;
     for (int j = 0; j < 3; j++) {
-        e.crystal.cells[j] = 60 + j;
+        e.crystal.Ncells[j] = 60 + j;
         e.crystal.cell[j] = 50 + 9 * j;
         e.crystal.misset[j] = 12 + 7 * j;
     }
@@ -331,7 +331,7 @@ static void nothing_is_left_out_unasked(void **unused) {
     for (int shape = 0; shape < 4; shape++)
         for (int few = 0; few < 2; few++) {
             db_experiment e = sharp_spots(shape);
-            for (int j = 0; j < 3 && few; j++) e.crystal.cells[j] = 1;
+            for (int j = 0; j < 3 && few; j++) e.crystal.Ncells[j] = 1;
             db_plan *without = plan_of(&e, DB_PRECISION_DOUBLE, 0),
                     *with = plan_of(&e, DB_PRECISION_DOUBLE, enough(&e));
             const int flat = shape == DB_SHAPE_TOPHAT;

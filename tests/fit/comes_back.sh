@@ -41,7 +41,7 @@ fit 1 "$config" --image stand_in.img --output limit model.matrix=stand_in.mat 's
 grep -q 'not converged: ' err || fail "no reason on stderr: $(cat err)"
 grep -q 'NOT CONVERGED' limit.yaml || fail "limit.yaml does not say that it is no result"
 fit 1 "$config" --image stand_in.img --output bound model.matrix=stand_in.mat 'refine.Na={min: 15, max: 15.9}' \
-    'model.cells=[15.5, 15.5, 8]'
+    'model.Ncells=[15.5, 15.5, 8]'
 grep -q 'Na.*bound' err || fail "the bound is not named: $(cat err)"
 
 # an image without spots

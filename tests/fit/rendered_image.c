@@ -14,8 +14,8 @@ static void describe(db_experiment *e, int pixels) {
     memcpy(e->crystal.cell, cell, sizeof cell);
     memcpy(e->crystal.misset, misset, sizeof misset);
     e->crystal.shape = DB_SHAPE_GAUSS;
-    e->crystal.cells[0] = e->crystal.cells[1] = 0.01 * pixels; /* spots of about a pixel */
-    e->crystal.cells[2] = 0.0045 * pixels;
+    e->crystal.Ncells[0] = e->crystal.Ncells[1] = 0.01 * pixels; /* spots of about a pixel */
+    e->crystal.Ncells[2] = 0.0045 * pixels;
     e->crystal.mosaic_spread = 0.1;
     e->crystal.mosaic_domains = 20;
     e->beam.wavelength = 0.96859;

@@ -56,7 +56,7 @@ static db_status describe(db_experiment *e) {
     db_panel *const panel = &e->detector.panels[0];
     memcpy(e->crystal.cell, cell, sizeof cell);
     e->crystal.shape = DB_SHAPE_GAUSS;
-    for (int i = 0; i < 3; i++) e->crystal.cells[i] = 12;
+    for (int i = 0; i < 3; i++) e->crystal.Ncells[i] = 12;
     e->beam.wavelength = 1;
     e->spread.spots = DB_SPOTS_CLOSED;
     e->spread.mosaic = 0.0144;

@@ -42,8 +42,8 @@ static int spoil(void **state) {
     start.crystal.cell[2] = truth.crystal.cell[2] * 0.997;
     start.detector.centre[0] += 0.06;
     start.detector.centre[1] -= 0.07;
-    start.crystal.cells[0] = start.crystal.cells[1] = 1.3 * truth.crystal.cells[0];
-    start.crystal.cells[2] = 1.2 * truth.crystal.cells[2];
+    start.crystal.Ncells[0] = start.crystal.Ncells[1] = 1.3 * truth.crystal.Ncells[0];
+    start.crystal.Ncells[2] = 1.2 * truth.crystal.Ncells[2];
     start.crystal.mosaic_spread = 0.06;
     db_fit_settings_clear(&settings); /* of the test before */
     db_fit_settings_init(&settings);
@@ -379,7 +379,7 @@ static void errors_beside_no_mosaic_spread(unsigned long seed) {
 
 static void no_mosaic_spread_is_a_bound_slow(void **state) {
     (void)state;
-    for (int i = 0; i < 3; i++) start.crystal.cells[i] = 0.8 * truth.crystal.cells[i];
+    for (int i = 0; i < 3; i++) start.crystal.Ncells[i] = 0.8 * truth.crystal.Ncells[i];
     settings.parameter_count = 0;
     for (db_parameter p = DB_MISSET_X; p <= DB_MISSET_Z; p++) refine_parameter(&settings, p, -1);
     refine_parameter(&settings, DB_CELL_A, -1);

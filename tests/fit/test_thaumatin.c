@@ -53,8 +53,8 @@ static void make_start(int frame, const db_measured_image *image, db_experiment 
     setup.wavelength = setup.pixel_size = setup.polarization = setup.sensor_thickness = NAN;
     setup.matrix_file = path;
     setup.shape = DB_SHAPE_GAUSS;
-    setup.cells[0] = setup.cells[1] = 15;
-    setup.cells[2] = 6;
+    setup.Ncells[0] = setup.Ncells[1] = 15;
+    setup.Ncells[2] = 6;
     setup.mosaic_spread = 0.1;
     setup.mosaic_domains = 50;
     setup.oversample = 1;

@@ -104,7 +104,7 @@ static void refine_shot(const char *shot, double wavelength, double least_correl
     in_folder(image_name, path);
     write_matrix(shot, wavelength, "shot.mat");
     snprintf(text, sizeof text,
-             "image: %s\nmodel: {expt: %s, matrix: shot.mat, symmetry: P 61 2 2, cells: [14, 14, "
+             "image: %s\nmodel: {expt: %s, matrix: shot.mat, symmetry: P 61 2 2, Ncells: [14, 14, "
              "10]}\ndata: {gain: 7, readout_noise: 4, dmin: 2.5}\nrefine: {misset_x: {range: 1}, "
              "misset_y: {range: 1}, misset_z: {range: 1}, cell_a: {range: 1}, cell_c: {range: 1.5},"
              " beam_fast: {range: 0.5}, beam_slow: {range: 0.5}}\n",
@@ -157,7 +157,7 @@ static db_fit_result *refine_known(const char *pixels, const char *dispersion) {
     db_fit_result *r = NULL;
     write_matrix("401", 1.272607, "known.mat");
     snprintf(text, sizeof text,
-             "image: %s\nmodel: {expt: %s, matrix: known.mat, symmetry: P 61 2 2, cells: [14, 14, "
+             "image: %s\nmodel: {expt: %s, matrix: known.mat, symmetry: P 61 2 2, Ncells: [14, 14, "
              "10], %s}\nintensity: {known: %s}\ndata: {gain: 7, readout_noise: 4, dmin: 3, "
              "pixels: %s}\nrefine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: "
              "{range: 1}, cell_a: {range: 1}, cell_c: {range: 1.5}, beam_fast: {range: 0.5}, "

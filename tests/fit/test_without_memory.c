@@ -32,7 +32,7 @@ static db_status read_shots(db_context *own, int *right) {
 static void reading_a_list_of_shots(void **state) {
     (void)state;
     scratch_file("shots.txt", "a_folder/image_0001.cbf model.phi=3 model.matrix=a.mat\n"
-                              "a_folder/image_0002.cbf model.cells=[3, 4, 5]\nimage_0003.cbf\n");
+                              "a_folder/image_0002.cbf model.Ncells=[3, 4, 5]\nimage_0003.cbf\n");
     list_name = "shots.txt";
     at_every_allocation(context, read_shots, 10);
 }

@@ -248,7 +248,7 @@ static void read_asymmetric_unit(db_context *context, const char *path) {
 /* The file as coordinates, to a spacing of a few cells at most. */
 static void read_model(db_context *context, const char *path) {
     const db_structure_factor_options options = {
-        .d_min = 25, .wavelength = 1.2, .k_sol = 0.35, .b_sol = 46
+        .dmin = 25, .wavelength = 1.2, .k_sol = 0.35, .b_sol = 46
     };
     db_structure_factors factors = { .default_F = 3 };
     char told[100];

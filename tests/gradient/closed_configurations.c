@@ -14,8 +14,8 @@ static void set(double *v, size_t count, const double *values) {
 static void size_alone(db_context *context, db_experiment *e) {
     (void)context;
     e->spread.spots = DB_SPOTS_CLOSED;
-    set(e->crystal.cells, 3, (double[]){ 6, 9, 8 });
-    e->d_min = 3;                           /* far from all pixels: fewer nodes to look at */
+    set(e->crystal.Ncells, 3, (double[]){ 6, 9, 8 });
+    e->dmin = 3;                            /* far from all pixels: fewer nodes to look at */
     e->detector.panels[0].fast_pixels = 19; /* no multiple of any lane count */
     e->detector.panels[0].slow_pixels = 13;
 }
@@ -126,7 +126,7 @@ static void long_rotation(db_context *context, db_experiment *e) {
     e->goniometer.phi_step = 190;
     e->detector.sensor_thickness = 450;
     e->detector.attenuation_depth = 300;
-    e->d_min = 7;
+    e->dmin = 7;
     e->detector.panels[0].fast_pixels = 11;
     e->detector.panels[0].slow_pixels = 9;
 }

@@ -91,7 +91,7 @@ static void gauss(db_context *context, db_experiment *e) {
     (void)context;
     e->crystal.shape = DB_SHAPE_GAUSS;
     e->crystal.fudge = 0.8;
-    set3(e->crystal.cells, 8, 9.5, 8.25);
+    set3(e->crystal.Ncells, 8, 9.5, 8.25);
     e->crystal.b_factor = -1.7;
     e->crystal.mosaic_spread = 0.8;
     e->crystal.mosaic_domains = 4;
@@ -109,7 +109,7 @@ static void oversample3(db_context *context, db_experiment *e) {
 static void near_direct_beam(db_experiment *e) {
     resize(e, 20, 17, 0.25);
     set3(e->crystal.cell, 4.5, 5.5, 7);
-    set3(e->crystal.cells, 4, 3.5, 5);
+    set3(e->crystal.Ncells, 4, 3.5, 5);
     e->detector.centre[0] = -1.2;
     e->detector.centre[1] = -0.9;
     set3(e->detector.rotation, 2, -3, 4);
@@ -146,7 +146,7 @@ static void structure_factor_list(db_context *context, db_experiment *e) {
     assert_non_null(f->amplitude);
     for (size_t i = 0; i < count; i++) f->amplitude[i] = 60 + (double)((i * 7919) % 11);
     f->default_F = 63;
-    set3(e->crystal.cells, 4, 6, 4);
+    set3(e->crystal.Ncells, 4, 6, 4);
 }
 
 static void two_panels_unpolarized(db_context *context, db_experiment *e) {
@@ -213,7 +213,7 @@ static void curved(db_context *context, db_experiment *e) {
     e->detector.curved = 1;
     e->detector.distance = 12; /* pixels up to half a quarter circle away */
     resize(e, 21, 17, 0.6);
-    set3(e->crystal.cells, 2, 3, 2);
+    set3(e->crystal.Ncells, 2, 3, 2);
 }
 
 static void curved_and_tilted_with_sensor(db_context *context, db_experiment *e) {
@@ -231,7 +231,7 @@ static void limited_resolution_and_water(db_context *context, db_experiment *e) 
     two_panels_unpolarized(context, e);
     set3(e->detector.panels[1].origin, 41, 0.2, 0.7);
     e->beam.polarized = 1;
-    e->d_min = 4.2;
+    e->dmin = 4.2;
     e->crystal.b_factor = 31;
     e->background.water_size = 0.015;
     e->goniometer.phi_step = 0.4;
@@ -267,7 +267,7 @@ static void interpolation(db_context *context, db_experiment *e) {
     for (size_t i = 0; i < 13 * 13 * 13; i++)
         e->structure_factors.amplitude[i] *= 1 + 0.02 * (double)(i % 17);
     /* no node, hence no peak to which single precision could be compared: few factors */
-    set3(e->crystal.cells, 1, 3, 1);
+    set3(e->crystal.Ncells, 1, 3, 1);
     resize(e, 20, 17, 0.1);
     e->detector.centre[0] = -52.5;
     e->detector.centre[1] = 34.8;
@@ -320,7 +320,7 @@ db_experiment configured(db_context *context, const configuration *which) {
     assert_int_equal(db_experiment_init(context, &e), DB_OK);
     for (int i = 0; i < 6; i++) e.crystal.cell[i] = cell[i];
     set3(e.crystal.misset, 10, 20, 30);
-    set3(e.crystal.cells, 3, 5, 4);
+    set3(e.crystal.Ncells, 3, 5, 4);
     e.structure_factors.default_F = 100;
     e.beam.wavelength = 1.3;
     e.beam.polarization = 0.7;

@@ -82,9 +82,9 @@ static double row_of_cells(double n, double h) {
 static double lattice_amplitude(const db_crystal *c, const double h[3]) {
     double g = 0, product = 1;
     for (int i = 0; i < 3; i++) {
-        const double x = c->cells[i] * (h[i] - ceil(h[i] - 0.5));
+        const double x = c->Ncells[i] * (h[i] - ceil(h[i] - 0.5));
         g += c->fudge * x * x;
-        product *= c->shape == DB_SHAPE_SQUARE ? row_of_cells(c->cells[i], h[i]) : c->cells[i];
+        product *= c->shape == DB_SHAPE_SQUARE ? row_of_cells(c->Ncells[i], h[i]) : c->Ncells[i];
     }
     const double x = NAIVE_PI * sqrt(g);
     switch (c->shape) {
@@ -196,7 +196,7 @@ static double point_intensity(const db_experiment *e, const naive_place *at, dou
             crystal += amplitude * amplitude / samples;
         }
         crystal *= exp(-2 * e->crystal.b_factor * stol * stol);
-        if (1 / length < e->d_min) crystal = 0;
+        if (1 / length < e->dmin) crystal = 0;
         sum += r.weight * naive_polarization(&e->beam, r.i, d) *
                (crystal + lattice_free(&e->background, stol));
     }

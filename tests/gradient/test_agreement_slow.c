@@ -47,7 +47,7 @@ static db_experiment experiment_of(db_context *context, const scene *s) {
     assert_int_equal(db_experiment_init(context, &e), DB_OK);
     memcpy(e.crystal.cell, cell, sizeof cell);
     for (int j = 0; j < 3; j++) {
-        e.crystal.cells[j] = s->cells;
+        e.crystal.Ncells[j] = s->cells;
         e.crystal.misset[j] = 3 + 11 * j;
     }
     e.crystal.shape = s->shape;

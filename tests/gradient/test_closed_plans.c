@@ -306,7 +306,7 @@ static void tails_of_rotations_keep_their_digits(void **state) {
     assert_int_equal(db_experiment_init(context, &e), DB_OK);
     for (int i = 0; i < 3; i++) {
         e.crystal.cell[i] = size[i];
-        e.crystal.cells[i] = 1000;
+        e.crystal.Ncells[i] = 1000;
         e.crystal.misset[i] = 10 * (i + 1);
         if (i < 2) e.detector.centre[i] = -20;
         if (i < 2) e.detector.panels[0].pixel_size[i] = 2;
@@ -344,7 +344,7 @@ static void precision_is_found_by_trial(void **state) {
     assert_int_equal(db_precision_recommend(context, &e, NULL, &advice), DB_OK);
     assert_int_equal(advice.precision, DB_PRECISION_DOUBLE);
     assert_true(isnan(advice.error));
-    for (int i = 0; i < 3; i++) e.crystal.cells[i] = 20;
+    for (int i = 0; i < 3; i++) e.crystal.Ncells[i] = 20;
     e.detector.panels[0].fast_pixels = e.detector.panels[0].slow_pixels = 300;
     e.detector.panels[0].pixel_size[0] = e.detector.panels[0].pixel_size[1] = 0.1;
     e.oversample = 6;

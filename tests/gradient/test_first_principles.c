@@ -36,15 +36,15 @@ static void move_list(db_experiment *e, int first) {
 }
 static void grow(db_experiment *e) {
     move_list(e, -12); /* of 13 entries */
-    e->crystal.cells[0] = 23;
-    e->crystal.cells[1] = 8;
-    e->crystal.cells[2] = 1;
+    e->crystal.Ncells[0] = 23;
+    e->crystal.Ncells[1] = 8;
+    e->crystal.Ncells[2] = 1;
 }
 static void shrink(db_experiment *e) {
     move_list(e, 0);
-    e->crystal.cells[0] = 1;
-    e->crystal.cells[1] = 2;
-    e->crystal.cells[2] = 6;
+    e->crystal.Ncells[0] = 1;
+    e->crystal.Ncells[1] = 2;
+    e->crystal.Ncells[2] = 6;
 }
 
 /* More samples than are summed at a time, of a crystal that is not mounted along the axes. */
@@ -76,7 +76,7 @@ enum { VARIANTS = sizeof variants / sizeof variants[0] };
 /* Of the brightest pixel. Angles of mosaic domains are rounded to single precision. */
 static double tolerance_of(const db_experiment *e, db_precision precision, int variant) {
     const double largest =
-        fmax(e->crystal.cells[0], fmax(e->crystal.cells[1], e->crystal.cells[2]));
+        fmax(e->crystal.Ncells[0], fmax(e->crystal.Ncells[1], e->crystal.Ncells[2]));
     return precision == DB_PRECISION_MIXED ? variants[variant].mixed_tolerance
            : e->crystal.mosaic_domains > 1 ? 2e-7 * largest
                                            : 1e-10;

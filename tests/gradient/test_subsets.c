@@ -106,7 +106,7 @@ static void a_derivative_has_the_same_bits_in_any_region(void **state) {
             db_plan_options options = DB_PLAN_OPTIONS_INIT;
             options.precision = precision ? DB_PRECISION_MIXED : DB_PRECISION_DOUBLE;
             e.crystal.shape = shapes[shape];
-            for (int i = 0; i < 3; i++) e.crystal.cells[i] = 25 + 3 * i;
+            for (int i = 0; i < 3; i++) e.crystal.Ncells[i] = 25 + 3 * i;
             e.crystal.mosaic_spread = 0.3;
             e.crystal.mosaic_domains = 6;
             /* 1e-4 of a peak: F^2, N^2 and the solid angle of a pixel (sr) */

@@ -173,8 +173,8 @@ static const char *cif_file(void) {
 }
 
 /* Largest difference from the sum over atoms, as part of the largest amplitude; and the number of
- * reflections to d_min. */
-static double worst_difference(double d_min, int anomalous, size_t *count) {
+ * reflections to dmin. */
+static double worst_difference(double dmin, int anomalous, size_t *count) {
     double worst = 0, largest = 0;
     const int *const n = factors.extent;
     *count = 0;
@@ -183,7 +183,7 @@ static double worst_difference(double d_min, int anomalous, size_t *count) {
                              factors.min[2] + i % n[2] };
         double square = 0;
         for (int k = 0; k < 3; k++) square += pow(hkl[k] / edges[k], 2);
-        const int inside = square > 0 && square <= 1 / (d_min * d_min);
+        const int inside = square > 0 && square <= 1 / (dmin * dmin);
         assert_int_equal(inside, factors.amplitude[i] >= 0);
         if (!inside) continue;
         const double expected = direct_sum(hkl, anomalous);
@@ -200,12 +200,12 @@ static void a_model_scatters_as_the_sum_over_its_atoms(void **state) {
     size_t count;
     for (int anomalous = 0; anomalous < 2; anomalous++)
         for (int cif = 0; cif < 2; cif++) {
-            const db_structure_factor_options options = { .d_min = 1.7,
+            const db_structure_factor_options options = { .dmin = 1.7,
                                                           .wavelength = anomalous ? 1.5418 : 0,
                                                           .cell = (const double[]){ 28, 33, 24, 90,
                                                                                     90, 90 } };
             expect_ok(test_context(), calculate(cif ? cif_file() : pdb_file(), &options));
-            const double worst = worst_difference(options.d_min, anomalous, &count);
+            const double worst = worst_difference(options.dmin, anomalous, &count);
             print_message("%s: %zu reflections, worst %.2g of the largest\n", told, count, worst);
             assert_true(count > 15000 &&
                         worst < (anomalous ? 2e-3 : 2e-4)); /* tables of f' differ */
@@ -236,7 +236,7 @@ static void solvent_fills_what_atoms_leave(void **state) {
         "CRYST1   20.000   20.000   20.000  90.00  90.00  90.00 P 1           1\n"
         "HETATM    1  C   LIG A   1      10.000  10.000  10.000  1.00 20.00           C\n"
         "HETATM    2  H   LIG A   1      13.900  13.900  13.900  0.00 20.00           H\n");
-    const db_structure_factor_options options = { .d_min = 1, .k_sol = 0.35, .b_sol = 46 };
+    const db_structure_factor_options options = { .dmin = 1, .k_sol = 0.35, .b_sol = 46 };
     expect_ok(test_context(), calculate(path, &options));
     for (int h = 1; h <= 3; h++) {
         const double least = with_ball(h, 1.985), most = with_ball(h, 1.985 + 0.2);
@@ -259,7 +259,7 @@ static const char *changed(const char *line, const char *with) {
 static void what_a_model_lacks_is_named(void **state) {
     (void)state;
     db_context *const context = test_context();
-    const db_structure_factor_options good = { .d_min = 3 };
+    const db_structure_factor_options good = { .dmin = 3 };
     static const struct {
         const char *line, *with, *message;
     } bad[] = {
@@ -294,19 +294,19 @@ static void what_a_model_lacks_is_named(void **state) {
                        bad[i].message);
         assert_null(factors.amplitude);
     }
-    const db_structure_factor_options coarse = { .d_min = 20 };
+    const db_structure_factor_options coarse = { .dmin = 20 };
     expect_failure(
         context, DB_ERROR_INPUT,
         calculate(changed("CRYST1", "CRYST1 3000.000 3000.000 3000.000  90.00  90.00  90.00 P 1"),
                   &coarse),
         "changed.pdb", "2.7e+10 A^3", "mistyped");
     const char *const path = pdb_file();
-    const db_structure_factor_options none = { .d_min = 0 };
-    const db_structure_factor_options group = { .d_min = 3, .space_group = "P 3" };
-    const db_structure_factor_options columns = { .d_min = 3, .columns = "F" };
-    const db_structure_factor_options solvent = { .d_min = 3, .k_sol = NAN };
-    const db_structure_factor_options fine = { .d_min = 1e-3 };
-    const db_structure_factor_options cell = { .d_min = 3,
+    const db_structure_factor_options none = { .dmin = 0 };
+    const db_structure_factor_options group = { .dmin = 3, .space_group = "P 3" };
+    const db_structure_factor_options columns = { .dmin = 3, .columns = "F" };
+    const db_structure_factor_options solvent = { .dmin = 3, .k_sol = NAN };
+    const db_structure_factor_options fine = { .dmin = 1e-3 };
+    const db_structure_factor_options cell = { .dmin = 3,
                                                .cell =
                                                    (const double[]){ 28.5, 33, 31, 90, 90, 90 } };
     expect_failure(context, DB_ERROR_USAGE, calculate(path, NULL), "small.pdb", "resolution");
@@ -321,7 +321,7 @@ static void what_a_model_lacks_is_named(void **state) {
 
 static void damaged_models_are_refused_or_read(void **state) {
     (void)state;
-    const db_structure_factor_options options = { .d_min = 6, .k_sol = 0.35, .b_sol = 46 };
+    const db_structure_factor_options options = { .dmin = 6, .k_sol = 0.35, .b_sol = 46 };
     for (int cif = 0; cif < 2; cif++) {
         size_t size;
         char *const bytes = load_file(cif ? cif_file() : pdb_file(), &size);
@@ -363,18 +363,18 @@ static double correlation(const sums *s) {
 
 /* number of the shell of a reflection of a tetragonal or hexagonal cell */
 static int shell_of(const double cell[2], int hexagonal, const int hkl[3], int shells,
-                    double d_min) {
+                    double dmin) {
     const double h = hkl[0], k = hkl[1], l = hkl[2];
     const double square =
         (hexagonal ? 4.0 / 3 * (h * h + h * k + k * k) : h * h + k * k) / (cell[0] * cell[0]) +
         l * l / (cell[1] * cell[1]);
-    const double widest = 60, at = log(widest * sqrt(square)) / log(widest / d_min);
+    const double widest = 60, at = log(widest * sqrt(square)) / log(widest / dmin);
     return at < 0 ? 0 : at >= 1 ? shells - 1 : (int)(shells * at);
 }
 
 /* factors: measured; the result is the correlation with `count` tables, shell by shell the best. */
 static double compare(const db_structure_factors *tables, int count, const double cell[2],
-                      int hexagonal, int shells, double d_min) {
+                      int hexagonal, int shells, double dmin) {
     static sums sum[8][MOST_SHELLS];
     sums all = { 0 };
     memset(sum, 0, sizeof sum);
@@ -385,7 +385,7 @@ static double compare(const db_structure_factors *tables, int count, const doubl
                                  factors.min[1] + i / n[2] % n[1], factors.min[2] + i % n[2] };
             const double measured = factors.amplitude[i];
             if (measured < 0 || entry(&tables[0], hkl) < 0) continue;
-            const int shell = shell_of(cell, hexagonal, hkl, shells, d_min);
+            const int shell = shell_of(cell, hexagonal, hkl, shells, dmin);
             int best = 0;
             for (int t = 0; t < count; t++) {
                 const sums *const s = &sum[t][shell], *const b = &sum[best][shell];
@@ -405,7 +405,7 @@ static double compare(const db_structure_factors *tables, int count, const doubl
 static void a_model_of_thermolysin_agrees(void **state) {
     (void)state;
     const char *const path = shared_path("realdata/thermolysin/2tli.pdb");
-    const db_structure_factor_options options = { .d_min = 2, .k_sol = 0.35, .b_sol = 46 };
+    const db_structure_factor_options options = { .dmin = 2, .k_sol = 0.35, .b_sol = 46 };
     const double cell[2] = { 93.99, 130.87 };
     expect_ok(test_context(), calculate(path, &options));
     db_structure_factors model = factors;
@@ -422,12 +422,12 @@ static void a_model_of_lysozyme_agrees(void **state) {
     (void)state;
     enum { LEVELS = 5 };
     db_structure_factors model[LEVELS], one;
-    const double cell[2] = { 79.344, 37.81 }, d_min = 2;
+    const double cell[2] = { 79.344, 37.81 }, dmin = 2;
     char pdb[300];
     snprintf(pdb, sizeof pdb, "%s", shared_path("realdata/hewl/RTSAD_HEWL_refine_25.pdb"));
     for (int level = 0; level <= LEVELS; level++) {
         const int global = level == LEVELS;
-        const db_structure_factor_options options = { .d_min = d_min,
+        const db_structure_factor_options options = { .dmin = dmin,
                                                       .k_sol = global ? 0.45 : 0.1 * level,
                                                       .b_sol = global ? 46 : 0 };
         expect_ok(test_context(), calculate(pdb, &options));
@@ -437,8 +437,8 @@ static void a_model_of_lysozyme_agrees(void **state) {
     const db_structure_factor_options columns = { .columns = "F-model(+),F-model(-)" };
     expect_ok(test_context(),
               calculate(shared_path("realdata/hewl/RTSAD_HEWL_refine_25.mtz"), &columns));
-    assert_true(compare(&one, 1, cell, 0, 1, d_min) > 0.97);
-    assert_true(compare(model, LEVELS, cell, 0, 12, d_min) > 0.99);
+    assert_true(compare(&one, 1, cell, 0, 1, dmin) > 0.97);
+    assert_true(compare(model, LEVELS, cell, 0, 12, dmin) > 0.99);
     for (int level = 0; level < LEVELS; level++) forget(&model[level]);
     forget(&one);
     forget(&factors);

@@ -332,7 +332,7 @@ static void a_build_without_gemmi_says_so(void **state) {
                           .width = 7,
                           .rows = three_rows,
                           .count = 4 };
-    const db_structure_factor_options options = { .d_min = 2 };
+    const db_structure_factor_options options = { .dmin = 2 };
     expect_failure(test_context(), DB_ERROR_UNSUPPORTED,
                    read_as(mtz_file("p3.mtz", &p), NULL, NULL), "p3.mtz", "gemmi-dev");
     const char *const list = folder_text("list.hkl", "1 2 3 10\n");

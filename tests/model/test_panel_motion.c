@@ -26,7 +26,7 @@ static void arrange(int hand) {
     const double cell[6] = { 40, 50, 60, 80, 95, 105 };
     memcpy(e->crystal.cell, cell, sizeof cell);
     for (int i = 0; i < 3; i++) {
-        e->crystal.cells[i] = 3 + i;
+        e->crystal.Ncells[i] = 3 + i;
         e->crystal.misset[i] = 11 * (i + 1);
     }
     e->structure_factors.default_F = 10;

@@ -228,7 +228,7 @@ static void oversampling_follows_the_sharpest_spot(void **state) {
     db_setup setup = setup_start();
     const double cell[6] = { 74, 74, 36, 90, 90, 90 };
     memcpy(setup.cell, cell, sizeof cell);
-    for (int i = 0; i < 3; i++) setup.cells[i] = 5;
+    for (int i = 0; i < 3; i++) setup.Ncells[i] = 5;
     setup.distance = 90;
     setup.pixel_size = 0.4;
     setup.detector_pixels[0] = setup.detector_pixels[1] = 64;
@@ -285,7 +285,7 @@ static void oversampling_follows_the_pixels_wherever_they_are(void **state) {
     for (size_t i = 0; i < sizeof place / sizeof place[0]; i++) {
         db_setup setup = setup_start();
         setup.cell[0] = 370;
-        setup.cells[0] = 100;
+        setup.Ncells[0] = 100;
         setup.distance = 90;
         setup.pixel_size = 0.4;
         setup.detector_pixels[0] = setup.detector_pixels[1] = 64;

@@ -128,14 +128,14 @@ static void sizes_become_whole_cells(void **state) {
     for (int i = 0; i < 3; i++)
         setup.sample_size[i] = 2.4e-5; /* 240 A: 4.8, 3.69 and exactly 3 cells */
     db_experiment e = setup_resolved(&setup);
-    setup_assert_vector(e.crystal.cells, 5, 4, 3, 0);
+    setup_assert_vector(e.crystal.Ncells, 5, 4, 3, 0);
     db_experiment_clear(&e);
 
     for (int i = 0; i < 3; i++) setup.sample_size[i] = 0.001;
     setup.beamsize = 0.0005;
     setup.oversample = 1;
     e = setup_resolved(&setup);
-    setup_assert_vector(e.crystal.cells, 200, 77, 63, 0); /* along b and c only the beam counts */
+    setup_assert_vector(e.crystal.Ncells, 200, 77, 63, 0); /* along b and c only the beam counts */
     assert_non_null(strstr(setup_notices(), "clipped to the beam size"));
     db_experiment_clear(&e);
 
@@ -146,22 +146,22 @@ static void sizes_become_whole_cells(void **state) {
 static void cell_counts_follow_the_shape(void **state) {
     (void)state;
     db_setup setup = setup_start();
-    setup.cells[0] = 0; /* an isolated cell */
-    setup.cells[1] = 7;
+    setup.Ncells[0] = 0; /* an isolated cell */
+    setup.Ncells[1] = 7;
     db_experiment e = setup_resolved(&setup);
-    setup_assert_vector(e.crystal.cells, 1, 7, 1, 0);
+    setup_assert_vector(e.crystal.Ncells, 1, 7, 1, 0);
     db_experiment_clear(&e);
 
-    setup.cells[2] = 4.5;
+    setup.Ncells[2] = 4.5;
     setup_assert_refused(&setup, DB_ERROR_INPUT, "Nc");
     static const db_crystal_shape soft[] = { DB_SHAPE_ROUND, DB_SHAPE_GAUSS, DB_SHAPE_TOPHAT };
     for (size_t i = 0; i < 3; i++) {
         setup.shape = soft[i];
         e = setup_resolved(&setup);
-        setup_assert_vector(e.crystal.cells, 1, 7, 4.5, 0);
+        setup_assert_vector(e.crystal.Ncells, 1, 7, 4.5, 0);
         db_experiment_clear(&e);
     }
-    setup.cells[1] = -2;
+    setup.Ncells[1] = -2;
     setup_assert_refused(&setup, DB_ERROR_INPUT, "Nb");
 }
 
@@ -253,13 +253,13 @@ static void small_crystals_interpolate_between_reflections(void **state) {
     setup_write_file("two.hkl", "1 0 0 10\n0 1 0 20\n");
     db_setup setup = setup_start();
     setup.hkl_file = "two.hkl";
-    setup.cells[0] = setup.cells[1] = 5;
-    setup.cells[2] = 2;
+    setup.Ncells[0] = setup.Ncells[1] = 5;
+    setup.Ncells[2] = 2;
     assert_interpolation(&setup, 1);
     setup.interpolate = 0;
     assert_interpolation(&setup, 0);
     setup.interpolate = 1;
-    setup.cells[2] = 5;
+    setup.Ncells[2] = 5;
     assert_interpolation(&setup, 1);
     setup.interpolate = -1;
     assert_interpolation(&setup, 0);
@@ -278,7 +278,7 @@ static void the_size_of_the_crystal_decides_on_interpolation(void **state) {
     assert_interpolation(&setup, 0);
     setup.compat = 1;
     assert_interpolation(&setup, 1);
-    setup.cells[0] = setup.cells[1] = setup.cells[2] = 3;
+    setup.Ncells[0] = setup.Ncells[1] = setup.Ncells[2] = 3;
     assert_interpolation(&setup, 0);
     for (int i = 0; i < 3; i++) setup.sample_size[i] = 10e-6; /* 2 cells */
     assert_interpolation(&setup, 0);

@@ -97,7 +97,7 @@ static void resolve(const db_setup *setup, notes *all) {
 static db_setup usual(void) {
     db_setup setup;
     db_setup_init(&setup);
-    for (int i = 0; i < 3; i++) setup.cell[i] = 70, setup.cells[i] = 10;
+    for (int i = 0; i < 3; i++) setup.cell[i] = 70, setup.Ncells[i] = 10;
     setup.default_F = 100;
     setup.detector_pixels[0] = setup.detector_pixels[1] = 32;
     setup.wavelength = 1;
@@ -166,14 +166,14 @@ static void a_crystal_of_one_cell_is_remarked_on(void **state) {
     notes all;
     db_setup setup = usual();
     for (size_t k = 0; k < sizeof cells / sizeof *cells; k++) {
-        for (int i = 0; i < 3; i++) setup.cells[i] = cells[k];
+        for (int i = 0; i < 3; i++) setup.Ncells[i] = cells[k];
         resolve(&setup, &all);
         assert_non_null(strstr(all.text, "one unit cell shows no spots"));
     }
-    setup.cells[1] = 2;
+    setup.Ncells[1] = 2;
     resolve(&setup, &all);
     assert_null(strstr(all.text, "one unit cell"));
-    setup.cells[1] = 1;
+    setup.Ncells[1] = 1;
     setup.default_F = 0; /* no reflections are asked for */
     resolve(&setup, &all);
     assert_null(strstr(all.text, "one unit cell"));

@@ -183,7 +183,7 @@ static void oversampling_follows_the_reference_s_distance(void **state) {
     db_setup setup = detector(DB_CONVENTION_MOSFLM);
     setup.distance = 70;
     setup.twotheta = 60;
-    setup.cells[0] = 100; /* 3 x 5000 A x 0.5 mm / (1 A x 35 mm) = 214.3 */
+    setup.Ncells[0] = 100; /* 3 x 5000 A x 0.5 mm / (1 A x 35 mm) = 214.3 */
     db_experiment e = setup_resolved(&setup);
     assert_int_equal(e.oversample, 215);
     db_experiment_clear(&e);

@@ -27,7 +27,7 @@ static void nothing_spreads_by_default(void **state) {
     assert_int_equal(e.spread.spots, DB_SPOTS_SAMPLED);
     db_experiment_clear(&e);
     setup.spread.spots = DB_SPOTS_CLOSED;
-    setup.cells[0] = 4.5; /* Gaussian spots take any size */
+    setup.Ncells[0] = 4.5; /* Gaussian spots take any size */
     e = setup_resolved(&setup);
     assert_int_equal(e.spread.spots, DB_SPOTS_CLOSED);
     setup_assert_close(e.spread.mosaic, 0, 0);

@@ -42,7 +42,7 @@ static block_spot block_of(const db_experiment *e, const naive_spot *spot) {
         for (int k = 0; k < 3; k++) vector[i][k] = 0;
         for (int k = 0; k < 3; k++)
             naive_add(vector[i],
-                      spot->wavelength * sqrt(square) / c->cells[i] * standard[k] /
+                      spot->wavelength * sqrt(square) / c->Ncells[i] * standard[k] /
                           naive_dot(cell[0], across),
                       spot->turn[k]);
     }

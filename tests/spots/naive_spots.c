@@ -79,12 +79,12 @@ static crystal crystal_of(const db_experiment *e) {
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
             add_product(out.size, out.reciprocal[i], out.reciprocal[k],
-                        w2 / c->cells[i] / c->cells[k] * (i == k ? 1 : correlation[3 - i - k]));
+                        w2 / c->Ncells[i] / c->Ncells[k] * (i == k ? 1 : correlation[3 - i - k]));
     /* so many cells that Darwin's integral of the intensity is theirs, as is the transform's */
     real unit[3][3];
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) unit[i][k] = i == k ? 1 : correlation[3 - i - k];
-    const real cells = c->cells[0] * c->cells[1] * c->cells[2] / sqrtl(determinant(unit));
+    const real cells = c->Ncells[0] * c->Ncells[1] * c->Ncells[2] / sqrtl(determinant(unit));
     out.photons = cells * cells * sqrtl(determinant(out.size));
     return out;
 }
@@ -434,7 +434,7 @@ static void add_nodes(const scene *s, naive_rotation how, int intervals) {
     double longest = 2.1 / s->ray.wavelength; /* what reaches the sphere, and some more */
     double cell[3][3];
     int least[3], most[3], h[3];
-    if (e->d_min > 0) longest = fmin(longest, 1 / e->d_min);
+    if (e->dmin > 0) longest = fmin(longest, 1 / e->dmin);
     naive_cell_vectors(e->crystal.cell, cell);
     for (int i = 0; i < 3; i++) {
         most[i] = (int)(longest * sqrt(naive_dot(cell[i], cell[i])));

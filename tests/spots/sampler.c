@@ -159,7 +159,7 @@ static void exponential(const double m[3][3], double factor, double out[3][3]) {
 /* The inverse of a block's covariance in Miller indices, and its squared amplitude at a node. */
 static double block_shape(const db_experiment *e, double inverse[3][3]) {
     const db_crystal *c = &e->crystal;
-    const double *x = e->spread.size_correlation, *n = c->cells;
+    const double *x = e->spread.size_correlation, *n = c->Ncells;
     const double square = c->shape == DB_SHAPE_GAUSS ? 0.63 / 4 / c->fudge : 0.5 / NAIVE_PI;
     const double det = 1 + 2 * x[0] * x[1] * x[2] - x[0] * x[0] - x[1] * x[1] - x[2] * x[2];
     const double adjugate[3][3] = {

@@ -88,14 +88,14 @@ db_experiment scene_start(db_context *context) {
     assert_int_equal(db_experiment_init(context, &e), DB_OK);
     static const double cell[6] = { 60, 70, 90, 90, 90, 90 }, cells[3] = { 12, 11, 9 };
     memcpy(e.crystal.cell, cell, sizeof cell);
-    memcpy(e.crystal.cells, cells, sizeof cells);
+    memcpy(e.crystal.Ncells, cells, sizeof cells);
     e.crystal.shape = DB_SHAPE_GAUSS;
     e.beam.wavelength = 1;
     e.structure_factors.default_F = 100;
     e.detector.distance = 200;
     e.detector.panels[0].fast_pixels = e.detector.panels[0].slow_pixels = 4096;
     e.detector.centre[0] = e.detector.centre[1] = 204.8;
-    e.d_min = 2;
+    e.dmin = 2;
     e.oversample = 2;
     e.spread.spots = DB_SPOTS_CLOSED;
     return e;
@@ -182,9 +182,9 @@ static void rotation(db_experiment *e) {
 
 static void overlapping(db_experiment *e) {
     set(e->crystal.cell, 3, (double[]){ 800, 700, 600 });
-    set(e->crystal.cells, 3, (double[]){ 2, 2, 2 });
+    set(e->crystal.Ncells, 3, (double[]){ 2, 2, 2 });
     e->detector.distance = 400;
-    e->d_min = 2.5;
+    e->dmin = 2.5;
     e->spread.mosaic = 0.05 * 0.05;
 }
 

@@ -30,12 +30,12 @@ static double lacking(one_spot o, int log2_points, double *error) {
     const double r = 1 / o.resolution, w = o.mosaic * NAIVE_PI / 180, across = hypot(block, w * r),
                  along = hypot(block, o.bandwidth * r), angle = 2 * asin(r / 2);
     db_experiment e = scene_start(context);
-    e.d_min = 0.9 * o.resolution;
+    e.dmin = 0.9 * o.resolution;
     e.oversample = 1;
     e.beam.polarized = 0;
     for (int i = 0; i < 3; i++) {
         e.crystal.cell[i] = 10 * o.resolution;
-        e.crystal.cells[i] = 1000 / e.crystal.cell[i];
+        e.crystal.Ncells[i] = 1000 / e.crystal.cell[i];
     }
     e.spread.mosaic = o.mosaic * o.mosaic;
     e.spread.bandwidth = 1e6 * o.bandwidth * o.bandwidth;

@@ -34,7 +34,7 @@ static db_experiment one_reflection(double range, naive_region *region) {
 
 /* Photons of the reflection's passage in the middle of the rotation. */
 static double darwin(const db_experiment *e) {
-    const double *cell = e->crystal.cell, *cells = e->crystal.cells;
+    const double *cell = e->crystal.cell, *cells = e->crystal.Ncells;
     double axis[3], d[3], r[3], motion[3];
     naive_spindle(e, axis);
     double node[3] = { 0, 0, 0 };

@@ -18,7 +18,7 @@ static db_experiment start(void) {
     db_experiment e;
     assert_int_equal(db_experiment_init(context, &e), DB_OK);
     set(e.crystal.cell, 6, (double[]){ 21, 24, 28, 83, 97, 105 });
-    set(e.crystal.cells, 3, (double[]){ 7, 6, 5.5 });
+    set(e.crystal.Ncells, 3, (double[]){ 7, 6, 5.5 });
     set(e.crystal.misset, 3, (double[]){ 11, -23, 37 });
     e.crystal.shape = DB_SHAPE_GAUSS;
     e.crystal.fudge = 0.9;
@@ -34,7 +34,7 @@ static db_experiment start(void) {
     e.detector.panels[0].pixel_size[1] = 3.4;
     e.detector.centre[0] = 3.1;
     e.detector.centre[1] = -2.4;
-    e.d_min = 2.4;
+    e.dmin = 2.4;
     e.spread.spots = DB_SPOTS_CLOSED;
     e.spread.mosaic = 0.5 * 0.5;
     return e;
@@ -44,7 +44,7 @@ static void still(db_experiment *e) { (void)e; }
 
 static void square_blocks(db_experiment *e) {
     e->crystal.shape = DB_SHAPE_SQUARE;
-    set(e->crystal.cells, 3, (double[]){ 7, 6, 5 });
+    set(e->crystal.Ncells, 3, (double[]){ 7, 6, 5 });
     e->beam.polarized = 0;
     e->point_pixel = 1;
 }
@@ -124,21 +124,21 @@ static void narrow_rotation(db_experiment *e) {
 static void wide_rotation(db_experiment *e) {
     e->goniometer.phi_step = 250;
     e->spread.bandwidth = 20;
-    e->d_min = 2.8;
+    e->dmin = 2.8;
     modes_and_tails(e);
 }
 
 static void backwards(db_experiment *e) {
     sources(e);
     e->goniometer.phi_step = -4;
-    e->d_min = 2.8;
+    e->dmin = 2.8;
     set(e->spread.mosaic_tensor, 6, (double[]){ 0.3, 0.5, 0.9, 0.2, -0.3, 0.1 });
 }
 
 static void rotation_and_detector(db_experiment *e) {
     detector(e);
     e->goniometer.phi_step = 2;
-    e->d_min = 2.8;
+    e->dmin = 2.8;
     e->oversample = 1;
 }
 
@@ -207,7 +207,7 @@ static void the_mean_over_a_rotation_is_its_integral(void **state) {
     (void)state;
     db_experiment e = start();
     e.goniometer.phi_step = 3;
-    e.d_min = 3;
+    e.dmin = 3;
     const naive_region region = { 0, 2, 2, 4, 4, 0 };
     double closed[16] = { 0 }, summed[16] = { 0 }, largest = 0;
     naive_spots(&e, region, NAIVE_ERROR_FUNCTION, 0, closed);

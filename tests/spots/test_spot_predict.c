@@ -138,7 +138,7 @@ static double width_of(const db_experiment *e, const double star[9], const doubl
     double side[3], sum = 0;
     for (int j = 0; j < 3; j++) {
         const double along = star[j] * u[0] + star[3 + j] * u[1] + star[6 + j] * u[2];
-        sum += 0.63 / 4 * pow(along / e->crystal.cells[j], 2);
+        sum += 0.63 / 4 * pow(along / e->crystal.Ncells[j], 2);
     }
     naive_cross(u, r, side);
     return sqrt(k * k * (sum + mosaic * naive_dot(side, side)));
@@ -159,7 +159,7 @@ static void check_list(const db_experiment *e, double most_excitation, double mo
                     r[i] = star[3 * i] * h + star[3 * i + 1] * k + star[3 * i + 2] * l;
                     c[i] = e->beam.direction[i] + e->beam.wavelength * r[i];
                 }
-                if (naive_dot(r, r) > 1 / (e->d_min * e->d_min) || (!h && !k && !l)) continue;
+                if (naive_dot(r, r) > 1 / (e->dmin * e->dmin) || (!h && !k && !l)) continue;
                 const double length = sqrt(naive_dot(c, c));
                 for (int i = 0; i < 3; i++) u[i] = c[i] / length;
                 naive_cross(u, r, side);

@@ -23,7 +23,7 @@ static inline void small_crystal(db_context *context, int fast_pixels, int slow_
     assert_int_equal(db_experiment_init(context, e), DB_OK);
     for (int i = 0; i < 3; i++) {
         e->crystal.cell[i] = 50 + 7 * i;
-        e->crystal.cells[i] = 4 + i;
+        e->crystal.Ncells[i] = 4 + i;
         e->crystal.misset[i] = 11 * (i + 1);
     }
     e->structure_factors.default_F = 10;

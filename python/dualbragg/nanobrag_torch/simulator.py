@@ -88,7 +88,7 @@ class Simulator:
                     convention=d.detector_convention.value, point_pixel=bool(d.point_pixel))
         for name, value, default in (
                 ("spindle_axis", c.spindle_axis, (0.0, 0.0, 1.0)), ("mosaic_seed", c.mosaic_seed, None),
-                ("twotheta_axis", d.twotheta_axis, None), ("d_min", b.dmin, 0),
+                ("twotheta_axis", d.twotheta_axis, None), ("dmin", b.dmin, 0),
                 ("polarization_axis", b.polarization_axis, (0.0, 0.0, 1.0)),
                 ("water_size", b.water_size_um, 0), ("hkl", self.crystal.hkl_file, None)):
             if value is not None and value != default:
@@ -146,7 +146,7 @@ class Simulator:
     def _renderer(self, keywords, at, names):
         experiment = Experiment(
             cell=[at[n] for n in _CELL], misset=[at[f"misset_{x}"] for x in "xyz"],
-            cells=[at[f"N{x}"] for x in "abc"], mosaic_spread=at["mosaic_spread"], phi=at["phi"],
+            Ncells=[at[f"N{x}"] for x in "abc"], mosaic_spread=at["mosaic_spread"], phi=at["phi"],
             distance=at["distance"], detector_rotation=[at[f"detector_rot{x}"] for x in "xyz"],
             twotheta=at["twotheta"], wavelength=at["wavelength"], polarization=at["polarization"],
             **keywords)

@@ -32,7 +32,7 @@ typedef struct db_crystal {
      * applied before misset; identity by default */
     double orientation[9];
     double misset[3]; /**< rotations about laboratory x, then y, then z (degree) */
-    double cells[3];  /**< N_a, N_b, N_c: crystal size in unit cells, >= 1 */
+    double Ncells[3]; /**< N_a, N_b, N_c: crystal size in unit cells, >= 1 */
     db_crystal_shape shape;
     double fudge;         /**< multiplies the squared radius of ROUND, GAUSS and TOPHAT spots; 1 */
     double mosaic_spread; /**< cap angle of the mosaic rotations (degree) */
@@ -177,7 +177,7 @@ typedef struct db_structure_factors {
     double reserved[4]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_structure_factors;
 
-/** Scattering that does not come from the crystal, and is not cut off by d_min: water with the same
+/** Scattering that does not come from the crystal, and is not cut off by dmin: water with the same
  * amplitude in all directions, and an amorphous layer with a given amplitude. */
 typedef struct db_background {
     double water_size; /**< edge of a cube of water (um); 0: none */
@@ -279,7 +279,7 @@ typedef struct db_experiment {
     db_structure_factors structure_factors;
     db_background background;
     /** resolution limit (A) of the crystal: what has a smaller spacing does not count; 0: none */
-    double d_min;
+    double dmin;
     int oversample;  /**< sub-pixels per pixel and direction, >= 1 */
     int point_pixel; /**< 1: solid angle 1/R^2 instead of that of a flat pixel */
     db_reference_mode reference;

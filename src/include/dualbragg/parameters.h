@@ -175,9 +175,9 @@ typedef struct db_parameter_facts {
       "crystal rotation about laboratory y, after x")                                              \
     X(MISSET_Z, "misset_z", crystal.misset[2], "deg", 0.1, MISSET,                                 \
       "crystal rotation about laboratory z, after x and y")                                        \
-    X(CELLS_A, "Na", crystal.cells[0], "cells", 1, CELLS, "crystal size along a")                  \
-    X(CELLS_B, "Nb", crystal.cells[1], "cells", 1, CELLS, "crystal size along b")                  \
-    X(CELLS_C, "Nc", crystal.cells[2], "cells", 1, CELLS, "crystal size along c")                  \
+    X(CELLS_A, "Na", crystal.Ncells[0], "cells", 1, CELLS, "crystal size along a")                  \
+    X(CELLS_B, "Nb", crystal.Ncells[1], "cells", 1, CELLS, "crystal size along b")                  \
+    X(CELLS_C, "Nc", crystal.Ncells[2], "cells", 1, CELLS, "crystal size along c")                  \
     X(MOSAIC_SPREAD, "mosaic_spread", crystal.mosaic_spread, "deg", 0.05, MOSAIC_CAP,              \
       "cap angle of the mosaic rotations, at fixed random domains")                                \
     X(MOSAIC_A, "mosaic_a", crystal.mosaic_abc[0], "deg", 0.05, MOSAIC_CAP,                        \

@@ -92,7 +92,7 @@ typedef struct db_setup {
     double misset_spread;    /**< degree: largest angle of the random rotation; NAN = open: any */
     /** rotation matrix, row by row, applied before misset; first NAN = open */
     double orientation[9];
-    double cells[3];       /**< N; 1 */
+    double Ncells[3];      /**< 1 */
     double sample_size[3]; /**< mm; 0 = not given: N = ceil(size/axis) instead of cells */
     db_crystal_shape shape;
     double fudge;
@@ -109,7 +109,7 @@ typedef struct db_setup {
     double default_F;
     int interpolate;        /**< -1 automatic, 0 nearest, 1 tricubic */
     const char *cache_file; /**< structure factor cache: written with a list, read without; NULL */
-    double d_min;           /**< A; 0: no limit */
+    double dmin;            /**< A; 0: no limit */
     /* background */
     double water_size;     /**< um; 0 */
     const char *stol_file; /**< amorphous amplitudes, borrowed; NULL */

@@ -47,7 +47,7 @@ typedef enum db_setup_field_id {
     DB_FIELD_CELL,
     DB_FIELD_MISSET,
     DB_FIELD_SHAPE,
-    DB_FIELD_CELLS,
+    DB_FIELD_NCELLS,
     DB_FIELD_FUDGE,
     DB_FIELD_MOSAIC_SPREAD,
     DB_FIELD_MOSAIC_ABC,
@@ -125,7 +125,7 @@ DB_API extern const db_setup_field db_setup_fields[];
 
 /** NULL if there is none of that name.
  *
- * @param name of the field
+ * @param name of the field; a former name finds the field that has another one now
  * @return the field, or NULL; static storage */
 DB_API const db_setup_field *db_setup_field_find(const char *name);
 

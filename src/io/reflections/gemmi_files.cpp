@@ -443,7 +443,7 @@ void model_transform::choose_grid(density &d, const std::array<int, 3> &most) co
     check_volume(points);
     // a grid of floats and up to three half grids of complex numbers, rounded up to good sizes
     if (points > 4e9 || 16 * 1.5 * points > 0.8 * db_physical_memory())
-        fail("a resolution of " + short_number(options_.d_min) + " A asks for " +
+        fail("a resolution of " + short_number(options_.dmin) + " A asks for " +
              short_number(points) + " points of density, more than fit into memory");
     const std::array<int, 3> size = finer_grid(gemmi::good_grid_size, limit, group_);
     d.grid.set_size_without_checking(size[0], size[1], size[2]);
@@ -503,12 +503,12 @@ void model_transform::calculate(db_context *context, const char *path,
     int extent[3];
     size_t entries;
     for (int i = 0; i < 3; i++) {
-        most[i] = static_cast<int>(std::min(1e6, edge[i] / options_.d_min));
+        most[i] = static_cast<int>(std::min(1e6, edge[i] / options_.dmin));
         extent[i] = 2 * most[i] + 1;
     }
     try_to(db_amplitude_box_check(context, path, extent, db_physical_memory(), &entries));
     density d;
-    d.d_min = options_.d_min;
+    d.d_min = options_.dmin;
     choose_grid(d, most);
     d.blur =
         std::max(0.0, gemmi::u_to_b() / 1.1 * gemmi::sq(d.requested_grid_spacing()) - least_b_);
@@ -518,7 +518,7 @@ void model_transform::calculate(db_context *context, const char *path,
     double *const amplitude = static_cast<double *>(std::calloc(entries, sizeof(double)));
     if (!amplitude) throw std::bad_alloc();
     size_t listed = 0, entry = 0;
-    const double limit = 1 / gemmi::sq(options_.d_min);
+    const double limit = 1 / gemmi::sq(options_.dmin);
     for (int h = -most[0]; h <= most[0]; h++)
         for (int k = -most[1]; k <= most[1]; k++)
             for (int l = -most[2]; l <= most[2]; l++, entry++) {
@@ -544,7 +544,7 @@ void model_transform::calculate(db_context *context, const char *path,
 
 std::string model_transform::summary() const {
     std::string text = "F of " + std::to_string(atoms_) + " atoms, " + group_->xhm() + ", to " +
-                       short_number(options_.d_min) + " A";
+                       short_number(options_.dmin) + " A";
     text += options_.k_sol > 0 ? ", solvent " + short_number(options_.k_sol) + " e/A^3, B " +
                                      short_number(options_.b_sol) + " A^2"
                                : ", no solvent";

@@ -40,11 +40,11 @@ static db_status read_model(db_amplitude_reading *r, const db_file_content *cont
             r->context, DB_ERROR_USAGE,
             "%s: coordinates have no columns and their own space group; %s cannot be given",
             r->path, o->columns ? o->columns : o->space_group);
-    if (!(o->d_min > 0 && isfinite(o->d_min)))
+    if (!(o->dmin > 0 && isfinite(o->dmin)))
         return db_fail(
             r->context, DB_ERROR_USAGE,
             "%s: expected a resolution above 0 A to calculate structure factors to, found %g",
-            r->path, o->d_min);
+            r->path, o->dmin);
     if (!(o->k_sol >= 0 && o->k_sol <= 10 && o->b_sol >= 0 && o->b_sol <= 1e4))
         return db_fail(
             r->context, DB_ERROR_USAGE,

@@ -48,13 +48,13 @@ expect 2 'a.expt: found an experiment list of DIALS, expected an image, too: dua
 expect 2 'expected an image, too: dualbragg fit IMAGE --matrix a.mat' a.mat
 # Numbers are separated by blanks or commas, values from flags by a blank or =.
 for cell in '--cell 78 78 38 no.cbf' '--cell 78,78,38 no.cbf' '--cell=78,78,38 no.cbf' '--cell 78, 78, 38 no.cbf' 'no.cbf --cell 78' \
-    'no.cbf --cell=78 78 38 model.cells=20,20,20'; do
+    'no.cbf --cell=78 78 38 model.Ncells=20,20,20'; do
     # shellcheck disable=SC2086 # words
     expect 3 'no.cbf' --threads=2 $cell --symmetry tetragonal 'model.beam_centre_px=8 8'
 done
-expect 2 "expected a list of 3 numbers" good.yaml model.cells=20,20
-expect 2 "expected a list of 3 numbers" good.yaml 'model.cells=20 20 20 20'
-expect 2 "number" good.yaml 'model.cells=20 x 20'
+expect 2 "expected a list of 3 numbers" good.yaml model.Ncells=20,20
+expect 2 "expected a list of 3 numbers" good.yaml 'model.Ncells=20 20 20 20'
+expect 2 "number" good.yaml 'model.Ncells=20 x 20'
 expect 2 'expected images' --cell 78,78,38
 expect 2 '--symmetry: expected --cell, too' good.yaml --symmetry tetragonal
 expect 3 'no.cbf' no.cbf --cell 78,78,38 --symmetry tetragonal

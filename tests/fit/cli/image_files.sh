@@ -11,7 +11,7 @@ camera="-lambda 1 -distance 100 -detpixels 400 -pixel 0.2 -oversample 1 -spots c
 "$DUALBRAGG" sim $crystal $camera -misset 37 11 53 -default_F 1e6 -water 30 -fluence 3e19 -seed 3 -noisefile crystal.img > /dev/null
 cat > fit.yaml << 'TEXT'
 image: crystal.img
-model: {cell: [40, 55, 70, 90, 90, 90], misset: [37.03, 11.03, 53.03], shape: gauss, cells: [14, 14, 14], spots: closed, mosaic_rms: 0.1,
+model: {cell: [40, 55, 70, 90, 90, 90], misset: [37.03, 11.03, 53.03], shape: gauss, Ncells: [14, 14, 14], spots: closed, mosaic_rms: 0.1,
         oversample: 1}
 refine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}}
 TEXT

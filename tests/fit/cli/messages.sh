@@ -21,7 +21,7 @@ render() { # FILE FLAGS...
 render blank.img -default_F 1e-3
 render crystal.img -default_F 1e6 -misset 37 11 53
 cat > fit.yaml << 'TEXT'
-model: {cell: [40, 55, 70, 90, 90, 90], misset: [37.05, 11.05, 53.05], shape: gauss, cells: [14, 14, 14], mosaic_spread: 0.1, mosaic_domains: 5,
+model: {cell: [40, 55, 70, 90, 90, 90], misset: [37.05, 11.05, 53.05], shape: gauss, Ncells: [14, 14, 14], mosaic_spread: 0.1, mosaic_domains: 5,
         oversample: 1}
 refine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}, cell_a: {range: 0.5}, cell_b: {range: 0.5}, cell_c: {range: 0.5}}
 TEXT

@@ -18,7 +18,7 @@ for number in 1 2 3 4; do
     echo "shot_$number.img model.misset=[${number}0.06, 20.05, 30.04]" >> shots.txt
 done
 cat > base.yaml << 'END'
-model: {cell: [40, 55, 70, 90, 90, 90], misset: [10.06, 20.05, 30.04], shape: gauss, cells: [12, 12, 12], mosaic_spread: 0.1,
+model: {cell: [40, 55, 70, 90, 90, 90], misset: [10.06, 20.05, 30.04], shape: gauss, Ncells: [12, 12, 12], mosaic_spread: 0.1,
         mosaic_domains: 5, oversample: 1, distance: 100}
 refine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}, distance: {range: 2}}
 data: {shoebox_half_width: 5, model_error: 0, min_strong_reflections: 10}

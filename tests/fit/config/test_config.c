@@ -4,6 +4,7 @@
 #include "support/context.h"
 #include "fit/config/algorithms.h"
 #include "fit/scratch_file.h"
+#include "support/notices.h"
 
 #include <dualbragg/fit.h>
 #include <math.h>
@@ -29,7 +30,7 @@ static const char complete[] =
     "  matrix: crystal.mat\n"
     "  cell: [58.4, 58.4, 152.2, 90, 90, 90]\n"
     "  shape: round\n"
-    "  cells: [30, 31, 12.5]\n"
+    "  Ncells: [30, 31, 12.5]\n"
     "  mosaic_spread: 0.1\n"
     "  dispersion: 0.5\n"
     "intensity: free\n"
@@ -61,7 +62,7 @@ static void values_arrive(void **state) {
     assert_ptr_equal(config.setup.matrix_file, config.matrix_file);
     assert_true(config.setup.cell[2] == 152.2);
     assert_int_equal(config.setup.shape, DB_SHAPE_ROUND);
-    assert_true(config.setup.cells[2] == 12.5);
+    assert_true(config.setup.Ncells[2] == 12.5);
     assert_true(config.setup.dispersion == 0.5 * 0.01);
     assert_true(isnan(config.setup.wavelength) && config.header_geometry);
     assert_int_equal(s->intensity, DB_FIT_FREE);
@@ -97,7 +98,7 @@ static void joint_intensities(void **state) {
     static const char text[] = "shots: {list: shots.txt}\n"
                                "model: {cell: [34, 34, 48, 90, 90, 90], symmetry: P43212}\n"
                                "intensity: joint\n"
-                               "amplitudes: {d_min: 2.5, anomalous: no, reindex: no, passes: 7}\n"
+                               "amplitudes: {dmin: 2.5, anomalous: no, reindex: no, passes: 7}\n"
                                "refine: {misset_x: {}, b_factor: {}}\n"
                                "stages: [{name: own, refine: all}]\n";
     assert_int_equal(READ(text, NULL), DB_OK);
@@ -140,17 +141,43 @@ static void the_stage_of_joint_intensities_is_told_by_its_algorithm(void **state
 static void arguments_go_over_the_file(void **state) {
     (void)state;
     assert_int_equal(READ(complete, "data.dmin=3", "stages.fine.dmin=4", "stages.1.blur=2",
-                          "model.cells=[5, 6, 7]", "refine.misset_y={range: 1}",
+                          "model.Ncells=[5, 6, 7]", "refine.misset_y={range: 1}",
                           "intensity.known=F.hkl", "image=other.cbf", "data.gain=2"),
                      DB_OK);
     assert_true(config.settings.dmin == 3 && config.settings.gain == 2);
     assert_true(config.settings.stages[1].dmin == 4 && config.settings.stages[0].blur == 2);
-    assert_true(config.setup.cells[2] == 7);
+    assert_true(config.setup.Ncells[2] == 7);
     assert_int_equal(config.settings.parameter_count, 5);
     assert_int_equal(config.settings.intensity, DB_FIT_KNOWN);
     assert_string_equal(config.hkl_file,
                         "F.hkl"); /* of the command line: relative to the working directory */
     assert_string_equal(config.image_file, "other.cbf");
+}
+
+/* Keys that had other names once are read, and told; the command line wins whichever name it uses. */
+static void former_keys_are_read(void **state) {
+    (void)state;
+    static const char file[] = "image: a.img\nmodel:\n  cells: [1, 2, 3]\nrefine: {misset_x: {}}\n",
+                      joint[] = "shots: {list: shots.txt}\nmodel: {cell: [34, 34, 48, 90, 90, 90], "
+                                "symmetry: P43212}\nintensity: joint\namplitudes: {d_min: 2.5}\n"
+                                "refine: {misset_x: {}}\n";
+    db_context_set_notices(context, keep_notice, NULL);
+    notices[0] = '\0';
+    assert_int_equal(READ(file, NULL), DB_OK);
+    assert_true(config.setup.Ncells[2] == 3);
+    assert_non_null(strstr(notices, "fit.yaml:3: model.cells is called model.Ncells now"));
+    assert_int_equal(READ(joint, NULL), DB_OK);
+    assert_true(config.settings.joint.dmin == 2.5);
+    assert_non_null(strstr(notices, "amplitudes.d_min is called amplitudes.dmin now"));
+    assert_int_equal(READ(file, "model.Ncells=[4, 5, 6]"), DB_OK);
+    assert_true(config.setup.Ncells[2] == 6);
+    assert_int_equal(READ(file, "model.cells=[7, 8, 9]"), DB_OK);
+    assert_true(config.setup.Ncells[2] == 9);
+    assert_int_equal(READ(complete, "model.cells=[5, 6, 7]"), DB_OK);
+    assert_true(config.setup.Ncells[2] == 7);
+    assert_non_null(
+        strstr(notices, "model.cells=[5, 6, 7]: model.cells is called model.Ncells now"));
+    db_context_set_notices(context, NULL, NULL);
 }
 
 #define MINIMAL "image: a.img\nrefine:\n  misset_x: {range: 1}\n"
@@ -171,15 +198,17 @@ static const struct {
     { MINIMAL "intensity: joint\n", NULL, "fit.yaml:4: intensity: joint is for many shots" },
     { "shots: {list: a.txt}\nintensity: joint\nrefine: {misset_x: {}}\n", NULL,
       "fit.yaml:2: intensity: joint needs the space group" },
-    { MINIMAL "amplitudes: {d_min: 2}\n", NULL,
+    { MINIMAL "amplitudes: {dmin: 2}\n", NULL,
       "fit.yaml:4: amplitudes: |expected intensity: joint" },
     { "shots: {list: a.txt}\nmodel: {symmetry: P41}\nintensity: joint\n"
-      "amplitudes: {d_min: 0}\nrefine: {misset_x: {}}\n",
-      NULL, "fit.yaml:4: amplitudes.d_min: expected" },
+      "amplitudes: {dmin: 0}\nrefine: {misset_x: {}}\n",
+      NULL, "fit.yaml:4: amplitudes.dmin: expected" },
     { MINIMAL "intensity: shared\n", NULL, "expected free, joint or {known: file.hkl}" },
     /* unknown names */
-    { MINIMAL "modell:\n  cells: [1, 2, 3]\n", NULL,
+    { MINIMAL "modell:\n  Ncells: [1, 2, 3]\n", NULL,
       "fit.yaml:4: modell: unknown key; the nearest known one is 'model'" },
+    { MINIMAL "model: {cells: [1, 2, 3], Ncells: [1, 2, 3]}\n", NULL,
+      "fit.yaml: model.cells and model.Ncells are one key" },
     { MINIMAL "model:\n  wavelenght: 1\n", NULL,
       "fit.yaml:5: model.wavelenght: unknown key|'wavelength'" },
     { MINIMAL "data: {shoebox_width: 3}\n", NULL,
@@ -332,6 +361,7 @@ int main(void) {
         cmocka_unit_test(joint_intensities),
         cmocka_unit_test(the_stage_of_joint_intensities_is_told_by_its_algorithm),
         cmocka_unit_test(arguments_go_over_the_file),
+        cmocka_unit_test(former_keys_are_read),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(large_texts_are_refused_at_once),
         cmocka_unit_test(unreadable_files_are_named),

@@ -21,7 +21,7 @@ static const char yaml[] =
     "model:\n"
     "  cell: [58.123456789012345678, 58.4, 152.2, 90, 90, 90]\n"
     "  orientation: &o [1, 0, 0, 0, 1, 0, 0, 0, 1]\n"
-    "  cells: [20, 20, 20]\n"
+    "  Ncells: [20, 20, 20]\n"
     "panel_groups: {near: [0, 3-4], far: [1, 2]}\n"
     "intensity: {known: a/file/with/a/name/that/is/rather/long/F.mtz, space_group: P 41 21 2}\n"
     "refine:\n"

@@ -13,7 +13,7 @@ static db_crystal crystal_at(double x, double y, double z) {
     return (db_crystal){ .cell = { 58.4, 61, 152.2, 90, 97, 90 },
                          .orientation = { 0, 0, 1, 1, 0, 0, 0, 1, 0 },
                          .misset = { x, y, z },
-                         .cells = { 10, 10, 10 } };
+                         .Ncells = { 10, 10, 10 } };
 }
 
 static const double tried[][3] = { { 0, 0, 0 },    { 27, -41, 13 },     { 170, 80, -120 },

@@ -251,7 +251,7 @@ static void refined_panels_go_on_from_their_files(void **state) {
     start.detector.panel_shift[1] = 0;
     const char *const yaml = scratch_file(
         "groups.yaml", "image: none.img\n"
-                       "model: {expt: start.expt, cells: [5, 5, 2.25], mosaic_spread: 0.1, "
+                       "model: {expt: start.expt, Ncells: [5, 5, 2.25], mosaic_spread: 0.1, "
                        "mosaic_domains: 20, oversample: 1}\n"
                        "panel_groups:\n  right: [1, 3]\n  left: 2\n"
                        "refine:\n  misset_x:\n"

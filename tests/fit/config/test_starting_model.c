@@ -278,7 +278,7 @@ static void bounds_that_exclude_the_start_are_named_with_their_line(void **state
 
 static void ranges_end_where_physics_does_and_open_ones_too(void **state) {
     (void)state;
-    assert_int_equal(begin(CELL ", mosaic_spread: 0.1, cells: [5, 20, 20]}\nrefine: "
+    assert_int_equal(begin(CELL ", mosaic_spread: 0.1, Ncells: [5, 20, 20]}\nrefine: "
                                 "{mosaic_spread: {range: 1}, Na: {range: 10}, Nb: }\n",
                            &made_up.image),
                      DB_OK);

@@ -114,7 +114,7 @@ static void write_frames(const char *more, char files[SHOTS][PATH_SIZE]) {
         in_folder(name, image);
         snprintf(name, sizeof name, "thaumatin/thau_3_2_000%d.mat", frames[s]);
         snprintf(text, sizeof text,
-                 "image: %s\nmodel: {matrix: %s, symmetry: tetragonal, cells: [15, 15, 6], "
+                 "image: %s\nmodel: {matrix: %s, symmetry: tetragonal, Ncells: [15, 15, 6], "
                  "mosaic_spread: 0.1, mosaic_domains: 50, oversample: 1%s}\ndata: {dmin: "
                  "2.2}\nrefine: {misset_x: {}, misset_y: {}, misset_z: {}, cell_a: {}, cell_c: {}, "
                  "beam_fast: {}, beam_slow: {}, Na: {}, Nb: {follows: Na}, Nc: {}, mosaic_spread: "
@@ -177,7 +177,7 @@ static void thermolysin_shots_share_64_panels(void **state) {
         scratch_file(matrix, text);
         snprintf(name, sizeof name, "thermolysin/idx-20130301060858%s.cbf", shots[s]);
         snprintf(text, sizeof text,
-                 "image: %s\nmodel: {expt: %s, matrix: joint_%s.mat, symmetry: P 61 2 2, cells: "
+                 "image: %s\nmodel: {expt: %s, matrix: joint_%s.mat, symmetry: P 61 2 2, Ncells: "
                  "[14, 14, 10]}\ndata: {gain: 7, readout_noise: 4, dmin: 2.5}\nrefine: {misset_x: "
                  "{}, misset_y: {}, misset_z: {}, cell_a: {}, cell_c: {}, beam_fast: {}, "
                  "beam_slow: {}}\n",

@@ -110,7 +110,7 @@ static void a_line_may_name_a_list_of_experiments(void **state) {
     char scan[200];
     snprintf(scan, sizeof scan, "%s", scratch_file("scan.expt", STILLS("4, 5")));
     snprintf(config.shot_list, sizeof config.shot_list, "%s",
-             scratch_file("shots.txt", "scan.expt model.cells=[3, 4, 5]\n"
+             scratch_file("shots.txt", "scan.expt model.Ncells=[3, 4, 5]\n"
                                        "\"scan.expt#2-3\" model.b_factor=7\n"));
     if (db_fit_shot_list_read(context, &config, NULL, 0, &list) != DB_OK)
         fail_msg("%s", db_context_message(context));
@@ -124,7 +124,7 @@ static void a_line_may_name_a_list_of_experiments(void **state) {
             fail_msg("%s", db_context_message(context));
         assert_string_equal(one.expt_file, scan);
         assert_int_equal(one.setup.expt_number, i == 0 ? 0 : 1);
-        assert_true((one.setup.cells[2] == 5) == (i < 3));
+        assert_true((one.setup.Ncells[2] == 5) == (i < 3));
         assert_true(one.setup.b_factor == (i < 3 ? 0 : 7));
         db_fit_config_clear(&one);
     }

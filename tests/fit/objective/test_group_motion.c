@@ -35,8 +35,8 @@ static int make(void **state) {
     model.crystal.misset[1] -= 0.03;
     model.crystal.cell[2] *= 1.0005;
     /* Spots so sharp that nothing is left of them where the next reflection's amplitude begins. */
-    model.crystal.cells[0] = model.crystal.cells[1] += 9.5;
-    model.crystal.cells[2] += 4.3;
+    model.crystal.Ncells[0] = model.crystal.Ncells[1] += 9.5;
+    model.crystal.Ncells[2] += 4.3;
     return 0;
 }
 

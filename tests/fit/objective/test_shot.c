@@ -101,8 +101,8 @@ static void stand(db_fit_target target) {
     const double misset[3] = { 0.02, -0.03, 0 };
     for (int i = 0; i < 3; i++) crystal.crystal.misset[i] = rendered.misset[i] + part * misset[i];
     crystal.crystal.cell[2] = rendered.cell[2] * (1 + 0.0005 * part);
-    crystal.crystal.cells[0] = crystal.crystal.cells[1] = rendered.cells[0] + 9.5 * part;
-    crystal.crystal.cells[2] = rendered.cells[2] + 4.3 * part;
+    crystal.crystal.Ncells[0] = crystal.crystal.Ncells[1] = rendered.Ncells[0] + 9.5 * part;
+    crystal.crystal.Ncells[2] = rendered.Ncells[2] + 4.3 * part;
     crystal.crystal.mosaic_spread = rendered.mosaic_spread + 0.03 * part;
 }
 

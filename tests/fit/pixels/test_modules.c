@@ -276,7 +276,7 @@ static void moved_modules_come_back(void **state) {
     expect_ok(context, db_write_expt(context, scratch_path("eiger.expt"), &nominal, NULL));
     const char *const yaml = scratch_file(
         "modules.yaml", "image: eiger.img\n"
-                        "model: {expt: eiger.expt, shape: gauss, cells: [10.3, 10.3, 4.635], "
+                        "model: {expt: eiger.expt, shape: gauss, Ncells: [10.3, 10.3, 4.635], "
                         "oversample: 1}\n"
                         "panel_groups: panels\n"
                         "refine:\n"
@@ -310,7 +310,7 @@ static void moved_modules_come_back(void **state) {
 }
 
 #define WHOLE                                                                                      \
-    "image: eiger.img\nmodel: {expt: eiger.expt, cells: [9, 9, 5]}\nrefine: {misset_x: {}}\n"
+    "image: eiger.img\nmodel: {expt: eiger.expt, Ncells: [9, 9, 5]}\nrefine: {misset_x: {}}\n"
 
 static void read_config(const char *name, const char *text) {
     expect_ok(context, db_fit_config_read(context, scratch_file(name, text), NULL, 0, &config));
@@ -364,7 +364,7 @@ static void other_detectors_are_told_by_numbers(void **state) {
     expect_ok(context, db_experiment_copy(context, &nominal, &odd));
     odd.detector.panels[0].slow_pixels = 1000;
     expect_ok(context, db_write_expt(context, scratch_path("odd.expt"), &odd, NULL));
-    read_config("unknown.yaml", "image: eiger.img\nmodel: {expt: odd.expt, cells: [9, 9, 5]}\n"
+    read_config("unknown.yaml", "image: eiger.img\nmodel: {expt: odd.expt, Ncells: [9, 9, 5]}\n"
                                 "panel_groups: {a: [3]}\nrefine: {misset_x: {}}\n");
     expect_failure(context, DB_ERROR_USAGE,
                    db_fit_config_read_image(context, &config, &image, NULL, NULL),

@@ -218,7 +218,7 @@ static void a_model_comes_from_a_list_and_goes_back_to_one(void **state) {
     const char *const list = scratch_path("model.expt");
     expect_ok(context, db_write_expt(context, list, &truth, NULL));
     const char *const yaml =
-        scratch_file("list.yaml", "model: {expt: model.expt, cells: [19, 19, 8], wavelength: 0.97,"
+        scratch_file("list.yaml", "model: {expt: model.expt, Ncells: [19, 19, 8], wavelength: 0.97,"
                                   " misset: [0, 0.5, 0], distance: 200}\n"
                                   "refine: {misset_x: {range: 1}}\nimage: none.img\n");
     expect_ok(context, db_fit_config_read(context, yaml, NULL, 0, &config));
@@ -226,7 +226,7 @@ static void a_model_comes_from_a_list_and_goes_back_to_one(void **state) {
               db_fit_config_start(context, &config, &image, &from_list, keep_notice, NULL));
     assert_int_equal(from_list.detector.panel_count, 2);
     assert_true(from_list.beam.wavelength == 0.97 && from_list.detector.distance == 200);
-    assert_true(from_list.crystal.cells[2] == 8 && from_list.crystal.misset[1] == 0.5);
+    assert_true(from_list.crystal.Ncells[2] == 8 && from_list.crystal.misset[1] == 0.5);
     for (int i = 0; i < 6; i++)
         assert_true(fabs(from_list.crystal.cell[i] - truth.crystal.cell[i]) < 1e-9);
 

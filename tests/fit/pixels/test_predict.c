@@ -21,7 +21,7 @@ static int make(void **state) {
     memcpy(crystal.crystal.cell, cell, sizeof cell);
     memcpy(crystal.crystal.misset, misset, sizeof misset);
     crystal.crystal.shape = DB_SHAPE_GAUSS;
-    for (int i = 0; i < 3; i++) crystal.crystal.cells[i] = 20;
+    for (int i = 0; i < 3; i++) crystal.crystal.Ncells[i] = 20;
     crystal.structure_factors.default_F = 1;
     crystal.beam.wavelength = 1.1;
     db_panel *const panel = &crystal.detector.panels[0];
@@ -144,7 +144,7 @@ static void pink_spots_appear_where_predicted(void **state) {
     db_plan *plan;
     int compared = 0, elsewhere = 0;
     const db_prediction_range all = { 2.2, 20, 3 };
-    for (int i = 0; i < 3; i++) crystal.crystal.cells[i] = 40;
+    for (int i = 0; i < 3; i++) crystal.crystal.Ncells[i] = 40;
     /* the same reflections in light of the central wavelength alone */
     assert_int_equal(db_predict(context, &crystal, &all, &central), DB_OK);
     make_pink(0.03);
@@ -188,7 +188,7 @@ static void a_pink_beam_excites_more(void **state) {
     db_prediction one, pink;
     db_plan *plan;
     double around = 0, total = 0;
-    for (int i = 0; i < 3; i++) crystal.crystal.cells[i] = 60;
+    for (int i = 0; i < 3; i++) crystal.crystal.Ncells[i] = 60;
     assert_int_equal(db_predict(context, &crystal, &range, &one), DB_OK);
     make_pink(0.03);
     assert_int_equal(db_predict(context, &crystal, &range, &pink), DB_OK);
@@ -223,7 +223,7 @@ static void reflections_within_the_angle_are_all_predicted_and_no_others(void **
     const db_prediction_range wide = { 2.5, 0, 2.0 }, narrow = { 2.5, 12, 0.4 };
     db_prediction all, some, sized;
     size_t expected = 0;
-    for (int i = 0; i < 3; i++) crystal.crystal.cells[i] = 1e6; /* nodes are points */
+    for (int i = 0; i < 3; i++) crystal.crystal.Ncells[i] = 1e6; /* nodes are points */
     assert_int_equal(db_predict(context, &crystal, &wide, &all), DB_OK);
     assert_int_equal(db_predict(context, &crystal, &narrow, &some), DB_OK);
     for (size_t i = 0; i < all.count; i++) {
@@ -232,7 +232,7 @@ static void reflections_within_the_angle_are_all_predicted_and_no_others(void **
     }
     assert_int_equal(some.count, expected);
     assert_true(expected > 50 && all.count > 4 * expected);
-    for (int i = 0; i < 3; i++) crystal.crystal.cells[i] = 20; /* nodes are balls */
+    for (int i = 0; i < 3; i++) crystal.crystal.Ncells[i] = 20; /* nodes are balls */
     assert_int_equal(db_predict(context, &crystal, &narrow, &sized), DB_OK);
     assert_true(sized.count > some.count);
     db_prediction_clear(&all);
@@ -248,7 +248,7 @@ static void spots_in_closed_form_are_predicted_as_those_that_are_sampled(void **
     const double rounding = 0.01; /* the turn to first order, relative */
     db_prediction sampled, closed;
     size_t same = 0;
-    for (int i = 0; i < 3; i++) crystal.crystal.cells[i] = 1e6;
+    for (int i = 0; i < 3; i++) crystal.crystal.Ncells[i] = 1e6;
     assert_int_equal(db_predict(context, &crystal, &range, &sampled), DB_OK);
     crystal.spread.spots = DB_SPOTS_CLOSED;
     assert_int_equal(db_predict(context, &crystal, &range, &closed), DB_OK);

@@ -37,7 +37,7 @@ static void the_orientation_is_found_and_refined(void **state) {
     db_fit_result *r = NULL;
     assert_int_equal(db_context_create(&context), DB_OK);
     snprintf(text, sizeof text,
-             "image: %s\nmodel: {expt: %s, expt_number: 0, cells: [30, 20, 15], find_orientation: "
+             "image: %s\nmodel: {expt: %s, expt_number: 0, Ncells: [30, 20, 15], find_orientation: "
              "yes, symmetry: P 21 21 21}\nrefine: {misset_x: {}, misset_y: {}, misset_z: {}, "
              "cell_a: {range: 1}, cell_b: {range: 1.5}, cell_c: {range: 2}, Na: {}, Nb: {}, Nc: "
              "{}}\n",

@@ -41,7 +41,7 @@ for frame in 0 1 2 3 4 5; do
 done
 cat > series.yaml << 'END'
 shots: {list: frames.txt, series: yes, knots: 2}
-model: {cell: [58.02, 58.02, 92.03, 90, 90, 90], symmetry: tetragonal, shape: gauss, cells: [12, 12, 12], spots: closed, mosaic_rms: 0.1,
+model: {cell: [58.02, 58.02, 92.03, 90, 90, 90], symmetry: tetragonal, shape: gauss, Ncells: [12, 12, 12], spots: closed, mosaic_rms: 0.1,
         oversample: 1, misset: [20.05, 19.97, 30.05]}
 refine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}, scale: {min: 0.1, max: 10}, cell_a: {range: 0.5}, cell_c: {range: 0.5}}
 data: {model_error: 0}

@@ -60,7 +60,7 @@ fit 0 one.yaml --output again --no-report
 near "distance fed back" "$(refined again.json distance)" "$(refined one.json distance)" 1e-3
 fit 0 one_shots/0003_shot_3.yaml --output alone --no-report
 cat > listed.yaml << 'END'
-model: {shape: gauss, cells: [14, 14, 14], mosaic_spread: 0.1, mosaic_domains: 5, oversample: 1}
+model: {shape: gauss, Ncells: [14, 14, 14], mosaic_spread: 0.1, mosaic_domains: 5, oversample: 1}
 refine: {misset_x: , misset_y: , misset_z: , distance: {range: 2}}
 data: {shoebox_half_width: 5, model_error: 0, min_strong_reflections: 10}
 shots: {list: one.expt}
@@ -76,7 +76,7 @@ for number in 1 2; do
     echo "images/tetragonal_$number.img model.misset=[${number}0.05, 20.04, 30]"
 done > tetragonal.txt
 cat > tetragonal.yaml << 'END'
-model: {cell: [50.05, 50.05, 70.05, 90, 90, 90], symmetry: tetragonal, shape: gauss, cells: [14, 14, 14], mosaic_spread: 0.1,
+model: {cell: [50.05, 50.05, 70.05, 90, 90, 90], symmetry: tetragonal, shape: gauss, Ncells: [14, 14, 14], mosaic_spread: 0.1,
         mosaic_domains: 5, oversample: 1, distance: 100}
 refine: {cell_alpha: {range: 1}, misset_x: , misset_y: , misset_z: , cell_a: {min: 45, max: 55}, cell_c: {range: 2}, beam_fast: {range: 1}}
 data: {shoebox_half_width: 5, model_error: 0, min_strong_reflections: 10}

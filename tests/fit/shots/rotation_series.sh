@@ -22,7 +22,7 @@ for frame in 0 1 2 3 4 5; do
 done
 cat > series.yaml << 'END'
 shots: {list: frames.txt, series: yes}
-model: {cell: [58.05, 58.05, 92.05, 90, 90, 90], symmetry: tetragonal, shape: gauss, cells: [12, 12, 12], spots: closed, mosaic_rms: 0.1,
+model: {cell: [58.05, 58.05, 92.05, 90, 90, 90], symmetry: tetragonal, shape: gauss, Ncells: [12, 12, 12], spots: closed, mosaic_rms: 0.1,
         oversample: 1, misset: [20.1, 19.95, 30.1]}
 refine:
   misset_x: {range: 1}

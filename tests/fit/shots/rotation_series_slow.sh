@@ -13,7 +13,7 @@ for frame in $(seq 0 19); do
 done
 cat > series.yaml << 'END'
 shots: {list: frames.txt, series: yes}
-model: {cell: [78.05, 78.05, 38.03, 90, 90, 90], symmetry: tetragonal, shape: gauss, cells: [18, 18, 18], spots: closed, mosaic_rms: 0.15,
+model: {cell: [78.05, 78.05, 38.03, 90, 90, 90], symmetry: tetragonal, shape: gauss, Ncells: [18, 18, 18], spots: closed, mosaic_rms: 0.15,
         oversample: 1, spindle_tilt: [0.1, -0.1], misset: [20.05, 19.95, 30.05]}
 refine:
   misset_x: {range: 1}

@@ -15,7 +15,7 @@ done
 "$DUALBRAGG" noise -floatfile sum.f32 -detpixels 600 -pixel 0.15 -distance 100 -lambda 1 -calibration 0 -seed 3 -noisefile image.img > /dev/null
 cat > fit.yaml << 'END'
 image: image.img
-model: {cell: [58.05, 58.05, 92.05, 90, 90, 90], symmetry: tetragonal, shape: gauss, cells: [11, 11, 11], mosaic_spread: 0.1,
+model: {cell: [58.05, 58.05, 92.05, 90, 90, 90], symmetry: tetragonal, shape: gauss, Ncells: [11, 11, 11], mosaic_spread: 0.1,
         mosaic_domains: 5, oversample: 1, find_orientation: {lattices: 4}}
 refine:
   misset_x: {range: 1}

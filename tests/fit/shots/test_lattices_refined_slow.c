@@ -50,7 +50,7 @@ static db_status load(void *user, db_context *own, size_t shot, db_measured_imag
     memcpy(c->orientation, s->lattices[shot].orientation, sizeof c->orientation);
     memset(c->misset, 0, sizeof c->misset);
     for (int i = 0; i < 3; i++) c->cell[i] *= 1.001;
-    for (int i = 0; i < 3; i++) c->cells[i] *= 1.2;
+    for (int i = 0; i < 3; i++) c->Ncells[i] *= 1.2;
     return DB_OK;
 }
 

@@ -38,8 +38,8 @@ static db_status load(void *user, db_context *own, size_t shot, db_measured_imag
     for (int i = 0; i < 3 && status == DB_OK; i++)
         start->crystal.misset[i] += 0.03 * rendered_draw(shot, 3 + i);
     start->detector.distance += 0.1;
-    start->crystal.cells[0] *= 1.2;
-    start->crystal.cells[1] *= 1.2;
+    start->crystal.Ncells[0] *= 1.2;
+    start->crystal.Ncells[1] *= 1.2;
     s->gain = 1;
     return status;
 }

@@ -47,8 +47,8 @@ static db_status load(void *user, db_context *own, size_t shot, db_measured_imag
     e.beam.scale = scale;
     if (start && status == DB_OK) {
         for (int i = 0; i < 3; i++) e.crystal.misset[i] += 0.2 * rendered_draw(shot, 3 + i);
-        e.crystal.cells[0] *= 1.2;
-        e.crystal.cells[1] *= 1.2;
+        e.crystal.Ncells[0] *= 1.2;
+        e.crystal.Ncells[1] *= 1.2;
         for (int i = 0; i < SHARED; i++)
             db_parameter_set(&e, shared[i], db_parameter_get(&e, shared[i]) + off[i]);
         *start = e;
@@ -143,7 +143,7 @@ static void shared_detector_comes_back(void **state) {
                         isfinite(r->shot[s].estimates.list[p].error));
         }
         const size_t cells = place_of(DB_CELLS_A);
-        assert_true(fabs(r->shot[s].estimates.list[cells].value - truth.crystal.cells[0]) <
+        assert_true(fabs(r->shot[s].estimates.list[cells].value - truth.crystal.Ncells[0]) <
                     5 * r->shot[s].estimates.list[cells].error);
         db_experiment_clear(&right);
     }

@@ -52,8 +52,8 @@ static void describe(db_experiment *e) {
     for (int i = 0; i < 6; i++) e->crystal.cell[i] = cell[i];
     for (int i = 0; i < 3; i++) e->crystal.misset[i] = misset[i];
     e->crystal.shape = DB_SHAPE_GAUSS;
-    e->crystal.cells[0] = e->crystal.cells[1] = 16;
-    e->crystal.cells[2] = 8;
+    e->crystal.Ncells[0] = e->crystal.Ncells[1] = 16;
+    e->crystal.Ncells[2] = 8;
     e->beam.wavelength = 0.96859;
     e->detector.distance = 180;
     db_panel *const panel = &e->detector.panels[0];

@@ -55,8 +55,9 @@ static void spoil(db_experiment *start, int repeat) {
     start->crystal.cell[2] *= 1 - 2e-4 * sign;
     start->detector.centre[0] += 0.01 * other;
     start->detector.centre[1] += 0.01 * sign;
-    start->crystal.cells[0] = start->crystal.cells[1] = truth.crystal.cells[0] * (1 + 0.03 * sign);
-    start->crystal.cells[2] *= 1 + 0.03 * other;
+    start->crystal.Ncells[0] = start->crystal.Ncells[1] =
+        truth.crystal.Ncells[0] * (1 + 0.03 * sign);
+    start->crystal.Ncells[2] *= 1 + 0.03 * other;
 }
 
 /* Sums over the repeats. */

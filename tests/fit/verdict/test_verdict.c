@@ -131,7 +131,7 @@ static void all_kinds_of_images_slow(void **state) {
         db_measured_image of;
         assert_int_equal(rendered_experiment(context, kinds[i].pixels, kinds[i].peak, &right),
                          DB_OK);
-        for (int k = 0; k < 3; k++) right.crystal.cells[k] *= kinds[i].size;
+        for (int k = 0; k < 3; k++) right.crystal.Ncells[k] *= kinds[i].size;
         right.crystal.mosaic_spread = kinds[i].mosaic;
         if (kinds[i].pink) {
             assert_int_equal(rendered_pink_beam(context, &right), DB_OK);
@@ -180,11 +180,11 @@ static void multiples_and_parts_of_the_cell_fail(void **state) {
         for (int m = 2; m <= 3; m++) {
             db_experiment wrong = truth;
             wrong.crystal.cell[axes[i]] *= m;
-            wrong.crystal.cells[axes[i]] /= m;
+            wrong.crystal.Ncells[axes[i]] /= m;
             fails(&wrong, DB_FIT_TEST_MULTIPLE, "times too long");
             wrong = truth;
             wrong.crystal.cell[axes[i]] /= m;
-            wrong.crystal.cells[axes[i]] *= m;
+            wrong.crystal.Ncells[axes[i]] *= m;
             fails(&wrong, DB_FIT_TEST_BETWEEN, "is too short");
         }
 }
@@ -246,7 +246,7 @@ static void spots_of_weakly_excited_reflections_are_not_displaced(void **state) 
     memcpy(e.crystal.cell, cell, sizeof cell);
     e.crystal.mosaic_spread = 0;
     for (int i = 0; i < 3; i++) {
-        e.crystal.cells[i] = 12;
+        e.crystal.Ncells[i] = 12;
         e.crystal.misset[i] = 360 * fmod(6 * 0.6180339887 * (i + 1.37), 1);
     }
     assert_int_equal(rendered_image(context, &e, 6, &of), DB_OK);

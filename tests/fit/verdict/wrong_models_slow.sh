@@ -10,8 +10,8 @@ configuration() {
     echo "model:"
     echo "  shape: gauss"
     case $1 in
-    closed) echo "  {cells: [30, 30, 12], spots: closed, mosaic_rms: 0.1, footprint_rms: [0.15, 0.08]}" ;;
-    *) echo "  {cells: [14, 14, 5], spots: sampled, oversample: 2}" ;;
+    closed) echo "  {Ncells: [30, 30, 12], spots: closed, mosaic_rms: 0.1, footprint_rms: [0.15, 0.08]}" ;;
+    *) echo "  {Ncells: [14, 14, 5], spots: sampled, oversample: 2}" ;;
     esac | sed 's/[{}]//g; s/, \([a-z_]*:\)/\n  \1/g'
     echo "intensity: free"
     echo "refine:"

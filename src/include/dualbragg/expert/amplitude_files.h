@@ -22,7 +22,7 @@ extern "C" {
  * @return DB_OK; DB_ERROR_FILE, DB_ERROR_INPUT or DB_ERROR_MEMORY; the list then stays */
 DB_API db_status db_read_hkl(db_context *context, const char *path, db_structure_factors *factors);
 
-/** How to read structure factors. d_min, k_sol, b_sol and anomalous scattering are for a model's
+/** How to read structure factors. dmin, k_sol, b_sol and anomalous scattering are for a model's
  * coordinates. */
 typedef struct db_structure_factor_options {
     /** labels of an MTZ file or items of a CIF file (one, or two of Friedel mates with a comma between;
@@ -32,7 +32,7 @@ typedef struct db_structure_factor_options {
     /** number or symbol by whose operators a text list (or a CIF file) is expanded; NULL: a text
      * list is taken as it stands */
     const char *space_group;
-    double d_min;      /**< A: resolution to which structure factors are calculated */
+    double dmin;       /**< A: resolution to which structure factors are calculated */
     double wavelength; /**< A: of the anomalous scattering; 0: none, Friedel mates are equal */
     double k_sol;      /**< e/A^3: density of the bulk solvent; 0: none */
     double b_sol;      /**< A^2: its B factor */
@@ -56,8 +56,8 @@ typedef struct db_structure_factor_options {
  * reflections that the file calls observed. Of text the fourth column is F, but for SHELX's layout with
  * its end mark: F squared; where either is likely, columns has to say.
  *
- * Of coordinates (docs/theory/pixel.md, Structure factors of coordinates): |F| of all reflections to d_min, 0 0 0 left
- * out, in electrons per unit cell; needs options->d_min > 0.
+ * Of coordinates (docs/theory/pixel.md, Structure factors of coordinates): |F| of all reflections to dmin, 0 0 0 left
+ * out, in electrons per unit cell; needs options->dmin > 0.
  *
  * Replaces the list; keeps default_F; listed counts the reflections of the whole sphere. The function of
  * db_context_set_notices is told of means, absences, reflections that are left out, and what the file

@@ -32,13 +32,13 @@ typedef struct db_trace_sample {
     double capture;        /**< part of the photons absorbed in this layer; 1 without a sensor */
     double weight;         /**< of the source, as part of 1 */
     double debye_waller;   /**< factor exp(-2 B (sin(theta)/lambda)^2) */
-    int cut;               /**< 1: beyond d_min, does not count */
+    int cut;               /**< 1: beyond dmin, does not count */
     double intensity;      /**< what the sample adds to the pixel (photons) */
 } db_trace_sample;
 
 /** The whole pixel. Means are those over its sub-pixels and sources, with the sources' weights. */
 typedef struct db_trace_sum {
-    size_t samples, cut; /**< their number; those beyond d_min among them */
+    size_t samples, cut; /**< their number; those beyond dmin among them */
     double squares;      /**< sum of F_c^2 F_latt^2 of those that count */
     double omega;        /**< mean solid angle (sr), over the layers, too */
     double polarization; /**< mean */
