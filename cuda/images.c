@@ -136,8 +136,9 @@ static db_status render_images(db_context *context, db_device_plan *plan,
 
 /* The sum of packed images, where it is wanted: in the caller's memory on the device, or by way of the
  * first of them in that of the host. */
-static db_status deliver(db_context *context, db_device_plan *plan, const db_device_work *work,
-                         char *packed, size_t count, void *image) {
+static db_status deliver_tangent(db_context *context, db_device_plan *plan,
+                                 const db_device_work *work, char *packed, size_t count,
+                                 void *image) {
     const size_t size = pixel_size(work);
     const int there = is_there(plan, image);
     db_cuda_arguments a = db_cuda_arguments_of(plan, work, DB_CUDA_AS_GIVEN);
@@ -162,8 +163,8 @@ static db_status render_apart(db_context *context, db_device_plan *plan,
     DB_TRY(db_cuda_values_bring(context, plan, work, DB_CUDA_TANGENT, &a));
     for (size_t i = 0; i <= tangents; i++) set_image(&a, i, packed + i * bytes);
     DB_TRY(db_cuda_start_images(context, plan, work, &a));
-    DB_TRY(deliver(context, plan, work, packed, 1, work->job.image));
-    DB_TRY(deliver(context, plan, work, packed + bytes, tangents, work->job.derivative[0]));
+    DB_TRY(deliver_tangent(context, plan, work, packed, 1, work->job.image));
+    DB_TRY(deliver_tangent(context, plan, work, packed + bytes, tangents, work->job.derivative[0]));
     return db_cuda_results_there(context, plan,
                                  !is_there(plan, work->job.image) ||
                                      !is_there(plan, work->job.derivative[0]));
@@ -199,7 +200,7 @@ static db_status add_background(db_context *context, db_device_plan *plan,
     a.job.image = plan->results.memory;
     a.to_packed = 1;
     DB_TRY(db_cuda_launch(context, plan, db_cuda_add_images, blocks, DB_CUDA_BLOCK, 0, &a));
-    DB_TRY(deliver(context, plan, work, plan->results.memory, 1, work->job.image));
+    DB_TRY(deliver_tangent(context, plan, work, plan->results.memory, 1, work->job.image));
     return db_cuda_results_there(context, plan, 0);
 }
 

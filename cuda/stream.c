@@ -88,7 +88,8 @@ db_status db_cuda_box_open(db_context *context, db_device_plan *plan) {
 }
 
 /* Room for so many bytes more. */
-static db_status widen(db_context *context, db_device_plan *plan, db_cuda_box *box, size_t bytes) {
+static db_status widen_box(db_context *context, db_device_plan *plan, db_cuda_box *box,
+                           size_t bytes) {
     const size_t wanted = box->used + bytes;
     if (wanted <= box->memory.bytes) return DB_OK;
     /* copies of this call may read what is to be freed */
@@ -105,7 +106,7 @@ db_status db_cuda_send(db_context *context, db_device_plan *plan, void *to, cons
     if (plan->asynchronous && bytes <= MOST_BOX_BYTES) {
         db_cuda_box *box = &plan->box[plan->box_in_use];
         const size_t room = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-        DB_TRY(widen(context, plan, box, room));
+        DB_TRY(widen_box(context, plan, box, room));
         char *const copy = (char *)box->memory.memory + box->used;
         memcpy(copy, from, bytes);
         box->used += room;

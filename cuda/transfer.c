@@ -116,7 +116,7 @@ static db_status half_copy(db_context *context, db_device_plan *plan, int half, 
                           "copying pixels");
 }
 
-static void advance(const db_device_plan *plan, walk *w, size_t pixels) {
+static void advance_walk(const db_device_plan *plan, walk *w, size_t pixels) {
     while (pixels) {
         const size_t left = plan->span[w->span].count - w->begin,
                      now = pixels < left ? pixels : left;
@@ -139,7 +139,7 @@ static db_status bring_staged(db_context *context, db_device_plan *plan, db_cuda
         if (asked < all) {
             next = next_piece(plan, layout, &ahead, asked, all, size);
             DB_TRY(half_copy(context, plan, half, device + next.from, next.bytes, 0));
-            advance(plan, &ahead, next.bytes / size);
+            advance_walk(plan, &ahead, next.bytes / size);
             asked += next.bytes;
         }
         if (waiting) {

@@ -6,7 +6,9 @@
 /* A copy more takes longer than so many bytes that have not changed. */
 enum { ALIGNMENT = 256, MOST_GAP = 32 << 10 };
 
-static size_t aligned(size_t bytes) { return (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1); }
+static size_t aligned_bytes(size_t bytes) {
+    return (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+}
 
 static const void *pointer_at(const db_kernel_job *job, size_t member) {
     const void *pointer;
@@ -100,7 +102,8 @@ static db_status place_arrays(db_context *context, db_device_plan *plan, const d
         }
         const size_t bytes = bytes_of_array(work, wanted);
         if (!is_small(wanted) || bytes <= array->room) continue;
-        array->room = aligned(wanted->version ? bytes + bytes / 4 : bytes); /* lists may grow */
+        array->room =
+            aligned_bytes(wanted->version ? bytes + bytes / 4 : bytes); /* lists may grow */
         changed = 1;
     }
     /* after a failed call memory may be missing */

@@ -18,7 +18,7 @@ static uInt piece(size_t bytes) { return bytes < (1U << 30) ? (uInt)bytes : 1U <
 
 /* Unpacks as much as there is room for; a file may be several packed ones behind each other.
  * Returns Z_STREAM_END at its end, Z_OK where there is more, or an error. */
-static int unpack(z_stream *z, const char *end, char *out, size_t room, size_t *done) {
+static int unpack_gzip(z_stream *z, const char *end, char *out, size_t room, size_t *done) {
     *done = 0;
     for (;;) {
         z->avail_in = piece((size_t)(end - (const char *)z->next_in));
@@ -51,7 +51,7 @@ typedef struct unpacked {
     size_t size, room;
 } unpacked;
 
-static db_status grow(db_context *context, const char *path, unpacked *out) {
+static db_status grow_text(db_context *context, const char *path, unpacked *out) {
     if (out->room >= MOST)
         return db_fail(context, DB_ERROR_INPUT,
                        "%s: packed by gzip: expected at most %zu MiB, found more", path,
@@ -68,8 +68,8 @@ static db_status unpack_all(db_context *context, const char *path, z_stream *z, 
     size_t done;
     int result = Z_OK;
     while (result == Z_OK) {
-        DB_TRY(grow(context, path, out));
-        result = unpack(z, end, out->bytes + out->size, out->room - out->size, &done);
+        DB_TRY(grow_text(context, path, out));
+        result = unpack_gzip(z, end, out->bytes + out->size, out->room - out->size, &done);
         out->size += done;
     }
     if (result == Z_STREAM_END) return DB_OK;
@@ -101,7 +101,7 @@ size_t db_gzip_start(const char *bytes, size_t size, char *start, size_t room) {
     z_stream z;
     size_t done = 0;
     if (!open_stream(&z, bytes)) return 0;
-    (void)unpack(&z, bytes + size, start, room, &done);
+    (void)unpack_gzip(&z, bytes + size, start, room, &done);
     inflateEnd(&z);
     return done;
 }

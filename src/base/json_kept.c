@@ -13,7 +13,7 @@ static struct {
     json_t *document; /* NULL: none */
 } kept;
 
-static json_t *borrow(const db_file_stamp *stamp) {
+static json_t *borrow_document(const db_file_stamp *stamp) {
     json_t *found = NULL;
     pthread_mutex_lock(&one_at_a_time);
     if (kept.document && db_file_stamp_same(&kept.stamp, stamp)) found = json_incref(kept.document);
@@ -21,7 +21,7 @@ static json_t *borrow(const db_file_stamp *stamp) {
     return found;
 }
 
-static void keep(const db_file_stamp *stamp, json_t *document) {
+static void keep_document(const db_file_stamp *stamp, json_t *document) {
     pthread_mutex_lock(&one_at_a_time);
     json_decref(kept.document);
     kept.stamp = *stamp;
@@ -33,14 +33,14 @@ db_status db_json_open_kept(db_context *context, const char *path, const json_t 
                             db_json *root) {
     db_file_stamp stamp;
     const int settled = db_file_stamp_take(path, &stamp);
-    json_t *own = settled ? borrow(&stamp) : NULL;
+    json_t *own = settled ? borrow_document(&stamp) : NULL;
     *document = own;
     if (own) {
         *root = (db_json){ context, path, "", own };
         return DB_OK;
     }
     DB_TRY(db_json_open(context, path, &own, root));
-    if (settled) keep(&stamp, own);
+    if (settled) keep_document(&stamp, own);
     *document = own;
     return DB_OK;
 }

@@ -27,7 +27,7 @@ static json_free_t real_free;
 static _Thread_local size_t failures;
 static _Thread_local loading *current; /* of this thread; NULL: none */
 
-static void *fail(void) {
+static void *fail_json(void) {
     failures++;
     if (current) longjmp(current->out_of_memory, 1);
     return NULL;
@@ -37,11 +37,11 @@ static void *counting_malloc(size_t size) {
     if (current) {
         void **const grown =
             db_grown(current->block, &current->room, current->count + 1, sizeof *grown);
-        if (!grown) return fail();
+        if (!grown) return fail_json();
         current->block = grown;
     }
     void *const block = real_malloc(size);
-    if (!block) return fail();
+    if (!block) return fail_json();
     if (current) current->block[current->count++] = block;
     return block;
 }
@@ -81,7 +81,7 @@ size_t db_json_failures(void) {
     return failures;
 }
 
-static json_t *load(loading *state, const char *bytes, size_t size, json_error_t *error) {
+static json_t *load_json(loading *state, const char *bytes, size_t size, json_error_t *error) {
     if (setjmp(state->out_of_memory) == 0) {
         current = state;
         json_t *const document = json_loadb(bytes, size, 0, error);
@@ -97,7 +97,7 @@ json_t *db_json_load(const char *bytes, size_t size, json_error_t *error) {
     loading state = { .block = NULL };
     memset(error, 0, sizeof *error);
     step_between();
-    json_t *const document = load(&state, bytes, size, error);
+    json_t *const document = load_json(&state, bytes, size, error);
     free(state.block);
     return document;
 }

@@ -63,20 +63,20 @@ db_status db_json_fail(const db_json *at, const char *expected) {
     return status;
 }
 
-static int number_of(const json_t *value, double *number) {
+static int json_number_of(const json_t *value, double *number) {
     if (!json_is_number(value)) return 0;
     *number = json_number_value(value);
     return isfinite(*number);
 }
 
 db_status db_json_number(const db_json *at, double *value) {
-    return number_of(at->value, value) ? DB_OK : db_json_fail(at, "a number");
+    return json_number_of(at->value, value) ? DB_OK : db_json_fail(at, "a number");
 }
 
 db_status db_json_numbers(const db_json *at, double *values, size_t count) {
     int right = json_is_array(at->value) && json_array_size(at->value) == count;
     for (size_t i = 0; right && i < count; i++)
-        right = number_of(json_array_get(at->value, i), &values[i]);
+        right = json_number_of(json_array_get(at->value, i), &values[i]);
     char expected[40];
     snprintf(expected, sizeof expected, "a list of %zu numbers", count);
     return right ? DB_OK : db_json_fail(at, expected);

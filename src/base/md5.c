@@ -16,8 +16,8 @@ static void make_constants(uint32_t constant[STEPS]) {
 }
 
 /* One step: the four registers move on by one place. */
-static inline void step(uint32_t r[4], uint32_t mixed, uint32_t constant, uint32_t word,
-                        int rotation) {
+static inline void digest_step(uint32_t r[4], uint32_t mixed, uint32_t constant, uint32_t word,
+                               int rotation) {
     const uint32_t sum = r[0] + mixed + constant + word;
     r[0] = r[3];
     r[3] = r[2];
@@ -25,8 +25,8 @@ static inline void step(uint32_t r[4], uint32_t mixed, uint32_t constant, uint32
     r[1] += sum << rotation | sum >> (32 - rotation);
 }
 
-static void add_block(uint32_t state[4], const uint32_t constant[STEPS],
-                      const unsigned char *block) {
+static void digest_block(uint32_t state[4], const uint32_t constant[STEPS],
+                         const unsigned char *block) {
     static const int rotations[4][4] = {
         { 7, 12, 17, 22 }, { 5, 9, 14, 20 }, { 4, 11, 16, 23 }, { 6, 10, 15, 21 }
     };
@@ -37,14 +37,16 @@ static void add_block(uint32_t state[4], const uint32_t constant[STEPS],
                   (uint32_t)block[4 * i + 2] << 16 | (uint32_t)block[4 * i + 3] << 24;
     /* One loop per round, so that no step has to choose its function. */
     for (int i = 0; i < 16; i++)
-        step(r, (r[1] & r[2]) | (~r[1] & r[3]), constant[i], word[i], rotations[0][i % 4]);
+        digest_step(r, (r[1] & r[2]) | (~r[1] & r[3]), constant[i], word[i], rotations[0][i % 4]);
     for (int i = 0; i < 16; i++)
-        step(r, (r[3] & r[1]) | (~r[3] & r[2]), constant[16 + i], word[(5 * i + 1) % 16],
-             rotations[1][i % 4]);
+        digest_step(r, (r[3] & r[1]) | (~r[3] & r[2]), constant[16 + i], word[(5 * i + 1) % 16],
+                    rotations[1][i % 4]);
     for (int i = 0; i < 16; i++)
-        step(r, r[1] ^ r[2] ^ r[3], constant[32 + i], word[(3 * i + 5) % 16], rotations[2][i % 4]);
+        digest_step(r, r[1] ^ r[2] ^ r[3], constant[32 + i], word[(3 * i + 5) % 16],
+                    rotations[2][i % 4]);
     for (int i = 0; i < 16; i++)
-        step(r, r[2] ^ (r[1] | ~r[3]), constant[48 + i], word[7 * i % 16], rotations[3][i % 4]);
+        digest_step(r, r[2] ^ (r[1] | ~r[3]), constant[48 + i], word[7 * i % 16],
+                    rotations[3][i % 4]);
     for (int i = 0; i < 4; i++) state[i] += r[i];
 }
 
@@ -53,7 +55,7 @@ static void digest_of(const unsigned char *bytes, size_t size, unsigned char dig
     uint32_t constant[STEPS];
     make_constants(constant);
     size_t done = 0;
-    for (; size - done >= BLOCK; done += BLOCK) add_block(state, constant, bytes + done);
+    for (; size - done >= BLOCK; done += BLOCK) digest_block(state, constant, bytes + done);
     /* The rest, a bit, zeros, and the number of bits in the last eight bytes. */
     unsigned char last[2 * BLOCK] = { 0 };
     const size_t rest = size - done, padded = rest < BLOCK - 8 ? BLOCK : 2 * BLOCK;
@@ -61,7 +63,7 @@ static void digest_of(const unsigned char *bytes, size_t size, unsigned char dig
     last[rest] = 0x80;
     for (int i = 0; i < 8; i++)
         last[padded - 8 + (size_t)i] = (unsigned char)((uint64_t)size * 8 >> (8 * i));
-    for (size_t i = 0; i < padded; i += BLOCK) add_block(state, constant, last + i);
+    for (size_t i = 0; i < padded; i += BLOCK) digest_block(state, constant, last + i);
     for (int i = 0; i < 16; i++) digest[i] = (unsigned char)(state[i / 4] >> (8 * (i % 4)));
 }
 

@@ -11,7 +11,7 @@ typedef struct db_name_slot {
 } db_name_slot;
 
 /* FNV-1a. */
-static uint64_t hash(const char *name, size_t length) {
+static uint64_t hash_name(const char *name, size_t length) {
     uint64_t value = 0xcbf29ce484222325u;
     for (size_t i = 0; i < length; i++) value = (value ^ (unsigned char)name[i]) * 0x100000001b3u;
     return value ^ value >> 32;
@@ -19,7 +19,7 @@ static uint64_t hash(const char *name, size_t length) {
 
 /* The slot of a name, or the free one where it would be put. */
 static db_name_slot *slot_of(const db_name_table *table, const char *name, size_t length) {
-    size_t i = (size_t)hash(name, length) & (table->room - 1);
+    size_t i = (size_t)hash_name(name, length) & (table->room - 1);
     for (;; i = (i + 1) & (table->room - 1)) {
         db_name_slot *const slot = &table->slot[i];
         if (!slot->name || (slot->length == length && memcmp(slot->name, name, length) == 0))
@@ -27,7 +27,7 @@ static db_name_slot *slot_of(const db_name_table *table, const char *name, size_
     }
 }
 
-static int grow(db_name_table *table) {
+static int grow_table(db_name_table *table) {
     db_name_table larger = { table->count, table->room ? 2 * table->room : 64, NULL };
     larger.slot = calloc(larger.room, sizeof *larger.slot);
     if (!larger.slot) return 0;
@@ -41,7 +41,7 @@ static int grow(db_name_table *table) {
 }
 
 int db_name_table_put(db_name_table *table, const char *name, size_t length, size_t number) {
-    if (2 * (table->count + 1) > table->room && !grow(table)) return 0;
+    if (2 * (table->count + 1) > table->room && !grow_table(table)) return 0;
     db_name_slot *const slot = slot_of(table, name, length);
     table->count += !slot->name;
     *slot = (db_name_slot){ name, length, number };

@@ -37,7 +37,7 @@ char *db_path_beside(const char *beside, const char *name) {
 }
 
 /* What a link says, as seen from its folder; NULL and errno. */
-static char *follow(const char *link) {
+static char *follow_link(const char *link) {
     char text[4097];
     const ssize_t length = readlink(link, text, sizeof text - 1);
     if (length < 0) return NULL;
@@ -69,7 +69,7 @@ static char *end_of_links(const char *path) {
         struct stat status;
         if (descriptor_of(name) >= 0 || lstat(name, &status) != 0 || !S_ISLNK(status.st_mode))
             return name;
-        char *const next = links < MOST_LINKS ? follow(name) : NULL;
+        char *const next = links < MOST_LINKS ? follow_link(name) : NULL;
         const int error = links < MOST_LINKS ? errno : ELOOP;
         free(name);
         name = next;

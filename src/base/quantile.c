@@ -64,7 +64,7 @@ db_status db_quantiles(db_context *context, const float *values, size_t count, d
     return DB_OK;
 }
 
-static int ascending(const void *a, const void *b) {
+static int by_value(const void *a, const void *b) {
     const double x = *(const double *)a;
     const double y = *(const double *)b;
     return (x > y) - (x < y);
@@ -72,6 +72,6 @@ static int ascending(const void *a, const void *b) {
 
 double db_median(double *values, size_t count) {
     if (count == 0) return NAN;
-    qsort(values, count, sizeof *values, ascending);
+    qsort(values, count, sizeof *values, by_value);
     return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
 }

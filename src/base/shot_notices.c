@@ -32,14 +32,14 @@ static uint64_t key_of(const char *line) {
     return db_notice_hash(kind);
 }
 
-static db_shot_notice *find(const db_shot_notices *notices, uint64_t key) {
+static db_shot_notice *find_notice(const db_shot_notices *notices, uint64_t key) {
     for (size_t i = 0; i < notices->count; i++)
         if (notices->kind[i].key == key) return &notices->kind[i];
     return NULL;
 }
 
 /* Without memory a notice is lost. */
-static db_shot_notice *add(db_shot_notices *notices, uint64_t key) {
+static db_shot_notice *add_notice(db_shot_notices *notices, uint64_t key) {
     db_shot_notice *const grown =
         realloc(notices->kind, (notices->count + 1) * sizeof *notices->kind);
     if (!grown) return NULL;
@@ -48,12 +48,12 @@ static db_shot_notice *add(db_shot_notices *notices, uint64_t key) {
     return &grown[notices->count++];
 }
 
-static void keep(const db_shot_listener *listener, const char *line) {
+static void keep_notice(const db_shot_listener *listener, const char *line) {
     db_shot_notices *const notices = listener->notices;
     const uint64_t key = key_of(line);
-    db_shot_notice *known = find(notices, key);
+    db_shot_notice *known = find_notice(notices, key);
     if (known && (known->told || known->shot <= listener->shot)) return;
-    if (!known) known = add(notices, key);
+    if (!known) known = add_notice(notices, key);
     if (!known) return;
     const int named = strncmp(line, listener->name, strlen(listener->name)) == 0;
     known->shot = listener->shot;
@@ -66,7 +66,7 @@ static void hear(void *user, const char *line) {
     const db_shot_notices *const notices = listener->notices;
     if (db_notice_is_told(notices->noticed, notices->notice_count, db_notice_hash(line))) return;
 #pragma omp critical(db_shot_notices)
-    keep(listener, line);
+    keep_notice(listener, line);
 }
 
 void db_shot_notices_listen(db_context *context, db_shot_listener *listener) {

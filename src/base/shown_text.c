@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* The code point of a character of several bytes; 0: it is no UTF-8 (RFC 3629). */
-static uint32_t decode(const unsigned char *c, size_t *bytes) {
+static uint32_t decode_character(const unsigned char *c, size_t *bytes) {
     static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
     const size_t count = c[0] >= 0xf0 ? 4 : c[0] >= 0xe0 ? 3 : 2;
     uint32_t point = c[0] & (0xffu >> (count + 1));
@@ -34,7 +34,7 @@ size_t db_shown_character(const char *text, int *plain) {
     if (c[0] < 0x80)
         *plain = c[0] >= 0x20 && c[0] < 0x7f;
     else
-        *plain = !acts_on_terminals(decode(c, &bytes));
+        *plain = !acts_on_terminals(decode_character(c, &bytes));
     return bytes;
 }
 
@@ -45,7 +45,7 @@ typedef struct sink {
     FILE *stream;
 } sink;
 
-static void put(sink *to, const char *bytes, size_t count) {
+static void put_bytes(sink *to, const char *bytes, size_t count) {
     if (to->stream) fwrite(bytes, 1, count, to->stream);
     for (size_t i = 0; i < count && to->length + i + 1 < to->size; i++)
         to->out[to->length + i] = bytes[i];
@@ -54,7 +54,7 @@ static void put(sink *to, const char *bytes, size_t count) {
 
 /* The next character as it is shown; returns how many bytes of `text` it takes. A character is not cut: what is left of
  * one at the end of a limited string is no UTF-8. */
-static size_t show(const char *text, size_t limit, char shown[4 * 4 + 1]) {
+static size_t show_character(const char *text, size_t limit, char shown[4 * 4 + 1]) {
     char own[5] = "";
     int plain;
     memcpy(own, text, strnlen(text, limit < 4 ? limit : 4));
@@ -76,13 +76,13 @@ static void put_text(sink *to, const char *text, int width, size_t limit) {
     const size_t wanted = (size_t)abs(width);
     if (!text) text = "(null)";
     for (size_t i = 0; i < limit && text[i]; length += strlen(shown))
-        i += show(text + i, limit - i, shown);
-    for (size_t i = length; width > 0 && i < wanted; i++) put(to, " ", 1);
+        i += show_character(text + i, limit - i, shown);
+    for (size_t i = length; width > 0 && i < wanted; i++) put_bytes(to, " ", 1);
     for (size_t i = 0; i < limit && text[i];) {
-        i += show(text + i, limit - i, shown);
-        put(to, shown, strlen(shown));
+        i += show_character(text + i, limit - i, shown);
+        put_bytes(to, shown, strlen(shown));
     }
-    for (size_t i = length; width < 0 && i < wanted; i++) put(to, " ", 1);
+    for (size_t i = length; width < 0 && i < wanted; i++) put_bytes(to, " ", 1);
 }
 
 /* One conversion, "%-8.3lf": what stands between % and its letter, with stars replaced by their numbers. */
@@ -169,17 +169,17 @@ static int number_text(char *text, size_t size, const conversion *c, char letter
     return snprintf(text, size, c->text, va_arg(arguments->list, int));
 }
 
-static void put_number(sink *to, const conversion *c, char letter, argument_list *arguments) {
+static void put_converted(sink *to, const conversion *c, char letter, argument_list *arguments) {
     char text[512] = ""; /* the largest double has 309 digits */
     number_text(text, sizeof text, c, letter, arguments);
-    put(to, text, strlen(text));
+    put_bytes(to, text, strlen(text));
 }
 
 static void put_conversion(sink *to, const char **format, argument_list *arguments) {
     const conversion c = conversion_at(format, arguments);
     const char letter = **format;
     if (letter == '%') {
-        put(to, "%", 1);
+        put_bytes(to, "%", 1);
     } else if (letter == 's') {
         put_text(to, va_arg(arguments->list, const char *), c.width,
                  c.precision < 0 ? SIZE_MAX : (size_t)c.precision);
@@ -187,7 +187,7 @@ static void put_conversion(sink *to, const char **format, argument_list *argumen
         const char character[2] = { (char)va_arg(arguments->list, int), 0 };
         put_text(to, character, c.width, 1);
     } else if (letter) {
-        put_number(to, &c, letter, arguments);
+        put_converted(to, &c, letter, arguments);
     }
     if (letter) ++*format;
 }
@@ -197,7 +197,7 @@ static void put_all(sink *to, const char *format, va_list arguments) {
     va_copy(own.list, arguments);
     while (*format) {
         const size_t plain = strcspn(format, "%");
-        put(to, format, plain);
+        put_bytes(to, format, plain);
         format += plain;
         if (!*format) break;
         format++;

@@ -27,7 +27,7 @@ static _Atomic(slot *) slots;
 static _Atomic(db_temporary *) removed;
 
 /* 0 without memory. */
-static int add(db_temporary *file) {
+static int remember_temporary(db_temporary *file) {
     for (slot *s = atomic_load(&slots); s; s = s->next) {
         db_temporary *none = NULL;
         if (atomic_compare_exchange_strong(&s->file, &none, file)) return 1;
@@ -103,14 +103,15 @@ db_temporary *db_temporary_adopt(const char *path) {
     if (!file) return NULL;
     file->owner = (long)getpid();
     memcpy(file->path, path, size);
-    if (add(file)) return file;
+    if (remember_temporary(file)) return file;
     free(file);
     return NULL;
 }
 
 int db_temporary_create(const char *beside, unsigned mode, db_temporary **temporary) {
     db_temporary *const file = *temporary = make_name(beside);
-    if (!file || !add(file)) { /* listed before it exists, so that a handler can remove it */
+    if (!file ||
+        !remember_temporary(file)) { /* listed before it exists, so that a handler can remove it */
         free(file);
         *temporary = NULL;
         errno = ENOMEM;

@@ -166,7 +166,7 @@ static const char *peek(const reader *in) {
     return in->next < in->argc ? in->argv[in->next] : NULL;
 }
 
-static void step(reader *in) {
+static void next_argument(reader *in) {
     if (!in->joined) in->next++;
     in->joined = NULL;
 }
@@ -194,7 +194,7 @@ static db_status read_number(reader *in, const db_flag *flag, double *value) {
         describe_number(flag, expected);
         return bad_value(in, flag, expected, token);
     }
-    step(in);
+    next_argument(in);
     return DB_OK;
 }
 
@@ -231,7 +231,7 @@ static db_status read_integer(reader *in, const db_flag *flag, double *value) {
                            "%s: expected a whole number from 1 to %ld (the sign does not count), "
                            "found %s",
                            flag->name, LARGEST_SEED, token);
-    step(in);
+    next_argument(in);
     return DB_OK;
 }
 
@@ -296,7 +296,7 @@ static db_status take_numbers(reader *in, const db_flag *flag, db_argument *take
     const char *const first = peek(in);
     if (is_one_of_words(flag->words, first)) {
         taken->by_word = 1;
-        step(in);
+        next_argument(in);
         return DB_OK;
     }
     if (flag->words && flag->expected && (!first || !begins_as_number(first)))
@@ -317,7 +317,7 @@ static db_status take_text(reader *in, const db_flag *flag, db_argument *taken) 
     if (!token || !*token || flag_at(in->table, token))
         return bad_value(in, flag, flag->arguments, token);
     taken->text = token;
-    step(in);
+    next_argument(in);
     return DB_OK;
 }
 
@@ -327,7 +327,7 @@ static db_status take_choice(reader *in, const db_flag *flag, db_argument *taken
     while (flag->choices[number] && (!token || strcmp(flag->choices[number], token) != 0)) number++;
     if (!flag->choices[number]) return bad_value(in, flag, flag->arguments, token);
     taken->number[taken->count++] = number;
-    step(in);
+    next_argument(in);
     return DB_OK;
 }
 

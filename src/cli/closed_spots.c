@@ -23,9 +23,9 @@ typedef struct {
     db_notices *notices;
 } run;
 
-static void note(const run *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void note_spots(const run *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static void note(const run *r, const char *format, ...) {
+static void note_spots(const run *r, const char *format, ...) {
     char line[400];
     va_list arguments;
     if (r->settings->quiet) return;
@@ -81,13 +81,14 @@ static db_status choose_oversample(const run *r, const db_predicted_spots *list)
     DB_TRY(db_spots_error_of_sums(r->context, list, *chosen, &error));
     if (error > TOLERATED_SUM) DB_TRY(narrow_spots(r, shape, &sums, &error));
     if (!given && *chosen > 1)
-        note(r, "auto-selected %d-fold oversampling: spots are as narrow as %.2g pixels rms",
-             *chosen, narrow);
+        note_spots(r, "auto-selected %d-fold oversampling: spots are as narrow as %.2g pixels rms",
+                   *chosen, narrow);
     if (error > TOLERATED_SUM)
-        note(r,
-             "spots are narrow beside sub-pixels of 1/%d pixel (recorded: %.2g pixels rms): their "
-             "photons are wrong by up to %.2g %%; -oversample %d would do",
-             *chosen, narrow, 100 * error, sums);
+        note_spots(
+            r,
+            "spots are narrow beside sub-pixels of 1/%d pixel (recorded: %.2g pixels rms): their "
+            "photons are wrong by up to %.2g %%; -oversample %d would do",
+            *chosen, narrow, 100 * error, sums);
     return DB_OK;
 }
 
@@ -117,19 +118,21 @@ static void warn(const run *r, const db_predicted_spots *list) {
     const double error = list->count ? error_by_bandwidth(r->experiment, finest) : 0,
                  rotations = widest_rotations(&r->experiment->spread);
     if (error > most_error)
-        note(r,
-             "a bandwidth this wide makes spots in closed form wrong by up to about %.2g %% of "
-             "their peaks (at %.3g A): use a spectrum of several sources of a narrow bandwidth "
-             "each, or -spots sampled",
-             100 * error, finest);
+        note_spots(
+            r,
+            "a bandwidth this wide makes spots in closed form wrong by up to about %.2g %% of "
+            "their peaks (at %.3g A): use a spectrum of several sources of a narrow bandwidth "
+            "each, or -spots sampled",
+            100 * error, finest);
     if (rotations > most_rotations)
-        note(r,
-             "mosaic rotations of %.3g degree rms are wide for spots in closed form (more than %g "
-             "degree): spots may be wrong by some %% of their peaks; compare with -spots sampled",
-             rotations, most_rotations);
+        note_spots(
+            r,
+            "mosaic rotations of %.3g degree rms are wide for spots in closed form (more than %g "
+            "degree): spots may be wrong by some %% of their peaks; compare with -spots sampled",
+            rotations, most_rotations);
 }
 
-static db_status choose(const run *r, double *tolerance) {
+static db_status choose_tolerance(const run *r, double *tolerance) {
     db_predicted_spots list;
     db_enter_stage(r->context, "spots");
     db_status status = db_spots_predict(r->context, r->experiment, NULL, &list);
@@ -141,10 +144,10 @@ static db_status choose(const run *r, double *tolerance) {
     if (status == DB_OK && isnan(*tolerance) && strcmp(r->settings->command, "check") != 0) {
         *tolerance = TOLERATED * brightest_peak(&list);
         r->settings->tolerance_chosen_at = r->experiment->beam.fluence * r->experiment->beam.scale;
-        note(r,
-             "auto-selected tolerance of %.2g photons per pixel: 1e-6 of the brightest "
-             "spot's peak",
-             *tolerance);
+        note_spots(r,
+                   "auto-selected tolerance of %.2g photons per pixel: 1e-6 of the brightest "
+                   "spot's peak",
+                   *tolerance);
     }
     db_predicted_spots_clear(&list);
     return status;
@@ -156,7 +159,7 @@ db_status db_closed_spots_prepare(db_context *context, db_settings *settings,
     double *const tolerance = &settings->tolerance;
     const int closed =
         experiment->spread.spots == DB_SPOTS_CLOSED && experiment->detector.panel_count > 0;
-    const db_status status = closed ? choose(&r, tolerance) : DB_OK;
+    const db_status status = closed ? choose_tolerance(&r, tolerance) : DB_OK;
     if (isnan(*tolerance)) *tolerance = 0;
     return status;
 }

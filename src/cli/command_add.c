@@ -76,8 +76,8 @@ static db_status memory(void) {
     return db_complain("add", DB_ERROR_MEMORY, "out of memory for the list of images");
 }
 
-static db_status append(add_options *options, const char *path, size_t length, double factor,
-                        double offset) {
+static db_status append_summand(add_options *options, const char *path, size_t length,
+                                double factor, double offset) {
     db_summand *const grown =
         db_grown(options->summands, &options->capacity, options->count + 1, sizeof *grown);
     if (!grown) return memory();
@@ -103,8 +103,8 @@ static db_status take_image(add_options *options, const char *word) {
     }
     /* the last number was met first */
     const char *const name = db_streams_input_name(path);
-    const db_status status = append(options, name, strlen(name), count ? value[count - 1] : 1,
-                                    count == 2 ? value[0] : 0);
+    const db_status status = append_summand(
+        options, name, strlen(name), count ? value[count - 1] : 1, count == 2 ? value[0] : 0);
     free(path);
     return status;
 }
@@ -125,7 +125,7 @@ static db_status take_list_line(add_options *options, const char *file, size_t n
         if (!is_number(words[i], &value[i - 1]))
             return db_complain("add", DB_ERROR_INPUT, "%s:%zu: expected a finite %s, found '%s'",
                                file, number, i == 1 ? "factor" : "offset", words[i]);
-    return count ? append(options, words[0], strlen(words[0]), value[0], value[1]) : DB_OK;
+    return count ? append_summand(options, words[0], strlen(words[0]), value[0], value[1]) : DB_OK;
 }
 
 static db_status take_list(add_options *options, const char *path) {
@@ -169,7 +169,7 @@ static db_status take_ignored(add_options *options, double value) {
     return DB_OK;
 }
 
-static db_status take(add_options *options, const db_argument *given) {
+static db_status take_add_flag(add_options *options, const db_argument *given) {
     const db_flag *const flag = given->flag;
     if (!flag) return take_image(options, given->text);
     if (flag->numbered) return take_scale(options, given->index, given->number[0]);
@@ -180,7 +180,7 @@ static db_status take(add_options *options, const db_argument *given) {
 }
 
 /* What the flags say about single images, and the offsets. */
-static db_status settle(add_options *options) {
+static db_status settle_noise(add_options *options) {
     if (options->scale_count > options->count)
         return db_complain("add", DB_ERROR_USAGE,
                            "-scale%zu: expected the number of an image, found %zu images",
@@ -206,7 +206,7 @@ static db_status read_options(add_options *options, int argc, char **argv) {
     options->offset = options->out_offset = NAN;
     db_status status = db_arguments_read(&given, &flag_table, argc, argv);
     for (size_t i = 0; i < given.count && status == DB_OK && !options->help; i++)
-        status = take(options, &given.argument[i]);
+        status = take_add_flag(options, &given.argument[i]);
     db_arguments_clear(&given);
     if (status != DB_OK || options->help) return status;
     if (!options->count)
@@ -214,7 +214,7 @@ static db_status read_options(add_options *options, int argc, char **argv) {
     if (!options->output)
         return db_complain("add", DB_ERROR_USAGE, "no output named: expected -o FILE");
     db_flag_files_settle(&flag_table, options);
-    return settle(options);
+    return settle_noise(options);
 }
 
 static void clear_options(add_options *options) {
@@ -272,7 +272,7 @@ static db_status add_images(db_context *context, add_options *options) {
     return DB_OK;
 }
 
-static int run(const db_command *command, int argc, char **argv) {
+static int run_add(const db_command *command, int argc, char **argv) {
     add_options options;
     db_context *context = NULL;
     db_status status = read_options(&options, argc, argv);
@@ -288,4 +288,4 @@ static int run(const db_command *command, int argc, char **argv) {
     return db_status_exit_code(status);
 }
 
-const db_command db_add_command = { "add", db_add_help, &flag_table, run };
+const db_command db_add_command = { "add", db_add_help, &flag_table, run_add };

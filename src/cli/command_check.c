@@ -127,7 +127,7 @@ static db_status run_check(db_session *session, int *passed) {
     return DB_OK;
 }
 
-static int run(const db_command *command, int argc, char **argv) {
+static int run_check_command(const db_command *command, int argc, char **argv) {
     db_session session;
     int passed = 1;
     db_status status = db_session_open(&session, command, argc, argv);
@@ -136,4 +136,4 @@ static int run(const db_command *command, int argc, char **argv) {
     return status == DB_OK && !passed ? CHECK_FAILED : db_status_exit_code(status);
 }
 
-const db_command db_check_command = { "check", db_check_help, &db_check_flags, run };
+const db_command db_check_command = { "check", db_check_help, &db_check_flags, run_check_command };

@@ -298,7 +298,7 @@ static db_status scale_second(comparison *c) {
     return DB_OK;
 }
 
-static int agree(const comparison *c) {
+static int images_agree(const comparison *c) {
     const comparison_result *const r = &c->result;
     const int equal = r->one_sided == 0 && r->difference == 0;
     return r->share <= c->options.share &&
@@ -310,7 +310,7 @@ static void print_verdict(const comparison *c) {
     const compare_options *const o = &c->options;
     const comparison_bounds *const b = &o->bounds;
     const int any = b->absolute > 0 || b->relative > 0 || b->of_brightest > 0;
-    printf("the images %s by the criterion: ", agree(c) ? "agree" : "differ");
+    printf("the images %s by the criterion: ", images_agree(c) ? "agree" : "differ");
     if (o->share > 0)
         printf("all but %.6g %% of the pixels ", 100 * o->share);
     else
@@ -366,7 +366,9 @@ static db_status write_picture(comparison *c) {
 
 #if defined(DB_HAVE_JANSSON)
 /* JSON knows no NaN and no infinity: null. */
-static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+static json_t *finite_number(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
+}
 
 static json_t *place_of(const db_measured_image *image, size_t pixel) {
     const size_t width = (size_t)image->fast_pixels;
@@ -376,26 +378,27 @@ static json_t *place_of(const db_measured_image *image, size_t pixel) {
 static json_t *image_object(const comparison *c, int i) {
     const comparison_result *const r = &c->result;
     return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o}", "file", db_json_text_of(c->options.image[i]),
-                     "format", c->image[i].format, "sum", number(r->sum[i]), "mean",
-                     number(r->mean[i]), "largest", number(r->largest[i]), "largest_at",
-                     place_of(&c->image[0], r->largest_place[i]));
+                     "format", c->image[i].format, "sum", finite_number(r->sum[i]), "mean",
+                     finite_number(r->mean[i]), "largest", finite_number(r->largest[i]),
+                     "largest_at", place_of(&c->image[0], r->largest_place[i]));
 }
 
-static json_t *document(const comparison *c) {
+static json_t *compare_document(const comparison *c) {
     const comparison_result *const r = &c->result;
     const compare_options *const o = &c->options;
     return json_pack(
         "{s:b, s:o, s:o, s:[i,i], s:I, s:I, s:I, s:f, s:o, s:o,"
         " s:{s:o, s:o, s:o, s:o}, s:I, s:f, s:{s:f, s:f, s:f, s:f, s:o}}",
-        "agree", agree(c), "A", image_object(c, 0), "B", image_object(c, 1), "shape",
+        "agree", images_agree(c), "A", image_object(c, 0), "B", image_object(c, 1), "shape",
         c->image[0].fast_pixels, c->image[0].slow_pixels, "pixels", (json_int_t)r->pixels,
         "left_out", (json_int_t)r->left_out, "finite_in_one_only", (json_int_t)r->one_sided,
-        "scale_of_B", c->scale, "correlation", number(r->correlation), "rms_difference",
-        number(r->rms), "largest_difference", "value", number(r->difference), "at",
-        place_of(&c->image[0], r->place), "A", number(r->at_place[0]), "B", number(r->at_place[1]),
-        "beyond_bounds", (json_int_t)r->beyond, "share_beyond_bounds", r->share, "bounds",
-        "absolute", o->bounds.absolute, "relative", o->bounds.relative, "brightest",
-        o->bounds.of_brightest, "share", o->share, "correlation", number(o->correlation));
+        "scale_of_B", c->scale, "correlation", finite_number(r->correlation), "rms_difference",
+        finite_number(r->rms), "largest_difference", "value", finite_number(r->difference), "at",
+        place_of(&c->image[0], r->place), "A", finite_number(r->at_place[0]), "B",
+        finite_number(r->at_place[1]), "beyond_bounds", (json_int_t)r->beyond,
+        "share_beyond_bounds", r->share, "bounds", "absolute", o->bounds.absolute, "relative",
+        o->bounds.relative, "brightest", o->bounds.of_brightest, "share", o->share, "correlation",
+        finite_number(o->correlation));
 }
 
 static db_status write_line(db_context *context, const char *path, const char *text) {
@@ -404,7 +407,7 @@ static db_status write_line(db_context *context, const char *path, const char *t
 }
 
 static db_status write_json(const comparison *c) {
-    json_t *const root = document(c);
+    json_t *const root = compare_document(c);
     char *const text =
         root ? json_dumps(root, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17))
              : NULL;
@@ -436,7 +439,7 @@ static db_status check_files(compare_options *o) {
     return status == DB_OK ? db_flag_files_take_output(&flag_table, o) : status;
 }
 
-static db_status compare(comparison *c) {
+static db_status compare_pair(comparison *c) {
     const compare_options *const o = &c->options;
     db_status status = check_files(&c->options);
     if (status == DB_OK) status = read_images(c);
@@ -454,7 +457,7 @@ static db_status compare(comparison *c) {
     return status;
 }
 
-static int run(const db_command *command, int argc, char **argv) {
+static int run_compare(const db_command *command, int argc, char **argv) {
     enum { DIFFER = 1 };
     comparison c = { 0 };
     db_status status = read_options(&c.options, argc, argv);
@@ -463,8 +466,9 @@ static int run(const db_command *command, int argc, char **argv) {
         db_print_help(stdout, command);
     } else if (status == DB_OK) {
         status = db_context_create(&c.context);
-        status = status == DB_OK ? compare(&c) : db_complain_context("compare", status, c.context);
-        code = status == DB_OK && !agree(&c) ? DIFFER : db_status_exit_code(status);
+        status =
+            status == DB_OK ? compare_pair(&c) : db_complain_context("compare", status, c.context);
+        code = status == DB_OK && !images_agree(&c) ? DIFFER : db_status_exit_code(status);
     }
     for (int i = 0; i < 2; i++) db_measured_image_clear(&c.image[i]);
     free(c.left_out);
@@ -472,4 +476,4 @@ static int run(const db_command *command, int argc, char **argv) {
     return code;
 }
 
-const db_command db_compare_command = { "compare", db_compare_help, &flag_table, run };
+const db_command db_compare_command = { "compare", db_compare_help, &flag_table, run_compare };

@@ -29,7 +29,7 @@ static void free_images(images *all) {
     for (size_t k = 0; k < all->list.count; k++) free(all->derivative[k]);
 }
 
-static db_status allocate(const db_session *session, images *all) {
+static db_status allocate_images(const db_session *session, images *all) {
     all->pixels = db_experiment_pixels(&session->experiment);
     const db_panel *panel = &session->sheet;
     all->image = db_image_buffer(panel, &session->region);
@@ -149,7 +149,7 @@ static db_status differentiate(db_session *session) {
     if (status != DB_OK) return status;
     status = db_report_experiment(session);
     if (status != DB_OK) return status;
-    status = allocate(session, &all);
+    status = allocate_images(session, &all);
     if (status == DB_OK)
         status = db_session_render(session, all.list.parameter, all.list.count, all.image,
                                    all.derivative);
@@ -168,8 +168,8 @@ static db_status differentiate(db_session *session) {
     return status;
 }
 
-static int run(const db_command *command, int argc, char **argv) {
+static int run_grad(const db_command *command, int argc, char **argv) {
     return db_session_run(command, argc, argv, differentiate);
 }
 
-const db_command db_grad_command = { "grad", db_grad_help, &db_grad_flags, run };
+const db_command db_grad_command = { "grad", db_grad_help, &db_grad_flags, run_grad };

@@ -112,7 +112,7 @@ static db_status write_list(const import_run *run) {
 }
 
 /* Files that could not be read: the others were; the first failure is the program's. */
-static db_status complain(const import_run *run) {
+static db_status complain_of_import(const import_run *run) {
     db_status first = DB_OK;
     for (size_t i = 0; i < run->count; i++) {
         if (run->file[i].status == DB_OK) continue;
@@ -149,12 +149,12 @@ static db_status import(import_run *run) {
                                       run->summary);
         if (status != DB_OK) return db_complain_context("import", status, run->context);
     }
-    status = complain(run);
+    status = complain_of_import(run);
     const db_status written = run->options.expt_file ? write_list(run) : DB_OK;
     return status != DB_OK ? status : written;
 }
 
-static int run(const db_command *command, int argc, char **argv) {
+static int run_import(const db_command *command, int argc, char **argv) {
     import_run run = { .count = 0 };
     db_status status = read_options(&run, argc, argv);
     if (status == DB_OK && run.options.help) {
@@ -172,4 +172,4 @@ static int run(const db_command *command, int argc, char **argv) {
     return db_status_exit_code(status);
 }
 
-const db_command db_import_command = { "import", db_import_help, &flag_table, run };
+const db_command db_import_command = { "import", db_import_help, &flag_table, run_import };

@@ -30,7 +30,7 @@ static double photon_scale(const db_session *session) {
     return fluence == DB_DEFAULT_FLUENCE ? scale : scale * fluence * DB_THOMSON_R2;
 }
 
-static void report(const db_session *session, const db_noise_options *o, const float *image) {
+static void report_noise(const db_session *session, const db_noise_options *o, const float *image) {
     const db_settings *s = &session->settings;
     const db_panel *panel = &session->experiment.detector.panels[0];
     const int digits = s->digits;
@@ -59,7 +59,7 @@ static db_status write_all(const db_session *session, const float *image) {
     const db_smv_style style = db_session_smv_style(session);
     db_noise_options options = db_noise_options_of(&session->settings, &session->experiment);
     options.scale = photon_scale(session);
-    report(session, &options, image);
+    report_noise(session, &options, image);
     if (s->int_file) {
         db_noise_options clean = options;
         clean.noisy = 0;
@@ -132,8 +132,8 @@ static db_status add_noise(db_session *session) {
     return status == DB_OK ? DB_OK : db_session_complain(session, status);
 }
 
-static int run(const db_command *command, int argc, char **argv) {
+static int run_noise(const db_command *command, int argc, char **argv) {
     return db_session_run(command, argc, argv, add_noise);
 }
 
-const db_command db_noise_command = { "noise", db_noise_help, &db_noise_flags, run };
+const db_command db_noise_command = { "noise", db_noise_help, &db_noise_flags, run_noise };

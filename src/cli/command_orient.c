@@ -99,7 +99,7 @@ static db_status random_misset(const reader *in, const double *number, int count
     return DB_OK;
 }
 
-static db_status take(reader *in, keyword word, const double *number, int count) {
+static db_status take_keyword(reader *in, keyword word, const double *number, int count) {
     db_setup *const setup = &in->settings->setup;
     double misset[3], rotation[9], turned[9];
     if (word == WAVE) {
@@ -155,7 +155,7 @@ static db_status read_line(reader *in, char *line) {
         return db_complain("orient", DB_ERROR_INPUT, "%s:%zu: %s: expected %d numbers, found %s",
                            in->path, in->line_number, keywords[word].name, keywords[word].most,
                            count < keywords[word].least ? "fewer" : "more");
-    return take(in, (keyword)word, number, count);
+    return take_keyword(in, (keyword)word, number, count);
 }
 
 static db_status read_lines(reader *in, FILE *file) {
@@ -202,7 +202,8 @@ static db_status read_keywords(db_context *context, db_settings *settings, doubl
 }
 
 /* The crystal that flags and keywords describe. */
-static db_status resolve(db_context *context, db_settings *settings, db_experiment *experiment) {
+static db_status resolve_orientation(db_context *context, db_settings *settings,
+                                     db_experiment *experiment) {
     db_setup *const setup = &settings->setup;
     double matrix[9];
     int has_matrix = 0;
@@ -249,7 +250,7 @@ static db_status write_results(db_context *context, const db_settings *settings,
     return DB_OK;
 }
 
-static db_status orient(db_settings *settings) {
+static db_status orient_by_spots(db_settings *settings) {
     db_context *context = NULL;
     db_experiment experiment = { 0 };
     db_named_files files = { 0 };
@@ -260,14 +261,14 @@ static db_status orient(db_settings *settings) {
         status = db_context_create(&context);
         if (status != DB_OK) db_complain_context("orient", status, context);
     }
-    if (status == DB_OK) status = resolve(context, settings, &experiment);
+    if (status == DB_OK) status = resolve_orientation(context, settings, &experiment);
     if (status == DB_OK) status = write_results(context, settings, &experiment);
     db_experiment_clear(&experiment);
     db_context_destroy(&context);
     return status;
 }
 
-static int run(const db_command *command, int argc, char **argv) {
+static int run_orient(const db_command *command, int argc, char **argv) {
     db_settings settings;
     db_arguments given;
     db_settings_init(&settings, command->flags);
@@ -277,10 +278,10 @@ static int run(const db_command *command, int argc, char **argv) {
         if (settings.help)
             db_print_help(stdout, command);
         else
-            status = orient(&settings);
+            status = orient_by_spots(&settings);
     }
     db_arguments_clear(&given);
     return db_status_exit_code(status);
 }
 
-const db_command db_orient_command = { "orient", db_orient_help, &db_orient_flags, run };
+const db_command db_orient_command = { "orient", db_orient_help, &db_orient_flags, run_orient };

@@ -229,7 +229,7 @@ static db_status write_all(const db_session *session, float *image,
     return status == DB_OK ? DB_OK : db_session_complain(session, status);
 }
 
-static db_status finish(const db_session *session, float *image) {
+static db_status finish_sim(const db_session *session, float *image) {
     db_enter_stage(session->context, "statistics");
     const db_image_statistics statistics =
         db_image_statistics_of(image, &session->region, session->mask);
@@ -278,15 +278,15 @@ static db_status simulate(db_session *session) {
         return db_complain(session->settings.command, DB_ERROR_MEMORY,
                            "out of memory for the image");
     status = db_session_render(session, NULL, 0, image, NULL);
-    if (status == DB_OK) status = finish(session, image);
+    if (status == DB_OK) status = finish_sim(session, image);
     free(image);
     return status;
 }
 
-static int run(const db_command *command, int argc, char **argv) {
+static int run_sim(const db_command *command, int argc, char **argv) {
     return db_session_run(command, argc, argv, simulate);
 }
 
-const db_command db_sim_command = { "sim", db_sim_help, &db_sim_flags, run };
+const db_command db_sim_command = { "sim", db_sim_help, &db_sim_flags, run_sim };
 const db_command db_amorphous_command = { "amorphous", db_amorphous_help, &db_amorphous_flags,
-                                          run };
+                                          run_sim };

@@ -37,25 +37,26 @@ void db_settings_init(db_settings *settings, const db_flag_table *flags) {
     db_noise_leave_open(settings);
 }
 
-static int is(const db_flag *flag, const char *name) { return strcmp(flag->name, name) == 0; }
+static int is_named(const db_flag *flag, const char *name) { return strcmp(flag->name, name) == 0; }
 
 /* The reference's habits: what flags do with -compat beyond what they say. dualbragg orient does as
  * UBtoA with it, which has other habits. */
 static int as_reference(const db_flag_table *flags, const db_arguments *given) {
     int compat = 0;
-    for (size_t i = 0; i < given->count; i++) compat |= is(given->argument[i].flag, "-compat");
+    for (size_t i = 0; i < given->count; i++)
+        compat |= is_named(given->argument[i].flag, "-compat");
     return compat && flags->bit != DB_FOR_ORIENT;
 }
 
 /* -twotheta_axis x y z is -twotheta x, too; -misset_seed s is -misset s and the two arguments after
  * it, whatever they are. */
 static void collide(const db_argument *given, db_setup *setup) {
-    if (is(given->flag, "-twotheta_axis")) {
+    if (is_named(given->flag, "-twotheta_axis")) {
         setup->twotheta = setup->twotheta_axis[0];
         setup->pivot = -1;
         setup->pivot_hint = DB_PIVOT_SAMPLE;
     }
-    if (is(given->flag, "-misset_seed") && given->after_count >= 3) {
+    if (is_named(given->flag, "-misset_seed") && given->after_count >= 3) {
         setup->misset_random = 0;
         for (int i = 0; i < 3; i++) setup->misset[i] = strtod(given->after[i], NULL);
     }

@@ -71,7 +71,7 @@ static void add_beam_centre(const db_experiment *e, db_imported *file) {
 }
 
 /* Spacing of what is scattered to a point (A). */
-static double spacing(const db_experiment *e, const double position[3]) {
+static double spacing_of(const db_experiment *e, const double position[3]) {
     const double cosine = db_dot(position, e->beam.direction) / db_length(position);
     const double sine = sqrt(fmax(0, (1 - cosine) / 2)); /* of half the angle */
     return e->beam.wavelength / (2 * sine);
@@ -85,7 +85,7 @@ static void add_resolution(const db_experiment *e, db_imported *file) {
             double at[3];
             db_experiment_pixel_position(e, p, corner & 1 ? panel->fast_pixels : 0,
                                          corner & 2 ? panel->slow_pixels : 0, at);
-            finest = fmin(finest, spacing(e, at));
+            finest = fmin(finest, spacing_of(e, at));
         }
     db_imported_add(file, "resolution", 1, &finest, "to %.3g A in the farthest corner", finest);
 }

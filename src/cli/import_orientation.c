@@ -52,8 +52,8 @@ static spot spot_at(const db_experiment *e, double turned, size_t panel, int f, 
 }
 
 /* The spots of the lowest resolution, where errors of orientation and cell matter least. */
-static size_t collect(const db_measured_image *image, const uint8_t *strong, const db_experiment *e,
-                      double turned, spot **list) {
+static size_t collect_spots(const db_measured_image *image, const uint8_t *strong,
+                            const db_experiment *e, double turned, spot **list) {
     size_t count = 0, room = 0;
     const int rows = image->slow_pixels / (int)e->detector.panel_count;
     for (int s = 0; s < image->slow_pixels; s++)
@@ -113,7 +113,7 @@ int db_imported_try_orientation(db_context *context, const char *name, const db_
     uint8_t *const strong = malloc(count);
     if (background && strong && has_its_panels(&image, &geometry->experiment) &&
         db_surroundings_find(context, &image, &options, background, strong) == DB_OK) {
-        spots[0] = collect(&image, strong, &geometry->experiment, turned, &list);
+        spots[0] = collect_spots(&image, strong, &geometry->experiment, turned, &list);
         spots[1] = count_near(list, spots[0], a_star);
     }
     free(list);

@@ -155,7 +155,7 @@ static int first_with(const db_imported *files, size_t count, unsigned holds, un
     return -1;
 }
 
-static void choose(const db_imported *files, size_t count, db_import_summary *s) {
+static void choose_advice(const db_imported *files, size_t count, db_import_summary *s) {
     s->image = first_with(files, count, DB_HOLDS_IMAGES, 0);
     s->crystal = first_with(files, count, DB_HOLDS_CRYSTALS, 0);
     s->geometry = first_with(files, count, DB_HOLDS_GEOMETRY | DB_HOLDS_CRYSTALS, DB_HOLDS_IMAGES);
@@ -277,7 +277,7 @@ static void print_sim(FILE *out, const db_imported *files, const db_import_summa
     fputs(" -N 20 -spots closed -mosaic_rms 0.05 -pngfile image.png", out);
 }
 
-static void advise(const db_imported *files, db_import_summary *s) {
+static void advise_next(const db_imported *files, db_import_summary *s) {
     FILE *const out = fmemopen(s->next, sizeof s->next, "w");
     if (!out) return;
     const int crystal = s->crystal >= 0 || known_cell(files, s);
@@ -297,10 +297,10 @@ void db_import_sum_up(db_context *context, db_imported *files, size_t count,
                       db_import_summary *summary) {
     memset(summary, 0, sizeof *summary);
     complete_matrices(context, files, count);
-    choose(files, count, summary);
+    choose_advice(files, count, summary);
     compare_all(context, files, count, summary);
     if (first_with(files, count, 0, 0) < 0) return;
     try_orientation(context, files, summary);
     find_missing(files, summary);
-    advise(files, summary);
+    advise_next(files, summary);
 }

@@ -146,7 +146,7 @@ static int run_help(const db_command *command, int argc, char **argv) {
 
 const db_command db_help_command = { "help", db_help_help, NULL, run_help };
 
-static int run(int argc, char **argv) {
+static int run_given(int argc, char **argv) {
     if (argc < 2) {
         db_print_help(stderr, &db_help_command);
         return db_status_exit_code(DB_ERROR_USAGE);
@@ -165,7 +165,7 @@ int main(int argc, char **argv) {
 #ifdef DB_HAVE_CUDA
     db_cuda_register();
 #endif
-    const int exit_status = db_streams_close(run(argc, argv));
+    const int exit_status = db_streams_close(run_given(argc, argv));
     db_signals_finish();
     return exit_status;
 }

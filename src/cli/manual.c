@@ -73,13 +73,13 @@ static void print_line(FILE *out, const char *line, size_t length, int *example)
 
 static const char exit_status[] = "Exit status";
 
-static int begins(const char *line, const char *word) {
+static int begins_with(const char *line, const char *word) {
     return strncmp(line, word, strlen(word)) == 0;
 }
 
 /* Blank lines before what becomes a heading of its own. */
 static int is_before_heading(const char *line) {
-    return *line == '\n' && (line[1] == '{' || line[1] == 0 || begins(line + 1, exit_status));
+    return *line == '\n' && (line[1] == '{' || line[1] == 0 || begins_with(line + 1, exit_status));
 }
 
 static void print_text_of(FILE *out, const db_command *command) {
@@ -88,22 +88,22 @@ static void print_text_of(FILE *out, const db_command *command) {
     size_t length;
     for (const char *line = strchr(command->help, '\n') + 1; *line; line += length + 1) {
         length = strcspn(line, "\n");
-        if (begins(line, usage)) {
+        if (begins_with(line, usage)) {
             fputs("\n.SH SYNOPSIS\n", out);
             print_text(out, line + strlen(usage), length - strlen(usage));
             fputs("\n.SH DESCRIPTION\n", out);
             described = 1;
-        } else if (begins(line, "{flags}")) {
+        } else if (begins_with(line, "{flags}")) {
             fputs(".SH FLAGS\nEvery flag may be written with one dash or two, its value after a "
                   "blank or =, and several\n"
                   "numbers with blanks or commas between them.\n",
                   out);
             db_for_listed_flags(out, command->flags, print_flag);
-        } else if (begins(line, "{commands}")) {
+        } else if (begins_with(line, "{commands}")) {
             print_commands(out);
             fputs(".SH EXAMPLES\n", out);
         } else if (described && !is_before_heading(line)) {
-            if (begins(line, exit_status)) fputs(".SH EXIT STATUS\n", out);
+            if (begins_with(line, exit_status)) fputs(".SH EXIT STATUS\n", out);
             print_line(out, line, length, &example);
         }
     }

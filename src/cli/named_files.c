@@ -24,7 +24,7 @@ struct db_named_file {
 typedef struct db_named_file named_file;
 
 /* 0: there is nothing that could meet another file: a device, or a name that leads nowhere. */
-static int identify(const char *path, named_file *file, int *descriptor) {
+static int identify_file(const char *path, named_file *file, int *descriptor) {
     db_output_target target;
     const int error = db_output_target_find(path, &target);
     const mode_t mode = target.status.st_mode;
@@ -55,7 +55,7 @@ static char *name_of(const char *flag, const char *path) {
     return name;
 }
 
-static void add(db_named_files *files, named_file file, const char *flag, const char *path) {
+static void add_file(db_named_files *files, named_file file, const char *flag, const char *path) {
     named_file *const grown =
         db_grown(files->file, &files->capacity, files->count + 1, sizeof *grown);
     if (grown) files->file = grown;
@@ -77,16 +77,16 @@ void db_named_files_add(db_named_files *files, db_file_role role, const char *fl
     if (!path || !*path) return;
     char whole[4096];
     if (role == DB_ROLE_INPUT && db_frame_split(path, whole, sizeof whole) != 0) path = whole;
-    const int known = identify(path, &file, &descriptor);
+    const int known = identify_file(path, &file, &descriptor);
     files->takes_output |= role == DB_ROLE_OUTPUT && descriptor == STDOUT_FILENO;
-    if (known) add(files, file, flag, path);
+    if (known) add_file(files, file, flag, path);
 }
 
 void db_named_files_add_printed(db_named_files *files) {
     named_file file = { .role = DB_ROLE_OUTPUT };
     int descriptor;
-    if (!files->takes_output && identify(DB_STANDARD_OUTPUT, &file, &descriptor))
-        add(files, file, "standard output", "");
+    if (!files->takes_output && identify_file(DB_STANDARD_OUTPUT, &file, &descriptor))
+        add_file(files, file, "standard output", "");
 }
 
 /* By file; those of one file by role, outputs first, and in the order of naming. */
@@ -107,7 +107,8 @@ static int by_file(const void *first, const void *second) {
                                 : (a->number > b->number) - (a->number < b->number);
 }
 
-static db_status refuse(const char *command, const named_file *output, const named_file *other) {
+static db_status refuse_file(const char *command, const named_file *output,
+                             const named_file *other) {
     if (other->role == DB_ROLE_OUTPUT)
         return db_complain(command, DB_ERROR_USAGE, "%s and %s are one file; expected two",
                            output->name, other->name);
@@ -126,7 +127,7 @@ db_status db_named_files_check(const char *command, db_named_files *files) {
         for (end = i + 1; end < files->count; end++)
             if (compare_files(&files->file[i], &files->file[end]) != 0) break;
         if (end > i + 1 && files->file[i].role == DB_ROLE_OUTPUT)
-            status = refuse(command, &files->file[i], &files->file[end - 1]);
+            status = refuse_file(command, &files->file[i], &files->file[end - 1]);
     }
     db_named_files_clear(files);
     return status;

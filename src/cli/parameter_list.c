@@ -14,8 +14,8 @@ static int contains(const db_parameter_list *list, db_parameter parameter) {
     return 0;
 }
 
-static db_status add(const char *command, db_context *context, const char *name,
-                     db_parameter_list *list) {
+static db_status add_parameter(const char *command, db_context *context, const char *name,
+                               db_parameter_list *list) {
     db_parameter parameter;
     const db_status status = db_parameter_find(context, name, &parameter);
     if (status != DB_OK && !db_not_differentiable(name) && db_flag_named(&db_grad_flags, name))
@@ -57,7 +57,7 @@ db_status db_parameter_list_read(const char *command, db_context *context,
                                "-params: expected names separated by commas, found '%s'", text);
         memcpy(name, text, length);
         name[length] = 0;
-        const db_status status = add(command, context, name, list);
+        const db_status status = add_parameter(command, context, name, list);
         if (status != DB_OK) return status;
         if (!text[length]) return DB_OK;
         text += length + 1;

@@ -34,7 +34,7 @@ void db_profile_destroy(db_profile **profile) {
     *profile = NULL;
 }
 
-static db_profile_event *append(db_profile_lane *lane) {
+static db_profile_event *append_event(db_profile_lane *lane) {
     db_profile_event *const grown =
         db_grown(lane->event, &lane->capacity, lane->count + 1, sizeof *grown);
     if (!grown) return NULL;
@@ -46,7 +46,7 @@ static db_profile_event *append(db_profile_lane *lane) {
 
 static void begin_stage(db_profile_lane *lane, const char *name, double now) {
     db_profile_event *const event =
-        lane->incomplete || lane->depth == DB_PROFILE_DEEPEST ? NULL : append(lane);
+        lane->incomplete || lane->depth == DB_PROFILE_DEEPEST ? NULL : append_event(lane);
     if (!event) {
         lane->incomplete = 1; /* from here on nothing fits together: stop recording */
         return;
@@ -96,7 +96,7 @@ void db_profile_stage(void *user, const db_stage *stage) {
 }
 
 void db_profile_add(db_profile *profile, const char *name, double begin, double end) {
-    db_profile_event *const event = append(&profile->lane[0]);
+    db_profile_event *const event = append_event(&profile->lane[0]);
     if (!event) {
         profile->lane[0].incomplete = 1;
         return;
@@ -174,7 +174,7 @@ static row *row_of(row *rows, size_t *count, const char *name) {
     return &rows[(*count)++];
 }
 
-static size_t collect(const db_profile *profile, row *rows) {
+static size_t collect_rows(const db_profile *profile, row *rows) {
     size_t count = 0;
     for (size_t t = 0; t < DB_PROFILE_THREADS; t++)
         for (size_t i = 0; i < profile->lane[t].count; i++) {
@@ -203,7 +203,7 @@ static size_t threads_of(const db_profile *profile) {
 
 void db_profile_print_table(const db_profile *profile, FILE *out) {
     row rows[MOST_NAMES];
-    const size_t count = collect(profile, rows), threads = threads_of(profile);
+    const size_t count = collect_rows(profile, rows), threads = threads_of(profile);
     const double all = profile->end - profile->begin;
     double known = 0;
     int incomplete = 0;

@@ -17,7 +17,7 @@ typedef struct meter {
 } meter;
 static meter state;
 
-static int draw(void *user, double fraction) {
+static int draw_progress(void *user, double fraction) {
     meter *m = user;
     if (fraction < m->last) db_progress_bar_begin(&m->bar); /* another image */
     m->last = fraction;
@@ -44,7 +44,7 @@ void db_progress_attach(db_context *context, const db_settings *s) {
     state.work = strcmp(s->command, "check") == 0 ? "of the check" : "of the image";
     state.lines = s->setup.compat || (s->progress == 1 && !terminal);
     if (state.lines || terminal)
-        db_context_set_progress(context, state.lines ? print_lines : draw, &state);
+        db_context_set_progress(context, state.lines ? print_lines : draw_progress, &state);
 }
 
 void db_progress_finish(db_context *context) {

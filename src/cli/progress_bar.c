@@ -47,7 +47,7 @@ static int columns(void) {
 
 /* The line stays one: what does not fit the terminal would begin others. The bar gives way first,
  * in steps, so that it does not tremble. */
-static void draw(db_progress_bar *bar, double fraction, const char *format, va_list arguments) {
+static void draw_bar(db_progress_bar *bar, double fraction, const char *format, va_list arguments) {
     char what[MOST], left[DURATION_SIZE], line[2 * MOST];
     const double now = db_stopwatch(), part = fmin(fmax(fraction, 0), 1);
     const int room = columns(), known = isfinite(fraction);
@@ -78,7 +78,7 @@ void db_progress_bar_draw(db_progress_bar *bar, double fraction, const char *for
     va_list arguments;
     if (!bar->wanted || db_stopwatch() < bar->next) return;
     va_start(arguments, format);
-    draw(bar, fraction, format, arguments);
+    draw_bar(bar, fraction, format, arguments);
     va_end(arguments);
 }
 
@@ -86,7 +86,7 @@ void db_progress_bar_say(db_progress_bar *bar, const char *format, ...) {
     va_list arguments;
     if (!bar->wanted) return;
     va_start(arguments, format);
-    draw(bar, (double)NAN, format, arguments);
+    draw_bar(bar, (double)NAN, format, arguments);
     va_end(arguments);
     bar->begin = bar->next = db_stopwatch();
 }

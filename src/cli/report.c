@@ -208,7 +208,7 @@ static void report_beam_block(const db_session *session) {
 
 /* What the spindle sweeps over (degree): the range given, or the one chosen
  * (docs/theory/crystal.md, Spindle steps). */
-static double sweep(const db_setup *setup, const db_goniometer *goniometer) {
+static double sweep_of(const db_setup *setup, const db_goniometer *goniometer) {
     if (!isnan(setup->osc)) return setup->osc;
     if (!isnan(setup->phi_step) && setup->phi_step > 0) return setup->phi_step;
     return goniometer->phi_steps * goniometer->phi_step;
@@ -238,7 +238,7 @@ static void report_samples_of_crystal(const db_session *session) {
     const int digits = session->settings.digits;
     report_mosaic(&session->experiment.crystal, digits);
     printf("  %d phi steps from %.*g to %.*g degrees\n", g->phi_steps, digits, g->phi, digits,
-           g->phi + sweep(&session->settings.setup, g));
+           g->phi + sweep_of(&session->settings.setup, g));
 }
 
 static void report_counts(const db_session *session) {

@@ -45,7 +45,7 @@ static void take_axes(const db_experiment *e, placement *p) {
         for (int i = 0; i < 3; i++) p->normal[i] = -p->normal[i];
 }
 
-static db_status place(const db_session *session, placement *p) {
+static db_status place_panels(const db_session *session, placement *p) {
     const db_experiment *e = &session->experiment;
     if (e->reference.on)
         take_reference(&e->reference, p);
@@ -65,7 +65,7 @@ db_status db_report_frame(const db_session *session) {
     }
     const double *b = e->beam.direction;
     placement p;
-    const db_status status = place(session, &p);
+    const db_status status = place_panels(session, &p);
     if (status != DB_OK) return status;
     printf("%s convention selected.\n",
            db_convention_name(s->vector_given ? DB_CONVENTION_CUSTOM : s->setup.convention));
@@ -148,7 +148,7 @@ db_status db_report_detector(const db_session *session) {
     const int digits = session->settings.digits;
     double vertical[3];
     placement p;
-    const db_status status = place(session, &p);
+    const db_status status = place_panels(session, &p);
     if (status != DB_OK) return status;
     const db_smv_geometry *g = &p.geometry;
     printf("  distance=%.*g detsize=%.*gx%.*g  pixel=%.*g meters (%dx%d pixels)\n", digits,

@@ -38,7 +38,7 @@ static db_status open_context(db_session *session) {
     return status == DB_OK ? DB_OK : db_session_complain(session, status);
 }
 
-static db_status resolve(db_session *session) {
+static db_status resolve_session(db_session *session) {
     const db_setup *setup = &session->settings.setup;
     db_status prepared = db_amorphous_prepare(&session->settings);
     if (prepared == DB_OK) prepared = db_noise_prepare(session->context, &session->settings);
@@ -310,7 +310,7 @@ db_status db_session_open(db_session *session, const db_command *command, int ar
     if (status == DB_OK) status = open_profile(session, entered, before);
     if (status == DB_OK) status = db_session_take_headers(session);
     if (status == DB_OK) status = db_flag_files_take_output(settings->flags, settings);
-    if (status == DB_OK) status = resolve(session);
+    if (status == DB_OK) status = resolve_session(session);
     if (status == DB_OK) status = lay_out_sheet(session);
     if (status == DB_OK) status = choose_pixels(session);
     return status;

@@ -36,8 +36,8 @@ double db_chance_normal(long seed, size_t shot, db_chance purpose, uint64_t inde
 }
 
 /* Field at relative energy `at`: a smooth sum of random phasors, which makes spikes. */
-static double intensity(double at, double width, double sigma, double apart, long seed,
-                        size_t shot) {
+static double spectral_intensity(double at, double width, double sigma, double apart, long seed,
+                                 size_t shot) {
     enum { REACH = 8 };
     const double middle = floor(at / apart);
     double re = 0, im = 0;
@@ -67,7 +67,7 @@ db_status db_sase_spectrum(db_context *context, db_experiment *experiment, doubl
     if (!source) return db_fail_memory(context, "a spectrum");
     for (long i = 0; i < count; i++) {
         const double at = (double)(i - half) * step,
-                     weight = intensity(at, width, sigma, sigma / 2, seed, shot);
+                     weight = spectral_intensity(at, width, sigma, sigma / 2, seed, shot);
         for (size_t j = 0; j < directions; j++) {
             db_source *const one = &source[(size_t)i * directions + j];
             *one = beam->sources[j];

@@ -212,7 +212,7 @@ static db_status take_field(const reading *r, const pair *p, const db_setup_fiel
     return status == DB_OK ? DB_OK : fail_at(r, status);
 }
 
-static db_status take(const reading *r, const pair *p) {
+static db_status take_shot_word(const reading *r, const pair *p) {
     if (strcmp(p->key, "matrix") == 0) return store_file(r, p, 0, &r->setup->matrix_file);
     if (strcmp(p->key, "spectrum") == 0) return store_file(r, p, 1, &r->setup->spectrum_file);
     if (strcmp(p->key, "misset") == 0 && strcmp(p->value, "random") == 0) {
@@ -280,7 +280,7 @@ db_status db_shot_list_apply(db_context *context, const db_shot_list *list, size
         pair p;
         DB_TRY(split(&r, word, &p));
         DB_TRY(check_single(&r, word, &p));
-        DB_TRY(take(&r, &p));
+        DB_TRY(take_shot_word(&r, &p));
     }
     return DB_OK;
 }

@@ -59,7 +59,7 @@ int db_shot_send(const db_shot *shot) {
     return sent;
 }
 
-static int unpack(const char *bytes, size_t size, const db_experiment *base, db_shot *s) {
+static int unpack_parcel(const char *bytes, size_t size, const db_experiment *base, db_shot *s) {
     piece part[PIECES];
     size_t at = sizeof *s;
     if (size < sizeof *s) return 0;
@@ -90,7 +90,8 @@ void db_shot_receive(int from, const db_experiment *base, db_shot *s) {
     void *bytes = NULL;
     size_t size = 0;
     memset(s, 0, sizeof *s);
-    const int got = db_processes_receive(from, &bytes, &size) && unpack(bytes, size, base, s);
+    const int got =
+        db_processes_receive(from, &bytes, &size) && unpack_parcel(bytes, size, base, s);
     free(bytes);
     if (got) return;
     s->status = DB_ERROR_DEVICE;

@@ -91,7 +91,7 @@ static db_status vary(const shots_run *r, worker *w, db_shot *s) {
                             r->seed, s->number);
 }
 
-static db_status prepare(const shots_run *r, worker *w, db_shot *s) {
+static db_status prepare_shots(const shots_run *r, worker *w, db_shot *s) {
     db_setup setup = r->session->settings.setup;
     long seed = 0;
     setup.misset_seed = db_chance_seed(r->seed, s->number, DB_CHANCE_ORIENTATION);
@@ -153,7 +153,7 @@ static db_status list_spots(const shots_run *r, worker *w, db_shot *s) {
     return db_spots_of_image(w->context, &alone, w->crystal, NULL, &s->spots);
 }
 
-static db_status render(const shots_run *r, worker *w, db_shot *s) {
+static db_status render_one(const shots_run *r, worker *w, db_shot *s) {
     DB_TRY(render_with(r, w, &s->experiment, &w->plan, w->image));
     const size_t count =
         (size_t)r->session->sheet.fast_pixels * (size_t)r->session->sheet.slow_pixels;
@@ -175,11 +175,11 @@ static db_status add_noise(const shots_run *r, worker *w, db_shot *s, size_t cou
                               (size_t)options.bits / 8, &s->packed[NOISY]);
 }
 
-static db_status make(const shots_run *r, worker *w, db_shot *s) {
+static db_status make_shot(const shots_run *r, worker *w, db_shot *s) {
     const size_t count =
         (size_t)r->session->sheet.fast_pixels * (size_t)r->session->sheet.slow_pixels;
-    DB_TRY(prepare(r, w, s));
-    DB_TRY(render(r, w, s));
+    DB_TRY(prepare_shots(r, w, s));
+    DB_TRY(render_one(r, w, s));
     if (r->out[PHOTONS].path)
         DB_TRY(db_pack_bitshuffle(w->context, r->out[PHOTONS].path, w->image, count,
                                   sizeof *w->image, &s->packed[PHOTONS]));
@@ -194,7 +194,7 @@ static db_status begin_file(shots_run *r, output *out, const db_shot *s) {
     return db_nexus_labels_create(out->writer, !r->session->settings.no_reflections, &out->labels);
 }
 
-static int turns(const db_experiment *e) {
+static int shot_turns(const db_experiment *e) {
     return e->goniometer.phi_step * e->goniometer.phi_steps != 0;
 }
 
@@ -206,15 +206,15 @@ static db_status compare_shot(shots_run *r, const db_shot *s) {
         DB_TRY(begin_file(r, out, s));
         DB_TRY(db_nexus_expect_last(out->writer, &s->packed[i]));
     }
-    r->turns = turns(&s->experiment);
+    r->turns = shot_turns(&s->experiment);
     r->written = r->kept;
     return DB_OK;
 }
 
 static db_status write_shot(shots_run *r, const db_shot *s) {
     if (r->kept && r->written == 0) return compare_shot(r, s);
-    if (r->written == 0) r->turns = turns(&s->experiment);
-    if (turns(&s->experiment) != r->turns)
+    if (r->written == 0) r->turns = shot_turns(&s->experiment);
+    if (shot_turns(&s->experiment) != r->turns)
         return db_fail(r->session->context, DB_ERROR_INPUT,
                        "expected stills or rotations alone in one file, found both");
     for (int i = 0; i < OUTPUTS; i++) {
@@ -231,7 +231,7 @@ static db_status write_shot(shots_run *r, const db_shot *s) {
 }
 
 /* In the order of shots, one thread at a time. */
-static void deliver(shots_run *r, db_shot *s) {
+static void deliver_shot(shots_run *r, db_shot *s) {
     db_context *const context = r->session->context;
     if (atomic_load(&r->stopped) != DB_OK) return;
     if (db_interrupt_asked() && r->written) {
@@ -256,17 +256,17 @@ static void deliver(shots_run *r, db_shot *s) {
 static void render_shot(shots_run *r, worker *w, size_t number, db_shot *s) {
     *s = (db_shot){ .number = number, .label = { .number = (int64_t)number + 1, .flicker = 1 } };
     if (atomic_load(&r->stopped) != DB_OK) return;
-    s->status = make(r, w, s);
+    s->status = make_shot(r, w, s);
     if (s->status != DB_OK)
         snprintf(s->reason, sizeof s->reason, "%s", db_context_message(w->context));
     db_crystal_misset(&s->experiment.crystal, s->label.misset);
 }
 
-static void work(shots_run *r, worker *w, size_t number) {
+static void work_on_shots(shots_run *r, worker *w, size_t number) {
     db_shot s;
     render_shot(r, w, number, &s);
 #pragma omp ordered
-    deliver(r, &s);
+    deliver_shot(r, &s);
     db_shot_clear(&s);
 }
 
@@ -277,7 +277,7 @@ static size_t first_to_make(const shots_run *r) { return r->kept ? r->kept - 1 :
 static db_status render_alone(shots_run *r, worker *each, int workers) {
 #pragma omp parallel for ordered schedule(dynamic, 1) num_threads(workers) if (workers > 1)
     for (size_t i = first_to_make(r); i < r->count; i++)
-        work(r, &each[workers > 1 ? db_thread_number() : 0], r->first + i);
+        work_on_shots(r, &each[workers > 1 ? db_thread_number() : 0], r->first + i);
     return (db_status)atomic_load(&r->stopped);
 }
 
@@ -293,17 +293,17 @@ static size_t render_own(shots_run *r, worker *each, int workers, size_t at, siz
 }
 
 /* The first process writes what all have rendered, in the order of shots. */
-static void collect(shots_run *r, size_t count, db_shot *own) {
+static void collect_shots(shots_run *r, size_t count, db_shot *own) {
     const size_t size = (size_t)r->all->size;
     for (size_t i = 0; i < count; i++) {
         db_shot *const s = &own[i / size];
         if (i % size) {
             db_shot other;
             db_shot_receive((int)(i % size), &r->session->experiment, &other);
-            deliver(r, &other);
+            deliver_shot(r, &other);
             db_shot_clear(&other);
         } else {
-            deliver(r, s);
+            deliver_shot(r, s);
         }
     }
 }
@@ -320,7 +320,7 @@ static db_status render_together(shots_run *r, worker *each, int workers) {
         const size_t count = r->count - at < round ? r->count - at : round;
         const size_t made = render_own(r, each, workers, r->first + at, count, own);
         int sent = 1;
-        if (r->all->rank == 0) collect(r, count, own);
+        if (r->all->rank == 0) collect_shots(r, count, own);
         for (size_t k = 0; k < made; k++) {
             if (r->all->rank > 0) sent = db_shot_send(&own[k]) && sent;
             db_shot_clear(&own[k]);
@@ -444,7 +444,7 @@ static void note_signals(void) {
     db_interrupt_install(SIGTERM, note);
 }
 
-static void tell(const shots_run *r) {
+static void tell_shot(const shots_run *r) {
     const double time = db_stopwatch() - r->begin;
     if (r->session->settings.quiet) return;
     for (int i = 0; i < OUTPUTS; i++)
@@ -476,7 +476,7 @@ db_status db_shots_run(db_session *session, const db_processes *all) {
         db_nexus_labels_destroy(&r.out[i].labels);
         status = db_nexus_finish(&r.out[i].writer, status);
     }
-    if (status == DB_OK) tell(&r);
+    if (status == DB_OK) tell_shot(&r);
     if (status == DB_OK && interrupted) {
         fflush(stdout);
         db_end_by_signal(db_interrupt_asked());

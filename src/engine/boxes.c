@@ -124,8 +124,8 @@ static db_status check_choices(const db_boxes *boxes, const db_boxes_request *q)
     return db_boxes_rules_check(boxes, q->rule);
 }
 
-static db_status check(const db_boxes *boxes, const db_boxes_request *q,
-                       const db_box_solution *solution, const void *result) {
+static db_status check_request(const db_boxes *boxes, const db_boxes_request *q,
+                               const db_box_solution *solution, const void *result) {
     const db_boxes_image image = q->image == DB_BOXES_AS_BEFORE ? boxes->rendered : q->image;
     if (q->size != sizeof *q)
         return db_fail(boxes->plan->context, DB_ERROR_USAGE,
@@ -161,8 +161,8 @@ static db_block block_of(const db_boxes *boxes, const db_boxes_request *q, size_
                        .ridge = q->rule[b].ridge };
 }
 
-static void derive(const db_boxes *boxes, const db_boxes_request *q, size_t b, db_block *block,
-                   db_box_solution *solution, double *result) {
+static void derive_here(const db_boxes *boxes, const db_boxes_request *q, size_t b, db_block *block,
+                        db_box_solution *solution, double *result) {
     const db_box_links *const list = &q->links[q->rule[b].links];
     const size_t all = list->variables + DB_LINEAR;
     const db_derivatives derivatives = { boxes->derivative, list->link, list->count,
@@ -188,7 +188,7 @@ static void work_on_box(const db_boxes *boxes, const db_boxes_request *q, size_t
     if (q->sums == DB_BOXES_LINEAR)
         db_block_sum(&block, solution->linear, (db_block_sums *)result + b);
     else if (has_slopes(q))
-        derive(boxes, q, b, &block, solution, result);
+        derive_here(boxes, q, b, &block, solution, result);
 }
 
 static db_status render_here(db_boxes *boxes) {
@@ -261,7 +261,7 @@ static db_status evaluate_there(db_boxes *boxes, const db_boxes_request *q,
 
 db_status db_boxes_evaluate(db_boxes *boxes, const db_boxes_request *request,
                             db_box_solution *solution, void *result) {
-    DB_TRY(check(boxes, request, solution, result));
+    DB_TRY(check_request(boxes, request, solution, result));
     if (request->image != DB_BOXES_AS_BEFORE) {
         db_boxes_begin(boxes, request->image);
         boxes->plan->versions.box_images++;

@@ -31,7 +31,7 @@ typedef struct {
     unsigned char *smooth_from; /* number of the first step within which a pixel's nodes stay */
 } work;
 
-static void release(work *w) {
+static void release_differences(work *w) {
     free(w->directions);
     free(w->above);
     free(w->below);
@@ -43,7 +43,7 @@ static void release(work *w) {
     db_experiment_clear(&w->moved);
 }
 
-static db_status prepare(work *w) {
+static db_status prepare_differences(work *w) {
     db_check *const c = w->check;
     const size_t pixels = w->pixels->pixels;
     int complete = 1;
@@ -66,7 +66,7 @@ static db_status prepare(work *w) {
     return db_node_signer_create(&c->context, c->experiment, &w->signer);
 }
 
-static int possible(db_check *c, db_experiment *e, db_parameter parameter, double value) {
+static int step_is_possible(db_check *c, db_experiment *e, db_parameter parameter, double value) {
     db_parameter_set(e, parameter, value);
     return db_experiment_check(&c->context, e) == DB_OK;
 }
@@ -79,8 +79,8 @@ db_status db_check_find_step(db_check *c, size_t k) {
     DB_TRY(db_experiment_copy(&c->context, c->experiment, &moved));
     double step = c->slope[k] > 0 ? fmin(typical, FIRST_STEP / c->slope[k]) : typical;
     for (int i = 0; i < MOST_HALVINGS && c->step[k] == 0; i++, step /= 2) {
-        const int up = possible(c, &moved, parameter, value + step),
-                  down = possible(c, &moved, parameter, value - step);
+        const int up = step_is_possible(c, &moved, parameter, value + step),
+                  down = step_is_possible(c, &moved, parameter, value - step);
         c->sided[k] = up - down;
         if (up || down) c->step[k] = step;
     }
@@ -97,7 +97,7 @@ static db_status note_changes(work *w, int level) {
     return DB_OK;
 }
 
-static db_status render(work *w, double value, int level, long double *image) {
+static db_status render_steps(work *w, double value, int level, long double *image) {
     db_check *const c = w->check;
     db_parameter_set(&w->moved, c->parameters[w->k], value);
     if (db_node_signature_matters(c->experiment)) DB_TRY(note_changes(w, level));
@@ -114,12 +114,12 @@ static db_status difference_images(work *w) {
     if (db_node_signature_matters(c->experiment))
         DB_TRY(db_node_signature(w->signer, c->experiment, w->pixels->strip, w->pixels->strips,
                                  w->nodes));
-    if (side) DB_TRY(render(w, value, 0, w->below));
+    if (side) DB_TRY(render_steps(w, value, 0, w->below));
     for (int level = 0; level < DB_DIFFERENCE_LEVELS; level++, step /= DB_DIFFERENCE_RATIO) {
         const double above = value + (side ? side * step : step),
                      below = side ? value : value - step;
-        DB_TRY(render(w, above, level, w->above));
-        if (!side) DB_TRY(render(w, below, level, w->below));
+        DB_TRY(render_steps(w, above, level, w->above));
+        if (!side) DB_TRY(render_steps(w, below, level, w->below));
         for (size_t i = 0; i < w->pixels->pixels; i++)
             w->difference[level][i] = (double)((w->above[i] - w->below[i]) / (above - below));
     }
@@ -147,7 +147,7 @@ static void compare_pixel(work *w, const db_table_entry entry[LAST_START + 1], s
     db_check_keep_worst(&c->difference_error[w->k], error);
 }
 
-static void compare(work *w) {
+static void compare_with_differences(work *w) {
     db_table_entry entry[LAST_START + 1];
     for (int first = 0; first <= LAST_START; first++)
         entry[first] = db_difference_best_entry(w->kind, w->difference, w->smooth_from,
@@ -175,13 +175,13 @@ db_status db_check_differences(db_check *c, const db_check_batch *batch,
                                const db_check_pixels *pixels, size_t k) {
     work w = { .check = c, .batch = batch, .pixels = pixels, .k = k };
     if (k < c->count && c->step[k] == 0) return DB_OK;
-    db_status status = prepare(&w);
+    db_status status = prepare_differences(&w);
     if (status == DB_OK && k == c->count)
         status = compare_image(&w);
     else if (status == DB_OK) {
         status = difference_images(&w);
-        if (status == DB_OK) compare(&w);
+        if (status == DB_OK) compare_with_differences(&w);
     }
-    release(&w);
+    release_differences(&w);
     return status;
 }

@@ -23,23 +23,24 @@ typedef struct {
     double *image[DB_CHECK_MOST];
 } trial;
 
-static void destroy(trial *t) {
+static void destroy_trial(trial *t) {
     db_plan_destroy(&t->plan);
     free(t->values);
 }
 
-static int belongs(const db_check *c, size_t k, int set) {
+static int belongs_to_kind(const db_check *c, size_t k, int set) {
     const unsigned moves = db_parameter_moves(c->experiment, c->parameters[k]);
     if (set != DB_CHECK_ALL && (unsigned)c->parameters[k] >= DB_PARAMETER_COUNT) return 0;
     return set != DB_CHECK_WITHOUT_CELLS || !(moves & DB_MOVES_CELLS);
 }
 
-static db_status create(db_check *c, const db_check_pixels *pixels, int set, int way, trial *t) {
+static db_status create_trial(db_check *c, const db_check_pixels *pixels, int set, int way,
+                              trial *t) {
     db_parameter parameters[DB_CHECK_MOST];
     db_plan_options options = DB_PLAN_OPTIONS_INIT;
     *t = (trial){ 0 };
     for (size_t k = 0; k < c->count; k++)
-        if (belongs(c, k, set)) {
+        if (belongs_to_kind(c, k, set)) {
             parameters[t->count] = c->parameters[k];
             t->number[t->count++] = k;
         }
@@ -69,24 +70,24 @@ static db_status gradient(const db_check *c, const trial *t, size_t pixels) {
 
 static db_status largest_values(db_check *c, const db_check_pixels *pixels) {
     trial t;
-    db_status status = create(c, pixels, DB_CHECK_ALL, DB_CHECK_DOUBLE, &t);
+    db_status status = create_trial(c, pixels, DB_CHECK_ALL, DB_CHECK_DOUBLE, &t);
     if (status == DB_OK) status = gradient(c, &t, pixels->pixels);
     for (size_t k = 0; status == DB_OK && k <= t.count; k++)
         for (size_t i = 0; i < pixels->pixels; i++)
             db_check_keep_worst(&c->largest[k], fabs(t.image[k][i]));
     if (status == DB_OK) c->largest_index = t.plan->job.largest_index;
-    destroy(&t);
+    destroy_trial(&t);
     return status;
 }
 
 static db_status largest_slopes(db_check *c, const db_check_pixels *pixels) {
     trial t;
-    db_status status = create(c, pixels, DB_CHECK_ALL, DB_CHECK_DOUBLE, &t);
+    db_status status = create_trial(c, pixels, DB_CHECK_ALL, DB_CHECK_DOUBLE, &t);
     if (status == DB_OK) status = db_plan_slope_bounds(t.plan, t.image);
     for (size_t k = 0; status == DB_OK && k < t.count; k++)
         for (size_t i = 0; i < pixels->pixels; i++)
             if (isfinite(t.image[k][i])) c->slope[k] = fmax(c->slope[k], t.image[k][i]);
-    destroy(&t);
+    destroy_trial(&t);
     return status;
 }
 
@@ -115,7 +116,7 @@ static void take_probe(db_check *c, const trial *t, db_check_batch *b, double *l
 
 static db_status ask_oracle(db_check *c, db_check_batch *b) {
     trial t;
-    db_status status = create(c, b->pixels, DB_CHECK_ALL, DB_CHECK_DOUBLE, &t);
+    db_status status = create_trial(c, b->pixels, DB_CHECK_ALL, DB_CHECK_DOUBLE, &t);
     if (status == DB_OK) status = db_plan_slope_bounds(t.plan, b->slope);
     if (status == DB_OK) status = db_plan_oracle(t.plan, b->oracle[c->count], b->oracle);
     for (unsigned n = 0; n < 2 * PROBES && status == DB_OK; n++) {
@@ -127,7 +128,7 @@ static db_status ask_oracle(db_check *c, db_check_batch *b) {
     for (size_t k = 0; k < c->count && status == DB_OK && c->options->falsify; k++)
         c->options->falsify(c->options->falsify_user, 1, c->parameters[k], b->oracle[k],
                             b->pixels->pixels);
-    destroy(&t);
+    destroy_trial(&t);
     return status;
 }
 
@@ -139,7 +140,8 @@ static double wrong_by(double tried, double oracle, double less, int derivative)
     return fmax(tried - oracle, oracle - tried - less);
 }
 
-static void compare(db_check *c, const trial *t, const db_check_batch *b, size_t n, double *worst) {
+static void compare_with_oracle(db_check *c, const trial *t, const db_check_batch *b, size_t n,
+                                double *worst) {
     const size_t k = n < t->count ? t->number[n] : c->count;
     const double cut = t->plan->tolerance;
     for (size_t i = 0; i < b->pixels->pixels; i++) {
@@ -154,7 +156,7 @@ static void compare(db_check *c, const trial *t, const db_check_batch *b, size_t
 static db_status try_kernel(db_check *c, const db_check_batch *b, int set, int way,
                             unsigned *tried) {
     trial t;
-    db_status status = create(c, b->pixels, set, way, &t);
+    db_status status = create_trial(c, b->pixels, set, way, &t);
     /* tophat: rounding moves pixels over the edges of spots */
     const int wanted = status == DB_OK && t.count &&
                        (way < DB_CHECK_DOUBLE_CUT || t.plan->job.cuts || t.plan->spots) &&
@@ -167,11 +169,11 @@ static db_status try_kernel(db_check *c, const db_check_batch *b, int set, int w
         c->used[set][way] = 1;
         status = gradient(c, &t, b->pixels->pixels);
         for (size_t n = 0; n <= t.count && status == DB_OK; n++)
-            compare(c, &t, b, n, &(*worst)[n < t.count ? t.number[n] : c->count]);
+            compare_with_oracle(c, &t, b, n, &(*worst)[n < t.count ? t.number[n] : c->count]);
         if (status == DB_OK) status = db_plan_forward(t.plan, t.image[t.count]);
-        if (status == DB_OK) compare(c, &t, b, t.count, &(*worst)[c->count]);
+        if (status == DB_OK) compare_with_oracle(c, &t, b, t.count, &(*worst)[c->count]);
     }
-    destroy(&t);
+    destroy_trial(&t);
     return status;
 }
 

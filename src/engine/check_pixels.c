@@ -11,7 +11,7 @@
 
 enum { LONGEST_STRIP = 256, FEWEST_STRIPS = 4, CANDIDATES_PER_STRIP = 8, SPREAD_PART = 8 };
 
-static void pack(db_check_pixels *p) {
+static void pack_strips(db_check_pixels *p) {
     p->pixels = 0;
     for (size_t i = 0; i < p->strips; i++) {
         p->strip[i].offset = p->pixels;
@@ -20,7 +20,7 @@ static void pack(db_check_pixels *p) {
     }
 }
 
-static db_status allocate(db_context *context, size_t strips, db_check_pixels *p) {
+static db_status allocate_pixels(db_context *context, size_t strips, db_check_pixels *p) {
     p->strips = strips;
     p->strip = calloc(strips, sizeof *p->strip);
     return p->strip ? DB_OK : db_fail_memory(context, "the pixels of a check");
@@ -34,7 +34,7 @@ static db_status take_all(db_context *context, const db_region *regions, size_t 
                           db_check_pixels *p) {
     size_t strips = 0, n = 0;
     for (size_t i = 0; i < count; i++) strips += strips_in(&regions[i]);
-    DB_TRY(allocate(context, strips, p));
+    DB_TRY(allocate_pixels(context, strips, p));
     for (size_t i = 0; i < count; i++)
         for (int slow = 0; slow < regions[i].slow_count; slow++)
             for (int fast = 0; fast < regions[i].fast_count; fast += LONGEST_STRIP) {
@@ -79,7 +79,7 @@ static db_status take_some(db_context *context, const db_experiment *e, const db
                            size_t count, double wanted, db_check_pixels *p) {
     const size_t strips = (size_t)fmax(FEWEST_STRIPS, wanted / DB_TRIAL_STRIP);
     const int longest = (int)fmax(1, wanted / (double)strips);
-    DB_TRY(allocate(context, strips, p));
+    DB_TRY(allocate_pixels(context, strips, p));
     db_trial_spread(regions, count, p->strip, strips);
     DB_TRY(move_to_spots(context, e, regions, count, (strips + SPREAD_PART - 1) / SPREAD_PART, p));
     for (size_t i = 0; i < strips; i++) shorten(&p->strip[i], longest);
@@ -92,15 +92,15 @@ db_status db_check_pixels_choose(db_context *context, const db_experiment *e,
     const double all = db_pixels_of(regions, count);
     const db_status status = all <= wanted ? take_all(context, regions, count, p)
                                            : take_some(context, e, regions, count, wanted, p);
-    if (status == DB_OK) pack(p);
+    if (status == DB_OK) pack_strips(p);
     return status;
 }
 
 db_status db_check_pixels_part(db_context *context, const db_check_pixels *from, size_t first,
                                size_t end, db_check_pixels *part) {
-    DB_TRY(allocate(context, end - first, part));
+    DB_TRY(allocate_pixels(context, end - first, part));
     memcpy(part->strip, from->strip + first, (end - first) * sizeof *part->strip);
-    pack(part);
+    pack_strips(part);
     return DB_OK;
 }
 
@@ -108,7 +108,7 @@ db_status db_check_pixels_thin(db_context *context, const db_check_pixels *from,
                                db_check_pixels *p) {
     const double strips = fmin((double)from->strips, fmax(1, floor(wanted)));
     const int longest = wanted < (double)from->pixels ? (int)fmax(1, wanted / strips) : INT_MAX;
-    DB_TRY(allocate(context, (size_t)strips, p));
+    DB_TRY(allocate_pixels(context, (size_t)strips, p));
     p->origin = malloc(p->strips * sizeof *p->origin);
     if (!p->origin) return db_fail_memory(context, "the pixels of a check");
     for (size_t i = 0; i < p->strips; i++) {
@@ -117,7 +117,7 @@ db_status db_check_pixels_thin(db_context *context, const db_check_pixels *from,
         shorten(&p->strip[i], longest);
         p->origin[i] = whole->offset + (size_t)(p->strip[i].fast_start - whole->fast_start);
     }
-    pack(p);
+    pack_strips(p);
     return DB_OK;
 }
 

@@ -143,7 +143,7 @@ static db_status stay_on_processor(db_plan *plan) {
     return DB_OK;
 }
 
-static db_status attach(db_plan *plan) {
+static db_status attach_to_device(db_plan *plan) {
     db_context *context = plan->context;
     const db_device_work work = work_of(plan, &plan->job, db_plan_forward_kind(plan));
     const db_status status =
@@ -162,7 +162,8 @@ db_status db_plan_attach_device(db_plan *plan) {
     plan->device.chosen = plan->context->device;
     if (!plan->device.chosen.backend) return DB_OK;
     const db_device_load load = db_device_load_of(plan);
-    return processor_is_faster(plan, &load, "an image") ? stay_on_processor(plan) : attach(plan);
+    return processor_is_faster(plan, &load, "an image") ? stay_on_processor(plan)
+                                                        : attach_to_device(plan);
 }
 
 db_status db_plan_attach_device_for_boxes(db_plan *plan) {
@@ -174,7 +175,7 @@ db_status db_plan_attach_device_for_boxes(db_plan *plan) {
     plan->device.chosen = *device;
     if (processor_is_faster(plan, &load, "sums of its boxes")) return stay_on_processor(plan);
     device->note[0] = 0;
-    return attach(plan);
+    return attach_to_device(plan);
 }
 
 void db_plan_detach_device(db_plan *plan) {
@@ -264,8 +265,8 @@ static db_status call_device(db_plan *plan, const db_device_work *work, const wa
 }
 
 /* job: as the caller has it, which has all memory of the call */
-static db_status run(db_plan *plan, const db_kernel_job *job, const db_device_work *work,
-                     wanted what, int *done) {
+static db_status run_on_device(db_plan *plan, const db_kernel_job *job, const db_device_work *work,
+                               wanted what, int *done) {
     db_context *context = plan->context;
     int may;
     *done = 1;
@@ -288,7 +289,7 @@ db_status db_device_render(db_plan *plan, db_kernel_kind kind, int *done) {
     db_kernel_job job = plan->job;
     if (!db_device_has_slopes(kind)) job.derivative = NULL;
     const db_device_work work = work_of(plan, &job, kind);
-    return run(plan, &job, &work, (wanted){ 0 }, done);
+    return run_on_device(plan, &job, &work, (wanted){ 0 }, done);
 }
 
 db_status db_device_normal(db_plan *plan, const db_kernel_job *job, double *sums, int *done) {
@@ -297,7 +298,7 @@ db_status db_device_normal(db_plan *plan, const db_kernel_job *job, double *sums
     work.job.derivative = NULL;
     *done = 1;
     DB_TRY(list_background(plan, &work, plan->versions.background));
-    return run(plan, job, &work, (wanted){ .sums = sums }, done);
+    return run_on_device(plan, job, &work, (wanted){ .sums = sums }, done);
 }
 
 db_status db_device_evaluate_boxes(db_plan *plan, const db_device_boxes *boxes, int *done) {
@@ -307,7 +308,7 @@ db_status db_device_evaluate_boxes(db_plan *plan, const db_device_boxes *boxes, 
     job.derivative = NULL;
     const db_device_work work =
         work_of(plan, &job, slopes ? db_plan_gradient_kind(plan) : db_plan_forward_kind(plan));
-    return run(plan, &job, &work, (wanted){ .boxes = boxes }, done);
+    return run_on_device(plan, &job, &work, (wanted){ .boxes = boxes }, done);
 }
 
 db_status db_device_boxes_image(db_plan *plan, float *image) {
@@ -317,12 +318,12 @@ db_status db_device_boxes_image(db_plan *plan, float *image) {
 
 db_status db_device_tangent(db_plan *plan, const db_kernel_job *job, int *done) {
     const db_device_work work = work_of(plan, job, db_plan_gradient_kind(plan));
-    return run(plan, job, &work, (wanted){ 0 }, done);
+    return run_on_device(plan, job, &work, (wanted){ 0 }, done);
 }
 
 db_status db_device_variant(db_plan *plan, const db_kernel_job *job, int *done) {
     const db_device_work work = work_of(plan, job, db_plan_forward_kind(plan));
-    return run(plan, job, &work, (wanted){ 0 }, done);
+    return run_on_device(plan, job, &work, (wanted){ 0 }, done);
 }
 
 db_status db_device_add(db_plan *plan, int copy, const void *from, unsigned long version,
@@ -421,7 +422,7 @@ db_status db_plan_memory_create(db_plan *plan, db_memory kind, size_t bytes, voi
                    plan->device.chosen.name);
 }
 
-static db_status copy(db_plan *plan, void *to, const void *from, size_t bytes) {
+static db_status copy_memory(db_plan *plan, void *to, const void *from, size_t bytes) {
     const db_device_backend *backend = plan->device.chosen.backend;
     if (!bytes) return DB_OK;
     /* what is under way may write or read it */
@@ -437,11 +438,11 @@ static db_status copy(db_plan *plan, void *to, const void *from, size_t bytes) {
 }
 
 db_status db_plan_memory_write(db_plan *plan, void *memory, const void *from, size_t bytes) {
-    return copy(plan, memory, from, bytes);
+    return copy_memory(plan, memory, from, bytes);
 }
 
 db_status db_plan_memory_read(db_plan *plan, const void *memory, void *to, size_t bytes) {
-    return copy(plan, to, memory, bytes);
+    return copy_memory(plan, to, memory, bytes);
 }
 
 void db_plan_memory_destroy(db_plan *plan, void **memory) {

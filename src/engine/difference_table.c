@@ -6,7 +6,8 @@
 typedef double table[DB_DIFFERENCE_LEVELS][DB_DIFFERENCE_LEVELS];
 
 /* Fills t[level][order], order <= level. */
-static void fill(db_difference_kind kind, const double difference[DB_DIFFERENCE_LEVELS], table t) {
+static void fill_table(db_difference_kind kind, const double difference[DB_DIFFERENCE_LEVELS],
+                       table t) {
     const double factor = kind == DB_DIFFERENCE_CENTRAL ? DB_DIFFERENCE_RATIO * DB_DIFFERENCE_RATIO
                                                         : DB_DIFFERENCE_RATIO;
     for (int level = 0; level < DB_DIFFERENCE_LEVELS; level++) {
@@ -29,7 +30,7 @@ double db_difference_extrapolate(db_difference_kind kind,
                                  const double difference[DB_DIFFERENCE_LEVELS],
                                  db_table_entry entry, double *error) {
     table t;
-    fill(kind, difference, t);
+    fill_table(kind, difference, t);
     *error = entry_error(t, entry.level, entry.order);
     return t[entry.level][entry.order];
 }
@@ -45,7 +46,7 @@ db_table_entry db_difference_best_entry(db_difference_kind kind,
         if (smooth_from[i] > first) continue;
         for (int level = 0; level < DB_DIFFERENCE_LEVELS; level++)
             own[level] = difference[level][i];
-        fill(kind, own, t);
+        fill_table(kind, own, t);
         for (int level = first + 1; level < DB_DIFFERENCE_LEVELS; level++)
             for (int order = 1; order <= level - first; order++)
                 worst[level][order] = fmax(worst[level][order], entry_error(t, level, order));

@@ -35,7 +35,7 @@ typedef struct {
     db_amorphous_curve curve;
 } exact_model;
 
-static db_status allocate(db_context *context, const db_experiment *e, exact_model *m) {
+static db_status allocate_exact(db_context *context, const db_experiment *e, exact_model *m) {
     const size_t domains = (size_t)e->crystal.mosaic_domains,
                  samples = domains * (size_t)e->goniometer.phi_steps;
     m->directions = malloc(domains * sizeof *m->directions);
@@ -47,7 +47,7 @@ static db_status allocate(db_context *context, const db_experiment *e, exact_mod
     return db_amorphous_curve_create(context, e->background.count, &m->curve);
 }
 
-static void clear(exact_model *m) {
+static void clear_exact(exact_model *m) {
     free(m->directions);
     free(m->interface.rotation);
     free(m->interface.panel);
@@ -55,7 +55,7 @@ static void clear(exact_model *m) {
     db_amorphous_curve_clear(&m->curve);
 }
 
-static void render(const pixel_inputs *inputs, const db_region *r, long double *image) {
+static void render_exact(const pixel_inputs *inputs, const db_region *r, long double *image) {
     for (int slow = 0; slow < r->slow_count; slow++)
         for (int fast = 0; fast < r->fast_count; fast++)
             image[r->offset + (size_t)slow * r->stride + (size_t)fast] =
@@ -123,7 +123,7 @@ static void render_sampled(db_context *context, const pixel_inputs *inputs,
 #if defined(_OPENMP)
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
 #endif
-    for (long i = 0; i < count; i++) render(inputs, &regions[i], image);
+    for (long i = 0; i < count; i++) render_exact(inputs, &regions[i], image);
 }
 
 db_status db_exact_image(db_context *context, const db_experiment *experiment,
@@ -133,7 +133,7 @@ db_status db_exact_image(db_context *context, const db_experiment *experiment,
     DB_TRY(db_experiment_check(context, experiment));
     db_experiment e = *experiment; /* its lists are not changed */
     db_spots_one_of_each(&e);
-    db_status status = allocate(context, &e, &m);
+    db_status status = allocate_exact(context, &e, &m);
     if (status == DB_OK) {
         const pixel_inputs inputs = { &e, &m.interface, NULL, &m.curve.job };
         db_mosaic_directions(e.crystal.mosaic_seed, e.crystal.mosaic_spread,
@@ -145,6 +145,6 @@ db_status db_exact_image(db_context *context, const db_experiment *experiment,
         else
             render_sampled(context, &inputs, regions, region_count, image);
     }
-    clear(&m);
+    clear_exact(&m);
     return status;
 }

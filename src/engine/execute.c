@@ -120,7 +120,7 @@ db_status db_execute(const db_execution *x) {
     return DB_OK;
 }
 
-static db_status render(db_plan *plan, db_kernel_kind kind) {
+static db_status render_plan(db_plan *plan, db_kernel_kind kind) {
     if (db_plan_on_device(plan)) {
         int done;
         const db_status status = db_device_render(plan, kind, &done);
@@ -141,7 +141,7 @@ static db_status render(db_plan *plan, db_kernel_kind kind) {
 db_status db_plan_forward(db_plan *plan, void *image) {
     plan->job.image = image;
     if (plan->spots) DB_TRY(db_spots_fill(plan));
-    DB_TRY(render(plan, db_plan_forward_kind(plan)));
+    DB_TRY(render_plan(plan, db_plan_forward_kind(plan)));
     return db_plan_add_background(plan, image);
 }
 
@@ -170,6 +170,6 @@ db_status db_plan_gradient(db_plan *plan, void *image, void *const *derivatives)
     for (size_t k = 0; k < plan->parameters.count; k++)
         plan->slopes.derivative[plan->slopes.position[k]] = derivatives[k];
     plan->job.derivative = plan->slopes.derivative;
-    DB_TRY(render(plan, db_plan_gradient_kind(plan)));
+    DB_TRY(render_plan(plan, db_plan_gradient_kind(plan)));
     return db_plan_add_background(plan, image);
 }

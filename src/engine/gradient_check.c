@@ -125,7 +125,7 @@ static size_t batch_end(const db_check_pixels *p, size_t first) {
     return end;
 }
 
-static db_status advance(extent *x, double work) {
+static db_status advance_check(extent *x, double work) {
     x->done += work;
     if (!x->context->progress ||
         !x->context->progress(x->context->progress_user, fmin(1, x->done / x->work)))
@@ -141,7 +141,7 @@ static db_status scan_all(extent *x) {
         if (status == DB_OK)
             status = db_check_scan(x->check, &part,
                                    SCANNED * (double)part.pixels / (double)x->pixels.pixels);
-        if (status == DB_OK) status = advance(x, (double)part.pixels);
+        if (status == DB_OK) status = advance_check(x, (double)part.pixels);
         db_check_pixels_clear(&part);
         DB_TRY(status);
     }
@@ -149,7 +149,7 @@ static db_status scan_all(extent *x) {
 }
 
 /* From the largest values and slopes. */
-static db_status settle(extent *x) {
+static db_status settle_check(extent *x) {
     db_check *const c = x->check;
     const double brightest = c->largest[c->count];
     c->cut = c->options->tolerance > 0 ? c->options->tolerance : 1e-3 * brightest;
@@ -165,7 +165,7 @@ static db_status settle(extent *x) {
     return DB_OK;
 }
 
-static db_status allocate(db_check *c, db_check_batch *b) {
+static db_status allocate_check(db_check *c, db_check_batch *b) {
     const size_t pixels = b->pixels->pixels;
     b->jumps = calloc(pixels, sizeof *b->jumps);
     int complete = b->jumps != NULL;
@@ -177,7 +177,7 @@ static db_status allocate(db_check *c, db_check_batch *b) {
     return complete ? DB_OK : db_fail_memory(&c->context, "the images of a check");
 }
 
-static void release(const db_check *c, db_check_batch *b) {
+static void release_check(const db_check *c, db_check_batch *b) {
     free(b->jumps);
     for (size_t k = 0; k <= c->count; k++) {
         free(b->oracle[k]);
@@ -193,7 +193,7 @@ static db_status compare_differences(extent *x, const db_check_batch *b) {
     for (size_t k = 0; k <= c->count && status == DB_OK; k++) {
         if (k < c->count && !x->wanted[k]) continue;
         status = db_check_differences(c, b, &some, k);
-        if (status == DB_OK) status = advance(x, (double)b->pixels->pixels);
+        if (status == DB_OK) status = advance_check(x, (double)b->pixels->pixels);
     }
     db_check_pixels_clear(&some);
     return status;
@@ -206,11 +206,11 @@ static db_status compare_all(extent *x) {
         db_check_batch b = { .pixels = &part };
         end = batch_end(&x->pixels, first);
         db_status status = db_check_pixels_part(&c->context, &x->pixels, first, end, &part);
-        if (status == DB_OK) status = allocate(c, &b);
+        if (status == DB_OK) status = allocate_check(c, &b);
         if (status == DB_OK) status = db_check_kernels(c, &b);
-        if (status == DB_OK) status = advance(x, (double)part.pixels * (double)c->count);
+        if (status == DB_OK) status = advance_check(x, (double)part.pixels * (double)c->count);
         if (status == DB_OK) status = compare_differences(x, &b);
-        release(c, &b);
+        release_check(c, &b);
         db_check_pixels_clear(&part);
         DB_TRY(status);
     }
@@ -325,7 +325,7 @@ static void fill_extent(const extent *x, db_gradient_check_extent *out) {
         out->without_samples |= c->used[set][DB_CHECK_DOUBLE_CUT];
 }
 
-static db_status run(extent *x) {
+static db_status run_gradient_check(extent *x) {
     db_check *const c = x->check;
     DB_TRY(db_experiment_check(&c->context, c->experiment));
     DB_TRY(find_dearness(x));
@@ -333,7 +333,7 @@ static db_status run(extent *x) {
     DB_TRY(choose_pixels(c, x));
     x->work = (double)x->pixels.pixels * (double)(c->count + x->wanted_count + 2);
     DB_TRY(scan_all(x));
-    DB_TRY(settle(x));
+    DB_TRY(settle_check(x));
     return compare_all(x);
 }
 
@@ -362,7 +362,7 @@ db_status db_gradient_check(db_context *context, const db_experiment *experiment
     c->parameters = parameters;
     c->count = parameter_count;
     extent x = { .context = context, .check = c };
-    const db_status status = run(&x);
+    const db_status status = run_gradient_check(&x);
     if (status == DB_OK) {
         for (size_t k = 0; k <= parameter_count; k++) fill_row(&x, k, &rows[k]);
         fill_extent(&x, out);

@@ -61,7 +61,8 @@ static void measure_all(const db_boxes *boxes, const db_box_rule *rule, int thre
     }
 }
 
-static db_status measure(db_boxes *boxes, const db_box_rule *rule, db_box_measured *measured) {
+static db_status measure_boxes(db_boxes *boxes, const db_box_rule *rule,
+                               db_box_measured *measured) {
     const db_context *const context = boxes->plan->context;
     const int threads = db_threads_for(context, (long)db_boxes_count(boxes));
     DB_TRY(db_boxes_render_here(boxes, 0));
@@ -109,5 +110,5 @@ db_status db_boxes_measure(db_boxes *boxes, const db_box_rule *rule, db_box_meas
     DB_TRY(db_boxes_rules_check(boxes, rule));
     if (boxes->rendered == DB_BOXES_AS_BEFORE)
         return db_boxes_refuse(boxes, "nothing has been rendered yet");
-    return measure(boxes, rule, measured);
+    return measure_boxes(boxes, rule, measured);
 }

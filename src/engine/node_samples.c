@@ -21,7 +21,7 @@ typedef struct pixel_nodes {
 } pixel_nodes;
 
 /* Whether none of the next `count` samples counts; they are passed over then. */
-static int pass(pixel_nodes *t, size_t count) {
+static int pass_nodes(pixel_nodes *t, size_t count) {
     if (t->next < count) return 0;
     t->next -= count;
     return 1;
@@ -73,7 +73,7 @@ static void add_sources(pixel_nodes *t, const site *at) {
     const db_experiment *const e = t->experiment;
     for (size_t n = 0; n < e->beam.source_count; n++) {
         const db_source_interface *const source = &t->model->source[n];
-        if (pass(t, crystal_samples(e))) continue;
+        if (pass_nodes(t, crystal_samples(e))) continue;
         const vec3 q = scattering_vector(at->d, source->kappa, source->s0);
         const num square = v3_square(q);
         if (source->weight.v == 0 || !within_resolution(square.v, e->dmin)) {
@@ -103,7 +103,7 @@ int db_node_samples(const db_trace *trace, const db_matrix *lattice, size_t pane
     };
     for (int layer = 0; layer < layers; layer++)
         for (int i = 0; i < sub * sub && !t.failed; i++) {
-            if (pass(&t, each)) continue;
+            if (pass_nodes(&t, each)) continue;
             const int sub_fast = i % sub, sub_slow = i / sub;
             const site at =
                 site_at(e, t.model, panel, layer, 1e-3 * size[0] * (fast + (sub_fast + 0.5) / sub),

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static db_status prepare(db_context *context, db_trace *trace) {
+static db_status prepare_trace(db_context *context, db_trace *trace) {
     const db_experiment *e = &trace->experiment;
     const size_t domains = (size_t)e->crystal.mosaic_domains;
     db_interface *m = &trace->model;
@@ -36,8 +36,8 @@ static db_status prepare(db_context *context, db_trace *trace) {
     return complete ? DB_OK : db_fail_memory(context, "the trace of a pixel");
 }
 
-static db_status create(db_context *context, const db_experiment *experiment, int borrow,
-                        db_trace **trace) {
+static db_status create_trace(db_context *context, const db_experiment *experiment, int borrow,
+                              db_trace **trace) {
     db_status status = DB_OK;
     *trace = NULL;
     DB_TRY(db_experiment_check(context, experiment));
@@ -48,7 +48,7 @@ static db_status create(db_context *context, const db_experiment *experiment, in
         made->experiment = *experiment;
     else
         status = db_experiment_copy(context, experiment, &made->experiment);
-    if (status == DB_OK) status = prepare(context, made);
+    if (status == DB_OK) status = prepare_trace(context, made);
     if (status != DB_OK)
         db_trace_destroy(&made);
     else
@@ -57,11 +57,11 @@ static db_status create(db_context *context, const db_experiment *experiment, in
 }
 
 db_status db_trace_create(db_context *context, const db_experiment *experiment, db_trace **trace) {
-    return create(context, experiment, 0, trace);
+    return create_trace(context, experiment, 0, trace);
 }
 
 db_status db_trace_borrow(db_context *context, const db_experiment *experiment, db_trace **trace) {
-    return create(context, experiment, 1, trace);
+    return create_trace(context, experiment, 1, trace);
 }
 
 void db_trace_destroy(db_trace **trace) {

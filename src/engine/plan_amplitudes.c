@@ -35,7 +35,7 @@ void db_plan_amplitudes_destroy(db_plan_amplitudes *own) {
     free(own);
 }
 
-static db_status create(db_plan *plan) {
+static db_status create_amplitudes(db_plan *plan) {
     if (plan->amplitudes) return DB_OK;
     plan->amplitudes = calloc(1, sizeof *plan->amplitudes);
     return plan->amplitudes ? DB_OK
@@ -56,7 +56,7 @@ db_status db_plan_share_amplitudes(db_plan *plan, const uint32_t *value, size_t 
                            "shared structure factors: entry %zu of the box: expected a number "
                            "below %zu, or DB_NO_AMPLITUDE, found %u",
                            i, count, value[i]);
-    DB_TRY(create(plan));
+    DB_TRY(create_amplitudes(plan));
     uint32_t *own = NULL;
     if (value) {
         own = malloc((plan->table.count + 1) * sizeof *own);
@@ -203,7 +203,7 @@ static db_status form_gradient(const db_plan *plan, double *amplitudes, double *
 }
 
 static db_status make_entries(db_plan *plan) {
-    DB_TRY(create(plan));
+    DB_TRY(create_amplitudes(plan));
     db_plan_amplitudes *own = plan->amplitudes;
     const size_t entries = kernel_entries(plan);
     if (entries > UINT32_MAX)

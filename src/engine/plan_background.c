@@ -39,7 +39,7 @@ static size_t rows_of(const db_plan *plan) {
 }
 
 /* Joins runs that overlap or adjoin; returns how many are left. */
-static size_t join(element_run *run, size_t count) {
+static size_t join_runs(element_run *run, size_t count) {
     size_t left = 0;
     for (size_t i = 0; i < count; i++) {
         if (left == 0 || run[i].first > run[left - 1].end)
@@ -67,7 +67,7 @@ db_status db_plan_list_elements(db_plan *plan) {
         }
     }
     qsort(made->run, count, sizeof *made->run, by_first);
-    made->run_count = join(made->run, count);
+    made->run_count = join_runs(made->run, count);
     plan->background = made;
     return DB_OK;
 }
@@ -129,7 +129,7 @@ db_status db_plan_check_background(const db_plan *plan, const char *what, const 
 }
 
 /* A copy of pixels that the host can read, unless they are not finite. */
-static db_status keep(db_plan *plan, const void *background) {
+static db_status keep_background(db_plan *plan, const void *background) {
     db_plan_background *own = plan->background;
     DB_TRY(db_plan_check_background(plan, "background", background));
     if (!own->pixels)
@@ -151,7 +151,7 @@ db_status db_plan_set_background(db_plan *plan, const void *background) {
     }
     void *brought;
     DB_TRY(db_device_bring(plan, plan->job.pixel_type, background, &brought));
-    const db_status status = keep(plan, brought ? brought : background);
+    const db_status status = keep_background(plan, brought ? brought : background);
     free(brought);
     return status;
 }

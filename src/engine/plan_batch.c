@@ -245,14 +245,15 @@ static db_status run_batch(db_plan_batch *b, const batch_call *call) {
 
 /* Calls */
 
-static db_status need(const db_plan_batch *b, size_t count, const void *list, const char *what) {
+static db_status need_shots(const db_plan_batch *b, size_t count, const void *list,
+                            const char *what) {
     if (list || count == 0) return DB_OK;
     return db_fail(b->context, DB_ERROR_USAGE, "batch: expected %s, found NULL", what);
 }
 
 static db_status need_images(const db_plan_batch *b, size_t count, const void *const *list,
                              const char *what) {
-    DB_TRY(need(b, count, list, what));
+    DB_TRY(need_shots(b, count, list, what));
     for (size_t i = 0; i < count; i++)
         if (!list[i])
             return db_fail(b->context, DB_ERROR_USAGE, "shot %zu: expected %s, found NULL", i,
@@ -273,7 +274,7 @@ db_status db_plan_batch_forward(db_plan_batch *b, const db_experiment *const *sh
 }
 
 /* The shot's own gradients by structure factors, if wanted, are also what goes to the sums. */
-static db_status vjp(db_plan *plan, const batch_call *call, size_t shot, double *room) {
+static db_status vjp_of_shot(db_plan *plan, const batch_call *call, size_t shot, double *room) {
     static const db_plan_vector nothing = DB_PLAN_VECTOR_INIT;
     db_plan_vector v = call->vectors ? call->vectors[shot] : nothing;
     const size_t values = db_plan_amplitude_values(plan);
@@ -303,7 +304,7 @@ db_status db_plan_batch_vjp(db_plan_batch *b, const db_experiment *const *shots,
         return db_fail(b->context, DB_ERROR_USAGE,
                        "sums: %s are each shot's own; expected NULL, and room in its gradients",
                        sums->parameters ? "parameters" : "backgrounds");
-    const batch_call call = { .work = vjp,
+    const batch_call call = { .work = vjp_of_shot,
                               .shots = shots,
                               .count = count,
                               .cotangents = cotangents,
@@ -321,7 +322,7 @@ static db_status jvp(db_plan *plan, const batch_call *call, size_t shot, double 
 db_status db_plan_batch_jvp(db_plan_batch *b, const db_experiment *const *shots, size_t count,
                             const db_plan_vector *directions, void *const *images,
                             void *const *tangents) {
-    DB_TRY(need(b, count, directions, "directions"));
+    DB_TRY(need_shots(b, count, directions, "directions"));
     DB_TRY(need_images(b, count, (const void *const *)images, "room for an image"));
     DB_TRY(need_images(b, count, (const void *const *)tangents, "room for a tangent"));
     const batch_call call = { .work = jvp,
@@ -333,7 +334,7 @@ db_status db_plan_batch_jvp(db_plan_batch *b, const db_experiment *const *shots,
     return run_batch(b, &call);
 }
 
-static db_status normal(db_plan *plan, const batch_call *call, size_t shot, double *room) {
+static db_status normal_of_shot(db_plan *plan, const batch_call *call, size_t shot, double *room) {
     const size_t parameters = plan->parameters.count;
     (void)room;
     return db_plan_normal(plan, call->type, call->data[shot],
@@ -347,10 +348,10 @@ db_status db_plan_batch_normal(db_plan_batch *b, const db_experiment *const *sho
                                const void *const *weights, double *chi2, double *gradients,
                                double *curvatures) {
     DB_TRY(need_images(b, count, data, "data"));
-    DB_TRY(need(b, count, chi2, "room for chi2"));
-    DB_TRY(need(b, count, gradients, "room for gradients"));
-    DB_TRY(need(b, count, curvatures, "room for curvatures"));
-    const batch_call call = { .work = normal,
+    DB_TRY(need_shots(b, count, chi2, "room for chi2"));
+    DB_TRY(need_shots(b, count, gradients, "room for gradients"));
+    DB_TRY(need_shots(b, count, curvatures, "room for curvatures"));
+    const batch_call call = { .work = normal_of_shot,
                               .shots = shots,
                               .count = count,
                               .data = data,

@@ -31,8 +31,8 @@ static void fill_values(db_plan *plan) {
     db_leave_stage(plan->context, "model");
 }
 
-static db_status build(db_plan *plan, const db_experiment *experiment,
-                       const db_plan_options *options) {
+static db_status build_plan(db_plan *plan, const db_experiment *experiment,
+                            const db_plan_options *options) {
     db_experiment *const own = &plan->experiment;
     DB_TRY(db_experiment_copy(plan->context, experiment, own));
     db_spots_one_of_each(own);
@@ -90,7 +90,7 @@ db_status db_plan_create_on_processor(db_context *context, const db_experiment *
     if (!made) return db_fail_memory(context, "a plan");
     made->context = context;
     db_enter_stage(context, "plan");
-    const db_status status = build(made, experiment, options);
+    const db_status status = build_plan(made, experiment, options);
     db_leave_stage(context, "plan");
     if (status != DB_OK) {
         db_plan_destroy(&made);

@@ -30,7 +30,7 @@ void db_normal_destroy(db_normal *normal) {
     free(normal);
 }
 
-static db_status build(const db_plan *plan, db_normal *normal) {
+static db_status build_normal(const db_plan *plan, db_normal *normal) {
     DB_TRY(db_normal_basis_create(plan, &normal->basis));
     normal->size = db_normal_size(normal->basis.count + 1);
     const size_t most = MOST_SUM_BYTES / (normal->size * sizeof *normal->sums),
@@ -40,12 +40,12 @@ static db_status build(const db_plan *plan, db_normal *normal) {
     return normal->sums ? DB_OK : db_fail_memory(plan->context, "normal equations");
 }
 
-static db_status prepare(db_plan *plan) {
+static db_status prepare_normal(db_plan *plan) {
     DB_TRY(db_plan_prepare_slopes(plan));
     if (!plan->normal) {
         db_normal *made = calloc(1, sizeof *made);
         if (!made) return db_fail_memory(plan->context, "normal equations");
-        const db_status status = build(plan, made);
+        const db_status status = build_normal(plan, made);
         if (status != DB_OK) {
             db_normal_destroy(made);
             return status;
@@ -66,7 +66,7 @@ static void add_slots(const db_normal *normal, size_t size) {
         }
 }
 
-static double product(const db_normal *normal, size_t i, size_t j) {
+static double basis_product(const db_normal *normal, size_t i, size_t j) {
     return normal->sums[i < j ? db_normal_index(j, i) : db_normal_index(i, j)];
 }
 
@@ -75,14 +75,14 @@ static void form_parameters(const db_plan *plan, double *chi2, double *gradient,
                             double *curvature) {
     const db_normal *normal = plan->normal;
     const size_t count = normal->basis.count, parameters = plan->parameters.count;
-    *chi2 = product(normal, count, count);
+    *chi2 = basis_product(normal, count, count);
     for (size_t k = 0; k < parameters; k++) {
         const double *by_k = normal->basis.combination + k * count;
         double half[DB_NORMAL_MOST_SPOTS + 1]; /* derivative k times each image */
         for (size_t j = 0; j <= count; j++) {
             half[j] = 0;
             for (size_t i = 0; i < count; i++)
-                if (by_k[i] != 0) half[j] += by_k[i] * product(normal, i, j);
+                if (by_k[i] != 0) half[j] += by_k[i] * basis_product(normal, i, j);
         }
         gradient[k] = half[count];
         for (size_t l = 0; l <= k; l++) {
@@ -109,8 +109,8 @@ static double value_at(db_pixel_type type, const void *pixels, size_t at) {
 }
 
 /* Bad input shows in sums that are not finite, so it need not be checked before. */
-static db_status explain(const db_plan *plan, db_pixel_type type, const void *data,
-                         const void *weight) {
+static db_status explain_sums(const db_plan *plan, db_pixel_type type, const void *data,
+                              const void *weight) {
     for (size_t i = 0; i < plan->tiles.region_count; i++) {
         const db_region *r = &plan->tiles.regions[i];
         for (int slow = 0; slow < r->slow_count; slow++)
@@ -160,8 +160,8 @@ static db_status explain_on_host(db_plan *plan, db_pixel_type type, const void *
     db_status status = db_device_bring(plan, type, data, &data_copy);
     if (status == DB_OK && weight) status = db_device_bring(plan, type, weight, &weight_copy);
     if (status == DB_OK)
-        status =
-            explain(plan, type, data_copy ? data_copy : data, weight_copy ? weight_copy : weight);
+        status = explain_sums(plan, type, data_copy ? data_copy : data,
+                              weight_copy ? weight_copy : weight);
     free(data_copy);
     free(weight_copy);
     return status;
@@ -210,7 +210,7 @@ static db_status check_normal(const db_plan *plan, db_pixel_type type, const voi
 db_status db_plan_normal(db_plan *plan, db_pixel_type type, const void *data, const void *weight,
                          double *chi2, double *gradient, double *curvature) {
     DB_TRY(check_normal(plan, type, data, chi2, gradient, curvature));
-    DB_TRY(prepare(plan));
+    DB_TRY(prepare_normal(plan));
     const db_normal *normal = plan->normal;
     db_kernel_job job = basis_job(plan);
     job.data = data;
@@ -293,10 +293,10 @@ static db_status vjp_on_device(db_plan *plan, const void *cotangent, void *image
     if (!cotangent) return db_plan_check_cotangent(plan, NULL);
     DB_TRY(db_device_normal(plan, &job, normal->sums, done));
     if (!*done) return DB_OK;
-    if (!isfinite(product(normal, normal->basis.count, normal->basis.count)))
+    if (!isfinite(basis_product(normal, normal->basis.count, normal->basis.count)))
         DB_TRY(check_cotangent_there(plan, cotangent));
     for (size_t i = 0; i < normal->basis.count; i++)
-        by_image[i] = product(normal, i, normal->basis.count);
+        by_image[i] = basis_product(normal, i, normal->basis.count);
     DB_TRY(form_gradient(plan, by_image, -1, gradient));
     return image ? db_plan_forward(plan, image) : DB_OK;
 }
@@ -309,7 +309,7 @@ static db_status spot_products_create(const db_plan *plan, double **products) {
 
 db_status db_plan_vjp_sums(db_plan *plan, const void *cotangent, void *image, double *gradient,
                            double **by_spot) {
-    DB_TRY(prepare(plan));
+    DB_TRY(prepare_normal(plan));
     if (db_plan_on_device(plan) && !by_spot) {
         int done;
         const db_status status = vjp_on_device(plan, cotangent, image, gradient, &done);

@@ -32,7 +32,7 @@ static combination combine(const db_plan *plan, size_t panel, const double *dire
 }
 
 /* Returns how many pieces there are. */
-static size_t cut(const combination *sum, db_kernel_contraction piece[MOST_PIECES]) {
+static size_t cut_pieces(const combination *sum, db_kernel_contraction piece[MOST_PIECES]) {
     size_t count = 0;
     for (int c = 0; c < DB_COLUMN_COUNT; c++) {
         if (!sum->used[c]) continue;
@@ -54,14 +54,14 @@ static db_status combine_columns(const db_plan *plan, const double *direction, d
     size_t most = 1;
     for (size_t panel = 0; panel < panels; panel++) {
         const combination sum = combine(plan, panel, direction);
-        const size_t count = cut(&sum, piece);
+        const size_t count = cut_pieces(&sum, piece);
         if (count > most) most = count;
     }
     *made = calloc(panels * most, sizeof **made);
     if (!*made) return db_fail_memory(plan->context, "a derivative along a direction");
     for (size_t panel = 0; panel < panels; panel++) {
         const combination sum = combine(plan, panel, direction);
-        const size_t count = cut(&sum, piece);
+        const size_t count = cut_pieces(&sum, piece);
         for (size_t i = 0; i < count; i++) (*made)[panel * most + i] = piece[i];
     }
     job->contraction = *made;

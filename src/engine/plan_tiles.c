@@ -123,7 +123,7 @@ static db_status take_reflections(db_context *context, const db_experiment *expe
     return DB_OK;
 }
 
-static size_t pieces(int pixels, int piece) {
+static size_t pieces_of(int pixels, int piece) {
     return ((size_t)pixels + (size_t)piece - 1) / (size_t)piece;
 }
 
@@ -136,8 +136,8 @@ static int tile_rows(const db_region *r) {
 static db_status cut_regions(db_context *context, db_plan_tiles *tiles) {
     size_t count = 0, n = 0;
     for (size_t i = 0; i < tiles->region_count; i++)
-        count += pieces(tiles->regions[i].fast_count, TILE_FAST) *
-                 pieces(tiles->regions[i].slow_count, tile_rows(&tiles->regions[i]));
+        count += pieces_of(tiles->regions[i].fast_count, TILE_FAST) *
+                 pieces_of(tiles->regions[i].slow_count, tile_rows(&tiles->regions[i]));
     db_region *cut = malloc(count * sizeof *cut);
     int(*reflection)[3] = tiles->reflection ? malloc(count * sizeof *reflection) : NULL;
     if (!cut || (tiles->reflection && !reflection)) {

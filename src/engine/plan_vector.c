@@ -66,8 +66,8 @@ static db_status vjp_of_spots(db_plan *plan, const void *cotangent, void *image,
 }
 
 /* seen: the cotangent, where the host can read it */
-static db_status vjp(db_plan *plan, const void *cotangent, const void *seen, void *image,
-                     const db_plan_vector *gradient) {
+static db_status vjp_of_members(db_plan *plan, const void *cotangent, const void *seen, void *image,
+                                const db_plan_vector *gradient) {
     if (gradient->background) {
         DB_TRY(db_plan_check_cotangent(plan, seen));
         DB_TRY(db_plan_list_elements(plan));
@@ -92,7 +92,8 @@ db_status db_plan_vjp(db_plan *plan, const void *cotangent, void *image,
     DB_TRY(check_vector(plan, gradient, "gradient"));
     if (gradient->background || has_amplitudes(gradient))
         DB_TRY(db_device_bring(plan, plan->job.pixel_type, cotangent, &brought));
-    const db_status status = vjp(plan, cotangent, brought ? brought : cotangent, image, gradient);
+    const db_status status =
+        vjp_of_members(plan, cotangent, brought ? brought : cotangent, image, gradient);
     free(brought);
     return status;
 }

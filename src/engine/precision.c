@@ -58,7 +58,7 @@ typedef struct trial {
     void **tried_derivative;
 } trial;
 
-static void release(trial *t) {
+static void release_trial(trial *t) {
     free(t->whole);
     free(t->strips);
     db_plan_destroy(&t->plan);
@@ -122,7 +122,7 @@ static db_status allocate_images(trial *t, size_t parameter_count) {
     return DB_OK;
 }
 
-static db_status render(const trial *t, double *image, void *const *derivatives) {
+static db_status render_trial(const trial *t, double *image, void *const *derivatives) {
     return t->images > 1 ? db_plan_gradient(t->plan, image, derivatives)
                          : db_plan_forward(t->plan, image);
 }
@@ -166,7 +166,8 @@ static double perfect_peak(const trial *t) {
                            db_largest_intensity(&plan->experiment.structure_factors));
 }
 
-static void compare(const trial *t, const db_plan_options *options, expected_errors *result) {
+static void compare_precisions(const trial *t, const db_plan_options *options,
+                               expected_errors *result) {
     double largest = 0;
     for (size_t j = 0; j < t->elements; j++) largest = fmax(largest, fabs(t->exact[j]));
     result->peak_part = largest / perfect_peak(t);
@@ -180,16 +181,16 @@ static void compare(const trial *t, const db_plan_options *options, expected_err
     }
 }
 
-static db_status run(trial *t, const db_experiment *e, const db_plan_options *options,
-                     expected_errors *result) {
+static db_status run_trial(trial *t, const db_experiment *e, const db_plan_options *options,
+                           expected_errors *result) {
     DB_TRY(take_regions(t, e, options));
     t->strip_count = strips_for(t);
     DB_TRY(make_plan(t, e, options));
     DB_TRY(allocate_images(t, options->parameter_count));
-    DB_TRY(render(t, t->exact, t->exact_derivative));
+    DB_TRY(render_trial(t, t->exact, t->exact_derivative));
     DB_TRY(db_plan_change_precision(t->plan, DB_PRECISION_MIXED));
-    DB_TRY(render(t, t->tried, t->tried_derivative));
-    compare(t, options, result);
+    DB_TRY(render_trial(t, t->tried, t->tried_derivative));
+    compare_precisions(t, options, result);
     return DB_OK;
 }
 
@@ -200,14 +201,14 @@ static db_status try_pixels(db_context *context, const db_experiment *experiment
     quiet.progress = NULL;
     quiet.stage = NULL;
     trial t = { .context = &quiet };
-    const db_status status = run(&t, experiment, options, result);
-    release(&t);
+    const db_status status = run_trial(&t, experiment, options, result);
+    release_trial(&t);
     if (status != DB_OK) db_record_message(context, "%s", quiet.message);
     return status;
 }
 
-static db_status advise(db_precision_advice *advice, db_precision precision, double error,
-                        const char *format, ...) {
+static db_status advise_precision(db_precision_advice *advice, db_precision precision, double error,
+                                  const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     advice->precision = precision;
@@ -217,41 +218,43 @@ static db_status advise(db_precision_advice *advice, db_precision precision, dou
     return DB_OK;
 }
 
-static void judge(const expected_errors *errors, const db_experiment *e, size_t asked,
-                  db_precision_advice *advice) {
+static void judge_precision(const expected_errors *errors, const db_experiment *e, size_t asked,
+                            db_precision_advice *advice) {
     const double *n = e->crystal.Ncells;
     /* spots in closed form have no fringes */
     const double most_cells = e->spread.spots == DB_SPOTS_CLOSED ? 0 : fmax(n[0], fmax(n[1], n[2]));
     const double error = errors->image;
     char name[64];
     if (!isfinite(error))
-        advise(advice, DB_PRECISION_DOUBLE, error,
-               "pixels tried beforehand are dark or too bright");
+        advise_precision(advice, DB_PRECISION_DOUBLE, error,
+                         "pixels tried beforehand are dark or too bright");
     else if (error > IMAGE_BOUND)
-        advise(advice, DB_PRECISION_DOUBLE, error, "mixed could be off by %.1g of the maximum",
-               error);
+        advise_precision(advice, DB_PRECISION_DOUBLE, error,
+                         "mixed could be off by %.1g of the maximum", error);
     else if (most_cells > FEW_CELLS && !(errors->peak_part >= NEARLY_PERFECT))
-        advise(advice, DB_PRECISION_DOUBLE, error,
-               "no trial pixel is near a perfect peak of %g cells", most_cells);
+        advise_precision(advice, DB_PRECISION_DOUBLE, error,
+                         "no trial pixel is near a perfect peak of %g cells", most_cells);
     else if (most_cells > FEW_CELLS && asked)
-        advise(advice, DB_PRECISION_DOUBLE, error, "derivatives by %g cells vary too fast to try",
-               most_cells);
+        advise_precision(advice, DB_PRECISION_DOUBLE, error,
+                         "derivatives by %g cells vary too fast to try", most_cells);
     else if (errors->derivative > DERIVATIVE_BOUND) {
         db_parameter_name(errors->worst, name, sizeof name);
-        advise(advice, DB_PRECISION_DOUBLE, error,
-               "mixed could be off by %.1g in the derivative by %.32s", errors->derivative, name);
+        advise_precision(advice, DB_PRECISION_DOUBLE, error,
+                         "mixed could be off by %.1g in the derivative by %.32s",
+                         errors->derivative, name);
     } else
-        advise(advice, DB_PRECISION_MIXED, error, "within %.1g of the maximum", IMAGE_BOUND);
+        advise_precision(advice, DB_PRECISION_MIXED, error, "within %.1g of the maximum",
+                         IMAGE_BOUND);
 }
 
 db_status db_precision_by_trial(db_context *context, const db_experiment *experiment,
                                 const db_plan_options *options, db_precision_advice *advice) {
     if (experiment->crystal.shape == DB_SHAPE_TOPHAT)
-        return advise(advice, DB_PRECISION_DOUBLE, NAN,
-                      "rounding moves pixels across the edges of flat spots");
+        return advise_precision(advice, DB_PRECISION_DOUBLE, NAN,
+                                "rounding moves pixels across the edges of flat spots");
     expected_errors errors = { 0, 0, DB_PARAMETER_COUNT, 0 };
     DB_TRY(try_pixels(context, experiment, options, &errors));
-    judge(&errors, experiment, options->parameter_count, advice);
+    judge_precision(&errors, experiment, options->parameter_count, advice);
     return DB_OK;
 }
 
@@ -277,7 +280,7 @@ static int plain_case(const db_experiment *e, double pixels, double samples,
         reason = "the job is small";
     else if (pixels < FEWEST_PIXELS)
         reason = "too few pixels to try mixed on some";
-    if (reason) advise(advice, DB_PRECISION_DOUBLE, NAN, "%s", reason);
+    if (reason) advise_precision(advice, DB_PRECISION_DOUBLE, NAN, "%s", reason);
     return reason != NULL;
 }
 

@@ -71,8 +71,8 @@ static double pixel_factor(const db_plan *plan, const db_spot *spot) {
 
 /* Of a passage: moves the centre to where its middle is, adds what the rotation spreads it by, and
  * returns the logarithm of what replaces the exponent of a spot at rest. */
-static double pass(const db_spot_name *name, const db_spot_values *value, db_vector u, double width,
-                   double c[3], double moved[3], db_spot_component *k) {
+static double pass_passages(const db_spot_name *name, const db_spot_values *value, db_vector u,
+                            double width, double c[3], double moved[3], db_spot_component *k) {
     const double p[3] = { value->root.r[0].z.v, value->root.r[1].z.v, value->root.r[2].z.v };
     double direction[3], su[3];
     db_vector_out(u, direction);
@@ -155,7 +155,7 @@ static spot_facts facts_of(const db_plan *plan, const db_spot_name *name, db_spo
     double c[3], moved[3] = { 0 };
     db_vector_out(value.centre, c);
     const int moves = name->passage.moves;
-    const double passed = moves ? pass(name, &value, u, width, c, moved, k) : 0;
+    const double passed = moves ? pass_passages(name, &value, u, width, c, moved, k) : 0;
     const spot_top_double_0 top =
         spot_top_of_double_0(v3_passive_double_0(c[0], c[1], c[2]), value.covariance);
     const spot_on_panel_double_0 at = spot_meet_double_0(
@@ -185,10 +185,12 @@ static spot_facts facts_of(const db_plan *plan, const db_spot_name *name, db_spo
 }
 
 /* Not at the start of the rotation. */
-static int turns(const db_spot_name *name) { return name->passage.moves || name->passage.at != 0; }
+static int node_turns(const db_spot_name *name) {
+    return name->passage.moves || name->passage.at != 0;
+}
 
 static int same_place(const db_spot_name *a, const db_spot_name *b) {
-    return !turns(a) && !turns(b) && a->source == b->source && a->panel == b->panel &&
+    return !node_turns(a) && !node_turns(b) && a->source == b->source && a->panel == b->panel &&
            a->tail == b->tail;
 }
 
@@ -200,7 +202,7 @@ void db_spot_components(const db_plan *plan, const db_spot_options *options,
     db_placed_spots p;
     for (int i = 0; i < count; i++) {
         if (done[i]) continue;
-        if (turns(&name[i])) {
+        if (node_turns(&name[i])) {
             db_spot_component own = { 0 };
             const spot_facts f = facts_of(plan, &name[i], &own);
             k[i] = component_of(plan, options, &name[i], &f);

@@ -145,8 +145,8 @@ static int node_of(const differences *d, const double x[3], int node[3]) {
     return pure;
 }
 
-static int add(db_node_sums *sums, const int node[3], size_t panel, int fast, int slow,
-               double photons) {
+static int add_node(db_node_sums *sums, const int node[3], size_t panel, int fast, int slow,
+                    double photons) {
     db_node_sum *const s = db_node_sums_find(sums, node, panel);
     const double at[2] = { fast + 0.5, slow + 0.5 };
     if (!s) return 0;
@@ -182,8 +182,9 @@ static int gather_row(const gathering *g, band *b, size_t panel, int slow, const
             return 0;
         }
         middle_of(g, d, panel, fast, slow, x);
-        if (!(node_of(d, x, pixel.guess) ? add(&b->sums, pixel.guess, panel, fast, slow, photons)
-                                         : keep_mixed(b, &pixel)))
+        if (!(node_of(d, x, pixel.guess)
+                  ? add_node(&b->sums, pixel.guess, panel, fast, slow, photons)
+                  : keep_mixed(b, &pixel)))
             return 0;
     }
     return 1;
@@ -204,7 +205,7 @@ static void gather_band(gathering *g, int number) {
 
 /* Adds up the bands' sums, one after the other, so that threads do not matter; the bands are empty
  * then. */
-static db_status merge(gathering *g) {
+static db_status merge_spots(gathering *g) {
     for (int i = 0; i < BANDS; i++) {
         db_node_sums *const own = &g->band[i].sums;
         for (size_t k = 0; k < own->count; k++) {
@@ -250,13 +251,13 @@ static void part_mixed(const gathering *g, band *b, const mixed_pixel *m, db_nod
     double whole = 0;
     for (size_t i = 0; i < nodes->count; i++) whole += nodes->sum[i].photons;
     if (!(whole > 0)) {
-        b->failed |= !add(&b->sums, m->guess, m->panel, m->fast, m->slow, m->photons);
+        b->failed |= !add_node(&b->sums, m->guess, m->panel, m->fast, m->slow, m->photons);
         return;
     }
     for (size_t i = 0; i < nodes->count; i++) {
         const double part = nodes->sum[i].photons / whole * m->photons;
         if (part != 0)
-            b->failed |= !add(&b->sums, nodes->sum[i].hkl, m->panel, m->fast, m->slow, part);
+            b->failed |= !add_node(&b->sums, nodes->sum[i].hkl, m->panel, m->fast, m->slow, part);
     }
 }
 
@@ -282,17 +283,17 @@ static db_status check_pixels(const gathering *g) {
     return DB_OK;
 }
 
-static db_status gather(gathering *g) {
+static db_status gather_spots(gathering *g) {
     const int threads = db_threads_for(g->context, BANDS);
     (void)threads; /* without OpenMP */
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
     for (int i = 0; i < BANDS; i++) gather_band(g, i);
     DB_TRY(check_pixels(g));
-    DB_TRY(merge(g));
+    DB_TRY(merge_spots(g));
     DB_TRY(choose_limit(g));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
     for (int i = 0; i < BANDS; i++) part_band(g, &g->band[i]);
-    return merge(g);
+    return merge_spots(g);
 }
 
 static int compare_nodes(const void *first, const void *second) {
@@ -303,7 +304,7 @@ static int compare_nodes(const void *first, const void *second) {
     return (a->panel > b->panel) - (a->panel < b->panel);
 }
 
-static void fill(const double a_star[9], const db_node_sum *from, db_spot *spot) {
+static void fill_image(const double a_star[9], const db_node_sum *from, db_spot *spot) {
     double node[3];
     *spot = (db_spot){ .panel = from->panel,
                        .photons = from->photons,
@@ -338,7 +339,7 @@ static db_status list(gathering *g, double least, db_predicted_spots *spots) {
     for (size_t i = 0; i < all->count; i++)
         if (all->sum[i].photons > 0 && all->sum[i].photons >= least &&
             !is_direct_beam(all->sum[i].hkl))
-            fill(a_star, &all->sum[i], &spots->spot[spots->count++]);
+            fill_image(a_star, &all->sum[i], &spots->spot[spots->count++]);
     return DB_OK;
 }
 
@@ -361,7 +362,8 @@ static db_status bound(gathering *g) {
     return DB_OK;
 }
 
-static db_status check(db_context *context, const db_experiment *e, const db_spot_options *o) {
+static db_status check_image(db_context *context, const db_experiment *e,
+                             const db_spot_options *o) {
     if (o && (o->size != sizeof *o || !isfinite(o->least_photons)))
         return db_fail(
             context, DB_ERROR_USAGE,
@@ -382,7 +384,7 @@ db_status db_spots_of_image(db_context *context, const db_experiment *experiment
                             db_predicted_spots *spots) {
     db_trace *trace = NULL;
     *spots = (db_predicted_spots){ 0 };
-    DB_TRY(check(context, experiment, options));
+    DB_TRY(check_image(context, experiment, options));
     DB_TRY(db_need_list(context, "image whose reflections are listed", image, 1));
     gathering *const g = calloc(1, sizeof *g);
     if (!g) return db_fail_memory(context, "the reflections of an image");
@@ -392,7 +394,7 @@ db_status db_spots_of_image(db_context *context, const db_experiment *experiment
     db_status status = db_trace_borrow(context, experiment, &trace);
     g->trace = trace;
     if (status == DB_OK) status = bound(g);
-    if (status == DB_OK) status = gather(g);
+    if (status == DB_OK) status = gather_spots(g);
     if (status == DB_OK) status = list(g, options ? options->least_photons : 0, spots);
     for (int i = 0; i < BANDS; i++) {
         db_node_sums_clear(&g->band[i].sums);

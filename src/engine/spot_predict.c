@@ -21,7 +21,7 @@ typedef struct {
 } component_key;
 
 /* Of one spot. */
-static int compare(const void *first, const void *second) {
+static int brighter_first(const void *first, const void *second) {
     const component_key *const a = first;
     const component_key *const b = second;
     if (a->angle != b->angle) return a->angle < b->angle ? -1 : 1;
@@ -211,8 +211,8 @@ static component_key *sort_components(const db_spot_component *k, size_t count, 
     for (size_t i = 0, end; i < *seen; i = end) {
         int sorted = 1;
         for (end = i + 1; end < *seen && key[end].spot == key[i].spot; end++)
-            sorted &= compare(&key[end - 1], &key[end]) < 0;
-        if (!sorted) qsort(key + i, end - i, sizeof *key, compare);
+            sorted &= brighter_first(&key[end - 1], &key[end]) < 0;
+        if (!sorted) qsort(key + i, end - i, sizeof *key, brighter_first);
     }
     return key;
 }
@@ -223,8 +223,8 @@ static db_status check_components(const db_plan *plan, const db_spot_component *
     return DB_OK;
 }
 
-static db_status take(db_plan *plan, const db_spot_options *options, const db_spot_list *list,
-                      db_predicted_spots *predicted) {
+static db_status take_spots(db_plan *plan, const db_spot_options *options, const db_spot_list *list,
+                            db_predicted_spots *predicted) {
     const size_t count = list->count * ((size_t)plan->experiment.spread.tails + 1);
     db_spot_component *const k = malloc((count + 1) * sizeof *k);
     db_spot_component **const part = malloc((count + 1) * sizeof(db_spot_component *));
@@ -279,7 +279,8 @@ static db_status plan_of_a_pixel(db_context *context, const db_experiment *exper
 }
 
 /* What may be listed. */
-static db_status search(const db_plan *plan, const db_spot_options *options, db_spot_list *list) {
+static db_status search_spots(const db_plan *plan, const db_spot_options *options,
+                              db_spot_list *list) {
     db_spot_bounds bounds = db_spot_bounds_of(plan);
     bounds.largest = options->most_excitation * options->most_excitation + 1;
     bounds.turn = options->most_turn * 0.017453292519943295769;
@@ -303,8 +304,8 @@ db_status db_spots_predict(db_context *context, const db_experiment *experiment,
     DB_TRY(check_options(context, options));
     DB_TRY(check_model(context, experiment));
     db_status status = plan_of_a_pixel(context, experiment, &plan);
-    if (status == DB_OK) status = search(plan, options, &list);
-    if (status == DB_OK) status = take(plan, options, &list, predicted);
+    if (status == DB_OK) status = search_spots(plan, options, &list);
+    if (status == DB_OK) status = take_spots(plan, options, &list, predicted);
     db_spot_list_clear(&list);
     db_plan_destroy(&plan);
     return status;
@@ -358,8 +359,8 @@ static void list_parts(const place_room *room, int components, size_t count, siz
 }
 
 /* Of a block of spots, whose components the room holds. */
-static void place(const db_plan *plan, int photons, db_spot *spot, const uint32_t *order,
-                  size_t count, const place_room *room) {
+static void place_component(const db_plan *plan, int photons, db_spot *spot, const uint32_t *order,
+                            size_t count, const place_room *room) {
     const db_spot_options any = DB_SPOT_OPTIONS_INIT;
     size_t first[PLACE_BLOCK + 1];
     const int components = name_components(plan, spot, order, count, room);
@@ -420,7 +421,7 @@ static db_status place_all(const db_plan *plan, int photons, db_spot *spot, size
                          left = count - first;
             const place_room room = { rooms.name + own, rooms.k + own, rooms.part + own,
                                       rooms.owner + own };
-            place(plan, photons, spot, order + first, left < block ? left : block, &room);
+            place_component(plan, photons, spot, order + first, left < block ? left : block, &room);
         }
     }
     free(order);

@@ -105,7 +105,7 @@ typedef struct {
     db_spot_passage passage[DB_SPOT_NODES]; /* of nodes that turn */
 } search_piece;
 
-static int grow(db_spot_list *list, size_t more, int names) {
+static int grow_spots(db_spot_list *list, size_t more, int names) {
     if (list->count + more <= list->room) return 1;
     const size_t room = 2 * list->room + more;
     db_spot_entry *entry = realloc(list->entry, room * sizeof *entry);
@@ -128,7 +128,7 @@ static db_spot_entry *add_entry(search_piece *p, size_t panel, int node, int tai
 
 static void add_names(search_piece *p, size_t panel, const int *number, int count) {
     if (!count || p->status != DB_OK) return;
-    if (!grow(p->list, (size_t)count, 1)) {
+    if (!grow_spots(p->list, (size_t)count, 1)) {
         p->status = DB_ERROR_MEMORY;
         return;
     }
@@ -144,7 +144,7 @@ static void add_spots(search_piece *p, size_t panel, const int *number, int coun
     db_spot_list *list = p->list;
     db_spot_found found[DB_SPOT_NODES * (DB_SPREAD_TAILS + 1)];
     if (!count || p->status != DB_OK) return;
-    if (!grow(list, (size_t)count * (DB_SPREAD_TAILS + 1), 0)) {
+    if (!grow_spots(list, (size_t)count * (DB_SPREAD_TAILS + 1), 0)) {
         p->status = DB_ERROR_MEMORY;
         return;
     }
@@ -328,8 +328,8 @@ static void star_at(const db_interface *z, double angle, double star[9]) {
 }
 
 /* Parts one after the other. */
-static db_status join(db_context *context, size_t parts, int threads, int names,
-                      db_spot_list *list) {
+static db_status join_parts(db_context *context, size_t parts, int threads, int names,
+                            db_spot_list *list) {
     size_t count = 0;
     (void)threads;
     for (size_t i = 0; i < parts; i++) count += list->part[i].count;
@@ -391,7 +391,7 @@ db_status db_spots_refuse_covariance(db_context *context, const int hkl[3]) {
                    hkl[0], hkl[1], hkl[2]);
 }
 
-static db_status explain(db_context *context, const db_spot_list *part) {
+static db_status explain_search(db_context *context, const db_spot_list *part) {
     if (part->status != DB_ERROR_INPUT) return db_fail_memory(context, "the spots of an image");
     return db_spots_refuse_covariance(context, part->wrong);
 }
@@ -504,7 +504,7 @@ static int same_direction(const db_kernel_source_double *a, const db_kernel_sour
 }
 
 /* What the search keeps of sources and panels; returns the number of groups. */
-static db_status prepare(const row_search *s, db_spot_list *list, size_t *groups) {
+static db_status prepare_search(const row_search *s, db_spot_list *list, size_t *groups) {
     const db_plan *plan = s->plan;
     const size_t sources = plan->experiment.beam.source_count,
                  panels = plan->experiment.detector.panel_count;
@@ -566,7 +566,7 @@ static db_status search_all(const db_plan *plan, const db_spot_bounds *bounds,
     star_at(&plan->values.interface, 0, s.start);
     star_at(&plan->values.interface, 0.5 * range, s.middle);
     size_t groups;
-    DB_TRY(prepare(&s, list, &groups));
+    DB_TRY(prepare_search(&s, list, &groups));
     DB_TRY(search_layers(&s, groups, list));
     const long tasks = (2L * s.most[0] + 1) * (long)plan->experiment.beam.source_count;
     const long pieces = tasks < MOST_PIECES ? tasks : MOST_PIECES;
@@ -583,8 +583,9 @@ static db_status search_all(const db_plan *plan, const db_spot_bounds *bounds,
                      threads > 1 ? part : list, part);
     }
     for (long piece = 0; piece < pieces; piece++)
-        if (list->part[piece].status != DB_OK) return explain(plan->context, &list->part[piece]);
-    return threads > 1 ? join(plan->context, (size_t)pieces, threads, names, list) : DB_OK;
+        if (list->part[piece].status != DB_OK)
+            return explain_search(plan->context, &list->part[piece]);
+    return threads > 1 ? join_parts(plan->context, (size_t)pieces, threads, names, list) : DB_OK;
 }
 
 db_status db_spots_search(const db_plan *plan, const db_spot_bounds *bounds,

@@ -188,7 +188,7 @@ static void reach_cells(const db_spots *spots, const db_spot_entry *e, uint32_t 
         }
 }
 
-static int shows(const db_plan *plan, uint32_t tile, const db_spot_entry *e) {
+static int tile_shows(const db_plan *plan, uint32_t tile, const db_spot_entry *e) {
     const int *const only = plan->tiles.reflection ? plan->tiles.reflection[tile] : e->name.hkl;
     return memcmp(only, e->name.hkl, sizeof e->name.hkl) == 0;
 }
@@ -215,7 +215,8 @@ static int reach_tiles(const db_plan *plan, const db_spot_entry *e, uint32_t *at
                 const int32_t left = e->fast[0] > fast[0] ? e->fast[0] : fast[0],
                               top = e->slow[0] > slow[0] ? e->slow[0] : slow[0];
                 if (left >= fast[1] || left >= e->fast[1] || top >= slow[1] || top >= e->slow[1] ||
-                    left / CELL_FAST != column || top / CELL_SLOW != row || !shows(plan, tile, e))
+                    left / CELL_FAST != column || top / CELL_SLOW != row ||
+                    !tile_shows(plan, tile, e))
                     continue;
                 if (!at) return 1;
                 if (write) {

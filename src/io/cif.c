@@ -70,7 +70,7 @@ static db_status take_quoted(scanner *s, token *t) {
                    line_of(s, first), quote);
 }
 
-static int begins(db_word word, const char *text) {
+static int begins_with(db_word word, const char *text) {
     const size_t length = strlen(text);
     return word.length >= length && strncasecmp(word.start, text, length) == 0;
 }
@@ -82,9 +82,9 @@ static void take_bare(scanner *s, token *t) {
     t->bare = 1;
     if (*first == '_')
         t->kind = TOKEN_TAG;
-    else if (t->word.length == 5 && begins(t->word, "loop_"))
+    else if (t->word.length == 5 && begins_with(t->word, "loop_"))
         t->kind = TOKEN_LOOP;
-    else if (begins(t->word, "data_"))
+    else if (begins_with(t->word, "data_"))
         t->kind = TOKEN_BLOCK;
 }
 
@@ -105,7 +105,7 @@ typedef struct words {
     size_t count, room;
 } words;
 
-static db_status append(db_context *context, words *list, db_word word) {
+static db_status append_cell(db_context *context, words *list, db_word word) {
     DB_GROW(context, list->word, list->room, list->count + 1, "a table of a CIF file");
     list->word[list->count++] = word;
     return DB_OK;
@@ -165,12 +165,12 @@ static db_status take_loop(scanner *s, const char *category, token *t, words *it
     DB_TRY(take_token(s, t));
     *found = t->kind == TOKEN_TAG && item_of(t->word, category).length > 0;
     for (; t->kind == TOKEN_TAG; columns++) {
-        if (*found) DB_TRY(append(s->context, items, item_of(t->word, category)));
+        if (*found) DB_TRY(append_cell(s->context, items, item_of(t->word, category)));
         DB_TRY(take_token(s, t));
     }
     size_t count = 0;
     for (; t->kind == TOKEN_VALUE; count++) {
-        if (*found) DB_TRY(append(s->context, values, meaning(t)));
+        if (*found) DB_TRY(append_cell(s->context, values, meaning(t)));
         DB_TRY(take_token(s, t));
     }
     /* a binary section may stand for the last value at the end of the text */
@@ -188,8 +188,8 @@ static db_status take_single(scanner *s, const char *category, token *t, words *
     DB_TRY(take_token(s, t));
     if (t->kind != TOKEN_VALUE) return DB_OK; /* the value is beyond the text */
     if (item.length) {
-        DB_TRY(append(s->context, items, item));
-        DB_TRY(append(s->context, values, meaning(t)));
+        DB_TRY(append_cell(s->context, items, item));
+        DB_TRY(append_cell(s->context, values, meaning(t)));
     }
     return take_token(s, t);
 }

@@ -56,7 +56,7 @@ typedef struct text {
 typedef int comparing(const char *a, const char *b, size_t n);
 
 /* Takes a beginning off; 0: it has another. */
-static int take(text *t, const char *start, comparing *compare) {
+static int take_unit(text *t, const char *start, comparing *compare) {
     const size_t length = strlen(start);
     if (t->length < length || compare(t->start, start, length) != 0) return 0;
     t->start += length;
@@ -70,8 +70,8 @@ static int is_plural_end(text t) {
 
 /* Is what is left the unit itself, as a symbol or, in any case and number, as a word? */
 static int is_unit(text t, const named_unit *u, int word, comparing *compare) {
-    if (word) return take(&t, u->word, strncasecmp) && is_plural_end(t);
-    return take(&t, u->symbol, compare) &&
+    if (word) return take_unit(&t, u->word, strncasecmp) && is_plural_end(t);
+    return take_unit(&t, u->symbol, compare) &&
            (t.length == 0 || (strlen(u->symbol) > 2 && is_plural_end(t)));
 }
 
@@ -82,7 +82,7 @@ static double match(text t, const named_unit *u, comparing *compare) {
             const prefix *const x = &prefixes[p];
             text rest = t;
             if (strchr(u->prefixes, x->letter) &&
-                take(&rest, word ? x->word : x->symbol, word ? strncasecmp : compare) &&
+                take_unit(&rest, word ? x->word : x->symbol, word ? strncasecmp : compare) &&
                 is_unit(rest, u, word, compare))
                 return u->factor * x->times / x->over;
         }

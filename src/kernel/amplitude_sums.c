@@ -6,7 +6,7 @@
 enum { FIRST_BITS = 10, MOST_BITS = 31 };
 
 /* Twice the room; places are at most half filled, so that a search for one ends soon. */
-static int grow(db_amplitude_sums *sums) {
+static int grow_list(db_amplitude_sums *sums) {
     const int bits = sums->room ? sums->bits + 1 : FIRST_BITS;
     const size_t room = (size_t)1 << (bits - 1);
     if (bits > MOST_BITS) return 0;
@@ -34,13 +34,13 @@ static int grow(db_amplitude_sums *sums) {
 int db_amplitude_sums_begin(db_amplitude_sums *sums) {
     sums->count = 0;
     sums->failed = 0;
-    if (!sums->room) return grow(sums);
+    if (!sums->room) return grow_list(sums);
     memset(sums->place, 0, sizeof *sums->place << sums->bits);
     return 1;
 }
 
 void db_amplitude_sums_append(db_amplitude_sums *sums, uint32_t entry, double value) {
-    if (sums->count == sums->room && !grow(sums)) {
+    if (sums->count == sums->room && !grow_list(sums)) {
         sums->failed = 1;
         return;
     }

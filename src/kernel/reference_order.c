@@ -23,7 +23,7 @@ static vec3 fixed(const double v[3]) { return v3_passive(v[0], v[1], v[2]); }
 
 /* Place of a point of the panel (m from its corner) in a layer. The curved one turns the direct
  * beam by the laboratory y and z of the flat place, in this order. */
-static vec3 place(const db_kernel_job *job, double fast, double slow, double depth) {
+static vec3 place_of_point(const db_kernel_job *job, double fast, double slow, double depth) {
     const db_reference_mode *r = &job->reference->experiment->reference;
     const vec3 flat = v3_add(
         pixel_position(fixed(r->origin), fixed(r->fast_axis), fixed(r->slow_axis), fast, slow),
@@ -143,8 +143,9 @@ static double pixel_value(const db_kernel_job *job, int fast, int slow, int firs
         for (int i = 0; i < job->oversample; i++)
             for (int j = 0; j < job->oversample; j++)
                 add_place(job,
-                          place(job, (fast * job->oversample + j + 0.5) * step,
-                                (slow * job->oversample + i + 0.5) * step, layer * job->layer_step),
+                          place_of_point(job, (fast * job->oversample + j + 0.5) * step,
+                                         (slow * job->oversample + i + 0.5) * step,
+                                         layer * job->layer_step),
                           layer, first && layer + i + j == 0, &p);
     }
     double value = job->reference->fluence * p.sum / job->reference->steps;

@@ -19,7 +19,7 @@
 _Static_assert(DB_SPOT_NODES % LANES == 0, "whole vectors");
 
 /* The same numbers in all lanes. */
-static void widen(const double *from, size_t bytes, void *to) {
+static void widen_numbers(const double *from, size_t bytes, void *to) {
     lane *out = to;
     for (size_t i = 0; i < bytes / sizeof(lane); i++) out[i] = l_set(from[i]);
 }
@@ -38,7 +38,7 @@ AD_INLINE unsigned in_use(int count) {
 
 static int near_sphere(const db_spot_find *find, db_spot_nodes *n, int near[DB_SPOT_NODES]) {
     source_interface source;
-    widen(find->source, sizeof source, &source);
+    widen_numbers(find->source, sizeof source, &source);
     const lane wavelength = l_div(l_set(1), source.kappa.v), one = l_set(1), half = l_set(0.5);
     int count = 0;
     for (int i = 0; i < n->count; i += LANES) {
@@ -235,9 +235,9 @@ static void kernel_spot(const db_spot_find *find, const db_kernel_panel *panel,
 static interface_values interface_of(const db_spot_find *find, const db_spot_window *window,
                                      panel_interface *panel, source_interface *source) {
     interface_values z = { .panel = panel, .source = source };
-    widen(window->values, sizeof *panel, panel);
-    widen(find->source, sizeof *source, source);
-    widen(find->spread, offsetof(spread_interface, parts), &z.spread);
+    widen_numbers(window->values, sizeof *panel, panel);
+    widen_numbers(find->source, sizeof *source, source);
+    widen_numbers(find->spread, offsetof(spread_interface, parts), &z.spread);
     z.spread.parts = find->parts;
     z.layer_step = n_constant(find->layer_step);
     z.attenuation = n_constant(find->attenuation);

@@ -80,8 +80,8 @@ static void find_rows(const db_box_frame *frame, const db_region *r, const float
 }
 
 /* Rows before the first and after the last must be empty. */
-static void weigh(const db_box_noise *noise, const db_region *r, const unsigned char *own,
-                  db_box_window *w) {
+static void weigh_box(const db_box_noise *noise, const db_region *r, const unsigned char *own,
+                      db_box_window *w) {
     const size_t width = (size_t)r->fast_count, rows = (size_t)r->slow_count;
     if (w->width != width || w->rows != rows)
         memset(w->room, 0, db_box_weigh_room(width, rows) * sizeof *w->room);
@@ -138,7 +138,7 @@ static void sum_centroid(const db_measured_block *m, const double *observed,
 }
 
 /* All that a solved block says. */
-static void measure(const db_measured_block *block, db_box_measured *m) {
+static void measure_box(const db_measured_block *block, db_box_measured *m) {
     const double *const linear = m->solution.linear;
     db_block without = block->block;
     db_block_sums at;
@@ -166,7 +166,7 @@ void db_measure_box(const db_box_frame *frame, const db_region *region, const fl
     r->offset = 0;
     r->stride = (size_t)r->fast_count;
     copy_measured(frame, r, own, w);
-    weigh(&noise, r, own, w);
+    weigh_box(&noise, r, own, w);
     measured.background = w->background;
     measured.strong = w->strong;
     block->value = w->value;
@@ -180,7 +180,7 @@ void db_measure_box(const db_box_frame *frame, const db_region *region, const fl
     if (block->used[1] && !block->offset) m->solution.linear[1] = mean_background(w);
     m->solution.loss = db_block_solve(block, m->solution.linear, &m->solution.variance);
     if (frame->whole)
-        measure(&measured, m);
+        measure_box(&measured, m);
     else
         m->explained = count_explained(&measured, m->solution.linear[0]);
 }

@@ -11,7 +11,7 @@
 static double grid_point(double step, int k, double range) { return step * k - range / 2; }
 
 /* The same as a fraction of the range; the only point of an empty range is its middle. */
-static double place(double point, double range) { return range == 0 ? 0 : point / range; }
+static double place_in_range(double point, double range) { return range == 0 ? 0 : point / range; }
 
 /* The elliptical cut: corners of the grid whose cell centres lie outside are left out. */
 static int inside_ellipse(const db_beam_spread *s, double h, double v) {
@@ -46,10 +46,10 @@ db_status db_beam_set_spread(db_context *context, db_beam *beam, const db_beam_s
             for (int k = 0; k < s->dispersion_steps; k++) {
                 db_source *source = &sources[count++];
                 memcpy(source->direction, beam->direction, sizeof source->direction);
-                source->spread[0] = place(h, s->horizontal_range);
-                source->spread[1] = place(v, s->vertical_range);
+                source->spread[0] = place_in_range(h, s->horizontal_range);
+                source->spread[1] = place_in_range(v, s->vertical_range);
                 source->spread[2] =
-                    place(grid_point(s->dispersion_step, k, s->dispersion), s->dispersion);
+                    place_in_range(grid_point(s->dispersion_step, k, s->dispersion), s->dispersion);
                 source->wavelength_ratio = 1;
                 source->weight = 1;
             }

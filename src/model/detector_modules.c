@@ -78,8 +78,8 @@ int db_module_grid_find(const int pixels[2], const double pixel_size[2], db_modu
     return 0;
 }
 
-static db_status check(db_context *context, const db_module_grid *grid,
-                       const db_detector *detector) {
+static db_status check_modules(db_context *context, const db_module_grid *grid,
+                               const db_detector *detector) {
     if (detector->curved)
         return db_fail(context, DB_ERROR_UNSUPPORTED,
                        "modules: expected a flat detector, found a curved one");
@@ -118,7 +118,7 @@ static void cut_out(const db_panel *whole, const db_module_grid *grid, int numbe
 db_status db_detector_cut(db_context *context, const db_module_grid *grid,
                           db_experiment *experiment) {
     db_detector *const detector = &experiment->detector;
-    DB_TRY(check(context, grid, detector));
+    DB_TRY(check_modules(context, grid, detector));
     const int count = grid->modules[0] * grid->modules[1];
     db_panel *const modules = calloc((size_t)count, sizeof *modules);
     if (!modules) return db_fail_memory(context, "the modules of a detector");

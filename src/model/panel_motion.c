@@ -88,7 +88,7 @@ static mat3 turn_of(const db_panel_motion *m) {
 }
 
 /* What the rotation adds to a vector. */
-static void turned(const db_panel_motion *m, const mat3 *turn, double v[3]) {
+static void turn_difference(const db_panel_motion *m, const mat3 *turn, double v[3]) {
     const vec3 own = v3_make(n_constant(db_dot(m->axis[0], v)), n_constant(db_dot(m->axis[1], v)),
                              n_constant(db_dot(m->axis[2], v)));
     const vec3 added = v3_sub(m3_apply(*turn, own), own);
@@ -99,10 +99,10 @@ static void turned(const db_panel_motion *m, const mat3 *turn, double v[3]) {
 static void move_panel(const db_panel_motion *m, const mat3 *turn, db_panel *panel) {
     double arm[3];
     for (int i = 0; i < 3; i++) arm[i] = panel->origin[i] - m->centre[i];
-    turned(m, turn, arm);
-    turned(m, turn, panel->fast_axis);
-    turned(m, turn, panel->slow_axis);
-    turned(m, turn, panel->normal);
+    turn_difference(m, turn, arm);
+    turn_difference(m, turn, panel->fast_axis);
+    turn_difference(m, turn, panel->slow_axis);
+    turn_difference(m, turn, panel->normal);
     for (int i = 0; i < 3; i++) {
         panel->origin[i] = m->centre[i] + arm[i];
         for (int k = 0; k < 3; k++) panel->origin[i] += m->shift[k] * m->axis[k][i];

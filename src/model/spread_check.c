@@ -47,7 +47,7 @@ static int is_pair(const double v[3]) {
 }
 
 /* Covariances of the rotations of blocks. */
-static void rotations(const db_spread *s, double tensor[6]) {
+static void rotation_tensor(const db_spread *s, double tensor[6]) {
     for (int i = 0; i < 6; i++) tensor[i] = s->mosaic_tensor[i] + (i < 3 ? s->mosaic : 0);
 }
 
@@ -55,7 +55,7 @@ int db_spread_is_possible(const db_experiment *experiment) {
     const db_spread *const s = &experiment->spread;
     double rotation[6];
     if (s->spots != DB_SPOTS_CLOSED) return 1;
-    rotations(s, rotation);
+    rotation_tensor(s, rotation);
     for (int i = 0; i < 6; i++)
         if (!(s->strain_tensor[i] >= 0)) return 0;
     for (int i = 0; i < s->tails; i++)
@@ -88,7 +88,7 @@ static db_status check_size(db_context *context, const double c[3]) {
 static db_status check_blocks(db_context *context, const db_spread *s) {
     double rotation[6];
     DB_TRY(check_range(context, "mosaic", s->mosaic, -0.01, 32400, "degree^2"));
-    rotations(s, rotation);
+    rotation_tensor(s, rotation);
     for (int i = 0; i < 6; i++) {
         DB_TRY(
             check_range(context, "mosaic tensor", s->mosaic_tensor[i], -32400, 32400, "degree^2"));
@@ -125,7 +125,7 @@ static db_status check_tails(db_context *context, const db_spread *s) {
                    "spread of spots, tails: expected fractions with a sum below 1, found %g", sum);
 }
 
-static db_status refuse(db_context *context, const char *what, const char *instead) {
+static db_status refuse_spread(db_context *context, const char *what, const char *instead) {
     return db_fail(context, DB_ERROR_UNSUPPORTED,
                    "spots in closed form: %s; expected %s, or sampled spots", what, instead);
 }
@@ -133,24 +133,25 @@ static db_status refuse(db_context *context, const char *what, const char *inste
 static db_status check_fit(db_context *context, const db_experiment *e) {
     const db_crystal_shape shape = e->crystal.shape;
     if (shape == DB_SHAPE_ROUND || shape == DB_SHAPE_TOPHAT)
-        return refuse(context,
-                      shape == DB_SHAPE_ROUND
-                          ? "those of a round crystal (round_xtal) are no Gaussians"
-                          : "flat spots (tophat_spots) are no Gaussians",
-                      "shape gauss or square");
+        return refuse_spread(context,
+                             shape == DB_SHAPE_ROUND
+                                 ? "those of a round crystal (round_xtal) are no Gaussians"
+                                 : "flat spots (tophat_spots) are no Gaussians",
+                             "shape gauss or square");
     if (e->detector.curved)
-        return refuse(
+        return refuse_spread(
             context,
             "their covariance is worked out on flat panels, found a curved detector (curved_det)",
             "a flat one");
     if (e->structure_factors.interpolate && e->structure_factors.amplitude)
-        return refuse(context,
-                      "each has the amplitude of its own node, found interpolation of structure "
-                      "factors (interpolate)",
-                      "the nearest amplitude");
+        return refuse_spread(
+            context,
+            "each has the amplitude of its own node, found interpolation of structure "
+            "factors (interpolate)",
+            "the nearest amplitude");
     if (e->reference.on)
-        return refuse(context, "the reference's arithmetic (compat) samples them",
-                      "no reference mode");
+        return refuse_spread(context, "the reference's arithmetic (compat) samples them",
+                             "no reference mode");
     return DB_OK;
 }
 

@@ -131,7 +131,7 @@ static void image_columns(const convolution *c) {
     }
 }
 
-static db_status allocate(db_context *context, convolution *c) {
+static db_status allocate_rows(db_context *context, convolution *c) {
     const size_t elements = (size_t)c->half * (size_t)c->slow,
                  longest = (size_t)(c->fast > c->slow ? c->fast : c->slow);
     DB_TRY(noise_fourier_init(context, c->fast, &c->row));
@@ -144,7 +144,7 @@ static db_status allocate(db_context *context, convolution *c) {
     return DB_OK;
 }
 
-static void clear(convolution *c) {
+static void clear_rows(convolution *c) {
     noise_fourier_clear(&c->row);
     noise_fourier_clear(&c->column);
     free(c->spectrum);
@@ -165,7 +165,7 @@ db_status noise_convolve(db_context *context, int threads, int fast_pixels, int 
     const source kernel = { .quarter = quarter, .radius = radius }, pixels = {
         .image = image, .fast_pixels = fast_pixels, .slow_pixels = slow_pixels
     };
-    const db_status status = allocate(context, &c);
+    const db_status status = allocate_rows(context, &c);
     if (status == DB_OK) {
         rows_forward(&c, &kernel);
         kernel_columns(&c);
@@ -173,6 +173,6 @@ db_status noise_convolve(db_context *context, int threads, int fast_pixels, int 
         image_columns(&c);
         rows_back(&c, &pixels, image);
     }
-    clear(&c);
+    clear_rows(&c);
     return status;
 }

@@ -17,7 +17,7 @@ static size_t pixels_of(const db_noise_frame *f) {
     return (size_t)f->fast_pixels * (size_t)f->slow_pixels;
 }
 
-static db_status copy(db_context *context, void *to, const void *from, size_t bytes) {
+static db_status copy_image(db_context *context, void *to, const void *from, size_t bytes) {
     const db_device *const device = &context->device;
     return device->backend->operations->memory_copy(context, device->number, to, from, bytes);
 }
@@ -28,7 +28,7 @@ static db_status refuse_pixel(db_context *context, const db_noise_frame *f, int 
     int there;
     DB_TRY(in_device_memory(context, f->expected, &there));
     if (there)
-        DB_TRY(copy(context, &value, f->expected + pixel, sizeof value));
+        DB_TRY(copy_image(context, &value, f->expected + pixel, sizeof value));
     else
         value = f->expected[pixel];
     return noise_refuse_pixel(context, fast, slow, value);
@@ -113,7 +113,7 @@ db_status noise_bring(db_context *context, db_noise_frame *frame, noise_copies *
     copies->number = room_for(there[2], bytes, &failed);
     db_status status = failed ? db_fail_memory(context, "the noise image") : DB_OK;
     if (status == DB_OK && copies->expected)
-        status = copy(context, copies->expected, frame->expected, bytes);
+        status = copy_image(context, copies->expected, frame->expected, bytes);
     if (status != DB_OK) return noise_return(context, status, copies);
     if (copies->expected) frame->expected = copies->expected;
     if (copies->signal) frame->signal = copies->signal;
@@ -124,9 +124,9 @@ db_status noise_bring(db_context *context, db_noise_frame *frame, noise_copies *
 db_status noise_return(db_context *context, db_status status, noise_copies *copies) {
     const size_t bytes = pixels_of(&copies->given) * sizeof(float);
     if (status == DB_OK && copies->signal)
-        status = copy(context, copies->given.signal, copies->signal, bytes);
+        status = copy_image(context, copies->given.signal, copies->signal, bytes);
     if (status == DB_OK && copies->number)
-        status = copy(context, copies->given.number, copies->number, bytes);
+        status = copy_image(context, copies->given.number, copies->number, bytes);
     free(copies->expected);
     free(copies->signal);
     free(copies->number);

@@ -64,8 +64,8 @@ static void reference_placement(const db_setup *setup, db_convention convention,
     }
 }
 
-static db_status distance(db_context *context, const db_setup *setup, db_detector *detector,
-                          const db_setup_notes *notes) {
+static db_status resolve_distance(db_context *context, const db_setup *setup, db_detector *detector,
+                                  const db_setup_notes *notes) {
     detector->distance_is_close = db_setup_given(setup->close_distance);
     detector->distance = detector->distance_is_close       ? setup->close_distance
                          : db_setup_given(setup->distance) ? setup->distance
@@ -182,7 +182,7 @@ db_status db_setup_detector(db_context *context, const db_setup *setup, db_exper
     memcpy(detector->rotation, setup->rotation, sizeof detector->rotation);
     detector->twotheta = setup->twotheta;
     db_setup_complete_placement(experiment, &completed.stated);
-    DB_TRY(distance(context, &completed, detector, notes));
+    DB_TRY(resolve_distance(context, &completed, detector, notes));
     DB_TRY(db_setup_centre(context, &completed, convention, size, detector, notes));
     if (setup->compat)
         reference_placement(setup, convention, experiment);

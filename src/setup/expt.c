@@ -44,8 +44,8 @@ static void note_mosaicity(const db_setup *setup, const db_expt_content *content
                   setup->expt_file, content->mosaicity, content->domain_size);
 }
 
-static db_status take(db_context *context, const db_setup *setup, db_experiment *experiment,
-                      db_expt_content *content, const db_setup_notes *notes) {
+static db_status take_expt(db_context *context, const db_setup *setup, db_experiment *experiment,
+                           db_expt_content *content, const db_setup_notes *notes) {
     const db_expt_selection selection = { setup->expt_number, setup->expt_image,
                                           setup->expt_frame };
     db_detector *const detector = &experiment->detector;
@@ -75,12 +75,13 @@ db_status db_setup_expt(db_context *context, const db_setup *setup, db_experimen
                        "detector stands; distance, rotations and two-theta can",
                        given, setup->expt_file);
     db_expt_content content;
-    const db_status status = take(context, setup, experiment, &content, notes);
+    const db_status status = take_expt(context, setup, experiment, &content, notes);
     db_expt_content_clear(&content);
     return status;
 }
 
-static void fill(const db_experiment *experiment, const db_expt_content *content, db_setup *setup) {
+static void fill_setup(const db_experiment *experiment, const db_expt_content *content,
+                       db_setup *setup) {
     setup->wavelength = experiment->beam.wavelength;
     setup->polarization = experiment->beam.polarization;
     setup->phi = content->phi;
@@ -108,7 +109,7 @@ db_status db_setup_read_expt(db_context *context, const char *path, int number, 
     DB_TRY(db_experiment_init(context, &experiment));
     const db_status status = db_read_expt(context, path, &selection, &experiment, &content);
     if (status == DB_OK) {
-        fill(&experiment, &content, setup);
+        fill_setup(&experiment, &content, setup);
         setup->expt_file = path;
         setup->expt_number = (int)content.number;
         setup->expt_image = image;

@@ -20,7 +20,7 @@ static void add_name(const char *name, char names[NAMES]) {
 }
 
 /* A number the header states replaces that of the setup; otherwise its name joins a list. */
-static void take(double stated, const char *name, double *value, char missing[NAMES]) {
+static void take_stated(double stated, const char *name, double *value, char missing[NAMES]) {
     if (db_setup_given(stated))
         *value = stated;
     else
@@ -112,8 +112,8 @@ static db_status read_geometry(db_context *context, const char *path, db_setup *
     take_axes(&g, setup);
     setup->detector_pixels[0] = g.fast_pixels;
     setup->detector_pixels[1] = g.slow_pixels;
-    take(g.pixel_size, "pixel size", &setup->pixel_size, missing);
-    take(g.wavelength, "wavelength", &setup->wavelength, missing);
+    take_stated(g.pixel_size, "pixel size", &setup->pixel_size, missing);
+    take_stated(g.wavelength, "wavelength", &setup->wavelength, missing);
     take_silently(g.polarization, &setup->polarization);
     take_phi(path, &g, setup, notes);
     if (db_turns(g.osc_range)) {
@@ -151,14 +151,14 @@ static db_status read_as_reference(db_context *context, const char *path, db_hea
     DB_TRY(db_reference_header_read(context, path, &n));
     DB_TRY(take_count(context, path, "SIZE1", n.size[0], &setup->detector_pixels[0]));
     DB_TRY(take_count(context, path, "SIZE2", n.size[1], &setup->detector_pixels[1]));
-    take(n.pixel_size, "PIXEL_SIZE", &setup->pixel_size, missing);
-    take(n.wavelength, "WAVELENGTH", &setup->wavelength, missing);
-    take(n.distance, "DISTANCE", &setup->distance, missing);
+    take_stated(n.pixel_size, "PIXEL_SIZE", &setup->pixel_size, missing);
+    take_stated(n.wavelength, "WAVELENGTH", &setup->wavelength, missing);
+    take_stated(n.distance, "DISTANCE", &setup->distance, missing);
     take_silently(n.close_distance, &setup->close_distance);
-    take(n.beam_center[0], "BEAM_CENTER_X", &setup->beam_centre[0], missing);
+    take_stated(n.beam_center[0], "BEAM_CENTER_X", &setup->beam_centre[0], missing);
     if (role == DB_HEADER_OF_MASK && db_setup_given(n.beam_center[1]))
         n.beam_center[1] = setup->pixel_size * setup->detector_pixels[1] - n.beam_center[1];
-    take(n.beam_center[1], "BEAM_CENTER_Y", &setup->beam_centre[1], missing);
+    take_stated(n.beam_center[1], "BEAM_CENTER_Y", &setup->beam_centre[1], missing);
     take_silently(n.org[0], &setup->org[0]);
     take_silently(n.org[1], &setup->org[1]);
     take_silently(n.phi, &setup->phi);

@@ -78,7 +78,7 @@ static int is_plausible(const plausible *p, double value) {
 }
 
 /* "detector distance: 0.15 mm is hardly meant (2 to 50000 mm are usual); if it is in m, write 150" */
-static void describe(const plausible *p, double value, char *text, size_t size) {
+static void describe_value(const plausible *p, double value, char *text, size_t size) {
     const db_setup_field *const field = &db_setup_fields[p->field];
     const char *const unit = p->field == DB_FIELD_CELL ? (p->from ? "degree" : "A") : field->unit;
     const char *const blank = *unit ? " " : "";
@@ -108,7 +108,7 @@ int db_setup_implausible(const db_setup *setup, const db_experiment *experiment,
             const double value = value_of(&table[k], i, setup, experiment);
             if (isnan(value) || value == 0 || isinf(value) || is_plausible(&table[k], value))
                 continue;
-            describe(&table[k], value, text, sizeof text);
+            describe_value(&table[k], value, text, sizeof text);
             if (!found++ && size) snprintf(first, size, "%s", text);
             if (notes) db_setup_note(notes, "%s", text);
             break; /* its other values will be in the same unit */

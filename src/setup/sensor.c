@@ -13,7 +13,7 @@ static void reference_layers(const db_setup *setup, db_detector *detector) {
     detector->sensor_thickness *= (double)detector->sensor_layers / (detector->sensor_layers - 1);
 }
 
-static db_status check(db_context *context, const db_setup *setup) {
+static db_status check_sensor(db_context *context, const db_setup *setup) {
     const double thickness = setup->sensor_thickness, depth = setup->attenuation_depth;
     DB_TRY(db_setup_field_check(context, setup, DB_FIELD_SENSOR_THICKNESS));
     if (depth < 0)
@@ -55,7 +55,7 @@ db_status db_setup_sensor(db_context *context, const db_setup *setup, db_experim
                           const db_setup_notes *notes) {
     db_detector *const detector = &experiment->detector;
     const double depth = setup->attenuation_depth;
-    DB_TRY(check(context, setup));
+    DB_TRY(check_sensor(context, setup));
     detector->sensor_layers = 1;
     detector->sensor_thickness = 0;
     detector->sensor_material = setup->sensor_material;

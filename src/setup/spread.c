@@ -8,8 +8,8 @@
 #include <dualbragg/expert/experiment_geometry.h>
 #include <string.h>
 
-static double number(double given) { return db_setup_given(given) ? given : 0; }
-static double square(double given) { return number(given) * number(given); }
+static double given_number(double given) { return db_setup_given(given) ? given : 0; }
+static double square(double given) { return given_number(given) * given_number(given); }
 
 static db_status check_fields(db_context *context, const db_setup *setup) {
     for (int id = DB_FIELD_SIZE_CORRELATION; id <= DB_FIELD_POINT_SPREAD_CORRELATION; id++)
@@ -17,7 +17,8 @@ static db_status check_fields(db_context *context, const db_setup *setup) {
     return DB_OK;
 }
 
-static db_status rotations(db_context *context, const db_spread_setup *given, db_spread *out) {
+static db_status spread_rotations(db_context *context, const db_spread_setup *given,
+                                  db_spread *out) {
     const double *const abc = given->mosaic_rms_abc;
     const double *const tensor = given->mosaic_tensor;
     if (db_setup_given(abc[0]) && db_setup_given(tensor[0]))
@@ -25,7 +26,7 @@ static db_status rotations(db_context *context, const db_spread_setup *given, db
                        "mosaic spread: expected mosaic_rms_abc or mosaic_tensor, found both");
     out->mosaic = square(given->mosaic_rms);
     for (int i = 0; i < 6; i++)
-        out->mosaic_tensor[i] = number(tensor[i]) + (i < 3 ? square(abc[i]) : 0);
+        out->mosaic_tensor[i] = given_number(tensor[i]) + (i < 3 ? square(abc[i]) : 0);
     return DB_OK;
 }
 
@@ -89,8 +90,8 @@ static db_status strains(db_context *context, const db_spread_setup *given, cons
     for (int i = 0; i < 6; i++) {
         const int tied = follows_xx(out->strain_ties, i);
         const int own = db_free_strains(out->strain_ties) >> i & 1;
-        const double found = number(rms[i]);
-        if (found != 0 && !own && !(tied && found == number(rms[0])))
+        const double found = given_number(rms[i]);
+        if (found != 0 && !own && !(tied && found == given_number(rms[0])))
             return db_fail(context, DB_ERROR_INPUT,
                            "strain_rms_tensor: %s strains have %s of %s, found %g", name, names[i],
                            tied ? "0, or that of xx" : "0 by symmetry", found);
@@ -123,15 +124,15 @@ static db_status tails(db_context *context, const db_spread_setup *given, db_spr
 /* One standard deviation stands for both. */
 static db_status pair(db_context *context, db_setup_field_id id, const double rms[2],
                       double correlation, double covariance[3]) {
-    const double first = number(rms[0]), second = db_setup_given(rms[1]) ? rms[1] : first;
-    if (number(correlation) != 0 && !(first > 0 && second > 0))
+    const double first = given_number(rms[0]), second = db_setup_given(rms[1]) ? rms[1] : first;
+    if (given_number(correlation) != 0 && !(first > 0 && second > 0))
         return db_fail(context, DB_ERROR_INPUT,
                        "%s: a correlation of %g needs two positive standard deviations, found %g "
                        "and %g",
                        db_setup_fields[id].name, correlation, first, second);
     covariance[0] = first * first;
     covariance[1] = second * second;
-    covariance[2] = number(correlation) * first * second;
+    covariance[2] = given_number(correlation) * first * second;
     return DB_OK;
 }
 
@@ -141,11 +142,11 @@ db_status db_setup_spread(db_context *context, const db_setup *setup, db_experim
     out->spots = given->spots;
     if (given->spots != DB_SPOTS_CLOSED) return DB_OK;
     DB_TRY(check_fields(context, setup));
-    for (int i = 0; i < 3; i++) out->size_correlation[i] = number(given->size_correlation[i]);
-    DB_TRY(rotations(context, given, out));
+    for (int i = 0; i < 3; i++) out->size_correlation[i] = given_number(given->size_correlation[i]);
+    DB_TRY(spread_rotations(context, given, out));
     DB_TRY(strains(context, given, experiment->crystal.cell, out));
     for (int k = 0; k < DB_SPREAD_MODES; k++)
-        for (int i = 0; i < 9; i++) out->mode[k][i] = number(given->mode[k][i]);
+        for (int i = 0; i < 9; i++) out->mode[k][i] = given_number(given->mode[k][i]);
     DB_TRY(tails(context, given, out));
     out->bandwidth = 1e6 * square(given->bandwidth_rms);
     DB_TRY(pair(context, DB_FIELD_DIVERGENCE_RMS, given->divergence_rms,

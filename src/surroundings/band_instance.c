@@ -62,7 +62,7 @@ static void slide(const db_background_pass *p, const db_background_window *w, ro
     for (size_t i = 0; i < n; i++) count[i] = (uint16_t)(count[i] - old_kept[i] + kept[i]);
 }
 
-static void clear(const db_background_pass *p, db_background_window *w) {
+static void clear_band(const db_background_pass *p, db_background_window *w) {
     const size_t n = (size_t)p->fast_pixels, half = (size_t)p->half_width;
     memset(w->sum, 0, n * sizeof *w->sum);
     memset(w->sums[0], 0, (n + 2 * half) * sizeof *w->sums[0]);
@@ -128,7 +128,7 @@ static void average_row(const db_background_pass *p, const db_background_window 
 static void average(const db_background_pass *p, db_background_window *w, int first, int end) {
     const int half = p->half_width, rows = p->slow_pixels, from = first > half ? first - half : 0;
     const row_of_pixels none = row_at(p, w, 0, 0);
-    clear(p, w);
+    clear_band(p, w);
     for (int row = from; row < first + half && row < rows; row++)
         slide(p, w, row_at(p, w, row, 1), none);
     for (int row = first; row < end; row++) {

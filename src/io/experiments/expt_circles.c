@@ -32,7 +32,7 @@ static void turn_back(json_t *model, const char *name, const double *const rotat
     put_numbers(model, name, v, 3);
 }
 
-static void put(json_t *list, const db_circles *c) {
+static void put_circle(json_t *list, const db_circles *c) {
     static const char *const axes[] = { "real_space_a", "real_space_b", "real_space_c" };
     const double *const outwards[] = { c->setting, c->fixed };
     json_t *const goniometer = only(list, "goniometer");
@@ -49,7 +49,7 @@ db_status db_expt_put_circles(db_context *context, const char *path, const db_ci
     const size_t failures = db_json_failures();
     db_status status = db_json_open(context, path, &list, &at);
     if (status == DB_OK && only(list, "scan") && only(list, "goniometer")) {
-        put(list, circles);
+        put_circle(list, circles);
         status =
             db_json_write(context, path, list, JSON_INDENT(2) | JSON_REAL_PRECISION(17), failures);
     }

@@ -218,8 +218,8 @@ static void keep_others(const pair *p) {
     }
 }
 
-static db_status keep(db_context *context, const char *path, json_t *written, const json_t *from,
-                      size_t number, size_t failures) {
+static db_status keep_experiment(db_context *context, const char *path, json_t *written,
+                                 const json_t *from, size_t number, size_t failures) {
     pair p = { .written = written, .from = from };
     p.experiment = json_array_get(json_object_get(written, "experiment"), 0);
     p.original = json_array_get(json_object_get(from, "experiment"), number);
@@ -260,7 +260,8 @@ db_status db_expt_keep(db_context *context, const char *path, const char *from, 
     const size_t failures = db_json_failures();
     db_status status = db_json_open(context, path, &written, &at);
     if (status == DB_OK) status = db_json_open_kept(context, from, &original, &at);
-    if (status == DB_OK) status = keep(context, path, written, original, number, failures);
+    if (status == DB_OK)
+        status = keep_experiment(context, path, written, original, number, failures);
     db_json_give_back(original);
     json_decref(written);
     return status;

@@ -49,8 +49,8 @@ static db_status model_of(const db_json *root, const db_json *experiment, const 
 
 /* 1 if the experiment's images include the one looked for, or none is. Experiments may share a
  * sequence, of which each has the images that its scan says. */
-static db_status shows(const db_json *root, const db_json *experiment, const char *image,
-                       int *found) {
+static db_status experiment_shows(const db_json *root, const db_json *experiment, const char *image,
+                                  int *found) {
     db_json imageset, scan;
     int range[2];
     *found = 1;
@@ -92,7 +92,7 @@ static db_status select_one(const db_json *root, const db_expt_selection *select
     for (size_t i = 0; i < count; i++) {
         const db_json one = db_json_element(&list, i);
         int found = 0;
-        DB_TRY(shows(root, &one, count > 1 ? selection->image : NULL, &found));
+        DB_TRY(experiment_shows(root, &one, count > 1 ? selection->image : NULL, &found));
         if (!found) continue;
         if (fitting < 2) first[fitting] = i;
         fitting++;

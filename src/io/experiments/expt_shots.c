@@ -50,7 +50,7 @@ static char *name_in_file(const char *file, long number) {
     return name;
 }
 
-static db_status add(const listing *l, size_t number, char *image) {
+static db_status add_shot(const listing *l, size_t number, char *image) {
     if (db_listed_shots_add(l->shots, (long)number, image)) return DB_OK;
     return db_fail_memory(l->root->context, l->root->path);
 }
@@ -103,10 +103,10 @@ static db_status add_sequence(const listing *l, const db_json *set, const char *
                            "%s: %s: expected the index %ld of image %ld, which a scan has, found "
                            "%zu others",
                            set->path, indices.place, image - 1, image, listed);
-        DB_TRY(add(l, number,
-                   is_pattern ? fill_template(pattern, image)
-                   : in_file  ? name_in_file(pattern, image)
-                              : strdup(pattern)));
+        DB_TRY(add_shot(l, number,
+                        is_pattern ? fill_template(pattern, image)
+                        : in_file  ? name_in_file(pattern, image)
+                                   : strdup(pattern)));
     }
     return DB_OK;
 }
@@ -117,11 +117,11 @@ static db_status add_of_set(const listing *l, const db_json *set, size_t number,
     const char *const name = json_string_value(json_array_get(images.value, place));
     const json_t *const index = json_array_get(indices.value, place);
     if (!name) return db_json_fail(&images, "a list of images");
-    if (!index) return add(l, number, strdup(name));
+    if (!index) return add_shot(l, number, strdup(name));
     const json_int_t frame = json_integer_value(index) + 1;
     if (!json_is_integer(index) || frame < 1 || frame > 999999999)
         return db_json_fail(&indices, "numbers of images in their file, from 0");
-    return add(l, number, name_in_file(name, (long)frame));
+    return add_shot(l, number, name_in_file(name, (long)frame));
 }
 
 /* Of a set that several experiments share each has one image, in their order; an experiment alone has

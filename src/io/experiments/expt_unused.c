@@ -32,7 +32,7 @@ static void tell_of_beam(const db_json *beam) {
                   beam->path, beam->place, probe);
 }
 
-static int holds(const json_t *ranges, long number) {
+static int holds_value(const json_t *ranges, long number) {
     size_t i;
     json_t *range;
     json_array_foreach(ranges, i, range) {
@@ -47,7 +47,8 @@ static int holds(const json_t *ranges, long number) {
 static void tell_of_range(const db_json *scan, const char *identifier, long number) {
     const db_json all = db_json_member(scan, "valid_image_ranges"),
                   ranges = db_json_member(&all, identifier);
-    if (number == 0 || json_array_size(ranges.value) == 0 || holds(ranges.value, number)) return;
+    if (number == 0 || json_array_size(ranges.value) == 0 || holds_value(ranges.value, number))
+        return;
     db_notice(scan->context,
               "%s: %s: image %ld is not among those that valid_image_ranges says; it is used all "
               "the same",

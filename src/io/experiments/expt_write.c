@@ -33,13 +33,13 @@ typedef struct source {
     int is_scan, has_crystal;
 } source;
 
-static json_t *append(json_t *array, json_t *item) {
+static json_t *append_member(json_t *array, json_t *item) {
     if (json_array_append_new(array, item) == 0) return array;
     json_decref(array);
     return NULL;
 }
 
-static json_t *put(json_t *object, const char *key, json_t *value) {
+static json_t *put_member(json_t *object, const char *key, json_t *value) {
     if (json_object_set_new(object, key, value) == 0) return object;
     json_decref(object);
     return NULL;
@@ -48,7 +48,7 @@ static json_t *put(json_t *object, const char *key, json_t *value) {
 static json_t *vector(const double v[3]) { return json_pack("[f,f,f]", v[0], v[1], v[2]); }
 
 /* A laboratory vector in dxtbx' frame. */
-static json_t *turned(const source *from, const double v[3]) {
+static json_t *turned_by(const source *from, const double v[3]) {
     double r[3];
     for (int i = 0; i < 3; i++) r[i] = db_dot(from->frame[i], v);
     return vector(r);
@@ -61,9 +61,9 @@ static json_t *beam_model(const source *from) {
     db_cross(beam->polarization_axis, against, normal);
     db_normalize(normal);
     return json_pack("{s:s, s:o, s:f, s:f, s:f, s:o, s:f, s:f, s:f}", "__id__", "monochromatic",
-                     "direction", turned(from, against), "wavelength", beam->wavelength,
+                     "direction", turned_by(from, against), "wavelength", beam->wavelength,
                      "divergence", 0.0, "sigma_divergence", 0.0, "polarization_normal",
-                     turned(from, normal), "polarization_fraction", (1 + beam->polarization) / 2,
+                     turned_by(from, normal), "polarization_fraction", (1 + beam->polarization) / 2,
                      "flux", 0.0, "transmission", 1.0);
 }
 
@@ -114,8 +114,8 @@ static json_t *panel_model(const source *from, size_t index) {
     snprintf(name, sizeof name, "Panel%zu", index);
     json_t *model = json_pack(
         "{s:s, s:s, s:o, s:o, s:o, s:[i,i], s:[i,i], s:[f,f], s:[f,f]}", "name", name, "type",
-        sensor ? "SENSOR_PAD" : "SENSOR_CCD", "fast_axis", turned(from, fast), "slow_axis",
-        turned(from, slow), "origin", turned(from, origin), "raw_image_offset",
+        sensor ? "SENSOR_PAD" : "SENSOR_CCD", "fast_axis", turned_by(from, fast), "slow_axis",
+        turned_by(from, slow), "origin", turned_by(from, origin), "raw_image_offset",
         panel->image_offset[0], panel->image_offset[1], "image_size", panel->fast_pixels,
         panel->slow_pixels, "pixel_size", panel->pixel_size[0], panel->pixel_size[1],
         "trusted_range", given ? from->image->trusted[0] + pedestal : -1.0,
@@ -138,8 +138,8 @@ static json_t *detector_model(const source *from) {
     json_t *panels = json_array();
     json_t *children = json_array();
     for (size_t p = 0; p < from->experiment->detector.panel_count; p++) {
-        panels = append(panels, panel_model(from, p));
-        children = append(children, json_pack("{s:I}", "panel", (json_int_t)p));
+        panels = append_member(panels, panel_model(from, p));
+        children = append_member(children, json_pack("{s:I}", "panel", (json_int_t)p));
     }
     return json_pack(
         "{s:o, s:{s:s, s:s, s:[f,f,f], s:[f,f,f], s:[f,f,f], s:[i,i], s:[i,i], s:[f,f], s:[f,f], "
@@ -165,8 +165,8 @@ static json_t *goniometer_model(const source *from) {
     db_experiment_spindle_axis(from->experiment, axis);
     for (int i = 0; i < 3; i++) axis[i] *= sense(from);
     return json_pack("{s:o, s:[f,f,f,f,f,f,f,f,f], s:[f,f,f,f,f,f,f,f,f]}", "rotation_axis",
-                     turned(from, axis), "fixed_rotation", 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0,
-                     1.0, "setting_rotation", 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0);
+                     turned_by(from, axis), "fixed_rotation", 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0,
+                     0.0, 1.0, "setting_rotation", 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0);
 }
 
 static json_t *scan_model(const source *from) {
@@ -193,8 +193,8 @@ static json_t *crystal_model(const source *from) {
         for (int i = 0; i < 3; i++) db_turn_by_degrees(spindle, e->goniometer.phi, cell + 3 * i);
     }
     return json_pack("{s:s, s:o, s:o, s:o, s:s}", "__id__", "crystal", "real_space_a",
-                     turned(from, cell), "real_space_b", turned(from, cell + 3), "real_space_c",
-                     turned(from, cell + 6), "space_group_hall_symbol", " P 1");
+                     turned_by(from, cell), "real_space_b", turned_by(from, cell + 3),
+                     "real_space_c", turned_by(from, cell + 6), "space_group_hall_symbol", " P 1");
 }
 
 static json_t *imageset_model(const source *from) {
@@ -202,10 +202,11 @@ static json_t *imageset_model(const source *from) {
                               from->is_scan ? "ImageSequence" : "ImageSet", "mask", "gain",
                               "pedestal", "dx", "dy", "params", "dynamic_shadowing", "Auto",
                               "multi_panel", db_detector_is_one_array(&from->experiment->detector));
-    if (from->is_scan) return put(model, "template", json_string(from->sequence.text));
-    if (!from->sequence.in_file) return put(model, "images", json_pack("[s]", from->image->path));
-    model = put(model, "single_file_indices", json_pack("[i]", from->sequence.number - 1));
-    return put(model, "images", json_pack("[s]", from->sequence.text));
+    if (from->is_scan) return put_member(model, "template", json_string(from->sequence.text));
+    if (!from->sequence.in_file)
+        return put_member(model, "images", json_pack("[s]", from->image->path));
+    model = put_member(model, "single_file_indices", json_pack("[i]", from->sequence.number - 1));
+    return put_member(model, "images", json_pack("[s]", from->sequence.text));
 }
 
 /* The list, or NULL. */
@@ -216,16 +217,16 @@ static json_t *experiment_list(const source *from) {
     json_t *imagesets = json_array();
     json_t *crystals = json_array();
     if (from->has_crystal) {
-        experiment = put(experiment, "crystal", json_integer(0));
-        crystals = append(crystals, crystal_model(from));
+        experiment = put_member(experiment, "crystal", json_integer(0));
+        crystals = append_member(crystals, crystal_model(from));
     }
     if (from->is_scan) {
-        experiment = put(experiment, "scan", json_integer(0));
-        scans = append(scans, scan_model(from));
+        experiment = put_member(experiment, "scan", json_integer(0));
+        scans = append_member(scans, scan_model(from));
     }
     if (from->sequence.numbered) {
-        experiment = put(experiment, "imageset", json_integer(0));
-        imagesets = append(imagesets, imageset_model(from));
+        experiment = put_member(experiment, "imageset", json_integer(0));
+        imagesets = append_member(imagesets, imageset_model(from));
     }
     return json_pack("{s:s, s:[o], s:o, s:[o], s:[o], s:[o], s:o, s:o, s:[], s:[]}", "__id__",
                      "ExperimentList", "experiment", experiment, "imageset", imagesets, "beam",

@@ -39,7 +39,7 @@ typedef struct machine {
     size_t member_count, member_room;
 } machine;
 
-static db_status refuse(const machine *m, const char *found) {
+static db_status refuse_pickle(const machine *m, const char *found) {
     return db_fail(m->context, DB_ERROR_UNSUPPORTED,
                    "%s: expected pickled arrays of flex, one for each panel, as DIALS writes them, "
                    "found %s",
@@ -50,13 +50,13 @@ static db_status truncated(const machine *m) {
     return db_fail(m->context, DB_ERROR_INPUT, "%s: truncated, or damaged", m->path);
 }
 
-static db_status need(const machine *m, size_t bytes) {
+static db_status need_bytes(const machine *m, size_t bytes) {
     return (size_t)(m->end - m->at) >= bytes ? DB_OK : truncated(m);
 }
 
 /* A whole number of so many bytes, little-endian. */
 static db_status take_length(machine *m, size_t bytes, size_t *value) {
-    DB_TRY(need(m, bytes));
+    DB_TRY(need_bytes(m, bytes));
     *value = 0;
     for (size_t i = bytes; i-- > 0;) *value = *value << 8 | m->at[i];
     m->at += bytes;
@@ -70,7 +70,7 @@ static db_status push(machine *m, size_t number) {
 }
 
 static db_status push_item(machine *m, item made) {
-    if (m->item_count == MOST_ITEMS) return refuse(m, "more than a million values");
+    if (m->item_count == MOST_ITEMS) return refuse_pickle(m, "more than a million values");
     DB_GROW(m->context, m->item, m->item_room, m->item_count + 1, m->path);
     m->item[m->item_count] = made;
     return push(m, m->item_count++);
@@ -92,7 +92,7 @@ static db_status push_number(machine *m, size_t bytes, int is_signed) {
 static db_status push_text(machine *m, size_t bytes, item_kind kind) {
     size_t size;
     DB_TRY(take_length(m, bytes, &size));
-    DB_TRY(need(m, size));
+    DB_TRY(need_bytes(m, size));
     const unsigned char *const text = m->at;
     m->at += size;
     return push_item(m, (item){ .kind = kind, .text = text, .size = size });
@@ -156,7 +156,7 @@ static db_status push_call(machine *m) {
         m, (item){ .kind = OBJECT, .name = name, .first = given->first, .count = given->count });
 }
 
-static db_status build(machine *m) {
+static db_status build_object(machine *m) {
     size_t state;
     DB_TRY(pop(m, &state));
     if (m->depth == 0) return truncated(m);
@@ -164,7 +164,7 @@ static db_status build(machine *m) {
     return DB_OK;
 }
 
-static db_status put(machine *m, size_t place) {
+static db_status put_value(machine *m, size_t place) {
     if (m->depth == 0 || place > MOST_ITEMS) return truncated(m);
     DB_GROW(m->context, m->memo, m->memo_room, place + 1, m->path);
     while (m->memo_count <= place) m->memo[m->memo_count++] = 0;
@@ -175,7 +175,7 @@ static db_status put(machine *m, size_t place) {
 static db_status put_at(machine *m, size_t bytes) {
     size_t place;
     DB_TRY(take_length(m, bytes, &place));
-    return put(m, place);
+    return put_value(m, place);
 }
 
 static db_status get_at(machine *m, size_t bytes) {
@@ -185,7 +185,7 @@ static db_status get_at(machine *m, size_t bytes) {
 }
 
 static db_status skip(machine *m, size_t bytes) {
-    DB_TRY(need(m, bytes));
+    DB_TRY(need_bytes(m, bytes));
     m->at += bytes;
     return DB_OK;
 }
@@ -229,10 +229,10 @@ static db_status run_structure(machine *m, unsigned char instruction, int *known
     case 'c': return push_global(m);
     case 0x93: return push_named(m);
     case 'R': return push_call(m);
-    case 'b': return build(m);
+    case 'b': return build_object(m);
     case 'q': return put_at(m, 1);
     case 'r': return put_at(m, 4);
-    case 0x94: return put(m, m->memo_count);
+    case 0x94: return put_value(m, m->memo_count);
     case 'h': return get_at(m, 1);
     case 'j': return get_at(m, 4);
     default: *known = 0; return DB_OK;
@@ -240,17 +240,17 @@ static db_status run_structure(machine *m, unsigned char instruction, int *known
 }
 
 /* Runs the program; *result: what is on top of the stack in the end. */
-static db_status run(machine *m, size_t *result) {
+static db_status run_pickle(machine *m, size_t *result) {
     DB_TRY(push_item(m, (item){ .kind = NOTHING }));
     m->depth = 0;
     for (;;) {
         int value = 1, structure = 1;
-        DB_TRY(need(m, 1));
+        DB_TRY(need_bytes(m, 1));
         const unsigned char instruction = *m->at++;
         if (instruction == '.') return pop(m, result);
         DB_TRY(run_value(m, instruction, &value));
         if (!value) DB_TRY(run_structure(m, instruction, &structure));
-        if (!structure) return refuse(m, "something else");
+        if (!structure) return refuse_pickle(m, "something else");
     }
 }
 
@@ -339,7 +339,7 @@ static db_status read_array(const machine *m, const item *array, const int shape
         array->kind == OBJECT ? reader_of(&m->item[array->name]) : (element_reader)NULL;
     const size_t count = (size_t)shape[0] * (size_t)shape[1];
     if (!take || state->kind != TUPLE || (data->kind != TEXT && data->kind != UTF8))
-        return refuse(m, "something else");
+        return refuse_pickle(m, "something else");
     DB_TRY(check_shape(m, member(m, state, 0), shape));
     bytes b = { data->text, data->text + data->size, data->kind == UTF8, 0 };
     const double listed = take_whole(&b);
@@ -377,7 +377,7 @@ db_status db_flex_pickle_read(db_context *context, const char *path, const db_fi
                   .path = path,
                   .at = (const unsigned char *)content->bytes,
                   .end = (const unsigned char *)content->bytes + content->size };
-    db_status status = run(&m, &result);
+    db_status status = run_pickle(&m, &result);
     if (status == DB_OK) status = read_arrays(&m, &m.item[result], panel_count, shape, value);
     free(m.item);
     free(m.stack);

@@ -27,7 +27,7 @@ static size_t find_panel(const db_geom *geom, db_word name) {
     return p;
 }
 
-static db_status fail(const db_geom *geom, const db_geom_group *group, db_word member) {
+static db_status fail_group(const db_geom *geom, const db_geom_group *group, db_word member) {
     return db_fail(geom->context, DB_ERROR_INPUT,
                    "%s:%zu: group %s: expected names of panels and of groups, found '%.*s'",
                    geom->layout->path, group->line, group->name, DB_WORD_ARGUMENTS(member));
@@ -42,7 +42,7 @@ typedef struct walk {
     size_t entered; /* groups so far: none is entered twice */
 } walk;
 
-static void place(const walk *w, size_t panel) {
+static void place_group(const walk *w, size_t panel) {
     db_expt_panel *const said = &w->said[panel];
     said->level_count = w->depth < DB_EXPT_MOST_LEVELS ? w->depth : DB_EXPT_MOST_LEVELS;
     memcpy(said->group, w->path, sizeof said->group);
@@ -62,11 +62,11 @@ static db_status enter(walk *w, const db_geom_group *group) {
         const db_geom_group *const inner = find_group(w->geom, m, DB_GEOM_GROUP);
         const size_t panel = find_panel(w->geom, m);
         if (panel < w->geom->layout->panel_count)
-            place(w, panel);
+            place_group(w, panel);
         else if (inner && inner != group)
             DB_TRY(enter(w, inner));
         else
-            return fail(w->geom, group, m);
+            return fail_group(w->geom, group, m);
     }
     w->depth--;
     return DB_OK;
@@ -80,11 +80,11 @@ static db_status add_collection(const db_geom *geom, const db_geom_group *collec
     int number = 0;
     for (db_word name = next_member(&cursor); name.length; name = next_member(&cursor), number++) {
         const db_geom_group *const group = find_group(geom, name, DB_GEOM_RIGID);
-        if (!group) return fail(geom, collection, name);
+        if (!group) return fail_group(geom, collection, name);
         const char *members = group->members;
         for (db_word m = next_member(&members); m.length; m = next_member(&members)) {
             const size_t p = find_panel(geom, m);
-            if (p == geom->layout->panel_count) return fail(geom, group, m);
+            if (p == geom->layout->panel_count) return fail_group(geom, group, m);
             if (said[p].level_count == DB_EXPT_MOST_LEVELS) continue;
             said[p].group[said[p].level_count++] = number;
         }

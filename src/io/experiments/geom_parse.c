@@ -22,13 +22,14 @@ typedef struct line {
     char *value;
 } line;
 
-static db_status fail(const line *l, const char *expected) {
+static db_status fail_line(const line *l, const char *expected) {
     return db_fail(l->geom->context, DB_ERROR_INPUT, "%s:%zu: %s%s%s: expected %s, found '%.60s'",
                    l->geom->layout->path, l->number, l->owner ? l->owner : "", l->owner ? "/" : "",
                    l->key, expected, l->value);
 }
 
-static db_status put(const db_geom *geom, db_name_table *table, const char *name, size_t number) {
+static db_status put_word(const db_geom *geom, db_name_table *table, const char *name,
+                          size_t number) {
     if (db_name_table_put(table, name, strlen(name), number)) return DB_OK;
     return db_fail_memory(geom->context, geom->layout->path);
 }
@@ -45,7 +46,7 @@ static db_status pass_over(const line *l) {
                  length ? ", " : "", l->key, l->number);
     else if (length && geom->unused_text[length - 1] == ')')
         strcpy(geom->unused_text + length, ", ...");
-    return put(geom, &geom->unused, l->key, l->number);
+    return put_word(geom, &geom->unused, l->key, l->number);
 }
 
 static char *trimmed(char *text) {
@@ -57,7 +58,7 @@ static char *trimmed(char *text) {
 }
 
 /* Cuts a line at its comment and into parts; 0: nothing is left; -1: there is no '='. */
-static int split(char *text, line *l) {
+static int split_line(char *text, line *l) {
     text[strcspn(text, ";")] = '\0';
     text = trimmed(text);
     if (!*text) return 0;
@@ -80,7 +81,7 @@ static int split(char *text, line *l) {
 
 static db_status read_number(const line *l, double *value) {
     const db_word word = { l->value, strlen(l->value) };
-    return db_word_number(word, value) ? DB_OK : fail(l, "a number");
+    return db_word_number(word, value) ? DB_OK : fail_line(l, "a number");
 }
 
 /* Numbers of pixels are written with a fraction at times, which is 0. */
@@ -88,7 +89,7 @@ static db_status read_pixel(const line *l, int *value) {
     double number;
     DB_TRY(read_number(l, &number));
     if (!(number >= 0 && number <= LARGEST_SIDE) || floor(number) != number)
-        return fail(l, "the number of a pixel, 0 to 65535");
+        return fail_line(l, "the number of a pixel, 0 to 65535");
     *value = (int)number;
     return DB_OK;
 }
@@ -112,7 +113,7 @@ static db_status read_direction(const line *l, double v[3]) {
         if (*at == '+' || *at == '-')
             at++;
         else if (terms)
-            return fail(l, "a sum such as -0.01x +0.99y");
+            return fail_line(l, "a sum such as -0.01x +0.99y");
         at += strspn(at, DB_WHITE_SPACE);
         db_word word = { at, 0 };
         while (
@@ -123,20 +124,20 @@ static db_status read_direction(const line *l, double v[3]) {
         }
         double factor = 1;
         if (word.length && !db_word_number(word, &factor))
-            return fail(l, "a sum such as -0.01x +0.99y");
+            return fail_line(l, "a sum such as -0.01x +0.99y");
         at += word.length;
         at += strspn(at, DB_WHITE_SPACE "*");
-        if (*at < 'x' || *at > 'z') return fail(l, "a sum such as -0.01x +0.99y");
+        if (*at < 'x' || *at > 'z') return fail_line(l, "a sum such as -0.01x +0.99y");
         v[*at++ - 'x'] += sign * factor;
     }
-    return terms ? DB_OK : fail(l, "a sum such as -0.01x +0.99y");
+    return terms ? DB_OK : fail_line(l, "a sum such as -0.01x +0.99y");
 }
 
 static db_status read_dimension(const line *l, long dim[DB_LAYOUT_DIMS]) {
     const char *const digit = l->key + 3;
     double index;
     if (*digit < '0' || *digit >= '0' + DB_LAYOUT_DIMS || digit[1])
-        return fail(l, "a dimension dim0 to dim7");
+        return fail_line(l, "a dimension dim0 to dim7");
     long *const one = &dim[*digit - '0'];
     if (strcmp(l->value, "fs") == 0)
         *one = DB_DIM_FAST;
@@ -148,7 +149,7 @@ static db_status read_dimension(const line *l, long dim[DB_LAYOUT_DIMS]) {
              index < 1e9 && floor(index) == index)
         *one = (long)index;
     else
-        return fail(l, "fs, ss, % or an index from 0 on");
+        return fail_line(l, "fs, ss, % or an index from 0 on");
     return DB_OK;
 }
 
@@ -157,7 +158,7 @@ static db_status read_bits(const line *l, uint32_t *bits) {
     char *end;
     const unsigned long long value = strtoull(l->value, &end, 0);
     if (end == l->value || (*end && *end != '.') || *l->value == '-' || value > UINT32_MAX)
-        return fail(l, "bits as a whole number of at most 32 bits, such as 0xffff");
+        return fail_line(l, "bits as a whole number of at most 32 bits, such as 0xffff");
     *bits = (uint32_t)value;
     return DB_OK;
 }
@@ -171,7 +172,7 @@ static db_status read_mask(const line *l, db_layout_panel *at) {
     db_layout_mask *const mask = &at->mask[n];
     if (!*what || strcmp(what, "_data") == 0) {
         mask->data = l->value;
-        return *l->value == '/' ? DB_OK : fail(l, "a path in a file, from / on");
+        return *l->value == '/' ? DB_OK : fail_line(l, "a path in a file, from / on");
     }
     if (strcmp(what, "_file") == 0) {
         mask->file = l->value;
@@ -191,7 +192,8 @@ static db_status read_marks(const line *l, db_geom_panel *panel, db_layout_panel
     else if (strcmp(l->key, "flag_morethan") == 0)
         panel->most = value;
     else if (strcmp(l->key, "flag_equal") == 0) {
-        if (at->marked_count == DB_LAYOUT_FLAGS) return fail(l, "at most 8 values of bad pixels");
+        if (at->marked_count == DB_LAYOUT_FLAGS)
+            return fail_line(l, "at most 8 values of bad pixels");
         at->marked[at->marked_count++] = value;
     } else
         return pass_over(l);
@@ -283,7 +285,7 @@ static db_status find_panel(const line *l, const defaults *d, size_t *found) {
     layout->panel[*found] = d->at;
     strcpy(layout->panel[*found].name, l->owner);
     layout->panel_count++;
-    return put(geom, &geom->panels, l->owner, *found);
+    return put_word(geom, &geom->panels, l->owner, *found);
 }
 
 static db_status read_bad_key(const line *l) {
@@ -292,12 +294,12 @@ static db_status read_bad_key(const line *l) {
     db_geom *const geom = l->geom;
     size_t b;
     if (!db_name_table_find(&geom->regions, l->owner, strlen(l->owner), &b)) {
-        if (geom->bad_count == MOST_REGIONS) return fail(l, "at most 10000 bad regions");
+        if (geom->bad_count == MOST_REGIONS) return fail_line(l, "at most 10000 bad regions");
         DB_GROW(geom->context, geom->bad, geom->bad_room, geom->bad_count + 1, geom->layout->path);
         b = geom->bad_count++;
         geom->bad[b] =
             (db_geom_bad){ .name = l->owner, .range = { NAN, NAN, NAN, NAN }, .line = l->number };
-        DB_TRY(put(geom, &geom->regions, l->owner, b));
+        DB_TRY(put_word(geom, &geom->regions, l->owner, b));
     }
     db_geom_bad *const bad = &geom->bad[b];
     if (strcmp(l->key, "panel") == 0) {
@@ -308,7 +310,7 @@ static db_status read_bad_key(const line *l) {
         for (int i = 0; i < 4; i++) {
             if (strcmp(l->key, keys[kind - 1][i]) != 0) continue;
             if (bad->kind && bad->kind != kind)
-                return fail(l, "a region either by fs and ss or by x and y");
+                return fail_line(l, "a region either by fs and ss or by x and y");
             bad->kind = kind;
             return read_number(l, &bad->range[i]);
         }
@@ -330,7 +332,7 @@ static db_status add_group(const line *l) {
     group->members = l->value;
     group->line = l->number;
     group->kind = kind;
-    return put(geom, &geom->groups[kind], group->name, geom->group_count - 1);
+    return put_word(geom, &geom->groups[kind], group->name, geom->group_count - 1);
 }
 
 static db_status read_top_key(const line *l, defaults *d) {
@@ -411,7 +413,7 @@ static db_status check_panel(const db_geom *geom, size_t p) {
     return check_dimensions(geom, p);
 }
 
-static db_status parse(db_geom *geom, size_t first_line) {
+static db_status parse_line(db_geom *geom, size_t first_line) {
     defaults d;
     char *next = geom->layout->text;
     init_defaults(&d);
@@ -421,10 +423,10 @@ static db_status parse(db_geom *geom, size_t first_line) {
         const int windows = *next == '\r' && next[1] == '\n';
         if (*next) *next++ = '\0';
         next += windows;
-        const int found = split(text, &l);
+        const int found = split_line(text, &l);
         if (found < 0) {
             l.key = "line";
-            return fail(&l, "KEY = VALUE or PANEL/KEY = VALUE");
+            return fail_line(&l, "KEY = VALUE or PANEL/KEY = VALUE");
         }
         if (found) DB_TRY(read_line(&l, &d));
     }
@@ -446,7 +448,7 @@ db_status db_geom_parse(db_context *context, const char *path, char *text, size_
         return db_fail_memory(context, path);
     }
     geom->layout->text = text;
-    return parse(geom, first_line);
+    return parse_line(geom, first_line);
 }
 
 void db_geom_clear(db_geom *geom) {

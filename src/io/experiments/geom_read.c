@@ -25,7 +25,7 @@ typedef struct quantity {
     const char *text;
 } quantity;
 
-static db_status fail(const db_geom *geom, const quantity *q, const char *expected) {
+static db_status fail_geometry(const db_geom *geom, const quantity *q, const char *expected) {
     return db_fail(geom->context, DB_ERROR_INPUT, "%s: %s: expected %s, found '%.60s'",
                    geom->layout->path, q->key, expected, q->text);
 }
@@ -40,7 +40,7 @@ static db_status read_value(const db_geom *geom, const quantity *q, const db_geo
     *is_path = !db_word_number(word, value);
     if (!*is_path) return DB_OK;
     if (word.length == 0 || *word.start != '/' || word.length >= sizeof path)
-        return fail(geom, q, "a number, or a path in the image's file");
+        return fail_geometry(geom, q, "a number, or a path in the image's file");
     memcpy(path, word.start, word.length);
     path[word.length] = '\0';
     if (image->name) return db_layout_header(geom->context, image->name, path, value);
@@ -57,9 +57,9 @@ static db_status read_length(const db_geom *geom, const quantity *q, const db_ge
     double value = NAN;
     DB_TRY(read_value(geom, q, image, &value, &unit, &is_path));
     const double factor = *unit ? db_unit_of(DB_UNIT_LENGTH, unit) / MM : is_path ? path_unit : 1;
-    if (!(factor > 0)) return fail(geom, q, "a length in m or mm");
+    if (!(factor > 0)) return fail_geometry(geom, q, "a length in m or mm");
     *metres = value * factor;
-    return isfinite(*metres) ? DB_OK : fail(geom, q, "a length that is finite");
+    return isfinite(*metres) ? DB_OK : fail_geometry(geom, q, "a length that is finite");
 }
 
 static db_status read_wavelength(const db_geom *geom, const db_geom_image *image,
@@ -87,7 +87,8 @@ static db_status read_wavelength(const db_geom *geom, const db_geom_image *image
         *wavelength = value * (db_unit_of(DB_UNIT_LENGTH, unit) / ANGSTROM);
     }
     if (*wavelength > 0 && isfinite(*wavelength)) return DB_OK;
-    return fail(geom, q, energy.text ? "an energy > 0 in eV or keV" : "a length > 0 in A or m");
+    return fail_geometry(geom, q,
+                         energy.text ? "an energy > 0 in eV or keV" : "a length > 0 in A or m");
 }
 
 static double mean_offset(const db_geom *geom) {

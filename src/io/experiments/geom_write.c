@@ -136,8 +136,8 @@ static void walk(const db_geom *geom, const char *text, FILE *stream, moved_pane
     }
 }
 
-static db_status check(db_context *context, const char *path, const db_geom *geom,
-                       const db_experiment *experiment) {
+static db_status check_panels(db_context *context, const char *path, const db_geom *geom,
+                              const db_experiment *experiment) {
     const db_detector *const d = &experiment->detector;
     int same = d->panel_count == geom->layout->panel_count && !d->curved;
     for (size_t p = 0; same && p < d->panel_count; p++) {
@@ -164,7 +164,7 @@ static db_status write_moved(const db_geom *geom, const db_geom_image *image, co
 
 db_status db_geom_write_text(const db_geom *geom, const db_geom_image *image, const char *path,
                              const char *text, const db_experiment *experiment) {
-    DB_TRY(check(geom->context, path, geom, experiment));
+    DB_TRY(check_panels(geom->context, path, geom, experiment));
     moved_panel *const moved = calloc(geom->layout->panel_count, sizeof *moved);
     if (!moved) return db_fail_memory(geom->context, path);
     const db_status status = write_moved(geom, image, path, text, experiment, moved);

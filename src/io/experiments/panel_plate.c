@@ -84,7 +84,7 @@ static void onto_plate(const db_frame *plate, const double v[3], double local[3]
     local[2] = db_dot(v, plate->normal);
 }
 
-static void attach(const db_frame *plate, const db_frame *placed, db_panel *panel) {
+static void attach_panels(const db_frame *plate, const db_frame *placed, db_panel *panel) {
     double offset[3], normal[3], middle[3];
     middle_of(panel, placed, middle);
     const double sign = db_dot(middle, placed->normal) > 0 ? 1 : -1;
@@ -105,7 +105,7 @@ const char *db_hang_panels(const db_frame *placed, const db_frame *outer, const 
     if (!expected) expected = hang_up(beam, detector->panel_count == 1, &plate, detector);
     if (expected) return expected;
     for (size_t p = 0; p < detector->panel_count; p++)
-        attach(&plate, &placed[p], &detector->panels[p]);
+        attach_panels(&plate, &placed[p], &detector->panels[p]);
     memcpy(detector->fast_axis, plate.fast, sizeof plate.fast);
     memcpy(detector->slow_axis, plate.slow, sizeof plate.slow);
     memcpy(detector->normal, plate.normal, sizeof plate.normal);

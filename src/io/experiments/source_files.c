@@ -124,8 +124,8 @@ static db_status parse_line(db_context *context, const db_text *text, double col
     return DB_OK;
 }
 
-static db_status append(db_context *context, db_spectrum *s, size_t *capacity, double wavelength,
-                        double weight) {
+static db_status append_source(db_context *context, db_spectrum *s, size_t *capacity,
+                               double wavelength, double weight) {
     size_t room = *capacity;
     DB_GROW(context, s->wavelength, room, s->count + 1, "a spectrum");
     DB_GROW(context, s->weight, *capacity, s->count + 1, "a spectrum");
@@ -151,8 +151,8 @@ static db_status read_lines(db_context *context, db_text *text, db_spectrum *s) 
                 column[0]);
         total += column[1];
         if (column[1] > 0)
-            DB_TRY(append(context, s, &capacity, energy ? DB_EV_ANGSTROM / column[0] : column[0],
-                          column[1]));
+            DB_TRY(append_source(context, s, &capacity,
+                                 energy ? DB_EV_ANGSTROM / column[0] : column[0], column[1]));
     }
     if (!(total > 0 && isfinite(total)))
         return db_fail(context, DB_ERROR_INPUT,

@@ -22,7 +22,7 @@ typedef struct counted_index {
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 static counted_index *kept; /* the last one; NULL: none */
 
-static void destroy(counted_index *index) {
+static void destroy_index(counted_index *index) {
     for (size_t i = 0; i < index->index.count; i++) free(index->index.chunk[i].image);
     free(index->index.chunk);
     free(index);
@@ -72,7 +72,7 @@ static db_status read_all(db_stream *s, db_stream_crystal *c, db_stream_index *i
 }
 
 /* The one that is kept, if it is of that state of the file; with one user more. */
-static counted_index *borrow(const db_file_stamp *stamp) {
+static counted_index *borrow_index(const db_file_stamp *stamp) {
     counted_index *found = NULL;
     pthread_mutex_lock(&one_at_a_time);
     if (kept && db_file_stamp_same(&kept->stamp, stamp)) found = kept;
@@ -87,11 +87,11 @@ void db_stream_index_give_back(const db_stream_index *index) {
     pthread_mutex_lock(&one_at_a_time);
     const int last = --own->users == 0;
     pthread_mutex_unlock(&one_at_a_time);
-    if (last) destroy(own);
+    if (last) destroy_index(own);
 }
 
 /* From now on until another one is. */
-static void keep(counted_index *index) {
+static void keep_index(counted_index *index) {
     pthread_mutex_lock(&one_at_a_time);
     counted_index *const before = kept;
     kept = index;
@@ -105,7 +105,7 @@ db_status db_stream_index_of(db_context *context, const char *path, const db_str
     db_stream_crystal c;
     db_stream s;
     const int settled = db_file_stamp_take(path, &stamp);
-    counted_index *own = settled ? borrow(&stamp) : NULL;
+    counted_index *own = settled ? borrow_index(&stamp) : NULL;
     *index = own ? &own->index : NULL;
     if (own) return DB_OK;
     DB_TRY(db_stream_open(context, path, &s));
@@ -115,14 +115,14 @@ db_status db_stream_index_of(db_context *context, const char *path, const db_str
         own ? read_all(&s, &c, &own->index) : db_fail_memory(context, "the index of a stream");
     db_stream_close(&s);
     if (own) own->stamp = stamp;
-    if (own && status == DB_OK && settled) keep(own);
+    if (own && status == DB_OK && settled) keep_index(own);
     *index = status == DB_OK ? &own->index : NULL;
-    if (status != DB_OK && own) destroy(own);
+    if (status != DB_OK && own) destroy_index(own);
     return status;
 }
 
 /* Is the chunk of that image? */
-static int shows(const char *name, const char *image) {
+static int chunk_shows(const char *name, const char *image) {
     db_event_name wanted, own;
     if (!image) return 1;
     if (!db_event_name_read(name, &own) || !db_event_name_read(image, &wanted) ||
@@ -165,7 +165,7 @@ db_status db_stream_select(db_context *context, const char *path, const db_strea
         return select_number(context, path, index, selection->number, chunk);
     for (size_t i = 0; i < index->count; i++) {
         const db_stream_chunk *const own = &index->chunk[i];
-        if (!shows(own->image, image)) continue;
+        if (!chunk_shows(own->image, image)) continue;
         if (own->crystal_count == 0 && image) bare = own;
         if (own->crystal_count == 0) continue;
         if (fitting == 1) second = own->first;
@@ -192,7 +192,7 @@ db_status db_stream_select_chunk(db_context *context, const char *path,
         return select_number(context, path, index, selection->number, chunk);
     const int only = !selection->image && index->count == 1;
     for (size_t i = 0; i < index->count; i++) {
-        if (!only && (!selection->image || !shows(index->chunk[i].image, selection->image)))
+        if (!only && (!selection->image || !chunk_shows(index->chunk[i].image, selection->image)))
             continue;
         *chunk = &index->chunk[i];
         return DB_OK;

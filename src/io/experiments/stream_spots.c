@@ -21,7 +21,7 @@ typedef struct peaks {
     peak *peak; /* owned */
 } peaks;
 
-static int holds(const db_layout_panel *panel, const double at[2]) {
+static int chunk_holds(const db_layout_panel *panel, const double at[2]) {
     int within = 1;
     for (int i = 0; i < 2; i++)
         within &= at[i] >= panel->first[i] && at[i] <= panel->first[i] + panel->size[i];
@@ -36,7 +36,7 @@ static db_status find_panel(const db_stream *s, const db_image_layout *layout, d
         const int named = strlen(panel->name) == name.length &&
                           strncmp(panel->name, name.start, name.length) == 0;
         if (name.length && !named) continue;
-        const int within = holds(panel, p->at);
+        const int within = chunk_holds(panel, p->at);
         if (name.length && !within) return db_stream_fail(s, "a place on its panel");
         if (!within) continue;
         for (int i = 0; i < 2; i++) p->at[i] -= panel->first[i];
@@ -70,8 +70,8 @@ static db_status read_list(db_stream *s, const db_image_layout *layout, peaks *l
     return db_stream_fail(s, "the end of the list of peaks");
 }
 
-static db_status fill(db_context *context, const char *path, const peaks *list,
-                      db_reflection_table *table) {
+static db_status fill_spots(db_context *context, const char *path, const peaks *list,
+                            db_reflection_table *table) {
     *table = (db_reflection_table){ .count = list->count };
     table->position = malloc((list->count + 1) * sizeof *table->position);
     table->panel = malloc((list->count + 1) * sizeof *table->panel);
@@ -115,7 +115,7 @@ db_status db_read_stream_spots(db_context *context, const char *path,
         status = read_peaks(&s, chunk, &list);
         db_stream_close(&s);
     }
-    if (status == DB_OK) status = fill(context, path, &list, table);
+    if (status == DB_OK) status = fill_spots(context, path, &list, table);
     free(list.peak);
     db_stream_index_give_back(index);
     return status;

@@ -50,7 +50,7 @@ typedef struct reading {
 } reading;
 
 /* `count` numbers of the next line. what: them, for messages. */
-static db_status take(reading *r, const char *what, int count, double *number) {
+static db_status take_number(reading *r, const char *what, int count, double *number) {
     const db_text *const text = &r->text;
     if (!db_text_next_line(&r->text))
         return db_fail(r->context, DB_ERROR_INPUT, "%s: ends before %s", text->path, what);
@@ -77,7 +77,7 @@ static int is_whole(double value, double least, double most) {
 
 static db_status take_scan(reading *r) {
     double n[6];
-    DB_TRY(take(r, "first image, its angle, oscillation range, rotation axis", 6, n));
+    DB_TRY(take_number(r, "first image, its angle, oscillation range, rotation axis", 6, n));
     if (!is_whole(n[0], -1e9, 1e9)) return fail_here(r, "the number of an image first");
     r->xparm->first_image = (long)n[0];
     r->xparm->first_angle = n[1];
@@ -88,7 +88,7 @@ static db_status take_scan(reading *r) {
 
 static db_status take_beam(reading *r) {
     double n[4];
-    DB_TRY(take(r, "wavelength and direction of the beam", 4, n));
+    DB_TRY(take_number(r, "wavelength and direction of the beam", 4, n));
     if (!(n[0] > 0)) return fail_here(r, "a wavelength > 0 (A) first");
     r->xparm->wavelength = n[0];
     memcpy(r->xparm->beam, n + 1, sizeof r->xparm->beam);
@@ -97,12 +97,13 @@ static db_status take_beam(reading *r) {
 
 static db_status take_crystal(reading *r) {
     double n[7];
-    DB_TRY(take(r, "number of the space group and cell", 7, n));
+    DB_TRY(take_number(r, "number of the space group and cell", 7, n));
     if (!is_whole(n[0], 0, 230)) return fail_here(r, "the number of a space group first, 0 to 230");
     r->xparm->space_group = (int)n[0];
     memcpy(r->xparm->cell, n + 1, sizeof r->xparm->cell);
     for (int i = 0; i < 3; i++)
-        DB_TRY(take(r, "a vector of the cell at spindle angle 0", 3, r->xparm->real + 3 * i));
+        DB_TRY(
+            take_number(r, "a vector of the cell at spindle angle 0", 3, r->xparm->real + 3 * i));
     return DB_OK;
 }
 
@@ -119,14 +120,15 @@ static db_status take_pixels(reading *r, const double n[4]) {
 }
 
 static db_status take_axes(reading *r) {
-    for (int i = 0; i < 3; i++) DB_TRY(take(r, "an axis of the detector", 3, r->xparm->axis[i]));
+    for (int i = 0; i < 3; i++)
+        DB_TRY(take_number(r, "an axis of the detector", 3, r->xparm->axis[i]));
     return DB_OK;
 }
 
 static db_status take_segment(reading *r, db_xparm_segment *segment) {
     const db_xparm *const x = r->xparm;
     double n[9];
-    DB_TRY(take(r, "a segment's number, first and last pixel along x and y", 5, n));
+    DB_TRY(take_number(r, "a segment's number, first and last pixel along x and y", 5, n));
     for (int i = 0; i < 4; i++) {
         const int most = x->pixels[i / 2];
         if (!is_whole(n[1 + i], 1, most))
@@ -135,7 +137,7 @@ static db_status take_segment(reading *r, db_xparm_segment *segment) {
     }
     if (segment->range[0] > segment->range[1] || segment->range[2] > segment->range[3])
         return fail_here(r, "the first pixel before the last");
-    DB_TRY(take(r, "a segment's ORGXS, ORGYS, FS and axes of x and y", 9, n));
+    DB_TRY(take_number(r, "a segment's ORGXS, ORGYS, FS and axes of x and y", 9, n));
     memcpy(segment->origin, n, sizeof segment->origin);
     segment->distance = n[2];
     memcpy(segment->axis, n + 3, sizeof segment->axis);
@@ -158,11 +160,11 @@ static db_status take_new(reading *r) {
     DB_TRY(take_scan(r));
     DB_TRY(take_beam(r));
     DB_TRY(take_crystal(r));
-    DB_TRY(take(r, "number of segments, pixels along x and y, their sizes", 5, n));
+    DB_TRY(take_number(r, "number of segments, pixels along x and y, their sizes", 5, n));
     if (!is_whole(n[0], 0, MOST_SEGMENTS)) return fail_here(r, "0 to 4096 segments first");
     const size_t segments = (size_t)n[0];
     DB_TRY(take_pixels(r, n + 1));
-    DB_TRY(take(r, "ORGX, ORGY and distance", 3, n));
+    DB_TRY(take_number(r, "ORGX, ORGY and distance", 3, n));
     memcpy(x->origin, n, sizeof x->origin);
     x->distance = n[2];
     DB_TRY(take_axes(r));
@@ -174,9 +176,9 @@ static db_status take_old(reading *r) {
     double n[4];
     DB_TRY(take_scan(r));
     DB_TRY(take_beam(r));
-    DB_TRY(take(r, "pixels along x and y, their sizes", 4, n));
+    DB_TRY(take_number(r, "pixels along x and y, their sizes", 4, n));
     DB_TRY(take_pixels(r, n));
-    DB_TRY(take(r, "distance, ORGX and ORGY", 3, n));
+    DB_TRY(take_number(r, "distance, ORGX and ORGY", 3, n));
     x->distance = n[0];
     memcpy(x->origin, n + 1, sizeof x->origin);
     DB_TRY(take_axes(r));

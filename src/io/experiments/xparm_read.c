@@ -44,7 +44,7 @@ typedef struct placing {
     double turn[9]; /* from the file's frame */
 } placing;
 
-static db_status fail(const placing *p, const char *expected) {
+static db_status fail_xparm(const placing *p, const char *expected) {
     return db_fail(p->context, DB_ERROR_INPUT, "%s: expected %s", p->path, expected);
 }
 
@@ -55,8 +55,9 @@ static db_status read_axes(const placing *p, const double x[3], const double y[3
     memcpy(frame->slow, y, sizeof frame->slow);
     if (!db_normalize(frame->fast) || !db_normalize(frame->slow) ||
         !(fabs(db_dot(frame->fast, frame->slow)) < 1e-4))
-        return fail(p, "axes of x and y that are perpendicular to each other, of the detector and "
-                       "of each segment");
+        return fail_xparm(
+            p, "axes of x and y that are perpendicular to each other, of the detector and "
+               "of each segment");
     db_frame_complete(frame);
     return DB_OK;
 }
@@ -125,8 +126,8 @@ static void size_panels(const db_xparm *x, db_detector *detector, db_expt_conten
     }
 }
 
-static db_status hang(const placing *p, const db_beam *beam, db_frame *frame,
-                      db_detector *detector) {
+static db_status hang_panels(const placing *p, const db_beam *beam, db_frame *frame,
+                             db_detector *detector) {
     const db_xparm *const x = p->xparm;
     const double corner[2] = { 0.5 - x->origin[0], 0.5 - x->origin[1] };
     db_frame whole;
@@ -138,7 +139,7 @@ static db_status hang(const placing *p, const db_beam *beam, db_frame *frame,
     for (size_t k = 0; k < panels_of(x); k++) turn_frame(p->turn, &frame[k]);
     turn_frame(p->turn, &whole);
     const char *const expected = db_hang_panels(frame, &whole, beam, detector);
-    return expected ? fail(p, expected) : DB_OK;
+    return expected ? fail_xparm(p, expected) : DB_OK;
 }
 
 static db_status read_detector(const placing *p, const db_beam *beam, db_detector *detector,
@@ -147,7 +148,7 @@ static db_status read_detector(const placing *p, const db_beam *beam, db_detecto
     db_frame *frame;
     DB_TRY(db_panels_create(p->context, p->path, count, detector, content, &frame));
     size_panels(p->xparm, detector, content);
-    const db_status status = hang(p, beam, frame, detector);
+    const db_status status = hang_panels(p, beam, frame, detector);
     free(frame);
     return status;
 }
@@ -198,7 +199,7 @@ static db_status read_crystal(const placing *p, db_crystal *crystal, db_expt_con
     const double *const given = p->xparm->real;
     if (!(db_dot(given, given) > 0) && !(db_dot(given + 3, given + 3) > 0)) return DB_OK;
     for (int i = 0; i < 3; i++) db_apply(p->turn, given + 3 * i, real + 3 * i);
-    if (!(db_dual_basis(real, dual) > 0)) return fail(p, "a right-handed basis of the cell");
+    if (!(db_dual_basis(real, dual) > 0)) return fail_xparm(p, "a right-handed basis of the cell");
     db_transpose(dual, a_star);
     DB_TRY(db_crystal_set_matrix(p->context, crystal, a_star));
     content->has_crystal = 1;
@@ -228,7 +229,7 @@ db_status db_xparm_read(db_context *context, const char *path, const db_expt_sel
         status = db_fail(context, DB_ERROR_INPUT, "%s: experiment %ld: expected 0, the only one",
                          path, selection->number);
     if (status == DB_OK && !db_xparm_frame(&xparm, p.turn))
-        status = fail(&p, "a rotation axis and a beam of some length");
+        status = fail_xparm(&p, "a rotation axis and a beam of some length");
     if (status == DB_OK) status = read_models(&p, selection->image, experiment, content);
     db_xparm_clear(&xparm);
     return status;

@@ -116,8 +116,8 @@ static void print(FILE *stream, const db_xparm *x) {
     }
 }
 
-static db_status check(db_context *context, const char *path, const db_xparm *x,
-                       const db_experiment *experiment) {
+static db_status check_xparm(db_context *context, const char *path, const db_xparm *x,
+                             const db_experiment *experiment) {
     const db_detector *const detector = &experiment->detector;
     const size_t count = x->segment_count ? x->segment_count : 1;
     int same = detector->panel_count == count && !detector->curved;
@@ -140,7 +140,7 @@ db_status db_xparm_write(db_context *context, const char *path, const char *sour
     double turn[9];
     db_text_stream text;
     db_status status = db_xparm_parse(context, source, &x);
-    if (status == DB_OK) status = check(context, path, &x, experiment);
+    if (status == DB_OK) status = check_xparm(context, path, &x, experiment);
     if (status == DB_OK && !db_xparm_frame(&x, turn))
         status = db_fail(context, DB_ERROR_INPUT, "%s: expected an axis and a beam", source);
     if (status == DB_OK) status = db_text_stream_open(context, &text);

@@ -13,7 +13,7 @@ enum { USUAL_BLOCK = 8192, LEAST_BLOCK = 128 };
 #define ALIGNED(p) __builtin_assume_aligned((p), 8)
 
 /* Eight bits of eight numbers change places: bit i of row k becomes bit k of row i. */
-static inline void transpose(uint64_t row[8]) {
+static inline void transpose_bits(uint64_t row[8]) {
     static const uint64_t mask[3] = { 0x5555555555555555, 0x3333333333333333, 0x0f0f0f0f0f0f0f0f };
     for (int level = 0; level < 3; level++) {
         const int apart = 1 << level;
@@ -33,7 +33,7 @@ static void rows_of_bytes(const unsigned char *restrict bits, size_t bytes, size
     for (; at + 8 <= bytes; at += 8) {
         uint64_t row[8];
         for (size_t k = 0; k < 8; k++) memcpy(&row[k], bits + k * bytes + at, 8);
-        transpose(row);
+        transpose_bits(row);
         for (size_t k = 0; k < 8; k++) memcpy(rows + k * stride + at, &row[k], 8);
     }
     if (at == bytes) return;
@@ -41,7 +41,7 @@ static void rows_of_bytes(const unsigned char *restrict bits, size_t bytes, size
     for (size_t k = 0; k < 8; k++)
         for (size_t i = at; i < bytes; i++)
             row[k] |= (uint64_t)bits[k * bytes + i] << (8 * (i - at));
-    transpose(row);
+    transpose_bits(row);
     for (size_t k = 0; k < 8; k++)
         for (size_t i = at; i < bytes; i++)
             rows[k * stride + i] = (unsigned char)(row[k] >> (8 * (i - at)));

@@ -23,7 +23,7 @@ enum { HEADER = 12, LENGTH = 4, BLOCK = 8192 }; /* bytes */
 static const uint64_t LARGEST_CHUNK = UINT32_MAX;
 
 /* Bit i of byte k becomes bit k of byte i. */
-static inline uint64_t transpose(uint64_t x) {
+static inline uint64_t transpose_bytes(uint64_t x) {
     uint64_t t = (x ^ (x >> 7)) & 0x00aa00aa00aa00aa;
     x ^= t ^ (t << 7);
     t = (x ^ (x >> 14)) & 0x0000cccc0000cccc;
@@ -38,7 +38,7 @@ static void rows_of_bits(const unsigned char *plane, size_t count, unsigned char
     for (size_t group = 0; group < each; group++) {
         uint64_t eight = 0;
         for (size_t k = 0; k < 8; k++) eight |= (uint64_t)plane[8 * group + k] << (8 * k);
-        eight = transpose(eight);
+        eight = transpose_bytes(eight);
         for (size_t k = 0; k < 8; k++) bits[k * each + group] = (unsigned char)(eight >> (8 * k));
     }
 }

@@ -49,14 +49,14 @@ static H5FD_t *open_file(const char *name, unsigned flags, hid_t access, haddr_t
     return NULL;
 }
 
-static void keep(own_file *file, int error) {
+static void keep_bytes(own_file *file, int error) {
     if (!*file->error) *file->error = error;
 }
 
 static herr_t close_file(H5FD_t *common) {
     own_file *const file = (own_file *)common;
     /* some file systems report a full disk only here */
-    if (close(file->descriptor) != 0 && errno != EINTR) keep(file, errno);
+    if (close(file->descriptor) != 0 && errno != EINTR) keep_bytes(file, errno);
     free(file);
     return 0;
 }
@@ -114,7 +114,7 @@ static herr_t write_bytes(H5FD_t *common, H5FD_mem_t type, hid_t transfer, haddr
         const ssize_t done = pwrite(file->descriptor, from, size, (off_t)at);
         if (done < 0 && errno == EINTR) continue;
         if (done <= 0) {
-            keep(file, done < 0 ? errno : ENOSPC);
+            keep_bytes(file, done < 0 ? errno : ENOSPC);
             break;
         }
         from += done;
@@ -130,7 +130,8 @@ static herr_t set_length(H5FD_t *common, hid_t transfer, hbool_t closing) {
     (void)transfer;
     (void)closing;
     if (file->end == file->written) return 0;
-    if (!*file->error && ftruncate(file->descriptor, (off_t)file->end) != 0) keep(file, errno);
+    if (!*file->error && ftruncate(file->descriptor, (off_t)file->end) != 0)
+        keep_bytes(file, errno);
     file->written = file->end;
     return 0;
 }

@@ -156,7 +156,7 @@ static db_status go_to_file(walk *w, const char *name, const char *file) {
     return DB_OK;
 }
 
-static db_status follow(walk *w, const char *name, const H5L_info_t *info) {
+static db_status follow_links(walk *w, const char *name, const H5L_info_t *info) {
     char value[2 * DB_HDF5_PATH] = "";
     if (info->u.val_size >= sizeof value ||
         H5Lget_val(w->at->id, name, value, sizeof value - 1, H5P_DEFAULT) < 0)
@@ -234,14 +234,14 @@ static db_status fail_to_open(const walk *w, const char *name) {
 }
 
 /* One name further. *there 0: it does not exist. */
-static db_status step(walk *w, const char *name, int *there) {
+static db_status next_link(walk *w, const char *name, int *there) {
     db_hdf5_object *const at = w->at;
     H5L_info_t info;
     *there = H5Iget_type(at->id) == H5I_GROUP && H5Lexists(at->id, name, H5P_DEFAULT) > 0;
     if (!*there) return DB_OK;
     if (H5Lget_info(at->id, name, &info, H5P_DEFAULT) < 0)
         return fail_at(w, name, "a link that cannot be read", "");
-    if (info.type != H5L_TYPE_HARD) return follow(w, name, &info);
+    if (info.type != H5L_TYPE_HARD) return follow_links(w, name, &info);
     char where[2 * DB_HDF5_PATH];
     snprintf(where, sizeof where, "%s/%s", strcmp(at->name, "/") == 0 ? "" : at->name, name);
     DB_TRY(check_object(at, info.u.address, where));
@@ -265,7 +265,7 @@ static db_status walk_on(walk *w) {
         memmove(w->rest, start + length, strlen(start + length) + 1);
         if (strcmp(name, ".") == 0) continue;
         int there;
-        DB_TRY(step(w, name, &there));
+        DB_TRY(next_link(w, name, &there));
         if (there) continue;
         db_hdf5_close(w->at);
         return DB_OK;

@@ -29,7 +29,7 @@ typedef struct gathering {
     db_hdf5_pieces *pieces;
 } gathering;
 
-static db_status gather(const gathering *g);
+static db_status gather_chunks(const gathering *g);
 
 void db_hdf5_pieces_clear(db_hdf5_pieces *pieces) {
     for (size_t i = 0; i < pieces->count; i++) free(pieces->piece[i].bytes);
@@ -360,7 +360,7 @@ static db_status take_part(const gathering *g, hid_t creation, size_t number, co
     }
     H5Sclose(selected);
     db_status status = DB_OK;
-    if (part > 0) status = gather(&own);
+    if (part > 0) status = gather_chunks(&own);
     if (part == 0) status = fail_source(g, number);
     db_hdf5_close(&data);
     return status;
@@ -441,7 +441,7 @@ static db_status take_stored(gathering *g, hid_t creation, H5D_layout_t layout) 
     return read_plain(g);
 }
 
-static db_status gather(const gathering *asked) {
+static db_status gather_chunks(const gathering *asked) {
     gathering g = *asked;
     DB_TRY(check_rectangle(&g));
     const hid_t creation = H5Dget_create_plist(g.data->id);
@@ -466,7 +466,7 @@ db_status db_hdf5_gather(const db_hdf5_object *data, int rank, const hsize_t *st
         g.start[g.before + d] = start[d];
         g.extent[g.before + d] = extent[d];
     }
-    return gather(&g);
+    return gather_chunks(&g);
 }
 #else
 typedef int db_without_hdf5_gather;

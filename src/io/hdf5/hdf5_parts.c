@@ -139,7 +139,7 @@ static size_t place_in(const uint64_t *table, size_t room, uint64_t address) {
     return at;
 }
 
-static int grow(db_hdf5_parts *p) {
+static int grow_parts(db_hdf5_parts *p) {
     const size_t room = p->seen_room ? 2 * p->seen_room : 256;
     uint64_t *const table = calloc(room, sizeof *table);
     if (!table) return 0;
@@ -153,7 +153,7 @@ static int grow(db_hdf5_parts *p) {
 
 int db_hdf5_is_new(db_hdf5_parts *p, uint64_t address) {
     const uint64_t key = address + 1;
-    if (2 * p->seen_count >= p->seen_room && !grow(p)) return 1;
+    if (2 * p->seen_count >= p->seen_room && !grow_parts(p)) return 1;
     const size_t at = place_in(p->seen, p->seen_room, key);
     if (p->seen[at] == key) return 0;
     p->seen[at] = key;

@@ -148,12 +148,12 @@ static const char *do_whole(const unpacking *u, const db_hdf5_piece *p, unsigned
 }
 
 /* Rounds up, so that what follows is aligned, too. */
-static size_t aligned(size_t size) { return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+static size_t aligned_size(size_t size) { return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
-static db_status run(unpacking *u) {
-    const size_t blocks = aligned(DB_BLOCK_WORK + DB_LARGEST_BLOCK);
+static db_status run_unpacking(unpacking *u) {
+    const size_t blocks = aligned_size(DB_BLOCK_WORK + DB_LARGEST_BLOCK);
     const char *reason = NULL;
-    u->largest = aligned(u->largest);
+    u->largest = aligned_size(u->largest);
     const long items = (long)u->items;
 #pragma omp parallel num_threads(db_threads_for(u->context, items))
     {
@@ -180,8 +180,8 @@ static db_status run(unpacking *u) {
     return db_fail(u->context, DB_ERROR_INPUT, "%s: damaged pixels: %s", u->path, reason);
 }
 
-static db_status unpack(db_context *context, const char *path, const db_hdf5_pieces *pieces,
-                        db_hdf5_sink *sink, void *user, int flags) {
+static db_status unpack_chunk(db_context *context, const char *path, const db_hdf5_pieces *pieces,
+                              db_hdf5_sink *sink, void *user, int flags) {
     unpacking u = { .context = context,
                     .path = path,
                     .pieces = pieces,
@@ -191,7 +191,7 @@ static db_status unpack(db_context *context, const char *path, const db_hdf5_pie
     u.chunk = calloc(pieces->count + 1, sizeof *u.chunk);
     db_status status = u.chunk ? DB_OK : db_fail_memory(context, path);
     for (size_t i = 0; i < pieces->count && status == DB_OK; i++) status = plan_piece(&u, i);
-    if (status == DB_OK) status = run(&u);
+    if (status == DB_OK) status = run_unpacking(&u);
     for (size_t i = 0; i < pieces->count && u.chunk; i++) db_bitshuffle_close(&u.chunk[i]);
     free(u.chunk);
     free(u.item);
@@ -200,12 +200,12 @@ static db_status unpack(db_context *context, const char *path, const db_hdf5_pie
 
 db_status db_hdf5_unpack(db_context *context, const char *path, const db_hdf5_pieces *pieces,
                          db_hdf5_sink *sink, void *user) {
-    return unpack(context, path, pieces, sink, user, 0);
+    return unpack_chunk(context, path, pieces, sink, user, 0);
 }
 
 db_status db_hdf5_unpack_flags(db_context *context, const char *path, const db_hdf5_pieces *pieces,
                                db_hdf5_sink *sink, void *user) {
-    return unpack(context, path, pieces, sink, user, 1);
+    return unpack_chunk(context, path, pieces, sink, user, 1);
 }
 #else
 typedef int db_without_hdf5_unpack;

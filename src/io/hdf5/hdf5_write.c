@@ -51,19 +51,19 @@ static herr_t first_reason(unsigned n, const H5E_error2_t *error, void *text) {
 }
 
 /* Keeps what libhdf5 says of the first failure; all that follow from it do not count. */
-static void fail(db_hdf5_output *out) {
+static void fail_hdf5(db_hdf5_output *out) {
     if (out->failed) return;
     out->failed = 1;
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, first_reason, out->reason);
 }
 
 static hid_t check_id(db_hdf5_output *out, hid_t id) {
-    if (id < 0) fail(out);
+    if (id < 0) fail_hdf5(out);
     return id;
 }
 
-static void check(db_hdf5_output *out, herr_t result) {
-    if (result < 0) fail(out);
+static void check_result(db_hdf5_output *out, herr_t result) {
+    if (result < 0) fail_hdf5(out);
 }
 
 db_status db_hdf5_state(db_hdf5_output *out) {
@@ -102,7 +102,8 @@ static int copy_file(const char *from, const char *to) {
     return error;
 }
 
-static db_status begin(db_context *context, const char *path, int reopen, db_hdf5_output *out) {
+static db_status begin_file(db_context *context, const char *path, int reopen,
+                            db_hdf5_output *out) {
     *out = (db_hdf5_output){ .context = context, .file = -1, .driver = -1, .reopened = reopen };
     DB_TRY(db_pending_begin(context, path, &out->pending));
     out->path = strdup(path);
@@ -118,15 +119,15 @@ static db_status begin(db_context *context, const char *path, int reopen, db_hdf
 }
 
 db_status db_hdf5_create(db_context *context, const char *path, db_hdf5_output *out) {
-    return begin(context, path, 0, out);
+    return begin_file(context, path, 0, out);
 }
 
 db_status db_hdf5_reopen(db_context *context, const char *path, db_hdf5_output *out) {
-    return begin(context, path, 1, out);
+    return begin_file(context, path, 1, out);
 }
 
 db_status db_hdf5_finish(db_hdf5_output *out, db_status status) {
-    if (out->file >= 0) check(out, H5Fclose(out->file));
+    if (out->file >= 0) check_result(out, H5Fclose(out->file));
     out->file = -1;
     if (out->driver >= 0) H5FDunregister(out->driver);
     out->driver = -1;
@@ -195,8 +196,8 @@ static void put_data(db_hdf5_output *out, hid_t parent, const char *name, hid_t 
     const hid_t id =
         check_id(out, H5Dcreate2(parent, name, stored, space, H5P_DEFAULT, creation, H5P_DEFAULT));
     if (id >= 0) {
-        check(out, H5Dwrite(id, own, H5S_ALL, H5S_ALL, H5P_DEFAULT, data));
-        check(out, H5Dclose(id));
+        check_result(out, H5Dwrite(id, own, H5S_ALL, H5S_ALL, H5P_DEFAULT, data));
+        check_result(out, H5Dclose(id));
     }
     H5Pclose(creation);
 }
@@ -224,20 +225,20 @@ void db_hdf5_put_integers(db_hdf5_output *out, hid_t parent, const char *name, c
     H5Sclose(space);
 }
 
-static void note(db_hdf5_output *out, hid_t parent, const char *name, const char *attribute,
-                 hid_t stored, hid_t own, hid_t space, const void *data) {
+static void note_failure(db_hdf5_output *out, hid_t parent, const char *name, const char *attribute,
+                         hid_t stored, hid_t own, hid_t space, const void *data) {
     if (out->failed || out->reopened) return;
     const hid_t id = check_id(out, H5Acreate_by_name(parent, name, attribute, stored, space,
                                                      H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
     if (id < 0) return;
-    check(out, H5Awrite(id, own, data));
-    check(out, H5Aclose(id));
+    check_result(out, H5Awrite(id, own, data));
+    check_result(out, H5Aclose(id));
 }
 
 void db_hdf5_note_text(db_hdf5_output *out, hid_t parent, const char *name, const char *attribute,
                        const char *text) {
     const hid_t type = text_type(text), space = H5Screate(H5S_SCALAR);
-    note(out, parent, name, attribute, type, type, space, text);
+    note_failure(out, parent, name, attribute, type, type, space, text);
     H5Sclose(space);
     H5Tclose(type);
 }
@@ -246,7 +247,7 @@ void db_hdf5_note_numbers(db_hdf5_output *out, hid_t parent, const char *name,
                           const char *attribute, const double *number, int count) {
     const hsize_t extent = (hsize_t)count;
     const hid_t space = H5Screate_simple(1, &extent, NULL);
-    note(out, parent, name, attribute, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, space, number);
+    note_failure(out, parent, name, attribute, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, space, number);
     H5Sclose(space);
 }
 
@@ -280,7 +281,7 @@ static void put_rows(db_hdf5_output *out, hid_t parent, const char *name, hsize_
     if (out->reopened) {
         open_rows(out, parent, name, column);
     } else if (!out->failed) {
-        check(out, H5Pset_chunk(creation, column->rank, chunk));
+        check_result(out, H5Pset_chunk(creation, column->rank, chunk));
         column->id = check_id(out, H5Dcreate2(parent, name, stored_type(column->kind), space,
                                               H5P_DEFAULT, creation, H5P_DEFAULT));
     }
@@ -308,12 +309,13 @@ void db_hdf5_append(db_hdf5_output *out, db_hdf5_column *column, const void *row
     if (out->failed || count == 0) return;
     for (int d = 1; d < column->rank; d++) size[d] = column->extent[d];
     column->extent[0] += count;
-    check(out, H5Dset_extent(column->id, column->extent));
+    check_result(out, H5Dset_extent(column->id, column->extent));
     const hid_t space = H5Dget_space(column->id),
                 memory = H5Screate_simple(column->rank, size, NULL);
     if (!out->failed) {
-        check(out, H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, size, NULL));
-        check(out, H5Dwrite(column->id, own_type(column->kind), memory, space, H5P_DEFAULT, rows));
+        check_result(out, H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, size, NULL));
+        check_result(
+            out, H5Dwrite(column->id, own_type(column->kind), memory, space, H5P_DEFAULT, rows));
     }
     H5Sclose(memory);
     H5Sclose(space);
@@ -327,8 +329,8 @@ static void name_filter(db_hdf5_output *out, hid_t creation, size_t width) {
     H5PLget_loading_state(&plugins);
     H5PLset_loading_state(0);
     const int there = H5Zfilter_avail(FILTER_BITSHUFFLE) > 0;
-    check(out, H5Pset_filter(creation, FILTER_BITSHUFFLE, H5Z_FLAG_OPTIONAL, there ? 2 : VALUES,
-                             there ? whole + 3 : whole));
+    check_result(out, H5Pset_filter(creation, FILTER_BITSHUFFLE, H5Z_FLAG_OPTIONAL,
+                                    there ? 2 : VALUES, there ? whole + 3 : whole));
     H5PLset_loading_state(plugins);
     H5Eclear2(H5E_DEFAULT);
 }
@@ -350,9 +352,10 @@ void db_hdf5_append_image(db_hdf5_output *out, db_hdf5_column *images, const voi
     if (out->failed) return;
     if (grows) {
         images->extent[0]++;
-        check(out, H5Dset_extent(images->id, images->extent));
+        check_result(out, H5Dset_extent(images->id, images->extent));
     }
-    if (!out->failed) check(out, H5Dwrite_chunk(images->id, H5P_DEFAULT, 0, start, size, chunk));
+    if (!out->failed)
+        check_result(out, H5Dwrite_chunk(images->id, H5P_DEFAULT, 0, start, size, chunk));
 }
 
 int db_hdf5_is_last_image(db_hdf5_output *out, const db_hdf5_column *images, const void *chunk,

@@ -83,7 +83,7 @@ static cut whole_of(db_word array, const db_cbf_binary *binary) {
 }
 
 /* One line of array_structure_list_section: narrows a cut along one dimension. */
-static db_status narrow(const decoding *d, size_t row, const db_cbf_binary *binary, cut *one) {
+static db_status narrow_cut(const decoding *d, size_t row, const db_cbf_binary *binary, cut *one) {
     const db_cif_table *const t = &d->section;
     const long long size[3] = { binary->fast_pixels, binary->slow_pixels, binary->sections };
     double index = 0, start = 0, end = 0;
@@ -116,7 +116,7 @@ static db_status cut_array(decoding *d, db_word array, const db_cbf_binary *bina
             one.name = name;
             DB_TRY(add_cut(d, &one));
         }
-        DB_TRY(narrow(d, row, binary, &d->cuts[at]));
+        DB_TRY(narrow_cut(d, row, binary, &d->cuts[at]));
     }
     if (d->count > first) return DB_OK;
     for (int slice = 0; slice < binary->sections; slice++) {

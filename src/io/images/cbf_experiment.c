@@ -60,7 +60,7 @@ static void spindle_of(const db_imgcif_scan *scan, double axis[3]) {
 }
 
 /* How the only panel stands, in the frame of images. */
-static db_status place(const placed_file *f, db_image_geometry *g, double pixel_size[2]) {
+static db_status place_detector(const placed_file *f, db_image_geometry *g, double pixel_size[2]) {
     db_frame panel;
     double origin[3], spindle[3], beam[3];
     DB_TRY(db_imgcif_panel(&f->tables, f->arrays.cuts[0].array, f->arrays.cuts[0].name,
@@ -119,7 +119,7 @@ static db_status read_axes(placed_file *f, const db_file_content *content, db_im
     if (!db_imgcif_places(&f->tables)) return DB_OK;
     DB_TRY(read_placed(f, content));
     if (f->arrays.count != 1) return DB_OK;
-    DB_TRY(place(f, g, image->pixel_size));
+    DB_TRY(place_detector(f, g, image->pixel_size));
     tell_placement(g, image);
     return DB_OK;
 }
@@ -132,7 +132,8 @@ db_status db_cbf_tell_axes(db_context *context, const char *path, const db_file_
     return status;
 }
 
-static db_status hang(const placed_file *f, db_experiment *experiment, db_expt_content *content) {
+static db_status hang_detector(const placed_file *f, db_experiment *experiment,
+                               db_expt_content *content) {
     const db_frame outer = { { 1, 0, 0 }, { 0, -1, 0 }, { 0, 0, -1 }, { 0, 0, 0 } };
     db_detector *const detector = &experiment->detector;
     db_frame *frame;
@@ -181,7 +182,7 @@ static db_status make_experiment(const placed_file *f, const db_measured_image *
         content->sensor_thickness = image->sensor_thickness;
         content->sensor_material = image->sensor_material;
     }
-    return hang(f, experiment, content);
+    return hang_detector(f, experiment, content);
 }
 
 /* What the lines of the header say beside the tables. */

@@ -20,7 +20,7 @@ typedef struct decoding {
     db_measured_image *image;
 } decoding;
 
-static db_status allocate(const decoding *d) {
+static db_status allocate_array(const decoding *d) {
     db_measured_image *const image = d->image;
     long long rows = 0;
     for (size_t p = 0; p < d->of.count; p++) rows += d->of.cuts[p].count[1];
@@ -41,7 +41,7 @@ static db_status allocate(const decoding *d) {
 }
 
 /* All elements of a binary section; those beyond 32 bits are refused. To be freed. */
-static db_status unpack(const decoding *d, const db_cbf_binary *binary, int32_t **element) {
+static db_status unpack_array(const decoding *d, const db_cbf_binary *binary, int32_t **element) {
     const size_t count = (size_t)(binary->fast_pixels * binary->slow_pixels * binary->sections);
     const unsigned char *const bytes = (const unsigned char *)binary->bytes;
     size_t found = 0;
@@ -114,7 +114,7 @@ static db_status copy_arrays(const decoding *d) {
         int32_t *element = NULL;
         DB_TRY(db_cbf_binary_next(d->context, d->path, d->of.content, from, &binary));
         const db_word array = db_cbf_array_of(&d->of, binary.id);
-        const db_status status = unpack(d, &binary, &element);
+        const db_status status = unpack_array(d, &binary, &element);
         for (size_t p = 0; status == DB_OK && p < d->of.count; p++)
             if (db_same_word(d->of.cuts[p].array, array)) copy_panel(d, p, &binary, element);
         free(element);
@@ -124,10 +124,10 @@ static db_status copy_arrays(const decoding *d) {
     return DB_OK;
 }
 
-static db_status decode(decoding *d) {
+static db_status decode_array(decoding *d) {
     db_image_geometry axes;
     DB_TRY(db_cbf_arrays_open(d->context, d->path, d->of.content, &d->of));
-    DB_TRY(allocate(d));
+    DB_TRY(allocate_array(d));
     DB_TRY(db_cbf_tell_axes(d->context, d->path, d->of.content, &axes, d->image));
     DB_TRY(copy_arrays(d));
     db_settle_marks(d->image);
@@ -138,7 +138,7 @@ db_status db_cbf_full_decode(db_context *context, const char *path, const db_fil
                              db_measured_image *image) {
     decoding d = { .context = context, .path = path, .of = { .content = content }, .image = image };
     snprintf(image->format, sizeof image->format, "CBF");
-    const db_status status = decode(&d);
+    const db_status status = decode_array(&d);
     db_cbf_arrays_clear(&d.of);
     return status;
 }

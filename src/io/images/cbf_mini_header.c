@@ -125,7 +125,7 @@ static int split_number(db_word word, double *number, db_word *unit) {
 
 /* Numbers of a value, and the unit of each: the word behind it, else that of the next one. Returns how
  * many there are of those wanted. */
-static int split(const char *text, int count, double *number, db_word *unit) {
+static int split_header(const char *text, int count, double *number, db_word *unit) {
     static const char *const separators[] = { "x", NULL };
     const char *cursor = text;
     int found = 0;
@@ -187,7 +187,7 @@ static db_status read_entry(const mini_header *header, const entry *e, const dou
     double number[2] = { NAN, NAN };
     db_word unit[2] = { { "", 0 }, { "", 0 } };
     if (!find_entry(header, e->key, text, sizeof text)) return DB_OK;
-    if (split(text, e->count, number, unit) < e->count)
+    if (split_header(text, e->count, number, unit) < e->count)
         return db_fail(header->context, DB_ERROR_INPUT,
                        "%s: expected %d number%s as %s, found '%.60s'", header->path, e->count,
                        e->count == 1 ? "" : "s", e->key, text);
@@ -229,7 +229,8 @@ static db_status read_sensor(const mini_header *header, db_measured_image *image
     if (is_end(line)) return DB_OK;
     char *const word = strstr(text, "sensor");
     const char *const thickness = strstr(word, "thickness") + strlen("thickness");
-    const int is_number = split(thickness + strspn(thickness, " \t:=,"), 1, &number, &unit) == 1;
+    const int is_number =
+        split_header(thickness + strspn(thickness, " \t:=,"), 1, &number, &unit) == 1;
     const double mm = is_number ? convert(LENGTH, number, unit, NAN) : NAN;
     if (!(mm >= 0 && mm < 100))
         return db_fail(header->context, DB_ERROR_INPUT,
@@ -249,7 +250,7 @@ static db_status read_wavelength(const mini_header *header, double *wavelength) 
     if (!find_entry(header, entries[ENERGY].key, text, sizeof text)) return DB_OK;
     double number;
     db_word unit;
-    if (split(text, 1, &number, &unit) != 1 || !(number > 0)) return DB_OK;
+    if (split_header(text, 1, &number, &unit) != 1 || !(number > 0)) return DB_OK;
     of_energy = unit.length ? db_wavelength_in(number, unit.start, unit.length)
                             : db_wavelength_in(number, "eV", 2);
     if (isnan(of_energy)) return fail_unit(header, &entries[ENERGY], text);
@@ -308,7 +309,7 @@ static double read_circle(const mini_header *header, const char *key) {
     char text[128];
     double number = NAN;
     db_word unit;
-    if (!find_entry(header, key, text, sizeof text) || split(text, 1, &number, &unit) < 1)
+    if (!find_entry(header, key, text, sizeof text) || split_header(text, 1, &number, &unit) < 1)
         return NAN;
     return convert(ANGLE, number, unit, NAN);
 }

@@ -24,7 +24,7 @@ static uint32_t mean_of(uint32_t sum, int count) {
  * column lacks those on the left, the last column uses left and same only. In later sections, but
  * not in their first row, the elements one section below these and below the pixel itself count,
  * too. */
-static uint32_t foretold(const shape *s, const int32_t *element, size_t i) {
+static uint32_t foretold_pixel(const shape *s, const int32_t *element, size_t i) {
     const size_t section_size = s->fast * s->slow, x = i % s->fast, y = i / s->fast % s->slow;
     if (i == 0) return 0;
     if (s->flags & DB_PACKED_FLAT) return (uint32_t)element[i - 1];
@@ -76,7 +76,7 @@ size_t db_cbf_unpack(const unsigned char *bytes, size_t size, size_t fast, size_
             } else if (!db_take_bits(&stream, bits, &difference)) {
                 return i;
             }
-            element[i] = (int32_t)(foretold(&s, element, i) +
+            element[i] = (int32_t)(foretold_pixel(&s, element, i) +
                                    db_widen_bits(difference, bits > 32 ? 32 : bits));
         }
     }

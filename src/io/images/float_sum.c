@@ -126,7 +126,7 @@ static void finish_piece(adder *a, size_t count) {
 }
 
 /* Of the first two images; marks in later ones do not count. */
-static void correlate(adder *a, size_t count) {
+static void correlate_with(adder *a, size_t count) {
     for (size_t i = 0; i < count; i++)
         if (!a->mark[i] && isfinite(a->pixel[0][i]) && isfinite(a->pixel[1][i]))
             db_co_moments_add(&a->of_pair, (double)a->pixel[0][i], (double)a->pixel[1][i]);
@@ -150,7 +150,7 @@ static db_status next_piece(void *user, db_file_part *part) {
         DB_TRY(read_part(a, image, header + a->done * sizeof(float), count * sizeof(float), pixel));
         swap_if_needed(pixel, count);
         take_in(a, image, pixel, count);
-        if (image == 1) correlate(a, count);
+        if (image == 1) correlate_with(a, count);
     }
     finish_piece(a, count);
     swap_if_needed(a->result, count);
@@ -173,7 +173,7 @@ static db_status check_input(adder *a, const char *path) {
     return DB_OK;
 }
 
-static db_status add(adder *a, const char *path) {
+static db_status add_summand(adder *a, const char *path) {
     DB_TRY(check_input(a, path));
     const size_t piece = a->pixels < PIECE ? a->pixels : PIECE;
     a->header = malloc(a->options.header + 1);
@@ -194,7 +194,7 @@ db_status db_add_float_images(db_context *context, const db_summand *summands, s
                 .summands = summands,
                 .count = count,
                 .options = options ? *options : defaults };
-    const db_status status = add(&a, path);
+    const db_status status = add_summand(&a, path);
     free(a.header);
     free(a.sum);
     free(a.mark);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static db_status check(db_context *context, const char *path, const db_detector *detector,
-                       const db_measured_image *image) {
+static db_status check_cuts(db_context *context, const char *path, const db_detector *detector,
+                            const db_measured_image *image) {
     long long pixels = 0;
     if (image->panel_count > 1)
         return db_fail(context, DB_ERROR_USAGE, "%s: expected an image of one panel, found %zu",
@@ -54,7 +54,7 @@ db_status db_measured_image_cut(db_context *context, const char *path, const db_
                                 db_measured_image *image) {
     db_measured_image cut = *image;
     long long rows = 0;
-    DB_TRY(check(context, path, detector, image));
+    DB_TRY(check_cuts(context, path, detector, image));
     for (size_t p = 0; p < detector->panel_count; p++) rows += detector->panels[p].slow_pixels;
     cut.value = NULL;
     cut.mask = NULL;

@@ -31,8 +31,8 @@ static db_status decode_floats(db_context *context, const char *path,
 }
 
 /* shape: of raw floats; NULL: these are refused. */
-static db_status decode(db_context *context, const char *path, const db_file_content *content,
-                        const int *shape, db_measured_image *image) {
+static db_status decode_image(db_context *context, const char *path, const db_file_content *content,
+                              const int *shape, db_measured_image *image) {
     const db_format *const format = db_format_of_content(path, content, DB_HOLDS_IMAGES);
     if (format && format->image) {
         db_image_init(image, format->label);
@@ -51,7 +51,7 @@ static db_status read_file(db_context *context, const char *path, const int *sha
                            db_measured_image *image) {
     db_file_content content;
     DB_TRY(db_file_content_read(context, path, &content));
-    const db_status status = decode(context, path, &content, shape, image);
+    const db_status status = decode_image(context, path, &content, shape, image);
     db_file_content_clear(&content);
     return status;
 }

@@ -51,7 +51,7 @@ static long row_with(const db_cif_table *t, const char *item, db_word wanted) {
     return -1;
 }
 
-static int number(const db_cif_table *t, long row, const char *item, double *n) {
+static int number_at(const db_cif_table *t, long row, const char *item, double *n) {
     return row >= 0 && db_cif_number(t, (size_t)row, db_cif_column(t, item), n);
 }
 
@@ -70,7 +70,7 @@ static db_status fail_axis(const db_imgcif *t, db_word id, const char *expected)
 static void triple(const db_imgcif *t, long row, const char *const items[3], double v[3]) {
     for (int i = 0; i < 3; i++) {
         v[i] = 0;
-        number(&t->axis, row, items[i], &v[i]);
+        number_at(&t->axis, row, items[i], &v[i]);
     }
 }
 
@@ -84,12 +84,12 @@ static db_status direction_of(const db_imgcif *t, long row, double vector[3]) {
 /* Where an axis stands in the frame, else at the scan's start; of the pixels' axes, at the first pixel. */
 static double setting_of(const db_imgcif *t, db_word id, int turns) {
     double setting = 0;
-    if (!number(&t->frame_axis, row_with(&t->frame_axis, "axis_id", id),
-                turns ? "angle" : "displacement", &setting) &&
-        !number(&t->scan_axis, row_with(&t->scan_axis, "axis_id", id),
-                turns ? "angle_start" : "displacement_start", &setting))
-        number(&t->list_axis, row_with(&t->list_axis, "axis_id", id),
-               turns ? "angle" : "displacement", &setting);
+    if (!number_at(&t->frame_axis, row_with(&t->frame_axis, "axis_id", id),
+                   turns ? "angle" : "displacement", &setting) &&
+        !number_at(&t->scan_axis, row_with(&t->scan_axis, "axis_id", id),
+                   turns ? "angle_start" : "displacement_start", &setting))
+        number_at(&t->list_axis, row_with(&t->list_axis, "axis_id", id),
+                  turns ? "angle" : "displacement", &setting);
     return setting;
 }
 
@@ -153,7 +153,7 @@ static long row_of_pixels(const db_imgcif *t, db_word array, db_word section, in
         const db_word of = value(l, row, "array_id"), set = value(l, row, "axis_set_id");
         if ((array.length && of.length && !db_same_word(of, array)) ||
             !db_same_word(value(l, row, "array_section_id"), section) ||
-            !number(l, (long)row, "index", &index) || index != dimension || set.length == 0)
+            !number_at(l, (long)row, "index", &index) || index != dimension || set.length == 0)
             continue;
         return row_with(&t->list_axis, sets ? "axis_set_id" : "axis_id", set);
     }
@@ -180,7 +180,7 @@ db_status db_imgcif_panel(const db_imgcif *t, db_word array, db_word section, co
         const long row = pixel_row(t, array, section, i + 1, &whole);
         if (row >= 0) id[i] = value(&t->list_axis, (size_t)row, "axis_id");
         const long axis = row >= 0 ? row_with(&t->axis, "id", id[i]) : -1;
-        if (axis < 0 || !number(&t->list_axis, row, "displacement_increment", &step) ||
+        if (axis < 0 || !number_at(&t->list_axis, row, "displacement_increment", &step) ||
             !(fabs(step) > 0) || !isfinite(step))
             return db_fail(t->context, DB_ERROR_INPUT,
                            "%s: array_structure_list_axis: expected an axis with a "
@@ -234,8 +234,9 @@ static long innermost(const db_imgcif *t) {
 
 static double width_of(const db_imgcif *t, db_word id) {
     double width = 0;
-    if (!number(&t->frame_axis, row_with(&t->frame_axis, "axis_id", id), "angle_increment", &width))
-        number(&t->scan_axis, row_with(&t->scan_axis, "axis_id", id), "angle_increment", &width);
+    if (!number_at(&t->frame_axis, row_with(&t->frame_axis, "axis_id", id), "angle_increment",
+                   &width))
+        number_at(&t->scan_axis, row_with(&t->scan_axis, "axis_id", id), "angle_increment", &width);
     return width;
 }
 
@@ -284,10 +285,10 @@ db_status db_imgcif_beam_read(const db_imgcif *t, db_imgcif_beam *beam) {
     }
     const db_word id = t->radiation.rows ? value(&t->radiation, 0, "wavelength_id") : source;
     const long row = row_with(&t->wavelength, "id", id);
-    number(&t->wavelength, row >= 0 ? row : 0, "wavelength", &wavelength);
+    number_at(&t->wavelength, row >= 0 ? row : 0, "wavelength", &wavelength);
     if (wavelength > 0 && isfinite(wavelength)) beam->wavelength = wavelength;
-    number(&t->radiation, 0, "polarizn_source_norm", &norm);
-    if (t->radiation.rows && number(&t->radiation, 0, "polarizn_source_ratio", &ratio) &&
+    number_at(&t->radiation, 0, "polarizn_source_norm", &norm);
+    if (t->radiation.rows && number_at(&t->radiation, 0, "polarizn_source_ratio", &ratio) &&
         ratio >= -1 && ratio <= 1)
         beam->polarization = ratio;
     const double normal[3] = { sin(norm * DEGREE), cos(norm * DEGREE), 0 };

@@ -203,8 +203,8 @@ static int is_plane(const plane *p, const char *data, const char *file, const lo
 }
 
 /* Gathers a plane. Masks may be without the dimensions of images. */
-static db_status gather(const opened *o, const char *data, const long *dim, int is_mask, plane *p,
-                        db_hdf5_pieces *pieces) {
+static db_status gather_panels(const opened *o, const char *data, const long *dim, int is_mask,
+                               plane *p, db_hdf5_pieces *pieces) {
     hsize_t extent[DB_HDF5_RANK], start[DB_HDF5_RANK] = { 0 }, size[DB_HDF5_RANK] = { 1, 1, 1, 1 },
                                   left = 0;
     long own[DB_LAYOUT_DIMS], fixed[DB_LAYOUT_DIMS];
@@ -321,7 +321,7 @@ static db_status read_plane(db_context *context, const char *image, const char *
         db_hdf5_close(&o.root);
         status = db_hdf5_open(context, file, &o.root);
     }
-    if (status == DB_OK) status = gather(&o, data, dim, is_mask, p, &pieces);
+    if (status == DB_OK) status = gather_panels(&o, data, dim, is_mask, p, &pieces);
     db_hdf5_close(&o.root);
     db_hdf5_leave(&guard);
     p->data = data;

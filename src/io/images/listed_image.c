@@ -33,7 +33,7 @@ static void mask_region(const db_layout_panel *panel, const db_layout_region *re
         }
 }
 
-static void finish(const db_image_layout *layout, db_measured_image *image) {
+static void finish_image(const db_image_layout *layout, db_measured_image *image) {
     const size_t count = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
     for (size_t p = 0; p < layout->panel_count; p++) {
         const int first = image->panels[p].first_row;
@@ -102,6 +102,6 @@ db_status db_read_listed_image(db_context *context, const char *path,
         db_measured_image_clear(image);
         return status;
     }
-    finish(layout, image);
+    finish_image(layout, image);
     return DB_OK;
 }

@@ -150,14 +150,14 @@ static db_status find_pixels(const scan *s, db_bit_stream *stream) {
 }
 
 /* Mean of the pixel on the left and three of the row before, in one run through the image. */
-static int foretold(const int16_t *pixel, size_t i, size_t fast) {
+static int foretold_value(const int16_t *pixel, size_t i, size_t fast) {
     if (i > fast)
         return (pixel[i - 1] + pixel[i - fast + 1] + pixel[i - fast] + pixel[i - fast - 1] + 2) / 4;
     return i > 0 ? pixel[i - 1] : 0;
 }
 
 /* Number of pixels found. */
-static size_t unpack(db_bit_stream *stream, size_t fast, size_t count, int16_t *pixel) {
+static size_t unpack_mar345(db_bit_stream *stream, size_t fast, size_t count, int16_t *pixel) {
     static const unsigned char widths[8] = { 0, 4, 5, 6, 7, 8, 16, 32 };
     size_t i = 0;
     while (i < count) {
@@ -167,7 +167,7 @@ static size_t unpack(db_bit_stream *stream, size_t fast, size_t count, int16_t *
         for (int left = 1 << (code & 7); left > 0 && i < count; left--, i++) {
             if (!db_take_bits(stream, bits, &difference)) return i;
             const uint32_t sum =
-                (uint32_t)foretold(pixel, i, fast) + db_widen_bits(difference, bits);
+                (uint32_t)foretold_value(pixel, i, fast) + db_widen_bits(difference, bits);
             pixel[i] = (int16_t)(uint16_t)sum;
         }
     }
@@ -229,7 +229,7 @@ static db_status read_pixels(const scan *s, int16_t *pixel, db_measured_image *i
     const size_t count = s->fast * s->slow;
     db_bit_stream stream;
     DB_TRY(find_pixels(s, &stream));
-    const size_t found = unpack(&stream, s->fast, count, pixel);
+    const size_t found = unpack_mar345(&stream, s->fast, count, pixel);
     if (found < count)
         return db_fail(s->context, DB_ERROR_INPUT,
                        "%s: damaged pixels: expected %zu, found the end of the data after %zu",

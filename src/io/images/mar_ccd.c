@@ -85,14 +85,14 @@ typedef struct header {
     int big_endian;
 } header;
 
-static double number(const header *h, size_t at, double unit) {
+static double header_number(const header *h, size_t at, double unit) {
     return unit * (double)(int32_t)db_word_at(h->bytes, at, h->big_endian);
 }
 
 /* *value stays where the header says 0. */
 static db_status positive(const header *h, const char *name, size_t at, double unit,
                           double *value) {
-    const double stated = number(h, at, unit);
+    const double stated = header_number(h, at, unit);
     if (stated < 0)
         return db_fail(h->context, DB_ERROR_INPUT,
                        "%s: header of MarCCD, byte %zu: expected a %s > 0, found %g", h->path, at,
@@ -113,7 +113,7 @@ void db_mar_place(double close, const double near[2], double twotheta, db_measur
 /* A detector that was turned by itself stands where only an experiment list can say. */
 static int is_turned(const header *h) {
     for (size_t i = 0; i < 3; i++)
-        if (number(h, DETECTOR_ROTATION + 4 * i, 1) != 0) return 1;
+        if (header_number(h, DETECTOR_ROTATION + 4 * i, 1) != 0) return 1;
     return 0;
 }
 
@@ -121,9 +121,9 @@ static db_status read_placement(const header *h, db_measured_image *image) {
     double close = NAN, near[2];
     DB_TRY(positive(h, "distance", START_DISTANCE, 1e-3, &close));
     DB_TRY(positive(h, "distance", DISTANCE, 1e-3, &close));
-    for (size_t i = 0; i < 2; i++) near[i] = number(h, BEAM + 4 * i, 1e-3);
+    for (size_t i = 0; i < 2; i++) near[i] = header_number(h, BEAM + 4 * i, 1e-3);
     if (near[0] == 0 && near[1] == 0) near[0] = near[1] = NAN; /* not known to the writer */
-    if (!is_turned(h)) db_mar_place(close, near, number(h, START_ANGLES, 1e-3), image);
+    if (!is_turned(h)) db_mar_place(close, near, header_number(h, START_ANGLES, 1e-3), image);
     return DB_OK;
 }
 
@@ -131,10 +131,10 @@ static void read_rotation(const header *h, db_measured_image *image) {
     enum { PHI = 4, ANGLES = 7 };
     uint32_t axis = db_word_at(h->bytes, ROTATION_AXIS, h->big_endian);
     if (axis >= ANGLES) axis = PHI;
-    image->phi = number(h, START_ANGLES + 4 * axis, 1e-3);
-    image->osc_range = number(h, ROTATION_RANGE, 1e-3);
+    image->phi = header_number(h, START_ANGLES + 4 * axis, 1e-3);
+    image->osc_range = header_number(h, ROTATION_RANGE, 1e-3);
     if (image->osc_range == 0)
-        image->osc_range = number(h, END_ANGLES + 4 * axis, 1e-3) - image->phi;
+        image->osc_range = header_number(h, END_ANGLES + 4 * axis, 1e-3) - image->phi;
 }
 
 static db_status read_header(const header *h, db_measured_image *image) {

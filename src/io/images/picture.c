@@ -51,8 +51,9 @@ static db_status compress_rgb(db_context *context, const uint8_t *rgb, int fast_
     return DB_OK;
 }
 
-static db_status encode(db_context *context, const float *pixels, int fast_pixels, int slow_pixels,
-                        const db_colour_scale *scale, unsigned char **bytes, size_t *byte_count) {
+static db_status encode_rows(db_context *context, const float *pixels, int fast_pixels,
+                             int slow_pixels, const db_colour_scale *scale, unsigned char **bytes,
+                             size_t *byte_count) {
     const size_t count = (size_t)fast_pixels * (size_t)slow_pixels;
     uint8_t *rgb = malloc(3 * count);
     if (!rgb) return db_fail_memory(context, "the picture");
@@ -69,8 +70,9 @@ static db_status compress_rgb(db_context *context, const uint8_t *rgb, int fast_
     return db_fail(context, DB_ERROR_UNSUPPORTED, "picture: this build has no libpng");
 }
 
-static db_status encode(db_context *context, const float *pixels, int fast_pixels, int slow_pixels,
-                        const db_colour_scale *scale, unsigned char **bytes, size_t *byte_count) {
+static db_status encode_rows(db_context *context, const float *pixels, int fast_pixels,
+                             int slow_pixels, const db_colour_scale *scale, unsigned char **bytes,
+                             size_t *byte_count) {
     (void)pixels, (void)fast_pixels, (void)slow_pixels, (void)scale, (void)bytes, (void)byte_count;
     return db_fail(context, DB_ERROR_UNSUPPORTED, "picture: this build has no libpng");
 }
@@ -85,7 +87,7 @@ db_status db_encode_png(db_context *context, const float *pixels, int fast_pixel
     db_colour_scale scale;
     DB_TRY(db_colour_scale_make(context, map, pixels, (size_t)fast_pixels * (size_t)slow_pixels,
                                 low, high, &scale));
-    return encode(context, pixels, fast_pixels, slow_pixels, &scale, bytes, byte_count);
+    return encode_rows(context, pixels, fast_pixels, slow_pixels, &scale, bytes, byte_count);
 }
 
 /* Frees the bytes. */

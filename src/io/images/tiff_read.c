@@ -277,7 +277,7 @@ db_status db_tiff_count(db_context *context, const char *path, size_t *count) {
     return status;
 }
 #else
-static db_status refuse(db_context *context, const char *path) {
+static db_status refuse_tiff(db_context *context, const char *path) {
     return db_fail(context, DB_ERROR_UNSUPPORTED,
                    "%s: this build does not read TIFF: it needs libtiff 4.5 or later when it is "
                    "configured (Debian: libtiff-dev)",
@@ -288,11 +288,11 @@ db_status db_tiff_read(db_context *context, const char *path, long frame,
                        db_measured_image *image) {
     (void)frame;
     (void)image;
-    return refuse(context, path);
+    return refuse_tiff(context, path);
 }
 
 db_status db_tiff_count(db_context *context, const char *path, size_t *count) {
     *count = 0;
-    return refuse(context, path);
+    return refuse_tiff(context, path);
 }
 #endif

@@ -133,7 +133,7 @@ static void to_own_frame(double v[3]) {
 }
 
 /* 0: it is nowhere. */
-static int place(header *h, db_nexus_panel *panel) {
+static int place_panels(header *h, db_nexus_panel *panel) {
     db_image_geometry *const g = &h->geometry;
     to_own_frame(panel->origin);
     to_own_frame(panel->fast);
@@ -176,7 +176,7 @@ static db_status read_placement(header *h) {
     db_nexus_panel panel;
     int found;
     DB_TRY(db_nexus_module(h->file, h->number, &panel, &found));
-    h->by_chain = found && place(h, &panel);
+    h->by_chain = found && place_panels(h, &panel);
     return h->by_chain ? DB_OK : place_plainly(h);
 }
 

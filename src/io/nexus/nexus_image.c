@@ -52,7 +52,7 @@ static db_status check_pixels(const reading *r) {
 }
 
 /* Gathers one panel after the other. */
-static db_status gather(const db_nexus_frame *f, db_hdf5_pieces *pieces) {
+static db_status gather_modules(const db_nexus_frame *f, db_hdf5_pieces *pieces) {
     hsize_t start[4] = { 0 }, size[4] = { 1, 1, 1, 1 };
     const size_t width = (size_t)f->extent[f->rank - 1], height = (size_t)f->extent[f->rank - 2];
     size[f->rank - 1] = width;
@@ -143,7 +143,7 @@ static db_status gather_masks(reading *r, size_t covered, db_hdf5_pieces *pieces
     return status;
 }
 
-static db_status allocate(reading *r) {
+static db_status allocate_modules(reading *r) {
     const db_nexus_frame *const f = &r->frame;
     db_measured_image *const image = r->image;
     const hsize_t panels = panels_of(f), height = f->extent[f->rank - 2];
@@ -169,16 +169,17 @@ static db_status tell_thresholds(const reading *r) {
 }
 
 /* The part that libhdf5 is needed for. */
-static db_status collect(reading *r, long frame, db_hdf5_pieces *pixels, db_hdf5_pieces *mask) {
+static db_status collect_modules(reading *r, long frame, db_hdf5_pieces *pixels,
+                                 db_hdf5_pieces *mask) {
     DB_TRY(db_nexus_find_frame(&r->file, frame, &r->frame));
     DB_TRY(tell_thresholds(r));
     DB_TRY(read_header(r));
     DB_TRY(check_pixels(r));
-    DB_TRY(gather(&r->frame, pixels));
+    DB_TRY(gather_modules(&r->frame, pixels));
     if (pixels->count == 0)
         return db_fail(r->file.context, DB_ERROR_INPUT, "%s: image %zu is in none of the sources",
                        r->file.path, r->frame.number + 1);
-    DB_TRY(allocate(r));
+    DB_TRY(allocate_modules(r));
     return gather_masks(r, pixels->covered, mask);
 }
 
@@ -198,7 +199,8 @@ static void keep_mask(const reading *r) {
     db_hdf5_leave(&guard);
 }
 
-static db_status unpack(reading *r, const db_hdf5_pieces *pixels, const db_hdf5_pieces *mask) {
+static db_status unpack_frame(reading *r, const db_hdf5_pieces *pixels,
+                              const db_hdf5_pieces *mask) {
     db_nexus_sink s;
     const db_hdf5_format *const first = &pixels->piece[0].format;
     for (size_t i = 1; i < pixels->count; i++)
@@ -243,13 +245,13 @@ db_status db_nexus_read(db_context *context, const char *path, long frame,
     db_status status = db_nexus_open(context, path, &r.file);
     if (status == DB_OK) {
         r.frame.data.id = -1;
-        status = collect(&r, frame, &pixels, &mask);
+        status = collect_modules(&r, frame, &pixels, &mask);
         db_hdf5_close(&r.frame.data);
         db_nexus_close(&r.file);
     }
     db_hdf5_leave(&guard);
     if (status == DB_OK) tell_placement(&r);
-    if (status == DB_OK) status = unpack(&r, &pixels, &mask);
+    if (status == DB_OK) status = unpack_frame(&r, &pixels, &mask);
     db_hdf5_pieces_clear(&pixels);
     db_hdf5_pieces_clear(&mask);
     return status;

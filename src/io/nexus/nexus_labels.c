@@ -21,39 +21,40 @@ struct db_nexus_labels {
     db_hdf5_column first, count, shot, hkl, panel, position, spot_photons, resolution;
 };
 
-static void put(db_nexus_labels *l, hid_t group, const char *name, db_hdf5_kind kind,
-                int dimensions, const hsize_t *shape, const char *units, db_hdf5_column *column) {
+static void put_label(db_nexus_labels *l, hid_t group, const char *name, db_hdf5_kind kind,
+                      int dimensions, const hsize_t *shape, const char *units,
+                      db_hdf5_column *column) {
     db_hdf5_put_column(&l->writer->out, group, name, kind, dimensions, shape, units, column);
 }
 
 static void put_spots(db_nexus_labels *l, hid_t shots) {
     static const hsize_t two = 2, three = 3;
     const hid_t group = db_hdf5_put_group(&l->writer->out, shots, "reflections", "NXcollection");
-    put(l, group, "first", DB_HDF5_INT64, 0, NULL, NULL, &l->first);
-    put(l, group, "count", DB_HDF5_INT64, 0, NULL, NULL, &l->count);
-    put(l, group, "shot", DB_HDF5_INT64, 0, NULL, NULL, &l->shot);
-    put(l, group, "hkl", DB_HDF5_INT32, 1, &three, NULL, &l->hkl);
-    put(l, group, "panel", DB_HDF5_INT32, 0, NULL, NULL, &l->panel);
-    put(l, group, "position", DB_HDF5_DOUBLE, 1, &two, "pixel", &l->position);
-    put(l, group, "photons", DB_HDF5_DOUBLE, 0, NULL, NULL, &l->spot_photons);
-    put(l, group, "resolution", DB_HDF5_DOUBLE, 0, NULL, "angstrom", &l->resolution);
+    put_label(l, group, "first", DB_HDF5_INT64, 0, NULL, NULL, &l->first);
+    put_label(l, group, "count", DB_HDF5_INT64, 0, NULL, NULL, &l->count);
+    put_label(l, group, "shot", DB_HDF5_INT64, 0, NULL, NULL, &l->shot);
+    put_label(l, group, "hkl", DB_HDF5_INT32, 1, &three, NULL, &l->hkl);
+    put_label(l, group, "panel", DB_HDF5_INT32, 0, NULL, NULL, &l->panel);
+    put_label(l, group, "position", DB_HDF5_DOUBLE, 1, &two, "pixel", &l->position);
+    put_label(l, group, "photons", DB_HDF5_DOUBLE, 0, NULL, NULL, &l->spot_photons);
+    put_label(l, group, "resolution", DB_HDF5_DOUBLE, 0, NULL, "angstrom", &l->resolution);
 }
 
 static db_status put_columns(db_nexus_labels *l) {
     static const hsize_t three[2] = { 3, 3 }, four = 4, six = 6;
     db_nexus_writer *const w = l->writer;
     const hid_t group = db_hdf5_put_group(&w->out, w->entry, "shots", "NXcollection");
-    put(l, group, "number", DB_HDF5_INT64, 0, NULL, NULL, &l->number);
-    put(l, group, "orientation", DB_HDF5_DOUBLE, 2, three, NULL, &l->orientation);
-    put(l, group, "quaternion", DB_HDF5_DOUBLE, 1, &four, NULL, &l->quaternion);
-    put(l, group, "ub_matrix", DB_HDF5_DOUBLE, 2, three, "1/angstrom", &l->ub_matrix);
-    put(l, group, "misset", DB_HDF5_DOUBLE, 1, three, "deg", &l->misset);
-    put(l, group, "cell", DB_HDF5_DOUBLE, 1, &six, NULL, &l->cell);
-    put(l, group, "wavelength", DB_HDF5_DOUBLE, 0, NULL, "angstrom", &l->wavelength);
-    put(l, group, "fluence", DB_HDF5_DOUBLE, 0, NULL, "1/m^2", &l->fluence);
-    put(l, group, "photons", DB_HDF5_DOUBLE, 0, NULL, NULL, &l->photons);
-    put(l, group, "noise_seed", DB_HDF5_UINT32, 0, NULL, NULL, &l->noise_seed);
-    put(l, group, "flicker", DB_HDF5_DOUBLE, 0, NULL, NULL, &l->flicker);
+    put_label(l, group, "number", DB_HDF5_INT64, 0, NULL, NULL, &l->number);
+    put_label(l, group, "orientation", DB_HDF5_DOUBLE, 2, three, NULL, &l->orientation);
+    put_label(l, group, "quaternion", DB_HDF5_DOUBLE, 1, &four, NULL, &l->quaternion);
+    put_label(l, group, "ub_matrix", DB_HDF5_DOUBLE, 2, three, "1/angstrom", &l->ub_matrix);
+    put_label(l, group, "misset", DB_HDF5_DOUBLE, 1, three, "deg", &l->misset);
+    put_label(l, group, "cell", DB_HDF5_DOUBLE, 1, &six, NULL, &l->cell);
+    put_label(l, group, "wavelength", DB_HDF5_DOUBLE, 0, NULL, "angstrom", &l->wavelength);
+    put_label(l, group, "fluence", DB_HDF5_DOUBLE, 0, NULL, "1/m^2", &l->fluence);
+    put_label(l, group, "photons", DB_HDF5_DOUBLE, 0, NULL, NULL, &l->photons);
+    put_label(l, group, "noise_seed", DB_HDF5_UINT32, 0, NULL, NULL, &l->noise_seed);
+    put_label(l, group, "flicker", DB_HDF5_DOUBLE, 0, NULL, NULL, &l->flicker);
     if (l->with_spots) put_spots(l, group);
     return db_hdf5_state(&w->out);
 }
@@ -73,8 +74,8 @@ db_status db_nexus_labels_create(db_nexus_writer *writer, int with_spots,
 
 /* Columns a*, b*, c* as the crystal stands at the spindle's first angle, in the frame of NeXus; and
  * the rotation that brings a crystal of the standard frame there. */
-static void orient(const db_nexus_writer *w, const db_experiment *e, double ub[9],
-                   double orientation[9]) {
+static void orient_label(const db_nexus_writer *w, const db_experiment *e, double ub[9],
+                         double orientation[9]) {
     db_crystal standard = e->crystal;
     double axis[3], b[9], inverse[9];
     db_crystal_matrix(&e->crystal, ub);
@@ -138,10 +139,11 @@ static void append_spots(db_nexus_labels *l, int64_t row, const db_predicted_spo
     }
 }
 
-static db_status append(db_nexus_labels *l, const db_experiment *e, const db_shot_label *label) {
+static db_status append_label(db_nexus_labels *l, const db_experiment *e,
+                              const db_shot_label *label) {
     db_hdf5_output *const out = &l->writer->out;
     double ub[9], orientation[9], quaternion[4];
-    orient(l->writer, e, ub, orientation);
+    orient_label(l->writer, e, ub, orientation);
     to_quaternion(orientation, quaternion);
     const int64_t row = (int64_t)l->number.extent[0];
     db_hdf5_append(out, &l->number, &label->number, 1);
@@ -163,7 +165,7 @@ db_status db_nexus_labels_append(db_nexus_labels *labels, const db_experiment *e
                                  const db_shot_label *label) {
     db_hdf5_guard guard;
     db_hdf5_enter(&guard);
-    const db_status status = append(labels, experiment, label);
+    const db_status status = append_label(labels, experiment, label);
     db_hdf5_leave(&guard);
     return status;
 }

@@ -29,7 +29,7 @@ static int rank_of(const db_nexus_axis *over) {
 }
 
 /* The number of the circle that turns. */
-static int choose(const goniometer *g, int otherwise) {
+static int choose_axis(const goniometer *g, int otherwise) {
     int chosen = otherwise;
     for (int i = 0; i < g->count; i++)
         if (rank_of(&g->circle[i].over) > rank_of(&g->circle[chosen].over)) chosen = i;
@@ -94,7 +94,7 @@ static db_status scan_of_chain(const db_nexus_file *file, const char *path, size
     DB_TRY(read_chain(file, path, frame, &g));
     *found = g.count > 0;
     if (!*found) return DB_OK;
-    const int chosen = choose(&g, g.count - 1);
+    const int chosen = choose_axis(&g, g.count - 1);
     const circle *const c = &g.circle[chosen];
     snprintf(scan->name, sizeof scan->name, "%s", c->name);
     memcpy(scan->axis, c->vector, sizeof scan->axis);
@@ -150,7 +150,7 @@ static db_status scan_of_dectris(const db_nexus_file *file, size_t frame, db_nex
     if (g.count == 0) DB_TRY(read_named(file, "transformations", frame, &g));
     *found = g.count > 0;
     if (!*found) return DB_OK;
-    const circle *const c = &g.circle[choose(&g, 0)];
+    const circle *const c = &g.circle[choose_axis(&g, 0)];
     snprintf(scan->name, sizeof scan->name, "%s", c->name);
     scan->over = c->over;
     tell_others(file, &g, (int)(c - g.circle));
@@ -160,7 +160,7 @@ static db_status scan_of_dectris(const db_nexus_file *file, size_t frame, db_nex
     return DB_OK;
 }
 
-static void tell(const db_nexus_file *file, const db_nexus_scan *s) {
+static void tell_scan(const db_nexus_file *file, const db_nexus_scan *s) {
     if (s->vague)
         db_notice(file->context,
                   "%s: the crystal turns about %s, whose axis the file does not state; it is taken "
@@ -187,7 +187,7 @@ db_status db_nexus_scan_find(const db_nexus_file *file, size_t frame, db_nexus_s
     *found = 0;
     DB_TRY(*path && strcmp(path, ".") != 0 ? scan_of_chain(file, path, frame, scan, found)
                                            : scan_of_dectris(file, frame, scan, found));
-    if (*found) tell(file, scan);
+    if (*found) tell_scan(file, scan);
     return DB_OK;
 }
 #else

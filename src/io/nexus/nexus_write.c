@@ -87,8 +87,8 @@ typedef struct placed_panel {
     double origin[3], fast[3], slow[3];
 } placed_panel;
 
-static void place(const db_nexus_writer *w, const db_experiment *e, size_t index,
-                  placed_panel *panel) {
+static void place_detector(const db_nexus_writer *w, const db_experiment *e, size_t index,
+                           placed_panel *panel) {
     const db_panel *const p = &e->detector.panels[index];
     double corner[3][3];
     const double at[3][2] = { { 0, 0 }, { p->fast_pixels, 0 }, { 0, p->slow_pixels } };
@@ -123,7 +123,7 @@ static void put_module(db_nexus_writer *w, hid_t detector, const db_experiment *
     const int origin[2] = { first_row, 0 }, size[2] = { p->slow_pixels, p->fast_pixels };
     placed_panel panel;
     char name[32], path[96];
-    place(w, e, index, &panel);
+    place_detector(w, e, index, &panel);
     snprintf(name, sizeof name, "module_%04zu", index); /* readers sort names */
     snprintf(path, sizeof path, "/entry/instrument/detector/%s/module_offset", name);
     const hid_t module = db_hdf5_put_group(out, detector, name, "NXdetector_module");
@@ -143,7 +143,7 @@ static void put_modules(db_nexus_writer *w, hid_t detector, const db_experiment 
     db_hdf5_output *const out = &w->out;
     const db_panel *const p = &e->detector.panels[0];
     placed_panel panel;
-    place(w, e, 0, &panel);
+    place_detector(w, e, 0, &panel);
     double close;
     const double distance = distance_of(&panel, &close);
     const double to_beam[3] = { -panel.origin[0], -panel.origin[1], distance - panel.origin[2] };
@@ -253,7 +253,7 @@ static void put_beam(db_nexus_writer *w, hid_t instrument, const db_experiment *
                        &sources, NULL, &w->weights);
 }
 
-static int turns(const db_experiment *e) {
+static int scan_turns(const db_experiment *e) {
     return e->goniometer.phi_step * e->goniometer.phi_steps != 0;
 }
 
@@ -275,7 +275,7 @@ static void put_sample(db_nexus_writer *w, const db_experiment *e) {
     db_experiment_spindle_axis(e, axis);
     db_nexus_turn(w, axis, axis);
     put_angles(w, chain, "phi", axis, &w->phi);
-    if (turns(e)) put_angles(w, chain, "phi_end", axis, &w->phi_end);
+    if (scan_turns(e)) put_angles(w, chain, "phi_end", axis, &w->phi_end);
 }
 
 static db_status put_groups(db_nexus_writer *w, const db_experiment *e,
@@ -313,14 +313,16 @@ static db_status check_detector(db_context *context, const char *path, const db_
     return DB_OK;
 }
 
-static db_status begin(db_nexus_writer *w, const db_experiment *e, const db_nexus_format *format) {
+static db_status begin_master(db_nexus_writer *w, const db_experiment *e,
+                              const db_nexus_format *format) {
     double beam[3];
     DB_TRY(find_sources(e, w, beam));
     nexus_frame(beam, e, w->frame);
     return put_groups(w, e, format);
 }
 
-static db_status allocate(db_context *context, const db_experiment *e, db_nexus_writer **writer) {
+static db_status allocate_frame(db_context *context, const db_experiment *e,
+                                db_nexus_writer **writer) {
     const size_t sources = e->beam.source_count;
     db_nexus_writer *const w = calloc(1, sizeof *w);
     *writer = w;
@@ -335,7 +337,7 @@ static db_status allocate(db_context *context, const db_experiment *e, db_nexus_
     return DB_OK;
 }
 
-static void release(db_nexus_writer **writer) {
+static void release_writer(db_nexus_writer **writer) {
     if (*writer) free((*writer)->wavelength);
     free(*writer);
     *writer = NULL;
@@ -347,16 +349,16 @@ static db_status open_writer(db_context *context, const char *path, const db_exp
     *writer = NULL;
     DB_TRY(db_experiment_check(context, experiment));
     DB_TRY(check_detector(context, path, &experiment->detector));
-    db_status status = allocate(context, experiment, writer);
+    db_status status = allocate_frame(context, experiment, writer);
     db_hdf5_enter(&guard);
     if (status == DB_OK)
         status = (resume ? db_hdf5_reopen : db_hdf5_create)(context, path, &(*writer)->out);
     if (status == DB_OK) {
-        status = begin(*writer, experiment, format);
+        status = begin_master(*writer, experiment, format);
         if (status != DB_OK) db_hdf5_finish(&(*writer)->out, status);
     }
     db_hdf5_leave(&guard);
-    if (status != DB_OK) release(writer);
+    if (status != DB_OK) release_writer(writer);
     return status;
 }
 
@@ -417,7 +419,7 @@ db_status db_nexus_pack(db_context *context, const db_nexus_writer *writer, cons
                               writer->images.kind == DB_HDF5_UINT16 ? 2 : 4, packed);
 }
 
-static db_status append(db_nexus_writer *w, const db_experiment *e, const db_packed *packed) {
+static db_status append_frame(db_nexus_writer *w, const db_experiment *e, const db_packed *packed) {
     db_hdf5_output *const out = &w->out;
     const db_goniometer *const g = &e->goniometer;
     const double end = g->phi + g->phi_step * g->phi_steps;
@@ -448,7 +450,7 @@ db_status db_nexus_append(db_nexus_writer *writer, const db_experiment *experime
                           const db_packed *packed) {
     db_hdf5_guard guard;
     db_hdf5_enter(&guard);
-    const db_status status = append(writer, experiment, packed);
+    const db_status status = append_frame(writer, experiment, packed);
     db_hdf5_leave(&guard);
     return status;
 }
@@ -459,7 +461,7 @@ db_status db_nexus_finish(db_nexus_writer **writer, db_status status) {
     db_hdf5_enter(&guard);
     status = db_hdf5_finish(&(*writer)->out, status);
     db_hdf5_leave(&guard);
-    release(writer);
+    release_writer(writer);
     return status;
 }
 #endif

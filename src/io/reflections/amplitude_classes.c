@@ -5,8 +5,8 @@
 #include "model/amplitude_box.h"
 
 /* Gives an equivalent index the number of its class, if it is in the box and has none yet. */
-static void put(const db_structure_factors *f, const int hkl[3], int sign, uint32_t number,
-                uint32_t *value) {
+static void put_class(const db_structure_factors *f, const int hkl[3], int sign, uint32_t number,
+                      uint32_t *value) {
     const int node[3] = { sign * hkl[0], sign * hkl[1], sign * hkl[2] };
     size_t entry;
     if (db_amplitude_entry(f, node, &entry) && value[entry] == UINT32_MAX) value[entry] = number;
@@ -15,11 +15,11 @@ static void put(const db_structure_factors *f, const int hkl[3], int sign, uint3
 static void put_equivalents(const db_structure_factors *f, const db_symmetry *symmetry, int friedel,
                             const int hkl[3], uint32_t number, uint32_t *value) {
     for (int sign = 1; sign >= (friedel ? -1 : 1); sign -= 2) {
-        put(f, hkl, sign, number, value);
+        put_class(f, hkl, sign, number, value);
         for (int i = 0; symmetry && i < symmetry->count; i++) {
             int turned[3];
             db_symmetry_turn(symmetry, i, hkl, turned);
-            put(f, turned, sign, number, value);
+            put_class(f, turned, sign, number, value);
         }
     }
 }

@@ -12,7 +12,7 @@ typedef struct object {
     enum { BYTES, ARRAY, MAP, WRONG } kind;
 } object;
 
-static object begin(unsigned char first) {
+static object begin_list(unsigned char first) {
     static const object others[32] = {
         { 0, 0, BYTES },  { 0, 0, WRONG }, { 0, 0, BYTES }, { 0, 0, BYTES }, /* nil, -, booleans */
         { 1, 0, BYTES },  { 2, 0, BYTES }, { 4, 0, BYTES },                  /* bytes */
@@ -42,7 +42,7 @@ db_message_pack db_message_pack_check(const void *bytes, size_t size) {
             continue;
         }
         if (at == end) return DB_PACK_CUT;
-        const object o = begin(*at++);
+        const object o = begin_list(*at++);
         uint64_t count = o.fixed;
         left[depth]--;
         if (o.kind == WRONG) return DB_PACK_WRONG;

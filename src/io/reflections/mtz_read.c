@@ -93,7 +93,7 @@ static db_status fail_columns(const mtz *m, const char *columns) {
                    m->reading->path, columns, *list ? list : " none");
 }
 
-static db_status choose(const mtz *m, const char *columns, choice *taken) {
+static db_status choose_columns(const mtz *m, const char *columns, choice *taken) {
     if (!columns) return choose_by_type(m, taken) ? DB_OK : fail_columns(m, columns);
     const char *const comma = strchr(columns, ',');
     const size_t length = comma ? (size_t)(comma - columns) : strlen(columns);
@@ -138,7 +138,8 @@ static db_status undo_symmetry(const mtz *m, size_t row, int index[3]) {
     return DB_OK;
 }
 
-static db_status add(const mtz *m, size_t row, long column, const int index[3], int sign) {
+static db_status add_reflection(const mtz *m, size_t row, long column, const int index[3],
+                                int sign) {
     db_listed_reflection item = { .value = value_at(m, row, column),
                                   .sigma = value_at(m, row, sigma_of(m, column)) };
     for (int i = 0; i < 3; i++) item.index[i] = sign * index[i];
@@ -151,8 +152,8 @@ static db_status take_reflection(const mtz *m, size_t row, const choice *taken) 
     int index[3];
     DB_TRY(take_index(m, row, index));
     if (m->symmetry_column >= 0) DB_TRY(undo_symmetry(m, row, index));
-    if (taken->minus != taken->plus) DB_TRY(add(m, row, taken->minus, index, -1));
-    return add(m, row, taken->plus, index, 1);
+    if (taken->minus != taken->plus) DB_TRY(add_reflection(m, row, taken->minus, index, -1));
+    return add_reflection(m, row, taken->plus, index, 1);
 }
 
 static long find_symmetry_column(const mtz *m) {
@@ -164,7 +165,7 @@ static long find_symmetry_column(const mtz *m) {
 static db_status take_all(mtz *m) {
     db_amplitude_reading *const r = m->reading;
     choice taken = { -1, -1, 0 };
-    DB_TRY(choose(m, r->options->columns, &taken));
+    DB_TRY(choose_columns(m, r->options->columns, &taken));
     const db_reflection_column *const plus = &m->columns.column[taken.plus];
     const char *const minus = m->columns.column[taken.minus].label;
     const int pair = taken.minus != taken.plus;

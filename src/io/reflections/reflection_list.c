@@ -92,7 +92,7 @@ static db_status find_box(db_context *context, const char *path, const db_reflec
 }
 
 /* Returns how many entries have a value; the others are NAN. */
-static size_t fill(const db_reflection_list *list, box *b) {
+static size_t fill_box(const db_reflection_list *list, box *b) {
     size_t listed = 0;
     for (size_t i = 0; i < b->entries; i++) b->amplitude[i] = NAN;
     for (walk w = walk_from_start(list); walk_on(&w);) {
@@ -123,7 +123,7 @@ db_status db_reflection_list_box(db_context *context, const char *path,
     DB_TRY(find_box(context, path, list, &b));
     b.amplitude = malloc(b.entries * sizeof *b.amplitude);
     if (!b.amplitude) return db_fail_memory(context, "the structure factors");
-    factors->listed = fill(list, &b);
+    factors->listed = fill_box(list, &b);
     fill_gaps(&list->group, factors->default_F, &b);
     free(factors->amplitude);
     factors->amplitude = b.amplitude;

@@ -27,7 +27,7 @@ static int compare_indices(const int a[3], const int b[3]) {
 }
 
 /* By indices; equal ones by value and sigma, so that sums do not depend on the order of a file. */
-static int compare(const void *a, const void *b) {
+static int by_index(const void *a, const void *b) {
     const db_listed_reflection *const x = a;
     const db_listed_reflection *const y = b;
     const int order = compare_indices(x->index, y->index);
@@ -112,7 +112,7 @@ db_status db_reflection_list_merge(db_context *context, const char *path,
     repeats r = { .weighted = 1 };
     const size_t entries = list->count;
     for (size_t i = 0; i < entries; i++) represent(&list->group.symmetry, list->items[i].index);
-    if (entries) qsort(list->items, entries, sizeof *list->items, compare);
+    if (entries) qsort(list->items, entries, sizeof *list->items, by_index);
     list->count = 0;
     for (size_t i = 0; i < entries;) {
         stretch s = { &list->items[i], 1 };

@@ -79,8 +79,8 @@ static double real_at(const db_hdf5_format *format, const unsigned char *at) {
     return real;
 }
 
-static void take(void *user, const db_hdf5_format *format, const unsigned char *elements,
-                 size_t count, size_t to) {
+static void take_elements(void *user, const db_hdf5_format *format, const unsigned char *elements,
+                          size_t count, size_t to) {
     taking *const t = user;
     int good = 1;
     for (size_t i = 0; i < count; i++) {
@@ -117,7 +117,7 @@ static db_status take_column(const db_hdf5_object *data, const column *c, size_t
     if (!grown) return db_fail_memory(data->context, data->file);
     *own = grown;
     taking t = { c, grown + table->count * c->size, 0 };
-    DB_TRY(db_hdf5_unpack(data->context, data->file, pieces, take, &t));
+    DB_TRY(db_hdf5_unpack(data->context, data->file, pieces, take_elements, &t));
     if (!t.bad) return DB_OK;
     return bad_column(data, c->kind == SIZES ? "numbers from 0, found others"
                                              : "integers of 32 bits, found others");

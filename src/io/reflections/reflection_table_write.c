@@ -19,7 +19,7 @@ typedef struct {
     size_t size;
 } head;
 
-static void put(head *h, const void *bytes, size_t size) {
+static void put_head(head *h, const void *bytes, size_t size) {
     memcpy(h->bytes + h->size, bytes, size);
     h->size += size;
 }
@@ -40,12 +40,12 @@ static void put_text(head *h, const char *text) {
         put_byte(h, 0xa0 | (unsigned)length);
     else
         put_number(h, 0xd9, length, 1);
-    put(h, text, length);
+    put_head(h, text, length);
 }
 
 enum { ARRAY = 0x90, MAP = 0x80 }; /* of up to 15 values, whose number is added */
 
-static void begin(head *h, size_t identifiers) {
+static void begin_table(head *h, size_t identifiers) {
     put_byte(h, ARRAY + 3);
     put_text(h, "dials::af::reflection_table");
     put_byte(h, 1); /* version */
@@ -99,7 +99,7 @@ static db_status write_msgpack(db_context *context, const char *path,
     size_t size;
     unsigned char *const identifiers = pack_identifiers(content, &size);
     if (!identifiers) return db_fail_memory(context, path);
-    begin(&first, content->identifier_count);
+    begin_table(&first, content->identifier_count);
     begin_columns(&second, content);
     parts[0] = (db_file_part){ first.bytes, first.size };
     parts[1] = (db_file_part){ identifiers, size };

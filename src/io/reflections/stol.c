@@ -25,7 +25,7 @@ static double column_unit(db_stol_abscissa abscissa) {
     return abscissa == DB_4STOL ? 4 : abscissa == DB_Q ? 4 * pi : 1;
 }
 
-static db_status append(db_context *context, curve *c, point next) {
+static db_status append_point(db_context *context, curve *c, point next) {
     DB_GROW(context, c->points, c->capacity, c->count + 1, "the amorphous amplitudes");
     c->points[c->count++] = next;
     return DB_OK;
@@ -52,7 +52,7 @@ static db_status read_lines(db_context *context, db_text *text, double unit, cur
         DB_TRY(parse_line(context, text, column));
         const point next = { column[0] / unit, column[1], text->line_number };
         if (c->count && next.stol < c->points[c->count - 1].stol) c->out_of_order++;
-        DB_TRY(append(context, c, next));
+        DB_TRY(append_point(context, c, next));
     }
     if (c->count < 2)
         return db_fail(context, DB_ERROR_INPUT,
@@ -62,7 +62,7 @@ static db_status read_lines(db_context *context, db_text *text, double unit, cur
 }
 
 /* Equal places by line. */
-static int compare(const void *a, const void *b) {
+static int by_stol(const void *a, const void *b) {
     const point *const x = a;
     const point *const y = b;
     if (x->stol != y->stol) return x->stol < y->stol ? -1 : 1;
@@ -70,7 +70,7 @@ static int compare(const void *a, const void *b) {
 }
 
 static db_status sort(db_context *context, const char *path, curve *c) {
-    qsort(c->points, c->count, sizeof *c->points, compare);
+    qsort(c->points, c->count, sizeof *c->points, by_stol);
     for (size_t i = 1; i < c->count; i++)
         if (c->points[i].stol == c->points[i - 1].stol)
             return db_fail(context, DB_ERROR_INPUT,

@@ -153,7 +153,7 @@ static db_status take_fixed(db_amplitude_reading *r, db_text *text, size_t lines
 
 /* ---- either */
 
-static db_status ask(const db_amplitude_reading *r, const char *sign) {
+static db_status ask_columns(const db_amplitude_reading *r, const char *sign) {
     return db_fail(r->context, DB_ERROR_INPUT,
                    "%s: amplitudes or intensities? The list has %s; say which by -hkl_columns I "
                    "(F squared) or -hkl_columns F (intensity.columns of a configuration)",
@@ -172,7 +172,7 @@ static db_status read_lines(db_amplitude_reading *r, db_text *text) {
         DB_TRY(parse_lines(r->context, text, &r->list, &kind));
     }
     const char *const told = r->options->columns;
-    if (!told && kind.doubtful) return ask(r, kind.doubtful);
+    if (!told && kind.doubtful) return ask_columns(r, kind.doubtful);
     r->list.squared = told ? strcmp(told, "I") == 0 : kind.shelx;
     if (kind.shelx || told)
         snprintf(r->chosen, r->chosen_size, "%s%s", kind.shelx ? "a list of SHELX, " : "",
