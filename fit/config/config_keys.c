@@ -212,7 +212,7 @@ static const db_config_key data_keys[] = {
         "those of the known detector of that size, where panel_groups names them", 0, "[1030, 514, 10, 37]",
         "of a detector of one panel: pixels of a module along fast, slow, and of the gaps between them"),
     NUMBERS("hot_sigma", 1, IN_CONFIG(hot_sigma), (NOT_NEGATIVE), "", NULL, NULL,
-        "a pixel that is alone and so many standard deviations above its surroundings is left out; 0: none"),
+        "hot pixels: a single pixel this many standard deviations above its surroundings is left out; 0: none"),
     NUMBERS("dmin", 1, IN_CONFIG(settings.dmin), (NOT_NEGATIVE), "A", NULL, NULL, "finest resolution used; 0: all"),
     NUMBERS("dmax", 1, IN_CONFIG(settings.dmax), (NOT_NEGATIVE), "A", NULL, NULL, "coarsest resolution used; 0: all"),
     CHOICE("pixels", IN_CONFIG(settings.pixels), pixel_choices, NULL, 0, NULL,
@@ -222,7 +222,7 @@ static const db_config_key data_keys[] = {
         "the largest, up to 8, that the spacing of predicted reflections leaves room for", 0, "6",
         "w: shoeboxes are (2w + 1) pixels wide"),
     INTEGERS("max_shoeboxes", 1, IN_CONFIG(settings.max_shoeboxes), (1, 1000000), "", NULL, 0, NULL,
-        "the strongest so many are used"),
+        "number of shoeboxes, at most: the strongest are used"),
     OTHER("reflections", DB_KEY_FILE, IN_CONFIG(reflection_file), "those with strong pixels", "reflections.txt",
         "text file of h k l, or indexed reflections of DIALS (.refl): only these get shoeboxes (free)"),
     OTHER("spots", DB_KEY_FILE, IN_CONFIG(spot_file), "those with strong pixels", "spots.txt",
@@ -232,13 +232,13 @@ static const db_config_key data_keys[] = {
         "the shoeboxes themselves: text file of panel fast_min fast_max slow_min slow_max [h k l], or those of "
         "DIALS (.refl) (free)"),
     NUMBERS("strong_sigma", 1, IN_CONFIG(settings.strong_sigma), (POSITIVE), "", NULL, NULL,
-        "a pixel so many standard deviations above the local background is strong"),
+        "a pixel is strong if it is this many standard deviations above the local background"),
     INTEGERS("min_strong_reflections", 1, IN_CONFIG(settings.min_strong_reflections), (1, 1000000),
              "", NULL, 0, NULL, "an image with fewer strong ones is refused as blank"),
     NUMBERS("excitation_angle", 1, IN_CONFIG(settings.excitation_angle), (POSITIVE), "degree", NULL, NULL,
-        "reflections are predicted that a rotation by at most this brings to diffraction"),
+        "reflections within this angle of the Ewald sphere are predicted"),
     NUMBERS("intensity_limit", 1, IN_CONFIG(settings.intensity_limit), (NOT_NEGATIVE), "", NULL, NULL,
-        "a weak ridge keeps intensities below so many times the mean of their resolution (ten times as many where "
+        "prior: a weak ridge keeps intensities below this many times the mean of their resolution (ten times as many where "
         "blur is 1); 0: none (free)"),
     NUMBERS("model_error", 1, IN_CONFIG(settings.model_error), (NOT_NEGATIVE), "", "0.1 (free), 0 (known)", "0.1",
         "relative error of the model's spots, added to the variance: no real spot has an ideal shape"),
@@ -251,14 +251,14 @@ static const db_config_key shots_keys[] = {
         "text file, each line an image, or the configuration (.yaml) of a shot, then KEY=VALUE for it alone; or a "
         "DIALS experiment list (.expt) or a .stream of CrystFEL, each image or crystal a shot"),
     CHOICE("series", IN_CONFIG(series), no_yes, NULL, 0, NULL,
-        "yes: the images are frames of one crystal on a turning spindle: phi comes from their headers, all that is "
-        "refined is shared, but for the scale, and the orientation is found on the first; parts of a reflection on "
-        "neighbouring frames have one intensity"),
+        "yes: the images are frames of one rotating crystal: phi comes from their headers, they share everything that is "
+        "refined but the scale, and the orientation is found on the first; partial reflections on neighbouring frames "
+        "have one intensity"),
     NUMBERS("knots", 1, IN_CONFIG(series_knots), (NOT_NEGATIVE), "frames", NULL, NULL,
-        "of a series: the misset, and a scale that is shared, may vary, linearly between knots that are about so far apart; "
+        "of a series: the orientation, and a scale that is shared, vary linearly between knots about this many frames apart; "
         "0: constant"),
     NUMBERS("outlier_sigma", 1, IN_CONFIG(shot_outlier_sigma), (NOT_NEGATIVE), "", NULL, NULL,
-        "shots whose chi2 is so many robust standard deviations (of its logarithm) above the median are set aside; "
+        "outliers: shots with a chi2 this many robust standard deviations (of its logarithm) above the median are set aside; "
         "0: none"),
 };
 
@@ -293,38 +293,39 @@ static const db_config_key stage_keys[] = {
     NUMBERS("tolerance", 1, IN_STAGE(tolerance), (1e-15, 1), "", NULL, NULL,
         "the stage ends when a further step promises no larger relative decrease of the target"),
     NUMBERS("step", 1, IN_STAGE(step), (NOT_NEGATIVE), "", NULL, NULL,
-        "or would be no longer than so many standard errors (LM)"),
+        "the stage ends, too, when a further step is no longer than this many standard errors (LM)"),
     INTEGERS("max_evaluations", 1, IN_STAGE(max_evaluations), (1, 1000000), "", NULL, 0, NULL,
-        "the stage ends after so many"),
+        "evaluations of the target, at most, before the stage ends"),
     CHOICE("earned", IN_STAGE(earned), no_yes, NULL, 0, NULL,
-        "of moments: what this stage is the first to refine stays as it is unless held-out spots agree"),
+        "of moments: parameters that this stage is the first to refine stay as they are unless held-out spots agree"),
     NUMBERS("most_misfit", 1, IN_STAGE(most_misfit), (NOT_NEGATIVE), "", NULL, NULL,
-        "by pixels: the stage is left out if chi2 per degree of freedom is larger at its start; 0: any"),
+        "by pixels: the stage is left out if chi2 per degree of freedom is larger than this at its start; 0: never"),
 };
 
 static const db_config_key starts_keys[] = {
     INTEGERS("count", 1, IN_CONFIG(settings.starts.count), (1, 1000000), "", NULL, 0, NULL,
         "orientations tried, the given one included; 1: only that one"),
     NUMBERS("misset", 1, IN_CONFIG(settings.starts.turn), (DBL_MIN, 180), "degree", NULL, NULL,
-        "the others are turned from it by at most so much, evenly spread; bounds of the misset must leave room"),
+        "largest turn of the other starts from the given one, around which they are evenly spread; bounds of misset_x, "
+        "misset_y and misset_z must leave room"),
     INTEGERS("seed", 1, IN_CONFIG(settings.starts.seed), (0, 1000000), "", NULL, 0, NULL,
-        "another one, other orientations"),
+        "another seed, other orientations"),
     INTEGERS("keep", 1, IN_CONFIG(settings.starts.keep), (1, 1000000), "", NULL, 0, NULL,
-        "so many that explain most go through all stages, until one explains half of the strong pixels"),
+        "number of starts, those that explain most, that go through all stages, until one explains half of the strong pixels"),
     INTEGERS("evaluations", 1, IN_CONFIG(settings.starts.evaluations), (1, 1000000), "", NULL, 0, NULL,
-        "of the first stage, at most, to try one"),
+        "evaluations of the first stage, at most, to try a start"),
 };
 
 static const db_config_key amplitudes_keys[] = {
     CHOICE("anomalous", IN_CONFIG(settings.joint.anomalous), no_yes, NULL, 0, NULL,
         "yes: Bijvoet mates have intensities of their own"),
     CHOICE("reindex", IN_CONFIG(settings.joint.reindex), no_yes, NULL, 0, NULL,
-        "yes: shots are brought to one way of indexing where the lattice allows several; those whose intensities do not tell "
-        "theirs are set aside, and those of the other hand"),
+        "yes: the indexing ambiguity is resolved: where the lattice allows several ways of indexing, shots are brought to "
+        "one; shots whose intensities do not tell theirs, and shots of the other hand, are set aside"),
     NUMBERS("dmin", 1, IN_CONFIG(settings.joint.dmin), (POSITIVE), "A", "what half of the detector's rim reaches, or data.dmin", "1.8",
         "finest resolution"),
     NUMBERS("restraint", 1, IN_CONFIG(settings.joint.restraint), (POSITIVE), "", "none", "3",
-        "each intensity is held to the mean of its resolution, within so many times that mean; reflections that no shot "
+        "each intensity is held to the mean of its resolution, within this many times that mean; reflections that no shot "
         "shows have no intensity anyway"),
     OTHER("reference", DB_KEY_FILE, IN_CONFIG(reference_file), "none", "known.mtz",
         "known structure factors: text file of h k l F in the asymmetric unit, MTZ or mmCIF file. The results are compared "
@@ -333,12 +334,12 @@ static const db_config_key amplitudes_keys[] = {
         "column of an MTZ file, or two of Friedel mates; item of a CIF file (block/item where several blocks have "
         "reflections); F or I (intensities) for text"),
     NUMBERS("reference_restraint", 1, IN_CONFIG(settings.joint.reference_restraint), (POSITIVE), "", "none: they are only compared", "0.3",
-        "each intensity is held to that of the reference, which is scaled to the data, within so many times the mean of its "
+        "each intensity is held to that of the reference, which is scaled to the data, within this many times the mean of its "
         "resolution, in place of restraint"),
     INTEGERS("passes", 1, IN_CONFIG(settings.joint.passes), (0, 1000), "", NULL, 0, NULL,
-        "over all shots, at most; 0: intensities of single shots are scaled and averaged, and that is all"),
+        "passes over all shots, at most; 0: intensities of single shots are scaled and averaged, nothing more"),
     INTEGERS("seed", 1, IN_CONFIG(settings.joint.seed), (0, 1000000), "", NULL, 0, NULL,
-        "another one, other halves of the shots"),
+        "another seed, other halves of the shots"),
 };
 
 /* clang-format on */
