@@ -36,8 +36,8 @@ typedef struct db_fit_config {
     char reflection_file[DB_FIT_PATH_SIZE], spot_file[DB_FIT_PATH_SIZE],
         box_file[DB_FIT_PATH_SIZE]; /**< see db_fit_spots_read */
     double trusted[2];              /**< least and largest count that is trusted; NAN: not given */
-    /** a pixel that is alone and so many standard deviations above its surroundings is hot; 0: no
-     * pixel is */
+    /** hot pixels: a single pixel this many standard deviations above its surroundings is left out;
+     * 0: none */
     double hot_sigma;
     char shot_list[DB_FIT_PATH_SIZE]; /**< many shots instead of one image (fit_shots.h); "": one */
     double shot_outlier_sigma;        /**< see db_fit_shots_options.outlier_sigma */
@@ -51,7 +51,7 @@ typedef struct db_fit_config {
     /** replaces the setup's orientation (row-major rotation from the standard frame); first
      * component NAN: not given */
     double orientation[9];
-    /** 1: it is found from the image's spots; more: those of up to so many lattices
+    /** 1: the orientation is found from the image's spots; N > 1: those of up to N lattices
      * (db_fit_shot_list_find) */
     int find_orientation;
     /** pixels along fast, slow, from the outer corner of the first pixel; NAN: not given */

@@ -20,8 +20,8 @@ typedef struct db_fit_orientation {
 } db_fit_orientation;
 
 /** Finds the orientation of a crystal of known cell (indexing): the one that explains the image's
- * spots best. Its previous orientation does not matter, and the whole rotation becomes that of its crystal (db_crystal.orientation). Of orientations
- * that are equivalent by symmetry it finds any. settings: those of the data. DB_ERROR_INPUT if no
+ * spots best. Its previous orientation does not matter; db_crystal.orientation becomes the
+ * whole rotation. Of orientations that are equivalent by symmetry it finds any. settings: those of the data. DB_ERROR_INPUT if no
  * orientation explains more than chance would. The context's progress is told how much of the most
  * work there can be is done.
  *

@@ -114,8 +114,8 @@ typedef struct db_fit_shots_options {
     int resume;
     /** folder for the shots' pixels (a nameless file per process); NULL: the working directory */
     const char *scratch;
-    /** shots whose chi2 per degree of freedom is so many robust standard deviations of its
-     * logarithm above the median are set aside between joint stages; 0: none */
+    /** outliers: shots with a chi2 per degree of freedom this many robust standard deviations (of its
+     * logarithm) above the median are set aside between joint stages; 0: none */
     double outlier_sigma;
     void (*progress)(void *user, const db_fit_shots_event *event); /**< rank 0 only; may be NULL */
     /** Asked often, by all threads of each process: 1 cancels the run, which then has the best
@@ -127,9 +127,9 @@ typedef struct db_fit_shots_options {
      * first frame, and the crystal's orientation and the scale, if they are shared, may vary along the
      * series */
     int series;
-    double knots; /**< they are linear between knots that are so many frames apart; 0: constant */
-    /** Number of a task, from 1, of so many (array_tasks; 0: no array). Each task does what its
-     * shots do by themselves, and leaves it in its checkpoint, which is needed. */
+    double knots; /**< these are linear between knots this many frames apart; 0: constant */
+    /** An array of tasks: number of this task, from 1, and of all; 0: no array. Each task runs the own
+     * stages of its shots, and leaves them in its checkpoint, which is needed. */
     int array_task, array_tasks;
     const char *const *merge; /**< checkpoints of all tasks, in their order, to go on from */
     size_t merge_count;       /**< 0: none */

@@ -61,9 +61,9 @@ typedef struct db_fit_stage {
     char nlopt[DB_FIT_NAME_SIZE]; /**< DB_STAGE_NLOPT: NLopt's name of the method, as "LD_LBFGS" */
     int target;                   /**< a db_fit_target; -1: that of the settings */
     /** the stage has converged when a further step promises no larger relative decrease of the
-     * target, */
+     * target */
     double tolerance;
-    double step; /**< or is no longer than so many standard errors (LM) */
+    double step; /**< LM: and when a further step is no longer than this many standard errors */
     int max_evaluations;
     /** 1: the stage is tried on each half of the spots first, and what it would be the first to
      * refine stays as it is unless it describes the other half better (DB_STAGE_MOMENTS) */
@@ -80,35 +80,34 @@ typedef struct db_fit_stage {
  * that is refined is matched to each start. */
 typedef struct db_fit_starts {
     int count;       /**< with the given one, which is the first; 1: that one alone */
-    double turn;     /**< degree: the others are turned from it by at most so much */
-    int seed;        /**< another one, other turns */
-    int keep;        /**< at most so many of the best go through all stages */
+    double turn;     /**< degree: largest turn of the others from the given one */
+    int seed;        /**< another seed, other turns */
+    int keep;        /**< number of starts, the best ones, that go through all stages, at most */
     int evaluations; /**< of the first stage, of each start */
 } db_fit_starts;
 
 /** One intensity of each reflection for all of many shots (dualbragg/fit_shots.h). */
 typedef struct db_fit_joint {
-    /** 1: after each shot's own stages, with free intensities, and those of what shots share, a last
-     * stage named amplitudes refines the intensities together with everything else. Symmetry is that
+    /** 1: a last stage refines the intensities together with everything else. Before it, with free
+     * intensities, come each shot's own stages and those of what shots share. Symmetry is that
      * of the settings' amplitude_group; scale is to be among the parameters. */
     int wanted;
     int anomalous; /**< 1: Bijvoet mates have intensities of their own */
-    int reindex; /**< 1: where the lattice has rotations that the crystal has not, shots are brought
-                        to one way of indexing; those that do not tell theirs, and those of the other
-                        hand, are set aside */
+    int reindex; /**< 1: the indexing ambiguity is resolved: where the lattice has rotations that the
+                        crystal has not, shots are brought to one way of indexing; shots whose
+                        intensities do not tell theirs, and shots of the other hand, are set aside */
     int seed;    /**< of the draw of the two halves of the shots */
     int passes;  /**< over all shots, at most; 0: intensities of single shots are scaled and
-                         averaged, and that is all */
-    double dmin; /**< finest resolution (A); NAN: what half of the detector's rim reaches */
-    double
-        restraint; /**< each intensity is held to the mean of its resolution, within so many times
-                         that mean; NAN: it is not */
+                         averaged, nothing more */
+    double dmin;      /**< finest resolution (A); NAN: what half of the detector's rim reaches */
+    double restraint; /**< each intensity is held to the mean of its resolution, within this many
+                         times that mean; NAN: it is not */
     /** Known amplitudes, 0 or NAN where there is none (read with default_F NAN): shots are indexed
      * as they are, and the results are compared with them after a scale and a B factor. Borrowed;
      * NULL: none. */
     const db_structure_factors *reference;
-    /** Each intensity that the reference has is held to that one, scaled, within so many times the
-     * mean of its resolution, in place of `restraint`; NAN: it is not. */
+    /** Each intensity that the reference has is held to the reference's, scaled, within this many
+     * times the mean of its resolution, in place of `restraint`; NAN: it is not. */
     double reference_restraint;
 } db_fit_joint;
 
@@ -135,8 +134,8 @@ typedef struct db_fit_settings {
     int max_shoeboxes; /**< strongest ones are kept */
     /** free: reflections that get shoeboxes; NULL: those with strong pixels; borrowed */
     const db_fit_spots *spots;
-    /** a pixel is strong if it exceeds the local background by so many of its standard deviations
-     * and touches at least two more such pixels */
+    /** a pixel is strong if it is this many standard deviations above the local background and touches
+     * at least two more such pixels */
     double strong_sigma;
     int min_strong_reflections; /**< fewer than this: the image is refused as blank */
     /** degree; a reflection is predicted if a rotation by at most this makes its node, a ball of 3
@@ -144,7 +143,7 @@ typedef struct db_fit_settings {
     double excitation_angle;
     db_fit_pixels pixels; /**< known */
     /** known, in shoeboxes: amplitudes are refined, too, each intensity held to the given one by a
-     * restraint of so many mean intensities of its resolution; NAN: they are not */
+     * restraint of this many mean intensities of its resolution; NAN: they are not */
     double amplitude_sigma;
     /** which of them are equivalent: number or symbol of the space group */
     char amplitude_group[DB_FIT_NAME_SIZE];
@@ -157,7 +156,7 @@ typedef struct db_fit_settings {
      * ideal shape by more than photon noise, and without it the few strongest decide everything;
      * NAN: 0.1 (free) or 0 (known) */
     double model_error;
-    /** free: a weak ridge keeps intensities J from exceeding so many times the mean of their
+    /** free: a weak ridge keeps intensities J from exceeding this many times the mean of their
      * resolution, as those of reflections far from the Ewald sphere would; ten times as many in
      * stages without blur; 0: none */
     double intensity_limit;
