@@ -4,6 +4,7 @@
 #include "base/context_internal.h"
 #include "fit/config/algorithms.h"
 #include "fit/search/nlopt_search.h"
+#include "fit/search/stage_end.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -68,31 +69,6 @@ static void run_lm(db_search *s) {
     if (s->end == DB_LM_STOPPED && isfinite(s->best)) s->end = DB_LM_LIMIT;
 }
 
-/* How the search ended at the best point. */
-static db_status finish(db_search *s, int *at_bound, db_stage_result *result) {
-    double loss = s->best;
-    if (s->cancelled) {
-        result->end = DB_STAGE_CANCELLED;
-        snprintf(result->reason, sizeof result->reason,
-                 "cancelled in stage %s after %d evaluation%s; this is the best model so far",
-                 s->stage->name, s->evaluations, s->evaluations == 1 ? "" : "s");
-        return DB_OK;
-    }
-    if (!s->at_best) DB_TRY(db_search_look(s, s->value, DB_OBJECTIVE_NORMAL, &loss));
-    const db_search_end end = { .stage = s->stage,
-                                .value = s->value,
-                                .at_bound = at_bound,
-                                .loss = loss,
-                                .degrees = s->degrees,
-                                .gradient = s->gradient,
-                                .normal = s->normal,
-                                .evaluations = s->evaluations,
-                                .end = s->end,
-                                .stopped_by = s->stopped_by };
-    db_stage_judge(&s->unknowns, &end, result);
-    return DB_OK;
-}
-
 db_status db_search_prepare(db_search *s) {
     const size_t n = s->unknowns.count, most = 3 * (size_t)s->stage->max_evaluations + 16;
     DB_TRY(db_stage_check_method(s->context, s->stage));
@@ -113,7 +89,7 @@ db_status db_search_run(db_search *s, double *value, int *at_bound, db_stage_res
     else
         run_lm(s);
     DB_TRY(s->status);
-    return finish(s, at_bound, result);
+    return db_stage_judge(s, at_bound, result);
 }
 
 void db_search_clear(db_search *s) {

@@ -1,13 +1,11 @@
-/* The search of a stage: history, unknowns, longest steps, and the explanation of its end. */
+/* History, unknowns and longest steps of searches. */
 #include "fit/search/stage_search.h"
 
 #include "base/context_internal.h"
 #include "base/vector.h"
-#include "fit/config/algorithms.h"
 #include "fit/pixels/geometry.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,92 +124,4 @@ double db_longest_step(const db_objective *objective, const db_fit_parameter *pa
     case DB_LEVER_SIZE: return fmin(most, 0.5 * value);
     }
     return most;
-}
-
-static const db_parameter_facts *facts_of(const db_unknowns *u, size_t i) {
-    return db_facts_of(u->settings->parameters[u->index[i]].parameter);
-}
-
-/* Is an unknown at a bound? At a bound that the user chose only if the gradient pushes outward; at
- * a physical bound always: there, as for a mosaic spread of 0, the gradient may be that of another
- * parameter. */
-static int at_bound_of(const db_unknowns *u, size_t i, double value, double slope) {
-    const double near = db_unknown_near(u, i);
-    const db_parameter_facts *const possible = facts_of(u, i);
-    if (!(u->lower[i] < u->upper[i])) return 0; /* held on purpose */
-    if (value <= u->lower[i] + near && u->lower[i] <= possible->least) return -1;
-    if (value >= u->upper[i] - near && u->upper[i] >= possible->most) return 1;
-    return db_unknown_held(u, i, value, slope);
-}
-
-/* The first unknown at a bound that the user chose; count if there is none. */
-static size_t held_by_user(const db_unknowns *u, const int *at_bound) {
-    size_t i = 0;
-    for (; i < u->count; i++) {
-        if (at_bound[i] < 0 && u->lower[i] > facts_of(u, i)->least) break;
-        if (at_bound[i] > 0 && u->upper[i] < facts_of(u, i)->most) break;
-    }
-    return i;
-}
-
-/* Our criterion is what a further step promises. NLopt stops when a step has changed little, so ten
- * times the tolerance counts as converged. */
-static void explain(const db_unknowns *u, const db_search_end *end, db_stage_result *r) {
-    const db_fit_stage *const stage = end->stage;
-    const int converged = r->promise <= 10 * stage->tolerance || r->step <= stage->step;
-    const size_t held = held_by_user(u, end->at_bound);
-    const char *const stopped_by =
-        end->stopped_by ? end->stopped_by : "no step, however short, lowers the target";
-    if (end->end == DB_LM_STOPPED) {
-        r->end = DB_STAGE_DIVERGED;
-        snprintf(r->reason, sizeof r->reason,
-                 "stage %s: diverged, the target has no finite value after evaluation %d",
-                 stage->name, end->evaluations);
-    } else if (held < u->count) {
-        const db_fit_parameter *const p = &u->settings->parameters[u->index[held]];
-        const int low = end->at_bound[held] < 0;
-        char name[DB_FIT_NAME_SIZE];
-        r->end = DB_STAGE_AT_BOUND;
-        snprintf(r->reason, sizeof r->reason,
-                 "stage %s: %s is held by its %s bound %.8g; a better model lies beyond it",
-                 stage->name,
-                 db_fit_quantity_name(&u->settings->panel_groups, db_fit_quantity_of(p), name),
-                 low ? "lower" : "upper", low ? p->lower : p->upper);
-    } else if (converged) {
-        r->end = DB_STAGE_CONVERGED;
-        snprintf(r->reason, sizeof r->reason,
-                 "converged: a further step would be %.2g standard errors long and promises a "
-                 "relative decrease of the target of %.1e",
-                 r->step, r->promise);
-    } else if (end->end == DB_LM_NO_PROGRESS && r->step <= 0.5) {
-        r->end = DB_STAGE_CONVERGED;
-        snprintf(
-            r->reason, sizeof r->reason,
-            "converged: no step lowers the target beyond its rounding; a free one would be %.2g "
-            "standard errors long",
-            r->step);
-    } else if (end->evaluations >= stage->max_evaluations) {
-        r->end = DB_STAGE_LIMIT;
-        snprintf(r->reason, sizeof r->reason,
-                 "stage %s: the limit of %d evaluations was reached, while a further step promises "
-                 "a relative decrease of the target of %.1e",
-                 stage->name, stage->max_evaluations, r->promise);
-    } else {
-        r->end = DB_STAGE_ROUNDOFF;
-        snprintf(r->reason, sizeof r->reason,
-                 "stage %s: no further progress after %d evaluations (%s: %s), although a step of "
-                 "%.2g standard errors promises a relative decrease of the target of %.1e",
-                 stage->name, end->evaluations, db_stage_algorithm(stage), stopped_by, r->step,
-                 r->promise);
-    }
-}
-
-void db_stage_judge(const db_unknowns *u, const db_search_end *end, db_stage_result *result) {
-    for (size_t i = 0; i < u->count; i++)
-        end->at_bound[i] = at_bound_of(u, i, end->value[i], end->gradient[i]);
-    const double promise = db_lm_free_promise(u->count, end->value, u->lower, u->upper,
-                                              end->gradient, end->normal, u->room);
-    result->promise = fmax(0, promise) / fabs(end->loss);
-    result->step = db_lm_step_length(promise, end->loss, end->degrees);
-    explain(u, end, result);
 }

@@ -1,5 +1,5 @@
-/* The search of a stage, the same for one image and for many shots: its unknowns, Levenberg-
- * Marquardt between their bounds, the history of evaluations, and how a search ended. */
+/* What all searches of a stage have: unknowns between bounds with priors and longest steps, the history of evaluations,
+ * and the kinds of ends. */
 #ifndef DB_FIT_SEARCH_STAGE_SEARCH_H
 #define DB_FIT_SEARCH_STAGE_SEARCH_H
 
@@ -91,22 +91,5 @@ typedef struct db_stage_result {
     double value[DB_FIT_MOST_PARAMETERS]; /* of the quantities of one image */
     int at_bound[DB_FIT_MOST_PARAMETERS]; /* -1, 0, 1 */
 } db_stage_result;
-
-/* The end of a search. */
-typedef struct db_search_end {
-    const db_fit_stage *stage;
-    const double *value; /* of the unknowns */
-    int *at_bound;       /* receives -1, 0, 1 for each */
-    double loss, degrees;
-    const double *gradient;
-    const double *normal; /* [count][count] */
-    int evaluations;
-    db_lm_end end;          /* STOPPED: the target has no finite value */
-    const char *stopped_by; /* the method's own words; NULL: those of Levenberg-Marquardt */
-} db_search_end;
-
-/* Finds which unknowns are at a bound and what a further step promises, and tells from them how the
- * stage ended. */
-void db_stage_judge(const db_unknowns *unknowns, const db_search_end *end, db_stage_result *result);
 
 #endif

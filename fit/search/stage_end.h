@@ -1,0 +1,11 @@
+/* How the search of a stage ended. */
+#ifndef DB_FIT_SEARCH_STAGE_END_H
+#define DB_FIT_SEARCH_STAGE_END_H
+
+#include "fit/search/search.h"
+
+/* Evaluates at the best point, unless that was the last one; finds which unknowns are at a bound (-1, 0, 1) and what a
+ * further step promises, and tells from them how the stage ended. */
+db_status db_stage_judge(db_search *search, int *at_bound, db_stage_result *result);
+
+#endif
