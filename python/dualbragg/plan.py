@@ -328,7 +328,7 @@ class Plan(_Planned):
         count = len(self.names)
         chi2 = ffi.new("double *")
         gradient, curvature = numpy.empty(count), numpy.empty((count, count))
-        self._call(lib.db_plan_normal_typed, self._plan,
+        self._call(lib.db_plan_normal, self._plan,
                    lib.DB_FLOAT32 if data.dtype == numpy.float32 else lib.DB_FLOAT64,
                    pointer(data, "void *"), ffi.NULL if weight is None else pointer(weight, "void *"), chi2,
                    pointer(gradient, "double *"), pointer(curvature, "double *"))

@@ -431,6 +431,7 @@ static db_status open_run(db_session *session, const db_processes *all, shots_ru
     if (s->shots_file) {
         DB_TRY(db_shot_list_read(session->context, s->shots_file, &r->list));
         DB_TRY(db_shot_list_check(session->context, &r->list, &s->setup));
+        db_notices_print_rest(&session->notices);
     }
     DB_TRY(choose_range(r));
     return count_kept(r);

@@ -79,7 +79,7 @@ fi
 
 printf 'cells=[9, 9, 9]\n' > former.txt
 # shellcheck disable=SC2086
-"$DUALBRAGG" sim $closed --shots former.txt -hdf5file n.h5 > said 2>&1 && grep -q "former.txt:1: cells is called Ncells now" said ||
+"$DUALBRAGG" sim ${closed%--quiet*} -spots closed -mosaic_rms 0.2 --shots former.txt -hdf5file former.h5 > said 2>&1 && grep -q "former.txt:1: cells is called Ncells now" said ||
     complain "a former key: $(cat said)"
 
 refuse() {
