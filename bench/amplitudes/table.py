@@ -31,9 +31,9 @@ from truth import judge, read, read_truth  # noqa: E402
 PYTHON = sys.executable
 FIT = {
     "merged": [],
-    "joint": [("intensity: free", "intensity: joint\namplitudes: {dmin: 2}")],
-    "mean": [("intensity: free", "intensity: joint\namplitudes: {dmin: 2}"), ("bandwidth_rms: 0.0006 ", "bandwidth_rms: 0.0042 ")],
-    "sampled": [("intensity: free", "intensity: joint\namplitudes: {dmin: 2}"), ("spots: closed", "spots: sampled"),
+    "joint": [("intensity: free", "intensity: joint\nintensities: {dmin: 2}")],
+    "mean": [("intensity: free", "intensity: joint\nintensities: {dmin: 2}"), ("bandwidth_rms: 0.0006 ", "bandwidth_rms: 0.0042 ")],
+    "sampled": [("intensity: free", "intensity: joint\nintensities: {dmin: 2}"), ("spots: closed", "spots: sampled"),
                 ("mosaic_tensor: [0.005, 0.005, 0.005, 0, 0, 0]", "mosaic_spread: 0.14\n  mosaic_domains: 10"),
                 *[("  mosaic_%s: {min: %s, max: 0.1}\n" % (q, low), "  mosaic_spread: {min: 0.02, max: 0.5}\n" if q == "xx" else "")
                   for q, low in (("xx", "0"), ("yy", "0"), ("zz", "0"), ("yz", "-0.1"), ("zx", "-0.1"), ("xy", "-0.1"))],

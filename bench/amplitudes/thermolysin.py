@@ -32,7 +32,7 @@ with open("three.txt", "w") as shots:
             for row in listed:
                 out.write(" ".join("%.12g" % (float(x) * wavelength) for x in row.split()) + "\n")
         shots.write("%s.cbf model.matrix=%d.mat model.cell=[%g, %g, %g, 90, 90, 120] model.wavelength=%g\n" % (name, number, a, a, c, wavelength))
-JOINT = "intensity: joint\namplitudes: {dmin: 2.2, anomalous: no, reference: %s/2tli_P1_2.0A.mtz%s}"
+JOINT = "intensity: joint\nintensities: {dmin: 2.2, anomalous: no, reference: %s/2tli_P1_2.0A.mtz%s}"
 WAYS = {"thermolysin": "intensity: free", "jointly": JOINT % (data, ""), "held": JOINT % (data, ", reference_restraint: 0.3")}
 for name, way in WAYS.items():
     with open("%s_in.yaml" % name, "w") as out:

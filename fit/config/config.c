@@ -68,7 +68,7 @@ static db_status check_reference(const db_config_reader *reader, const db_yaml_n
     for (size_t i = 0; i < sizeof keys / sizeof *keys && !*config->reference_file; i++) {
         const db_yaml_node *const key = db_yaml_find(amplitudes, keys[i]);
         if (key)
-            return db_config_fail(reader, key, "amplitudes", keys[i],
+            return db_config_fail(reader, key, "intensities", keys[i],
                                   "expected a reference: a file of known structure factors");
     }
     return DB_OK;
@@ -330,7 +330,7 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
     enum { OTHER_SECTIONS = 9 };
     static const char *const sections[OTHER_SECTIONS] = { "model",  "panel_groups", "intensity",
                                                           "refine", "starts",       "stages",
-                                                          "data",   "shots",        "amplitudes" };
+                                                          "data",   "shots",        "intensities" };
     const db_config_section *const top = &db_config_sections[DB_SECTION_TOP];
     for (size_t i = 0; i < root->count; i++) {
         const char *const name = root->keys[i];
@@ -358,10 +358,10 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
     DB_TRY(check_data(reader, root, config));
     const db_yaml_node *const intensity = db_yaml_find(root, "intensity");
     if (intensity) DB_TRY(take_intensity(reader, intensity, config));
-    const db_yaml_node *const amplitudes = db_yaml_find(root, "amplitudes");
+    const db_yaml_node *const amplitudes = db_yaml_find(root, "intensities");
     if (amplitudes && !config->settings.joint.wanted)
         return db_config_fail(
-            reader, amplitudes, "amplitudes", "",
+            reader, amplitudes, "intensities", "",
             "is for intensities that many shots share; expected intensity: joint");
     if (amplitudes) DB_TRY(check_reference(reader, amplitudes, config));
     const db_yaml_node *const groups = db_yaml_find(root, "panel_groups");

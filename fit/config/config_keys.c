@@ -358,7 +358,7 @@ const db_config_section db_config_sections[DB_SECTION_COUNT] = {
     [DB_SECTION_STARTS] =
         SECTION("starts", "several, for an orientation that is known roughly", starts_keys),
     [DB_SECTION_AMPLITUDES] =
-        SECTION("amplitudes", "one intensity of each reflection for all shots (intensity: joint)",
+        SECTION("intensities", "one intensity of each reflection for all shots (intensity: joint)",
                 amplitudes_keys),
 };
 const db_config_section db_refine_section = SECTION("refine", "parameters to refine", refine_keys);

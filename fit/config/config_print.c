@@ -189,7 +189,7 @@ static void print_intensity(const db_fit_config *config, db_config_style style, 
     fprintf(
         stream,
         "\n# free: each reflection's intensity is fitted to its spot; joint: many shots in the end "
-        "have one of each reflection (amplitudes); instead, known structure factors:\n"
+        "have one of each reflection (intensities); instead, known structure factors:\n"
         "intensity: %s\n# intensity:\n",
         rule);
     for (size_t i = 0; i < section->count; i++) {

@@ -258,7 +258,7 @@ db_status db_fit_add_intensity_stage(db_context *context, db_fit_settings *setti
                                              .step = 0.05,
                                              .max_evaluations = 100,
                                              .kind = DB_STAGE_INTENSITIES,
-                                             .name = "amplitudes" };
+                                             .name = "intensities" };
     settings->stage_count++;
     return DB_OK;
 }

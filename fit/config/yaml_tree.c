@@ -54,8 +54,8 @@ static db_yaml_node *new_node(db_yaml_kind kind, int line, const char *argument)
 }
 
 /* Adds an element, which is freed if that fails; key NULL for a list. */
-static db_status append(db_context *context, db_yaml_node *parent, const char *key, int line,
-                        db_yaml_node *item) {
+db_status db_yaml_append(db_context *context, db_yaml_node *parent, const char *key, int line,
+                         db_yaml_node *item) {
     const size_t count = parent->count + 1;
     db_yaml_node **const items = realloc(parent->items, count * sizeof(void *));
     if (items) parent->items = items;
@@ -102,7 +102,7 @@ static db_status build_list(builder *b, const yaml_node_t *from, int depth, db_y
          i < from->data.sequence.items.top; i++) {
         db_yaml_node *item = NULL;
         DB_TRY(build(b, *i, depth + 1, &item));
-        DB_TRY(append(b->context, list, NULL, 0, item));
+        DB_TRY(db_yaml_append(b->context, list, NULL, 0, item));
     }
     return DB_OK;
 }
@@ -123,7 +123,7 @@ static db_status build_map(builder *b, const yaml_node_t *from, int depth, db_ya
                                name, map->key_lines[i]);
         db_yaml_node *item = NULL;
         DB_TRY(build(b, p->value, depth + 1, &item));
-        DB_TRY(append(b->context, map, name, line, item));
+        DB_TRY(db_yaml_append(b->context, map, name, line, item));
     }
     return DB_OK;
 }
@@ -300,7 +300,7 @@ static db_yaml_node **descend(db_context *context, db_yaml_node *node, const cha
         *status = db_fail_memory(context, "a YAML document");
         return NULL;
     }
-    *status = append(context, node, step, 0, empty);
+    *status = db_yaml_append(context, node, step, 0, empty);
     return *status == DB_OK ? &node->items[node->count - 1] : NULL;
 }
 

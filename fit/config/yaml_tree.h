@@ -32,6 +32,10 @@ db_status db_yaml_empty_map(db_context *context, db_yaml_node **root);
  * "name". */
 db_status db_yaml_override(db_context *context, db_yaml_node *root, const char *argument);
 
+/* Adds an item, which is freed on failure, to a list or (key, of a line) to a map. */
+db_status db_yaml_append(db_context *context, db_yaml_node *parent, const char *key, int line,
+                         db_yaml_node *item);
+
 void db_yaml_free(db_yaml_node **node);
 
 /* Value of a map's key; NULL if absent. */

@@ -61,7 +61,7 @@ db_status db_intensity_rim(db_context *context, const db_experiment *experiment,
     db_fit_geometry_clear(&geometry);
     return *dmin > 0 ? DB_OK
                      : db_fail(context, DB_ERROR_INPUT,
-                               "amplitudes.dmin: half of the rays around the beam meet no panel; "
+                               "intensities.dmin: half of the rays around the beam meet no panel; "
                                "expected a resolution");
 }
 

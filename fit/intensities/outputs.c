@@ -108,7 +108,7 @@ void db_intensity_reference_line(const db_fit_shots_result *result, char line[DB
     line[0] = '\0';
     if (db_reference_is_doubtful(a))
         (void)snprintf(line, DB_REFERENCE_LINE,
-                       "amplitudes.reference: its intensities correlate by %.2f (error %.2f) with "
+                       "intensities.reference: its intensities correlate by %.2f (error %.2f) with "
                        "those that the shots say by themselves, expected about 1: it is of another "
                        "crystal, hand or indexing, or the shots hardly tell intensities",
                        a->correlation, a->error);

@@ -227,7 +227,7 @@ static void explain(const db_intensity_search *w, int converged, double length, 
     snprintf(end->reason, sizeof end->reason,
              converged ? "converged: the last change of the intensities was %.2g standard errors "
                          "(root mean square), after %d passes over the shots"
-                       : "stage amplitudes: intensities still change by %.2g standard errors (root "
+                       : "stage intensities: intensities still change by %.2g standard errors (root "
                          "mean square) after %d passes over the shots",
              length, w->passes);
 }
@@ -433,7 +433,7 @@ db_status db_intensity_stage_run(db_shots *all, int stage, db_stage_result *end,
         memset(end, 0, sizeof *end);
         end->end = DB_STAGE_CONVERGED;
         snprintf(end->reason, sizeof end->reason,
-                 "intensities of single shots were scaled and averaged (amplitudes.passes: 0)");
+                 "intensities of single shots were scaled and averaged (intensities.passes: 0)");
     }
     if (status == DB_OK) status = conclude(w, result);
     if (status == DB_ERROR_CANCELLED) all->ending = 1;

@@ -359,6 +359,6 @@ void db_crystal_kinds_line(const db_crystal_kinds *kinds, char line[DB_KINDS_LIN
                    : kinds->clear
                        ? "; the first are the most and are kept"
                        : "; no crystal has clearly more shots than the others: the first are kept, "
-                         "a reference (amplitudes.reference) or a list of the shots of one crystal "
+                         "a reference (intensities.reference) or a list of the shots of one crystal "
                          "would decide");
 }

@@ -19,7 +19,7 @@ model: {expt: nominal.expt, cell: [34, 34, 48, 90, 90, 90], symmetry: P43212, sp
         mosaic_rms: 0.1, bandwidth_rms: 0.002, polarization: 1, oversample: 2}
 refine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}, mosaic_variance: {min: 0, max: 0.1}}
 END
-sed 's/^refine:/intensity: joint\namplitudes: {dmin: 2.2}\n&/' set/fit.yaml > set/joint.yaml
+sed 's/^refine:/intensity: joint\nintensities: {dmin: 2.2}\n&/' set/fit.yaml > set/joint.yaml
 "$DUALBRAGG" fit set/fit.yaml --output fitted --no-report --model-image --threads 1 > said 2>&1 || { tail -n 20 said; exit 1; }
 "$DUALBRAGG" fit set/joint.yaml --output joint --no-report --threads 1 > said 2>&1 || { tail -n 20 said; exit 1; }
 "$python" "$bench/merge_shots.py" 0.02 merged.npz fitted_shots/*.hkl

@@ -16,7 +16,7 @@ shots: {list: near.txt}
 model: {expt: nominal.expt, cell: [34, 34, 48, 90, 90, 90], symmetry: P43212, spots: closed, shape: gauss, Ncells: [12, 12, 12],
         mosaic_rms: 0.1, bandwidth_rms: 0.002, polarization: 1, oversample: 2}
 intensity: joint
-amplitudes: {dmin: 2.4, passes: 2, reference: truth.hkl}
+intensities: {dmin: 2.4, passes: 2, reference: truth.hkl}
 refine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}, mosaic_variance: {min: 0, max: 0.1}}
 END
 "$DUALBRAGG" fit set/joint.yaml --output joint --no-report > said 2>&1

@@ -98,7 +98,7 @@ static void joint_intensities(void **state) {
     static const char text[] = "shots: {list: shots.txt}\n"
                                "model: {cell: [34, 34, 48, 90, 90, 90], symmetry: P43212}\n"
                                "intensity: joint\n"
-                               "amplitudes: {dmin: 2.5, anomalous: no, reindex: no, passes: 7}\n"
+                               "intensities: {dmin: 2.5, anomalous: no, reindex: no, passes: 7}\n"
                                "refine: {misset_x: {}, b_factor: {}}\n"
                                "stages: [{name: own, refine: all}]\n";
     assert_int_equal(READ(text, NULL), DB_OK);
@@ -111,7 +111,7 @@ static void joint_intensities(void **state) {
     assert_int_equal(s->parameter_count, 3);
     assert_int_equal(s->parameters[2].parameter, DB_SCALE);
     assert_int_equal(s->stage_count, 2);
-    assert_string_equal(s->stages[1].name, "amplitudes");
+    assert_string_equal(s->stages[1].name, "intensities");
     assert_int_equal(s->stages[1].kind, DB_STAGE_INTENSITIES);
     /* What free intensities would take is refined with the joint ones alone. */
     for (size_t i = 0; i < 3; i++) {
@@ -160,7 +160,10 @@ static void former_keys_are_read(void **state) {
     static const char file[] = "image: a.img\nmodel:\n  cells: [1, 2, 3]\nrefine: {misset_x: {}}\n",
                       joint[] = "shots: {list: shots.txt}\nmodel: {cell: [34, 34, 48, 90, 90, 90], "
                                 "symmetry: P43212}\nintensity: joint\namplitudes: {d_min: 2.5}\n"
-                                "refine: {misset_x: {}}\n";
+                                "refine: {misset_x: {}}\n",
+                      now[] = "shots: {list: shots.txt}\nmodel: {cell: [34, 34, 48, 90, 90, 90], "
+                              "symmetry: P43212}\nintensity: joint\nintensities: {dmin: 2.4}\n"
+                              "refine: {misset_x: {}}\n";
     db_context_set_notices(context, keep_notice, NULL);
     notices[0] = '\0';
     assert_int_equal(READ(file, NULL), DB_OK);
@@ -168,7 +171,12 @@ static void former_keys_are_read(void **state) {
     assert_non_null(strstr(notices, "fit.yaml:3: model.cells is called model.Ncells now"));
     assert_int_equal(READ(joint, NULL), DB_OK);
     assert_true(config.settings.joint.dmin == 2.5);
-    assert_non_null(strstr(notices, "amplitudes.d_min is called amplitudes.dmin now"));
+    assert_non_null(strstr(notices, ": amplitudes is called intensities now"));
+    assert_non_null(strstr(notices, "intensities.d_min is called intensities.dmin now"));
+    assert_int_equal(READ(joint, "intensities.passes=7"), DB_OK);
+    assert_true(config.settings.joint.dmin == 2.5 && config.settings.joint.passes == 7);
+    assert_int_equal(READ(now, "amplitudes.passes=8"), DB_OK);
+    assert_true(config.settings.joint.dmin == 2.4 && config.settings.joint.passes == 8);
     assert_int_equal(READ(file, "model.Ncells=[4, 5, 6]"), DB_OK);
     assert_true(config.setup.Ncells[2] == 6);
     assert_int_equal(READ(file, "model.cells=[7, 8, 9]"), DB_OK);
@@ -198,11 +206,11 @@ static const struct {
     { MINIMAL "intensity: joint\n", NULL, "fit.yaml:4: intensity: joint is for many shots" },
     { "shots: {list: a.txt}\nintensity: joint\nrefine: {misset_x: {}}\n", NULL,
       "fit.yaml:2: intensity: joint needs the space group" },
-    { MINIMAL "amplitudes: {dmin: 2}\n", NULL,
-      "fit.yaml:4: amplitudes: |expected intensity: joint" },
+    { MINIMAL "intensities: {dmin: 2}\n", NULL,
+      "fit.yaml:4: intensities: |expected intensity: joint" },
     { "shots: {list: a.txt}\nmodel: {symmetry: P41}\nintensity: joint\n"
-      "amplitudes: {dmin: 0}\nrefine: {misset_x: {}}\n",
-      NULL, "fit.yaml:4: amplitudes.dmin: expected" },
+      "intensities: {dmin: 0}\nrefine: {misset_x: {}}\n",
+      NULL, "fit.yaml:4: intensities.dmin: expected" },
     { MINIMAL "intensity: shared\n", NULL, "expected free, joint or {known: file.hkl}" },
     /* unknown names */
     { MINIMAL "modell:\n  Ncells: [1, 2, 3]\n", NULL,

@@ -111,7 +111,7 @@ static void a_reference_without_reflections_is_refused(void **state) {
                          DB_OK);
     stills.settings.joint = joint;
     assert_null(result);
-    assert_non_null(strstr(db_context_message(stills.context), "amplitudes.reference"));
+    assert_non_null(strstr(db_context_message(stills.context), "intensities.reference"));
 }
 
 int main(void) {

@@ -84,9 +84,9 @@ fit 0 joint.yaml --output cut --resume "$@"
 same cut "a run that was killed"
 
 # killed while intensities are held to a reference, and gone on with by two processes
-fit 0 joint.yaml --output held "$@" amplitudes.reference=whole.hkl amplitudes.reference_restraint=0.5
+fit 0 joint.yaml --output held "$@" intensities.reference=whole.hkl intensities.reference_restraint=0.5
 ! cmp -s whole.hkl held.hkl || fail "the reference holds nothing"
-"$DUALBRAGG" fit joint.yaml --output freed "$@" amplitudes.reference=whole.hkl amplitudes.reference_restraint=0.5 > out 2> err &
+"$DUALBRAGG" fit joint.yaml --output freed "$@" intensities.reference=whole.hkl intensities.reference_restraint=0.5 > out 2> err &
 running=$!
 while kill -0 $running 2> /dev/null && ! grep -q stage:intensity freed.checkpoint 2> /dev/null; do sleep 0.01; done
 kill -9 $running || fail "the held run had ended before it could be killed"
@@ -95,7 +95,7 @@ processes=
 if "$DUALBRAGG" --version | grep -q MPI && command -v mpirun > /dev/null; then
     processes="env ASAN_OPTIONS=detect_leaks=0 mpirun --allow-run-as-root --oversubscribe --quiet -n 2"
 fi
-$processes "$DUALBRAGG" fit joint.yaml --output freed --resume "$@" amplitudes.reference=whole.hkl amplitudes.reference_restraint=0.5 \
+$processes "$DUALBRAGG" fit joint.yaml --output freed --resume "$@" intensities.reference=whole.hkl intensities.reference_restraint=0.5 \
     > out 2> err < /dev/null || fail "a held run does not go on: $(cat err)"
 result freed.json > found
 result held.json | cmp -s - found || fail "a held run that was killed: $(result held.json | diff - found | head -5)"
