@@ -120,14 +120,12 @@ static const char BY_ITSELF[] = "after the stages of the shot by itself: ";
 _Static_assert(sizeof BY_ITSELF + sizeof((db_fit_verdict *)NULL)->reason <= DB_FIT_REASON_SIZE + 1,
                "a shot keeps the whole reason of a verdict");
 
-/* Wrong shared parameters may put spots beside their reflections, but not far away, nor only those
- * of a part of the detector. */
+/* Wrong shared parameters may put spots beside their reflections, but not anywhere. */
 static db_status check_places(work *w, db_context *context) {
     db_fit_verdict verdict;
     DB_TRY(db_verdict_of_positions(context, &w->refinement.result->experiment, &w->refinement.data,
                                    &verdict));
-    if (verdict.test[DB_FIT_TEST_PART].passed && verdict.test[DB_FIT_TEST_DISPLACED].passed)
-        return DB_OK;
+    if (verdict.usable) return DB_OK;
     return db_fail(context, DB_ERROR_INPUT, "%s%s", BY_ITSELF, verdict.reason);
 }
 

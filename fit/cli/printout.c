@@ -256,17 +256,25 @@ static void say_shoeboxes(db_fit_log *log, const db_fit_config *config,
 
 /* May the result be used? */
 static void say_verdict(db_fit_log *log, const db_fit_verdict *v) {
-    db_fit_say(
-        log, "\nJudged by %zu spots found without a model: %zu at reflections, %zu beside them%s\n",
-        v->spots, v->at, v->beside, v->usable ? "" : "; NOT TO BE USED, a test failed");
+    db_fit_say(log, "\nJudged by %zu spots found without a model, %zu of them at reflections%s\n",
+               v->spots, v->at, v->usable ? "" : "; NOT TO BE USED, a test failed");
+    const char *before = "  ln of their likelihood over rivals: ";
+    for (int k = 0; k < DB_FIT_RIVALS; k++) {
+        if (isnan(v->test[k].found)) continue;
+        db_fit_say(log, "%s%s %.0f", before, db_fit_test_name((db_fit_test_kind)k),
+                   v->test[k].found);
+        before = ", ";
+    }
+    db_fit_say(log, "\n");
     for (int k = 0; k < DB_FIT_TESTS; k++) {
         const db_fit_test *const t = &v->test[k];
         if (isnan(t->found)) continue;
         void (*const tell)(db_fit_log *, const char *, ...) =
             t->passed ? db_fit_detail : db_fit_say;
         tell(log, "  %-58s  %9.3g", db_fit_test_meaning((db_fit_test_kind)k), t->found);
-        if (t->least > 0) tell(log, "  at least %g", t->least);
-        if (isfinite(t->most)) tell(log, "%s at most %g", t->least > 0 ? "," : " ", t->most);
+        const int has_least = t->least != 0 && isfinite(t->least);
+        if (has_least) tell(log, "  at least %g", t->least);
+        if (isfinite(t->most)) tell(log, "%s at most %g", has_least ? "," : " ", t->most);
         tell(log, "%s\n", t->passed ? "" : "  FAILED");
     }
     if (isnan(v->light_part)) return;

@@ -66,7 +66,7 @@ typedef struct named_test {
 static const db_json_field test_rows[] = {
     VALUE(
         name, "",
-        "`places`, `chance`, `part`, `multiple`, `between`, `displaced`, `quarters`, `excitation`, "
+        "of a rival: `lattice`, `rows`, `smaller`, `larger`, `moved`, `start`, `quarters`; others: "
         "`intensities`, `brightness`, `explained`, `distance`"),
     VALUE(meaning, "", "what its figure is"),
     NAMED("found", test.found, "", "null: not asked"),
@@ -94,12 +94,9 @@ static const db_json_field verdict_rows[] = {
     VALUE(reason, "", "which test failed, and what may be wrong"),
     VALUE(
         spots, "",
-        "of the image, found without a model, in the resolution range; the strongest 400 at most"),
-    VALUE(at, "", "of them: near a reflection that is excited well"),
-    VALUE(beside, "", "of them: farther from it, but not half way to the next"),
-    VALUE(position_rms, "pixels", "of those at reflections, from where these are predicted"),
-    VALUE(predicted, "", "reflections within `excitation_angle` of the Ewald sphere"),
-    VALUE(seen, "", "of them, with a spot"),
+        "of the image, found without a model, in the resolution range; the strongest 1000 at most"),
+    VALUE(at, "", "of them: likelier to be of the lattice than to lie anywhere"),
+    VALUE(position_rms, "pixels", "of those, from their places"),
     VALUE(intensities, "", "known: shoeboxes compared with calculated intensities"),
     MADE("tests", tests, "list", &test_fields, "", "always all of them"),
     VALUE(light_spots, "", "free: spots of the final data"),

@@ -219,22 +219,32 @@ static db_status compare_on_final_data(db_context *context, const db_experiment 
 }
 
 /* By the places of spots; those at no reflection may be another crystal's. */
-static db_status judge_places(db_context *context, const db_fit_data *data, db_fit_result *result) {
+static db_status judge_spots(db_context *context, const db_experiment *start,
+                             const db_fit_data *data, db_observed_spots *spots,
+                             db_fit_result *result) {
     const db_experiment *const model = &result->experiment;
-    const db_fit_test *const test = result->verdict.test;
-    db_judged_spots judged;
-    DB_TRY(db_judged_spots_look(context, model, data, &judged));
-    db_status status =
-        db_verdict_of_places(context, model, data, &judged, result->model_image, &result->verdict);
-    if (status == DB_OK && test[DB_FIT_TEST_CHANCE].passed && test[DB_FIT_TEST_PART].passed)
-        status = db_other_lattice_look(context, model, data->settings, &judged, result);
-    db_judged_spots_clear(&judged);
+    db_evidence evidence;
+    DB_TRY(db_evidence_make(context, model, spots, &evidence));
+    db_status status = db_verdict_of_places(context, model, start, data, spots, &evidence,
+                                            result->model_image, &result->verdict);
+    if (status == DB_OK && result->verdict.test[DB_FIT_TEST_LATTICE].passed)
+        status = db_other_lattice_look(context, model, data->settings, &evidence, spots, result);
+    db_evidence_clear(&evidence);
     return status;
 }
 
-static db_status judge(db_context *context, const db_fit_data *data, const db_fit_result *compared,
-                       db_fit_result *result) {
-    DB_TRY(judge_places(context, data, result));
+static db_status judge_places(db_context *context, const db_experiment *start,
+                              const db_fit_data *data, db_fit_result *result) {
+    db_observed_spots spots;
+    DB_TRY(db_judged_spots_find(context, &result->experiment, data, &spots));
+    const db_status status = judge_spots(context, start, data, &spots, result);
+    db_observed_spots_clear(&spots);
+    return status;
+}
+
+static db_status judge(db_context *context, const db_experiment *start, const db_fit_data *data,
+                       const db_fit_result *compared, db_fit_result *result) {
+    DB_TRY(judge_places(context, start, data, result));
     db_verdict_of_distance(result->experiment.detector.distance, result->distance_step,
                            result->distance_error, &result->verdict);
     if (data->settings->intensity == DB_FIT_FREE) {
@@ -252,10 +262,10 @@ static db_status compare_and_judge(db_context *context, const db_experiment *sta
                                    const db_fit_data *data, const db_panel_placement *placement,
                                    db_fit_result *compared, db_fit_result *result) {
     DB_TRY(compare_on_final_data(context, start, data, placement, compared, result));
-    if (db_fit_takes_tiles(data->settings)) return judge(context, data, compared, result);
+    if (db_fit_takes_tiles(data->settings)) return judge(context, start, data, compared, result);
     DB_TRY(strong_fraction(context, start, data, NULL, NULL, &result->before));
     DB_TRY(show_refined(context, &result->experiment, data, NULL, result));
-    return judge(context, data, result, result);
+    return judge(context, start, data, result, result);
 }
 
 db_status db_fit_conclude(db_context *context, const db_experiment *start, const db_fit_data *data,

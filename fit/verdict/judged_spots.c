@@ -41,22 +41,3 @@ db_status db_judged_spots_find(db_context *context, const db_experiment *model,
     spots->count = count;
     return DB_OK;
 }
-
-db_spot_choice db_strongest_spots(const db_observed_spots *spots) {
-    const size_t count = spots->count < DB_MOST_JUDGED ? spots->count : DB_MOST_JUDGED;
-    return (db_spot_choice){ spots->spot, count, 1, -1, 1 };
-}
-
-db_status db_judged_spots_look(db_context *context, const db_experiment *model,
-                               const db_fit_data *data, db_judged_spots *judged) {
-    DB_TRY(db_judged_spots_find(context, model, data, &judged->seen));
-    const db_status status = db_spot_pattern_make(
-        context, model, data, data->settings->excitation_angle, &judged->predicted);
-    if (status != DB_OK) db_observed_spots_clear(&judged->seen);
-    return status;
-}
-
-void db_judged_spots_clear(db_judged_spots *judged) {
-    db_spot_pattern_clear(&judged->predicted);
-    db_observed_spots_clear(&judged->seen);
-}

@@ -15,25 +15,20 @@ static const size_t MOST_SEARCHED = 120;
 /* Least part of these, beyond chance: another cell may agree in a row or a layer of nodes. */
 static const double LEAST_PART = 0.2;
 
-/* Drops spots that lie at a reflection. */
-static void keep_left(const db_spot_pattern *p, db_observed_spots *spots) {
+/* Drops spots that are more likely to be of the lattice than to lie anywhere. */
+static void keep_left(const db_evidence *e, db_observed_spots *spots) {
     size_t count = 0;
-    for (size_t i = 0; i < spots->count; i++) {
-        double distance;
-        const size_t n = db_spot_pattern_around(p, &spots->spot[i], &distance);
-        if (n < p->prediction.count && distance < 0.5 * p->reach[n]) continue;
-        spots->spot[count++] = spots->spot[i];
-    }
+    for (size_t i = 0; i < spots->count; i++)
+        if (!db_evidence_is_at(e, i)) spots->spot[count++] = spots->spot[i];
     spots->count = count;
 }
 
 db_status db_other_lattice_look(db_context *context, const db_experiment *model,
-                                const db_fit_settings *settings, db_judged_spots *judged,
-                                db_fit_result *result) {
-    db_observed_spots *const spots = &judged->seen;
+                                const db_fit_settings *settings, const db_evidence *evidence,
+                                db_observed_spots *spots, db_fit_result *result) {
     const size_t all = spots->count;
     db_fit_orientation *const found = &result->other_lattice;
-    keep_left(&judged->predicted, spots);
+    keep_left(evidence, spots);
     result->all_spots = all;
     result->left_spots = spots->count;
     if (spots->count < FEWEST_LEFT || (double)spots->count < MANY_LEFT * (double)all) return DB_OK;

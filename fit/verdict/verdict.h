@@ -3,21 +3,22 @@
 #ifndef DB_FIT_VERDICT_VERDICT_H
 #define DB_FIT_VERDICT_VERDICT_H
 
+#include "fit/verdict/evidence.h"
 #include "fit/verdict/judged_spots.h"
 
-/* Judges a model by the positions of the image's spots; the tests of intensities stay passed. The
- * model's image tells how far its own spots would lie from their reflections; NULL: at them. */
+/* Judges a model by an image's spots and what they say of it; the tests of intensities stay passed. start:
+ * before refinement; NULL: not compared. model_image: its own image, which tells whether its spots overlap. */
 db_status db_verdict_of_places(db_context *context, const db_experiment *model,
-                               const db_fit_data *data, const db_judged_spots *judged,
+                               const db_experiment *start, const db_fit_data *data,
+                               const db_observed_spots *spots, const db_evidence *evidence,
                                float *model_image, db_fit_verdict *verdict);
 
-/* The same, without asking which reflections are excited. */
+/* Only: are the spots likelier with its lattice than anywhere? */
 db_status db_verdict_of_positions(db_context *context, const db_experiment *model,
                                   const db_fit_data *data, db_fit_verdict *verdict);
 
-/* Before a refinement adds what data have to earn: are spots at the places of the lattice at all? More is
- * asked than of a refined model, and nothing of how many spots there are or of which reflections are
- * excited. The verdict's reason says what is wrong. */
+/* Before a refinement adds what data have to earn: are spots at the nodes of the lattice at all, and in all of
+ * them? The verdict's reason says what is wrong. */
 db_status db_verdict_of_lattice(db_context *context, const db_experiment *model,
                                 const db_fit_data *data, int *is_right, db_fit_verdict *verdict);
 

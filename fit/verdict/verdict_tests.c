@@ -2,28 +2,17 @@
 #include "fit/verdict/verdict_tests.h"
 
 #include "base/shown_text.h"
+#include "fit/search/orientation_search.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A refinement tries few different lattices: its stages and starts reach some more. */
-static const double SIGNIFICANT = 1e-5;
-/* Least part of the spots: other lattices, ice and artefacts may be most of an image. */
-static const double LEAST_PART = 0.1;
-/* Spots in the inner ring for each in the outer one; 1 where one direction of the lattice is
- * wrong. */
-static const double LEAST_CONTRAST = 2;
-/* The same of a quarter of the spots, where LEAST_CONTRAST is asked of all. */
-static const double LEAST_IN_QUARTER = 1.25;
-/* Of the reflections with spots, those whose index is a multiple. */
-static const double MOSTLY = 0.9;
-/* Spots half way between reflections, or one shift away, for each at a reflection. */
-static const double MANY_BETWEEN = 0.25, MANY_DISPLACED = 0.25;
-/* Standard deviations of rankings by chance. An orientation that is off by a degree leaves up to 4,
- * if the nodes are as wide. */
-static const double LEAST_SIGMA = 5;
+/* No rival may be likelier than the model by this (ln), and those that are to be excluded have to be less likely by
+ * it: it is what a search for the orientation asks for. A refinement, too, finds the likeliest of many lattices,
+ * by spots that it has seen: seven parameters of a hundred values that differ are e^32 of them. */
+static const double SURE = -DB_AGREEMENT_SIGNIFICANT;
 /* The brightest spots of a model are among those that it makes too bright, so any intensities are
  * in order by a few standard deviations. */
 static const double LEAST_ORDER = 5;
@@ -42,23 +31,14 @@ static const struct {
     const char *meaning;
     double least, most;
 } tests[DB_FIT_TESTS] = {
-    [DB_FIT_TEST_PLACES] = { "places", "spots at reflections for each beside them", LEAST_CONTRAST,
-                             INFINITY },
-    [DB_FIT_TEST_QUARTERS] = { "quarters", "spots at reflections for each beside, worst quarter",
-                               LEAST_IN_QUARTER, INFINITY },
-    [DB_FIT_TEST_CHANCE] = { "chance", "chance of as many if the lattice were wrong", 0,
-                             SIGNIFICANT },
-    [DB_FIT_TEST_PART] = { "part", "part of the spots at reflections beyond chance", LEAST_PART,
-                           INFINITY },
-    [DB_FIT_TEST_MULTIPLE] = { "multiple", "part of them with an index that 2 or 3 divides", 0,
-                               MOSTLY },
-    [DB_FIT_TEST_BETWEEN] = { "between", "spots half or a third way between, for each at one", 0,
-                              MANY_BETWEEN },
-    [DB_FIT_TEST_DISPLACED] = { "displaced", "spots that one shift brings to reflections, for each",
-                                0, MANY_DISPLACED },
-    [DB_FIT_TEST_EXCITATION] = { "excitation",
-                                 "reflections with spots nearer to Ewald sphere (sigma)",
-                                 LEAST_SIGMA, INFINITY },
+    [DB_FIT_TEST_LATTICE] = { "lattice", "ln of likelihood over no lattice", SURE, INFINITY },
+    [DB_FIT_TEST_ROWS] = { "rows", "... over spots anywhere along rows", SURE, INFINITY },
+    [DB_FIT_TEST_SMALLER] = { "smaller", "... added to a smaller cell", SURE, INFINITY },
+    [DB_FIT_TEST_LARGER] = { "larger", "... over a larger cell", -SURE, INFINITY },
+    [DB_FIT_TEST_MOVED] = { "moved", "... over the model turned and shifted", -SURE, INFINITY },
+    [DB_FIT_TEST_START] = { "start", "... over the start", -INFINITY, INFINITY },
+    [DB_FIT_TEST_QUARTERS] = { "quarters", "... over these in the worst quarter of the spots",
+                               -SURE, INFINITY },
     [DB_FIT_TEST_INTENSITIES] = { "intensities", "order of intensities is that calculated (sigma)",
                                   LEAST_ORDER, INFINITY },
     [DB_FIT_TEST_BRIGHTNESS] = { "brightness", "light of the model for that measured",

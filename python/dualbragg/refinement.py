@@ -83,12 +83,9 @@ class Verdict:
     usable: bool
     reason: str  # which test failed, and what may be wrong; ""
     tests: Dict[str, Test] = field(repr=False)
-    spots: int  # of the image, the strongest 400 at most
-    at: int  # of them, near reflections
-    beside: int
+    spots: int  # of the image, the strongest 1000 at most
+    at: int  # of them, at reflections
     position_rms: float  # pixels
-    predicted: int  # reflections near the Ewald sphere
-    seen: int  # of them, with a spot
 
 
 @dataclass(frozen=True)
@@ -338,8 +335,7 @@ def _verdict(c):
         t, name = c.test[k], text(lib.db_fit_test_name(k))
         tests[name] = Test(name, text(lib.db_fit_test_meaning(k)), t.found, t.least, t.most,
                            bool(t.passed))
-    plain = {n: value(getattr(c, n)) for n in ("reason", "spots", "at", "beside", "position_rms",
-                                               "predicted", "seen")}
+    plain = {n: value(getattr(c, n)) for n in ("reason", "spots", "at", "position_rms")}
     return Verdict(usable=bool(c.usable), tests=tests, **plain)
 
 

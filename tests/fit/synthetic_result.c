@@ -154,10 +154,7 @@ static void make_numbers(db_context *context, db_fit_config *config, db_fit_resu
     r->verdict = (db_fit_verdict){ .usable = 1,
                                    .spots = 400,
                                    .at = 380,
-                                   .beside = 17,
                                    .position_rms = 1.14,
-                                   .predicted = 3623,
-                                   .seen = 947,
                                    .light_part = NAN,
                                    .intensities_usable = 1 };
     for (int k = 0; k < DB_FIT_TESTS; k++)

@@ -10,24 +10,22 @@
 extern "C" {
 #endif
 
-/** Tests of a model, on spots that were found without any model and on intensities. */
+/** Tests of a model, on spots that were found without any model and on intensities. The first ones compare it with
+ * rivals: what is found is by how much ln of the likelihood of the spots is above that with the rival. */
 typedef enum db_fit_test_kind {
-    DB_FIT_TEST_PLACES, /**< number of spots at reflections / spots beside them */
-    /** probability of as many at reflections if the lattice were wrong in one direction */
-    DB_FIT_TEST_CHANCE,
-    DB_FIT_TEST_PART,     /**< fraction of the spots: excess of those at reflections */
-    DB_FIT_TEST_MULTIPLE, /**< fraction of those whose index h, k or l is a multiple of 2 or 3 */
-    /** spots half or a third of the way between reflections / spots at reflections */
-    DB_FIT_TEST_BETWEEN,
-    /** spots that one common shift would bring to reflections / spots at reflections */
-    DB_FIT_TEST_DISPLACED,
-    /** as PLACES, among the quarter of the spots, all neighbours, where it is least */
+    DB_FIT_TEST_LATTICE, /**< over no lattice: spots lie anywhere */
+    DB_FIT_TEST_ROWS,    /**< over a lattice with a wrong edge: spots lie anywhere along its rows */
+    DB_FIT_TEST_SMALLER, /**< added to a cell 2 to 4 times smaller, the likeliest */
+    DB_FIT_TEST_LARGER,  /**< over a cell 2 to 4 times larger, the likeliest */
+    DB_FIT_TEST_MOVED, /**< over the model turned, its image shifted, by more than spots are wide */
+    DB_FIT_TEST_START, /**< over the model before refinement */
+    /** over spots anywhere, or anywhere along rows, in the quarter of them, all neighbours, where it is
+     * least */
     DB_FIT_TEST_QUARTERS,
-    /** chance that a reflection with a spot is nearer to the Ewald sphere than one without */
-    DB_FIT_TEST_EXCITATION,
+    DB_FIT_RIVALS, /**< number of those; the following are none of them */
     /** known: order of measured intensities is that of calculated ones, in standard deviations by
      * chance */
-    DB_FIT_TEST_INTENSITIES,
+    DB_FIT_TEST_INTENSITIES = DB_FIT_RIVALS,
     DB_FIT_TEST_BRIGHTNESS, /**< known: light of the model / measured light */
     /** free: strong pixels that the refined model explains / that the start did */
     DB_FIT_TEST_EXPLAINED,
@@ -48,12 +46,9 @@ typedef struct db_fit_test {
 typedef struct db_fit_verdict {
     int usable; /**< 1: all tests are passed; orientation and cell may be used */
     db_fit_test test[DB_FIT_TESTS];
-    size_t spots; /**< of the image, in the resolution range; the strongest 400 at most */
-    /** spots near well excited reflections; farther away, but less than half way to the next */
-    size_t at, beside;
-    double position_rms; /**< pixels: of those near, from where they are predicted */
-    size_t predicted;    /**< reflections near the Ewald sphere */
-    size_t seen;         /**< of them, with a spot */
+    size_t spots; /**< of the image, in the resolution range; the strongest 1000 at most */
+    size_t at;    /**< of them, those that are likelier to be of the lattice than to lie anywhere */
+    double position_rms; /**< pixels: of those of the lattice, from their places */
     size_t intensities;  /**< that were compared with calculated ones */
     char reason[448];    /**< which test failed, and what may be wrong; "" */
     /** free intensities: spots of the final data, and the part of them whose light in the model is that

@@ -101,13 +101,12 @@ function verdict() {
   if (many) return;
   const v = data.verdict, asked = v.tests.filter(t => t.found !== null);
   section('verdict', 'May it be used?', 'verdict',
-    make('p', {}, `Judged by ${v.spots} spots that were found without a model: ${v.at} lie at reflections that the model ` +
-        `excites well, ${v.beside} beside them. `,
+    make('p', {}, `Judged by ${v.spots} spots that were found without a model, ${v.at} of them at reflections. `,
       v.reason ? make('b', { class: 'bad' }, v.reason) : null),
     table({ name: 'verdict', rows: asked, columns: [
       { name: 'test', value: t => t.meaning || t.name },
       { name: 'found', numeric: true, value: t => t.found, text: t => digits(t.found, 3) },
-      { name: 'at least', numeric: true, value: t => t.least, text: t => t.least > 0 ? digits(t.least, 3) : '' },
+      { name: 'at least', numeric: true, value: t => t.least, text: t => t.least ? digits(t.least, 3) : '' },
       { name: 'at most', numeric: true, value: t => t.most, text: t => isNumber(t.most) ? digits(t.most, 3) : '' },
       { name: 'result', value: t => t.passed ? 'passed' : 'failed',
         text: t => t.passed ? make('span', { class: 'fine' }, '\u2713 passed') :

@@ -2,6 +2,7 @@
  * are of the same cell. None is told where there is one crystal only, or one of another cell. */
 #include "support/context.h"
 #include "fit/rendered_image.h"
+#include "fit/verdict/judged_spots.h"
 #include "fit/verdict/other_lattice.h"
 
 #include <stdlib.h>
@@ -18,11 +19,14 @@ static void look(const db_experiment *model, const db_measured_image *image,
     assert_int_equal(db_strong_pixels_find(context, image, &settings, &strong), DB_OK);
     const db_fit_data data = { image, &strong, &settings };
     memset(result, 0, sizeof *result);
-    db_judged_spots judged;
-    assert_int_equal(db_judged_spots_look(context, model, &data, &judged), DB_OK);
-    if (db_other_lattice_look(context, model, &settings, &judged, result) != DB_OK)
+    db_observed_spots spots;
+    db_evidence evidence;
+    assert_int_equal(db_judged_spots_find(context, model, &data, &spots), DB_OK);
+    assert_int_equal(db_evidence_make(context, model, &spots, &evidence), DB_OK);
+    if (db_other_lattice_look(context, model, &settings, &evidence, &spots, result) != DB_OK)
         fail_msg("%s", db_context_message(context));
-    db_judged_spots_clear(&judged);
+    db_evidence_clear(&evidence);
+    db_observed_spots_clear(&spots);
     print_message("%zu of %zu spots left, %zu of %zu of another lattice, %.1f by chance\n",
                   result->left_spots, result->all_spots, result->other_lattice.indexed,
                   result->other_lattice.spots, result->other_lattice.by_chance);

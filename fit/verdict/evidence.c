@@ -1,0 +1,256 @@
+#include "fit/verdict/evidence.h"
+
+#include "base/context_internal.h"
+#include "base/vector.h"
+
+#include <dualbragg/expert/experiment_geometry.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double FREEDOM = 4; /* of Student's distribution, as of moments of spots */
+/* Of that distribution with one, two and three numbers, where it is highest, for widths of 1. */
+static const double PEAK[] = { 0.375, 0.15915494309189535, 0.07460387957432595 };
+/* No spot is found at its place, and no node at its turn, any better: centroids of a few pixels, and an
+ * orientation between those of blocks. */
+static const double LEAST_PLACE = 0.3, LEAST_TURN = 0.02;
+/* Where widths begin: wide enough for models that are rather rough. */
+static const db_evidence_width FIRST = { 1.5, 0.3, 0.5 };
+static const double LEAST_PART =
+    1e-3; /* of any kind of spots, lest one that is left is impossible */
+enum { ROUNDS = 30 };
+
+static const double degree = 3.14159265358979323846 / 180;
+
+void db_evidence_clear(db_evidence *e) {
+    free(e->spot);
+    free(e->density[0]);
+    *e = (db_evidence){ 0 };
+}
+
+/* The coordinates of a node at g; along what the rotation and the spectrum record it is where it is
+ * nearest to the sphere. */
+static void place_node(const db_evidence *e, const db_evidence_spot *s, const double g[3],
+                       double at[3]) {
+    double apart[3], scale = 1;
+    if (e->wave_number[1] > e->wave_number[0]) {
+        const double central = db_length(e->s0), along = -2 * db_dot(g, e->s0) / central,
+                     exact = along > 0 ? db_dot(g, g) / along : INFINITY;
+        scale = central / fmin(fmax(exact, e->wave_number[0]), e->wave_number[1]);
+    }
+    for (int i = 0; i < 3; i++) apart[i] = scale * g[i] - s->q[i];
+    db_apply(s->offset, apart, at);
+    if (e->half_rotation > 0) {
+        double across[3], moved[3];
+        db_cross(e->axis, g, across);
+        db_apply(s->offset, across, moved);
+        const double most = e->half_rotation * degree,
+                     turn = moved[2] != 0 ? fmin(fmax(-at[2] / moved[2], -most), most) : 0;
+        for (int i = 0; i < 3; i++) at[i] += turn * moved[i];
+    }
+    for (int i = 0; i < 3; i++) at[i] += s->shifted[i];
+}
+
+/* In widths. */
+static void in_widths(const db_evidence_width *w, double at[3]) {
+    at[0] /= w->place;
+    at[1] /= w->place;
+    at[2] /= w->turn;
+}
+
+/* The node nearest to a spot, in widths; returns the square of its distance. */
+static double nearest(const db_evidence *e, const db_evidence_spot *s, const double lattice[9],
+                      const double to_index[9], const db_evidence_width *w, double at[3]) {
+    double index[3], least = INFINITY;
+    db_apply(to_index, s->q, index);
+    for (int corner = 0; corner < 8; corner++) { /* of the cell that the spot is in */
+        double node[3], g[3], here[3];
+        for (int i = 0; i < 3; i++) node[i] = floor(index[i]) + (corner >> i & 1);
+        db_apply(lattice, node, g);
+        place_node(e, s, g, here);
+        in_widths(w, here);
+        const double square = db_dot(here, here);
+        if (!(square < least)) continue;
+        least = square;
+        memcpy(at, here, sizeof here);
+    }
+    return least;
+}
+
+/* Density of a distribution of some numbers, `square` from its middle, for one of spots anywhere: these are
+ * 1 in the volume of a cell of the lattice. */
+static double density_at(const db_evidence_spot *s, const db_evidence_width *w, double cell,
+                         int numbers, double square) {
+    const double peak = PEAK[numbers - 1] * cell * s->volume / (w->place * w->place * w->turn);
+    return peak * pow(1 + square / FREEDOM, -0.5 * (FREEDOM + numbers)) /
+           (1 + PEAK[0] * s->sweep / w->turn);
+}
+
+static double determinant(const double m[9]) {
+    double cofactors[9];
+    return fabs(db_cofactors(m, cofactors));
+}
+
+void db_evidence_lattice(const db_evidence *e, const double lattice[9], int half, double *density) {
+    const db_evidence_width *const w = &e->width[half];
+    double to_index[9], at[3];
+    const double cell = determinant(lattice);
+    if (!db_invert(lattice, to_index)) return;
+    for (size_t i = 0; i < e->count; i++) {
+        const double square = nearest(e, &e->spot[i], lattice, to_index, w, at);
+        density[i] = density_at(&e->spot[i], w, cell, 3, square);
+    }
+}
+
+void db_evidence_rows(const db_evidence *e, int direction, int half, double *density) {
+    const db_evidence_width *const w = &e->width[half];
+    const double cell = determinant(e->lattice);
+    double to_index[9];
+    if (!db_invert(e->lattice, to_index)) return;
+    for (size_t i = 0; i < e->count; i++) {
+        const db_evidence_spot *const s = &e->spot[i];
+        double index[3], step[3], along[3], least = INFINITY;
+        db_apply(to_index, s->q, index);
+        for (int k = 0; k < 3; k++) step[k] = e->lattice[3 * k + direction];
+        db_apply(s->offset, step, along);
+        in_widths(w, along);
+        for (int corner = 0; corner < 4; corner++) {
+            double node[3], g[3], at[3];
+            for (int k = 0, bit = 0; k < 3; k++)
+                node[k] = k == direction ? index[k] : floor(index[k]) + (corner >> bit++ & 1);
+            db_apply(e->lattice, node, g);
+            place_node(e, s, g, at);
+            in_widths(w, at);
+            const double part = db_dot(at, along) / db_length(along);
+            least = fmin(least, fmax(0, db_dot(at, at) - part * part));
+        }
+        density[i] = density_at(s, w, cell, 2, least) / db_length(along);
+    }
+}
+
+double db_evidence_weight(const db_evidence *e, const db_evidence_spot *s, const double to_index[9],
+                          const db_evidence_width *w, double at[3], double *part) {
+    const double square = nearest(e, s, e->lattice, to_index, w, at),
+                 own = w->part * density_at(s, w, determinant(e->lattice), 3, square);
+    *part = own / (own + 1 - w->part);
+    return *part * (FREEDOM + 3) / (FREEDOM + square);
+}
+
+void db_evidence_fit(db_evidence *e, int half) {
+    db_evidence_width *const w = &e->width[half];
+    double to_index[9], at[3], part;
+    if (!db_invert(e->lattice, to_index)) return;
+    for (int round = 0; round < ROUNDS; round++) {
+        double parts = 0, place = 0, turn = 0, all = 0;
+        for (size_t i = 0; i < e->judged; i++) {
+            if (db_evidence_half(i) != half) continue;
+            const double weight = db_evidence_weight(e, &e->spot[i], to_index, w, at, &part);
+            all++;
+            parts += part;
+            place += weight * (at[0] * at[0] + at[1] * at[1]) / 2;
+            turn += weight * at[2] * at[2];
+        }
+        if (!(parts > 0)) return;
+        w->place = fmax(LEAST_PLACE, w->place * sqrt(place / parts));
+        w->turn = fmax(LEAST_TURN, w->turn * sqrt(turn / parts));
+        w->part = fmin(fmax(parts / all, LEAST_PART), 1 - LEAST_PART);
+    }
+    db_evidence_lattice(e, e->lattice, half, e->density[half]);
+}
+
+double db_evidence_part(const db_evidence *e, int half, const double *density, const double *beside,
+                        double *other) {
+    double part = 0.4, more = beside ? 0.3 : 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        double sum = 0, others = 0, all = 0;
+        for (size_t i = 0; i < e->judged; i++) {
+            if (db_evidence_half(i) != half) continue;
+            const double one = part * density[i], two = beside ? more * beside[i] : 0;
+            sum += one / (one + two + 1 - part - more);
+            others += two / (one + two + 1 - part - more);
+            all++;
+        }
+        const double most = fmin(1, (1 - LEAST_PART) * all / (sum + others));
+        part = fmax(LEAST_PART, most * sum / all);
+        more = beside ? fmax(LEAST_PART, most * others / all) : 0;
+    }
+    if (other) *other = more;
+    return part;
+}
+
+double db_evidence_of_spot(const db_evidence *e, size_t spot) {
+    const int half = !db_evidence_half(spot);
+    const double part = e->width[half].part;
+    return log(part * e->density[half][spot] + 1 - part);
+}
+
+int db_evidence_is_at(const db_evidence *e, size_t spot) {
+    const int half = !db_evidence_half(spot);
+    const double part = e->width[half].part;
+    return part * e->density[half][spot] > 1 - part;
+}
+
+/* Differences of scattering vectors in pixels, and in degrees that a turn about the axis across the beam
+ * and the vector moves a node by. */
+static db_evidence_spot spot_of(const db_fit_geometry *g, const db_evidence *e,
+                                const db_observed_spot *seen) {
+    db_evidence_spot s = { .volume = 0 };
+    double columns[9], ahead[3], s1[3];
+    db_fit_geometry_scattering(g, seen->panel, seen->position, s.q);
+    for (int a = 0; a < 2; a++) {
+        const double next[2] = { seen->position[0] + (a == 0), seen->position[1] + (a == 1) };
+        db_fit_geometry_scattering(g, seen->panel, next, ahead);
+        for (int i = 0; i < 3; i++) columns[3 * i + a] = ahead[i] - s.q[i];
+    }
+    const double along = db_dot(s.q, g->direction),
+                 across = sqrt(fmax(0, db_dot(s.q, s.q) - along * along));
+    for (int i = 0; i < 3; i++) s1[i] = s.q[i] + g->s0[i];
+    const double scale = across * degree / db_length(s1);
+    for (int i = 0; i < 3; i++) columns[3 * i + 2] = scale * s1[i];
+    if (!db_invert(columns, s.offset)) return (db_evidence_spot){ .volume = 0 };
+    s.volume = determinant(s.offset);
+    double moved[3], swept[3];
+    db_cross(e->axis, s.q, moved);
+    db_apply(s.offset, moved, swept);
+    s.sweep = 2 * e->half_rotation * degree * fabs(swept[2]);
+    db_apply(s.offset, s.q, swept);
+    s.sweep += (e->wave_number[1] - e->wave_number[0]) / db_length(e->s0) * fabs(swept[2]);
+    return s;
+}
+
+static void take(const db_fit_geometry *g, const db_experiment *model,
+                 const db_observed_spots *spots, db_evidence *e) {
+    memcpy(e->lattice, g->a_star, sizeof e->lattice);
+    memcpy(e->s0, g->s0, sizeof e->s0);
+    db_experiment_spindle_axis(model, e->axis);
+    e->half_rotation = g->half_rotation;
+    e->wave_number[0] = g->line[0].wave_number;
+    e->wave_number[1] = g->line[g->line_count - 1].wave_number;
+    for (size_t i = 0; i < spots->count; i++) e->spot[i] = spot_of(g, e, &spots->spot[i]);
+    e->count = spots->count;
+    e->judged = e->count < DB_MOST_JUDGED ? e->count : DB_MOST_JUDGED;
+    double length = 0;
+    for (size_t i = 0; i < e->judged; i++) length += db_length(e->spot[i].q) / (double)e->judged;
+    e->node_turn = length > 0 ? hypot(g->mosaic_angle, g->node_radius / 3 / length / degree) : 0;
+    for (int half = 0; half < DB_HALVES; half++) {
+        e->width[half] = FIRST;
+        db_evidence_fit(e, half);
+    }
+}
+
+db_status db_evidence_make(db_context *context, const db_experiment *model,
+                           const db_observed_spots *spots, db_evidence *e) {
+    db_fit_geometry geometry;
+    *e = (db_evidence){ 0 };
+    DB_TRY(db_fit_geometry_of(context, model, &geometry));
+    e->spot = calloc(spots->count + 1, sizeof *e->spot);
+    e->density[0] = calloc(DB_HALVES * spots->count + 1, sizeof *e->density[0]);
+    if (e->spot && e->density[0]) {
+        e->density[1] = e->density[0] + spots->count;
+        take(&geometry, model, spots, e);
+    }
+    db_fit_geometry_clear(&geometry);
+    if (e->density[1]) return DB_OK;
+    db_evidence_clear(e);
+    return db_fail_memory(context, "the likelihood of spots");
+}

@@ -1,0 +1,299 @@
+#include "fit/verdict/rivals.h"
+
+#include "base/context_internal.h"
+#include "base/vector.h"
+#include "fit/pixels/regions.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_TIMES = 4, WAYS = 7 + 13 + 35 }; /* of nodes: 2 to 4 times as many or as few */
+
+static const double degree = 3.14159265358979323846 / 180;
+
+double db_margin_over_none(const db_evidence *e) {
+    double sum = 0;
+    for (size_t i = 0; i < e->judged; i++) sum += db_evidence_of_spot(e, i);
+    return sum;
+}
+
+/* Margins at the spots that were not fitted over a rival of some density. */
+static void take_margins(const db_evidence *e, int half, db_rivalry how, const double *rival,
+                         double *margin) {
+    double beside = 0;
+    const double alone = db_evidence_part(e, half, rival, NULL, NULL),
+                 own = how == DB_RIVAL_INSTEAD
+                           ? e->width[half].part
+                           : db_evidence_part(e, half, e->density[half], rival, &beside);
+    for (size_t i = 0; i < e->judged; i++)
+        if (db_evidence_half(i) != half)
+            margin[i] = log(own * e->density[half][i] + beside * rival[i] + 1 - own - beside) -
+                        log(alone * rival[i] + 1 - alone);
+}
+
+/* The least sum of margins in a quarter of the spots. */
+static double worst_quarter(const db_evidence *e, const db_place *place, const double *margin) {
+    double least = INFINITY;
+    for (int r = 0; r < DB_QUARTERS; r++) {
+        double sum = 0;
+        for (size_t i = db_region_start(e->judged, DB_QUARTERS, r);
+             i < db_region_start(e->judged, DB_QUARTERS, r + 1); i++)
+            sum += margin[place[i].number];
+        least = fmin(least, sum);
+    }
+    return least;
+}
+
+static void look_at_rows(const db_evidence *e, db_rivalry how, db_place *place, double *rival,
+                         double *margin, db_row_margins *found) {
+    for (size_t i = 0; i < e->judged; i++) {
+        place[i].number = i;
+        memcpy(place[i].q, e->spot[i].q, sizeof place[i].q);
+        margin[i] = db_evidence_of_spot(e, i);
+    }
+    db_regions_cut(place, e->judged, DB_QUARTERS);
+    found->quarter = worst_quarter(e, place, margin);
+    for (int d = 0; d < DB_ROW_DIRECTIONS; d++) {
+        for (int half = 0; half < DB_HALVES; half++) {
+            db_evidence_rows(e, d, half, rival);
+            take_margins(e, half, how, rival, margin);
+        }
+        found->all[d] = 0;
+        for (size_t i = 0; i < e->judged; i++) found->all[d] += margin[i];
+        found->quarter = fmin(found->quarter, worst_quarter(e, place, margin));
+    }
+}
+
+db_status db_margins_over_rows(db_context *context, const db_evidence *e, db_rivalry how,
+                               db_row_margins *margins) {
+    db_place *const place = malloc((e->judged + 1) * sizeof *place);
+    double *const room = calloc(2 * e->count + 1, sizeof *room);
+    const int enough = place && room;
+    if (enough) look_at_rows(e, how, place, room, room + e->count, margins);
+    free(place);
+    free(room);
+    return enough ? DB_OK : db_fail_memory(context, "the rivals of a lattice");
+}
+
+/* Columns become as short as sums and differences of them are. */
+static void shorten(double m[9]) {
+    for (int changed = 1, rounds = 0; changed && rounds < 100; rounds++) {
+        changed = 0;
+        for (int i = 0; i < 3; i++)
+            for (int k = 0; k < 3; k++) {
+                double rows[9];
+                db_transpose(m, rows);
+                const double *const a = rows + 3 * i, *const b = rows + 3 * k;
+                const double times = i == k ? 0 : rint(db_dot(a, b) / db_dot(b, b) * (1 - 1e-9));
+                if (times == 0) continue;
+                for (int j = 0; j < 3; j++) m[3 * j + i] -= times * b[j];
+                changed = 1;
+            }
+    }
+}
+
+/* Edges and angles of the crystal's cell, by its reciprocal lattice. */
+static void cell_of(const double lattice[9], double cell[6]) {
+    double edge[9];
+    if (!db_invert(lattice, edge)) return;
+    for (int i = 0; i < 3; i++) cell[i] = db_length(edge + 3 * i);
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        cell[3 + i] = acos(db_dot(edge + 3 * j, edge + 3 * k) / (cell[j] * cell[k])) / degree;
+    }
+}
+
+/* Indices of the model's nodes that a lattice with fewer of them has: a basis, in rows. */
+typedef struct way {
+    int times, row[9];
+} way;
+
+/* All bases for a number of times: its divisors on the diagonal, and all remainders beside it. */
+static size_t list_ways(way *list) {
+    size_t n = 0;
+    for (int times = 2; times <= MOST_TIMES; times++)
+        for (int a = 1; a <= times; a++)
+            for (int b = 1; a * b <= times; b++)
+                for (int i = 0, c = times / (a * b); a * b * c == times && i < b * c * c; i++)
+                    list[n++] = (way){ times, { a, i / (c * c), i / c % c, 0, b, i % c, 0, 0, c } };
+    return n;
+}
+
+static int is_even(int n) { return n % 2 == 0; }
+
+/* Are these the nodes that a centring leaves (International Tables A, 2.1.3)? */
+static int is_centring(const way *w, char centring) {
+    int fulfilled = 1;
+    for (int i = 0; i < 3; i++) {
+        const int h = w->row[3 * i], k = w->row[3 * i + 1], l = w->row[3 * i + 2];
+        fulfilled &= centring == 'A'   ? is_even(k + l)
+                     : centring == 'B' ? is_even(h + l)
+                     : centring == 'C' ? is_even(h + k)
+                     : centring == 'I' ? is_even(h + k + l)
+                     : centring == 'F' ? is_even(h + k) && is_even(k + l)
+                     : centring == 'R' ? (k - h + l) % 3 == 0
+                                       : (h - k + l) % 3 == 0;
+    }
+    return fulfilled && w->times == (centring == 'F' ? 4 : strchr("Rr", centring) ? 3 : 2);
+}
+
+/* The centrings that make other lattices of a cell than a smaller cell of its kind; R and r: obverse and
+ * reverse. */
+static const char *centrings_of(const double cell[6]) {
+    const double same_edge = 2e-3, same_angle = 0.3; /* refined without ties */
+    int right = 0, equal = 0;
+    for (int i = 0; i < 3; i++) {
+        right += fabs(cell[3 + i] - 90) < same_angle;
+        equal += fabs(cell[(i + 1) % 3] / cell[i] - 1) < same_edge;
+    }
+    if (right == 3) return equal == 0 ? "ABCIF" : equal == 1 ? "I" : "ABCIF";
+    if (right < 2) return "";
+    return equal && fabs(cell[5] - 120) < same_angle ? "Rr" : "ABCI";
+}
+
+/* The lattice with the nodes of a way, or with as many more as it leaves out. */
+static void lattice_of(const way *w, const double own[9], int more, double lattice[9]) {
+    double rows[9], factor[9] = { 0 };
+    for (int i = 0; i < 9; i++) rows[i] = w->row[i];
+    if (more)
+        (void)db_invert(rows, factor);
+    else
+        db_transpose(rows, factor);
+    db_multiply(own, factor, lattice);
+    shorten(lattice);
+}
+
+static db_status look_at_cells(db_context *context, const db_evidence *e, const char *centrings,
+                               db_other_cell *other) {
+    const int more = !centrings;
+    double *const room = calloc(2 * e->count + 1, sizeof *room);
+    if (!room) return db_fail_memory(context, "the rivals of a cell");
+    double *const rival = room, *const margin = room + e->count;
+    way list[WAYS];
+    other->margin = INFINITY;
+    const size_t count = list_ways(list);
+    for (size_t n = 0; n < count; n++) {
+        double lattice[9], sum = 0;
+        int own = 0;
+        for (const char *c = more ? "" : centrings; *c; c++) own |= is_centring(&list[n], *c);
+        if (own) continue;
+        lattice_of(&list[n], e->lattice, more, lattice);
+        for (int half = 0; half < DB_HALVES; half++) {
+            db_evidence_lattice(e, lattice, half, rival);
+            take_margins(e, half, more ? DB_RIVAL_INSTEAD : DB_RIVAL_ALONE, rival, margin);
+        }
+        for (size_t i = 0; i < e->judged; i++) sum += margin[i];
+        if (!(sum < other->margin)) continue;
+        other->margin = sum;
+        cell_of(lattice, other->cell);
+    }
+    free(room);
+    return DB_OK;
+}
+
+db_status db_margin_over_smaller(db_context *context, const db_evidence *e, const double cell[6],
+                                 db_other_cell *other) {
+    return look_at_cells(context, e, centrings_of(cell), other);
+}
+
+db_status db_margin_over_larger(db_context *context, const db_evidence *e, db_other_cell *other) {
+    return look_at_cells(context, e, NULL, other);
+}
+
+enum { MOVES = 5 }; /* turns about the axes of the laboratory (degree), shifts (pixels) */
+
+/* By which the coordinates of nodes change at a spot, for each move. */
+static void slopes_at(const db_evidence_spot *s, double slope[3][MOVES]) {
+    for (int m = 0; m < MOVES; m++) {
+        double axis[3] = { m == 0, m == 1, m == 2 }, across[3], at[3] = { m == 3, m == 4, 0 };
+        if (m < 3) {
+            db_cross(axis, s->q, across);
+            db_apply(s->offset, across, at);
+        }
+        for (int i = 0; i < 3; i++) slope[i][m] = at[i] * (m < 3 ? degree : 1);
+    }
+}
+
+static void move_spots(db_evidence *e, const double move[MOVES]) {
+    for (size_t n = 0; n < e->count; n++) {
+        double slope[3][MOVES];
+        slopes_at(&e->spot[n], slope);
+        for (int i = 0; i < 3; i++) {
+            e->spot[n].shifted[i] = 0;
+            for (int m = 0; m < MOVES; m++) e->spot[n].shifted[i] += slope[i][m] * move[m];
+        }
+    }
+}
+
+/* A step of least squares, in which spots count as they are likely to be of the lattice. */
+static void step_on(const db_evidence *e, int half, const double to_index[9], double move[MOVES]) {
+    enum { SWEEPS = 100 };
+    const db_evidence_width *const w = &e->width[half];
+    const double width[3] = { w->place, w->place, w->turn };
+    double normal[MOVES][MOVES] = { 0 }, right[MOVES] = { 0 }, step[MOVES] = { 0 };
+    for (size_t n = 0; n < e->judged; n++) {
+        double slope[3][MOVES], at[3], part;
+        if (db_evidence_half(n) != half) continue;
+        const double weight = db_evidence_weight(e, &e->spot[n], to_index, w, at, &part);
+        slopes_at(&e->spot[n], slope);
+        for (int i = 0; i < 3; i++)
+            for (int m = 0; m < MOVES; m++) {
+                right[m] -= weight * at[i] * slope[i][m] / width[i];
+                for (int k = 0; k < MOVES; k++)
+                    normal[m][k] += weight * slope[i][m] * slope[i][k] / (width[i] * width[i]);
+            }
+    }
+    for (int sweep = 0; sweep < SWEEPS; sweep++) /* Gauss and Seidel */
+        for (int m = 0; m < MOVES; m++) {
+            double left = right[m];
+            for (int k = 0; k < MOVES; k++) left -= normal[m][k] * step[k];
+            if (normal[m][m] > 0) step[m] += left / normal[m][m];
+        }
+    for (int m = 0; m < MOVES; m++) move[m] += step[m];
+}
+
+/* Moves a half's model until its spots are nearest. */
+static void move_half(db_evidence *e, int half, double move[MOVES]) {
+    enum { STEPS = 4 };
+    double to_index[9];
+    memset(move, 0, MOVES * sizeof *move);
+    move_spots(e, move);
+    if (!db_invert(e->lattice, to_index)) return;
+    for (int step = 0; step < STEPS; step++) {
+        step_on(e, half, to_index, move);
+        move_spots(e, move);
+        db_evidence_fit(e, half);
+    }
+}
+
+static void look_at_moved(const db_evidence *e, db_evidence *other, db_moved_model *moved) {
+    const double far = 2; /* widths: of the spots of the moved model, or of the model's nodes */
+    moved->margin = 0;
+    for (int half = 0; half < DB_HALVES; half++) {
+        double move[MOVES];
+        move_half(other, half, move);
+        for (size_t i = 0; i < e->judged; i++)
+            if (db_evidence_half(i) != half)
+                moved->margin += db_evidence_of_spot(e, i) - db_evidence_of_spot(other, i);
+        moved->turn = db_length(move);
+        memcpy(moved->shift, move + 3, sizeof moved->shift);
+        if (moved->turn < far * fmax(e->node_turn, other->width[half].turn) &&
+            hypot(move[3], move[4]) < far * other->width[half].place)
+            moved->margin = NAN;
+    }
+}
+
+db_status db_margin_over_moved(db_context *context, const db_evidence *e, db_moved_model *moved) {
+    db_evidence other = *e;
+    other.spot = malloc((e->count + 1) * sizeof *other.spot);
+    other.density[0] = calloc(DB_HALVES * e->count + 1, sizeof *other.density[0]);
+    const int enough = other.spot && other.density[0];
+    if (enough) {
+        memcpy(other.spot, e->spot, e->count * sizeof *other.spot);
+        other.density[1] = other.density[0] + e->count;
+        look_at_moved(e, &other, moved);
+    }
+    db_evidence_clear(&other);
+    return enough ? DB_OK : db_fail_memory(context, "a moved model");
+}

@@ -1,0 +1,52 @@
+/* The rivals of a model: what else may have made its spots (docs/theory/verdict.md, Rivals). A margin is by how
+ * much ln of the likelihood of the model is above that of a rival. */
+#ifndef DB_FIT_VERDICT_RIVALS_H
+#define DB_FIT_VERDICT_RIVALS_H
+
+#include "fit/verdict/evidence.h"
+
+enum { DB_ROW_DIRECTIONS = 3, DB_QUARTERS = 4 };
+
+/* What model and rival are compared as. */
+typedef enum db_rivalry {
+    DB_RIVAL_INSTEAD, /* all spots are the one's, or all the other's */
+    DB_RIVAL_ALONE    /* does the model explain any spots that the rival alone does not? */
+} db_rivalry;
+
+/* Margins over one in which a direction of the lattice is wrong: spots lie anywhere along its rows. */
+typedef struct db_row_margins {
+    double all[DB_ROW_DIRECTIONS];
+    double
+        quarter; /* the least of any direction in a quarter of the spots, all neighbours; that over no
+                       lattice, if this is less */
+} db_row_margins;
+
+/* A cell that is smaller or larger by a whole number. */
+typedef struct db_other_cell {
+    double margin;
+    double cell[6]; /* angstrom, degree */
+} db_other_cell;
+
+/* A model of which all spots are moved by more than twice their widths. */
+typedef struct db_moved_model {
+    double margin;   /* NAN: the spots ask for none */
+    double turn;     /* degree */
+    double shift[2]; /* pixels, fast and slow */
+} db_moved_model;
+
+/* Over spots that lie anywhere. */
+double db_margin_over_none(const db_evidence *e);
+
+db_status db_margins_over_rows(db_context *context, const db_evidence *e, db_rivalry how,
+                               db_row_margins *margins);
+
+/* Of all lattices that have a half, a third or a quarter of the nodes, or 2, 3 or 4 times as many, the one
+ * over which the margin is least. Those that the model's cell has if it is centred are no rivals. */
+db_status db_margin_over_smaller(db_context *context, const db_evidence *e, const double cell[6],
+                                 db_other_cell *other);
+db_status db_margin_over_larger(db_context *context, const db_evidence *e, db_other_cell *other);
+
+/* Of the model turned and its image shifted, as spots ask for. */
+db_status db_margin_over_moved(db_context *context, const db_evidence *e, db_moved_model *moved);
+
+#endif

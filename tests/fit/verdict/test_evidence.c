@@ -1,0 +1,260 @@
+/* The likelihood of spots under a lattice, against one that is computed naively; and what rivals make of
+ * lattices whose nodes are known. */
+#include "support/context.h"
+#include "base/vector.h"
+#include "fit/verdict/rivals.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SPOTS = 600 };
+static const double PLACE = 0.8, TURN = 0.15, ANYWHERE = 0.25;
+static const double OFFSET[9] = { 1900, 150, -90, -130, 2000, 60, 12, -8, 190 };
+
+static double uniform(void) { return rand() / (RAND_MAX + 1.0); }
+static double normal(void) {
+    return sqrt(-2 * log(1 - uniform())) * cos(6.283185307179586 * uniform());
+}
+
+/* Spots at nodes of a lattice that a rule picks, but for some that lie anywhere. */
+static void make(const double lattice[9], int (*has)(const int hkl[3]), db_evidence *e) {
+    double back[9];
+    *e = (db_evidence){ .count = SPOTS, .judged = SPOTS, .s0 = { 0, 0, 1 } };
+    memcpy(e->lattice, lattice, sizeof e->lattice);
+    e->spot = calloc(SPOTS, sizeof *e->spot);
+    e->density[0] = calloc(DB_HALVES * SPOTS, sizeof *e->density[0]);
+    e->density[1] = e->density[0] + SPOTS;
+    assert_true(db_invert(OFFSET, back));
+    srand(7);
+    for (size_t i = 0; i < SPOTS; i++) {
+        db_evidence_spot *const s = &e->spot[i];
+        int hkl[3];
+        do
+            for (int k = 0; k < 3; k++) hkl[k] = (int)(30 * uniform()) - 15;
+        while (has && !has(hkl));
+        const int anywhere = uniform() < ANYWHERE;
+        const double node[3] = { hkl[0] + anywhere * uniform(), hkl[1] + anywhere * uniform(),
+                                 hkl[2] + anywhere * uniform() },
+                     off[3] = { PLACE * normal(), PLACE * normal(), TURN * normal() };
+        double apart[3];
+        db_apply(lattice, node, s->q);
+        db_apply(back, off, apart);
+        for (int k = 0; k < 3; k++) s->q[k] += anywhere ? 0 : apart[k];
+        memcpy(s->offset, OFFSET, sizeof s->offset);
+        double cofactors[9];
+        s->volume = fabs(db_cofactors(OFFSET, cofactors));
+    }
+    for (int half = 0; half < DB_HALVES; half++) {
+        e->width[half] = (db_evidence_width){ 1.5, 0.3, 0.5 };
+        db_evidence_fit(e, half);
+    }
+}
+
+static const double CELL[9] = { 0.017, 0.001, 0, 0, 0.02, -0.001, 0.0005, 0, 0.012 };
+
+/* Student's distribution about the nearest of all nodes around, written out. */
+static double naive(const db_evidence *e, size_t i, const db_evidence_width *w) {
+    const double nu = 4, pi = 3.14159265358979323846;
+    double to_index[9], index[3], least = INFINITY, cofactors[9];
+    assert_true(db_invert(e->lattice, to_index));
+    db_apply(to_index, e->spot[i].q, index);
+    for (int h = -3; h <= 3; h++)
+        for (int k = -3; k <= 3; k++)
+            for (int l = -3; l <= 3; l++) {
+                const double node[3] = { round(index[0]) + h, round(index[1]) + k,
+                                         round(index[2]) + l };
+                double g[3], at[3];
+                db_apply(e->lattice, node, g);
+                for (int n = 0; n < 3; n++) g[n] -= e->spot[i].q[n];
+                db_apply(OFFSET, g, at);
+                least = fmin(least, (at[0] * at[0] + at[1] * at[1]) / (w->place * w->place) +
+                                        at[2] * at[2] / (w->turn * w->turn));
+            }
+    const double nodes =
+        fabs(db_cofactors(e->lattice, cofactors)) * fabs(db_cofactors(OFFSET, cofactors));
+    return nodes * tgamma((nu + 3) / 2) / (tgamma(nu / 2) * pow(nu * pi, 1.5)) /
+           (w->place * w->place * w->turn) * pow(1 + least / nu, -(nu + 3) / 2);
+}
+
+static void densities_are_those_of_a_naive_computation(void **state) {
+    (void)state;
+    db_evidence e;
+    double sum = 0;
+    make(CELL, NULL, &e);
+    for (size_t i = 0; i < SPOTS; i++) {
+        const db_evidence_width *const w = &e.width[!db_evidence_half(i)];
+        const double own = naive(&e, i, w);
+        assert_true(fabs(e.density[!db_evidence_half(i)][i] / own - 1) < 1e-9 || own < 1e-4);
+        sum += log(w->part * own + 1 - w->part);
+    }
+    assert_true(fabs(db_margin_over_none(&e) - sum) < 1e-3);
+    db_evidence_clear(&e);
+}
+
+static void widths_and_part_are_those_of_the_spots(void **state) {
+    (void)state;
+    db_evidence e;
+    make(CELL, NULL, &e);
+    for (int half = 0; half < DB_HALVES; half++) {
+        const db_evidence_width *const w = &e.width[half];
+        print_message("place %.3f turn %.3f part %.3f\n", w->place, w->turn, w->part);
+        /* of a Gaussian a Student's distribution is narrower */
+        assert_true(w->place > 0.75 * PLACE && w->place < 1.05 * PLACE);
+        assert_true(w->turn > 0.75 * TURN && w->turn < 1.05 * TURN);
+        assert_true(fabs(w->part - (1 - ANYWHERE)) < 0.06);
+    }
+    db_evidence_clear(&e);
+}
+
+/* Spots at a grid of points of a cell. */
+enum { EDGE = 40, POINTS = EDGE * EDGE * EDGE };
+
+static void spread_out(db_evidence *e) {
+    double moved[3], swept[3];
+    e->spot = realloc(e->spot, POINTS * sizeof *e->spot);
+    assert_non_null(e->spot);
+    e->count = POINTS;
+    for (size_t i = 0; i < POINTS; i++) {
+        const double at[3] = { 9 + (double)(i % EDGE) / EDGE, 4 + (double)(i / EDGE % EDGE) / EDGE,
+                               11 + (double)(i / EDGE / EDGE) / EDGE };
+        e->spot[i] = e->spot[0];
+        db_apply(e->lattice, at, e->spot[i].q);
+        db_cross(e->axis, e->spot[i].q, moved);
+        db_apply(OFFSET, moved, swept);
+        e->spot[i].sweep = 2 * e->half_rotation * 3.14159265358979323846 / 180 * fabs(swept[2]);
+    }
+}
+
+/* On the average: the density of a lattice, of one that rotates, and of its rows. */
+static void spots_anywhere_have_the_density_1(void **state) {
+    (void)state;
+    static double density[POINTS];
+    static const db_evidence_width w = { 3, 0.2, 0.5 };
+    for (int kind = -2; kind < DB_ROW_DIRECTIONS; kind++) {
+        db_evidence e;
+        double sum = 0;
+        make(CELL, NULL, &e);
+        e.width[0] = w;
+        e.axis[1] = 1;
+        e.half_rotation = kind == -2 ? 0.3 : 0; /* degree */
+        spread_out(&e);
+        if (kind < 0)
+            db_evidence_lattice(&e, e.lattice, 0, density);
+        else
+            db_evidence_rows(&e, kind, 0, density);
+        for (size_t i = 0; i < POINTS; i++) sum += density[i] / POINTS;
+        print_message("%d: sweep %.2f degree, density %.3f\n", kind, e.spot[0].sweep, sum);
+        assert_true(sum > 0.95 && sum < 1.05); /* far tails are another node's */
+        db_evidence_clear(&e);
+    }
+}
+
+static int even_h(const int hkl[3]) { return hkl[0] % 2 == 0; }
+static int even_sum(const int hkl[3]) { return (hkl[0] + hkl[1]) % 2 == 0; }
+static int centred(const int hkl[3]) { return (hkl[0] + hkl[1] + hkl[2]) % 2 == 0; }
+
+static void cells_that_are_too_large_are_told(void **state) {
+    (void)state;
+    static const double tetragonal[9] = { 0.012, 0, 0, 0, 0.012, 0, 0, 0, 0.01 };
+    static const double cells[][6] = { { 83.3, 83.3, 100, 90, 90, 90 },
+                                       { 83.3, 90, 100, 90, 90, 90 } };
+    static const struct {
+        int (*has)(const int hkl[3]);
+        int orthorhombic, right;
+        double edge; /* the shortest of the cell that is named */
+    } of[] = { { NULL, 0, 1, 0 },
+               { even_h, 0, 0, 41.67 },
+               { even_sum, 0, 0, 58.93 },
+               { even_sum, 1, 1, 0 },
+               { centred, 0, 1, 0 } };
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        db_evidence e;
+        db_other_cell other;
+        make(tetragonal, of[i].has, &e);
+        assert_int_equal(db_margin_over_smaller(context, &e, cells[of[i].orthorhombic], &other),
+                         DB_OK);
+        print_message("%zu: %.1f over %.2f %.2f %.2f\n", i, other.margin, other.cell[0],
+                      other.cell[1], other.cell[2]);
+        assert_int_equal(other.margin > 32, of[i].right);
+        if (!of[i].right) assert_true(fabs(fmin(other.cell[0], other.cell[1]) - of[i].edge) < 0.01);
+        db_evidence_clear(&e);
+    }
+}
+
+static void cells_that_are_too_small_are_told(void **state) {
+    (void)state;
+    static const double small[9] = { 0.024, 0, 0, 0, 0.012, 0, 0, 0, 0.01 };
+    db_evidence right, wrong;
+    db_other_cell other;
+    double half[9];
+    memcpy(half, small, sizeof half);
+    half[0] /= 2;
+    make(half, NULL, &right);
+    make(half, NULL, &wrong);
+    memcpy(wrong.lattice, small, sizeof small);
+    for (int h = 0; h < DB_HALVES; h++) db_evidence_fit(&wrong, h);
+    assert_int_equal(db_margin_over_larger(context, &right, &other), DB_OK);
+    print_message("right: %.1f\n", other.margin);
+    assert_true(other.margin > 32);
+    assert_int_equal(db_margin_over_larger(context, &wrong, &other), DB_OK);
+    print_message("too small: %.1f\n", other.margin);
+    assert_true(other.margin < -32);
+    assert_true(fabs(other.cell[0] - 1 / half[0]) < 0.01 ||
+                fabs(other.cell[1] - 1 / half[0]) < 0.01);
+    db_evidence_clear(&right);
+    db_evidence_clear(&wrong);
+}
+
+/* One edge is 6 % off: spots stay in their rows. */
+static void rows_are_told_from_nodes(void **state) {
+    (void)state;
+    db_evidence e;
+    db_row_margins rows;
+    make(CELL, NULL, &e);
+    assert_int_equal(db_margins_over_rows(context, &e, DB_RIVAL_INSTEAD, &rows), DB_OK);
+    for (int d = 0; d < DB_ROW_DIRECTIONS; d++) assert_true(rows.all[d] > 32);
+    assert_true(rows.quarter > 0);
+    for (int i = 0; i < 3; i++) e.lattice[3 * i + 1] *= 1.06;
+    for (int half = 0; half < DB_HALVES; half++) db_evidence_fit(&e, half);
+    assert_int_equal(db_margins_over_rows(context, &e, DB_RIVAL_INSTEAD, &rows), DB_OK);
+    print_message("%.1f %.1f %.1f, quarter %.1f\n", rows.all[0], rows.all[1], rows.all[2],
+                  rows.quarter);
+    assert_true(rows.all[1] < -32 && rows.all[1] < rows.all[0] && rows.all[1] < rows.all[2]);
+    db_evidence_clear(&e);
+}
+
+static void a_shift_of_all_spots_is_found(void **state) {
+    (void)state;
+    static const double shift[3] = { 2.5, -1.5, 0 };
+    db_evidence e;
+    db_moved_model moved;
+    double back[9], by[3];
+    make(CELL, NULL, &e);
+    assert_int_equal(db_margin_over_moved(context, &e, &moved), DB_OK);
+    assert_true(isnan(moved.margin));
+    assert_true(db_invert(OFFSET, back));
+    db_apply(back, shift, by);
+    for (size_t i = 0; i < SPOTS; i++)
+        for (int k = 0; k < 3; k++) e.spot[i].q[k] += by[k];
+    for (int half = 0; half < DB_HALVES; half++) db_evidence_fit(&e, half);
+    assert_int_equal(db_margin_over_moved(context, &e, &moved), DB_OK);
+    print_message("%.1f: turn %.3f shift %.2f %.2f\n", moved.margin, moved.turn, moved.shift[0],
+                  moved.shift[1]);
+    assert_true(moved.margin < -32);
+    assert_true(fabs(moved.shift[0] - shift[0]) < 0.2 && fabs(moved.shift[1] - shift[1]) < 0.2);
+    db_evidence_clear(&e);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(densities_are_those_of_a_naive_computation),
+        cmocka_unit_test(widths_and_part_are_those_of_the_spots),
+        cmocka_unit_test(spots_anywhere_have_the_density_1),
+        cmocka_unit_test(cells_that_are_too_large_are_told),
+        cmocka_unit_test(cells_that_are_too_small_are_told),
+        cmocka_unit_test(rows_are_told_from_nodes),
+        cmocka_unit_test(a_shift_of_all_spots_is_found),
+    };
+    return cmocka_run_group_tests(tests, open_context, close_context);
+}
