@@ -31,7 +31,8 @@ model() { # KEY NUMBER: a number of a list in the refined model
     awk -v key="$1:" -v n="$2" '$1 == key { gsub(/[][,]/, " "); print $(n + 1) }' "$results/thaumatin.yaml"
 }
 statistic() { # KEY 1|2: of the starting model, of the refined one
-    awk -v key="\"$1\":" -v n="$2" '$1 == key && ++seen == n { print $2 + 0 }' "$results/thaumatin.json"
+    awk -v key="\"$1\":" -v n="$2" '$1 == "\"statistics\":" { inside = 1 } inside && $1 == key && ++seen == n { print $2 + 0 }' \
+        "$results/thaumatin.json"
 }
 failures=0
 check() { # NAME VALUE LEAST MOST

@@ -36,7 +36,7 @@ static int refine_still(db_context *context, const db_bench_scene *scene, int re
         const double work = db_bench_seconds(CLOCK_PROCESS_CPUTIME_ID),
                      wall = db_bench_seconds(clock.id);
         const db_status status = fit_still(context, &start, &scene->image, &scene->settings,
-                                            db_bench_take_evaluation, &clock, &f->result);
+                                           db_bench_take_evaluation, &clock, &f->result);
         const double whole = db_bench_seconds(clock.id) - wall;
         db_context_set_stages(context, NULL, NULL);
         db_experiment_clear(&start);

@@ -175,8 +175,7 @@ int db_bench_shots_refine(db_context *context, const char *folder) {
     options.progress = tell;
     const double wall = db_bench_seconds(CLOCK_MONOTONIC),
                  work = db_bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
-    const db_status status =
-        db_fit_run(context, &source, &config->settings, &options, &result);
+    const db_status status = db_fit_run(context, &source, &config->settings, &options, &result);
     const double wall_end = db_bench_seconds(CLOCK_MONOTONIC),
                  work_end = db_bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
     if (status != DB_OK) complain(context, "shots");

@@ -225,10 +225,11 @@ static void explain(const db_intensity_search *w, int converged, double length, 
     end->promise = promise / fabs(w->total);
     end->end = converged ? DB_STAGE_CONVERGED : DB_STAGE_LIMIT;
     snprintf(end->reason, sizeof end->reason,
-             converged ? "converged: the last change of the intensities was %.2g standard errors "
-                         "(root mean square), after %d passes over the shots"
-                       : "stage intensities: intensities still change by %.2g standard errors (root "
-                         "mean square) after %d passes over the shots",
+             converged
+                 ? "converged: the last change of the intensities was %.2g standard errors "
+                   "(root mean square), after %d passes over the shots"
+                 : "stage intensities: intensities still change by %.2g standard errors (root "
+                   "mean square) after %d passes over the shots",
              length, w->passes);
 }
 

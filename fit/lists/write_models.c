@@ -38,8 +38,8 @@ static void print_shot(const db_fit_shots_result *result, size_t shot, FILE *str
             "degree of "
             "freedom %.4f -> %.4f on %zu pixels\n\n",
             db_version(), result->used,
-            result->status == DB_OK ? "" : "NOT CONVERGED: ", result->reason, s->before.chi2_reduced,
-            s->after.chi2_reduced, s->after.pixels);
+            result->status == DB_OK ? "" : "NOT CONVERGED: ", result->reason,
+            s->before.chi2_reduced, s->after.chi2_reduced, s->after.pixels);
 }
 
 static db_status write_config(db_context *context, const char *path, db_fit_config *config,
@@ -47,7 +47,8 @@ static db_status write_config(db_context *context, const char *path, db_fit_conf
     db_fit_config *const refined = calloc(1, sizeof *refined);
     if (!refined) return db_fail_memory(context, path);
     db_text_stream text;
-    db_status status = db_fit_refined_config(context, config, &result->shot[shot].experiment, refined);
+    db_status status =
+        db_fit_refined_config(context, config, &result->shot[shot].experiment, refined);
     if (status == DB_OK) status = db_fit_config_move(context, path, refined);
     if (status == DB_OK)
         db_fit_settings_count_from(&result->shot[shot].estimates, &refined->settings);

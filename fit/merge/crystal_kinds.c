@@ -354,11 +354,12 @@ void db_crystal_kinds_line(const db_crystal_kinds *kinds, char line[DB_KINDS_LIN
         at += (size_t)snprintf(line + at, DB_KINDS_LINE - at, "%s%zu like shot %zu", k ? ", " : "",
                                kinds->shots[k], kinds->first[k] + 1);
     if (at >= DB_KINDS_LINE) return;
-    (void)snprintf(line + at, DB_KINDS_LINE - at,
-                   kinds->by_reference ? "; the first agree with the reference and are kept"
-                   : kinds->clear
-                       ? "; the first are the most and are kept"
-                       : "; no crystal has clearly more shots than the others: the first are kept, "
-                         "a reference (intensities.reference) or a list of the shots of one crystal "
-                         "would decide");
+    (void)snprintf(
+        line + at, DB_KINDS_LINE - at,
+        kinds->by_reference ? "; the first agree with the reference and are kept"
+        : kinds->clear
+            ? "; the first are the most and are kept"
+            : "; no crystal has clearly more shots than the others: the first are kept, "
+              "a reference (intensities.reference) or a list of the shots of one crystal "
+              "would decide");
 }

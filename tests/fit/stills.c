@@ -222,8 +222,7 @@ int stills_tear_down(void **state) {
 db_fit_shots_result *stills_run(size_t shots) {
     const db_fit_shot_source source = { .count = shots, .load = still_load, .name = still_name };
     db_fit_shots_result *result = NULL;
-    if (db_fit_run(stills.context, &source, &stills.settings, NULL, &result) != DB_OK &&
-        !result)
+    if (db_fit_run(stills.context, &source, &stills.settings, NULL, &result) != DB_OK && !result)
         fail_msg("%s", db_context_message(stills.context));
     return result;
 }

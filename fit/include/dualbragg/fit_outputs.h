@@ -18,8 +18,7 @@ extern "C" {
  * @param result to write
  * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is then left of the file */
 DB_API db_status db_fit_write_json(db_context *context, const char *path,
-                                   const db_fit_config *config,
-                                   const db_fit_shots_result *result);
+                                   const db_fit_config *config, const db_fit_shots_result *result);
 
 /** Writes an HTML page of a result, as one file.
  *

@@ -143,7 +143,7 @@ typedef struct db_fit_shots_result {
      * errors and statistics of joint stages */
     db_status status;
     char reason[DB_FIT_REASON_SIZE];
-    int in_full; /**< 1: everything is told of the shot */
+    int in_full;                    /**< 1: everything is told of the shot */
     db_fit_estimates estimates;     /**< of local parameters: only names and units */
     size_t pixels, shoeboxes, used; /**< used: shots not set aside */
     double chi2_reduced[2];         /**< of the starting and the refined models, all shots in use */

@@ -62,11 +62,7 @@ typedef struct CUevent_st *cudaEvent_t;
 #define cudaStreamLegacy ((cudaStream_t)0x1)
 #define cudaStreamPerThread ((cudaStream_t)0x2)
 
-enum {
-    cudaHostAllocDefault = 0,
-    cudaStreamNonBlocking = 1,
-    cudaEventDisableTiming = 2
-};
+enum { cudaHostAllocDefault = 0, cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2 };
 
 #define CUDART_VERSION 13000
 enum cudaDriverEntryPointQueryResult {

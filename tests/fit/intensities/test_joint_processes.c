@@ -88,7 +88,8 @@ static void same_amplitudes(const db_fit_shots_result *a, const db_fit_shots_res
         assert_int_equal(shot->used, other->used);
         assert_string_equal(shot->reason, other->reason);
         assert_int_equal(x->indexing.way[s], y->indexing.way[s]);
-        same_numbers(shot->experiment.crystal.orientation, other->experiment.crystal.orientation, 9);
+        same_numbers(shot->experiment.crystal.orientation, other->experiment.crystal.orientation,
+                     9);
         same_numbers(&shot->before.chi2_reduced, &other->before.chi2_reduced, 1);
         same_numbers(&shot->after.chi2_reduced, &other->after.chi2_reduced, 1);
         for (size_t i = 0; i < a->estimates.count; i++) {
@@ -121,7 +122,8 @@ static void processes_do_not_matter(void **state) {
                 const db_crystal *const crystal = &t.result[r]->shot[s].experiment.crystal;
                 if (!(t.result[r]->shot[s].experiment.oversample > 0)) continue;
                 known++;
-                assert_memory_equal(crystal->orientation, alone->shot[s].experiment.crystal.orientation,
+                assert_memory_equal(crystal->orientation,
+                                    alone->shot[s].experiment.crystal.orientation,
                                     sizeof crystal->orientation);
             }
             db_fit_shots_result_destroy(&t.result[r]);

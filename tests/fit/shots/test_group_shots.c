@@ -127,8 +127,7 @@ static void amplitudes_are_refined_from_one_image_only(void **state) {
     settings.pixels = DB_FIT_PIXELS_SHOEBOXES;
     settings.amplitude_sigma = 0.3;
     refine_parameter(&settings, DB_MISSET_X, -1);
-    assert_int_equal(db_fit_run(context, &source, &settings, NULL, &result),
-                     DB_ERROR_UNSUPPORTED);
+    assert_int_equal(db_fit_run(context, &source, &settings, NULL, &result), DB_ERROR_UNSUPPORTED);
     assert_non_null(strstr(db_context_message(context), "from one image"));
     assert_null(result);
 }

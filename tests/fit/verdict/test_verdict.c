@@ -304,8 +304,7 @@ static void a_refinement_from_a_wrong_cell_does_not_succeed(void **state) {
         db_fit_result *result;
         choose(&settings);
         start.crystal.cell[2] *= factors[i];
-        const db_status status =
-            fit_still(context, &start, &image, &settings, NULL, NULL, &result);
+        const db_status status = fit_still(context, &start, &image, &settings, NULL, NULL, &result);
         print_message("c x %.3f: %s\n", factors[i], db_context_message(context));
         assert_int_equal(status, DB_NOT_CONVERGED);
         assert_non_null(result);
