@@ -115,12 +115,15 @@ double db_longest_step(const db_objective *objective, const db_fit_parameter *pa
     const db_experiment *const e = &objective->experiment;
     const double shift = 0.5 * fmax(2, objective->settings->shoebox_half_width);
     const double turn = shift / fmax(farthest, 1); /* radian; relative */
-    const double value = db_parameter_get(e, parameter->parameter);
+    const double value = db_parameter_get(e, parameter->parameter),
+                 pixel = e->detector.panels[0].pixel_size[0];
     switch (db_facts_of(parameter->parameter)->lever) {
     case DB_LEVER_NONE: return most;
     case DB_LEVER_STRETCH: return fmin(most, turn * value);
     case DB_LEVER_TURN: return fmin(most, turn / degree);
-    case DB_LEVER_SHIFT: return fmin(most, shift * e->detector.panels[0].pixel_size[0]);
+    case DB_LEVER_BEAM:
+        return fmin(most, 500 * shift / hypot(farthest, e->detector.distance / pixel));
+    case DB_LEVER_SHIFT: return fmin(most, shift * pixel);
     case DB_LEVER_SIZE: return fmin(most, 0.5 * value);
     }
     return most;

@@ -44,8 +44,9 @@ typedef enum db_lever {
     DB_LEVER_NONE,    /**< little */
     DB_LEVER_STRETCH, /**< a relative change moves them by as much of their distance from the beam */
     DB_LEVER_TURN,    /**< an angle in degrees moves them by as much of that distance */
-    DB_LEVER_SHIFT,   /**< moves all of them by itself, in mm */
-    DB_LEVER_SIZE     /**< widens them: they are as wide as its inverse */
+    DB_LEVER_BEAM, /**< an angle in mrad moves them by up to twice that of their distance from the crystal */
+    DB_LEVER_SHIFT, /**< moves all of them by itself, in mm */
+    DB_LEVER_SIZE   /**< widens them: they are as wide as its inverse */
 } db_lever;
 
 /** From which of the usual stages on a refinement moves a parameter. */
@@ -85,7 +86,7 @@ typedef enum db_choosing {
     X(SPINDLE_TILT, ROTATIONS, -INFINITY, INFINITY, BY, 5, NONE, GEOMETRY, SETUP, ASKED)           \
     X(WAVELENGTH, SOURCES, 1e-4, INFINITY, PART, 0.05, STRETCH, GEOMETRY, SHOT, ASKED)             \
     X(SPECTRUM_STRETCH, SOURCES, 0, INFINITY, TIMES, 10, NONE, GEOMETRY, SHOT, ASKED)              \
-    X(BEAM_TILT, SOURCES, -INFINITY, INFINITY, BY, 87.26646259971648, NONE, GEOMETRY, SHOT, ASKED) \
+    X(BEAM_TILT, SOURCES, -INFINITY, INFINITY, BY, 87.26646259971648, BEAM, GEOMETRY, SHOT, ASKED) \
     X(DIVERGENCE, SOURCES, 0, INFINITY, BY, 87.26646259971648, NONE, GEOMETRY, SHOT, ASKED)        \
     X(DISPERSION, SOURCES, 0, 1, ANY, 0, NONE, GEOMETRY, SHOT, ASKED)                              \
     X(POLARIZATION, SOURCES, -1, 1, ANY, 0, NONE, SHAPE, SHOT, ASKED)                              \
@@ -93,10 +94,10 @@ typedef enum db_choosing {
     X(DISTANCE, PANELS, 1e-3, INFINITY, PART, 0.1, STRETCH, GEOMETRY, SETUP, EARNED)               \
     X(BEAM_CENTRE, PANELS, -INFINITY, INFINITY, PIXELS, 20, SHIFT, GEOMETRY, SETUP, CHOSEN)        \
     X(DETECTOR_TURN, PANELS, -INFINITY, INFINITY, BY, 5, TURN, GEOMETRY, SETUP, EARNED)            \
-    X(TWOTHETA, PANELS, -INFINITY, INFINITY, BY, 5, NONE, GEOMETRY, SETUP, ASKED)                  \
+    X(TWOTHETA, PANELS, -INFINITY, INFINITY, BY, 5, TURN, GEOMETRY, SETUP, ASKED)                  \
     X(PANEL_SHIFT, PANELS, -INFINITY, INFINITY, PIXELS, 20, SHIFT, GEOMETRY, SETUP, ASKED)         \
     X(PANEL_SHIFT_NORMAL, PANELS, -INFINITY, INFINITY, PIXELS, 20, NONE, GEOMETRY, SETUP, ASKED)   \
-    X(PANEL_TURN, PANELS, -INFINITY, INFINITY, BY, 5, NONE, GEOMETRY, SETUP, ASKED)                \
+    X(PANEL_TURN, PANELS, -INFINITY, INFINITY, BY, 5, TURN, GEOMETRY, SETUP, ASKED)                \
     X(SENSOR, SENSOR, 1e-3, INFINITY, ANY, 0, NONE, GEOMETRY, SETUP, ASKED)                        \
     X(WATER, BACKGROUND, 0, INFINITY, ANY, 0, NONE, GEOMETRY, SHOT, ASKED)                         \
     X(AMORPHOUS, BACKGROUND, 0, INFINITY, ANY, 0, NONE, GEOMETRY, SHOT, ASKED)                     \
@@ -112,8 +113,8 @@ typedef enum db_choosing {
     X(DIVERGENCE_COVARIANCE, SPREAD, -INFINITY, INFINITY, ANY, 0, NONE, SHAPE, SHOT, ASKED)        \
     X(FOOTPRINT_VARIANCE, SPREAD, 0, INFINITY, WITHIN, 0.25, NONE, SHAPE, CRYSTAL, CHOSEN)         \
     X(FOOTPRINT_COVARIANCE, SPREAD, -INFINITY, INFINITY, ANY, 0, NONE, SHAPE, CRYSTAL, ASKED)      \
-    X(POINT_SPREAD_VARIANCE, SPREAD, 0, INFINITY, ANY, 0, NONE, SHAPE, SHOT, ASKED)                \
-    X(POINT_SPREAD_COVARIANCE, SPREAD, -INFINITY, INFINITY, ANY, 0, NONE, SHAPE, SHOT, ASKED)      \
+    X(POINT_SPREAD_VARIANCE, SPREAD, 0, INFINITY, ANY, 0, NONE, SHAPE, SETUP, ASKED)               \
+    X(POINT_SPREAD_COVARIANCE, SPREAD, -INFINITY, INFINITY, ANY, 0, NONE, SHAPE, SETUP, ASKED)     \
     X(TAIL_FRACTION, SPREAD, 0, 0.999, ANY, 0, NONE, SHAPE, CRYSTAL, ASKED)                        \
     X(TAIL_WIDTH, SPREAD, 1e-3, 1000, ANY, 0, NONE, SHAPE, CRYSTAL, ASKED)                         \
     X(SOURCE_WEIGHT, SOURCES, 0, INFINITY, ANY, 0, NONE, SHAPE, SHOT, ASKED)                       \

@@ -13,9 +13,28 @@
 enum { PIXELS = 600 };
 
 static const db_parameter moving[] = {
-    DB_CELL_A,    DB_CELL_B,    DB_CELL_C,        DB_CELL_ALPHA,    DB_CELL_GAMMA,
-    DB_MISSET_X,  DB_MISSET_Y,  DB_MISSET_Z,      DB_WAVELENGTH,    DB_DISTANCE,
-    DB_BEAM_FAST, DB_BEAM_SLOW, DB_DETECTOR_ROTX, DB_DETECTOR_ROTY, DB_DETECTOR_ROTZ,
+    DB_CELL_A,
+    DB_CELL_B,
+    DB_CELL_C,
+    DB_CELL_ALPHA,
+    DB_CELL_GAMMA,
+    DB_MISSET_X,
+    DB_MISSET_Y,
+    DB_MISSET_Z,
+    DB_WAVELENGTH,
+    DB_DISTANCE,
+    DB_BEAM_FAST,
+    DB_BEAM_SLOW,
+    DB_DETECTOR_ROTX,
+    DB_DETECTOR_ROTY,
+    DB_DETECTOR_ROTZ,
+    DB_TWOTHETA,
+    DB_PHI,
+    DB_BEAM_HORIZONTAL,
+    DB_BEAM_VERTICAL,
+    DB_PANEL_SHIFT_FAST,
+    DB_PANEL_TURN_FAST,
+    DB_PANEL_TURN_NORMAL,
 };
 enum { MOVING = sizeof moving / sizeof moving[0] };
 
@@ -101,8 +120,55 @@ static void open_bounds_are_closed_and_others_stay(void **state) {
     db_context_destroy(&context);
 }
 
+/* No refinement that nobody has bounded runs away; and its start is possible. */
+static void what_is_refined_unasked_stays_near_its_start(void **state) {
+    (void)state;
+    const db_fit_starts one = { .count = 1 };
+    db_context *context;
+    db_experiment e;
+    int chosen = 0;
+    assert_int_equal(db_context_create(&context), DB_OK);
+    assert_int_equal(rendered_experiment(context, PIXELS, 1000, &e), DB_OK);
+    for (int k = 0; k < DB_PARAMETER_COUNT; k++) {
+        const db_parameter_facts *const facts = db_facts_of((db_parameter)k);
+        const double value = db_parameter_get(&e, (db_parameter)k);
+        db_fit_parameter p = db_fit_parameter_free((db_parameter)k);
+        assert_true(facts->least < facts->most);
+        db_limit_bounds(&e, &one, &p);
+        assert_true(p.lower <= p.upper && p.lower >= facts->least && p.upper <= facts->most);
+        if (facts->choosing == DB_CHOOSING_ASKED) continue;
+        chosen++;
+        assert_true(isfinite(p.lower) && isfinite(p.upper) && p.lower <= value && value <= p.upper);
+    }
+    assert_true(chosen > 40);
+    db_experiment_clear(&e);
+    db_context_destroy(&context);
+}
+
+static void shots_share_detector_and_spindle(void **state) {
+    (void)state;
+    static const db_parameter shared[] = { DB_DISTANCE,         DB_BEAM_FAST,
+                                           DB_TWOTHETA,         DB_PANEL_TURN_SLOW,
+                                           DB_SENSOR_THICKNESS, DB_POINT_SPREAD_FF,
+                                           DB_POINT_SPREAD_FS,  DB_SPINDLE_TILT_BEAM },
+                              own[] = { DB_CELL_A, DB_MISSET_X, DB_SCALE, DB_FOOTPRINT_HH,
+                                        DB_WAVELENGTH };
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
+        const db_fit_parameter p = db_fit_parameter_free(shared[i]);
+        if (!db_fit_parameter_is_shared(&p))
+            fail_msg("%s is not", db_parameter_describe(shared[i])->name);
+    }
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        const db_fit_parameter p = db_fit_parameter_free(own[i]);
+        assert_false(db_fit_parameter_is_shared(&p));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(no_step_moves_a_spot_out_of_its_box),
+                                        cmocka_unit_test(
+                                            what_is_refined_unasked_stays_near_its_start),
+                                        cmocka_unit_test(shots_share_detector_and_spindle),
                                         cmocka_unit_test(open_bounds_are_closed_and_others_stay) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
