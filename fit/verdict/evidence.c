@@ -28,34 +28,41 @@ void db_evidence_clear(db_evidence *e) {
     *e = (db_evidence){ 0 };
 }
 
-/* The coordinates of a node at g; along what the rotation and the spectrum record it is where it is
- * nearest to the sphere. */
-static void place_node(const db_evidence *e, const db_evidence_spot *s, const double g[3],
-                       double at[3]) {
-    double apart[3], scale = 1;
-    if (e->wave_number[1] > e->wave_number[0]) {
-        const double central = db_length(e->s0), along = -2 * db_dot(g, e->s0) / central,
-                     exact = along > 0 ? db_dot(g, g) / along : INFINITY;
-        scale = central / fmin(fmax(exact, e->wave_number[0]), e->wave_number[1]);
-    }
-    for (int i = 0; i < 3; i++) apart[i] = scale * g[i] - s->q[i];
-    db_apply(s->offset, apart, at);
-    if (e->half_rotation > 0) {
-        double across[3], moved[3];
-        db_cross(e->axis, g, across);
-        db_apply(s->offset, across, moved);
-        const double most = e->half_rotation * degree,
-                     turn = moved[2] != 0 ? fmin(fmax(-at[2] / moved[2], -most), most) : 0;
-        for (int i = 0; i < 3; i++) at[i] += turn * moved[i];
-    }
-    for (int i = 0; i < 3; i++) at[i] += s->shifted[i];
-}
-
-/* In widths. */
 static void in_widths(const db_evidence_width *w, double at[3]) {
     at[0] /= w->place;
     at[1] /= w->place;
     at[2] /= w->turn;
+}
+
+/* Moves a place, in widths, along a line to where it is nearest, as far as from the least to the most. */
+static void come_near(const double line[3], double least, double most, double at[3]) {
+    const double square = db_dot(line, line),
+                 by = square > 0 ? fmin(fmax(-db_dot(at, line) / square, least), most) : 0;
+    for (int i = 0; i < 3; i++) at[i] += by * line[i];
+}
+
+/* The coordinates of a node at g, in widths; along what the rotation and the spectrum record it is where it is
+ * nearest. */
+static void place_node(const db_evidence *e, const db_evidence_spot *s, const db_evidence_width *w,
+                       const double g[3], double at[3]) {
+    double apart[3], across[3], line[3];
+    for (int i = 0; i < 3; i++) apart[i] = g[i] - s->q[i];
+    db_apply(s->offset, apart, at);
+    for (int i = 0; i < 3; i++) at[i] += s->shifted[i];
+    in_widths(w, at);
+    if (e->wave_number[1] > e->wave_number[0]) {
+        const double central = db_length(e->s0);
+        db_apply(s->offset, g, line);
+        in_widths(w, line);
+        come_near(line, central / e->wave_number[1] - 1, central / e->wave_number[0] - 1, at);
+    }
+    if (e->half_rotation > 0) {
+        const double most = e->half_rotation * degree;
+        db_cross(e->axis, g, across);
+        db_apply(s->offset, across, line);
+        in_widths(w, line);
+        come_near(line, -most, most, at);
+    }
 }
 
 /* The node nearest to a spot, in widths; returns the square of its distance. */
@@ -67,8 +74,7 @@ static double nearest(const db_evidence *e, const db_evidence_spot *s, const dou
         double node[3], g[3], here[3];
         for (int i = 0; i < 3; i++) node[i] = floor(index[i]) + (corner >> i & 1);
         db_apply(lattice, node, g);
-        place_node(e, s, g, here);
-        in_widths(w, here);
+        place_node(e, s, w, g, here);
         const double square = db_dot(here, here);
         if (!(square < least)) continue;
         least = square;
@@ -78,12 +84,17 @@ static double nearest(const db_evidence *e, const db_evidence_spot *s, const dou
 }
 
 /* Density of a distribution of some numbers, `square` from its middle, for one of spots anywhere: these are
- * 1 in the volume of a cell of the lattice. */
+ * 1 in the volume of a cell of the lattice. Along what is recorded of a node it is as high as in the middle. */
 static double density_at(const db_evidence_spot *s, const db_evidence_width *w, double cell,
                          int numbers, double square) {
     const double peak = PEAK[numbers - 1] * cell * s->volume / (w->place * w->place * w->turn);
-    return peak * pow(1 + square / FREEDOM, -0.5 * (FREEDOM + numbers)) /
-           (1 + PEAK[0] * s->sweep / w->turn);
+    double recorded = 0;
+    for (int k = 0; k < DB_SWEEPS; k++) {
+        double line[3] = { s->sweep[k][0], s->sweep[k][1], s->sweep[k][2] };
+        in_widths(w, line);
+        recorded += db_length(line);
+    }
+    return peak * pow(1 + square / FREEDOM, -0.5 * (FREEDOM + numbers)) / (1 + PEAK[0] * recorded);
 }
 
 static double determinant(const double m[9]) {
@@ -119,8 +130,7 @@ void db_evidence_rows(const db_evidence *e, int direction, int half, double *den
             for (int k = 0, bit = 0; k < 3; k++)
                 node[k] = k == direction ? index[k] : floor(index[k]) + (corner >> bit++ & 1);
             db_apply(e->lattice, node, g);
-            place_node(e, s, g, at);
-            in_widths(w, at);
+            place_node(e, s, w, g, at);
             const double part = db_dot(at, along) / db_length(along);
             least = fmin(least, fmax(0, db_dot(at, at) - part * part));
         }
@@ -209,12 +219,14 @@ static db_evidence_spot spot_of(const db_fit_geometry *g, const db_evidence *e,
     for (int i = 0; i < 3; i++) columns[3 * i + 2] = scale * s1[i];
     if (!db_invert(columns, s.offset)) return (db_evidence_spot){ .volume = 0 };
     s.volume = determinant(s.offset);
-    double moved[3], swept[3];
-    db_cross(e->axis, s.q, moved);
-    db_apply(s.offset, moved, swept);
-    s.sweep = 2 * e->half_rotation * degree * fabs(swept[2]);
-    db_apply(s.offset, s.q, swept);
-    s.sweep += (e->wave_number[1] - e->wave_number[0]) / db_length(e->s0) * fabs(swept[2]);
+    double turned[3];
+    db_cross(e->axis, s.q, turned);
+    db_apply(s.offset, turned, s.sweep[0]);
+    db_apply(s.offset, s.q, s.sweep[1]);
+    const double range[DB_SWEEPS] = { 2 * e->half_rotation * degree,
+                                      (e->wave_number[1] - e->wave_number[0]) / db_length(e->s0) };
+    for (int k = 0; k < DB_SWEEPS; k++)
+        for (int i = 0; i < 3; i++) s.sweep[k][i] *= range[k];
     return s;
 }
 

@@ -8,16 +8,17 @@
 
 enum {
     DB_MOST_JUDGED = 1000, /* strongest spots by which a model is judged */
+    DB_SWEEPS = 2,         /* along which a node is recorded: rotation, spectrum */
     DB_HALVES = 2          /* widths are fitted to one half of them, and the other is judged */
 };
 
 /* A spot, and the coordinates in which nodes are near it or far: pixels along the panel's fast and slow
  * axes, and by how many degrees a turn would bring the node onto the Ewald sphere. */
 typedef struct db_evidence_spot {
-    double q[3];       /* its scattering vector, if the central wavelength made it (1/angstrom) */
-    double offset[9];  /* coordinates of a difference of scattering vectors */
-    double volume;     /* determinant of that */
-    double sweep;      /* degree of turn that the rotation and the spectrum record anyway */
+    double q[3];      /* its scattering vector, if the central wavelength made it (1/angstrom) */
+    double offset[9]; /* coordinates of a difference of scattering vectors */
+    double volume;    /* determinant of that */
+    double sweep[DB_SWEEPS][3]; /* what the rotation and the spectrum record of a node, in these */
     double shifted[3]; /* added to the coordinates of all nodes: 0, but for models that are moved */
 } db_evidence_spot;
 

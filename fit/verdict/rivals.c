@@ -32,48 +32,41 @@ static void take_margins(const db_evidence *e, int half, db_rivalry how, const d
                         log(alone * rival[i] + 1 - alone);
 }
 
-/* The least sum of margins in a quarter of the spots. */
-static double worst_quarter(const db_evidence *e, const db_place *place, const double *margin) {
-    double least = INFINITY;
+db_status db_margin_in_quarters(db_context *context, const db_evidence *e, double *least) {
+    db_place *const place = malloc((e->judged + 1) * sizeof *place);
+    if (!place) return db_fail_memory(context, "the quarters of the spots");
+    for (size_t i = 0; i < e->judged; i++) {
+        place[i].number = i;
+        memcpy(place[i].q, e->spot[i].q, sizeof place[i].q);
+    }
+    db_regions_cut(place, e->judged, DB_QUARTERS);
+    *least = INFINITY;
     for (int r = 0; r < DB_QUARTERS; r++) {
         double sum = 0;
         for (size_t i = db_region_start(e->judged, DB_QUARTERS, r);
              i < db_region_start(e->judged, DB_QUARTERS, r + 1); i++)
-            sum += margin[place[i].number];
-        least = fmin(least, sum);
+            sum += db_evidence_of_spot(e, place[i].number);
+        *least = fmin(*least, sum);
     }
-    return least;
+    free(place);
+    return DB_OK;
 }
 
-static void look_at_rows(const db_evidence *e, db_rivalry how, db_place *place, double *rival,
-                         double *margin, db_row_margins *found) {
-    for (size_t i = 0; i < e->judged; i++) {
-        place[i].number = i;
-        memcpy(place[i].q, e->spot[i].q, sizeof place[i].q);
-        margin[i] = db_evidence_of_spot(e, i);
-    }
-    db_regions_cut(place, e->judged, DB_QUARTERS);
-    found->quarter = worst_quarter(e, place, margin);
+db_status db_margins_over_rows(db_context *context, const db_evidence *e, db_rivalry how,
+                               double margins[DB_ROW_DIRECTIONS]) {
+    double *const room = calloc(2 * e->count + 1, sizeof *room);
+    if (!room) return db_fail_memory(context, "the rivals of a lattice");
+    double *const rival = room, *const margin = room + e->count;
     for (int d = 0; d < DB_ROW_DIRECTIONS; d++) {
         for (int half = 0; half < DB_HALVES; half++) {
             db_evidence_rows(e, d, half, rival);
             take_margins(e, half, how, rival, margin);
         }
-        found->all[d] = 0;
-        for (size_t i = 0; i < e->judged; i++) found->all[d] += margin[i];
-        found->quarter = fmin(found->quarter, worst_quarter(e, place, margin));
+        margins[d] = 0;
+        for (size_t i = 0; i < e->judged; i++) margins[d] += margin[i];
     }
-}
-
-db_status db_margins_over_rows(db_context *context, const db_evidence *e, db_rivalry how,
-                               db_row_margins *margins) {
-    db_place *const place = malloc((e->judged + 1) * sizeof *place);
-    double *const room = calloc(2 * e->count + 1, sizeof *room);
-    const int enough = place && room;
-    if (enough) look_at_rows(e, how, place, room, room + e->count, margins);
-    free(place);
     free(room);
-    return enough ? DB_OK : db_fail_memory(context, "the rivals of a lattice");
+    return DB_OK;
 }
 
 /* Columns become as short as sums and differences of them are. */

@@ -13,14 +13,6 @@ typedef enum db_rivalry {
     DB_RIVAL_ALONE    /* does the model explain any spots that the rival alone does not? */
 } db_rivalry;
 
-/* Margins over one in which a direction of the lattice is wrong: spots lie anywhere along its rows. */
-typedef struct db_row_margins {
-    double all[DB_ROW_DIRECTIONS];
-    double
-        quarter; /* the least of any direction in a quarter of the spots, all neighbours; that over no
-                       lattice, if this is less */
-} db_row_margins;
-
 /* A cell that is smaller or larger by a whole number. */
 typedef struct db_other_cell {
     double margin;
@@ -37,8 +29,12 @@ typedef struct db_moved_model {
 /* Over spots that lie anywhere. */
 double db_margin_over_none(const db_evidence *e);
 
+/* The same in the quarter of the spots, all neighbours, where it is least. */
+db_status db_margin_in_quarters(db_context *context, const db_evidence *e, double *least);
+
+/* Over spots that lie anywhere along the rows of the lattice in each direction. */
 db_status db_margins_over_rows(db_context *context, const db_evidence *e, db_rivalry how,
-                               db_row_margins *margins);
+                               double margins[DB_ROW_DIRECTIONS]);
 
 /* Of all lattices that have a half, a third or a quarter of the nodes, or 2, 3 or 4 times as many, the one
  * over which the margin is least. Those that the model's cell has if it is centred are no rivals. */

@@ -17,22 +17,30 @@ typedef struct judge {
     db_fit_verdict *verdict;
 } judge;
 
-static double lowest_row(const db_row_margins *rows, int *direction) {
-    *direction = 0;
+/* The row direction of the least margin, and that. */
+typedef struct row_margin {
+    int direction;
+    double least;
+} row_margin;
+
+static db_status over_rows(db_context *context, const db_evidence *e, db_rivalry how,
+                           row_margin *row) {
+    double margins[DB_ROW_DIRECTIONS];
+    DB_TRY(db_margins_over_rows(context, e, how, margins));
+    *row = (row_margin){ 0, margins[0] };
     for (int d = 1; d < DB_ROW_DIRECTIONS; d++)
-        if (rows->all[d] < rows->all[*direction]) *direction = d;
-    return rows->all[*direction];
+        if (margins[d] < row->least) *row = (row_margin){ d, margins[d] };
+    return DB_OK;
 }
 
 /* Margins over rows of the spots of the model's own image, which are found in the same way as the measured ones, as one
  * kind of rival and as the other. */
-static db_status look_at_own(const judge *j, double *instead, double *alone, double *spots) {
+static db_status look_at_own(const judge *j, row_margin *instead, row_margin *alone,
+                             double *spots) {
     db_measured_image image = *j->data->image; /* borrows */
     db_strong_pixels strong;
     db_observed_spots found;
     db_evidence own;
-    db_row_margins rows;
-    int d;
     const db_fit_data own_data = { &image, &strong, j->data->settings };
     image.value = j->model_image;
     DB_TRY(db_strong_pixels_find(j->context, &image, j->data->settings, &strong));
@@ -43,46 +51,47 @@ static db_status look_at_own(const judge *j, double *instead, double *alone, dou
     *spots = (double)found.count;
     db_observed_spots_clear(&found);
     DB_TRY(status);
-    status = db_margins_over_rows(j->context, &own, DB_RIVAL_INSTEAD, &rows);
-    *instead = lowest_row(&rows, &d);
-    if (status == DB_OK) status = db_margins_over_rows(j->context, &own, DB_RIVAL_ALONE, &rows);
-    *alone = lowest_row(&rows, &d);
+    status = over_rows(j->context, &own, DB_RIVAL_INSTEAD, instead);
+    if (status == DB_OK) status = over_rows(j->context, &own, DB_RIVAL_ALONE, alone);
     db_evidence_clear(&own);
     return status;
 }
 
 /* Where spots overlap they lie anywhere along a row even if the model is right, as those of its own image do. Of
  * such the model has to explain some that rows alone do not, half as many at least as of its own. */
-static db_status judge_overlap(const judge *j, double limit, db_row_margins *rows) {
+static db_status judge_overlap(const judge *j, double limit, row_margin *row) {
     const double part_of_own = 0.5;
-    double instead = 0, own = 0, spots = 1;
-    db_row_margins alone;
-    int d;
+    row_margin instead = { .least = 0 }, own = { .least = 0 }, alone;
+    double spots = 1;
     if (j->model_image) DB_TRY(look_at_own(j, &instead, &own, &spots));
-    if (instead >= limit) return DB_OK;
-    DB_TRY(db_margins_over_rows(j->context, j->evidence, DB_RIVAL_ALONE, &alone));
-    if (lowest_row(&alone, &d) * spots > part_of_own * own * (double)j->evidence->judged)
-        *rows = alone;
+    if (instead.least >= limit) return DB_OK;
+    DB_TRY(over_rows(j->context, j->evidence, DB_RIVAL_ALONE, &alone));
+    if (alone.least * spots > part_of_own * own.least * (double)j->evidence->judged) *row = alone;
     return DB_OK;
 }
 
-static void test_rows(const judge *j, const db_row_margins *rows) {
-    int d;
-    const double least = lowest_row(rows, &d);
+static void test_rows(const judge *j, const row_margin *row) {
+    const char edge = "abc"[row->direction];
     db_verdict_test(
-        j->verdict, DB_FIT_TEST_ROWS, least,
+        j->verdict, DB_FIT_TEST_ROWS, row->least,
         "spots lie along the rows of the lattice in the direction of %c*, but not at its nodes: ln "
         "of their likelihood is %.1f above that of spots anywhere in these rows; expected %.1f "
         "at least: the cell's edge %c is wrong, or the orientation, the beam centre or the "
         "distance, or spots are farther apart from their places than from each other",
-        "abc"[d], least, j -> verdict -> test[DB_FIT_TEST_ROWS].least, "abc"[d]);
+        edge, row->least, j->verdict->test[DB_FIT_TEST_ROWS].least, edge);
+}
+
+static db_status test_quarters(const judge *j) {
+    double least;
+    DB_TRY(db_margin_in_quarters(j->context, j->evidence, &least));
     db_verdict_test(
-        j->verdict, DB_FIT_TEST_QUARTERS, rows->quarter,
+        j->verdict, DB_FIT_TEST_QUARTERS, least,
         "in a part of the detector with a quarter of the spots these are not at the nodes of the "
-        "lattice: ln of their likelihood is %.1f above that of spots anywhere, or anywhere in "
-        "its rows; expected %.1f at least: the model explains another part only, with a cell, a "
-        "beam centre or an orientation that are wrong",
-        rows->quarter, j->verdict->test[DB_FIT_TEST_QUARTERS].least);
+        "lattice: ln of their likelihood is %.1f above that of spots anywhere; expected %.1f at "
+        "least: the model explains another part only, with a cell, a beam centre or an "
+        "orientation that are wrong",
+        least, j->verdict->test[DB_FIT_TEST_QUARTERS].least);
+    return DB_OK;
 }
 
 static void test_cell(const judge *j, db_fit_test_kind kind, const char *what, double margin,
@@ -125,25 +134,24 @@ static db_status judge_nodes(const judge *j, int may_be_moved) {
     db_context *const context = j->context;
     const db_evidence *const e = j->evidence;
     const double limit = j->verdict->test[DB_FIT_TEST_ROWS].least;
-    db_row_margins rows;
+    row_margin row;
     db_other_cell smaller, larger;
     db_moved_model moved;
-    int d;
-    DB_TRY(db_margins_over_rows(context, e, DB_RIVAL_INSTEAD, &rows));
+    DB_TRY(over_rows(context, e, DB_RIVAL_INSTEAD, &row));
     DB_TRY(db_margin_over_smaller(context, e, j->model->crystal.cell, &smaller));
     DB_TRY(db_margin_over_larger(context, e, &larger));
     DB_TRY(db_margin_over_moved(context, e, &moved));
-    const double over_rows = lowest_row(&rows, &d);
-    if (over_rows < limit || rows.quarter < -limit) DB_TRY(judge_overlap(j, limit, &rows));
+    const double in_rows = row.least;
+    if (in_rows < limit) DB_TRY(judge_overlap(j, limit, &row));
     test_lattice(j);
     test_cell(j, DB_FIT_TEST_LARGER,
               "spots lie between the nodes of the lattice, where a larger cell has them",
-              beside_rows(larger.margin, over_rows), larger.cell, "short");
-    if (!may_be_moved) test_moved(j, &moved, beside_rows(moved.margin, over_rows));
+              beside_rows(larger.margin, in_rows), larger.cell, "short");
+    if (!may_be_moved) test_moved(j, &moved, beside_rows(moved.margin, in_rows));
     test_cell(j, DB_FIT_TEST_SMALLER, "no spots ask for so large a cell beside a smaller one",
               smaller.margin, smaller.cell, "long");
-    test_rows(j, &rows);
-    return DB_OK;
+    test_rows(j, &row);
+    return test_quarters(j);
 }
 
 static void begin(const db_evidence *e, db_fit_verdict *v) {
@@ -172,7 +180,7 @@ db_status db_verdict_of_places(db_context *context, const db_experiment *model,
     return DB_OK;
 }
 
-/* Finds spots, and judges a model by them that is not refined yet: by its lattice, and by its nodes. */
+/* Finds spots, and judges a model by them that is not refined yet: by its lattice, or by its nodes. */
 static db_status judge_early(db_context *context, const db_experiment *model,
                              const db_fit_data *data, int by_nodes, db_fit_verdict *verdict) {
     db_observed_spots spots;
@@ -183,10 +191,12 @@ static db_status judge_early(db_context *context, const db_experiment *model,
     DB_TRY(status);
     const judge j = { context, model, data, NULL, &evidence, verdict };
     begin(&evidence, verdict);
-    if (by_nodes)
+    if (by_nodes) {
         status = judge_nodes(&j, 1);
-    else
+    } else {
         test_lattice(&j);
+        status = test_quarters(&j);
+    }
     db_evidence_clear(&evidence);
     return status;
 }

@@ -19,8 +19,7 @@ typedef enum db_fit_test_kind {
     DB_FIT_TEST_LARGER,  /**< over a cell 2 to 4 times larger, the likeliest */
     DB_FIT_TEST_MOVED, /**< over the model turned, its image shifted, by more than spots are wide */
     DB_FIT_TEST_START, /**< over the model before refinement */
-    /** over spots anywhere, or anywhere along rows, in the quarter of them, all neighbours, where it is
-     * least */
+    /** over spots anywhere, in the quarter of them, all neighbours, where it is least */
     DB_FIT_TEST_QUARTERS,
     DB_FIT_RIVALS, /**< number of those; the following are none of them */
     /** known: order of measured intensities is that of calculated ones, in standard deviations by

@@ -2,6 +2,7 @@
  * lattices whose nodes are known. */
 #include "support/context.h"
 #include "base/vector.h"
+#include "fit/pixels/regions.h"
 #include "fit/verdict/rivals.h"
 
 #include <math.h>
@@ -122,29 +123,35 @@ static void spread_out(db_evidence *e) {
         db_apply(e->lattice, at, e->spot[i].q);
         db_cross(e->axis, e->spot[i].q, moved);
         db_apply(OFFSET, moved, swept);
-        e->spot[i].sweep = 2 * e->half_rotation * 3.14159265358979323846 / 180 * fabs(swept[2]);
+        for (int k = 0; k < 3; k++)
+            e->spot[i].sweep[0][k] = 2 * e->half_rotation * 3.14159265358979323846 / 180 * swept[k];
+        db_apply(OFFSET, e->spot[i].q, swept);
+        for (int k = 0; k < 3; k++)
+            e->spot[i].sweep[1][k] = (e->wave_number[1] - e->wave_number[0]) * swept[k];
     }
 }
 
-/* On the average: the density of a lattice, of one that rotates, and of its rows. */
+/* On the average: the density of a lattice, with a spectrum, of one that rotates, and of its rows. */
 static void spots_anywhere_have_the_density_1(void **state) {
     (void)state;
     static double density[POINTS];
     static const db_evidence_width w = { 3, 0.2, 0.5 };
-    for (int kind = -2; kind < DB_ROW_DIRECTIONS; kind++) {
+    for (int kind = -3; kind < DB_ROW_DIRECTIONS; kind++) {
         db_evidence e;
         double sum = 0;
         make(CELL, NULL, &e);
         e.width[0] = w;
         e.axis[1] = 1;
         e.half_rotation = kind == -2 ? 0.3 : 0; /* degree */
+        e.wave_number[0] = kind == -3 ? 0.99 : 1;
+        e.wave_number[1] = kind == -3 ? 1.01 : 1;
         spread_out(&e);
         if (kind < 0)
             db_evidence_lattice(&e, e.lattice, 0, density);
         else
             db_evidence_rows(&e, kind, 0, density);
         for (size_t i = 0; i < POINTS; i++) sum += density[i] / POINTS;
-        print_message("%d: sweep %.2f degree, density %.3f\n", kind, e.spot[0].sweep, sum);
+        print_message("%d: density %.3f\n", kind, sum);
         assert_true(sum > 0.95 && sum < 1.05); /* far tails are another node's */
         db_evidence_clear(&e);
     }
@@ -210,17 +217,40 @@ static void cells_that_are_too_small_are_told(void **state) {
 static void rows_are_told_from_nodes(void **state) {
     (void)state;
     db_evidence e;
-    db_row_margins rows;
+    double rows[DB_ROW_DIRECTIONS];
     make(CELL, NULL, &e);
-    assert_int_equal(db_margins_over_rows(context, &e, DB_RIVAL_INSTEAD, &rows), DB_OK);
-    for (int d = 0; d < DB_ROW_DIRECTIONS; d++) assert_true(rows.all[d] > 32);
-    assert_true(rows.quarter > 0);
+    assert_int_equal(db_margins_over_rows(context, &e, DB_RIVAL_INSTEAD, rows), DB_OK);
+    for (int d = 0; d < DB_ROW_DIRECTIONS; d++) assert_true(rows[d] > 32);
     for (int i = 0; i < 3; i++) e.lattice[3 * i + 1] *= 1.06;
     for (int half = 0; half < DB_HALVES; half++) db_evidence_fit(&e, half);
-    assert_int_equal(db_margins_over_rows(context, &e, DB_RIVAL_INSTEAD, &rows), DB_OK);
-    print_message("%.1f %.1f %.1f, quarter %.1f\n", rows.all[0], rows.all[1], rows.all[2],
-                  rows.quarter);
-    assert_true(rows.all[1] < -32 && rows.all[1] < rows.all[0] && rows.all[1] < rows.all[2]);
+    assert_int_equal(db_margins_over_rows(context, &e, DB_RIVAL_INSTEAD, rows), DB_OK);
+    print_message("%.1f %.1f %.1f\n", rows[0], rows[1], rows[2]);
+    assert_true(rows[1] < -32 && rows[1] < rows[0] && rows[1] < rows[2]);
+    db_evidence_clear(&e);
+}
+
+/* A quarter of the spots, all neighbours, lies half way between nodes. */
+static void a_quarter_beside_its_nodes_is_told(void **state) {
+    (void)state;
+    db_evidence e;
+    db_place place[SPOTS];
+    double least, between[3];
+    make(CELL, NULL, &e);
+    assert_int_equal(db_margin_in_quarters(context, &e, &least), DB_OK);
+    assert_true(least > 32);
+    for (size_t i = 0; i < SPOTS; i++) {
+        place[i].number = i;
+        memcpy(place[i].q, e.spot[i].q, sizeof place[i].q);
+    }
+    db_regions_cut(place, SPOTS, DB_QUARTERS);
+    db_apply(e.lattice, (const double[3]){ 0.5, 0.5, 0.5 }, between);
+    for (size_t i = db_region_start(SPOTS, DB_QUARTERS, 2);
+         i < db_region_start(SPOTS, DB_QUARTERS, 3); i++)
+        for (int k = 0; k < 3; k++) e.spot[place[i].number].q[k] += between[k];
+    for (int half = 0; half < DB_HALVES; half++) db_evidence_fit(&e, half);
+    assert_int_equal(db_margin_in_quarters(context, &e, &least), DB_OK);
+    print_message("quarter %.1f of %.1f\n", least, db_margin_over_none(&e));
+    assert_true(least < -32 && db_margin_over_none(&e) > 32);
     db_evidence_clear(&e);
 }
 
@@ -254,6 +284,7 @@ int main(void) {
         cmocka_unit_test(cells_that_are_too_large_are_told),
         cmocka_unit_test(cells_that_are_too_small_are_told),
         cmocka_unit_test(rows_are_told_from_nodes),
+        cmocka_unit_test(a_quarter_beside_its_nodes_is_told),
         cmocka_unit_test(a_shift_of_all_spots_is_found),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
