@@ -5,6 +5,7 @@
 #include "base/context_internal.h"
 #include "base/path.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +62,8 @@ static db_status name_list(db_context *context, const char *yaml_path,
 db_status db_fit_config_move_names(db_context *context, const char *path, db_fit_config *config) {
     char *const names[] = { config->image_file,      config->hkl_file,  config->spectrum_file,
                             config->mask_file,       config->spot_file, config->hot_pixel_file,
-                            config->reflection_file, config->box_file,  config->reference_file };
+                            config->reflection_file, config->box_file,  config->reference_file,
+                            config->matrix_file,     config->expt_file };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         DB_TRY(rename_from(context, path, names[i]));
     return DB_OK;
@@ -72,12 +74,22 @@ db_status db_fit_config_move(db_context *context, const char *path, db_fit_confi
     return *config->expt_file ? name_list(context, path, config->expt_file) : DB_OK;
 }
 
+/* The value that has been found of a quantity; NAN: it was not refined, or each shot has its own. */
+static double value_found(const db_fit_estimates *found, const char *name) {
+    for (size_t i = 0; i < found->count; i++)
+        if (strcmp(found->list[i].name, name) == 0) return found->list[i].value;
+    return NAN;
+}
+
 void db_fit_settings_count_from(const db_fit_estimates *found, db_fit_settings *settings) {
     for (size_t i = 0; i < settings->parameter_count; i++) {
         db_fit_parameter *const p = &settings->parameters[i];
-        if (p->group < 0) continue;
-        p->lower -= found->list[i].value;
-        p->upper -= found->list[i].value;
-        p->prior[0] -= found->list[i].value;
+        char name[DB_FIT_NAME_SIZE];
+        db_fit_quantity_name(&settings->panel_groups, db_fit_quantity_of(p), name);
+        const double moved = p->group < 0 ? 0 : value_found(found, name);
+        if (isnan(moved)) continue;
+        p->lower -= moved;
+        p->upper -= moved;
+        p->prior[0] -= moved;
     }
 }

@@ -11,7 +11,7 @@ db_status db_fit_config_move_names(db_context *context, const char *path, db_fit
 db_status db_fit_config_move(db_context *context, const char *path, db_fit_config *config);
 
 /* The written model has groups of panels where they were moved to: bounds and priors of their
- * motions count from there. found: of the settings' parameters. */
+ * motions count from there. found: by name, of some of the settings' parameters. */
 void db_fit_settings_count_from(const db_fit_estimates *found, db_fit_settings *settings);
 
 #endif

@@ -3,11 +3,13 @@
 #include "support/unit_test.h"
 #include "fit/scratch_file.h"
 
+#include "fit/config/config_move.h"
 #include "fit/lists/shot_list.h"
 #include <dualbragg/expert/fit_steps.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static db_context *context;
 static db_fit_config config;
@@ -165,8 +167,7 @@ static double angle_with(const char *said) {
     db_measured_image image = { .fast_pixels = 100, .slow_pixels = 100, .phi = 5 };
     db_experiment start;
     snprintf(text, sizeof text,
-             "image: frame.img\n"
-             "shots: {series: yes}\n"
+             "shots: {list: frames.txt, series: yes}\n"
              "model: {geometry: given, cell: [50, 50, 50, 90, 90, 90], wavelength: 1,"
              " distance: 100, pixel_size: 0.1, detector_pixels: [100, 100],"
              " beam_centre_px: [50, 50]%s}\n"
@@ -187,6 +188,43 @@ static void an_angle_that_is_said_counts_though_it_is_0(void **state) {
     assert_true(angle_with("") == 5);
     assert_true(angle_with(", phi: 7") == 7);
     assert_true(angle_with(", phi: 0") == 0);
+}
+
+/* What is written elsewhere finds the files that it names. */
+static void names_of_files_are_moved(void **state) {
+    (void)state;
+    static db_fit_config moved;
+    char written[DB_FIT_PATH_SIZE];
+    char *const named[] = { moved.matrix_file, moved.expt_file, moved.hkl_file,
+                            moved.reference_file };
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+        strcpy(named[i], scratch_file("named.txt", ""));
+    snprintf(written, sizeof written, "elsewhere/refined.yaml");
+    assert_int_equal(db_fit_config_move_names(context, written, &moved), DB_OK);
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        assert_int_equal(named[i][0], '/');
+        assert_int_equal(access(named[i], R_OK), 0);
+    }
+}
+
+/* Bounds of motions count from what was found of them, though symmetry has dropped parameters. */
+static void motions_count_from_where_they_are(void **state) {
+    (void)state;
+    db_fit_settings settings;
+    db_fit_estimate list[] = { { .name = "half:shift_fast", .value = 0.25 } };
+    const db_fit_estimates found = { .count = 1, .list = list };
+    db_fit_settings_init(&settings);
+    assert_int_equal(db_fit_panel_groups_add(context, &settings.panel_groups, "half"), DB_OK);
+    db_fit_parameter p = db_fit_parameter_free(DB_CELL_ALPHA);
+    assert_int_equal(db_fit_settings_add_parameter(context, &settings, &p), DB_OK);
+    p = db_fit_parameter_free(DB_PANEL_SHIFT_FAST);
+    p.group = 0;
+    p.lower = -1;
+    p.upper = 1;
+    assert_int_equal(db_fit_settings_add_parameter(context, &settings, &p), DB_OK);
+    db_fit_settings_count_from(&found, &settings);
+    assert_true(settings.parameters[1].lower == -1.25 && settings.parameters[1].upper == 0.75);
+    db_fit_settings_clear(&settings);
 }
 
 static int set_up(void **state) {
@@ -210,6 +248,8 @@ int main(void) {
         cmocka_unit_test(a_number_below_zero_is_refused),
         cmocka_unit_test(a_name_beyond_all_length_is_refused),
         cmocka_unit_test(an_angle_that_is_said_counts_though_it_is_0),
+        cmocka_unit_test(names_of_files_are_moved),
+        cmocka_unit_test(motions_count_from_where_they_are),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
