@@ -136,6 +136,7 @@ static db_status run_fit(fit_run *run, int argc, char **argv) {
         db_show_json_fields(stdout);
         return DB_OK;
     }
+    db_context_set_notices(run->context, db_notices_add, &run->notices);
     status = read_inputs(run, argc, argv);
     return status == DB_OK ? db_fit_run_all(run) : status;
 }

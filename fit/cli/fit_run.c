@@ -84,6 +84,8 @@ static void say_head(fit_run *run) {
                on_device ? db_context_device_model(context) : threads,
                each ? ", other processes of the machine in turn" : "", run->config->command);
     say_device_note(run);
+    for (size_t i = 0; i < run->notices.count; i++)
+        db_fit_say(&run->log, "%s\n", run->notices.line[i]);
     if (run->list) say_list(run);
 }
 
@@ -311,9 +313,11 @@ db_status db_fit_run_all(fit_run *run) {
     if (many && o->model_image && run->given.settings.intensity == DB_FIT_KNOWN)
         return db_complain("fit", DB_ERROR_USAGE,
                            "--model-image: expected intensity: free for many shots, found known");
-    if (!listed && (o->array || o->merge))
+    if ((!listed && (o->array || o->merge)) || (!many && o->resume))
         return db_complain("fit", DB_ERROR_USAGE, "--%s: expected a list of shots (shots.list)",
-                           o->array ? "array" : "merge");
+                           o->array   ? "array"
+                           : o->merge ? "merge"
+                                      : "resume");
     if (o->array && o->merge)
         return db_complain("fit", DB_ERROR_USAGE, "--array and --merge: expected one of them");
     DB_TRY(db_array_task_read(o->array, &run->task));
@@ -339,5 +343,6 @@ void db_fit_run_clear(fit_run *run) {
     db_fit_spots_clear(&run->spots);
     db_fit_config_clear(&run->tied);
     db_fit_config_clear(&run->given);
+    db_notices_clear(&run->notices);
     db_context_destroy(&run->context);
 }

@@ -2,6 +2,7 @@
 #ifndef DB_FIT_CLI_FIT_RUN_H
 #define DB_FIT_CLI_FIT_RUN_H
 
+#include "cli/notices.h"
 #include "fit/cli/array_tasks.h"
 #include "fit/cli/fit_options.h"
 #include "fit/cli/progress.h"
@@ -22,6 +23,7 @@ typedef struct db_fit_run {
     db_experiment start;
     db_structure_factors reference; /* of joint intensities */
     db_fit_shots_result *result;
+    db_notices notices; /* of what was read before there was a log */
     db_fit_log log;
     int log_open;
     db_fit_progress_state progress;

@@ -107,6 +107,19 @@ static db_status take_intensity(const db_config_reader *reader, const db_yaml_no
     return DB_OK;
 }
 
+/* Frames are those of a list, and knots those of frames. */
+static db_status check_series(const db_config_reader *reader, const db_yaml_node *root,
+                              const db_fit_config *config) {
+    const db_yaml_node *const shots = db_yaml_find(root, "shots");
+    if (config->series && !*config->shot_list)
+        return db_config_fail(reader, db_yaml_find(shots, "series"), "shots", "series",
+                              "is of many shots; expected shots.list, too");
+    if (config->series_knots > 0 && !config->series)
+        return db_config_fail(reader, db_yaml_find(shots, "knots"), "shots", "knots",
+                              "are of a series; expected series: yes, too");
+    return DB_OK;
+}
+
 /* One list says which reflections get shoeboxes. */
 static db_status check_lists(const db_config_reader *reader, const db_yaml_node *data) {
     static const char *const lists[] = { "reflections", "spots", "boxes" };
@@ -356,6 +369,7 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
     config->phi_given = model && db_yaml_find(model, "phi") != NULL;
     DB_TRY(check_axes(reader, root, &config->setup));
     DB_TRY(check_data(reader, root, config));
+    DB_TRY(check_series(reader, root, config));
     const db_yaml_node *const intensity = db_yaml_find(root, "intensity");
     if (intensity) DB_TRY(take_intensity(reader, intensity, config));
     const db_yaml_node *const amplitudes = db_yaml_find(root, "intensities");
@@ -383,8 +397,9 @@ static db_status take_tree(db_context *context, db_yaml_node *root, const char *
                            size_t override_count, db_fit_config *config) {
     db_status status =
         db_need_list(context, "overrides of a configuration", overrides, override_count);
+    if (status == DB_OK) status = db_former_keys_rename(context, config->config_file, root);
     for (size_t i = 0; i < override_count && status == DB_OK; i++)
-        status = db_yaml_override(context, root, overrides[i]);
+        status = db_yaml_override(context, root, overrides[i], db_former_key_now);
     const db_config_reader reader = { context, config->config_file,
                                       &config->settings.panel_groups };
     if (status == DB_OK) status = db_former_keys_rename(context, config->config_file, root);

@@ -3,6 +3,8 @@
 
 #include "base/context_internal.h"
 
+#include <stdio.h>
+#include <dualbragg/fit.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,88 +15,55 @@ static const struct {
     { "model", "cells", "Ncells" },
     { "intensities", "d_min", "dmin" },
 };
+enum { RENAMED = sizeof renamed / sizeof *renamed };
 
-static size_t place_of_key(const db_yaml_node *map, const char *key) {
-    size_t i = 0;
-    while (i < map->count && strcmp(map->keys[i], key) != 0) i++;
-    return i;
+/* Both names of row r of the table, as "model.cells" WORDS "model.Ncells" END. */
+static void name_both(size_t r, const char *words, const char *end, char text[160]) {
+    const char *const section = renamed[r].section, *const dot = *section ? "." : "";
+    snprintf(text, 160, "%s%s%s%s%s%s%s%s", section, dot, renamed[r].former, words, section, dot,
+             renamed[r].now, end);
 }
 
-static void remove_key(db_yaml_node *map, size_t i) {
-    free(map->keys[i]);
-    db_yaml_free(&map->items[i]);
-    map->count--;
-    for (; i < map->count; i++) {
-        map->keys[i] = map->keys[i + 1];
-        map->key_lines[i] = map->key_lines[i + 1];
-        map->items[i] = map->items[i + 1];
-    }
+/* where: place of a file, or an argument. */
+static void tell_former_key(db_context *context, const char *where, size_t r) {
+    char text[160];
+    name_both(r, " is called ", " now", text);
+    db_notice(context, "%s: %s", where, text);
 }
 
-/* Puts the values of a map over those of another one. */
-static db_status put_over(db_context *context, db_yaml_node *over, db_yaml_node *under) {
-    for (; over->count > 0; remove_key(over, over->count - 1)) {
-        const size_t last = over->count - 1, i = place_of_key(under, over->keys[last]);
-        db_yaml_node *const item = over->items[last];
-        over->items[last] = NULL;
-        if (i == under->count) {
-            DB_TRY(db_yaml_append(context, under, over->keys[last], over->key_lines[last], item));
+const char *db_former_key_now(db_context *context, const char *argument, const char *section,
+                              const char *key) {
+    for (size_t r = 0; r < RENAMED; r++) {
+        if (strcmp(renamed[r].section, section) != 0 || strcmp(renamed[r].former, key) != 0)
             continue;
-        }
-        db_yaml_free(&under->items[i]);
-        under->items[i] = item;
+        tell_former_key(context, argument, r);
+        return renamed[r].now;
     }
-    return DB_OK;
+    return key;
 }
 
-/* A section that the file and the command line call by two names. */
-static db_status join(db_context *context, db_yaml_node *map, size_t former, size_t now) {
-    db_yaml_node **const a = &map->items[former], **const b = &map->items[now];
-    db_yaml_node *const over = (*a)->argument ? *a : *b, *const under = (*a)->argument ? *b : *a;
-    DB_TRY(put_over(context, over, under));
-    *a = over;
-    *b = under;
-    remove_key(map, former);
-    return DB_OK;
-}
-
-static db_status rename_key(db_context *context, const char *path, const char *section,
-                            db_yaml_node *map, const char *former, const char *now) {
-    const size_t i = place_of_key(map, former), other = place_of_key(map, now);
-    if (i == map->count) return DB_OK;
-    const int given = map->items[i]->argument != NULL;
-    const char *const dot = *section ? "." : "";
-    if (given)
-        db_notice(context, "%s: %s%s%s is called %s%s%s now", map->items[i]->argument, section, dot,
-                  former, section, dot, now);
-    else
-        db_notice(context, "%s:%d: %s%s%s is called %s%s%s now", path, map->key_lines[i], section,
-                  dot, former, section, dot, now);
-    if (other < map->count && given == (map->items[other]->argument != NULL))
-        return db_fail(context, DB_ERROR_USAGE,
-                       "%s: %s%s%s and %s%s%s are one key, expected one of them", path, section,
-                       dot, former, section, dot, now);
-    if (other < map->count && map->items[i]->kind == DB_YAML_MAP &&
-        map->items[other]->kind == DB_YAML_MAP)
-        return join(context, map, i, other);
-    if (other < map->count) {
-        remove_key(map, given ? other : i);
-        return given ? rename_key(context, path, section, map, former, now) : DB_OK;
+static db_status rename_key(db_context *context, const char *path, db_yaml_node *map, size_t r) {
+    for (size_t i = 0; i < map->count; i++) {
+        char where[DB_FIT_PATH_SIZE + 16], text[160];
+        if (strcmp(map->keys[i], renamed[r].former) != 0) continue;
+        snprintf(where, sizeof where, "%s:%d", path, map->key_lines[i]);
+        tell_former_key(context, map->items[i]->argument ? map->items[i]->argument : where, r);
+        name_both(r, " and ", " are one key, expected one of them", text);
+        if (db_yaml_find(map, renamed[r].now))
+            return db_fail(context, DB_ERROR_USAGE, "%s: %s", where, text);
+        char *const name = strdup(renamed[r].now);
+        if (!name) return db_fail_memory(context, "a configuration");
+        free(map->keys[i]);
+        map->keys[i] = name;
     }
-    char *const name = strdup(now);
-    if (!name) return db_fail_memory(context, "a configuration");
-    free(map->keys[i]);
-    map->keys[i] = name;
     return DB_OK;
 }
 
 db_status db_former_keys_rename(db_context *context, const char *path, db_yaml_node *root) {
-    for (size_t r = 0; r < sizeof renamed / sizeof *renamed; r++) {
+    for (size_t r = 0; r < RENAMED; r++) {
         db_yaml_node *const map =
             *renamed[r].section ? db_yaml_find(root, renamed[r].section) : root;
-        if (map && map->kind == DB_YAML_MAP)
-            DB_TRY(rename_key(context, path, renamed[r].section, map, renamed[r].former,
-                              renamed[r].now));
+        if (map && map->kind == DB_YAML_MAP) DB_TRY(rename_key(context, path, map, r));
     }
     return DB_OK;
 }

@@ -54,8 +54,8 @@ static db_yaml_node *new_node(db_yaml_kind kind, int line, const char *argument)
 }
 
 /* Adds an element, which is freed if that fails; key NULL for a list. */
-db_status db_yaml_append(db_context *context, db_yaml_node *parent, const char *key, int line,
-                         db_yaml_node *item) {
+static db_status append_item(db_context *context, db_yaml_node *parent, const char *key, int line,
+                             db_yaml_node *item) {
     const size_t count = parent->count + 1;
     db_yaml_node **const items = realloc(parent->items, count * sizeof(void *));
     if (items) parent->items = items;
@@ -102,7 +102,7 @@ static db_status build_list(builder *b, const yaml_node_t *from, int depth, db_y
          i < from->data.sequence.items.top; i++) {
         db_yaml_node *item = NULL;
         DB_TRY(build(b, *i, depth + 1, &item));
-        DB_TRY(db_yaml_append(b->context, list, NULL, 0, item));
+        DB_TRY(append_item(b->context, list, NULL, 0, item));
     }
     return DB_OK;
 }
@@ -123,7 +123,7 @@ static db_status build_map(builder *b, const yaml_node_t *from, int depth, db_ya
                                name, map->key_lines[i]);
         db_yaml_node *item = NULL;
         DB_TRY(build(b, p->value, depth + 1, &item));
-        DB_TRY(db_yaml_append(b->context, map, name, line, item));
+        DB_TRY(append_item(b->context, map, name, line, item));
     }
     return DB_OK;
 }
@@ -300,13 +300,14 @@ static db_yaml_node **descend(db_context *context, db_yaml_node *node, const cha
         *status = db_fail_memory(context, "a YAML document");
         return NULL;
     }
-    *status = db_yaml_append(context, node, step, 0, empty);
+    *status = append_item(context, node, step, 0, empty);
     return *status == DB_OK ? &node->items[node->count - 1] : NULL;
 }
 
 static db_status place_value(db_context *context, db_yaml_node *root, const char *argument,
-                             char *key_path, db_yaml_node *value) {
+                             db_yaml_key name, char *key_path, db_yaml_node *value) {
     db_yaml_node *node = root;
+    const char *section = "";
     db_yaml_node **place = NULL;
     for (char *step = key_path; step && node;) {
         char *const dot = strchr(step, '.');
@@ -315,7 +316,8 @@ static db_status place_value(db_context *context, db_yaml_node *root, const char
             return db_fail(context, DB_ERROR_USAGE, "argument '%s': expected key.path=value",
                            argument);
         db_status status = DB_OK;
-        place = descend(context, node, step, argument, &status);
+        section = name(context, argument, section, step);
+        place = descend(context, node, section, argument, &status);
         if (!place) return status;
         node = *place;
         step = dot ? dot + 1 : NULL;
@@ -326,7 +328,8 @@ static db_status place_value(db_context *context, db_yaml_node *root, const char
     return DB_OK;
 }
 
-db_status db_yaml_override(db_context *context, db_yaml_node *root, const char *argument) {
+db_status db_yaml_override(db_context *context, db_yaml_node *root, const char *argument,
+                           db_yaml_key name) {
     const char *const equals = strchr(argument, '=');
     if (!equals || equals == argument || equals[1] == '\0')
         return db_fail(context, DB_ERROR_USAGE, "argument '%s': expected key.path=value", argument);
@@ -337,7 +340,7 @@ db_status db_yaml_override(db_context *context, db_yaml_node *root, const char *
         parse(context, (yaml_text){ equals + 1, strlen(equals + 1), source, argument }, &value);
     char *const key_path = strndup(argument, (size_t)(equals - argument));
     if (status == DB_OK && !key_path) status = db_fail_memory(context, "a YAML document");
-    if (status == DB_OK) status = place_value(context, root, argument, key_path, value);
+    if (status == DB_OK) status = place_value(context, root, argument, name, key_path, value);
     if (status != DB_OK) db_yaml_free(&value);
     free(key_path);
     return status;

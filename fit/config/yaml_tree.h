@@ -27,14 +27,15 @@ db_status db_yaml_read(db_context *context, const char *path, db_yaml_node **roo
 /* A document that says nothing. */
 db_status db_yaml_empty_map(db_context *context, db_yaml_node **root);
 
+/* The name of a key of a section ("": the top) that an argument calls so. */
+typedef const char *(*db_yaml_key)(db_context *context, const char *argument, const char *section,
+                                   const char *key);
+
 /* Puts "key.path=value" over the tree; value is YAML too, such as 3 or [1, 2]. Maps on the way are
  * created; an element of a list is addressed by its number (from 1) or by the value of its key
  * "name". */
-db_status db_yaml_override(db_context *context, db_yaml_node *root, const char *argument);
-
-/* Adds an item, which is freed on failure, to a list or (key, of a line) to a map. */
-db_status db_yaml_append(db_context *context, db_yaml_node *parent, const char *key, int line,
-                         db_yaml_node *item);
+db_status db_yaml_override(db_context *context, db_yaml_node *root, const char *argument,
+                           db_yaml_key name);
 
 void db_yaml_free(db_yaml_node **node);
 

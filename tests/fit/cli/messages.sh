@@ -38,6 +38,11 @@ grep -q 'Judged by' fit_refined.log || { echo "FAILED: no verdict in the log"; f
 grep -q '"usable": true' fit_refined.json || { echo "FAILED: no verdict in the JSON file"; failures=$((failures + 1)); }
 # first of all one sentence: may it be used? What is printed is what matters; the log has all, and so has --verbose.
 grep -q '"use": "The model may be used: ' fit_refined.json || fail "no sentence in the JSON file: $(head -n 30 fit_refined.json)"
+# what is noticed before there is a log is in it, too
+sed 's/Ncells/cells/' fit.yaml > former.yaml
+"$DUALBRAGG" fit former.yaml --image crystal.img --output fit_refined --no-report --threads 1 > printed
+for file in printed fit_refined.log; do grep -q '^former.yaml:1: model.cells is called model.Ncells now' $file || fail "$file: no former key: $(head -5 $file)"; done
+expect 2 '--resume: expected a list of shots' fit.yaml --image crystal.img --resume
 "$DUALBRAGG" fit fit.yaml --image crystal.img --no-report --threads 1 > printed
 "$DUALBRAGG" fit fit.yaml --image crystal.img --no-report --threads 1 --verbose > verbose
 grep -A 1 '^After' printed | grep -q '^The model may be used: [0-9]* of [0-9]* spots found without it lie at its reflections' ||

@@ -177,6 +177,13 @@ static void former_keys_are_read(void **state) {
     assert_true(config.settings.joint.dmin == 2.5 && config.settings.joint.passes == 7);
     assert_int_equal(READ(now, "amplitudes.passes=8"), DB_OK);
     assert_true(config.settings.joint.dmin == 2.4 && config.settings.joint.passes == 8);
+    notices[0] = '\0';
+    assert_int_equal(READ(now, "amplitudes.d_min=2.3"), DB_OK);
+    assert_true(config.settings.joint.dmin == 2.3);
+    const char *const told = strstr(notices, "amplitudes is called");
+    assert_true(told && !strstr(told + 1, "amplitudes is called")); /* once */
+    assert_int_equal(READ(now, "amplitudes={d_min: 2.2}"), DB_OK);
+    assert_true(config.settings.joint.dmin == 2.2);
     assert_int_equal(READ(file, "model.Ncells=[4, 5, 6]"), DB_OK);
     assert_true(config.setup.Ncells[2] == 6);
     assert_int_equal(READ(file, "model.cells=[7, 8, 9]"), DB_OK);
@@ -212,11 +219,18 @@ static const struct {
       "intensities: {dmin: 0}\nrefine: {misset_x: {}}\n",
       NULL, "fit.yaml:4: intensities.dmin: expected" },
     { MINIMAL "intensity: shared\n", NULL, "expected free, joint or {known: file.hkl}" },
+    /* series */
+    { MINIMAL "shots: {series: yes}\n", NULL,
+      "fit.yaml:4: shots.series: is of many shots; expected shots.list" },
+    { MINIMAL, "shots.knots=3",
+      "argument 'shots.knots=3': shots.knots: are of a series; expected series: yes" },
+    { "shots: {list: a.txt, knots: 3}\nrefine: {misset_x: {}}\n", NULL,
+      "fit.yaml:1: shots.knots: are of a series" },
     /* unknown names */
     { MINIMAL "modell:\n  Ncells: [1, 2, 3]\n", NULL,
       "fit.yaml:4: modell: unknown key; the nearest known one is 'model'" },
     { MINIMAL "model: {cells: [1, 2, 3], Ncells: [1, 2, 3]}\n", NULL,
-      "fit.yaml: model.cells and model.Ncells are one key" },
+      "fit.yaml:4: model.cells and model.Ncells are one key" },
     { MINIMAL "model:\n  wavelenght: 1\n", NULL,
       "fit.yaml:5: model.wavelenght: unknown key|'wavelength'" },
     { MINIMAL "data: {shoebox_width: 3}\n", NULL,
