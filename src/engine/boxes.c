@@ -276,11 +276,12 @@ db_status db_boxes_evaluate(db_boxes *boxes, const db_boxes_request *request,
 }
 
 db_status db_boxes_image_of(db_boxes *boxes, const float **image) {
+    int done = 0;
     *image = boxes->image;
     if (boxes->is_here || boxes->rendered == DB_BOXES_AS_BEFORE) return DB_OK;
-    if (db_plan_on_device(boxes->plan) && db_boxes_are_there(boxes)) {
-        DB_TRY(db_device_boxes_image(boxes->plan, boxes->image));
-    } else {
+    if (db_plan_on_device(boxes->plan) && db_boxes_are_there(boxes))
+        DB_TRY(db_device_boxes_image(boxes->plan, boxes->image, &done));
+    if (!done) {
         DB_TRY(render_again(boxes));
         boxes->there = 0;
     }

@@ -190,8 +190,11 @@ const char *db_plan_device(const db_plan *plan) {
 
 db_status db_device_ask(db_context *context, const db_device *device, const void *memory,
                         int *has) {
-    const int answer =
-        memory ? device->backend->operations->is_device_memory(device->number, memory) : 0;
+    int answer = memory ? device->backend->operations->is_device_memory(device->number, memory) : 0;
+    if (answer < 0) { /* the kernel still knows what the processor can read */
+        const int readable = db_host_reads(memory);
+        answer = readable < 0 ? -1 : !readable;
+    }
     *has = answer > 0;
     if (answer >= 0) return DB_OK;
     return db_fail(
@@ -311,9 +314,13 @@ db_status db_device_evaluate_boxes(db_plan *plan, const db_device_boxes *boxes, 
     return run_on_device(plan, &job, &work, (wanted){ .boxes = boxes }, done);
 }
 
-db_status db_device_boxes_image(db_plan *plan, float *image) {
-    return plan->device.chosen.backend->operations->boxes_image(plan->context, plan->device.part,
-                                                                image);
+db_status db_device_boxes_image(db_plan *plan, float *image, int *done) {
+    const db_device *const device = &plan->device.chosen;
+    const db_status status =
+        device->backend->operations->boxes_image(plan->context, plan->device.part, image);
+    *done = status == DB_OK || !device->automatic;
+    if (!*done) move_to_processor(plan, status);
+    return *done ? status : DB_OK;
 }
 
 db_status db_device_tangent(db_plan *plan, const db_kernel_job *job, int *done) {

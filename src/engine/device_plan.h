@@ -117,7 +117,7 @@ typedef struct db_device_operations {
     void (*memory_destroy)(int number, void *memory);
     db_status (*memory_copy)(db_context *context, int number, void *to, const void *from,
                              size_t bytes);
-    /* 1: memory that the host cannot read; -1: the device cannot be asked any more */
+    /* 1: memory that the host cannot read; -1: the device does not answer */
     int (*is_device_memory)(int number, const void *memory);
     /* NULL, or makes an image with noise (noise/noise_work.h), whose images may be in memory of the
      * host or of the device, and fills its rows, which are the host's. Nothing is made of pixels that
@@ -147,9 +147,9 @@ db_status db_device_render(db_plan *plan, db_kernel_kind kind, int *done);
  * device's memory the processor does not take over. */
 db_status db_device_normal(db_plan *plan, const db_kernel_job *job, double *sums, int *done);
 
-/* Boxes; *done as above. */
+/* Boxes, and the image that they had rendered last; *done as above. */
 db_status db_device_evaluate_boxes(db_plan *plan, const db_device_boxes *boxes, int *done);
-db_status db_device_boxes_image(db_plan *plan, float *image);
+db_status db_device_boxes_image(db_plan *plan, float *image, int *done);
 
 /* Renders an image and its derivative along a direction: job->tangent is 1. */
 db_status db_device_tangent(db_plan *plan, const db_kernel_job *job, int *done);
@@ -157,8 +157,8 @@ db_status db_device_tangent(db_plan *plan, const db_kernel_job *job, int *done);
 /* Renders `job`, a variant of the plan's without derivatives. */
 db_status db_device_variant(db_plan *plan, const db_kernel_job *job, int *done);
 
-/* *has is 1 where the host cannot read or write it. DB_ERROR_DEVICE where the device cannot be asked any
- * more, or has been left to the processor, which cannot use its memory. */
+/* *has is 1 where the host cannot read or write it. A device that fails to answer is not needed for that.
+ * DB_ERROR_DEVICE where it has been left to the processor, which cannot use its memory. */
 db_status db_device_has(const db_plan *plan, const void *memory, int *has);
 db_status db_device_ask(db_context *context, const db_device *device, const void *memory, int *has);
 

@@ -588,7 +588,7 @@ static void any_call_may_fail_slow(void **state) {
                 memcpy(found.solution, first_solution, sizeof found.solution);
                 status = db_boxes_evaluate(boxes, &now, found.solution, found.result);
             }
-            if (status == DB_OK && !automatic) status = db_boxes_image_of(boxes, &image);
+            if (status == DB_OK) status = db_boxes_image_of(boxes, &image);
             const int unharmed = stand_in.calls_until_failure >= 0;
             stand_in.calls_until_failure = -1;
             failures += !unharmed;
@@ -633,7 +633,8 @@ static void auto_asks_again_for_boxes(void **state) {
 /* An image that was lost with its device is rendered again, unless the plan has other values since. */
 static void a_lost_image_is_that_of_the_evaluation(void **state) {
     (void)state;
-    for (int moved = 0; moved < 2; moved++) {
+    for (int way = 0; way < 3; way++) {
+        const int moved = way == 1, asked = way == 2; /* for the image alone */
         const float *image;
         scene s = scene_of(processor, DB_PRECISION_DOUBLE);
         db_boxes_request q = request_of(&losses[0]);
@@ -655,7 +656,8 @@ static void a_lost_image_is_that_of_the_evaluation(void **state) {
         if (moved) assert_int_equal(db_plan_update(own, &turned), DB_OK);
         q.image = DB_BOXES_AS_BEFORE;
         stand_in.calls_until_failure = 0;
-        const db_status status = db_boxes_evaluate(boxes, &q, solution, NULL);
+        const db_status status =
+            asked ? db_boxes_image_of(boxes, &image) : db_boxes_evaluate(boxes, &q, solution, NULL);
         stand_in.calls_until_failure = -1;
         assert_int_equal(status, moved ? DB_ERROR_DEVICE : DB_OK);
         assert_string_equal(db_plan_device(own), "cpu");

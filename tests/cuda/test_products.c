@@ -402,7 +402,8 @@ static void expect_device_error(db_plan *plan, db_status status) {
     assert_string_equal(db_plan_device(plan), "cuda:0");
 }
 
-/* From the failure on nothing says any more which memory is the device's. */
+/* From the failure on the device says no more which memory is its own, and the kernel says what the host can
+ * read: with "auto" the processor takes over what is all the host's. */
 static int expect_lost(const char *name, long calls) {
     float pixels[PIXELS] = { 0 };
     double gradient[SOME];
@@ -416,11 +417,13 @@ static int expect_lost(const char *name, long calls) {
     if (failed) {
         expect_device_error(b.device, status);
         expect_device_error(b.device, db_plan_forward(b.device, p.memory));
-        expect_device_error(b.device, db_plan_forward(b.device, pixels));
         expect_device_error(b.device, vjp_by_parameters(b.device, p.memory, NULL, gradient));
         expect_device_error(b.device, vjp_by_parameters(b.device, pixels, p.memory, gradient));
         expect_device_error(b.device, db_plan_vjp(b.device, p.memory, NULL, &sums));
         expect_device_error(b.device, db_plan_set_background(b.device, p.memory));
+        const int moves = strcmp(name, "auto") == 0;
+        assert_int_equal(db_plan_forward(b.device, pixels), moves ? DB_OK : DB_ERROR_DEVICE);
+        assert_string_equal(db_plan_device(b.device), moves ? "cpu" : "cuda:0");
     }
     machine_reset();
     take(&b, &p, pixels);
@@ -436,6 +439,140 @@ static void memory_of_a_lost_device_is_left_alone(void **state) {
         while (expect_lost(names[i], calls)) calls++;
         assert_true(calls > 3);
     }
+}
+
+/* What calls of all kinds say, all of it in the host's memory. */
+typedef struct {
+    float pixels[5 + SOME]
+                [PIXELS]; /* of images and along directions, of two shots too, and derivatives */
+    double sums[3 + SOME + SOME * SOME + SOME + ENTRIES];
+    int32_t number[PIXELS];
+} answers;
+
+static db_status call_products(db_plan *plan, const float *data, answers *a) {
+    static float background[PIXELS];
+    double *const sums = a->sums + 3 + SOME + SOME * SOME;
+    double direction[SOME] = { 0.1, -0.02, 0.3, 1, 0.001 };
+    db_plan_vector all = DB_PLAN_VECTOR_INIT, along = DB_PLAN_VECTOR_INIT;
+    void *derivatives[SOME];
+    for (int k = 0; k < SOME; k++) derivatives[k] = a->pixels[5 + k];
+    for (int i = 0; i < PIXELS; i++) background[i] = (float)(i % 5);
+    all.parameters = sums;
+    all.amplitudes = sums + SOME;
+    along.parameters = direction;
+    DB_TRY(db_plan_set_background(plan, background));
+    DB_TRY(db_plan_forward(plan, a->pixels[0]));
+    DB_TRY(db_plan_gradient(plan, a->pixels[0], derivatives));
+    DB_TRY(db_plan_jvp(plan, &along, a->pixels[1], a->pixels[2]));
+    DB_TRY(db_plan_vjp(plan, data, NULL, &all));
+    return db_plan_normal(plan, DB_FLOAT32, data, NULL, a->sums, a->sums + 3, a->sums + 3 + SOME);
+}
+
+static db_status call_batch(db_context *context, const float *data, answers *a) {
+    const db_experiment *const shots[] = { &experiment, &experiment };
+    const void *const both_data[] = { data, data };
+    void *const images[] = { a->pixels[3], a->pixels[4] };
+    double curvatures[2 * SOME * SOME], gradients[2 * SOME];
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    db_plan_batch *batch;
+    options.pixel_type = DB_FLOAT32;
+    options.precision = DB_PRECISION_DOUBLE;
+    options.parameters = some;
+    options.parameter_count = SOME;
+    DB_TRY(db_plan_batch_create(context, &experiment, &options, &batch));
+    db_status status = db_plan_batch_forward(batch, shots, 2, images);
+    if (status == DB_OK)
+        status = db_plan_batch_normal(batch, shots, 2, DB_FLOAT32, both_data, NULL, a->sums + 1,
+                                      gradients, curvatures);
+    db_plan_batch_destroy(&batch);
+    return status;
+}
+
+static db_status call_noise(db_context *context, const float *expected, answers *a) {
+#if defined(DB_HAVE_RANDOM123)
+    const db_noise_options options = DB_NOISE_OPTIONS_INIT;
+    const db_noise_frame frame = {
+        .fast_pixels = FAST, .slow_pixels = SLOW, .expected = expected, .number = a->number
+    };
+    return db_noise_apply(context, &options, &frame, NULL);
+#else
+    (void)context;
+    (void)expected;
+    (void)a;
+    return DB_OK;
+#endif
+}
+
+static db_status call_all(db_context *context, const float *data, answers *a) {
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    db_plan *plan;
+    options.pixel_type = DB_FLOAT32;
+    options.precision = DB_PRECISION_DOUBLE;
+    options.parameters = some;
+    options.parameter_count = SOME;
+    DB_TRY(db_plan_create(context, &experiment, &options, &plan));
+    db_status status = call_products(plan, data, a);
+    db_plan_destroy(&plan);
+    if (status == DB_OK) status = call_noise(context, data, a);
+    return status == DB_OK ? call_batch(context, data, a) : status;
+}
+
+static void expect_images(const float *found, const float *expected, double bound) {
+    double f[PIXELS], e[PIXELS];
+    for (int i = 0; i < PIXELS; i++) f[i] = (double)found[i], e[i] = (double)expected[i];
+    expect_sums(f, e, PIXELS, bound);
+}
+
+static void expect_answers(const answers *found, const answers *expected) {
+    for (size_t k = 0; k < sizeof found->pixels / sizeof *found->pixels; k++)
+        expect_images(found->pixels[k], expected->pixels[k], 2e-6);
+    expect_sums(found->sums, expected->sums, 3, 1e-6);
+    expect_sums(found->sums + 3, expected->sums + 3, SOME, 1e-6);
+    expect_sums(found->sums + 3 + SOME, expected->sums + 3 + SOME, SOME * SOME, 1e-6);
+    expect_sums(found->sums + 3 + SOME + SOME * SOME, expected->sums + 3 + SOME + SOME * SOME, SOME,
+                1e-6);
+    expect_sums(found->sums + 3 + 2 * SOME + SOME * SOME,
+                expected->sums + 3 + 2 * SOME + SOME * SOME, ENTRIES, 1e-6);
+    assert_memory_equal(found->number, expected->number, sizeof found->number);
+}
+
+/* Whichever call of the runtime fails, once or for good: with "auto" all that is the host's has the processor's
+ * results. Every `step`th call, in turn. */
+static void fail_calls_with_auto(long step) {
+    static float data[PIXELS];
+    static answers expected, found;
+    machine_takes_all();
+    for (int i = 0; i < PIXELS; i++) data[i] = (float)(i % 11);
+    assert_int_equal(call_all(processor, data, &expected), DB_OK);
+    for (int final = 0; final < 2; final++) {
+        long n = final;
+        for (int failed = 1; failed; n += step) {
+            db_context_destroy(&device); /* with what plans have left */
+            machine_reset();
+            assert_int_equal(db_context_create(&device), DB_OK);
+            assert_int_equal(db_context_set_device(device, "auto"), DB_OK);
+            stand_in.failure = final ? cudaErrorIllegalAddress : cudaSuccess;
+            stand_in.calls_until_failure = n;
+            found = (answers){ 0 };
+            const db_status status = call_all(device, data, &found);
+            failed = stand_in.calls_until_failure < 0;
+            if (status != DB_OK) print_error("call %ld: %s\n", n, db_context_message(device));
+            assert_int_equal(status, DB_OK);
+            expect_answers(&found, &expected);
+        }
+        machine_reset();
+        assert_true(n > 60);
+    }
+}
+
+static void with_auto_calls_may_fail(void **state) {
+    (void)state;
+    fail_calls_with_auto(19);
+}
+
+static void with_auto_any_call_may_fail_slow(void **state) {
+    (void)state;
+    fail_calls_with_auto(1);
 }
 
 /* The cotangent is the host's, the image the device's: the processor cannot take over. 0: no call failed */
@@ -664,6 +801,8 @@ int main(void) {
 #if !defined(DB_ON_GPU)
         TEST(images_of_another_device_are_refused),
         TEST(memory_of_a_lost_device_is_left_alone),
+        TEST(with_auto_calls_may_fail),
+        TEST(with_auto_any_call_may_fail_slow),
         TEST(any_memory_on_the_device_keeps_the_plan_there),
         TEST(an_image_on_the_device_keeps_its_product_there),
         TEST(a_plan_that_has_moved_leaves_the_devices_memory_alone),
