@@ -87,7 +87,7 @@ db_status db_intensity_share_restraint(db_intensity_search *w) {
     return broadcast(w->all, w->restraint.pull, bytes);
 }
 
-db_status db_intensity_share_indexing(db_intensity_search *w) {
+static db_status share_indexing(db_intensity_search *w) {
     db_shots *const all = w->all;
     db_indexing_result *const indexing = &w->result->indexing;
     if (!all->settings.joint.reindex) return DB_OK;
@@ -106,7 +106,7 @@ db_status db_intensity_share_start(db_intensity_search *w) {
     DB_TRY(share_merged(all, &w->result->merged));
     DB_TRY(broadcast(all, &scaling->errors, sizeof scaling->errors));
     DB_TRY(db_records_tell(all, scaling->shot, sizeof *scaling->shot));
-    return db_intensity_share_indexing(w);
+    return share_indexing(w);
 }
 
 db_status db_intensity_bring_wavelength(db_shots *all, const db_fit_shots_result *result) {

@@ -17,9 +17,6 @@ db_status db_intensity_share_start(db_intensity_search *work);
  * machine. */
 db_status db_intensity_share_restraint(db_intensity_search *work);
 
-/* How shots are indexed alone. */
-db_status db_intensity_share_indexing(db_intensity_search *work);
-
 /* Rank 0 gets the wavelength of the first shot in use, whose model a process has. All processes call it, with
  * or without joint intensities. */
 db_status db_intensity_bring_wavelength(db_shots *all, const db_fit_shots_result *result);

@@ -97,7 +97,6 @@ static db_status measure(work *w) {
         (void)db_eliminate(DB_LINEAR, 1, sums.gradient, sums.normal, DB_LINEAR);
         r->pull[b] = (float)(0.5 * sums.gradient[0]);
         r->curvature[b] = (float)sums.normal[0];
-        r->box_loss[b] = (float)o->solution[b].loss;
         r->partiality[b] = (float)w->open.pixels.boxes.reflection[b].recorded;
         r->light[b] = (float)light_of(o, b);
         r->reflection[b] = w->memory.linearization.reflection[b];

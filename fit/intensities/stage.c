@@ -128,7 +128,7 @@ static db_status run_pass(db_intensity_search *w, const char *what) {
     w->passes++;
     DB_TRY(db_workers_each(all, what, w->stage, db_intensity_shot_evaluate, &w->pass, NULL));
     DB_TRY(db_records_collect(all));
-    (void)db_shots_report_aside(all);
+    db_shots_report_aside(all);
     DB_TRY(db_shots_check_count(all));
     db_intensity_search_group(w);
     return DB_OK;

@@ -102,7 +102,7 @@ static db_status take_scales(db_intensity_search *w) {
     }
     DB_TRY(db_workers_common_status(all, status));
     DB_TRY(db_records_collect(all));
-    (void)db_shots_report_aside(all);
+    db_shots_report_aside(all);
     db_intensity_search_group(w);
     return db_shots_check_count(all);
 }

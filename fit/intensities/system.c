@@ -11,13 +11,13 @@
 
 db_status db_joint_system_make(db_joint_system *s) {
     const size_t n = s->reflections + s->shared, m = s->shared;
-    const size_t size = 3 * s->reflections + m * (m + 1) + 1;
+    const size_t size = 3 * s->reflections + m * (m + 1);
     const size_t chunks = db_joint_system_chunks(s);
     s->diagonal = calloc(s->reflections + 1, sizeof *s->diagonal);
     s->remainder = calloc(s->reflections + 1, sizeof *s->remainder);
     s->right = calloc(n + 1, sizeof *s->right);
     s->normal = calloc(m * m + 1, sizeof *s->normal);
-    s->total = calloc(size, sizeof *s->total);
+    s->total = calloc(size + 1, sizeof *s->total);
     s->room = calloc(4 * n + m * m + 1, sizeof *s->room);
     db_status status = s->diagonal && s->remainder && s->right && s->normal && s->total && s->room
                            ? DB_OK
@@ -102,7 +102,6 @@ static void add_record(const void *user, size_t shot, const db_reduced_equations
     }
     for (size_t g = 0; g < m; g++) right[reflections + g] -= r->slope[g];
     for (size_t i = 0; i < m * m; i++) normal[i] += r->normal[i];
-    normal[m * m] += *r->loss;
 }
 
 db_status db_joint_system_sum(db_joint_system *s, unsigned groups) {
@@ -113,7 +112,6 @@ db_status db_joint_system_sum(db_joint_system *s, unsigned groups) {
     memcpy(s->remainder, sums + n, n * sizeof *sums);
     memcpy(s->right, sums + 2 * n, (n + m) * sizeof *sums);
     memcpy(s->normal, sums + 3 * n + m, m * m * sizeof *sums);
-    s->loss = sums[3 * n + m + m * m];
     for (size_t h = 0; h < n && s->restraint; h++) {
         if (!(s->diagonal[h] > 0)) continue; /* restraints alone determine nothing */
         s->diagonal[h] += s->restraint[h];

@@ -38,7 +38,6 @@ typedef struct db_joint_system {
     double *remainder; /* [reflections] diagonal of V V' */
     double *right;     /* [reflections + shared] r: minus half the slopes, local ones eliminated */
     double *normal;    /* [shared][shared] */
-    double loss;
 
     db_tree_sum sums, products;
     double *total; /* of either */

@@ -1,4 +1,4 @@
-/* What the parts of the stage of joint intensities work on (stage.c, start.c, errors.c). */
+/* What the parts of the stage of joint intensities work on: search, start, errors, messages, checkpoint. */
 #ifndef DB_FIT_INTENSITIES_WORK_H
 #define DB_FIT_INTENSITIES_WORK_H
 

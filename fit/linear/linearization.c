@@ -160,10 +160,8 @@ void db_linearization_reduce(const db_linearization *s, const db_linearization_p
     for (size_t b = 0; b < s->count; b++) {
         const double trust = (double)r->trust[b];
         const change c = { p->intensity[s->reflection[b]] - (double)s->intensity[b], z };
-        const double loss = slopes_at(s, b, &c, slope);
+        *r->loss += trust * slopes_at(s, b, &c, slope);
         add_box(s, b, trust, slope, gradient, normal);
-        *r->loss += trust * loss;
-        r->box_loss[b] = (float)loss;
         r->pull[b] = (float)(trust * pull_at(s, b, &c));
         r->curvature[b] = (float)(trust * (double)s->curvature[b]);
     }

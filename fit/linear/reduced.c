@@ -9,7 +9,7 @@ static size_t doubles_of(size_t local, size_t shared) {
 }
 
 size_t db_reduced_size(size_t count, size_t local, size_t shared, size_t meets) {
-    const size_t each = sizeof(uint32_t) + (6 + local + meets) * sizeof(float) +
+    const size_t each = sizeof(uint32_t) + (5 + local + meets) * sizeof(float) +
                         meets * sizeof(uint16_t) + 3 * sizeof(int16_t);
     return (doubles_of(local, shared) * sizeof(double) + count * each + 15) / 16 * 16;
 }
@@ -30,8 +30,7 @@ db_reduced_equations db_reduced_in(size_t count, size_t local, size_t shared, si
     r.curvature = r.pull + count;
     r.tail = r.curvature + count;
     r.by_shared = r.tail + count * local;
-    r.box_loss = r.by_shared + count * meets;
-    r.partiality = r.box_loss + count;
+    r.partiality = r.by_shared + count * meets;
     r.light = r.partiality + count;
     r.place = (uint16_t *)(void *)(r.light + count);
     r.hkl = (int16_t(*)[3])(void *)(r.place + count * meets);

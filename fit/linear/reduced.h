@@ -36,7 +36,6 @@ typedef struct db_reduced_equations {
     float *tail;          /* V [count][local] */
     float *by_shared;     /* W [count][meets] by the shared quantities that move the box, ... */
     uint16_t *place;      /* [count][meets] ... which are these; by others it is 0 */
-    float *box_loss;      /* [count] without the weight */
     float *partiality;    /* [count] part of the reflection that the image shows */
     float *light;         /* [count] photons that the box would have of intensity 1 */
     int16_t (*hkl)[3];    /* [count] as all shots are indexed from the second pass on */

@@ -191,12 +191,6 @@ db_status db_objective_render(db_objective *objective, const double *values,
     return db_objective_bring(objective);
 }
 
-db_status db_objective_derive(db_objective *objective) {
-    DB_TRY(db_objective_run_boxes(objective, DB_BOXES_AS_BEFORE, 0, DB_BOXES_NORMAL));
-    add_up(objective, DB_OBJECTIVE_NORMAL);
-    return DB_OK;
-}
-
 static void add_losses(db_objective *objective) {
     objective->loss = 0;
     for (size_t b = 0; b < objective->blocks.count; b++)

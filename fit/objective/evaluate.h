@@ -15,9 +15,4 @@ db_status db_objective_render(db_objective *objective, const double *values,
                               db_objective_depth depth);
 db_status db_objective_solve(db_objective *objective);
 
-/* Where several objectives share intensities, which are found between the parts of an evaluation:
- * after the image with its derivatives (NORMAL) loss, gradient and normal matrix at these
- * intensities, which stay unknowns of the blocks (db_objective_block_normal). */
-db_status db_objective_derive(db_objective *objective);
-
 #endif

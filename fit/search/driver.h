@@ -8,8 +8,9 @@
  * degrees are set. Clear the search whatever the status. */
 db_status db_search_prepare(db_search *search);
 
-/* Minimizes from these values of the unknowns, which become the best point. at_bound: receives -1, 0, 1 for each. Afterwards gradient and normal matrix of the search are
- * those there, priors included, and the problem was evaluated there last, unless it was cancelled. */
+/* Minimizes from these values of the unknowns, which become the best point; at_bound gets -1, 0 or 1 for each.
+ * Gradient and normal matrix of the search are those at this point, with priors, and the problem was evaluated there
+ * last, unless it was cancelled. */
 db_status db_search_run(db_search *search, double *value, int *at_bound, db_stage_result *result);
 void db_search_clear(db_search *search);
 

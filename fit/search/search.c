@@ -18,17 +18,14 @@ db_status db_search_log_reserve(db_context *context, db_search_log *log, size_t 
     return DB_OK;
 }
 
-double *db_search_log_add(db_search_log *log) {
-    return log->row + log->count++ * db_search_log_width(log->unknowns);
-}
-
 void db_search_log_clear(db_search_log *log) {
     free(log->row);
     free(log->from);
     *log = (db_search_log){ .stage = -1 };
 }
 
-double db_search_gradient_norm(const db_unknowns *unknowns, const double *gradient,
+/* Length of a gradient per degree of freedom, in typical changes of the unknowns. */
+static double gradient_norm_of(const db_unknowns *unknowns, const double *gradient,
                                double degrees) {
     double square = 0;
     for (size_t i = 0; i < unknowns->count; i++)
@@ -55,7 +52,7 @@ static db_status replay(db_search *s, const db_search_log *log, const double *x,
 
 static void note(db_search_log *log, const double *x, const db_evaluation *e) {
     const size_t n = log->unknowns;
-    double *const row = db_search_log_add(log);
+    double *const row = log->row + log->count++ * db_search_log_width(n);
     memcpy(row, x, n * sizeof *row);
     row[n] = e->degrees;
     row[n + 1] = e->loss;
@@ -85,9 +82,8 @@ db_status db_search_look(db_search *s, const double *x, db_objective_depth depth
 
 /* 0: it is no number, and nobody is told. */
 static int record(db_search *s, const double *x, db_objective_depth depth, double loss) {
-    const double norm = depth == DB_OBJECTIVE_LOSS
-                            ? 0
-                            : db_search_gradient_norm(&s->unknowns, s->gradient, s->degrees);
+    const double norm =
+        depth == DB_OBJECTIVE_LOSS ? 0 : gradient_norm_of(&s->unknowns, s->gradient, s->degrees);
     const db_fit_history now = { .stage = s->number,
                                  .evaluation = s->evaluations,
                                  .target = loss / s->degrees,
@@ -108,7 +104,7 @@ int db_search_evaluate(db_search *s, const double *x, db_objective_depth depth, 
         s->at_best = depth == DB_OBJECTIVE_NORMAL;
         s->started = 1;
         memcpy(s->value, x, s->unknowns.count * sizeof *x);
-        if (s->problem.keep && !repeats) s->status = s->problem.keep(s->problem.user, x);
+        if (s->problem.keep && !repeats) s->status = s->problem.keep(s->problem.user);
     }
     return s->status == DB_OK && !s->cancelled;
 }

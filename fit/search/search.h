@@ -25,8 +25,6 @@ static inline size_t db_search_log_width(size_t unknowns) {
 /* Room for rows of so many unknowns; those that are there stay if they have as many. */
 db_status db_search_log_reserve(db_context *context, db_search_log *log, size_t unknowns,
                                 size_t rows);
-/* The next row, to be filled. */
-double *db_search_log_add(db_search_log *log);
 void db_search_log_clear(db_search_log *log);
 
 typedef struct db_evaluation {
@@ -44,7 +42,7 @@ typedef struct db_search_problem {
     /* Adds an evaluation to the history; 1: the search is cancelled. NULL: there is no history. */
     int (*record)(void *user, const double *x, const db_fit_history *now);
     /* The last evaluation is the best so far; NULL: nobody needs to know. */
-    db_status (*keep)(void *user, const double *x);
+    db_status (*keep)(void *user);
     void *user;
 } db_search_problem;
 
@@ -69,9 +67,6 @@ typedef struct db_search {
     const char *stopped_by; /* words of the method; NULL: those of Levenberg-Marquardt */
     db_status status;
 } db_search;
-
-/* Length of a gradient per degree of freedom, in typical changes of the unknowns. */
-double db_search_gradient_norm(const db_unknowns *unknowns, const double *gradient, double degrees);
 
 /* An evaluation that does not count, priors included. */
 db_status db_search_look(db_search *search, const double *x, db_objective_depth depth,

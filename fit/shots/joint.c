@@ -209,9 +209,8 @@ static db_stage_state state_of(joint *j) {
     return (db_stage_state){ "stage:search", j->stage, j->log.history, move_log, move_point, j };
 }
 
-static db_status keep(void *user, const double *x) {
+static db_status keep(void *user) {
     joint *const j = user;
-    (void)x;
     keep_trials(j);
     const db_stage_state state = state_of(j);
     return db_checkpoint_keep(j->all, &state);

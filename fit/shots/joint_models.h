@@ -4,8 +4,7 @@
 
 #include "fit/shots/shots.h"
 
-/* Moves all models to these values of the shared quantities, and to the local ones of their best
- * points. */
-db_status db_joint_models_store(db_shots *all, int stage, const double *shared);
+/* Moves all models to these values of the unknowns, and to the local quantities of their best points. */
+db_status db_joint_models_store(db_shots *all, int stage, const double *unknown);
 
 #endif

@@ -273,7 +273,7 @@ db_status db_series_solve(db_shots *all, const double *unknown) {
     return take_steps(all, unknown, 0, steps_from_nothing(all), 0);
 }
 
-static db_linearization sheet_of(const db_shots *all, size_t shot) {
+static db_linearization linearization_of(const db_shots *all, size_t shot) {
     const db_series *const s = all->series;
     return db_linearization_in(s->boxes[shot], 0, s->links->order.shared, s->most,
                                s->linearization[shot]);
@@ -286,7 +286,7 @@ db_status db_series_note(const db_shots *all, db_context *context, size_t shot,
     if (!s->linearization[shot]) s->linearization[shot] = malloc(s->bytes[shot]);
     if (!s->linearization[shot])
         return db_fail_memory(context, "what a frame says of its reflections");
-    const db_linearization linearization = sheet_of(all, shot);
+    const db_linearization linearization = linearization_of(all, shot);
     db_shot_linearize(open, &s->links->order, &linearization);
     return DB_OK;
 }
@@ -316,7 +316,7 @@ static void find_best(const db_shots *all, size_t h, int quadratic, double *loss
     r->pull = r->curvature = 0;
     for (size_t i = s->first[h]; i < s->first[h + 1]; i++) {
         const part *const p = &s->part[i];
-        const db_linearization linearization = sheet_of(all, p->shot);
+        const db_linearization linearization = linearization_of(all, p->shot);
         if (!s->linearization[p->shot]) continue; /* set aside since */
         *loss += (double)linearization.loss[p->box];
         r->pull += (double)linearization.pull[p->box];
@@ -337,7 +337,7 @@ typedef struct totals {
 /* A box, its intensity being at its best: to what its frame says, and its reflection. */
 static void add_part(const db_shots *all, const part *p, double *frame, reflection *r) {
     const db_series *const s = all->series;
-    const db_linearization linearization = sheet_of(all, p->shot);
+    const db_linearization linearization = linearization_of(all, p->shot);
     const size_t at = p->box * linearization.most, m = s->links->order.shared;
     const float *row =
         linearization.normal + p->box * (linearization.most * (linearization.most + 1) / 2);

@@ -35,8 +35,7 @@ void db_shots_report(const db_shots *all, const db_fit_shots_event *event) {
         all->options->progress(all->options->user, event);
 }
 
-size_t db_shots_report_aside(db_shots *all) {
-    size_t count = 0;
+void db_shots_report_aside(db_shots *all) {
     for (size_t i = 0; i < all->count && all->team.rank == 0; i++) {
         if (all->summary[i].used || all->state[i].reported) continue;
         const db_fit_shots_event event = { .kind = DB_SHOTS_ASIDE,
@@ -44,9 +43,7 @@ size_t db_shots_report_aside(db_shots *all) {
                                            .reason = all->summary[i].reason };
         db_shots_report(all, &event);
         all->state[i].reported = 1;
-        count++;
     }
-    return count;
 }
 
 static db_status check_count(const db_shots *all) {

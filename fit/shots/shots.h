@@ -177,8 +177,8 @@ void db_shots_report(const db_shots *all, const db_fit_shots_event *event);
 db_status db_shots_set_aside(db_shots *all, db_context *context, size_t shot, db_status status,
                              const char *reason);
 
-/* Reports the shots that have been set aside since the last call; returns how many. */
-size_t db_shots_report_aside(db_shots *all);
+/* Reports the shots that have been set aside since the last call. */
+void db_shots_report_aside(db_shots *all);
 
 /* DB_ERROR_INPUT, with the reason of the first one, if too few shots are left in use: none, or one
  * of several. */

@@ -39,10 +39,6 @@ db_status db_workers_common_status(db_shots *all, db_status status) {
     return db_team_common_status(&all->team, all->context, status);
 }
 
-db_status db_workers_broadcast(db_shots *all, void *data, size_t bytes) {
-    return db_team_broadcast(&all->team, all->context, data, bytes);
-}
-
 int db_workers_cancelled(const db_shots *all) {
     const db_fit_shots_options *const options = all->options;
     if (all->ending) return 0;

@@ -133,7 +133,6 @@ static void record_is_that_of_the_boxes(void **state) {
         const double trust = (double)record.trust[b];
         double slope[OWN];
         const double loss = box_at(b, slope);
-        near((double)record.box_loss[b], loss);
         near((double)record.pull[b], trust * slope[0]);
         near((double)record.curvature[b], trust * normal[b][0][0]);
         near(db_linearization_own(&linearization, b, &here),
