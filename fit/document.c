@@ -170,7 +170,7 @@ static const db_json_field run_rows[] = {
     MADE("settings", db_make_settings, "object", &db_settings_fields, "", "what was asked for"),
     MADE("model", model, "object of the configuration", NULL, "",
          "section `model` of the configuration: of one image refined, of many shots where all "
-         "start"),
+         "start; null: no configuration describes several panels without an experiment list"),
     MADE("parameters", db_make_parameters, "list", &db_parameter_fields, "",
          "parameters that all shots share; of one image all"),
     MADE("correlation", db_make_correlation, "list of lists", NULL, "",
@@ -213,7 +213,7 @@ typedef struct report {
 static db_status make_refined(db_context *context, report *r) {
     const db_experiment *const model = &r->result->shot[0].experiment;
     if (!r->result->in_full) return DB_OK;
-    if (r->images && model->detector.panel_count != 1 && !*r->config->expt_file) return DB_OK;
+    if (model->detector.panel_count != 1 && !*r->config->expt_file) return DB_OK;
     r->refined = calloc(1, sizeof *r->refined);
     return r->refined ? db_fit_refined_config(context, r->config, model, r->refined)
                       : db_fail_memory(context, "the refined model");

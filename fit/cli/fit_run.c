@@ -7,10 +7,8 @@
 #include "cli/signals.h"
 #include "fit/cli/mpi_team.h"
 #include "fit/lists/shot_list.h"
-#include "fit/shots/joint_stages.h"
 #include "fit/shots/team.h"
 
-#include <dualbragg/expert/amplitude_files.h>
 #include <dualbragg/expert/instruction_set.h>
 
 #include <math.h>
@@ -89,25 +87,6 @@ static void say_head(fit_run *run) {
     if (run->list) say_list(run);
 }
 
-/* Amplitudes that joint intensities are compared with, or held to. */
-static db_status read_reference(fit_run *run) {
-    const db_fit_config *const c = run->config;
-    const db_structure_factor_options options = { .columns = *c->reference_columns
-                                                                 ? c->reference_columns
-                                                                 : NULL };
-    if (!run->list || !*c->reference_file) return DB_OK;
-    run->reference.default_F = (double)NAN;
-    return db_read_structure_factors(run->context, c->reference_file, &options, &run->reference,
-                                     NULL, 0);
-}
-
-/* If no shot can be read nothing is tied; the refinement reports the error. */
-static void tie(fit_run *run) {
-    if (db_fit_config_copy(run->context, run->config, &run->tied) == DB_OK &&
-        db_fit_shot_list_tie(run->context, run->list, &run->tied) == DB_OK)
-        run->config = &run->tied;
-}
-
 /* The shots that a configuration lists, or the lattices of its image. */
 static db_status read_list(fit_run *run) {
     const db_fit_options *const o = run->options;
@@ -142,9 +121,12 @@ static db_status begin(fit_run *run) {
     run->log_open = 1;
     db_fit_progress_start(&run->progress, run->context, &run->log);
     db_context_set_notices(run->context, say_notice, run);
-    status = agree_aloud(run, read_reference(run));
-    if (status == DB_OK) status = db_fit_run_agree(run, db_fit_outputs_check(run));
-    if (status == DB_OK && run->list) tie(run);
+    status = db_fit_run_agree(run, db_fit_outputs_check(run));
+    if (status == DB_OK && run->list) {
+        status =
+            agree_aloud(run, db_fit_shot_list_complete(run->context, run->list, &run->completed));
+        run->config = &run->completed;
+    }
     if (status == DB_OK) say_head(run);
     return status;
 }
@@ -198,13 +180,8 @@ static db_status refine_list(fit_run *run) {
     db_fit_shot_source source = db_fit_shot_list_source(run->list);
     source.configuration = run->config;
     db_fit_shots_options options = DB_FIT_SHOTS_OPTIONS_INIT;
-    db_fit_settings settings;
-    if (db_fit_settings_copy(run->context, &run->config->settings, &settings) != DB_OK)
-        return db_fit_run_complain(run, DB_ERROR_MEMORY);
-    const int closed = run->config->setup.spread.spots == DB_SPOTS_CLOSED;
-    if (settings.stage_count == 0) db_stages_default(run->context, closed, &settings);
-    if (run->reference.amplitude) settings.joint.reference = &run->reference;
-    if (!(settings.gain > 0)) settings.gain = 1; /* for images that do not say */
+    db_fit_settings settings = run->config->settings; /* borrows its lists */
+    if (!(settings.gain > 0)) settings.gain = 1;      /* for images that do not say */
     db_fit_run_path(run, db_fit_checkpoint_ending, checkpoint);
     db_fit_run_path(run, "", scratch);
     char *const slash = strrchr(scratch, '/');
@@ -225,9 +202,7 @@ static db_status refine_list(fit_run *run) {
     options.outlier_sigma = run->config->shot_outlier_sigma;
     options.series = run->config->series;
     options.knots = run->config->series_knots;
-    const db_status status = refine(run, &source, &settings, &options);
-    db_fit_settings_clear(&settings);
-    return status;
+    return refine(run, &source, &settings, &options);
 }
 
 /* What a task of an array leaves is its checkpoint. */
@@ -335,13 +310,12 @@ void db_fit_run_clear(fit_run *run) {
     if (run->log_open) db_fit_log_close(run->context, &run->log, NULL);
     db_run_lock_release(&run->lock);
     db_fit_shots_result_destroy(&run->result);
-    db_fit_shot_list_destroy(&run->list);
     db_array_tasks_clear(&run->merged);
-    free(run->reference.amplitude);
     db_experiment_clear(&run->start);
     db_measured_image_clear(&run->image);
     db_fit_spots_clear(&run->spots);
-    db_fit_config_clear(&run->tied);
+    db_fit_config_clear(&run->completed);
+    db_fit_shot_list_destroy(&run->list);
     db_fit_config_clear(&run->given);
     db_notices_clear(&run->notices);
     db_context_destroy(&run->context);

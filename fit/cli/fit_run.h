@@ -14,14 +14,13 @@ typedef struct db_fit_run {
     db_context *context;
     const db_fit_options *options;
     db_fit_config given;         /* as read; of one image completed by what its model says; owned */
-    const db_fit_config *config; /* given, or that of the list */
-    db_fit_config tied;          /* of a list, with what symmetry says of the shots' cell; owned */
+    const db_fit_config *config; /* given, or that of the list, at last completed */
+    db_fit_config completed;     /* of a list; owned */
     db_fit_team team;
     db_fit_shot_list *list; /* NULL: one image, which has the next three */
     db_measured_image image;
     db_fit_spots spots;
     db_experiment start;
-    db_structure_factors reference; /* of joint intensities */
     db_fit_shots_result *result;
     db_notices notices; /* of what was read before there was a log */
     db_fit_log log;

@@ -19,7 +19,8 @@ typedef struct db_shot_entry {
 } db_shot_entry;
 
 struct db_fit_shot_list {
-    db_fit_config config; /* of all */
+    db_fit_config config;           /* of all */
+    db_structure_factors reference; /* of joint intensities, once read; owned */
     size_t override_count;
     char **override; /* of all */
     size_t count;

@@ -26,6 +26,7 @@ void db_fit_shot_list_destroy(db_fit_shot_list **list) {
     for (size_t i = 0; i < l->override_count && l->override; i++) free(l->override[i]);
     free(l->override);
     free(l->entry);
+    free(l->reference.amplitude);
     db_fit_config_clear(&l->config);
     free(l);
     *list = NULL;
@@ -246,8 +247,8 @@ static db_status tie_by(db_context *context, const db_fit_shot_list *list, size_
     return tie_parameters(context, &own->settings, config);
 }
 
-db_status db_fit_shot_list_tie(db_context *context, const db_fit_shot_list *list,
-                               db_fit_config *config) {
+db_status db_shot_list_tie(db_context *context, const db_fit_shot_list *list,
+                           db_fit_config *config) {
     if (!*config->symmetry) return DB_OK;
     db_fit_config *const own = calloc(1, sizeof *own);
     if (!own) return db_fail_memory(context, "the configuration of a shot");

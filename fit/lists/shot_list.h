@@ -9,6 +9,11 @@
 db_status db_shot_list_completed(db_context *context, const db_fit_shot_list *list, size_t shot,
                                  db_fit_config *config);
 
+/* Ties the parameters of the configuration of all shots (db_fit_shot_list_complete). Fails with the last
+ * shot's message if none can be read. */
+db_status db_shot_list_tie(db_context *context, const db_fit_shot_list *list,
+                           db_fit_config *config);
+
 /* Least and largest trusted count of an image. */
 void db_trusted_range(const db_measured_image *image, double range[2]);
 

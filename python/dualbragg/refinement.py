@@ -1,7 +1,9 @@
 """Refinement against measured images, one or many."""
 
 import dataclasses
+import json
 import os
+import tempfile
 from dataclasses import dataclass, field
 from typing import Dict
 
@@ -86,6 +88,18 @@ class Verdict:
     spots: int  # of the image, the strongest 1000 at most
     at: int  # of them, at reflections
     position_rms: float  # pixels
+    intensities: int  # known: compared with calculated ones
+    light_spots: int  # free: spots of the final data
+    light_part: float  # of them, as bright in the model within a factor of 1.5; nan: fewer than 20
+    intensities_usable: bool  # free: light_part is 2/3 or more
+
+
+@dataclass(frozen=True)
+class OtherLattice:
+    """What a search for another lattice of the same cell has found among the spots that are left."""
+    spots: int  # that tell orientations apart
+    indexed: int  # of them, near its nodes; 0: there is none
+    by_chance: float  # of indexed, for a lattice turned at random
 
 
 @dataclass(frozen=True)
@@ -104,6 +118,9 @@ class Statistics:
 
 _STATUS = {"converged": lambda s: s == lib.DB_OK, "cancelled": lambda s: s == lib.DB_ERROR_CANCELLED}
 _OF_ALL = {".json": "json", ".html": "html"}
+_OF_JOINT = {".mtz": "mtz", ".hkl": "hkl"}
+_PLAIN = ("evaluations", "seconds", "shoebox_half_width", "sigma_z_median", "sigma_z_limit", "distrusted_count",
+          "distance_step", "distance_error", "all_spots", "left_spots", "image_scale")
 _OF_ONE = {".yaml": ("yaml", "c"), ".png": ("png", "ci"), ".refl": ("table", "c"), ".hkl": ("intensities", "")}
 _TABLES = {"reflections": "reflection_count", "shoeboxes": "shoebox_count", "amplitudes": "amplitude_count",
            "shells": "shell_count", "regions": "region_count", "starts": "start_count", "trials": "trial_count",
@@ -138,7 +155,10 @@ class Shot:
     starts, trials, distrusted: as in the library
     model_image, background: float32 counts of the whole detector, or None
     warnings, advice: what to look at, and what to do about it
-    evaluations"""
+    all_spots, left_spots: of the image; of them, at no reflection. other_lattice: spots, indexed and
+        by_chance, of another lattice of the same cell among those
+    distance_step, distance_error: by how much (mm) the data ask for another distance, where it is held
+    evaluations, seconds, shoebox_half_width, sigma_z_median, sigma_z_limit, distrusted_count, image_scale"""
 
     def __init__(self, c, in_full):
         self._c = c
@@ -150,7 +170,10 @@ class Shot:
         self.before, self.after = values(c.before, Statistics), values(c.after, Statistics)
         if not in_full:
             return
-        self.verdict, self.evaluations = _verdict(c.verdict), c.evaluations
+        self.verdict = _verdict(c.verdict)
+        for name in _PLAIN:
+            setattr(self, name, getattr(c, name))
+        self.other_lattice = values(c.other_lattice, OtherLattice)
         self.warnings = [text(c.warnings[i]) for i in range(c.warning_count)]
         self.advice = [text(c.advice[i]) for i in range(c.warning_count)]
         for name, count in _TABLES.items():
@@ -209,6 +232,8 @@ class FitResult:
     table: a structured array with a row for each shot: name, used, chi2_reduced, and value and error
         of each parameter ("misset_x", "misset_x_error")
     used, chi2_reduced: shots in use, and their starting and refined models
+    document: all that .json has, as a dictionary (docs/reference/json.md): of joint intensities their
+        statistics, too
     notices: what was chosen automatically, and what files say and is not used or doubtful
     seconds
 
@@ -248,6 +273,14 @@ class FitResult:
         return self.correlation * error * error[:, None]
 
     @property
+    def document(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "result.json")
+            self.write(path)
+            with open(path, encoding="utf-8") as file:
+                return json.load(file)
+
+    @property
     def table(self):
         names = list(self.shots[0].values) if self.shots else []
         kind = [("name", "O"), ("used", "?"), ("chi2_reduced", "f8")]
@@ -262,11 +295,12 @@ class FitResult:
     def write(self, path):
         """Writes the result as its name ends: .json (everything) or .html (report); of one image also
         .yaml (a configuration again), .png, .refl (DIALS), .hkl (intensities), .expt (DIALS),
-        .mat (MOSFLM)."""
+        .mat (MOSFLM); of joint intensities .mtz and .hkl."""
         ending = os.path.splitext(os.fspath(path))[1]
         context, name = new_context(), encoded(path)
         given = {"c": self._configuration.c, "i": self._kept[0]}
-        known = [*_OF_ALL, *([*_OF_ONE, ".expt", ".mat"] if self._in_full else [])]
+        joint = _OF_JOINT if self._c.amplitudes != ffi.NULL else {}
+        known = [*_OF_ALL, *joint, *([*_OF_ONE, ".expt", ".mat"] if self._in_full else [])]
         if ending not in known:
             raise errors.UsageError(f"{path}: expected a name that ends in " + (
                 "one of " + ", ".join(sorted(known)) if len(known) > 2 else " or ".join(known)))
@@ -274,7 +308,9 @@ class FitResult:
             return self.experiment.to_expt(path)
         if ending == ".mat":
             return self.experiment.write_matrix(path)
-        if ending in _OF_ALL:
+        if ending in joint:
+            check(context, getattr(lib, "db_fit_shots_write_" + joint[ending])(context, name, self._c))
+        elif ending in _OF_ALL:
             image = [given["i"] if self._in_full else ffi.NULL] if ending == ".html" else []
             check(context, getattr(lib, "db_fit_write_" + _OF_ALL[ending])(
                 context, name, given["c"], *image, self._c))
@@ -335,8 +371,8 @@ def _verdict(c):
         t, name = c.test[k], text(lib.db_fit_test_name(k))
         tests[name] = Test(name, text(lib.db_fit_test_meaning(k)), t.found, t.least, t.most,
                            bool(t.passed))
-    plain = {n: value(getattr(c, n)) for n in ("reason", "spots", "at", "position_rms")}
-    return Verdict(usable=bool(c.usable), tests=tests, **plain)
+    plain = {f.name: value(getattr(c, f.name)) for f in dataclasses.fields(Verdict) if f.name != "tests"}
+    return Verdict(**{**plain, "usable": bool(c.usable), "intensities_usable": bool(c.intensities_usable)}, tests=tests)
 
 
 def parameters(c):
@@ -484,7 +520,7 @@ def remove_checkpoint(path):
 
 
 @dataclass
-class _Tied:
+class _Completed:
     """A configuration of all shots, in C."""
     c: object
 
@@ -497,14 +533,9 @@ def fit_many(context, configuration, progress, checkpoint=None, resume=False, sc
     with noticing(context, notices):
         shots = _list_of(context, configuration)
     source = ffi.new("db_fit_shot_source *", lib.db_fit_shot_list_source(shots))
-    tied = ffi.gc(ffi.new("db_fit_config *"), lib.db_fit_config_clear)
-    check(context, lib.db_fit_config_copy(context, source.configuration, tied))
-    # if no shot can be read nothing is tied; the refinement says why
-    if lib.db_fit_shot_list_tie(context, shots, tied) == lib.DB_OK:
-        source.configuration = tied
-    config, settings = source.configuration, ffi.new("db_fit_settings *", source.configuration.settings)
-    if settings.stage_count == 0:
-        lib.db_fit_settings_default_joint_stages(settings)
+    config = ffi.gc(ffi.new("db_fit_config *"), lib.db_fit_config_clear)
+    check(context, lib.db_fit_shot_list_complete(context, shots, config))
+    source.configuration, settings = config, ffi.new("db_fit_settings *", config.settings)
     if not settings.gain > 0:
         settings.gain = 1  # of images that do not say
     options = ffi.new("db_fit_shots_options *")
@@ -517,7 +548,7 @@ def fit_many(context, configuration, progress, checkpoint=None, resume=False, sc
     options.resume = bool(resume)
     result = _refine(context, _Watch(progress), source, settings, options,
                      ffi.addressof(lib, "pass_question"))
-    return FitResult(result, _Tied(config), notices, (shots, tied, source, configuration))
+    return FitResult(result, _Completed(config), notices, (shots, source, configuration))
 
 
 def fit(config=None, *, image=None, experiment=None, progress=None,

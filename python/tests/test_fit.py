@@ -86,6 +86,12 @@ class Fits(unittest.TestCase):
                 self.assertGreater(os.path.getsize(path), 50)
             with self.assertRaisesRegex(dualbragg.UsageError, ".json"):
                 result.write(os.path.join(folder, "a.txt"))
+        told = result.document
+        for name in set(told["verdict"]) - {"tests"}:
+            self.assertEqual(getattr(result.verdict, name), told["verdict"][name], name)
+        for name in ("seconds", "distance_step", "all_spots", "left_spots", "sigma_z_limit"):
+            self.assertIn(told[name], (getattr(result, name), None))
+        self.assertEqual(result.other_lattice.spots, told["other_lattice"]["spots"])
 
     def test_arrays_of_the_caller_stay_as_they_are(self):
         random = numpy.random.default_rng(5)
@@ -158,6 +164,7 @@ class Fits(unittest.TestCase):
                 result.write("result.txt")
             with self.assertRaisesRegex(dualbragg.UsageError, "resume: expected checkpoint"):
                 dualbragg.fit(resume=True, **sections)
+            self.joint_intensities_are_those_of_the_program(folder, sections)
         self.assertEqual(result.used, 2, result.shots)
         self.assertEqual(list(result.shared), ["cell_a"])
         self.assertLess(abs(result.shared["cell_a"].value - 78), 5 * result.shared["cell_a"].error)
@@ -165,6 +172,18 @@ class Fits(unittest.TestCase):
         self.assertTrue(any(e.kind == "evaluated" for e in told))
         table = result.table
         self.assertEqual(list(table["misset_x"]), [s.values["misset_x"] for s in result.shots])
+
+    def joint_intensities_are_those_of_the_program(self, folder, sections):
+        known = os.path.join(folder, "known.hkl")
+        sections = {**{n: v for n, v in sections.items() if n != "stages"}, "intensity": "joint"}
+        sections["model"] = {**sections["model"], "cell": [78, 78, 38, 90, 90, 90], "symmetry": "P 4"}
+        with self.assertRaisesRegex(dualbragg.FileError, "known.hkl"):
+            dualbragg.fit(intensities=dict(reference=known), **sections)
+        result = dualbragg.fit(intensities=dict(dmin=3, passes=0), **sections)
+        self.assertEqual(result.document["settings"]["stages"][0]["algorithm"], "moments")
+        result.write(known)
+        held = dualbragg.fit(intensities=dict(dmin=3, passes=0, reference=known), **sections)
+        self.assertGreater(held.document["amplitudes"]["overall"]["reference_count"], 100)
 
     def test_checkpoints_are_of_many_shots(self):
         with self.assertRaisesRegex(dualbragg.UsageError, "checkpoint: expected a list of shots"):

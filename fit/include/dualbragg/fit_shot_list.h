@@ -55,16 +55,17 @@ DB_API void db_fit_shot_list_destroy(db_fit_shot_list **list);
  * @return the source; valid as long as the list */
 DB_API db_fit_shot_source db_fit_shot_list_source(db_fit_shot_list *list);
 
-/** Ties the parameters of the configuration of all shots as its symmetry asks, which depends on the
- * cell of the first shot that can be read: angles that are fixed are no longer refined, equal edges
- * follow each other. Fails with the last shot's message if none can be read.
+/** The configuration of all shots, whose settings db_fit_run takes: with the stages that are usual where
+ * it names none, with the amplitudes of intensities.reference, which belong to the list, and with ties
+ * as its symmetry asks, which depends on the cell of the first shot that can be read: angles that are
+ * fixed are no longer refined, equal edges follow each other. If none can be read nothing is tied.
  *
  * @param context receives the message of a failure
  * @param list the shots
- * @param config of all; changed
+ * @param config overwritten; to be cleared by the caller, before the list
  * @return DB_OK or an error */
-DB_API db_status db_fit_shot_list_tie(db_context *context, const db_fit_shot_list *list,
-                                      db_fit_config *config);
+DB_API db_status db_fit_shot_list_complete(db_context *context, db_fit_shot_list *list,
+                                           db_fit_config *config);
 
 #ifdef __cplusplus
 }

@@ -268,12 +268,21 @@ static void a_failed_output_leaves_no_file(void **state) {
     assert_int_equal(db_fit_write_json(context, "no/such/folder/x.json", &made_up.config,
                                        synthetic_list(&made_up)),
                      DB_ERROR_FILE);
-    made_up.result.experiment.detector.panel_count = 2; /* not to be described by a configuration */
+}
+
+/* No configuration describes several panels without a list: all else is told, as on the page. */
+static void panels_without_a_list_have_no_model(void **state) {
+    (void)state;
     const char *const path = scratch_path("two_panels.json");
-    assert_int_equal(db_fit_write_json(context, path, &made_up.config, synthetic_list(&made_up)),
-                     DB_ERROR_UNSUPPORTED);
+    made_up.result.experiment.detector.panel_count = 2;
+    const db_status status =
+        db_fit_write_json(context, path, &made_up.config, synthetic_list(&made_up));
     made_up.result.experiment.detector.panel_count = 1;
-    assert_null(read_whole_file(path));
+    assert_int_equal(status, DB_OK);
+    json_t *const root = json_load_file(path, 0, NULL);
+    assert_true(json_is_null(json_object_get(root, "model")));
+    assert_int_equal(json_array_size(json_object_get(root, "parameters")), 4);
+    json_decref(root);
 }
 
 static void json_says_the_same(void **state) {
@@ -445,6 +454,7 @@ int main(void) {
         cmocka_unit_test(the_png_has_names_and_a_scale),
         cmocka_unit_test(an_empty_result_still_makes_a_page),
         cmocka_unit_test(a_failed_output_leaves_no_file),
+        cmocka_unit_test(panels_without_a_list_have_no_model),
         cmocka_unit_test(json_says_the_same),
         cmocka_unit_test(json_is_what_the_documentation_says),
         cmocka_unit_test(errors_in_units_of_the_last_digit),

@@ -1,0 +1,33 @@
+/* Settings of a list of shots, before they are refined. */
+#include "base/context_internal.h"
+#include "fit/lists/shot_list.h"
+#include "fit/shots/joint_stages.h"
+
+#include <dualbragg/expert/amplitude_files.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Amplitudes that joint intensities are compared with, or held to. */
+static db_status read_reference(db_context *context, db_fit_shot_list *list) {
+    db_fit_config *const c = &list->config;
+    const db_structure_factor_options options = { .columns = *c->reference_columns
+                                                                 ? c->reference_columns
+                                                                 : NULL };
+    if (!*c->reference_file || list->reference.amplitude) return DB_OK;
+    list->reference.default_F = NAN;
+    DB_TRY(
+        db_read_structure_factors(context, c->reference_file, &options, &list->reference, NULL, 0));
+    c->settings.joint.reference = &list->reference;
+    return DB_OK;
+}
+
+db_status db_fit_shot_list_complete(db_context *context, db_fit_shot_list *list,
+                                    db_fit_config *config) {
+    db_fit_settings *const settings = &config->settings;
+    const int closed = list->config.setup.spread.spots == DB_SPOTS_CLOSED;
+    DB_TRY(read_reference(context, list));
+    DB_TRY(db_fit_config_copy(context, &list->config, config));
+    (void)db_shot_list_tie(context, list, config); /* the refinement says why no shot can be read */
+    if (settings->stage_count == 0) db_stages_default(context, closed, settings);
+    return DB_OK;
+}
