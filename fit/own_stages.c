@@ -74,13 +74,13 @@ static void store_model(work *w) {
         all->at_bound[w->shot * all->parameters + i] = result->estimates.list[i].at_bound;
 }
 
-/* After an evaluation of a shot by itself; 1: the run is cancelled. */
+/* After an evaluation of a shot by itself, or of a trial (NULL); 1: the run is cancelled. */
 static int evaluated(void *user, const db_fit_history *entry) {
-    const db_fit_shots_event event = { .kind = DB_SHOTS_EVALUATED,
-                                       .stage = entry->stage,
-                                       .entry = entry };
     const db_shots *const all = user;
-    if (all->source->in_full) db_shots_report(all, &event);
+    if (all->source->in_full && entry)
+        db_shots_report(all, &(db_fit_shots_event){ .kind = DB_SHOTS_EVALUATED,
+                                                    .stage = entry->stage,
+                                                    .entry = entry });
     return db_workers_cancelled(all);
 }
 

@@ -81,7 +81,7 @@ static db_status start_common(db_shots *all) {
             status = db_shots_read(all, all->context, i, &image, &start, &settings);
         if (status == DB_OK) db_modes_leave_zero(&settings, &start);
         const db_status listed = status == DB_OK ? list_reflections(all, &start) : DB_OK;
-        if (listed != DB_OK) status = DB_ERROR_USAGE; /* of all shots */
+        if (listed != DB_OK) status = listed;
         for (size_t k = 0; k < all->parameters && status == DB_OK; k++) {
             if (!all->shared[k]) continue;
             const db_fit_parameter *const p = &settings.parameters[k];
@@ -93,8 +93,10 @@ static db_status start_common(db_shots *all) {
         db_fit_settings_clear(&settings);
         db_shots_release(all, &image);
         db_experiment_clear(&start);
-        /* a wrong configuration is wrong for all shots */
-        if (status == DB_OK || status == DB_ERROR_USAGE || status == DB_ERROR_MEMORY) break;
+        /* a wrong configuration is wrong for all shots, as is a list of reflections */
+        if (status == DB_OK || status == DB_ERROR_USAGE || status == DB_ERROR_MEMORY ||
+            listed != DB_OK)
+            break;
     }
     db_shots_tie_common(all);
     memcpy(all->common_start, all->common, sizeof all->common_start);
@@ -122,7 +124,7 @@ static db_status run_segment(db_shots *all, const db_segment *segment) {
     DB_TRY(db_records_collect(all));
     db_shots_report_aside(all);
     report_done(all, segment);
-    return db_shots_check_count(all);
+    return DB_OK;
 }
 
 static db_status run_joint(db_shots *all, int stage, db_fit_shots_result *result) {
@@ -156,23 +158,17 @@ static int next_stage(const db_shots *all) {
 
 /* A task of an array: what its shots do by themselves before they meet the others. */
 static db_status run_task(db_shots *all, int stage, db_fit_shots_result *result) {
-    const db_fit_shots_options *const options = all->options;
     db_segment segment = db_segment_from(all, 0);
     if (segment.to == 0)
         return db_fail(all->context, DB_ERROR_USAGE,
                        "an array of tasks: no stage refines shots by themselves");
-    segment.joint = -1;
     segment.from = stage < segment.to ? stage : 0;
-    DB_TRY(db_checkpoint_begin(all));
-    DB_TRY(db_workers_each(all, "refining shots by themselves", segment.from, db_segment_work,
-                           &segment, NULL));
-    DB_TRY(db_records_collect(all));
-    db_shots_report_aside(all);
-    report_done(all, &segment);
+    DB_TRY(db_lattices_share(all, segment.from));
+    segment.joint = -1;
     snprintf(result->reason, sizeof result->reason,
-             "task %d of %d: its shots were refined by themselves", options->array_task,
-             options->array_tasks);
-    return DB_OK;
+             "task %d of %d: its shots were refined by themselves", all->options->array_task,
+             all->options->array_tasks);
+    return run_segment(all, &segment);
 }
 
 static db_status run_segments(db_shots *all, db_fit_shots_result *result) {
@@ -184,10 +180,8 @@ static db_status run_segments(db_shots *all, db_fit_shots_result *result) {
         const db_segment segment = db_segment_from(all, stage);
         DB_TRY(db_lattices_share(all, segment.from));
         DB_TRY(run_segment(all, &segment));
-        if (segment.joint < 0) {
-            DB_TRY(db_records_collect(all));
-            break;
-        }
+        DB_TRY(db_shots_check_count(all));
+        if (segment.joint < 0) break;
         DB_TRY(run_joint(all, segment.joint, result));
         stage = segment.joint + 1;
     }
@@ -450,10 +444,32 @@ static db_status identify(db_shots *all) {
     return status;
 }
 
-static db_status set_up(db_shots *all, const db_fit_settings *settings) {
+/* What a program asks for: the command line cannot say all of it. */
+static db_status check_options(const db_shots *all, const db_fit_settings *settings) {
+    const db_fit_shots_options *const o = all->options;
     if (all->count > 0 && !all->source->load)
         return db_fail(all->context, DB_ERROR_USAGE,
                        "shots: expected a function that loads them, found NULL");
+    if (o->array_tasks < 0 || o->array_task < (o->array_tasks > 0) ||
+        o->array_task > o->array_tasks)
+        return db_fail(all->context, DB_ERROR_USAGE,
+                       "an array of tasks: expected task 1 to %d, found %d", o->array_tasks,
+                       o->array_task);
+    if (!o->checkpoint && (o->array_tasks || o->merge_count || o->resume))
+        return db_fail(all->context, DB_ERROR_USAGE,
+                       "expected the file of a checkpoint, which %s needs, found none",
+                       o->array_tasks   ? "a task of an array"
+                       : o->merge_count ? "putting tasks together"
+                                        : "going on with a run");
+    if (all->source->in_full && (settings->joint.wanted || o->array_tasks || o->merge_count))
+        return db_fail(all->context, DB_ERROR_USAGE,
+                       "shots told in full are refined each by itself: expected neither joint "
+                       "intensities nor an array of tasks");
+    return DB_OK;
+}
+
+static db_status set_up(db_shots *all, const db_fit_settings *settings) {
+    DB_TRY(check_options(all, settings));
     DB_TRY(db_fit_settings_copy(all->context, settings, &all->settings));
     DB_TRY(db_fit_check_quantities(all->context, settings));
     all->parameters = all->course.width = settings->parameter_count;
@@ -470,13 +486,13 @@ static db_status set_up(db_shots *all, const db_fit_settings *settings) {
     db_status status = all->options->checkpoint ? identify(all) : DB_OK;
     if (status == DB_OK) status = db_checkpoint_create(all);
     if (status == DB_OK) status = make_room(all);
-    if (status == DB_OK) status = db_shares_create(all);
     if (status == DB_OK) status = db_lattices_find(all);
+    if (status == DB_OK) status = db_shares_create(all);
     all->shares_intensities = db_series_shares(all);
     if (status == DB_OK) status = db_workers_create(all);
     if (status == DB_OK && !all->source->in_full)
         status = db_spool_open(all->context, all->options->scratch, &all->spool);
-    return db_workers_common_status(all, status);
+    return status;
 }
 
 static const char *name_of_still(void *user, size_t shot) {
@@ -517,19 +533,22 @@ db_status db_fit_run(db_context *context, const db_fit_shot_source *source,
     static const db_fit_shots_options usual = DB_FIT_SHOTS_OPTIONS_INIT;
     const double begin = db_seconds();
     *result = NULL;
+    if (!options) options = &usual;
+    const db_fit_team team = options->team ? *options->team : (db_fit_team){ .size = 1 };
     db_shots *const all = calloc(1, sizeof *all);
-    if (!all) return db_fail_memory(context, "the shots");
+    if (!all) return db_team_common_status(&team, context, db_fail_memory(context, "the shots"));
     all->context = context;
     all->source = source;
-    all->options = options ? options : &usual;
-    all->team = all->options->team ? *all->options->team : (db_fit_team){ .size = 1 };
+    all->options = options;
+    all->team = team;
     all->count = source->count;
     all->spool.file = -1;
     db_shot_notices_begin(context, &all->notices);
     db_fit_shots_result *made = NULL;
     db_status status = set_up(all, settings);
-    if (status == DB_OK) status = db_workers_common_status(all, create_result(all, &made));
-    if (status == DB_OK) status = refine(all, made);
+    if (status == DB_OK) status = create_result(all, &made);
+    status = db_workers_common_status(all, status);
+    if (status == DB_OK && made) status = refine(all, made);
     clear(all);
     if (status != DB_OK) {
         db_fit_shots_result_destroy(&made);

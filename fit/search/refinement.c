@@ -244,6 +244,8 @@ db_status db_refinement_run_stage(db_refinement *r, int number, db_stage_result 
         status = db_optimize_stage(objective, &r->data.settings->stages[number], number, &r->given,
                                    &r->course, end);
         if (status == DB_OK) status = db_refinement_store(r, &objective->variables, end);
+    }
+    if (open) {
         db_objective_destroy(objective);
         db_stage_data_clear(&taken);
     }

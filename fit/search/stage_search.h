@@ -9,7 +9,7 @@
 
 /* The history: every evaluation of all stages, and the listener. */
 typedef struct db_fit_course {
-    /* called after each evaluation; not 0 cancels; may be NULL */
+    /* called after each evaluation, or only asked (entry NULL: by any thread); not 0 cancels; may be NULL */
     int (*progress)(void *user, const db_fit_history *entry);
     void *user;
     size_t width;            /* values of each evaluation: parameters of the settings */

@@ -1,6 +1,7 @@
 /* Several starts: trials on a thread each, then all stages from the best. */
 #include "fit/search/starts.h"
 
+#include "base/context_internal.h"
 #include "fit/search/moment_stage.h"
 #include "fit/config/orientation.h"
 #include "fit/objective/model_image.h"
@@ -9,6 +10,7 @@
 #include "fit/config/worker_context.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +47,7 @@ static db_status explained_by(db_refinement *r, double *explained) {
 typedef struct trials {
     const db_fit_data *data; /* with stages cut short */
     const db_experiment *start;
+    const db_fit_course *course; /* of the refinement, whose listener may cancel */
     db_fit_start *list;
     db_status *status;
     char (*message)[DB_FIT_WARNING_SIZE];
@@ -62,6 +65,12 @@ static void clear_refinement(db_refinement *r) {
     free(r->result);
 }
 
+static int is_cancelled(void *user, const db_fit_history *entry) {
+    const db_fit_course *const course = user;
+    (void)entry; /* trials are not told */
+    return db_fit_course_tell(course, NULL);
+}
+
 static db_status try_start(db_refinement *r, const db_experiment *start, db_fit_start *trial) {
     db_stage_result end;
     r->result = calloc(1, sizeof *r->result);
@@ -71,15 +80,24 @@ static db_status try_start(db_refinement *r, const db_experiment *start, db_fit_
     db_orientation_plus(crystal->orientation, trial->turn, crystal->orientation);
     DB_TRY(db_refinement_refuse_blank(r));
     DB_TRY(db_stage_run(r, 0, &end));
+    if (end.end == DB_STAGE_CANCELLED)
+        return db_fail(r->context, DB_ERROR_CANCELLED, "%s", end.reason);
     trial->evaluations = (int)r->course.count;
     for (size_t i = 0; i < r->course.count; i++)
         trial->target = fmin(trial->target, r->course.history[i].target);
     return explained_by(r, &trial->explained);
 }
 
-static void run_trial(const trials *all, db_context *context, size_t i) {
-    db_refinement r = { .context = context, .data = *all->data };
+static void run_trial(trials *all, db_context *context, size_t i) {
+    db_refinement r = { .context = context,
+                        .data = *all->data,
+                        .course = { .progress = is_cancelled,
+                                    .user = (void *)(uintptr_t)all->course } };
     all->status[i] = try_start(&r, all->start, &all->list[i]);
+    if (all->status[i] == DB_ERROR_CANCELLED) {
+#pragma omp atomic write
+        all->cancelled = 1;
+    }
     if (all->status[i] != DB_OK)
         snprintf(all->message[i], sizeof all->message[i], "%s", db_context_message(context));
     clear_refinement(&r);
@@ -162,6 +180,7 @@ static db_status try_all(db_refinement *r, const db_experiment *start) {
     db_fit_result *const result = r->result;
     db_fit_settings *const brief = malloc(sizeof *brief);
     trials all = { .start = start,
+                   .course = &r->course,
                    .list = calloc(count, sizeof *all.list),
                    .status = calloc(count, sizeof *all.status),
                    .message = calloc(count, sizeof *all.message) };

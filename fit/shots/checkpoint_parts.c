@@ -264,19 +264,20 @@ db_status db_parts_index(db_shots *all) {
 
 db_status db_parts_check_task(const db_shots *all, const char *path, int task, int tasks) {
     const int stage = db_segment_from(all, 0).to;
-    size_t range[2], done = 0;
-    db_shares_of_task(all, task, tasks, range);
-    for (size_t i = range[0]; i < range[1]; i++) {
+    size_t own = 0, done = 0;
+    for (size_t i = 0; i < all->count; i++) {
         const db_record_place *const at = &all->checkpoint->place[i];
+        if (!db_shares_is_of_task(all, i, task, tasks)) continue;
+        own++;
         done += at->set >= 0 && (!at->used || at->stage >= stage);
     }
-    return done == range[1] - range[0]
+    return done == own
                ? DB_OK
                : db_fail(
                      all->context, DB_ERROR_INPUT,
                      "%s: task %d of %d has not come to its end: %zu of its %zu shots are done; "
                      "expected --array %d/%d --resume first",
-                     path, task, tasks, done, range[1] - range[0], task, tasks);
+                     path, task, tasks, done, own, task, tasks);
 }
 
 static const db_record_place *place_of(const db_shots *all, size_t shot) {

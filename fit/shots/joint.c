@@ -302,11 +302,16 @@ static db_status take_up(joint *j) {
 db_status db_joint_run(db_shots *all, int stage, db_stage_result *end,
                        db_fit_shots_result *result) {
     joint *const j = calloc(1, sizeof *j);
-    if (!j) return db_fail_memory(all->context, "a joint stage");
+    db_status status =
+        db_workers_common_status(all, j ? DB_OK : db_fail_memory(all->context, "a joint stage"));
+    if (!j || status != DB_OK) {
+        free(j);
+        return status;
+    }
     j->all = all;
     j->stage = stage;
     j->links = db_joint_links_make(all, stage);
-    db_status status = take_up(j);
+    status = take_up(j);
     if (status == DB_OK) status = db_workers_common_status(all, prepare(j));
     if (status == DB_OK) status = begin(j);
     if (status == DB_OK) status = search(j, end);

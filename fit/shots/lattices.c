@@ -69,8 +69,9 @@ static db_status make_model(const db_shots *all, db_context *context, size_t sho
 /* Lists the shots with a shot's image. */
 static db_status list_group(const db_shots *all, db_context *context, size_t shot, int segment,
                             group *g) {
+    const size_t first = all->image[shot];
     size_t count = 0;
-    for (size_t i = shot; i < all->count; i++)
+    for (size_t i = first; i < all->count; i++)
         count += all->image[i] == all->image[shot] && gives_light(all, i, segment);
     g->shot = calloc(count + 1, sizeof *g->shot);
     g->model = calloc(count + 1, sizeof *g->model);
@@ -78,7 +79,7 @@ static db_status list_group(const db_shots *all, db_context *context, size_t sho
     g->light = calloc(count + 1, sizeof *g->light);
     if (!g->shot || !g->model || !g->experiment || !g->light)
         return db_fail_memory(context, "the lattices of an image");
-    for (size_t i = shot; i < all->count; i++)
+    for (size_t i = first; i < all->count; i++)
         if (all->image[i] == all->image[shot] && gives_light(all, i, segment))
             g->shot[g->count++] = i;
     return DB_OK;

@@ -15,6 +15,8 @@ static const uint64_t CANCELLED = (uint64_t)1 << 40;
 
 struct db_shares {
     int *owner; /* [chunks]; -1: nobody yet */
+    size_t
+        *family; /* [chunks] an earlier chunk of the same images, or itself; NULL: each is alone */
     int settled;
     uint64_t base;     /* of the counter */
     uint64_t number;   /* the run that begins at `begin` */
@@ -26,39 +28,9 @@ struct db_shares {
 
 static int takes_turns(const db_shots *all) { return all->team.size > 1 && all->team.claim; }
 
-db_status db_shares_create(db_shots *all) {
-    const size_t chunks = db_shots_chunks(all);
-    db_shares *const s = all->shares = calloc(1, sizeof *s);
-    if (s) s->owner = malloc((chunks + 1) * sizeof *s->owner);
-    if (!s || !s->owner) return db_fail_memory(all->context, "who works on which shots");
-    for (size_t c = 0; c < chunks; c++) s->owner[c] = -1;
-    return DB_OK;
-}
-
-void db_shares_destroy(db_shots *all) {
-    if (all->shares) free(all->shares->owner);
-    free(all->shares);
-    all->shares = NULL;
-}
-
-int db_shots_own(const db_shots *all, size_t shot) {
-    return all->shares->owner[shot / all->chunk] == all->team.rank;
-}
-
-int db_shares_owner(const void *all, size_t chunk) {
-    return ((const db_shots *)all)->shares->owner[chunk];
-}
-
 /* The first chunk of a task of an array. */
 static size_t first_chunk(const db_shots *all, int task, int tasks) {
     return (size_t)(task - 1) * db_shots_chunks(all) / (size_t)tasks;
-}
-
-void db_shares_of_task(const db_shots *all, int task, int tasks, size_t shots[2]) {
-    for (int k = 0; k < 2; k++) {
-        const size_t shot = first_chunk(all, task + k, tasks) * all->chunk;
-        shots[k] = shot < all->count ? shot : all->count;
-    }
 }
 
 /* The chunks of this run: all, or those of a task. */
@@ -72,50 +44,82 @@ static size_t end_of(const db_shots *all) {
                               : db_shots_chunks(all);
 }
 
-static size_t root_of(const size_t *family, size_t chunk) {
-    while (family[chunk] != chunk) chunk = family[chunk];
+/* Chunks with lattices of the same image are a family: the number of its first chunk. */
+static size_t family_of(const db_shots *all, size_t chunk) {
+    const size_t *const family = all->shares->family;
+    while (family && family[chunk] != chunk) chunk = family[chunk];
     return chunk;
 }
 
-/* Chunks with lattices of the same image are a family: the number of its first chunk. */
-static void find_families(const db_shots *all, size_t *family) {
-    for (size_t c = 0; c < db_shots_chunks(all); c++) family[c] = c;
-    for (size_t i = 0; i < all->count && all->image; i++) {
-        const size_t a = root_of(family, all->image[i] / all->chunk),
-                     b = root_of(family, i / all->chunk);
+static db_status find_families(db_shots *all) {
+    const size_t chunks = db_shots_chunks(all);
+    size_t *const family = all->shares->family = malloc((chunks + 1) * sizeof *family);
+    if (!family) return db_fail_memory(all->context, "who works on which shots");
+    for (size_t c = 0; c < chunks; c++) family[c] = c;
+    for (size_t i = 0; i < all->count; i++) {
+        const size_t a = family_of(all, all->image[i] / all->chunk),
+                     b = family_of(all, i / all->chunk);
         family[a > b ? a : b] = a < b ? a : b;
     }
+    return DB_OK;
+}
+
+db_status db_shares_create(db_shots *all) {
+    const size_t chunks = db_shots_chunks(all);
+    db_shares *const s = all->shares = calloc(1, sizeof *s);
+    if (s) s->owner = malloc((chunks + 1) * sizeof *s->owner);
+    if (!s || !s->owner) return db_fail_memory(all->context, "who works on which shots");
+    for (size_t c = 0; c < chunks; c++) s->owner[c] = -1;
+    return all->image ? find_families(all) : DB_OK;
+}
+
+void db_shares_destroy(db_shots *all) {
+    if (all->shares) {
+        free(all->shares->owner);
+        free(all->shares->family);
+    }
+    free(all->shares);
+    all->shares = NULL;
+}
+
+int db_shots_own(const db_shots *all, size_t shot) {
+    return all->shares->owner[shot / all->chunk] == all->team.rank;
+}
+
+int db_shares_owner(const void *all, size_t chunk) {
+    return ((const db_shots *)all)->shares->owner[chunk];
+}
+
+int db_shares_is_of_task(const db_shots *all, size_t shot, int task, int tasks) {
+    const size_t family = family_of(all, shot / all->chunk);
+    return family >= first_chunk(all, task, tasks) && family < first_chunk(all, task + 1, tasks);
 }
 
 /* Equal shares, each of neighbouring families. */
-static db_status share_equally(db_shots *all) {
+static void share_equally(db_shots *all) {
     const size_t begin = begin_of(all), end = end_of(all), size = (size_t)all->team.size;
     int *const owner = all->shares->owner;
-    size_t *const family = malloc((db_shots_chunks(all) + 1) * sizeof *family), count = 0, at = 0;
-    const db_status status = db_team_common_status(
-        &all->team, all->context,
-        family ? DB_OK : db_fail_memory(all->context, "who works on which shots"));
-    if (status == DB_OK && family) {
-        find_families(all, family);
-        for (size_t c = begin; c < end; c++) count += root_of(family, c) == c;
-        for (size_t c = begin; c < end && count; c++) {
-            const size_t first = root_of(family, c);
-            owner[c] = first == c ? (int)(at++ * size / count) : owner[first];
-        }
-        all->shares->settled = 1;
+    size_t count = 0, at = 0;
+    for (size_t c = begin; c < end; c++) count += family_of(all, c) == c;
+    for (size_t c = begin; c < db_shots_chunks(all) && count; c++) {
+        const size_t first = family_of(all, c);
+        if (first != c)
+            owner[c] = owner[first];
+        else if (c < end)
+            owner[c] = (int)(at++ * size / count);
     }
-    free(family);
-    return status;
+    all->shares->settled = 1;
 }
 
 db_status db_shares_begin(db_shots *all) {
     db_shares *const s = all->shares;
-    if (!takes_turns(all)) return share_equally(all);
+    /* lattices of an image stay together */
+    if (!takes_turns(all) || all->image) share_equally(all);
+    if (!takes_turns(all)) return DB_OK;
     s->begin = begin_of(all);
     if (all->team.rank == 0 && all->team.claim(all->team.user, 0, &s->base) != 0)
         s->base = CANCELLED;
-    DB_TRY(db_team_broadcast(&all->team, all->context, &s->base, sizeof s->base));
-    return all->image ? share_equally(all) : DB_OK; /* lattices of an image stay together */
+    return db_team_broadcast(&all->team, all->context, &s->base, sizeof s->base);
 }
 
 /* Chunks of the run that begins with a chunk. */

@@ -23,8 +23,9 @@ long db_shares_next(db_shots *all, long after);
 /* After the first pass all processes learn who has what. */
 db_status db_shares_agree(db_shots *all);
 
-/* Shots of a task of an array: from the first to the one behind the last. Tasks count from 1. */
-void db_shares_of_task(const db_shots *all, int task, int tasks, size_t shots[2]);
+/* Does a task of an array work on the shot? Tasks count from 1; each has neighbours of the list, and all lattices of
+ * their images. */
+int db_shares_is_of_task(const db_shots *all, size_t shot, int task, int tasks);
 
 /* A db_piece_owner; all: the shots. */
 int db_shares_owner(const void *all, size_t chunk);

@@ -231,10 +231,12 @@ db_status db_shots_read(db_shots *all, db_context *context, size_t shot, db_meas
 }
 
 void db_shots_release(const db_shots *all, db_measured_image *image) {
+    if (!image->value) return;
     if (all->source->release)
         all->source->release(all->source->user, image);
     else
         db_measured_image_clear(image);
+    memset(image, 0, sizeof *image);
 }
 
 static db_status read_shot(db_shots *all, db_context *context, size_t shot,

@@ -136,6 +136,37 @@ static void starts_that_cannot_be_are_refused(void **state) {
     expect_refusal("misset_y is not refined in the first stage");
     settings.starts.keep = 0;
     expect_refusal("keep 0");
+    settings.starts.keep = 1;
+    db_fit_settings_default_stages(&settings);
+    settings.stages[0].kind = DB_STAGE_MOMENTS;
+    settings.stages[0].earned = 1;
+    start.spread.spots = DB_SPOTS_CLOSED;
+    expect_refusal("are tried by stage");
+    start.spread.spots = truth.spread.spots;
+}
+
+static int asked;
+static int ends_at_fifth(void *user) {
+    (void)user;
+    int now;
+#pragma omp atomic capture
+    now = ++asked;
+    return now >= 5;
+}
+
+/* A run is asked whether to end while starts are tried: all of them would take far longer. */
+static void trials_hear_that_the_run_is_cancelled(void **state) {
+    (void)state;
+    const db_fit_still still = { &start, &image, NULL };
+    const db_fit_shot_source list = db_fit_still_source(&still);
+    db_fit_shots_options options = DB_FIT_SHOTS_OPTIONS_INIT;
+    db_fit_shots_result *result;
+    asked = 0;
+    options.cancelled = ends_at_fifth;
+    assert_int_equal(db_fit_run(context, &list, &settings, &options, &result), DB_ERROR_CANCELLED);
+    assert_null(result);
+    assert_non_null(strstr(db_context_message(context), "while starts were tried"));
+    assert_in_range(asked, 5, 30);
 }
 
 static void a_blank_image_is_refused_whatever_the_start(void **state) {
@@ -161,6 +192,7 @@ int main(void) {
         cmocka_unit_test_setup(many_starts_find_what_one_does_not, ask),
         cmocka_unit_test_setup(threads_do_not_change_what_is_found_slow, ask),
         cmocka_unit_test_setup(starts_that_cannot_be_are_refused, ask),
+        cmocka_unit_test_setup(trials_hear_that_the_run_is_cancelled, ask),
         cmocka_unit_test_setup(a_blank_image_is_refused_whatever_the_start, ask),
     };
     return cmocka_run_group_tests(tests, make, drop);

@@ -32,7 +32,8 @@ ended starts 4 1 1 # in its midst
 fit 2 shared.yaml --output joint "$@"
 grep -q 'stage joint, the first, refines what shots share' err || fail "starts of a joint stage: $(cat err)"
 
-# two lattices on each of two images, refined with the light of each other
+# two lattices on each of two images, refined with the light of each other; and one that is not there, which is left out
+echo "images/two_1.img model.misset=[13, 50, 70]" > lattices.txt
 for image in 1 2; do
     for number in 1 2; do
         "$DUALBRAGG" sim -cell 40 55 70 90 90 90 -N 14 -gauss_xtal -default_F 1e6 -fluence 3e19 -lambda 1 -distance 100 -detpixels 400 \
@@ -46,11 +47,15 @@ for image in 1 2; do
 done
 { shots_model 100.2 && two_stages; } | sed 's/list: shots.txt/list: lattices.txt/' > lattices.yaml
 fit 0 lattices.yaml --output whole "$@"
-grep -q '^4 of 4 shots in use' out || fail "a lattice was set aside: $(cat out)"
+grep -q '^4 of 5 shots in use' out || fail "lattices in use: $(cat out)"
 result whole.json > expected
 killed lattices
 ended lattices 2 1 1
 ended lattices 3 1 1
 [ -z "$mpi" ] || ended lattices 3 2 3
+# tasks of an array: the second image's lattices are of different ones, the others' light counts all the same
+for task in 1 2 3 4; do fit 0 lattices.yaml --output cut --array $task/4 "$@"; done
+fit 0 lattices.yaml --output cut --merge "$@"
+result cut.json | cmp -s - expected || fail "lattices by tasks: $(result cut.json | diff - expected | head -5)"
 
 [ $failures -eq 0 ]

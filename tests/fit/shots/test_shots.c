@@ -300,6 +300,69 @@ static void wrong_stages_are_refused(void **state) {
     assert_int_equal(db_fit_run(context, &none, &settings, NULL, &result), DB_ERROR_INPUT);
 }
 
+static int is_held[SHOTS];
+static db_status load_held(void *user, db_context *own, size_t shot, db_measured_image *image,
+                           db_experiment *start, db_fit_settings *s) {
+    const db_status status = load(user, own, shot, image, start, s);
+    if (status != DB_OK) return status;
+    image->exposure = (double)shot;
+    is_held[shot]++;
+    if (shot == 1 && s) s->parameter_count--; /* not as all the others */
+    return DB_OK;
+}
+static void release_held(void *user, db_measured_image *image) {
+    (void)user;
+    is_held[(int)image->exposure]--;
+    free(image->value);
+    free(image->mask);
+}
+
+/* Each image goes back to where it came from once, also that of a shot which is left out. */
+static void images_are_released_once(void **state) {
+    (void)state;
+    db_fit_settings own = settings;
+    own.parameter_count -= SHARED;
+    own.stage_count -= 2;
+    const db_fit_shot_source held = {
+        .count = 3, .load = load_held, .name = name, .release = release_held
+    };
+    db_fit_shots_result *r = NULL;
+    assert_int_equal(db_fit_run(context, &held, &own, NULL, &r), DB_OK);
+    assert_int_equal(r->used, 2);
+    for (int s = 0; s < 3; s++) assert_int_equal(is_held[s], 0);
+    db_fit_shots_result_destroy(&r);
+}
+
+/* What only a program can ask for. */
+static void options_that_cannot_be_are_refused(void **state) {
+    (void)state;
+    static const struct {
+        int task, tasks, resume, joint;
+        const char *words;
+    } wrong[] = { { 3, 2, 0, 0, "expected task 1 to 2, found 3" },
+                  { 0, 2, 0, 0, "expected task 1 to 2, found 0" },
+                  { 1, -1, 0, 0, "expected task 1 to -1" },
+                  { 1, 2, 0, 0, "which a task of an array needs" },
+                  { 0, 0, 1, 0, "which going on with a run needs" },
+                  { 0, 0, 0, 1, "neither joint intensities nor" } };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const db_fit_shot_source list = {
+            .count = 2, .load = load, .name = name, .in_full = wrong[i].joint
+        };
+        db_fit_settings own = settings;
+        db_fit_shots_options options = DB_FIT_SHOTS_OPTIONS_INIT;
+        db_fit_shots_result *r = NULL;
+        options.array_task = wrong[i].task;
+        options.array_tasks = wrong[i].tasks;
+        options.resume = wrong[i].resume;
+        own.joint.wanted = wrong[i].joint;
+        assert_int_equal(db_fit_run(context, &list, &own, &options, &r), DB_ERROR_USAGE);
+        assert_null(r);
+        if (!strstr(db_context_message(context), wrong[i].words))
+            fail_msg("%s", db_context_message(context));
+    }
+}
+
 /* Without anything shared each shot is refined as if it were alone. */
 static void nothing_shared(void **state) {
     (void)state;
@@ -344,6 +407,8 @@ int main(void) {
         cmocka_unit_test(unlike_processes),
         cmocka_unit_test(a_checkpoint_of_another_run_is_refused),
         cmocka_unit_test(wrong_stages_are_refused),
+        cmocka_unit_test(options_that_cannot_be_are_refused),
+        cmocka_unit_test(images_are_released_once),
         cmocka_unit_test(nothing_shared),
         cmocka_unit_test(names_of_models),
     };

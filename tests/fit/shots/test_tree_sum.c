@@ -243,21 +243,31 @@ static void shots_that_take_long_hold_nobody_up(void **state) {
     assert_in_range(with_slow, SLOW, SHOTS / MEMBERS - 10);
 }
 
-/* A task of an array has its part of the list, all tasks together have it all. */
+/* A task of an array has its part of the list, all tasks together have it all. Lattices of an image, be they apart in
+ * the list, are of one task. */
 static void tasks_share_a_list(void **state) {
     (void)state;
     const db_fit_shots_options options = { .series = 0 };
     for (size_t count = 1; count < 40; count++)
         for (size_t chunk = 1; chunk < 4; chunk++) {
-            const db_shots all = { .options = &options, .count = count, .chunk = chunk };
-            size_t next = 0, shots[2];
-            for (int task = 1; task <= 7; task++) {
-                db_shares_of_task(&all, task, 7, shots);
-                assert_int_equal(shots[0], next);
-                assert_true(shots[1] >= shots[0]);
-                next = shots[1];
+            size_t image[40];
+            db_shots all = { .options = &options, .count = count, .chunk = chunk };
+            for (int lattices = 0; lattices < 2; lattices++) {
+                int last = 1;
+                for (size_t i = 0; i < count; i++) image[i] = i % 3 == 2 ? i / 2 : i;
+                all.image = lattices ? image : NULL;
+                assert_int_equal(db_shares_create(&all), DB_OK);
+                for (size_t i = 0; i < count; i++) {
+                    int tasks = 0, task = 0;
+                    for (int k = 1; k <= 7; k++)
+                        if (db_shares_is_of_task(&all, i, k, 7)) task = (tasks++, k);
+                    assert_int_equal(tasks, 1);
+                    if (!lattices) assert_true(task >= last);
+                    if (lattices) assert_true(db_shares_is_of_task(&all, image[i], task, 7));
+                    last = task;
+                }
+                db_shares_destroy(&all);
             }
-            assert_int_equal(next, count);
         }
 }
 
