@@ -88,13 +88,13 @@ db_status db_intensity_boxes_take(db_context *context, const db_experiment *expe
                                   db_shoeboxes *boxes) {
     DB_TRY(db_shoeboxes_place(context, experiment, data, list->d_min, DB_SHOEBOXES_ALL, boxes));
     keep_listed(list, experiment->goniometer.phi_steps > 1, boxes);
-    DB_TRY(db_overlap_exclude(context, experiment, data->settings, 1, boxes));
-    const db_status status =
-        boxes->count ? db_shoeboxes_weigh(context, data->settings, 0, boxes)
-                     : db_fail(context, DB_ERROR_INPUT,
-                               "the model predicts no reflection down to %.4g A whose shoebox is "
-                               "on a panel",
-                               list->d_min);
+    db_status status = db_overlap_exclude(context, experiment, data->settings, 1, boxes);
+    if (status == DB_OK)
+        status = boxes->count ? db_shoeboxes_weigh(context, data->settings, 0, boxes)
+                              : db_fail(context, DB_ERROR_INPUT,
+                                        "the model predicts no reflection down to %.4g A whose "
+                                        "shoebox is on a panel",
+                                        list->d_min);
     if (status != DB_OK) db_shoeboxes_clear(boxes);
     return status;
 }

@@ -16,23 +16,22 @@ static void move_restraint(db_intensity_search *w, db_pieces *p) {
 }
 
 static void move_indexing(db_indexing_result *r, db_pieces *p) {
-    db_pieces_move(p, &r->ways, sizeof r->ways);
     db_pieces_move(p, &r->end, sizeof r->end);
     db_pieces_move(p, &r->gain, sizeof r->gain);
     db_pieces_move(p, &r->changed, sizeof r->changed);
     db_pieces_move(p, &r->undecided, sizeof r->undecided);
     db_pieces_move(p, r->way, r->shots * sizeof *r->way);
     db_pieces_move(p, r->probability, r->shots * sizeof *r->probability);
-    p->failed |= r->ways.count < 0 || r->ways.count > DB_MOST_INDEXINGS;
-    for (size_t s = 0; s < r->shots; s++)
-        p->failed |= r->way[s] < 0 || (r->way[s] > 0 && r->way[s] >= r->ways.count);
+    for (size_t s = 0; s < r->shots; s++) p->failed |= r->way[s] < 0 || r->way[s] >= r->ways.count;
 }
 
 /* Room for what the start has found, which only rank 0 had. */
 static db_status make_room(db_intensity_search *w) {
     const db_shots *const all = w->all;
     DB_TRY(db_scaling_make(all->context, all->count, &w->result->scaling));
-    return db_indexing_result_make(all->context, all->count, &w->result->indexing);
+    return all->settings.joint.reindex ? db_indexing_result_make(all->context, w->pass.list,
+                                                                 all->count, &w->result->indexing)
+                                       : DB_OK;
 }
 
 static db_status move_common(void *user, db_pieces *p) {
@@ -53,6 +52,8 @@ static db_status move_common(void *user, db_pieces *p) {
     db_pieces_move(p, &w->result->kinds, sizeof w->result->kinds);
     db_pieces_move(p, &w->result->agreement, sizeof w->result->agreement);
     if (w->all->settings.joint.reindex) move_indexing(&w->result->indexing, p);
+    p->failed |=
+        w->passes < 2 || w->result->kinds.count < 0 || w->result->kinds.count > DB_MOST_KINDS;
     return DB_OK;
 }
 
@@ -60,18 +61,17 @@ static db_status move_common(void *user, db_pieces *p) {
 static db_status move_shot(void *user, size_t shot, db_pieces *p) {
     const db_intensity_search *const w = user;
     db_shots *const all = w->all;
-    const db_arrow_order *const order = &w->pass.order;
-    const size_t linearization = db_linearization_size(all->state[shot].place.blocks, order->local,
-                                                       order->shared, w->pass.most);
     db_linearized_shot m = { .room = NULL };
     db_status status = db_linearized_shot_make(all->context, &w->pass, shot, &m);
     if (status == DB_OK && !p->reads)
         status = db_linearized_shot_read(all->context, &w->pass, shot, w->best, &m);
     if (status == DB_OK) {
-        db_pieces_move(p, all->state[shot].best.local, order->local * sizeof(double));
-        db_pieces_move(p, m.bytes[0], linearization);
-        db_pieces_move(p, m.bytes[1], db_intensity_shot_size(all, order, shot));
-        if (p->reads) status = db_linearized_shot_write(all->context, &w->pass, shot, 0, &m);
+        db_pieces_move(p, all->state[shot].best.local, w->pass.order.local * sizeof(double));
+        for (int k = 0; k < 2; k++) db_pieces_move(p, m.bytes[k], m.size[k]);
+        p->failed |= !db_linearization_is_sound(&m.linearization, w->reflections, m.record.meets) ||
+                     !db_reduced_is_sound(&m.record, w->reflections);
+        if (p->reads && !p->failed)
+            status = db_linearized_shot_write(all->context, &w->pass, shot, 0, &m);
     }
     db_linearized_shot_clear(&m);
     return status;
@@ -91,6 +91,7 @@ db_status db_intensity_take_up(db_intensity_search *w) {
     const db_stage_state state = state_of(w);
     w->best = 0;
     DB_TRY(db_checkpoint_take_up(w->all, &state));
+    w->has_best = 1;
     if (w->all->settings.joint.reindex) w->pass.indexing = &w->result->indexing;
     for (size_t h = 0; h < w->reflections && w->restraint.strength; h++)
         w->restraint.pull[h] = w->restraint.strength[h] * (w->value[0][h] - w->restraint.centre[h]);
@@ -98,5 +99,5 @@ db_status db_intensity_take_up(db_intensity_search *w) {
     memcpy(w->shared[1], w->shared[0], w->pass.order.shared * sizeof(double));
     memcpy(w->rendered, w->value[0], w->reflections * sizeof(double));
     memcpy(w->rendered_shared, w->shared[0], w->pass.order.shared * sizeof(double));
-    return db_joint_system_sum(&w->system, DB_BOTH_HALVES);
+    return db_intensity_search_sum(w);
 }

@@ -201,7 +201,7 @@ static db_status measure(db_intensity_search *w, scatter *sums, double *right, d
                          db_fit_shots_result *result) {
     const db_shells shells = db_intensity_shells(w->pass.list);
     db_merged *const m = &w->result->merged;
-    DB_TRY(db_joint_system_sum(&w->system, DB_BOTH_HALVES));
+    DB_TRY(db_intensity_search_sum(w));
     DB_TRY(add_over(w, DB_BOTH_HALVES, sums->size, add_pulls, w, sums->square));
     DB_TRY(db_joint_system_spread(&w->system, DB_BOTH_HALVES, PROBES, project, w, spread));
     for (size_t h = 0; h < w->reflections; h++) {

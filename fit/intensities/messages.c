@@ -91,10 +91,11 @@ static db_status share_indexing(db_intensity_search *w) {
     db_shots *const all = w->all;
     db_indexing_result *const indexing = &w->result->indexing;
     if (!all->settings.joint.reindex) return DB_OK;
-    db_status status =
-        all->team.rank == 0 ? DB_OK : db_indexing_result_make(all->context, all->count, indexing);
+    const db_status status =
+        all->team.rank == 0
+            ? DB_OK
+            : db_indexing_result_make(all->context, &all->reflections, all->count, indexing);
     DB_TRY(db_workers_common_status(all, status));
-    DB_TRY(broadcast(all, &indexing->ways, sizeof indexing->ways));
     DB_TRY(db_records_tell(all, indexing->way, sizeof *indexing->way));
     w->pass.indexing = indexing;
     return DB_OK;

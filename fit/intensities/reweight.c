@@ -36,17 +36,13 @@ db_status db_intensity_shot_read(const db_shots *all, db_context *context,
                         db_intensity_shot_size(all, order, shot));
 }
 
-static size_t linearization_size(const db_intensity_pass *p, size_t shot) {
-    return db_linearization_size(p->all->state[shot].place.blocks, p->order.local, p->order.shared,
-                                 p->most);
-}
-
 db_status db_linearized_shot_make(db_context *context, const db_intensity_pass *p, size_t shot,
                                   db_linearized_shot *m) {
     const db_arrow_order *const order = &p->order;
     const size_t boxes = p->all->state[shot].place.blocks;
-    m->bytes[0] = calloc(1, linearization_size(p, shot));
-    m->bytes[1] = calloc(1, db_intensity_shot_size(p->all, order, shot));
+    m->size[0] = db_linearization_size(boxes, order->local, order->shared, p->most);
+    m->size[1] = db_intensity_shot_size(p->all, order, shot);
+    for (int k = 0; k < 2; k++) m->bytes[k] = calloc(1, m->size[k]);
     if (m->bytes[0])
         m->linearization =
             db_linearization_in(boxes, order->local, order->shared, p->most, m->bytes[0]);
@@ -71,10 +67,8 @@ db_status db_linearized_shot_read(db_context *context, const db_intensity_pass *
     const db_spool *const spool = &p->all->spool;
     const db_shot_state *const state = &p->all->state[shot];
     if (slot >= 0)
-        DB_TRY(db_spool_get(context, spool, state->linearization[slot], m->bytes[0],
-                            linearization_size(p, shot)));
-    return db_spool_get(context, spool, state->record, m->bytes[1],
-                        db_intensity_shot_size(p->all, &p->order, shot));
+        DB_TRY(db_spool_get(context, spool, state->linearization[slot], m->bytes[0], m->size[0]));
+    return db_spool_get(context, spool, state->record, m->bytes[1], m->size[1]);
 }
 
 db_status db_linearized_shot_write(db_context *context, const db_intensity_pass *p, size_t shot,
@@ -82,10 +76,9 @@ db_status db_linearized_shot_write(db_context *context, const db_intensity_pass 
     db_spool *const spool = &p->all->spool;
     db_shot_state *const state = &p->all->state[shot];
     if (slot >= 0)
-        DB_TRY(db_spool_put_at(context, spool, m->bytes[0], linearization_size(p, shot),
-                               &state->linearization[slot]));
-    return db_spool_put_at(context, spool, m->bytes[1],
-                           db_intensity_shot_size(p->all, &p->order, shot), &state->record);
+        DB_TRY(
+            db_spool_put_at(context, spool, m->bytes[0], m->size[0], &state->linearization[slot]));
+    return db_spool_put_at(context, spool, m->bytes[1], m->size[1], &state->record);
 }
 
 /* Weights of boxes by how far their intensities are from the mean of the others. */

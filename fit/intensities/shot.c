@@ -122,22 +122,20 @@ static db_status fit(work *w) {
 /* Bounds of the shot's own quantities; none goes further than a step of a search. */
 static db_status set_bounds(work *w) {
     const db_arrow_order *const order = &w->pass->order;
-    const db_variables *const v = &w->open.objective.variables;
     const db_linearization *const s = &w->memory.linearization;
-    db_unknowns unknowns;
-    DB_TRY(db_unknowns_make(w->open.objective.context, &w->open.settings,
-                            order->index + order->shared, order->local, &unknowns));
+    db_unknowns u;
+    DB_TRY(db_local_unknowns(w->open.objective.context, &w->open.settings, order,
+                             &w->open.objective.variables, &u));
     for (size_t i = 0; i < order->local; i++) {
-        const size_t k = order->variable[order->shared + i];
-        const db_prior_pull prior = db_prior_at(s->at[i], v->centre[k], v->sigma[k]);
-        s->lower[i] = fmax(v->lower[k], s->at[i] - unknowns.longest[i]);
-        s->upper[i] = fmin(v->upper[k], s->at[i] + unknowns.longest[i]);
-        s->near[i] = db_unknown_near(&unknowns, i);
+        const db_prior_pull prior = db_prior_at(s->at[i], u.centre[i], u.sigma[i]);
+        s->lower[i] = fmax(u.lower[i], s->at[i] - u.longest[i]);
+        s->upper[i] = fmin(u.upper[i], s->at[i] + u.longest[i]);
+        s->near[i] = db_unknown_near(&u, i);
         s->prior_slope[i] = 0.5 * prior.slope;
         s->prior_curvature[i] = prior.curvature;
         *s->prior_loss += prior.loss;
     }
-    db_unknowns_clear(&unknowns);
+    db_unknowns_clear(&u);
     return DB_OK;
 }
 

@@ -62,6 +62,7 @@ typedef struct db_linearized_shot {
     db_reduced_equations record;
     double *room; /* of the linearization; owned, as the following */
     void *bytes[2];
+    size_t size[2]; /* of these */
 } db_linearized_shot;
 
 /* Zeros, of a shot's size. */

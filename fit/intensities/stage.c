@@ -165,7 +165,8 @@ static db_status accept(db_intensity_search *w, const db_intensity_totals *total
     DB_TRY(db_intensity_share_restraint(w));
     db_intensity_prior_follow(w);
     w->shots = totals->shots;
-    DB_TRY(db_joint_system_sum(&w->system, DB_BOTH_HALVES));
+    w->has_best = 1;
+    DB_TRY(db_intensity_search_sum(w));
     w->total -=
         db_intensity_restraint_drop(&w->restraint, w->value[0], w->system.diagonal, w->reflections);
     w->degrees = totals->degrees - (double)w->pass.order.shared;
@@ -368,6 +369,8 @@ static db_status end_normalized(db_intensity_search *w) {
 static db_status conclude(db_intensity_search *w, db_fit_shots_result *result) {
     db_shots *const all = w->all;
     if (all->settings.joint.passes > 0) {
+        for (size_t g = 0; g < w->pass.order.shared; g++)
+            all->common_at_bound[w->pass.order.index[g]] = w->at_bound[g];
         DB_TRY(db_workers_each(all, "errors", w->stage, db_intensity_shot_errors, &w->pass, NULL));
         DB_TRY(db_intensity_conclude(w, result));
         DB_TRY(end_normalized(w));
@@ -438,7 +441,7 @@ db_status db_intensity_stage_run(db_shots *all, int stage, db_stage_result *end,
     }
     if (status == DB_OK) status = conclude(w, result);
     if (status == DB_ERROR_CANCELLED) all->ending = 1;
-    if (status == DB_OK || (all->ending && w->passes > 2)) {
+    if (status == DB_OK || (all->ending && w->has_best)) {
         db_status stored = db_joint_models_store(all, stage, w->shared[0]);
         if (stored == DB_OK) stored = db_workers_common_status(all, turn_models(w));
         if (stored != DB_OK) status = stored;

@@ -124,6 +124,13 @@ db_status db_joint_system_sum(db_joint_system *s, unsigned groups) {
     return DB_OK;
 }
 
+/* Without a diagonal it is not determined. */
+void db_joint_system_hold(db_joint_system *s, size_t g) {
+    for (size_t k = 0; k < s->shared; k++)
+        s->normal[g * s->shared + k] = s->normal[k * s->shared + g] = 0;
+    s->right[s->reflections + g] = 0;
+}
+
 /* What is multiplied. */
 typedef struct factor {
     size_t reflections;

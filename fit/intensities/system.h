@@ -64,6 +64,9 @@ db_status db_joint_system_over(const db_joint_system *system, unsigned groups, d
 /* Sums of the shots that are in any of these groups. */
 db_status db_joint_system_sum(db_joint_system *system, unsigned groups);
 
+/* A shared quantity stays where it is until the next sum. */
+void db_joint_system_hold(db_joint_system *system, size_t shared);
+
 /* Solves (H + damping diag) x = right for them, after their sums; right may be another one than
  * that of the system, both [reflections + shared]. What no shot shows stays 0. shared_moves 0:
  * shared quantities stay where they are. Ends when the residual, in the norm of the preconditioner,

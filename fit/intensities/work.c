@@ -40,6 +40,17 @@ void db_intensity_prior_follow(db_intensity_search *w) {
     }
 }
 
+db_status db_intensity_search_sum(db_intensity_search *w) {
+    DB_TRY(db_joint_system_sum(&w->system, DB_BOTH_HALVES));
+    for (size_t g = 0; g < w->system.shared; g++) {
+        const double slope = -2 * w->system.right[w->reflections + g];
+        w->at_bound[g] = db_unknown_held(&w->unknowns, g, w->shared[0][g], slope);
+    }
+    for (size_t g = 0; g < w->system.shared; g++)
+        if (w->at_bound[g]) db_joint_system_hold(&w->system, g);
+    return DB_OK;
+}
+
 size_t db_intensity_local_place(const db_intensity_search *w, db_parameter parameter) {
     const db_arrow_order *const order = &w->pass.order;
     size_t i = 0;

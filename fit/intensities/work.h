@@ -25,6 +25,7 @@ typedef struct db_intensity_search {
     double *base;
     db_intensity_restraint restraint;
     db_unknowns unknowns;                      /* shared quantities */
+    int at_bound[DB_FIT_MOST_PARAMETERS];      /* of these: -1, 0, 1 */
     double prior[DB_FIT_MOST_PARAMETERS];      /* 1/sigma^2 of their priors; 0: none */
     double prior_pull[DB_FIT_MOST_PARAMETERS]; /* half of their slopes */
     double shots;                              /* that take part, of all processes */
@@ -33,7 +34,8 @@ typedef struct db_intensity_search {
     void **memory; /* of each thread, for a record */
     db_joint_system system;
     db_error_model errors;
-    double total; /* the loss at the best point */
+    int has_best; /* 1: shots have been refined here, so that there is a best point */
+    double total; /* the loss at it */
     double degrees;
     int passes, rejected;
     int fits; /* how often the error model still follows the records */
@@ -50,6 +52,9 @@ void db_intensity_search_group(db_intensity_search *work);
 
 /* Weights and slopes of the priors of shared quantities become those of the best point. */
 void db_intensity_prior_follow(db_intensity_search *work);
+
+/* Equations of all shots at the best point, in which shared quantities that are pushed against their bounds stay. */
+db_status db_intensity_search_sum(db_intensity_search *work);
 
 /* The place of a parameter among a shot's own quantities; their number: it is none. */
 size_t db_intensity_local_place(const db_intensity_search *work, db_parameter parameter);

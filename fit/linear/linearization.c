@@ -41,6 +41,25 @@ db_linearization db_linearization_in(size_t count, size_t local, size_t shared, 
     return s;
 }
 
+/* Places of the quantities that move a box. */
+static int has_sound_places(const db_linearization *s, size_t b, size_t meets) {
+    size_t met = 0;
+    int sound = s->moved[b] <= s->most;
+    for (size_t i = 0; sound && i < s->moved[b]; i++) {
+        const size_t place = s->place[b * s->most + i];
+        met += place >= s->local;
+        sound = place < s->local + s->shared && met <= meets;
+    }
+    return sound;
+}
+
+int db_linearization_is_sound(const db_linearization *s, size_t reflections, size_t meets) {
+    int sound = 1;
+    for (size_t b = 0; b < s->count; b++)
+        sound &= s->reflection[b] < reflections && has_sound_places(s, b, meets);
+    return sound;
+}
+
 /* A box at a point: changes of what it depends on. */
 typedef struct change {
     double x;        /* of its intensity */

@@ -38,6 +38,11 @@ size_t db_linearization_size(size_t count, size_t local, size_t shared, size_t m
 db_linearization db_linearization_in(size_t count, size_t local, size_t shared, size_t most,
                                      void *memory);
 
+/* Are its numbers of reflections and quantities below these, as of one that comes from a file they may not be? meets:
+ * shared quantities that may move a box. */
+int db_linearization_is_sound(const db_linearization *linearization, size_t reflections,
+                              size_t meets);
+
 /* A point near that of the linearization. */
 typedef struct db_linearization_point {
     const double *intensity; /* of all reflections */

@@ -37,6 +37,13 @@ db_reduced_equations db_reduced_in(size_t count, size_t local, size_t shared, si
     return r;
 }
 
+int db_reduced_is_sound(const db_reduced_equations *r, size_t reflections) {
+    int sound = 1;
+    for (size_t b = 0; b < r->count; b++) sound &= r->reflection[b] < reflections;
+    for (size_t i = 0; i < r->count * r->meets; i++) sound &= r->place[i] < r->shared;
+    return sound;
+}
+
 /* x becomes L^-1 x; elements of quantities that stay become 0. */
 static void solve_forward(const db_reduced_equations *r, double *x) {
     for (size_t i = 0; i < r->local; i++) {

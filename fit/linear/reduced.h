@@ -46,6 +46,9 @@ size_t db_reduced_size(size_t count, size_t local, size_t shared, size_t meets);
 db_reduced_equations db_reduced_in(size_t count, size_t local, size_t shared, size_t meets,
                                    void *memory);
 
+/* As db_linearization_is_sound. */
+int db_reduced_is_sound(const db_reduced_equations *record, size_t reflections);
+
 /* What is known of all quantities before the local ones are eliminated; halves of derivatives. */
 typedef struct db_normal_equations {
     const double *gradient;    /* [local + shared]: e, c */

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double STRAIN = 0.015; /* of lattices that are taken for one: see db_indexing */
+
 static void shuffle(uint64_t seed, size_t count, size_t *order) {
     uint64_t random = seed;
     for (size_t i = 0; i < count; i++) order[i] = i;
@@ -246,8 +248,10 @@ static db_status resolve_ways(db_context *context, const db_asu_list *list,
     return status;
 }
 
-db_status db_indexing_result_make(db_context *context, size_t shots, db_indexing_result *result) {
+db_status db_indexing_result_make(db_context *context, const db_asu_list *list, size_t shots,
+                                  db_indexing_result *result) {
     memset(result, 0, sizeof *result);
+    db_indexings_find(list->cell, list->group, STRAIN, &result->ways);
     result->shots = shots;
     result->way = calloc(shots + 1, sizeof *result->way);
     result->probability = malloc((shots + 1) * sizeof *result->probability);
@@ -265,8 +269,7 @@ db_status db_indexing_resolve(db_context *context, const db_asu_list *list,
                               db_indexing_result *result, db_crystal_kinds *kinds) {
     double mean[DB_MOST_SHELLS];
     const db_shells shells = db_scaling_shells(list);
-    DB_TRY(db_indexing_result_make(context, observations->shots, result));
-    db_indexings_find(list->cell, list->group, options->tolerance, &result->ways);
+    DB_TRY(db_indexing_result_make(context, list, observations->shots, result));
     db_status status = db_scale_by_means(context, list, observations, &shells, mean, scaling);
     if (status == DB_OK && result->ways.count > 1)
         status = resolve_ways(context, list, options, reference, &shells, mean, observations,

@@ -10,13 +10,12 @@
 #include "fit/merge/shot_scales.h"
 
 typedef struct db_indexing_options {
-    double tolerance; /* strain of lattices that are taken for one: see db_indexing */
-    double certain;   /* probability of a shot that is decided */
-    int starts;       /* orders in which shots are first looked at */
-    uint64_t seed;    /* of these orders */
+    double certain; /* probability of a shot that is decided */
+    int starts;     /* orders in which shots are first looked at */
+    uint64_t seed;  /* of these orders */
 } db_indexing_options;
 #define DB_INDEXING_OPTIONS_INIT                                                                   \
-    { .tolerance = 0.015, .certain = 0.95, .starts = 4, .seed = 1 }
+    { .certain = 0.95, .starts = 4, .seed = 1 }
 
 typedef enum db_indexing_end {
     DB_INDEXING_UNIQUE,   /* there is but one way */
@@ -47,8 +46,9 @@ db_status db_indexing_resolve(db_context *context, const db_asu_list *list,
                               db_observations *observations, db_scaling *scaling,
                               db_indexing_result *result, db_crystal_kinds *kinds);
 
-/* Room for so many shots, of none of which anything is known. */
-db_status db_indexing_result_make(db_context *context, size_t shots, db_indexing_result *result);
+/* The ways of the lattice, and room for so many shots, of none of which anything is known. */
+db_status db_indexing_result_make(db_context *context, const db_asu_list *list, size_t shots,
+                                  db_indexing_result *result);
 void db_indexing_result_clear(db_indexing_result *result);
 
 #endif

@@ -70,20 +70,15 @@ static void take_local(const conclusion *c, const db_open_shot *open, const doub
         for (size_t k = 0; k < m; k++) to[i * m + k] = from[local[i] * n + local[k]];
 }
 
-static void store_local(const conclusion *c, size_t shot, const db_open_shot *open, const int *used,
+static void store_local(const conclusion *c, size_t shot, const db_open_shot *open,
                         const db_covariance *estimate) {
     const size_t m = c->order.local, parts = open->objective.blocks.count;
-    const size_t *const local = c->order.variable + c->order.shared;
     const double misfit =
         sqrt(fmax(1, c->all->summary[shot].chi2[1] / c->all->summary[shot].degrees));
     for (size_t i = 0; i < m; i++) {
         const size_t index = c->order.index[c->order.shared + i];
         c->all->error[shot * c->all->parameters + index] =
             fmax(estimate->error[i] * misfit, db_covariance_robust_error(estimate, i, parts, m));
-        c->all->at_bound[shot * c->all->parameters + index] =
-            used[i]                                  ? 0
-            : open->objective.gradient[local[i]] > 0 ? -1
-                                                     : 1;
     }
 }
 
@@ -113,7 +108,7 @@ static db_status estimate_local(const conclusion *c, db_context *context, size_t
     if (status == DB_OK)
         status = db_errors_by_regions(context, normal, scatter[0], scatter[1], m, used, 1,
                                       &estimate, &shared_misfit);
-    if (status == DB_OK) store_local(c, shot, open, used, &estimate);
+    if (status == DB_OK) store_local(c, shot, open, &estimate);
     free(normal);
     free(used);
     db_covariance_clear(&estimate);

@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "fit/shots/links.h"
+#include "fit/shots/shot_fit.h"
 #include "fit/shots/workers.h"
 
 #include <stdlib.h>
@@ -14,6 +15,19 @@ typedef struct target {
     db_joint_links links;
     const double *unknown;
 } target;
+
+/* Which of a shot's own quantities are at a bound. */
+static db_status tell_bounds(const db_shots *all, const db_arrow_order *order, db_context *context,
+                             size_t shot, const db_variables *variables) {
+    db_unknowns u;
+    DB_TRY(db_local_unknowns(context, &all->settings, order, variables, &u));
+    for (size_t i = 0; i < order->local; i++)
+        all->at_bound[shot * all->parameters + u.index[i]] =
+            db_unknown_held(&u, i, all->state[shot].best.local[i], 1) +
+            db_unknown_held(&u, i, all->state[shot].best.local[i], -1);
+    db_unknowns_clear(&u);
+    return DB_OK;
+}
 
 /* Moves a model to the best point of its shot. */
 static db_status move_model(db_shots *all, const target *to, db_context *context, size_t shot,
@@ -35,7 +49,7 @@ static db_status move_model(db_shots *all, const target *to, db_context *context
     db_shots_get(all, e, &model->placement, db_shots_value(all, shot));
     memcpy(all->summary[shot].orientation, e->crystal.orientation, sizeof e->crystal.orientation);
     all->summary[shot].stage = to->stage + 1;
-    return DB_OK;
+    return tell_bounds(all, order, context, shot, variables);
 }
 
 /* The values of a shot become those of its best point. */

@@ -82,14 +82,12 @@ static db_status evaluate(void *user, const double *x, db_evaluation *at) {
     return DB_OK;
 }
 
-/* The local quantities as unknowns, with bounds and priors of the shot's variables. */
-static db_status make_unknowns(const local_problem *p, db_unknowns *u) {
-    const db_variables *const v = &p->open->objective.variables;
-    const size_t first = p->order->shared;
-    DB_TRY(db_unknowns_make(p->open->objective.context, &p->open->settings, p->order->index + first,
-                            p->order->local, u));
+db_status db_local_unknowns(db_context *context, const db_fit_settings *settings,
+                            const db_arrow_order *order, const db_variables *v, db_unknowns *u) {
+    const size_t first = order->shared;
+    DB_TRY(db_unknowns_make(context, settings, order->index + first, order->local, u));
     for (size_t i = 0; i < u->count; i++) {
-        const size_t k = p->order->variable[first + i];
+        const size_t k = order->variable[first + i];
         u->lower[i] = v->lower[k];
         u->upper[i] = v->upper[k];
         u->centre[i] = v->centre[k];
@@ -130,7 +128,8 @@ db_status db_open_shot_fit(db_open_shot *open, const db_arrow_order *order,
                          .stage = stage,
                          .degrees = open->objective.degrees };
     for (size_t i = 0; i < order->shared; i++) open->value[order->variable[i]] = shared[i];
-    db_status status = make_unknowns(&problem, &search.unknowns);
+    db_status status = db_local_unknowns(search.context, &open->settings, order,
+                                         &open->objective.variables, &search.unknowns);
     if (status == DB_OK) status = fit(&problem, &search, local);
     db_search_clear(&search);
     return status;

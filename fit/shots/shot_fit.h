@@ -20,6 +20,11 @@ db_status db_open_shot_create(db_shots *all, db_context *context, size_t shot, i
                               const db_arrow_order *order, db_open_shot *open);
 void db_open_shot_destroy(db_open_shot *open);
 
+/* The local quantities as unknowns, with bounds and priors of the shot's variables. The order keeps their numbers. */
+db_status db_local_unknowns(db_context *context, const db_fit_settings *settings,
+                            const db_arrow_order *order, const db_variables *variables,
+                            db_unknowns *unknowns);
+
 /* Fits from these local values, which become the best ones. The objective then has the loss,
  * gradient and normal matrix there, with priors of local quantities. DB_ERROR_INPUT if there is no
  * finite loss. */

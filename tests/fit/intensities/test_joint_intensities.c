@@ -9,6 +9,7 @@
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
 #include "fit/stills.h"
+#include "support/failing_allocation.h"
 
 #include <dualbragg/expert/amplitude_files.h>
 #include <dualbragg/expert/fit_files.h>
@@ -138,6 +139,45 @@ static void intensities_come_back(void **state) {
     db_fit_shots_result_destroy(&r);
 }
 
+/* The distance is refined for all shots, from where it is right, near another value. */
+static db_fit_parameter *share_distance(double centre, double sigma) {
+    db_fit_settings *const s = &stills.settings;
+    refine_parameter(s, DB_DISTANCE, -1);
+    db_fit_parameter *const p = &s->parameters[s->parameter_count - 1];
+    p->shared = 1;
+    p->prior[0] = centre;
+    p->prior[1] = sigma;
+    for (size_t k = 0; k + 1 < s->stage_count; k++) db_fit_parameter_set_stage(p, k, 0);
+    return p;
+}
+
+/* Only the stage of intensities refines them. */
+static void what_is_at_a_bound_is_told(void **state) {
+    (void)state;
+    db_fit_settings *const s = &stills.settings;
+    const double farthest = 45.003;
+    size_t mosaic = 0;
+    while (s->parameters[mosaic].parameter != DB_MOSAIC_VARIANCE) mosaic++;
+    const db_fit_parameter kept = s->parameters[mosaic];
+    for (size_t k = 0; k + 1 < s->stage_count; k++)
+        db_fit_parameter_set_stage(&s->parameters[mosaic], k, 0);
+    s->parameters[mosaic].lower = 1.2 * db_parameter_get(&stills.truth, DB_MOSAIC_VARIANCE);
+    share_distance(45.05, 5e-4)->upper = farthest;
+    db_fit_shots_result *r = stills_run(FEW_STILLS);
+    const db_fit_estimate *const distance = &r->estimates.list[s->parameter_count - 1];
+    assert_int_equal(distance->at_bound, 1);
+    assert_true(fabs(distance->value - farthest) < 1e-9 && isnan(distance->error));
+    for (size_t k = 0; k < FEW_STILLS; k++) {
+        const db_fit_estimate *const of = r->shot[k].estimates.list;
+        assert_int_equal(of[mosaic].at_bound, -1);
+        assert_int_equal(of[s->parameter_count - 2].at_bound, 0);
+        assert_true(isnan(of[mosaic].error) && of[s->parameter_count - 2].error > 0);
+    }
+    db_fit_shots_result_destroy(&r);
+    s->parameters[mosaic] = kept;
+    s->parameter_count--;
+}
+
 /* Same lattice, same indices? misorientation() does not tell half turns. */
 static int same_matrix(const db_crystal *a, const db_crystal *b) {
     double one[9], other[9], square = 0;
@@ -202,6 +242,7 @@ typedef struct shot {
     db_objective objective;
     double *intensity;
     float *trust;
+    int half_width; /* of boxes, in the settings */
 } shot;
 
 static double loss_at(shot *s, const double *value) {
@@ -218,6 +259,7 @@ static void open_shot(shot *s) {
     assert_int_equal(db_experiment_copy(stills.context, &stills.truth, &start), DB_OK);
     still_place(1, &start);
     assert_int_equal(rendered_image(stills.context, &start, 0, image), DB_OK); /* without noise */
+    s->half_width = stills.settings.shoebox_half_width;
     stills.settings.shoebox_half_width = 3;
     const db_fit_data data = { image, &s->strong, &stills.settings };
     assert_int_equal(db_strong_pixels_find(stills.context, image, &stills.settings, &s->strong),
@@ -247,11 +289,20 @@ static void open_shot(shot *s) {
     db_experiment_clear(&start);
 }
 
+static void close_shot(shot *s) {
+    db_objective_destroy(&s->objective);
+    db_stage_data_clear(&s->taken);
+    db_strong_pixels_clear(&s->strong);
+    db_measured_image_clear(&s->image);
+    free(s->intensity);
+    free(s->trust);
+    stills.settings.shoebox_half_width = s->half_width;
+}
+
 static void slopes_agree_with_differences(void **state) {
     (void)state;
     shot s = { .strong = { 0 } };
     size_t variables[DB_BLOCK_MOST];
-    const int half_width = stills.settings.shoebox_half_width;
     open_shot(&s);
     db_objective *const o = &s.objective;
     const double *const at = o->variables.start;
@@ -273,20 +324,50 @@ static void slopes_agree_with_differences(void **state) {
             fail_msg("box %zu: slope %g, by differences %g; curvature %g, by differences %g", b,
                      slope, (up - down) / (2 * h), curvature, (up + down - 2 * loss) / (2 * h * h));
     }
-    db_objective_destroy(o);
-    db_stage_data_clear(&s.taken);
-    db_strong_pixels_clear(&s.strong);
-    db_measured_image_clear(&s.image);
-    free(s.intensity);
-    free(s.trust);
-    stills.settings.shoebox_half_width = half_width;
+    close_shot(&s);
+}
+
+/* Lack of memory anywhere leaves no boxes, or, where it does not matter, the right ones. */
+static void boxes_are_let_go_of(void **state) {
+    (void)state;
+    enum { TRIALS = 40 };
+    shot s = { .strong = { 0 } };
+    db_experiment start;
+    int failures = 0;
+    if (!can_fail_allocations()) skip();
+    open_shot(&s);
+    const db_fit_data data = { &s.image, &s.strong, &stills.settings };
+    assert_int_equal(db_experiment_copy(stills.context, &stills.truth, &start), DB_OK);
+    still_place(1, &start);
+    long allocations = 0;
+    size_t right = 0;
+    for (long trial = -1; trial < TRIALS; trial++) {
+        db_shoeboxes boxes = { .count = 0 };
+        fail_allocation(trial < 0 ? -1 : trial * allocations / TRIALS);
+        const db_status status =
+            db_intensity_boxes_take(stills.context, &start, &data, &stills.list, &boxes);
+        const long made = stop_failing_allocations(NULL);
+        if (trial < 0) {
+            allocations = made;
+            right = boxes.count;
+        }
+        failures += status != DB_OK;
+        if (status == DB_OK ? boxes.count != right : boxes.reflection != NULL)
+            fail_msg("trial %ld: status %d, %zu boxes", trial, (int)status, boxes.count);
+        db_shoeboxes_clear(&boxes);
+    }
+    assert_in_range(failures, TRIALS / 2, TRIALS);
+    db_experiment_clear(&start);
+    close_shot(&s);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slopes_agree_with_differences),
         cmocka_unit_test(intensities_come_back),
+        cmocka_unit_test(boxes_are_let_go_of),
         cmocka_unit_test(shots_are_indexed_one_way),
+        cmocka_unit_test(what_is_at_a_bound_is_told),
     };
     return cmocka_run_group_tests(tests, stills_set_up, stills_tear_down);
 }

@@ -5,10 +5,13 @@
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
 #include "fit/stills.h"
+#include "fit/linear/linearization.h"
+#include "fit/shots/blocks.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void threads_do_not_matter(void **state) {
     (void)state;
@@ -160,6 +163,19 @@ static void share_distance(void) {
         db_fit_parameter_set_stage(p, s, 0);
 }
 
+/* The models of a run that was cancelled are those of its last pass: their scales are beside each other as they are in
+ * truth. */
+static void check_scales(const db_fit_shots_result *r) {
+    size_t at = 0, first = 0;
+    double off[STILLS];
+    while (r->estimates.list[at].parameter != DB_SCALE) at++;
+    for (size_t s = 0; s < STILLS; s++)
+        off[s] = log(r->shot[s].estimates.list[at].value) - 0.6 * (still_drawn(s, 6) - 0.5);
+    for (size_t s = 1; s < STILLS; s++)
+        if (r->shot[s].used && !(fabs(off[s] - off[first]) < 0.15))
+            fail_msg("shot %zu: its scale is %.2g off", s, off[s] - off[first]);
+}
+
 /* After each of the passes; goes on by another number of processes. */
 static void interrupted_runs_go_on(void **state) {
     (void)state;
@@ -188,6 +204,7 @@ static void interrupted_runs_go_on(void **state) {
         assert_int_equal(db_fit_run(stills.context, &source, &stills.settings, &options, &r),
                          DB_ERROR_CANCELLED);
         assert_int_equal(p.passes, most);
+        check_scales(r);
         db_fit_shots_result_destroy(&r);
         made_up_team_run(most % 2 ? TEAM : 1, 1, work, &t, NULL);
         assert_non_null(t.result[0]);
@@ -205,8 +222,128 @@ static void interrupted_runs_go_on(void **state) {
     stills_end_other_indexing();
 }
 
+/* A file that is kept of a run, whose blocks can be changed. */
+typedef struct kept_file {
+    char path[300];
+    char *bytes;
+    size_t size;
+} kept_file;
+
+static void read_file(kept_file *f) {
+    FILE *const in = fopen(f->path, "rb");
+    assert_non_null(in);
+    fseek(in, 0, SEEK_END);
+    f->size = (size_t)ftell(in);
+    rewind(in);
+    f->bytes = malloc(f->size);
+    assert_int_equal(fread(f->bytes, 1, f->size, in), f->size);
+    fclose(in);
+}
+
+static void write_file(const kept_file *f) {
+    FILE *const out = fopen(f->path, "wb");
+    assert_int_equal(fwrite(f->bytes, 1, f->size, out), f->size);
+    fclose(out);
+}
+
+/* The last block of that name. */
+static db_pieces last_block(const kept_file *f, const char *name, db_block_head *head) {
+    db_pieces found = { .bytes = NULL };
+    db_block_head at;
+    for (size_t from = 0; from < f->size; from += found.count) {
+        assert_true(db_block_head_in(f->bytes + from, f->size - from, &at));
+        found = (db_pieces){ f->bytes + from, sizeof at + (size_t)at.bytes, 0, 0, 0 };
+        if (strcmp(at.name, name) == 0) *head = at;
+    }
+    assert_string_equal(at.name, name);
+    return found;
+}
+
+/* The run goes on from a file whose bytes at a place are others, and whose digest is right: a clear error. */
+static void refuse(kept_file *f, const char *block, void *place, const void *to, size_t size) {
+    const db_fit_shot_source source = { .count = FEW_STILLS,
+                                        .load = still_load,
+                                        .name = still_name };
+    db_fit_shots_options options = DB_FIT_SHOTS_OPTIONS_INIT;
+    db_fit_shots_result *r;
+    db_block_head head;
+    char kept[64];
+    db_pieces whole = last_block(f, block, &head);
+    assert_true((char *)place > whole.bytes && (char *)place + size <= whole.bytes + whole.count);
+    memcpy(kept, place, size);
+    memcpy(place, to, size);
+    db_block_end(&whole, block, head);
+    write_file(f);
+    options.checkpoint = scratch_path("damaged.checkpoint");
+    options.resume = 1;
+    assert_int_equal(db_fit_run(stills.context, &source, &stills.settings, &options, &r),
+                     DB_ERROR_INPUT);
+    assert_non_null(strstr(db_context_message(stills.context), "is damaged"));
+    memcpy(place, kept, size);
+    db_block_end(&whole, block, head);
+    write_file(f);
+}
+
+/* What a file says of places in lists is not believed. */
+static void damaged_states_are_refused(void **state) {
+    (void)state;
+    enum { LOCAL = 5, SHARED = 1 };
+    const db_fit_shot_source source = { .count = FEW_STILLS,
+                                        .load = still_load,
+                                        .name = still_name };
+    db_fit_shots_options options = DB_FIT_SHOTS_OPTIONS_INIT;
+    patience p = { 0, 1 };
+    kept_file common, part;
+    db_fit_shots_result *r;
+    db_block_head head;
+    share_distance();
+    stills.settings.joint.reindex = 0;
+    snprintf(common.path, sizeof common.path, "%s", scratch_path("damaged.checkpoint"));
+    snprintf(part.path, sizeof part.path, "%s", scratch_path("damaged.checkpoint.2.0"));
+    options.checkpoint = common.path;
+    options.progress = count_pass;
+    options.cancelled = is_over;
+    options.user = &p;
+    assert_int_equal(db_fit_run(stills.context, &source, &stills.settings, &options, &r),
+                     DB_ERROR_CANCELLED);
+    read_file(&common);
+    read_file(&part);
+    const db_pieces shot = last_block(&part, "shot", &head);
+    const size_t boxes = r->shot[head.shot].after.shoeboxes,
+                 sizes[2] = { db_linearization_size(boxes, LOCAL, SHARED, LOCAL + SHARED),
+                              db_reduced_size(boxes, LOCAL, SHARED, SHARED) };
+    char *const at[2] = { shot.bytes + shot.count - sizes[0] - sizes[1],
+                          shot.bytes + shot.count - sizes[1] };
+    char *const layout[2] = { malloc(sizes[0]), malloc(sizes[1]) };
+    const db_linearization linearization =
+        db_linearization_in(boxes, LOCAL, SHARED, LOCAL + SHARED, layout[0]);
+    const db_reduced_equations record = db_reduced_in(boxes, LOCAL, SHARED, SHARED, layout[1]);
+    const uint32_t far = 0x7ffffff0;
+    const uint16_t beyond = LOCAL + SHARED;
+    const int kinds = 1 << 20, passes = -1000;
+    refuse(&part, "shot", at[0] + ((char *)&linearization.reflection[boxes / 2] - layout[0]), &far,
+           sizeof far);
+    refuse(&part, "shot", at[0] + ((char *)&linearization.place[boxes / 2] - layout[0]), &beyond,
+           sizeof beyond);
+    refuse(&part, "shot", at[1] + ((char *)&record.reflection[boxes / 2] - layout[1]), &far,
+           sizeof far);
+    const db_pieces stage = last_block(&common, "stage:intensity", &head);
+    refuse(&common, "stage:intensity",
+           stage.bytes + stage.count - sizeof(db_reference_agreement) - sizeof(db_crystal_kinds),
+           &kinds, sizeof kinds);
+    refuse(&common, "stage:intensity", stage.bytes + sizeof head, &passes, sizeof passes);
+    for (int k = 0; k < 2; k++) free(layout[k]);
+    free(common.bytes);
+    free(part.bytes);
+    db_fit_shots_result_destroy(&r);
+    db_fit_checkpoint_remove(common.path);
+    stills.settings.joint.reindex = 1;
+    stills.settings.parameter_count--;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(damaged_states_are_refused),
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(processes_do_not_matter),
         cmocka_unit_test(interrupted_runs_go_on),

@@ -102,7 +102,13 @@ static size_t place_of(size_t s, size_t i) {
     return i < BOXES + LOCAL ? X + s * LOCAL + i - BOXES : REFLECTIONS + i - BOXES - LOCAL;
 }
 
-/* All equations, by Gauss and Jordan. held: of shot 0; damping as the program has it cannot be
+/* Which unknown is at a bound: -1: none; of shot 0; or, from LOCAL on, shared. */
+static size_t place_of_held(int held) {
+    if (held < 0) return ALL;
+    return held < LOCAL ? X + (size_t)held : REFLECTIONS + (size_t)(held - LOCAL);
+}
+
+/* All equations, by Gauss and Jordan. held: see above; damping as the program has it cannot be
  * written so, and is 0. */
 static void solve_all(unsigned groups, int held, double *x) {
     static double m[ALL][ALL + 1];
@@ -123,7 +129,7 @@ static void solve_all(unsigned groups, int held, double *x) {
         m[g][ALL] -= prior_pull[g - REFLECTIONS];
     }
     for (size_t i = 0; i < ALL; i++) {
-        if (!(m[i][i] > 0) || i == REFLECTIONS - 1 || (held >= 0 && i == X + (size_t)held)) {
+        if (!(m[i][i] > 0) || i == REFLECTIONS - 1 || i == place_of_held(held)) {
             for (size_t j = 0; j <= ALL; j++) m[i][j] = 0; /* stays */
             for (size_t j = 0; j < ALL; j++) m[j][i] = 0;
             m[i][i] = 1;
@@ -187,10 +193,11 @@ static void solution_of_all_equations(void **state) {
     double x[X], local[LOCAL], truth[ALL];
     int iterations;
     for (unsigned groups = 1; groups <= 3; groups++)
-        for (int held = -1; held < LOCAL; held += 2) {
-            for (size_t s = 0; s < SHOTS; s++) make_record(s, s == 0 ? held : -1);
+        for (int held = -1; held < LOCAL + SHARED; held += 2) {
+            for (size_t s = 0; s < SHOTS; s++) make_record(s, s == 0 && held < LOCAL ? held : -1);
             db_joint_system system = make_system(1);
             assert_int_equal(db_joint_system_sum(&system, groups), DB_OK);
+            if (held >= LOCAL) db_joint_system_hold(&system, (size_t)(held - LOCAL));
             assert_int_equal(
                 db_joint_system_solve(&system, groups, 0, 1e-9, 1, system.right, x, &iterations),
                 DB_OK);

@@ -206,9 +206,41 @@ static void loss_of_other_weights(void **state) {
     near(db_linearization_loss(&linearization, trust), sum);
 }
 
+static int is_sound(void) { return db_linearization_is_sound(&linearization, REFLECTIONS, MEETS); }
+
+/* A number that is used as a place is beyond the list for a while. */
+#define BEYOND(number, end, sound)                                                                 \
+    do {                                                                                           \
+        const __typeof__(number) kept = number;                                                    \
+        (number) = (__typeof__(number))((end)-1);                                                  \
+        assert_true(sound);                                                                        \
+        (number) = (__typeof__(number))(end);                                                      \
+        assert_false(sound);                                                                       \
+        (number) = kept;                                                                           \
+    } while (0)
+
+/* What comes from a file may be anything. */
+static void places_beyond_lists_are_noticed(void **state) {
+    (void)state;
+    const size_t last = BOXES - 1;
+    make_record();
+    assert_true(is_sound() && db_reduced_is_sound(&record, REFLECTIONS));
+    BEYOND(linearization.reflection[last], REFLECTIONS, is_sound());
+    BEYOND(linearization.moved[last], MOST + 1, is_sound());
+    BEYOND(linearization.place[last * MOST + MOST - 1], QUANTITIES, is_sound());
+    BEYOND(record.reflection[last], REFLECTIONS, db_reduced_is_sound(&record, REFLECTIONS));
+    BEYOND(record.place[last * MEETS], SHARED, db_reduced_is_sound(&record, REFLECTIONS));
+    linearization.place[last * MOST] =
+        LOCAL; /* more shared quantities than a record has room for */
+    assert_false(is_sound());
+    linearization.place[last * MOST] = 1;
+    assert_true(is_sound());
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(record_is_that_of_the_boxes),
+        cmocka_unit_test(places_beyond_lists_are_noticed),
         cmocka_unit_test(bounds_hold),
         cmocka_unit_test(loss_of_other_weights),
     };
