@@ -1,6 +1,7 @@
 /* What dualbragg fit prints: the log, and tables of one image and of many shots. */
 #include "fit/cli/printout.h"
 
+#include "base/quantile.h"
 #include "base/shown_text.h"
 #include "fit/intensities/outputs.h"
 
@@ -349,12 +350,6 @@ typedef struct spread {
     double low, median, high; /* low, high: deciles */
 } spread;
 
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a;
-    const double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double quantile(const double *sorted, size_t count, double part) {
     const double place = part * (double)(count - 1);
     const size_t below = (size_t)place, above = below + 1 < count ? below + 1 : below;
@@ -371,7 +366,7 @@ static int spread_of(const db_fit_shots_result *r, size_t parameter, int errors,
         if (r->shot[s].used && isfinite(value)) values[count++] = value;
     }
     if (count > 0) {
-        qsort(values, count, sizeof *values, ascending);
+        db_sort_numbers(values, count);
         *found = (spread){ quantile(values, count, 0.1), quantile(values, count, 0.5),
                            quantile(values, count, 0.9) };
     }

@@ -2,6 +2,7 @@
 #include "fit/intensities/boxes.h"
 
 #include "base/context_internal.h"
+#include "base/quantile.h"
 #include "base/vector.h"
 #include "fit/pixels/geometry.h"
 
@@ -14,11 +15,6 @@
 static const double LEAST_LIGHT = 0.05;
 
 static const double pi = 3.14159265358979323846;
-
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
 
 /* The largest angle from the beam (radian) at which a ray in a direction around it meets a panel. */
 static double reach_of(const db_fit_geometry *geometry, const double across[3]) {
@@ -55,7 +51,7 @@ db_status db_intensity_rim(db_context *context, const db_experiment *experiment,
             across[i] = cos(2 * pi * ray / RAYS) * first[i] + sin(2 * pi * ray / RAYS) * second[i];
         reach[ray] = reach_of(&geometry, across);
     }
-    qsort(reach, RAYS, sizeof *reach, ascending);
+    db_sort_numbers(reach, RAYS);
     const double half = reach[RAYS / 2];
     *dmin = half > 0 ? 1 / (2 * db_length(geometry.s0) * sin(0.5 * half)) : 0;
     db_fit_geometry_clear(&geometry);

@@ -2,6 +2,7 @@
 #include "fit/objective/intensity_prior.h"
 
 #include "base/context_internal.h"
+#include "base/quantile.h"
 #include "base/threads.h"
 
 #include <math.h>
@@ -14,14 +15,9 @@ static int finer_last(const void *a, const void *b) {
     return x < y ? -1 : 1;
 }
 
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* The model's largest spots (90th percentile): those on the Ewald sphere. light: is sorted. */
 static double full_shape(double *light, size_t count) {
-    qsort(light, count, sizeof *light, ascending);
+    db_sort_numbers(light, count);
     return light[count * 9 / 10];
 }
 

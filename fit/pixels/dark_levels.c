@@ -2,6 +2,7 @@
 #include "fit/pixels/dark_levels.h"
 
 #include "base/context_internal.h"
+#include "base/quantile.h"
 #include "fit/pixels/measured_image.h"
 
 #include <math.h>
@@ -135,11 +136,6 @@ static void common_law(const law *l, double given, double *gain, double *readout
     *readout_noise = sqrt(readout);
 }
 
-static int by_size(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Counts of a photon: the median of the squares' figures. 0: they do not tell. */
 static db_status find_photon(db_context *context, const grid *grids, size_t panels, size_t squares,
                              double *photon) {
@@ -149,7 +145,7 @@ static db_status find_photon(db_context *context, const grid *grids, size_t pane
     for (size_t p = 0; p < panels; p++)
         for (int i = 0; i < grids[p].rows * grids[p].columns; i++)
             if (isfinite(grids[p].at[i].photon)) list[count++] = grids[p].at[i].photon;
-    qsort(list, count, sizeof *list, by_size);
+    db_sort_numbers(list, count);
     *photon = 0;
     if (count >= ENOUGH) {
         const double spread = (list[3 * count / 4] - list[count / 4]) / 1.349;

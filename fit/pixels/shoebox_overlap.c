@@ -2,6 +2,7 @@
 #include "fit/pixels/shoeboxes.h"
 
 #include "base/context_internal.h"
+#include "base/quantile.h"
 #include "fit/pixels/rendering.h"
 
 #include <math.h>
@@ -19,15 +20,10 @@ static double highest_of(const db_shoeboxes *boxes, size_t box, const float *own
     return highest;
 }
 
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Highest pixel of a reflection that is wholly recorded (90th percentile of the boxes). */
 static double highest_of_whole(const db_shoeboxes *boxes, const float *own, double *room) {
     for (size_t b = 0; b < boxes->count; b++) room[b] = highest_of(boxes, b, own);
-    qsort(room, boxes->count, sizeof *room, ascending);
+    db_sort_numbers(room, boxes->count);
     return room[boxes->count * 9 / 10];
 }
 

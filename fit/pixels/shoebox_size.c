@@ -3,6 +3,7 @@
 #include "fit/pixels/shoeboxes.h"
 
 #include "base/context_internal.h"
+#include "base/quantile.h"
 #include "fit/pixels/given_boxes.h"
 #include "fit/pixels/reflection_grid.h"
 
@@ -36,11 +37,6 @@ static void try_widths(int most, const uint8_t *own, size_t enough[MOST + 1]) {
     }
 }
 
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The half width that nine of ten spots fill with three standard deviations and a pixel of
  * background, but at least the usual one: a start may know nothing of spreads. */
 static int widest_wanted(const db_prediction *prediction, double *deviation) {
@@ -51,7 +47,7 @@ static int widest_wanted(const db_prediction *prediction, double *deviation) {
         deviation[count++] = sqrt(fmax(v[0], v[1]));
     }
     if (count < FEWEST) return DB_SHOEBOX_USUAL;
-    qsort(deviation, count, sizeof *deviation, ascending);
+    db_sort_numbers(deviation, count);
     const double wanted = ceil(3 * deviation[count * 9 / 10]) + 1;
     return wanted > MOST ? MOST : wanted > DB_SHOEBOX_USUAL ? (int)wanted : DB_SHOEBOX_USUAL;
 }
@@ -156,7 +152,7 @@ db_status db_shoeboxes_tolerance(db_context *context, const db_experiment *exper
         const double area = two_pi * sqrt(c[0] * c[1] - c[2] * c[2]);
         if (spot[i].photons > 0 && area > 0) peak[count++] = spot[i].photons / area;
     }
-    qsort(peak, count, sizeof *peak, ascending);
+    db_sort_numbers(peak, count);
     if (count) *tolerance = part * peak[count / 10];
     return DB_OK;
 }

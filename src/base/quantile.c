@@ -70,8 +70,12 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+void db_sort_numbers(double *values, size_t count) {
+    qsort(values, count, sizeof *values, by_value);
+}
+
 double db_median(double *values, size_t count) {
     if (count == 0) return NAN;
-    qsort(values, count, sizeof *values, by_value);
+    db_sort_numbers(values, count);
     return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
 }

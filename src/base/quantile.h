@@ -10,6 +10,9 @@
 DB_API db_status db_quantiles(db_context *context, const float *values, size_t count,
                               double low_share, double high_share, float *low, float *high);
 
+/* Sorts numbers, the smallest first. */
+DB_API void db_sort_numbers(double *values, size_t count);
+
 /* The median of values, which are sorted in place; NAN if there are none. */
 DB_API double db_median(double *values, size_t count);
 
