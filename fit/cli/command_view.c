@@ -9,11 +9,11 @@
 #include "cli/help.h"
 #include "cli/session.h"
 #include "cli/standard_streams.h"
+#include "fit/config/listed_experiment.h"
 #include "fit/pixels/dark_levels.h"
 #include "fit/pixels/measured_image.h"
 #include "fit/report/view.h"
 
-#include <dualbragg/expert/experiment_list_content.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -184,30 +184,24 @@ static void look_for_panels(view_run *r) {
     db_setup *const setup = &r->session.settings.setup;
     const db_expt_selection selection = { .image = r->image_name };
     char file[4096];
-    db_experiment e;
-    db_expt_content content;
+    db_listed listed;
     if (setup->expt_file || r->image.panel_count < 2) return;
     db_frame_split(r->image_name, file, sizeof file);
-    if (db_experiment_init(r->session.context, &e) != DB_OK) return;
-    if (db_read_expt(r->session.context, file, &selection, &e, &content) == DB_OK &&
-        copy_name(file, r->config.expt_file) == DB_OK)
-        setup->expt_file = r->config.expt_file;
-    db_expt_content_clear(&content);
-    db_experiment_clear(&e);
+    if (db_listed_select(r->session.context, file, &selection, &listed) != DB_OK) return;
+    if (copy_name(file, r->config.expt_file) == DB_OK) setup->expt_file = r->config.expt_file;
+    db_listed_clear(&listed);
 }
 
 /* Does the list bring a crystal? */
 static int lists_crystal(const view_run *r) {
     const db_setup *const setup = &r->session.settings.setup;
     const db_expt_selection selection = { .number = setup->expt_number, .image = r->image_name };
-    db_experiment e;
-    db_expt_content content;
-    if (!setup->expt_file || db_experiment_init(r->session.context, &e) != DB_OK) return 0;
-    const int found =
-        db_read_expt(r->session.context, setup->expt_file, &selection, &e, &content) == DB_OK &&
-        content.has_crystal;
-    db_expt_content_clear(&content);
-    db_experiment_clear(&e);
+    db_listed listed;
+    if (!setup->expt_file ||
+        db_listed_select(r->session.context, setup->expt_file, &selection, &listed) != DB_OK)
+        return 0;
+    const int found = listed.content.has_crystal;
+    db_listed_clear(&listed);
     return found;
 }
 

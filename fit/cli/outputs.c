@@ -7,7 +7,6 @@
 #include "fit/cli/fit_run.h"
 #include "fit/config/listed_experiment.h"
 #include "fit/lists/shot_list.h"
-#include "fit/pixels/experiment_name.h"
 
 #include <dualbragg/expert/amplitude_files.h>
 #include <dualbragg/expert/file_kind.h>

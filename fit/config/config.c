@@ -275,24 +275,21 @@ static db_status count_panels(const db_config_reader *reader, const db_fit_confi
 /* Groups of the model's experiment list. */
 static db_status take_listed(const db_config_reader *reader, const db_yaml_node *node, int level,
                              db_fit_config *config) {
-    const db_expt_selection selection = db_listed_experiment(config);
-    db_experiment experiment;
-    db_expt_content content;
+    db_listed listed;
     if (!*config->expt_file)
         return db_config_fail(
             reader, node, panel_groups, "",
             "'%s' needs model.expt, an experiment list (dualbragg import IMAGE -o FILE.expt "
             "makes one); other models have one panel",
             node->text);
-    DB_TRY(db_experiment_init(reader->context, &experiment));
-    db_status status =
-        db_read_expt(reader->context, config->expt_file, &selection, &experiment, &content);
-    size_t count = content.panel_count;
-    if (status == DB_OK && level < 0) status = count_panels(reader, config, &experiment, &count);
+    DB_TRY(db_listed_read(reader->context, config, &listed));
+    db_status status = DB_OK;
+    size_t count = listed.content.panel_count;
+    if (level < 0) status = count_panels(reader, config, &listed.experiment, &count);
     if (status == DB_OK)
-        status = take_content(reader, node, level, &content, count, &config->settings.panel_groups);
-    db_expt_content_clear(&content);
-    db_experiment_clear(&experiment);
+        status = take_content(reader, node, level, &listed.content, count,
+                              &config->settings.panel_groups);
+    db_listed_clear(&listed);
     return status;
 }
 

@@ -8,6 +8,7 @@
 #include "fit/config/automatic.h"
 #include "fit/config/cell_ties.h"
 #include "fit/config/detector_modules.h"
+#include "fit/config/listed_experiment.h"
 #include "fit/config/orientation.h"
 #include "fit/config/modes.h"
 #include "fit/config/physical_range.h"
@@ -175,19 +176,16 @@ static void take_own_axes(db_context *context, const db_measured_image *image,
                           db_fit_config *config) {
     const db_setup *const setup = &config->setup;
     const db_expt_selection selection = { .number = -1, .image = config->image_file };
-    db_experiment experiment;
-    db_expt_content content;
+    db_listed listed;
     char file[DB_FIT_PATH_SIZE];
     if (*config->expt_file || !config->header_geometry || !isnan(image->distance) ||
         !isnan(image->beam_centre[0]) || !isnan(setup->distance) || !isnan(setup->close_distance) ||
         !isnan(config->beam_centre[0]) || !centre_is_open(setup))
         return;
     db_frame_split(config->image_file, file, sizeof file);
-    if (db_experiment_init(context, &experiment) != DB_OK) return;
-    if (db_read_expt(context, file, &selection, &experiment, &content) == DB_OK)
-        memcpy(config->expt_file, file, sizeof file);
-    db_expt_content_clear(&content);
-    db_experiment_clear(&experiment);
+    if (db_listed_select(context, file, &selection, &listed) != DB_OK) return;
+    memcpy(config->expt_file, file, sizeof file);
+    db_listed_clear(&listed);
 }
 
 static db_status complete_setup(db_context *context, db_fit_config *config,

@@ -39,15 +39,11 @@ static db_status digest_of_file(db_context *context, const char *path,
 /* As the experiment list says that it lies in its file. */
 static db_status read_listed(db_context *context, const db_fit_config *config,
                              db_measured_image *image) {
-    const db_expt_selection selection = db_listed_experiment(config);
-    db_experiment experiment;
-    db_expt_content content;
-    DB_TRY(db_experiment_init(context, &experiment));
-    db_status status = db_read_expt(context, config->expt_file, &selection, &experiment, &content);
-    if (status == DB_OK)
-        status = db_read_listed_image(context, config->image_file, &content, image);
-    db_expt_content_clear(&content);
-    db_experiment_clear(&experiment);
+    db_listed listed;
+    DB_TRY(db_listed_read(context, config, &listed));
+    const db_status status =
+        db_read_listed_image(context, config->image_file, &listed.content, image);
+    db_listed_clear(&listed);
     return status;
 }
 

@@ -6,7 +6,7 @@
 #include "base/path.h"
 #include "fit/config/config_move.h"
 #include "fit/config/config_print.h"
-#include "fit/pixels/experiment_name.h"
+#include "fit/config/listed_experiment.h"
 #include "fit/report/refined_config.h"
 #include "fit/lists/join_scan.h"
 #include "fit/lists/shot_list.h"

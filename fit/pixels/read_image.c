@@ -123,17 +123,12 @@ static db_status apply_all(const reading *r, db_experiment *listed,
 
 /* As the list says that it lies in its file. */
 static db_status read_listed(const reading *r) {
-    const db_expt_selection selection = db_listed_experiment(r->config);
-    db_experiment listed;
-    db_expt_content content;
-    DB_TRY(db_experiment_init(r->context, &listed));
+    db_listed listed;
+    DB_TRY(db_listed_read(r->context, r->config, &listed));
     db_status status =
-        db_read_expt(r->context, r->config->expt_file, &selection, &listed, &content);
-    if (status == DB_OK)
-        status = db_read_listed_image(r->context, r->config->image_file, &content, r->image);
-    if (status == DB_OK) status = apply_all(r, &listed, &content);
-    db_expt_content_clear(&content);
-    db_experiment_clear(&listed);
+        db_read_listed_image(r->context, r->config->image_file, &listed.content, r->image);
+    if (status == DB_OK) status = apply_all(r, &listed.experiment, &listed.content);
+    db_listed_clear(&listed);
     return status;
 }
 

@@ -321,13 +321,12 @@ static void onto_panels(const db_detector *detector, db_fit_spots *spots) {
 }
 
 static db_status read_of_list(db_context *context, const db_fit_config *config, const char *path,
-                              db_fit_spots *spots, db_experiment *listed,
-                              const db_expt_content *content) {
+                              db_fit_spots *spots, db_listed *listed) {
     int cut;
-    DB_TRY(db_fit_cut_detector(context, config, listed, NULL, &cut));
-    const db_expt_selection own = { content->number, db_listed_experiment(config).image, 0 };
-    DB_TRY(read_spots(context, path, spots->listing, &own, content->identifier, spots));
-    onto_panels(&listed->detector, spots);
+    DB_TRY(db_fit_cut_detector(context, config, &listed->experiment, NULL, &cut));
+    const db_expt_selection own = { listed->content.number, db_listed_experiment(config).image, 0 };
+    DB_TRY(read_spots(context, path, spots->listing, &own, listed->content.identifier, spots));
+    onto_panels(&listed->experiment.detector, spots);
     return DB_OK;
 }
 
@@ -339,17 +338,13 @@ db_status db_fit_config_read_spots(db_context *context, const db_fit_config *con
     const char *const path = listing == DB_FIT_LISTED_BY_BOX        ? config->box_file
                              : listing == DB_FIT_LISTED_BY_POSITION ? config->spot_file
                                                                     : config->reflection_file;
-    const db_expt_selection selection = db_listed_experiment(config);
-    db_experiment listed;
-    db_expt_content content;
+    db_listed listed;
     *spots = (db_fit_spots){ .listing = listing };
     if (!*path) return DB_OK;
-    const db_expt_selection bare = { -1, selection.image, 0 };
+    const db_expt_selection bare = { -1, db_listed_experiment(config).image, 0 };
     if (!*config->expt_file) return read_spots(context, path, listing, &bare, "", spots);
-    DB_TRY(db_experiment_init(context, &listed));
-    db_status status = db_read_expt(context, config->expt_file, &selection, &listed, &content);
-    if (status == DB_OK) status = read_of_list(context, config, path, spots, &listed, &content);
-    db_expt_content_clear(&content);
-    db_experiment_clear(&listed);
+    DB_TRY(db_listed_read(context, config, &listed));
+    const db_status status = read_of_list(context, config, path, spots, &listed);
+    db_listed_clear(&listed);
     return status;
 }

@@ -4,7 +4,7 @@
 #include "base/context_internal.h"
 #include "base/text_stream.h"
 #include "base/vector.h"
-#include "fit/pixels/experiment_name.h"
+#include "fit/config/listed_experiment.h"
 
 #include <dualbragg/reflections.h>
 #include <dualbragg/expert/dials_frame.h>
