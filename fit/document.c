@@ -206,7 +206,8 @@ static TABLE(list_fields, list_rows);
 typedef struct report {
     const db_fit_config *config;
     const db_fit_shots_result *result;
-    db_fit_config *refined; /* of one image, unless a configuration cannot describe it; owned */
+    int described;                 /* of one image: a configuration can describe its model ... */
+    db_fit_config refined;         /* ... and this does; owned */
     const db_image_report *images; /* of one image, on a page; NULL: none */
 } report;
 
@@ -214,15 +215,14 @@ static db_status make_refined(db_context *context, report *r) {
     const db_experiment *const model = &r->result->shot[0].experiment;
     if (!r->result->in_full) return DB_OK;
     if (model->detector.panel_count != 1 && !*r->config->expt_file) return DB_OK;
-    r->refined = calloc(1, sizeof *r->refined);
-    return r->refined ? db_fit_refined_config(context, r->config, model, r->refined)
-                      : db_fail_memory(context, "the refined model");
+    r->described = 1;
+    return db_fit_refined_config(context, r->config, model, &r->refined);
 }
 
 static db_document document(const report *r) {
     db_document d = db_document_begin(&r->config->settings.panel_groups);
     d.config = r->config;
-    d.refined = r->result->in_full ? r->refined : r->config;
+    d.refined = r->described ? &r->refined : r->result->in_full ? NULL : r->config;
     d.estimates = &r->result->estimates;
     db_json_fill(&d, d.root, &run_fields, r->result);
     if (r->result->in_full)
@@ -230,11 +230,6 @@ static db_document document(const report *r) {
     else
         db_json_fill(&d, d.root, &list_fields, r->result);
     return d;
-}
-
-static void clear(report *r) {
-    if (r->refined) db_fit_config_clear(r->refined);
-    free(r->refined);
 }
 
 db_status db_fit_write_json(db_context *context, const char *path, const db_fit_config *config,
@@ -245,7 +240,7 @@ db_status db_fit_write_json(db_context *context, const char *path, const db_fit_
         db_document d = document(&r);
         status = db_document_end(context, &d, DB_OK, path);
     }
-    clear(&r);
+    db_fit_config_clear(&r.refined);
     return status;
 }
 
@@ -264,7 +259,7 @@ db_status db_fit_write_html(db_context *context, const char *path, const db_fit_
     db_status status = make_refined(context, &r);
     if (status == DB_OK) status = db_page_write(context, path, &db_report_page, print_data, &r);
     if (r.images) db_image_report_clear(&images);
-    clear(&r);
+    db_fit_config_clear(&r.refined);
     return status;
 }
 

@@ -125,40 +125,31 @@ static db_status print_files(db_context *context, const db_fit_config *config,
     return DB_OK;
 }
 
-static void print_config(const db_fit_config *config, db_fit_config *plain, FILE *stream) {
-    *plain = *config;
-    plain->output_prefix[0] = plain->image_file[0] = '\0';
-    snprintf(plain->shot_list, sizeof plain->shot_list, "%s", "the list");
-    db_fit_config_print(plain, DB_CONFIG_PLAIN, stream);
+static void print_config(const db_fit_config *config, FILE *stream) {
+    db_fit_config plain = *config; /* borrows its lists */
+    plain.output_prefix[0] = plain.image_file[0] = '\0';
+    snprintf(plain.shot_list, sizeof plain.shot_list, "%s", "the list");
+    db_fit_config_print(&plain, DB_CONFIG_PLAIN, stream);
 }
 
 static db_status compose(db_context *context, const db_fit_config *config,
                          const db_fit_config *common, int with_settings, int with_files,
                          db_text_stream *text) {
-    db_fit_config *const plain = malloc(sizeof *plain);
-    if (!plain) return db_fail_memory(context, "what a checkpoint is of");
-    db_status status = db_text_stream_open(context, text);
-    if (status == DB_OK) {
-        if (with_settings) print_config(config, plain, text->stream);
-        if (with_files) status = print_files(context, config, common, text->stream);
-        const db_status finished = db_text_stream_finish(context, text);
-        if (status == DB_OK)
-            status = finished;
-        else if (finished == DB_OK)
-            db_text_stream_free(text);
-    }
-    free(plain);
-    return status;
+    db_status status = DB_OK;
+    DB_TRY(db_text_stream_open(context, text));
+    if (with_settings) print_config(config, text->stream);
+    if (with_files) status = print_files(context, config, common, text->stream);
+    const db_status finished = db_text_stream_finish(context, text);
+    if (status != DB_OK && finished == DB_OK) db_text_stream_free(text);
+    return status == DB_OK ? finished : status;
 }
 
 db_status db_identity_text(db_context *context, const db_fit_config *config, char **text) {
     db_text_stream composed;
     *text = NULL;
     DB_TRY(compose(context, config, NULL, 1, 1, &composed));
-    *text = malloc(composed.length + 1);
-    if (*text) memcpy(*text, composed.bytes, composed.length + 1);
-    db_text_stream_free(&composed);
-    return *text ? DB_OK : db_fail_memory(context, "what a checkpoint is of");
+    *text = composed.bytes;
+    return DB_OK;
 }
 
 static db_status digest_text(db_context *context, const db_fit_config *config,

@@ -1,5 +1,6 @@
 /* Lists of shots are made: read from a file, with which of them have the same image, or of the
  * lattices that are found on one. */
+#define _POSIX_C_SOURCE 200809L
 #include "fit/config/quantity.h"
 #include "fit/lists/shot_entries.h"
 
@@ -29,18 +30,16 @@ static db_status name_image(db_context *context, const db_fit_shot_list *list, s
     const db_shot_entry *const entry = &list->entry[shot];
     named->entry = shot;
     if (!entry->is_config) {
-        named->path = db_copy_text(entry->name);
+        named->path = strdup(entry->name);
         return named->path ? DB_OK : db_fail_memory(context, entry->name);
     }
-    db_fit_config *const config = calloc(1, sizeof *config);
-    if (!config) return db_fail_memory(context, entry->name);
-    db_status status = db_fit_shot_list_config(context, list, shot, config);
+    db_fit_config config = { .image_file = "" };
+    db_status status = db_fit_shot_list_config(context, list, shot, &config);
     if (status == DB_OK) {
-        named->path = db_copy_text(config->image_file);
+        named->path = strdup(config.image_file);
         if (!named->path) status = db_fail_memory(context, entry->name);
     }
-    db_fit_config_clear(config);
-    free(config);
+    db_fit_config_clear(&config);
     return status == DB_ERROR_MEMORY ? status : DB_OK;
 }
 
@@ -108,14 +107,12 @@ static db_status search(db_context *context, size_t most, db_fit_config *own,
 
 static db_status find_lattices(db_context *context, db_fit_shot_list *list) {
     db_fit_config *const config = &list->config;
-    db_fit_config *const own = calloc(1, sizeof *own);
-    if (!own) return db_fail_memory(context, "the configuration of the search");
-    db_status status = db_fit_config_copy(context, config, own);
+    db_fit_config own;
+    db_status status = db_fit_config_copy(context, config, &own);
     if (status == DB_OK)
-        status = search(context, (size_t)config->find_orientation, own, list->lattice,
+        status = search(context, (size_t)config->find_orientation, &own, list->lattice,
                         &list->lattice_count);
-    db_fit_config_clear(own);
-    free(own);
+    db_fit_config_clear(&own);
     for (size_t l = 0; l < list->lattice_count && status == DB_OK; l++)
         status = add_lattice(context, config->image_file, &list->lattice[l], list);
     config->image_file[0] = '\0';
@@ -130,16 +127,14 @@ static int is_scale(db_parameter p) { return p == DB_SCALE; }
  * a list names have their own, which is the same. */
 static db_status make_series(db_context *context, db_fit_shot_list *list) {
     const int asked = list->config.find_orientation;
-    db_fit_config *const own = calloc(1, sizeof *own);
+    db_fit_config own = { .image_file = "" };
     db_fit_lattice found;
     size_t count = 0;
-    if (!own) return db_fail_memory(context, "the configuration of the search");
     list->config.find_orientation = 0;
     share(&list->config.settings, is_scale);
-    db_status status = asked ? db_fit_shot_list_config(context, list, 0, own) : DB_OK;
-    if (status == DB_OK && asked) status = search(context, 1, own, &found, &count);
-    db_fit_config_clear(own);
-    free(own);
+    db_status status = asked ? db_fit_shot_list_config(context, list, 0, &own) : DB_OK;
+    if (status == DB_OK && asked) status = search(context, 1, &own, &found, &count);
+    db_fit_config_clear(&own);
     for (size_t i = 0; i < list->count && status == DB_OK && count; i++)
         if (!list->entry[i].is_config) status = orient(context, &found, &list->entry[i]);
     return status;
@@ -156,7 +151,7 @@ static db_status begin_list(db_context *context, const db_fit_config *config,
     db_status status = made->override ? db_fit_config_copy(context, config, &made->config)
                                       : db_fail_memory(context, "a list of shots");
     for (size_t i = 0; i < override_count && status == DB_OK; i++) {
-        made->override[i] = db_copy_text(overrides[i]);
+        made->override[i] = strdup(overrides[i]);
         if (!made->override[i]) status = db_fail_memory(context, "a list of shots");
         made->override_count++;
     }

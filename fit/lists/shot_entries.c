@@ -1,5 +1,6 @@
 /* Lists of shots: text files, a name in each line, then KEY=VALUE; and lists of experiments, of which
  * each image of each experiment is a shot. */
+#define _POSIX_C_SOURCE 200809L
 #include "fit/lists/shot_entries.h"
 
 #include "base/context_internal.h"
@@ -15,11 +16,6 @@
 #include <string.h>
 #include <unistd.h>
 
-char *db_copy_text(const char *text) {
-    char *const copy = malloc(strlen(text) + 1);
-    return copy ? strcpy(copy, text) : NULL;
-}
-
 static int has_ending(const char *name, const char *ending) {
     const size_t length = strlen(name), own = strlen(ending);
     return length >= own && strcmp(name + length - own, ending) == 0;
@@ -34,7 +30,7 @@ db_shot_entry *db_shot_entries_add(db_fit_shot_list *list, const char *name, int
     }
     db_shot_entry *const entry = &list->entry[list->count];
     memset(entry, 0, sizeof *entry);
-    entry->name = db_copy_text(name);
+    entry->name = strdup(name);
     if (!entry->name) return NULL;
     entry->line = line;
     entry->image = list->count;
@@ -47,7 +43,7 @@ int db_shot_entry_override(db_shot_entry *entry, const char *override) {
     char **const grown = realloc(entry->override, (entry->count + 1) * sizeof *grown);
     if (!grown) return 0;
     entry->override = grown;
-    grown[entry->count] = db_copy_text(override);
+    grown[entry->count] = strdup(override);
     return grown[entry->count] ? (int)++entry->count : 0;
 }
 

@@ -29,9 +29,6 @@ struct db_fit_shot_list {
     db_fit_lattice lattice[DB_FIT_MOST_LATTICES];
 };
 
-/* Copies of a text; NULL: out of memory. */
-char *db_copy_text(const char *text);
-
 /* Appends an entry, with "key.path=value" overrides; NULL: out of memory. */
 db_shot_entry *db_shot_entries_add(db_fit_shot_list *list, const char *name, int line);
 int db_shot_entry_override(db_shot_entry *entry, const char *override); /* 0: out of memory */

@@ -113,16 +113,14 @@ db_status db_fit_shots_write_images(db_context *context, const char *folder, db_
                                     const db_fit_shots_result *result, size_t shot) {
     const db_fit_shot_source source = db_fit_shot_list_source(list);
     db_measured_image image;
-    db_fit_config *const config = calloc(1, sizeof *config);
-    if (!config) return db_fail_memory(context, "the configuration of a shot");
-    db_status status = db_shot_list_completed(context, list, shot, config);
+    db_fit_config config = { .image_file = "" };
+    db_status status = db_shot_list_completed(context, list, shot, &config);
     if (status == DB_OK) status = source.load(source.user, context, shot, &image, NULL, NULL);
     if (status == DB_OK) {
-        if (list->entry[shot].has_spots) config->settings.spots = &list->entry[shot].spots;
-        status = find_and_make(context, folder, &source, result, shot, &image, config);
+        if (list->entry[shot].has_spots) config.settings.spots = &list->entry[shot].spots;
+        status = find_and_make(context, folder, &source, result, shot, &image, &config);
         db_measured_image_clear(&image);
     }
-    db_fit_config_clear(config);
-    free(config);
+    db_fit_config_clear(&config);
     return status;
 }

@@ -154,27 +154,25 @@ db_status db_shot_list_completed(db_context *context, const db_fit_shot_list *li
 static db_status load(void *user, db_context *context, size_t shot, db_measured_image *image,
                       db_experiment *start, db_fit_settings *settings) {
     db_fit_shot_list *const list = user;
-    db_fit_config *const config = calloc(1, sizeof *config);
-    if (!config) return db_fail_memory(context, "the configuration of a shot");
-    db_status status = db_fit_shot_list_config(context, list, shot, config);
-    if (status == DB_OK) status = db_fit_config_read_image(context, config, image, NULL, NULL);
+    db_fit_config config = { .image_file = "" };
+    db_status status = db_fit_shot_list_config(context, list, shot, &config);
+    if (status == DB_OK) status = db_fit_config_read_image(context, &config, image, NULL, NULL);
     if (status == DB_OK && start) {
-        db_fit_settings_take_stages(&config->settings, settings); /* known already */
-        status = db_fit_config_start(context, config, image, start, NULL, NULL);
-        if (status == DB_OK) status = read_spots(context, config, &list->entry[shot]);
-        if (status == DB_OK) status = remember(context, config, image, &list->entry[shot]);
+        db_fit_settings_take_stages(&config.settings, settings); /* known already */
+        status = db_fit_config_start(context, &config, image, start, NULL, NULL);
+        if (status == DB_OK) status = read_spots(context, &config, &list->entry[shot]);
+        if (status == DB_OK) status = remember(context, &config, image, &list->entry[shot]);
         if (status == DB_OK) {
             const db_fit_settings given = *settings;
-            *settings = config->settings;
-            config->settings = given; /* to be freed */
+            *settings = config.settings;
+            config.settings = given; /* to be freed */
             settings->spots = list->entry[shot].has_spots ? &list->entry[shot].spots : NULL;
         } else {
             db_measured_image_clear(image);
             db_experiment_clear(start);
         }
     }
-    db_fit_config_clear(config);
-    free(config);
+    db_fit_config_clear(&config);
     return status;
 }
 
@@ -186,12 +184,10 @@ static const char *name_of(void *user, size_t shot) {
 static db_status identify(void *user, db_context *context, size_t shot,
                           db_fit_shot_identity *identity) {
     const db_fit_shot_list *const list = user;
-    db_fit_config *const config = calloc(1, sizeof *config);
-    if (!config) return db_fail_memory(context, "the configuration of a shot");
-    db_status status = db_fit_shot_list_config(context, list, shot, config);
-    if (status == DB_OK) status = db_identity_of_shot(context, config, &list->config, identity);
-    db_fit_config_clear(config);
-    free(config);
+    db_fit_config config = { .image_file = "" };
+    db_status status = db_fit_shot_list_config(context, list, shot, &config);
+    if (status == DB_OK) status = db_identity_of_shot(context, &config, &list->config, identity);
+    db_fit_config_clear(&config);
     return status;
 }
 
@@ -250,16 +246,14 @@ static db_status tie_by(db_context *context, const db_fit_shot_list *list, size_
 db_status db_shot_list_tie(db_context *context, const db_fit_shot_list *list,
                            db_fit_config *config) {
     if (!*config->symmetry) return DB_OK;
-    db_fit_config *const own = calloc(1, sizeof *own);
-    if (!own) return db_fail_memory(context, "the configuration of a shot");
+    db_fit_config own = { .image_file = "" };
     const db_notice_function notice = context->notice;
     db_status status = DB_ERROR_INPUT;
     context->notice = NULL; /* the refinement reads these shots, and tells */
     for (size_t s = 0; s < list->count && status != DB_OK; s++)
-        status = tie_by(context, list, s, own, config);
+        status = tie_by(context, list, s, &own, config);
     context->notice = notice;
-    db_fit_config_clear(own);
-    free(own);
+    db_fit_config_clear(&own);
     return status;
 }
 

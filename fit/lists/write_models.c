@@ -5,7 +5,6 @@
 #include "base/json_reader.h"
 #include "base/path.h"
 #include "fit/config/config_move.h"
-#include "fit/config/config_print.h"
 #include "fit/config/listed_experiment.h"
 #include "fit/report/refined_config.h"
 #include "fit/lists/join_scan.h"
@@ -31,36 +30,20 @@ db_status db_shots_path(db_context *context, const char *folder, const db_fit_sh
                : db_fail(context, DB_ERROR_USAGE, "%s: the folder's name is too long", folder);
 }
 
-static void print_shot(const db_fit_shots_result *result, size_t shot, FILE *stream) {
-    const db_fit_result *const s = &result->shot[shot];
-    fprintf(stream,
-            "# dualbragg %s: one of %zu shots refined together\n# %s%s\n# chi2 per "
-            "degree of "
-            "freedom %.4f -> %.4f on %zu pixels\n\n",
-            db_version(), result->used,
-            result->status == DB_OK ? "" : "NOT CONVERGED: ", result->reason,
-            s->before.chi2_reduced, s->after.chi2_reduced, s->after.pixels);
-}
+/* A shot of a result. */
+typedef struct refined_shot {
+    const db_fit_shots_result *all;
+    const db_fit_result *shot;
+} refined_shot;
 
-static db_status write_config(db_context *context, const char *path, db_fit_config *config,
-                              const db_fit_shots_result *result, size_t shot) {
-    db_fit_config *const refined = calloc(1, sizeof *refined);
-    if (!refined) return db_fail_memory(context, path);
-    db_text_stream text;
-    db_status status =
-        db_fit_refined_config(context, config, &result->shot[shot].experiment, refined);
-    if (status == DB_OK) status = db_fit_config_move(context, path, refined);
-    if (status == DB_OK)
-        db_fit_settings_count_from(&result->shot[shot].estimates, &refined->settings);
-    if (status == DB_OK) status = db_text_stream_open(context, &text);
-    if (status == DB_OK) {
-        print_shot(result, shot, text.stream);
-        db_fit_config_print(refined, DB_CONFIG_PLAIN, text.stream);
-        status = db_text_stream_write(context, &text, DB_OK, path);
-    }
-    db_fit_config_clear(refined);
-    free(refined);
-    return status;
+static void print_shot(FILE *stream, const void *of) {
+    const refined_shot *const s = of;
+    fprintf(stream,
+            "# dualbragg %s: one of %zu shots refined together\n# %s%s\n# chi2 per degree of "
+            "freedom %.4f -> %.4f on %zu pixels\n\n",
+            db_version(), s->all->used,
+            s->all->status == DB_OK ? "" : "NOT CONVERGED: ", s->all->reason,
+            s->shot->before.chi2_reduced, s->shot->after.chi2_reduced, s->shot->after.pixels);
 }
 
 static db_status write_list_of_one(db_context *context, const char *path,
@@ -80,21 +63,22 @@ db_status db_fit_shots_write_model(db_context *context, const char *folder,
                                    const db_fit_shot_list *list, const db_fit_shots_result *result,
                                    size_t shot) {
     char path[DB_FIT_PATH_SIZE];
-    const db_experiment *const model = &result->shot[shot].experiment;
+    const refined_shot refined = { result, &result->shot[shot] };
+    const db_experiment *const model = &refined.shot->experiment;
     if (model->oversample == 0)
         return db_fail(context, DB_ERROR_USAGE, "%s: another process has its model",
                        result->shot[shot].name);
-    db_fit_config *const config = calloc(1, sizeof *config);
-    if (!config) return db_fail_memory(context, "the configuration of a shot");
-    db_status status = db_shot_list_completed(context, list, shot, config);
+    db_fit_config config = { .image_file = "" };
+    db_status status = db_shot_list_completed(context, list, shot, &config);
     if (status == DB_OK) status = db_shots_path(context, folder, result, shot, ".expt", path);
     if (status == DB_OK)
-        status = write_list_of_one(context, path, config, &list->entry[shot], model);
-    if (status == DB_OK) status = db_config_keep_list(context, config, path);
+        status = write_list_of_one(context, path, &config, &list->entry[shot], model);
+    if (status == DB_OK) status = db_config_keep_list(context, &config, path);
     if (status == DB_OK) status = db_shots_path(context, folder, result, shot, ".yaml", path);
-    if (status == DB_OK) status = write_config(context, path, config, result, shot);
-    db_fit_config_clear(config);
-    free(config);
+    if (status == DB_OK)
+        status =
+            db_refined_config_write(context, path, &config, refined.shot, print_shot, &refined);
+    db_fit_config_clear(&config);
     return status;
 }
 
@@ -130,25 +114,22 @@ db_status db_fit_shots_write_list(db_context *context, const char *path, const c
     return db_text_stream_write(context, &text, status, path);
 }
 
+static void print_shots(FILE *stream, const void *of) {
+    const db_fit_shots_result *const result = of;
+    fprintf(stream, "# dualbragg %s: %zu shots refined together\n# %s%s\n\n", db_version(),
+            result->used, result->status == DB_OK ? "" : "NOT CONVERGED: ", result->reason);
+}
+
 db_status db_fit_shots_write_yaml(db_context *context, const char *path, const char *list,
                                   const db_fit_config *config, const db_fit_shots_result *result) {
-    db_fit_config *const all = calloc(1, sizeof *all);
-    if (!all) return db_fail_memory(context, path);
-    db_status status = db_fit_config_copy(context, config, all);
-    all->output_prefix[0] = '\0';
-    db_fit_settings_count_from(&result->estimates, &all->settings);
-    snprintf(all->shot_list, sizeof all->shot_list, "%s", seen_from(path, list));
-    db_text_stream text;
-    if (status == DB_OK) status = db_fit_config_move_names(context, path, all);
-    if (status == DB_OK) status = db_text_stream_open(context, &text);
-    if (status == DB_OK) {
-        fprintf(text.stream, "# dualbragg %s: %zu shots refined together\n# %s%s\n\n", db_version(),
-                result->used, result->status == DB_OK ? "" : "NOT CONVERGED: ", result->reason);
-        db_fit_config_print(all, DB_CONFIG_PLAIN, text.stream);
-        status = db_text_stream_write(context, &text, DB_OK, path);
-    }
-    db_fit_config_clear(all);
-    free(all);
+    db_fit_config all;
+    DB_TRY(db_fit_config_copy(context, config, &all));
+    all.output_prefix[0] = '\0';
+    db_fit_settings_count_from(&result->estimates, &all.settings);
+    snprintf(all.shot_list, sizeof all.shot_list, "%s", seen_from(path, list));
+    db_status status = db_fit_config_move_names(context, path, &all);
+    if (status == DB_OK) status = db_config_write(context, path, &all, print_shots, result);
+    db_fit_config_clear(&all);
     return status;
 }
 

@@ -147,12 +147,42 @@ db_status db_fit_refined_config(db_context *context, const db_fit_config *config
     return DB_OK;
 }
 
-static void print_heading(const db_fit_config *config, const db_fit_result *result, FILE *stream) {
+db_status db_config_write(db_context *context, const char *path, const db_fit_config *config,
+                          db_config_heading heading, const void *of) {
+    db_text_stream text;
+    DB_TRY(db_text_stream_open(context, &text));
+    heading(text.stream, of);
+    db_fit_config_print(config, DB_CONFIG_PLAIN, text.stream);
+    return db_text_stream_write(context, &text, DB_OK, path);
+}
+
+db_status db_refined_config_write(db_context *context, const char *path,
+                                  const db_fit_config *config, const db_fit_result *found,
+                                  db_config_heading heading, const void *of) {
+    db_fit_config refined = { .image_file = "" };
+    db_status status = db_fit_refined_config(context, config, &found->experiment, &refined);
+    if (status == DB_OK) status = db_fit_config_move(context, path, &refined);
+    if (status == DB_OK) {
+        db_fit_settings_count_from(&found->estimates, &refined.settings);
+        status = db_config_write(context, path, &refined, heading, of);
+    }
+    db_fit_config_clear(&refined);
+    return status;
+}
+
+/* Of one image. */
+typedef struct refined_still {
+    const db_fit_config *config;
+    const db_fit_result *result;
+} refined_still;
+
+static void print_heading(FILE *stream, const void *of) {
+    const refined_still *const s = of;
     fprintf(stream, "# dualbragg %s: model refined from ", db_version());
-    db_yaml_print_text(stream, config->config_file);
-    fprintf(stream, "\n# %s%s\n#\n", db_verdict_heading(result), result->reason);
-    for (size_t i = 0; i < result->estimates.count; i++) {
-        const db_fit_estimate *const e = &result->estimates.list[i];
+    db_yaml_print_text(stream, s->config->config_file);
+    fprintf(stream, "\n# %s%s\n#\n", db_verdict_heading(s->result), s->result->reason);
+    for (size_t i = 0; i < s->result->estimates.count; i++) {
+        const db_fit_estimate *const e = &s->result->estimates.list[i];
         char start[DB_VALUE_TEXT_SIZE], refined[DB_VALUE_TEXT_SIZE];
         fprintf(stream, "# %-16s %14s -> %-18s %s\n", e->name,
                 db_value_with_error(start, e->start, NAN),
@@ -163,21 +193,8 @@ static void print_heading(const db_fit_config *config, const db_fit_result *resu
 
 db_status db_fit_write_yaml(db_context *context, const char *path, const db_fit_config *config,
                             const db_fit_result *result) {
-    db_fit_config *const refined = calloc(1, sizeof *refined);
-    if (!refined) return db_fail_memory(context, path);
-    db_text_stream text;
-    db_status status = db_fit_refined_config(context, config, &result->experiment, refined);
-    if (status == DB_OK) status = db_fit_config_move(context, path, refined);
-    if (status == DB_OK) db_fit_settings_count_from(&result->estimates, &refined->settings);
-    if (status == DB_OK) status = db_text_stream_open(context, &text);
-    if (status == DB_OK) {
-        print_heading(config, result, text.stream);
-        db_fit_config_print(refined, DB_CONFIG_PLAIN, text.stream);
-        status = db_text_stream_write(context, &text, DB_OK, path);
-    }
-    db_fit_config_clear(refined);
-    free(refined);
-    return status;
+    const refined_still still = { config, result };
+    return db_refined_config_write(context, path, config, result, print_heading, &still);
 }
 
 db_status db_fit_write_amplitudes(db_context *context, const char *path,
