@@ -352,8 +352,7 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
         if (key || section < OTHER_SECTIONS) continue;
         for (; count < OTHER_SECTIONS; count++) known[count] = sections[count];
         for (size_t k = 0; k < top->count; k++) known[count++] = top->keys[k].is->name;
-        return db_config_fail_unknown(reader, root->items[i], root->key_lines[i], "", name, known,
-                                      count);
+        return db_config_fail_unknown(reader, root->items[i], "", name, known, count);
     }
     static const int tables[] = { DB_SECTION_MODEL, DB_SECTION_DATA, DB_SECTION_STARTS,
                                   DB_SECTION_SHOTS, DB_SECTION_AMPLITUDES };

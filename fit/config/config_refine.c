@@ -93,14 +93,13 @@ static db_status add_parameter(db_context *context, db_fit_quantity quantity,
 }
 
 static db_status take_parameter(const db_config_reader *reader, const char *name,
-                                const db_yaml_node *node, int line, int every,
-                                db_fit_config *config) {
+                                const db_yaml_node *node, int every, db_fit_config *config) {
     db_refine_entry entry;
     db_fit_quantity quantity = { 0 };
-    DB_TRY(db_config_quantity(reader, db_refine_section.name, name, node, line, name, &quantity));
+    DB_TRY(db_config_quantity(reader, db_refine_section.name, name, node, name, &quantity));
     if ((quantity.number >= DB_CONFIG_EVERY_GROUP) != every) return DB_OK;
     DB_TRY(read_entry(reader, name, node, &entry));
-    const int shown = node->argument ? 0 : line;
+    const int shown = node->argument ? 0 : node->key_line;
     if (!every) return add_parameter(reader->context, quantity, &entry, shown, config);
     if (entry.follows.number >= 0)
         return db_config_fail(reader, node, db_refine_section.name, name,
@@ -169,8 +168,7 @@ db_status db_config_take_refine(const db_config_reader *reader, const db_yaml_no
     /* what is said of every group holds for those of which nothing else is said */
     for (int every = 0; every < 2; every++)
         for (size_t i = 0; i < map->count; i++)
-            DB_TRY(take_parameter(reader, map->keys[i], map->items[i], map->key_lines[i], every,
-                                  config));
+            DB_TRY(take_parameter(reader, map->keys[i], map->items[i], every, config));
     return check_ties(reader, map, &config->settings);
 }
 

@@ -48,20 +48,20 @@ db_status db_config_fail(const db_config_reader *reader, const db_yaml_node *nod
     return status;
 }
 
-db_status db_config_fail_in_line(const db_config_reader *reader, const db_yaml_node *node, int line,
-                                 const char *section, const char *name, const char *format, ...) {
+db_status db_config_fail_at_key(const db_config_reader *reader, const db_yaml_node *node,
+                                const char *section, const char *name, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    const db_status status = fail(reader, node, line, section, name, format, arguments);
+    const db_status status = fail(reader, node, node->key_line, section, name, format, arguments);
     va_end(arguments);
     return status;
 }
 
-db_status db_config_fail_unknown(const db_config_reader *reader, const db_yaml_node *node, int line,
+db_status db_config_fail_unknown(const db_config_reader *reader, const db_yaml_node *node,
                                  const char *section, const char *name, const char *const *known,
                                  size_t known_count) {
-    return db_config_fail_in_line(
-        reader, node, line, section, name, "unknown key%s",
+    return db_config_fail_at_key(
+        reader, node, section, name, "unknown key%s",
         db_hint_at_names(name, known, known_count, "dualbragg fit --show-defaults lists all").text);
 }
 
@@ -365,7 +365,7 @@ static db_status motion_of_group(const db_config_reader *reader, const char *sec
 }
 
 db_status db_config_quantity(const db_config_reader *reader, const char *section, const char *key,
-                             const db_yaml_node *node, int line, const char *name,
+                             const db_yaml_node *node, const char *name,
                              db_fit_quantity *quantity) {
     db_parameter parameter;
     if (names_motion(name)) return motion_of_group(reader, section, key, node, name, quantity);
@@ -375,7 +375,8 @@ db_status db_config_quantity(const db_config_reader *reader, const char *section
     }
     char message[DB_MESSAGE_SIZE];
     snprintf(message, sizeof message, "%s", db_context_message(reader->context));
-    return db_config_fail_in_line(reader, node, line, section, key, "%s", message);
+    return (name == node->text ? db_config_fail : db_config_fail_at_key)(reader, node, section, key,
+                                                                         "%s", message);
 }
 
 static db_status quantity_of(const db_config_reader *reader, const char *section,
@@ -383,8 +384,7 @@ static db_status quantity_of(const db_config_reader *reader, const char *section
                              db_fit_quantity *quantity) {
     char text[64];
     if (node->kind == DB_YAML_SCALAR && *node->text)
-        return db_config_quantity(reader, section, key->is->name, node, node->line, node->text,
-                                  quantity);
+        return db_config_quantity(reader, section, key->is->name, node, node->text, quantity);
     return db_config_fail(reader, node, section, key->is->name,
                           "expected the name of a parameter, found %s", found(node, text));
 }
@@ -468,8 +468,8 @@ db_status db_config_take_section(const db_config_reader *reader, const char *nam
         if (!key) {
             const char *known[MOST_NAMES];
             for (size_t k = 0; k < section->count; k++) known[k] = section->keys[k].is->name;
-            return db_config_fail_unknown(reader, map->items[i], map->key_lines[i], name,
-                                          map->keys[i], known, section->count);
+            return db_config_fail_unknown(reader, map->items[i], name, map->keys[i], known,
+                                          section->count);
         }
         DB_TRY(db_config_take(reader, name, key, map->items[i], base));
     }

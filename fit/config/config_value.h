@@ -17,13 +17,13 @@ db_status db_config_fail(const db_config_reader *reader, const db_yaml_node *nod
                          const char *section, const char *name, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* The same for a line that is not the node's: that of its key. */
-db_status db_config_fail_in_line(const db_config_reader *reader, const db_yaml_node *node, int line,
-                                 const char *section, const char *name, const char *format, ...)
-    __attribute__((format(printf, 6, 7)));
+/* The same for the line of the node's key. */
+db_status db_config_fail_at_key(const db_config_reader *reader, const db_yaml_node *node,
+                                const char *section, const char *name, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 
 /* The same for a key that no table has; names the nearest of `known`, if one is near. */
-db_status db_config_fail_unknown(const db_config_reader *reader, const db_yaml_node *node, int line,
+db_status db_config_fail_unknown(const db_config_reader *reader, const db_yaml_node *node,
                                  const char *section, const char *name, const char *const *known,
                                  size_t known_count);
 
@@ -47,11 +47,9 @@ db_status db_config_take_section(const db_config_reader *reader, const char *nam
  * "panel_groups:shift_fast". The latter have numbers above those of all quantities, by kind. */
 enum { DB_CONFIG_EVERY_GROUP = DB_FIT_MOST_PARAMETERS };
 
-/* The number of the parameter or motion of that name. Fails at the node, or where the name is not
- * known in the line of its key, where there is none or a configuration cannot refine it
- * (db_config_takes_parameter). */
+/* The number of the parameter or motion of that name, which is the node's text or its key. Fails there
+ * where there is none or a configuration cannot refine it (db_config_takes_parameter). */
 db_status db_config_quantity(const db_config_reader *reader, const char *section, const char *key,
-                             const db_yaml_node *node, int line, const char *name,
-                             db_fit_quantity *quantity);
+                             const db_yaml_node *node, const char *name, db_fit_quantity *quantity);
 
 #endif

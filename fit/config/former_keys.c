@@ -46,7 +46,7 @@ static db_status rename_key(db_context *context, const char *path, db_yaml_node 
     for (size_t i = 0; i < map->count; i++) {
         char where[DB_FIT_PATH_SIZE + 16], text[160];
         if (strcmp(map->keys[i], renamed[r].former) != 0) continue;
-        snprintf(where, sizeof where, "%s:%d", path, map->key_lines[i]);
+        snprintf(where, sizeof where, "%s:%d", path, map->items[i]->key_line);
         tell_former_key(context, map->items[i]->argument ? map->items[i]->argument : where, r);
         name_both(r, " and ", " are one key, expected one of them", text);
         if (db_yaml_find(map, renamed[r].now))

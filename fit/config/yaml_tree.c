@@ -31,7 +31,6 @@ void db_yaml_free(db_yaml_node **node) {
     }
     free(n->items);
     free(n->keys);
-    free(n->key_lines);
     free(n->text);
     free(n);
     *node = NULL;
@@ -61,24 +60,19 @@ static db_status append_item(db_context *context, db_yaml_node *parent, const ch
     if (items) parent->items = items;
     char **keys = NULL;
     char *copy = NULL;
-    int *lines = NULL;
     if (parent->kind == DB_YAML_MAP) {
         keys = realloc(parent->keys, count * sizeof *keys);
         if (keys) parent->keys = keys;
-        lines = realloc(parent->key_lines, count * sizeof *lines);
-        if (lines) parent->key_lines = lines;
         copy = strdup(key);
     }
-    if (!items || (parent->kind == DB_YAML_MAP && (!keys || !lines || !copy))) {
+    if (!items || (parent->kind == DB_YAML_MAP && (!keys || !copy))) {
         free(copy);
         db_yaml_free(&item);
         return db_fail_memory(context, "a YAML document");
     }
+    item->key_line = line;
     items[parent->count] = item;
-    if (parent->kind == DB_YAML_MAP) {
-        keys[parent->count] = copy;
-        lines[parent->count] = line;
-    }
+    if (keys) keys[parent->count] = copy;
     parent->count = count;
     return DB_OK;
 }
@@ -120,7 +114,7 @@ static db_status build_map(builder *b, const yaml_node_t *from, int depth, db_ya
             if (strcmp(map->keys[i], name) == 0)
                 return db_fail(b->context, DB_ERROR_USAGE,
                                "%s:%d: '%s' is given twice, first in line %d", b->source, line,
-                               name, map->key_lines[i]);
+                               name, map->items[i]->key_line);
         db_yaml_node *item = NULL;
         DB_TRY(build(b, p->value, depth + 1, &item));
         DB_TRY(append_item(b->context, map, name, line, item));

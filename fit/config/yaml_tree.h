@@ -10,13 +10,12 @@ typedef enum db_yaml_kind { DB_YAML_SCALAR, DB_YAML_LIST, DB_YAML_MAP } db_yaml_
 
 typedef struct db_yaml_node {
     db_yaml_kind kind;
-    int line;             /* in the file, from 1 */
+    int line, key_line;   /* in the file, from 1; of the key whose value it is */
     const char *argument; /* the command line's "key.path=value" this came from (borrowed); NULL:
                              the file */
     char *text;           /* scalar; "" for an empty value */
     size_t count;         /* list, map */
     char **keys;          /* map */
-    int *key_lines;
     struct db_yaml_node **items; /* list: elements; map: values */
 } db_yaml_node;
 
