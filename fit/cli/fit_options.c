@@ -116,8 +116,8 @@ static void write_cell(const double cell[DB_CELL_CONSTANTS], char text[CELL_SIZE
     snprintf(text + length, CELL_SIZE - length, "]");
 }
 
-/* What flags say of the model, as keys of a configuration; what is named by KEY=VALUE goes over it. */
-static db_status say_model(db_fit_options *o, size_t given) {
+/* What flags say of the model, as keys of a configuration; KEY=VALUE, which comes later, goes over it. */
+static db_status say_model(db_fit_options *o) {
     const char *const flags_given[] = { o->symmetry, o->matrix, o->expt };
     char cell[CELL_SIZE];
     size_t size = 200 + CELL_SIZE;
@@ -125,18 +125,11 @@ static db_status say_model(db_fit_options *o, size_t given) {
     char *end = o->texts = malloc(size);
     if (!end) return db_complain("fit", DB_ERROR_MEMORY, "out of memory for the arguments");
     write_cell(o->cell, cell);
-    const size_t first = o->override_count;
     if (o->cell_given) put(o, &end, "model.cell=", cell);
     if (o->symmetry) put(o, &end, "model.symmetry=", o->symmetry);
     if (o->matrix) put(o, &end, "model.matrix=", o->matrix);
     if (o->expt) put(o, &end, "model.expt=", o->expt);
     if (!o->matrix && !o->expt) put(o, &end, "model.find_orientation=", "yes");
-    /* first come, first overridden */
-    const char *moved[8];
-    const size_t own = o->override_count - first;
-    memcpy(moved, o->overrides + first, own * sizeof *moved);
-    memmove(o->overrides + own, o->overrides, given * sizeof *o->overrides);
-    memcpy(o->overrides, moved, own * sizeof *moved);
     return DB_OK;
 }
 
@@ -148,7 +141,7 @@ static db_status complete(db_fit_options *options) {
         if (!options->image_count)
             return db_complain("fit", DB_ERROR_USAGE,
                                "expected images beside the flags of a model");
-        return say_model(options, options->override_count);
+        return DB_OK;
     }
     if (options->symmetry)
         return db_complain("fit", DB_ERROR_USAGE, "--symmetry: expected --cell, too");
@@ -170,6 +163,7 @@ db_status db_fit_options_read(db_fit_options *options, int argc, char **argv) {
     db_status status = db_arguments_read(&given, &db_fit_flags, argc, argv);
     for (size_t i = 0; i < given.count && status == DB_OK; i++)
         if (given.argument[i].flag) db_argument_store(&given.argument[i], options);
+    if (status == DB_OK && names_images(options)) status = say_model(options);
     for (size_t i = 0; i < given.count && status == DB_OK; i++)
         if (!given.argument[i].flag) status = take_word(options, given.argument[i].text);
     db_arguments_clear(&given);
