@@ -50,13 +50,13 @@ static json_t *of_locals(db_document *d, const db_fit_estimates *e,
                          json_t *(*value)(const db_fit_estimate *estimate)) {
     json_t *const array = json_array();
     for (size_t i = 0; i < e->count; i++)
-        if (!e->list[i].shared) add(d, array, value(&e->list[i]));
+        if (!e->list[i].shared) db_document_add(d, array, value(&e->list[i]));
     return array;
 }
 
-static json_t *start_value(const db_fit_estimate *e) { return number(e->start); }
-static json_t *refined_value(const db_fit_estimate *e) { return number(e->value); }
-static json_t *error_value(const db_fit_estimate *e) { return number(e->error); }
+static json_t *start_value(const db_fit_estimate *e) { return db_document_number(e->start); }
+static json_t *refined_value(const db_fit_estimate *e) { return db_document_number(e->value); }
+static json_t *error_value(const db_fit_estimate *e) { return db_document_number(e->error); }
 static json_t *bound_value(const db_fit_estimate *e) {
     return json_string(db_bound_text(e->at_bound));
 }
@@ -65,32 +65,32 @@ static json_t *text_value(const db_fit_estimate *e) {
     return json_string(db_value_with_error(text, e->value, e->error));
 }
 
-static json_t *start(db_document *d, const void *of) {
+static json_t *local_starts(db_document *d, const void *of) {
     return of_locals(d, &((const shot_row *)of)->shot.estimates, start_value);
 }
-static json_t *refined(db_document *d, const void *of) {
+static json_t *local_values(db_document *d, const void *of) {
     return of_locals(d, &((const shot_row *)of)->shot.estimates, refined_value);
 }
-static json_t *error(db_document *d, const void *of) {
+static json_t *local_errors(db_document *d, const void *of) {
     return of_locals(d, &((const shot_row *)of)->shot.estimates, error_value);
 }
-static json_t *text(db_document *d, const void *of) {
+static json_t *local_texts(db_document *d, const void *of) {
     return of_locals(d, &((const shot_row *)of)->shot.estimates, text_value);
 }
-static json_t *at_bound(db_document *d, const void *of) {
+static json_t *local_bounds(db_document *d, const void *of) {
     return of_locals(d, &((const shot_row *)of)->shot.estimates, bound_value);
 }
 
 /* A figure of the starting and of the refined model. */
-static json_t *pair(db_document *d, double before, double after) {
+static json_t *pair_of_models(db_document *d, double before, double after) {
     const double both[2] = { before, after };
-    return numbers(d, both, 2);
+    return db_document_numbers(d, both, 2);
 }
 
 #define PAIR(name, member)                                                                         \
     static json_t *name(db_document *d, const void *of) {                                          \
         const db_fit_result *const shot = &((const shot_row *)of)->shot;                           \
-        return pair(d, shot->before.member, shot->after.member);                                   \
+        return pair_of_models(d, shot->before.member, shot->after.member);                         \
     }
 PAIR(chi2_pair, chi2_reduced)
 PAIR(correlation_pair, correlation)
@@ -106,13 +106,13 @@ static const db_json_field shot_rows[] = {
             "way"),
     MADE_IF(is_indexed, "probability", probability_value, "number", NULL, "",
             "of intensities that shots share: that of this way of indexing, beside the others"),
-    MADE_IF(in_use, "start", start, "list", NULL, "", "of the local parameters"),
-    MADE_IF(in_use, "refined", refined, "list", NULL, "", "of the local parameters"),
-    MADE_IF(in_use, "error", error, "list", NULL, "",
+    MADE_IF(in_use, "start", local_starts, "list", NULL, "", "of the local parameters"),
+    MADE_IF(in_use, "refined", local_values, "list", NULL, "", "of the local parameters"),
+    MADE_IF(in_use, "error", local_errors, "list", NULL, "",
             "of the local parameters; errors of shared ones are in them"),
-    MADE_IF(in_use, "text", text, "list", NULL, "",
+    MADE_IF(in_use, "text", local_texts, "list", NULL, "",
             "refined values with errors in units of the last digit"),
-    MADE_IF(in_use, "at_bound", at_bound, "list", NULL, "", "`no`, `lower`, `upper`"),
+    MADE_IF(in_use, "at_bound", local_bounds, "list", NULL, "", "`no`, `lower`, `upper`"),
     NAMED_IF(in_use, "orientation", shot.experiment.crystal.orientation, "",
              "rotation from the standard frame, row by row, that the angles refined count from"),
     NAMED_IF(in_use, "pixels", shot.after.pixels, "", "in use"),
@@ -132,12 +132,12 @@ static json_t *shots(db_document *d, const void *of) {
     json_t *const array = json_array();
     for (size_t s = 0; s < r->shot_count; s++) {
         const shot_row row = { r->shot[s], r, s };
-        add(d, array, db_json_object(d, &shot_fields, &row));
+        db_document_add(d, array, db_json_object(d, &shot_fields, &row));
     }
     return array;
 }
 
-static json_t *converged(db_document *d, const void *of) {
+static json_t *has_converged(db_document *d, const void *of) {
     (void)d;
     return json_boolean(((const db_fit_shots_result *)of)->status == DB_OK);
 }
@@ -165,7 +165,7 @@ static const db_json_field run_rows[] = {
          "2; grows when a reader of an older file would be misled"),
     MADE("provenance", db_make_provenance, "object", &db_provenance_fields, "",
          "where the file comes from"),
-    MADE("converged", converged, "yes/no", NULL, "", ""),
+    MADE("converged", has_converged, "yes/no", NULL, "", ""),
     VALUE(reason, "", "why the refinement ended"),
     MADE("settings", db_make_settings, "object", &db_settings_fields, "", "what was asked for"),
     MADE("model", model, "object of the configuration", NULL, "",

@@ -167,7 +167,7 @@ static db_status run_images(db_fit_options *options, int argc, char **argv) {
     return first;
 }
 
-static int run(const db_command *command, int argc, char **argv) {
+static int run_fit_command(const db_command *command, int argc, char **argv) {
     db_fit_options options;
     db_status status = db_fit_options_read(&options, argc, argv);
     if (status == DB_OK && options.help)
@@ -180,4 +180,4 @@ static int run(const db_command *command, int argc, char **argv) {
 }
 
 extern const char db_fit_help[]; /* fit/cli/help/fit.txt */
-const db_command db_fit_command = { "fit", db_fit_help, &db_fit_flags, run };
+const db_command db_fit_command = { "fit", db_fit_help, &db_fit_flags, run_fit_command };

@@ -320,7 +320,7 @@ static db_status take_header(view_run *r) {
 }
 
 /* The experiment of the image, as far as it is known. */
-static db_status place(view_run *r) {
+static db_status place_image(view_run *r) {
     look_for_panels(r);
     const int listed = r->session.settings.setup.expt_file != NULL;
     if (!listed && r->image.panel_count > 1) {
@@ -411,7 +411,7 @@ static db_status write_output(const view_run *r) {
     return DB_OK;
 }
 
-static db_status view(view_run *r) {
+static db_status make_view(view_run *r) {
     db_session *const session = &r->session;
     db_status status = check_files(r);
     if (status != DB_OK) return status;
@@ -421,7 +421,7 @@ static db_status view(view_run *r) {
     if (status != DB_OK) return complain(r, status);
     db_context_set_notices(session->context, say_line, r);
     status = read_image(r);
-    if (status == DB_OK) status = place(r);
+    if (status == DB_OK) status = place_image(r);
     if (status == DB_OK) status = find_spots(r);
     if (status == DB_OK && session->settings.view.sum == 1) restore_counts(&r->image);
     if (status == DB_OK) status = predict(r);
@@ -429,7 +429,7 @@ static db_status view(view_run *r) {
     return status == DB_OK ? write_output(r) : status;
 }
 
-static void clear(view_run *r) {
+static void clear_view(view_run *r) {
     db_panel_layout_clear(&r->view.layout);
     db_observed_spots_clear(&r->observed);
     db_predicted_spots_clear(&r->predicted);
@@ -437,19 +437,19 @@ static void clear(view_run *r) {
     db_fit_config_clear(&r->config);
 }
 
-static int run(const db_command *command, int argc, char **argv) {
+static int run_view_command(const db_command *command, int argc, char **argv) {
     view_run *const r = calloc(1, sizeof *r);
     if (!r) return db_status_exit_code(db_complain("view", DB_ERROR_MEMORY, "out of memory"));
     db_status status = read_flags(r, command, argc, argv);
     if (status == DB_OK && r->session.settings.help)
         db_print_help(stdout, command);
     else if (status == DB_OK)
-        status = view(r);
-    clear(r);
+        status = make_view(r);
+    clear_view(r);
     status = db_session_close(&r->session, status);
     free(r);
     return db_status_exit_code(status);
 }
 
 extern const char db_view_help[]; /* fit/cli/help/view.txt */
-const db_command db_view_command = { "view", db_view_help, &db_view_flags, run };
+const db_command db_view_command = { "view", db_view_help, &db_view_flags, run_view_command };

@@ -100,7 +100,7 @@ static db_status take_word(db_fit_options *options, const char *word) {
     return DB_OK;
 }
 
-static void put(db_fit_options *options, char **end, const char *key, const char *value) {
+static void put_override(db_fit_options *options, char **end, const char *key, const char *value) {
     options->overrides[options->override_count++] = *end;
     *end += sprintf(*end, "%s%s", key, value) + 1;
 }
@@ -125,11 +125,11 @@ static db_status say_model(db_fit_options *o) {
     char *end = o->texts = malloc(size);
     if (!end) return db_complain("fit", DB_ERROR_MEMORY, "out of memory for the arguments");
     write_cell(o->cell, cell);
-    if (o->cell_given) put(o, &end, "model.cell=", cell);
-    if (o->symmetry) put(o, &end, "model.symmetry=", o->symmetry);
-    if (o->matrix) put(o, &end, "model.matrix=", o->matrix);
-    if (o->expt) put(o, &end, "model.expt=", o->expt);
-    if (!o->matrix && !o->expt) put(o, &end, "model.find_orientation=", "yes");
+    if (o->cell_given) put_override(o, &end, "model.cell=", cell);
+    if (o->symmetry) put_override(o, &end, "model.symmetry=", o->symmetry);
+    if (o->matrix) put_override(o, &end, "model.matrix=", o->matrix);
+    if (o->expt) put_override(o, &end, "model.expt=", o->expt);
+    if (!o->matrix && !o->expt) put_override(o, &end, "model.find_orientation=", "yes");
     return DB_OK;
 }
 

@@ -105,7 +105,7 @@ static db_status read_list(fit_run *run) {
 }
 
 /* Checks everything that can be checked before the work begins. */
-static db_status begin(fit_run *run) {
+static db_status begin_run(fit_run *run) {
     db_status status = read_list(run);
     db_array_task_prefix(run->config->output_prefix, run->task, run->prefix);
     for (int others = 0; others < 2 && status == DB_OK && run->options->merge; others++)
@@ -136,8 +136,8 @@ static int cancelled(void *user) {
     return db_interrupt_asked() != 0;
 }
 
-static db_status refine(fit_run *run, const db_fit_shot_source *source,
-                        const db_fit_settings *settings, db_fit_shots_options *options) {
+static db_status refine_source(fit_run *run, const db_fit_shot_source *source,
+                               const db_fit_settings *settings, db_fit_shots_options *options) {
     options->progress = db_fit_progress_event;
     options->cancelled = cancelled;
     options->user = &run->progress;
@@ -172,7 +172,7 @@ static db_status refine_image(fit_run *run) {
     if (status != DB_OK) return db_fit_run_complain(run, status);
     db_fit_say_start(&run->log, run->config, &run->image, &run->start);
     db_fit_progress_stages(&run->progress, &run->config->settings, 0);
-    return refine(run, &source, &run->config->settings, &options);
+    return refine_source(run, &source, &run->config->settings, &options);
 }
 
 static db_status refine_list(fit_run *run) {
@@ -202,7 +202,7 @@ static db_status refine_list(fit_run *run) {
     options.outlier_sigma = run->config->shot_outlier_sigma;
     options.series = run->config->series;
     options.knots = run->config->series_knots;
-    return refine(run, &source, &settings, &options);
+    return refine_source(run, &source, &settings, &options);
 }
 
 /* What a task of an array leaves is its checkpoint. */
@@ -212,7 +212,7 @@ static void say_task(fit_run *run) {
     db_fit_say(&run->log, "\n%s\n%s: for dualbragg fit --merge\n", run->result->reason, path);
 }
 
-static db_status tell(fit_run *run) {
+static db_status tell_result(fit_run *run) {
     if (run->task.tasks) {
         say_task(run);
         return DB_OK;
@@ -243,7 +243,7 @@ static void remove_checkpoint(const fit_run *run) {
     for (size_t t = 0; t < run->merged.count; t++) db_fit_checkpoint_remove(run->merged.path[t]);
 }
 
-static db_status end(const fit_run *run) {
+static db_status end_run(const fit_run *run) {
     const db_fit_shots_result *const r = run->result;
     const int ended = r->status != DB_ERROR_CANCELLED,
               usable = !r->in_full || r->shot[0].verdict.usable;
@@ -258,15 +258,15 @@ static db_status end(const fit_run *run) {
 }
 
 static db_status run_all(fit_run *run) {
-    db_status status = begin(run);
+    db_status status = begin_run(run);
     if (status != DB_OK) return status;
     const int noted = *db_context_device_note(run->context) != 0;
     status = db_fit_run_agree(run, run->list ? refine_list(run) : refine_image(run));
     db_context_set_notices(run->context, NULL, NULL);
     if (!noted) say_device_note(run);
-    if (status == DB_OK) status = tell(run);
+    if (status == DB_OK) status = tell_result(run);
     status = close_log(run, status);
-    return status == DB_OK ? end(run) : status;
+    return status == DB_OK ? end_run(run) : status;
 }
 
 /* The processes of a machine take its GPUs in turn. */

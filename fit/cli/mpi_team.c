@@ -4,7 +4,7 @@
 #include "base/context_internal.h"
 #include "cli/processes.h"
 
-static int broadcast(void *user, void *data, size_t bytes) {
+static int broadcast_bytes(void *user, void *data, size_t bytes) {
     (void)user;
     return !db_processes_broadcast(data, bytes);
 }
@@ -19,7 +19,7 @@ static int receive_from(void *user, int from, void *data, size_t bytes) {
     return !db_processes_take(from, data, bytes);
 }
 
-static int claim(void *user, uint64_t add, uint64_t *before) {
+static int claim_count(void *user, uint64_t add, uint64_t *before) {
     (void)user;
     return !db_processes_claim(add, before);
 }
@@ -30,10 +30,10 @@ db_status db_mpi_team_join(db_fit_team *team) {
     DB_TRY(db_processes_join("fit", &all));
     *team = (db_fit_team){ .rank = all.rank,
                            .size = all.size,
-                           .broadcast = broadcast,
+                           .broadcast = broadcast_bytes,
                            .send = send_to,
                            .receive = receive_from,
-                           .claim = db_processes_count_together() ? claim : NULL };
+                           .claim = db_processes_count_together() ? claim_count : NULL };
     return DB_OK;
 }
 

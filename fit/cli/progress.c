@@ -93,7 +93,7 @@ static double part_done(const db_fit_progress_state *state) {
     return (state->stage + within) / (double)state->settings->stage_count;
 }
 
-static void draw(db_fit_progress_state *state) {
+static void draw_stage(db_fit_progress_state *state) {
     const db_fit_settings *const settings = state->settings;
     const size_t stage = (size_t)state->last.stage;
     if (stage >= settings->stage_count) return;
@@ -108,7 +108,7 @@ static int show_stage(void *user, double fraction) {
     db_fit_progress_state *const state = user;
     (void)fraction;
     if (state->stage >= 0)
-        draw(state);
+        draw_stage(state);
     else
         db_progress_bar_draw(&state->bar, (double)NAN, "strong pixels, first evaluation");
     return 0;
@@ -140,7 +140,7 @@ static void tell_entry(db_fit_progress_state *state, const db_fit_history *entry
     state->said = 0;
     if (state->many || entry->evaluation == 1 || entry->evaluation % SAID_EVERY == 0)
         say_entry(state);
-    if (!state->many) draw(state);
+    if (!state->many) draw_stage(state);
 }
 
 static void draw_shots(db_fit_progress_state *p, const db_fit_shots_event *e) {

@@ -32,7 +32,7 @@ static void write_owner(int file) {
     if (ftruncate(file, 0) != 0 || pwrite(file, text, strlen(text), 0) < 0) errno = 0;
 }
 
-static db_status refuse(const db_run_lock *lock, const char *prefix) {
+static db_status refuse_locked(const db_run_lock *lock, const char *prefix) {
     char owner[OWNER_SIZE] = "";
     struct flock other = whole_file();
     const ssize_t size = pread(lock->file, owner, sizeof owner - 1, 0);
@@ -80,7 +80,7 @@ db_status db_run_lock_take(db_run_lock *lock, const char *prefix) {
                 continue;
             }
             if (error == EACCES || error == EAGAIN) {
-                const db_status status = refuse(lock, prefix);
+                const db_status status = refuse_locked(lock, prefix);
                 close_file(lock);
                 return status;
             }

@@ -412,7 +412,7 @@ static db_status take_tree(db_context *context, db_yaml_node *root, const char *
 }
 
 /* Everything but the tree; name: of the file that messages and outputs are named for. */
-static db_status begin(db_context *context, const char *name, db_fit_config *config) {
+static db_status begin_config(db_context *context, const char *name, db_fit_config *config) {
     db_fit_config_clear(config);
     db_fit_config_init(config);
     if (strlen(name) >= DB_FIT_PATH_SIZE)
@@ -425,7 +425,7 @@ static db_status begin(db_context *context, const char *name, db_fit_config *con
 db_status db_fit_config_make(db_context *context, const char *image, const char *const *overrides,
                              size_t override_count, db_fit_config *config) {
     db_yaml_node *root = NULL;
-    DB_TRY(begin(context, image, config));
+    DB_TRY(begin_config(context, image, config));
     snprintf(config->image_file, sizeof config->image_file, "%s", image);
     DB_TRY(db_yaml_empty_map(context, &root));
     const db_status status = take_tree(context, root, overrides, override_count, config);
@@ -436,7 +436,7 @@ db_status db_fit_config_make(db_context *context, const char *image, const char 
 db_status db_fit_config_read(db_context *context, const char *path, const char *const *overrides,
                              size_t override_count, db_fit_config *config) {
     db_yaml_node *root = NULL;
-    DB_TRY(begin(context, path, config));
+    DB_TRY(begin_config(context, path, config));
     DB_TRY(db_yaml_read(context, path, &root));
     const db_status status = take_tree(context, root, overrides, override_count, config);
     db_yaml_free(&root);

@@ -28,7 +28,7 @@
  * tenth of it. */
 enum { HEADER_PHI_STEPS = 10 };
 
-static void fill(double *open, double from_header) {
+static void fill_open(double *open, double from_header) {
     if (isnan(*open)) *open = from_header;
 }
 
@@ -37,11 +37,11 @@ static void fill(double *open, double from_header) {
 static void take_sensor(double thickness, double depth, db_sensor_material material,
                         db_setup *setup) {
     if (!setup->sensor_material) {
-        if (depth > 0) fill(&setup->attenuation_depth, depth);
+        if (depth > 0) fill_open(&setup->attenuation_depth, depth);
         setup->sensor_material = material;
     }
     if (setup->sensor_material || !isnan(setup->attenuation_depth))
-        fill(&setup->sensor_thickness, thickness);
+        fill_open(&setup->sensor_thickness, thickness);
     setup->sensor_stated = 1; /* its layers are not the reference's */
 }
 
@@ -88,8 +88,8 @@ static int centre_is_open(const db_setup *setup) {
 
 db_status db_setup_from_image(db_context *context, const db_measured_image *image,
                               db_setup *setup) {
-    fill(&setup->wavelength, image->wavelength);
-    if (isnan(setup->close_distance)) fill(&setup->distance, image->distance);
+    fill_open(&setup->wavelength, image->wavelength);
+    if (isnan(setup->close_distance)) fill_open(&setup->distance, image->distance);
     if (isnan(setup->pixel_size)) {
         const double *const size = image->pixel_size;
         if (fabs(size[0] - size[1]) > 1e-6 * fabs(size[0]))
@@ -102,8 +102,8 @@ db_status db_setup_from_image(db_context *context, const db_measured_image *imag
         setup->detector_pixels[0] = image->fast_pixels;
         setup->detector_pixels[1] = image->slow_pixels;
     }
-    fill(&setup->polarization, image->polarization);
-    fill(&setup->twotheta, image->twotheta);
+    fill_open(&setup->polarization, image->polarization);
+    fill_open(&setup->twotheta, image->twotheta);
     take_sensor(image->sensor_thickness, image->attenuation_depth, image->sensor_material, setup);
     if (isnan(setup->osc) && db_turns(image->osc_range)) {
         setup->osc = image->osc_range;
@@ -130,15 +130,15 @@ static db_status take_list(db_context *context, db_fit_config *config,
             "%s: model.beam_centre_px: cannot be given beside the experiment list %s, in "
             "whose frame the detector stands",
             config->config_file, config->expt_file);
-    fill(&setup->wavelength, listed.wavelength);
-    fill(&setup->polarization, listed.polarization);
+    fill_open(&setup->wavelength, listed.wavelength);
+    fill_open(&setup->polarization, listed.polarization);
     if (isnan(setup->osc) && !isnan(listed.osc)) {
         setup->osc = listed.osc;
         if (setup->phi_steps < 0) setup->phi_steps = HEADER_PHI_STEPS;
     }
     if (fabs(setup->phi) <= 0) setup->phi = listed.phi;
     take_sensor(listed.sensor_thickness, listed.attenuation_depth, listed.sensor_material, setup);
-    fill(&setup->sensor_thickness, 0);
+    fill_open(&setup->sensor_thickness, 0);
     setup->detector_size[0] = setup->detector_size[1] = NAN;
     if (setup->convention == DB_CONVENTION_MOSFLM) setup->convention = listed.convention;
     if (isnan(setup->twotheta)) setup->twotheta = 0;
@@ -200,8 +200,8 @@ static db_status complete_setup(db_context *context, db_fit_config *config,
     if (*config->expt_file) return take_list(context, config, notices, user);
     if (config->header_geometry) DB_TRY(db_setup_from_image(context, image, setup));
     if (config->series && !config->phi_given && !isnan(image->phi)) setup->phi = image->phi;
-    fill(&setup->sensor_thickness, 0);
-    if (setup->spectrum_file) fill(&setup->wavelength, 1); /* its mean replaces it */
+    fill_open(&setup->sensor_thickness, 0);
+    if (setup->spectrum_file) fill_open(&setup->wavelength, 1); /* its mean replaces it */
     if (isnan(setup->wavelength)) return missing(context, config, "wavelength");
     if (isnan(setup->distance) && isnan(setup->close_distance))
         return missing(context, config, "distance");
@@ -363,9 +363,9 @@ static db_status check_region(db_context *context, const db_fit_settings *settin
 }
 
 /* What is refined, from where and how far, once there is a model to start from. */
-static db_status prepare(db_context *context, db_fit_config *config, const db_measured_image *image,
-                         db_experiment *start, void (*notices)(void *user, const char *line),
-                         void *user) {
+static db_status prepare_start(db_context *context, db_fit_config *config,
+                               const db_measured_image *image, db_experiment *start,
+                               void (*notices)(void *user, const char *line), void *user) {
     db_fit_settings *const settings = &config->settings;
     settings->choose_oversample = !config->setup.oversample;
     if (config->automatic) DB_TRY(db_fit_choose_parameters(context, config, start));
@@ -470,7 +470,7 @@ db_status db_fit_config_start(db_context *context, db_fit_config *config,
     db_status status = db_fit_cut_detector(context, config, start, NULL, &cut);
     if (status == DB_OK) status = take_group(context, config, start, notices, user);
     if (status == DB_OK) status = settle_group(context, start, &config->settings);
-    if (status == DB_OK) status = prepare(context, config, image, start, notices, user);
+    if (status == DB_OK) status = prepare_start(context, config, image, start, notices, user);
     if (status != DB_OK) db_experiment_clear(start);
     return status;
 }
@@ -486,5 +486,5 @@ db_status db_fit_config_start_at(db_context *context, db_fit_config *config,
             "%s: nothing is said of what to refine (section refine), which needs a model "
             "with spots in closed form, found sampled ones",
             config->config_file);
-    return prepare(context, config, image, start, notices, user);
+    return prepare_start(context, config, image, start, notices, user);
 }

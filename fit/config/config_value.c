@@ -30,9 +30,9 @@ static void describe_place(char where[WHERE_SIZE], const db_config_reader *reade
         snprintf(where, WHERE_SIZE, "%s:%d: %s", reader->path, line, key);
 }
 
-static db_status fail(const db_config_reader *reader, const db_yaml_node *node, int line,
-                      const char *section, const char *name, const char *format,
-                      va_list arguments) {
+static db_status fail_in_line(const db_config_reader *reader, const db_yaml_node *node, int line,
+                              const char *section, const char *name, const char *format,
+                              va_list arguments) {
     char where[WHERE_SIZE], text[WHERE_SIZE];
     describe_place(where, reader, node, line, section, name);
     db_shown_vformat(text, sizeof text, format, arguments);
@@ -43,7 +43,8 @@ db_status db_config_fail(const db_config_reader *reader, const db_yaml_node *nod
                          const char *section, const char *name, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    const db_status status = fail(reader, node, node->line, section, name, format, arguments);
+    const db_status status =
+        fail_in_line(reader, node, node->line, section, name, format, arguments);
     va_end(arguments);
     return status;
 }
@@ -52,7 +53,8 @@ db_status db_config_fail_at_key(const db_config_reader *reader, const db_yaml_no
                                 const char *section, const char *name, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    const db_status status = fail(reader, node, node->key_line, section, name, format, arguments);
+    const db_status status =
+        fail_in_line(reader, node, node->key_line, section, name, format, arguments);
     va_end(arguments);
     return status;
 }

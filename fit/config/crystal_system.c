@@ -100,7 +100,7 @@ static lattice of_number(const char *s) {
 
 /* One symmetry element of a monoclinic group ("2", "21", "m", "c", "21/c", "2/m"): its length; 0 if
  * there is none. */
-static size_t element(const char *s) {
+static size_t element_length(const char *s) {
     size_t n = 0;
     if (*s == '2') {
         n = s[1] == '1' ? 2 : 1;
@@ -110,7 +110,9 @@ static size_t element(const char *s) {
 }
 
 /* Are these characters one symmetry element? */
-static int is_element(const char *s, size_t length) { return length > 0 && element(s) == length; }
+static int is_element(const char *s, size_t length) {
+    return length > 0 && element_length(s) == length;
+}
 
 /* Monoclinic symbols name the unique axis: "1 2 1", "1 1 2", "2 1 1"; short ones leave it open. Without
  * blanks, "2111" is 21 1 1, "121" is 1 2 1. */

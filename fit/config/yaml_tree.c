@@ -89,13 +89,13 @@ static db_status check_extent(const builder *b, int line, int depth, size_t valu
     return DB_OK;
 }
 
-static db_status build(builder *b, int index, int depth, db_yaml_node **out);
+static db_status build_node(builder *b, int index, int depth, db_yaml_node **out);
 
 static db_status build_list(builder *b, const yaml_node_t *from, int depth, db_yaml_node *list) {
     for (const yaml_node_item_t *i = from->data.sequence.items.start;
          i < from->data.sequence.items.top; i++) {
         db_yaml_node *item = NULL;
-        DB_TRY(build(b, *i, depth + 1, &item));
+        DB_TRY(build_node(b, *i, depth + 1, &item));
         DB_TRY(append_item(b->context, list, NULL, 0, item));
     }
     return DB_OK;
@@ -116,13 +116,13 @@ static db_status build_map(builder *b, const yaml_node_t *from, int depth, db_ya
                                "%s:%d: '%s' is given twice, first in line %d", b->source, line,
                                name, map->items[i]->key_line);
         db_yaml_node *item = NULL;
-        DB_TRY(build(b, p->value, depth + 1, &item));
+        DB_TRY(build_node(b, p->value, depth + 1, &item));
         DB_TRY(append_item(b->context, map, name, line, item));
     }
     return DB_OK;
 }
 
-static db_status build(builder *b, int index, int depth, db_yaml_node **out) {
+static db_status build_node(builder *b, int index, int depth, db_yaml_node **out) {
     const yaml_node_t *const from = yaml_document_get_node(b->document, index);
     const int line = (int)from->start_mark.line + 1;
     DB_TRY(check_extent(b, line, depth, ++b->nodes, MOST_NODES));
@@ -179,7 +179,7 @@ static db_status take_document(builder *b, yaml_parser_t *parser, db_yaml_node *
         status = db_fail(b->context, DB_ERROR_USAGE, "%s: empty; expected 'key: value' lines",
                          b->source);
     else
-        status = build(b, 1, 0, root);
+        status = build_node(b, 1, 0, root);
     yaml_document_delete(&document);
     b->document = NULL;
     if (status != DB_OK) return status;
@@ -233,7 +233,7 @@ static db_status read_text(db_context *context, const yaml_text *from,
 }
 
 /* Takes the one document of a text. */
-static db_status parse(db_context *context, yaml_text from, db_yaml_node **root) {
+static db_status parse_text(db_context *context, yaml_text from, db_yaml_node **root) {
     DB_TRY(read_text(context, &from, look_through, NULL));
     return read_text(context, &from, take_document, root);
 }
@@ -242,7 +242,8 @@ db_status db_yaml_read(db_context *context, const char *path, db_yaml_node **roo
     *root = NULL;
     db_file_content content;
     DB_TRY(db_file_content_read(context, path, &content));
-    db_status status = parse(context, (yaml_text){ content.bytes, content.size, path, NULL }, root);
+    db_status status =
+        parse_text(context, (yaml_text){ content.bytes, content.size, path, NULL }, root);
     db_file_content_clear(&content);
     if (status == DB_OK && *root && (*root)->kind != DB_YAML_MAP)
         status = db_fail(context, DB_ERROR_USAGE, "%s:%d: expected 'key: value' lines", path,
@@ -253,7 +254,7 @@ db_status db_yaml_read(db_context *context, const char *path, db_yaml_node **roo
 
 db_status db_yaml_empty_map(db_context *context, db_yaml_node **root) {
     *root = NULL;
-    return parse(context, (yaml_text){ "{}", 2, "", NULL }, root);
+    return parse_text(context, (yaml_text){ "{}", 2, "", NULL }, root);
 }
 
 /* The element of a list that a step of a key path addresses; count if there is none. */
@@ -330,8 +331,8 @@ db_status db_yaml_override(db_context *context, db_yaml_node *root, const char *
     char source[256];
     snprintf(source, sizeof source, "argument '%s'", argument);
     db_yaml_node *value = NULL;
-    db_status status =
-        parse(context, (yaml_text){ equals + 1, strlen(equals + 1), source, argument }, &value);
+    db_status status = parse_text(
+        context, (yaml_text){ equals + 1, strlen(equals + 1), source, argument }, &value);
     char *const key_path = strndup(argument, (size_t)(equals - argument));
     if (status == DB_OK && !key_path) status = db_fail_memory(context, "a YAML document");
     if (status == DB_OK) status = place_value(context, root, argument, name, key_path, value);

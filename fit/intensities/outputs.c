@@ -190,7 +190,7 @@ static json_t *agreement(db_document *d, const void *of) {
     const db_reference_agreement *const a =
         &((const amplitudes_view *)of)->result->amplitudes->agreement;
     (void)d;
-    return number(a->count ? a->correlation : (double)NAN);
+    return db_document_number(a->count ? a->correlation : (double)NAN);
 }
 
 #define OF amplitudes_view

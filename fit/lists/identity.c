@@ -132,9 +132,9 @@ static void print_config(const db_fit_config *config, FILE *stream) {
     db_fit_config_print(&plain, DB_CONFIG_PLAIN, stream);
 }
 
-static db_status compose(db_context *context, const db_fit_config *config,
-                         const db_fit_config *common, int with_settings, int with_files,
-                         db_text_stream *text) {
+static db_status compose_identity(db_context *context, const db_fit_config *config,
+                                  const db_fit_config *common, int with_settings, int with_files,
+                                  db_text_stream *text) {
     db_status status = DB_OK;
     DB_TRY(db_text_stream_open(context, text));
     if (with_settings) print_config(config, text->stream);
@@ -147,7 +147,7 @@ static db_status compose(db_context *context, const db_fit_config *config,
 db_status db_identity_text(db_context *context, const db_fit_config *config, char **text) {
     db_text_stream composed;
     *text = NULL;
-    DB_TRY(compose(context, config, NULL, 1, 1, &composed));
+    DB_TRY(compose_identity(context, config, NULL, 1, 1, &composed));
     *text = composed.bytes;
     return DB_OK;
 }
@@ -156,7 +156,7 @@ static db_status digest_text(db_context *context, const db_fit_config *config,
                              const db_fit_config *common, int files,
                              char digest[DB_FIT_DIGEST_SIZE]) {
     db_text_stream text;
-    DB_TRY(compose(context, config, common, !files, files, &text));
+    DB_TRY(compose_identity(context, config, common, !files, files, &text));
     db_md5_base64(text.bytes, text.length, digest);
     db_text_stream_free(&text);
     return DB_OK;

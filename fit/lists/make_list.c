@@ -59,7 +59,7 @@ static db_status find_images(db_context *context, db_fit_shot_list *list) {
 
 static int is_of_crystal(db_parameter p) { return db_facts_of(p)->owner == DB_OWNER_CRYSTAL; }
 
-static void share(db_fit_settings *settings, int (*is_local)(db_parameter)) {
+static void share_parameters(db_fit_settings *settings, int (*is_local)(db_parameter)) {
     for (size_t i = 0; i < settings->parameter_count; i++) {
         db_fit_parameter *const p = &settings->parameters[i];
         if (p->shared < 0) p->shared = p->group >= 0 || !is_local(p->parameter);
@@ -67,7 +67,8 @@ static void share(db_fit_settings *settings, int (*is_local)(db_parameter)) {
 }
 
 /* An orientation that was found for an entry. */
-static db_status orient(db_context *context, const db_fit_lattice *lattice, db_shot_entry *entry) {
+static db_status orient_entry(db_context *context, const db_fit_lattice *lattice,
+                              db_shot_entry *entry) {
     char orientation[320];
     const double *const o = lattice->orientation;
     snprintf(orientation, sizeof orientation,
@@ -85,12 +86,12 @@ static db_status add_lattice(db_context *context, const char *image, const db_fi
     db_shot_entry *const entry = db_shot_entries_add(list, image, (int)list->count + 1);
     if (!entry) return db_fail_memory(context, "the lattices of the image");
     entry->image = 0;
-    return orient(context, lattice, entry);
+    return orient_entry(context, lattice, entry);
 }
 
 /* On the image of a configuration, which is completed. */
-static db_status search(db_context *context, size_t most, db_fit_config *own,
-                        db_fit_lattice *lattices, size_t *count) {
+static db_status search_lattices(db_context *context, size_t most, db_fit_config *own,
+                                 db_fit_lattice *lattices, size_t *count) {
     db_measured_image image;
     db_experiment start;
     own->find_orientation = 0;
@@ -110,14 +111,14 @@ static db_status find_lattices(db_context *context, db_fit_shot_list *list) {
     db_fit_config own;
     db_status status = db_fit_config_copy(context, config, &own);
     if (status == DB_OK)
-        status = search(context, (size_t)config->find_orientation, &own, list->lattice,
-                        &list->lattice_count);
+        status = search_lattices(context, (size_t)config->find_orientation, &own, list->lattice,
+                                 &list->lattice_count);
     db_fit_config_clear(&own);
     for (size_t l = 0; l < list->lattice_count && status == DB_OK; l++)
         status = add_lattice(context, config->image_file, &list->lattice[l], list);
     config->image_file[0] = '\0';
     config->find_orientation = 0;
-    share(&config->settings, is_of_crystal);
+    share_parameters(&config->settings, is_of_crystal);
     return status;
 }
 
@@ -131,12 +132,12 @@ static db_status make_series(db_context *context, db_fit_shot_list *list) {
     db_fit_lattice found;
     size_t count = 0;
     list->config.find_orientation = 0;
-    share(&list->config.settings, is_scale);
+    share_parameters(&list->config.settings, is_scale);
     db_status status = asked ? db_fit_shot_list_config(context, list, 0, &own) : DB_OK;
-    if (status == DB_OK && asked) status = search(context, 1, &own, &found, &count);
+    if (status == DB_OK && asked) status = search_lattices(context, 1, &own, &found, &count);
     db_fit_config_clear(&own);
     for (size_t i = 0; i < list->count && status == DB_OK && count; i++)
-        if (!list->entry[i].is_config) status = orient(context, &found, &list->entry[i]);
+        if (!list->entry[i].is_config) status = orient_entry(context, &found, &list->entry[i]);
     return status;
 }
 

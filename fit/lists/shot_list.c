@@ -151,8 +151,8 @@ db_status db_shot_list_completed(db_context *context, const db_fit_shot_list *li
     return DB_OK;
 }
 
-static db_status load(void *user, db_context *context, size_t shot, db_measured_image *image,
-                      db_experiment *start, db_fit_settings *settings) {
+static db_status load_shot(void *user, db_context *context, size_t shot, db_measured_image *image,
+                           db_experiment *start, db_fit_settings *settings) {
     db_fit_shot_list *const list = user;
     db_fit_config config = { .image_file = "" };
     db_status status = db_fit_shot_list_config(context, list, shot, &config);
@@ -181,8 +181,8 @@ static const char *name_of(void *user, size_t shot) {
     return list->entry[shot].name;
 }
 
-static db_status identify(void *user, db_context *context, size_t shot,
-                          db_fit_shot_identity *identity) {
+static db_status identify_shot(void *user, db_context *context, size_t shot,
+                               db_fit_shot_identity *identity) {
     const db_fit_shot_list *const list = user;
     db_fit_config config = { .image_file = "" };
     db_status status = db_fit_shot_list_config(context, list, shot, &config);
@@ -199,9 +199,9 @@ static size_t image_of(void *user, size_t shot) {
 db_fit_shot_source db_fit_shot_list_source(db_fit_shot_list *list) {
     return (db_fit_shot_source){ .count = list->count,
                                  .user = list,
-                                 .load = load,
+                                 .load = load_shot,
                                  .name = name_of,
-                                 .identify = identify,
+                                 .identify = identify_shot,
                                  .configuration = &list->config,
                                  .image = image_of };
 }

@@ -164,8 +164,8 @@ static json_t *models_of(json_t *whole, const char *kind) {
 }
 
 /* failures: of allocations, before the whole was begun. */
-static db_status add(db_context *context, const char *path, size_t failures, json_t *whole,
-                     json_t *part) {
+static db_status add_experiment_of(db_context *context, const char *path, size_t failures,
+                                   json_t *whole, json_t *part) {
     json_t *const experiment =
         json_deep_copy(json_array_get(json_object_get(part, "experiment"), 0));
     int complete = experiment != NULL;
@@ -198,7 +198,7 @@ static db_status add_run(db_context *context, const char *path, size_t failures,
                          json_t *whole) {
     if (!run->part) return DB_OK;
     json_t *const part = db_scan_run_join(run);
-    const db_status status = add(context, path, failures, whole, part);
+    const db_status status = add_experiment_of(context, path, failures, whole, part);
     json_decref(part);
     return status;
 }
@@ -218,8 +218,9 @@ static db_status collect_one(db_context *context, const char *path, size_t failu
     return taken < 0 ? db_fail_memory(context, path) : status;
 }
 
-static db_status collect(db_context *context, const char *folder, const db_fit_shots_result *result,
-                         size_t failures, json_t *whole) {
+static db_status collect_experiments(db_context *context, const char *folder,
+                                     const db_fit_shots_result *result, size_t failures,
+                                     json_t *whole) {
     char path[2 * DB_FIT_PATH_SIZE] = "";
     db_scan_run run = { .part = NULL };
     db_status status = DB_OK;
@@ -239,7 +240,7 @@ db_status db_fit_shots_write_expt(db_context *context, const char *path, const c
                                   const db_fit_shots_result *result) {
     const size_t failures = db_json_failures();
     json_t *const whole = empty_list();
-    db_status status = collect(context, folder, result, failures, whole);
+    db_status status = collect_experiments(context, folder, result, failures, whole);
     if (status == DB_OK)
         status =
             db_json_write(context, path, whole, JSON_INDENT(2) | JSON_REAL_PRECISION(17), failures);

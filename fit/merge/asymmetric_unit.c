@@ -63,7 +63,7 @@ static double spacing(const double reciprocal[9], const int hkl[3]) {
     return 1 / sqrt(sum);
 }
 
-static void put(db_asu_list *list, const int hkl[3], int sign, uint32_t number) {
+static void put_number(db_asu_list *list, const int hkl[3], int sign, uint32_t number) {
     size_t at = 0;
     for (int i = 0; i < 3; i++) {
         const int index = sign * hkl[i] + list->most[i];
@@ -76,11 +76,11 @@ static void put(db_asu_list *list, const int hkl[3], int sign, uint32_t number) 
 /* Gives all equivalents of a reflection its number. sign -1: those of its mate. */
 static void put_equivalents(db_asu_list *list, const int hkl[3], int sign, uint32_t number) {
     const db_symmetry *const symmetry = &list->group->symmetry;
-    put(list, hkl, sign, number);
+    put_number(list, hkl, sign, number);
     for (int o = 0; o < symmetry->count; o++) {
         int turned[3];
         db_symmetry_turn(symmetry, o, hkl, turned);
-        put(list, turned, sign, number);
+        put_number(list, turned, sign, number);
     }
 }
 
@@ -96,8 +96,8 @@ static int count_turns(const db_symmetry *symmetry, const int hkl[3], int sign) 
     return count;
 }
 
-static db_status append(db_context *context, db_asu_list *list, rooms *room, const int hkl[3],
-                        int sign, uint32_t mate, double d) {
+static db_status append_reflection(db_context *context, db_asu_list *list, rooms *room,
+                                   const int hkl[3], int sign, uint32_t mate, double d) {
     static const char what[] = "the asymmetric unit";
     const size_t n = list->count, wanted = n + 1;
     const db_symmetry *const symmetry = &list->group->symmetry;
@@ -117,13 +117,13 @@ static db_status append(db_context *context, db_asu_list *list, rooms *room, con
 
 /* A reflection that no number stands for yet, which is the largest of its equivalents because
  * indices come in falling order. */
-static db_status take(db_context *context, db_asu_list *list, rooms *room, const int hkl[3],
-                      double d) {
+static db_status take_reflection(db_context *context, db_asu_list *list, rooms *room,
+                                 const int hkl[3], double d) {
     const uint32_t own = (uint32_t)list->count;
     const int is_pair = list->anomalous && !count_turns(&list->group->symmetry, hkl, -1);
-    DB_TRY(append(context, list, room, hkl, 1, is_pair ? own + 1 : own, d));
+    DB_TRY(append_reflection(context, list, room, hkl, 1, is_pair ? own + 1 : own, d));
     put_equivalents(list, hkl, 1, own);
-    if (is_pair) DB_TRY(append(context, list, room, hkl, -1, own, d));
+    if (is_pair) DB_TRY(append_reflection(context, list, room, hkl, -1, own, d));
     put_equivalents(list, hkl, -1, is_pair ? own + 1 : own);
     return DB_OK;
 }
@@ -141,7 +141,7 @@ static db_status take_all(db_context *context, db_asu_list *list) {
                 if (is_zero || db_asu_number(list, hkl) != DB_NO_REFLECTION) continue;
                 const double d = spacing(reciprocal, hkl);
                 if (d < list->d_min || db_space_group_absent(list->group, hkl)) continue;
-                DB_TRY(take(context, list, &room, hkl, d));
+                DB_TRY(take_reflection(context, list, &room, hkl, d));
             }
     return DB_OK;
 }

@@ -47,7 +47,7 @@ static double likelihood_of_kind(const db_shot_ways *r, size_t s, size_t w) {
 
 /* Measurements of all shots in use: a way for each of so many kinds, with sums of its own, and one
  * for none. */
-static db_status take(const kinds_work *w, int kinds, db_shot_ways *r) {
+static db_status take_measurements(const kinds_work *w, int kinds, db_shot_ways *r) {
     const size_t n = (size_t)kinds + 1;
     *r = (db_shot_ways){ .list = w->list,
                          .observations = w->observations,
@@ -85,13 +85,13 @@ static size_t order_from(const kinds_work *w, int start) {
 }
 
 /* Grows a kind from several shots, the most probable is kept: *members of it. */
-static db_status grow(const kinds_work *w, size_t *members) {
+static db_status grow_kind(const kinds_work *w, size_t *members) {
     const double most = 0.9; /* of the shots: no other start finds more */
     const size_t shots = w->observations->shots;
     double highest = -INFINITY;
     db_shot_ways r;
     *members = 0;
-    db_status status = take(w, 1, &r);
+    db_status status = take_measurements(w, 1, &r);
     for (int start = 0; start < STARTS && status == DB_OK; start++) {
         size_t found = 0;
         const size_t count = order_from(w, start);
@@ -114,7 +114,7 @@ static db_status grow(const kinds_work *w, size_t *members) {
 static db_status grow_all(kinds_work *w) {
     for (w->count = 0; w->count < DB_MOST_KINDS;) {
         size_t members;
-        DB_TRY(grow(w, &members));
+        DB_TRY(grow_kind(w, &members));
         if (members < FEWEST) break;
         for (size_t s = 0; s < w->observations->shots; s++) {
             if (!(w->scaling->shot[s].aside == DB_ASIDE_NOT && w->best[s] > 0.5)) continue;
@@ -140,7 +140,7 @@ static double compare_kinds(const db_shot_ways *r, int a, int b, double *error) 
 }
 
 /* How well the shots of a kind agree with each other, each with all others. */
-static double agree(const kinds_work *w, db_shot_ways *r, int kind, double *error) {
+static double agree_in_kind(const kinds_work *w, db_shot_ways *r, int kind, double *error) {
     db_likeness c = { 0 };
     for (size_t s = 0; s < w->observations->shots; s++) {
         if (w->kind[s] != kind) continue;
@@ -168,7 +168,7 @@ static void sum_kinds(const kinds_work *w, db_shot_ways *r) {
 }
 
 /* Takes a kind off the list; its shots become those of another, or of none (-1). */
-static void drop(kinds_work *w, int kind, int to) {
+static void drop_kind(kinds_work *w, int kind, int to) {
     w->count--;
     for (size_t s = 0; s < w->observations->shots; s++)
         w->kind[s] = w->kind[s] == kind ? to : w->kind[s] == w->count ? kind : w->kind[s];
@@ -187,12 +187,12 @@ static int unite_two(kinds_work *w, db_shot_ways *r) {
             second = b;
         }
     if (first == second) return 0;
-    drop(w, second, first);
+    drop_kind(w, second, first);
     return 1;
 }
 
 /* Each shot is asked again which kind it is of, given all others. */
-static void compete(kinds_work *w, db_shot_ways *r) {
+static void let_compete(kinds_work *w, db_shot_ways *r) {
     (void)order_from(w, 0);
     (void)db_shot_ways_sweep(r, w->order, w->observations->shots);
     for (size_t s = 0; s < w->observations->shots; s++) {
@@ -213,16 +213,16 @@ static int drop_one(kinds_work *w, db_shot_ways *r) {
         double error;
         size_t members = 0;
         for (size_t s = 0; s < w->observations->shots; s++) members += w->kind[s] == k;
-        if (members >= FEWEST && agree(w, r, k, &error) - CERTAIN * error > least) continue;
-        drop(w, k, -1);
+        if (members >= FEWEST && agree_in_kind(w, r, k, &error) - CERTAIN * error > least) continue;
+        drop_kind(w, k, -1);
         return 1;
     }
     return 0;
 }
 
 /* How well a kind agrees with a reference that it is surely alike, else 0. */
-static double agreement(const kinds_work *w, const db_shot_ways *r, int kind,
-                        const double *reference) {
+static double agreement_of_kind(const kinds_work *w, const db_shot_ways *r, int kind,
+                                const double *reference) {
     double sum[DB_MOST_SHELLS] = { 0 }, count[DB_MOST_SHELLS] = { 0 }, error;
     db_likeness c = { 0 };
     for (int pass = 0; pass < 2; pass++)
@@ -243,8 +243,8 @@ static double agreement(const kinds_work *w, const db_shot_ways *r, int kind,
 }
 
 /* The number of the kind that is kept. */
-static int choose(const kinds_work *w, const db_shot_ways *r, const double *reference,
-                  db_crystal_kinds *kinds) {
+static int choose_kind(const kinds_work *w, const db_shot_ways *r, const double *reference,
+                       db_crystal_kinds *kinds) {
     size_t shots[DB_MOST_KINDS] = { 0 };
     double highest = 0;
     int best = 0;
@@ -253,7 +253,7 @@ static int choose(const kinds_work *w, const db_shot_ways *r, const double *refe
     for (int k = 1; k < w->count; k++)
         if (shots[k] > shots[best]) best = k;
     for (int k = 0; k < w->count && reference; k++) {
-        const double found = agreement(w, r, k, reference);
+        const double found = agreement_of_kind(w, r, k, reference);
         if (found <= highest) continue;
         highest = found;
         best = k;
@@ -267,8 +267,8 @@ static int choose(const kinds_work *w, const db_shot_ways *r, const double *refe
 }
 
 /* Sets the result, and shots aside. */
-static void conclude(const kinds_work *w, const db_shot_ways *r, int best,
-                     db_crystal_kinds *kinds) {
+static void conclude_kinds(const kinds_work *w, const db_shot_ways *r, int best,
+                           db_crystal_kinds *kinds) {
     int place[DB_MOST_KINDS], next = 1;
     for (int k = 0; k < w->count; k++) place[k] = k == best ? 0 : next++;
     kinds->count = w->count;
@@ -290,16 +290,16 @@ static db_status tell_apart(kinds_work *w, const double *reference, db_crystal_k
     int again = 1;
     while (w->count > 1 && again) {
         db_shot_ways r;
-        const db_status status = take(w, w->count, &r);
+        const db_status status = take_measurements(w, w->count, &r);
         if (status == DB_OK) {
             sum_kinds(w, &r);
             again = drop_one(w, &r) || unite_two(w, &r);
             if (!again) {
-                compete(w, &r);
+                let_compete(w, &r);
                 sum_kinds(w, &r);
                 again = drop_one(w, &r) || unite_two(w, &r);
             }
-            if (!again) conclude(w, &r, choose(w, &r, reference, kinds), kinds);
+            if (!again) conclude_kinds(w, &r, choose_kind(w, &r, reference, kinds), kinds);
         }
         db_shot_ways_clear(&r);
         DB_TRY(status);
@@ -307,7 +307,7 @@ static db_status tell_apart(kinds_work *w, const double *reference, db_crystal_k
     return DB_OK;
 }
 
-static db_status find(kinds_work *w, const double *reference, db_crystal_kinds *kinds) {
+static db_status find_kinds(kinds_work *w, const double *reference, db_crystal_kinds *kinds) {
     for (size_t s = 0; s < w->observations->shots; s++) {
         w->was[s] = w->scaling->shot[s].aside;
         w->kind[s] = -1;
@@ -335,7 +335,7 @@ db_status db_find_other_crystals(db_context *context, const db_asu_list *list,
                      .best = calloc(n, sizeof *w.best),
                      .order = calloc(n, sizeof *w.order) };
     const db_status status = w.was && w.kind && w.best && w.order
-                                 ? find(&w, reference, kinds)
+                                 ? find_kinds(&w, reference, kinds)
                                  : db_fail_memory(context, "the crystals of the shots");
     free(w.was);
     free(w.kind);

@@ -64,7 +64,7 @@ static medians take_medians(const db_deviations *deviations, int first, int end)
 
 /* Least squares of (noise + relative strength) / variance = 1, neither below 0. Returns 0, and
  * changes nothing, if there are too few measurements. */
-static int fit(const medians *m, double *noise, double *relative) {
+static int fit_variances(const medians *m, double *noise, double *relative) {
     double nn = 0, nr = 0, rr = 0, n = 0, r = 0;
     for (int s = 0; s < DB_STRENGTHS; s++) {
         if (m->count[s] < FEWEST || !(m->variance[s] > 0)) continue;
@@ -98,13 +98,13 @@ static int fit(const medians *m, double *noise, double *relative) {
 void db_error_model_fit(const db_deviations *deviations, db_error_model *model) {
     double noise = 1, relative = 0.01;
     const medians all = take_medians(deviations, 0, DB_PARTIALITY_RANGES);
-    if (!fit(&all, &noise, &relative)) return;
+    if (!fit_variances(&all, &noise, &relative)) return;
     for (int r = 0; r < DB_PARTIALITY_RANGES; r++) {
         const medians own = take_medians(deviations, r, r + 1);
         double count = 0;
         for (int s = 0; s < DB_STRENGTHS; s++) count += own.count[s];
         model->noise[r] = noise;
         model->relative[r] = relative;
-        if (count >= 10 * FEWEST) fit(&own, &model->noise[r], &model->relative[r]);
+        if (count >= 10 * FEWEST) fit_variances(&own, &model->noise[r], &model->relative[r]);
     }
 }

@@ -58,8 +58,8 @@ static double as_if_alike(db_shot_ways *r) {
 
 /* The best of several orders; its probabilities are left. *gain: log of how much more probable the
  * measurements are than if there were nothing to decide. */
-static db_status search(db_context *context, const db_indexing_options *options, db_shot_ways *r,
-                        double *gain) {
+static db_status search_orders(db_context *context, const db_indexing_options *options,
+                               db_shot_ways *r, double *gain) {
     const size_t shots = r->observations->shots, size = shots * (size_t)r->ways;
     size_t *const order = calloc(shots + 1, sizeof *order);
     double *const best = malloc((size + 1) * sizeof *best);
@@ -96,8 +96,8 @@ static int best_way(const db_shot_ways *r, size_t s) {
 }
 
 /* Sums of all shots by the ways that they have, followed by one for all, beside a reference. */
-static double agreement(const db_shot_ways *r, const db_indexings *ways, const double *reference,
-                        const double *usual, int then) {
+static double agreement_of_way(const db_shot_ways *r, const db_indexings *ways,
+                               const double *reference, const double *usual, int then) {
     const db_asu_list *const list = r->list;
     double n = 0, x = 0, y = 0, xx = 0, yy = 0, xy = 0;
     for (uint32_t k = 0; k < list->count; k++) {
@@ -135,7 +135,7 @@ static int common_way(const db_shot_ways *r, const db_indexings *ways, const db_
             if (db_indexings_product(ways, group, most, w) == 0) return w;
             continue;
         }
-        const double agrees = agreement(r, ways, reference, usual, w);
+        const double agrees = agreement_of_way(r, ways, reference, usual, w);
         if (agrees <= highest) continue;
         highest = agrees;
         best = w;
@@ -168,8 +168,9 @@ static int is_open(const db_shot_ways *r, const db_indexing_options *options,
 }
 
 /* Sets way and probability of each shot, if most are decided; then turns them. */
-static void decide(const db_shot_ways *r, const db_indexing_options *options, int then,
-                   db_observations *observations, db_scaling *scaling, db_indexing_result *result) {
+static void decide_ways(const db_shot_ways *r, const db_indexing_options *options, int then,
+                        db_observations *observations, db_scaling *scaling,
+                        db_indexing_result *result) {
     size_t decided = 0, all = 0;
     for (size_t s = 0; s < observations->shots; s++) {
         if (!db_shot_ways_has(r, s)) continue;
@@ -234,14 +235,14 @@ static db_status resolve_ways(db_context *context, const db_asu_list *list,
     if (status == DB_OK) {
         db_shot_ways_take(&result->ways, shells, mean, 1, &r);
         for (int w = 0; w < r.ways; w++) r.prior[w] = -log(r.ways);
-        status = search(context, options, &r, &result->gain);
+        status = search_orders(context, options, &r, &result->gain);
     }
     if (status == DB_OK) {
         memset(r.sum, 0, list->count * sizeof *r.sum);
         memset(r.weight, 0, list->count * sizeof *r.weight);
         for (size_t s = 0; s < observations->shots; s++) db_shot_ways_add(&r, s, 1);
         const int then = common_way(&r, &result->ways, list->group, reference, usual);
-        decide(&r, options, then, observations, scaling, result);
+        decide_ways(&r, options, then, observations, scaling, result);
     }
     free(usual);
     db_shot_ways_clear(&r);

@@ -75,7 +75,7 @@ static const db_mtz_column merged_columns[COLUMNS] = {
     { "N(-)", 'I', N_PLUS },
 };
 
-static void put(float row[COLUMNS], int column, value v) {
+static void put_value(float row[COLUMNS], int column, value v) {
     row[2 * column] = (float)v.at;
     row[2 * column + 1] = (float)v.sigma;
 }
@@ -87,10 +87,10 @@ static value put_pair(float row[COLUMNS], int mean, int plus, const double *at, 
     const value first = value_of(at, sigma, r),
                 second = mate == r ? nothing : value_of(at, sigma, mate),
                 both = mean_of(first, second);
-    put(row, mean, both);
+    put_value(row, mean, both);
     if (list->anomalous) {
-        put(row, plus, first);
-        put(row, plus + 1, second);
+        put_value(row, plus, first);
+        put_value(row, plus + 1, second);
     }
     return both;
 }
@@ -122,7 +122,7 @@ static void fill_row(const db_asu_list *list, const db_merged *m, uint32_t r, me
     for (int i = 0; i < 3; i++) rows->hkl[rows->count][i] = list->hkl[r][i];
     const value both = put_pair(row, IMEAN, I_PLUS, m->intensity, m->sigma, list, r);
     put_pair(row, F, F_PLUS, rows->amplitude, rows->amplitude_sigma, list, r);
-    put(row, F, amplitude_of(list, &rows->mean, r, both));
+    put_value(row, F, amplitude_of(list, &rows->mean, r, both));
     put_pair(row, HALF_1, HALF_1_PLUS, m->half[0], m->half_sigma[0], list, r);
     put_pair(row, HALF_2, HALF_2_PLUS, m->half[1], m->half_sigma[1], list, r);
     row[N] = (float)(m->multiplicity[r] + (mate == r ? 0 : m->multiplicity[mate]));
@@ -146,7 +146,7 @@ static void find_amplitudes(const db_asu_list *list, const db_merged *merged, me
                      rows->amplitude_sigma);
 }
 
-static void clear(merged_rows *rows) {
+static void clear_rows(merged_rows *rows) {
     free(rows->hkl);
     free(rows->values);
     free(rows->amplitude);
@@ -160,7 +160,7 @@ static db_status make_rows(db_context *context, const db_asu_list *list, merged_
     rows->amplitude = malloc(n * sizeof *rows->amplitude);
     rows->amplitude_sigma = malloc(n * sizeof *rows->amplitude_sigma);
     if (rows->hkl && rows->values && rows->amplitude && rows->amplitude_sigma) return DB_OK;
-    clear(rows);
+    clear_rows(rows);
     return db_fail_memory(context, "the merged intensities");
 }
 
@@ -181,7 +181,7 @@ static size_t columns_of(const db_asu_list *list, db_mtz_column columns[COLUMNS]
 }
 
 /* Rows of `count` columns instead of all. */
-static void pack(merged_rows *rows, const int *from, size_t count) {
+static void pack_columns(merged_rows *rows, const int *from, size_t count) {
     for (size_t r = 0; r < rows->count; r++)
         for (size_t c = 0; c < count; c++)
             rows->values[r * count + c] = rows->values[r * COLUMNS + (size_t)from[c]];
@@ -210,12 +210,12 @@ db_status db_merged_write_mtz(db_context *context, const char *path, const db_as
     db_mtz_content content = content_of(list, wavelength, "merged intensities of many shots");
     content.columns = columns;
     content.column_count = columns_of(list, columns, from);
-    pack(&rows, from, content.column_count);
+    pack_columns(&rows, from, content.column_count);
     content.rows = rows.count;
     content.hkl = (const int(*)[3])rows.hkl;
     content.values = rows.values;
     const db_status status = db_mtz_write(context, path, &content);
-    clear(&rows);
+    clear_rows(&rows);
     return status;
 }
 
@@ -226,7 +226,7 @@ db_status db_merged_write_hkl(db_context *context, const char *path, const db_as
     DB_TRY(make_rows(context, list, &rows));
     const db_status opened = db_text_stream_open(context, &text);
     if (opened != DB_OK) {
-        clear(&rows);
+        clear_rows(&rows);
         return opened;
     }
     find_amplitudes(list, merged, &rows);
@@ -242,7 +242,7 @@ db_status db_merged_write_hkl(db_context *context, const char *path, const db_as
                 rows.amplitude[r], rows.amplitude_sigma[r], merged->intensity[r], merged->sigma[r],
                 (unsigned)merged->multiplicity[r], merged->half[0][r], merged->half[1][r]);
     }
-    clear(&rows);
+    clear_rows(&rows);
     return db_text_stream_write(context, &text, DB_OK, path);
 }
 

@@ -100,7 +100,7 @@ static int keeps_centring(const db_space_group *group, const int m[9]) {
 }
 
 /* to = a then b, of indices: b a. */
-static void multiply(const int a[9], const int b[9], int to[9]) {
+static void multiply_operators(const int a[9], const int b[9], int to[9]) {
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) {
             int sum = 0;
@@ -122,7 +122,7 @@ static int are_equivalent(const db_space_group *group, const int a[9], const int
     for (int o = 0; o < group->symmetry.count; o++) {
         int rotation[9], turned[9];
         rotation_of(&group->symmetry, o, rotation);
-        multiply(a, rotation, turned);
+        multiply_operators(a, rotation, turned);
         if (memcmp(turned, b, sizeof turned) == 0) return 1;
     }
     return 0;
@@ -218,7 +218,7 @@ db_status db_indexing_turn(db_context *context, const db_indexing *way, db_cryst
 int db_indexings_product(const db_indexings *indexings, const db_space_group *group, int first,
                          int second) {
     int both[9];
-    multiply(indexings->way[first].matrix, indexings->way[second].matrix, both);
+    multiply_operators(indexings->way[first].matrix, indexings->way[second].matrix, both);
     for (int w = 0; w < indexings->count; w++)
         if (are_equivalent(group, both, indexings->way[w].matrix)) return w;
     return -1;

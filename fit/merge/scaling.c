@@ -175,7 +175,7 @@ static double movement(const db_scaling_work *w) {
 }
 
 /* Scales by the means so far, then means by the scales. Returns how far scales have moved. */
-static double pass(db_scaling_work *w) {
+static double pass_over_shots(db_scaling_work *w) {
     for (size_t s = 0; s < w->observations->shots; s++)
         if (db_scaling_uses(w, s)) step_scale(w, s);
     end_normalized(w);
@@ -277,7 +277,7 @@ static void mark_rejected(const db_scaling_work *w, const db_merged *merged, db_
 
 /* ---- runs */
 
-static void clear(db_scaling_work *w) {
+static void clear_work(db_scaling_work *w) {
     free(w->shell);
     free(w->sum);
     free(w->weight);
@@ -311,14 +311,15 @@ static db_status make_room(db_context *context, db_scaling_work *w) {
     return DB_OK;
 }
 
-static db_status iterate(db_context *context, db_scaling_work *w, int judges, int *iterations) {
+static db_status iterate_scales(db_context *context, db_scaling_work *w, int judges,
+                                int *iterations) {
     const double converged = 1e-3;
     const int first_verdict = 5; /* when scales are good enough to tell shots apart */
     w->far = FARTHEST;
     merge_again(w);
     for (*iterations = 1; *iterations < w->options->most_iterations; ++*iterations) {
         w->far = fmax(FAR, w->far / 1.5);
-        const double change = pass(w);
+        const double change = pass_over_shots(w);
         const int settled = change < converged && w->far <= FAR;
         const int due = judges && (settled || *iterations % first_verdict == 0);
         size_t aside = 0;
@@ -370,7 +371,7 @@ static db_status run_half(db_context *context, const db_scaling_work *of_all, in
             w.shot[s].b = w.gauge[1];
         }
         end_normalized(&w);
-        status = iterate(context, &w, 0, &iterations);
+        status = iterate_scales(context, &w, 0, &iterations);
     }
     if (status == DB_OK) status = take_means(context, &w, &own);
     if (status == DB_OK) {
@@ -381,7 +382,7 @@ static db_status run_half(db_context *context, const db_scaling_work *of_all, in
     }
     db_merged_clear(&own);
     free(w.shot);
-    clear(&w);
+    clear_work(&w);
     return status;
 }
 
@@ -408,11 +409,11 @@ db_status db_scale_shots(db_context *context, const db_asu_list *list,
         status = db_scale_by_means(context, list, observations, &w.shells, w.mean, scaling);
     for (size_t s = 0; s < shots && status == DB_OK; s++) start[s] = scaling->shot[s].scale;
     if (status == DB_OK)
-        status = iterate(context, &w, options->set_aside > 0, &scaling->iterations);
+        status = iterate_scales(context, &w, options->set_aside > 0, &scaling->iterations);
     if (status == DB_OK) status = take_means(context, &w, merged);
     if (status == DB_OK) mark_rejected(&w, merged, scaling, observations);
     scaling->errors = w.errors;
-    clear(&w); /* room for the halves */
+    clear_work(&w); /* room for the halves */
     for (int half = 0; half < 2 && status == DB_OK; half++) {
         for (size_t s = 0; s < shots; s++) joins[s] = db_half_of_shot(seed, s) == half;
         status = run_half(context, &w, half, scaling, start, joins, merged);

@@ -64,7 +64,7 @@ static double rough_mean(const means_work *w, size_t s, double *room) {
 }
 
 /* Shots with too few measurements are set aside; the others begin with their mean intensity. */
-static db_status begin(db_context *context, const means_work *w) {
+static db_status begin_scales(db_context *context, const means_work *w) {
     size_t most = 0;
     for (size_t s = 0; s < w->observations->shots; s++) {
         const size_t count = w->observations->first[s + 1] - w->observations->first[s];
@@ -152,7 +152,7 @@ db_status db_scale_by_means(db_context *context, const db_asu_list *list,
     const means_work w = { list, observations, shells, mean, scaling };
     for (int b = 0; b < shells->count; b++) mean[b] = 1;
     set_few_aside(&w);
-    DB_TRY(begin(context, &w));
+    DB_TRY(begin_scales(context, &w));
     for (int round = 0; round < rounds; round++) {
         average_shells(&w);
         if (round == dark_after) {

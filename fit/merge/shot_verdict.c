@@ -16,7 +16,8 @@ typedef struct pair_sums {
     double noise_x, noise_y;
 } pair_sums;
 
-static void add(pair_sums *sums, double share, double x, double y, double noise_x, double noise_y) {
+static void add_pair_of_values(pair_sums *sums, double share, double x, double y, double noise_x,
+                               double noise_y) {
     sums->n += share;
     sums->squares += share * share;
     sums->x += share * x;
@@ -57,9 +58,10 @@ static void look_at(const db_scaling_work *w, size_t s, double *room, double *pa
                      noise_x = variance / (g * g * usual * usual),
                      noise_y = 1 / (rest.precision * usual * usual),
                      off = (double)o->intensity - g * rest.measured;
-        add(&sums, 1 / (1 + noise_x + noise_y),
-            fmin(BRIGHTEST + 4 * sqrt(noise_x), (double)o->intensity / (g * usual)),
-            fmin(BRIGHTEST + 4 * sqrt(noise_y), rest.measured / usual), noise_x, noise_y);
+        add_pair_of_values(&sums, 1 / (1 + noise_x + noise_y),
+                           fmin(BRIGHTEST + 4 * sqrt(noise_x), (double)o->intensity / (g * usual)),
+                           fmin(BRIGHTEST + 4 * sqrt(noise_y), rest.measured / usual), noise_x,
+                           noise_y);
         room[count++] = off * off / (variance + g * g / rest.precision);
     }
     shot->reflections = count;

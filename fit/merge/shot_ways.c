@@ -116,7 +116,7 @@ double db_shot_ways_likelihood(const db_shot_ways *r, size_t s, size_t w) {
 
 /* Probabilities of the ways of a shot that is not in the sums. Returns log of the sum over ways; the
  * largest change of a probability is added to *change. */
-static double judge(db_shot_ways *r, size_t s, double *change) {
+static double judge_ways(db_shot_ways *r, size_t s, double *change) {
     const size_t n = (size_t)r->ways;
     double log_of[DB_MOST_INDEXINGS], most = -INFINITY, sum = 0;
     for (size_t w = 0; w < n; w++) {
@@ -143,7 +143,7 @@ static int is_any_decided(const db_shot_ways *r, size_t held) {
     return 0;
 }
 
-static void hold(db_shot_ways *r, size_t s) {
+static void hold_first_way(db_shot_ways *r, size_t s) {
     for (size_t w = 0; w < (size_t)r->ways; w++) r->probability[s * (size_t)r->ways + w] = w == 0;
 }
 
@@ -158,8 +158,8 @@ double db_shot_ways_sweep(db_shot_ways *r, const size_t *order, size_t held) {
             const size_t s = order[k];
             if (!db_shot_ways_has(r, s)) continue;
             db_shot_ways_add(r, s, -1);
-            total += judge(r, s, &change);
-            if (s == held && round < while_held) hold(r, s);
+            total += judge_ways(r, s, &change);
+            if (s == held && round < while_held) hold_first_way(r, s);
             db_shot_ways_add(r, s, 1);
         }
         if (change < settled && (round >= while_held || is_any_decided(r, held))) break;

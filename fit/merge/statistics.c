@@ -22,7 +22,7 @@ static void add_weighted(correlation *c, double weight, double x, double y) {
     c->xy += weight * dx * (y - c->y);
 }
 
-static void add(correlation *c, double x, double y) { add_weighted(c, 1, x, y); }
+static void add_values(correlation *c, double x, double y) { add_weighted(c, 1, x, y); }
 
 /* Of constants there is none, though rounding may leave them a variance. */
 static double value_of(const correlation *c) {
@@ -60,14 +60,14 @@ static void add_reflection(const db_merged *m, size_t r, const double *reference
     sums->intensity += m->intensity[r];
     sums->over_sigma += m->intensity[r] / m->sigma[r];
     if (is_in_halves(m, r)) {
-        add(&sums->half, m->half[0][r], m->half[1][r]);
+        add_values(&sums->half, m->half[0][r], m->half[1][r]);
         add_weighted(&sums->half_weighted, weight_of(half_squares(m, r), usual), m->half[0][r],
                      m->half[1][r]);
         sums->apart += fabs(m->half[0][r] - m->half[1][r]);
         sums->together += m->half[0][r] + m->half[1][r];
     }
     if (!reference || isnan(reference[r])) return;
-    add(&sums->reference, scale * reference[r], m->intensity[r]);
+    add_values(&sums->reference, scale * reference[r], m->intensity[r]);
     sums->off += fabs(m->intensity[r] - scale * reference[r]);
     sums->given += fabs(scale * reference[r]);
 }
@@ -86,16 +86,16 @@ static void add_pair(const db_asu_list *list, const db_merged *m, uint32_t r,
         const double first = m->half[0][r] - m->half[0][mate],
                      second = m->half[1][r] - m->half[1][mate],
                      squares = half_squares(m, r) + half_squares(m, mate);
-        add(&sums->anomalous, first, second);
+        add_values(&sums->anomalous, first, second);
         add_weighted(&sums->anomalous_weighted, weight_of(squares, usual), first, second);
     }
     if (reference && is_measured(m, r) && is_measured(m, mate) && !isnan(reference[r]) &&
         !isnan(reference[mate]))
-        add(&sums->differences, scale * (reference[r] - reference[mate]),
-            m->intensity[r] - m->intensity[mate]);
+        add_values(&sums->differences, scale * (reference[r] - reference[mate]),
+                   m->intensity[r] - m->intensity[mate]);
 }
 
-static void conclude(const shell_sums *sums, db_merge_shell *shell) {
+static void conclude_shell(const shell_sums *sums, db_merge_shell *shell) {
     const double n = (double)sums->reflections;
     shell->completeness =
         shell->possible ? (double)shell->measured / (double)shell->possible : (double)NAN;
@@ -213,9 +213,9 @@ void db_merge_statistics_make(const db_asu_list *list, const db_merged *merged,
     for (int b = 0; b < shells->count; b++) {
         shell[b].d_max = db_shell_limit(shells, b);
         shell[b].d_min = db_shell_limit(shells, b + 1);
-        conclude(&sums[b], &shell[b]);
+        conclude_shell(&sums[b], &shell[b]);
     }
     overall->d_max = shells->low;
     overall->d_min = shells->high;
-    conclude(&sums[shells->count], overall);
+    conclude_shell(&sums[shells->count], overall);
 }

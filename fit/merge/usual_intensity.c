@@ -8,8 +8,9 @@ typedef struct shell_sum {
     double sum, weight;
 } shell_sum;
 
-static void add(const db_asu_list *list, const db_shells *shells, const double *intensity,
-                const double *sigma, const double *also, const double *mean, shell_sum *sums) {
+static void add_to_shells(const db_asu_list *list, const db_shells *shells, const double *intensity,
+                          const double *sigma, const double *also, const double *mean,
+                          shell_sum *sums) {
     for (uint32_t r = 0; r < list->count; r++) {
         if (isnan(intensity[r]) || (also && isnan(also[r]))) continue;
         const int b = db_shell_of(shells, (double)list->d[r]);
@@ -28,7 +29,7 @@ void db_usual_intensities(const db_asu_list *list, const db_shells *shells, cons
     for (int b = 0; b < shells->count; b++) mean[b] = sigma ? 0 : 1;
     for (int round = 0; round < rounds; round++) {
         shell_sum sums[DB_MOST_SHELLS] = { { 0 } };
-        add(list, shells, intensity, sigma, also, mean, sums);
+        add_to_shells(list, shells, intensity, sigma, also, mean, sums);
         for (int b = 0; b < shells->count; b++)
             mean[b] = sums[b].weight > 0
                           ? fmax(sums[b].sum, certain * sqrt(sums[b].weight)) / sums[b].weight

@@ -94,7 +94,7 @@ static square look_at(const db_measured_image *panel, int fast, int slow) {
     return s;
 }
 
-static void fill(const db_measured_image *panel, grid *g) {
+static void fill_squares(const db_measured_image *panel, grid *g) {
     for (int row = 0; row < g->rows; row++)
         for (int column = 0; column < g->columns; column++)
             g->at[row * g->columns + column] =
@@ -107,7 +107,7 @@ typedef struct law {
     double weight, mean, variance, mean_mean, mean_variance;
 } law;
 
-static void add(const square *s, law *l) {
+static void add_square(const square *s, law *l) {
     const double w = 1 / (s->variance * s->variance);
     l->weight += w;
     l->mean += w * s->mean;
@@ -120,7 +120,7 @@ static law law_of(const grid *grids, size_t count) {
     law l = { 0 };
     for (size_t p = 0; p < count; p++)
         for (int i = 0; i < grids[p].rows * grids[p].columns; i++)
-            if (grids[p].at[i].variance > 0) add(&grids[p].at[i], &l);
+            if (grids[p].at[i].variance > 0) add_square(&grids[p].at[i], &l);
     return l;
 }
 
@@ -202,7 +202,8 @@ static int between(int pixel, int count, int pixels, double *part) {
     return before;
 }
 
-static void subtract(const grid *g, const db_measured_image *panel, float *dark, double range[2]) {
+static void subtract_levels(const grid *g, const db_measured_image *panel, float *dark,
+                            double range[2]) {
     for (int row = 0; row < panel->slow_pixels; row++) {
         double down, across;
         const int r = between(row, g->rows, panel->slow_pixels, &down);
@@ -230,7 +231,7 @@ static void subtract_all(const db_fit_settings *settings, db_measured_image *ima
     for (size_t p = 0; p < db_measured_panels(image); p++) {
         const db_measured_image panel = db_measured_panel(image, p);
         if (!level(settings, &grids[p])) continue;
-        subtract(&grids[p], &panel, image->dark + (panel.value - image->value), noise->dark);
+        subtract_levels(&grids[p], &panel, image->dark + (panel.value - image->value), noise->dark);
     }
     noise->has_dark = 1;
 }
@@ -271,7 +272,7 @@ db_status db_dark_levels_find(db_context *context, db_measured_image *image,
         grids[p] = (grid){ squares_along(panel.fast_pixels), squares_along(panel.slow_pixels),
                            list + first };
         first += (size_t)grids[p].columns * (size_t)grids[p].rows;
-        fill(&panel, &grids[p]);
+        fill_squares(&panel, &grids[p]);
     }
     if (status == DB_OK) status = find_levels(context, image, grids, squares, settings, noise);
     free(grids);

@@ -114,7 +114,8 @@ static size_t search_chunk(const db_fit_settings *settings, double sigma, const 
     return found;
 }
 
-static size_t search(const db_fit_settings *settings, double sigma, db_measured_image *panel) {
+static size_t search_panel(const db_fit_settings *settings, double sigma,
+                           db_measured_image *panel) {
     const least_step least = least_step_of(settings, sigma);
     size_t found = 0;
     for (int slow = 0; slow < panel->slow_pixels; slow++)
@@ -128,7 +129,7 @@ size_t db_mask_hot_pixels(const db_fit_settings *settings, double sigma, db_meas
     if (!(sigma > 0)) return 0;
     for (size_t p = 0; p < db_measured_panels(image); p++) {
         db_measured_image panel = db_measured_panel(image, p);
-        found += search(settings, sigma, &panel);
+        found += search_panel(settings, sigma, &panel);
     }
     image->masked += found;
     return found;

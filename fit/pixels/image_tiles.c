@@ -53,8 +53,8 @@ static void cut_rows(const db_region *region, int wanted, size_t panel, int firs
 }
 
 /* Panel by panel. */
-static db_status cut(db_context *context, const db_region *region, int wanted,
-                     const db_measured_image *image, db_fit_blocks *tiles) {
+static db_status cut_panels(db_context *context, const db_region *region, int wanted,
+                            const db_measured_image *image, db_fit_blocks *tiles) {
     size_t room = 0;
     for (size_t p = 0; p < db_measured_panels(image); p++) {
         const int first = db_measured_first_row(image, p);
@@ -72,8 +72,8 @@ static db_status cut(db_context *context, const db_region *region, int wanted,
 }
 
 /* Fills value, and weight with 1 for usable pixels; with 0 throughout where they are too few. */
-static void fill(const db_fit_data *data, const db_fit_geometry *geometry, double dmin,
-                 const db_region *tile, db_fit_blocks *tiles) {
+static void fill_tile(const db_fit_data *data, const db_fit_geometry *geometry, double dmin,
+                      const db_region *tile, db_fit_blocks *tiles) {
     const double dmax = data->settings->dmax > 0 ? data->settings->dmax : INFINITY;
     int count = 0;
     for (int s = 0; s < tile->slow_count; s++) {
@@ -95,12 +95,12 @@ static void fill(const db_fit_data *data, const db_fit_geometry *geometry, doubl
                (size_t)tile->fast_count * sizeof *tiles->weight);
 }
 
-static db_status take(db_context *context, const db_experiment *experiment, const db_fit_data *data,
-                      double dmin, db_fit_blocks *tiles) {
+static db_status take_tiles(db_context *context, const db_experiment *experiment,
+                            const db_fit_data *data, double dmin, db_fit_blocks *tiles) {
     db_fit_geometry geometry;
     const db_region region = region_of_interest(data);
     const size_t pixels = region.stride * (size_t)region.slow_count;
-    DB_TRY(cut(context, &region, data->settings->background_tile, data->image, tiles));
+    DB_TRY(cut_panels(context, &region, data->settings->background_tile, data->image, tiles));
     tiles->holds_light = data->strong->holds_light;
     tiles->value = malloc(pixels * sizeof *tiles->value);
     tiles->weight = malloc(pixels * sizeof *tiles->weight);
@@ -110,7 +110,7 @@ static db_status take(db_context *context, const db_experiment *experiment, cons
         return db_fail_memory(context, "the pixels of the refinement");
     DB_TRY(db_fit_geometry_of(context, experiment, &geometry));
     for (size_t t = 0; t < tiles->count; t++)
-        fill(data, &geometry, fmax(dmin, data->settings->dmin), &tiles->region[t], tiles);
+        fill_tile(data, &geometry, fmax(dmin, data->settings->dmin), &tiles->region[t], tiles);
     db_fit_geometry_clear(&geometry);
     return DB_OK;
 }
@@ -118,7 +118,7 @@ static db_status take(db_context *context, const db_experiment *experiment, cons
 db_status db_tiles_take(db_context *context, const db_experiment *experiment,
                         const db_fit_data *data, double dmin, db_fit_blocks *tiles) {
     memset(tiles, 0, sizeof *tiles);
-    const db_status status = take(context, experiment, data, dmin, tiles);
+    const db_status status = take_tiles(context, experiment, data, dmin, tiles);
     if (status != DB_OK) db_tiles_clear(tiles);
     return status;
 }

@@ -16,9 +16,9 @@ static size_t pixels_of(const db_measured_image *image) {
     return (size_t)image->fast_pixels * (size_t)image->slow_pixels;
 }
 
-static void tell(const db_listed_pixels *l, const char *format, ...)
+static void tell_of_list(const db_listed_pixels *l, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-static void tell(const db_listed_pixels *l, const char *format, ...) {
+static void tell_of_list(const db_listed_pixels *l, const char *format, ...) {
     char line[1400];
     va_list arguments;
     if (!l->line) return;
@@ -83,13 +83,14 @@ static void mask_panels(const db_listed_pixels *l) {
 typedef void (*pixel_step)(db_measured_image *image, size_t first, size_t end, double number,
                            double reference);
 
-static void subtract(db_measured_image *image, size_t first, size_t end, double pedestal,
-                     double subtracted) {
+static void subtract_pedestal(db_measured_image *image, size_t first, size_t end, double pedestal,
+                              double subtracted) {
     for (size_t i = first; i < end; i++)
         image->value[i] = (float)((double)image->value[i] - (pedestal - subtracted));
 }
 
-static void scale(db_measured_image *image, size_t first, size_t end, double gain, double common) {
+static void scale_gain(db_measured_image *image, size_t first, size_t end, double gain,
+                       double common) {
     for (size_t i = first; i < end; i++)
         image->value[i] = (float)((double)image->value[i] * (common / gain));
 }
@@ -131,8 +132,8 @@ static db_status read_map(const db_listed_pixels *l, db_expt_map map, float **va
     else
         free(made);
     if (status == DB_OK || status == DB_ERROR_MEMORY) return status;
-    tell(l, "the %s of the images is not used: %s", db_expt_map_name(map),
-         db_context_message(l->context));
+    tell_of_list(l, "the %s of the images is not used: %s", db_expt_map_name(map),
+                 db_context_message(l->context));
     return DB_OK;
 }
 
@@ -168,9 +169,9 @@ static db_status subtract_of_panels(const db_listed_pixels *l) {
     DB_TRY(panel_numbers(l, 0, &pedestal, &differ));
     if (differ || pedestal[0] != 0) {
         if (before != 0 && fabs(pedestal[0] - before) > 1e-6)
-            tell(l, "its pedestal %g is taken, not that of the image's header, %g", pedestal[0],
-                 before);
-        by_panel(l, pedestal, before, subtract);
+            tell_of_list(l, "its pedestal %g is taken, not that of the image's header, %g",
+                         pedestal[0], before);
+        by_panel(l, pedestal, before, subtract_pedestal);
         l->image->pedestal = pedestal[0];
         l->image->overload -= pedestal[0] - before;
     }
@@ -182,7 +183,7 @@ static db_status apply_pedestal(const db_listed_pixels *l) {
     float *pedestal;
     DB_TRY(read_map(l, DB_EXPT_PEDESTAL, &pedestal));
     if (!pedestal) return subtract_of_panels(l);
-    by_pixel(l, pedestal, -INFINITY, l->image->pedestal, subtract);
+    by_pixel(l, pedestal, -INFINITY, l->image->pedestal, subtract_pedestal);
     free(pedestal);
     return DB_OK;
 }
@@ -205,20 +206,22 @@ static void bring_panels(const db_listed_pixels *l, const double *gain, int diff
         most = fmax(most, gain[p]);
     }
     if (!(least > 0)) {
-        tell(l, "gains of its panels are not used: expected numbers above 0, found %g", least);
+        tell_of_list(l, "gains of its panels are not used: expected numbers above 0, found %g",
+                     least);
     } else if (differ && !isnan(l->config->settings.gain)) {
-        tell(l, "gains of its panels, %g to %g, are not used: data.gain is", least, most);
+        tell_of_list(l, "gains of its panels, %g to %g, are not used: data.gain is", least, most);
     } else if (differ) {
-        tell(l,
-             "gains of its panels are %g to %g: their counts are brought to that of the first, %g",
-             least, most, gain[0]);
-        by_panel(l, gain, gain[0], scale);
+        tell_of_list(
+            l,
+            "gains of its panels are %g to %g: their counts are brought to that of the first, %g",
+            least, most, gain[0]);
+        by_panel(l, gain, gain[0], scale_gain);
         l->image->gain = gain[0];
     } else if (l->image->gain == 1) {
         l->image->gain = gain[0];
     } else if (gain[0] != 1 && fabs(gain[0] / l->image->gain - 1) > 1e-3) {
-        tell(l, "its gain %g is taken, not that of the image's header, %g", gain[0],
-             l->image->gain);
+        tell_of_list(l, "its gain %g is taken, not that of the image's header, %g", gain[0],
+                     l->image->gain);
         l->image->gain = gain[0];
     }
 }
@@ -237,11 +240,11 @@ static db_status apply_gain(const db_listed_pixels *l) {
     if (isnan(l->config->settings.gain))
         DB_TRY(read_map(l, DB_EXPT_GAIN, &gain));
     else if (l->content->map[DB_EXPT_GAIN])
-        tell(l, "the gain of each pixel (%s) is not used: data.gain is",
-             db_file_name(l->content->map[DB_EXPT_GAIN]));
+        tell_of_list(l, "the gain of each pixel (%s) is not used: data.gain is",
+                     db_file_name(l->content->map[DB_EXPT_GAIN]));
     if (!gain) return gain_of_panels(l);
     const double common = mean_gain(l->image, gain);
-    by_pixel(l, gain, 0, common, scale);
+    by_pixel(l, gain, 0, common, scale_gain);
     l->image->gain = common;
     free(gain);
     return DB_OK;
@@ -249,8 +252,9 @@ static db_status apply_gain(const db_listed_pixels *l) {
 
 static void name_displacements(const db_listed_pixels *l) {
     if (l->content->map[DB_EXPT_DX] || l->content->map[DB_EXPT_DY])
-        tell(l, "displacements of single pixels (dx, dy of the images) are not used: panels are "
-                "taken for flat and evenly divided");
+        tell_of_list(
+            l, "displacements of single pixels (dx, dy of the images) are not used: panels are "
+               "taken for flat and evenly divided");
 }
 
 db_status db_listed_pixels_apply(const db_listed_pixels *l) {

@@ -138,8 +138,8 @@ static long first_line(const db_fit_geometry *geometry, double wave_number) {
 
 /* Where a reflection's light goes: the direction s1, and the excitation. 0 if no line within the
  * range excites it. deviations: square of the smallest turn, in standard deviations. */
-static int scattered(const search *wanted, db_reflection *reflection, double s1[3],
-                     double *deviations) {
+static int scatter_node(const search *wanted, db_reflection *reflection, double s1[3],
+                        double *deviations) {
     const db_fit_geometry *const geometry = wanted->geometry;
     const db_prediction_range *const range = wanted->range;
     const int *const hkl = reflection->hkl;
@@ -172,9 +172,9 @@ static int scattered(const search *wanted, db_reflection *reflection, double s1[
 /* Part of the intensity that the image shows. */
 static double recorded(double deviations) { return exp(-0.5 * deviations); }
 
-static int predicted(const search *wanted, db_reflection *reflection) {
+static int is_predicted(const search *wanted, db_reflection *reflection) {
     double s1[3], deviations;
-    if (!scattered(wanted, reflection, s1, &deviations) ||
+    if (!scatter_node(wanted, reflection, s1, &deviations) ||
         !db_fit_geometry_meets(wanted->geometry, s1, &reflection->panel, reflection->position))
         return 0;
     reflection->recorded = recorded(deviations);
@@ -182,7 +182,8 @@ static int predicted(const search *wanted, db_reflection *reflection) {
 }
 
 /* 0: out of memory. */
-static int append(db_prediction *prediction, size_t *room, const db_reflection *reflection) {
+static int append_predicted(db_prediction *prediction, size_t *room,
+                            const db_reflection *reflection) {
     db_reflection *const grown =
         db_grown(prediction->reflection, room, prediction->count + 1, sizeof *grown);
     if (!grown) return 0;
@@ -291,7 +292,7 @@ static int predict_row(const search *wanted, const shells *s, const lattice_row 
         }
         if (!may_be_excited(wanted, s, row, l)) continue;
         r->hkl[2] = l;
-        if (predicted(wanted, r) && !append(prediction, room, r)) return 0;
+        if (is_predicted(wanted, r) && !append_predicted(prediction, room, r)) return 0;
     }
     return 1;
 }
@@ -315,8 +316,8 @@ static int predict_layers(const search *wanted, const int limit[3], int first, i
 }
 
 /* Lists one after the other. */
-static db_status join(db_context *context, const db_prediction *list, size_t count,
-                      db_prediction *prediction) {
+static db_status join_layers(db_context *context, const db_prediction *list, size_t count,
+                             db_prediction *prediction) {
     size_t all = 0;
     for (size_t i = 0; i < count; i++) all += list[i].count;
     prediction->reflection = malloc((all + 1) * sizeof *prediction->reflection);
@@ -347,7 +348,7 @@ static db_status predict_all(db_context *context, const db_fit_geometry *geometr
         missing += !predict_layers(&wanted, limit, (int)((int64_t)layers * i / parts) - limit[0],
                                    (int)((int64_t)layers * (i + 1) / parts) - limit[0], &part[i]);
     const db_status status = missing ? db_fail_memory(context, "the predicted reflections")
-                                     : join(context, part, (size_t)parts, prediction);
+                                     : join_layers(context, part, (size_t)parts, prediction);
     for (int i = 0; i < parts; i++) free(part[i].reflection);
     free(part);
     return status;

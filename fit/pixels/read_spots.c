@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static db_status append(db_context *context, db_fit_spots *spots, size_t *room,
-                        const db_fit_spot *spot) {
+static db_status append_spot(db_context *context, db_fit_spots *spots, size_t *room,
+                             const db_fit_spot *spot) {
     DB_GROW(context, spots->spot, *room, spots->count + 1, "the list of spots");
     spots->spot[spots->count++] = *spot;
     return DB_OK;
@@ -93,7 +93,7 @@ static db_status read_list(db_context *context, db_text *text, db_fit_spots *spo
     while (db_text_next_line(text)) {
         db_fit_spot spot;
         DB_TRY(read_line(context, text, spots->listing, &spot));
-        DB_TRY(append(context, spots, &room, &spot));
+        DB_TRY(append_spot(context, spots, &room, &spot));
     }
     if (spots->count) return DB_OK;
     return db_fail(context, DB_ERROR_INPUT, "%s: expected lines of reflections, found none",
@@ -174,7 +174,7 @@ static db_status read_table(db_context *context, const char *path, const db_refl
         if (table->experiment && table->experiment[i] != experiment) continue;
         DB_TRY(take_row(context, path, table, i, spots->listing, &spot));
         if (spots->listing == DB_FIT_LISTED_BY_INDEX && !is_indexed(&spot)) continue;
-        DB_TRY(append(context, spots, &room, &spot));
+        DB_TRY(append_spot(context, spots, &room, &spot));
     }
     if (spots->count) return DB_OK;
     return db_fail(context, DB_ERROR_INPUT, "%s: expected reflections of experiment %d, found none",

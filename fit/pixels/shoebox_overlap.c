@@ -46,7 +46,7 @@ static int clear_pixels(const db_shoeboxes *boxes, size_t box, double least, con
     return count >= LEAST_PIXELS && kept >= LEAST_LIGHT * light && highest > 0;
 }
 
-static void exclude(const uint8_t *enough, const uint8_t *left, db_shoeboxes *boxes) {
+static void exclude_pixels(const uint8_t *enough, const uint8_t *left, db_shoeboxes *boxes) {
     size_t count = 0;
     for (size_t i = 0; i < boxes->count * boxes->pixels; i++) {
         boxes->own[i] = left[i];
@@ -67,9 +67,9 @@ typedef struct lights {
     int (*hkl)[3];   /* of each box */
 } lights;
 
-static db_status choose(db_context *context, const db_experiment *experiment,
-                        const db_fit_settings *settings, size_t fewest, lights *l,
-                        db_shoeboxes *boxes) {
+static db_status choose_pixels(db_context *context, const db_experiment *experiment,
+                               const db_fit_settings *settings, size_t fewest, lights *l,
+                               db_shoeboxes *boxes) {
     db_experiment unit;
     size_t count = 0;
     DB_TRY(db_experiment_unit_amplitudes(context, experiment, &unit));
@@ -90,7 +90,7 @@ static db_status choose(db_context *context, const db_experiment *experiment,
     const double least = boxes->holds_parts ? highest_of_whole(boxes, l->own, l->room) : 0;
     for (size_t b = 0; b < boxes->count; b++)
         count += l->enough[b] = (uint8_t)clear_pixels(boxes, b, least, l->own, l->all, l->left);
-    if (count >= fewest) exclude(l->enough, l->left, boxes);
+    if (count >= fewest) exclude_pixels(l->enough, l->left, boxes);
     return DB_OK;
 }
 
@@ -105,7 +105,7 @@ db_status db_overlap_exclude(db_context *context, const db_experiment *experimen
                  calloc(boxes->count, sizeof *l.room),
                  calloc(boxes->count, sizeof *l.hkl) };
     const db_status status = l.own && l.all && l.left && l.enough && l.room && l.hkl
-                                 ? choose(context, experiment, settings, fewest, &l, boxes)
+                                 ? choose_pixels(context, experiment, settings, fewest, &l, boxes)
                                  : db_fail_memory(context, "the overlaps of the shoeboxes");
     free(l.own);
     free(l.all);

@@ -207,7 +207,7 @@ static void keep_bright(const double *light, size_t count, candidate *list) {
 
 /* Fills list with the reflections that get a box; returns how many. Neighbours follow each other,
  * whose pixels are still at hand. */
-static size_t choose(const placing *p, candidate *list) {
+static size_t choose_reflections(const placing *p, candidate *list) {
     const db_fit_data *const data = p->data;
     const db_shoebox_choice choice = p->choice;
     const size_t width = 2 * (size_t)data->settings->shoebox_half_width + 1;
@@ -236,7 +236,7 @@ static size_t choose(const placing *p, candidate *list) {
 /* What is done with the boxes that have been chosen. */
 typedef enum filling { COUNTED, BARE, FILLED } filling;
 
-static db_status allocate(db_context *context, filling to, db_shoeboxes *boxes) {
+static db_status allocate_boxes(db_context *context, filling to, db_shoeboxes *boxes) {
     const size_t count = boxes->count + 1, all = boxes->count * boxes->pixels + 1;
     boxes->reflection = malloc(count * sizeof *boxes->reflection);
     boxes->region = malloc(count * sizeof *boxes->region);
@@ -320,12 +320,12 @@ static void order_by_place(const placing *p, const candidate *list, size_t count
         if (box[p->grid->entry[k]] < count) order[found++] = box[p->grid->entry[k]];
 }
 
-static db_status fill(db_context *context, const placing *p, const candidate *list, filling to,
-                      db_shoeboxes *boxes) {
+static db_status fill_boxes(db_context *context, const placing *p, const candidate *list,
+                            filling to, db_shoeboxes *boxes) {
     const size_t predicted = p->grid->prediction->count;
     size_t *const order = malloc((2 * predicted + 1) * sizeof *order);
-    const db_status status =
-        order ? allocate(context, to, boxes) : db_fail_memory(context, "the order of shoeboxes");
+    const db_status status = order ? allocate_boxes(context, to, boxes)
+                                   : db_fail_memory(context, "the order of shoeboxes");
     const long count = status == DB_OK ? (long)boxes->count : 0;
     if (count) order_by_place(p, list, boxes->count, order + predicted, order);
     if (count && boxes->by_place) memcpy(boxes->by_place, order, boxes->count * sizeof *order);
@@ -342,17 +342,18 @@ static db_status choose_and_fill(db_context *context, placing *p, filling to, db
     p->own = db_allocate_large(kept * boxes->pixels + 1);
     db_status status = list && p->own ? DB_OK : db_fail_memory(context, "the choice of shoeboxes");
     if (status == DB_OK) {
-        boxes->count = choose(p, list);
-        if (to != COUNTED) status = fill(context, p, list, to, boxes);
+        boxes->count = choose_reflections(p, list);
+        if (to != COUNTED) status = fill_boxes(context, p, list, to, boxes);
     }
     free(list);
     free(p->own);
     return status;
 }
 
-static db_status place(db_context *context, const db_detector *detector, const db_fit_data *data,
-                       const db_prediction *prediction, db_shoebox_choice choice,
-                       const double *light, filling to, db_shoeboxes *boxes) {
+static db_status place_boxes(db_context *context, const db_detector *detector,
+                             const db_fit_data *data, const db_prediction *prediction,
+                             db_shoebox_choice choice, const double *light, filling to,
+                             db_shoeboxes *boxes) {
     const db_fit_spots *const spots = data->settings->spots;
     db_reflection_grid grid;
     const db_fit_spot **given = NULL;
@@ -425,7 +426,8 @@ static db_status place_to(db_context *context, const db_experiment *experiment,
                        : db_fail_memory(context, "the choice of shoeboxes");
     }
     if (status == DB_OK)
-        status = place(context, &experiment->detector, data, prediction, choice, light, to, boxes);
+        status =
+            place_boxes(context, &experiment->detector, data, prediction, choice, light, to, boxes);
     free(light);
     if (status != DB_OK) db_shoeboxes_clear(boxes);
     return status;

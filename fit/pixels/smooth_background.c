@@ -113,7 +113,7 @@ static void stiffen(surface *s, int axis, double stiffness) {
 }
 
 /* 0: no pixel counts. */
-static int solve(surface *s) {
+static int solve_surface(surface *s) {
     double most = 0;
     for (size_t i = 0; i < s->total; i++) most = fmax(most, s->normal[i * s->band]);
     if (!(most > 0)) return 0;
@@ -154,7 +154,7 @@ static void evaluate_row(const surface *s, const double *row_coefficient, float 
     }
 }
 
-static void evaluate(const surface *s, double *row_coefficient, float *background) {
+static void evaluate_surface(const surface *s, double *row_coefficient, float *background) {
     for (int y = 0; y < s->pixels[1]; y++) {
         double down[4];
         const int slow = basis_at(s, 1, y + 0.5, down);
@@ -194,16 +194,16 @@ static surface surface_of(const db_measured_image *image, int spacing) {
     return s;
 }
 
-static void fit(surface *s, const db_measured_image *image, const db_fit_settings *settings,
-                const uint8_t *near, double *row, float *background) {
+static void fit_surface(surface *s, const db_measured_image *image, const db_fit_settings *settings,
+                        const uint8_t *near, double *row, float *background) {
     for (int pass = 0; pass < PASSES; pass++) {
         memset(s->normal, 0, s->total * s->band * sizeof *s->normal);
         memset(s->right, 0, s->total * sizeof *s->right);
         for (int slow = 0; slow < image->slow_pixels; slow += CELL)
             for (int fast = 0; fast < image->fast_pixels; fast += CELL)
                 take_cell(s, image, settings, near, background, fast, slow);
-        if (!solve(s)) return;
-        evaluate(s, row, background);
+        if (!solve_surface(s)) return;
+        evaluate_surface(s, row, background);
     }
 }
 
@@ -223,7 +223,7 @@ db_status db_smooth_background(db_context *context, const db_measured_image *ima
     if (near && row && s.normal && s.right && s.coefficient && s.along && s.first) {
         fill_columns(&s);
         mark_near(image, strong, near);
-        fit(&s, image, settings, near, row, background);
+        fit_surface(&s, image, settings, near, row, background);
     } else {
         status = db_fail_memory(context, "the smooth background");
     }

@@ -107,8 +107,9 @@ static db_status find_on_panel(db_context *context, const db_measured_image *ima
     return DB_OK;
 }
 
-static db_status find(db_context *context, const db_measured_image *image,
-                      const db_fit_settings *settings, db_strong_pixels *strong, size_t *list) {
+static db_status find_on_panels(db_context *context, const db_measured_image *image,
+                                const db_fit_settings *settings, db_strong_pixels *strong,
+                                size_t *list) {
     const db_surroundings_options options = { .half_width = surroundings(settings),
                                               .gain = settings->gain,
                                               .readout_noise = settings->readout_noise,
@@ -129,7 +130,7 @@ db_status db_strong_pixels_find(db_context *context, const db_measured_image *im
     strong->bits = calloc(strong->words * (size_t)image->slow_pixels, sizeof *strong->bits);
     size_t *const list = malloc(pixels * sizeof *list);
     const db_status status = list && strong->background && strong->strong && strong->bits
-                                 ? find(context, image, settings, strong, list)
+                                 ? find_on_panels(context, image, settings, strong, list)
                                  : db_fail_memory(context, "the strong pixels of the image");
     free(list);
     if (status != DB_OK) db_strong_pixels_clear(strong);

@@ -84,7 +84,7 @@ static size_t grid_place(const landscape *l, size_t at) {
 }
 
 /* Ranks grow as pixels get fainter: the first of the neighbours is the brightest. */
-static void take(landscape *l, size_t rank) {
+static void take_pixel(landscape *l, size_t rank) {
     size_t *const own = l->grid + grid_place(l, l->order[rank].at);
     size_t touching[8], count = 0, brightest = NONE;
     for (int v = -1; v <= 1; v++)
@@ -154,7 +154,7 @@ static int divide_group(landscape *l) {
         l->order[k] = (peak_pixel){ (double)l->panel.value[at] - (double)l->background[at], at };
     }
     qsort(l->order, l->count, sizeof *l->order, brighter_first);
-    for (size_t r = 0; r < l->count; r++) take(l, r);
+    for (size_t r = 0; r < l->count; r++) take_pixel(l, r);
     add_up(l);
     return 1;
 }

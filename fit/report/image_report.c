@@ -24,11 +24,11 @@ static void add_boxes(const db_image_report *r, db_document *d) {
         db_panel_layout_box(&r->layout, g->panel, g->fast_start, g->slow_start, g->fast_count,
                             g->slow_count, place);
         db_panel_layout_point(&r->layout, g->panel, b->predicted[0], b->predicted[1], place + 4);
-        add(d, places, numbers(d, place, 6));
-        add(d, sizes, numbers(d, size, 2));
+        db_document_add(d, places, db_document_numbers(d, place, 6));
+        db_document_add(d, sizes, db_document_numbers(d, size, 2));
     }
-    set(d, d->root, "boxes", places);
-    set(d, d->root, "box_sizes", sizes);
+    db_document_set(d, d->root, "boxes", places);
+    db_document_set(d, d->root, "box_sizes", sizes);
 }
 
 static db_status add_configuration(db_context *context, const db_image_report *r, db_document *d) {
@@ -36,7 +36,7 @@ static db_status add_configuration(db_context *context, const db_image_report *r
     DB_TRY(db_text_stream_open(context, &text));
     db_fit_config_print(r->config, DB_CONFIG_PLAIN, text.stream);
     DB_TRY(db_text_stream_finish(context, &text));
-    set(d, d->root, "configuration", db_document_text(text.bytes));
+    db_document_set(d, d->root, "configuration", db_document_text(text.bytes));
     db_text_stream_free(&text);
     return DB_OK;
 }
@@ -46,16 +46,16 @@ static db_status print_about(db_context *context, const db_image_report *r, FILE
     const double picture[2] = { r->layout.fast, r->layout.slow };
     db_document d = db_document_begin(&r->config->settings.panel_groups);
     json_t *const frames = json_object();
-    set(&d, frames, "fast", json_integer(r->frames.fast));
-    set(&d, frames, "slow", json_integer(r->frames.slow));
-    set(&d, frames, "block", json_integer(r->block));
-    set(&d, d.root, "frames", frames);
-    set(&d, d.root, "format", db_document_text(r->image->format));
-    set(&d, d.root, "detector", db_document_text(r->image->detector));
-    set(&d, d.root, "fast_pixels", json_integer(r->image->fast_pixels));
-    set(&d, d.root, "slow_pixels", json_integer(r->image->slow_pixels));
-    set(&d, d.root, "picture", numbers(&d, picture, 2));
-    set(&d, d.root, "panels", db_page_panels(&d, &r->layout));
+    db_document_set(&d, frames, "fast", json_integer(r->frames.fast));
+    db_document_set(&d, frames, "slow", json_integer(r->frames.slow));
+    db_document_set(&d, frames, "block", json_integer(r->block));
+    db_document_set(&d, d.root, "frames", frames);
+    db_document_set(&d, d.root, "format", db_document_text(r->image->format));
+    db_document_set(&d, d.root, "detector", db_document_text(r->image->detector));
+    db_document_set(&d, d.root, "fast_pixels", json_integer(r->image->fast_pixels));
+    db_document_set(&d, d.root, "slow_pixels", json_integer(r->image->slow_pixels));
+    db_document_set(&d, d.root, "picture", db_document_numbers(&d, picture, 2));
+    db_document_set(&d, d.root, "panels", db_page_panels(&d, &r->layout));
     add_boxes(r, &d);
     db_status status =
         db_page_add_resolution(context, &r->result->experiment, &r->layout, NULL, &d);

@@ -29,7 +29,8 @@ static json_t *lattices(int count) {
 
 static json_t *key_element(db_document *d, const db_config_key *key, const void *field, int index) {
     switch (key->is->kind) {
-    case DB_FIELD_NUMBER: return number(((const double *)field)[index] / key->is->factor);
+    case DB_FIELD_NUMBER:
+        return db_document_number(((const double *)field)[index] / key->is->factor);
     case DB_FIELD_INTEGER: return json_integer(db_config_integer(field, index));
     case DB_FIELD_SEED: return json_integer(((const long *)field)[index]);
     case DB_FIELD_CHOICE: return json_string(key->is->choices[db_config_integer(field, index)]);
@@ -43,7 +44,7 @@ static json_t *key_element(db_document *d, const db_config_key *key, const void 
     json_t *const names = json_array();
     for (int q = 0; q < DB_FIT_MOST_PARAMETERS; q++)
         if (((const unsigned char *)field)[q])
-            add(d, names, db_document_quantity(d, (db_fit_quantity){ q }));
+            db_document_add(d, names, db_document_quantity(d, (db_fit_quantity){ q }));
     return names;
 }
 
@@ -55,8 +56,9 @@ json_t *db_document_section(db_document *d, const db_config_section *section, co
         if (db_config_key_is_open(key, base)) continue;
         json_t *value = key->is->count > 1 ? json_array() : key_element(d, key, field, 0);
         if (key->is->count > 1)
-            for (int i = 0; i < key->is->count; i++) add(d, value, key_element(d, key, field, i));
-        set(d, object, key->is->name, value);
+            for (int i = 0; i < key->is->count; i++)
+                db_document_add(d, value, key_element(d, key, field, i));
+        db_document_set(d, object, key->is->name, value);
     }
     return object;
 }
@@ -102,20 +104,20 @@ db_status db_document_print(db_context *context, db_document *d, FILE *stream) {
 
 static json_t *integers(db_document *d, const int *values, size_t count) {
     json_t *const array = json_array();
-    for (size_t i = 0; i < count; i++) add(d, array, json_integer(values[i]));
+    for (size_t i = 0; i < count; i++) db_document_add(d, array, json_integer(values[i]));
     return array;
 }
 
 static json_t *value_of(db_document *d, const db_json_field *field, const void *of) {
     const void *const member = (const char *)of + field->offset;
     switch (field->kind) {
-    case DB_JSON_NUMBER: return number(*(const double *)member);
+    case DB_JSON_NUMBER: return db_document_number(*(const double *)member);
     case DB_JSON_INTEGER: return json_integer(*(const int *)member);
     case DB_JSON_COUNT: return json_integer((json_int_t) * (const size_t *)member);
     case DB_JSON_YES_NO: return json_boolean(*(const int *)member);
     case DB_JSON_TEXT: return db_document_text(*(const char *const *)member);
     case DB_JSON_LETTERS: return db_document_text(member);
-    case DB_JSON_NUMBERS: return numbers(d, member, field->size / sizeof(double));
+    case DB_JSON_NUMBERS: return db_document_numbers(d, member, field->size / sizeof(double));
     case DB_JSON_INTEGERS: return integers(d, member, field->size / sizeof(int));
     case DB_JSON_OBJECT: return db_json_object(d, field->fields, member);
     case DB_JSON_LIST: {
@@ -133,7 +135,7 @@ void db_json_fill(db_document *d, json_t *object, const db_json_table *table, co
     for (size_t i = 0; i < table->count; i++) {
         const db_json_field *const field = &table->field[i];
         if (!field->is_there || field->is_there(of))
-            set(d, object, field->name, value_of(d, field, of));
+            db_document_set(d, object, field->name, value_of(d, field, of));
     }
 }
 
@@ -147,7 +149,7 @@ json_t *db_json_list(db_document *d, const db_json_table *table, const void *fir
                      size_t stride) {
     json_t *const array = json_array();
     for (size_t i = 0; i < count; i++)
-        add(d, array, db_json_object(d, table, (const char *)first + i * stride));
+        db_document_add(d, array, db_json_object(d, table, (const char *)first + i * stride));
     return array;
 }
 

@@ -20,22 +20,22 @@ typedef struct db_document {
     size_t failures; /* of allocations, before the document was begun */
 } db_document;
 
-static inline void set(db_document *d, json_t *object, const char *key, json_t *value) {
+static inline void db_document_set(db_document *d, json_t *object, const char *key, json_t *value) {
     if (json_object_set_new(object, key, value) != 0) d->incomplete = 1;
 }
 
-static inline void add(db_document *d, json_t *array, json_t *value) {
+static inline void db_document_add(db_document *d, json_t *array, json_t *value) {
     if (json_array_append_new(array, value) != 0) d->incomplete = 1;
 }
 
 /* JSON knows no NaN and no infinity: null. */
-static inline json_t *number(double value) {
+static inline json_t *db_document_number(double value) {
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-static inline json_t *numbers(db_document *d, const double *values, size_t count) {
+static inline json_t *db_document_numbers(db_document *d, const double *values, size_t count) {
     json_t *const array = json_array();
-    for (size_t i = 0; i < count; i++) add(d, array, number(values[i]));
+    for (size_t i = 0; i < count; i++) db_document_add(d, array, db_document_number(values[i]));
     return array;
 }
 

@@ -14,7 +14,7 @@ json_t *db_page_panels(db_document *d, const db_panel_layout *layout) {
         const double values[] = { place->corner[0],   place->corner[1],  place->fast[0],
                                   place->fast[1],     place->slow[0],    place->slow[1],
                                   place->fast_pixels, place->slow_pixels };
-        add(d, array, numbers(d, values, sizeof values / sizeof *values));
+        db_document_add(d, array, db_document_numbers(d, values, sizeof values / sizeof *values));
     }
     return array;
 }
@@ -30,11 +30,13 @@ static json_t *part_of_page(db_document *d, const db_fit_geometry *geometry,
     for (int s = 0; s <= steps; s++)
         for (int f = 0; f <= steps; f++) {
             const double within[2] = { (double)f / steps, (double)s / steps };
-            add(d, values, number(db_resolution_part_square(geometry, layout, part, within)));
+            db_document_add(
+                d, values,
+                db_document_number(db_resolution_part_square(geometry, layout, part, within)));
         }
-    set(d, piece, "place", numbers(d, place, 6));
-    set(d, piece, "steps", json_integer(steps));
-    set(d, piece, "values", values);
+    db_document_set(d, piece, "place", db_document_numbers(d, place, 6));
+    db_document_set(d, piece, "steps", json_integer(steps));
+    db_document_set(d, piece, "values", values);
     return piece;
 }
 
@@ -50,10 +52,10 @@ db_status db_page_add_resolution(db_context *context, const db_experiment *exper
     if (status == DB_OK) {
         json_t *const list = json_array();
         for (size_t p = 0; p < parts.count; p++)
-            add(d, list,
-                part_of_page(d, &geometry, layout, &parts.part[p],
-                             parts.count > MANY ? SMALL_GRID : GRID));
-        set(d, d->root, "resolution", list);
+            db_document_add(d, list,
+                            part_of_page(d, &geometry, layout, &parts.part[p],
+                                         parts.count > MANY ? SMALL_GRID : GRID));
+        db_document_set(d, d->root, "resolution", list);
         db_resolution_parts_clear(&parts);
     }
     db_fit_geometry_clear(&geometry);

@@ -18,7 +18,7 @@ void db_panel_layout_clear(db_panel_layout *layout) {
     memset(layout, 0, sizeof *layout);
 }
 
-static void stack(const db_measured_image *image, db_panel_layout *layout) {
+static void stack_panels(const db_measured_image *image, db_panel_layout *layout) {
     for (size_t p = 0; p < layout->count; p++) {
         const int row = db_measured_first_row(image, p);
         layout->panel[p] = (db_panel_place){ .first_row = row,
@@ -32,7 +32,7 @@ static void stack(const db_measured_image *image, db_panel_layout *layout) {
     layout->slow = image->slow_pixels;
 }
 
-static db_status allocate(db_context *context, size_t count, db_panel_layout *layout) {
+static db_status allocate_places(db_context *context, size_t count, db_panel_layout *layout) {
     memset(layout, 0, sizeof *layout);
     layout->count = count;
     layout->panel = calloc(count + 1, sizeof *layout->panel);
@@ -41,8 +41,8 @@ static db_status allocate(db_context *context, size_t count, db_panel_layout *la
 
 db_status db_panel_layout_stack(db_context *context, const db_measured_image *image,
                                 db_panel_layout *layout) {
-    DB_TRY(allocate(context, db_measured_panels(image), layout));
-    stack(image, layout);
+    DB_TRY(allocate_places(context, db_measured_panels(image), layout));
+    stack_panels(image, layout);
     return DB_OK;
 }
 
@@ -62,8 +62,8 @@ static int axes(const double beam[3], const double fast[3], const double slow[3]
 }
 
 /* A panel's place in units of `pixel` (mm), relative to the laboratory's origin. */
-static db_status project(const db_experiment *e, size_t p, const double right[3],
-                         const double down[3], double pixel, db_panel_place *place) {
+static db_status project_panel(const db_experiment *e, size_t p, const double right[3],
+                               const double down[3], double pixel, db_panel_place *place) {
     double corner[3], fast[3], slow[3];
     DB_TRY(db_panel_axes(e, p, corner, fast, slow));
     const double *const axis[2] = { right, down };
@@ -76,7 +76,7 @@ static db_status project(const db_experiment *e, size_t p, const double right[3]
 }
 
 /* 0 if the panels do not make a picture. */
-static int frame(db_panel_layout *layout) {
+static int frame_picture(db_panel_layout *layout) {
     double low[2] = { INFINITY, INFINITY }, high[2] = { -INFINITY, -INFINITY }, pixels = 0;
     for (size_t p = 0; p < layout->count; p++) {
         const db_panel_place *const place = &layout->panel[p];
@@ -99,23 +99,23 @@ static int frame(db_panel_layout *layout) {
     return 1;
 }
 
-static db_status arrange(const db_experiment *e, const db_measured_image *image,
-                         db_panel_layout *layout) {
+static db_status arrange_panels(const db_experiment *e, const db_measured_image *image,
+                                db_panel_layout *layout) {
     double corner[3], fast[3], slow[3], right[3], down[3];
-    stack(image, layout);
+    stack_panels(image, layout);
     if (layout->count < 2) return DB_OK;
     DB_TRY(db_panel_axes(e, 0, corner, fast, slow));
     if (!axes(e->beam.direction, fast, slow, right, down)) return DB_OK;
     for (size_t p = 0; p < layout->count; p++)
-        DB_TRY(project(e, p, right, down, db_length(fast), &layout->panel[p]));
-    if (!frame(layout)) stack(image, layout);
+        DB_TRY(project_panel(e, p, right, down, db_length(fast), &layout->panel[p]));
+    if (!frame_picture(layout)) stack_panels(image, layout);
     return DB_OK;
 }
 
 db_status db_panel_layout_make(db_context *context, const db_experiment *experiment,
                                const db_measured_image *image, db_panel_layout *layout) {
-    DB_TRY(allocate(context, experiment->detector.panel_count, layout));
-    const db_status status = arrange(experiment, image, layout);
+    DB_TRY(allocate_places(context, experiment->detector.panel_count, layout));
+    const db_status status = arrange_panels(experiment, image, layout);
     if (status != DB_OK) db_panel_layout_clear(layout);
     return status;
 }

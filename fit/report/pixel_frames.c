@@ -47,7 +47,7 @@ static void paint_boxes(const db_fit_result *r, const db_measured_image *image,
 }
 
 /* Takes the place of *image, whose rows are those of one panel after the other. */
-static db_status compose(db_context *context, const db_panel_layout *layout, float **image) {
+static db_status compose_frame(db_context *context, const db_panel_layout *layout, float **image) {
     float *const picture = malloc((size_t)layout->fast * (size_t)layout->slow * sizeof *picture);
     if (!picture) return db_fail_memory(context, "the pictures of the image");
     db_panel_layout_compose(layout, *image, picture);
@@ -58,9 +58,9 @@ static db_status compose(db_context *context, const db_panel_layout *layout, flo
 
 static db_status compose_all(db_context *context, const db_panel_layout *layout,
                              db_pixel_frames *frames) {
-    DB_TRY(compose(context, layout, &frames->measured));
-    DB_TRY(compose(context, layout, &frames->model));
-    DB_TRY(compose(context, layout, &frames->sigma));
+    DB_TRY(compose_frame(context, layout, &frames->measured));
+    DB_TRY(compose_frame(context, layout, &frames->model));
+    DB_TRY(compose_frame(context, layout, &frames->sigma));
     frames->fast = layout->fast;
     frames->slow = layout->slow;
     return DB_OK;

@@ -111,7 +111,8 @@ static uint32_t number_of(const db_packing *p, float value) {
 
 /* Bytes of one kind after each other, as those of one kind resemble one another. Differences from
  * the last number are folded to 0, -1, 1, -2, 2 ... = 0, 1, 2, 3, 4 ... */
-static void spread(const float *values, size_t count, const db_packing *packing, uint8_t *bytes) {
+static void spread_bytes(const float *values, size_t count, const db_packing *packing,
+                         uint8_t *bytes) {
     int64_t last = 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t number = number_of(packing, values[i]);
@@ -159,7 +160,7 @@ db_status db_page_print_image(db_context *context, const char *id, const float *
     size_t packed_count = 0;
     int made = 0;
     if (bytes) {
-        spread(values, count, packing, bytes);
+        spread_bytes(values, count, packing, bytes);
         made = compress_bytes(bytes, BYTES * count, &packed, &packed_count);
     }
     if (made) {

@@ -74,8 +74,8 @@ static json_t *panel_groups(db_document *d, const void *of) {
     for (size_t g = 0; g < groups->count; g++) {
         json_t *const panels = json_array();
         for (int p = 0; p < (int)groups->panel_count; p++)
-            if (groups->of_panel[p] == (short)g) add(d, panels, json_integer(p));
-        set(d, object, groups->name[g], panels);
+            if (groups->of_panel[p] == (short)g) db_document_add(d, panels, json_integer(p));
+        db_document_set(d, object, groups->name[g], panels);
     }
     return object;
 }
@@ -101,7 +101,7 @@ static json_t *stages(db_document *d, const void *of) {
     (void)of;
     for (size_t s = 0; s < settings->stage_count; s++) {
         const db_stage_entry entry = db_stage_entry_of(settings, s);
-        add(d, array, db_document_section(d, &db_stage_section, &entry));
+        db_document_add(d, array, db_document_section(d, &db_stage_section, &entry));
     }
     return array;
 }
@@ -186,7 +186,7 @@ json_t *db_make_parameters(db_document *d, const void *of) {
                               .prior = { settings->prior[0], settings->prior[1] },
                               .determined = !isinf(e->error),
                               .follows = settings->follows };
-        if (e->shared) add(d, array, db_json_object(d, &db_parameter_fields, &p));
+        if (e->shared) db_document_add(d, array, db_json_object(d, &db_parameter_fields, &p));
     }
     return array;
 }
@@ -195,7 +195,7 @@ json_t *db_make_parameters(db_document *d, const void *of) {
 static json_t *of_shared(db_document *d, const double *values) {
     json_t *const array = json_array();
     for (size_t i = 0; i < d->estimates->count; i++)
-        if (d->estimates->list[i].shared) add(d, array, number(values[i]));
+        if (d->estimates->list[i].shared) db_document_add(d, array, db_document_number(values[i]));
     return array;
 }
 
@@ -203,7 +203,8 @@ json_t *db_make_correlation(db_document *d, const void *of) {
     json_t *const array = json_array();
     (void)of;
     for (size_t i = 0; i < d->estimates->count; i++)
-        if (d->estimates->list[i].shared) add(d, array, of_shared(d, d->estimates->correlation[i]));
+        if (d->estimates->list[i].shared)
+            db_document_add(d, array, of_shared(d, d->estimates->correlation[i]));
     return array;
 }
 
@@ -212,11 +213,11 @@ static json_t *direction_text(db_document *d, const void *of) {
     return json_string(db_direction_text(words, d->estimates, of));
 }
 
-static json_t *component(db_document *d, const void *of) {
+static json_t *direction_component(db_document *d, const void *of) {
     return of_shared(d, ((const db_fit_direction *)of)->component);
 }
 
-static json_t *change(db_document *d, const void *of) {
+static json_t *direction_change(db_document *d, const void *of) {
     return of_shared(d, ((const db_fit_direction *)of)->change);
 }
 
@@ -225,9 +226,9 @@ static const db_json_field direction_rows[] = {
     MADE("text", direction_text, "text", NULL, "", "in words"),
     VALUE(eigenvalue, "", ""),
     VALUE(condition, "", "largest eigenvalue over this one; null: not determined"),
-    MADE("component", component, "list", NULL, "",
+    MADE("component", direction_component, "list", NULL, "",
          "of each parameter, in units of the error that it would have alone"),
-    MADE("change", change, "list", NULL, "",
+    MADE("change", direction_change, "list", NULL, "",
          "of each parameter, in its unit: one standard deviation along this direction"),
 };
 TABLE(db_direction_fields, direction_rows);
@@ -240,7 +241,7 @@ json_t *db_make_directions(db_document *d, const void *of) {
                         sizeof *e->direction);
 }
 
-static json_t *values(db_document *d, const void *of) {
+static json_t *history_values(db_document *d, const void *of) {
     return of_shared(d, ((const db_fit_history *)of)->value);
 }
 
@@ -250,7 +251,7 @@ static const db_json_field history_rows[] = {
     VALUE(evaluation, "", "within the stage, from 1"),
     VALUE(target, "", "χ² per degree of freedom of the data in use"),
     VALUE(gradient_norm, "", "in the optimizer's coordinates"),
-    MADE("values", values, "list", NULL, "", "of the parameters"),
+    MADE("values", history_values, "list", NULL, "", "of the parameters"),
 };
 TABLE(db_history_fields, history_rows);
 #undef OF

@@ -21,32 +21,32 @@ static void add_place(const db_view *view, db_document *d, json_t *spot, size_t 
                       const double at[2]) {
     double point[2];
     db_panel_layout_point(&view->layout, panel, at[0], at[1], point);
-    set(d, spot, "place", numbers(d, point, 2));
-    set(d, spot, "at", numbers(d, at, 2));
-    set(d, spot, "panel", json_integer((json_int_t)panel));
+    db_document_set(d, spot, "place", db_document_numbers(d, point, 2));
+    db_document_set(d, spot, "at", db_document_numbers(d, at, 2));
+    db_document_set(d, spot, "panel", json_integer((json_int_t)panel));
 }
 
-static json_t *observed(const db_view *view, db_document *d) {
+static json_t *observed_spots(const db_view *view, db_document *d) {
     json_t *const list = json_array();
     for (size_t i = 0; view->observed && i < view->observed->count; i++) {
         const db_observed_spot *const s = &view->observed->spot[i];
         json_t *const spot = json_object();
         add_place(view, d, spot, s->panel, s->position);
-        set(d, spot, "counts", number(s->counts));
-        add(d, list, spot);
+        db_document_set(d, spot, "counts", db_document_number(s->counts));
+        db_document_add(d, list, spot);
     }
     return list;
 }
 
-static json_t *predicted(const db_view *view, db_document *d) {
+static json_t *predicted_spots(const db_view *view, db_document *d) {
     json_t *const list = json_array();
     for (size_t i = 0; view->predicted && i < view->predicted->count; i++) {
         const db_spot *const s = &view->predicted->spot[i];
         json_t *const spot = json_object();
         add_place(view, d, spot, s->panel, s->position);
-        set(d, spot, "hkl", json_pack("[i,i,i]", s->hkl[0], s->hkl[1], s->hkl[2]));
-        set(d, spot, "d", number(s->resolution));
-        add(d, list, spot);
+        db_document_set(d, spot, "hkl", json_pack("[i,i,i]", s->hkl[0], s->hkl[1], s->hkl[2]));
+        db_document_set(d, spot, "d", db_document_number(s->resolution));
+        db_document_add(d, list, spot);
     }
     return list;
 }
@@ -58,12 +58,12 @@ static json_t *facts(const db_view *view, db_document *d) {
     char text[160];
     snprintf(text, sizeof text, "%d × %d pixels%s, %s", image->fast_pixels, image->slow_pixels,
              image->panel_count > 1 ? " in all panels" : "", image->format);
-    add(d, list, db_document_text(text));
-    if (*image->detector) add(d, list, db_document_text(image->detector));
+    db_document_add(d, list, db_document_text(text));
+    if (*image->detector) db_document_add(d, list, db_document_text(image->detector));
     if (view->experiment) {
         snprintf(text, sizeof text, "%.5g Å, %.2f mm", view->experiment->beam.wavelength,
                  view->experiment->detector.distance);
-        add(d, list, db_document_text(text));
+        db_document_add(d, list, db_document_text(text));
     }
     return list;
 }
@@ -79,24 +79,26 @@ static db_status print_about(db_context *context, const drawn *r, FILE *stream) 
     db_document d = db_document_begin(&no_groups);
     json_t *const frames = json_object();
     json_t *const notes = json_array();
-    set(&d, frames, "fast", json_integer(p->fast));
-    set(&d, frames, "slow", json_integer(p->slow));
-    set(&d, frames, "block", json_integer(p->block));
-    set(&d, frames, "first", numbers(&d, first, 2));
-    for (size_t i = 0; i < view->note_count; i++) add(&d, notes, db_document_text(view->note[i]));
-    set(&d, d.root, "frames", frames);
-    set(&d, d.root, "title", db_document_text(view->title));
-    set(&d, d.root, "version", json_string(DB_VERSION_STRING));
-    set(&d, d.root, "facts", facts(view, &d));
-    set(&d, d.root, "notes", notes);
-    set(&d, d.root, "panels", db_page_panels(&d, &view->layout));
-    set(&d, d.root, "ends", numbers(&d, ends, 2));
-    set(&d, d.root, "colours", json_string(colours[r->options->colours]));
-    set(&d, d.root, "logarithmic", json_boolean(r->options->logarithmic));
+    db_document_set(&d, frames, "fast", json_integer(p->fast));
+    db_document_set(&d, frames, "slow", json_integer(p->slow));
+    db_document_set(&d, frames, "block", json_integer(p->block));
+    db_document_set(&d, frames, "first", db_document_numbers(&d, first, 2));
+    for (size_t i = 0; i < view->note_count; i++)
+        db_document_add(&d, notes, db_document_text(view->note[i]));
+    db_document_set(&d, d.root, "frames", frames);
+    db_document_set(&d, d.root, "title", db_document_text(view->title));
+    db_document_set(&d, d.root, "version", json_string(DB_VERSION_STRING));
+    db_document_set(&d, d.root, "facts", facts(view, &d));
+    db_document_set(&d, d.root, "notes", notes);
+    db_document_set(&d, d.root, "panels", db_page_panels(&d, &view->layout));
+    db_document_set(&d, d.root, "ends", db_document_numbers(&d, ends, 2));
+    db_document_set(&d, d.root, "colours", json_string(colours[r->options->colours]));
+    db_document_set(&d, d.root, "logarithmic", json_boolean(r->options->logarithmic));
     if (r->options->ring_count > 0)
-        set(&d, d.root, "rings", numbers(&d, r->options->ring, (size_t)r->options->ring_count));
-    set(&d, d.root, "observed", observed(view, &d));
-    set(&d, d.root, "predicted", predicted(view, &d));
+        db_document_set(&d, d.root, "rings",
+                        db_document_numbers(&d, r->options->ring, (size_t)r->options->ring_count));
+    db_document_set(&d, d.root, "observed", observed_spots(view, &d));
+    db_document_set(&d, d.root, "predicted", predicted_spots(view, &d));
     db_status status = DB_OK;
     if (view->experiment && r->options->ring_count != 0)
         status = db_page_add_resolution(context, view->experiment, &view->layout, part, &d);

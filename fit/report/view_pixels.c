@@ -28,12 +28,12 @@ typedef struct pictures {
     float *value, *kind; /* NAN: no panel */
 } pictures;
 
-static void clear(pictures *all) {
+static void clear_pictures(pictures *all) {
     free(all->value);
     free(all->kind);
 }
 
-static db_status compose(db_context *context, const db_view *view, pictures *all) {
+static db_status compose_pictures(db_context *context, const db_view *view, pictures *all) {
     const db_measured_image *const image = view->image;
     const size_t count = (size_t)view->layout.fast * (size_t)view->layout.slow,
                  pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
@@ -48,7 +48,7 @@ static db_status compose(db_context *context, const db_view *view, pictures *all
         return DB_OK;
     }
     free(kinds);
-    clear(all);
+    clear_pictures(all);
     return db_fail_memory(context, "the picture of the image");
 }
 
@@ -124,14 +124,14 @@ db_status db_view_pixels_make(db_context *context, const db_view *view,
     pictures all;
     memset(p, 0, sizeof *p);
     DB_TRY(choose_part(context, view, options, most, most_count, p));
-    DB_TRY(compose(context, view, &all));
+    DB_TRY(compose_pictures(context, view, &all));
     const size_t count = (size_t)p->fast * (size_t)p->slow;
     p->value = malloc(count * sizeof *p->value);
     p->kind = malloc(count);
     db_status status = p->value && p->kind ? DB_OK : db_fail_memory(context, "the picture");
     for (int s = 0; s < p->slow && status == DB_OK; s++)
         for (int f = 0; f < p->fast; f++) reduce_block(&all, p, f, s);
-    clear(&all);
+    clear_pictures(&all);
     if (status == DB_OK) status = choose_ends(context, options, p);
     if (status != DB_OK) db_view_pixels_clear(p);
     return status;

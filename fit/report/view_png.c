@@ -37,20 +37,20 @@ typedef struct canvas {
     const uint8_t *ink;
 } canvas;
 
-static void dot(void *on, int x, int y) {
+static void dot_of_canvas(void *on, int x, int y) {
     const canvas *const c = on;
     if (x >= 0 && x < c->width && y >= 0 && y < c->height)
         memcpy(c->rgb + 3 * ((size_t)y * (size_t)c->width + (size_t)x), c->ink, 3);
 }
 
-static void ink(canvas *c, const uint8_t colour[3], int x, int y) {
+static void ink_pixel(canvas *c, const uint8_t colour[3], int x, int y) {
     c->ink = colour;
-    dot(c, x, y);
+    dot_of_canvas(c, x, y);
 }
 
-static int text(canvas *c, const uint8_t colour[3], int x, int y, const char *words) {
+static int draw_words(canvas *c, const uint8_t colour[3], int x, int y, const char *words) {
     c->ink = colour;
-    return db_letters_draw(words, x, y, LETTER, dot, c);
+    return db_letters_draw(words, x, y, LETTER, dot_of_canvas, c);
 }
 
 /* The scale of colours: linear values, or their logarithms from the low end. */
@@ -76,14 +76,14 @@ static db_status make_scale(db_context *context, const db_view_options *options,
     return DB_OK;
 }
 
-static void paint(canvas *c, const db_view_pixels *p, const scale *s) {
+static void paint_values(canvas *c, const db_view_pixels *p, const scale *s) {
     for (int y = 0; y < p->slow; y++)
         for (int x = 0; x < p->fast; x++) {
             const size_t i = (size_t)y * (size_t)p->fast + (size_t)x;
-            ink(c,
-                p->kind[i] ? kind_colours[p->kind[i]]
-                           : db_colour_of(&s->colours, on_scale(s, p->value[i])),
-                x, y);
+            ink_pixel(c,
+                      p->kind[i] ? kind_colours[p->kind[i]]
+                                 : db_colour_of(&s->colours, on_scale(s, p->value[i])),
+                      x, y);
         }
 }
 
@@ -156,7 +156,7 @@ static void draw_ring(canvas *c, const db_view_pixels *p, const resolution_map *
             if (map->owner[i] < 0 ||
                 (!crosses(map, i, i + 1, level) && !crosses(map, i, i + (size_t)p->fast, level)))
                 continue;
-            ink(c, colour, x, y);
+            ink_pixel(c, colour, x, y);
             if (top[0] < 0) {
                 top[0] = x;
                 top[1] = y;
@@ -164,7 +164,7 @@ static void draw_ring(canvas *c, const db_view_pixels *p, const resolution_map *
         }
     if (top[0] < 0) return;
     snprintf(words, sizeof words, "%.3g A", d);
-    text(c, colour, top[0] + 4, top[1] + 4, words);
+    draw_words(c, colour, top[0] + 4, top[1] + 4, words);
 }
 
 /* Round resolutions that are far enough from one another in the picture. */
@@ -218,21 +218,21 @@ static void draw_circle(canvas *c, const uint8_t colour[3], double x, double y, 
     for (int k = -reach; k <= reach; k++)
         for (int i = -reach; i <= reach; i++)
             if (fabs(hypot(i, k) - radius) < 0.7)
-                ink(c, colour, (int)floor(x) + i, (int)floor(y) + k);
+                ink_pixel(c, colour, (int)floor(x) + i, (int)floor(y) + k);
 }
 
 static void draw_square(canvas *c, const uint8_t colour[3], double x, double y, double half) {
     const int reach = (int)lround(half);
     for (int i = -reach; i <= reach; i++)
         for (int side = -1; side <= 1; side += 2) {
-            ink(c, colour, (int)floor(x) + i, (int)floor(y) + side * reach);
-            ink(c, colour, (int)floor(x) + side * reach, (int)floor(y) + i);
+            ink_pixel(c, colour, (int)floor(x) + i, (int)floor(y) + side * reach);
+            ink_pixel(c, colour, (int)floor(x) + side * reach, (int)floor(y) + i);
         }
 }
 
 /* A place of a panel on the canvas; 0: it is beside the image's part. */
-static int place(const db_view *view, const db_view_pixels *p, size_t panel, const double at[2],
-                 double point[2]) {
+static int place_on_canvas(const db_view *view, const db_view_pixels *p, size_t panel,
+                           const double at[2], double point[2]) {
     db_panel_layout_point(&view->layout, panel, at[0], at[1], point);
     for (int i = 0; i < 2; i++) point[i] = (point[i] - p->first[i]) / p->block;
     return point[0] >= 0 && point[1] >= 0 && point[0] < p->fast && point[1] < p->slow;
@@ -245,12 +245,12 @@ static void draw_spots(canvas *c, const db_view *view, const db_view_options *op
     double at[2];
     for (size_t i = 0; view->predicted && i < view->predicted->count; i++) {
         const db_spot *const s = &view->predicted->spot[i];
-        if (place(view, p, s->panel, s->position, at))
+        if (place_on_canvas(view, p, s->panel, s->position, at))
             draw_square(c, predicted_colours[bright], at[0], at[1], size);
     }
     for (size_t i = 0; view->observed && i < view->observed->count; i++) {
         const db_observed_spot *const s = &view->observed->spot[i];
-        if (place(view, p, s->panel, s->position, at))
+        if (place_on_canvas(view, p, s->panel, s->position, at))
             draw_circle(c, observed_colours[bright], at[0], at[1], size);
     }
 }
@@ -261,17 +261,18 @@ static int draw_legend(canvas *c, const db_view *view, const db_view_pixels *p, 
     char words[48];
     int y = p->slow + MARGIN;
     snprintf(words, sizeof words, "%.4g", p->low);
-    int x = text(c, black, MARGIN, y, words) + MARGIN;
+    int x = draw_words(c, black, MARGIN, y, words) + MARGIN;
     for (int i = 0; i < RAMP_WIDTH; i++)
         for (int k = 0; k < 2 * DB_LETTER_HEIGHT; k++)
-            ink(c, s->colours.level[i * (DB_COLOUR_LEVELS - 1) / (RAMP_WIDTH - 1)], x + i, y + k);
+            ink_pixel(c, s->colours.level[i * (DB_COLOUR_LEVELS - 1) / (RAMP_WIDTH - 1)], x + i,
+                      y + k);
     snprintf(words, sizeof words, "%.4g counts", p->high);
-    x = text(c, black, x + RAMP_WIDTH + MARGIN, y, words) + 3 * MARGIN;
+    x = draw_words(c, black, x + RAMP_WIDTH + MARGIN, y, words) + 3 * MARGIN;
     static const char *const names[] = { "", "gap", "bad", "overload" };
     for (int kind = 1; kind < 4; kind++) {
         for (int i = 0; i < 14; i++)
-            for (int k = 0; k < 14; k++) ink(c, kind_colours[kind], x + i, y + k);
-        x = text(c, black, x + 14 + MARGIN, y, names[kind]) + MARGIN;
+            for (int k = 0; k < 14; k++) ink_pixel(c, kind_colours[kind], x + i, y + k);
+        x = draw_words(c, black, x + 14 + MARGIN, y, names[kind]) + MARGIN;
     }
     const int first_line = x;
     y += LINE;
@@ -279,18 +280,18 @@ static int draw_legend(canvas *c, const db_view *view, const db_view_pixels *p, 
     if (view->observed) {
         draw_circle(c, observed_colours[0], x + 6, y + 7, 5);
         snprintf(words, sizeof words, "%zu observed", view->observed->count);
-        x = text(c, black, x + 20, y, words) + 3 * MARGIN;
+        x = draw_words(c, black, x + 20, y, words) + 3 * MARGIN;
     }
     if (view->predicted) {
         draw_square(c, predicted_colours[0], x + 6, y + 7, 5);
         snprintf(words, sizeof words, "%zu predicted", view->predicted->count);
-        x = text(c, black, x + 20, y, words);
+        x = draw_words(c, black, x + 20, y, words);
     }
     return x > first_line ? x : first_line;
 }
 
-static db_status draw(db_context *context, const char *path, const db_view *view,
-                      const db_view_options *options, const db_view_pixels *p) {
+static db_status draw_view(db_context *context, const char *path, const db_view *view,
+                           const db_view_options *options, const db_view_pixels *p) {
     scale s;
     canvas c = { .width = 0 }; /* at first none of it is there: to measure the text */
     DB_TRY(make_scale(context, options, p, &s));
@@ -301,12 +302,12 @@ static db_status draw(db_context *context, const char *path, const db_view *view
     c.rgb = malloc(bytes);
     if (!c.rgb) return db_fail_memory(context, path);
     memset(c.rgb, 255, bytes);
-    paint(&c, p, &s);
+    paint_values(&c, p, &s);
     db_status status = draw_rings(context, &c, view, options, p);
     draw_spots(&c, view, options, p);
     for (int y = 0; y < c.height; y++) /* marks may reach beyond the image */
         for (int x = y < p->slow ? p->fast : 0; x < c.width; x++)
-            ink(&c, (const uint8_t[3]){ 255, 255, 255 }, x, y);
+            ink_pixel(&c, (const uint8_t[3]){ 255, 255, 255 }, x, y);
     draw_legend(&c, view, p, &s);
     if (status == DB_OK) status = db_write_png_rgb(context, path, c.rgb, c.width, c.height);
     free(c.rgb);
@@ -317,7 +318,7 @@ db_status db_view_write_png(db_context *context, const char *path, const db_view
                             const db_view_options *options) {
     db_view_pixels p;
     DB_TRY(db_view_pixels_make(context, view, options, options->size, MOST_PIXELS, &p));
-    const db_status status = draw(context, path, view, options, &p);
+    const db_status status = draw_view(context, path, view, options, &p);
     db_view_pixels_clear(&p);
     return status;
 }

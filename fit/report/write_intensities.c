@@ -18,7 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static db_status check(db_context *context, const char *path, const db_fit_result *result) {
+static db_status check_reflections(db_context *context, const char *path,
+                                   const db_fit_result *result) {
     return result->reflections
                ? DB_OK
                : db_fail(context, DB_ERROR_USAGE,
@@ -28,7 +29,7 @@ static db_status check(db_context *context, const char *path, const db_fit_resul
 db_status db_fit_write_intensities(db_context *context, const char *path,
                                    const db_fit_result *result) {
     db_text_stream text;
-    DB_TRY(check(context, path, result));
+    DB_TRY(check_reflections(context, path, result));
     DB_TRY(db_text_stream_open(context, &text));
     fprintf(
         text.stream,
@@ -69,7 +70,8 @@ enum {
 };
 
 /* The scattered wave's vector, as DIALS has it: in its frame, of length 1/wavelength. */
-static void scattered(const db_experiment *experiment, const db_fit_reflection *i, double s1[3]) {
+static void scattered_wave(const db_experiment *experiment, const db_fit_reflection *i,
+                           double s1[3]) {
     double frame[3][3];
     double at[3] = { 0, 0, 0 };
     const size_t panel = i->region.panel;
@@ -142,7 +144,7 @@ static row row_of(const db_experiment *experiment, const frame *f, const db_fit_
               .d_spacing = i->d_spacing,
               .background = i->background };
     memcpy(w.hkl, i->hkl, sizeof w.hkl);
-    scattered(experiment, i, w.s1);
+    scattered_wave(experiment, i, w.s1);
     w.entering = enters(experiment, w.s1);
     place_in_mm(experiment, f, r->panel, i->position, w.position_mm);
     if (i->strong >= fewest_strong) w.flags |= STRONG;
@@ -221,7 +223,7 @@ db_status db_fit_write_table(db_context *context, const char *path, const db_fit
     const db_goniometer *const g = &result->experiment.goniometer;
     const double width = g->phi_step * g->phi_steps;
     frame f = { 1, width < 0 ? -g->phi : g->phi, fabs(width) }; /* as in the list */
-    DB_TRY(check(context, path, result));
+    DB_TRY(check_reflections(context, path, result));
     if (config) DB_TRY(db_config_experiment(context, config, &name));
     if (config && f.width > 0)
         DB_TRY(db_dials_image_number(context, config->image_file, &f.number));

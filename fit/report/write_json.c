@@ -83,7 +83,7 @@ static json_t *tests(db_document *d, const void *of) {
     for (int k = 0; k < DB_FIT_TESTS; k++) {
         const named_test t = { db_fit_test_name((db_fit_test_kind)k),
                                db_fit_test_meaning((db_fit_test_kind)k), v->test[k] };
-        add(d, array, db_json_object(d, &test_fields, &t));
+        db_document_add(d, array, db_json_object(d, &test_fields, &t));
     }
     return array;
 }
@@ -235,14 +235,16 @@ static json_t *experiment(db_document *d, const void *of) {
 static json_t *warnings(db_document *d, const void *of) {
     const db_fit_result *const r = of;
     json_t *const array = json_array();
-    for (size_t i = 0; i < r->warning_count; i++) add(d, array, db_document_text(r->warnings[i]));
+    for (size_t i = 0; i < r->warning_count; i++)
+        db_document_add(d, array, db_document_text(r->warnings[i]));
     return array;
 }
 
 static json_t *advice(db_document *d, const void *of) {
     const db_fit_result *const r = of;
     json_t *const array = json_array();
-    for (size_t i = 0; i < r->warning_count; i++) add(d, array, json_string(r->advice[i]));
+    for (size_t i = 0; i < r->warning_count; i++)
+        db_document_add(d, array, json_string(r->advice[i]));
     return array;
 }
 
@@ -253,8 +255,10 @@ static json_t *covariance(db_document *d, const void *of) {
     for (size_t i = 0; i < e->count; i++) {
         json_t *const row = json_array();
         for (size_t k = 0; k < e->count; k++)
-            add(d, row, number(e->correlation[i][k] * e->list[i].error * e->list[k].error));
-        add(d, array, row);
+            db_document_add(
+                d, row,
+                db_document_number(e->correlation[i][k] * e->list[i].error * e->list[k].error));
+        db_document_add(d, array, row);
     }
     return array;
 }
@@ -269,7 +273,7 @@ static json_t *use(db_document *d, const void *of) {
 static json_t *reciprocal_matrix(db_document *d, const void *of) {
     double a_star[9];
     db_crystal_matrix(&((const db_fit_result *)of)->experiment.crystal, a_star);
-    return numbers(d, a_star, 9);
+    return db_document_numbers(d, a_star, 9);
 }
 
 #define OF db_fit_result

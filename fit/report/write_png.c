@@ -46,7 +46,7 @@ static void reduce_block(const db_pixel_frames *in, int fast, int slow, const pi
     out->model[o] = model;
 }
 
-static void clear(pictures *p) {
+static void free_pictures(pictures *p) {
     free(p->measured);
     free(p->model);
 }
@@ -72,20 +72,20 @@ typedef struct canvas {
     double low, high;
 } canvas;
 
-static void dot(const canvas *c, int x, int y, double value) {
+static void dot_grey(const canvas *c, int x, int y, double value) {
     if (x >= 0 && x < c->width && y >= 0 && y < c->height)
         c->value[(size_t)y * (size_t)c->width + (size_t)x] = (float)value;
 }
 
-static void ink(void *on, int x, int y) {
+static void ink_black(void *on, int x, int y) {
     const canvas *const c = on;
-    dot(c, x, y, c->high);
+    dot_grey(c, x, y, c->high);
 }
 
 /* Returns where the text ends. */
 static int draw_text(const canvas *c, int x, int y, const char *text) {
     canvas on = *c;
-    return db_letters_draw(text, x, y, LETTER, ink, &on);
+    return db_letters_draw(text, x, y, LETTER, ink_black, &on);
 }
 
 /* The greys from low to high, with the counts that they stand for. */
@@ -97,26 +97,26 @@ static void draw_scale(const canvas *c, int x, int y) {
         for (int k = 0; k < RAMP_HEIGHT; k++) {
             const int edge = i == 0 || k == 0 || i == RAMP_WIDTH - 1 || k == RAMP_HEIGHT - 1;
             const double part = edge ? 1 : (double)i / (RAMP_WIDTH - 1);
-            dot(c, x + i, y + k, c->low + part * (c->high - c->low));
+            dot_grey(c, x + i, y + k, c->low + part * (c->high - c->low));
         }
     snprintf(text, sizeof text, "%.4g counts", c->high);
     draw_text(c, x + RAMP_WIDTH + ADVANCE * LETTER, y, text);
 }
 
-static void place(const canvas *c, const pictures *p, const float *picture, int left) {
+static void place_picture(const canvas *c, const pictures *p, const float *picture, int left) {
     for (int s = 0; s < p->slow; s++)
         memcpy(c->value + (size_t)(STRIP + s) * (size_t)c->width + (size_t)left,
                picture + (size_t)s * (size_t)p->fast, (size_t)p->fast * sizeof *picture);
 }
 
-static db_status draw(db_context *context, const char *path, const pictures *p) {
+static db_status draw_both(db_context *context, const char *path, const pictures *p) {
     canvas both = { NULL, 2 * p->fast + SEAM, p->slow + 2 * STRIP, p->low, p->high };
     const size_t count = (size_t)both.width * (size_t)both.height;
     both.value = malloc(count * sizeof *both.value);
     if (!both.value) return db_fail_memory(context, path);
     for (size_t i = 0; i < count; i++) both.value[i] = (float)p->low;
-    place(&both, p, p->measured, 0);
-    place(&both, p, p->model, p->fast + SEAM);
+    place_picture(&both, p, p->measured, 0);
+    place_picture(&both, p, p->model, p->fast + SEAM);
     draw_text(&both, ADVANCE, TEXT_TOP, "measured");
     draw_text(&both, p->fast + SEAM + ADVANCE, TEXT_TOP, "model");
     draw_scale(&both, ADVANCE, STRIP + p->slow + TEXT_TOP);
@@ -137,7 +137,7 @@ db_status db_fit_write_png(db_context *context, const char *path, const db_fit_c
     pictures p = { 0 };
     status = make_pictures(context, &pixels, &p);
     db_pixel_frames_clear(&pixels);
-    if (status == DB_OK) status = draw(context, path, &p);
-    clear(&p);
+    if (status == DB_OK) status = draw_both(context, path, &p);
+    free_pictures(&p);
     return status;
 }

@@ -111,7 +111,7 @@ static double widest_rotations(const db_spread *s) {
     return tail * sqrt(variance);
 }
 
-static void warn(const run *r, const db_predicted_spots *list) {
+static void warn_of_spots(const run *r, const db_predicted_spots *list) {
     const double most_error = 0.01, most_rotations = 2;
     double finest = INFINITY;
     for (size_t i = 0; i < list->count; i++) finest = fmin(finest, list->spot[i].resolution);
@@ -138,7 +138,7 @@ static db_status choose_tolerance(const run *r, double *tolerance) {
     db_status status = db_spots_predict(r->context, r->experiment, NULL, &list);
     db_leave_stage(r->context, "spots");
     if (status == DB_OK) {
-        warn(r, &list);
+        warn_of_spots(r, &list);
         status = choose_oversample(r, &list);
     }
     if (status == DB_OK && isnan(*tolerance) && strcmp(r->settings->command, "check") != 0) {

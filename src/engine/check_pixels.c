@@ -50,7 +50,7 @@ static db_status take_all(db_context *context, const db_region *regions, size_t 
 }
 
 /* Keeps the middle of a strip. */
-static void shorten(db_region *r, int longest) {
+static void shorten_region(db_region *r, int longest) {
     const int rest = r->fast_count - longest;
     if (rest <= 0) return;
     r->fast_start += (rest + 1) / 2;
@@ -82,7 +82,7 @@ static db_status take_some(db_context *context, const db_experiment *e, const db
     DB_TRY(allocate_pixels(context, strips, p));
     db_trial_spread(regions, count, p->strip, strips);
     DB_TRY(move_to_spots(context, e, regions, count, (strips + SPREAD_PART - 1) / SPREAD_PART, p));
-    for (size_t i = 0; i < strips; i++) shorten(&p->strip[i], longest);
+    for (size_t i = 0; i < strips; i++) shorten_region(&p->strip[i], longest);
     return DB_OK;
 }
 
@@ -114,7 +114,7 @@ db_status db_check_pixels_thin(db_context *context, const db_check_pixels *from,
     for (size_t i = 0; i < p->strips; i++) {
         const db_region *const whole = &from->strip[i * from->strips / p->strips];
         p->strip[i] = *whole;
-        shorten(&p->strip[i], longest);
+        shorten_region(&p->strip[i], longest);
         p->origin[i] = whole->offset + (size_t)(p->strip[i].fast_start - whole->fast_start);
     }
     pack_strips(p);

@@ -151,7 +151,7 @@ static db_word item_of(db_word tag, const char *category) {
     return (db_word){ tag.start, 0 };
 }
 
-static db_word meaning(const token *t) {
+static db_word meaning_of_token(const token *t) {
     const int absent =
         t->bare && t->word.length == 1 && (*t->word.start == '.' || *t->word.start == '?');
     return absent ? (db_word){ t->word.start, 0 } : t->word;
@@ -170,7 +170,7 @@ static db_status take_loop(scanner *s, const char *category, token *t, words *it
     }
     size_t count = 0;
     for (; t->kind == TOKEN_VALUE; count++) {
-        if (*found) DB_TRY(append_cell(s->context, values, meaning(t)));
+        if (*found) DB_TRY(append_cell(s->context, values, meaning_of_token(t)));
         DB_TRY(take_token(s, t));
     }
     /* a binary section may stand for the last value at the end of the text */
@@ -189,7 +189,7 @@ static db_status take_single(scanner *s, const char *category, token *t, words *
     if (t->kind != TOKEN_VALUE) return DB_OK; /* the value is beyond the text */
     if (item.length) {
         DB_TRY(append_cell(s->context, items, item));
-        DB_TRY(append_cell(s->context, values, meaning(t)));
+        DB_TRY(append_cell(s->context, values, meaning_of_token(t)));
     }
     return take_token(s, t);
 }

@@ -182,7 +182,7 @@ static const db_format formats[] = {
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
-static const db_format *find(const db_file_head *head, unsigned wanted) {
+static const db_format *find_format(const db_file_head *head, unsigned wanted) {
     for (int pass = wanted ? 0 : 1; pass < 2; pass++)
         for (size_t i = 0; i < FORMATS; i++)
             if ((pass || (formats[i].holds & wanted)) && formats[i].begins(head))
@@ -193,7 +193,7 @@ static const db_format *find(const db_file_head *head, unsigned wanted) {
 const db_format *db_format_of_content(const char *path, const db_file_content *content,
                                       unsigned wanted) {
     const db_file_head head = { path, *content };
-    return find(&head, wanted);
+    return find_format(&head, wanted);
 }
 
 enum { HEAD = 1 << 15 };
@@ -220,8 +220,8 @@ static db_status find_packed(db_context *context, const db_file_head *packed, un
     db_file_head head = { packed->path, { bytes, 0 } };
     head.start.size = db_gzip_start(packed->start.bytes, packed->start.size, bytes, HEAD);
     bytes[head.start.size] = '\0';
-    *format = head.start.size ? find(&head, wanted) : NULL;
-    if (!*format || (*format)->by_name) *format = find(packed, wanted);
+    *format = head.start.size ? find_format(&head, wanted) : NULL;
+    if (!*format || (*format)->by_name) *format = find_format(packed, wanted);
     free(bytes);
     return DB_OK;
 }
@@ -235,7 +235,7 @@ db_status db_format_of_file(db_context *context, const char *path, unsigned want
     if (!path || stat(path, &file) != 0 || !S_ISREG(file.st_mode)) return DB_OK;
     DB_TRY_STAGE(context, "read files", read_head(context, path, bytes, &head.start.size));
     if (db_is_gzip(bytes, head.start.size)) return find_packed(context, &head, wanted, format);
-    *format = find(&head, wanted);
+    *format = find_format(&head, wanted);
     return DB_OK;
 }
 

@@ -19,19 +19,21 @@ typedef struct pixel {
     int omega_known, capture_known, polarization_known;
 } pixel;
 
-static vec3 fixed(const double v[3]) { return v3_passive(v[0], v[1], v[2]); }
+static vec3 fixed_vector(const double v[3]) { return v3_passive(v[0], v[1], v[2]); }
 
 /* Place of a point of the panel (m from its corner) in a layer. The curved one turns the direct
  * beam by the laboratory y and z of the flat place, in this order. */
 static vec3 place_of_point(const db_kernel_job *job, double fast, double slow, double depth) {
     const db_reference_mode *r = &job->reference->experiment->reference;
-    const vec3 flat = v3_add(
-        pixel_position(fixed(r->origin), fixed(r->fast_axis), fixed(r->slow_axis), fast, slow),
-        v3_scale(fixed(r->normal), n_constant(depth)));
+    const vec3 flat = v3_add(pixel_position(fixed_vector(r->origin), fixed_vector(r->fast_axis),
+                                            fixed_vector(r->slow_axis), fast, slow),
+                             v3_scale(fixed_vector(r->normal), n_constant(depth)));
     if (!job->curved) return flat;
-    const vec3 beam = v3_scale(fixed(job->beam_direction), n_constant(r->distance));
-    const mat3 about_slow = m3_rotation(fixed(r->slow_axis), n_constant(flat.y.v / r->distance)),
-               about_fast = m3_rotation(fixed(r->fast_axis), n_constant(flat.z.v / r->distance));
+    const vec3 beam = v3_scale(fixed_vector(job->beam_direction), n_constant(r->distance));
+    const mat3 about_slow =
+                   m3_rotation(fixed_vector(r->slow_axis), n_constant(flat.y.v / r->distance)),
+               about_fast =
+                   m3_rotation(fixed_vector(r->fast_axis), n_constant(flat.z.v / r->distance));
     return m3_apply(about_fast, m3_apply(about_slow, beam));
 }
 
@@ -89,7 +91,7 @@ static void add_sample(const db_kernel_job *job, double term, pixel *p) {
 static void add_source(const db_kernel_job *job, size_t source, vec3 d, int at_rest, pixel *p) {
     const db_experiment *e = job->reference->experiment;
     const db_kernel_source_double *s = &job->source_double[source];
-    const vec3 q = scattering_vector(d, n_constant(s->kappa), fixed(s->s0));
+    const vec3 q = scattering_vector(d, n_constant(s->kappa), fixed_vector(s->s0));
     if (!within_resolution(v3_square(q).v, e->dmin)) return;
     if (!p->polarization_known || e->reference.oversample_polar) {
         num tensor[6];
@@ -122,9 +124,10 @@ static void add_place(const db_kernel_job *job, vec3 x, int layer, int at_rest, 
         p->omega_known = 1;
     }
     if (job->sensor && (!p->capture_known || r->oversample_thick)) {
-        p->capture = capture_fraction(v3_dot(d, fixed(r->normal)), n_constant(job->layer_step),
-                                      n_constant(job->attenuation), layer)
-                         .v;
+        p->capture =
+            capture_fraction(v3_dot(d, fixed_vector(r->normal)), n_constant(job->layer_step),
+                             n_constant(job->attenuation), layer)
+                .v;
         p->capture_known = 1;
     }
     for (size_t j = 0; j < job->source_count; j++) add_source(job, j, d, at_rest && j == 0, p);

@@ -310,18 +310,18 @@ static element_reader reader_of(const item *name) {
     return NULL;
 }
 
-static const item *member(const machine *m, const item *of, size_t index) {
+static const item *pickled_member(const machine *m, const item *of, size_t index) {
     return index < of->count ? &m->item[m->member[of->first + index]] : &m->item[0];
 }
 
 /* The shape of an array: its grid is made of the first place and the end, slow before fast. */
 static db_status check_shape(const machine *m, const item *grid, const int shape[2]) {
-    const item *const first = member(m, grid, 0);
-    const item *const end = member(m, grid, 1);
+    const item *const first = pickled_member(m, grid, 0);
+    const item *const end = pickled_member(m, grid, 1);
     double size[2] = { NAN, NAN }; /* slow, fast */
     for (size_t i = 0; i < 2; i++) {
-        const item *const from = member(m, first, i);
-        const item *const to = member(m, end, i);
+        const item *const from = pickled_member(m, first, i);
+        const item *const to = pickled_member(m, end, i);
         if (first->kind == TUPLE && first->count == 2 && end->kind == TUPLE && end->count == 2 &&
             from->kind == NUMBER && to->kind == NUMBER)
             size[i] = to->number - from->number;
@@ -334,13 +334,13 @@ static db_status check_shape(const machine *m, const item *grid, const int shape
 
 static db_status read_array(const machine *m, const item *array, const int shape[2], float *value) {
     const item *const state = &m->item[array->state];
-    const item *const data = member(m, state, 1);
+    const item *const data = pickled_member(m, state, 1);
     const element_reader take =
         array->kind == OBJECT ? reader_of(&m->item[array->name]) : (element_reader)NULL;
     const size_t count = (size_t)shape[0] * (size_t)shape[1];
     if (!take || state->kind != TUPLE || (data->kind != TEXT && data->kind != UTF8))
         return refuse_pickle(m, "something else");
-    DB_TRY(check_shape(m, member(m, state, 0), shape));
+    DB_TRY(check_shape(m, pickled_member(m, state, 0), shape));
     bytes b = { data->text, data->text + data->size, data->kind == UTF8, 0 };
     const double listed = take_whole(&b);
     if (listed != (double)count) return truncated(m);
@@ -356,8 +356,8 @@ static db_status read_arrays(const machine *m, const item *result, size_t panel_
         return db_fail(m->context, DB_ERROR_INPUT, "%s: expected %zu array%s, found %zu", m->path,
                        panel_count, panel_count == 1 ? "" : "s", found);
     for (size_t p = 0; p < panel_count; p++) {
-        DB_TRY(
-            read_array(m, result->kind == TUPLE ? member(m, result, p) : result, shape[p], value));
+        DB_TRY(read_array(m, result->kind == TUPLE ? pickled_member(m, result, p) : result,
+                          shape[p], value));
         value += (size_t)shape[p][0] * (size_t)shape[p][1];
     }
     return DB_OK;

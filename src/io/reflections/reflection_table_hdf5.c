@@ -41,7 +41,7 @@ static const column columns[] = {
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-static void **member(db_reflection_table *table, const column *c) {
+static void **table_member(db_reflection_table *table, const column *c) {
     return (void **)((char *)table + c->member);
 }
 
@@ -112,7 +112,7 @@ static db_status bad_column(const db_hdf5_object *data, const char *expected) {
 /* Appends the numbers of a column's rows, as stored, to the table's own. */
 static db_status take_column(const db_hdf5_object *data, const column *c, size_t rows,
                              const db_hdf5_pieces *pieces, db_reflection_table *table) {
-    void **const own = member(table, c);
+    void **const own = table_member(table, c);
     char *const grown = realloc(*own, (table->count + rows) * c->size + 1);
     if (!grown) return db_fail_memory(data->context, data->file);
     *own = grown;
@@ -295,7 +295,7 @@ static db_status read_group(const db_hdf5_object *group, db_reflection_table *ta
     if (status == DB_OK && first_row + rows > DB_MOST_TABLE_ROWS)
         status = bad_column(group, "at most 1e9 rows in all groups");
     for (int c = 0; c < COLUMNS && status == DB_OK; c++) {
-        void **const own = member(table, &columns[c]);
+        void **const own = table_member(table, &columns[c]);
         if (data[c].id >= 0 && (*own || first_row == 0)) {
             status = read_column(&data[c], &columns[c], rows, table);
         } else if (rows > 0) {
