@@ -46,6 +46,16 @@ static void print_shot(FILE *stream, const void *of) {
             s->shot->before.chi2_reduced, s->shot->after.chi2_reduced, s->shot->after.pixels);
 }
 
+/* A shot alone has intensities of its own, which its scale would only multiply. */
+static void leave_intensities(db_fit_settings *settings) {
+    size_t kept = 0;
+    settings->joint.wanted = 0;
+    for (size_t i = 0; i < settings->parameter_count; i++)
+        if (settings->intensity == DB_FIT_KNOWN || settings->parameters[i].parameter != DB_SCALE)
+            settings->parameters[kept++] = settings->parameters[i];
+    settings->parameter_count = kept;
+}
+
 static db_status write_list_of_one(db_context *context, const char *path,
                                    const db_fit_config *config, const db_shot_entry *entry,
                                    const db_experiment *model) {
@@ -70,6 +80,7 @@ db_status db_fit_shots_write_model(db_context *context, const char *folder,
                        result->shot[shot].name);
     db_fit_config config = { .image_file = "" };
     db_status status = db_shot_list_completed(context, list, shot, &config);
+    leave_intensities(&config.settings);
     if (status == DB_OK) status = db_shots_path(context, folder, result, shot, ".expt", path);
     if (status == DB_OK)
         status = write_list_of_one(context, path, &config, &list->entry[shot], model);

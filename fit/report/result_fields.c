@@ -60,10 +60,11 @@ json_t *db_make_provenance(db_document *d, const void *of) {
 }
 
 static json_t *intensity(db_document *d, const void *of) {
+    const db_fit_settings *const settings = &d->config->settings;
     (void)of;
-    return d->config->settings.intensity == DB_FIT_KNOWN
+    return settings->intensity == DB_FIT_KNOWN
                ? db_document_section(d, &db_config_sections[DB_SECTION_INTENSITY], d->config)
-               : json_string("free");
+               : json_string(settings->joint.wanted ? "joint" : "free");
 }
 
 /* Panels of each group of the configuration. */
@@ -95,6 +96,11 @@ static json_t *data_section(db_document *d, const void *of) {
     return db_document_section(d, &db_config_sections[DB_SECTION_DATA], d->config);
 }
 
+static json_t *shots_section(db_document *d, const void *of) {
+    (void)of;
+    return db_document_section(d, &db_config_sections[DB_SECTION_SHOTS], d->config);
+}
+
 static json_t *stages(db_document *d, const void *of) {
     const db_fit_settings *const settings = &d->config->settings;
     json_t *const array = json_array();
@@ -108,12 +114,13 @@ static json_t *stages(db_document *d, const void *of) {
 
 static const db_json_field settings_rows[] = {
     MADE("intensity", intensity, "text or object of the configuration", NULL, "",
-         "`free`, or the keys of `known`"),
+         "`free`, `joint`, or the keys of `known`"),
     MADE("panel_groups", panel_groups, "object of the configuration", NULL, "",
          "section `panel_groups`: numbers of panels of each group"),
     MADE("precision", precision, "text", NULL, "", ""),
     MADE("starts", starts_section, "object of the configuration", NULL, "", "section `starts`"),
     MADE("data", data_section, "object of the configuration", NULL, "", "section `data`"),
+    MADE("shots", shots_section, "object of the configuration", NULL, "", "section `shots`"),
     MADE("stages", stages, "list of the configuration", NULL, "",
          "section `stages`, defaults included"),
 };

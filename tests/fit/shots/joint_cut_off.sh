@@ -9,6 +9,12 @@ set -- --no-report --threads 1
 fit 0 joint.yaml --output whole "$@"
 grep -q 'Intensities that all shots share' whole.log || fail "there are no joint intensities: $(tail -5 whole.log)"
 result whole.json > expected
+grep -q '"intensity": "joint"' whole.json && grep -q '"outlier_sigma"' whole.json || fail "settings of joint intensities are not told"
+
+# refined models go on, together and one alone, which has intensities of its own
+fit 0 whole.yaml --output again "$@"
+grep -q '^6 of 6 shots in use' again.log || fail "refined models do not go on: $(tail -5 again.log)"
+fit 0 whole_shots/0001_shot_1.yaml --output alone "$@"
 same() { # PREFIX WHAT
     result $1.json | cmp -s - expected || fail "$2: $(result $1.json | diff - expected | head -5)"
     for file in .hkl .mtz _unmerged.mtz _shots; do
