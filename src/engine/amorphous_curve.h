@@ -5,6 +5,8 @@
 
 #include "kernel/job.h"
 
+#include <dualbragg/experiment.h>
+
 typedef struct db_amorphous_curve {
     db_kernel_amorphous job; /* points into what follows */
     double *knot;

@@ -2,8 +2,11 @@
 #include "engine/plan_parameters.h"
 
 #include "base/context_internal.h"
+#include "kernel/job.h"
 
 #include <stdlib.h>
+
+_Static_assert((int)DB_MAX_AMPLITUDE_SLOPES == DB_PARAMETER_SLOTS, "columns for all of them");
 
 static const char *what_is_missing(db_parameter parameter, unsigned moves) {
     return parameter == DB_SPECTRUM_STRETCH ? "sources of several wavelengths"

@@ -5,6 +5,8 @@
 #include "base/context_internal.h"
 #include "kernel/job.h"
 
+#include <dualbragg/plan.h>
+
 typedef enum db_kernel_kind {
     DB_KERNEL_FORWARD,
     DB_KERNEL_GRADIENT,

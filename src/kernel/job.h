@@ -6,7 +6,8 @@
 
 #include "kernel/few_cells.h"
 
-#include <dualbragg/plan.h>
+#include <dualbragg/crystal_shape.h>
+#include <dualbragg/region.h>
 #include <stdint.h>
 
 /* Columns: the derivatives of a pixel with respect to interface values, in the order in which the
@@ -15,12 +16,12 @@
 enum {
     DB_MAX_ROTATION_SLOPES = 9, /* anisotropic mosaic spread, misset, phi, tilts of the spindle */
     DB_MAX_SOURCE_SLOPES = 16,
-    DB_MAX_AMPLITUDE_SLOPES = DB_PARAMETER_SLOTS,
-    DB_COLUMN_LATTICE = 0,    /* 9: d/d lattice, row-major, in the frame of the first phi step */
-    DB_COLUMN_ORIGIN = 9,     /* 3: d/d panel origin */
-    DB_COLUMN_FAST = 12,      /* 3: d/d panel fast axis */
-    DB_COLUMN_SLOW = 15,      /* 3: d/d panel slow axis */
-    DB_COLUMN_INTENSITY = 18, /* 1: the pixel itself, for values it is proportional to */
+    DB_MAX_AMPLITUDE_SLOPES = 8, /* DB_PARAMETER_SLOTS */
+    DB_COLUMN_LATTICE = 0,       /* 9: d/d lattice, row-major, in the frame of the first phi step */
+    DB_COLUMN_ORIGIN = 9,        /* 3: d/d panel origin */
+    DB_COLUMN_FAST = 12,         /* 3: d/d panel fast axis */
+    DB_COLUMN_SLOW = 15,         /* 3: d/d panel slow axis */
+    DB_COLUMN_INTENSITY = 18,    /* 1: the pixel itself, for values it is proportional to */
     /* of general jobs only; in one with a curved panel the three of the origin stand for radius,
      * beam_fast and beam_slow */
     DB_COLUMN_Z = 19,            /* 1: d/d panel z */

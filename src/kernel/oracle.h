@@ -7,8 +7,6 @@
 #include "kernel/job.h"
 #include "model/model.h"
 
-#include <dualbragg/plan.h>
-
 /* What it renders; all borrowed. */
 typedef struct db_oracle {
     const db_experiment *experiment;

@@ -5,6 +5,8 @@
 
 #include "kernel/job.h"
 
+#include <dualbragg/experiment.h>
+
 /* What the order needs beside the job. Where the detector is: as in db_reference_mode. */
 typedef struct db_kernel_reference {
     const db_experiment *experiment;

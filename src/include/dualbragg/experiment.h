@@ -9,21 +9,12 @@
 #define DUALBRAGG_EXPERIMENT_H
 
 #include <dualbragg/context.h>
+#include <dualbragg/crystal_shape.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/** Shape of the crystal, and so of its interference function F_latt^2 around every node of the
- * reciprocal lattice. */
-typedef enum db_crystal_shape {
-    /** parallelepiped of N_a x N_b x N_c cells: product of sin(N pi h)/sin(pi h) */
-    DB_SHAPE_SQUARE,
-    DB_SHAPE_ROUND, /**< ellipsoid */
-    DB_SHAPE_GAUSS, /**< Gaussian spots */
-    DB_SHAPE_TOPHAT /**< flat spots; its derivative with respect to position is zero */
-} db_crystal_shape;
 
 /** The crystal. */
 typedef struct db_crystal {

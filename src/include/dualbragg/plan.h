@@ -10,6 +10,7 @@
 #define DUALBRAGG_PLAN_H
 
 #include <dualbragg/parameters.h>
+#include <dualbragg/region.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,18 +22,6 @@ typedef enum db_precision {
     /** Miller indices in double, the rest in float after reduction to the nearest node */
     DB_PRECISION_MIXED
 } db_precision;
-
-/** Type of the elements of images. */
-typedef enum db_pixel_type { DB_FLOAT32, DB_FLOAT64 } db_pixel_type;
-
-/** A rectangle of pixels of one panel, and where its pixels go: pixel (fast, slow) is stored at
- * element offset + (slow - slow_start) * stride + (fast - fast_start) of the image and of each
- * derivative image. */
-typedef struct db_region {
-    size_t panel;
-    int fast_start, slow_start, fast_count, slow_count;
-    size_t offset, stride;
-} db_region;
 
 /** What a plan renders, and how. */
 typedef struct db_plan_options {
