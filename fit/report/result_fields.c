@@ -32,7 +32,7 @@ static const db_json_field provenance_rows[] = {
     VALUE(features, "", "what the program was built with"),
     VALUE(command, "", "command line"),
     VALUE(configuration, "", "file"),
-    VALUE(image, "", "file; empty for many shots"),
+    VALUE(image, "", "file, also of several lattices; empty for a list of shots"),
     VALUE(shots, "", "list of shots; empty for one image"),
     VALUE(structure_factors, "", "file; empty where intensities are free"),
     VALUE(date, "", "UTC"),
@@ -42,17 +42,18 @@ TABLE(db_provenance_fields, provenance_rows);
 
 json_t *db_make_provenance(db_document *d, const void *of) {
     const db_fit_config *const config = d->config;
+    const db_fit_shots_result *const result = of;
+    const int lattices = !*config->image_file && !*config->shot_list && result->shot_count;
     char date[32] = "";
     const time_t now = time(NULL);
     struct tm utc;
-    (void)of;
     if (gmtime_r(&now, &utc)) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
     const provenance p = { .program = "dualbragg",
                            .version = db_version(),
                            .features = db_features(),
                            .command = config->command,
                            .configuration = config->config_file,
-                           .image = config->image_file,
+                           .image = lattices ? result->shot[0].name : config->image_file,
                            .shots = config->shot_list,
                            .structure_factors = config->hkl_file,
                            .date = date };

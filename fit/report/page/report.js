@@ -17,7 +17,7 @@ function section(id, title, link, ...parts) {
 const good = (is, yes, no) => make('span', { class: is ? 'badge good' : 'badge warn' }, is ? yes : no);
 
 function head() {
-  const title = fileName(many ? data.provenance.shots : data.provenance.image) || 'refinement';
+  const title = fileName(data.provenance.shots || data.provenance.image) || 'refinement';
   const state = data.converged ? good(true, 'converged') :
       good(false, '', many || data.verdict.usable ? 'not converged' : 'not to be used');
   const facts = many
@@ -99,7 +99,9 @@ function warnings() {
 }
 function verdict() {
   if (many) return;
-  const v = data.verdict, asked = v.tests.filter(t => t.found !== null);
+  const v = data.verdict, light = { meaning: 'part of the spots as bright in the model, within 1.5 (for intensities)',
+    found: v.light_part, least: 2 / 3, most: null, passed: v.intensities_usable };
+  const asked = [...v.tests, light].filter(t => t.found !== null);
   section('verdict', 'May it be used?', 'verdict',
     make('p', {}, `Judged by ${v.spots} spots that were found without a model, ${v.at} of them at reflections. `,
       v.reason ? make('b', { class: 'bad' }, v.reason) : null),
