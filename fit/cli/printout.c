@@ -138,11 +138,11 @@ static int stays_at_zero(const db_fit_estimate *e) {
 }
 
 static void say_parameter(db_fit_log *log, const db_fit_config *config, const db_fit_estimate *e,
-                          db_fit_quantity follows) {
+                          db_fit_quantity follows, int width) {
     void (*const tell)(db_fit_log *, const char *, ...) =
         stays_at_zero(e) ? db_fit_detail : db_fit_say;
     char refined[DB_VALUE_TEXT_SIZE], name[DB_FIT_NAME_SIZE];
-    tell(log, "  %-16s  %12.7g  %-18s  %-5s", e->name, e->start,
+    tell(log, "  %-*s  %12.7g  %-18s  %-5s", width, e->name, e->start,
          db_value_with_error(refined, e->value, e->error), e->unit);
     if (follows.number >= 0)
         tell(log, "  follows %s",
@@ -151,27 +151,22 @@ static void say_parameter(db_fit_log *log, const db_fit_config *config, const db
     tell(log, "\n");
 }
 
+/* Those that have one value, in a table whose first column has this title. */
 static void say_parameters(db_fit_log *log, const db_fit_config *config,
-                           const db_fit_estimates *found) {
-    size_t unmoved = 0;
-    db_fit_say(log, "\n  %-16s  %12s  %-18s  %s\n", "parameter", "start", "refined", "unit");
+                           const db_fit_estimates *found, const char *title, int width) {
+    size_t unmoved = 0, count = 0;
     for (size_t i = 0; i < found->count; i++) {
-        say_parameter(log, config, &found->list[i], config->settings.parameters[i].follows);
+        if (!found->list[i].shared) continue;
+        if (!count++)
+            db_fit_say(log, "\n  %-*s  %12s  %-18s  %s\n", width, title, "start", "refined",
+                       "unit");
+        say_parameter(log, config, &found->list[i], config->settings.parameters[i].follows, width);
         unmoved += (size_t)stays_at_zero(&found->list[i]);
     }
     if (unmoved)
         db_fit_say(log,
                    "  %zu parameter%s 0, as no stage that is kept has moved %s (--verbose, log)\n",
                    unmoved, unmoved == 1 ? " stays" : "s stay", unmoved == 1 ? "it" : "them");
-}
-
-static void say_shared_misfit(db_fit_log *log, double shared_misfit) {
-    if (shared_misfit > 1)
-        db_fit_say(
-            log,
-            "  Whole regions of the detector disagree %.1f times as much as their spots do by "
-            "themselves.\n",
-            shared_misfit);
 }
 
 /* How much larger the errors are than noise alone makes them. */
@@ -186,7 +181,12 @@ static void say_errors(db_fit_log *log, const db_fit_estimates *found) {
         db_fit_say(log,
                    "  Errors allow for misfit: they are up to %.1f times what noise alone gives.\n",
                    most);
-    say_shared_misfit(log, found->shared_misfit);
+    if (found->shared_misfit > 1)
+        db_fit_say(
+            log,
+            "  Whole regions of the detector disagree %.1f times as much as their spots do by "
+            "themselves.\n",
+            found->shared_misfit);
 }
 
 static void say_warnings(db_fit_log *log, const db_fit_result *r) {
@@ -293,7 +293,7 @@ static void say_image(db_fit_log *log, const db_fit_config *config, const db_fit
     say_trials(log, config, result);
     say_shoeboxes(log, config, result);
     say_statistics(log, &result->before, &result->after);
-    say_parameters(log, config, &result->estimates);
+    say_parameters(log, config, &result->estimates, "parameter", 16);
     say_errors(log, &result->estimates);
     say_verdict(log, &result->verdict);
     say_warnings(log, result);
@@ -328,21 +328,6 @@ void db_fit_say_cell(db_fit_log *log, const db_fit_config *config, const db_fit_
             db_fit_say(log, " %.*f", i < 3 ? 4 : 3, value);
     }
     db_fit_say(log, "\n");
-}
-
-static void say_shared(db_fit_log *log, const db_fit_estimates *found) {
-    int any = 0;
-    for (size_t i = 0; i < found->count; i++) {
-        const db_fit_estimate *const e = &found->list[i];
-        char refined[DB_VALUE_TEXT_SIZE];
-        if (!e->shared) continue;
-        if (!any++)
-            db_fit_say(log, "\n  %-24s  %12s  %-18s  %s\n", "shared by all shots", "start",
-                       "refined", "unit");
-        db_fit_say(log, "  %-24s  %12.7g  %-18s  %s%s\n", e->name, e->start,
-                   db_value_with_error(refined, e->value, e->error), e->unit,
-                   e->at_bound ? ", at its bound" : "");
-    }
 }
 
 /* How the values of a parameter, or its errors, are spread over the shots in use that have them. */
@@ -450,7 +435,7 @@ static void say_amplitudes(db_fit_log *log, const db_fit_shots_result *r) {
     if (*reference) db_fit_say(log, "  Warning: %s\n", reference);
 }
 
-static void say_shots(db_fit_log *log, const db_fit_shots_result *r) {
+static void say_shots(db_fit_log *log, const db_fit_config *config, const db_fit_shots_result *r) {
     db_fit_say(log, "\nAfter %.2f s: %s%s\n", r->seconds,
                r->status == DB_OK ? "" : "NOT CONVERGED: ", r->reason);
     db_fit_say(log,
@@ -458,8 +443,8 @@ static void say_shots(db_fit_log *log, const db_fit_shots_result *r) {
                "%.4f -> %.4f\n",
                r->used, r->shot_count, r->pixels, r->shoeboxes, r->chi2_reduced[0],
                r->chi2_reduced[1]);
-    say_shared(log, &r->estimates);
-    say_shared_misfit(log, r->estimates.shared_misfit);
+    say_parameters(log, config, &r->estimates, "shared by all shots", 24);
+    say_errors(log, &r->estimates);
     say_local(log, r);
     say_amplitudes(log, r);
     if (r->used < r->shot_count)
@@ -474,5 +459,5 @@ void db_fit_say_result(db_fit_log *log, const db_fit_config *config,
     if (result->in_full)
         say_image(log, config, &result->shot[0]);
     else
-        say_shots(log, result);
+        say_shots(log, config, result);
 }
