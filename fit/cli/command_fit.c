@@ -6,7 +6,7 @@
 #include "fit/cli/fit_run.h"
 #include "fit/config/config_print.h"
 #include "fit/config/orientation.h"
-#include "fit/config/output_prefix.h"
+#include "fit/config/config_move.h"
 #include "fit/document.h"
 
 #include <dualbragg/fit_shots.h>

@@ -6,7 +6,7 @@
 #include "fit/config/former_keys.h"
 #include "fit/config/config_refine.h"
 #include "fit/config/detector_modules.h"
-#include "fit/config/output_prefix.h"
+#include "fit/config/config_move.h"
 #include "fit/config/quantity.h"
 #include "fit/config/listed_experiment.h"
 

@@ -1,8 +1,12 @@
-/* File names of a configuration that is written elsewhere. */
+/* Names of the files that a configuration is about: outputs, and all of one that is written elsewhere. */
 #ifndef DB_FIT_CONFIG_CONFIG_MOVE_H
 #define DB_FIT_CONFIG_CONFIG_MOVE_H
 
 #include <dualbragg/fit.h>
+
+/* Completes the configuration's prefix of outputs where it is open, or a folder ("results/"):
+ * NAME_refined, where NAME is that of the configuration's file without its ending. */
+DB_API db_status db_fit_complete_output_prefix(db_context *context, db_fit_config *config);
 
 /* Names of data as the file at `path` must give them. */
 db_status db_fit_config_move_names(db_context *context, const char *path, db_fit_config *config);

@@ -5,10 +5,10 @@
 #include <dualbragg/fit.h>
 #include <dualbragg/expert/fit_quantities.h>
 
-/* Parameters of the table, and all motions of all groups of panels. */
 /* db_fit_parameter.stages of a parameter that a stage did not earn: it stays where it is. */
 #define DB_FIT_NOT_EARNED (1u << 31)
 
+/* Parameters of the table, and all motions of all groups of panels. */
 enum {
     DB_FIT_MOST_GROUPS = 128,
     DB_FIT_MOST_PANELS = 1024,

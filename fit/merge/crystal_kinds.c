@@ -57,7 +57,7 @@ static db_status take_measurements(const kinds_work *w, int kinds, db_shot_ways 
                          .likelihood = likelihood_of_kind };
     for (int k = 0; k < r->ways; k++) r->prior[k] = -log((double)n);
     DB_TRY(db_shot_ways_make(w->context, r));
-    db_shot_ways_take(NULL, w->shells, w->mean, 1, r);
+    db_shot_ways_take(NULL, w->shells, w->mean, r);
     for (size_t i = 0; i < r->first[w->observations->shots]; i++)
         for (size_t k = 1; k < n; k++) {
             uint32_t *const number = &r->number[i * n + k];

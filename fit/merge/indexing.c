@@ -233,7 +233,7 @@ static db_status resolve_ways(db_context *context, const db_asu_list *list,
     db_status status = reference && !usual ? db_fail_memory(context, "the indexing of the shots")
                                            : db_shot_ways_make(context, &r);
     if (status == DB_OK) {
-        db_shot_ways_take(&result->ways, shells, mean, 1, &r);
+        db_shot_ways_take(&result->ways, shells, mean, &r);
         for (int w = 0; w < r.ways; w++) r.prior[w] = -log(r.ways);
         status = search_orders(context, options, &r, &result->gain);
     }

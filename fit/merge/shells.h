@@ -2,6 +2,8 @@
 #ifndef DB_FIT_MERGE_SHELLS_H
 #define DB_FIT_MERGE_SHELLS_H
 
+#include <math.h>
+
 enum { DB_MOST_SHELLS = 40 };
 
 typedef struct db_shells {
@@ -19,6 +21,9 @@ static inline int db_shell_of(const db_shells *shells, double d) {
 }
 
 /* The resolution (angstrom) where shell number `shell` begins; it ends where the next one does. */
-double db_shell_limit(const db_shells *shells, int shell);
+static inline double db_shell_limit(const db_shells *shells, int shell) {
+    const double first = db_shells_cube(shells->low), last = db_shells_cube(shells->high);
+    return 1 / cbrt(first + (last - first) * shell / shells->count);
+}
 
 #endif

@@ -56,7 +56,7 @@ static db_relative_intensity relative_of(const db_asu_list *list, const db_obser
 }
 
 void db_shot_ways_take(const db_indexings *ways, const db_shells *shells, const double *mean,
-                       int pairs, db_shot_ways *r) {
+                       db_shot_ways *r) {
     const db_observations *const o = r->observations;
     const db_asu_list *const list = r->list;
     const size_t n = (size_t)r->ways;
@@ -70,13 +70,12 @@ void db_shot_ways_take(const db_indexings *ways, const db_shells *shells, const 
             const int hkl[3] = { from->hkl[0], from->hkl[1], from->hkl[2] };
             r->measured[at] = relative_of(list, from, usual * r->scaling->shot[s].scale);
             for (size_t w = 0; w < n; w++) {
-                int turned[3] = { -hkl[0], -hkl[1], -hkl[2] };
-                uint32_t number = DB_NO_REFLECTION;
-                if (!ways ? (w == 0 ? (memcpy(turned, hkl, sizeof turned), 1) : 1)
-                          : db_indexing_apply(&ways->way[w], hkl, turned))
-                    number = db_asu_number(list, turned);
-                if (pairs && number != DB_NO_REFLECTION) number = db_asu_pair(list, number);
-                r->number[at * n + w] = number;
+                int turned[3] = { hkl[0], hkl[1], hkl[2] };
+                const uint32_t number = !ways || db_indexing_apply(&ways->way[w], hkl, turned)
+                                            ? db_asu_number(list, turned)
+                                            : DB_NO_REFLECTION;
+                r->number[at * n + w] =
+                    number == DB_NO_REFLECTION ? number : db_asu_pair(list, number);
             }
             at++;
         }

@@ -38,11 +38,10 @@ struct db_shot_ways {
 db_status db_shot_ways_make(db_context *context, db_shot_ways *r);
 void db_shot_ways_clear(db_shot_ways *r);
 
-/* Takes the measurements of shots that are in use. ways: NULL: indices as they are, and
- * those of the other hand. mean: of
- * each shell. pairs: Bijvoet mates are one reflection. */
+/* Takes the measurements of shots that are in use; Bijvoet mates are one reflection. ways: NULL: indices
+ * as they are. mean: of each shell. */
 void db_shot_ways_take(const db_indexings *ways, const db_shells *shells, const double *mean,
-                       int pairs, db_shot_ways *r);
+                       db_shot_ways *r);
 
 /* Is anything known of the shot? */
 int db_shot_ways_has(const db_shot_ways *r, size_t s);
