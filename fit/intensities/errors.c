@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "fit/intensities/spread.h"
+#include "fit/result/estimates.h"
 #include "fit/shots/team.h"
 #include "fit/shots/workers.h"
 
@@ -167,34 +168,35 @@ static db_status solve_half(db_intensity_search *w, int half, const db_shells *s
     return DB_OK;
 }
 
-/* Errors of shared quantities: columns of the inverse, each the answer to a pull at one of them. */
-static db_status find_shared_errors(db_intensity_search *w, double *right, double *column,
-                                    db_fit_shots_result *result) {
-    const db_arrow_order *const order = &w->pass.order;
-    const size_t n = w->reflections, m = order->shared;
-    const double misfit = sqrt(fmax(1, w->total / w->degrees));
-    db_fit_estimates *const found = &result->estimates;
+/* Columns of the inverse of shared quantities, each the answer to a pull at one of them. */
+static db_status invert_shared(db_intensity_search *w, double *right, double *column,
+                               db_covariance *shared) {
+    const size_t n = w->reflections, m = shared->count;
     int iterations;
     for (size_t g = 0; g < m; g++) {
-        const size_t index = order->index[g];
         memset(right, 0, (n + m) * sizeof *right);
         right[n + g] = 1;
         DB_TRY(db_joint_system_solve(&w->system, DB_BOTH_HALVES, 0, 1e-3, 1, right, column,
                                      &iterations));
-        const double error = sqrt(fmax(0, column[n + g]));
-        if (!(error > 0)) continue; /* not determined */
-        found->list[index].error_unscaled = error;
-        found->list[index].error_scaled = found->list[index].error = error * misfit;
-        for (size_t k = 0; k < m; k++)
-            found->correlation[index][order->index[k]] = column[n + k] / error;
+        memcpy(shared->inverse + g * m, column + n, m * sizeof *column);
     }
-    for (size_t g = 0; g < m; g++)
-        for (size_t k = 0; k < m; k++) {
-            double *const at = &found->correlation[order->index[g]][order->index[k]];
-            const double other = found->list[order->index[k]].error_unscaled;
-            *at = g == k ? 1 : other > 0 ? *at / other : 0;
-        }
     return DB_OK;
+}
+
+static db_status find_shared_errors(db_intensity_search *w, double *right, double *column,
+                                    db_fit_shots_result *result) {
+    const db_arrow_order *const order = &w->pass.order;
+    db_covariance shared;
+    db_status status = db_covariance_make(w->all->context, order->shared, &shared);
+    status = db_workers_common_status(w->all, status);
+    if (status == DB_OK) status = invert_shared(w, right, column, &shared);
+    if (status == DB_OK) {
+        db_covariance_take_inverse(&shared);
+        db_estimates_take(&result->estimates, &shared, order->index,
+                          sqrt(fmax(1, w->total / w->degrees)));
+    }
+    db_covariance_clear(&shared);
+    return status;
 }
 
 static db_status measure(db_intensity_search *w, scatter *sums, double *right, double *spread,

@@ -22,7 +22,6 @@ typedef struct scaled_matrix {
     double *element;      /* [count][count] */
     double *eigenvalue;   /* ascending */
     double *vector;       /* [count][count], eigenvectors in columns */
-    double *inverse;      /* see invert */
     double *work;         /* [4][count] */
     double *memory;       /* of all of these */
 } scaled_matrix;
@@ -30,13 +29,12 @@ typedef struct scaled_matrix {
 static int allocate_matrix(size_t n, scaled_matrix *m) {
     memset(m, 0, sizeof *m);
     m->index = calloc(n + 1, sizeof *m->index);
-    m->memory = calloc(n * (3 * n + 6) + 1, sizeof *m->memory);
+    m->memory = calloc(n * (2 * n + 6) + 1, sizeof *m->memory);
     m->alone = m->memory;
     m->eigenvalue = m->alone + n;
     m->work = m->eigenvalue + n;
     m->element = m->work + 4 * n;
     m->vector = m->element + n * n;
-    m->inverse = m->vector + n * n;
     return m->index && m->memory;
 }
 
@@ -45,21 +43,24 @@ static void free_matrix(scaled_matrix *m) {
     free(m->memory);
 }
 
-static int allocate_estimate(size_t n, db_covariance *c) {
-    memset(c, 0, sizeof *c);
-    c->numbers = calloc(n * (3 * n + 2) + 1, sizeof *c->numbers);
+db_status db_covariance_make(db_context *context, size_t n, db_covariance *c) {
+    *c = (db_covariance){ .count = n };
+    c->numbers = calloc(n * (4 * n + 2) + 1, sizeof *c->numbers);
     c->correlation = calloc(n + 1, sizeof *c->correlation);
     c->direction = calloc(n + 1, sizeof *c->direction);
-    if (!c->numbers || !c->correlation || !c->direction) return 0;
+    if (!c->numbers || !c->correlation || !c->direction)
+        return db_fail_memory(context, "errors and correlations");
     c->error = c->numbers;
     c->robust = c->error + n;
-    double *rows = c->robust + n;
+    c->inverse = c->robust + n;
+    double *rows = c->inverse + n * n;
     for (size_t i = 0; i < n; i++, rows += 3 * n) {
+        c->robust[i] = NAN;
         c->correlation[i] = rows;
         c->direction[i].component = rows + n;
         c->direction[i].change = rows + 2 * n;
     }
-    return 1;
+    return DB_OK;
 }
 
 void db_covariance_clear(db_covariance *c) {
@@ -67,13 +68,6 @@ void db_covariance_clear(db_covariance *c) {
     free(c->correlation);
     free(c->direction);
     memset(c, 0, sizeof *c);
-}
-
-double db_covariance_robust_error(const db_covariance *c, size_t i, size_t parts,
-                                  size_t quantities) {
-    const size_t least_parts = 4; /* per quantity */
-    if (parts < least_parts * quantities) return NAN;
-    return c->robust[i] * sqrt((double)parts / ((double)parts - (double)quantities));
 }
 
 static void scale_matrix(const double *normal, size_t count, const int *used, scaled_matrix *m) {
@@ -123,53 +117,33 @@ static void describe_direction(const scaled_matrix *m, size_t k, db_fit_directio
     }
 }
 
-/* (scaled matrix)^-1 over the directions that are determined; INFINITY on the diagonal of
- * parameters that take part in one that is not. */
-static void invert(const scaled_matrix *m) {
+/* INFINITY on the diagonal of parameters that take part in a direction that is not determined. */
+static void invert(const scaled_matrix *m, db_covariance *estimate) {
     const size_t n = m->count;
     const double *const value = m->eigenvalue;
-    const double *const vector = m->vector;
-    double *const inverse = m->inverse;
     for (size_t k = 0; k < n; k++) {
         const int determined = value[k] > LEAST_EIGENVALUE * value[n - 1];
         for (size_t a = 0; a < n; a++) {
-            const double component = vector[a * n + k];
+            double *const row = estimate->inverse + m->index[a] * estimate->count;
+            const double component = m->vector[a * n + k];
             for (size_t b = 0; b < n && determined; b++)
-                inverse[a * n + b] += component * vector[b * n + k] / value[k];
-            if (!determined && fabs(component) > LEAST_COMPONENT) inverse[a * n + a] = INFINITY;
+                row[m->index[b]] +=
+                    component * m->vector[b * n + k] / value[k] * m->alone[a] * m->alone[b];
+            if (!determined && fabs(component) > LEAST_COMPONENT) row[m->index[a]] = INFINITY;
         }
     }
 }
 
-/* Root of the diagonal of inverse x scatter x inverse. */
-static void estimate_robust(const scaled_matrix *m, const double *scatter, size_t count,
-                            db_covariance *estimate) {
-    const size_t n = m->count;
-    const double *const inverse = m->inverse;
-    for (size_t a = 0; a < n; a++) {
-        double sum = 0;
-        for (size_t b = 0; b < n; b++)
-            for (size_t c = 0; c < n && isfinite(inverse[a * n + a]); c++)
-                sum += inverse[a * n + b] * m->alone[b] *
-                       scatter[m->index[b] * count + m->index[c]] * m->alone[c] *
-                       inverse[a * n + c];
-        estimate->robust[m->index[a]] =
-            isfinite(inverse[a * n + a]) ? sqrt(fmax(0, sum)) * m->alone[a] : INFINITY;
-    }
-}
-
 /* Initial values; parameters without influence are directions of their own. */
-static void begin(const scaled_matrix *m, size_t count, const int *used, int with_scatter,
-                  db_covariance *estimate) {
+static void begin(const scaled_matrix *m, const int *used, db_covariance *estimate) {
+    const size_t count = estimate->count;
     for (size_t i = 0, a = 0; i < count; i++) {
-        estimate->error[i] = used[i] ? INFINITY : (double)NAN;
-        estimate->robust[i] = with_scatter && used[i] ? INFINITY : (double)NAN;
-        estimate->correlation[i][i] = 1;
         if (a < m->count && m->index[a] == i) {
             a++;
             continue;
         }
         if (!used[i]) continue;
+        estimate->inverse[i * (count + 1)] = INFINITY;
         db_fit_direction *const d = &estimate->direction[estimate->direction_count++];
         d->condition = INFINITY;
         d->component[i] = 1;
@@ -177,38 +151,45 @@ static void begin(const scaled_matrix *m, size_t count, const int *used, int wit
     }
 }
 
-static void estimate_errors(const scaled_matrix *m, db_covariance *estimate) {
-    const size_t n = m->count;
-    for (size_t a = 0; a < n; a++) {
-        const double own = m->inverse[a * n + a];
-        estimate->error[m->index[a]] = sqrt(own) * m->alone[a];
-        for (size_t b = 0; b < n; b++) {
-            const double both = sqrt(own * m->inverse[b * n + b]);
-            if (a != b && isfinite(both) && both > 0)
-                estimate->correlation[m->index[a]][m->index[b]] =
-                    fmin(fmax(m->inverse[a * n + b] / both, -1), 1);
+void db_covariance_take_inverse(db_covariance *c) {
+    const size_t n = c->count;
+    for (size_t i = 0; i < n; i++) {
+        const double own = c->inverse[i * (n + 1)];
+        c->error[i] = own > 0 ? sqrt(own) : (double)NAN;
+        c->correlation[i][i] = 1;
+        for (size_t k = 0; k < n; k++) {
+            const double both = sqrt(own * c->inverse[k * (n + 1)]);
+            if (i != k && isfinite(both) && both > 0)
+                c->correlation[i][k] = fmin(fmax(c->inverse[i * n + k] / both, -1), 1);
         }
     }
 }
 
-db_status db_covariance_estimate(db_context *context, const double *normal, const double *scatter,
-                                 size_t count, const int *used, db_covariance *estimate) {
+double db_covariance_sandwich(const db_covariance *c, const double *scatter, size_t i) {
+    const double *const row = c->inverse + i * c->count;
+    double sum = 0;
+    if (!isfinite(c->error[i])) return c->error[i];
+    for (size_t k = 0; k < c->count; k++)
+        for (size_t l = 0; l < c->count; l++) sum += row[k] * scatter[k * c->count + l] * row[l];
+    return sqrt(fmax(0, sum));
+}
+
+db_status db_covariance_estimate(db_context *context, const double *normal, size_t count,
+                                 const int *used, db_covariance *estimate) {
     scaled_matrix m;
-    const int room = allocate_estimate(count, estimate);
-    if (!allocate_matrix(count, &m) || !room) {
-        free_matrix(&m);
-        return db_fail_memory(context, "errors and correlations");
+    db_status status = db_covariance_make(context, count, estimate);
+    if (!allocate_matrix(count, &m)) status = db_fail_memory(context, "errors and correlations");
+    if (status == DB_OK) {
+        scale_matrix(normal, count, used, &m);
+        begin(&m, used, estimate);
     }
-    scale_matrix(normal, count, used, &m);
-    begin(&m, count, used, scatter != NULL, estimate);
-    if (m.count > 0) {
+    if (status == DB_OK && m.count > 0) {
         solve(&m);
         for (size_t k = 0; k < m.count; k++)
             describe_direction(&m, k, &estimate->direction[estimate->direction_count++]);
-        invert(&m);
-        if (scatter) estimate_robust(&m, scatter, count, estimate);
-        estimate_errors(&m, estimate);
+        invert(&m, estimate);
     }
+    if (status == DB_OK) db_covariance_take_inverse(estimate);
     free_matrix(&m);
-    return DB_OK;
+    return status;
 }

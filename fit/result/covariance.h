@@ -7,9 +7,13 @@
 
 /* Of `count` parameters, in their order; owned. */
 typedef struct db_covariance {
-    double *error;  /* standard errors; NAN: left out; INFINITY: takes part in a direction that the
+    size_t count;
+    double *error; /* standard errors; NAN: left out; INFINITY: takes part in a direction that the
                        data do not determine */
-    double *robust; /* standard errors from the scatter */
+    double *
+        robust; /* standard errors from the scatter of parts of the data (fit/result/errors.h); NAN: none */
+    double *
+        inverse; /* [count][count] of the normal matrix, in the directions that the data determine */
     double **correlation;        /* [i][k]: 1 on the diagonal; 0 where an error is not finite */
     db_fit_direction *direction; /* the worst determined first */
     size_t direction_count;      /* parameters not left out */
@@ -17,19 +21,20 @@ typedef struct db_covariance {
 } db_covariance;
 
 /* normal: [count][count], of residuals in units of their standard deviations; `used` (one per
- * parameter) leaves out those held at a bound. scatter: [count][count], sum over independent parts
- * of the data of the products of half their gradients; it gives robust errors, those of the
- * sandwich normal^-1 scatter normal^-1 (Huber 1967, White 1982), which hold for a wrong model or
- * noise, too; NULL: robust stays NAN. Clear the estimate with db_covariance_clear, also after a
+ * parameter) leaves out those held at a bound. Clear the estimate with db_covariance_clear, also after a
  * failure. */
-db_status db_covariance_estimate(db_context *context, const double *normal, const double *scatter,
-                                 size_t count, const int *used, db_covariance *estimate);
+db_status db_covariance_estimate(db_context *context, const double *normal, size_t count,
+                                 const int *used, db_covariance *estimate);
 
-/* The error of parameter i by how much `parts` independent parts of the data (blocks, shots)
- * disagree; each of `quantities` that are refined takes some of the disagreement away. NAN: too few
- * parts to tell. */
-double db_covariance_robust_error(const db_covariance *estimate, size_t i, size_t parts,
-                                  size_t quantities);
+/* Room for an inverse that is found elsewhere, [count][count] of 0, and errors and correlations from it; an error is NAN
+ * where the diagonal is 0. */
+db_status db_covariance_make(db_context *context, size_t count, db_covariance *estimate);
+void db_covariance_take_inverse(db_covariance *estimate);
+
+/* The standard error of a parameter that independent parts of the data have together; scatter: [count][count], sum over
+ * them of the products of half their gradients. That of the sandwich normal^-1 scatter normal^-1 (Huber 1967, White
+ * 1982), which holds for a wrong model or noise, too. */
+double db_covariance_sandwich(const db_covariance *estimate, const double *scatter, size_t i);
 
 void db_covariance_clear(db_covariance *estimate);
 

@@ -10,12 +10,22 @@
 db_status db_errors_estimate(db_context *context, const db_objective *objective,
                              double chi2_reduced, db_fit_result *result);
 
-/* Raises robust errors that were estimated from the scatter of blocks to those by the scatter of
- * regions of the detector (fit/objective/region_scatter.h), if these disagree more than chance
- * brings. images: of whose regions the scatter is. *shared_misfit: as in db_fit_estimates. */
-db_status db_errors_by_regions(db_context *context, const double *normal, const double *of_blocks,
-                               const double *of_regions, size_t count, const int *used,
-                               size_t images, db_covariance *estimate, double *shared_misfit);
+/* Independent parts of the data (blocks, shots) and sums over them of the products of half their gradients. */
+typedef struct db_scatter {
+    const double *of_parts; /* [count][count] */
+    const double *
+        of_regions; /* the same of regions of the detector (fit/objective/region_scatter.h); NULL: none */
+    size_t parts, images; /* how many parts; images of whose regions the scatter is */
+    size_t quantities;    /* all that is refined; each takes some of the disagreement away */
+} db_scatter;
+
+/* Errors, correlations and directions of quantities from their normal matrix (fit/result/covariance.h), and robust errors:
+ * the largest by any of the scatters. Where regions disagree more than chance brings, their scatter takes the place of that
+ * of their parts, and shared_misfit is as in db_fit_estimates; else it stays. Too few parts tell nothing. Clear the
+ * estimate, also after a failure. */
+db_status db_errors_of_parts(db_context *context, const double *normal, size_t count,
+                             const int *used, const db_scatter *scatter, size_t scatters,
+                             db_covariance *estimate, double *shared_misfit);
 
 /* Of an objective, so evaluated: the Gauss-Newton step of all variables (0 at a bound), and the error of one of
  * them, as quoted. found: which are at a bound. */

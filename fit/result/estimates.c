@@ -53,20 +53,14 @@ db_status db_estimates_make(db_context *context, const db_fit_settings *settings
     return DB_OK;
 }
 
-void db_estimates_raise_robust(db_fit_estimates *e, const db_covariance *c, const size_t *index,
-                               size_t count, size_t parts, size_t quantities) {
-    for (size_t k = 0; k < count; k++) {
-        double *const error = &e->list[index[k]].error_robust;
-        *error = fmax(*error, db_covariance_robust_error(c, k, parts, quantities));
-    }
-}
-
 void db_estimates_take(db_fit_estimates *e, const db_covariance *c, const size_t *index,
-                       size_t count, double misfit) {
+                       double misfit) {
+    const size_t count = c->count;
     for (size_t k = 0; k < count; k++) {
         db_fit_estimate *const to = &e->list[index[k]];
         to->error_unscaled = c->error[k];
         to->error_scaled = c->error[k] * misfit;
+        to->error_robust = fmax(to->error_robust, c->robust[k]);
         to->error = fmax(to->error_scaled, to->error_robust);
         for (size_t l = 0; l < count; l++)
             e->correlation[index[k]][index[l]] = c->correlation[k][l];

@@ -70,16 +70,12 @@ static void take_local(const conclusion *c, const db_open_shot *open, const doub
         for (size_t k = 0; k < m; k++) to[i * m + k] = from[local[i] * n + local[k]];
 }
 
-static void store_local(const conclusion *c, size_t shot, const db_open_shot *open,
-                        const db_covariance *estimate) {
-    const size_t m = c->order.local, parts = open->objective.blocks.count;
-    const double misfit =
-        sqrt(fmax(1, c->all->summary[shot].chi2[1] / c->all->summary[shot].degrees));
-    for (size_t i = 0; i < m; i++) {
-        const size_t index = c->order.index[c->order.shared + i];
-        c->all->error[shot * c->all->parameters + index] =
-            fmax(estimate->error[i] * misfit, db_covariance_robust_error(estimate, i, parts, m));
-    }
+static void store_local(const conclusion *c, size_t shot, const db_covariance *estimate) {
+    const db_shot_summary *const summary = &c->all->summary[shot];
+    const double misfit = sqrt(fmax(1, summary->chi2[1] / summary->degrees));
+    for (size_t i = 0; i < estimate->count; i++)
+        c->all->error[shot * c->all->parameters + c->order.index[c->order.shared + i]] =
+            fmax(estimate->error[i] * misfit, estimate->robust[i]);
 }
 
 /* Errors of local quantities at fixed shared ones. regions: their scatter, by all variables. */
@@ -103,12 +99,10 @@ static db_status estimate_local(const conclusion *c, db_context *context, size_t
             for (int k = 0; k < 2; k++)
                 if (sigma < INFINITY) scatter[k][i * m + i] += 1 / (sigma * sigma);
         }
-        status = db_covariance_estimate(context, normal, scatter[0], m, used, &estimate);
+        const db_scatter parts = { scatter[0], scatter[1], open->objective.blocks.count, 1, m };
+        status = db_errors_of_parts(context, normal, m, used, &parts, 1, &estimate, &shared_misfit);
     }
-    if (status == DB_OK)
-        status = db_errors_by_regions(context, normal, scatter[0], scatter[1], m, used, 1,
-                                      &estimate, &shared_misfit);
-    if (status == DB_OK) store_local(c, shot, open, &estimate);
+    if (status == DB_OK) store_local(c, shot, &estimate);
     free(normal);
     free(used);
     db_covariance_clear(&estimate);
@@ -257,23 +251,6 @@ static db_status widen_local(db_shots *all, db_context *context, size_t shot, vo
     return DB_OK;
 }
 
-/* Errors by how much parts of the data, shots or blocks, disagree. regions: of blocks, the scatter
- * of whole regions; NULL: none. */
-static db_status estimate_robust(const conclusion *c, const double *normal, const double *scatter,
-                                 const double *regions, size_t parts, size_t quantities,
-                                 const int *used, double *robust, double *shared_misfit) {
-    const size_t s = c->links->unknowns;
-    db_covariance estimate = { .error = NULL };
-    db_status status = db_covariance_estimate(c->all->context, normal, scatter, s, used, &estimate);
-    if (status == DB_OK && regions)
-        status = db_errors_by_regions(c->all->context, normal, scatter, regions, s, used,
-                                      c->all->used, &estimate, shared_misfit);
-    for (size_t i = 0; i < s && status == DB_OK; i++)
-        robust[i] = fmax(robust[i], db_covariance_robust_error(&estimate, i, parts, quantities));
-    db_covariance_clear(&estimate);
-    return status;
-}
-
 /* Everything that is refined: unknowns, and the local quantities of all shots. */
 static size_t quantity_count(const conclusion *c) {
     return c->links->unknowns + c->all->used * c->order.local;
@@ -297,9 +274,8 @@ static db_status describe_shared(const conclusion *c, const double *normal, cons
         for (size_t k = 0; k < s; k++)
             matrix[i * s + k] = i > k ? left[i * n + k] : left[k * n + i];
     db_covariance estimate = { .error = NULL };
-    const db_status status =
-        db_covariance_estimate(c->all->context, matrix, NULL, s, used, &estimate);
-    if (status == DB_OK) db_estimates_take(&result->estimates, &estimate, c->index, s, misfit);
+    const db_status status = db_covariance_estimate(c->all->context, matrix, s, used, &estimate);
+    if (status == DB_OK) db_estimates_take(&result->estimates, &estimate, c->index, misfit);
     db_covariance_clear(&estimate);
     free(left);
     return status;
@@ -308,29 +284,26 @@ static db_status describe_shared(const conclusion *c, const double *normal, cons
 /* Errors of the unknowns; normal, scatter of shots, blocks and regions: [unknowns][unknowns]. */
 static db_status estimate_unknowns(const conclusion *c, const double *normal,
                                    double *const scatter[3], double misfit, const int *used,
-                                   double *robust, db_fit_shots_result *result) {
+                                   db_fit_shots_result *result) {
+    const db_shots *const all = c->all;
     const size_t n = c->links->unknowns;
-    const double *const regions = c->all->series ? NULL : scatter[2];
-    const size_t parts =
-        c->all->series ? db_series_reflections(c->all) : (size_t)counted(c, BLOCKS);
+    const db_scatter parts[2] = { { scatter[0], NULL, all->used, 0, n },
+                                  { scatter[1], all->series ? NULL : scatter[2],
+                                    all->series ? db_series_reflections(all)
+                                                : (size_t)counted(c, BLOCKS),
+                                    all->used, quantity_count(c) } };
     db_covariance estimate = { .error = NULL };
-    double *const quoted = robust + n;
-    db_status status = db_covariance_estimate(c->all->context, normal, NULL, n, used, &estimate);
-    if (status == DB_OK)
-        status = estimate_robust(c, normal, scatter[0], NULL, c->all->used, n, used, robust,
-                                 &result->estimates.shared_misfit);
-    if (status == DB_OK)
-        status = estimate_robust(c, normal, scatter[1], regions, parts, quantity_count(c), used,
-                                 robust, &result->estimates.shared_misfit);
+    const db_status status = db_errors_of_parts(all->context, normal, n, used, parts, 2, &estimate,
+                                                &result->estimates.shared_misfit);
     for (size_t i = 0; i < n && status == DB_OK; i++) {
-        quoted[i] = fmax(estimate.error[i] * misfit, robust[i]);
-        if (i < c->links->shared) result->estimates.list[c->index[i]].error_robust = robust[i];
-    }
-    for (size_t i = 0; i < n && status == DB_OK; i++)
+        const double quoted = fmax(estimate.error[i] * misfit, estimate.robust[i]);
+        if (i < c->links->shared)
+            result->estimates.list[c->index[i]].error_robust = estimate.robust[i];
         for (size_t k = 0; k < n; k++) {
-            const double both = quoted[i] * quoted[k];
+            const double both = quoted * fmax(estimate.error[k] * misfit, estimate.robust[k]);
             c->covariance[i * n + k] = isfinite(both) ? both * estimate.correlation[i][k] : 0;
         }
+    }
     db_covariance_clear(&estimate);
     return status;
 }
@@ -340,27 +313,26 @@ static db_status describe(const conclusion *c, double *numbers, int *used,
     const size_t n = c->links->unknowns;
     double *const normal = numbers;
     double *const scatter[3] = { normal + n * n, normal + 2 * n * n, normal + 3 * n * n };
-    double *const gradient = normal + 4 * n * n, *const robust = gradient + n, loss;
+    double *const gradient = normal + 4 * n * n, loss;
     const db_unknowns *const u = c->at->unknowns;
     db_arrow_total(n, c->sums, &loss, gradient, normal);
     for (int k = 0; k < SUMS - 1; k++)
         db_arrow_total(n, c->sums + (size_t)(k + 1) * c->sums_size, &loss, gradient, scatter[k]);
     for (size_t i = 0; i < n; i++) {
         used[i] = c->at->at_bound[i] == 0 && u->lower[i] < u->upper[i];
-        robust[i] = NAN;
         if (!(u->sigma[i] < INFINITY)) continue;
         normal[i * n + i] += 1 / (u->sigma[i] * u->sigma[i]);
         for (int k = 0; k < SUMS - 1; k++) scatter[k][i * n + i] += 1 / (u->sigma[i] * u->sigma[i]);
     }
     const double degrees = counted(c, DEGREES) - (double)c->links->shared;
     const double misfit = sqrt(fmax(1, counted(c, CHI2) / degrees));
-    DB_TRY(estimate_unknowns(c, normal, scatter, misfit, used, robust, result));
+    DB_TRY(estimate_unknowns(c, normal, scatter, misfit, used, result));
     return describe_shared(c, normal, used, misfit, result);
 }
 
 static db_status describe_unknowns(const conclusion *c, db_fit_shots_result *result) {
     const size_t n = c->links->unknowns;
-    double *const numbers = calloc(4 * n * n + 3 * n + 1, sizeof *numbers);
+    double *const numbers = calloc(4 * n * n + n + 1, sizeof *numbers);
     int *const used = calloc(n + 1, sizeof *used);
     const db_status status = numbers && used
                                  ? describe(c, numbers, used, result)
