@@ -133,7 +133,7 @@ static db_status add_images(view_run *r) {
     char file[4096], name[4096 + 32];
     const int count = r->session.settings.view.sum;
     const long first = db_frame_split(r->image_name, file, sizeof file);
-    const size_t pixels = (size_t)r->image.fast_pixels * (size_t)r->image.slow_pixels;
+    const size_t pixels = db_measured_pixels(&r->image);
     if (count > 1 && first < 1)
         return db_complain("view", DB_ERROR_USAGE,
                            "-sum: expected the first image as FILE#N, found %s", r->image_name);

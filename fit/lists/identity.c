@@ -3,6 +3,7 @@
 #include "fit/lists/identity.h"
 
 #include "base/context_internal.h"
+#include "base/measured_pixels.h"
 #include "fit/config/config_keys.h"
 #include "fit/config/config_print.h"
 #include "fit/config/listed_experiment.h"
@@ -99,8 +100,7 @@ static db_status digest_of_image(db_context *context, const db_fit_config *confi
     db_measured_image image;
     DB_TRY(*config->expt_file ? read_listed(context, config, &image)
                               : db_read_image(context, path, &image));
-    db_md5_base64((const char *)image.value,
-                  (size_t)image.fast_pixels * (size_t)image.slow_pixels * sizeof *image.value,
+    db_md5_base64((const char *)image.value, db_measured_pixels(&image) * sizeof *image.value,
                   digest);
     db_measured_image_clear(&image);
     return DB_OK;

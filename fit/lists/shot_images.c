@@ -1,5 +1,6 @@
 /* Images and intensities of a shot's refined model, beside the light of other lattices of its image. */
 #include "base/context_internal.h"
+#include "base/measured_pixels.h"
 #include "fit/pixels/dark_levels.h"
 #include "fit/objective/lattice_light.h"
 #include "fit/objective/model_image.h"
@@ -14,7 +15,7 @@
 static db_status add_others(db_context *context, const db_fit_shot_source *source,
                             const db_fit_shots_result *result, size_t shot, const db_fit_data *data,
                             db_strong_pixels *strong) {
-    const size_t pixels = (size_t)data->image->fast_pixels * (size_t)data->image->slow_pixels;
+    const size_t pixels = db_measured_pixels(data->image);
     db_experiment *const model = calloc(result->shot_count, sizeof *model); /* borrow */
     float **const light = calloc(result->shot_count, sizeof *light);
     size_t count = 0, own = 0;
@@ -76,7 +77,7 @@ static db_status make(db_context *context, const char *folder, const db_fit_shot
                       const db_fit_shots_result *shots, size_t shot, const db_fit_config *config,
                       const db_fit_data *data, db_strong_pixels *strong) {
     db_fit_result *const result = calloc(1, sizeof *result);
-    const size_t pixels = (size_t)data->image->fast_pixels * (size_t)data->image->slow_pixels;
+    const size_t pixels = db_measured_pixels(data->image);
     if (!result) return db_fail_memory(context, "the images of a shot");
     result->experiment = shots->shot[shot].experiment; /* borrows */
     result->image_scale = 1;

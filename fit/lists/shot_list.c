@@ -2,6 +2,7 @@
 #include "fit/lists/shot_list.h"
 
 #include "base/context_internal.h"
+#include "base/measured_pixels.h"
 #include "base/frame_name.h"
 #include "base/path.h"
 #include "fit/config/config_refine.h"
@@ -109,7 +110,7 @@ static db_status read_spots(db_context *context, const db_fit_config *config,
 }
 
 void db_trusted_range(const db_measured_image *image, double range[2]) {
-    const size_t count = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+    const size_t count = db_measured_pixels(image);
     range[0] = 0;
     range[1] = isfinite(image->overload) ? image->overload : 1e9;
     for (size_t i = 0; i < count; i++)

@@ -250,8 +250,7 @@ static db_status find_levels(db_context *context, db_measured_image *image, grid
     }
     if (!differ) return DB_OK;
     free(image->dark);
-    image->dark =
-        calloc((size_t)image->fast_pixels * (size_t)image->slow_pixels, sizeof *image->dark);
+    image->dark = calloc(db_measured_pixels(image), sizeof *image->dark);
     if (!image->dark) return db_fail_memory(context, "the dark level of the image");
     subtract_all(settings, image, grids, noise);
     return DB_OK;
@@ -281,6 +280,6 @@ db_status db_dark_levels_find(db_context *context, db_measured_image *image,
 }
 
 void db_dark_levels_add(const db_measured_image *image, float *counts) {
-    const size_t pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+    const size_t pixels = db_measured_pixels(image);
     for (size_t i = 0; i < pixels && image->dark; i++) counts[i] += image->dark[i];
 }

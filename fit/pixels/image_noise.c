@@ -82,7 +82,7 @@ static int is_noisy(const db_measured_image *image, const db_fit_settings *setti
 /* What all counts are a multiple of, where they are whole and at least half of the trusted pixels are 0:
  * then a photon is one step, since what is less than a step is not seen. 0: there is no such step. */
 static double step_of(const db_measured_image *image) {
-    const size_t pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+    const size_t pixels = db_measured_pixels(image);
     enum { LARGEST = 1 << 24 }; /* whole numbers of a float */
     size_t trusted = 0, dark = 0;
     uint32_t step = 0;

@@ -12,10 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t pixels_of(const db_measured_image *image) {
-    return (size_t)image->fast_pixels * (size_t)image->slow_pixels;
-}
-
 static void tell_of_list(const db_listed_pixels *l, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 static void tell_of_list(const db_listed_pixels *l, const char *format, ...) {
@@ -110,7 +106,7 @@ static void by_panel(const db_listed_pixels *l, const double *number, double ref
 /* A step for each pixel, with its number; those beyond `least` have none, and are bad. */
 static void by_pixel(const db_listed_pixels *l, const float *number, double least, double reference,
                      pixel_step step) {
-    for (size_t i = 0; i < pixels_of(l->image); i++) {
+    for (size_t i = 0; i < db_measured_pixels(l->image); i++) {
         const double own = (double)number[i];
         if (isfinite(own) && own > least)
             step(l->image, i, i + 1, own, reference);
@@ -124,7 +120,7 @@ static void by_pixel(const db_listed_pixels *l, const float *number, double leas
 static db_status read_map(const db_listed_pixels *l, db_expt_map map, float **value) {
     *value = NULL;
     if (!l->content->map[map]) return DB_OK;
-    float *const made = malloc(pixels_of(l->image) * sizeof *made);
+    float *const made = malloc(db_measured_pixels(l->image) * sizeof *made);
     if (!made) return db_fail_memory(l->context, l->content->map[map]);
     const db_status status = db_read_listed_map(l->context, l->content, map, l->image, made);
     if (status == DB_OK)
@@ -140,7 +136,7 @@ static db_status read_map(const db_listed_pixels *l, db_expt_map map, float **va
 static db_status apply_mask(const db_listed_pixels *l) {
     float *good;
     DB_TRY(read_map(l, DB_EXPT_MASK, &good));
-    for (size_t i = 0; good && i < pixels_of(l->image); i++)
+    for (size_t i = 0; good && i < db_measured_pixels(l->image); i++)
         if (!(fabs((double)good[i]) > 0)) l->image->mask[i] |= DB_MASK_BAD;
     free(good);
     return DB_OK;
@@ -190,7 +186,7 @@ static db_status apply_pedestal(const db_listed_pixels *l) {
 
 static double mean_gain(const db_measured_image *image, const float *gain) {
     double sum = 0, count = 0;
-    for (size_t i = 0; i < pixels_of(image); i++)
+    for (size_t i = 0; i < db_measured_pixels(image); i++)
         if (image->mask[i] == DB_MASK_TRUSTED && gain[i] > 0 && isfinite((double)gain[i])) {
             sum += (double)gain[i];
             count++;

@@ -26,7 +26,7 @@ static db_observed_spot centroid(const db_measured_image *panel, const float *ba
 /* left: the strong pixels of the panel, which become 2 on the way. */
 static void find_on_panel(const db_measured_image *panel, size_t number, const float *background,
                           uint8_t *left, size_t most, size_t *list, db_observed_spots *spots) {
-    const size_t pixels = (size_t)panel->fast_pixels * (size_t)panel->slow_pixels;
+    const size_t pixels = db_measured_pixels(panel);
     for (size_t i = 0; i < pixels && spots->count < most; i++) {
         if (left[i] != 1) continue;
         const size_t count =
@@ -39,7 +39,7 @@ static void find_on_panel(const db_measured_image *panel, size_t number, const f
 
 db_status db_observed_spots_find(db_context *context, const db_measured_image *image,
                                  const db_strong_pixels *strong, db_observed_spots *spots) {
-    const size_t pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+    const size_t pixels = db_measured_pixels(image);
     uint8_t *const left = malloc(pixels);
     size_t *const list = malloc(pixels * sizeof *list);
     *spots = (db_observed_spots){ 0, calloc(strong->spots + 1, sizeof *spots->spot) };

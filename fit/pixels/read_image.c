@@ -22,18 +22,14 @@ typedef struct reading {
     void *user;
 } reading;
 
-static size_t pixels_of(const db_measured_image *image) {
-    return (size_t)image->fast_pixels * (size_t)image->slow_pixels;
-}
-
 static db_status apply_mask_file(const reading *r) {
     db_measured_image *const image = r->image;
     if (!*r->config->mask_file) return DB_OK;
-    uint8_t *const mask = malloc(pixels_of(image));
+    uint8_t *const mask = malloc(db_measured_pixels(image));
     if (!mask) return db_fail_memory(r->context, "the mask");
     const db_status status = db_read_mask(r->context, r->config->mask_file, image->fast_pixels,
                                           image->slow_pixels, mask);
-    for (size_t i = 0; i < pixels_of(image) && status == DB_OK; i++)
+    for (size_t i = 0; i < db_measured_pixels(image) && status == DB_OK; i++)
         if (!mask[i]) image->mask[i] |= DB_MASK_BAD;
     free(mask);
     return status;
@@ -73,7 +69,7 @@ static db_status apply_files(const reading *r) {
 
 static size_t count_lit(const db_measured_image *image) {
     size_t lit = 0;
-    for (size_t i = 0; i < pixels_of(image); i++)
+    for (size_t i = 0; i < db_measured_pixels(image); i++)
         lit += image->mask[i] == DB_MASK_TRUSTED && image->value[i] > 0;
     return lit;
 }
@@ -147,7 +143,7 @@ static db_status read_masked(const reading *r) {
 
 /* What is no number counts nowhere. */
 static void mask_not_finite(db_measured_image *image) {
-    for (size_t i = 0; i < pixels_of(image); i++)
+    for (size_t i = 0; i < db_measured_pixels(image); i++)
         if (!isfinite(image->value[i])) {
             image->value[i] = 0;
             image->mask[i] |= DB_MASK_BAD;
@@ -156,7 +152,7 @@ static void mask_not_finite(db_measured_image *image) {
 
 static void count_masked(db_measured_image *image) {
     image->masked = 0;
-    for (size_t i = 0; i < pixels_of(image); i++) image->masked += image->mask[i] != 0;
+    for (size_t i = 0; i < db_measured_pixels(image); i++) image->masked += image->mask[i] != 0;
 }
 
 /* The image knows its noise where that was measured. */

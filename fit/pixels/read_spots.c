@@ -192,15 +192,14 @@ static db_status read_reflections(db_context *context, const char *path,
     return status;
 }
 
-static db_status read_text(db_context *context, const char *path, db_fit_spots *spots) {
-    db_file_kind kind;
+static db_status read_text(db_context *context, const char *path, const db_file_kind *kind,
+                           db_fit_spots *spots) {
     db_text text;
-    DB_TRY(db_recognize_file(context, path, &kind));
-    if (*kind.label && !kind.uncertain && !(kind.holds & DB_HOLDS_SPOTS))
+    if (*kind->label && !kind->uncertain && !(kind->holds & DB_HOLDS_SPOTS))
         return db_fail(context, DB_ERROR_INPUT,
                        "%s: expected a list of spots (lines of numbers, or .refl of DIALS), found "
                        "%s",
-                       path, kind.name);
+                       path, kind->name);
     DB_TRY(db_text_open(context, path, &text));
     const db_status status = read_list(context, &text, spots);
     db_text_close(&text);
@@ -221,14 +220,6 @@ static db_status read_stream(db_context *context, const char *path,
     return status;
 }
 
-/* Streams may be larger than the memory. */
-static db_status is_stream(db_context *context, const char *path, int *found) {
-    db_file_kind kind;
-    DB_TRY(db_recognize_file(context, path, &kind));
-    *found = strcmp(kind.label, ".stream") == 0;
-    return DB_OK;
-}
-
 static int by_hkl(const void *a, const void *b) {
     const db_fit_spot *const x = a;
     const db_fit_spot *const y = b;
@@ -239,14 +230,15 @@ static db_status read_content(db_context *context, const char *path,
                               const db_expt_selection *selection, const char *identifier,
                               db_fit_spots *spots) {
     db_file_content content;
-    int stream;
-    DB_TRY(is_stream(context, path, &stream));
-    if (stream) return read_stream(context, path, selection, spots);
+    db_file_kind kind;
+    DB_TRY(db_recognize_file(context, path, &kind));
+    if (strcmp(kind.label, ".stream") == 0) /* which may be larger than the memory */
+        return read_stream(context, path, selection, spots);
     DB_TRY(db_file_content_read(context, path, &content));
     const db_status status =
         db_is_reflection_table(content.bytes, content.size)
             ? read_reflections(context, path, &content, (int)selection->number, identifier, spots)
-            : read_text(context, path, spots);
+            : read_text(context, path, &kind, spots);
     db_file_content_clear(&content);
     return status;
 }

@@ -210,7 +210,7 @@ static void fit_surface(surface *s, const db_measured_image *image, const db_fit
 db_status db_smooth_background(db_context *context, const db_measured_image *image,
                                const db_fit_settings *settings, const uint8_t *strong,
                                float *background) {
-    const size_t pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+    const size_t pixels = db_measured_pixels(image);
     surface s = surface_of(image, DB_SMOOTH_KNOTS);
     uint8_t *const near = calloc(pixels, 1);
     double *const row = malloc((size_t)s.count[0] * sizeof *row);

@@ -42,7 +42,7 @@ size_t db_collect_touching(uint8_t *pixels, int columns, int rows, size_t seed, 
 /* Drops groups too small for a spot, and those larger than a shoebox (shadows, rings). The others' pixels are listed. */
 static void keep_spots(const db_measured_image *panel, const db_fit_settings *settings,
                        db_strong_pixels *strong, size_t *list) {
-    const size_t pixels = (size_t)panel->fast_pixels * (size_t)panel->slow_pixels;
+    const size_t pixels = db_measured_pixels(panel);
     const size_t width = 2 * (size_t)surroundings(settings) + 1;
     const uint8_t *const end = strong->strong + pixels;
     const uint8_t *next = strong->strong;
@@ -122,7 +122,7 @@ static db_status find_on_panels(db_context *context, const db_measured_image *im
 
 db_status db_strong_pixels_find(db_context *context, const db_measured_image *image,
                                 const db_fit_settings *settings, db_strong_pixels *strong) {
-    const size_t pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+    const size_t pixels = db_measured_pixels(image);
     memset(strong, 0, sizeof *strong);
     strong->words = (size_t)image->fast_pixels / DB_STRONG_WORD + 2;
     strong->background = db_allocate_large(pixels * sizeof *strong->background);
@@ -140,7 +140,7 @@ db_status db_strong_pixels_find(db_context *context, const db_measured_image *im
 /* The bits keep what they had: more than there are now is still an upper bound. */
 void db_strong_pixels_add_light(const db_measured_image *image, const float *light,
                                 db_strong_pixels *strong) {
-    const size_t pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+    const size_t pixels = db_measured_pixels(image);
     strong->count = 0;
     strong->holds_light = 1;
     for (size_t i = 0; i < pixels; i++) {

@@ -161,7 +161,7 @@ static int divide_group(landscape *l) {
 
 /* left: the strong pixels of the panel, which become 2 on the way. 0: no memory. */
 static int divide_panel(landscape *l, uint8_t *left) {
-    const uint8_t *const end = left + (size_t)l->panel.fast_pixels * (size_t)l->panel.slow_pixels;
+    const uint8_t *const end = left + db_measured_pixels(&l->panel);
     for (const uint8_t *next = left;
          next < end && (next = memchr(next, 1, (size_t)(end - next))) != NULL;) {
         l->count = db_collect_touching(left, l->panel.fast_pixels, l->panel.slow_pixels,
@@ -173,7 +173,7 @@ static int divide_panel(landscape *l, uint8_t *left) {
 
 static int divide(landscape *l, const db_measured_image *image, const db_strong_pixels *strong,
                   uint8_t *left) {
-    memcpy(left, strong->strong, (size_t)image->fast_pixels * (size_t)image->slow_pixels);
+    memcpy(left, strong->strong, db_measured_pixels(image));
     for (size_t p = 0; p < db_measured_panels(image); p++) {
         l->panel = db_measured_panel(image, p);
         l->number = p;
@@ -196,8 +196,7 @@ static int hand_over(const landscape *l, db_observed_spots *spots) {
 db_status db_observed_spots_divide(db_context *context, const db_measured_image *image,
                                    const db_strong_pixels *strong, const db_fit_settings *settings,
                                    db_observed_spots *spots) {
-    const size_t pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels,
-                 most = strong->count + 1;
+    const size_t pixels = db_measured_pixels(image), most = strong->count + 1;
     landscape l = { .settings = settings,
                     .list = malloc(most * sizeof *l.list),
                     .order = malloc(most * sizeof *l.order),

@@ -69,7 +69,7 @@ static db_status compose_all(db_context *context, const db_panel_layout *layout,
 db_status db_pixel_frames_make(db_context *context, const db_fit_config *config,
                                const db_measured_image *image, const db_fit_result *result,
                                const db_panel_layout *layout, db_pixel_frames *frames) {
-    const size_t count = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+    const size_t count = db_measured_pixels(image);
     const int rendered = result->model_image && result->fast_pixels == image->fast_pixels &&
                          result->slow_pixels == image->slow_pixels;
     DB_TRY(db_pixel_frames_allocate(context, image->fast_pixels, image->slow_pixels, frames));

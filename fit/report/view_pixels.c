@@ -2,6 +2,7 @@
 #include "fit/report/view.h"
 
 #include "base/context_internal.h"
+#include "base/measured_pixels.h"
 #include "base/quantile.h"
 #include "fit/report/grey_ends.h"
 
@@ -36,7 +37,7 @@ static void clear_pictures(pictures *all) {
 static db_status compose_pictures(db_context *context, const db_view *view, pictures *all) {
     const db_measured_image *const image = view->image;
     const size_t count = (size_t)view->layout.fast * (size_t)view->layout.slow,
-                 pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+                 pixels = db_measured_pixels(image);
     float *const kinds = malloc(pixels * sizeof *kinds);
     *all = (pictures){ view->layout.fast, view->layout.slow, malloc(count * sizeof *all->value),
                        malloc(count * sizeof *all->kind) };

@@ -9,6 +9,11 @@ static inline size_t db_measured_panels(const db_measured_image *image) {
     return image->panel_count > 1 ? image->panel_count : 1;
 }
 
+/* Of all panels. */
+static inline size_t db_measured_pixels(const db_measured_image *image) {
+    return (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+}
+
 /* First row of a panel, and how many it has. */
 static inline int db_measured_first_row(const db_measured_image *image, size_t panel) {
     return image->panel_count > 1 ? image->panels[panel].first_row : 0;
