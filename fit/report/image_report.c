@@ -48,7 +48,7 @@ static db_status print_about(db_context *context, const db_image_report *r, FILE
     json_t *const frames = json_object();
     db_document_set(&d, frames, "fast", json_integer(r->frames.fast));
     db_document_set(&d, frames, "slow", json_integer(r->frames.slow));
-    db_document_set(&d, frames, "block", json_integer(r->block));
+    db_document_set(&d, frames, "bin", json_integer(r->bin));
     db_document_set(&d, d.root, "frames", frames);
     db_document_set(&d, d.root, "format", db_document_text(r->image->format));
     db_document_set(&d, d.root, "detector", db_document_text(r->image->detector));
@@ -64,33 +64,33 @@ static db_status print_about(db_context *context, const db_image_report *r, FILE
     return db_document_end(context, &d, status, "");
 }
 
-static void reduce_block(const db_pixel_frames *p, int block, int fast, int slow,
-                         const db_pixel_frames *to) {
+static void reduce_bin(const db_pixel_frames *p, int bin, int fast, int slow,
+                       const db_pixel_frames *to) {
     const size_t o = (size_t)slow * (size_t)to->fast + (size_t)fast;
     double measured = 0, model = 0, variance = 0;
-    for (int k = 0; k < block * block; k++) {
-        const size_t i = (size_t)(slow * block + k / block) * (size_t)p->fast +
-                         (size_t)(fast * block + k % block);
+    for (int k = 0; k < bin * bin; k++) {
+        const size_t i =
+            (size_t)(slow * bin + k / bin) * (size_t)p->fast + (size_t)(fast * bin + k % bin);
         measured += (double)p->measured[i];
         model += (double)p->model[i];
         variance += (double)p->sigma[i] * (double)p->sigma[i];
     }
-    const double n = block * block;
+    const double n = bin * bin;
     to->measured[o] = (float)(measured / n);
     to->model[o] = (float)(model / n);
     to->sigma[o] = (float)(sqrt(variance) / n);
 }
 
-/* Means over blocks of pixels, and what they do to standard deviations. */
+/* Means over bins of pixels, and what they do to standard deviations. */
 static db_status reduce(db_context *context, db_image_report *r) {
     db_pixel_frames *const p = &r->frames;
-    r->block = 1;
-    while ((double)p->fast * p->slow / (r->block * r->block) > MOST_PIXELS) r->block++;
-    if (r->block == 1) return DB_OK;
+    r->bin = 1;
+    while ((double)p->fast * p->slow / (r->bin * r->bin) > MOST_PIXELS) r->bin++;
+    if (r->bin == 1) return DB_OK;
     db_pixel_frames less;
-    DB_TRY(db_pixel_frames_allocate(context, p->fast / r->block, p->slow / r->block, &less));
+    DB_TRY(db_pixel_frames_allocate(context, p->fast / r->bin, p->slow / r->bin, &less));
     for (int s = 0; s < less.slow; s++)
-        for (int f = 0; f < less.fast; f++) reduce_block(p, r->block, f, s, &less);
+        for (int f = 0; f < less.fast; f++) reduce_bin(p, r->bin, f, s, &less);
     db_pixel_frames_clear(p);
     *p = less;
     return DB_OK;

@@ -13,7 +13,7 @@ typedef struct db_image_report {
     const db_fit_result *result;
     db_panel_layout layout;
     db_pixel_frames frames;
-    int block; /* a pixel of the frames stands for block x block of the picture */
+    int bin; /* a pixel of the frames stands for bin x bin of the picture */
 } db_image_report;
 
 /* Borrows config, image and result; clear it. */

@@ -42,16 +42,16 @@ typedef struct db_view {
 /* Why a pixel is not trusted: the highest of those that hold. */
 enum { DB_VIEW_TRUSTED, DB_VIEW_GAP, DB_VIEW_BAD, DB_VIEW_OVERLOAD };
 
-/* A part of the picture in blocks of pixels. */
+/* A part of the picture in bins of pixels. */
 typedef struct db_view_pixels {
     int first[2]; /* in the picture */
-    int fast, slow, block;
-    float *value;  /* largest trusted value; without one that of any pixel; NAN */
-    uint8_t *kind; /* DB_VIEW_*: of blocks without a trusted pixel, and of those with overloads */
+    int fast, slow, bin;
+    float *value;     /* largest trusted value; without one that of any pixel; NAN */
+    uint8_t *kind;    /* DB_VIEW_*: of bins without a trusted pixel, and of those with overloads */
     double low, high; /* ends of the scale */
 } db_view_pixels;
 
-/* most: pixels at most along a side, 0: any number, that decides the blocks unless options->bin does;
+/* most: pixels at most along a side, 0: any number, that decides the bins unless options->bin does;
  * at most `most_count` in all. */
 db_status db_view_pixels_make(db_context *context, const db_view *view,
                               const db_view_options *options, int most, double most_count,

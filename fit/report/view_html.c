@@ -74,14 +74,14 @@ static db_status print_about(db_context *context, const drawn *r, FILE *stream) 
     const db_view *const view = r->view;
     const db_view_pixels *const p = &r->pixels;
     const double first[2] = { p->first[0], p->first[1] }, ends[2] = { p->low, p->high };
-    const double part[4] = { first[0], first[1], (double)p->fast * p->block,
-                             (double)p->slow * p->block };
+    const double part[4] = { first[0], first[1], (double)p->fast * p->bin,
+                             (double)p->slow * p->bin };
     db_document d = db_document_begin(&no_groups);
     json_t *const frames = json_object();
     json_t *const notes = json_array();
     db_document_set(&d, frames, "fast", json_integer(p->fast));
     db_document_set(&d, frames, "slow", json_integer(p->slow));
-    db_document_set(&d, frames, "block", json_integer(p->block));
+    db_document_set(&d, frames, "bin", json_integer(p->bin));
     db_document_set(&d, frames, "first", db_document_numbers(&d, first, 2));
     for (size_t i = 0; i < view->note_count; i++)
         db_document_add(&d, notes, db_document_text(view->note[i]));

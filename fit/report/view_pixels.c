@@ -1,4 +1,4 @@
-/* The pixels of a view: values and masks of all panels at their places, in blocks. */
+/* The pixels of a view: values and masks of all panels at their places, in bins. */
 #include "fit/report/view.h"
 
 #include "base/context_internal.h"
@@ -53,13 +53,13 @@ static db_status compose_pictures(db_context *context, const db_view *view, pict
     return db_fail_memory(context, "the picture of the image");
 }
 
-static void reduce_block(const pictures *all, const db_view_pixels *p, int fast, int slow) {
+static void reduce_bin(const pictures *all, const db_view_pixels *p, int fast, int slow) {
     const size_t o = (size_t)slow * (size_t)p->fast + (size_t)fast;
-    const int f0 = p->first[0] + fast * p->block, s0 = p->first[1] + slow * p->block;
+    const int f0 = p->first[0] + fast * p->bin, s0 = p->first[1] + slow * p->bin;
     float trusted = NAN, any = NAN;
     uint8_t kind = DB_VIEW_TRUSTED;
-    for (int s = s0; s < s0 + p->block && s < all->slow; s++)
-        for (int f = f0; f < f0 + p->block && f < all->fast; f++) {
+    for (int s = s0; s < s0 + p->bin && s < all->slow; s++)
+        for (int f = f0; f < f0 + p->bin && f < all->fast; f++) {
             const size_t i = (size_t)s * (size_t)all->fast + (size_t)f;
             const uint8_t of = isnan(all->kind[i]) ? DB_VIEW_GAP : (uint8_t)all->kind[i];
             if (of > kind) kind = of;
@@ -86,11 +86,11 @@ static db_status choose_part(db_context *context, const db_view *view,
         if (count[i] > all[i] - p->first[i]) count[i] = all[i] - p->first[i];
     }
     const int longer = count[0] > count[1] ? count[0] : count[1];
-    p->block = options->bin > 0 ? options->bin : most > 0 ? (longer + most - 1) / most : 1;
-    if (p->block < 1) p->block = 1;
-    while ((double)count[0] * count[1] / p->block / p->block > most_count) p->block++;
-    p->fast = (count[0] + p->block - 1) / p->block;
-    p->slow = (count[1] + p->block - 1) / p->block;
+    p->bin = options->bin > 0 ? options->bin : most > 0 ? (longer + most - 1) / most : 1;
+    if (p->bin < 1) p->bin = 1;
+    while ((double)count[0] * count[1] / p->bin / p->bin > most_count) p->bin++;
+    p->fast = (count[0] + p->bin - 1) / p->bin;
+    p->slow = (count[1] + p->bin - 1) / p->bin;
     return DB_OK;
 }
 
@@ -131,7 +131,7 @@ db_status db_view_pixels_make(db_context *context, const db_view *view,
     p->kind = malloc(count);
     db_status status = p->value && p->kind ? DB_OK : db_fail_memory(context, "the picture");
     for (int s = 0; s < p->slow && status == DB_OK; s++)
-        for (int f = 0; f < p->fast; f++) reduce_block(&all, p, f, s);
+        for (int f = 0; f < p->fast; f++) reduce_bin(&all, p, f, s);
     clear_pictures(&all);
     if (status == DB_OK) status = choose_ends(context, options, p);
     if (status != DB_OK) db_view_pixels_clear(p);

@@ -100,14 +100,14 @@ static void fill_part(const db_view *view, const db_fit_geometry *geometry, cons
         for (int k = 0; k < 4; k++) {
             const double at =
                 part->corner[i] + (k & 1 ? part->side[0][i] : 0) + (k & 2 ? part->side[1][i] : 0);
-            low[i] = fmin(low[i], (at - p->first[i]) / p->block);
-            high[i] = fmax(high[i], (at - p->first[i]) / p->block);
+            low[i] = fmin(low[i], (at - p->first[i]) / p->bin);
+            high[i] = fmax(high[i], (at - p->first[i]) / p->bin);
         }
     const int x_end = (int)fmin(p->fast, ceil(high[0])), y_end = (int)fmin(p->slow, ceil(high[1]));
     for (int y = (int)fmax(0, floor(low[1])); y < y_end; y++)
         for (int x = (int)fmax(0, floor(low[0])); x < x_end; x++) {
-            const double point[2] = { p->first[0] + (x + 0.5) * p->block,
-                                      p->first[1] + (y + 0.5) * p->block };
+            const double point[2] = { p->first[0] + (x + 0.5) * p->bin,
+                                      p->first[1] + (y + 0.5) * p->bin };
             const size_t i = (size_t)y * (size_t)p->fast + (size_t)x;
             double within[2];
             db_resolution_part_within(part, point, within);
@@ -120,9 +120,9 @@ static void fill_part(const db_view *view, const db_fit_geometry *geometry, cons
 
 static db_status fill_map(db_context *context, const db_view *view, const db_view_pixels *p,
                           const resolution_map *map) {
-    /* blocks at the edges may reach beyond the picture */
-    const double rectangle[4] = { p->first[0], p->first[1], (double)p->fast * p->block,
-                                  (double)p->slow * p->block };
+    /* bins at the edges may reach beyond the picture */
+    const double rectangle[4] = { p->first[0], p->first[1], (double)p->fast * p->bin,
+                                  (double)p->slow * p->bin };
     db_fit_geometry geometry;
     db_resolution_parts parts;
     for (size_t i = 0; i < (size_t)p->fast * (size_t)p->slow; i++) {
@@ -234,14 +234,14 @@ static void draw_square(canvas *c, const uint8_t colour[3], double x, double y, 
 static int place_on_canvas(const db_view *view, const db_view_pixels *p, size_t panel,
                            const double at[2], double point[2]) {
     db_panel_layout_point(&view->layout, panel, at[0], at[1], point);
-    for (int i = 0; i < 2; i++) point[i] = (point[i] - p->first[i]) / p->block;
+    for (int i = 0; i < 2; i++) point[i] = (point[i] - p->first[i]) / p->bin;
     return point[0] >= 0 && point[1] >= 0 && point[0] < p->fast && point[1] < p->slow;
 }
 
 static void draw_spots(canvas *c, const db_view *view, const db_view_options *options,
                        const db_view_pixels *p) {
     const int bright = options->colours != DB_VIEW_GREY;
-    const double size = fmax(5, 4.0 / p->block);
+    const double size = fmax(5, 4.0 / p->bin);
     double at[2];
     for (size_t i = 0; view->predicted && i < view->predicted->count; i++) {
         const db_spot *const s = &view->predicted->spot[i];

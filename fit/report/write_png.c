@@ -25,18 +25,18 @@ enum {
     RAMP_HEIGHT = 14
 };
 
-/* Each pixel of a picture stands for a block of block x block pixels of the image. */
+/* Each pixel of a picture stands for a bin of bin x bin pixels of the image. */
 typedef struct pictures {
-    int fast, slow, block;
-    float *measured;  /* maximum of the block, so that spots survive; NAN: none has a value */
-    float *model;     /* maximum of the model in the block */
+    int fast, slow, bin;
+    float *measured;  /* maximum of the bin, so that spots survive; NAN: none has a value */
+    float *model;     /* maximum of the model in the bin */
     double low, high; /* ends of a grey scale that suits both */
 } pictures;
 
-static void reduce_block(const db_pixel_frames *in, int fast, int slow, const pictures *out) {
+static void reduce_bin(const db_pixel_frames *in, int fast, int slow, const pictures *out) {
     float measured = NAN, model = NAN;
-    for (int s = slow * out->block; s < (slow + 1) * out->block && s < in->slow; s++)
-        for (int f = fast * out->block; f < (fast + 1) * out->block && f < in->fast; f++) {
+    for (int s = slow * out->bin; s < (slow + 1) * out->bin && s < in->slow; s++)
+        for (int f = fast * out->bin; f < (fast + 1) * out->bin && f < in->fast; f++) {
             const size_t i = (size_t)s * (size_t)in->fast + (size_t)f;
             measured = fmaxf(measured, in->measured[i]);
             model = fmaxf(model, in->model[i]);
@@ -53,15 +53,15 @@ static void free_pictures(pictures *p) {
 
 static db_status make_pictures(db_context *context, const db_pixel_frames *pixels, pictures *p) {
     const int longer = pixels->fast > pixels->slow ? pixels->fast : pixels->slow;
-    p->block = (longer + LONGEST_SIDE - 1) / LONGEST_SIDE;
-    p->fast = (pixels->fast + p->block - 1) / p->block;
-    p->slow = (pixels->slow + p->block - 1) / p->block;
+    p->bin = (longer + LONGEST_SIDE - 1) / LONGEST_SIDE;
+    p->fast = (pixels->fast + p->bin - 1) / p->bin;
+    p->slow = (pixels->slow + p->bin - 1) / p->bin;
     const size_t count = (size_t)p->fast * (size_t)p->slow;
     p->measured = malloc(count * sizeof *p->measured);
     p->model = malloc(count * sizeof *p->model);
     if (!p->measured || !p->model) return db_fail_memory(context, "the pictures of the image");
     for (int s = 0; s < p->slow; s++)
-        for (int f = 0; f < p->fast; f++) reduce_block(pixels, f, s, p);
+        for (int f = 0; f < p->fast; f++) reduce_bin(pixels, f, s, p);
     return db_grey_ends(context, p->measured, count, &p->low, &p->high);
 }
 

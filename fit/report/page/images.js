@@ -34,13 +34,13 @@ function halved(from, sigma) {
 // about: where panels, boxes and resolutions are; boxes: shoeboxes of the result. Returns { element, select }.
 async function imageViewer(about, boxes) {
   const [measured, model, sigma] = await Promise.all(['data-measured', 'data-model', 'data-sigma'].map(unpack));
-  const { fast, slow, block } = about.frames;
+  const { fast, slow, bin } = about.frames;
   const levels = [{ fast, slow, measured, model }];
   while (levels[levels.length - 1].fast > 200) levels.push(halved(levels[levels.length - 1], sigma));
   const placed = about.boxes.map(([f, s, w, h, x, y], i) => ({
-        ...boxes[i], kind: boxKind(boxes[i]), f0: f / block, s0: s / block, width: w / block, height: h / block,
-    fast: x / block,
-    slow: y / block }));
+        ...boxes[i], kind: boxKind(boxes[i]), f0: f / bin, s0: s / bin, width: w / bin, height: h / bin,
+    fast: x / bin,
+    slow: y / bin }));
   const value = {
     measured: (level, i) => level.measured[i],
     model: (level, i) => level.model[i],
@@ -136,7 +136,7 @@ async function imageViewer(about, boxes) {
     zoomNote + 'Click a shoebox here, in the gallery or in a table for its numbers. From far, a screen pixel shows the ' +
       'maximum of the pixels it stands for; ' +
       'residuals show their sum. ' +
-      (block > 1 ? `One pixel stands for the mean of ${block} \u00d7 ${block} of the detector. ` : ''), 'Shoeboxes: ', key,
+      (bin > 1 ? `One pixel stands for the mean of ${bin} \u00d7 ${bin} of the detector. ` : ''), 'Shoeboxes: ', key,
     ' Grey-blue: no trusted pixel. \u03c3: photons and readout noise; in shoeboxes also the model error.');
   viewer.element.append(detail, note);
   return { element: viewer.element, select, resized: viewer.resized };

@@ -25,10 +25,10 @@ const markColour = { observed: ['#0b72c4', '#66d0ff'], predicted: ['#d55e00', '#
 
 async function imageOfView() {
   const [value, codes] = await Promise.all(['data-values', 'data-kinds'].map(unpack));
-  const { fast, slow, block, first } = about.frames, kind = Uint8Array.from(codes);
+  const { fast, slow, bin, first } = about.frames, kind = Uint8Array.from(codes);
   const levels = [{ fast, slow, value, kind }];
   while (levels[levels.length - 1].fast > 200) levels.push(halvedImage(levels[levels.length - 1]));
-  const here = (f, s) => [(f - first[0]) / block, (s - first[1]) / block];
+  const here = (f, s) => [(f - first[0]) / bin, (s - first[1]) / bin];
   const spots = { observed: about.observed || [], predicted: about.predicted || [] };
   for (const list of Object.values(spots)) for (const spot of list) [spot.x, spot.y] = here(...spot.place);
   const [low, most] = about.ends;
@@ -50,7 +50,7 @@ async function imageOfView() {
     for (const [name, list] of Object.entries(spots)) {
       if (!chosen[name]) continue;
       context.strokeStyle = context.fillStyle = markColour[name][bright];
-      const size = Math.max(4.5 * dpr, 3.5 * shown.scale / block);
+      const size = Math.max(4.5 * dpr, 3.5 * shown.scale / bin);
       for (const spot of list) {
         const [x, y] = place(c, spot.x, spot.y);
         if (x < -size || y < -size || x > canvas.width + size || y > canvas.height + size) continue;
@@ -63,7 +63,7 @@ async function imageOfView() {
     }
   }
   const nearest = (list, f, s) => {
-    const reach = Math.max(4 / block, 7 * viewer.ratio() / viewer.shown.scale);
+    const reach = Math.max(4 / bin, 7 * viewer.ratio() / viewer.shown.scale);
     let found = null, least = reach;
     for (const spot of list) {
       const away = Math.hypot(spot.x - f, spot.y - s);
@@ -114,7 +114,7 @@ async function page() {
       { gap: 'gap or no value', bad: 'bad', overload: 'overloaded' }[name]));
     main.append(make('section', { id: 'images' }, viewer.element, note(zoomNote,
       'From far, a screen pixel shows the maximum of the pixels it stands for. ',
-      about.frames.block > 1 ? `One pixel stands for ${about.frames.block} \u00d7 ${about.frames.block} of the detector. ` : '',
+      about.frames.bin > 1 ? `One pixel stands for ${about.frames.bin} \u00d7 ${about.frames.bin} of the detector. ` : '',
       'Circles: observed spots; squares: predicted ones. Pixels that are not trusted: ', key)));
     if (about.notes.length) main.append(make('section', { class: 'warnings' }, make('h2', {}, 'Not known'),
       make('ul', {}, about.notes.map(text => make('li', {}, text)))));

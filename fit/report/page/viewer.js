@@ -26,14 +26,14 @@ const colourIndex = (value, low, high) => {
   return place > 0 ? (place < 255 ? place + 0.5 | 0 : 255) : 0;
 };
 
-// about: frames { fast, slow, block }, panels, and resolution (or none): 1/d^2 on grids over parts of the picture.
+// about: frames { fast, slow, bin }, panels, and resolution (or none): 1/d^2 on grids over parts of the picture.
 // levels: the images, and the same in half the size, and so on; each { fast, slow, ... }.
 // views: { kind, title, unit, value(level, index), ends(scale): values at the ends of the colours, colours(): the name of
 // their table, index(level, index, low, high): the entry of the table, if it is another one than that of the value }.
 // hooks: marks(c) draws over a view, tell(fast, slow) says what is at a pixel, click(fast, slow) takes a click;
 // buttons: tools after those for zooming; and note: an element below.
 function zoomViewer(about, levels, views, hooks) {
-  const { fast, slow, block } = about.frames;
+  const { fast, slow, bin } = about.frames;
   const shown = { fast: fast / 2, slow: slow / 2, scale: 0, rings: false, selected: -1, at: null };
   const rings = about.resolution ? ringLines(about) : [];
   const figures = make('div', { class: 'views' + (views.length === 1 ? ' single' : ''), id: 'views' });
@@ -152,7 +152,7 @@ function zoomViewer(about, levels, views, hooks) {
   function whereabouts(f, s, count) {
     const text = (a, b) => count ? a.toFixed(count) + ', ' + b.toFixed(count) : Math.floor(a) + ', ' + Math.floor(b);
     const [f0, s0] = about.frames.first || [0, 0];
-    f = f * block + f0; s = s * block + s0;
+    f = f * bin + f0; s = s * bin + s0;
     if (about.panels.length < 2) return text(f, s);
     for (let p = 0; p < about.panels.length; p++) {
       const [x, y, fx, fy, sx, sy, nf, ns] = about.panels[p], det = fx * sy - fy * sx;
@@ -265,7 +265,7 @@ const zoomNote = 'Scroll or pinch over an image to zoom (after a click into it, 
 // 1/d^2 at a point of the view; NaN: beside all parts.
 const firstOf = ({ frames }) => frames.first || [0, 0];
 function squareAt(about, x, y) {
-  const { block } = about.frames, [x0, y0] = firstOf(about), px = x * block + x0, py = y * block + y0;
+  const { bin } = about.frames, [x0, y0] = firstOf(about), px = x * bin + x0, py = y * bin + y0;
   for (const { place: [cx, cy, ux, uy, vx, vy], steps, values } of about.resolution) {
     const dx = px - cx, dy = py - cy, det = ux * vy - uy * vx, u = (dx * vy - dy * vx) / det, v = (dy * ux - dx * uy) / det;
     if (u >= 0 && v >= 0 && u <= 1 && v <= 1) return onGrid(values, steps, u, v);
@@ -275,12 +275,12 @@ function squareAt(about, x, y) {
 
 // Rings of round resolutions that the picture crosses, part by part, in pixels of the view.
 function ringLines(about) {
-  const { block } = about.frames, [x0, y0] = firstOf(about);
+  const { bin } = about.frames, [x0, y0] = firstOf(about);
   const parts = about.resolution.map(({ place: [cx, cy, ux, uy, vx, vy], steps, values }) => {
     const n = 4 * steps;
     return { n, fine: Array.from({ length: (n + 1) ** 2 }, (_, i) =>
       onGrid(values, steps, i % (n + 1) / n, Math.floor(i / (n + 1)) / n)),
-    seen: (u, v) => [(cx + u * ux + v * vx - x0) / block, (cy + u * uy + v * vy - y0) / block] };
+    seen: (u, v) => [(cx + u * ux + v * vx - x0) / bin, (cy + u * uy + v * vy - y0) / bin] };
   });
   return (about.rings || [20, 10, 7, 5, 4, 3, 2.5, 2, 1.8, 1.6, 1.4, 1.2, 1, 0.9, 0.8]).map(d => ({ d,
     pieces: parts.flatMap(({ n, fine, seen }) => contour(fine, n, 1 / (d * d))

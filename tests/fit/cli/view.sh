@@ -114,13 +114,13 @@ kinds = values("a.html", "data-kinds")
 page = values("a.html", "data-values")
 wrong = [i for i in range(160000) if not kinds[i] and abs(page[i] - (stored[i] - pedestal)) > 1e-3]
 assert not wrong, (len(wrong), wrong[:3])
-assert about["frames"] == {"fast": 400, "slow": 400, "block": 1, "first": [0, 0]}, about["frames"]
+assert about["frames"] == {"fast": 400, "slow": 400, "bin": 1, "first": [0, 0]}, about["frames"]
 assert len(about["observed"]) > 20 and len(about["predicted"]) > 40, (len(about["observed"]), len(about["predicted"]))
 near = [min((o["place"][0] - p["place"][0]) ** 2 + (o["place"][1] - p["place"][1]) ** 2 for p in about["predicted"]) ** 0.5
         for o in about["observed"]]
 assert sorted(near)[int(0.8 * len(near))] < 0.5, sorted(near)
 part = json.loads(data("part.html", "data-about")[1])
-assert part["frames"] == {"fast": 100, "slow": 50, "block": 2, "first": [50, 20]}, part["frames"]
+assert part["frames"] == {"fast": 100, "slow": 50, "bin": 2, "first": [50, 20]}, part["frames"]
 kinds = values("part.html", "data-kinds")
 assert kinds[:25] == [2] * 25 and kinds[25:100] == [0] * 75, kinds[:100]
 def rows_of(name):
