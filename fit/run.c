@@ -550,7 +550,7 @@ db_status db_fit_run(db_context *context, const db_fit_shot_source *source,
     status = db_workers_common_status(all, status);
     if (status == DB_OK && made) status = refine(all, made);
     clear(all);
-    if (status != DB_OK) {
+    if (status != DB_OK || !made) {
         db_fit_shots_result_destroy(&made);
         return status;
     }

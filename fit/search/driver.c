@@ -78,7 +78,7 @@ db_status db_search_prepare(db_search *s) {
     s->normal = s->gradient + n;
     if (!s->log) return DB_OK;
     s->known = s->log->stage == s->number && s->log->unknowns == n ? s->log->count : 0;
-    return db_search_log_reserve(s->context, s->log, n, s->known + most);
+    return db_search_log_reserve(s->context, s->log, n, s->known);
 }
 
 db_status db_search_run(db_search *s, double *value, int *at_bound, db_stage_result *result) {

@@ -15,6 +15,7 @@ db_status db_search_log_reserve(db_context *context, db_search_log *log, size_t 
     if (from) log->from = from;
     if (!row || !from) return db_fail_memory(context, "what a stage has evaluated");
     log->unknowns = unknowns;
+    log->room = rows;
     return DB_OK;
 }
 
@@ -50,14 +51,18 @@ static db_status replay(db_search *s, const db_search_log *log, const double *x,
     return DB_OK;
 }
 
-static void note(db_search_log *log, const double *x, const db_evaluation *e) {
+/* The log grows as evaluations come: of many unknowns each takes much memory. */
+static db_status note(db_search *s, db_search_log *log, const double *x, const db_evaluation *e) {
     const size_t n = log->unknowns;
+    if (log->count == log->room)
+        DB_TRY(db_search_log_reserve(s->context, log, n, log->count + log->count / 2 + 1));
     double *const row = log->row + log->count++ * db_search_log_width(n);
     memcpy(row, x, n * sizeof *row);
     row[n] = e->degrees;
     row[n + 1] = e->loss;
     memcpy(row + n + 2, e->gradient, n * sizeof *row);
     memcpy(row + 2 * n + 2, e->normal, n * n * sizeof *row);
+    return DB_OK;
 }
 
 static db_status evaluate_at(db_search *s, const double *x, db_objective_depth depth,
@@ -70,7 +75,7 @@ static db_status evaluate_at(db_search *s, const double *x, db_objective_depth d
     DB_TRY(repeats ? replay(s, log, x, &e) : s->problem.evaluate(s->problem.user, x, &e));
     s->degrees = e.degrees;
     s->begins_anew = e.is_of_another;
-    if (log && !repeats && !e.is_of_another) note(log, x, &e);
+    if (log && !repeats && !e.is_of_another) DB_TRY(note(s, log, x, &e));
     *loss = e.loss;
     db_unknowns_add_priors(&s->unknowns, x, loss, e.gradient, e.normal);
     return DB_OK;

@@ -13,9 +13,9 @@ typedef struct db_search_log {
     int started;      /* 1: there is a best point from before */
     double degrees;   /* of freedom, when the search began */
     size_t history;   /* entries of the history before it */
-    size_t unknowns, count;
-    double *from; /* [unknowns] the values that it began with; owned */
-    double *row;  /* [count][db_search_log_width]; owned */
+    size_t unknowns, count, room; /* room: for so many rows */
+    double *from;                 /* [unknowns] the values that it began with; owned */
+    double *row;                  /* [count][db_search_log_width]; owned */
 } db_search_log;
 
 /* Of each evaluation: the unknowns, degrees of freedom, loss, gradient, normal matrix; without priors. */

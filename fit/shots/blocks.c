@@ -65,11 +65,10 @@ int db_block_head_in(const char *bytes, size_t size, db_block_head *head) {
     return head->name[sizeof head->name - 1] == '\0' && head->bytes <= size - sizeof *head;
 }
 
-int db_block_open(char *block, const char *name, db_pieces *pieces) {
+int db_block_open(char *block, size_t size, const char *name, db_pieces *pieces) {
     db_block_head head;
     char expected[32], found[32];
-    memcpy(&head, block, sizeof head);
-    const size_t size = sizeof head + (size_t)head.bytes;
+    if (!db_block_head_in(block, size, &head) || head.bytes != size - sizeof head) return 0;
     *pieces = (db_pieces){ block, sizeof head, size, 1, 0 };
     memcpy(expected, head.digest, sizeof expected);
     memset(block + offsetof(db_block_head, digest), 0, sizeof found);

@@ -35,8 +35,8 @@ void db_block_end(db_pieces *block, const char *name, db_block_head of);
 /* The head of the block at the beginning of so many bytes; 0: there is none, or the block is cut off. */
 int db_block_head_in(const char *bytes, size_t size, db_block_head *head);
 
-/* The pieces of a whole block, if it has that name; 0: it is damaged, or another one. */
-int db_block_open(char *block, const char *name, db_pieces *pieces);
+/* The pieces of a whole block of so many bytes, if it has that name; 0: it is damaged, or another one. */
+int db_block_open(char *block, size_t size, const char *name, db_pieces *pieces);
 
 /* Bytes of a file at a place, to be freed. */
 db_status db_block_load(db_context *context, const char *path, long long at, size_t size,

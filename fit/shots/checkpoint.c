@@ -20,7 +20,7 @@
 static const char of_head[] = "checkpoint 4", of_configuration[] = "configuration",
                   of_state[] = "state";
 static const db_block_head of_no_shot = { .shot = -1 };
-enum { BLOCKS = 4 };
+enum { BLOCKS = 4, MOST_GENERATIONS = 1 << 30 };
 
 /* What identifies the refinement that a file belongs to, beside its configuration. */
 typedef struct head {
@@ -59,7 +59,7 @@ static db_status move_sets(db_shots *all, const char *path, db_pieces *p) {
         move_set(p->reads ? &set : &c->set[i], p);
         if (!p->reads || p->failed) continue;
         if (!memchr(set.of, 0, sizeof set.of) || !*set.of || strchr(set.of, '/') ||
-            set.generation < 1 || set.count < 1) {
+            set.generation < 1 || set.generation > MOST_GENERATIONS || set.count < 1) {
             p->failed = 1;
             continue;
         }
@@ -101,21 +101,23 @@ static db_status move_state(db_shots *all, const char *path, double *common, siz
     return move_history(all, history, p);
 }
 
-db_status db_checkpoint_move_log(db_shots *all, db_search_log *log, db_pieces *p) {
+db_status db_checkpoint_move_log(db_shots *all, int stage, size_t unknowns, db_search_log *log,
+                                 db_pieces *p) {
+    const size_t row = db_search_log_width(unknowns) * sizeof *log->row;
     db_pieces_move(p, &log->stage, sizeof log->stage);
     db_pieces_move(p, &log->evaluations, sizeof log->evaluations);
     db_pieces_move(p, &log->started, sizeof log->started);
     db_pieces_move(p, &log->degrees, sizeof log->degrees);
     db_pieces_move(p, &log->unknowns, sizeof log->unknowns);
     db_pieces_move(p, &log->count, sizeof log->count);
-    if (p->reads && log->unknowns > 1 + (p->room - p->count) / (1 + log->unknowns)) p->failed = 1;
-    const size_t row = p->failed ? 1 : db_search_log_width(log->unknowns) * sizeof *log->row;
-    if (p->reads && (p->failed || log->count > (p->room - p->count) / row)) {
-        p->failed = 1;
-        return DB_OK;
+    if (p->reads) {
+        const int most = 2 * all->settings.stages[stage].max_evaluations;
+        p->failed |= log->stage != stage || log->unknowns != unknowns || log->evaluations < 0 ||
+                     log->evaluations > most || log->count > (p->room - p->count) / row;
+        if (p->failed) return DB_OK;
+        DB_TRY(db_search_log_reserve(all->context, log, unknowns, log->count));
     }
-    if (p->reads) DB_TRY(db_search_log_reserve(all->context, log, log->unknowns, log->count));
-    db_pieces_move(p, log->from, log->unknowns * sizeof *log->from);
+    db_pieces_move(p, log->from, unknowns * sizeof *log->from);
     db_pieces_move(p, log->row, log->count * row);
     log->path = all->options->checkpoint;
     return DB_OK;
@@ -229,7 +231,8 @@ static db_status damaged(const db_shots *all, const char *path) {
 static db_status take_common(db_shots *all, const db_stage_state *state) {
     const char *const path = all->options->checkpoint;
     db_pieces pieces;
-    if (!db_block_open(all->checkpoint->state, state->name, &pieces)) return damaged(all, path);
+    if (!db_block_open(all->checkpoint->state, all->checkpoint->state_size, state->name, &pieces))
+        return damaged(all, path);
     DB_TRY(state->common(state->user, &pieces));
     return pieces.failed || pieces.count != pieces.room ? damaged(all, path) : DB_OK;
 }
@@ -259,7 +262,9 @@ static db_status next_block(reading *r, const char *name, db_pieces *pieces) {
     if (!db_block_head_in(block, r->content.size - r->at, &found))
         return db_fail(r->all->context, DB_ERROR_INPUT, "%s: ends too early", r->path);
     r->at += sizeof found + (size_t)found.bytes;
-    return db_block_open(block, name, pieces) ? DB_OK : damaged(r->all, r->path);
+    return db_block_open(block, sizeof found + (size_t)found.bytes, name, pieces)
+               ? DB_OK
+               : damaged(r->all, r->path);
 }
 
 /* Is it the state of this task of an array, or of a run of all shots (tasks 0)? */
@@ -328,6 +333,7 @@ static db_status keep_stage(const reading *r, int stage) {
     all->checkpoint->state = malloc(size);
     if (!all->checkpoint->state) return db_fail_memory(all->context, "the checkpoint");
     memcpy(all->checkpoint->state, block, size);
+    all->checkpoint->state_size = size;
     return DB_OK;
 }
 

@@ -23,8 +23,9 @@ int db_checkpoint_is_in(const db_shots *all, int stage);
 /* What the stage knew, once all shots of this process are there. */
 db_status db_checkpoint_take_up(db_shots *all, const db_stage_state *state);
 
-/* Evaluations of a search as a part of what a stage knows. */
-db_status db_checkpoint_move_log(db_shots *all, db_search_log *log, db_pieces *pieces);
+/* Evaluations of the search of a stage with so many unknowns, as a part of what the stage knows. */
+db_status db_checkpoint_move_log(db_shots *all, int stage, size_t unknowns, db_search_log *log,
+                                 db_pieces *pieces);
 
 /* Reads the state, if there is a file, or what the tasks of an array have left; *found says so.
  * DB_ERROR_INPUT for a file of another refinement, or one that is no checkpoint. */

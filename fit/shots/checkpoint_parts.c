@@ -189,7 +189,7 @@ static db_status load(db_context *context, const char *path, long long at, size_
                       const char *name, db_pieces *pieces) {
     char *bytes;
     const db_status status = db_block_load(context, path, at, size, &bytes);
-    if (status == DB_OK && db_block_open(bytes, name, pieces)) return DB_OK;
+    if (status == DB_OK && db_block_open(bytes, size, name, pieces)) return DB_OK;
     free(bytes);
     return status == DB_OK ? damaged(context, path) : status;
 }
@@ -257,8 +257,16 @@ db_status db_parts_index(db_shots *all) {
     c->place = calloc(all->count + 1, sizeof *c->place);
     if (!c->place) return db_fail_memory(all->context, "the checkpoint");
     for (size_t i = 0; i < all->count; i++) c->place[i].set = -1;
-    for (size_t s = 0; s < c->sets; s++)
+    int whole = 0;
+    for (size_t s = 0; s < c->sets; s++) {
+        whole |= c->set[s].whole;
         for (int part = 0; part < c->set[s].count; part++) DB_TRY(index_part(all, (int)s, part));
+    }
+    for (size_t i = 0; i < all->count && whole; i++)
+        if (c->place[i].set < 0)
+            return db_fail(all->context, DB_ERROR_INPUT, "%s: has no record of shot %zu, %s",
+                           all->options->checkpoint, i + 1,
+                           all->source->name(all->source->user, i));
     return DB_OK;
 }
 
@@ -334,10 +342,6 @@ db_status db_checkpoint_take(db_shots *all, db_context *context, size_t shot) {
 db_status db_parts_take_state(db_shots *all, size_t shot, const db_stage_state *state) {
     char path[DB_PART_PATH_SIZE];
     db_pieces pieces;
-    if (!all->state[shot].needed)
-        return db_fail(
-            all->context, DB_ERROR_INPUT, "%s: has no record of shot %zu, %s, which is in use",
-            all->options->checkpoint, shot + 1, all->source->name(all->source->user, shot));
     all->state[shot].needed = 0;
     DB_TRY(open_shot(all, all->context, shot, &pieces, path));
     db_status status = state->shot(state->user, shot, &pieces);

@@ -44,6 +44,7 @@ struct db_checkpoint {
     db_record_place *place; /* [count] of a run that goes on; NULL: it began anew */
     int stage;              /* 1 + the stage in which it goes on; 0: between stages */
     char *state;            /* what that stage knew; owned */
+    size_t state_size;
 };
 
 /* Begins a set: each process creates its part. whole: it has all shots that the process works on, with what a

@@ -194,7 +194,7 @@ static void keep_trials(joint *j) {
 
 static db_status move_log(void *user, db_pieces *pieces) {
     joint *const j = user;
-    return db_checkpoint_move_log(j->all, &j->log, pieces);
+    return db_checkpoint_move_log(j->all, j->stage, j->links.unknowns, &j->log, pieces);
 }
 
 /* The best point of a shot; the tail lies behind its local values. */
@@ -246,7 +246,7 @@ static db_status prepare(joint *j) {
                              .stage = &all->settings.stages[j->stage],
                              .number = j->stage,
                              .course = &all->course,
-                             .log = &j->log,
+                             .log = all->checkpoint ? &j->log : NULL,
                              .degrees = degrees(j) };
     DB_TRY(db_unknowns_make(all->context, &all->settings, j->index, n, &j->search.unknowns));
     return db_search_prepare(&j->search);

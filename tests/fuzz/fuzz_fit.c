@@ -8,6 +8,7 @@
 #include "fit/config/quantity.h"
 
 #include <dualbragg/expert/fit_steps.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,6 +152,44 @@ static void make_shots(db_context *context, db_checkpoint *checkpoint, db_shots 
     all->checkpoint = checkpoint;
 }
 
+/* Gives whole blocks of a file the digests of their bytes: what is behind digests is to be read, too. */
+static void seal_blocks(const char *path) {
+    static char bytes[1 << 20];
+    db_block_head head;
+    FILE *const file = fopen(path, "r+b");
+    fuzz_require(file != NULL, "seal", path);
+    const size_t size = fread(bytes, 1, sizeof bytes, file);
+    for (size_t at = 0; db_block_head_in(bytes + at, size - at, &head);) {
+        db_pieces block = { .bytes = bytes + at, .count = sizeof head + (size_t)head.bytes };
+        char name[sizeof head.name];
+        memcpy(name, head.name, sizeof name);
+        db_block_end(&block, name, head);
+        at += block.count;
+    }
+    rewind(file);
+    fuzz_require(fwrite(bytes, 1, size, file) == size && fclose(file) == 0, "seal", path);
+}
+
+/* What the search of a stage knew. */
+typedef struct search_state {
+    db_shots *all;
+    int stage;
+    db_search_log log;
+} search_state;
+
+static db_status move_search(void *user, db_pieces *pieces) {
+    search_state *const s = user;
+    return db_checkpoint_move_log(s->all, s->stage, 1, &s->log, pieces);
+}
+
+static void take_up_search(db_context *context, const char *path, db_shots *all) {
+    search_state s = { all, all->checkpoint->stage - 1, { .stage = -1 } };
+    const db_stage_state state = { "stage:search", s.stage, 0, move_search, NULL, &s };
+    if (fuzz_is_ok(context, path, db_checkpoint_take_up(all, &state), "checkpoint search"))
+        fuzz_require(s.log.stage == s.stage && s.log.count <= s.log.room, "checkpoint", "log");
+    db_search_log_clear(&s.log);
+}
+
 static void read_checkpoint(db_context *context, const char *path) {
     static db_shots all;
     static db_checkpoint checkpoint;
@@ -162,13 +201,20 @@ static void read_checkpoint(db_context *context, const char *path) {
     all.options = &options;
     const db_status status = db_checkpoint_resume(&all, &found);
     fuzz_require(found == (status == DB_OK), "checkpoint", "found");
+    fuzz_require(checkpoint.generation < INT_MAX, "checkpoint", "no next generation");
     if (fuzz_is_ok(context, path, status, "checkpoint"))
         fuzz_require(checkpoint.stage >= 0 && checkpoint.stage <= (int)all.settings.stage_count,
                      "checkpoint", "stage");
+    if (status == DB_OK && checkpoint.stage > 0) take_up_search(context, path, &all);
     free(checkpoint.set);
     free(checkpoint.place);
     free(checkpoint.state);
     db_fit_course_clear(&all.course);
+}
+
+static void read_sealed_checkpoint(db_context *context, const char *path) {
+    seal_blocks(path);
+    read_checkpoint(context, path);
 }
 
 /* The file as a part of a checkpoint: the records of the shots. */
@@ -199,6 +245,11 @@ static void read_part(db_context *context, const char *path) {
     free(checkpoint.place);
 }
 
+static void read_sealed_part(db_context *context, const char *path) {
+    seal_blocks(path);
+    read_part(context, path);
+}
+
 const fuzz_reader fuzz_fit_readers[] = {
     { "configuration", read_configuration },
     { "argument", read_argument },
@@ -206,6 +257,8 @@ const fuzz_reader fuzz_fit_readers[] = {
     { "shots_expt", read_shots_expt },
     { "checkpoint", read_checkpoint },
     { "checkpoint_part", read_part },
+    { "checkpoint_sealed", read_sealed_checkpoint },
+    { "checkpoint_part_sealed", read_sealed_part },
     { NULL, NULL },
 };
 #else

@@ -1,6 +1,7 @@
 /* Joint intensities have the same bits for any number of threads and processes, and after an interruption. */
 
 #include "support/unit_test.h"
+#include "fit/damaged_state.h"
 #include "fit/made_up_team.h"
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
@@ -177,8 +178,7 @@ static void check_scales(const db_fit_shots_result *r) {
 }
 
 /* After each of the passes; goes on by another number of processes. */
-static void interrupted_runs_go_on(void **state) {
-    (void)state;
+static void interrupt(size_t damages, size_t forged) {
     char path[256];
     db_fit_shots_result *r, *whole;
     stills_begin_other_indexing();
@@ -206,6 +206,9 @@ static void interrupted_runs_go_on(void **state) {
         assert_int_equal(p.passes, most);
         check_scales(r);
         db_fit_shots_result_destroy(&r);
+        if (most == 1)
+            go_on_from_damaged_states(stills.context, &source, &stills.settings, &options, damages,
+                                      forged);
         made_up_team_run(most % 2 ? TEAM : 1, 1, work, &t, NULL);
         assert_non_null(t.result[0]);
         same_amplitudes(whole, t.result[0]);
@@ -341,12 +344,21 @@ static void damaged_states_are_refused(void **state) {
     stills.settings.parameter_count--;
 }
 
+static void interrupted_runs_go_on(void **state) {
+    (void)state;
+    interrupt(6, 1);
+}
+
+static void damaged_states_are_told_slow(void **state) {
+    (void)state;
+    interrupt(200, 40);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(damaged_states_are_refused),
-        cmocka_unit_test(threads_do_not_matter),
-        cmocka_unit_test(processes_do_not_matter),
-        cmocka_unit_test(interrupted_runs_go_on),
+        cmocka_unit_test(damaged_states_are_refused),   cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(processes_do_not_matter),      cmocka_unit_test(interrupted_runs_go_on),
+        cmocka_unit_test(damaged_states_are_told_slow),
     };
     return cmocka_run_group_tests(tests, stills_set_up, stills_tear_down);
 }

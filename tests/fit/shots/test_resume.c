@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "support/unit_test.h"
+#include "fit/damaged_state.h"
 #include "fit/rendered_image.h"
 
 #include <dualbragg/fit_shots.h>
@@ -60,7 +61,7 @@ static db_status identify(void *user, db_context *own, size_t shot,
     return DB_OK;
 }
 
-static const db_fit_shot_source source = {
+static db_fit_shot_source source = {
     .count = SHOTS, .load = load, .name = name, .identify = identify, .configuration = &common
 };
 
@@ -262,6 +263,47 @@ static void what_differs_is_named(void **state) {
     free(text);
 }
 
+static void count_evaluations(void *user, const db_fit_shots_event *event) {
+    *(int *)user -= event->kind == DB_SHOTS_EVALUATED;
+}
+
+static int ends_at_evaluation(void *user) { return *(const int *)user <= 0; }
+
+static size_t first_of_two(void *user, size_t shot) {
+    (void)user;
+    return shot == 1 ? 0 : shot;
+}
+
+/* Ended in a joint stage, of shots, or of lattices of one image. */
+static void damage(size_t count, size_t forged) {
+    for (int lattices = 0; lattices < 2; lattices++) {
+        db_fit_shots_options options = DB_FIT_SHOTS_OPTIONS_INIT;
+        db_fit_shots_result *r = NULL;
+        int left = 3;
+        source.image = lattices ? first_of_two : NULL;
+        options.checkpoint = checkpoint;
+        options.scratch = "/tmp";
+        options.cancelled = ends_at_evaluation;
+        options.progress = count_evaluations;
+        options.user = &left;
+        db_fit_checkpoint_remove(checkpoint);
+        (void)db_fit_run(context, &source, &settings, &options, &r);
+        db_fit_shots_result_destroy(&r);
+        go_on_from_damaged_states(context, &source, &settings, &options, count, forged);
+    }
+    source.image = NULL;
+}
+
+static void damaged_states_are_told(void **state) {
+    (void)state;
+    damage(60, 2);
+}
+
+static void damaged_states_are_told_slow(void **state) {
+    (void)state;
+    damage(500, 40);
+}
+
 static int wants_to_end(void *user) {
     int *const left = user;
     return --*left < 0;
@@ -309,6 +351,8 @@ int main(void) {
         cmocka_unit_test(cut_anywhere_the_result_is_the_same),
         cmocka_unit_test(cut_again_and_again_the_result_is_the_same_slow),
         cmocka_unit_test(what_differs_is_named),
+        cmocka_unit_test(damaged_states_are_told),
+        cmocka_unit_test(damaged_states_are_told_slow),
         cmocka_unit_test(a_cancelled_run_has_the_best_models_so_far),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

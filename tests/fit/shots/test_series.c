@@ -2,6 +2,7 @@
  * for any number of processes, near the truth. */
 
 #include "support/unit_test.h"
+#include "fit/damaged_state.h"
 #include "fit/made_up_team.h"
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
@@ -141,8 +142,7 @@ static int is_over(void *user) {
 }
 
 /* In both joint stages; goes on by another number of processes. */
-static void interrupted_series_go_on(void **state) {
-    (void)state;
+static void interrupt(size_t damages, size_t forged) {
     series_run whole = { .knots = 0 };
     char path[256];
     db_fit_shots_result *r;
@@ -165,6 +165,9 @@ static void interrupted_series_go_on(void **state) {
                          DB_ERROR_CANCELLED);
         assert_int_equal(p.evaluations, most);
         db_fit_shots_result_destroy(&r);
+        if (most == 2)
+            go_on_from_damaged_states(stills.context, &source, &settings, &options, damages,
+                                      forged);
         made_up_team_run(most % 2 ? TEAM : 1, 1, work, &rest, NULL);
         assert_non_null(rest.result[0]);
         same_series(whole.result[0], rest.result[0]);
@@ -173,6 +176,16 @@ static void interrupted_series_go_on(void **state) {
         db_fit_checkpoint_remove(path);
     }
     db_fit_shots_result_destroy(&whole.result[0]);
+}
+
+static void interrupted_series_go_on(void **state) {
+    (void)state;
+    interrupt(6, 1);
+}
+
+static void damaged_series_are_told_slow(void **state) {
+    (void)state;
+    interrupt(200, 40);
 }
 
 static int set_up(void **state) {
@@ -202,6 +215,7 @@ int main(void) {
         cmocka_unit_test(processes_do_not_matter_for_known_intensities),
         cmocka_unit_test(processes_do_not_matter_for_poisson_slow),
         cmocka_unit_test(interrupted_series_go_on),
+        cmocka_unit_test(damaged_series_are_told_slow),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
