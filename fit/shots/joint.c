@@ -148,10 +148,10 @@ static db_status sum_shots(joint *j, int *lost) {
     if (all->series) DB_TRY(db_series_approach(all, j->at));
     DB_TRY(db_workers_each(all, "evaluation", j->stage, evaluate_shot, j, &j->tree));
     DB_TRY(db_workers_total(all, &j->tree, j->sums));
-    if (all->series && isfinite(j->sums[0])) DB_TRY(db_series_sum(all, j->sums, NULL));
     all->used = (size_t)counts[USED];
     all->degrees = counts[DEGREES];
     *lost = counts[LOST] > 0;
+    if (all->series && isfinite(j->sums[0]) && !*lost) DB_TRY(db_series_sum(all, j->sums, NULL));
     if (!*lost) return DB_OK;
     DB_TRY(db_records_collect(all));
     db_shots_report_aside(all);
@@ -218,13 +218,43 @@ static db_status keep(void *user) {
 
 static double degrees(const joint *j) { return j->all->degrees - (double)j->links.unknowns; }
 
+/* What the unknowns begin with, into value, and the intensities of a series, by the shots in use. All processes call
+ * it. */
+static db_status begin(joint *j, double *value) {
+    db_shots *const all = j->all;
+    db_unknowns *const u = &j->search.unknowns;
+    for (size_t i = 0; i < j->links.shared; i++) value[i] = all->common[j->index[i]];
+    DB_TRY(db_joint_links_start(all, &j->links, u, value));
+    for (size_t i = 0; i < j->links.unknowns; i++)
+        value[i] = fmin(fmax(value[i], u->lower[i]), u->upper[i]);
+    if (!all->shares_intensities) return DB_OK;
+    db_series_end(all);
+    DB_TRY(db_series_begin(all, &j->links, j->stage));
+    j->search.degrees = degrees(j);
+    return db_series_start(all, value);
+}
+
+/* Frames have been left out: reflections are numbered, and begun with, as a run that goes on would do. The best point
+ * stays. */
+static db_status begin_again(joint *j) {
+    double *const value =
+        j->search.started ? malloc((j->links.unknowns + 1) * sizeof *value) : j->value;
+    db_status status = db_workers_common_status(
+        j->all, value ? DB_OK : db_fail_memory(j->all->context, "a joint stage"));
+    if (status == DB_OK && value) status = begin(j, value);
+    if (value != j->value) free(value);
+    return status;
+}
+
 static db_status evaluate(void *user, const double *x, db_evaluation *at) {
     joint *const j = user;
     int lost;
     j->at = x;
     DB_TRY(sum_shots(j, &lost));
+    if (lost && j->all->series) DB_TRY(begin_again(j));
     at->degrees = degrees(j);
-    at->is_of_another = lost && j->search.started; /* without the shots that were set aside */
+    /* without the shots that were set aside */
+    at->is_of_another = lost && (j->search.started || j->all->series);
     db_arrow_total(j->links.unknowns, j->sums, &at->loss, at->gradient, at->normal);
     return DB_OK;
 }
@@ -250,20 +280,6 @@ static db_status prepare(joint *j) {
                              .degrees = degrees(j) };
     DB_TRY(db_unknowns_make(all->context, &all->settings, j->index, n, &j->search.unknowns));
     return db_search_prepare(&j->search);
-}
-
-/* What the unknowns begin with, and the intensities of a series. All processes call it. */
-static db_status begin(joint *j) {
-    db_shots *const all = j->all;
-    db_unknowns *const u = &j->search.unknowns;
-    for (size_t i = 0; i < j->links.shared; i++) j->value[i] = all->common[j->index[i]];
-    DB_TRY(db_joint_links_start(all, &j->links, u, j->value));
-    for (size_t i = 0; i < j->links.unknowns; i++)
-        j->value[i] = fmin(fmax(j->value[i], u->lower[i]), u->upper[i]);
-    if (!all->shares_intensities) return DB_OK;
-    DB_TRY(db_series_begin(all, &j->links, j->stage));
-    j->search.degrees = degrees(j);
-    return db_series_start(all, j->value);
 }
 
 /* What is told of a shot: of its linked quantities, and of unknowns that are not all shots'. */
@@ -313,7 +329,7 @@ db_status db_joint_run(db_shots *all, int stage, db_stage_result *end,
     j->links = db_joint_links_make(all, stage);
     status = take_up(j);
     if (status == DB_OK) status = db_workers_common_status(all, prepare(j));
-    if (status == DB_OK) status = begin(j);
+    if (status == DB_OK) status = begin(j, j->value);
     if (status == DB_OK) status = search(j, end);
     if (status == DB_OK && result) {
         const db_joint_minimum at = { stage, &j->links, &j->search.unknowns, j->value,

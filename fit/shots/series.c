@@ -317,7 +317,6 @@ static void find_best(const db_shots *all, size_t h, int quadratic, double *loss
     for (size_t i = s->first[h]; i < s->first[h + 1]; i++) {
         const part *const p = &s->part[i];
         const db_linearization linearization = linearization_of(all, p->shot);
-        if (!s->linearization[p->shot]) continue; /* set aside since */
         *loss += (double)linearization.loss[p->box];
         r->pull += (double)linearization.pull[p->box];
         r->curvature += (double)linearization.curvature[p->box];
@@ -378,8 +377,7 @@ static void add_reflection(const db_shots *all, size_t h, int quadratic, reflect
     r->count = 0;
     find_best(all, h, quadratic, &t->sums[0], r);
     for (size_t i = s->first[h]; i < s->first[h + 1]; i++)
-        if (s->linearization[s->part[i].shot])
-            add_part(all, &s->part[i], t->frame + s->part[i].shot * size, r);
+        add_part(all, &s->part[i], t->frame + s->part[i].shot * size, r);
     if (s->value[1][h] + r->change > 0 && r->curvature > 0) /* else it is held at 0 */
         add_products(n, r, -1 / r->curvature, r->cross, t->sums);
     if (!t->begins) return;
