@@ -277,6 +277,9 @@ static db_fit_statistics statistics_of(const db_shot_summary *summary, int after
                                 .chi2_reduced = summary->degrees > 0
                                                     ? summary->chi2[after] / summary->degrees
                                                     : (double)NAN,
+                                .rms_residual = NAN,
+                                .strong_pixels = NAN,
+                                .strong_explained = NAN,
                                 .correlation = summary->correlation[after],
                                 .centroid_rms = summary->centroid_rms[after] };
 }

@@ -144,7 +144,8 @@ class Shot:
     name; used: False where it was set aside, and reason says why; status, reason: how it ended
     parameters: FitParameter by name; of many shots the shared ones have the same value in each
     experiment: the refined Experiment; None if it was set aside
-    before, after: Statistics of the starting and the refined model on the same pixels
+    before, after: Statistics of the starting and the refined model on the same pixels; of one of many
+        shots residuals and strong pixels are nan
 
     Of a single image, too:
     verdict: Verdict, and usable
@@ -478,9 +479,9 @@ def parameter_names(settings):
     return found
 
 
-def fit_one(context, configuration, image, experiment, progress):
+def fit_one(context, configuration, image, experiment, progress, notices):
     """Refines against one image."""
-    notices, config = [], configuration.c
+    config = configuration.c
     with noticing(context, notices) as user:
         c, keep = read_image(context, configuration, image, user)
         spots = ffi.gc(ffi.new("db_fit_spots *"), lib.db_fit_spots_clear)
@@ -496,7 +497,8 @@ def fit_one(context, configuration, image, experiment, progress):
             status = lib.db_fit_config_start_at(context, config, c, start, lib.take_notice, user)
         watch.check(context, status)
     watch.function, watch.names = progress, parameter_names(config.settings)
-    still = ffi.new("db_fit_still *", dict(start=start, image=c))
+    name = config.image_file if config.image_file[0] != b"\0" else ffi.NULL
+    still = ffi.new("db_fit_still *", dict(start=start, image=c, name=name))
     source = ffi.new("db_fit_shot_source *", lib.db_fit_still_source(still))
     result = _refine(context, watch, source, ffi.addressof(config, "settings"),
                      ffi.new("db_fit_shots_options *"), lib.ask_cancelled)
@@ -525,11 +527,10 @@ class _Completed:
     c: object
 
 
-def fit_many(context, configuration, progress, checkpoint=None, resume=False, scratch=None):
+def fit_many(context, configuration, progress, notices, checkpoint=None, resume=False, scratch=None):
     """Refines the shots of a configuration."""
     if resume and checkpoint is None:
         raise errors.UsageError("resume: expected checkpoint, the file to go on from, beside it")
-    notices = []
     with noticing(context, notices):
         shots = _list_of(context, configuration)
     source = ffi.new("db_fit_shot_source *", lib.db_fit_shot_list_source(shots))
@@ -584,12 +585,14 @@ def fit(config=None, *, image=None, experiment=None, progress=None,
         wrong = set(sections.get("model", {})) - {"symmetry", "find_orientation"}
         if wrong:
             raise errors.UsageError(f"model.{min(wrong)}: expected no such value beside experiment")
-    configuration = Configuration(context, config, sections)
+    notices = []
+    with noticing(context, notices):
+        configuration = Configuration(context, config, sections)
     if configuration.many:
         if experiment is not None or image is not None:
             raise errors.UsageError("fit: expected neither experiment nor an array as image for a "
                                     "list of shots")
-        return fit_many(context, configuration, progress, checkpoint, resume, scratch)
+        return fit_many(context, configuration, progress, notices, checkpoint, resume, scratch)
     for name, given in (("checkpoint", checkpoint), ("resume", resume or None), ("scratch", scratch)):
         if given is not None:
             raise errors.UsageError(f"{name}: expected a list of shots (shots.list), found one image")
@@ -599,4 +602,4 @@ def fit(config=None, *, image=None, experiment=None, progress=None,
         configuration.c.image_file[0] = b"\0"
     elif configuration.c.image_file[0] == b"\0":
         raise errors.UsageError("fit: expected an image: a file name, a MeasuredImage or an array")
-    return fit_one(context, configuration, image, experiment, progress)
+    return fit_one(context, configuration, image, experiment, progress, notices)

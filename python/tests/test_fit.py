@@ -68,6 +68,7 @@ class Fits(unittest.TestCase):
         variance = result.covariance[0, 0]
         self.assertAlmostEqual(variance, result.errors["misset_x"]**2, delta=1e-9 * variance)
         self.assertEqual(result.model_image.shape, self.counts.shape)
+        self.assertEqual(result.name, "the image")
         self.assertGreater(len(result.reflections), 50)
         measured, model, sigma = result.pixels(0)
         box = result.shoeboxes[0]["region"]
@@ -141,6 +142,10 @@ class Fits(unittest.TestCase):
                 out.writelines(f"{n} model.matrix={n[:-4]}.mat\n" for n in names)
             told, again = [], []
             kept = os.path.join(folder, "kept.checkpoint")
+            former = dualbragg.fit(image=names[0], model=dict(cells=[128, 128, 263], matrix=names[0][:-4] + ".mat", spots="closed"),
+                                   refine=REFINED[:1], progress=lambda e: True)
+            self.assertTrue(any("cells is called" in line for line in former.notices), former.notices)
+            self.assertEqual(former.name, names[0])
             sections = dict(
                 shots=dict(list=listing),
                 model=dict(spots="closed", mosaic_rms=0.15, Ncells=[128, 128, 263], misset=[0.05, -0.05, 0.05]),

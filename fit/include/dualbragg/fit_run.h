@@ -154,8 +154,8 @@ typedef struct db_fit_shots_result {
     double seconds;
     size_t shot_count;
     /** Each shot. Of one in full everything; of others name, used, status, reason, estimates (errors by
-     * kind of shared parameters alone), experiment (without amplitudes), and before and after but for
-     * strong pixels. */
+     * kind of shared parameters alone), experiment (without amplitudes), and before and after; what these
+     * have of residuals and strong pixels is NAN. */
     db_fit_result *shot;
     db_fit_estimate *memory; /**< owned: the estimates of shots that are not in full */
     /** intensities that all shots share (db_fit_settings.joint), for the functions that write them;
