@@ -35,7 +35,7 @@ typedef struct work {
     int is_fatal;       /* 1: what failed ends the run, not only this shot */
 } work;
 
-static void clear(work *w) {
+static void clear_own_work(work *w) {
     db_shots_release(w->all, &w->image);
     db_strong_pixels_clear(&w->strong);
     db_prediction_clear(&w->predicted);
@@ -91,7 +91,7 @@ static db_experiment start_of(const work *w) {
     return start;
 }
 
-static db_status begin(work *w, db_context *context) {
+static db_status begin_refinement(work *w, db_context *context) {
     const db_shots *const all = w->all;
     db_refinement *const r = &w->refinement;
     DB_TRY(db_shots_settings(all, context, w->shot, &w->settings));
@@ -234,7 +234,7 @@ static db_status spool_pixels(work *w, db_context *context, int stage) {
 }
 
 /* After the last stage: errors and statistics of the shot. */
-static db_status conclude(work *w, db_context *context) {
+static db_status conclude_shot_alone(work *w, db_context *context) {
     db_shots *const all = w->all;
     db_fit_result *const result = w->refinement.result;
     db_refinement_finish(&w->refinement);
@@ -266,7 +266,7 @@ static db_status do_in_full(work *w, db_context *context) {
     DB_TRY(run_stages(w, (int)w->settings.stage_count, &end));
     result->refining_seconds = db_seconds() - begun;
     store_model(w);
-    DB_TRY(conclude(w, context));
+    DB_TRY(conclude_shot_alone(w, context));
     apply_verdict(result);
     snprintf(w->all->summary[w->shot].reason, DB_FIT_REASON_SIZE, "%s", result->reason);
     w->all->evaluations += r->course.count;
@@ -282,11 +282,12 @@ static db_status do_in_full(work *w, db_context *context) {
 }
 
 static db_status do_segment(work *w, db_context *context, const db_segment *segment) {
-    DB_TRY(begin(w, context));
+    DB_TRY(begin_refinement(w, context));
     if (w->all->source->in_full) return do_in_full(w, context);
     DB_TRY(run_own_stages(w, context, segment));
     if (segment->joint >= 0) DB_TRY(spool_pixels(w, context, segment->joint));
-    if (segment->joint < 0 && !w->all->options->array_tasks) DB_TRY(conclude(w, context));
+    if (segment->joint < 0 && !w->all->options->array_tasks)
+        DB_TRY(conclude_shot_alone(w, context));
 #pragma omp atomic update
     w->all->evaluations += w->refinement.course.count;
     return DB_OK;
@@ -305,7 +306,7 @@ db_status db_segment_work(db_shots *all, db_context *context, size_t shot, void 
         if (status != DB_OK && !w->is_fatal)
             status = db_shots_set_aside(all, context, shot, status, NULL);
     }
-    clear(w);
+    clear_own_work(w);
     (void)sum;
     return status == DB_OK && segment->to > segment->from ? db_checkpoint_note(all, context, shot)
                                                           : status;

@@ -390,7 +390,7 @@ static db_status fill_result(db_shots *all, db_fit_shots_result *result) {
     return DB_OK;
 }
 
-static db_status refine(db_shots *all, db_fit_shots_result *result) {
+static db_status refine_shots(db_shots *all, db_fit_shots_result *result) {
     int found;
     DB_TRY(db_workers_common_status(all, start_common(all)));
     db_status status = db_workers_common_status(all, db_checkpoint_resume(all, &found));
@@ -402,7 +402,7 @@ static db_status refine(db_shots *all, db_fit_shots_result *result) {
     return status;
 }
 
-static void clear(db_shots *all) {
+static void clear_shots(db_shots *all) {
     for (size_t i = 0; i < all->count && all->state; i++) {
         db_experiment_clear(&all->state[i].start);
         free(all->state[i].lower);
@@ -434,7 +434,7 @@ static void clear(db_shots *all) {
 }
 
 /* The text that identifies the refinement in a checkpoint. */
-static db_status identify(db_shots *all) {
+static db_status identify_run(db_shots *all) {
     db_fit_config *const config = malloc(sizeof *config);
     if (!config) return db_fail_memory(all->context, "the configuration of the shots");
     if (all->source->configuration)
@@ -486,7 +486,7 @@ static db_status set_up(db_shots *all, const db_fit_settings *settings) {
     DB_TRY(db_stages_check(all));
     if (all->count == 0) return db_fail(all->context, DB_ERROR_INPUT, "there are no shots");
     all->chunk = chunk_size(all);
-    db_status status = all->options->checkpoint ? identify(all) : DB_OK;
+    db_status status = all->options->checkpoint ? identify_run(all) : DB_OK;
     if (status == DB_OK) status = db_checkpoint_create(all);
     if (status == DB_OK) status = make_room(all);
     if (status == DB_OK) status = db_lattices_find(all);
@@ -551,8 +551,8 @@ db_status db_fit_run(db_context *context, const db_fit_shot_source *source,
     db_status status = set_up(all, settings);
     if (status == DB_OK) status = create_result(all, &made);
     status = db_workers_common_status(all, status);
-    if (status == DB_OK && made) status = refine(all, made);
-    clear(all);
+    if (status == DB_OK && made) status = refine_shots(all, made);
+    clear_shots(all);
     if (status != DB_OK || !made) {
         db_fit_shots_result_destroy(&made);
         return status;

@@ -24,7 +24,7 @@ static int evaluate_lm(void *user, const double *x, double *loss, double *gradie
 }
 
 /* Begins a search at the best point, or repeats the one that was interrupted. */
-static void begin(db_search *s) {
+static void begin_search(db_search *s) {
     db_search_log *const log = s->log;
     const size_t size = s->unknowns.count * sizeof *s->value;
     s->begins_anew = 0;
@@ -60,7 +60,7 @@ static void run_lm(db_search *s) {
                               .most_evaluations = s->stage->max_evaluations };
     double *const x = s->normal + u->count * u->count;
     do {
-        begin(s);
+        begin_search(s);
         memcpy(x, s->value, u->count * sizeof *x);
         problem.degrees = s->degrees;
         s->end = db_lm_minimize(&problem, x, u->room).end;

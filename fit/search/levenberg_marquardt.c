@@ -174,7 +174,7 @@ static int finite_point(size_t n, const point *p) {
     return isfinite(sum);
 }
 
-static int evaluate(search *s, point *p) {
+static int evaluate_point(search *s, point *p) {
     const db_lm_problem *const problem = s->problem;
     s->evaluations++;
     return problem->evaluate(problem->user, p->x, &p->loss, p->gradient, p->normal) == 0;
@@ -259,7 +259,7 @@ static int advance(search *s, db_lm_end *end) {
         const double x = s->here.x[i] + s->step[i];
         s->there.x[i] = fmin(fmax(x, problem->lower[i]), problem->upper[i]);
     }
-    if (!evaluate(s, &s->there)) {
+    if (!evaluate_point(s, &s->there)) {
         *end = DB_LM_STOPPED;
         return 0;
     }
@@ -273,9 +273,9 @@ static int advance(search *s, db_lm_end *end) {
                       (s->rejected < patience || promise > rounding * fabs(s->here.loss)));
 }
 
-static db_lm_end run(search *s, double *promise) {
+static db_lm_end run_steps(search *s, double *promise) {
     db_lm_end end = DB_LM_STOPPED;
-    if (!evaluate(s, &s->here) || !finite_point(s->problem->count, &s->here)) return end;
+    if (!evaluate_point(s, &s->here) || !finite_point(s->problem->count, &s->here)) return end;
     update_scale(s);
     do {
         *promise = free_promise(s);
@@ -299,7 +299,7 @@ db_lm_result db_lm_minimize(const db_lm_problem *problem, double *x, double *mem
     s.box = s.upper + 2 * n;
     memcpy(s.here.x, x, n * sizeof *x);
     db_lm_result result = { .promise = INFINITY };
-    result.end = run(&s, &result.promise);
+    result.end = run_steps(&s, &result.promise);
     result.evaluations = s.evaluations;
     result.loss = s.here.loss;
     memcpy(x, s.here.x, n * sizeof *x);

@@ -29,12 +29,12 @@ typedef struct stage_run {
     int is_trial; /* 1: its evaluations are not recorded */
 } stage_run;
 
-static db_status evaluate(void *user, const double *x, db_evaluation *at) {
+static db_status evaluate_moments(void *user, const double *x, db_evaluation *at) {
     stage_run *const s = user;
     return db_moments_evaluate(&s->moments, x, &at->loss, at->gradient, at->normal);
 }
 
-static int record(void *user, const double *x, const db_fit_history *now) {
+static int record_moments(void *user, const double *x, const db_fit_history *now) {
     const stage_run *const s = user;
     db_refinement *const r = s->refinement;
     db_fit_history *const entry = s->is_trial ? NULL : db_fit_course_add(&r->course, now);
@@ -50,7 +50,7 @@ static db_status minimize(stage_run *s, db_stage_result *end) {
     db_refinement *const r = s->refinement;
     db_moments *const m = &s->moments;
     db_search search = { .context = r->context,
-                         .problem = { evaluate, record, NULL, s },
+                         .problem = { evaluate_moments, record_moments, NULL, s },
                          .stage = s->stage,
                          .number = s->number,
                          .course = &r->course,
@@ -111,7 +111,7 @@ static db_status find_covered(const stage_run *s, double *covered) {
     return DB_OK;
 }
 
-static db_status run(stage_run *s, db_stage_result *end) {
+static db_status run_moments(stage_run *s, db_stage_result *end) {
     db_refinement *const r = s->refinement;
     db_fit_trial *trial = NULL;
     if (s->stage->earned) {
@@ -143,12 +143,12 @@ static db_status run_on(stage_run *s, const db_experiment *from, db_stage_result
         status =
             db_fail(r->context, DB_ERROR_INPUT,
                     "stage %s: the model predicts none of the strong reflections", s->stage->name);
-    if (status == DB_OK) status = run(s, end);
+    if (status == DB_OK) status = run_moments(s, end);
     db_shoeboxes_clear(&boxes);
     return status;
 }
 
-static db_status run_moments(db_refinement *r, int number, db_stage_result *end) {
+static db_status run_moment_stage(db_refinement *r, int number, db_stage_result *end) {
     const db_fit_settings *const settings = r->data.settings;
     stage_run *const s = calloc(1, sizeof *s); /* large: stacks are small */
     if (!s) return db_fail_memory(r->context, "the moments of spots");
@@ -171,7 +171,7 @@ static db_status run_moments(db_refinement *r, int number, db_stage_result *end)
 }
 
 /* The model stays as it is, with what was refined so far. */
-static void refuse(db_refinement *r, int number, const char *why, db_stage_result *end) {
+static void refuse_moments(db_refinement *r, int number, const char *why, db_stage_result *end) {
     db_fit_result *const result = r->result;
     const db_fit_settings *const settings = r->data.settings;
     for (int i = number; i < (int)settings->stage_count; i++) db_refinement_drop(r, i);
@@ -192,7 +192,7 @@ static db_status check_lattice(db_refinement *r, int number, db_stage_result *en
     if (!r->data.settings->stages[number].earned || r->result->trial_count || !r->check)
         return DB_OK;
     DB_TRY(r->check(r->context, &r->result->experiment, &r->data, &is_right, &verdict));
-    if (!is_right) refuse(r, number, verdict.reason, end);
+    if (!is_right) refuse_moments(r, number, verdict.reason, end);
     return DB_OK;
 }
 
@@ -200,6 +200,6 @@ db_status db_stage_run(db_refinement *r, int number, db_stage_result *end) {
     DB_TRY(check_lattice(r, number, end));
     if (end->end == DB_STAGE_REFUSED) return DB_OK;
     return r->data.settings->stages[number].kind == DB_STAGE_MOMENTS
-               ? run_moments(r, number, end)
+               ? run_moment_stage(r, number, end)
                : db_refinement_run_stage(r, number, end);
 }

@@ -44,7 +44,7 @@ typedef struct sums {
     double counts, first[2], second[3];
 } sums;
 
-static void add(double counts, double fast, double slow, sums *m) {
+static void add_counts(double counts, double fast, double slow, sums *m) {
     m->counts += counts;
     m->first[0] += counts * fast;
     m->first[1] += counts * slow;
@@ -76,8 +76,8 @@ static int observe(const db_shoeboxes *boxes, size_t b, uint8_t *of_spot,
             const size_t i = first + (size_t)(s * boxes->width + f);
             if (!boxes->own[i] || !of_spot[i - first]) continue;
             const double excess = (double)boxes->value[i] - (double)boxes->background[i];
-            add(excess, f, s, &whole);
-            if (boxes->strong[i]) add(excess, f, s, &peak);
+            add_counts(excess, f, s, &whole);
+            if (boxes->strong[i]) add_counts(excess, f, s, &peak);
         }
     *seen = (db_observed_moments){ 0 };
     if (!(peak.counts > 0)) return 0;

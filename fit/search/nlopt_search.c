@@ -31,7 +31,7 @@ static int must_stop(const db_search *s) {
            s->evaluations >= s->stage->max_evaluations;
 }
 
-static double evaluate(unsigned n, const double *x, double *gradient, void *data) {
+static double evaluate_nlopt(unsigned n, const double *x, double *gradient, void *data) {
     const nlopt_search *const m = data;
     db_search *const s = m->search;
     const db_unknowns *const u = &s->unknowns;
@@ -81,7 +81,7 @@ static db_status set_up(nlopt_search *m) {
         lower[k] = (u->lower[k] - m->start[k]) / u->scale[k];
         upper[k] = (u->upper[k] - m->start[k]) / u->scale[k];
     }
-    nlopt_result code = nlopt_set_min_objective(m->optimizer, evaluate, m);
+    nlopt_result code = nlopt_set_min_objective(m->optimizer, evaluate_nlopt, m);
     if (code > 0) code = nlopt_set_lower_bounds(m->optimizer, lower);
     if (code > 0) code = nlopt_set_upper_bounds(m->optimizer, upper);
     if (code > 0) code = nlopt_set_ftol_rel(m->optimizer, s->stage->tolerance);

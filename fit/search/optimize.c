@@ -24,7 +24,7 @@ void db_report_values(const db_fit_settings *settings, const db_crystal *given,
         value[i] = db_fit_value(&settings->parameters[i], &known, placement);
 }
 
-static db_status evaluate(void *user, const double *x, db_evaluation *at) {
+static db_status evaluate_image(void *user, const double *x, db_evaluation *at) {
     const minimization *const m = user;
     db_objective *const o = m->objective;
     const size_t n = o->variables.count;
@@ -40,7 +40,7 @@ static db_status evaluate(void *user, const double *x, db_evaluation *at) {
     return DB_OK;
 }
 
-static int record(void *user, const double *x, const db_fit_history *now) {
+static int record_image(void *user, const double *x, const db_fit_history *now) {
     const minimization *const m = user;
     const db_objective *const o = m->objective;
     db_fit_history *const entry = db_fit_course_add(m->course, now);
@@ -69,7 +69,7 @@ db_status db_optimize_stage(db_objective *objective, const db_fit_stage *stage, 
     const db_variables *const v = &objective->variables;
     minimization m = { objective, course, given };
     db_search s = { .context = objective->context,
-                    .problem = { evaluate, record, NULL, &m },
+                    .problem = { evaluate_image, record_image, NULL, &m },
                     .stage = stage,
                     .number = number,
                     .course = course,

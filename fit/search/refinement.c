@@ -170,8 +170,8 @@ static db_status start_scale(db_objective *objective) {
 }
 
 /* Updates linear coefficients, and what depends on the model, for the start. */
-static db_status prepare(db_refinement *r, int number, db_objective_depth next,
-                         db_stage_data *taken, db_objective *objective) {
+static db_status prepare_objective(db_refinement *r, int number, db_objective_depth next,
+                                   db_stage_data *taken, db_objective *objective) {
     const int known = r->data.settings->intensity == DB_FIT_KNOWN;
     if (!(objective->degrees > 0))
         return db_fail(r->context, DB_ERROR_INPUT,
@@ -202,7 +202,7 @@ db_status db_refinement_open_stage(db_refinement *r, int number, db_objective_de
     db_status status = match_total(r, number, taken);
     if (status == DB_OK) status = db_refinement_make_objective(r, number, taken, objective);
     if (status == DB_OK) {
-        status = prepare(r, number, next, taken, objective);
+        status = prepare_objective(r, number, next, taken, objective);
         if (status != DB_OK) db_objective_destroy(objective);
     }
     if (status != DB_OK) db_stage_data_clear(taken);
@@ -254,7 +254,7 @@ db_status db_refinement_run_stage(db_refinement *r, int number, db_stage_result 
 }
 
 /* Values as users know them. */
-static void report(const db_refinement *r, double *value) {
+static void report_model(const db_refinement *r, double *value) {
     db_report_values(r->data.settings, &r->given, &r->result->experiment, &r->placement, value);
 }
 
@@ -277,7 +277,7 @@ db_status db_refinement_begin(db_refinement *r, const db_experiment *start) {
                 &result->experiment, p->parameter,
                 db_parameter_get(&result->experiment, db_quantity_parameter(p->follows)));
     }
-    report(r, value);
+    report_model(r, value);
     for (size_t i = 0; i < settings->parameter_count; i++)
         result->estimates.list[i].start = result->estimates.list[i].value = value[i];
     if (db_orientation_is_refined(settings)) db_orientation_fold(&result->experiment.crystal);
@@ -286,7 +286,7 @@ db_status db_refinement_begin(db_refinement *r, const db_experiment *start) {
 
 void db_refinement_finish(db_refinement *r) {
     double value[DB_FIT_MOST_PARAMETERS];
-    report(r, value);
+    report_model(r, value);
     for (size_t i = 0; i < r->result->estimates.count; i++)
         r->result->estimates.list[i].value = value[i];
     db_orientation_report(r->data.settings, &r->given, &r->result->experiment.crystal);

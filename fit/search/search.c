@@ -86,7 +86,7 @@ db_status db_search_look(db_search *s, const double *x, db_objective_depth depth
 }
 
 /* 0: it is no number, and nobody is told. */
-static int record(db_search *s, const double *x, db_objective_depth depth, double loss) {
+static int record_evaluation(db_search *s, const double *x, db_objective_depth depth, double loss) {
     const double norm =
         depth == DB_OBJECTIVE_LOSS ? 0 : gradient_norm_of(&s->unknowns, s->gradient, s->degrees);
     const db_fit_history now = { .stage = s->number,
@@ -104,7 +104,7 @@ int db_search_evaluate(db_search *s, const double *x, db_objective_depth depth, 
     s->at_best = 0;
     s->status = evaluate_at(s, x, depth, s->log, loss);
     if (s->status != DB_OK || s->begins_anew) return 0;
-    if (record(s, x, depth, *loss) && *loss < s->best) {
+    if (record_evaluation(s, x, depth, *loss) && *loss < s->best) {
         s->best = *loss;
         s->at_best = depth == DB_OBJECTIVE_NORMAL;
         s->started = 1;

@@ -35,7 +35,7 @@ static size_t held_by_user(const db_unknowns *u, const int *at_bound) {
 
 /* Our criterion is what a further step promises. NLopt stops when a step has changed little, so ten
  * times the tolerance counts as converged. */
-static void explain(const db_search *s, const int *at_bound, db_stage_result *r) {
+static void explain_end(const db_search *s, const int *at_bound, db_stage_result *r) {
     const db_unknowns *const u = &s->unknowns;
     const db_fit_stage *const stage = s->stage;
     const int converged = r->promise <= 10 * stage->tolerance || r->step <= stage->step;
@@ -103,6 +103,6 @@ db_status db_stage_judge(db_search *s, int *at_bound, db_stage_result *result) {
         db_lm_free_promise(u->count, s->value, u->lower, u->upper, s->gradient, s->normal, u->room);
     result->promise = fmax(0, promise) / fabs(loss);
     result->step = db_lm_step_length(promise, loss, s->degrees);
-    explain(s, at_bound, result);
+    explain_end(s, at_bound, result);
     return DB_OK;
 }

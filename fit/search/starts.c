@@ -119,7 +119,7 @@ static db_status first_error(db_context *context, const trials *all, size_t coun
 
 /* Counts a finished trial. The thread that started the work reports it, and the listener may
  * cancel. */
-static void report(const db_context *context, trials *all, size_t count) {
+static void report_trial(const db_context *context, trials *all, size_t count) {
     size_t done;
 #pragma omp atomic capture
     done = ++all->done;
@@ -141,7 +141,7 @@ static db_status run_trials(db_context *context, trials *all, size_t count) {
             stop = all->cancelled;
             if (stop) continue;
             run_trial(all, worker[db_thread_number()], (size_t)i);
-            report(context, all, count);
+            report_trial(context, all, count);
         }
         status = all->cancelled
                      ? db_fail(context, DB_ERROR_CANCELLED,

@@ -44,7 +44,7 @@ void db_block_begin(db_pieces *block) {
 }
 
 /* The digest of head and bytes. */
-static void digest(const char *block, size_t size, char text[32]) {
+static void digest_of_block(const char *block, size_t size, char text[32]) {
     memset(text, 0, 32);
     db_md5_base64(block, size, text);
 }
@@ -55,7 +55,7 @@ void db_block_end(db_pieces *block, const char *name, db_block_head of) {
     of.bytes = block->count - sizeof of;
     memset(of.digest, 0, sizeof of.digest);
     memcpy(block->bytes, &of, sizeof of);
-    digest(block->bytes, block->count, of.digest);
+    digest_of_block(block->bytes, block->count, of.digest);
     memcpy(block->bytes, &of, sizeof of);
 }
 
@@ -72,9 +72,13 @@ int db_block_open(char *block, size_t size, const char *name, db_pieces *pieces)
     *pieces = (db_pieces){ block, sizeof head, size, 1, 0 };
     memcpy(expected, head.digest, sizeof expected);
     memset(block + offsetof(db_block_head, digest), 0, sizeof found);
-    digest(block, size, found);
+    digest_of_block(block, size, found);
     memcpy(block + offsetof(db_block_head, digest), expected, sizeof expected);
     return strcmp(head.name, name) == 0 && memcmp(expected, found, sizeof found) == 0;
+}
+
+db_status db_block_is_damaged(db_context *context, const char *path) {
+    return db_fail(context, DB_ERROR_INPUT, "%s: is damaged", path);
 }
 
 db_status db_block_load(db_context *context, const char *path, long long at, size_t size,

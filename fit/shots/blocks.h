@@ -38,6 +38,8 @@ int db_block_head_in(const char *bytes, size_t size, db_block_head *head);
 /* The pieces of a whole block of so many bytes, if it has that name; 0: it is damaged, or another one. */
 int db_block_open(char *block, size_t size, const char *name, db_pieces *pieces);
 
+db_status db_block_is_damaged(db_context *context, const char *path);
+
 /* Bytes of a file at a place, to be freed. */
 db_status db_block_load(db_context *context, const char *path, long long at, size_t size,
                         char **bytes);

@@ -165,7 +165,7 @@ static db_status write_state(db_shots *all, const db_stage_state *state) {
 }
 
 /* The digest by which parts know their run, whichever task of an array it is. */
-static db_status digest(db_shots *all) {
+static db_status digest_run(db_shots *all) {
     db_pieces both = { .bytes = NULL };
     head own = head_of(all);
     own.task = own.tasks = 0;
@@ -181,7 +181,7 @@ db_status db_checkpoint_create(db_shots *all) {
     db_checkpoint *const c = all->checkpoint = calloc(1, sizeof *c);
     if (!c) return db_fail_memory(all->context, "the checkpoint");
     c->file = -1;
-    return digest(all);
+    return digest_run(all);
 }
 
 void db_checkpoint_destroy(db_shots *all) {
@@ -224,17 +224,14 @@ int db_checkpoint_is_in(const db_shots *all, int stage) {
     return all->checkpoint && all->checkpoint->stage == stage + 1;
 }
 
-static db_status damaged(const db_shots *all, const char *path) {
-    return db_fail(all->context, DB_ERROR_INPUT, "%s: is damaged", path);
-}
-
 static db_status take_common(db_shots *all, const db_stage_state *state) {
     const char *const path = all->options->checkpoint;
     db_pieces pieces;
     if (!db_block_open(all->checkpoint->state, all->checkpoint->state_size, state->name, &pieces))
-        return damaged(all, path);
+        return db_block_is_damaged(all->context, path);
     DB_TRY(state->common(state->user, &pieces));
-    return pieces.failed || pieces.count != pieces.room ? damaged(all, path) : DB_OK;
+    return pieces.failed || pieces.count != pieces.room ? db_block_is_damaged(all->context, path)
+                                                        : DB_OK;
 }
 
 db_status db_checkpoint_take_up(db_shots *all, const db_stage_state *state) {
@@ -264,7 +261,7 @@ static db_status next_block(reading *r, const char *name, db_pieces *pieces) {
     r->at += sizeof found + (size_t)found.bytes;
     return db_block_open(block, sizeof found + (size_t)found.bytes, name, pieces)
                ? DB_OK
-               : damaged(r->all, r->path);
+               : db_block_is_damaged(r->all->context, r->path);
 }
 
 /* Is it the state of this task of an array, or of a run of all shots (tasks 0)? */
@@ -282,7 +279,7 @@ static db_status check_task(const reading *r, const head *found, int task, int t
 static db_status check_configuration(const reading *r, const char *text, size_t size) {
     const db_shots *const all = r->all;
     char differences[DB_DIFFERENCES_SIZE];
-    if (size == 0 || text[size - 1]) return damaged(all, r->path);
+    if (size == 0 || text[size - 1]) return db_block_is_damaged(all->context, r->path);
     if (strcmp(text, all->identity) == 0) return DB_OK;
     const int told = db_identity_differences(all->identity, text, differences);
     return db_fail(all->context, DB_ERROR_INPUT, "%s: is of another refinement%s%s", r->path,
@@ -303,7 +300,7 @@ static db_status check_head(reading *r, head *found) {
     DB_TRY(next_block(r, of_head, &pieces));
     db_pieces_move(&pieces, found, sizeof *found);
     if (pieces.failed || !memchr(found->version, 0, sizeof found->version))
-        return damaged(all, r->path);
+        return db_block_is_damaged(all->context, r->path);
     if (strcmp(found->version, own.version) != 0)
         return db_fail(all->context, DB_ERROR_INPUT,
                        "%s: was written by version %s of dualbragg, this is %s", r->path,
@@ -316,7 +313,7 @@ static db_status check_head(reading *r, head *found) {
                        (unsigned long long)found->shots, all->count);
     return found->parameters == own.parameters && found->stages == own.stages
                ? DB_OK
-               : damaged(all, r->path);
+               : db_block_is_damaged(all->context, r->path);
 }
 
 /* Keeps what the interrupted stage knew until it begins. */
@@ -326,7 +323,8 @@ static db_status keep_stage(const reading *r, int stage) {
     const size_t size = r->content.size - r->at;
     db_block_head found;
     if (stage == 0) return DB_OK;
-    if (stage < 0 || stage > (int)all->settings.stage_count) return damaged(all, r->path);
+    if (stage < 0 || stage > (int)all->settings.stage_count)
+        return db_block_is_damaged(all->context, r->path);
     if (!db_block_head_in(block, size, &found))
         return db_fail(all->context, DB_ERROR_INPUT, "%s: ends too early", r->path);
     all->checkpoint->stage = stage;
@@ -346,7 +344,7 @@ static db_status read_state(reading *r) {
     DB_TRY(check_task(r, &found, all->options->array_task, all->options->array_tasks));
     DB_TRY(next_block(r, of_state, &pieces));
     DB_TRY(move_state(all, r->path, all->common, 0, &stage, &pieces));
-    return pieces.failed ? damaged(all, r->path) : keep_stage(r, stage);
+    return pieces.failed ? db_block_is_damaged(all->context, r->path) : keep_stage(r, stage);
 }
 
 /* What a task of an array has left. */
@@ -361,7 +359,7 @@ static db_status read_task(reading *r, int task) {
     DB_TRY(check_task(r, &found, task, (int)all->options->merge_count));
     DB_TRY(next_block(r, of_state, &pieces));
     DB_TRY(move_state(all, r->path, common, 0, &stage, &pieces));
-    if (pieces.failed) return damaged(all, r->path);
+    if (pieces.failed) return db_block_is_damaged(all->context, r->path);
     for (size_t i = 0; i < all->parameters; i++)
         if (all->shared[i] && common[i] != all->common[i])
             return db_fail(all->context, DB_ERROR_INPUT,

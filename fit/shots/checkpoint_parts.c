@@ -180,10 +180,6 @@ db_status db_parts_add(db_shots *all, const char *beside, const db_part_set *nam
     return DB_OK;
 }
 
-static db_status damaged(db_context *context, const char *path) {
-    return db_fail(context, DB_ERROR_INPUT, "%s: is damaged", path);
-}
-
 /* A block of a part, of which the caller frees the bytes. */
 static db_status load(db_context *context, const char *path, long long at, size_t size,
                       const char *name, db_pieces *pieces) {
@@ -191,7 +187,7 @@ static db_status load(db_context *context, const char *path, long long at, size_
     const db_status status = db_block_load(context, path, at, size, &bytes);
     if (status == DB_OK && db_block_open(bytes, size, name, pieces)) return DB_OK;
     free(bytes);
-    return status == DB_OK ? damaged(context, path) : status;
+    return status == DB_OK ? db_block_is_damaged(context, path) : status;
 }
 
 static db_status check_run(const db_shots *all, const char *path, size_t size) {
@@ -212,7 +208,7 @@ static db_status index_block(const db_shots *all, const char *path, const db_blo
     if (place.at == 0) return check_run(all, path, place.bytes);
     if (strcmp(head->name, of_shot) != 0 || head->shot < 0 || head->shot >= (int64_t)all->count ||
         head->stage < 0 || head->stage > (int)all->settings.stage_count)
-        return damaged(all->context, path);
+        return db_block_is_damaged(all->context, path);
     place.stage = head->stage;
     place.used = head->used != 0;
     all->checkpoint->place[head->shot] = place;
@@ -320,7 +316,7 @@ static db_status open_shot(db_shots *all, db_context *context, size_t shot, db_p
     move_shot(all, shot, name, pieces);
     db_status status = DB_OK;
     if (pieces->failed || !is_sound(all, &all->summary[shot]))
-        status = damaged(context, path);
+        status = db_block_is_damaged(context, path);
     else if (strncmp(name, own, sizeof name - 1) != 0)
         status = db_fail(context, DB_ERROR_INPUT,
                          "%s: is of another refinement: shot %zu is %.300s, here %s", path,
@@ -346,7 +342,7 @@ db_status db_parts_take_state(db_shots *all, size_t shot, const db_stage_state *
     DB_TRY(open_shot(all, all->context, shot, &pieces, path));
     db_status status = state->shot(state->user, shot, &pieces);
     if (status == DB_OK && (pieces.failed || pieces.count != pieces.room))
-        status = damaged(all->context, path);
+        status = db_block_is_damaged(all->context, path);
     free(pieces.bytes);
     return status;
 }

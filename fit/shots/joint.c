@@ -173,7 +173,7 @@ void db_joint_record(db_shots *all, size_t shared, const size_t *index, const db
     db_shots_report(all, &event);
 }
 
-static int record(void *user, const double *x, const db_fit_history *now) {
+static int record_joint(void *user, const double *x, const db_fit_history *now) {
     const joint *const j = user;
     db_joint_record(j->all, j->links.shared, j->index, now, x);
     return 0;
@@ -209,7 +209,7 @@ static db_stage_state state_of(joint *j) {
     return (db_stage_state){ "stage:search", j->stage, j->log.history, move_log, move_point, j };
 }
 
-static db_status keep(void *user) {
+static db_status keep_best(void *user) {
     joint *const j = user;
     keep_trials(j);
     const db_stage_state state = state_of(j);
@@ -220,7 +220,7 @@ static double degrees(const joint *j) { return j->all->degrees - (double)j->link
 
 /* What the unknowns begin with, into value, and the intensities of a series, by the shots in use. All processes call
  * it. */
-static db_status begin(joint *j, double *value) {
+static db_status begin_unknowns(joint *j, double *value) {
     db_shots *const all = j->all;
     db_unknowns *const u = &j->search.unknowns;
     for (size_t i = 0; i < j->links.shared; i++) value[i] = all->common[j->index[i]];
@@ -241,12 +241,12 @@ static db_status begin_again(joint *j) {
         j->search.started ? malloc((j->links.unknowns + 1) * sizeof *value) : j->value;
     db_status status = db_workers_common_status(
         j->all, value ? DB_OK : db_fail_memory(j->all->context, "a joint stage"));
-    if (status == DB_OK && value) status = begin(j, value);
+    if (status == DB_OK && value) status = begin_unknowns(j, value);
     if (value != j->value) free(value);
     return status;
 }
 
-static db_status evaluate(void *user, const double *x, db_evaluation *at) {
+static db_status evaluate_joint(void *user, const double *x, db_evaluation *at) {
     joint *const j = user;
     int lost;
     j->at = x;
@@ -259,7 +259,7 @@ static db_status evaluate(void *user, const double *x, db_evaluation *at) {
     return DB_OK;
 }
 
-static db_status prepare(joint *j) {
+static db_status prepare_joint(joint *j) {
     db_shots *const all = j->all;
     const size_t n = j->links.unknowns;
     j->arrow_size = db_arrow_sums_size(n);
@@ -272,7 +272,7 @@ static db_status prepare(joint *j) {
     j->value = j->sums + sums_size;
     db_joint_links_index(&j->links, j->index);
     j->search = (db_search){ .context = all->context,
-                             .problem = { evaluate, record, keep, j },
+                             .problem = { evaluate_joint, record_joint, keep_best, j },
                              .stage = &all->settings.stages[j->stage],
                              .number = j->stage,
                              .course = &all->course,
@@ -295,7 +295,7 @@ static void tell_shot(const joint *j, size_t shot) {
     all->summary[shot].degrees -= (double)(j->links.unknowns - j->links.shared) / (double)all->used;
 }
 
-static db_status search(joint *j, db_stage_result *end) {
+static db_status search_unknowns(joint *j, db_stage_result *end) {
     db_shots *const all = j->all;
     memset(end, 0, sizeof *end);
     DB_TRY(db_search_run(&j->search, j->value, j->at_bound, end));
@@ -328,9 +328,9 @@ db_status db_joint_run(db_shots *all, int stage, db_stage_result *end,
     j->stage = stage;
     j->links = db_joint_links_make(all, stage);
     status = take_up(j);
-    if (status == DB_OK) status = db_workers_common_status(all, prepare(j));
-    if (status == DB_OK) status = begin(j, j->value);
-    if (status == DB_OK) status = search(j, end);
+    if (status == DB_OK) status = db_workers_common_status(all, prepare_joint(j));
+    if (status == DB_OK) status = begin_unknowns(j, j->value);
+    if (status == DB_OK) status = search_unknowns(j, end);
     if (status == DB_OK && result) {
         const db_joint_minimum at = { stage, &j->links, &j->search.unknowns, j->value,
                                       j->at_bound };

@@ -308,8 +308,8 @@ static db_status estimate_unknowns(const conclusion *c, const double *normal,
     return status;
 }
 
-static db_status describe(const conclusion *c, double *numbers, int *used,
-                          db_fit_shots_result *result) {
+static db_status describe_minimum(const conclusion *c, double *numbers, int *used,
+                                  db_fit_shots_result *result) {
     const size_t n = c->links->unknowns;
     double *const normal = numbers;
     double *const scatter[3] = { normal + n * n, normal + 2 * n * n, normal + 3 * n * n };
@@ -335,7 +335,7 @@ static db_status describe_unknowns(const conclusion *c, db_fit_shots_result *res
     double *const numbers = calloc(4 * n * n + n + 1, sizeof *numbers);
     int *const used = calloc(n + 1, sizeof *used);
     const db_status status = numbers && used
-                                 ? describe(c, numbers, used, result)
+                                 ? describe_minimum(c, numbers, used, result)
                                  : db_fail_memory(c->all->context, "the errors of the refinement");
     free(numbers);
     free(used);

@@ -82,7 +82,7 @@ static db_status receive_all(db_shots *all, int rank, db_pieces message) {
     }
 }
 
-static db_status collect(db_shots *all) {
+static db_status collect_records(db_shots *all) {
     db_pieces message = { .room = AT_ONCE * record_size(all) };
     message.bytes = malloc(message.room);
     db_status status =
@@ -113,7 +113,7 @@ db_status db_records_count(db_shots *all) {
 }
 
 db_status db_records_collect(db_shots *all) {
-    if (all->team.size > 1) DB_TRY(collect(all));
+    if (all->team.size > 1) DB_TRY(collect_records(all));
     return db_records_count(all);
 }
 

@@ -93,7 +93,7 @@ static void count_degrees(const db_shots *all) {
     }
 }
 
-static db_status allocate(db_shots *all) {
+static db_status allocate_series(db_shots *all) {
     db_series *const s = all->series;
     const db_arrow_order *const order = &s->links->order;
     const size_t n = all->count;
@@ -124,7 +124,7 @@ db_status db_series_begin(db_shots *all, const db_joint_links *links, int stage)
     if (status == DB_OK) {
         all->series->links = links;
         all->series->stage = stage;
-        status = allocate(all);
+        status = allocate_series(all);
     }
     for (size_t k = 0; k < all->count && status == DB_OK && boxes; k++)
         if (db_shots_own(all, k) && all->summary[k].used) boxes[k] = all->state[k].boxes;

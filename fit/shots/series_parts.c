@@ -11,18 +11,18 @@
 
 enum { FEWEST_STRONG = 3 }; /* pixels that show a reflection */
 
-static void clear(db_shown *shown) {
+static void clear_shown(db_shown *shown) {
     free(shown->hkl);
     *shown = (db_shown){ .count = 0 };
 }
 
 static db_status make_room(db_context *context, size_t most, db_shown *shown) {
-    clear(shown);
+    clear_shown(shown);
     shown->hkl = calloc(most + 1, sizeof *shown->hkl);
     return shown->hkl ? DB_OK : db_fail_memory(context, "the reflections of a frame");
 }
 
-static void add(const int hkl[3], db_shown *shown) {
+static void list_reflection(const int hkl[3], db_shown *shown) {
     memcpy(shown->hkl[shown->count++], hkl, sizeof *shown->hkl);
 }
 
@@ -33,8 +33,8 @@ db_status db_shown_note(db_context *context, const db_shoeboxes *boxes, db_shot_
         int strong = 0;
         for (size_t i = b * boxes->pixels; i < (b + 1) * boxes->pixels; i++)
             strong += boxes->strong[i];
-        add(boxes->reflection[b].hkl, &state->boxes);
-        if (strong >= FEWEST_STRONG) add(boxes->reflection[b].hkl, &state->shown);
+        list_reflection(boxes->reflection[b].hkl, &state->boxes);
+        if (strong >= FEWEST_STRONG) list_reflection(boxes->reflection[b].hkl, &state->shown);
     }
     return DB_OK;
 }
@@ -66,8 +66,8 @@ db_status db_shown_pass_on(db_shots *all) {
         all, shown ? DB_OK : db_fail_memory(all->context, "the reflections of a series"));
     for (size_t i = 0; i < all->count && status == DB_OK && shown; i++) {
         db_shot_state *const state = &all->state[i];
-        clear(&state->boxes);
-        clear(&state->shown_before);
+        clear_shown(&state->boxes);
+        clear_shown(&state->shown_before);
         shown[i] = state->shown;
         state->shown = (db_shown){ .count = 0 };
     }

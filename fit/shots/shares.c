@@ -155,13 +155,13 @@ long db_shares_next(db_shots *all, long after) {
 }
 
 /* The owners that two processes know of. */
-static void merge(int *own, const int *other, size_t count) {
+static void merge_owners(int *own, const int *other, size_t count) {
     for (size_t c = 0; c < count; c++)
         if (other[c] >= 0) own[c] = other[c];
 }
 
 /* Up a binary tree to rank 0. */
-static db_status collect(db_shots *all, int *room) {
+static db_status collect_owners(db_shots *all, int *room) {
     const db_fit_team *const team = &all->team;
     const size_t chunks = db_shots_chunks(all), bytes = chunks * sizeof *room;
     int *const own = all->shares->owner;
@@ -170,7 +170,7 @@ static db_status collect(db_shots *all, int *room) {
             return db_team_send(team, all->context, team->rank - step, own, bytes);
         if (team->rank + step >= team->size) continue;
         DB_TRY(db_team_receive(team, all->context, team->rank + step, room, bytes));
-        merge(own, room, chunks);
+        merge_owners(own, room, chunks);
     }
     return DB_OK;
 }
@@ -182,7 +182,7 @@ db_status db_shares_agree(db_shots *all) {
     db_status status = room ? DB_OK : db_fail_memory(all->context, "who works on which shots");
     status = db_team_common_status(&all->team, all->context, status);
     if (!room) return status;
-    if (status == DB_OK) status = collect(all, room);
+    if (status == DB_OK) status = collect_owners(all, room);
     free(room);
     if (status == DB_OK)
         status = db_team_broadcast(&all->team, all->context, all->shares->owner,

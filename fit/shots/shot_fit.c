@@ -63,7 +63,7 @@ typedef struct local_problem {
     const db_arrow_order *order;
 } local_problem;
 
-static db_status evaluate(void *user, const double *x, db_evaluation *at) {
+static db_status evaluate_local(void *user, const double *x, db_evaluation *at) {
     const local_problem *const p = user;
     db_objective *const objective = &p->open->objective;
     const size_t n = objective->variables.count, m = p->order->local;
@@ -96,7 +96,7 @@ db_status db_local_unknowns(db_context *context, const db_fit_settings *settings
     return DB_OK;
 }
 
-static db_status fit(local_problem *p, db_search *s, double *local) {
+static db_status search_local(local_problem *p, db_search *s, double *local) {
     db_open_shot *const open = p->open;
     db_objective *const objective = &open->objective;
     const size_t *const variable = p->order->variable + p->order->shared;
@@ -124,13 +124,13 @@ db_status db_open_shot_fit(db_open_shot *open, const db_arrow_order *order,
                            const db_fit_stage *stage, const double *shared, double *local) {
     local_problem problem = { open, order };
     db_search search = { .context = open->objective.context,
-                         .problem = { .evaluate = evaluate, .user = &problem },
+                         .problem = { .evaluate = evaluate_local, .user = &problem },
                          .stage = stage,
                          .degrees = open->objective.degrees };
     for (size_t i = 0; i < order->shared; i++) open->value[order->variable[i]] = shared[i];
     db_status status = db_local_unknowns(search.context, &open->settings, order,
                                          &open->objective.variables, &search.unknowns);
-    if (status == DB_OK) status = fit(&problem, &search, local);
+    if (status == DB_OK) status = search_local(&problem, &search, local);
     db_search_clear(&search);
     return status;
 }

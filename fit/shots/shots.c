@@ -193,7 +193,8 @@ static db_status check_quantities(const db_shots *all, db_context *context,
                       "the same for all");
 }
 
-static db_status refuse(const db_shots *all, db_context *context, size_t shot, const char *what) {
+static db_status refuse_shot(const db_shots *all, db_context *context, size_t shot,
+                             const char *what) {
     return db_fail(context, DB_ERROR_INPUT,
                    "%s: is of another refinement: shot %zu, %s: its %s not what it was",
                    all->options->checkpoint, shot + 1, all->source->name(all->source->user, shot),
@@ -201,18 +202,19 @@ static db_status refuse(const db_shots *all, db_context *context, size_t shot, c
 }
 
 /* What the shot is; that of a resumed run must be what it was. */
-static db_status identify(const db_shots *all, db_context *context, size_t shot) {
+static db_status identify_shot(const db_shots *all, db_context *context, size_t shot) {
     const db_fit_shot_source *const source = all->source;
     db_fit_shot_identity *const known = &all->summary[shot].identity;
     db_fit_shot_identity own = { .image = "" };
     if (!source->identify || !all->options->checkpoint) return DB_OK;
     DB_TRY(source->identify(source->user, context, shot, &own));
     if (*known->image) {
-        if (strcmp(known->image, own.image) != 0) return refuse(all, context, shot, "image is");
+        if (strcmp(known->image, own.image) != 0)
+            return refuse_shot(all, context, shot, "image is");
         if (strcmp(known->configuration, own.configuration) != 0)
-            return refuse(all, context, shot, "configuration is");
+            return refuse_shot(all, context, shot, "configuration is");
         if (strcmp(known->files, own.files) != 0)
-            return refuse(all, context, shot, "files (matrix, mask, list ...) are");
+            return refuse_shot(all, context, shot, "files (matrix, mask, list ...) are");
     }
     *known = own;
     return DB_OK;
@@ -295,7 +297,7 @@ db_status db_shots_load(db_shots *all, db_context *context, size_t shot, db_meas
     db_status status = read_shot(all, context, shot, image);
     if (status != DB_OK && all->state[shot].needed) return refuse_loss(all, context, shot, status);
     if (status != DB_OK) return db_shots_set_aside(all, context, shot, status, NULL);
-    if (!known) status = identify(all, context, shot);
+    if (!known) status = identify_shot(all, context, shot);
     if (status != DB_OK) db_shots_release(all, image);
     return status;
 }

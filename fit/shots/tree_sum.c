@@ -88,13 +88,13 @@ static double *pair_up(db_tree_sum *sum, size_t node, int level, double *vector)
     return other;
 }
 
-static void add(const db_tree_sum *sum, double *to, const double *from) {
+static void add_vector(const db_tree_sum *sum, double *to, const double *from) {
     for (size_t i = 0; i < sum->size; i++) to[i] += from[i];
 }
 
 /* The sum of two neighbours, in the vector of the left one. */
 static double *join(db_tree_sum *sum, double *left, double *right) {
-    add(sum, left, right);
+    add_vector(sum, left, right);
     give_back(sum, right);
     return left;
 }
@@ -156,7 +156,7 @@ static db_status exchange_node(exchange *e, size_t node, int level) {
     }
     DB_TRY(db_team_receive(e->team, e->context, other, e->room, bytes));
     own->vector = NULL;
-    add(sum, vector, e->room);
+    add_vector(sum, vector, e->room);
     climb(sum, node / 2, level + 1, vector);
     return DB_OK;
 }

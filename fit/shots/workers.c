@@ -59,7 +59,7 @@ typedef struct pass {
 } pass;
 
 /* Assumes that the other processes are as fast. */
-static void report(const db_shots *all, const pass *p, size_t done) {
+static void report_pass(const db_shots *all, const pass *p, size_t done) {
     const size_t all_done = done * (size_t)all->team.size;
     const db_fit_shots_event event = { .kind = DB_SHOTS_WORKING,
                                        .stage = p->stage,
@@ -108,7 +108,7 @@ static db_status work_on_chunk(db_shots *all, db_context *context, size_t chunk,
         if (all->summary[i].used) DB_TRY(p->work(all, context, i, p->user, vector));
 #pragma omp atomic capture
         done = ++p->done;
-        report(all, p, done);
+        report_pass(all, p, done);
     }
     return DB_OK;
 }

@@ -66,8 +66,9 @@ static void place_node(const db_evidence *e, const db_evidence_spot *s, const db
 }
 
 /* The node nearest to a spot, in widths; returns the square of its distance. */
-static double nearest(const db_evidence *e, const db_evidence_spot *s, const double lattice[9],
-                      const double to_index[9], const db_evidence_width *w, double at[3]) {
+static double nearest_reflection(const db_evidence *e, const db_evidence_spot *s,
+                                 const double lattice[9], const double to_index[9],
+                                 const db_evidence_width *w, double at[3]) {
     double index[3], least = INFINITY;
     db_apply(to_index, s->q, index);
     for (int corner = 0; corner < 8; corner++) { /* of the cell that the spot is in */
@@ -108,7 +109,7 @@ void db_evidence_lattice(const db_evidence *e, const double lattice[9], int half
     const double cell = determinant(lattice);
     if (!db_invert(lattice, to_index)) return;
     for (size_t i = 0; i < e->count; i++) {
-        const double square = nearest(e, &e->spot[i], lattice, to_index, w, at);
+        const double square = nearest_reflection(e, &e->spot[i], lattice, to_index, w, at);
         density[i] = density_at(&e->spot[i], w, cell, 3, square);
     }
 }
@@ -140,7 +141,7 @@ void db_evidence_rows(const db_evidence *e, int direction, int half, double *den
 
 double db_evidence_weight(const db_evidence *e, const db_evidence_spot *s, const double to_index[9],
                           const db_evidence_width *w, double at[3], double *part) {
-    const double square = nearest(e, s, e->lattice, to_index, w, at),
+    const double square = nearest_reflection(e, s, e->lattice, to_index, w, at),
                  own = w->part * density_at(s, w, determinant(e->lattice), 3, square);
     *part = own / (own + 1 - w->part);
     return *part * (FREEDOM + 3) / (FREEDOM + square);
