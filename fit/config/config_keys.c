@@ -89,8 +89,9 @@ static const db_config_key model_keys[] = {
         "[1, 0, 0, 0, 1, 0, 0, 0, 1]",
         "rotation, row by row, from the standard frame (c along z, b in the yz plane); replaces the matrix's"),
     OTHER("find_orientation", DB_KEY_LATTICES, IN_CONFIG(find_orientation), NULL, NULL,
-        "yes: whatever the matrix or orientation says, the orientation is found from the spots; cell, beam and "
-        "detector must be right to about 0.5 % and 2 pixels; {lattices: N}: those of up to N crystals on one "
+        "yes: whatever the matrix or orientation says, the orientation is found from the spots; the pattern's "
+        "scale (cell, distance) must be right to 3 % if all edges are refined, else to 0.5 %, the beam's centre to 10 "
+        "pixels if it is refined, else to 2; {lattices: N}: those of up to N crystals on one "
         "image, which are refined together; one of no, yes, {lattices: N}"),
     FIELD(MISSET, NULL, NULL),
     FIELD(SHAPE, NULL, NULL),

@@ -310,11 +310,38 @@ static int has_no_directions(const db_fit_config *config, const db_crystal *crys
     return standard;
 }
 
+/* What a search corrects. */
+typedef struct roughly {
+    double edge, centre[2]; /* angstrom, mm */
+} roughly;
+
+static roughly what_is_known(const db_experiment *e) {
+    return (roughly){ e->crystal.cell[0], { e->detector.centre[0], e->detector.centre[1] } };
+}
+
+static void say_corrected(const roughly *given, const db_experiment *start,
+                          void (*notices)(void *user, const char *line), void *user) {
+    const double *const pixel = start->detector.panels[0].pixel_size;
+    const roughly found = what_is_known(start);
+    char line[240];
+    if (found.edge == given->edge && found.centre[0] == given->centre[0] &&
+        found.centre[1] == given->centre[1])
+        return;
+    snprintf(line, sizeof line,
+             "found with edges %+.2f %% longer and the beam's centre %+.1f, %+.1f pixels along "
+             "fast, slow: "
+             "cell, distance or wavelength are off by as many percent",
+             100 * (found.edge / given->edge - 1), (found.centre[0] - given->centre[0]) / pixel[0],
+             (found.centre[1] - given->centre[1]) / pixel[1]);
+    notices(user, line);
+}
+
 static db_status find_orientation(db_context *context, db_fit_config *config,
                                   const db_measured_image *image, db_experiment *start,
                                   void (*notices)(void *user, const char *line), void *user) {
     db_fit_orientation found;
     char line[240];
+    const roughly given = what_is_known(start);
     if (!config->find_orientation && !has_no_directions(config, &start->crystal)) return DB_OK;
     db_orientation_fold(&start->crystal);
     DB_TRY(
@@ -326,6 +353,7 @@ static db_status find_orientation(db_context *context, db_fit_config *config,
              found.indexed, found.spots, found.by_chance);
     if (!notices) return DB_OK;
     notices(user, line);
+    say_corrected(&given, start, notices, user);
     notices(user,
             "the hand was not tested: if an axis of the detector or of the beam points the other "
             "way than it should, the mirrored lattice is found as well");

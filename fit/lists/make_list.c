@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "fit/config/quantity.h"
 #include "fit/lists/shot_entries.h"
+#include "fit/search/find_orientation.h"
 
 #include "base/context_internal.h"
 
@@ -66,9 +67,14 @@ static void share_parameters(db_fit_settings *settings, int (*is_local)(db_param
     }
 }
 
+/* What a search has found beside orientations, as keys of a configuration; "": nothing. */
+typedef struct search_keys {
+    char cell[200], beam[100];
+} search_keys;
+
 /* An orientation that was found for an entry. */
 static db_status orient_entry(db_context *context, const db_fit_lattice *lattice,
-                              db_shot_entry *entry) {
+                              const search_keys *keys, db_shot_entry *entry) {
     char orientation[320];
     const double *const o = lattice->orientation;
     snprintf(orientation, sizeof orientation,
@@ -76,22 +82,39 @@ static db_status orient_entry(db_context *context, const db_fit_lattice *lattice
              o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7], o[8]);
     return db_shot_entry_override(entry, "model.find_orientation=no") &&
                    db_shot_entry_override(entry, "model.misset=[0, 0, 0]") &&
+                   (!*keys->cell || db_shot_entry_override(entry, keys->cell)) &&
+                   (!*keys->beam || db_shot_entry_override(entry, keys->beam)) &&
                    db_shot_entry_override(entry, orientation)
                ? DB_OK
                : db_fail_memory(context, "the orientations of the shots");
 }
 
 static db_status add_lattice(db_context *context, const char *image, const db_fit_lattice *lattice,
-                             db_fit_shot_list *list) {
+                             const search_keys *keys, db_fit_shot_list *list) {
     db_shot_entry *const entry = db_shot_entries_add(list, image, (int)list->count + 1);
     if (!entry) return db_fail_memory(context, "the lattices of the image");
     entry->image = 0;
-    return orient_entry(context, lattice, entry);
+    return orient_entry(context, lattice, keys, entry);
+}
+
+/* The cell and the beam's centre with which lattices were found. A list of panels keeps its beam, which a configuration
+ * cannot move. */
+static void name_corrections(const db_fit_config *config, const db_fit_lattice *found,
+                             db_experiment *start, search_keys *keys) {
+    const double *const cell = start->crystal.cell, *const centre = start->detector.centre,
+                        *const pixel = start->detector.panels[0].pixel_size;
+    if (found->cell_scale == 1 && found->beam_shift[0] == 0 && found->beam_shift[1] == 0) return;
+    db_lattice_correct(found, start);
+    snprintf(keys->cell, sizeof keys->cell, "model.cell=[%.17g, %.17g, %.17g, %.17g, %.17g, %.17g]",
+             cell[0], cell[1], cell[2], cell[3], cell[4], cell[5]);
+    if (*config->expt_file) return;
+    snprintf(keys->beam, sizeof keys->beam, "model.beam_centre_px=[%.17g, %.17g]",
+             centre[0] / pixel[0], centre[1] / pixel[1]);
 }
 
 /* On the image of a configuration, which is completed. */
 static db_status search_lattices(db_context *context, size_t most, db_fit_config *own,
-                                 db_fit_lattice *lattices, size_t *count) {
+                                 db_fit_lattice *lattices, size_t *count, search_keys *keys) {
     db_measured_image image;
     db_experiment start;
     own->find_orientation = 0;
@@ -100,6 +123,7 @@ static db_status search_lattices(db_context *context, size_t most, db_fit_config
     if (status == DB_OK) {
         status =
             db_fit_find_lattices(context, &image, &own->settings, &start, most, lattices, count);
+        if (*count) name_corrections(own, &lattices[0], &start, keys);
         db_experiment_clear(&start);
     }
     db_measured_image_clear(&image);
@@ -109,13 +133,14 @@ static db_status search_lattices(db_context *context, size_t most, db_fit_config
 static db_status find_lattices(db_context *context, db_fit_shot_list *list) {
     db_fit_config *const config = &list->config;
     db_fit_config own;
+    search_keys keys = { "", "" };
     db_status status = db_fit_config_copy(context, config, &own);
     if (status == DB_OK)
         status = search_lattices(context, (size_t)config->find_orientation, &own, list->lattice,
-                                 &list->lattice_count);
+                                 &list->lattice_count, &keys);
     db_fit_config_clear(&own);
     for (size_t l = 0; l < list->lattice_count && status == DB_OK; l++)
-        status = add_lattice(context, config->image_file, &list->lattice[l], list);
+        status = add_lattice(context, config->image_file, &list->lattice[l], &keys, list);
     config->image_file[0] = '\0';
     config->find_orientation = 0;
     share_parameters(&config->settings, is_of_crystal);
@@ -130,14 +155,16 @@ static db_status make_series(db_context *context, db_fit_shot_list *list) {
     const int asked = list->config.find_orientation;
     db_fit_config own = { .image_file = "" };
     db_fit_lattice found;
+    search_keys keys = { "", "" };
     size_t count = 0;
     list->config.find_orientation = 0;
     share_parameters(&list->config.settings, is_scale);
     db_status status = asked ? db_fit_shot_list_config(context, list, 0, &own) : DB_OK;
-    if (status == DB_OK && asked) status = search_lattices(context, 1, &own, &found, &count);
+    if (status == DB_OK && asked) status = search_lattices(context, 1, &own, &found, &count, &keys);
     db_fit_config_clear(&own);
     for (size_t i = 0; i < list->count && status == DB_OK && count; i++)
-        if (!list->entry[i].is_config) status = orient_entry(context, &found, &list->entry[i]);
+        if (!list->entry[i].is_config)
+            status = orient_entry(context, &found, &keys, &list->entry[i]);
     return status;
 }
 

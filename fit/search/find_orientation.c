@@ -5,17 +5,21 @@
 #include "fit/config/orientation.h"
 #include "fit/pixels/geometry.h"
 #include "fit/pixels/observed_spots.h"
-#include "fit/search/orientation_search.h"
+#include "fit/search/wide_search.h"
 #include "base/vector.h"
 
 #include <dualbragg/expert/experiment_geometry.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    MOST = 400, /* strongest spots, which count */
+    MOST = 400,       /* strongest spots, which count */
+    MOST_WIDE = 4000, /* likewise, if hot or ice spots may be the strongest */
     FEWEST = 5
 };
+/* How far the scale (relative) and the beam's centre (pixels) may be off where they are refined. */
+static const double wide_scale = 0.03, wide_beam = 10;
 static const double pixels_off = 1.5; /* of a spot's centroid, error of the beam centre included */
 
 /* Least part of the spots to be indexed beyond chance: another crystal's lattice may agree in a row
@@ -53,20 +57,46 @@ static db_search_spot spot_of(const db_fit_geometry *geometry, const db_observed
     return s;
 }
 
+/* The geometry of a beam's centre that is a pixel off along fast or slow. */
+static db_status geometry_beside(db_context *context, const db_experiment *experiment, int along,
+                                 db_fit_geometry *geometry) {
+    const db_parameter centre = along ? DB_BEAM_SLOW : DB_BEAM_FAST;
+    db_experiment moved;
+    DB_TRY(db_experiment_copy(context, experiment, &moved));
+    db_parameter_set(&moved, centre,
+                     db_parameter_get(&moved, centre) +
+                         experiment->detector.panels[0].pixel_size[along]);
+    const db_status status = db_fit_geometry_of(context, &moved, geometry);
+    db_experiment_clear(&moved);
+    return status;
+}
+
 /* The spots in the resolution range, the strongest first. */
-static db_status list_spots(db_context *context, const db_fit_geometry *geometry,
+static db_status list_spots(db_context *context, const db_experiment *experiment,
                             const db_fit_settings *settings, const db_observed_spots *seen,
                             spot_list *list) {
+    db_fit_geometry geometry[3] = { { .line = NULL } };
+    db_status status = db_fit_geometry_of(context, experiment, &geometry[0]);
+    for (int d = 0; d < 2 && status == DB_OK; d++)
+        status = geometry_beside(context, experiment, d, &geometry[1 + d]);
     list->spot = malloc((seen->count + 1) * sizeof *list->spot);
-    if (!list->spot) return db_fail_memory(context, "the spots of the search for the orientation");
-    for (size_t i = 0; i < seen->count; i++) {
-        const db_search_spot one = spot_of(geometry, &seen->spot[i]);
+    if (status == DB_OK && !list->spot)
+        status = db_fail_memory(context, "the spots of the search for the orientation");
+    for (size_t i = 0; i < seen->count && status == DB_OK; i++) {
+        const db_observed_spot *const spot = &seen->spot[i];
+        db_search_spot one = spot_of(&geometry[0], spot);
         const double d = 1 / one.length;
+        for (int k = 0; k < 2; k++) {
+            db_fit_geometry_scattering(&geometry[1 + k], spot->panel, spot->position,
+                                       one.by_beam[k]);
+            for (int j = 0; j < 3; j++) one.by_beam[k][j] -= one.q[j];
+        }
         if (d >= settings->dmin && (!(settings->dmax > 0) || d <= settings->dmax))
             list->spot[list->count++] = one;
     }
-    qsort(list->spot, list->count, sizeof *list->spot, stronger_first);
-    return DB_OK;
+    for (int g = 0; g < 3; g++) db_fit_geometry_clear(&geometry[g]);
+    if (status == DB_OK) qsort(list->spot, list->count, sizeof *list->spot, stronger_first);
+    return status;
 }
 
 /* Turns the crystal on its goniometer, which stands in the middle of its range: converts a turn in
@@ -84,17 +114,96 @@ static void turn_crystal(const db_experiment *experiment, const double turn[9],
     db_orientation_set(turned, crystal);
 }
 
+/* Spots of an agreement that chance did not make? Another crystal's lattice may agree in a row or a layer of nodes. */
+static int is_lattice(const db_agreement *a) {
+    const double excess = (double)a->near - a->by_chance;
+    return db_agreement_log_probability(a) <= DB_AGREEMENT_SIGNIFICANT &&
+           excess >= least_part * (double)a->count;
+}
+
+/* Lattices one after the other, each from the spots that those before have left: a search. */
+typedef struct series {
+    const db_experiment *experiment;
+    double a_star[9];
+    db_search_spot *all; /* all spots, the strongest first */
+    size_t all_count;
+    spot_list left;        /* those that no lattice has yet */
+    unsigned char *marked; /* [2][all_count] */
+    double turn[DB_FIT_MOST_LATTICES][9];
+    size_t count; /* of lattices */
+    db_fit_lattice *lattice;
+    double effort;       /* of each search */
+    db_search_room room; /* what is known roughly */
+    int wide[2];         /* are these scale, beam? */
+    db_search_pose pose; /* what was found of it, by which spots were moved */
+} series;
+
+/* So many of the strongest spots that are left, from low to high angles; NULL without memory. */
+static db_search_spot *take_strongest(const spot_list *left, size_t most, size_t *count) {
+    *count = left->count < most ? left->count : most;
+    db_search_spot *const spots = malloc((*count + 1) * sizeof *spots);
+    if (!spots) return NULL;
+    memcpy(spots, left->spot, *count * sizeof *spots);
+    qsort(spots, *count, sizeof *spots, lower_angle_first);
+    return spots;
+}
+
+/* The same with what is known roughly, where this makes more of the spots likely; moves them. */
+static db_status look_wide(db_context *context, series *s, size_t most, double turn[9],
+                           db_agreement *agreement) {
+    db_search_pose pose;
+    db_agreement found;
+    size_t count;
+    db_search_spot *const spots = take_strongest(&s->left, most, &count);
+    if (!spots) return db_fail_memory(context, "the spots of the search for the orientation");
+    const db_status status =
+        db_wide_search(context, s->a_star, spots, count, &s->room, &pose, &found);
+    free(spots);
+    DB_TRY(status);
+    if (!is_lattice(&found) ||
+        (is_lattice(agreement) && !db_agreement_is_better(&found, agreement)))
+        return DB_OK;
+    *agreement = found;
+    memcpy(turn, pose.turn, sizeof pose.turn);
+    db_search_spots_move(&pose, s->left.spot, s->left.count);
+    if (s->all) db_search_spots_move(&pose, s->all, s->all_count);
+    s->pose = pose;
+    return DB_OK;
+}
+
+/* By pairs of spots, where scale and beam are known. */
+static db_status look_near(db_context *context, const series *s, size_t lattices, double effort,
+                           double turn[9], db_agreement *agreement) {
+    size_t count;
+    db_search_spot *const spots = take_strongest(&s->left, MOST, &count);
+    if (!spots) return db_fail_memory(context, "the spots of the search for the orientation");
+    const db_status status =
+        db_orientation_search(context, s->a_star, spots, count, lattices, effort, turn, agreement);
+    free(spots);
+    return status;
+}
+
+/* Briefly as if all were known, then with a scale and a beam, then thoroughly as if all were known. */
+static db_status look(db_context *context, series *s, size_t lattices, double turn[9],
+                      db_agreement *agreement) {
+    const double brief = 0.1;
+    if (s->left.count < FEWEST || !db_search_room_is_open(&s->room))
+        return look_near(context, s, lattices, s->effort, turn, agreement);
+    DB_TRY(look_near(context, s, lattices, brief * s->effort, turn, agreement));
+    if (db_agreement_is_sure(agreement)) return DB_OK;
+    DB_TRY(look_wide(context, s, MOST, turn, agreement));
+    if (!is_lattice(agreement) && s->left.count > MOST)
+        DB_TRY(look_wide(context, s, MOST_WIDE, turn, agreement));
+    return is_lattice(agreement) ? DB_OK
+                                 : look_near(context, s, lattices, s->effort, turn, agreement);
+}
+
 /* The lattice that has most of the strongest spots; DB_ERROR_INPUT if chance may have made it. */
-static db_status find_one(db_context *context, const db_fit_settings *settings,
-                          const double a_star[9], const spot_list *left, size_t lattices,
-                          double effort, double turn[9], db_fit_orientation *found) {
-    db_search_spot spots[MOST];
-    const size_t count = left->count < MOST ? left->count : MOST;
+static db_status find_one(db_context *context, const db_fit_settings *settings, series *s,
+                          size_t lattices, double turn[9], db_fit_orientation *found) {
+    const size_t count = s->left.count;
     db_agreement agreement;
-    memcpy(spots, left->spot, count * sizeof *spots);
-    qsort(spots, count, sizeof *spots, lower_angle_first);
-    DB_TRY(
-        db_orientation_search(context, a_star, spots, count, lattices, effort, turn, &agreement));
+    DB_TRY(look(context, s, lattices, turn, &agreement));
     *found = (db_fit_orientation){ agreement.count, agreement.near, agreement.by_chance,
                                    db_agreement_log_probability(&agreement) };
     if (count < FEWEST)
@@ -104,15 +213,14 @@ static db_status find_one(db_context *context, const db_fit_settings *settings,
             "search for the orientation needs %d at least",
             count ? "too few spots were found" : "no spots were found", count,
             settings->strong_sigma, FEWEST);
-    const double excess = (double)found->indexed - found->by_chance;
-    if (found->log_probability > DB_AGREEMENT_SIGNIFICANT ||
-        excess < least_part * (double)found->spots)
+    if (!is_lattice(&agreement))
         return db_fail(
             context, DB_ERROR_INPUT,
             "no orientation of the cell explains the spots: the best one has %zu of %zu "
-            "near its nodes, where chance would bring %.1f; expected a cell right to 0.5 %%, "
-            "a beam centre right to 2 pixels, and spots of one crystal",
-            found->indexed, found->spots, found->by_chance);
+            "near its nodes, where chance would bring %.1f; expected a cell right to %s, "
+            "a beam centre right to %s pixels, and spots of one crystal",
+            found->indexed, found->spots, found->by_chance, s->wide[0] ? "3 %" : "0.5 %",
+            s->wide[1] ? "10" : "2");
     return DB_OK;
 }
 
@@ -138,27 +246,13 @@ static int is_part_of(const double a_star[9], const double turn[9], const spot_l
     return 2 * both > all;
 }
 
-/* Lattices one after the other, each from the spots that those before have left: a search. */
-typedef struct series {
-    const db_experiment *experiment;
-    double a_star[9];
-    const db_search_spot *all; /* all spots, the strongest first */
-    size_t all_count;
-    spot_list left;        /* those that no lattice has yet */
-    unsigned char *marked; /* [2][all_count] */
-    double turn[DB_FIT_MOST_LATTICES][9];
-    size_t count; /* of lattices */
-    db_fit_lattice *lattice;
-    double effort; /* of each search */
-} series;
-
 static db_status find_next(db_context *context, const db_fit_settings *settings, size_t most,
                            series *s) {
     db_fit_lattice *const one = &s->lattice[s->count];
     spot_list *const left = &s->left;
     size_t known = 0;
-    DB_TRY(find_one(context, settings, s->a_star, left, most - s->count, s->effort,
-                    s->turn[s->count], &one->found));
+    DB_TRY(find_one(context, settings, s, most - s->count, s->turn[s->count], &one->found));
+    s->room = (db_search_room){ { 0, 0 }, { { 0, 0 }, { 0, 0 } } }; /* one for all lattices */
     (void)db_orientation_agreement(s->a_star, s->turn[s->count], 1, left->spot, left->count,
                                    s->marked);
     while (known < s->count &&
@@ -199,8 +293,8 @@ static void drop_doubtful(series *s) {
     }
 }
 
-static db_status find_all(db_context *context, const db_fit_settings *settings,
-                          const spot_list *list, size_t most, series *s) {
+static db_status find_all(db_context *context, const db_fit_settings *settings, spot_list *list,
+                          size_t most, series *s) {
     s->marked = malloc(2 * list->count + 1);
     s->left.spot = malloc((list->count + 1) * sizeof *s->left.spot);
     db_status status = s->marked && s->left.spot
@@ -214,21 +308,74 @@ static db_status find_all(db_context *context, const db_fit_settings *settings,
         if (status == DB_ERROR_INPUT && s->count) status = DB_OK;
         if (status == DB_OK) drop_doubtful(s);
     }
+    for (size_t l = 0; l < s->count; l++) {
+        s->lattice[l].cell_scale = s->pose.scale;
+        for (int d = 0; d < 2; d++)
+            s->lattice[l].beam_shift[d] =
+                s->pose.beam[d] * s->experiment->detector.panels[0].pixel_size[d];
+    }
     free(s->marked);
     free(s->left.spot);
     return status;
 }
 
-static db_status search_in(db_context *context, const db_fit_settings *settings,
-                           const db_observed_spots *seen, size_t most, series *s) {
+/* How far a refined parameter may go, at most `most` either way; 0: it is not refined. */
+static int may_move(const db_fit_settings *settings, db_parameter parameter, double value,
+                    double most, double room[2]) {
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        const db_fit_parameter *const p = &settings->parameters[i];
+        if (p->parameter != parameter || p->group >= 0) continue;
+        const double range = isnan(p->range) ? INFINITY : p->range;
+        room[0] = fmax(-fmin(most, range), p->lower - value);
+        room[1] = fmin(fmin(most, range), p->upper - value);
+        return 1;
+    }
+    return 0;
+}
+
+/* What the refinement may change of scale and beam. */
+static void open_room(const db_fit_settings *settings, series *s) {
+    const db_experiment *const e = s->experiment;
+    double *const scale = s->room.scale;
+    scale[0] = 1 - wide_scale;
+    scale[1] = 1 + wide_scale;
+    s->wide[0] = s->wide[1] = 1;
+    for (int i = 0; i < 3; i++) {
+        const double edge = e->crystal.cell[i];
+        double room[2] = { 0, 0 };
+        s->wide[0] &=
+            may_move(settings, (db_parameter)(DB_CELL_A + i), edge, wide_scale * edge, room);
+        scale[0] = fmax(scale[0], 1 + room[0] / edge);
+        scale[1] = fmin(scale[1], 1 + room[1] / edge);
+    }
+    if (!s->wide[0]) scale[0] = scale[1] = 1;
+    for (int d = 0; d < 2; d++) {
+        const db_parameter centre = d ? DB_BEAM_SLOW : DB_BEAM_FAST;
+        const double pixel = e->detector.panels[0].pixel_size[d];
+        double room[2] = { 0, 0 };
+        s->wide[1] &=
+            may_move(settings, centre, db_parameter_get(e, centre), wide_beam * pixel, room);
+        for (int k = 0; k < 2; k++) s->room.beam[d][k] = room[k] / pixel;
+    }
+}
+
+static db_status list_of(db_context *context, const db_fit_settings *settings,
+                         const db_observed_spots *seen, series *s, spot_list *list) {
     db_fit_geometry geometry;
-    spot_list list = { 0, NULL };
     DB_TRY(db_fit_geometry_of(context, s->experiment, &geometry));
     memcpy(s->a_star, geometry.a_star, sizeof s->a_star);
-    db_status status = list_spots(context, &geometry, settings, seen, &list);
+    db_fit_geometry_clear(&geometry);
+    s->pose = (db_search_pose){ .scale = 1 };
+    return list_spots(context, s->experiment, settings, seen, list);
+}
+
+static db_status search_in(db_context *context, const db_fit_settings *settings,
+                           const db_observed_spots *seen, size_t most, series *s) {
+    spot_list list = { 0, NULL };
+    db_status status = list_of(context, settings, seen, s, &list);
+    open_room(settings, s);
     if (status == DB_OK) status = find_all(context, settings, &list, most, s);
     free(list.spot);
-    db_fit_geometry_clear(&geometry);
     return status;
 }
 
@@ -245,7 +392,6 @@ db_status db_find_other_lattice(db_context *context, const db_experiment *model,
                                 db_fit_orientation *found) {
     const double some = 0.1;
     db_fit_lattice lattices[2];
-    db_fit_geometry geometry;
     series s = { .experiment = model,
                  .lattice = lattices,
                  .effort = some,
@@ -253,10 +399,7 @@ db_status db_find_other_lattice(db_context *context, const db_experiment *model,
                  .all_count = spots->count,
                  .turn = { { 1, 0, 0, 0, 1, 0, 0, 0, 1 } } };
     memset(found, 0, sizeof *found);
-    DB_TRY(db_fit_geometry_of(context, model, &geometry));
-    memcpy(s.a_star, geometry.a_star, sizeof s.a_star);
-    db_status status = list_spots(context, &geometry, settings, spots, &s.left);
-    db_fit_geometry_clear(&geometry);
+    db_status status = list_of(context, settings, spots, &s, &s.left);
     s.marked = malloc(2 * spots->count + 1);
     if (status == DB_OK && !s.marked) status = db_fail_memory(context, "another lattice's spots");
     if (status == DB_OK) status = find_other(context, settings, &s);
@@ -285,6 +428,11 @@ db_status db_fit_find_lattices(db_context *context, const db_measured_image *ima
     return status;
 }
 
+void db_lattice_correct(const db_fit_lattice *lattice, db_experiment *experiment) {
+    for (int i = 0; i < 3; i++) experiment->crystal.cell[i] *= lattice->cell_scale;
+    for (int d = 0; d < 2; d++) experiment->detector.centre[d] += lattice->beam_shift[d];
+}
+
 db_status db_fit_find_orientation(db_context *context, const db_measured_image *image,
                                   const db_fit_settings *settings, db_experiment *experiment,
                                   db_fit_orientation *found) {
@@ -295,5 +443,6 @@ db_status db_fit_find_orientation(db_context *context, const db_measured_image *
     *found = one.found;
     DB_TRY(status);
     db_orientation_set(one.orientation, &experiment->crystal);
+    db_lattice_correct(&one, experiment);
     return DB_OK;
 }

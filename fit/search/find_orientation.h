@@ -10,4 +10,7 @@ db_status db_find_other_lattice(db_context *context, const db_experiment *model,
                                 const db_fit_settings *settings, const db_observed_spots *spots,
                                 db_fit_orientation *found);
 
+/* Gives an experiment the scale and the beam's centre with which a lattice was found. */
+void db_lattice_correct(const db_fit_lattice *lattice, db_experiment *experiment);
+
 #endif

@@ -127,13 +127,23 @@ static db_agreement agree(const search *s, const double turn[9], const probes *p
         near += off < p->limit[i] ? 1 : 0;
         score += off < p->limit[i] ? p->weight[i] : 0;
     }
-    return (db_agreement){ p->count, (size_t)near, p->by_chance, score };
+    return (db_agreement){ p->count, (size_t)near, p->by_chance, score, 0 };
 }
 
 double db_agreement_log_probability(const db_agreement *a) {
     if (a->near == 0) return 0;
     const double tail = gsl_cdf_poisson_Q((unsigned)a->near - 1, a->by_chance);
-    return tail > 0 ? log(tail) : log(DBL_MIN);
+    return fmin(0, a->tried + (tail > 0 ? log(tail) : log(DBL_MIN)));
+}
+
+int db_agreement_is_better(const db_agreement *one, const db_agreement *other) {
+    const double ahead = db_agreement_log_probability(other) - db_agreement_log_probability(one);
+    return ahead > 0 || (ahead >= 0 && one->score > other->score);
+}
+
+int db_agreement_is_sure(const db_agreement *agreement) {
+    return db_agreement_log_probability(agreement) < DB_AGREEMENT_SIGNIFICANT &&
+           2 * agreement->near > agreement->count;
 }
 
 /* Right-handed unit vectors: along u, and across it in its plane with v, as columns. */
@@ -286,20 +296,10 @@ static void choose(search *s, double turn[9], db_agreement *agreement) {
         memcpy(own, s->candidates[i].turn, sizeof own);
         refine(s, own);
         const db_agreement found = agree(s, own, &all);
-        const double better =
-            db_agreement_log_probability(agreement) - db_agreement_log_probability(&found);
-        if (better < 0 || (better <= 0 && found.score <= agreement->score)) continue;
+        if (!db_agreement_is_better(&found, agreement)) continue;
         *agreement = found;
         memcpy(turn, own, sizeof own);
     }
-}
-
-/* Is a candidate so good that no other turn can be much better? A weaker criterion would not do:
- * turns that put a row or a layer of nodes onto that of the crystal also have more spots than
- * chance. */
-static int is_sure(const db_agreement *agreement) {
-    return db_agreement_log_probability(agreement) < DB_AGREEMENT_SIGNIFICANT &&
-           2 * agreement->near > agreement->count;
 }
 
 /* Where the spots are those of several crystals none has half of them. One is good enough if it has
@@ -332,7 +332,7 @@ static void try_pairs(search *s, double turn[9], db_agreement *agreement) {
         if (j + 1 < next && j + 1 < s->count) continue;
         const db_agreement before = *agreement;
         choose(s, turn, agreement);
-        if (is_sure(agreement) || is_still_best(s, &before, agreement)) return;
+        if (db_agreement_is_sure(agreement) || is_still_best(s, &before, agreement)) return;
         s->candidate_count = 0; /* scores change with the probed spots */
         next += next / 2;
         p = probes_of(s, first_angle, s->count < 2 * next ? s->count : 2 * next);

@@ -9,6 +9,8 @@ typedef struct db_search_spot {
     double q[3], length; /* 1/angstrom, laboratory frame */
     double blur;         /* 1/angstrom: by which it may be off along the detector */
     double counts;
+    double by_beam
+        [2][3]; /* change of q for each pixel that the direct beam lies farther along fast, slow */
 } db_search_spot;
 
 /* How well spots lie near nodes. Only spots count that chance would put near a node less than half
@@ -17,10 +19,20 @@ typedef struct db_agreement {
     size_t count, near; /* spots that count, and those near nodes */
     double by_chance;   /* of `near`, for a lattice turned at random */
     double score;       /* sum of -ln(chance) over those near */
+    double tried;       /* ln of how many lattices beside its turns were tried */
 } db_agreement;
 
-/* ln of the probability that one lattice turned at random has as many spots near its nodes. */
+/* ln of the probability that one lattice turned at random, of those that were tried with its turn, has as many spots
+ * near its nodes. */
 double db_agreement_log_probability(const db_agreement *agreement);
+
+/* Whether chance explains one less well than another, of the same spots. */
+int db_agreement_is_better(const db_agreement *one, const db_agreement *other);
+
+/* Is a candidate so good that no other turn can be much better? A weaker criterion would not do:
+ * turns that put a row or a layer of nodes onto that of the crystal also have more spots than
+ * chance. */
+int db_agreement_is_sure(const db_agreement *agreement);
 
 /* A search tries millions of turns; an agreement less probable than this is not one that chance
  * finds. */

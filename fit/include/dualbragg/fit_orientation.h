@@ -21,14 +21,16 @@ typedef struct db_fit_orientation {
 
 /** Finds the orientation of a crystal of known cell (indexing): the one that explains the image's
  * spots best. Its previous orientation does not matter; db_crystal.orientation becomes the
- * whole rotation. Of orientations that are equivalent by symmetry it finds any. settings: those of the data. DB_ERROR_INPUT if no
+ * whole rotation. Where settings refine all edges of the cell, these may be off by a common factor of up to 3 %, and where
+ * they refine the beam's centre it may be off by up to 2 mm, both within the bounds of settings: the experiment gets what is
+ * found. Of orientations that are equivalent by symmetry it finds any. settings: those of the data. DB_ERROR_INPUT if no
  * orientation explains more than chance would. The context's progress is told how much of the most
  * work there can be is done.
  *
  * @param context receives the message of a failure
  * @param image measured image
  * @param settings those of the data
- * @param experiment its crystal is turned
+ * @param experiment its crystal is turned; its cell and beam centre are corrected where settings refine them
  * @param found filled
  * @return DB_OK; DB_ERROR_INPUT if no orientation explains more than chance would;
  *     DB_ERROR_CANCELLED; other errors */
@@ -42,6 +44,8 @@ enum { DB_FIT_MOST_LATTICES = 16 };
 typedef struct db_fit_lattice {
     double orientation[9];    /**< of its crystal, the whole rotation (row-major) */
     db_fit_orientation found; /**< from the spots that lattices before it have left */
+    double cell_scale;        /**< of the edges, all lattices alike: 1 where they are not refined */
+    double beam_shift[2]; /**< mm, of the beam's centre along fast and slow, all lattices alike: 0 where it is not refined */
 } db_fit_lattice;
 
 /** Finds several lattices of one cell: the one that explains most of the strongest spots, then, from

@@ -3,7 +3,7 @@
 
 #include "support/unit_test.h"
 #include "fit/config/orientation.h"
-#include "fit/search/orientation_search.h"
+#include "fit/search/wide_search.h"
 #include "fit/rendered_image.h"
 #include "base/vector.h"
 
@@ -79,6 +79,86 @@ static void random_orientations_come_back(void **state) {
 static void many_random_orientations_come_back_slow(void **state) {
     (void)state;
     orientations_come_back(40);
+}
+
+/* What is refined may be known roughly: all edges off by a factor, the beam's centre by pixels. */
+static void roughly_known(db_experiment *start, double scale, double fast, double slow) {
+    const double pixel = start->detector.panels[0].pixel_size[0];
+    for (int i = 0; i < 3; i++) start->crystal.cell[i] *= scale;
+    start->detector.centre[0] += fast * pixel;
+    start->detector.centre[1] += slow * pixel;
+}
+
+static void comes_back(const db_experiment *e, const db_measured_image *image, double scale,
+                       double fast, double slow) {
+    OWN(db_fit_settings_clear) db_fit_settings settings;
+    db_experiment start;
+    db_fit_orientation found;
+    db_fit_settings_init(&settings);
+    for (int p = 0; p < 3; p++)
+        refine_parameter(&settings, (db_parameter)(DB_CELL_A + p), p == 1 ? (int)DB_CELL_A : -1);
+    refine_parameter(&settings, DB_BEAM_FAST, -1);
+    refine_parameter(&settings, DB_BEAM_SLOW, -1);
+    assert_int_equal(db_experiment_copy(context, e, &start), DB_OK);
+    for (int k = 0; k < 9; k++) start.crystal.orientation[k] = k % 4 == 0;
+    roughly_known(&start, scale, fast, slow);
+    const db_status status = db_fit_find_orientation(context, image, &settings, &start, &found);
+    const double off = tetragonal_misorientation(&e->crystal, &start.crystal),
+                 pixel = e->detector.panels[0].pixel_size[0],
+                 edge = start.crystal.cell[0] / e->crystal.cell[0],
+                 beam[2] = { (start.detector.centre[0] - e->detector.centre[0]) / pixel,
+                             (start.detector.centre[1] - e->detector.centre[1]) / pixel };
+    print_message(
+        "cell x %.3f, beam %+.0f, %+.0f: %zu of %zu spots, ln p %.0f; off by %.3f degree, edges x "
+        "%.4f, beam %+.2f, %+.2f\n",
+        scale, fast, slow, found.indexed, found.spots, found.log_probability, off, edge, beam[0],
+        beam[1]);
+    if (status != DB_OK) fail_msg("%s", db_context_message(context));
+    assert_true(off < 0.5);
+    assert_true(fabs(edge - 1) < 0.006);
+    assert_true(hypot(beam[0], beam[1]) < 3);
+    db_experiment_clear(&start);
+}
+
+static void a_rough_cell_and_beam_come_back(void **state) {
+    (void)state;
+    static const double rough[][3] = {
+        { 1.025, 0, 0 }, { 0.975, 0, 0 }, { 1, 7, -7 }, { 1.02, -5, -6 }, { 0.98, 4, 8 }
+    };
+    db_experiment e;
+    db_measured_image image;
+    assert_int_equal(rendered_experiment(context, PIXELS, 1000, &e), DB_OK);
+    gsl_rng_set(chance, 5);
+    for (int i = 0; i < 5; i++) {
+        turn_at_random(chance, &e.crystal);
+        assert_int_equal(rendered_image(context, &e, (unsigned long)i + 1, &image), DB_OK);
+        comes_back(&e, &image, rough[i][0], rough[i][1], rough[i][2]);
+        db_measured_image_clear(&image);
+    }
+    db_experiment_clear(&e);
+}
+
+/* The 400 strongest spots are no crystal's. */
+static void hot_clusters_do_not_hide_a_crystal(void **state) {
+    (void)state;
+    enum { CLUSTERS = 1200 };
+    db_experiment e;
+    db_measured_image image;
+    assert_int_equal(rendered_experiment(context, PIXELS, 1000, &e), DB_OK);
+    gsl_rng_set(chance, 6);
+    turn_at_random(chance, &e.crystal);
+    assert_int_equal(rendered_image(context, &e, 1, &image), DB_OK);
+    for (int i = 0; i < CLUSTERS; i++) {
+        const size_t fast = gsl_rng_uniform_int(chance, PIXELS - 1),
+                     slow = gsl_rng_uniform_int(chance, PIXELS - 1);
+        for (size_t k = 0; k < 4; k++) {
+            float *const value = &image.value[(slow + k / 2) * PIXELS + fast + k % 2];
+            if (*value >= 0) *value += 3000;
+        }
+    }
+    comes_back(&e, &image, 1.01, 3, 0);
+    db_measured_image_clear(&image);
+    db_experiment_clear(&e);
 }
 
 /* Few spots, hardly brighter than the background; what is found may be nothing, but never wrong. */
@@ -176,13 +256,21 @@ static void random_points_are_no_lattice(void **state) {
         print_message("%zu near nodes, %.1f by chance: ln p %.1f\n", agreement.near,
                       agreement.by_chance, db_agreement_log_probability(&agreement));
         assert_true(db_agreement_log_probability(&agreement) > DB_AGREEMENT_SIGNIFICANT);
+        const db_search_room room = { { 0.97, 1.03 }, { { -10, 10 }, { -10, 10 } } };
+        db_search_pose pose;
+        for (int i = 0; i < POINTS; i++) spots[i].by_beam[0][0] = spots[i].by_beam[1][1] = 5e-4;
+        assert_int_equal(db_wide_search(context, a_star, spots, POINTS, &room, &pose, &agreement),
+                         DB_OK);
+        print_message("with scale and beam %zu, %.1f by chance: ln p %.1f\n", agreement.near,
+                      agreement.by_chance, db_agreement_log_probability(&agreement));
+        assert_true(db_agreement_log_probability(&agreement) > DB_AGREEMENT_SIGNIFICANT);
     }
 }
 
 static void no_spots_are_no_lattice(void **state) {
     (void)state;
     static const double a_star[9] = { 0.02, 0, 0, 0, 0.02, 0, 0, 0, 0.02 };
-    const db_search_spot one = { { 0.1, 0, 0 }, 0.1, 1e-3, 1 };
+    const db_search_spot one = { .q = { 0.1, 0, 0 }, .length = 0.1, .blur = 1e-3, .counts = 1 };
     double turn[9];
     db_agreement agreement;
     for (size_t count = 0; count < 2; count++) {
@@ -197,6 +285,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_orientations_come_back),
         cmocka_unit_test(many_random_orientations_come_back_slow),
+        cmocka_unit_test(a_rough_cell_and_beam_come_back),
+        cmocka_unit_test(hot_clusters_do_not_hide_a_crystal),
         cmocka_unit_test(faint_crystals_are_found_or_refused),
         cmocka_unit_test(a_triclinic_crystal_comes_back_on_its_goniometer_slow),
         cmocka_unit_test(another_crystal_is_refused),

@@ -1,0 +1,490 @@
+/* The sum of exp(2 pi i q.t) over spots at q is as large as their number if t is a translation of the crystal, wherever
+ * the beam is: a shift of all q changes its phase alone. Translations as long as the cell's edges, times
+ * a scale, are therefore looked for in all directions (a Fourier transform along directions, as in Steller, Bolotovsky and Rossmann,
+ * J. Appl. Cryst. 30, 1036, 1997, but of its modulus), and two of them that enclose the cell's angle make an
+ * orientation (docs/theory/refinement.md, Search for the orientation). */
+#include "fit/search/wide_search.h"
+
+#include "base/context_internal.h"
+#include "base/threads.h"
+#include "base/vector.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    EDGES = 3,
+    NUMBERS = 6,       /* of a pose: turns about the laboratory's axes, scale, beam */
+    MOST_PROBED = 250, /* spots at the lowest angles, which find translations */
+    FEWEST_PROBED = 60,
+    ROWS = 24,      /* translations that are kept for each edge */
+    CANDIDATES = 32 /* poses that are refined */
+};
+static const double degree = 3.14159265358979323846 / 180;
+static const double two_pi = 2 * 3.14159265358979323846;
+static const double most_cycles = 30;   /* along an edge, in the probed spots, if they are enough */
+static const double step_cycles = 0.35; /* of the farthest spot, from direction to direction */
+static const double same_scale = 0.02;  /* of two edges */
+static const double same_angle = 3;     /* degree, between them */
+static const double beam_step = 2;      /* pixels between beams that are tried */
+static const double angles[] = {
+    0.8, 0.8, 0.6, 0.45, 0.35, 0.3, 0.3, 0.3
+}; /* degree: tolerances */
+/* Standard deviations of scales and beams that are likely beforehand: they decide where spots do not. */
+static const double LIKELY_SCALE = 0.01, LIKELY_BEAM = 5;
+
+typedef struct row_list {
+    size_t count;
+    double row[ROWS][3]; /* angstrom */
+    double cycles;       /* of them together */
+} row_list;
+
+typedef struct candidate {
+    db_search_pose pose;
+    double score;
+} candidate;
+
+typedef struct wide {
+    db_context *context;
+    double a_star[9], real[9]; /* of the starting crystal; columns a*, rows a, b, c */
+    double volume;
+    size_t count, probed;
+    const db_search_spot *spots;
+    const db_search_room *room;
+    float *q[3]; /* of the probed ones */
+    row_list rows[EDGES];
+    size_t candidate_count;
+    candidate candidates[CANDIDATES]; /* the best first */
+} wide;
+
+int db_search_room_is_open(const db_search_room *room) {
+    return room->scale[1] > room->scale[0] || room->beam[0][1] > room->beam[0][0] ||
+           room->beam[1][1] > room->beam[1][0];
+}
+
+static void moved_spot(const db_search_pose *pose, const db_search_spot *s, double q[3]) {
+    for (int i = 0; i < 3; i++)
+        q[i] = pose->scale *
+               (s->q[i] + pose->beam[0] * s->by_beam[0][i] + pose->beam[1] * s->by_beam[1][i]);
+}
+
+void db_search_spots_move(const db_search_pose *pose, db_search_spot *spots, size_t count) {
+    for (size_t n = 0; n < count; n++) {
+        moved_spot(pose, &spots[n], spots[n].q);
+        spots[n].length = db_length(spots[n].q);
+    }
+}
+
+/* The modulus of the sum over probed spots for a translation; cos and sin of 2 pi x by their series, to 0.002. */
+static double sum_at(const wide *w, const double t[3]) {
+    const float tx = (float)t[0], ty = (float)t[1], tz = (float)t[2];
+    const float *const qx = w->q[0], *const qy = w->q[1], *const qz = w->q[2];
+    float real = 0, imaginary = 0;
+#pragma omp simd reduction(+ : real, imaginary)
+    for (size_t n = 0; n < w->probed; n++) {
+        const float shift = 0x1.8p23F, cycles = tx * qx[n] + ty * qy[n] + tz * qz[n],
+                    x = cycles - ((cycles + shift) - shift), y = x * x;
+        real += 1 + y * (-19.739209F +
+                         y * (64.939394F + y * (-85.456817F + y * (60.244641F - y * 26.426257F))));
+        imaginary +=
+            x * (6.2831853F +
+                 y * (-41.341702F +
+                      y * (81.605249F + y * (-76.705860F + y * (42.058694F - y * 15.094643F)))));
+    }
+    return hypot((double)real, (double)imaginary);
+}
+
+/* Directions of half a sphere, evenly, by the golden angle. */
+static void direction_of(size_t i, size_t count, double u[3]) {
+    const double z = ((double)i + 0.5) / (double)count, across = sqrt(1 - z * z),
+                 turn = 3.88322207745093 * ((double)i + 0.5);
+    u[0] = across * cos(turn);
+    u[1] = across * sin(turn);
+    u[2] = z;
+}
+
+/* The length of a translation in a direction that has the largest sum, and that. */
+static double best_length(const wide *w, double edge, double step, const double u[3],
+                          double *length) {
+    const double least = edge * w->room->scale[0], most = edge * w->room->scale[1];
+    const int steps = (int)ceil((most - least) / step);
+    double best = -1;
+    for (int k = 0; k <= steps; k++) {
+        const double l = steps ? least + (most - least) * k / steps : least;
+        const double t[3] = { l * u[0], l * u[1], l * u[2] }, sum = sum_at(w, t);
+        if (!(sum > best)) continue;
+        best = sum;
+        *length = l;
+    }
+    return best;
+}
+
+/* Moves a translation to the top of the sum. */
+static void climb_to_top(const wide *w, double step, double t[3]) {
+    const double last = step / 16;
+    double best = sum_at(w, t);
+    while (step > last) {
+        int better = 0;
+        for (int k = 0; k < 6; k++) {
+            double at[3] = { t[0], t[1], t[2] };
+            at[k / 2] += k % 2 ? step : -step;
+            const double sum = sum_at(w, at);
+            if (!(sum > best)) continue;
+            best = sum;
+            memcpy(t, at, sizeof at);
+            better = 1;
+        }
+        if (!better) step /= 2;
+    }
+}
+
+/* Takes the highest of all directions, and leaves out those beside it. */
+static void take_highest(const wide *w, double edge, double step, float *sums, size_t count,
+                         row_list *rows) {
+    const double beside = cos(fmin(0.5, 2.5 * step / edge));
+    for (rows->count = 0; rows->count < ROWS; rows->count++) {
+        size_t highest = 0;
+        double u[3], v[3], length = edge;
+        for (size_t i = 1; i < count; i++)
+            if (sums[i] > sums[highest]) highest = i;
+        if (!(sums[highest] > 0)) return;
+        direction_of(highest, count, u);
+        (void)best_length(w, edge, step, u, &length);
+        for (size_t i = 0; i < count; i++) {
+            direction_of(i, count, v);
+            if (fabs(db_dot(u, v)) > beside) sums[i] = 0;
+        }
+        double *const t = rows->row[rows->count];
+        for (int i = 0; i < 3; i++) t[i] = length * u[i];
+        climb_to_top(w, step / 2, t);
+    }
+}
+
+/* How many spots, at the lowest angles, find translations of a length. */
+static size_t probes_for(const wide *w, double edge) {
+    size_t n = 0;
+    while (n < w->count && n < MOST_PROBED &&
+           (n < FEWEST_PROBED || w->spots[n].length * edge < most_cycles))
+        n++;
+    return n;
+}
+
+static db_status find_rows(wide *w, int number) {
+    const double edge = db_length(w->real + 3 * number), near = 1e-3;
+    for (int k = 0; k < EDGES; k++)
+        if (fabs(db_length(w->real + 3 * k) / edge - 1) < near && w->rows[k].count) {
+            w->rows[number] = w->rows[k];
+            return DB_OK;
+        }
+    w->probed = probes_for(w, edge);
+    const double step = step_cycles / w->spots[w->probed - 1].length;
+    const size_t count = (size_t)fmin(4e5, two_pi * edge * edge / (step * step) + 1);
+    const int threads = db_threads_for(w->context, (long)count);
+    float *const sums = malloc(count * sizeof *sums);
+    if (!sums) return db_fail_memory(w->context, "the directions of the search");
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (long i = 0; i < (long)count; i++) {
+        double u[3], length;
+        direction_of((size_t)i, count, u);
+        sums[i] = (float)best_length(w, edge, step, u, &length);
+    }
+    take_highest(w, edge, step, sums, count, &w->rows[number]);
+    free(sums);
+    return DB_OK;
+}
+
+static double chance_of(const wide *w, double limit) {
+    return fmin(1, w->volume * 4.18879020478639098462 * limit * limit * limit);
+}
+
+static double limit_of(const db_search_spot *s, double angle) {
+    return hypot(s->blur, angle * degree * s->length);
+}
+
+/* A spot, moved; the node of the turned crystal that is nearest, and how far it is off. */
+static double nearest_node(const double a_star[9], const double to_index[9], const double q[3],
+                           double node[3]) {
+    double off[3];
+    db_apply(to_index, q, node);
+    for (int i = 0; i < 3; i++) node[i] = rint(node[i]);
+    db_apply(a_star, node, node);
+    for (int i = 0; i < 3; i++) off[i] = q[i] - node[i];
+    return db_length(off);
+}
+
+static void lattice_of(const wide *w, const db_search_pose *pose, double a_star[9],
+                       double to_index[9]) {
+    double back[9];
+    db_multiply(pose->turn, w->a_star, a_star);
+    db_transpose(pose->turn, back);
+    db_multiply(w->real, back, to_index);
+}
+
+static db_agreement agree_with_pose(const wide *w, const db_search_pose *pose, double angle,
+                                    size_t count) {
+    db_agreement a = { 0 };
+    double a_star[9], to_index[9], q[3], node[3];
+    lattice_of(w, pose, a_star, to_index);
+    for (size_t n = 0; n < count; n++) {
+        const double limit = limit_of(&w->spots[n], angle), by_chance = chance_of(w, limit);
+        if (by_chance >= 0.5) continue;
+        moved_spot(pose, &w->spots[n], q);
+        const int is_near = nearest_node(a_star, to_index, q, node) < limit;
+        a.count++;
+        a.near += (size_t)is_near;
+        a.by_chance += by_chance;
+        a.score -= is_near ? log(by_chance) : 0;
+    }
+    return a;
+}
+
+static void keep_candidate(wide *w, const candidate *found) {
+    size_t at = w->candidate_count;
+    if (at == CANDIDATES && found->score <= w->candidates[at - 1].score) return;
+    if (at == CANDIDATES) at--;
+    for (; at > 0 && w->candidates[at - 1].score < found->score; at--)
+        w->candidates[at] = w->candidates[at - 1];
+    w->candidates[at] = *found;
+    if (w->candidate_count < CANDIDATES) w->candidate_count++;
+}
+
+/* The beam with which most of the spots at the lowest angles are near nodes. */
+static void try_beams(wide *w, const db_search_pose *pose) {
+    const double(*const room)[2] = w->room->beam;
+    const size_t some = w->count < FEWEST_PROBED ? w->count : FEWEST_PROBED;
+    candidate best = { *pose, -1 };
+    int steps[2];
+    for (int k = 0; k < 2; k++) steps[k] = (int)ceil((room[k][1] - room[k][0]) / beam_step);
+    for (int i = 0; i <= steps[0]; i++)
+        for (int k = 0; k <= steps[1]; k++) {
+            candidate here = { *pose, 0 };
+            const int at[2] = { i, k };
+            for (int d = 0; d < 2; d++)
+                here.pose.beam[d] =
+                    room[d][0] + (steps[d] ? (room[d][1] - room[d][0]) * at[d] / steps[d] : 0);
+            here.score = agree_with_pose(w, &here.pose, angles[0], some).score;
+            if (here.score > best.score) best = here;
+        }
+    keep_candidate(w, &best);
+}
+
+/* A right-handed frame along u, with v in its first plane; columns. */
+static void frame_along(const double u[3], const double v[3], double axes[9]) {
+    double x[3] = { u[0], u[1], u[2] }, z[3], y[3];
+    db_cross(u, v, z);
+    db_cross(z, u, y);
+    (void)(db_normalize(x) && db_normalize(y) && db_normalize(z));
+    for (int i = 0; i < 3; i++) {
+        axes[3 * i] = x[i];
+        axes[3 * i + 1] = y[i];
+        axes[3 * i + 2] = z[i];
+    }
+}
+
+/* All pairs of translations that may be two edges of the cell, either way. */
+static void try_row_pairs(wide *w, int i, int k) {
+    const double *const a = w->real + 3 * i, *const b = w->real + 3 * k;
+    const double edge[2] = { db_length(a), db_length(b) },
+                 angle = acos(db_dot(a, b) / (edge[0] * edge[1]));
+    double axes[9], back[9], measured[9];
+    frame_along(a, b, axes);
+    db_transpose(axes, back);
+    for (size_t m = 0; m < w->rows[i].count; m++)
+        for (size_t n = 0; n < 4 * w->rows[k].count; n++) {
+            const double *const row[2] = { w->rows[i].row[m], w->rows[k].row[n / 4] };
+            const double sign[2] = { n % 2 ? 1 : -1, n % 4 / 2 ? 1 : -1 },
+                         length[2] = { db_length(row[0]), db_length(row[1]) },
+                         scale[2] = { length[0] / edge[0], length[1] / edge[1] },
+                         enclosed =
+                             acos(fmax(-1, fmin(1, sign[0] * sign[1] * db_dot(row[0], row[1]) /
+                                                       (length[0] * length[1]))));
+            db_search_pose pose = { .scale = 0.5 * (scale[0] + scale[1]) };
+            if (fabs(scale[0] - scale[1]) > same_scale ||
+                fabs(enclosed - angle) > same_angle * degree)
+                continue;
+            double t[2][3];
+            for (int j = 0; j < 6; j++) t[j / 3][j % 3] = sign[j / 3] * row[j / 3][j % 3];
+            frame_along(t[0], t[1], measured);
+            db_multiply(measured, back, pose.turn);
+            pose.scale = fmax(w->room->scale[0], fmin(w->room->scale[1], pose.scale));
+            try_beams(w, &pose);
+        }
+}
+
+/* x of m x = right, by Gauss and Seidel; m is positive definite. */
+static void solve_normal(const double m[NUMBERS][NUMBERS], const double right[NUMBERS],
+                         double x[NUMBERS]) {
+    enum { SWEEPS = 200 };
+    memset(x, 0, NUMBERS * sizeof *x);
+    for (int sweep = 0; sweep < SWEEPS; sweep++)
+        for (int i = 0; i < NUMBERS; i++) {
+            double left = right[i];
+            for (int k = 0; k < NUMBERS; k++) left -= m[i][k] * x[k];
+            x[i] += left / m[i][i];
+        }
+}
+
+/* How what is left of a spot, moved - node, changes with each number. */
+static void slopes_of(const db_search_pose *pose, const db_search_spot *s, const double q[3],
+                      const double node[3], double slope[NUMBERS][3]) {
+    for (int k = 0; k < 3; k++) {
+        const double axis[3] = { k == 0, k == 1, k == 2 };
+        db_cross(node, axis, slope[k]);
+        slope[3][k] = q[k];
+        for (int d = 0; d < 2; d++) slope[4 + d][k] = pose->scale * s->by_beam[d][k];
+    }
+}
+
+/* A step of least squares on spots that are nearer to nodes than a tolerance. */
+static void improve_pose(const wide *w, double angle, db_search_pose *pose) {
+    double a_star[9], to_index[9], q[3], node[3], normal[NUMBERS][NUMBERS] = { 0 },
+                                                  right[NUMBERS] = { 0 }, step[NUMBERS];
+    const double known[NUMBERS] = { 0, 0, 0, LIKELY_SCALE, LIKELY_BEAM, LIKELY_BEAM },
+                 from[NUMBERS] = { 0, 0, 0, log(pose->scale), pose->beam[0], pose->beam[1] };
+    lattice_of(w, pose, a_star, to_index);
+    for (size_t n = 0; n < w->count; n++) {
+        const db_search_spot *const s = &w->spots[n];
+        const double limit = limit_of(s, angle);
+        double slope[NUMBERS][3];
+        moved_spot(pose, s, q);
+        if (chance_of(w, limit) >= 0.5 || nearest_node(a_star, to_index, q, node) >= limit)
+            continue;
+        slopes_of(pose, s, q, node, slope);
+        for (int i = 0; i < NUMBERS; i++) {
+            for (int k = 0; k < 3; k++)
+                right[i] += slope[i][k] * (node[k] - q[k]) / (limit * limit);
+            for (int k = 0; k < NUMBERS; k++)
+                normal[i][k] += db_dot(slope[i], slope[k]) / (limit * limit);
+        }
+    }
+    for (int i = 0; i < NUMBERS; i++) {
+        const double weight = known[i] > 0 ? 1 / (known[i] * known[i]) : 1;
+        normal[i][i] += weight;
+        if (known[i] > 0) right[i] -= weight * from[i];
+    }
+    solve_normal(normal, right, step);
+    double axis[3] = { step[0], step[1], step[2] };
+    const double size = db_length(axis);
+    if (db_normalize(axis)) db_turn_columns(axis, size, pose->turn);
+    pose->scale =
+        fmin(1 / w->room->scale[0], fmax(1 / w->room->scale[1], pose->scale * (1 + step[3])));
+    for (int d = 0; d < 2; d++)
+        pose->beam[d] =
+            fmin(w->room->beam[d][1], fmax(w->room->beam[d][0], pose->beam[d] + step[4 + d]));
+}
+
+/* ln of how many scales and beams differ by more than a tolerance. */
+static double ln_tried(const wide *w) {
+    const double last = angles[sizeof angles / sizeof *angles - 1] * degree;
+    double sum = log1p((w->room->scale[1] - w->room->scale[0]) / last);
+    for (int d = 0; d < 2; d++) sum += log1p(w->room->beam[d][1] - w->room->beam[d][0]);
+    return sum;
+}
+
+/* Refines a pose, and takes it if chance explains it less well than the best so far. */
+static int take_better(const wide *w, db_search_pose own, db_search_pose *pose,
+                       db_agreement *agreement) {
+    const size_t rounds = sizeof angles / sizeof *angles;
+    for (size_t r = 0; r < rounds; r++) improve_pose(w, angles[r], &own);
+    db_agreement found = agree_with_pose(w, &own, angles[rounds - 1], w->count);
+    found.tried = ln_tried(w);
+    if (!db_agreement_is_better(&found, agreement)) return 0;
+    *agreement = found;
+    *pose = own;
+    return 1;
+}
+
+/* The beam that moves spots by a reciprocal vector, as well as it can; 0 if it moves them elsewhere. */
+static int beam_of(const wide *w, const db_search_pose *pose, const double vector[3],
+                   double beam[2]) {
+    const double along = 0.3; /* of the vector that may be left: it lies along the ray */
+    const db_search_spot *const s = &w->spots[0];
+    const double a = db_dot(s->by_beam[0], s->by_beam[0]), b = db_dot(s->by_beam[0], s->by_beam[1]),
+                 c = db_dot(s->by_beam[1], s->by_beam[1]), det = a * c - b * b,
+                 u = db_dot(s->by_beam[0], vector), v = db_dot(s->by_beam[1], vector);
+    double left[3];
+    if (!(det > 0)) return 0;
+    const double by[2] = { (c * u - b * v) / det, (a * v - b * u) / det };
+    for (int i = 0; i < 3; i++)
+        left[i] = vector[i] - by[0] * s->by_beam[0][i] - by[1] * s->by_beam[1][i];
+    for (int d = 0; d < 2; d++) {
+        beam[d] = pose->beam[d] + by[d];
+        if (beam[d] < w->room->beam[d][0] || beam[d] > w->room->beam[d][1]) return 0;
+    }
+    return db_length(left) < along * db_length(vector);
+}
+
+/* A beam that is off by a node gives all spots at low angles other nodes, and these are as near: spots at higher angles
+ * tell. */
+static void try_other_nodes(const wide *w, db_search_pose *pose, db_agreement *agreement) {
+    enum { FAR = 3 };
+    for (int again = 1; again;) {
+        const db_search_pose from = *pose;
+        double a_star[9], to_index[9];
+        again = 0;
+        lattice_of(w, &from, a_star, to_index);
+        for (int n = 0; n < (2 * FAR + 1) * (2 * FAR + 1) * (2 * FAR + 1); n++) {
+            const double index[3] = { n % (2 * FAR + 1) - FAR,
+                                      n / (2 * FAR + 1) % (2 * FAR + 1) - FAR,
+                                      (double)(n / ((2 * FAR + 1) * (2 * FAR + 1)) - FAR) };
+            double vector[3];
+            db_search_pose other = from;
+            db_apply(a_star, index, vector);
+            if (beam_of(w, &from, vector, other.beam))
+                again |= take_better(w, other, pose, agreement);
+        }
+    }
+}
+
+static void choose_pose(wide *w, db_search_pose *pose, db_agreement *agreement) {
+    int better = 0;
+    for (size_t c = 0; c < w->candidate_count; c++)
+        better |= take_better(w, w->candidates[c].pose, pose, agreement);
+    w->candidate_count = 0;
+    if (better) try_other_nodes(w, pose, agreement);
+}
+
+/* With the two shortest edges, which need the fewest directions; with all if these do not suffice. */
+static db_status search_edges(wide *w, db_search_pose *pose, db_agreement *agreement) {
+    int longest = 0;
+    for (int i = 1; i < EDGES; i++)
+        if (db_length(w->real + 3 * i) > db_length(w->real + 3 * longest)) longest = i;
+    const int i = (longest + 1) % EDGES, k = (longest + 2) % EDGES;
+    DB_TRY(find_rows(w, i < k ? i : k));
+    DB_TRY(find_rows(w, i < k ? k : i));
+    try_row_pairs(w, i, k);
+    choose_pose(w, pose, agreement);
+    if (2 * agreement->near > agreement->count) return DB_OK;
+    DB_TRY(find_rows(w, longest));
+    try_row_pairs(w, i, longest);
+    try_row_pairs(w, k, longest);
+    choose_pose(w, pose, agreement);
+    return DB_OK;
+}
+
+db_status db_wide_search(db_context *context, const double a_star[9], const db_search_spot *spots,
+                         size_t count, const db_search_room *room, db_search_pose *pose,
+                         db_agreement *agreement) {
+    wide *const w = calloc(1, sizeof *w);
+    float *const q = malloc(3 * MOST_PROBED * sizeof *q);
+    db_status status = w && q ? DB_OK : db_fail_memory(context, "the search with a scale");
+    memset(agreement, 0, sizeof *agreement);
+    if (status == DB_OK && count > 1) {
+        double across[3];
+        *w = (wide){ .context = context, .count = count, .spots = spots, .room = room };
+        memcpy(w->a_star, a_star, sizeof w->a_star);
+        if (!db_invert(a_star, w->real))
+            status = db_fail(context, DB_ERROR_INPUT, "crystal: its reciprocal matrix is singular");
+        db_cross(w->real, w->real + 3, across);
+        w->volume = fabs(db_dot(across, w->real + 6));
+        for (int i = 0; i < 3; i++) {
+            w->q[i] = q + i * MOST_PROBED;
+            for (size_t n = 0; n < count && n < MOST_PROBED; n++) w->q[i][n] = (float)spots[n].q[i];
+        }
+        if (status == DB_OK) status = search_edges(w, pose, agreement);
+    }
+    free(w);
+    free(q);
+    return status;
+}
