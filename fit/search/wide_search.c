@@ -425,9 +425,8 @@ static void try_other_nodes(const wide *w, db_search_pose *pose, db_agreement *a
         again = 0;
         lattice_of(w, &from, a_star, to_index);
         for (int n = 0; n < (2 * FAR + 1) * (2 * FAR + 1) * (2 * FAR + 1); n++) {
-            const double index[3] = { n % (2 * FAR + 1) - FAR,
-                                      n / (2 * FAR + 1) % (2 * FAR + 1) - FAR,
-                                      (double)(n / ((2 * FAR + 1) * (2 * FAR + 1)) - FAR) };
+            const int side = 2 * FAR + 1, at[3] = { n % side, n / side % side, n / side / side };
+            const double index[3] = { at[0] - FAR, at[1] - FAR, at[2] - FAR };
             double vector[3];
             db_search_pose other = from;
             db_apply(a_star, index, vector);
