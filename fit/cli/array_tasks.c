@@ -98,22 +98,21 @@ static db_status find_count(const char *prefix, size_t *count) {
     return DB_OK;
 }
 
-/* The missing ones, in a text that may be cut. */
-static size_t find_missing(const db_array_tasks *tasks, char *text, size_t size) {
+enum { NAMED = 12, NAMES = 12 * NAMED }; /* missing tasks that are named */
+
+static size_t find_missing(const db_array_tasks *tasks, char text[NAMES]) {
     size_t missing = 0, used = 0;
     for (size_t t = 0; t < tasks->count; t++) {
         if (access(tasks->path[t], R_OK) == 0) continue;
-        missing++;
-        if (used + 16 < size)
-            used += (size_t)snprintf(text + used, size - used, "%s%zu", used ? ", " : "", t + 1);
-        else
-            snprintf(text + size - 4, 4, "...");
+        if (missing++ < NAMED)
+            used += (size_t)snprintf(text + used, NAMES - used, "%s%zu", used ? ", " : "", t + 1);
     }
+    if (missing > NAMED) snprintf(text + used, NAMES - used, ", ...");
     return missing;
 }
 
 db_status db_array_tasks_find(const char *prefix, db_array_tasks *tasks) {
-    char text[120] = "";
+    char text[NAMES] = "";
     size_t count = 0;
     *tasks = (db_array_tasks){ NULL, 0 };
     const db_status status = find_count(prefix, &count);
@@ -129,7 +128,7 @@ db_status db_array_tasks_find(const char *prefix, db_array_tasks *tasks) {
     }
     if (!tasks->path || tasks->count < count)
         return db_complain("fit", DB_ERROR_MEMORY, "out of memory for the tasks of an array");
-    const size_t missing = find_missing(tasks, text, sizeof text);
+    const size_t missing = find_missing(tasks, text);
     if (missing == 0) return DB_OK;
     return db_complain(
         "fit", DB_ERROR_FILE,

@@ -479,23 +479,22 @@ def parameter_names(settings):
     return found
 
 
-def fit_one(context, configuration, image, experiment, progress, notices):
-    """Refines against one image."""
+def fit_one(context, configuration, image, experiment, progress, notices, user):
+    """Refines against one image; user: handle of the notices."""
     config = configuration.c
-    with noticing(context, notices) as user:
-        c, keep = read_image(context, configuration, image, user)
-        spots = ffi.gc(ffi.new("db_fit_spots *"), lib.db_fit_spots_clear)
-        check(context, lib.db_fit_config_read_spots(context, config, spots))
-        if spots.count:
-            config.settings.spots = spots
-        start = ffi.gc(ffi.new("db_experiment *"), lib.db_experiment_clear)
-        watch = _Watch(None, []).of_context(context)  # no function: signals alone
-        if experiment is None:
-            status = lib.db_fit_config_start(context, config, c, start, lib.take_notice, user)
-        else:
-            check(context, lib.db_experiment_copy(context, experiment._c, start))
-            status = lib.db_fit_config_start_at(context, config, c, start, lib.take_notice, user)
-        watch.check(context, status)
+    c, keep = read_image(context, configuration, image, user)
+    spots = ffi.gc(ffi.new("db_fit_spots *"), lib.db_fit_spots_clear)
+    check(context, lib.db_fit_config_read_spots(context, config, spots))
+    if spots.count:
+        config.settings.spots = spots
+    start = ffi.gc(ffi.new("db_experiment *"), lib.db_experiment_clear)
+    watch = _Watch(None, []).of_context(context)  # no function: signals alone
+    if experiment is None:
+        status = lib.db_fit_config_start(context, config, c, start, lib.take_notice, user)
+    else:
+        check(context, lib.db_experiment_copy(context, experiment._c, start))
+        status = lib.db_fit_config_start_at(context, config, c, start, lib.take_notice, user)
+    watch.check(context, status)
     watch.function, watch.names = progress, parameter_names(config.settings)
     name = config.image_file if config.image_file[0] != b"\0" else ffi.NULL
     still = ffi.new("db_fit_still *", dict(start=start, image=c, name=name))
@@ -531,8 +530,7 @@ def fit_many(context, configuration, progress, notices, checkpoint=None, resume=
     """Refines the shots of a configuration."""
     if resume and checkpoint is None:
         raise errors.UsageError("resume: expected checkpoint, the file to go on from, beside it")
-    with noticing(context, notices):
-        shots = _list_of(context, configuration)
+    shots = _list_of(context, configuration)
     source = ffi.new("db_fit_shot_source *", lib.db_fit_shot_list_source(shots))
     config = ffi.gc(ffi.new("db_fit_config *"), lib.db_fit_config_clear)
     check(context, lib.db_fit_shot_list_complete(context, shots, config))
@@ -586,20 +584,20 @@ def fit(config=None, *, image=None, experiment=None, progress=None,
         if wrong:
             raise errors.UsageError(f"model.{min(wrong)}: expected no such value beside experiment")
     notices = []
-    with noticing(context, notices):
+    with noticing(context, notices) as user:
         configuration = Configuration(context, config, sections)
-    if configuration.many:
-        if experiment is not None or image is not None:
-            raise errors.UsageError("fit: expected neither experiment nor an array as image for a "
-                                    "list of shots")
-        return fit_many(context, configuration, progress, notices, checkpoint, resume, scratch)
-    for name, given in (("checkpoint", checkpoint), ("resume", resume or None), ("scratch", scratch)):
-        if given is not None:
-            raise errors.UsageError(f"{name}: expected a list of shots (shots.list), found one image")
-    if configuration.c.config_file[0] == b"\0":
-        configuration.c.config_file = b"arguments"  # what messages name
-    if image is not None:
-        configuration.c.image_file[0] = b"\0"
-    elif configuration.c.image_file[0] == b"\0":
-        raise errors.UsageError("fit: expected an image: a file name, a MeasuredImage or an array")
-    return fit_one(context, configuration, image, experiment, progress, notices)
+        if configuration.many:
+            if experiment is not None or image is not None:
+                raise errors.UsageError("fit: expected neither experiment nor an array as image for a "
+                                        "list of shots")
+            return fit_many(context, configuration, progress, notices, checkpoint, resume, scratch)
+        for name, given in (("checkpoint", checkpoint), ("resume", resume or None), ("scratch", scratch)):
+            if given is not None:
+                raise errors.UsageError(f"{name}: expected a list of shots (shots.list), found one image")
+        if configuration.c.config_file[0] == b"\0":
+            configuration.c.config_file = b"arguments"  # what messages name
+        if image is not None:
+            configuration.c.image_file[0] = b"\0"
+        elif configuration.c.image_file[0] == b"\0":
+            raise errors.UsageError("fit: expected an image: a file name, a MeasuredImage or an array")
+        return fit_one(context, configuration, image, experiment, progress, notices, user)

@@ -137,6 +137,10 @@ class Fits(unittest.TestCase):
                 truth.write_matrix(os.path.join(folder, f"{i}.mat"))
                 names.append(os.path.join(folder, f"{i}.img"))
                 truth.write_smv(names[-1], counts)
+            with open(names[1], "r+b") as file:
+                header = file.read(512)
+                file.seek(0)
+                file.write(header.replace(b"DISTANCE=120", b"DISTANCE=000"))
             listing = os.path.join(folder, "shots.txt")
             with open(listing, "w", encoding="utf-8") as out:
                 out.writelines(f"{n} model.matrix={n[:-4]}.mat\n" for n in names)
@@ -148,10 +152,12 @@ class Fits(unittest.TestCase):
             self.assertEqual(former.name, names[0])
             sections = dict(
                 shots=dict(list=listing),
-                model=dict(spots="closed", mosaic_rms=0.15, Ncells=[128, 128, 263], misset=[0.05, -0.05, 0.05]),
+                model=dict(spots="closed", mosaic_rms=0.15, Ncells=[128, 128, 263], misset=[0.05, -0.05, 0.05],
+                           distance=120),
                 refine=dict(misset_x={}, misset_y={}, misset_z={}, cell_a=dict(shared=True)),
                 data=dict(max_shoeboxes=40), stages=[dict(name="joint", max_evaluations=8)])
             result = dualbragg.fit(progress=told.append, checkpoint=kept, **sections)
+            self.assertEqual(sum("1.img: DISTANCE is 0" in n for n in result.notices), 1, result.notices)
             resumed = dualbragg.fit(progress=again.append, checkpoint=kept, resume=True, **sections)
             self.assertTrue(any(e.kind == "resumed" for e in again))
             self.assertEqual(resumed.shared["cell_a"].value, result.shared["cell_a"].value)

@@ -27,6 +27,9 @@ grep -q "expected K/N" err || fail "task 3 of 2: $(cat err)"
 fit 2 joint.yaml --output all --array 1/2 --merge "$@"
 fit 3 joint.yaml --output all --merge "$@"
 grep -q 'all.task-1-of-N.checkpoint' err || fail "nothing to merge: $(cat err)"
+touch lost.task-60-of-60.checkpoint
+fit 3 joint.yaml --output lost --merge "$@"
+grep -q '59 of 60 tasks have left no checkpoint: 1, 2, .*, 12, \.\.\.; expected' err || fail "many missing tasks: $(cat err)"
 
 # one task is missing, is of another refinement, has not come to its end
 fit 0 joint.yaml --output all --array 2/2 "$@"
