@@ -208,9 +208,9 @@ static db_status open_stage(work *w, db_context *context, int stage, db_stage_da
     return status;
 }
 
-/* Puts the pixels of a joint stage into the spool, and sets the start of the shot's local
+/* Puts the pixels of a joint stage into the store, and sets the start of the shot's local
  * quantities. */
-static db_status spool_pixels(work *w, db_context *context, int stage) {
+static db_status store_pixels(work *w, db_context *context, int stage) {
     db_shots *const all = w->all;
     db_shot_state *const state = &all->state[w->shot];
     db_stage_data taken;
@@ -223,7 +223,7 @@ static db_status spool_pixels(work *w, db_context *context, int stage) {
     store_model(w);
     state->degrees = all->summary[w->shot].degrees =
         objective.degrees + (double)db_joint_links_begin(all, w->shot, stage, &objective.variables);
-    db_status status = db_spool_write(context, &all->spool, &taken.blocks,
+    db_status status = db_store_write(context, &all->store, &taken.blocks,
                                       taken.boxes.count ? &taken.boxes : NULL, &state->place);
     if (status == DB_OK && all->shares_intensities)
         status = db_shown_note(context, &taken.boxes, state);
@@ -285,7 +285,7 @@ static db_status do_segment(work *w, db_context *context, const db_segment *segm
     DB_TRY(begin_refinement(w, context));
     if (w->all->source->in_full) return do_in_full(w, context);
     DB_TRY(run_own_stages(w, context, segment));
-    if (segment->joint >= 0) DB_TRY(spool_pixels(w, context, segment->joint));
+    if (segment->joint >= 0) DB_TRY(store_pixels(w, context, segment->joint));
     if (segment->joint < 0 && !w->all->options->array_tasks)
         DB_TRY(conclude_shot_alone(w, context));
 #pragma omp atomic update
@@ -304,7 +304,7 @@ db_status db_segment_work(db_shots *all, db_context *context, size_t shot, void 
     if (status == DB_OK && all->summary[shot].used) {
         status = do_segment(w, context, segment);
         if (status != DB_OK && !w->is_fatal)
-            status = db_shots_set_aside(all, context, shot, status, NULL);
+            status = db_shots_exclude(all, context, shot, status, NULL);
     }
     clear_own_work(w);
     (void)sum;

@@ -6,7 +6,7 @@
 #include "fit/shots/joint_stages.h"
 
 /* A db_shot_work; user: the db_segment. Runs the stages that the shot has not done yet, keeps its
- * values, and puts the pixels of the joint stage into the spool; without a joint stage, estimates
+ * values, and puts the pixels of the joint stage into the store; without a joint stage, estimates
  * errors and statistics. */
 db_status db_segment_work(db_shots *all, db_context *context, size_t shot, void *user, double *sum);
 

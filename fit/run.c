@@ -122,7 +122,7 @@ static db_status run_segment(db_shots *all, const db_segment *segment) {
     DB_TRY(db_workers_each(all, what, segment->from, db_segment_work, (void *)(uintptr_t)segment,
                            NULL));
     DB_TRY(db_records_collect(all));
-    db_shots_report_aside(all);
+    db_shots_report_excluded(all);
     report_done(all, segment);
     return DB_OK;
 }
@@ -137,11 +137,11 @@ static db_status run_joint(db_shots *all, int stage, db_fit_shots_result *result
     snprintf(result->reason, sizeof result->reason, "%s", end.reason);
     DB_TRY(db_records_collect(all));
     if (last) return DB_OK;
-    DB_TRY(db_shots_set_outliers_aside(all));
+    DB_TRY(db_shots_exclude_outliers(all));
     DB_TRY(db_shots_check_count(all));
     DB_TRY(db_shown_pass_on(all));
     DB_TRY(db_checkpoint_keep(all, NULL));
-    return db_workers_common_status(all, db_spool_empty(all->context, &all->spool));
+    return db_workers_common_status(all, db_store_empty(all->context, &all->store));
 }
 
 /* The first stage that not all shots in use have done, as far as this process knows them. */
@@ -414,7 +414,7 @@ static void clear_shots(db_shots *all) {
     db_workers_destroy(all);
     db_shares_destroy(all);
     db_checkpoint_destroy(all);
-    db_spool_close(&all->spool);
+    db_store_close(&all->store);
     free(all->amplitudes.amplitude);
     db_asu_list_clear(&all->reflections);
     free(all->reference);
@@ -494,7 +494,7 @@ static db_status set_up(db_shots *all, const db_fit_settings *settings) {
     all->shares_intensities = db_series_shares(all);
     if (status == DB_OK) status = db_workers_create(all);
     if (status == DB_OK && !all->source->in_full)
-        status = db_spool_open(all->context, all->options->scratch, &all->spool);
+        status = db_store_open(all->context, all->options->scratch, &all->store);
     return status;
 }
 
@@ -545,7 +545,7 @@ db_status db_fit_run(db_context *context, const db_fit_shot_source *source,
     all->options = options;
     all->team = team;
     all->count = source->count;
-    all->spool.file = -1;
+    all->store.file = -1;
     db_shot_notices_begin(context, &all->notices);
     db_fit_shots_result *made = NULL;
     db_status status = set_up(all, settings);

@@ -98,7 +98,7 @@ static void tell(void *user, const db_fit_shots_event *event) {
     if (event->kind == DB_SHOTS_EVALUATED)
         fprintf(stderr, "stage %d, evaluation %d: %.6f\n", event->stage + 1,
                 event->entry->evaluation, event->entry->target);
-    if (event->kind == DB_SHOTS_ASIDE)
+    if (event->kind == DB_SHOTS_EXCLUDED)
         fprintf(stderr, "set aside: %s: %s\n", event->shot, event->reason);
 }
 

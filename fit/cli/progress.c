@@ -172,7 +172,7 @@ void db_fit_progress_event(void *user, const db_fit_shots_event *event) {
         db_fit_say(p->log, "The run goes on from the checkpoint: %zu of %zu shots, stage %d\n",
                    event->done, event->count, event->stage + 1);
         break;
-    case DB_SHOTS_ASIDE:
+    case DB_SHOTS_EXCLUDED:
         db_progress_bar_clear(&p->bar);
         db_fit_say(p->log, "set aside: %s: %s\n", event->shot, event->reason);
         break;

@@ -114,7 +114,7 @@ static double variance_of(const db_joint_system *s, const scatter *sums, size_t 
 }
 
 static int refines_fall(const db_intensity_search *w) {
-    const db_arrow_order *const order = &w->pass.order;
+    const db_schur_order *const order = &w->pass.order;
     for (size_t i = order->shared; i < order->shared + order->local; i++)
         if (w->all->settings.parameters[order->index[i]].parameter == DB_B_FACTOR) return 1;
     return 0;
@@ -185,7 +185,7 @@ static db_status invert_shared(db_intensity_search *w, double *right, double *co
 
 static db_status find_shared_errors(db_intensity_search *w, double *right, double *column,
                                     db_fit_shots_result *result) {
-    const db_arrow_order *const order = &w->pass.order;
+    const db_schur_order *const order = &w->pass.order;
     db_covariance shared;
     db_status status = db_covariance_make(w->all->context, order->shared, &shared);
     status = db_workers_common_status(w->all, status);

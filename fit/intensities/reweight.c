@@ -21,24 +21,24 @@ float db_intensity_weight(const db_error_model *errors, const db_measured_box *b
     return (float)fmax(trust, LEAST_TRUST);
 }
 
-size_t db_intensity_shot_size(const db_shots *all, const db_arrow_order *order, size_t shot) {
+size_t db_intensity_shot_size(const db_shots *all, const db_schur_order *order, size_t shot) {
     return db_reduced_size(all->state[shot].place.blocks, order->local, order->shared,
                            db_moving_quantities(&all->settings, order->index, order->shared));
 }
 
 db_status db_intensity_shot_read(const db_shots *all, db_context *context,
-                                 const db_arrow_order *order, size_t shot, void *memory,
+                                 const db_schur_order *order, size_t shot, void *memory,
                                  db_reduced_equations *record) {
     const size_t count = all->state[shot].place.blocks;
     const size_t meets = db_moving_quantities(&all->settings, order->index, order->shared);
     *record = db_reduced_in(count, order->local, order->shared, meets, memory);
-    return db_spool_get(context, &all->spool, all->state[shot].record, memory,
+    return db_store_get(context, &all->store, all->state[shot].record, memory,
                         db_intensity_shot_size(all, order, shot));
 }
 
 db_status db_linearized_shot_make(db_context *context, const db_intensity_pass *p, size_t shot,
                                   db_linearized_shot *m) {
-    const db_arrow_order *const order = &p->order;
+    const db_schur_order *const order = &p->order;
     const size_t boxes = p->all->state[shot].place.blocks;
     m->size[0] = db_linearization_size(boxes, order->local, order->shared, p->most);
     m->size[1] = db_intensity_shot_size(p->all, order, shot);
@@ -64,21 +64,21 @@ void db_linearized_shot_clear(db_linearized_shot *m) {
 
 db_status db_linearized_shot_read(db_context *context, const db_intensity_pass *p, size_t shot,
                                   int slot, db_linearized_shot *m) {
-    const db_spool *const spool = &p->all->spool;
+    const db_store *const store = &p->all->store;
     const db_shot_state *const state = &p->all->state[shot];
     if (slot >= 0)
-        DB_TRY(db_spool_get(context, spool, state->linearization[slot], m->bytes[0], m->size[0]));
-    return db_spool_get(context, spool, state->record, m->bytes[1], m->size[1]);
+        DB_TRY(db_store_get(context, store, state->linearization[slot], m->bytes[0], m->size[0]));
+    return db_store_get(context, store, state->record, m->bytes[1], m->size[1]);
 }
 
 db_status db_linearized_shot_write(db_context *context, const db_intensity_pass *p, size_t shot,
                                    int slot, const db_linearized_shot *m) {
-    db_spool *const spool = &p->all->spool;
+    db_store *const store = &p->all->store;
     db_shot_state *const state = &p->all->state[shot];
     if (slot >= 0)
         DB_TRY(
-            db_spool_put_at(context, spool, m->bytes[0], m->size[0], &state->linearization[slot]));
-    return db_spool_put_at(context, spool, m->bytes[1], m->size[1], &state->record);
+            db_store_put_at(context, store, m->bytes[0], m->size[0], &state->linearization[slot]));
+    return db_store_put_at(context, store, m->bytes[1], m->size[1], &state->record);
 }
 
 /* Weights of boxes by how far their intensities are from the mean of the others. */

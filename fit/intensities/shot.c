@@ -121,7 +121,7 @@ static db_status fit(work *w) {
 
 /* Bounds of the shot's own quantities; none goes further than a step of a search. */
 static db_status set_bounds(work *w) {
-    const db_arrow_order *const order = &w->pass->order;
+    const db_schur_order *const order = &w->pass->order;
     const db_linearization *const s = &w->memory.linearization;
     db_unknowns u;
     DB_TRY(db_local_unknowns(w->open.objective.context, &w->open.settings, order,
@@ -141,7 +141,7 @@ static db_status set_bounds(work *w) {
 
 static db_status linearize(work *w) {
     const db_intensity_pass *const p = w->pass;
-    const db_arrow_order *const order = &p->order;
+    const db_schur_order *const order = &p->order;
     const db_linearization *const s = &w->memory.linearization;
     memcpy(s->at, p->all->state[w->shot].trial.local, order->local * sizeof *s->at);
     memcpy(s->at + order->local, p->shared, order->shared * sizeof *s->at);
@@ -206,5 +206,5 @@ db_status db_intensity_shot_evaluate(db_shots *all, db_context *context, size_t 
     free(w);
     return status == DB_OK || status == DB_ERROR_FILE
                ? status
-               : db_shots_set_aside(all, context, shot, status, NULL);
+               : db_shots_exclude(all, context, shot, status, NULL);
 }

@@ -16,7 +16,7 @@ typedef struct db_intensity_pass {
     db_shots *all;
     int stage;
     db_fit_stage search; /* of local quantities */
-    db_arrow_order order;
+    db_schur_order order;
     size_t most; /* quantities that may move a box */
     const db_asu_list *list;
     int slot;  /* of the linearizations that are written; those of the other one are read */
@@ -51,9 +51,9 @@ db_status db_intensity_shot_errors(db_shots *all, db_context *context, size_t sh
                                    double *sum);
 
 /* Reads a record into memory of db_intensity_shot_size bytes. */
-size_t db_intensity_shot_size(const db_shots *all, const db_arrow_order *order, size_t shot);
+size_t db_intensity_shot_size(const db_shots *all, const db_schur_order *order, size_t shot);
 db_status db_intensity_shot_read(const db_shots *all, db_context *context,
-                                 const db_arrow_order *order, size_t shot, void *memory,
+                                 const db_schur_order *order, size_t shot, void *memory,
                                  db_reduced_equations *record);
 
 /* A linearization and a record in memory. */

@@ -64,7 +64,7 @@ static db_status prepare(db_intensity_search *w) {
     w->reflections = all->reflections.count;
     w->pass.all = all;
     w->pass.stage = w->stage;
-    w->pass.order = db_arrow_order_make(&all->settings, w->stage, all->shared);
+    w->pass.order = db_schur_order_make(&all->settings, w->stage, all->shared);
     w->pass.most = db_moving_quantities(&all->settings, w->pass.order.index,
                                         w->pass.order.shared + w->pass.order.local);
     w->pass.list = &all->reflections;
@@ -128,7 +128,7 @@ static db_status run_pass(db_intensity_search *w, const char *what) {
     w->passes++;
     DB_TRY(db_workers_each(all, what, w->stage, db_intensity_shot_evaluate, &w->pass, NULL));
     DB_TRY(db_records_collect(all));
-    db_shots_report_aside(all);
+    db_shots_report_excluded(all);
     DB_TRY(db_shots_check_count(all));
     db_intensity_search_group(w);
     return DB_OK;
@@ -331,7 +331,7 @@ static db_status begin(db_intensity_search *w) {
     w->pass.scaling = &w->result->scaling;
     DB_TRY(run_pass(w, "joint intensities"));
     w->pass.scaling = NULL;
-    DB_TRY(db_shots_set_outliers_aside(w->all));
+    DB_TRY(db_shots_exclude_outliers(w->all));
     DB_TRY(db_records_collect(w->all));
     db_intensity_search_group(w);
     DB_TRY(compare(w, &now));

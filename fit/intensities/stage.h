@@ -7,7 +7,7 @@
 #include "fit/intensities/joint_intensities.h"
 #include "fit/shots/shots.h"
 
-/* Minimizes over all shots, whose pixels are in the spool. Afterwards their models stand at the
+/* Minimizes over all shots, whose pixels are in the store. Afterwards their models stand at the
  * minimum. result: receives the intensities, and statistics of shots. */
 db_status db_intensity_stage_run(db_shots *all, int stage, db_stage_result *end,
                                  db_fit_shots_result *result);

@@ -98,11 +98,11 @@ static db_status take_scales(db_intensity_search *w) {
             if (fall < w->pass.order.local) local[fall] += found->b;
             continue;
         }
-        status = db_shots_set_aside(all, all->context, s, DB_ERROR_INPUT, reason_of(found->aside));
+        status = db_shots_exclude(all, all->context, s, DB_ERROR_INPUT, reason_of(found->aside));
     }
     DB_TRY(db_workers_common_status(all, status));
     DB_TRY(db_records_collect(all));
-    db_shots_report_aside(all);
+    db_shots_report_excluded(all);
     db_intensity_search_group(w);
     return db_shots_check_count(all);
 }

@@ -52,7 +52,7 @@ db_status db_intensity_search_sum(db_intensity_search *w) {
 }
 
 size_t db_intensity_local_place(const db_intensity_search *w, db_parameter parameter) {
-    const db_arrow_order *const order = &w->pass.order;
+    const db_schur_order *const order = &w->pass.order;
     size_t i = 0;
     while (i < order->local &&
            w->all->settings.parameters[order->index[order->shared + i]].parameter != parameter)

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is counted beside the sums: shots in use, their degrees of freedom, shots set aside. */
+/* What is counted beside the sums: shots in use, their degrees of freedom, shots excluded. */
 enum { USED, DEGREES, LOST, COUNTS };
 
 /* The state of a joint stage. */
@@ -27,21 +27,21 @@ typedef struct joint {
     size_t *index; /* [unknowns] among the settings' parameters */
     double *value; /* [unknowns] at the best point */
     int *at_bound; /* [unknowns] */
-    double *sums;  /* of the last evaluation, over all shots: db_arrow_sums_size, then COUNTS */
-    size_t arrow_size;
+    double *sums;  /* of the last evaluation, over all shots: db_schur_sums_size, then COUNTS */
+    size_t schur_size;
     db_tree_sum tree;
     const double *at; /* unknowns of the evaluation */
     db_search search;
     db_search_log log;
 } joint;
 
-static size_t point_size(const db_arrow_order *order) {
-    return order->local + db_arrow_tail_size(order);
+static size_t point_size(const db_schur_order *order) {
+    return order->local + db_schur_tail_size(order);
 }
 
 db_status db_joint_make_room(db_shots *all, db_context *context, size_t shot, int stage) {
     const db_joint_links links = db_joint_links_make(all, stage);
-    const db_arrow_order order = links.order;
+    const db_schur_order order = links.order;
     const size_t point = point_size(&order),
                  starts = order.shared * (sizeof *all->state->begin / sizeof(double));
     db_shot_state *const state = &all->state[shot];
@@ -49,9 +49,9 @@ db_status db_joint_make_room(db_shots *all, db_context *context, size_t shot, in
     if (!memory) return db_fail_memory(context, "the local quantities of a shot");
     free(state->best.local);
     state->best.local = memory;
-    state->best.tail = db_arrow_tail_in(&order, memory + order.local);
+    state->best.tail = db_schur_tail_in(&order, memory + order.local);
     state->trial.local = memory + point;
-    state->trial.tail = db_arrow_tail_in(&order, memory + point + order.local);
+    state->trial.tail = db_schur_tail_in(&order, memory + point + order.local);
     state->begin = (db_linked_start *)(void *)(memory + 2 * point);
     return DB_OK;
 }
@@ -59,13 +59,13 @@ db_status db_joint_make_room(db_shots *all, db_context *context, size_t shot, in
 /* The expected values of a shot's local quantities at these shared values. */
 static void predict_local(const joint *j, size_t shot, double *local) {
     const db_shot_state *const state = &j->all->state[shot];
-    const db_arrow_order *const order = &j->links.order;
+    const db_schur_order *const order = &j->links.order;
     double step[DB_FIT_MOST_PARAMETERS], from[DB_FIT_MOST_PARAMETERS];
     db_joint_links_values(&j->links, shot, j->at, step);
     db_joint_links_values(&j->links, shot, j->value, from);
     for (size_t i = 0; i < order->shared; i++) step[i] -= from[i];
     if (j->search.started)
-        db_arrow_answer(order, &state->best.tail, 0, step);
+        db_schur_answer(order, &state->best.tail, 0, step);
     else
         memset(step + order->shared, 0, order->local * sizeof *step);
     for (size_t i = 0; i < order->local; i++)
@@ -99,13 +99,13 @@ static void count_shot(const db_shot_summary *summary, double counts[COUNTS]) {
 /* Adds what a shot says of the unknowns, its local quantities at their best, to sums. */
 static db_status reduce_shot(const joint *j, db_context *context, size_t shot, db_open_shot *open,
                              double *sum) {
-    const db_arrow_order *const order = &j->links.order;
+    const db_schur_order *const order = &j->links.order;
     db_objective *const o = &open->objective;
     j->all->summary[shot].target = o->loss / o->degrees;
     if (j->all->series) return db_series_note(j->all, context, shot, open);
-    double *const own = calloc(db_arrow_sums_size(order->shared), sizeof *own);
+    double *const own = calloc(db_schur_sums_size(order->shared), sizeof *own);
     if (!own) return db_fail_memory(context, "a shot of a joint stage");
-    db_arrow_reduce(order, o->loss, o->gradient, o->normal, open->held,
+    db_schur_reduce(order, o->loss, o->gradient, o->normal, open->held,
                     &j->all->state[shot].trial.tail, own, open->work);
     db_joint_links_add(&j->links, shot, own, sum);
     free(own);
@@ -115,7 +115,7 @@ static db_status reduce_shot(const joint *j, db_context *context, size_t shot, d
 static db_status evaluate_shot(db_shots *all, db_context *context, size_t shot, void *user,
                                double *sum) {
     joint *const j = user;
-    const db_arrow_order *const order = &j->links.order;
+    const db_schur_order *const order = &j->links.order;
     const db_fit_stage own = local_search(j);
     db_open_shot open;
     db_shot_point *const trial = &all->state[shot].trial;
@@ -135,16 +135,16 @@ static db_status evaluate_shot(db_shots *all, db_context *context, size_t shot, 
         sum[0] = INFINITY;
         status = DB_OK;
     }
-    if (status != DB_OK) status = db_shots_set_aside(all, context, shot, status, NULL);
-    count_shot(&all->summary[shot], sum + j->arrow_size);
+    if (status != DB_OK) status = db_shots_exclude(all, context, shot, status, NULL);
+    count_shot(&all->summary[shot], sum + j->schur_size);
     return status;
 }
 
 /* One pass over the shots. Sums may differ in the last bit on different machines: all processes take those
- * of rank 0. *lost: shots that it has set aside. */
+ * of rank 0. *lost: shots that it has excluded. */
 static db_status sum_shots(joint *j, int *lost) {
     db_shots *const all = j->all;
-    const double *const counts = j->sums + j->arrow_size;
+    const double *const counts = j->sums + j->schur_size;
     if (all->series) DB_TRY(db_series_approach(all, j->at));
     DB_TRY(db_workers_each(all, "evaluation", j->stage, evaluate_shot, j, &j->tree));
     DB_TRY(db_workers_total(all, &j->tree, j->sums));
@@ -154,7 +154,7 @@ static db_status sum_shots(joint *j, int *lost) {
     if (all->series && isfinite(j->sums[0]) && !*lost) DB_TRY(db_series_sum(all, j->sums, NULL));
     if (!*lost) return DB_OK;
     DB_TRY(db_records_collect(all));
-    db_shots_report_aside(all);
+    db_shots_report_excluded(all);
     return db_shots_check_count(all);
 }
 
@@ -188,7 +188,7 @@ static void keep_trials(joint *j) {
         /* Copied, not swapped: the memory belongs to best. */
         memcpy(state->best.local, state->trial.local, j->links.order.local * sizeof(double));
         memcpy(state->best.tail.row, state->trial.tail.row,
-               db_arrow_tail_size(&j->links.order) * sizeof(double));
+               db_schur_tail_size(&j->links.order) * sizeof(double));
     }
 }
 
@@ -253,17 +253,17 @@ static db_status evaluate_joint(void *user, const double *x, db_evaluation *at) 
     DB_TRY(sum_shots(j, &lost));
     if (lost && j->all->series) DB_TRY(begin_again(j));
     at->degrees = degrees(j);
-    /* without the shots that were set aside */
+    /* without the shots that were excluded */
     at->is_of_another = lost && (j->search.started || j->all->series);
-    db_arrow_total(j->links.unknowns, j->sums, &at->loss, at->gradient, at->normal);
+    db_schur_total(j->links.unknowns, j->sums, &at->loss, at->gradient, at->normal);
     return DB_OK;
 }
 
 static db_status prepare_joint(joint *j) {
     db_shots *const all = j->all;
     const size_t n = j->links.unknowns;
-    j->arrow_size = db_arrow_sums_size(n);
-    const size_t sums_size = j->arrow_size + COUNTS;
+    j->schur_size = db_schur_sums_size(n);
+    const size_t sums_size = j->schur_size + COUNTS;
     DB_TRY(db_tree_sum_begin(all->context, db_shots_chunks(all), sums_size, &j->tree));
     j->sums = malloc((sums_size + n) * sizeof *j->sums);
     j->index = calloc(n + 1, sizeof *j->index);

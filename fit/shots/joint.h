@@ -7,7 +7,7 @@
 /* Room for the local values of a shot in a joint stage. */
 db_status db_joint_make_room(db_shots *all, db_context *context, size_t shot, int stage);
 
-/* Minimizes the sum over shots, whose pixels are in the spool. Afterwards the models stand at the
+/* Minimizes the sum over shots, whose pixels are in the store. Afterwards the models stand at the
  * minimum; *end says how the search ended. result: not NULL for the last stage; gets its errors and
  * statistics, as do the summaries of shots. */
 db_status db_joint_run(db_shots *all, int stage, db_stage_result *end, db_fit_shots_result *result);

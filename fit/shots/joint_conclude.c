@@ -27,8 +27,8 @@ typedef struct conclusion {
     db_shots *all;
     const db_joint_minimum *at;
     const db_joint_links *links;
-    db_arrow_order order;
-    double *sums;     /* over all shots: [SUMS][db_arrow_sums_size], then COUNTS */
+    db_schur_order order;
+    double *sums;     /* over all shots: [SUMS][db_schur_sums_size], then COUNTS */
     size_t sums_size; /* of one of them */
     db_tree_sum tree;
     size_t *index;      /* [unknowns] among the settings' parameters */
@@ -115,13 +115,13 @@ static db_status add_pulls_of_parts(const conclusion *c, db_context *context, si
                                     const double *of, double *scatter) {
     const size_t s = c->order.shared, m = c->order.local, n = s + m;
     const size_t *const variable = c->order.variable;
-    const db_arrow_tail *const tail = &c->all->state[shot].best.tail;
+    const db_schur_tail *const tail = &c->all->state[shot].best.tail;
     double *const t = calloc(s * n + n + 1, sizeof *t);
     double *const row = t + s * n;
     if (!t) return db_fail_memory(context, "the errors of a shot");
     for (size_t k = 0; k < s; k++) {
         t[k * n + k] = 1;
-        db_arrow_answer(&c->order, tail, 1, t + k * n);
+        db_schur_answer(&c->order, tail, 1, t + k * n);
     }
     for (size_t k = 0, at = 1 + s; k < s; k++) {
         for (size_t j = 0; j < n; j++) {
@@ -140,7 +140,7 @@ static db_status add_pulls_of_parts(const conclusion *c, db_context *context, si
 static void add_pull(const conclusion *c, size_t shot, db_open_shot *open, double *sums,
                      double *scatter) {
     const size_t s = c->order.shared;
-    db_arrow_reduce(&c->order, open->objective.loss, open->objective.gradient,
+    db_schur_reduce(&c->order, open->objective.loss, open->objective.gradient,
                     open->objective.normal, open->held, &c->all->state[shot].best.tail, sums,
                     open->work);
     for (size_t i = 0, at = 1 + s; i < s; i++)
@@ -150,7 +150,7 @@ static void add_pull(const conclusion *c, size_t shot, db_open_shot *open, doubl
 /* What a shot says of the unknowns, and what single parts of it do. */
 static db_status add_sums(const conclusion *c, db_context *context, size_t shot, db_open_shot *open,
                           const double *regions, double *sums) {
-    const size_t size = db_arrow_sums_size(c->order.shared);
+    const size_t size = db_schur_sums_size(c->order.shared);
     double *const own = calloc(SUMS * size, sizeof *own);
     if (!own) return db_fail_memory(context, "the errors of a shot");
     add_pull(c, shot, open, own, own + size);
@@ -236,7 +236,7 @@ static db_status widen_local(db_shots *all, db_context *context, size_t shot, vo
     for (size_t k = 0; k < s; k++) {
         memset(step, 0, (s + m) * sizeof *step);
         step[k] = 1;
-        db_arrow_answer(&c->order, &all->state[shot].best.tail, 1, step);
+        db_schur_answer(&c->order, &all->state[shot].best.tail, 1, step);
         for (size_t i = 0; i < m; i++) answer[i * s + k] = step[s + i];
     }
     for (size_t i = 0; i < m; i++) {
@@ -315,9 +315,9 @@ static db_status describe_minimum(const conclusion *c, double *numbers, int *use
     double *const scatter[3] = { normal + n * n, normal + 2 * n * n, normal + 3 * n * n };
     double *const gradient = normal + 4 * n * n, loss;
     const db_unknowns *const u = c->at->unknowns;
-    db_arrow_total(n, c->sums, &loss, gradient, normal);
+    db_schur_total(n, c->sums, &loss, gradient, normal);
     for (int k = 0; k < SUMS - 1; k++)
-        db_arrow_total(n, c->sums + (size_t)(k + 1) * c->sums_size, &loss, gradient, scatter[k]);
+        db_schur_total(n, c->sums + (size_t)(k + 1) * c->sums_size, &loss, gradient, scatter[k]);
     for (size_t i = 0; i < n; i++) {
         used[i] = c->at->at_bound[i] == 0 && u->lower[i] < u->upper[i];
         if (!(u->sigma[i] < INFINITY)) continue;
@@ -356,7 +356,7 @@ db_status db_joint_conclude(db_shots *all, const db_joint_minimum *at,
                             db_fit_shots_result *result) {
     conclusion c = { .all = all, .at = at, .links = at->links, .order = at->links->order };
     const size_t n = at->links->unknowns;
-    c.sums_size = db_arrow_sums_size(n);
+    c.sums_size = db_schur_sums_size(n);
     const size_t size = SUMS * c.sums_size + COUNTS;
     c.sums = calloc(size, sizeof *c.sums);
     c.index = calloc(n + 1, sizeof *c.index);

@@ -17,7 +17,7 @@ typedef struct target {
 } target;
 
 /* Which of a shot's own quantities are at a bound. */
-static db_status tell_bounds(const db_shots *all, const db_arrow_order *order, db_context *context,
+static db_status tell_bounds(const db_shots *all, const db_schur_order *order, db_context *context,
                              size_t shot, const db_variables *variables) {
     db_unknowns u;
     DB_TRY(db_local_unknowns(context, &all->settings, order, variables, &u));
@@ -33,7 +33,7 @@ static db_status tell_bounds(const db_shots *all, const db_arrow_order *order, d
 static db_status move_model(db_shots *all, const target *to, db_context *context, size_t shot,
                             db_shot_model *model, db_fit_settings *settings,
                             db_variables *variables) {
-    const db_arrow_order *const order = &to->links.order;
+    const db_schur_order *const order = &to->links.order;
     db_experiment *const e = &model->experiment;
     double values[DB_FIT_MOST_PARAMETERS], linked[DB_FIT_MOST_PARAMETERS];
     DB_TRY(db_shots_settings(all, context, shot, settings));

@@ -49,7 +49,7 @@ static void clear_group(group *g) {
 }
 
 /* Lattices give light by the models with which a segment begins, also where the run goes on in the midst of
- * it, and where one of them has been set aside since. */
+ * it, and where one of them has been excluded since. */
 static int gives_light(const db_shots *all, size_t shot, int segment) {
     return all->summary[shot].used || all->summary[shot].lit == segment;
 }
@@ -101,13 +101,13 @@ static db_status find_light(db_shots *all, db_context *context, const db_measure
     return status;
 }
 
-/* Puts the light of the others of each lattice into the spool. */
+/* Puts the light of the others of each lattice into the store. */
 static db_status keep_light(db_shots *all, db_context *context, size_t pixels, const group *g) {
     for (size_t i = 0; i < g->count; i++) {
         memset(g->others, 0, pixels * sizeof *g->others);
         for (size_t k = 0; k < g->count; k++)
             for (size_t p = 0; p < pixels && k != i; p++) g->others[p] += g->light[k][p];
-        DB_TRY(db_spool_put(context, &all->spool, g->others, pixels * sizeof *g->others,
+        DB_TRY(db_store_put(context, &all->store, g->others, pixels * sizeof *g->others,
                             &all->state[g->shot[i]].light));
     }
     return DB_OK;
@@ -180,7 +180,7 @@ db_status db_lattices_add_light(const db_shots *all, db_context *context, size_t
     float *const light = malloc(pixels * sizeof *light);
     if (!light) return db_fail_memory(context, "the light of other lattices");
     const db_status status =
-        db_spool_get(context, &all->spool, all->state[shot].light, light, pixels * sizeof *light);
+        db_store_get(context, &all->store, all->state[shot].light, light, pixels * sizeof *light);
     if (status == DB_OK) db_strong_pixels_add_light(image, light, strong);
     free(light);
     return status;

@@ -9,7 +9,7 @@
 db_status db_lattices_find(db_shots *all);
 
 /* Works out, by the models so far, the light of the other lattices of each shot's image, and keeps
- * it in the spool. Does nothing where each shot has an image of its own. stage: the next one. */
+ * it in the store. Does nothing where each shot has an image of its own. stage: the next one. */
 db_status db_lattices_share(db_shots *all, int stage);
 
 /* Adds that light to what is known of the background of a shot's image. */

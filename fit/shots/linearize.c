@@ -35,7 +35,7 @@ static void fill_box(const db_objective *o, const size_t *place, size_t b,
     s->curvature[b] = (float)normal[m * stride + m];
 }
 
-void db_shot_linearize(const db_open_shot *open, const db_arrow_order *order,
+void db_shot_linearize(const db_open_shot *open, const db_schur_order *order,
                        const db_linearization *linearization) {
     size_t place[DB_FIT_MOST_PARAMETERS]; /* of each variable: local quantities first */
     for (size_t i = 0; i < order->local; i++) place[order->variable[order->shared + i]] = i;

@@ -9,7 +9,7 @@
 size_t db_moving_quantities(const db_fit_settings *settings, const size_t *index, size_t count);
 
 /* Intensities, losses, slopes and curvatures of the boxes, from the sums of the last evaluation. */
-void db_shot_linearize(const db_open_shot *open, const db_arrow_order *order,
+void db_shot_linearize(const db_open_shot *open, const db_schur_order *order,
                        const db_linearization *linearization);
 
 #endif

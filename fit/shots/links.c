@@ -23,7 +23,7 @@ db_joint_links db_joint_links_make(const db_shots *all, int stage) {
     db_joint_links links = { .shots = all->count };
     for (size_t i = 0; i < all->parameters; i++)
         linked[i] = all->shared[i] || (!intensities && (all->varies[i] || all->shares_intensities));
-    links.order = db_arrow_order_make(&all->settings, stage, linked);
+    links.order = db_schur_order_make(&all->settings, stage, linked);
     for (int pass = 0; pass < 2; pass++) /* shared ones come first */
         for (size_t l = 0; l < links.order.shared; l++) {
             const size_t index = links.order.index[l];
@@ -90,7 +90,7 @@ void db_joint_links_add(const db_joint_links *links, size_t shot, const double *
 
 size_t db_joint_links_begin(db_shots *all, size_t shot, int stage, const db_variables *v) {
     const db_joint_links links = db_joint_links_make(all, stage);
-    const db_arrow_order *const order = &links.order;
+    const db_schur_order *const order = &links.order;
     db_shot_state *const state = &all->state[shot];
     for (size_t i = 0; i < order->local; i++)
         state->best.local[i] = v->start[order->variable[order->shared + i]];
@@ -126,7 +126,7 @@ static void take_starts(const db_shots *all, const db_joint_links *links,
 
 static void hold(db_unknowns *u, size_t k, double value) { u->lower[k] = u->upper[k] = value; }
 
-/* What only shots left aside would touch stays where the nearest of the others begins. */
+/* What only shots excluded would touch stays where the nearest of the others begins. */
 static void hold_bare(const db_joint_links *links, const unsigned char *known, db_unknowns *u,
                       double *value) {
     for (size_t l = 0; l < links->order.shared; l++) {

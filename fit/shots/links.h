@@ -9,7 +9,7 @@
 #include "fit/shots/shots.h"
 
 typedef struct db_joint_links {
-    db_arrow_order order; /* of a shot's variables: linked ones first */
+    db_schur_order order; /* of a shot's variables: linked ones first */
     size_t shots;
     size_t unknowns, shared;               /* all; the first ones, which belong to all shots */
     size_t first[DB_FIT_MOST_PARAMETERS];  /* of each linked variable: its first unknown, */
@@ -34,7 +34,7 @@ size_t db_joint_links_of(const db_joint_links *links, size_t shot, size_t linked
 void db_joint_links_values(const db_joint_links *links, size_t shot, const double *unknown,
                            double *value);
 
-/* Adds sums (db_arrow_sums_size) by a shot's linked variables to those by the unknowns. */
+/* Adds sums (db_schur_sums_size) by a shot's linked variables to those by the unknowns. */
 void db_joint_links_add(const db_joint_links *links, size_t shot, const double *own, double *sums);
 
 /* Where a linked variable of a shot begins, by its model: for unknowns that not all shots share. */

@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* Logarithms: shots differ by factors, as the brighter ones show more of what models lack. shot: gets
- * those that are set aside. */
+ * those that are excluded. */
 static db_status find_outliers(db_shots *all, size_t *shot, size_t *found) {
     enum { FEWEST = 8 }; /* shots that show what is usual */
     const double limit = all->options->outlier_sigma, least_width = 0.05;
@@ -41,15 +41,15 @@ static db_status find_outliers(db_shots *all, size_t *shot, size_t *found) {
     return DB_OK;
 }
 
-/* A shot that rank 0 has set aside. */
-typedef struct aside {
+/* A shot that rank 0 has excluded. */
+typedef struct exclusion {
     size_t shot;
     char reason[DB_FIT_REASON_SIZE];
-} aside;
+} exclusion;
 
 /* Its process learns why. */
 static db_status spread(db_shots *all, const size_t *shot, size_t shots) {
-    aside one;
+    exclusion one;
     if (all->team.size == 1) return db_records_count(all);
     DB_TRY(db_team_broadcast(&all->team, all->context, &shots, sizeof shots));
     for (size_t k = 0; k < shots; k++) {
@@ -65,7 +65,7 @@ static db_status spread(db_shots *all, const size_t *shot, size_t shots) {
     return db_records_count(all);
 }
 
-db_status db_shots_set_outliers_aside(db_shots *all) {
+db_status db_shots_exclude_outliers(db_shots *all) {
     size_t *const shot = malloc((all->count + 1) * sizeof *shot);
     db_status status = shot ? DB_OK : db_fail_memory(all->context, "the shots' targets");
     size_t count = 0;
@@ -73,7 +73,7 @@ db_status db_shots_set_outliers_aside(db_shots *all) {
     status = db_team_common_status(&all->team, all->context, status);
     if (!shot) return status;
     if (status == DB_OK) status = spread(all, shot, count);
-    if (status == DB_OK) db_shots_report_aside(all);
+    if (status == DB_OK) db_shots_report_excluded(all);
     free(shot);
     return status;
 }

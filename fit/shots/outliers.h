@@ -4,8 +4,8 @@
 
 #include "fit/shots/shots.h"
 
-/* Sets them aside, as options->outlier_sigma says, by the targets of their best points, and reports them.
+/* Excludes them, as options->outlier_sigma says, by the targets of their best points, and reports them.
  * After db_records_collect; all processes call it. */
-db_status db_shots_set_outliers_aside(db_shots *all);
+db_status db_shots_exclude_outliers(db_shots *all);
 
 #endif

@@ -95,7 +95,7 @@ static void count_degrees(const db_shots *all) {
 
 static db_status allocate_series(db_shots *all) {
     db_series *const s = all->series;
-    const db_arrow_order *const order = &s->links->order;
+    const db_schur_order *const order = &s->links->order;
     const size_t n = all->count;
     s->most = db_moving_quantities(&all->settings, order->index, order->shared);
     s->number = calloc(n + 1, sizeof *s->number);
@@ -208,7 +208,7 @@ static db_status look_at_start(const db_shots *all, db_context *context, size_t 
 static db_status look(db_shots *all, db_context *context, size_t shot, void *user, double *sum) {
     const search *const how = user;
     const db_series *const s = all->series;
-    const db_arrow_order *const order = &s->links->order;
+    const db_schur_order *const order = &s->links->order;
     db_open_shot open;
     db_status status;
     DB_TRY(db_open_shot_create(all, context, shot, s->stage, order, &open));
@@ -328,7 +328,7 @@ static void find_best(const db_shots *all, size_t h, int quadratic, double *loss
 
 /* What is summed up, by the unknowns but for the first. */
 typedef struct totals {
-    double *frame; /* [shots][db_arrow_sums_size of linked variables] what each frame says */
+    double *frame; /* [shots][db_schur_sums_size of linked variables] what each frame says */
     double *sums, *of_reflections;
     double *begins; /* [shots][unknowns] slopes by where reflections begin; NULL: not wanted */
 } totals;
@@ -372,7 +372,7 @@ static void add_products(size_t n, const reflection *r, double factor, const dou
 
 static void add_reflection(const db_shots *all, size_t h, int quadratic, reflection *r, totals *t) {
     const db_series *const s = all->series;
-    const size_t n = s->links->unknowns, size = db_arrow_sums_size(s->links->order.shared);
+    const size_t n = s->links->unknowns, size = db_schur_sums_size(s->links->order.shared);
     for (size_t i = 0; i < r->count; i++) r->is_touched[r->touched[i]] = 0;
     r->count = 0;
     find_best(all, h, quadratic, &t->sums[0], r);
@@ -395,7 +395,7 @@ static void add_frames(size_t frames, size_t n, const double *frame, double *sum
 
 static void add_all(const db_shots *all, reflection *r, totals *t, double *const pulls[2]) {
     const db_series *const s = all->series;
-    const size_t n = s->links->unknowns, size = db_arrow_sums_size(s->links->order.shared);
+    const size_t n = s->links->unknowns, size = db_schur_sums_size(s->links->order.shared);
     for (size_t h = 0; h < s->count; h++) add_reflection(all, h, is_quadratic(all), r, t);
     for (size_t k = 0; k < all->count; k++)
         db_joint_links_add(s->links, k, t->frame + k * size, t->sums);
@@ -404,7 +404,7 @@ static void add_all(const db_shots *all, reflection *r, totals *t, double *const
 
 static db_status sum_here(const db_shots *all, double *sums, double *const pulls[2]) {
     const db_joint_links *const links = all->series->links;
-    const size_t n = links->unknowns, size = db_arrow_sums_size(links->order.shared);
+    const size_t n = links->unknowns, size = db_schur_sums_size(links->order.shared);
     double *const numbers =
         calloc(2 * n + all->count * (size + (pulls ? n : 0)) + 1, sizeof *numbers);
     reflection r = { .cross = numbers,
@@ -425,7 +425,7 @@ static db_status sum_here(const db_shots *all, double *sums, double *const pulls
 
 db_status db_series_sum(db_shots *all, double *sums, double *const pulls[2]) {
     db_series *const s = all->series;
-    const size_t bytes = db_arrow_sums_size(s->links->unknowns) * sizeof *sums;
+    const size_t bytes = db_schur_sums_size(s->links->unknowns) * sizeof *sums;
     DB_TRY(db_records_gather(all, s->bytes, s->linearization, 0));
     DB_TRY(db_workers_common_status(all, all->team.rank == 0 ? sum_here(all, sums, pulls) : DB_OK));
     DB_TRY(db_team_broadcast(&all->team, all->context, sums, bytes));

@@ -9,7 +9,7 @@
 #include "fit/shots/links.h"
 #include "fit/shots/shot_fit.h"
 
-/* Numbers the reflections of the frames in use, whose pixels are in the spool, in all->series; degrees of
+/* Numbers the reflections of the frames in use, whose pixels are in the store, in all->series; degrees of
  * freedom of the frames become what they are with common intensities. All processes call it. */
 db_status db_series_begin(db_shots *all, const db_joint_links *links, int stage);
 void db_series_end(db_shots *all);
@@ -30,7 +30,7 @@ void db_series_give(const db_shots *all, size_t shot, int at_start, db_objective
 db_status db_series_note(const db_shots *all, db_context *context, size_t shot,
                          const db_open_shot *open);
 
-/* Adds what all frames say, which have been noted, to sums (db_arrow_sums_size) by the unknowns, with the
+/* Adds what all frames say, which have been noted, to sums (db_schur_sums_size) by the unknowns, with the
  * intensities eliminated; all processes get them. pulls: two such sums, or NULL: get the products of half
  * the gradients of the frames, by where reflections begin, and of reflections. */
 db_status db_series_sum(db_shots *all, double *sums, double *const pulls[2]);

@@ -12,19 +12,19 @@
 #include <string.h>
 
 db_status db_open_shot_create(db_shots *all, db_context *context, size_t shot, int stage,
-                              const db_arrow_order *order, db_open_shot *open) {
+                              const db_schur_order *order, db_open_shot *open) {
     const db_fit_stage *const s = &all->settings.stages[stage];
     const db_shot_state *const state = &all->state[shot];
     const size_t variables = order->shared + order->local;
     memset(open, 0, sizeof *open);
     open->held = calloc(variables + 1, sizeof *open->held);
-    open->work = malloc((db_arrow_work_size(order) + 1) * sizeof *open->work);
+    open->work = malloc((db_schur_work_size(order) + 1) * sizeof *open->work);
     open->linked = calloc(2 * variables + 1, sizeof *open->linked);
     open->value = open->linked ? open->linked + variables : NULL;
     db_status status = open->held && open->work && open->linked
                            ? DB_OK
                            : db_fail_memory(context, "a shot of a joint stage");
-    if (status == DB_OK) status = db_spool_read(context, &all->spool, &state->place, &open->pixels);
+    if (status == DB_OK) status = db_store_read(context, &all->store, &state->place, &open->pixels);
     if (status == DB_OK) status = db_shots_settings(all, context, shot, &open->settings);
     if (status == DB_OK) status = db_shot_model_make(all, context, shot, &open->model);
     if (status == DB_OK) {
@@ -49,7 +49,7 @@ db_status db_open_shot_create(db_shots *all, db_context *context, size_t shot, i
 void db_open_shot_destroy(db_open_shot *open) {
     if (open->objective.context) db_objective_destroy(&open->objective);
     db_shot_model_clear(&open->model);
-    db_spooled_clear(&open->pixels);
+    db_stored_clear(&open->pixels);
     db_fit_settings_clear(&open->settings);
     free(open->held);
     free(open->work);
@@ -60,7 +60,7 @@ void db_open_shot_destroy(db_open_shot *open) {
 /* The local quantities of a shot as a problem. */
 typedef struct local_problem {
     db_open_shot *open;
-    const db_arrow_order *order;
+    const db_schur_order *order;
 } local_problem;
 
 static db_status evaluate_local(void *user, const double *x, db_evaluation *at) {
@@ -83,7 +83,7 @@ static db_status evaluate_local(void *user, const double *x, db_evaluation *at) 
 }
 
 db_status db_local_unknowns(db_context *context, const db_fit_settings *settings,
-                            const db_arrow_order *order, const db_variables *v, db_unknowns *u) {
+                            const db_schur_order *order, const db_variables *v, db_unknowns *u) {
     const size_t first = order->shared;
     DB_TRY(db_unknowns_make(context, settings, order->index + first, order->local, u));
     for (size_t i = 0; i < u->count; i++) {
@@ -120,7 +120,7 @@ static db_status search_local(local_problem *p, db_search *s, double *local) {
                    "stage %s: the target has no finite value for this shot", s->stage->name);
 }
 
-db_status db_open_shot_fit(db_open_shot *open, const db_arrow_order *order,
+db_status db_open_shot_fit(db_open_shot *open, const db_schur_order *order,
                            const db_fit_stage *stage, const double *shared, double *local) {
     local_problem problem = { open, order };
     db_search search = { .context = open->objective.context,
@@ -135,7 +135,7 @@ db_status db_open_shot_fit(db_open_shot *open, const db_arrow_order *order,
     return status;
 }
 
-void db_shot_measure(const db_objective *objective, const db_spooled *pixels, int after,
+void db_shot_measure(const db_objective *objective, const db_stored *pixels, int after,
                      db_shot_summary *summary) {
     db_fit_statistics statistics = { 0 };
     db_statistics_residuals(objective, &statistics);

@@ -6,7 +6,7 @@
 
 /* A shot of a joint stage with its pixels in memory. */
 typedef struct db_open_shot {
-    db_spooled pixels;
+    db_stored pixels;
     db_shot_model model;      /* at the start of the stage */
     db_fit_settings settings; /* as they are for this shot; owned */
     db_objective objective;
@@ -17,25 +17,25 @@ typedef struct db_open_shot {
 } db_open_shot;
 
 db_status db_open_shot_create(db_shots *all, db_context *context, size_t shot, int stage,
-                              const db_arrow_order *order, db_open_shot *open);
+                              const db_schur_order *order, db_open_shot *open);
 void db_open_shot_destroy(db_open_shot *open);
 
 /* The local quantities as unknowns, with bounds and priors of the shot's variables. The order keeps their numbers. */
 db_status db_local_unknowns(db_context *context, const db_fit_settings *settings,
-                            const db_arrow_order *order, const db_variables *variables,
+                            const db_schur_order *order, const db_variables *variables,
                             db_unknowns *unknowns);
 
 /* Fits from these local values, which become the best ones. The objective then has the loss,
  * gradient and normal matrix there, with priors of local quantities. DB_ERROR_INPUT if there is no
  * finite loss. */
-db_status db_open_shot_fit(db_open_shot *open, const db_arrow_order *order,
+db_status db_open_shot_fit(db_open_shot *open, const db_schur_order *order,
                            const db_fit_stage *stage, const double *shared, double *local);
 
 /* The starting model of a shot as an objective of its pixels; what it gives when it has been
  * evaluated, or (after) the refined one, to the statistics of the shot. */
 db_status db_shot_objective_at_start(const db_shots *all, db_context *context, size_t shot,
                                      const db_open_shot *open, db_objective *before);
-void db_shot_measure(const db_objective *objective, const db_spooled *pixels, int after,
+void db_shot_measure(const db_objective *objective, const db_stored *pixels, int after,
                      db_shot_summary *summary);
 /* Without statistics of the starting model the result is still valid. */
 void db_shot_start_is_impossible(db_shot_summary *summary);

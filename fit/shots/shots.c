@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-db_status db_shots_set_aside(db_shots *all, db_context *context, size_t shot, db_status status,
-                             const char *reason) {
+db_status db_shots_exclude(db_shots *all, db_context *context, size_t shot, db_status status,
+                           const char *reason) {
     db_shot_summary *const summary = &all->summary[shot];
     if (status == DB_ERROR_MEMORY || status == DB_ERROR_CANCELLED || status == DB_ERROR_DEVICE ||
         all->source->in_full)
@@ -35,10 +35,10 @@ void db_shots_report(const db_shots *all, const db_fit_shots_event *event) {
         all->options->progress(all->options->user, event);
 }
 
-void db_shots_report_aside(db_shots *all) {
+void db_shots_report_excluded(db_shots *all) {
     for (size_t i = 0; i < all->count && all->team.rank == 0; i++) {
         if (all->summary[i].used || all->state[i].reported) continue;
-        const db_fit_shots_event event = { .kind = DB_SHOTS_ASIDE,
+        const db_fit_shots_event event = { .kind = DB_SHOTS_EXCLUDED,
                                            .shot = all->source->name(all->source->user, i),
                                            .reason = all->summary[i].reason };
         db_shots_report(all, &event);
@@ -48,13 +48,14 @@ void db_shots_report_aside(db_shots *all) {
 
 static db_status check_count(const db_shots *all) {
     const size_t used = all->used;
-    size_t aside = 0;
+    size_t excluded = 0;
     if (used >= (all->count > 1 ? 2U : 1U)) return DB_OK;
-    while (aside < all->count && all->summary[aside].used) aside++;
+    while (excluded < all->count && all->summary[excluded].used) excluded++;
     return db_fail(all->context, DB_ERROR_INPUT,
                    "of %zu shots %zu can be used; the first one set aside, %s: %s", all->count,
-                   used, aside < all->count ? all->source->name(all->source->user, aside) : "-",
-                   aside < all->count ? all->summary[aside].reason : "");
+                   used,
+                   excluded < all->count ? all->source->name(all->source->user, excluded) : "-",
+                   excluded < all->count ? all->summary[excluded].reason : "");
 }
 
 db_status db_shots_check_count(const db_shots *all) {
@@ -296,7 +297,7 @@ db_status db_shots_load(db_shots *all, db_context *context, size_t shot, db_meas
     memset(image, 0, sizeof *image);
     db_status status = read_shot(all, context, shot, image);
     if (status != DB_OK && all->state[shot].needed) return refuse_loss(all, context, shot, status);
-    if (status != DB_OK) return db_shots_set_aside(all, context, shot, status, NULL);
+    if (status != DB_OK) return db_shots_exclude(all, context, shot, status, NULL);
     if (!known) status = identify_shot(all, context, shot);
     if (status != DB_OK) db_shots_release(all, image);
     return status;

@@ -4,8 +4,8 @@
 
 #include "fit/merge/asymmetric_unit.h"
 #include "fit/search/refinement.h"
-#include "fit/shots/arrow.h"
-#include "fit/shots/spool.h"
+#include "fit/linear/schur.h"
+#include "fit/shots/store.h"
 #include "fit/config/quantity.h"
 
 #include "base/shot_notices.h"
@@ -17,7 +17,7 @@
 /* A shot at some values of the shared quantities, in a joint stage. */
 typedef struct db_shot_point {
     double *local;      /* values of its local quantities */
-    db_arrow_tail tail; /* how they change with the shared ones */
+    db_schur_tail tail; /* how they change with the shared ones */
 } db_shot_point;
 
 /* Reflections that a shot shows. */
@@ -36,8 +36,8 @@ typedef struct db_shot_state {
     const db_fit_spots *spots; /* see db_fit_settings; belongs to the source */
     double *lower;             /* [parameters] bounds */
     double *upper;
-    db_spool_place place;
-    long long light;  /* in the spool: of the other lattices of its image; -1: none */
+    db_store_place place;
+    long long light;  /* in the store: of the other lattices of its image; -1: none */
     long long record; /* likewise: what it says of joint intensities; -1: nothing */
     long long
         linearization[2]; /* likewise: what its boxes do, where it was rendered: at two points */
@@ -49,13 +49,13 @@ typedef struct db_shot_state {
                               that the frame shows; owned */
     db_shown shown_before; /* those that it has shown to the joint stage before; owned */
     int needed;            /* 1: the stage in which the run goes on began with it */
-    int reported;          /* 1: the caller knows that it was set aside */
+    int reported;          /* 1: the caller knows that it was excluded */
     int begun;             /* 1: this process works on it */
 } db_shot_state;
 
 /* What its process and rank 0 know of a shot, beside its values (db_shots.value). */
 typedef struct db_shot_summary {
-    int used;   /* 0: set aside */
+    int used;   /* 0: excluded */
     int stage;  /* the next one that it has to do; joint ones count when all have done them */
     int opened; /* 1 + the joint stage for which its values are ready; 0: none */
     char reason[DB_FIT_REASON_SIZE];
@@ -108,7 +108,7 @@ typedef struct db_shots {
     db_structure_factors amplitudes; /* of all shots, if they are known; owned */
     db_asu_list reflections; /* whose intensities all shots share; empty: they do not; owned */
     double *reference; /* [reflections] known intensities, NAN where there is none; NULL; owned */
-    db_spool spool;
+    db_store store;
     size_t evaluations;        /* of single shots */
     char *identity;            /* see db_identity_text; owned */
     db_checkpoint *checkpoint; /* NULL: none is kept */
@@ -139,7 +139,7 @@ db_status db_shots_read(db_shots *all, db_context *context, size_t shot, db_meas
 void db_shots_release(const db_shots *all, db_measured_image *image);
 
 /* Reads a shot's starting model, if it is not there yet, and its image. A shot that cannot be read
- * is set aside; *image is empty then. */
+ * is excluded; *image is empty then. */
 db_status db_shots_load(db_shots *all, db_context *context, size_t shot, db_measured_image *image);
 
 /* The settings as they are for a shot. */
@@ -172,13 +172,13 @@ void db_shot_store_statistics(const db_fit_statistics *from, int after, db_shot_
 /* Tells the caller of an event, in one process of all. */
 void db_shots_report(const db_shots *all, const db_fit_shots_event *event);
 
-/* Sets a shot aside with a reason, or the context's message (NULL). Passes on what no shot is to
+/* Excludes a shot with a reason, or the context's message (NULL). Passes on what no shot is to
  * blame for (out of memory, a cancelled run), and any failure of a shot in full. */
-db_status db_shots_set_aside(db_shots *all, db_context *context, size_t shot, db_status status,
-                             const char *reason);
+db_status db_shots_exclude(db_shots *all, db_context *context, size_t shot, db_status status,
+                           const char *reason);
 
-/* Reports the shots that have been set aside since the last call. */
-void db_shots_report_aside(db_shots *all);
+/* Reports the shots that have been excluded since the last call. */
+void db_shots_report_excluded(db_shots *all);
 
 /* DB_ERROR_INPUT, with the reason of the first one, if too few shots are left in use: none, or one
  * of several. */

@@ -27,20 +27,20 @@ class Evaluation:
     values: Dict[str, float]  # of the parameters, in their units
 
 
-_KINDS = ("done", "evaluated", "aside", "resumed", "working")
+_KINDS = ("done", "evaluated", "excluded", "resumed", "working")
 
 
 @dataclass(frozen=True)
 class ShotsEvent:
     """What a progress function of many shots is told."""
-    kind: str  # "done", "evaluated", "aside", "resumed" or "working"
+    kind: str  # "done", "evaluated", "excluded", "resumed" or "working"
     stage: int  # from 0
     done: int  # shots so far
     count: int  # and in all
     what: str  # working: what the pass over them does
     target: float  # evaluated: chi2 per degree of freedom; else nan
-    shot: str  # aside: its name
-    reason: str  # aside: why
+    shot: str  # excluded: its name
+    reason: str  # excluded: why
 
 
 @dataclass(frozen=True)
@@ -426,8 +426,8 @@ class _Watch(Watch):
             self.ended = bool(self.function(ShotsEvent(
                 kind, c.stage, c.done, c.count, text(c.what) if kind == "working" else "",
                 c.entry.target if kind == "evaluated" else float("nan"),
-                text(c.shot) if kind == "aside" else "",
-                text(c.reason) if kind == "aside" else ""))) or self.ended
+                text(c.shot) if kind == "excluded" else "",
+                text(c.reason) if kind == "excluded" else ""))) or self.ended
 
 
 if lib.DB_PYTHON_FIT:

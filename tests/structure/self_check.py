@@ -25,7 +25,7 @@ def expect(wanted, files, exceptions=()):
 HEADERS = {"ad/num.h": "", "src/base/text.h": "", "src/kernel/job.h": "ad/num.h", "src/io/hkl.h": "base/text.h",
            "src/cli/flags.h": "", "src/include/dualbragg/plan.h": "", "fit/include/dualbragg/fit.h": "dualbragg/plan.h",
            "fit/config/ties.h": "dualbragg/fit.h", "fit/pixels/boxes.h": "fit/config/ties.h",
-           "fit/shots/spool.h": "fit/pixels/boxes.h", "cuda/plan.h": "kernel/job.h", "tests/fit/rendered.h": ""}
+           "fit/shots/store.h": "fit/pixels/boxes.h", "cuda/plan.h": "kernel/job.h", "tests/fit/rendered.h": ""}
 
 
 def against(path, included):
@@ -34,9 +34,9 @@ def against(path, included):
 
 expect([], HEADERS)
 expect([], {**HEADERS, "src/engine/plan.c": "kernel/job.h ad/num.h dualbragg/plan.h <stdio.h>",
-            "fit/cli/command.c": "fit/shots/spool.h cli/flags.h", "fit/run.c": "fit/shots/spool.h base/text.h",
+            "fit/cli/command.c": "fit/shots/store.h cli/flags.h", "fit/run.c": "fit/shots/store.h base/text.h",
             "tests/fit/test_a.c": "fit/rendered.h fit/pixels/boxes.h io/hkl.h"})
-against("fit/pixels/a.c", "fit/shots/spool.h")
+against("fit/pixels/a.c", "fit/shots/store.h")
 against("fit/config/a.h", "fit/pixels/boxes.h")
 against("fit/shots/a.c", "cli/flags.h")
 against("fit/pixels/a.c", "io/hkl.h")

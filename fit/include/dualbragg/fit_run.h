@@ -84,9 +84,9 @@ typedef struct db_fit_team {
 typedef enum db_fit_shots_event_kind {
     DB_SHOTS_DONE, /**< some shots have been refined by themselves, or read for a joint stage */
     DB_SHOTS_EVALUATED, /**< a stage of all shots, or of one told in full, has evaluated its target */
-    DB_SHOTS_ASIDE,     /**< a shot has been set aside */
-    DB_SHOTS_RESUMED,   /**< the run goes on from the checkpoint: some shots are done */
-    DB_SHOTS_WORKING    /**< one more shot of a pass over them is done; told by one thread */
+    DB_SHOTS_EXCLUDED, /**< a shot has been set aside */
+    DB_SHOTS_RESUMED,  /**< the run goes on from the checkpoint: some shots are done */
+    DB_SHOTS_WORKING   /**< one more shot of a pass over them is done; told by one thread */
 } db_fit_shots_event_kind;
 
 /** Something that has happened in a refinement of many shots. */
@@ -98,8 +98,8 @@ typedef struct db_fit_shots_event {
     int refined;        /**< DONE: 1: by themselves; 0: only read */
     const char *what;   /**< WORKING: what the pass does: "reading shots", "errors" ... */
     const db_fit_history *entry;
-    const char *shot;   /**< ASIDE: its name */
-    const char *reason; /**< ASIDE: why */
+    const char *shot;   /**< EXCLUDED: its name */
+    const char *reason; /**< EXCLUDED: why */
 } db_fit_shots_event;
 
 /** Options of a refinement of many shots. */

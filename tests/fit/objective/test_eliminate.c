@@ -1,8 +1,8 @@
-/* Elimination, and the arrow of many shots, against the solution of all equations at once. */
+/* Elimination, and the reduced system of many shots, against the solution of all equations at once. */
 
 #include "support/unit_test.h"
 #include "loss/eliminate.h"
-#include "fit/shots/arrow.h"
+#include "fit/linear/schur.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -101,21 +101,21 @@ static size_t global(size_t shot, size_t i) {
 /* Local quantities held at a bound rest. */
 static void meet(const int held[SHOTS][OWN]) {
     /* the shot's variables stand in another order: local, shared, shared, local, shared */
-    const db_arrow_order order = { .shared = SHARED,
+    const db_schur_order order = { .shared = SHARED,
                                    .local = LOCAL,
                                    .variable = { 1, 2, 4, 0, 3 } };
     double gradient[ALL] = { 0 }, normal[ALL * ALL] = { 0 }, expected[ALL], loss = 0;
     double sums[1 + SHARED + SHARED * (SHARED + 1) / 2] = { 0 };
-    double *memory[SHOTS], *const work = malloc(db_arrow_work_size(&order) * sizeof *work);
+    double *memory[SHOTS], *const work = malloc(db_schur_work_size(&order) * sizeof *work);
     assert_non_null(work);
-    assert_int_equal(db_arrow_sums_size(SHARED), sizeof sums / sizeof *sums);
+    assert_int_equal(db_schur_sums_size(SHARED), sizeof sums / sizeof *sums);
     for (size_t shot = 0; shot < SHOTS; shot++) {
         double g[OWN], m[OWN * OWN];
         draw_model(OWN, g, m);
-        memory[shot] = malloc(db_arrow_tail_size(&order) * sizeof **memory);
+        memory[shot] = malloc(db_schur_tail_size(&order) * sizeof **memory);
         assert_non_null(memory[shot]);
-        db_arrow_tail tail = db_arrow_tail_in(&order, memory[shot]);
-        db_arrow_reduce(&order, (double)shot, g, m, held[shot], &tail, sums, work);
+        db_schur_tail tail = db_schur_tail_in(&order, memory[shot]);
+        db_schur_reduce(&order, (double)shot, g, m, held[shot], &tail, sums, work);
         loss += (double)shot;
         for (size_t i = 0; i < OWN; i++) {
             const size_t a = order.variable[i], at = global(shot, i);
@@ -130,20 +130,20 @@ static void meet(const int held[SHOTS][OWN]) {
         }
     }
     double left, slope[SHARED], matrix[SHARED * SHARED], step[OWN];
-    db_arrow_total(SHARED, sums, &left, slope, matrix);
+    db_schur_total(SHARED, sums, &left, slope, matrix);
     left -= minimum(SHARED, slope, matrix, step);
     expect_close("loss", left, loss - minimum(ALL, gradient, normal, expected));
     for (size_t i = 0; i < SHARED; i++) expect_close("shared quantity", step[i], expected[i]);
     for (size_t shot = 0; shot < SHOTS; shot++) {
-        const db_arrow_tail tail = db_arrow_tail_in(&order, memory[shot]);
+        const db_schur_tail tail = db_schur_tail_in(&order, memory[shot]);
         double answer[OWN], none[OWN] = { 0 };
-        db_arrow_answer(&order, &tail, 0, step);
+        db_schur_answer(&order, &tail, 0, step);
         for (size_t i = SHARED; i < OWN; i++)
             expect_close("local quantity", step[i], expected[global(shot, i)]);
         /* the answer to a step is how much of that comes from the step */
         memcpy(answer, step, sizeof answer);
-        db_arrow_answer(&order, &tail, 1, answer);
-        db_arrow_answer(&order, &tail, 0, none);
+        db_schur_answer(&order, &tail, 1, answer);
+        db_schur_answer(&order, &tail, 0, none);
         for (size_t i = SHARED; i < OWN; i++) expect_close("answer", answer[i], step[i] - none[i]);
         free(memory[shot]);
     }

@@ -1,4 +1,4 @@
-/* Normal equations shaped like an arrow: shots meet only through the quantities that they share.
+/* The reduced system of many shots: they meet only through the quantities that they share.
  *
  *     | S   B1' B2' ... |
  *     | B1  L1          |       L: local quantities of a shot, S: shared ones
@@ -6,52 +6,52 @@
  *
  * Eliminating each shot's local quantities leaves, for the shared ones, the sum over shots of the
  * Schur complements S_i - B_i' L_i^-1 B_i (docs/theory/refinement.md, Many shots). */
-#ifndef DB_FIT_SHOTS_ARROW_H
-#define DB_FIT_SHOTS_ARROW_H
+#ifndef DB_FIT_LINEAR_SCHUR_H
+#define DB_FIT_LINEAR_SCHUR_H
 
-#include "fit/objective/variables.h"
+#include "fit/config/quantity.h"
 #include "fit/config/quantity.h"
 
 /* Which of a shot's variables are shared and which local, shared ones first; the same for all
  * shots. */
-typedef struct db_arrow_order {
+typedef struct db_schur_order {
     size_t shared, local;
     size_t variable[DB_FIT_MOST_PARAMETERS]; /* numbers among the shot's variables */
     size_t index[DB_FIT_MOST_PARAMETERS];    /* and among the settings' parameters */
-} db_arrow_order;
+} db_schur_order;
 
 /* Of the variables of a stage of the settings. shared: one flag per parameter of the settings. */
-db_arrow_order db_arrow_order_make(const db_fit_settings *settings, int stage,
+db_schur_order db_schur_order_make(const db_fit_settings *settings, int stage,
                                    const unsigned char *shared);
 
 /* What remains of the local quantities after elimination: how they depend on the shared ones. */
-typedef struct db_arrow_tail {
+typedef struct db_schur_tail {
     double *row;      /* [local][shared + local], triangular */
     double *gradient; /* [local] */
-} db_arrow_tail;
-size_t db_arrow_tail_size(const db_arrow_order *order); /* doubles */
-db_arrow_tail db_arrow_tail_in(const db_arrow_order *order, double *memory);
+} db_schur_tail;
+size_t db_schur_tail_size(const db_schur_order *order); /* doubles */
+db_schur_tail db_schur_tail_in(const db_schur_order *order, double *memory);
 
 /* Contributions of one or more shots to the shared quantities: loss, gradient, lower triangle of
  * the normal matrix row by row. */
-size_t db_arrow_sums_size(size_t shared); /* doubles */
+size_t db_schur_sums_size(size_t shared); /* doubles */
 
 /* Eliminates the local quantities of a shot with this loss, gradient and normal matrix (of its
  * variables, symmetric), adds the remainder to sums, and keeps the tail. held: one flag per
- * variable; 1: fixed, since it is at a bound. work: db_arrow_work_size doubles. */
-size_t db_arrow_work_size(const db_arrow_order *order);
-void db_arrow_reduce(const db_arrow_order *order, double loss, const double *gradient,
-                     const double *normal, const int *held, db_arrow_tail *tail, double *sums,
+ * variable; 1: fixed, since it is at a bound. work: db_schur_work_size doubles. */
+size_t db_schur_work_size(const db_schur_order *order);
+void db_schur_reduce(const db_schur_order *order, double loss, const double *gradient,
+                     const double *normal, const int *held, db_schur_tail *tail, double *sums,
                      double *work);
 
 /* The best steps of the local quantities for a step of the shared ones. at_rest: the gradient of
  * the local quantities counts as 0, which leaves only their dependence on that step. step: [shared
  * + local], of which the first are given. */
-void db_arrow_answer(const db_arrow_order *order, const db_arrow_tail *tail, int at_rest,
+void db_schur_answer(const db_schur_order *order, const db_schur_tail *tail, int at_rest,
                      double *step);
 
 /* Loss, gradient and symmetric normal matrix from sums. */
-void db_arrow_total(size_t shared, const double *sums, double *loss, double *gradient,
+void db_schur_total(size_t shared, const double *sums, double *loss, double *gradient,
                     double *normal);
 
 #endif

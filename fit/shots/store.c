@@ -1,6 +1,6 @@
 /* Pixels of shots in a scratch file. */
 #define _XOPEN_SOURCE 700 /* pwrite */
-#include "fit/shots/spool.h"
+#include "fit/shots/store.h"
 
 #include "base/context_internal.h"
 #include "base/temporary_file.h"
@@ -17,16 +17,16 @@ static db_status fail(db_context *context, const char *what) {
                    strerror(errno));
 }
 
-db_status db_spool_open(db_context *context, const char *folder, db_spool *spool) {
+db_status db_store_open(db_context *context, const char *folder, db_store *store) {
     char beside[1200];
     const char *const where = folder && *folder ? folder : ".";
     const int length = snprintf(beside, sizeof beside, "%s/", where);
     db_temporary *temporary;
-    *spool = (db_spool){ .file = -1 };
+    *store = (db_store){ .file = -1 };
     if (length >= (int)sizeof beside)
         return db_fail(context, DB_ERROR_USAGE, "%s: the folder's name is too long", where);
-    spool->file = db_temporary_create(beside, 0600, &temporary);
-    if (spool->file < 0)
+    store->file = db_temporary_create(beside, 0600, &temporary);
+    if (store->file < 0)
         return db_fail(context, DB_ERROR_FILE,
                        "%s: expected a folder for the scratch file of the shots' pixels: %s", where,
                        strerror(errno));
@@ -34,14 +34,14 @@ db_status db_spool_open(db_context *context, const char *folder, db_spool *spool
     return DB_OK;
 }
 
-void db_spool_close(db_spool *spool) {
-    if (spool->file >= 0) close(spool->file);
-    *spool = (db_spool){ .file = -1 };
+void db_store_close(db_store *store) {
+    if (store->file >= 0) close(store->file);
+    *store = (db_store){ .file = -1 };
 }
 
-db_status db_spool_empty(db_context *context, db_spool *spool) {
-    spool->end = 0;
-    return ftruncate(spool->file, 0) == 0 ? DB_OK : fail(context, "cannot be emptied");
+db_status db_store_empty(db_context *context, db_store *store) {
+    store->end = 0;
+    return ftruncate(store->file, 0) == 0 ? DB_OK : fail(context, "cannot be emptied");
 }
 
 /* The arrays of a shot, one after the other. */
@@ -50,7 +50,7 @@ enum { REGION, RIDGE, REFLECTION, VALUE, WEIGHT, SHAPE_VARIANCE, BACKGROUND, OWN
 static size_t round_up(size_t size) { return (size + 15) / 16 * 16; }
 
 /* Bytes of each; returns the sum. */
-static size_t sizes_of(const db_spool_place *place, size_t size[PIECES]) {
+static size_t sizes_of(const db_store_place *place, size_t size[PIECES]) {
     const size_t per_pixel = place->pixels * sizeof(float);
     const size_t marks = place->width ? place->pixels : 0;
     size_t sum = 0;
@@ -91,37 +91,37 @@ static size_t pixels_of(const db_fit_blocks *blocks) {
 }
 
 /* Room for so many bytes at the end of the file: where it begins. */
-static long long reserve(db_spool *spool, size_t size) {
+static long long reserve(db_store *store, size_t size) {
     long long begin;
-#pragma omp critical(db_spool_end)
+#pragma omp critical(db_store_end)
     {
-        begin = spool->end;
-        spool->end += (long long)size;
+        begin = store->end;
+        store->end += (long long)size;
     }
     return begin;
 }
 
-db_status db_spool_put(db_context *context, db_spool *spool, const void *bytes, size_t size,
+db_status db_store_put(db_context *context, db_store *store, const void *bytes, size_t size,
                        long long *begin) {
     *begin = -1;
-    return db_spool_put_at(context, spool, bytes, size, begin);
+    return db_store_put_at(context, store, bytes, size, begin);
 }
 
-db_status db_spool_put_at(db_context *context, db_spool *spool, const void *bytes, size_t size,
+db_status db_store_put_at(db_context *context, db_store *store, const void *bytes, size_t size,
                           long long *begin) {
-    if (*begin < 0) *begin = reserve(spool, round_up(size));
-    return transfer(spool->file, (char *)(uintptr_t)bytes, size, *begin, 1)
+    if (*begin < 0) *begin = reserve(store, round_up(size));
+    return transfer(store->file, (char *)(uintptr_t)bytes, size, *begin, 1)
                ? DB_OK
                : fail(context, "cannot be written");
 }
 
-db_status db_spool_get(db_context *context, const db_spool *spool, long long begin, void *bytes,
+db_status db_store_get(db_context *context, const db_store *store, long long begin, void *bytes,
                        size_t size) {
-    return transfer(spool->file, bytes, size, begin, 0) ? DB_OK : fail(context, "cannot be read");
+    return transfer(store->file, bytes, size, begin, 0) ? DB_OK : fail(context, "cannot be read");
 }
 
-db_status db_spool_write(db_context *context, db_spool *spool, const db_fit_blocks *blocks,
-                         const db_shoeboxes *boxes, db_spool_place *place) {
+db_status db_store_write(db_context *context, db_store *store, const db_fit_blocks *blocks,
+                         const db_shoeboxes *boxes, db_store_place *place) {
     const void *const bytes[PIECES] = { [REGION] = blocks->region,
                                         [RIDGE] = blocks->ridge,
                                         [REFLECTION] = boxes ? boxes->reflection : NULL,
@@ -132,16 +132,16 @@ db_status db_spool_write(db_context *context, db_spool *spool, const db_fit_bloc
                                         [OWN] = boxes ? boxes->own : NULL,
                                         [STRONG] = boxes ? boxes->strong : NULL };
     size_t sizes[PIECES];
-    *place = (db_spool_place){ .blocks = blocks->count,
+    *place = (db_store_place){ .blocks = blocks->count,
                                .pixels = pixels_of(blocks),
                                .has_ridge = blocks->ridge != NULL,
                                .holds_light = blocks->holds_light,
                                .oversample = blocks->oversample,
                                .tolerance = blocks->tolerance,
                                .width = boxes ? boxes->width : 0 };
-    long long at = place->begin = reserve(spool, sizes_of(place, sizes));
+    long long at = place->begin = reserve(store, sizes_of(place, sizes));
     for (int i = 0; i < PIECES; i++) {
-        if (sizes[i] && !transfer(spool->file, (char *)(uintptr_t)bytes[i], sizes[i], at, 1))
+        if (sizes[i] && !transfer(store->file, (char *)(uintptr_t)bytes[i], sizes[i], at, 1))
             return fail(context, "cannot be written");
         at += (long long)round_up(sizes[i]);
     }
@@ -149,57 +149,57 @@ db_status db_spool_write(db_context *context, db_spool *spool, const db_fit_bloc
 }
 
 /* Arrays in memory as blocks, and as shoeboxes if they are. */
-static void lay_out(const db_spool_place *place, void *const array[PIECES], db_spooled *spooled) {
-    spooled->blocks = (db_fit_blocks){ .count = place->blocks,
-                                       .holds_light = place->holds_light,
-                                       .oversample = place->oversample,
-                                       .tolerance = place->tolerance,
-                                       .region = array[REGION],
-                                       .ridge = place->has_ridge ? array[RIDGE] : NULL,
-                                       .value = array[VALUE],
-                                       .weight = array[WEIGHT],
-                                       .shape_variance = array[SHAPE_VARIANCE],
-                                       .background = array[BACKGROUND] };
+static void lay_out(const db_store_place *place, void *const array[PIECES], db_stored *stored) {
+    stored->blocks = (db_fit_blocks){ .count = place->blocks,
+                                      .holds_light = place->holds_light,
+                                      .oversample = place->oversample,
+                                      .tolerance = place->tolerance,
+                                      .region = array[REGION],
+                                      .ridge = place->has_ridge ? array[RIDGE] : NULL,
+                                      .value = array[VALUE],
+                                      .weight = array[WEIGHT],
+                                      .shape_variance = array[SHAPE_VARIANCE],
+                                      .background = array[BACKGROUND] };
     if (!place->width) return;
-    spooled->boxes = (db_shoeboxes){ .count = place->blocks,
-                                     .width = place->width,
-                                     .pixels = (size_t)place->width * (size_t)place->width,
-                                     .reflection = array[REFLECTION],
-                                     .region = array[REGION],
-                                     .value = array[VALUE],
-                                     .background = array[BACKGROUND],
-                                     .shape_variance = array[SHAPE_VARIANCE],
-                                     .own = array[OWN],
-                                     .strong = array[STRONG],
-                                     .weight = array[WEIGHT],
-                                     .ridge = place->has_ridge ? array[RIDGE] : NULL };
+    stored->boxes = (db_shoeboxes){ .count = place->blocks,
+                                    .width = place->width,
+                                    .pixels = (size_t)place->width * (size_t)place->width,
+                                    .reflection = array[REFLECTION],
+                                    .region = array[REGION],
+                                    .value = array[VALUE],
+                                    .background = array[BACKGROUND],
+                                    .shape_variance = array[SHAPE_VARIANCE],
+                                    .own = array[OWN],
+                                    .strong = array[STRONG],
+                                    .weight = array[WEIGHT],
+                                    .ridge = place->has_ridge ? array[RIDGE] : NULL };
 }
 
-db_status db_spool_read(db_context *context, const db_spool *spool, const db_spool_place *place,
-                        db_spooled *spooled) {
+db_status db_store_read(db_context *context, const db_store *store, const db_store_place *place,
+                        db_stored *stored) {
     size_t sizes[PIECES];
     void *array[PIECES];
-    memset(spooled, 0, sizeof *spooled);
+    memset(stored, 0, sizeof *stored);
     const size_t size = sizes_of(place, sizes);
     char *const memory = aligned_alloc(16, size + 16);
     if (!memory) return db_fail_memory(context, "the pixels of a shot");
-    spooled->memory = memory;
+    stored->memory = memory;
     size_t at = 0;
     for (int i = 0; i < PIECES; i++) {
         array[i] = memory + at;
         if (sizes[i] &&
-            !transfer(spool->file, array[i], sizes[i], place->begin + (long long)at, 0)) {
+            !transfer(store->file, array[i], sizes[i], place->begin + (long long)at, 0)) {
             const db_status status = fail(context, "cannot be read");
-            db_spooled_clear(spooled);
+            db_stored_clear(stored);
             return status;
         }
         at += round_up(sizes[i]);
     }
-    lay_out(place, array, spooled);
+    lay_out(place, array, stored);
     return DB_OK;
 }
 
-void db_spooled_clear(db_spooled *spooled) {
-    free(spooled->memory);
-    memset(spooled, 0, sizeof *spooled);
+void db_stored_clear(db_stored *stored) {
+    free(stored->memory);
+    memset(stored, 0, sizeof *stored);
 }

@@ -1,5 +1,5 @@
-/* Elimination of the local quantities of shots from arrow-shaped normal equations. */
-#include "fit/shots/arrow.h"
+/* Elimination of the local quantities of shots, which leaves Schur complements. */
+#include "fit/linear/schur.h"
 
 #include "loss/eliminate.h"
 
@@ -13,9 +13,9 @@ static int is_variable(const db_fit_settings *settings, int stage, size_t i, int
            (p->group >= 0) == motion;
 }
 
-db_arrow_order db_arrow_order_make(const db_fit_settings *settings, int stage,
+db_schur_order db_schur_order_make(const db_fit_settings *settings, int stage,
                                    const unsigned char *shared) {
-    db_arrow_order order;
+    db_schur_order order;
     memset(&order, 0, sizeof order);
     for (int local = 0; local < 2; local++) {
         size_t variable = 0;
@@ -33,23 +33,23 @@ db_arrow_order db_arrow_order_make(const db_fit_settings *settings, int stage,
     return order;
 }
 
-size_t db_arrow_tail_size(const db_arrow_order *order) {
+size_t db_schur_tail_size(const db_schur_order *order) {
     return order->local * (order->shared + order->local + 1);
 }
 
-db_arrow_tail db_arrow_tail_in(const db_arrow_order *order, double *memory) {
-    return (db_arrow_tail){ memory, memory + order->local * (order->shared + order->local) };
+db_schur_tail db_schur_tail_in(const db_schur_order *order, double *memory) {
+    return (db_schur_tail){ memory, memory + order->local * (order->shared + order->local) };
 }
 
-size_t db_arrow_sums_size(size_t shared) { return 1 + shared + shared * (shared + 1) / 2; }
+size_t db_schur_sums_size(size_t shared) { return 1 + shared + shared * (shared + 1) / 2; }
 
-size_t db_arrow_work_size(const db_arrow_order *order) {
+size_t db_schur_work_size(const db_schur_order *order) {
     const size_t n = order->shared + order->local;
     return n * (n + 1);
 }
 
 /* Reorders the matrix, shared quantities first; held ones are left out. */
-static void arrange(const db_arrow_order *order, const double *gradient, const double *normal,
+static void arrange(const db_schur_order *order, const double *gradient, const double *normal,
                     const int *held, double *g, double *m) {
     const size_t n = order->shared + order->local;
     for (size_t i = 0; i < n; i++) {
@@ -63,8 +63,8 @@ static void arrange(const db_arrow_order *order, const double *gradient, const d
     }
 }
 
-void db_arrow_reduce(const db_arrow_order *order, double loss, const double *gradient,
-                     const double *normal, const int *held, db_arrow_tail *tail, double *sums,
+void db_schur_reduce(const db_schur_order *order, double loss, const double *gradient,
+                     const double *normal, const int *held, db_schur_tail *tail, double *sums,
                      double *work) {
     const size_t s = order->shared, n = s + order->local;
     double *const g = work;
@@ -79,7 +79,7 @@ void db_arrow_reduce(const db_arrow_order *order, double loss, const double *gra
     memcpy(tail->gradient, g + s, order->local * sizeof *tail->gradient);
 }
 
-void db_arrow_answer(const db_arrow_order *order, const db_arrow_tail *tail, int at_rest,
+void db_schur_answer(const db_schur_order *order, const db_schur_tail *tail, int at_rest,
                      double *step) {
     const size_t s = order->shared, n = s + order->local;
     for (size_t i = 0; i < order->local; i++)
@@ -87,7 +87,7 @@ void db_arrow_answer(const db_arrow_order *order, const db_arrow_tail *tail, int
             db_eliminated_step(tail->row + i * n, s + i, at_rest ? 0 : tail->gradient[i], step);
 }
 
-void db_arrow_total(size_t shared, const double *sums, double *loss, double *gradient,
+void db_schur_total(size_t shared, const double *sums, double *loss, double *gradient,
                     double *normal) {
     *loss = sums[0];
     for (size_t i = 0, at = 1 + shared; i < shared; i++) {
