@@ -19,6 +19,7 @@
 #include <dualbragg/expert/experiment_list_content.h>
 #include <dualbragg/expert/fit_steps.h>
 #include <dualbragg/expert/symmetry.h>
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -390,25 +391,6 @@ static db_status check_region(db_context *context, const db_fit_settings *settin
                    image->fast_pixels, image->slow_pixels);
 }
 
-/* What is refined, from where and how far, once there is a model to start from. */
-static db_status prepare_start(db_context *context, db_fit_config *config,
-                               const db_measured_image *image, db_experiment *start,
-                               void (*notices)(void *user, const char *line), void *user) {
-    db_fit_settings *const settings = &config->settings;
-    settings->choose_oversample = !config->setup.oversample;
-    if (config->automatic) DB_TRY(db_fit_choose_parameters(context, config, start));
-    DB_TRY(db_fit_tie_cell(context, config, start, notices, user));
-    start_ties(settings, start, notices, user);
-    DB_TRY(db_experiment_check(context, start));
-    DB_TRY(check_frame(context, config, start));
-    DB_TRY(check_groups(context, config, start));
-    DB_TRY(find_orientation(context, config, image, start, notices, user));
-    DB_TRY(complete_bounds(context, config, start, 1));
-    if (settings->stage_count == 0) db_fit_default_stages(start, settings);
-    start_modes(settings, start, notices, user);
-    return DB_OK;
-}
-
 static void say_group(const db_fit_config *config, void (*notices)(void *user, const char *line),
                       void *user, const char *group) {
     char line[DB_FIT_PATH_SIZE + 200];
@@ -435,6 +417,15 @@ static db_status name_group(db_context *context, const char *hall, const double 
     }
     free(group);
     return status;
+}
+
+/* Of the lattice that a symmetry names: a symbol, "oC", or a number, which stands for its usual setting; 0: none. */
+static int centring_of(db_context *context, const char *symmetry, const double cell[6]) {
+    char name[DB_FIT_NAME_SIZE];
+    const char *const s = symmetry + strspn(symmetry, " ");
+    if (strspn(s, "amotch") && s[1] && !s[2]) return s[1];
+    if (!isdigit((unsigned char)*s)) return isupper((unsigned char)*s) ? *s : 0;
+    return name_group(context, s, cell, name) == DB_OK ? name[0] : 0;
 }
 
 /* The space group of an experiment list, where no other symmetry is given and the cell can have it. */
@@ -477,6 +468,26 @@ static db_status settle_group(db_context *context, const db_experiment *start,
         snprintf(settings->amplitude_group, sizeof settings->amplitude_group, "%s", group->name);
     free(group);
     return is_group || status == DB_ERROR_MEMORY ? status : DB_OK;
+}
+
+/* What is refined, from where and how far, once there is a model to start from. */
+static db_status prepare_start(db_context *context, db_fit_config *config,
+                               const db_measured_image *image, db_experiment *start,
+                               void (*notices)(void *user, const char *line), void *user) {
+    db_fit_settings *const settings = &config->settings;
+    settings->choose_oversample = !config->setup.oversample;
+    if (config->automatic) DB_TRY(db_fit_choose_parameters(context, config, start));
+    DB_TRY(db_fit_tie_cell(context, config, start, notices, user));
+    settings->centring = centring_of(context, config->symmetry, start->crystal.cell);
+    start_ties(settings, start, notices, user);
+    DB_TRY(db_experiment_check(context, start));
+    DB_TRY(check_frame(context, config, start));
+    DB_TRY(check_groups(context, config, start));
+    DB_TRY(find_orientation(context, config, image, start, notices, user));
+    DB_TRY(complete_bounds(context, config, start, 1));
+    if (settings->stage_count == 0) db_fit_default_stages(start, settings);
+    start_modes(settings, start, notices, user);
+    return DB_OK;
 }
 
 static void take_model(const db_fit_config *config, db_experiment *start) {

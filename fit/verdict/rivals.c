@@ -5,6 +5,7 @@
 #include "fit/pixels/regions.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -186,8 +187,11 @@ static db_status look_at_cells(db_context *context, const db_evidence *e, const 
 }
 
 db_status db_margin_over_smaller(db_context *context, const db_evidence *e, const double cell[6],
-                                 db_other_cell *other) {
-    return look_at_cells(context, e, centrings_of(cell), other);
+                                 int centring, db_other_cell *other) {
+    char centrings[8];
+    const int named = centring && strchr("ABCIF", centring);
+    snprintf(centrings, sizeof centrings, "%s%c", centrings_of(cell), named ? centring : 0);
+    return look_at_cells(context, e, centrings, other);
 }
 
 db_status db_margin_over_larger(db_context *context, const db_evidence *e, db_other_cell *other) {

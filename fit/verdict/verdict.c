@@ -138,7 +138,8 @@ static db_status judge_nodes(const judge *j, int may_be_moved) {
     db_other_cell smaller, larger;
     db_moved_model moved;
     DB_TRY(over_rows(context, e, DB_RIVAL_INSTEAD, &row));
-    DB_TRY(db_margin_over_smaller(context, e, j->model->crystal.cell, &smaller));
+    DB_TRY(db_margin_over_smaller(context, e, j->model->crystal.cell, j->data->settings->centring,
+                                  &smaller));
     DB_TRY(db_margin_over_larger(context, e, &larger));
     DB_TRY(db_margin_over_moved(context, e, &moved));
     const double in_rows = row.least;

@@ -165,7 +165,10 @@ typedef struct db_fit_settings {
     /** 1: of spots in closed form, each stage has as many sub-pixels as keep what a pixel is off by below
      * a tenth of the model error (db_spots_oversample); 0: those of the experiment */
     int choose_oversample;
-    double reserved[11]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+    /** of the lattice: A, B, C, I or F as the named symmetry says; 0: nothing is said. The cells that it makes of the edges
+     * are no rivals in the verdict */
+    int centring;
+    double reserved[10]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_settings;
 
 /** Documented defaults; no parameters, no stages.
