@@ -184,8 +184,8 @@ static db_status look_near(db_context *context, const series *s, size_t lattices
 }
 
 /* Briefly as if all were known, then with a scale and a beam, then thoroughly as if all were known. */
-static db_status look(db_context *context, series *s, size_t lattices, double turn[9],
-                      db_agreement *agreement) {
+static db_status look_for_one(db_context *context, series *s, size_t lattices, double turn[9],
+                              db_agreement *agreement) {
     const double brief = 0.1;
     if (s->left.count < FEWEST || !db_search_room_is_open(&s->room))
         return look_near(context, s, lattices, s->effort, turn, agreement);
@@ -203,7 +203,7 @@ static db_status find_one(db_context *context, const db_fit_settings *settings, 
                           size_t lattices, double turn[9], db_fit_orientation *found) {
     const size_t count = s->left.count;
     db_agreement agreement;
-    DB_TRY(look(context, s, lattices, turn, &agreement));
+    DB_TRY(look_for_one(context, s, lattices, turn, &agreement));
     *found = (db_fit_orientation){ agreement.count, agreement.near, agreement.by_chance,
                                    db_agreement_log_probability(&agreement) };
     if (count < FEWEST)
