@@ -95,8 +95,8 @@ static db_status take_intensity(const db_config_reader *reader, const db_yaml_no
         return joint ? check_joint(reader, node, config) : DB_OK;
     }
     if (node->kind != DB_YAML_MAP)
-        return db_config_fail(reader, node, section->name, "",
-                              "expected free, joint or {known: file.hkl}");
+        return db_config_fail_expected(reader, node, section->name, "",
+                                       "free, joint or {known: file.hkl}");
     DB_TRY(db_config_take_section(reader, section->name, section, node, config));
     snprintf(config->settings.amplitude_group, sizeof config->settings.amplitude_group, "%s",
              *config->hkl_space_group ? config->hkl_space_group : config->symmetry);
@@ -208,11 +208,9 @@ static db_status take_range(const db_config_reader *reader, const db_yaml_node *
     long first = scalar ? strtol(node->text, &end, 10) : 0, last = first;
     if (scalar && *end == '-' && isdigit((unsigned char)end[1])) last = strtol(end + 1, &end, 10);
     if (!scalar || *end || first > last || last >= DB_FIT_MOST_PANELS)
-        return db_config_fail(reader, node, panel_groups, name,
-                              "expected the number of a panel from 0 to %d, or a range such as "
-                              "0-15, found '%.40s'",
-                              DB_FIT_MOST_PANELS - 1,
-                              node->kind == DB_YAML_SCALAR ? node->text : "a list or map");
+        return db_config_fail_expected(
+            reader, node, panel_groups, name,
+            "the number of a panel from 0 to %d, or a range such as 0-15", DB_FIT_MOST_PANELS - 1);
     for (long p = first; p <= last; p++) {
         const int other = db_fit_panel_groups_of(groups, (size_t)p);
         if (other >= 0)
@@ -230,8 +228,7 @@ static db_status take_group(const db_config_reader *reader, const char *name,
     DB_TRY(add_group(reader, node, name, groups, &group));
     if (node->kind != DB_YAML_LIST) return take_range(reader, node, group, groups);
     if (node->count == 0)
-        return db_config_fail(reader, node, panel_groups, name,
-                              "expected numbers of panels, found an empty list");
+        return db_config_fail_expected(reader, node, panel_groups, name, "numbers of panels");
     for (size_t i = 0; i < node->count; i++)
         DB_TRY(take_range(reader, node->items[i], group, groups));
     return DB_OK;
@@ -305,10 +302,10 @@ static db_status take_panel_groups(const db_config_reader *reader, const db_yaml
         node->text[length] - '0' < DB_EXPT_MOST_LEVELS)
         return take_listed(reader, node, node->text[length] - '0', config);
     if (node->kind != DB_YAML_MAP || node->count == 0)
-        return db_config_fail(reader, node, panel_groups, "",
-                              "expected groups, each as 'name: [0-15]', or panels, or level 0 to "
-                              "level %d of the experiment list",
-                              DB_EXPT_MOST_LEVELS - 1);
+        return db_config_fail_expected(reader, node, panel_groups, "",
+                                       "groups, each as 'name: [0-15]', or panels, or level 0 to "
+                                       "level %d of the experiment list",
+                                       DB_EXPT_MOST_LEVELS - 1);
     for (size_t i = 0; i < node->count; i++)
         DB_TRY(take_group(reader, node->keys[i], node->items[i], &config->settings.panel_groups));
     return DB_OK;

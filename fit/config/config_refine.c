@@ -163,8 +163,8 @@ static db_status check_ties(const db_config_reader *reader, const db_yaml_node *
 db_status db_config_take_refine(const db_config_reader *reader, const db_yaml_node *map,
                                 db_fit_config *config) {
     if (map->kind != DB_YAML_MAP || map->count == 0)
-        return db_config_fail(reader, map, db_refine_section.name, "",
-                              "expected parameters, each as 'name: {range: 0.5}' or 'name:' alone");
+        return db_config_fail_expected(reader, map, db_refine_section.name, "",
+                                       "parameters, each as 'name: {range: 0.5}' or 'name:' alone");
     /* what is said of every group holds for those of which nothing else is said */
     for (int every = 0; every < 2; every++)
         for (size_t i = 0; i < map->count; i++)
@@ -215,8 +215,8 @@ static db_status take_stage(const db_config_reader *reader, const db_yaml_node *
 db_status db_config_take_stages(const db_config_reader *reader, const db_yaml_node *list,
                                 db_fit_config *config) {
     if (list->kind != DB_YAML_LIST || list->count == 0 || list->count > DB_FIT_MAX_STAGES)
-        return db_config_fail(reader, list, db_stage_section.name, "",
-                              "expected a list of 1 to %d stages", DB_FIT_MAX_STAGES);
+        return db_config_fail_expected(reader, list, db_stage_section.name, "",
+                                       "a list of 1 to %d stages", DB_FIT_MAX_STAGES);
     for (size_t i = 0; i < list->count; i++)
         DB_TRY(take_stage(reader, list->items[i], i + 1, config));
     return DB_OK;

@@ -80,6 +80,17 @@ static const char *found(const db_yaml_node *node, char text[64]) {
     return text;
 }
 
+db_status db_config_fail_expected(const db_config_reader *reader, const db_yaml_node *node,
+                                  const char *section, const char *name, const char *format, ...) {
+    char wanted[WHERE_SIZE], text[64];
+    va_list arguments;
+    va_start(arguments, format);
+    db_shown_vformat(wanted, sizeof wanted, format, arguments);
+    va_end(arguments);
+    return db_config_fail(reader, node, section, name, "expected %s, found %s", wanted,
+                          found(node, text));
+}
+
 /* "a number greater than 0 (mm)", "3 whole numbers from 1 to 10" ... */
 static const char *wanted(const db_config_key *key, char text[WANTED_SIZE]) {
     const int whole = key->is->kind != DB_FIELD_NUMBER;
@@ -139,14 +150,14 @@ db_status db_config_check_part(db_context *context, const char *what,
 
 static db_status take_number(const db_config_reader *reader, const char *section,
                              const db_config_key *key, const db_yaml_node *node, double *value) {
-    char what[WANTED_SIZE], text[64];
+    char what[WANTED_SIZE];
     const int is_scalar = node->kind == DB_YAML_SCALAR;
     const db_word word = { is_scalar ? node->text : "", is_scalar ? strlen(node->text) : 0 };
     const int whole = key->is->kind != DB_FIELD_NUMBER;
     if (!is_scalar || !db_word_number(word, value) || *value < key->is->least ||
         *value > key->is->most || (whole && *value != nearbyint(*value)))
-        return db_config_fail(reader, node, section, key->is->name, "expected %s, found %s",
-                              wanted(key, what), found(node, text));
+        return db_config_fail_expected(reader, node, section, key->is->name, "%s",
+                                       wanted(key, what));
     return DB_OK;
 }
 
@@ -168,7 +179,7 @@ static db_status store_number(const db_config_reader *reader, const char *sectio
 /* Numbers without brackets: 20 20 10, or 20,20,10. */
 static db_status take_written_list(const db_config_reader *reader, const char *section,
                                    const db_config_key *key, const db_yaml_node *node, void *base) {
-    char what[WANTED_SIZE], text[64], number[64];
+    char what[WANTED_SIZE], number[64];
     const char *cursor = node->text;
     int count = 0;
     for (; count < key->is->count; count++) {
@@ -180,18 +191,17 @@ static db_status take_written_list(const db_config_reader *reader, const char *s
         DB_TRY(store_number(reader, section, key, &one, count, base));
     }
     if (count == key->is->count && !db_next_word(&cursor, DB_WHITE_SPACE ",").length) return DB_OK;
-    return db_config_fail(reader, node, section, key->is->name, "expected %s, found %s",
-                          wanted(key, what), found(node, text));
+    return db_config_fail_expected(reader, node, section, key->is->name, "%s", wanted(key, what));
 }
 
 static db_status take_numbers(const db_config_reader *reader, const char *section,
                               const db_config_key *key, const db_yaml_node *node, void *base) {
     if (key->is->count == 1) return store_number(reader, section, key, node, 0, base);
-    char what[WANTED_SIZE], text[64];
+    char what[WANTED_SIZE];
     if (node->kind == DB_YAML_SCALAR) return take_written_list(reader, section, key, node, base);
     if (node->kind != DB_YAML_LIST || node->count != (size_t)key->is->count)
-        return db_config_fail(reader, node, section, key->is->name, "expected %s, found %s",
-                              wanted(key, what), found(node, text));
+        return db_config_fail_expected(reader, node, section, key->is->name, "%s",
+                                       wanted(key, what));
     for (int i = 0; i < key->is->count; i++)
         DB_TRY(store_number(reader, section, key, node->items[i], i, base));
     return DB_OK;
@@ -211,8 +221,7 @@ static db_status take_choice(const db_config_reader *reader, const char *section
                  key->is->choices[count]);
     }
     if (node->kind != DB_YAML_SCALAR || *node->text == '\0')
-        return db_config_fail(reader, node, section, key->is->name, "expected one of %s, found %s",
-                              list, found(node, text));
+        return db_config_fail_expected(reader, node, section, key->is->name, "one of %s", list);
     return db_config_fail(reader, node, section, key->is->name, "expected one of %s, found %s%s",
                           list, found(node, text),
                           db_hint_at_names(node->text, key->is->choices, (size_t)count, NULL).text);
@@ -222,10 +231,8 @@ static db_status take_choice(const db_config_reader *reader, const char *section
  * directory. */
 static db_status take_file(const db_config_reader *reader, const char *section,
                            const db_config_key *key, const db_yaml_node *node, void *base) {
-    char text[64];
     if (node->kind != DB_YAML_SCALAR || *node->text == '\0')
-        return db_config_fail(reader, node, section, key->is->name,
-                              "expected a file name, found %s", found(node, text));
+        return db_config_fail_expected(reader, node, section, key->is->name, "a file name");
     const int relative = node->text[0] != '/' && !node->argument;
     const int folder = relative ? (int)db_folder_length(reader->path) : 0;
     const int length = snprintf(db_config_field(key, base), DB_FIT_PATH_SIZE, "%.*s%s", folder,
@@ -238,12 +245,10 @@ static db_status take_file(const db_config_reader *reader, const char *section,
 
 static db_status take_name(const db_config_reader *reader, const char *section,
                            const db_config_key *key, const db_yaml_node *node, void *base) {
-    char text[64];
     if (node->kind != DB_YAML_SCALAR || *node->text == '\0' ||
         strlen(node->text) >= DB_FIT_NAME_SIZE)
-        return db_config_fail(reader, node, section, key->is->name,
-                              "expected a name of at most %d characters, found %s",
-                              DB_FIT_NAME_SIZE - 1, found(node, text));
+        return db_config_fail_expected(reader, node, section, key->is->name,
+                                       "a name of at most %d characters", DB_FIT_NAME_SIZE - 1);
     snprintf(db_config_field(key, base), DB_FIT_NAME_SIZE, "%s", node->text);
     return DB_OK;
 }
@@ -266,11 +271,7 @@ static db_status take_algorithm(const db_config_reader *reader, const char *sect
 /* no, yes, or {lattices: N}. */
 static db_status take_lattices(const db_config_reader *reader, const char *section,
                                const db_config_key *key, const db_yaml_node *node, void *base) {
-    static const char *const no_yes[] = { "no", "yes", NULL };
-    const db_setup_field scalar = { .name = key->is->name,
-                                    .offset = key->is->offset,
-                                    .choices = no_yes },
-                         number = { .name = "lattices",
+    const db_setup_field number = { .name = "lattices",
                                     .kind = DB_FIELD_INTEGER,
                                     .count = 1,
                                     .offset = key->is->offset,
@@ -278,11 +279,17 @@ static db_status take_lattices(const db_config_reader *reader, const char *secti
                                     .least = 1,
                                     .most = DB_FIT_MOST_LATTICES,
                                     .unit = "" };
-    const db_config_key simple = { .is = &scalar, .base = key->base },
-                        lattices = { .is = &number, .base = key->base };
+    const db_config_key lattices = { .is = &number, .base = key->base };
     const db_config_section map = { "", "", &lattices, 1 };
     char name[DB_FIT_NAME_SIZE];
-    if (node->kind != DB_YAML_MAP) return take_choice(reader, section, &simple, node, base);
+    const int yes = node->kind == DB_YAML_SCALAR && strcmp(node->text, "yes") == 0;
+    if (yes || (node->kind == DB_YAML_SCALAR && strcmp(node->text, "no") == 0)) {
+        memcpy(db_config_field(key, base), &yes, sizeof yes);
+        return DB_OK;
+    }
+    if (node->kind != DB_YAML_MAP)
+        return db_config_fail_expected(reader, node, section, key->is->name,
+                                       "one of no, yes, {lattices: N}");
     snprintf(name, sizeof name, "%s.%s", section, key->is->name);
     return db_config_take_section(reader, name, &map, node, base);
 }
@@ -384,11 +391,9 @@ db_status db_config_quantity(const db_config_reader *reader, const char *section
 static db_status quantity_of(const db_config_reader *reader, const char *section,
                              const db_config_key *key, const db_yaml_node *node,
                              db_fit_quantity *quantity) {
-    char text[64];
     if (node->kind == DB_YAML_SCALAR && *node->text)
         return db_config_quantity(reader, section, key->is->name, node, node->text, quantity);
-    return db_config_fail(reader, node, section, key->is->name,
-                          "expected the name of a parameter, found %s", found(node, text));
+    return db_config_fail_expected(reader, node, section, key->is->name, "the name of a parameter");
 }
 
 /* Marks a quantity of a list: 1 where it is named, 2 where a name stands for all groups. */
@@ -417,7 +422,6 @@ static db_status mark_quantity(const db_config_reader *reader, const char *secti
 static db_status take_quantities(const db_config_reader *reader, const char *section,
                                  const db_config_key *key, const db_yaml_node *node, void *base) {
     unsigned char *const set = db_config_field(key, base);
-    char text[64];
     if (key->is->kind == DB_KEY_PARAMETER) {
         db_fit_quantity quantity = { 0 };
         DB_TRY(quantity_of(reader, section, key, node, &quantity));
@@ -433,8 +437,8 @@ static db_status take_quantities(const db_config_reader *reader, const char *sec
         return DB_OK;
     }
     if (node->kind != DB_YAML_LIST || node->count == 0)
-        return db_config_fail(reader, node, section, key->is->name,
-                              "expected all or a list of parameters, found %s", found(node, text));
+        return db_config_fail_expected(reader, node, section, key->is->name,
+                                       "all or a list of parameters");
     memset(set, 0, DB_FIT_MOST_PARAMETERS);
     for (size_t i = 0; i < node->count; i++)
         DB_TRY(mark_quantity(reader, section, key, node->items[i], set));
@@ -461,10 +465,8 @@ db_status db_config_take(const db_config_reader *reader, const char *section,
 db_status db_config_take_section(const db_config_reader *reader, const char *name,
                                  const db_config_section *section, const db_yaml_node *map,
                                  void *base) {
-    char text[64];
     if (map->kind != DB_YAML_MAP)
-        return db_config_fail(reader, map, name, "", "expected 'key: value' lines, found %s",
-                              found(map, text));
+        return db_config_fail_expected(reader, map, name, "", "'key: value' lines");
     for (size_t i = 0; i < map->count; i++) {
         const db_config_key *const key = db_config_key_find(section, map->keys[i]);
         if (!key) {

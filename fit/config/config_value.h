@@ -17,7 +17,12 @@ db_status db_config_fail(const db_config_reader *reader, const db_yaml_node *nod
                          const char *section, const char *name, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* The same for the line of the node's key. */
+/* Fails there with "expected <what the format says>, found <what the node is>". */
+db_status db_config_fail_expected(const db_config_reader *reader, const db_yaml_node *node,
+                                  const char *section, const char *name, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* The same as db_config_fail for the line of the node's key. */
 db_status db_config_fail_at_key(const db_config_reader *reader, const db_yaml_node *node,
                                 const char *section, const char *name, const char *format, ...)
     __attribute__((format(printf, 5, 6)));

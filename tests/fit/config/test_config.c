@@ -218,7 +218,8 @@ static const struct {
     { "shots: {list: a.txt}\nmodel: {symmetry: P41}\nintensity: joint\n"
       "intensities: {dmin: 0}\nrefine: {misset_x: {}}\n",
       NULL, "fit.yaml:4: intensities.dmin: expected" },
-    { MINIMAL "intensity: shared\n", NULL, "expected free, joint or {known: file.hkl}" },
+    { MINIMAL "intensity: shared\n", NULL,
+      "expected free, joint or {known: file.hkl}, found 'shared'" },
     /* series */
     { MINIMAL "shots: {series: yes}\n", NULL,
       "fit.yaml:4: shots.series: is of many shots; expected shots.list" },
@@ -272,8 +273,11 @@ static const struct {
     { MINIMAL "data: {dmin: 3, dmax: 2}\n", NULL,
       "fit.yaml:4: data.dmax: resolution range is empty" },
     { MINIMAL "data: {roi: [5, 4, 1, 2]}\n", NULL, "fit.yaml:4: data.roi: empty" },
+    { MINIMAL "stages: 3\n", NULL, "expected a list of 1 to 16 stages, found '3'" },
+    { "model: {cell: [58, 58, 152, 90, 90, 90]}\nrefine: all\n", NULL,
+      "refine: expected parameters, each as 'name: {range: 0.5}' or 'name:' alone, found 'all'" },
     { MINIMAL "intensity: fixed\n", NULL,
-      "fit.yaml:4: intensity: expected free, joint or {known: file.hkl}" },
+      "fit.yaml:4: intensity: expected free, joint or {known: file.hkl}, found" },
     { MINIMAL "intensity: {default_F: 3}\n", NULL,
       "fit.yaml:4: intensity: expected the key known" },
     { MINIMAL "model: {fast_axis: [0, 0, 1]}\n", NULL,

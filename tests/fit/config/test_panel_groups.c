@@ -366,12 +366,12 @@ static void mistakes_are_named(void **state) {
     static const struct {
         const char *groups, *refine, *message;
     } cases[] = {
-        { "quadrants", "misset_x:", "groups.yaml:2: panel_groups: expected groups" },
+        { "quadrants", "misset_x:", "of the experiment list, found 'quadrants'" },
         { "level 9", "misset_x:", "level 0 to level 7" },
         { "{1a: [0]}", "misset_x:", "panel_groups.1a: expected a name of a letter" },
         { "{panel_groups: [0]}", "misset_x:", "expected a name of a letter" },
         { "{a: []}", "misset_x:", "groups.yaml:2: panel_groups.a: expected numbers of panels" },
-        { "{a: [x]}", "misset_x:", "expected the number of a panel from 0 to 1023, or a range" },
+        { "{a: [x]}", "misset_x:", "expected the number of a panel from 0 to 1023, or a range such as 0-15, found 'x'" },
         { "{a: [3-1]}", "misset_x:", "found '3-1'" },
         { "{a: [-1]}", "misset_x:", "found '-1'" },
         { "{a: [0-1], b: 1}", "misset_x:", "panel_groups.b: panel 1 is in group a already" },

@@ -70,7 +70,7 @@ awk -v a="$alone" -v b="$chi2" 'BEGIN { exit !(a > 2 * b) }' || fail "images of 
 fit 2 fit.yaml --output bad 'model.find_orientation={lattices: 40}'
 grep -q 'find_orientation.lattices: expected a whole number from 1 to 16' err || fail "forty lattices: $(cat err)"
 fit 2 fit.yaml --output bad model.find_orientation=maybe
-grep -q 'expected one of no, yes' err || fail "an unknown word: $(cat err)"
+grep -q 'expected one of no, yes, {lattices: N}, found' err || fail "an unknown word: $(cat err)"
 "$DUALBRAGG" sim -cell 58 58 92 90 90 90 -N 1 -default_F 1e-3 -fluence 3e19 -lambda 1 -distance 100 -detpixels 600 -pixel 0.15 -water 30 \
     -seed 77 -noisefile blank.img > /dev/null
 fit 3 fit.yaml --image blank.img --output bad
