@@ -59,7 +59,7 @@ static db_status restore_model(work *w, db_context *context) {
     memcpy(crystal->orientation, summary->orientation, sizeof crystal->orientation);
     const double *const value = db_shots_value(all, w->shot);
     for (size_t i = 0; i < all->parameters; i++)
-        result->estimates.list[i].at_bound = all->at_bound[w->shot * all->parameters + i];
+        result->estimates.list[i].at_bound = db_shots_values(all, w->shot).at_bound[i];
     return db_shots_put(all, context, value, &result->experiment, &r->placement);
 }
 
@@ -71,7 +71,7 @@ static void store_model(work *w) {
     memcpy(summary->orientation, crystal->orientation, sizeof summary->orientation);
     db_shots_get(all, &result->experiment, &w->refinement.placement, db_shots_value(all, w->shot));
     for (size_t i = 0; i < all->parameters; i++)
-        all->at_bound[w->shot * all->parameters + i] = result->estimates.list[i].at_bound;
+        db_shots_values(all, w->shot).at_bound[i] = result->estimates.list[i].at_bound;
 }
 
 /* After an evaluation of a shot by itself, or of a trial (NULL); 1: the run is cancelled. */
@@ -243,7 +243,7 @@ static db_status conclude_shot_alone(work *w, db_context *context) {
     db_shot_store_statistics(&result->before, 0, &all->summary[w->shot]);
     db_shot_store_statistics(&result->after, 1, &all->summary[w->shot]);
     for (size_t i = 0; i < all->parameters; i++)
-        all->error[w->shot * all->parameters + i] = result->estimates.list[i].error;
+        db_shots_values(all, w->shot).error[i] = result->estimates.list[i].error;
     return DB_OK;
 }
 

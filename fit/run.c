@@ -6,7 +6,6 @@
 #include "fit/intensities/messages.h"
 #include "fit/intensities/restraint.h"
 #include "fit/intensities/stage.h"
-#include "fit/lists/identity.h"
 #include "fit/result/estimates.h"
 #include "fit/search/check_settings.h"
 #include "fit/shots/checkpoint.h"
@@ -43,14 +42,10 @@ static size_t chunk_size(const db_shots *all) {
 }
 
 static db_status make_room(db_shots *all) {
-    const size_t each = all->count * all->parameters;
     all->state = calloc(all->count, sizeof *all->state);
     all->summary = calloc(all->count, sizeof *all->summary);
-    all->value = calloc(each, sizeof *all->value);
-    all->begin = calloc(each, sizeof *all->begin);
-    all->error = calloc(each, sizeof *all->error);
-    all->at_bound = calloc(each, sizeof *all->at_bound);
-    if (!all->state || !all->summary || !all->value || !all->begin || !all->error || !all->at_bound)
+    all->numbers = calloc(all->count * db_shots_numbers(all), sizeof *all->numbers);
+    if (!all->state || !all->summary || !all->numbers)
         return db_fail_memory(all->context, "the list of shots");
     return DB_OK; /* what a process does not work on stays untouched, and takes no memory */
 }
@@ -86,7 +81,7 @@ static db_status start_common(db_shots *all) {
             if (!all->shared[k]) continue;
             const db_fit_parameter *const p = &settings.parameters[k];
             /* Motions of groups begin at 0; followers are set below. */
-            all->common[k] = p->group >= 0 ? 0 : db_parameter_get(&start, p->parameter);
+            all->common.value[k] = p->group >= 0 ? 0 : db_parameter_get(&start, p->parameter);
             all->settings.parameters[k].lower = p->lower;
             all->settings.parameters[k].upper = p->upper;
         }
@@ -99,7 +94,7 @@ static db_status start_common(db_shots *all) {
             break;
     }
     db_shots_tie_common(all);
-    memcpy(all->common_start, all->common, sizeof all->common_start);
+    memcpy(all->common.start, all->common.value, sizeof all->common.start);
     return status;
 }
 
@@ -288,7 +283,7 @@ static db_fit_statistics statistics_of(const db_shot_summary *summary, int after
 static void report_values(const db_shots *all, size_t s, double *value) {
     const db_shot_summary *const summary = &all->summary[s];
     double angle[3];
-    memcpy(value, all->value + s * all->parameters, all->parameters * sizeof *value);
+    memcpy(value, db_shots_value(all, s), all->parameters * sizeof *value);
     if (!db_orientation_is_refined(&all->settings)) return;
     db_orientation_angles(summary->orientation, summary->reference, angle);
     for (size_t i = 0; i < all->parameters; i++) {
@@ -300,6 +295,7 @@ static void report_values(const db_shots *all, size_t s, double *value) {
 static db_status fill_shot(db_shots *all, size_t s, const db_fit_shots_result *result,
                            db_fit_result *shot) {
     const db_shot_summary *const summary = &all->summary[s];
+    const db_shot_values known = db_shots_values(all, s);
     const size_t n = all->parameters;
     double value[DB_FIT_MOST_PARAMETERS];
     shot->name = all->source->name(all->source->user, s);
@@ -311,13 +307,12 @@ static db_status fill_shot(db_shots *all, size_t s, const db_fit_shots_result *r
     report_values(all, s, value);
     for (size_t i = 0; i < n; i++) {
         db_fit_estimate *const e = &shot->estimates.list[i];
-        const size_t at = s * n + i;
         *e = result->estimates.list[i];
-        e->start = all->begin[at];
-        e->at_bound = all->at_bound[at];
+        e->start = known.begin[i];
+        e->at_bound = known.at_bound[i];
         if (!e->shared) {
             e->value = value[i];
-            e->error = all->error[at];
+            e->error = known.error[i];
         }
         value[i] = e->value;
     }
@@ -366,9 +361,9 @@ static db_status fill_result(db_shots *all, db_fit_shots_result *result) {
     for (size_t i = 0; i < all->parameters; i++) {
         db_fit_estimate *const e = &result->estimates.list[i];
         if (!e->shared) continue;
-        e->start = all->common_start[i];
-        e->value = all->common[i];
-        e->at_bound = all->common_at_bound[i];
+        e->start = all->common.start[i];
+        e->value = all->common.value[i];
+        e->at_bound = all->common.at_bound[i];
     }
     db_status status = DB_OK;
     for (size_t s = 0; s < all->count && status == DB_OK; s++)
@@ -419,32 +414,13 @@ static void clear_shots(db_shots *all) {
     db_asu_list_clear(&all->reflections);
     free(all->reference);
     free(all->image);
-    free(all->lit);
     free(all->state);
     free(all->summary);
-    free(all->value);
-    free(all->begin);
-    free(all->error);
-    free(all->at_bound);
+    free(all->numbers);
     db_fit_course_clear(&all->course);
     db_shot_notices_clear(&all->notices);
-    free(all->identity);
     db_fit_settings_clear(&all->settings);
     free(all);
-}
-
-/* The text that identifies the refinement in a checkpoint. */
-static db_status identify_run(db_shots *all) {
-    db_fit_config *const config = malloc(sizeof *config);
-    if (!config) return db_fail_memory(all->context, "the configuration of the shots");
-    if (all->source->configuration)
-        *config = *all->source->configuration;
-    else
-        db_fit_config_init(config);
-    config->settings = all->settings; /* borrows its lists */
-    const db_status status = db_identity_text(all->context, config, &all->identity);
-    free(config);
-    return status;
 }
 
 /* What a program asks for: the command line cannot say all of it. */
@@ -486,10 +462,9 @@ static db_status set_up(db_shots *all, const db_fit_settings *settings) {
     DB_TRY(db_stages_check(all));
     if (all->count == 0) return db_fail(all->context, DB_ERROR_INPUT, "there are no shots");
     all->chunk = chunk_size(all);
-    db_status status = all->options->checkpoint ? identify_run(all) : DB_OK;
-    if (status == DB_OK) status = db_checkpoint_create(all);
-    if (status == DB_OK) status = make_room(all);
+    db_status status = db_checkpoint_create(all);
     if (status == DB_OK) status = db_lattices_find(all);
+    if (status == DB_OK) status = make_room(all);
     if (status == DB_OK) status = db_shares_create(all);
     all->shares_intensities = db_series_shares(all);
     if (status == DB_OK) status = db_workers_create(all);

@@ -141,9 +141,10 @@ static void store_errors(const db_intensity_pass *p, size_t shot, const db_reduc
             x[j] = row[j] > 0 ? x[j] / row[j] : 0;
             variance += x[j] * x[j];
         }
-        const size_t place = shot * p->all->parameters + p->order.index[p->order.shared + i];
+        const size_t index = p->order.index[p->order.shared + i];
         const int is_free = r->factor[i * n + i] > 0;
-        p->all->error[place] = is_free ? sqrt(variance * misfit) : (double)NAN;
+        db_shots_values(p->all, shot).error[index] =
+            is_free ? sqrt(variance * misfit) : (double)NAN;
     }
 }
 

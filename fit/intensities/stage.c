@@ -36,8 +36,8 @@ static db_status make_memory(db_intensity_search *w) {
         db_shot_state *const state = &w->all->state[s];
         state->record = state->linearization[0] = state->linearization[1] = -1;
     }
-    w->memory = calloc((size_t)w->all->worker_count, sizeof *w->memory);
-    for (int t = 0; t < w->all->worker_count && w->memory; t++)
+    w->memory = calloc((size_t)w->all->workers.count, sizeof *w->memory);
+    for (int t = 0; t < w->all->workers.count && w->memory; t++)
         if (!(w->memory[t] = malloc(most + 16))) return DB_ERROR_MEMORY;
     return w->memory ? DB_OK : DB_ERROR_MEMORY;
 }
@@ -77,12 +77,12 @@ static db_status prepare(db_intensity_search *w) {
     w->pass.base = w->base;
     w->pass.errors = &w->errors;
     for (size_t i = 0; i < w->pass.order.shared; i++)
-        w->shared[0][i] = w->shared[1][i] = all->common[w->pass.order.index[i]];
+        w->shared[0][i] = w->shared[1][i] = all->common.value[w->pass.order.index[i]];
     w->system = (db_joint_system){ .context = all->context,
                                    .reflections = w->reflections,
                                    .shared = w->pass.order.shared,
                                    .shots = all->count,
-                                   .threads = all->worker_count,
+                                   .threads = all->workers.count,
                                    .chunk = all->chunk,
                                    .team = all->team,
                                    .owner = db_shares_owner,
@@ -105,7 +105,7 @@ static db_status prepare(db_intensity_search *w) {
 
 static void clear(db_intensity_search *w) {
     for (int k = 0; k < 2; k++) free(w->value[k]);
-    for (int t = 0; t < w->all->worker_count && w->memory; t++) free(w->memory[t]);
+    for (int t = 0; t < w->all->workers.count && w->memory; t++) free(w->memory[t]);
     db_joint_system_clear(&w->system);
     db_unknowns_clear(&w->unknowns);
     free(w->memory);
@@ -370,7 +370,7 @@ static db_status conclude(db_intensity_search *w, db_fit_shots_result *result) {
     db_shots *const all = w->all;
     if (all->settings.joint.passes > 0) {
         for (size_t g = 0; g < w->pass.order.shared; g++)
-            all->common_at_bound[w->pass.order.index[g]] = w->at_bound[g];
+            all->common.at_bound[w->pass.order.index[g]] = w->at_bound[g];
         DB_TRY(db_workers_each(all, "errors", w->stage, db_intensity_shot_errors, &w->pass, NULL));
         DB_TRY(db_intensity_conclude(w, result));
         DB_TRY(end_normalized(w));

@@ -11,7 +11,8 @@
 db_status db_intensity_search_read(void *user, size_t shot, int thread,
                                    db_reduced_equations *record) {
     const db_intensity_search *const w = user;
-    db_context *const context = w->all->worker_count > 1 ? w->all->worker[thread] : w->all->context;
+    db_context *const context =
+        w->all->workers.count > 1 ? w->all->workers.context[thread] : w->all->context;
     const db_status status =
         db_intensity_shot_read(w->all, context, &w->pass.order, shot, w->memory[thread], record);
     if (status != DB_OK && context != w->all->context) {
@@ -106,7 +107,7 @@ db_status db_intensity_normalize_scales(db_intensity_search *w, double *factor) 
     for (size_t s = 0; s < all->count; s++) {
         if (!w->group[s]) continue;
         all->state[s].best.local[place] /= *factor;
-        all->error[s * all->parameters + index] /= *factor;
+        db_shots_values(all, s).error[index] /= *factor;
     }
     return DB_OK;
 }

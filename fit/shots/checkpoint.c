@@ -95,7 +95,7 @@ static db_status move_history(db_shots *all, size_t count, db_pieces *p) {
 static db_status move_state(db_shots *all, const char *path, double *common, size_t history,
                             int *stage, db_pieces *p) {
     db_pieces_move(p, common, all->parameters * sizeof *common);
-    db_pieces_move(p, all->common_at_bound, all->parameters * sizeof *all->common_at_bound);
+    db_pieces_move(p, all->common.at_bound, all->parameters * sizeof *all->common.at_bound);
     db_pieces_move(p, stage, sizeof *stage);
     DB_TRY(move_sets(all, path, p));
     return move_history(all, history, p);
@@ -130,7 +130,7 @@ static void compose_identity(const db_shots *all, db_pieces block[2]) {
     db_pieces_move(&block[0], &own, sizeof own);
     db_block_end(&block[0], of_head, of_no_shot);
     db_block_begin(&block[1]);
-    db_pieces_move(&block[1], all->identity, strlen(all->identity) + 1);
+    db_pieces_move(&block[1], all->checkpoint->identity, strlen(all->checkpoint->identity) + 1);
     db_block_end(&block[1], of_configuration, of_no_shot);
 }
 
@@ -138,8 +138,8 @@ static db_status compose(db_shots *all, const db_stage_state *state, db_pieces b
     int stage = state ? state->stage + 1 : 0;
     compose_identity(all, block);
     db_block_begin(&block[2]);
-    DB_TRY(move_state(all, NULL, all->common, state ? state->history : all->course.count, &stage,
-                      &block[2]));
+    DB_TRY(move_state(all, NULL, all->common.value, state ? state->history : all->course.count,
+                      &stage, &block[2]));
     db_block_end(&block[2], of_state, of_no_shot);
     if (!state) return DB_OK;
     db_block_begin(&block[3]);
@@ -164,13 +164,27 @@ static db_status write_state(db_shots *all, const db_stage_state *state) {
     return status;
 }
 
+/* The text that tells this refinement from others. */
+static db_status identify_run(db_shots *all) {
+    db_fit_config *const config = malloc(sizeof *config);
+    if (!config) return db_fail_memory(all->context, "the configuration of the shots");
+    if (all->source->configuration)
+        *config = *all->source->configuration;
+    else
+        db_fit_config_init(config);
+    config->settings = all->settings; /* borrows its lists */
+    const db_status status = db_identity_text(all->context, config, &all->checkpoint->identity);
+    free(config);
+    return status;
+}
+
 /* The digest by which parts know their run, whichever task of an array it is. */
 static db_status digest_run(db_shots *all) {
     db_pieces both = { .bytes = NULL };
     head own = head_of(all);
     own.task = own.tasks = 0;
     db_pieces_move(&both, &own, sizeof own);
-    db_pieces_move(&both, all->identity, strlen(all->identity));
+    db_pieces_move(&both, all->checkpoint->identity, strlen(all->checkpoint->identity));
     if (!both.failed) db_md5_base64(both.bytes, both.count, all->checkpoint->run);
     free(both.bytes);
     return both.failed ? db_fail_memory(all->context, "what a checkpoint is of") : DB_OK;
@@ -181,12 +195,14 @@ db_status db_checkpoint_create(db_shots *all) {
     db_checkpoint *const c = all->checkpoint = calloc(1, sizeof *c);
     if (!c) return db_fail_memory(all->context, "the checkpoint");
     c->file = -1;
+    DB_TRY(identify_run(all));
     return digest_run(all);
 }
 
 void db_checkpoint_destroy(db_shots *all) {
     if (!all->checkpoint) return;
     db_parts_close(all->checkpoint);
+    free(all->checkpoint->identity);
     free(all->checkpoint->set);
     free(all->checkpoint->place);
     free(all->checkpoint->state);
@@ -280,8 +296,8 @@ static db_status check_configuration(const reading *r, const char *text, size_t 
     const db_shots *const all = r->all;
     char differences[DB_DIFFERENCES_SIZE];
     if (size == 0 || text[size - 1]) return db_block_is_damaged(all->context, r->path);
-    if (strcmp(text, all->identity) == 0) return DB_OK;
-    const int told = db_identity_differences(all->identity, text, differences);
+    if (strcmp(text, all->checkpoint->identity) == 0) return DB_OK;
+    const int told = db_identity_differences(all->checkpoint->identity, text, differences);
     return db_fail(all->context, DB_ERROR_INPUT, "%s: is of another refinement%s%s", r->path,
                    told ? ": " : "", told ? differences : "");
 }
@@ -343,7 +359,7 @@ static db_status read_state(reading *r) {
     DB_TRY(check_head(r, &found));
     DB_TRY(check_task(r, &found, all->options->array_task, all->options->array_tasks));
     DB_TRY(next_block(r, of_state, &pieces));
-    DB_TRY(move_state(all, r->path, all->common, 0, &stage, &pieces));
+    DB_TRY(move_state(all, r->path, all->common.value, 0, &stage, &pieces));
     return pieces.failed ? db_block_is_damaged(all->context, r->path) : keep_stage(r, stage);
 }
 
@@ -361,7 +377,7 @@ static db_status read_task(reading *r, int task) {
     DB_TRY(move_state(all, r->path, common, 0, &stage, &pieces));
     if (pieces.failed) return db_block_is_damaged(all->context, r->path);
     for (size_t i = 0; i < all->parameters; i++)
-        if (all->shared[i] && common[i] != all->common[i])
+        if (all->shared[i] && common[i] != all->common.value[i])
             return db_fail(all->context, DB_ERROR_INPUT,
                            "%s: task %d began with another %s (%.9g, here %.9g): the first shot is "
                            "not what it was",
@@ -369,7 +385,7 @@ static db_status read_task(reading *r, int task) {
                            db_fit_quantity_name(&all->settings.panel_groups,
                                                 db_fit_quantity_of(&all->settings.parameters[i]),
                                                 name),
-                           common[i], all->common[i]);
+                           common[i], all->common.value[i]);
     return DB_OK;
 }
 

@@ -35,6 +35,7 @@ typedef struct db_stage_state {
 } db_stage_state;
 
 struct db_checkpoint {
+    char *identity;             /* of the refinement (db_identity_text); owned */
     char run[DB_MD5_TEXT_SIZE]; /* digest of what the refinement is */
     int generation;             /* the last one that is known */
     db_part_set *set;           /* those that have the state of the run */

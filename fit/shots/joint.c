@@ -165,7 +165,7 @@ void db_joint_record(db_shots *all, size_t shared, const size_t *index, const db
     if (!entry) return;
     double *const value = entry->value;
     for (size_t i = 0; i < all->parameters; i++)
-        value[i] = all->shared[i] ? all->common[i] : (double)NAN;
+        value[i] = all->shared[i] ? all->common.value[i] : (double)NAN;
     for (size_t i = 0; i < shared; i++) value[index[i]] = at[i];
     const db_fit_shots_event event = { .kind = DB_SHOTS_EVALUATED,
                                        .stage = now->stage,
@@ -223,7 +223,7 @@ static double degrees(const joint *j) { return j->all->degrees - (double)j->link
 static db_status begin_unknowns(joint *j, double *value) {
     db_shots *const all = j->all;
     db_unknowns *const u = &j->search.unknowns;
-    for (size_t i = 0; i < j->links.shared; i++) value[i] = all->common[j->index[i]];
+    for (size_t i = 0; i < j->links.shared; i++) value[i] = all->common.value[j->index[i]];
     DB_TRY(db_joint_links_start(all, &j->links, u, value));
     for (size_t i = 0; i < j->links.unknowns; i++)
         value[i] = fmin(fmax(value[i], u->lower[i]), u->upper[i]);
@@ -287,7 +287,7 @@ static void tell_shot(const joint *j, size_t shot) {
     db_shots *const all = j->all;
     for (size_t l = 0; l < j->links.order.shared; l++) {
         db_joint_link link[2];
-        int *const own = &all->at_bound[shot * all->parameters + j->links.order.index[l]];
+        int *const own = &db_shots_values(all, shot).at_bound[j->links.order.index[l]];
         *own = 0;
         for (size_t p = db_joint_links_of(&j->links, shot, l, link); p-- > 0;)
             if (j->at_bound[link[p].unknown]) *own = j->at_bound[link[p].unknown];
@@ -299,7 +299,7 @@ static db_status search_unknowns(joint *j, db_stage_result *end) {
     db_shots *const all = j->all;
     memset(end, 0, sizeof *end);
     DB_TRY(db_search_run(&j->search, j->value, j->at_bound, end));
-    for (size_t i = 0; i < j->links.shared; i++) all->common_at_bound[j->index[i]] = j->at_bound[i];
+    for (size_t i = 0; i < j->links.shared; i++) all->common.at_bound[j->index[i]] = j->at_bound[i];
     for (size_t k = 0; k < all->count; k++)
         if (db_shots_own(all, k)) tell_shot(j, k);
     return DB_OK;

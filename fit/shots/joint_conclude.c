@@ -74,7 +74,7 @@ static void store_local(const conclusion *c, size_t shot, const db_covariance *e
     const db_shot_summary *const summary = &c->all->summary[shot];
     const double misfit = sqrt(fmax(1, summary->chi2[1] / summary->degrees));
     for (size_t i = 0; i < estimate->count; i++)
-        c->all->error[shot * c->all->parameters + c->order.index[c->order.shared + i]] =
+        db_shots_values(c->all, shot).error[c->order.index[c->order.shared + i]] =
             fmax(estimate->error[i] * misfit, estimate->robust[i]);
 }
 
@@ -232,7 +232,7 @@ static db_status widen_local(db_shots *all, db_context *context, size_t shot, vo
     link_covariance(c, shot, covariance);
     for (size_t k = 0; k < s; k++)
         if (c->links->first[k] >= c->links->shared)
-            all->error[shot * all->parameters + c->order.index[k]] = sqrt(covariance[k * s + k]);
+            db_shots_values(all, shot).error[c->order.index[k]] = sqrt(covariance[k * s + k]);
     for (size_t k = 0; k < s; k++) {
         memset(step, 0, (s + m) * sizeof *step);
         step[k] = 1;
@@ -240,7 +240,7 @@ static db_status widen_local(db_shots *all, db_context *context, size_t shot, vo
         for (size_t i = 0; i < m; i++) answer[i * s + k] = step[s + i];
     }
     for (size_t i = 0; i < m; i++) {
-        double *const error = &all->error[shot * all->parameters + c->order.index[s + i]];
+        double *const error = &db_shots_values(all, shot).error[c->order.index[s + i]];
         double sum = *error * *error;
         for (size_t k = 0; k < s; k++)
             for (size_t l = 0; l < s; l++)

@@ -22,7 +22,7 @@ static db_status tell_bounds(const db_shots *all, const db_schur_order *order, d
     db_unknowns u;
     DB_TRY(db_local_unknowns(context, &all->settings, order, variables, &u));
     for (size_t i = 0; i < order->local; i++)
-        all->at_bound[shot * all->parameters + u.index[i]] =
+        db_shots_values(all, shot).at_bound[u.index[i]] =
             db_unknown_held(&u, i, all->state[shot].best.local[i], 1) +
             db_unknown_held(&u, i, all->state[shot].best.local[i], -1);
     db_unknowns_clear(&u);
@@ -75,7 +75,7 @@ db_status db_joint_models_store(db_shots *all, int stage, const double *unknown)
     DB_TRY(db_workers_each(all, "models", stage, store_shot, &to, NULL));
     for (size_t l = 0; l < to.links.order.shared; l++)
         if (to.links.first[l] < to.links.shared)
-            all->common[to.links.order.index[l]] = unknown[to.links.first[l]];
+            all->common.value[to.links.order.index[l]] = unknown[to.links.first[l]];
     db_shots_tie_common(all);
     return DB_OK;
 }

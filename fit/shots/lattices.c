@@ -19,8 +19,7 @@ db_status db_lattices_find(db_shots *all) {
         all->image[i] = source->image(source->user, i);
         shared |= all->image[i] != i;
     }
-    all->lit = shared ? calloc(all->count * all->parameters + 1, sizeof *all->lit) : NULL;
-    if (shared) return all->lit ? DB_OK : db_fail_memory(all->context, "the images of the shots");
+    if (shared) return DB_OK;
     free(all->image);
     all->image = NULL;
     return DB_OK;
@@ -57,7 +56,7 @@ static int gives_light(const db_shots *all, size_t shot, int segment) {
 static db_status make_model(const db_shots *all, db_context *context, size_t shot, int segment,
                             db_shot_model *model) {
     db_shot_summary *const summary = &all->summary[shot];
-    double *const value = all->lit + shot * all->parameters;
+    double *const value = db_shots_values(all, shot).lit;
     if (summary->lit != segment) {
         summary->lit = segment;
         memcpy(summary->lit_orientation, summary->orientation, sizeof summary->orientation);

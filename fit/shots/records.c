@@ -11,13 +11,14 @@
 enum { AT_ONCE = 256 }; /* records of a message */
 
 void db_record_move(db_shots *all, size_t shot, db_pieces *p) {
+    const db_shot_values v = db_shots_values(all, shot);
     const size_t n = all->parameters, row = n * sizeof(double);
     db_pieces_move(p, &all->summary[shot], sizeof *all->summary);
-    db_pieces_move(p, db_shots_value(all, shot), row);
-    db_pieces_move(p, all->begin + shot * n, row);
-    db_pieces_move(p, all->error + shot * n, row);
-    db_pieces_move(p, all->at_bound + shot * n, n * sizeof(int));
-    if (all->lit) db_pieces_move(p, all->lit + shot * n, row);
+    db_pieces_move(p, v.value, row);
+    db_pieces_move(p, v.begin, row);
+    db_pieces_move(p, v.error, row);
+    db_pieces_move(p, v.at_bound, n * sizeof(int));
+    if (all->image) db_pieces_move(p, v.lit, row);
 }
 
 void db_shown_move(db_shown *shown, db_pieces *p) {
@@ -36,7 +37,7 @@ void db_shown_move(db_shown *shown, db_pieces *p) {
 
 static size_t record_size(const db_shots *all) {
     return sizeof(size_t) + sizeof *all->summary +
-           all->parameters * ((all->lit ? 4 : 3) * sizeof(double) + sizeof(int));
+           all->parameters * ((all->image ? 4 : 3) * sizeof(double) + sizeof(int));
 }
 
 /* The next shots of this process, from `from` on; returns how many. */

@@ -158,12 +158,12 @@ static void set_start(db_shots *all, size_t shot) {
     db_shot_state *const state = &all->state[shot];
     db_shot_summary *const summary = &all->summary[shot];
     double *const value = db_shots_value(all, shot);
-    double *const begin = all->begin + shot * all->parameters;
+    double *const begin = db_shots_values(all, shot).begin;
     for (size_t i = 0; i < all->parameters; i++) {
         const db_fit_parameter *const p = &all->settings.parameters[i];
         const db_fit_parameter *const from = &all->settings.parameters[leader_of(all, i)];
         begin[i] = p->group >= 0    ? 0
-                   : all->shared[i] ? all->common_start[i]
+                   : all->shared[i] ? all->common.start[i]
                                     : db_parameter_get(&state->start, from->parameter);
         if (p->group < 0) db_parameter_set(&state->start, p->parameter, begin[i]);
     }
@@ -305,7 +305,7 @@ db_status db_shots_load(db_shots *all, db_context *context, size_t shot, db_meas
 
 void db_shots_tie_common(db_shots *all) {
     for (size_t i = 0; i < all->parameters; i++)
-        if (all->shared[i]) all->common[i] = all->common[leader_of(all, i)];
+        if (all->shared[i]) all->common.value[i] = all->common.value[leader_of(all, i)];
 }
 
 void db_shot_store_statistics(const db_fit_statistics *from, int after, db_shot_summary *summary) {

@@ -72,6 +72,18 @@ typedef struct db_shot_summary {
         [9]; /* of the model by which it gave light there; its values are db_shots.lit */
 } db_shot_summary;
 
+/* Of the parameters that all shots share. */
+typedef struct db_common_values {
+    double value[DB_FIT_MOST_PARAMETERS], start[DB_FIT_MOST_PARAMETERS];
+    int at_bound[DB_FIT_MOST_PARAMETERS]; /* -1, 0, 1 */
+} db_common_values;
+
+/* Threads that work on shots, each with a context of its own (workers.h). */
+typedef struct db_workers {
+    int count;
+    db_context **context;
+} db_workers;
+
 typedef struct db_shares db_shares;
 typedef struct db_checkpoint db_checkpoint;
 typedef struct db_series db_series;
@@ -91,26 +103,18 @@ typedef struct db_shots {
     size_t *image;        /* [count]: the first shot with the same image; NULL: each has its own */
     db_shot_state *state; /* [count] */
     db_shot_summary *summary; /* [count] */
-    double *value;            /* [count][parameters]: refined so far */
-    double *begin;            /* [count][parameters]: of the starting model */
-    double *error;            /* [count][parameters] */
-    double *lit; /* [count][parameters]: see db_shot_summary.lit; NULL: no lattices of one image */
-    int *at_bound;                               /* [count][parameters] */
-    double common[DB_FIT_MOST_PARAMETERS];       /* values of the shared parameters */
-    double common_start[DB_FIT_MOST_PARAMETERS]; /* at the start */
-    int common_at_bound[DB_FIT_MOST_PARAMETERS]; /* -1, 0, 1 */
-    size_t chunk;                                /* shots in a row whose sums are taken as one */
-    db_shares *shares;                           /* which process works on which */
-    size_t used;    /* shots in use, of all processes, when these met last */
-    double degrees; /* of freedom of these */
-    int worker_count;
-    db_context **worker;
+    double *numbers;          /* of the shots' parameters: db_shots_values */
+    db_common_values common;
+    size_t chunk;      /* shots in a row whose sums are taken as one */
+    db_shares *shares; /* which process works on which */
+    size_t used;       /* shots in use, of all processes, when these met last */
+    double degrees;    /* of freedom of these */
+    db_workers workers;
     db_structure_factors amplitudes; /* of all shots, if they are known; owned */
     db_asu_list reflections; /* whose intensities all shots share; empty: they do not; owned */
     double *reference; /* [reflections] known intensities, NAN where there is none; NULL; owned */
     db_store store;
     size_t evaluations;        /* of single shots */
-    char *identity;            /* see db_identity_text; owned */
     db_checkpoint *checkpoint; /* NULL: none is kept */
     int ending;                /* 1: cancelled; what is left to do is brief, and done */
     db_fit_course course;      /* of joint stages */
@@ -118,8 +122,29 @@ typedef struct db_shots {
     db_shot_notices notices;   /* of what shots' files say */
 } db_shots;
 
+/* Of each parameter of a shot. */
+typedef struct db_shot_values {
+    double *value; /* refined so far */
+    double *begin; /* of the starting model */
+    double *error;
+    int *at_bound;
+    double *lit; /* see db_shot_summary.lit; only where lattices have one image */
+} db_shot_values;
+
+/* Numbers of a shot, one list after the other. */
+static inline size_t db_shots_numbers(const db_shots *all) {
+    return 3 * all->parameters + (all->parameters + 1) / 2 + (all->image ? all->parameters : 0);
+}
+
+static inline db_shot_values db_shots_values(const db_shots *all, size_t shot) {
+    const size_t n = all->parameters;
+    double *const row = all->numbers + shot * db_shots_numbers(all);
+    return (db_shot_values){ row, row + n, row + 2 * n, (int *)(void *)(row + 3 * n),
+                             row + 3 * n + (n + 1) / 2 };
+}
+
 static inline double *db_shots_value(const db_shots *all, size_t shot) {
-    return all->value + shot * all->parameters;
+    return db_shots_values(all, shot).value;
 }
 
 /* Do the shots share intensities, as frames of a series? */

@@ -15,24 +15,24 @@
  * other. */
 db_status db_workers_create(db_shots *all) {
     if (all->source->in_full) { /* the caller hears what is done of each */
-        all->worker = calloc(1, sizeof *all->worker);
-        if (!all->worker) return db_fail_memory(all->context, "the threads' contexts");
-        all->worker[0] = all->context;
-        all->worker_count = 1;
+        all->workers.context = calloc(1, sizeof *all->workers.context);
+        if (!all->workers.context) return db_fail_memory(all->context, "the threads' contexts");
+        all->workers.context[0] = all->context;
+        all->workers.count = 1;
         return DB_OK;
     }
     const int threads = db_threads(all->context),
               many = all->count / (size_t)all->team.size >= 4 * (size_t)threads;
-    all->worker_count = many ? threads : 1;
+    all->workers.count = many ? threads : 1;
     if (many && threads >= DB_DEVICE_MOST_THREADS)
         db_device_notice(all->context, "its threads refine many shots beside each other");
-    return db_worker_contexts_create(all->context, all->worker_count, many ? 1 : threads,
-                                     &all->worker);
+    return db_worker_contexts_create(all->context, all->workers.count, many ? 1 : threads,
+                                     &all->workers.context);
 }
 
 void db_workers_destroy(db_shots *all) {
-    if (all->source->in_full && all->worker) all->worker[0] = NULL;
-    db_worker_contexts_destroy(&all->worker, all->worker_count);
+    if (all->source->in_full && all->workers.context) all->workers.context[0] = NULL;
+    db_worker_contexts_destroy(&all->workers.context, all->workers.count);
 }
 
 db_status db_workers_common_status(db_shots *all, db_status status) {
@@ -75,7 +75,7 @@ static db_status learn(db_shots *all, db_context *context, size_t shot) {
     summary->used = 1;
     for (int k = 0; k < 2; k++)
         summary->chi2[k] = summary->correlation[k] = summary->centroid_rms[k] = NAN;
-    for (size_t i = 0; i < all->parameters; i++) all->error[shot * all->parameters + i] = NAN;
+    for (size_t i = 0; i < all->parameters; i++) db_shots_values(all, shot).error[i] = NAN;
     return db_checkpoint_take(all, context, shot);
 }
 
@@ -145,9 +145,9 @@ static void note_failure(db_shots *all, db_context *context, pass *p, db_status 
 db_status db_workers_each(db_shots *all, const char *what, int stage, db_shot_work work, void *user,
                           db_tree_sum *sum) {
     pass p = { what, stage, work, user, sum, -1, 0, 0, DB_OK };
-#pragma omp parallel num_threads(all->worker_count)
+#pragma omp parallel num_threads(all->workers.count)
     {
-        db_context *const context = all->worker[db_thread_number()];
+        db_context *const context = all->workers.context[db_thread_number()];
         for (long chunk; (chunk = next_chunk(all, &p)) >= 0;) {
             const db_status status = work_and_sum(all, context, (size_t)chunk, &p);
             if (status != DB_OK) note_failure(all, context, &p, status);

@@ -125,9 +125,7 @@ enum { SHOTS = 2 };
 static void make_shots(db_context *context, db_checkpoint *checkpoint, db_shots *all) {
     static db_shot_summary summary[SHOTS];
     static db_shot_state state[SHOTS];
-    static double value[SHOTS * DB_FIT_MOST_PARAMETERS];
-    static double begin[SHOTS * DB_FIT_MOST_PARAMETERS], error[SHOTS * DB_FIT_MOST_PARAMETERS];
-    static int at_bound[SHOTS * DB_FIT_MOST_PARAMETERS];
+    static double numbers[5 * SHOTS * DB_FIT_MOST_PARAMETERS];
     static char identity[] = "model:\n  shape: gauss\n";
     memset(all, 0, sizeof *all);
     memset(summary, 0, sizeof summary);
@@ -144,11 +142,8 @@ static void make_shots(db_context *context, db_checkpoint *checkpoint, db_shots 
     all->count = SHOTS;
     all->summary = summary;
     all->state = state;
-    all->value = value;
-    all->begin = begin;
-    all->error = error;
-    all->at_bound = at_bound;
-    all->identity = identity;
+    all->numbers = numbers;
+    checkpoint->identity = identity;
     all->checkpoint = checkpoint;
 }
 
