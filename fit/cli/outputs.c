@@ -54,9 +54,6 @@ static int of_joint(const fit_run *run) {
 static int as_geom(const fit_run *run) { return of_image(run) && came_as(run, ".geom"); }
 static int as_xparm(const fit_run *run) { return of_image(run) && came_as(run, "XPARM.XDS"); }
 static int as_picture(const fit_run *run) { return of_image(run) && db_output_has_png(); }
-static int of_amplitudes(const fit_run *run) {
-    return of_image(run) && !isnan(run->config->settings.amplitude_sigma);
-}
 static int of_free(const fit_run *run) {
     return of_image(run) && run->config->settings.intensity == DB_FIT_FREE;
 }
@@ -74,7 +71,6 @@ WRITER(write_matrix, db_write_mosflm_matrix(run->context, path, &one->experiment
 WRITER(write_json, db_fit_write_json(run->context, path, run->config, run->result))
 WRITER(write_png, db_fit_write_png(run->context, path, run->config, &run->image, one))
 WRITER(write_html, db_fit_write_html(run->context, path, run->config, &run->image, run->result))
-WRITER(write_amplitudes, db_fit_write_amplitudes(run->context, path, run->config, one))
 WRITER(write_intensities, db_fit_write_intensities(run->context, path, one))
 WRITER(write_table, db_fit_write_table(run->context, path, run->config, one))
 WRITER(write_spots, db_fit_write_spots(run->context, path, one))
@@ -143,7 +139,6 @@ static const struct {
     { ".json", "everything, for programs", of_result, write_json, DB_OK },
     { ".png", "measured and refined image", as_picture, write_png, DB_OK },
     { ".html", "report with pictures", on_page, write_html, DB_OK },
-    { ".hkl", "refined amplitudes", of_amplitudes, write_amplitudes, DB_OK },
     { ".hkl", "intensities of reflections", of_free, write_intensities, DB_OK },
     { ".refl", "the same for DIALS", of_free, write_table, DB_OK },
     { "_model.bin", "the model's spots on the whole image, 32-bit floats", of_pixels, write_spots,

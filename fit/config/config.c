@@ -98,8 +98,6 @@ static db_status take_intensity(const db_config_reader *reader, const db_yaml_no
         return db_config_fail_expected(reader, node, section->name, "",
                                        "free, joint or {known: file.hkl}");
     DB_TRY(db_config_take_section(reader, section->name, section, node, config));
-    snprintf(config->settings.amplitude_group, sizeof config->settings.amplitude_group, "%s",
-             *config->hkl_space_group ? config->hkl_space_group : config->symmetry);
     if (!db_yaml_find(node, "known"))
         return db_config_fail(reader, node, section->name, "",
                               "expected the key known with a file of h k l F");

@@ -176,11 +176,6 @@ static const db_config_key intensity_keys[] = {
     OTHER("space_group", DB_KEY_NAME, IN_CONFIG(hkl_space_group),
           "text files hold all of P1, others have their own", "P 61 2 2",
           "number or symbol of the space group that expands a text file"),
-    NUMBERS("refine_amplitudes", 1, IN_CONFIG(settings.amplitude_sigma), (POSITIVE), "", "they stay as they are",
-        "0.2",
-        "refines the amplitudes in the shoeboxes, too, each intensity held to the given one by a restraint of so "
-        "many mean intensities of its resolution; needs data.pixels: shoeboxes, scale among the parameters, and the "
-        "space group, here or as model.symmetry"),
     FIELD(K_SOL, NULL, NULL),
     FIELD(B_SOL, NULL, NULL),
     FIELD(MODEL_RESOLUTION, "what the detector sees", "1.5"),

@@ -59,7 +59,28 @@ static db_status rename_key(db_context *context, const char *path, db_yaml_node 
     return DB_OK;
 }
 
+/* Known structure factors are refined as intensities of shots, one or many, that are held to them. */
+static db_status refuse_refined_amplitudes(db_context *context, const char *path,
+                                           const db_yaml_node *root) {
+    const db_yaml_node *const map = db_yaml_find(root, "intensity");
+    const db_yaml_node *const key =
+        map && map->kind == DB_YAML_MAP ? db_yaml_find(map, "refine_amplitudes") : NULL;
+    if (!key) return DB_OK;
+    char where[DB_FIT_PATH_SIZE + 16];
+    snprintf(where, sizeof where, "%s:%d", path, key->key_line);
+    const char *const width = key->kind == DB_YAML_SCALAR ? key->text : "0.2";
+    const db_yaml_node *const known = db_yaml_find(map, "known");
+    return db_fail(
+        context, DB_ERROR_USAGE,
+        "%s: intensity.refine_amplitudes: structure factors are refined as intensities that "
+        "shots share; expected intensity: joint, intensities: {reference: %s, "
+        "reference_restraint: %s} and shots.list, a file that names the image, or many",
+        key->argument ? key->argument : where,
+        known && known->kind == DB_YAML_SCALAR ? known->text : "FILE", width);
+}
+
 db_status db_former_keys_rename(db_context *context, const char *path, db_yaml_node *root) {
+    DB_TRY(refuse_refined_amplitudes(context, path, root));
     for (size_t r = 0; r < RENAMED; r++) {
         db_yaml_node *const map =
             *renamed[r].section ? db_yaml_find(root, renamed[r].section) : root;

@@ -29,7 +29,6 @@ void db_fit_settings_init(db_fit_settings *settings) {
     settings->background_tile = 24;
     settings->precision = DB_PRECISION_MIXED;
     settings->model_error = NAN;
-    settings->amplitude_sigma = NAN;
     settings->intensity_limit = 10;
     settings->starts =
         (db_fit_starts){ .count = 1, .turn = 1, .seed = 1, .keep = 3, .evaluations = 12 };

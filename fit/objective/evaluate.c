@@ -2,49 +2,18 @@
 #include "fit/objective/evaluate.h"
 
 #include "base/context_internal.h"
-#include "base/threads.h"
 #include "fit/objective/shared_intensities.h"
 #include "fit/pixels/rendering.h"
-#include "loss/block.h"
 #include "loss/eliminate.h"
 
 #include <dualbragg/expert/experiment_geometry.h>
 #include <math.h>
 #include <string.h>
 
-/* The plane of a block by itself. */
-static void solve_block(db_objective *objective, size_t b) {
-    db_linear_solution *const solution = &objective->solution[b];
-    db_block block = db_objective_block(objective, b);
-    block.used[0] = 0;
-    solution->loss = db_block_solve(&block, solution->linear, &solution->variance);
-}
-
-/* Every reflection with all of its blocks, then blocks of no reflection. */
-static void solve_reflections(db_objective *objective) {
-    const db_amplitudes *const amplitudes = objective->amplitudes;
-    const long count = (long)amplitudes->count;
-#pragma omp parallel for schedule(dynamic, 4) num_threads(db_threads(objective->context))
-    for (long r = 0; r < count; r++) db_objective_solve_reflection(objective, (size_t)r);
-    for (size_t b = 0; b < objective->blocks.count; b++)
-        if (!amplitudes->holds[b]) solve_block(objective, b);
-}
-
-/* Each block has its best coefficients whatever those of the others are. */
-static int solves_apart(const db_objective *objective) {
-    return !db_objective_has_reflections(objective) && objective->rule != DB_INTENSITY_SHARED;
-}
-
 static db_status solve(db_objective *objective) {
-    if (!db_objective_has_reflections(objective))
-        return solves_apart(objective)
-                   ? db_objective_run_boxes(objective, DB_BOXES_AS_BEFORE, 1, DB_BOXES_NO_SUMS)
-                   : db_objective_solve_common(objective);
-    DB_TRY(db_objective_bring(objective));
-    db_enter_stage(objective->context, "sums");
-    solve_reflections(objective);
-    db_leave_stage(objective->context, "sums");
-    return DB_OK;
+    return objective->rule == DB_INTENSITY_SHARED
+               ? db_objective_solve_common(objective)
+               : db_objective_run_boxes(objective, DB_BOXES_AS_BEFORE, 1, DB_BOXES_NO_SUMS);
 }
 
 /* The other losses' iterations start where chi2 with weights from the data is least: one step from
@@ -64,8 +33,7 @@ static db_status solve_first(db_objective *objective) {
  */
 static void add_block(db_objective *objective, size_t b, db_objective_depth depth) {
     const size_t count = objective->variables.count, rows = count + 1;
-    const int reflections =
-        db_objective_has_parts(objective); /* pulls are theirs, not the blocks' */
+    const int given = objective->rule == DB_INTENSITY_GIVEN; /* pulls are the reflections' */
     size_t list[DB_BLOCK_MOST + 1];
     const size_t n = db_objective_block_variables(objective, b, list), all = n + DB_LINEAR;
     const double *const gradient = db_objective_block_gradient(objective, b);
@@ -78,7 +46,7 @@ static void add_block(db_objective *objective, size_t b, db_objective_depth dept
         total[list[k]] += trust * gradient[k];
         for (size_t l = 0; l <= k && depth == DB_OBJECTIVE_NORMAL; l++) {
             totals[list[k] * rows + list[l]] += trust * normal[k * all + l];
-            if (!reflections)
+            if (!given)
                 objective->work->pulls[list[k] * rows + list[l]] +=
                     0.25 * gradient[k] * gradient[l];
         }
@@ -113,10 +81,6 @@ static void add_up(db_objective *objective, db_objective_depth depth) {
     for (size_t b = 0; b < objective->blocks.count; b++) {
         objective->loss += db_objective_trust(objective, b) * objective->solution[b].loss;
         add_block(objective, b, depth);
-    }
-    if (db_objective_has_reflections(objective)) {
-        objective->loss += db_objective_restraint_loss(objective);
-        db_objective_eliminate_reflections(objective, depth);
     }
     if (depth == DB_OBJECTIVE_NORMAL) scatter_blocks(objective);
     if (depth == DB_OBJECTIVE_NORMAL && objective->rule == DB_INTENSITY_SHARED)
@@ -195,8 +159,6 @@ static void add_losses(db_objective *objective) {
     objective->loss = 0;
     for (size_t b = 0; b < objective->blocks.count; b++)
         objective->loss += db_objective_trust(objective, b) * objective->solution[b].loss;
-    if (db_objective_has_reflections(objective))
-        objective->loss += db_objective_restraint_loss(objective);
 }
 
 db_status db_objective_solve(db_objective *objective) {
@@ -206,13 +168,15 @@ db_status db_objective_solve(db_objective *objective) {
     return DB_OK;
 }
 
-/* Image, coefficients and sums: in one round if blocks are solved apart and have a start. */
+/* Image, coefficients and sums: in one round if each block has its best coefficients whatever those of the others are, and
+ * has a start. */
 static db_status run(db_objective *objective, db_objective_depth depth) {
+    const int shared = objective->rule == DB_INTENSITY_SHARED;
     const int fresh = objective->work->fresh && objective->loss_of.target != DB_LOSS_WEIGHTED;
-    if (!solves_apart(objective) || fresh) {
+    if (shared || fresh) {
         DB_TRY(db_objective_run_boxes(objective, image_for(depth), 0, DB_BOXES_NO_SUMS));
         DB_TRY(solve_first(objective));
-        if (!solves_apart(objective)) {
+        if (shared) {
             DB_TRY(solve(objective));
             return db_objective_run_boxes(objective, DB_BOXES_AS_BEFORE, 0, sums_for(depth));
         }

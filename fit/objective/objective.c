@@ -78,7 +78,6 @@ static db_status allocate(db_objective *objective) {
     work->lists = objective->placement.start ? objective->experiment.detector.panel_count : 1;
     work->total = calloc((n + 1) * (n + 2), sizeof *work->total);
     work->pulls = calloc((n + 1) * (n + 1), sizeof *work->pulls);
-    work->cross = calloc(2 * n + 1, sizeof *work->cross);
     work->sums = calloc(blocks * db_boxes_room(work->most) + 1, sizeof *work->sums);
     work->rule = calloc(blocks + 1, sizeof *work->rule);
     work->list = calloc(work->lists, sizeof *work->list);
@@ -88,10 +87,9 @@ static db_status allocate(db_objective *objective) {
     objective->solution = calloc(blocks + 1, sizeof *objective->solution);
     objective->normal = calloc(n * n + 1, sizeof *objective->normal);
     objective->scatter = calloc(n * n + 1, sizeof *objective->scatter);
-    const int missing = !work->sums || !work->total || !work->pulls || !work->cross ||
-                        !work->linear_sums || !work->steps || !work->rule || !work->list ||
-                        !work->list_links || !objective->solution || !objective->normal ||
-                        !objective->scatter;
+    const int missing = !work->sums || !work->total || !work->pulls || !work->linear_sums ||
+                        !work->steps || !work->rule || !work->list || !work->list_links ||
+                        !objective->solution || !objective->normal || !objective->scatter;
     return missing ? db_fail_memory(objective->context, "the sums of an objective") : DB_OK;
 }
 
@@ -137,7 +135,6 @@ db_status db_objective_create(db_context *context, const db_experiment *experime
     objective->settings = settings;
     objective->blocks = *blocks;
     objective->blur = options->blur;
-    objective->amplitudes = options->amplitudes;
     objective->loss_of = db_loss_make(settings, options->target);
     const db_intensity_rule free_rule = options->is_given ? DB_INTENSITY_GIVEN : DB_INTENSITY_EACH;
     objective->rule = settings->intensity == DB_FIT_FREE ? free_rule
@@ -160,7 +157,6 @@ void db_objective_destroy(db_objective *objective) {
         free(work->sums);
         free(work->total);
         free(work->pulls);
-        free(work->cross);
         free(work->linear_sums);
         free(work->steps);
         free(work);
@@ -221,6 +217,5 @@ static db_block block_of(const db_fit_settings *settings, const db_loss *loss,
 
 db_block db_objective_block(const db_objective *objective, size_t block) {
     return block_of(objective->settings, &objective->loss_of, &objective->blocks, block,
-                    objective->shape,
-                    objective->rule != DB_INTENSITY_ONE || db_objective_has_parts(objective));
+                    objective->shape, objective->rule != DB_INTENSITY_ONE);
 }

@@ -7,7 +7,6 @@
 
 #include "fit/config/quantity.h"
 #include "fit/pixels/fit_data.h"
-#include "fit/objective/amplitudes.h"
 #include "fit/objective/variables.h"
 
 /* How the intensity J of blocks is found. */
@@ -42,7 +41,6 @@ struct db_objective_work {
     double *total; /* of the blocks: gradient and normal matrix of all variables, then a shared J */
     double
         *pulls; /* with NORMAL: sum of products of half the blocks' gradients, by all variables */
-    double *cross;              /* [2][variables]: of a reflection */
     db_block_sums *linear_sums; /* [blocks], for an intensity that they share */
     double (*steps)[DB_LINEAR]; /* [blocks], for a shared intensity: the last step */
 };
@@ -57,7 +55,6 @@ typedef struct db_objective {
     db_loss loss_of;
     db_intensity_rule rule;
     double blur;
-    const db_amplitudes *amplitudes; /* as in the options */
     db_variables variables;
 
     double degrees; /* of freedom: pixels - linear coefficients - refined quantities */
@@ -84,10 +81,7 @@ typedef struct db_objective_options {
     const db_crystal *given; /* see db_variables_make; NULL: that of the experiment */
     const db_panel_placement *placement; /* how groups of panels came to stand where they do in the
                                             experiment; NULL: they have not moved */
-    const db_amplitudes *amplitudes; /* reflections of the blocks, whose intensities are unknowns if
-                                        the scale is a parameter; J is then that over the given one.
-                                        NULL: they are as given. Borrowed */
-    double blur;                     /* >= 1: divides the cell counts */
+    double blur;                         /* >= 1: divides the cell counts */
     db_fit_target target;
     int is_given; /* 1: free intensities are given from outside */
 } db_objective_options;
@@ -149,17 +143,6 @@ static inline double db_objective_shared_part(const db_objective *objective, siz
     const size_t n = objective->variables.count;
     const double *const row = objective->work->total + (n + 1) * (n + 1);
     return row[n] > 0 ? row[variable] / row[n] : 0;
-}
-
-/* Whether the intensities of reflections are unknowns. They are not while all blocks share a scale.
- */
-static inline int db_objective_has_reflections(const db_objective *objective) {
-    return objective->amplitudes && objective->rule == DB_INTENSITY_ONE;
-}
-
-/* Whether blocks have the intensities of reflections, which are eliminated after all blocks. */
-static inline int db_objective_has_parts(const db_objective *objective) {
-    return objective->rule == DB_INTENSITY_GIVEN || db_objective_has_reflections(objective);
 }
 
 /* What of a block's loss counts. */

@@ -54,7 +54,7 @@ static void scatter_regions(const db_objective *objective, const db_place *list,
 
 db_status db_objective_region_scatter(const db_objective *objective, double *scatter, int *made) {
     const size_t n = objective->variables.count, blocks = objective->blocks.count;
-    *made = blocks >= FEWEST_BLOCKS * DB_REGIONS && !db_objective_has_reflections(objective);
+    *made = blocks >= FEWEST_BLOCKS * DB_REGIONS;
     memset(scatter, 0, n * n * sizeof *scatter);
     if (!*made) return DB_OK;
     db_place *const list = malloc(blocks * sizeof *list);

@@ -5,15 +5,13 @@
 
 /* What is free in each block. */
 static void fill_rules(const db_objective *objective) {
-    const db_intensity_rule rule = objective->rule;
     const struct db_objective_work *const work = objective->work;
-    const int own = rule == DB_INTENSITY_EACH;
+    const int own = objective->rule == DB_INTENSITY_EACH;
     for (size_t b = 0; b < objective->blocks.count; b++) {
         const db_block block = db_objective_block(objective, b);
         db_box_rule *const r = &work->rule[b];
         *r = (db_box_rule){ .ridge = block.ridge,
-                            .held_at_zero = (own || db_objective_has_parts(objective)) &&
-                                            rule != DB_INTENSITY_GIVEN,
+                            .held_at_zero = objective->rule == DB_INTENSITY_EACH,
                             .links = work->lists > 1 ? block.region.panel : 0 };
         for (int i = 0; i < DB_LINEAR; i++) r->solved[i] = r->summed[i] = block.used[i] != 0;
         if (!own) r->solved[0] = 0; /* given, or found together with other blocks' */

@@ -70,11 +70,6 @@ static db_status take_bright_boxes(db_context *context, const db_experiment *exp
     db_experiment blurred = *experiment; /* borrows everything but the crystal */
     db_experiment_blur(experiment, taken->blur, &blurred);
     DB_TRY(db_shoeboxes_place(context, &blurred, data, dmin, DB_SHOEBOXES_BRIGHT, boxes));
-    const int refined = !isnan(data->settings->amplitude_sigma) && is_sharp(taken);
-    /* The light of neighbours is not that of the amplitude that a box refines. */
-    if (refined) DB_TRY(db_overlap_exclude(context, experiment, data->settings, 1, boxes));
-    if (refined)
-        DB_TRY(db_amplitudes_make(context, experiment, data->settings, boxes, &taken->amplitudes));
     DB_TRY(db_shoeboxes_weigh(context, data->settings, taken->model_error, boxes));
     taken->blocks = db_shoeboxes_blocks(boxes);
     taken->blocks.ridge = NULL;
@@ -181,7 +176,6 @@ db_status db_stage_data_objective(db_context *context, const db_experiment *expe
                                   const db_fit_data *data, const db_stage_data *taken,
                                   const db_objective_options *options, db_objective *objective) {
     db_objective_options own = *options;
-    own.amplitudes = options->stages && taken->amplitudes.count ? &taken->amplitudes : NULL;
     own.blur = taken->blur;
     return db_objective_create(context, experiment, data->settings, &taken->blocks, &own,
                                objective);
@@ -190,7 +184,6 @@ db_status db_stage_data_objective(db_context *context, const db_experiment *expe
 void db_stage_data_clear(db_stage_data *taken) {
     db_shoeboxes_clear(&taken->boxes);
     db_tiles_clear(&taken->tiles);
-    db_amplitudes_clear(&taken->amplitudes);
     memset(taken, 0, sizeof *taken);
 }
 

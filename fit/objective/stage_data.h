@@ -5,16 +5,14 @@
 
 #include "fit/pixels/image_tiles.h"
 #include "fit/pixels/shoeboxes.h"
-#include "fit/objective/amplitudes.h"
 #include "fit/objective/objective.h"
 
 typedef struct db_stage_data {
-    db_shoeboxes boxes;       /* empty for tiles */
-    db_fit_blocks tiles;      /* empty for shoeboxes */
-    db_fit_blocks blocks;     /* one of them; borrowed */
-    db_amplitudes amplitudes; /* reflections of the boxes, where they are refined; else empty */
-    double blur;              /* of the spots */
-    double model_error;       /* relative error of the spots' shape */
+    db_shoeboxes boxes;   /* empty for tiles */
+    db_fit_blocks tiles;  /* empty for shoeboxes */
+    db_fit_blocks blocks; /* one of them; borrowed */
+    double blur;          /* of the spots */
+    double model_error;   /* relative error of the spots' shape */
 } db_stage_data;
 
 /* All pixels of a region rather than shoeboxes. */
@@ -39,7 +37,7 @@ void db_stage_data_clear(db_stage_data *taken);
 db_status db_stage_data_choose_rendering(db_context *context, const db_experiment *experiment,
                                          const db_fit_data *data, db_stage_data *taken);
 
-/* The objective of these data, which must outlive it. Their blur and amplitudes replace those of
+/* The objective of these data, which must outlive it. Their blur replaces that of
  * the options. */
 db_status db_stage_data_objective(db_context *context, const db_experiment *experiment,
                                   const db_fit_data *data, const db_stage_data *taken,

@@ -4,28 +4,9 @@
 
 #include "base/context_internal.h"
 #include "fit/objective/region_scatter.h"
-#include "fit/objective/shared_intensities.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-static db_status store_amplitudes(db_context *context, const db_objective *objective,
-                                  const db_covariance *c, double chi2_reduced,
-                                  db_fit_result *result) {
-    const db_amplitudes *const a = objective->amplitudes;
-    double *const factor = malloc((2 * a->count + 1) * sizeof *factor);
-    double *const error = factor + a->count;
-    if (!factor) return db_fail_memory(context, "the refined amplitudes");
-    db_objective_reflection_errors(objective, c->error, c->correlation, error);
-    for (size_t r = 0; r < a->count; r++) {
-        factor[r] = objective->solution[a->box[a->first[r]]].linear[0];
-        error[r] *= sqrt(fmax(1, chi2_reduced));
-    }
-    const db_status status = db_amplitudes_to_result(context, &objective->experiment,
-                                                     objective->settings, a, factor, error, result);
-    free(factor);
-    return status;
-}
 
 /* Trace of covariance x scatter: of each direction, by how much it scatters, in units of noise. */
 static double scatter_in_units_of_noise(const db_covariance *c, const double *scatter) {
@@ -103,8 +84,6 @@ db_status db_errors_estimate(db_context *context, const db_objective *objective,
     db_status status = estimate(context, objective, found, &c, &found->shared_misfit);
     if (status == DB_OK)
         db_estimates_take(found, &c, objective->variables.index, sqrt(fmax(1, chi2_reduced)));
-    if (status == DB_OK && objective->amplitudes)
-        status = store_amplitudes(context, objective, &c, chi2_reduced, result);
     db_covariance_clear(&c);
     return status;
 }

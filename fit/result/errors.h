@@ -5,7 +5,7 @@
 #include "fit/objective/objective.h"
 #include "fit/result/estimates.h"
 
-/* Fills errors, correlations, directions, shared_misfit and refined amplitudes of a result from an
+/* Fills errors, correlations, directions and shared_misfit of a result from an
  * objective as last evaluated with depth NORMAL, priors included. Quantities at a bound have none. */
 db_status db_errors_estimate(db_context *context, const db_objective *objective,
                              double chi2_reduced, db_fit_result *result);

@@ -250,30 +250,6 @@ static db_status check_parameters(db_context *context, const db_experiment *star
     return DB_OK;
 }
 
-/* Amplitudes need the light of single reflections, a scale of their own, and who is equivalent. */
-static db_status check_amplitudes(db_context *context, const db_experiment *start,
-                                  const db_fit_settings *s) {
-    db_symmetry symmetry;
-    if (isnan(s->amplitude_sigma)) return DB_OK;
-    if (s->intensity != DB_FIT_KNOWN || s->pixels != DB_FIT_PIXELS_SHOEBOXES)
-        return db_fail(context, DB_ERROR_USAGE,
-                       "refine_amplitudes: expected known structure factors in shoeboxes "
-                       "(data.pixels: shoeboxes)");
-    if (db_fit_parameter_index(s, db_fit_quantity_make(DB_SCALE, -1)) == s->parameter_count)
-        return db_fail(context, DB_ERROR_USAGE,
-                       "refine_amplitudes: expected scale among the parameters to refine, as "
-                       "intensities are held to those given");
-    if (!start->structure_factors.amplitude || start->structure_factors.interpolate)
-        return db_fail(context, DB_ERROR_USAGE,
-                       "refine_amplitudes: expected a list of structure factors that are not "
-                       "interpolated");
-    if (!*s->amplitude_group)
-        return db_fail(context, DB_ERROR_USAGE,
-                       "refine_amplitudes: expected the space group, as intensity.space_group or "
-                       "model.symmetry (P 1 if no reflections are equivalent)");
-    return db_symmetry_of_group(context, s->amplitude_group, &symmetry);
-}
-
 static db_status check_stage(db_context *context, const db_experiment *start,
                              const db_fit_settings *settings, size_t s) {
     const db_fit_stage *const stage = &settings->stages[s];
@@ -354,7 +330,6 @@ db_status db_fit_check(db_context *context, const db_experiment *start,
                        int is_frame) {
     DB_TRY(db_fit_check_data(context, start, image, settings));
     DB_TRY(check_parameters(context, start, settings, is_frame));
-    DB_TRY(check_amplitudes(context, start, settings));
     if (settings->stage_count < 1 || settings->stage_count > DB_FIT_MAX_STAGES)
         return db_fail(context, DB_ERROR_USAGE, "fit settings: %zu stages, expected 1 to %d",
                        settings->stage_count, DB_FIT_MAX_STAGES);

@@ -160,9 +160,6 @@ db_status db_stages_check(const db_shots *all) {
             "first, refines what shots share",
             settings->starts.count, settings->stages[0].name);
     if (settings->joint.wanted) DB_TRY(check_amplitudes(all));
-    if (!isnan(settings->amplitude_sigma))
-        return db_fail(all->context, DB_ERROR_UNSUPPORTED,
-                       "refine_amplitudes: amplitudes are refined from one image, not from many");
     for (size_t s = 0; s < settings->stage_count; s++) {
         const db_fit_stage *const stage = &settings->stages[s];
         if (!is_joint(all, (int)s)) continue;

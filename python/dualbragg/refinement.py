@@ -122,9 +122,8 @@ _OF_JOINT = {".mtz": "mtz", ".hkl": "hkl"}
 _PLAIN = ("evaluations", "seconds", "shoebox_half_width", "sigma_z_median", "sigma_z_limit", "distrusted_count",
           "distance_step", "distance_error", "all_spots", "left_spots", "image_scale")
 _OF_ONE = {".yaml": ("yaml", "c"), ".png": ("png", "ci"), ".refl": ("table", "c"), ".hkl": ("intensities", "")}
-_TABLES = {"reflections": "reflection_count", "shoeboxes": "shoebox_count", "amplitudes": "amplitude_count",
-           "shells": "shell_count", "regions": "region_count", "starts": "start_count", "trials": "trial_count",
-           "distrusted": "distrusted_listed"}
+_TABLES = {"reflections": "reflection_count", "shoeboxes": "shoebox_count", "shells": "shell_count",
+           "regions": "region_count", "starts": "start_count", "trials": "trial_count", "distrusted": "distrusted_listed"}
 
 
 def status_name(status):
@@ -152,7 +151,7 @@ class Shot:
     reflections: hkl, d_spacing (A), position (pixels: fast, slow), counts, square, F, partiality ...
     shoeboxes: hkl, predicted (pixels), intensity, intensity_esd, chi2, centroid_offset, outlier ...;
         pixels(i) has those of one
-    amplitudes: refined structure factors; shells, regions: goodness of fit by resolution and place
+    shells, regions: goodness of fit by resolution and place
     starts, trials, distrusted: as in the library
     model_image, background: float32 counts of the whole detector, or None
     warnings, advice: what to look at, and what to do about it

@@ -124,14 +124,6 @@ typedef struct db_fit_region {
     db_fit_goodness before, after;
 } db_fit_region;
 
-/** A structure-factor amplitude. */
-typedef struct db_fit_amplitude {
-    int hkl[3];      /**< of the equivalent reflections that with the largest h, then k, then l */
-    double input, F; /**< as given and refined (electrons) */
-    double sigma;    /**< standard error; of one that no shoebox holds that of the restraint */
-    size_t boxes;    /**< shoeboxes that hold it */
-} db_fit_amplitude;
-
 /** The outcome of a start. */
 typedef struct db_fit_start {
     int number;       /**< in the sequence, from 0, the given one */
@@ -183,10 +175,8 @@ typedef struct db_fit_result {
     double *history_values; /**< what history[].value points into */
     db_fit_shoebox *shoeboxes;
     size_t shoebox_count;
-    int shoebox_half_width;       /**< pixels; that of the settings, or the one chosen */
-    db_fit_amplitude *amplitudes; /**< refined ones, in the order of h, k, l; NULL: none are */
-    size_t amplitude_count;
-    db_fit_start *starts; /**< the best first; NULL if there was one */
+    int shoebox_half_width; /**< pixels; that of the settings, or the one chosen */
+    db_fit_start *starts;   /**< the best first; NULL if there was one */
     size_t start_count;
     db_fit_trial *trials; /**< of stages that were not certain to run; NULL: all were */
     size_t trial_count;

@@ -142,10 +142,7 @@ typedef struct db_fit_settings {
      * standard deviations, touch the Ewald sphere */
     double excitation_angle;
     db_fit_pixels pixels; /**< known */
-    /** known, in shoeboxes: amplitudes are refined, too, each intensity held to the given one by a
-     * restraint of this many mean intensities of its resolution; NAN: they are not */
-    double amplitude_sigma;
-    /** which of them are equivalent: number or symbol of the space group */
+    /** whose reflections have the intensities that shots share: number or symbol of the space group */
     char amplitude_group[DB_FIT_NAME_SIZE];
     int roi[4]; /**< known: fast min, max, slow min, max (inclusive); all -1: whole image */
     /** known: pixels; the region is cut into tiles of about this size, each with a background plane

@@ -218,6 +218,11 @@ static const struct {
     { "shots: {list: a.txt}\nmodel: {symmetry: P41}\nintensity: joint\n"
       "intensities: {dmin: 0}\nrefine: {misset_x: {}}\n",
       NULL, "fit.yaml:4: intensities.dmin: expected" },
+    { MINIMAL "intensity: {known: F.mtz, refine_amplitudes: 0.3}\n", NULL,
+      "fit.yaml:4: intensity.refine_amplitudes: |intensity: joint|{reference: F.mtz, "
+      "reference_restraint: 0.3}" },
+    { MINIMAL "intensity: {known: F.mtz}\n", "intensity.refine_amplitudes=0.2",
+      "intensity.refine_amplitudes=0.2: intensity.refine_amplitudes: |shots.list" },
     { MINIMAL "intensity: shared\n", NULL,
       "expected free, joint or {known: file.hkl}, found 'shared'" },
     /* series */

@@ -114,10 +114,48 @@ static void a_reference_without_reflections_is_refused(void **state) {
     assert_non_null(strstr(db_context_message(stills.context), "intensities.reference"));
 }
 
+/* Relative to the truth, by the factor that fits best; of reflections that are known and well measured. */
+static double off_by(const db_merged *measured, const double *intensity) {
+    double top = 0, bottom = 0, off = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t h = 0; h < stills.list.count; h++) {
+            const double I = pow(still_amplitude(h), 2);
+            if (!(measured->intensity[h] > 6 * measured->sigma[h]) || isnan(intensity[h])) continue;
+            if (pass == 0) top += intensity[h];
+            if (pass == 0) bottom += I;
+            if (pass == 1) off += fabs(intensity[h] * bottom / top - I);
+        }
+    return off / bottom;
+}
+
+/* Structure factors that are known to 20 percent, refined from one image: it knows the strong ones better. */
+static void one_image_refines_known_structure_factors(void **state) {
+    (void)state;
+    const db_fit_joint joint = stills.settings.joint;
+    db_structure_factors factors = stills_known_amplitudes(7, 0);
+    size_t count = 1;
+    for (int i = 0; i < 3; i++) count *= (size_t)factors.extent[i];
+    for (size_t i = 0; i < count; i++) factors.amplitude[i] *= 1 + 0.7 * (still_drawn(i, 3) - 0.5);
+    stills.settings.joint.reference = &factors;
+    stills.settings.joint.reference_restraint = 1;
+    db_fit_shots_result *r = stills_run(1);
+    stills.settings.joint = joint;
+    const db_joint_intensities *const a = r->amplitudes;
+    const double given = off_by(&a->merged, a->reference),
+                 found = off_by(&a->merged, a->merged.intensity);
+    print_message("strong reflections of one image: off by %.3f, given %.3f; %s\n", found, given,
+                  r->reason);
+    assert_int_equal(r->status, DB_OK);
+    assert_true(given > 0.05 && found < 0.6 * given);
+    db_fit_shots_result_destroy(&r);
+    free(factors.amplitude);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_reference_holds_what_shots_show),
         cmocka_unit_test(a_reference_of_another_crystal_is_told),
+        cmocka_unit_test(one_image_refines_known_structure_factors),
         cmocka_unit_test(a_reference_without_reflections_is_refused),
     };
     return cmocka_run_group_tests(tests, stills_set_up, stills_tear_down);

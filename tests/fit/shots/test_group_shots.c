@@ -116,26 +116,9 @@ static void displaced_panels_come_back_from_all_shots(void **state) {
     db_fit_shots_result_destroy(&result);
 }
 
-static void amplitudes_are_refined_from_one_image_only(void **state) {
-    (void)state;
-    static db_fit_settings settings;
-    const db_fit_shot_source source = { .count = SHOTS, .load = load, .name = name };
-    db_fit_shots_result *result = NULL;
-    db_fit_settings_clear(&settings); /* of the test before */
-    db_fit_settings_init(&settings);
-    settings.intensity = DB_FIT_KNOWN;
-    settings.pixels = DB_FIT_PIXELS_SHOEBOXES;
-    settings.amplitude_sigma = 0.3;
-    refine_parameter(&settings, DB_MISSET_X, -1);
-    assert_int_equal(db_fit_run(context, &source, &settings, NULL, &result), DB_ERROR_UNSUPPORTED);
-    assert_non_null(strstr(db_context_message(context), "from one image"));
-    assert_null(result);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(displaced_panels_come_back_from_all_shots),
-        cmocka_unit_test(amplitudes_are_refined_from_one_image_only),
     };
     return cmocka_run_group_tests(tests, make, drop);
 }

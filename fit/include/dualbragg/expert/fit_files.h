@@ -11,17 +11,6 @@
 extern "C" {
 #endif
 
-/** Writes lines h k l F sigma, then the number of shoeboxes and F as given: the asymmetric unit, to
- * be read with its space group. DB_ERROR_USAGE if no amplitudes were refined.
- *
- * @param context receives the message of a failure
- * @param path name of the file
- * @param config of the refinement
- * @param result to write
- * @return DB_OK; DB_ERROR_USAGE if no amplitudes were refined; DB_ERROR_FILE or DB_ERROR_MEMORY */
-DB_API db_status db_fit_write_amplitudes(db_context *context, const char *path,
-                                         const db_fit_config *config, const db_fit_result *result);
-
 /** Renders the spots of a refined model on the whole detector, without background: each predicted
  * reflection with its own intensity (free), or all with the structure factors given (known).
  *
