@@ -196,8 +196,8 @@ static const db_json_field list_rows[] = {
     VALUE(pixels, "", "in use"),
     VALUE(shoeboxes, "", "in use"),
     VALUE(used, "", "shots in use"),
-    MADE_IF(db_has_amplitudes, "amplitudes", db_make_amplitudes, "object", &db_intensity_fields, "",
-            "intensities that all shots share (`intensity: joint`)"),
+    MADE_IF(db_has_intensities, "intensities", db_make_intensities, "object", &db_intensity_fields,
+            "", "intensities that all shots share (`intensity: joint`)"),
 };
 static TABLE(list_fields, list_rows);
 #undef OF

@@ -148,53 +148,53 @@ static TABLE(shell_fields, shell_rows);
 #undef OF
 
 /* The intensities and their statistics. */
-typedef struct amplitudes_view {
+typedef struct intensities_view {
     const char *group;
     double d_min;
     int anomalous, passes;
     db_merge_statistics statistics;
     const db_fit_shots_result *result;
-} amplitudes_view;
+} intensities_view;
 
 static json_t *shells(db_document *d, const void *of) {
-    const amplitudes_view *const view = of;
+    const intensities_view *const view = of;
     return db_json_list(d, &shell_fields, view->statistics.shell, (size_t)view->statistics.shells,
                         sizeof view->statistics.shell[0]);
 }
 
 static json_t *overall(db_document *d, const void *of) {
-    return db_json_object(d, &shell_fields, &((const amplitudes_view *)of)->statistics.overall);
+    return db_json_object(d, &shell_fields, &((const intensities_view *)of)->statistics.overall);
 }
 
 static json_t *group_name(db_document *d, const void *of) {
     (void)d;
-    return json_string(((const amplitudes_view *)of)->group);
+    return json_string(((const intensities_view *)of)->group);
 }
 
 static json_t *indexing(db_document *d, const void *of) {
     char line[DB_INDEXING_LINE];
     (void)d;
-    db_intensity_indexing_line(((const amplitudes_view *)of)->result, line);
+    db_intensity_indexing_line(((const intensities_view *)of)->result, line);
     return json_string(line);
 }
 
 static json_t *crystals(db_document *d, const void *of) {
     char line[DB_KINDS_LINE];
     (void)d;
-    (void)db_intensity_crystals_line(((const amplitudes_view *)of)->result, line);
+    (void)db_intensity_crystals_line(((const intensities_view *)of)->result, line);
     return json_string(line);
 }
 
 /* Null without a reference. */
 static json_t *agreement(db_document *d, const void *of) {
     const db_reference_agreement *const a =
-        &((const amplitudes_view *)of)->result->amplitudes->agreement;
+        &((const intensities_view *)of)->result->amplitudes->agreement;
     (void)d;
     return db_document_number(a->count ? a->correlation : (double)NAN);
 }
 
-#define OF amplitudes_view
-static const db_json_field amplitude_rows[] = {
+#define OF intensities_view
+static const db_json_field intensity_rows[] = {
     MADE("space_group", group_name, "text", NULL, "", "Hermann-Mauguin symbol"),
     VALUE(d_min, "Å", "finest resolution that was asked for"),
     FLAG(anomalous, "Bijvoet mates have intensities of their own"),
@@ -210,21 +210,21 @@ static const db_json_field amplitude_rows[] = {
     MADE("overall", overall, "object", &shell_fields, "", "of all reflections to `d_min`"),
     MADE("shells", shells, "list", &shell_fields, "", "of resolution, the lowest first"),
 };
-TABLE(db_intensity_fields, amplitude_rows);
+TABLE(db_intensity_fields, intensity_rows);
 #undef OF
 
-int db_has_amplitudes(const void *of) {
+int db_has_intensities(const void *of) {
     return ((const db_fit_shots_result *)of)->amplitudes != NULL;
 }
 
-json_t *db_make_amplitudes(db_document *d, const void *of) {
+json_t *db_make_intensities(db_document *d, const void *of) {
     const db_fit_shots_result *const result = of;
     const db_joint_intensities *const a = result->amplitudes;
-    amplitudes_view view = { .group = a->list.group->name,
-                             .d_min = a->list.d_min,
-                             .anomalous = a->list.anomalous,
-                             .passes = a->passes,
-                             .result = result };
+    intensities_view view = { .group = a->list.group->name,
+                              .d_min = a->list.d_min,
+                              .anomalous = a->list.anomalous,
+                              .passes = a->passes,
+                              .result = result };
     db_intensity_statistics(result, &view.statistics);
     return db_json_object(d, &db_intensity_fields, &view);
 }

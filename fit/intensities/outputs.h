@@ -32,7 +32,7 @@ const db_indexing *db_intensity_indexing(const db_fit_shots_result *result, size
 
 /* A field of PREFIX.json, of a db_fit_shots_result. */
 extern const db_json_table db_intensity_fields;
-int db_has_amplitudes(const void *result);
-json_t *db_make_amplitudes(db_document *d, const void *result);
+int db_has_intensities(const void *result);
+json_t *db_make_intensities(db_document *d, const void *result);
 
 #endif

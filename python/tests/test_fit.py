@@ -194,7 +194,7 @@ class Fits(unittest.TestCase):
         self.assertEqual(result.document["settings"]["stages"][0]["algorithm"], "moments")
         result.write(known)
         held = dualbragg.fit(intensities=dict(dmin=3, passes=0, reference=known), **sections)
-        self.assertGreater(held.document["amplitudes"]["overall"]["reference_count"], 100)
+        self.assertGreater(held.document["intensities"]["overall"]["reference_count"], 100)
 
     def test_checkpoints_are_of_many_shots(self):
         with self.assertRaisesRegex(dualbragg.UsageError, "checkpoint: expected a list of shots"):

@@ -23,7 +23,7 @@ END
 grep -q "CC_ref, R_ref, ref_ano" joint.log || fail "no word of the reference: $(tail -n 3 said)"
 "$python" - << 'END' || fail "statistics beside the reference"
 import json
-overall = json.load(open("joint.json"))["amplitudes"]["overall"]
+overall = json.load(open("joint.json"))["intensities"]["overall"]
 print({k: v for k, v in overall.items() if "reference" in k})
 assert overall["cc_reference"] > 0.98 and overall["r_reference"] < 0.1 and overall["cc_anomalous_reference"] > 0.8
 assert overall["reference_count"] > 300

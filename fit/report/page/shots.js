@@ -32,7 +32,7 @@ function aside() {
 
 // Intensities that all shots share: how good they are, by resolution.
 function amplitudeTables() {
-  const a = data.amplitudes;
+  const a = data.intensities;
   if (!a) return;
   const range = s => `${decimals(s.d_max, 2)} to ${decimals(s.d_min, 2)} \u00c5`;
   const middle = s => (1 / (s.d_max * s.d_max) + 1 / (s.d_min * s.d_min)) / 2;
