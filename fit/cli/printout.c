@@ -327,6 +327,8 @@ void db_fit_say_cell(db_fit_log *log, const db_fit_config *config, const db_fit_
         else
             db_fit_say(log, " %.*f", i < 3 ? 4 : 3, value);
     }
+    if (!isnan(result->distance_step))
+        db_fit_say(log, " (distance held at %.6g mm)", result->experiment.detector.distance);
     db_fit_say(log, "\n");
 }
 

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int is_refined(const db_fit_settings *settings, db_parameter parameter) {
     for (size_t i = 0; i < settings->parameter_count; i++)
@@ -21,6 +22,26 @@ static int is_asked(const db_fit_settings *settings) {
     return !is_refined(settings, DB_DISTANCE) &&
            (is_refined(settings, DB_CELL_A) || is_refined(settings, DB_CELL_B) ||
             is_refined(settings, DB_CELL_C));
+}
+
+/* Would the data have earned it, but nobody has said that it is known? */
+static int is_untested(const db_fit_settings *settings) {
+    for (size_t i = 0; i < settings->parameter_count; i++)
+        if (settings->parameters[i].parameter == DB_DISTANCE &&
+            settings->parameters[i].stages == DB_FIT_NOT_EARNED)
+            return 1;
+    return 0;
+}
+
+/* Edges scale with the distance: by how far the data ask for another one, and how badly they know it. */
+static void widen_edges(db_fit_result *result) {
+    const double off =
+        hypot(result->distance_step, result->distance_error) / result->experiment.detector.distance;
+    for (size_t i = 0; i < result->estimates.count; i++) {
+        db_fit_estimate *const e = &result->estimates.list[i];
+        if (e->parameter >= DB_CELL_A && e->parameter <= DB_CELL_C && e->error > 0 && isfinite(off))
+            e->error = hypot(e->error, off * e->value);
+    }
 }
 
 /* The settings with one quantity more, the last. */
@@ -45,7 +66,32 @@ static size_t values_of(const db_variables *variables, const db_fit_result *resu
     return distance;
 }
 
-/* Evaluates with everything that an error needs; adds the step to values where they stay in bounds. */
+static double loss_with_priors(const db_objective *objective, const double *values) {
+    double loss = objective->loss;
+    db_variables_add_priors(&objective->variables, values, &loss, NULL, NULL);
+    return loss;
+}
+
+/* Goes a part of a step, within bounds: the largest of 1, 1/2, 1/4 ... with which the loss is lower; none if there is
+ * none. */
+static db_status go_downhill(db_objective *objective, const double *step, double *values) {
+    const double least = 1e-3;
+    const db_variables *const variables = &objective->variables;
+    const double before = loss_with_priors(objective, values);
+    for (double part = 1; part > least; part /= 2) {
+        double at[DB_FIT_MOST_PARAMETERS] = { 0 };
+        for (size_t k = 0; k < variables->count; k++)
+            at[k] =
+                fmin(variables->upper[k], fmax(variables->lower[k], values[k] + part * step[k]));
+        DB_TRY(db_objective_evaluate(objective, at, DB_OBJECTIVE_LOSS));
+        if (!(loss_with_priors(objective, at) < before)) continue;
+        memcpy(values, at, variables->count * sizeof *values);
+        break;
+    }
+    return DB_OK;
+}
+
+/* Evaluates with everything that an error needs, and makes a step. */
 static db_status step_on(db_context *context, db_objective *objective,
                          const db_fit_estimates *found, size_t distance, double *values,
                          double *error) {
@@ -58,9 +104,7 @@ static db_status step_on(db_context *context, db_objective *objective,
     db_statistics_residuals(objective, &statistics);
     DB_TRY(db_errors_of_step(context, objective, found, statistics.chi2_reduced, distance, step,
                              error));
-    for (size_t k = 0; k < variables->count; k++)
-        values[k] = fmin(variables->upper[k], fmax(variables->lower[k], values[k] + step[k]));
-    return DB_OK;
+    return go_downhill(objective, step, values);
 }
 
 /* What a wrong distance leaves is a misfit, by which errors grow: the error is that after a first
@@ -102,5 +146,6 @@ db_status db_held_distance_measure(db_context *context, const db_fit_data *data,
     const db_fit_data with_distance = { data->image, data->strong, &own };
     const db_status status = measure(context, &with_distance, taken, refined, result);
     db_fit_settings_clear(&own);
+    if (status == DB_OK && is_untested(data->settings)) widen_edges(result);
     return status;
 }
