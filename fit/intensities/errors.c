@@ -122,7 +122,7 @@ static int refines_fall(const db_intensity_search *w) {
 
 /* Changes of all intensities along which nothing is determined: by one factor for all, and by one
  * temperature factor. What a half of the shots cannot know it takes from the whole. */
-static void project(const void *user, double *x) {
+static void project_out(const void *user, double *x) {
     const db_intensity_search *const w = user;
     const int with_fall = refines_fall(w);
     double normal[3] = { 0 }, right[2] = { 0 };
@@ -156,7 +156,7 @@ static db_status solve_half(db_intensity_search *w, int half, const db_shells *s
     DB_TRY(db_joint_system_sum(&w->system, half ? DB_HALF_B : DB_HALF_A));
     DB_TRY(db_joint_system_solve(&w->system, half ? DB_HALF_B : DB_HALF_A, 0, 1e-4, 0,
                                  w->system.right, w->step, &iterations));
-    project(w, w->step);
+    project_out(w, w->step);
     DB_TRY(add_over(w, half ? DB_HALF_B : DB_HALF_A, sums->size, add_pulls, w, sums->square));
     for (size_t h = 0; h < w->reflections; h++) {
         if (!(w->system.diagonal[h] > 0) || !(sums->multiplicity[h] > 0)) continue;
@@ -199,13 +199,13 @@ static db_status find_shared_errors(db_intensity_search *w, double *right, doubl
     return status;
 }
 
-static db_status measure(db_intensity_search *w, scatter *sums, double *right, double *spread,
-                         db_fit_shots_result *result) {
+static db_status measure_intensities(db_intensity_search *w, scatter *sums, double *right,
+                                     double *spread, db_fit_shots_result *result) {
     const db_shells shells = db_intensity_shells(w->pass.list);
     db_merged *const m = &w->result->merged;
     DB_TRY(db_intensity_search_sum(w));
     DB_TRY(add_over(w, DB_BOTH_HALVES, sums->size, add_pulls, w, sums->square));
-    DB_TRY(db_joint_system_spread(&w->system, DB_BOTH_HALVES, PROBES, project, w, spread));
+    DB_TRY(db_joint_system_spread(&w->system, DB_BOTH_HALVES, PROBES, project_out, w, spread));
     for (size_t h = 0; h < w->reflections; h++) {
         if (!(w->system.diagonal[h] > 0) || !(sums->multiplicity[h] > 0)) continue;
         const int shell = db_shell_of(&shells, (double)w->pass.list->d[h]);
@@ -230,7 +230,7 @@ db_status db_intensity_conclude(db_intensity_search *w, db_fit_shots_result *res
     status = db_workers_common_status(w->all, status);
     if (status == DB_OK && memory && right && spread) {
         sums = scatter_in(n, memory);
-        status = measure(w, &sums, right, spread, result);
+        status = measure_intensities(w, &sums, right, spread, result);
     }
     free(memory);
     free(right);

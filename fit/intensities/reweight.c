@@ -97,8 +97,8 @@ static void weigh(const db_intensity_pass *p, const db_linearization_point *here
     }
 }
 
-static db_status reweight(db_context *context, const db_intensity_pass *p, size_t shot,
-                          db_linearized_shot *m) {
+static db_status reweight_shot(db_context *context, const db_intensity_pass *p, size_t shot,
+                               db_linearized_shot *m) {
     const db_shot_state *const state = &p->all->state[shot];
     const size_t n = p->order.local;
     double *const local = state->trial.local;
@@ -121,7 +121,7 @@ db_status db_intensity_shot_reweight(db_shots *all, db_context *context, size_t 
     db_linearized_shot memory = { .room = NULL };
     (void)all;
     (void)sum;
-    const db_status status = reweight(context, user, shot, &memory);
+    const db_status status = reweight_shot(context, user, shot, &memory);
     db_linearized_shot_clear(&memory);
     return status;
 }

@@ -78,7 +78,7 @@ static double light_of(const db_objective *o, size_t b) {
 }
 
 /* The first pass: what each box says by itself, its intensity being 0. */
-static db_status measure(work *w) {
+static db_status measure_boxes(work *w) {
     const db_intensity_pass *const p = w->pass;
     db_objective *const o = &w->open.objective;
     db_reduced_equations *const r = &w->memory.record;
@@ -107,7 +107,7 @@ static db_status measure(work *w) {
     return DB_OK;
 }
 
-static db_status fit(work *w) {
+static db_status fit_local(work *w) {
     const db_intensity_pass *const p = w->pass;
     db_shot_state *const state = &p->all->state[w->shot];
     double *const trial = state->trial.local;
@@ -139,7 +139,7 @@ static db_status set_bounds(work *w) {
     return DB_OK;
 }
 
-static db_status linearize(work *w) {
+static db_status linearize_shot(work *w) {
     const db_intensity_pass *const p = w->pass;
     const db_schur_order *const order = &p->order;
     const db_linearization *const s = &w->memory.linearization;
@@ -160,7 +160,7 @@ static void fill_record(work *w) {
     db_linearization_reduce(s, &here, w->memory.room, &w->memory.record);
 }
 
-static db_status evaluate(work *w, db_context *context) {
+static db_status evaluate_shot(work *w, db_context *context) {
     const db_intensity_pass *const p = w->pass;
     db_shots *const all = p->all;
     db_shot_summary *const summary = &all->summary[w->shot];
@@ -175,13 +175,13 @@ static db_status evaluate(work *w, db_context *context) {
         p->base[w->shot] = db_linearization_loss(&w->old.linearization, record->trust);
     }
     set_intensities(w);
-    DB_TRY(p->first ? measure(w) : fit(w));
+    DB_TRY(p->first ? measure_boxes(w) : fit_local(w));
     p->loss[w->shot] = w->open.objective.loss;
     summary->target = w->open.objective.loss / w->open.objective.degrees;
     if (p->first) return db_linearized_shot_write(context, p, w->shot, -1, &w->memory);
     for (int after = p->scaling == NULL; after < 2; after++)
         db_shot_measure(&w->open.objective, &w->open.pixels, after, summary);
-    DB_TRY(linearize(w));
+    DB_TRY(linearize_shot(w));
     fill_record(w);
     return db_linearized_shot_write(context, p, w->shot, p->slot, &w->memory);
 }
@@ -196,7 +196,7 @@ db_status db_intensity_shot_evaluate(db_shots *all, db_context *context, size_t 
     db_status status =
         db_open_shot_create(all, context, shot, w->pass->stage, &w->pass->order, &w->open);
     if (status == DB_OK) {
-        status = evaluate(w, context);
+        status = evaluate_shot(w, context);
 #pragma omp atomic update
         all->evaluations += (size_t)w->open.evaluations;
         db_open_shot_destroy(&w->open);

@@ -42,7 +42,7 @@ static db_status make_memory(db_intensity_search *w) {
     return w->memory ? DB_OK : DB_ERROR_MEMORY;
 }
 
-static db_status allocate(db_intensity_search *w) {
+static db_status allocate_search(db_intensity_search *w) {
     const size_t n = w->reflections, all = n + w->pass.order.shared;
     for (int k = 0; k < 2; k++) w->value[k] = calloc(n + 1, sizeof *w->value[k]);
     w->rendered = calloc(n + 1, sizeof *w->rendered);
@@ -58,7 +58,7 @@ static db_status allocate(db_intensity_search *w) {
                                        w->all->reference, &w->restraint);
 }
 
-static db_status prepare(db_intensity_search *w) {
+static db_status prepare_search(db_intensity_search *w) {
     db_shots *const all = w->all;
     const db_fit_stage *const settings = &all->settings.stages[w->stage];
     w->reflections = all->reflections.count;
@@ -72,7 +72,7 @@ static db_status prepare(db_intensity_search *w) {
     w->pass.search.max_evaluations = EVALUATIONS;
     w->pass.search.tolerance = 1e-3;
     w->pass.search.step = 3;
-    DB_TRY(allocate(w));
+    DB_TRY(allocate_search(w));
     w->pass.loss = w->loss;
     w->pass.base = w->base;
     w->pass.errors = &w->errors;
@@ -103,7 +103,7 @@ static db_status prepare(db_intensity_search *w) {
                                  2 * (size_t)all->settings.joint.passes + 16);
 }
 
-static void clear(db_intensity_search *w) {
+static void clear_search(db_intensity_search *w) {
     for (int k = 0; k < 2; k++) free(w->value[k]);
     for (int t = 0; t < w->all->workers.count && w->memory; t++) free(w->memory[t]);
     db_joint_system_clear(&w->system);
@@ -144,7 +144,7 @@ static double restraint_loss(const db_intensity_search *w, const double *value,
 
 /* Losses of the trial and of where the linearizations were made, by the weights of the trial; degrees of
  * freedom. */
-static db_status compare(db_intensity_search *w, db_intensity_totals *totals) {
+static db_status compare_losses(db_intensity_search *w, db_intensity_totals *totals) {
     DB_TRY(db_intensity_add_up(w, totals));
     totals->loss += restraint_loss(w, w->value[1], w->shared[1]);
     totals->base += restraint_loss(w, w->rendered, w->rendered_shared);
@@ -152,7 +152,7 @@ static db_status compare(db_intensity_search *w, db_intensity_totals *totals) {
 }
 
 /* The trial becomes the best point, and its sums those of the equations. */
-static db_status accept(db_intensity_search *w, const db_intensity_totals *totals) {
+static db_status accept_trial(db_intensity_search *w, const db_intensity_totals *totals) {
     db_shots *const all = w->all;
     const size_t local = w->pass.order.local;
     w->total = totals->loss;
@@ -179,10 +179,10 @@ static db_status keep_linearizations(db_intensity_search *w, const db_intensity_
     w->best = !w->best;
     memcpy(w->rendered, w->value[1], w->reflections * sizeof(double));
     memcpy(w->rendered_shared, w->shared[1], w->pass.order.shared * sizeof(double));
-    return accept(w, totals);
+    return accept_trial(w, totals);
 }
 
-static void record(db_intensity_search *w, double loss, double length) {
+static void record_pass(db_intensity_search *w, double loss, double length) {
     const db_fit_history now = { .stage = w->stage,
                                  .evaluation = w->passes,
                                  .target = loss / w->degrees,
@@ -192,7 +192,7 @@ static void record(db_intensity_search *w, double loss, double length) {
 
 /* The next trial; length: root mean square of its changes in standard errors; promise: by how much
  * the loss would fall. */
-static db_status step(db_intensity_search *w, double *length, double *promise) {
+static db_status make_step(db_intensity_search *w, double *length, double *promise) {
     const size_t n = w->reflections, m = w->pass.order.shared;
     const db_joint_system *const s = &w->system;
     double square = 0, count = 0;
@@ -218,8 +218,8 @@ static db_status step(db_intensity_search *w, double *length, double *promise) {
     return DB_OK;
 }
 
-static void explain(const db_intensity_search *w, int converged, double length, double promise,
-                    db_stage_result *end) {
+static void explain_end(const db_intensity_search *w, int converged, double length, double promise,
+                        db_stage_result *end) {
     memset(end, 0, sizeof *end);
     memcpy(end->value, w->shared[0], w->pass.order.shared * sizeof *end->value);
     end->step = length;
@@ -243,8 +243,8 @@ static db_status make_records(db_intensity_search *w, const double *step) {
     w->pass.step = step;
     DB_TRY(
         db_workers_each(w->all, "weights", w->stage, db_intensity_shot_reweight, &w->pass, NULL));
-    DB_TRY(compare(w, &now));
-    DB_TRY(accept(w, &now));
+    DB_TRY(compare_losses(w, &now));
+    DB_TRY(accept_trial(w, &now));
     if (w->fits < 1) return DB_OK;
     w->fits--;
     return db_intensity_fit_errors(w);
@@ -258,7 +258,7 @@ static db_status go_back(db_intensity_search *w) {
 }
 
 /* Root mean square of the changes of intensities since shots were rendered, in standard errors. */
-static double moved(const db_intensity_search *w) {
+static double moved_since_rendered(const db_intensity_search *w) {
     double square = 0, count = 0;
     for (size_t h = 0; h < w->reflections; h++) {
         const double curvature = w->system.diagonal[h], x = w->value[0][h] - w->rendered[h];
@@ -271,13 +271,13 @@ static double moved(const db_intensity_search *w) {
 
 /* Steps until intensities and weights rest where the linearizations say. A damped one is alone. gain: by
  * how much the loss falls, as the steps promise. */
-static db_status reweight(db_intensity_search *w, double *promise, double *gain) {
+static db_status settle_weights(db_intensity_search *w, double *promise, double *gain) {
     const double enough = 0.2 * w->all->settings.stages[w->stage].step;
     enum { MOST = 20 };
     double length = INFINITY;
     *gain = 0;
     for (int k = 0; k < MOST && length > enough && (k == 0 || !(w->damping > 0)); k++) {
-        DB_TRY(step(w, &length, promise));
+        DB_TRY(make_step(w, &length, promise));
         DB_TRY(make_records(w, w->step));
         *gain += *promise;
     }
@@ -285,24 +285,24 @@ static db_status reweight(db_intensity_search *w, double *promise, double *gain)
 }
 
 /* Shots are rendered where their linearizations say that the intensities rest, until these stay there. */
-static db_status search(db_intensity_search *w, db_stage_result *end) {
+static db_status search_intensities(db_intensity_search *w, db_stage_result *end) {
     const db_fit_stage *const settings = &w->all->settings.stages[w->stage];
     double promise = 0, gain;
     for (;;) {
         db_intensity_totals now;
-        DB_TRY(reweight(w, &promise, &gain));
-        const double length = moved(w);
+        DB_TRY(settle_weights(w, &promise, &gain));
+        const double length = moved_since_rendered(w);
         const int rests = !(w->damping > 0) && length <= settings->step && gain <= GAIN * w->shots;
         if (rests || w->passes >= w->all->settings.joint.passes + 1 ||
             w->rejected >= MOST_REJECTED) {
-            explain(w, rests, length, promise, end);
+            explain_end(w, rests, length, promise, end);
             return DB_OK;
         }
         memcpy(w->value[1], w->value[0], w->reflections * sizeof(double));
         memcpy(w->shared[1], w->shared[0], w->pass.order.shared * sizeof(double));
         DB_TRY(run_pass(w, "joint intensities"));
-        DB_TRY(compare(w, &now));
-        record(w, now.loss, length);
+        DB_TRY(compare_losses(w, &now));
+        record_pass(w, now.loss, length);
         if (now.loss <= now.base * (1 + 1e-9)) {
             DB_TRY(keep_linearizations(w, &now));
             w->fits = 1;
@@ -318,7 +318,7 @@ static db_status search(db_intensity_search *w, db_stage_result *end) {
 }
 
 /* Intensities are 0 in the first pass, which gives those of single shots. */
-static db_status start(db_intensity_search *w) {
+static db_status start_from_shots(db_intensity_search *w) {
     w->pass.first = 1;
     DB_TRY(run_pass(w, "intensities of single shots"));
     w->pass.first = 0;
@@ -326,7 +326,7 @@ static db_status start(db_intensity_search *w) {
 }
 
 /* The second pass begins where they have been merged. */
-static db_status begin(db_intensity_search *w) {
+static db_status begin_joint(db_intensity_search *w) {
     db_intensity_totals now;
     w->pass.scaling = &w->result->scaling;
     DB_TRY(run_pass(w, "joint intensities"));
@@ -334,9 +334,9 @@ static db_status begin(db_intensity_search *w) {
     DB_TRY(db_shots_exclude_outliers(w->all));
     DB_TRY(db_records_collect(w->all));
     db_intensity_search_group(w);
-    DB_TRY(compare(w, &now));
+    DB_TRY(compare_losses(w, &now));
     DB_TRY(keep_linearizations(w, &now));
-    record(w, w->total, 0);
+    record_pass(w, w->total, 0);
     w->fits = FITS;
     DB_TRY(db_intensity_fit_errors(w));
     return db_intensity_keep(w);
@@ -366,7 +366,7 @@ static db_status end_normalized(db_intensity_search *w) {
     return DB_OK;
 }
 
-static db_status conclude(db_intensity_search *w, db_fit_shots_result *result) {
+static db_status conclude_stage(db_intensity_search *w, db_fit_shots_result *result) {
     db_shots *const all = w->all;
     if (all->settings.joint.passes > 0) {
         for (size_t g = 0; g < w->pass.order.shared; g++)
@@ -427,25 +427,25 @@ db_status db_intensity_stage_run(db_shots *all, int stage, db_stage_result *end,
     if (!w) return status;
     w->all = all;
     w->stage = stage;
-    if (status == DB_OK) status = db_workers_common_status(all, prepare(w));
+    if (status == DB_OK) status = db_workers_common_status(all, prepare_search(w));
     const int goes_on = db_checkpoint_is_in(all, stage);
-    if (status == DB_OK) status = goes_on ? db_intensity_take_up(w) : start(w);
+    if (status == DB_OK) status = goes_on ? db_intensity_take_up(w) : start_from_shots(w);
     if (all->settings.joint.passes > 0) {
-        if (status == DB_OK && !goes_on) status = begin(w);
-        if (status == DB_OK) status = search(w, end);
+        if (status == DB_OK && !goes_on) status = begin_joint(w);
+        if (status == DB_OK) status = search_intensities(w, end);
     } else if (status == DB_OK) {
         memset(end, 0, sizeof *end);
         end->end = DB_STAGE_CONVERGED;
         snprintf(end->reason, sizeof end->reason,
                  "intensities of single shots were scaled and averaged (intensities.passes: 0)");
     }
-    if (status == DB_OK) status = conclude(w, result);
+    if (status == DB_OK) status = conclude_stage(w, result);
     if (status == DB_ERROR_CANCELLED) all->ending = 1;
     if (status == DB_OK || (all->ending && w->has_best)) {
         db_status stored = db_joint_models_store(all, stage, w->shared[0]);
         if (stored == DB_OK) stored = db_workers_common_status(all, turn_models(w));
         if (stored != DB_OK) status = stored;
     }
-    clear(w);
+    clear_search(w);
     return status;
 }

@@ -88,7 +88,7 @@ static void scale_matrix(const double *normal, size_t count, const int *used, sc
         }
 }
 
-static void solve(scaled_matrix *m) {
+static void find_eigenvectors(scaled_matrix *m) {
     const size_t n = m->count;
     double *const w = m->work;
     gsl_eigen_symmv_workspace work = { n, w, w + n, w + 2 * n, w + 3 * n };
@@ -135,7 +135,7 @@ static void invert(const scaled_matrix *m, db_covariance *estimate) {
 }
 
 /* Initial values; parameters without influence are directions of their own. */
-static void begin(const scaled_matrix *m, const int *used, db_covariance *estimate) {
+static void begin_directions(const scaled_matrix *m, const int *used, db_covariance *estimate) {
     const size_t count = estimate->count;
     for (size_t i = 0, a = 0; i < count; i++) {
         if (a < m->count && m->index[a] == i) {
@@ -181,10 +181,10 @@ db_status db_covariance_estimate(db_context *context, const double *normal, size
     if (!allocate_matrix(count, &m)) status = db_fail_memory(context, "errors and correlations");
     if (status == DB_OK) {
         scale_matrix(normal, count, used, &m);
-        begin(&m, used, estimate);
+        begin_directions(&m, used, estimate);
     }
     if (status == DB_OK && m.count > 0) {
-        solve(&m);
+        find_eigenvectors(&m);
         for (size_t k = 0; k < m.count; k++)
             describe_direction(&m, k, &estimate->direction[estimate->direction_count++]);
         invert(&m, estimate);

@@ -15,7 +15,8 @@ static void *carve(char **block, size_t size) {
     return place;
 }
 
-static void describe(const db_fit_settings *settings, size_t i, char *name, db_fit_estimate *e) {
+static void describe_estimate(const db_fit_settings *settings, size_t i, char *name,
+                              db_fit_estimate *e) {
     const db_fit_parameter *const p = &settings->parameters[i];
     db_fit_quantity_name(&settings->panel_groups, db_fit_quantity_of(p), name);
     *e = (db_fit_estimate){ .name = name,
@@ -49,7 +50,7 @@ db_status db_estimates_make(db_context *context, const db_fit_settings *settings
         e->direction[i].change = carve(&block, row);
     }
     for (size_t i = 0; i < n; i++)
-        describe(settings, i, carve(&block, DB_FIT_NAME_SIZE), &e->list[i]);
+        describe_estimate(settings, i, carve(&block, DB_FIT_NAME_SIZE), &e->list[i]);
     return DB_OK;
 }
 
