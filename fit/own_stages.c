@@ -165,7 +165,7 @@ static db_status run_own_stages(work *w, db_context *context, const db_segment *
 /* Of a series: takes the parts of what the frame and its neighbours have shown to the last stage,
  * unless the user has listed reflections. */
 static db_status choose_parts(work *w, db_context *context) {
-    if (!w->all->shares_intensities || w->settings.spots) return DB_OK;
+    if (!db_series_shares(w->all) || w->settings.spots) return DB_OK;
     DB_TRY(db_series_parts_of(w->all, context, w->shot, &w->parts));
     if (!w->parts.count) return DB_OK;
     w->settings.spots = &w->parts;
@@ -225,7 +225,7 @@ static db_status store_pixels(work *w, db_context *context, int stage) {
         objective.degrees + (double)db_joint_links_begin(all, w->shot, stage, &objective.variables);
     db_status status = db_store_write(context, &all->store, &taken.blocks,
                                       taken.boxes.count ? &taken.boxes : NULL, &state->place);
-    if (status == DB_OK && all->shares_intensities)
+    if (status == DB_OK && db_series_shares(all))
         status = db_shown_note(context, &taken.boxes, state);
     w->is_fatal = status != DB_OK;
     db_objective_destroy(&objective);

@@ -466,7 +466,6 @@ static db_status set_up(db_shots *all, const db_fit_settings *settings) {
     if (status == DB_OK) status = db_lattices_find(all);
     if (status == DB_OK) status = make_room(all);
     if (status == DB_OK) status = db_shares_create(all);
-    all->shares_intensities = db_series_shares(all);
     if (status == DB_OK) status = db_workers_create(all);
     if (status == DB_OK && !all->source->in_full)
         status = db_store_open(all->context, all->options->scratch, &all->store);

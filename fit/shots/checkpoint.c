@@ -351,33 +351,12 @@ static db_status keep_stage(const reading *r, int stage) {
     return DB_OK;
 }
 
-static db_status read_state(reading *r) {
-    db_shots *const all = r->all;
-    int stage = 0;
-    head found;
-    db_pieces pieces;
-    DB_TRY(check_head(r, &found));
-    DB_TRY(check_task(r, &found, all->options->array_task, all->options->array_tasks));
-    DB_TRY(next_block(r, of_state, &pieces));
-    DB_TRY(move_state(all, r->path, all->common.value, 0, &stage, &pieces));
-    return pieces.failed ? db_block_is_damaged(all->context, r->path) : keep_stage(r, stage);
-}
-
-/* What a task of an array has left. */
-static db_status read_task(reading *r, int task) {
-    db_shots *const all = r->all;
-    double common[DB_FIT_MOST_PARAMETERS] = { 0 };
+/* A task of an array began with what all shots share. */
+static db_status check_common(const reading *r, int task, const double *found) {
+    const db_shots *const all = r->all;
     char name[DB_FIT_NAME_SIZE];
-    int stage = 0;
-    head found;
-    db_pieces pieces;
-    DB_TRY(check_head(r, &found));
-    DB_TRY(check_task(r, &found, task, (int)all->options->merge_count));
-    DB_TRY(next_block(r, of_state, &pieces));
-    DB_TRY(move_state(all, r->path, common, 0, &stage, &pieces));
-    if (pieces.failed) return db_block_is_damaged(all->context, r->path);
     for (size_t i = 0; i < all->parameters; i++)
-        if (all->shared[i] && common[i] != all->common.value[i])
+        if (all->shared[i] && found[i] != all->common.value[i])
             return db_fail(all->context, DB_ERROR_INPUT,
                            "%s: task %d began with another %s (%.9g, here %.9g): the first shot is "
                            "not what it was",
@@ -385,14 +364,31 @@ static db_status read_task(reading *r, int task) {
                            db_fit_quantity_name(&all->settings.panel_groups,
                                                 db_fit_quantity_of(&all->settings.parameters[i]),
                                                 name),
-                           common[i], all->common.value[i]);
+                           found[i], all->common.value[i]);
     return DB_OK;
+}
+
+/* The state of this run, or what a task of an array has left. */
+static db_status read_state(reading *r, int task) {
+    db_shots *const all = r->all;
+    const db_fit_shots_options *const o = all->options;
+    double of_task[DB_FIT_MOST_PARAMETERS] = { 0 };
+    int stage = 0;
+    head found;
+    db_pieces pieces;
+    DB_TRY(check_head(r, &found));
+    DB_TRY(check_task(r, &found, task ? task : o->array_task,
+                      task ? (int)o->merge_count : o->array_tasks));
+    DB_TRY(next_block(r, of_state, &pieces));
+    DB_TRY(move_state(all, r->path, task ? of_task : all->common.value, 0, &stage, &pieces));
+    if (pieces.failed) return db_block_is_damaged(all->context, r->path);
+    return task ? check_common(r, task, of_task) : keep_stage(r, stage);
 }
 
 static db_status read_file(db_shots *all, const char *path, int task) {
     reading r = { .all = all, .path = path };
     DB_TRY(db_file_content_read(all->context, path, &r.content));
-    const db_status status = task ? read_task(&r, task) : read_state(&r);
+    const db_status status = read_state(&r, task);
     db_file_content_clear(&r.content);
     return status;
 }

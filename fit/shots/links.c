@@ -22,7 +22,7 @@ db_joint_links db_joint_links_make(const db_shots *all, int stage) {
     unsigned char linked[DB_FIT_MOST_PARAMETERS] = { 0 };
     db_joint_links links = { .shots = all->count };
     for (size_t i = 0; i < all->parameters; i++)
-        linked[i] = all->shared[i] || (!intensities && (all->varies[i] || all->shares_intensities));
+        linked[i] = all->shared[i] || (!intensities && (all->varies[i] || db_series_shares(all)));
     links.order = db_schur_order_make(&all->settings, stage, linked);
     for (int pass = 0; pass < 2; pass++) /* shared ones come first */
         for (size_t l = 0; l < links.order.shared; l++) {
@@ -151,7 +151,7 @@ static void hold_first_scale(const db_shots *all, const db_joint_links *links, d
                              const double *value) {
     size_t shot = 0;
     while (shot < all->count && !all->summary[shot].used) shot++;
-    for (size_t l = 0; l < links->order.shared && all->shares_intensities; l++) {
+    for (size_t l = 0; l < links->order.shared && db_series_shares(all); l++) {
         db_joint_link link[2];
         if (all->settings.parameters[links->order.index[l]].parameter != DB_SCALE ||
             links->first[l] < links->shared || shot == all->count)

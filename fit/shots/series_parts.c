@@ -60,7 +60,7 @@ db_status db_shown_gather(db_shots *all, db_shown *shown) {
 }
 
 db_status db_shown_pass_on(db_shots *all) {
-    if (!all->shares_intensities) return DB_OK;
+    if (!db_series_shares(all)) return DB_OK;
     db_shown *const shown = calloc(all->count + 1, sizeof *shown);
     db_status status = db_workers_common_status(
         all, shown ? DB_OK : db_fail_memory(all->context, "the reflections of a series"));

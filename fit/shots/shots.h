@@ -98,8 +98,7 @@ typedef struct db_shots {
     unsigned char shared[DB_FIT_MOST_PARAMETERS];
     unsigned char varies[DB_FIT_MOST_PARAMETERS]; /* 1: along a series, linearly between knots */
     size_t count;
-    int shares_intensities; /* 1: parts of a reflection on several frames have one intensity */
-    db_series *series;      /* these, in a joint stage; else NULL */
+    db_series *series;    /* intensities of a series, in a joint stage; else NULL */
     size_t *image;        /* [count]: the first shot with the same image; NULL: each has its own */
     db_shot_state *state; /* [count] */
     db_shot_summary *summary; /* [count] */

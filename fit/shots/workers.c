@@ -93,7 +93,7 @@ db_status db_workers_begin(db_shots *all) {
     for (size_t i = 0; i < all->count && status == DB_OK; i++)
         if (db_shots_own(all, i))
             status = begin_shot(all, all->context, i);
-        else if (all->shares_intensities) /* frames ask for neighbours, whoever works on these */
+        else if (db_series_shares(all)) /* frames ask for neighbours, whoever works on these */
             status = learn(all, all->context, i);
     return db_workers_common_status(all, status);
 }

@@ -296,7 +296,7 @@ static void damage(size_t count, size_t forged) {
 
 static void damaged_states_are_told(void **state) {
     (void)state;
-    damage(60, 2);
+    damage(20, 1);
 }
 
 static void damaged_states_are_told_slow(void **state) {
