@@ -198,39 +198,34 @@ static const db_json_field shoebox_rows[] = {
 static TABLE(shoebox_fields, shoebox_rows);
 #undef OF
 
-/* The refined experiment in a few numbers. */
-typedef struct in_short {
-    const char *space_group;
-    double cell[6], orientation[9], misset[3], wavelength, distance, beam_centre[2];
-} in_short;
+static json_t *space_group(db_document *d, const void *of) {
+    (void)of;
+    return db_document_text(*d->config->symmetry ? d->config->symmetry
+                                                 : d->config->hkl_space_group);
+}
 
-#define OF in_short
+static json_t *beam_centre(db_document *d, const void *of) {
+    const db_detector *const detector = &((const db_fit_result *)of)->experiment.detector;
+    const double *const pixel = detector->panels[0].pixel_size;
+    const double centre[2] = { detector->centre[0] / pixel[0], detector->centre[1] / pixel[1] };
+    return db_document_numbers(d, centre, 2);
+}
+
+#define OF db_fit_result
 static const db_json_field in_short_rows[] = {
-    VALUE(space_group, "", "as given: number, symbol, crystal system; empty: not given"),
-    VALUE(cell, "Å, degree", "a, b, c, alpha, beta, gamma"),
-    VALUE(orientation, "", "rotation from the standard frame, row by row, before the misset"),
-    VALUE(misset, "degree", "about the laboratory's x, then y, then z"),
-    VALUE(wavelength, "Å", ""),
-    VALUE(distance, "mm", ""),
-    VALUE(beam_centre, "pixels", "fast and slow"),
+    MADE("space_group", space_group, "text", NULL, "",
+         "as given: number, symbol, crystal system; empty: not given"),
+    NAMED("cell", experiment.crystal.cell, "Å, degree", "a, b, c, alpha, beta, gamma"),
+    NAMED("orientation", experiment.crystal.orientation, "",
+          "rotation from the standard frame, row by row, before the misset"),
+    NAMED("misset", experiment.crystal.misset, "degree",
+          "about the laboratory's x, then y, then z"),
+    NAMED("wavelength", experiment.beam.wavelength, "Å", ""),
+    NAMED("distance", experiment.detector.distance, "mm", ""),
+    MADE("beam_centre", beam_centre, "list of 2 numbers", NULL, "pixels", "fast and slow"),
 };
 static TABLE(in_short_fields, in_short_rows);
 #undef OF
-
-static json_t *experiment(db_document *d, const void *of) {
-    const db_experiment *const e = &((const db_fit_result *)of)->experiment;
-    const double *const pixel = e->detector.panels[0].pixel_size;
-    in_short s = {
-        .space_group = *d->config->symmetry ? d->config->symmetry : d->config->hkl_space_group,
-        .wavelength = e->beam.wavelength,
-        .distance = e->detector.distance,
-        .beam_centre = { e->detector.centre[0] / pixel[0], e->detector.centre[1] / pixel[1] }
-    };
-    memcpy(s.cell, e->crystal.cell, sizeof s.cell);
-    memcpy(s.orientation, e->crystal.orientation, sizeof s.orientation);
-    memcpy(s.misset, e->crystal.misset, sizeof s.misset);
-    return db_json_object(d, &in_short_fields, &s);
-}
 
 static json_t *warnings(db_document *d, const void *of) {
     const db_fit_result *const r = of;
@@ -285,8 +280,7 @@ static const db_json_field result_rows[] = {
     MADE("advice", advice, "list of texts", NULL, "", "what to do about each of the warnings"),
     MADE("covariance", covariance, "list of lists", NULL, "",
          "matrix that goes with `error` and `correlation`"),
-    MADE("experiment", experiment, "object", &in_short_fields, "",
-         "the refined experiment in a few numbers"),
+    SELF("experiment", in_short_fields, "the refined experiment in a few numbers"),
     MADE("reciprocal_matrix", reciprocal_matrix, "list of 9 numbers", NULL, "1/Å",
          "a\\*, b\\*, c\\* in columns, row by row; laboratory frame, goniometer at 0"),
     SELF("statistics", before_after_fields, "on the same data"),
