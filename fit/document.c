@@ -45,52 +45,38 @@ static json_t *probability_value(db_document *d, const void *of) {
     return json_real(probability);
 }
 
-/* A list of what each local parameter of a shot has. */
-static json_t *of_locals(db_document *d, const db_fit_estimates *e,
-                         json_t *(*value)(const db_fit_estimate *estimate)) {
-    json_t *const array = json_array();
-    for (size_t i = 0; i < e->count; i++)
-        if (!e->list[i].shared) db_document_add(d, array, value(&e->list[i]));
-    return array;
-}
-
-static json_t *start_value(const db_fit_estimate *e) { return db_document_number(e->start); }
-static json_t *refined_value(const db_fit_estimate *e) { return db_document_number(e->value); }
-static json_t *error_value(const db_fit_estimate *e) { return db_document_number(e->error); }
-static json_t *bound_value(const db_fit_estimate *e) {
-    return json_string(db_bound_text(e->at_bound));
-}
-static json_t *text_value(const db_fit_estimate *e) {
+static json_t *value_text(const db_fit_estimate *e) {
     char text[DB_VALUE_TEXT_SIZE];
     return json_string(db_value_with_error(text, e->value, e->error));
 }
 
-static json_t *local_starts(db_document *d, const void *of) {
-    return of_locals(d, &((const shot_row *)of)->shot.estimates, start_value);
-}
-static json_t *local_values(db_document *d, const void *of) {
-    return of_locals(d, &((const shot_row *)of)->shot.estimates, refined_value);
-}
-static json_t *local_errors(db_document *d, const void *of) {
-    return of_locals(d, &((const shot_row *)of)->shot.estimates, error_value);
-}
-static json_t *local_texts(db_document *d, const void *of) {
-    return of_locals(d, &((const shot_row *)of)->shot.estimates, text_value);
-}
-static json_t *local_bounds(db_document *d, const void *of) {
-    return of_locals(d, &((const shot_row *)of)->shot.estimates, bound_value);
-}
+/* Lists of what each local parameter e of these estimates has. */
+#define LOCALS(name, estimates, made)                                                              \
+    static json_t *name(db_document *d, const void *of) {                                          \
+        const db_fit_estimates *const all = estimates;                                             \
+        json_t *const array = json_array();                                                        \
+        (void)of;                                                                                  \
+        for (size_t i = 0; i < all->count; i++) {                                                  \
+            const db_fit_estimate *const e = &all->list[i];                                        \
+            if (!e->shared) db_document_add(d, array, made);                                       \
+        }                                                                                          \
+        return array;                                                                              \
+    }
+#define OF_SHOT (&((const shot_row *)of)->shot.estimates)
+LOCALS(local_names, d->estimates, json_string(e->name))
+LOCALS(local_units, d->estimates, json_string(e->unit))
+LOCALS(local_starts, OF_SHOT, db_document_number(e->start))
+LOCALS(local_values, OF_SHOT, db_document_number(e->value))
+LOCALS(local_errors, OF_SHOT, db_document_number(e->error))
+LOCALS(local_texts, OF_SHOT, value_text(e))
+LOCALS(local_bounds, OF_SHOT, json_string(db_bound_text(e->at_bound)))
 
 /* A figure of the starting and of the refined model. */
-static json_t *pair_of_models(db_document *d, double before, double after) {
-    const double both[2] = { before, after };
-    return db_document_numbers(d, both, 2);
-}
-
 #define PAIR(name, member)                                                                         \
     static json_t *name(db_document *d, const void *of) {                                          \
         const db_fit_result *const shot = &((const shot_row *)of)->shot;                           \
-        return pair_of_models(d, shot->before.member, shot->after.member);                         \
+        return db_document_numbers(d, (const double[]){ shot->before.member, shot->after.member }, \
+                                   2);                                                             \
     }
 PAIR(chi2_pair, chi2_reduced)
 PAIR(correlation_pair, correlation)
@@ -140,17 +126,6 @@ static json_t *shots(db_document *d, const void *of) {
 static json_t *has_converged(db_document *d, const void *of) {
     (void)d;
     return json_boolean(((const db_fit_shots_result *)of)->status == DB_OK);
-}
-
-static json_t *name_value(const db_fit_estimate *e) { return json_string(e->name); }
-static json_t *unit_value(const db_fit_estimate *e) { return json_string(e->unit); }
-static json_t *local_names(db_document *d, const void *of) {
-    (void)of;
-    return of_locals(d, d->estimates, name_value);
-}
-static json_t *local_units(db_document *d, const void *of) {
-    (void)of;
-    return of_locals(d, d->estimates, unit_value);
 }
 
 static json_t *model(db_document *d, const void *of) {
