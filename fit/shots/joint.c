@@ -26,6 +26,7 @@ typedef struct joint {
     db_joint_links links;
     size_t *index; /* [unknowns] among the settings' parameters */
     double *value; /* [unknowns] at the best point */
+    double *spare; /* [unknowns] */
     int *at_bound; /* [unknowns] */
     double *sums;  /* of the last evaluation, over all shots: db_schur_sums_size, then COUNTS */
     size_t schur_size;
@@ -234,24 +235,13 @@ static db_status begin_unknowns(joint *j, double *value) {
     return db_series_start(all, value);
 }
 
-/* Frames have been left out: reflections are numbered, and begun with, as a run that goes on would do. The best point
- * stays. */
-static db_status begin_again(joint *j) {
-    double *const value =
-        j->search.started ? malloc((j->links.unknowns + 1) * sizeof *value) : j->value;
-    db_status status = db_workers_common_status(
-        j->all, value ? DB_OK : db_fail_memory(j->all->context, "a joint stage"));
-    if (status == DB_OK && value) status = begin_unknowns(j, value);
-    if (value != j->value) free(value);
-    return status;
-}
-
 static db_status evaluate_joint(void *user, const double *x, db_evaluation *at) {
     joint *const j = user;
     int lost;
     j->at = x;
     DB_TRY(sum_shots(j, &lost));
-    if (lost && j->all->series) DB_TRY(begin_again(j));
+    if (lost && j->all->series) /* as a run that goes on would; a best point stays */
+        DB_TRY(begin_unknowns(j, j->search.started ? j->spare : j->value));
     at->degrees = degrees(j);
     /* without the shots that were excluded */
     at->is_of_another = lost && (j->search.started || j->all->series);
@@ -265,11 +255,12 @@ static db_status prepare_joint(joint *j) {
     j->schur_size = db_schur_sums_size(n);
     const size_t sums_size = j->schur_size + COUNTS;
     DB_TRY(db_tree_sum_begin(all->context, db_shots_chunks(all), sums_size, &j->tree));
-    j->sums = malloc((sums_size + n) * sizeof *j->sums);
+    j->sums = malloc((sums_size + 2 * n) * sizeof *j->sums);
     j->index = calloc(n + 1, sizeof *j->index);
     j->at_bound = calloc(n + 1, sizeof *j->at_bound);
     if (!j->sums || !j->index || !j->at_bound) return db_fail_memory(all->context, "a joint stage");
     j->value = j->sums + sums_size;
+    j->spare = j->value + n;
     db_joint_links_index(&j->links, j->index);
     j->search = (db_search){ .context = all->context,
                              .problem = { evaluate_joint, record_joint, keep_best, j },
