@@ -351,7 +351,7 @@ static void interrupted_runs_go_on(void **state) {
 
 static void damaged_states_are_told_slow(void **state) {
     (void)state;
-    interrupt(200, 40);
+    interrupt(20, 12);
 }
 
 int main(void) {

@@ -185,7 +185,7 @@ static void interrupted_series_go_on(void **state) {
 
 static void damaged_series_are_told_slow(void **state) {
     (void)state;
-    interrupt(200, 40);
+    interrupt(20, 12);
 }
 
 static int set_up(void **state) {
