@@ -4,6 +4,7 @@
 #include "fit/shots/joint_stages.h"
 
 #include <dualbragg/expert/amplitude_files.h>
+#include <dualbragg/expert/fit_configurations.h>
 #include <math.h>
 #include <stdlib.h>
 

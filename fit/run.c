@@ -21,6 +21,7 @@
 #include "fit/shots/team.h"
 #include "fit/shots/workers.h"
 
+#include <dualbragg/expert/fit_configurations.h>
 #include <dualbragg/expert/fit_steps.h>
 
 #include <math.h>

@@ -2,7 +2,7 @@
 
 usage: bindings.py COMPILER OUTPUT.c INCLUDE_DIRECTORY...
 
-All structs, enums and functions of the headers are bound as they stand; nothing is listed here.
+All structs, enums and functions of the headers are bound as they stand; none is listed here.
 DB_PYTHON_FIT and DB_PYTHON_CUDA tell whether the refinement and NVIDIA GPUs are among them.
 """
 
@@ -15,6 +15,9 @@ import cffi
 
 MODULE = "dualbragg._dualbragg"
 HEADERS = "dualbragg/"
+# Of the headers that promise nothing, those that the package needs.
+EXPERT = ["mosflm_matrix", "sensor_materials", "setup_fields", "symmetry"]
+EXPERT_FIT = ["fit_configurations", "fit_files", "fit_quantities"]
 # Lines of the library's notices, and of the progress of long work. Python handles signals (Ctrl-C) only while its own
 # code runs, so long work that tells nobody comes back to it now and then: pass_progress, pass_question.
 CALLBACKS = """
@@ -123,9 +126,9 @@ def declarations(compiler, folders, source):
 
 def main(compiler, output, *folders):
     headers = [h.name for f in folders for h in sorted(pathlib.Path(f, HEADERS).glob("*.h"))]
-    source = "".join(f"#include <{HEADERS}{name}>\n" for name in headers)
     fit, cuda = "fit.h" in headers, "cuda.h" in headers
-    source += f"#include <{HEADERS}expert/fit_files.h>\n" * fit
+    headers += [f"expert/{name}.h" for name in EXPERT + EXPERT_FIT * fit]
+    source = "".join(f"#include <{HEADERS}{name}>\n" for name in headers)
     ffi = cffi.FFI()
     ffi.set_source(MODULE, f"#define DB_PYTHON_FIT {int(fit)}\n#define DB_PYTHON_CUDA {int(cuda)}\n" + source + CODE +
                    TENSORS + TENSOR_CODE + FIT_CODE * fit)

@@ -8,6 +8,7 @@
 #include "shot_threads.h"
 
 #include <dualbragg/device.h>
+#include <dualbragg/expert/stages.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

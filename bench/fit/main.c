@@ -14,6 +14,7 @@
 
 #ifdef DB_HAVE_CUDA
 #include <dualbragg/cuda.h>
+#include <dualbragg/expert/stages.h>
 #endif
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,7 @@
 #include "parts.h"
 
+#include <dualbragg/expert/stages.h>
+
 #include <string.h>
 
 double db_bench_seconds(clockid_t id) {

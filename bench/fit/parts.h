@@ -2,6 +2,7 @@
 #ifndef DB_BENCH_FIT_PARTS_H
 #define DB_BENCH_FIT_PARTS_H
 
+#include <dualbragg/expert/stages.h>
 #include <dualbragg/fit.h>
 #include <time.h>
 

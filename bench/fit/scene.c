@@ -1,5 +1,6 @@
 #include "scene.h"
 
+#include <dualbragg/expert/experiment_geometry.h>
 #include <dualbragg/noise.h>
 #include <dualbragg/expert/fit_quantities.h>
 #include <math.h>

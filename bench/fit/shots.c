@@ -3,6 +3,9 @@
 #include "parts.h"
 #include "scene.h"
 
+#include <dualbragg/expert/experiment_geometry.h>
+#include <dualbragg/expert/image_arrays.h>
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

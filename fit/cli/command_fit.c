@@ -9,6 +9,7 @@
 #include "fit/config/config_move.h"
 #include "fit/document.h"
 
+#include <dualbragg/expert/fit_configurations.h>
 #include <dualbragg/fit_shots.h>
 #include <dualbragg/expert/file_kind.h>
 #include <dualbragg/expert/fit_files.h>

@@ -14,6 +14,8 @@
 #include "fit/pixels/measured_image.h"
 #include "fit/report/view.h"
 
+#include <dualbragg/expert/fit_configurations.h>
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>

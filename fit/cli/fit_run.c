@@ -9,6 +9,7 @@
 #include "fit/lists/shot_list.h"
 #include "fit/shots/team.h"
 
+#include <dualbragg/expert/fit_configurations.h>
 #include <dualbragg/expert/instruction_set.h>
 
 #include <math.h>

@@ -11,6 +11,7 @@
 #include <dualbragg/expert/amplitude_files.h>
 #include <dualbragg/expert/file_kind.h>
 #include <dualbragg/expert/fit_files.h>
+#include <dualbragg/expert/mosflm_matrix.h>
 
 #include <errno.h>
 #include <math.h>

@@ -9,6 +9,8 @@
 #include "fit/verdict/verdict_tests.h"
 #include "fit/config/quantity.h"
 
+#include <dualbragg/expert/fit_quantities.h>
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -7,6 +7,8 @@
 #include "cli/signals.h"
 #include "fit/config/quantity.h"
 
+#include <dualbragg/expert/fit_quantities.h>
+
 #include <math.h>
 #include <signal.h>
 #include <string.h>

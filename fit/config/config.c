@@ -1,4 +1,8 @@
 /* Reads a fit configuration: its sections one by one, and what they demand of each other. */
+#include <dualbragg/expert/fit_configurations.h>
+#include <dualbragg/expert/fit_quantities.h>
+#include <dualbragg/expert/setup_defaults.h>
+#include <dualbragg/expert/setup_fields.h>
 #include <dualbragg/fit.h>
 
 #include "base/context_internal.h"

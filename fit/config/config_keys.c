@@ -1,6 +1,8 @@
 /* The table of keys: sections, ranges, defaults and help texts. */
 #include "fit/config/config_keys.h"
 
+#include <dualbragg/expert/setup_fields.h>
+
 #include <float.h>
 #include <limits.h>
 #include <math.h>

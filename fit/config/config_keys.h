@@ -4,6 +4,7 @@
 
 #include "fit/config/quantity.h"
 
+#include <dualbragg/expert/setup_fields.h>
 #include <dualbragg/fit.h>
 
 /* Kinds of keys beside those of db_setup_field. */

@@ -1,5 +1,7 @@
 /* The starting model: set-up keys, image header or experiment list, and an orientation that is
  * looked for. */
+#include <dualbragg/expert/fit_configurations.h>
+#include <dualbragg/expert/fit_quantities.h>
 #include <dualbragg/fit.h>
 
 #include "base/context_internal.h"

@@ -5,6 +5,8 @@
 #include "base/context_internal.h"
 #include "base/path.h"
 
+#include <dualbragg/expert/fit_quantities.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

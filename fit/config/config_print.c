@@ -5,6 +5,8 @@
 #include "fit/config/config_refine.h"
 #include "fit/config/quantity.h"
 
+#include <dualbragg/expert/fit_quantities.h>
+
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>

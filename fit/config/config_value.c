@@ -9,6 +9,8 @@
 #include "fit/config/algorithms.h"
 #include "fit/config/quantity.h"
 
+#include <dualbragg/expert/setup_fields.h>
+
 #include <ctype.h>
 #include <limits.h>
 #include <math.h>

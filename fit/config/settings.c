@@ -5,6 +5,8 @@
 #include "fit/config/modes.h"
 #include "fit/config/quantity.h"
 
+#include <dualbragg/expert/fit_configurations.h>
+#include <dualbragg/expert/fit_quantities.h>
 #include <dualbragg/expert/fit_steps.h>
 #include <math.h>
 #include <stdio.h>

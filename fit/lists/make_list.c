@@ -7,6 +7,7 @@
 
 #include "base/context_internal.h"
 
+#include <dualbragg/expert/fit_configurations.h>
 #include <dualbragg/expert/fit_steps.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,6 +8,8 @@
 #include "fit/config/config_refine.h"
 #include "fit/lists/identity.h"
 
+#include <dualbragg/expert/fit_configurations.h>
+#include <dualbragg/expert/fit_quantities.h>
 #include <dualbragg/expert/fit_steps.h>
 #include <math.h>
 #include <stdio.h>

@@ -11,6 +11,7 @@
 #include "fit/lists/shot_list.h"
 #include "base/text_stream.h"
 
+#include <dualbragg/expert/fit_configurations.h>
 #include <dualbragg/expert/fit_files.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,6 +4,8 @@
 #include "fit/config/orientation.h"
 #include "fit/config/quantity.h"
 
+#include <dualbragg/expert/fit_quantities.h>
+
 #include <math.h>
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "base/context_internal.h"
 #include "base/vector.h"
 
-#include <dualbragg/sensor.h>
+#include <dualbragg/expert/sensor_materials.h>
 #include <dualbragg/expert/experiment_geometry.h>
 #include <dualbragg/expert/sensor_depth.h>
 #include <stdlib.h>

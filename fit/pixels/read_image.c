@@ -6,6 +6,7 @@
 #include "fit/pixels/listed_pixels.h"
 #include "fit/pixels/measured_image.h"
 
+#include <dualbragg/expert/fit_configurations.h>
 #include <dualbragg/fit.h>
 #include <dualbragg/expert/fit_steps.h>
 #include <dualbragg/expert/image_arrays.h>

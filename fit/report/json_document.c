@@ -6,6 +6,8 @@
 #include "fit/config/algorithms.h"
 #include "fit/config/quantity.h"
 
+#include <dualbragg/expert/fit_quantities.h>
+
 json_t *db_document_text(const char *bytes) {
     json_t *const plain = json_string(bytes);
     if (plain) return plain;

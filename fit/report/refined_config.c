@@ -8,6 +8,7 @@
 #include "fit/report/value_with_error.h"
 #include "fit/verdict/verdict_tests.h"
 
+#include <dualbragg/expert/fit_configurations.h>
 #include <dualbragg/expert/fit_files.h>
 #include <math.h>
 #include <stdlib.h>

@@ -9,6 +9,7 @@
 #include "fit/pixels/measured_image.h"
 #include "fit/config/quantity.h"
 
+#include <dualbragg/expert/fit_quantities.h>
 #include <dualbragg/reflections.h>
 #include <dualbragg/expert/symmetry.h>
 #include <math.h>

@@ -6,6 +6,8 @@
 #include "fit/search/mode_start.h"
 #include "fit/search/moments.h"
 
+#include <dualbragg/expert/experiment_geometry.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

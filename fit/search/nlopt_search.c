@@ -3,6 +3,8 @@
 
 #include "base/context_internal.h"
 
+#include <dualbragg/expert/fit_quantities.h>
+
 #include <math.h>
 #include <nlopt.h>
 #include <string.h>

@@ -4,6 +4,8 @@
 #include "base/context_internal.h"
 #include "fit/config/algorithms.h"
 
+#include <dualbragg/expert/fit_quantities.h>
+
 #include <math.h>
 #include <stdio.h>
 

@@ -10,6 +10,9 @@
 #include "fit/shots/team.h"
 #include "fit/shots/workers.h"
 
+#include <dualbragg/expert/fit_configurations.h>
+#include <dualbragg/expert/fit_quantities.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

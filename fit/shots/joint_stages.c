@@ -7,6 +7,9 @@
 #include "fit/config/orientation.h"
 #include "fit/config/quantity.h"
 
+#include <dualbragg/expert/fit_configurations.h>
+#include <dualbragg/expert/fit_quantities.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -9,6 +9,9 @@
 #include "fit/search/check_settings.h"
 #include "fit/shots/team.h"
 
+#include <dualbragg/expert/fit_configurations.h>
+#include <dualbragg/expert/fit_quantities.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,6 +6,8 @@
 #include "fit/objective/statistics.h"
 #include "fit/result/errors.h"
 
+#include <dualbragg/expert/fit_configurations.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

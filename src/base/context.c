@@ -4,6 +4,7 @@
 #include "base/threads.h"
 
 #include <dualbragg/device.h>
+#include <dualbragg/expert/stages.h>
 #include <dualbragg/status.h>
 #include <dualbragg/expert/instruction_set.h>
 #include <stdarg.h>

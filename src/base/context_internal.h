@@ -5,6 +5,7 @@
 #include "base/device.h"
 
 #include <dualbragg/context.h>
+#include <dualbragg/expert/stages.h>
 #include <stdint.h>
 
 enum { DB_MESSAGE_SIZE = 1024, DB_NOTICES_KEPT = 64 };

@@ -12,6 +12,8 @@
 #include <dualbragg/expert/panel_motion.h>
 #include <dualbragg/expert/pixel_trace.h>
 #include <dualbragg/expert/reflection_tables.h>
+#include <dualbragg/expert/setup_fields.h>
+#include <dualbragg/expert/stages.h>
 
 #include <string.h>
 

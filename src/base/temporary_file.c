@@ -3,6 +3,7 @@
 #include "base/path.h"
 #include "base/temporary_file.h"
 
+#include <dualbragg/expert/output_files.h>
 #include <dualbragg/io.h>
 
 #include <errno.h>

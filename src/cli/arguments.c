@@ -3,6 +3,8 @@
 #include "cli/complaint.h"
 #include "base/nearest_name.h"
 
+#include <dualbragg/expert/setup_fields.h>
+
 #include <assert.h>
 #include <errno.h>
 #include <limits.h>

@@ -3,7 +3,7 @@
 #ifndef DB_CLI_ARGUMENTS_H
 #define DB_CLI_ARGUMENTS_H
 
-#include <dualbragg/setup_fields.h>
+#include <dualbragg/expert/setup_fields.h>
 #include <dualbragg/status.h>
 
 #include <stddef.h>

@@ -11,6 +11,7 @@
 #include "base/context_internal.h"
 
 #include <dualbragg/expert/colour.h>
+#include <dualbragg/expert/experiment_geometry.h>
 #include <dualbragg/expert/picture_files.h>
 #include <math.h>
 #include <stdio.h>

@@ -8,6 +8,7 @@
 #include "cli/standard_streams.h"
 
 #include <dualbragg/expert/experiment_geometry.h>
+#include <dualbragg/expert/mosflm_matrix.h>
 #include <dualbragg/expert/text_file.h>
 #include <math.h>
 #include <stdio.h>

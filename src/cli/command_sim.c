@@ -18,7 +18,9 @@
 #include "io/nexus/nexus_write.h"
 
 #include <dualbragg/expert/colour.h>
+#include <dualbragg/expert/experiment_geometry.h>
 #include <dualbragg/expert/picture_files.h>
+#include <dualbragg/expert/spot_places.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

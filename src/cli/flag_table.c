@@ -2,6 +2,8 @@
  * and unit are nanoBragg's. */
 #include "cli/flags.h"
 
+#include <dualbragg/expert/setup_fields.h>
+
 #define FLAGS_FILL db_settings
 #define MEMBER(m) offsetof(db_settings, m)
 #define NUMBERS(n, m, f) .kind = DB_FLAG_NUMBER, .least = n, .most = n, DB_TO(m), .factor = f

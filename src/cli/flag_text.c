@@ -2,6 +2,8 @@
 #define _POSIX_C_SOURCE 200809L /* strncasecmp */
 #include "cli/help.h"
 
+#include <dualbragg/expert/setup_fields.h>
+
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>

@@ -6,7 +6,7 @@
 #include "base/vector.h"
 #include "io/experiments/photon_energy.h"
 
-#include <dualbragg/sensor.h>
+#include <dualbragg/expert/sensor_materials.h>
 #include <dualbragg/expert/experiment_geometry.h>
 #include <math.h>
 #include <stddef.h>

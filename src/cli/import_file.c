@@ -12,8 +12,9 @@
 #include "io/images/image_geometry.h"
 
 #include <dualbragg/expert/modules.h>
+#include <dualbragg/expert/mosflm_matrix.h>
 #include <dualbragg/reflections.h>
-#include <dualbragg/sensor.h>
+#include <dualbragg/expert/sensor_materials.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>

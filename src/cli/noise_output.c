@@ -5,6 +5,9 @@
 #include "cli/noise_settings.h"
 #include "base/context_internal.h"
 
+#include <dualbragg/expert/experiment_geometry.h>
+#include <dualbragg/expert/image_arrays.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

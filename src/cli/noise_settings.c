@@ -5,6 +5,7 @@
 #include "io/nexus/nexus_write.h"
 
 #include <dualbragg/expert/file_kind.h>
+#include <dualbragg/expert/noise_check.h>
 #include <errno.h>
 #include <math.h>
 #include <string.h>

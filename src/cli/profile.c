@@ -6,6 +6,8 @@
 #include "base/atomic_file.h"
 #include "base/growth.h"
 
+#include <dualbragg/expert/stages.h>
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,6 +3,7 @@
 #define DB_CLI_PROFILE_H
 
 #include <dualbragg/dualbragg.h>
+#include <dualbragg/expert/stages.h>
 
 #include <stdio.h>
 

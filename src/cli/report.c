@@ -9,7 +9,7 @@
 #include "base/vector.h"
 #include "io/images/smv_geometry.h"
 
-#include <dualbragg/sensor.h>
+#include <dualbragg/expert/sensor_materials.h>
 #include <dualbragg/expert/experiment_geometry.h>
 #include <dualbragg/expert/pixel_trace.h>
 #include <dualbragg/expert/sensor_depth.h>

@@ -13,9 +13,11 @@
 #include "cli/stopwatch.h"
 #include "base/growth.h"
 
+#include <dualbragg/expert/experiment_geometry.h>
 #include <dualbragg/expert/image_arrays.h>
 #include <dualbragg/expert/instruction_set.h>
 #include <dualbragg/expert/setup_defaults.h>
+#include <dualbragg/expert/stages.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

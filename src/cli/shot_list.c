@@ -6,7 +6,7 @@
 #include "base/path.h"
 #include "base/text_reader.h"
 
-#include <dualbragg/setup_fields.h>
+#include <dualbragg/expert/setup_fields.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 #define _XOPEN_SOURCE 700
 #include "cli/signals.h"
 
+#include <dualbragg/expert/output_files.h>
 #include <dualbragg/io.h>
 
 #include <errno.h>

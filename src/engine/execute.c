@@ -10,6 +10,8 @@
 #include "base/threads.h"
 #include "kernel/row_room.h"
 
+#include <dualbragg/expert/stages.h>
+
 #include <stdlib.h>
 #include <string.h>
 

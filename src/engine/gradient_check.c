@@ -10,6 +10,8 @@
 #include "engine/trial_pixels.h"
 #include "engine/plan_create.h"
 
+#include <dualbragg/expert/experiment_geometry.h>
+
 #include <stdlib.h>
 #include <string.h>
 

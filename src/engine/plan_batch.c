@@ -8,6 +8,7 @@
 #include "base/threads.h"
 
 #include <dualbragg/batch.h>
+#include <dualbragg/expert/batch_stream.h>
 #include <dualbragg/normal.h>
 
 #include <stdlib.h>

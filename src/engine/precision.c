@@ -7,6 +7,8 @@
 #include "engine/plan_create.h"
 #include "engine/plan_cut.h"
 
+#include <dualbragg/expert/experiment_geometry.h>
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

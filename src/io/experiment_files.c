@@ -5,6 +5,7 @@
 #include "io/format_readers.h"
 
 #include <dualbragg/expert/file_kind.h>
+#include <dualbragg/expert/mosflm_matrix.h>
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include <dualbragg/sensor.h>
+#include <dualbragg/expert/sensor_materials.h>
 #include <dualbragg/expert/sensor_depth.h>
 
 #define REAL double

@@ -1,6 +1,7 @@
 /* Sources on a grid over divergence and dispersion (docs/theory/beam.md, Grid of sources), and
  * sources of a spectrum. */
 #include <dualbragg/experiment.h>
+#include <dualbragg/expert/beam_sources.h>
 
 #include "base/context_internal.h"
 

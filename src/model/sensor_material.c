@@ -1,5 +1,5 @@
 /* Attenuation of X-rays in sensors, by their material. */
-#include <dualbragg/sensor.h>
+#include <dualbragg/expert/sensor_materials.h>
 #include <dualbragg/expert/sensor_depth.h>
 
 #include "base/context_internal.h"

@@ -1,4 +1,5 @@
 /* Noise and detector: checks, and the loops over pixels. */
+#include <dualbragg/expert/noise_check.h>
 #include <dualbragg/noise.h>
 
 #include "base/context_internal.h"

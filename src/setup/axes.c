@@ -4,6 +4,9 @@
 
 #include "base/context_internal.h"
 
+#include <dualbragg/expert/setup_defaults.h>
+#include <dualbragg/expert/setup_fields.h>
+
 #include <string.h>
 
 static const double ORTHOGONAL = 1e-3; /* cosine: vectors typed with three digits or more */

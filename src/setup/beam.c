@@ -1,6 +1,8 @@
 /* Wavelength, fluence and the list of sources (docs/theory/beam.md, Sources). */
 #include "setup/parts.h"
 
+#include <dualbragg/expert/beam_sources.h>
+#include <dualbragg/expert/setup_fields.h>
 #include <dualbragg/io.h>
 #include <dualbragg/expert/beam_files.h>
 

@@ -4,6 +4,7 @@
 
 #include "base/context_internal.h"
 #include <dualbragg/expert/setup_defaults.h>
+#include <dualbragg/expert/setup_fields.h>
 
 static const double COUNT_LIMIT = 1e6;
 

@@ -5,6 +5,8 @@
 #include "base/context_internal.h"
 #include "base/vector.h"
 
+#include <dualbragg/expert/mosflm_matrix.h>
+#include <dualbragg/expert/setup_fields.h>
 #include <dualbragg/io.h>
 #include <string.h>
 

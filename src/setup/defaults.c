@@ -3,6 +3,9 @@
 
 #include "base/shown_text.h"
 
+#include <dualbragg/expert/setup_defaults.h>
+#include <dualbragg/expert/setup_fields.h>
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include <dualbragg/setup_fields.h>
+#include <dualbragg/expert/setup_fields.h>
 
 #include "base/context_internal.h"
 #include "base/given.h"

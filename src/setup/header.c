@@ -6,6 +6,8 @@
 #include "io/images/image_geometry.h"
 #include "model/model.h"
 
+#include <dualbragg/expert/setup_defaults.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

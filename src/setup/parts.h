@@ -5,7 +5,7 @@
 
 #include "base/vector.h"
 
-#include <dualbragg/setup_fields.h>
+#include <dualbragg/expert/setup_fields.h>
 
 /* Where notices go; line may be NULL. */
 typedef struct db_setup_notes {

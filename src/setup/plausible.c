@@ -1,6 +1,8 @@
 /* Numbers that may be, but hardly are what was meant: in another unit, or forgotten. */
 #include "setup/parts.h"
 
+#include <dualbragg/expert/setup_fields.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 /* The sensor: thickness, absorption and layers (docs/theory/detector.md, Sensor). */
 #include "setup/parts.h"
 
-#include <dualbragg/sensor.h>
+#include <dualbragg/expert/sensor_materials.h>
 #include <dualbragg/expert/sensor_depth.h>
+#include <dualbragg/expert/setup_fields.h>
 
 #include "base/context_internal.h"
 

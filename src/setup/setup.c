@@ -6,6 +6,7 @@
 #include "model/model.h"
 
 #include <dualbragg/expert/setup_defaults.h>
+#include <dualbragg/expert/setup_fields.h>
 #include <string.h>
 
 static const double MOST_STEPS = 1e6;

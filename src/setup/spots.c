@@ -4,6 +4,8 @@
 
 #include "base/context_internal.h"
 
+#include <dualbragg/expert/setup_fields.h>
+
 /* Standard deviation of a component of the rotations of mosaic domains, which is about a random
  * axis by cap * (1 - r^2)^(1/3) with r uniform in -1 to 1 (model/ran1.h): the root of the mean
  * square, a third of the integral of (1 - r^2)^(2/3) from 0 to 1, that is

@@ -6,6 +6,7 @@
 #include "model/spread_check.h"
 
 #include <dualbragg/expert/experiment_geometry.h>
+#include <dualbragg/expert/setup_fields.h>
 #include <string.h>
 
 static double given_number(double given) { return db_setup_given(given) ? given : 0; }

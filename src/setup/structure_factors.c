@@ -1,6 +1,7 @@
 /* Structure factors of a set-up: from a list, a cache, or a model's coordinates. */
 #include "setup/parts.h"
 
+#include <dualbragg/expert/setup_fields.h>
 #include <dualbragg/io.h>
 #include <dualbragg/expert/amplitude_files.h>
 #include <dualbragg/expert/experiment_geometry.h>

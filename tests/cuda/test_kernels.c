@@ -3,6 +3,8 @@
 
 #include "support/shown_regions.h"
 
+#include <dualbragg/expert/beam_sources.h>
+
 /* Image and derivatives on both, with floats: as near as these are to each other. */
 static void compare(db_plan_options options) {
     const double bound = options.precision == DB_PRECISION_MIXED ? 1e-5 : 2e-7;

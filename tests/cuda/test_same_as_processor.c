@@ -6,6 +6,7 @@
 #include "gradient/images.h"
 #include "machine.h"
 
+#include <dualbragg/expert/beam_sources.h>
 #include <dualbragg/normal.h>
 #include <dualbragg/products.h>
 #include <dualbragg/expert/oracle.h>

@@ -5,6 +5,7 @@
 #include "two_contexts.h"
 
 #include <dualbragg/batch.h>
+#include <dualbragg/expert/batch_stream.h>
 #include <dualbragg/normal.h>
 #include <dualbragg/products.h>
 

@@ -5,6 +5,7 @@
 #include "engine/node_signature.h"
 
 #include <dualbragg/dualbragg.h>
+#include <dualbragg/expert/beam_sources.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include "support/unit_test.h"
 
 #include <dualbragg/dualbragg.h>
+#include <dualbragg/expert/beam_sources.h>
 #include <dualbragg/expert/experiment_geometry.h>
 #include <dualbragg/expert/pixel_trace.h>
 

@@ -3,6 +3,7 @@
 #include "engine/exact_image.h"
 
 #include <dualbragg/dualbragg.h>
+#include <dualbragg/expert/experiment_geometry.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -2,6 +2,7 @@
 #include "support/unit_test.h"
 
 #include <dualbragg/dualbragg.h>
+#include <dualbragg/expert/stages.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,9 @@
 #include "fit/config/orientation.h"
 #include "base/vector.h"
 
+#include <dualbragg/expert/beam_sources.h>
+#include <dualbragg/expert/experiment_geometry.h>
+
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <math.h>

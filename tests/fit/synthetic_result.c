@@ -4,6 +4,8 @@
 #include "fit/result/estimates.h"
 #include "fit/verdict/warnings.h"
 
+#include <dualbragg/expert/fit_configurations.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

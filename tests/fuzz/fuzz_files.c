@@ -4,6 +4,7 @@
 
 #include "base/file_content.h"
 
+#include <dualbragg/expert/mosflm_matrix.h>
 #include <dualbragg/io.h>
 #include <dualbragg/reflections.h>
 #include <dualbragg/setup.h>

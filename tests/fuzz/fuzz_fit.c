@@ -7,6 +7,7 @@
 #include "fit/shots/checkpoint_parts.h"
 #include "fit/config/quantity.h"
 
+#include <dualbragg/expert/fit_quantities.h>
 #include <dualbragg/expert/fit_steps.h>
 #include <limits.h>
 #include <math.h>

@@ -2,6 +2,8 @@
 #include "support/unit_test.h"
 #include "configurations.h"
 
+#include <dualbragg/expert/beam_sources.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

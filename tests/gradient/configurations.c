@@ -1,6 +1,8 @@
 #include "support/unit_test.h"
 #include "configurations.h"
 
+#include <dualbragg/expert/beam_sources.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

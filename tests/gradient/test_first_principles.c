@@ -4,6 +4,8 @@
 #include "configurations.h"
 #include "naive_image.h"
 
+#include <dualbragg/expert/experiment_geometry.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

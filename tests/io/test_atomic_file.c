@@ -5,6 +5,7 @@
 
 #include "base/atomic_file.h"
 
+#include <dualbragg/expert/output_files.h>
 #include <dualbragg/io.h>
 #include <dualbragg/expert/image_arrays.h>
 #include <dualbragg/expert/text_file.h>

@@ -4,8 +4,9 @@
 #include "files_for_tests.h"
 #include "smv_file.h"
 
+#include <dualbragg/expert/setup_defaults.h>
 #include <dualbragg/io.h>
-#include <dualbragg/sensor.h>
+#include <dualbragg/expert/sensor_materials.h>
 #include <dualbragg/setup.h>
 #include <dualbragg/expert/experiment_geometry.h>
 #include <dualbragg/expert/image_arrays.h>

@@ -2,6 +2,7 @@
 #include "support/expect.h"
 #include "files_for_tests.h"
 
+#include <dualbragg/expert/mosflm_matrix.h>
 #include <dualbragg/io.h>
 
 #include <math.h>

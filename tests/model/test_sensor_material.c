@@ -3,6 +3,7 @@
 
 #include <dualbragg/dualbragg.h>
 #include <dualbragg/expert/sensor_depth.h>
+#include <dualbragg/expert/sensor_materials.h>
 
 #include <math.h>
 #include <string.h>

@@ -3,6 +3,8 @@
 #include "support/unit_test.h"
 #include "setup_fixture.h"
 
+#include <dualbragg/expert/setup_defaults.h>
+
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* The table of what can be said of a set-up. */
 #include "support/unit_test.h"
 
-#include <dualbragg/setup_fields.h>
+#include <dualbragg/expert/setup_fields.h>
 
 #include <dualbragg/experiment.h>
 

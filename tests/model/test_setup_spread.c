@@ -6,6 +6,7 @@
 #include "model/ran1.h"
 
 #include <dualbragg/expert/experiment_geometry.h>
+#include <dualbragg/expert/setup_fields.h>
 #include <math.h>
 #include <string.h>
 

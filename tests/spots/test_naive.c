@@ -4,6 +4,7 @@
 #include "scenes.h"
 
 #include <dualbragg/dualbragg.h>
+#include <dualbragg/expert/beam_sources.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 #include "support/naive_geometry.h"
 
 #include <dualbragg/dualbragg.h>
+#include <dualbragg/expert/beam_sources.h>
 
 #include <math.h>
 #include <string.h>

@@ -68,20 +68,6 @@ typedef struct db_fit_config {
     double reserved[12]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_config;
 
-/** All defaults: header geometry, free intensities, no parameters.
- *
- * @param config overwritten; what it owned is not freed */
-DB_API void db_fit_config_init(db_fit_config *config);
-
-/** A copy with lists of its own. *copy is overwritten; its setup borrows the names of the original.
- *
- * @param context receives the message of a failure
- * @param config to copy
- * @param copy overwritten
- * @return DB_OK; DB_ERROR_MEMORY */
-DB_API db_status db_fit_config_copy(db_context *context, const db_fit_config *config,
-                                    db_fit_config *copy);
-
 /** Frees what it owns. Safe on a zeroed configuration.
  *
  * @param config to clear */
@@ -133,24 +119,6 @@ DB_API db_status db_fit_config_read_image(db_context *context, const db_fit_conf
                                           void (*notices)(void *user, const char *line),
                                           void *user);
 
-/** Masks in an image that the caller has what the configuration says must not count: pixels outside
- * the trusted range, those of the mask file and of the list of hot pixels, and pixels found hot.
- * Gain and readout noise are measured where they were not given, as of an image that is read. What an
- * experiment list says of pixels is not asked.
- *
- * @param context receives the message of a failure
- * @param config says what masks it
- * @param image its counts (dark levels are subtracted, and then kept in `dark`), its mask, and what is
- *     known of its noise are changed
- * @param notices told each automatic choice or warning, as a line that is valid during the call;
- *     may be NULL
- * @param user handed to the function
- * @return DB_OK or an error */
-DB_API db_status db_fit_config_mask_image(db_context *context, const db_fit_config *config,
-                                          db_measured_image *image,
-                                          void (*notices)(void *user, const char *line),
-                                          void *user);
-
 /** Reads the list of reflections that the configuration names, if any (else spots->count is 0); of
  * a reflection table those of the experiment that the model comes from. Clear it with
  * db_fit_spots_clear.
@@ -178,21 +146,6 @@ DB_API db_status db_fit_config_read_spots(db_context *context, const db_fit_conf
 DB_API db_status db_fit_config_start(db_context *context, db_fit_config *config,
                                      const db_measured_image *image, db_experiment *start,
                                      void (*notices)(void *user, const char *line), void *user);
-
-/** The same for a starting model that the caller has: what is refined, ties by symmetry, bounds,
- * stages, and the orientation if it is to be found. The section model of the configuration is not
- * asked, but for symmetry and find_orientation.
- *
- * @param context receives the message of a failure
- * @param config completed
- * @param image that is to be refined against
- * @param start the model; changed as the configuration asks, also if the call fails
- * @param notices as for db_fit_config_start
- * @param user handed to the function
- * @return DB_OK or an error */
-DB_API db_status db_fit_config_start_at(db_context *context, db_fit_config *config,
-                                        const db_measured_image *image, db_experiment *start,
-                                        void (*notices)(void *user, const char *line), void *user);
 
 #ifdef __cplusplus
 }

@@ -23,15 +23,6 @@ typedef struct db_fit_panel_groups {
     short *of_panel; /**< group of each of them; -1: in none, so that it stays; owned */
 } db_fit_panel_groups;
 
-/** Appends a group of that name, which is copied and cut off where it is too long.
- *
- * @param context receives the message of a failure
- * @param groups to append to; owns the copy of the name
- * @param name of the group
- * @return DB_OK; DB_ERROR_USAGE beyond the largest number of groups; DB_ERROR_MEMORY */
-DB_API db_status db_fit_panel_groups_add(db_context *context, db_fit_panel_groups *groups,
-                                         const char *name);
-
 /** Group of a panel.
  *
  * @param groups to ask

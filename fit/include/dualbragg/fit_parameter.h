@@ -89,21 +89,6 @@ static inline void db_fit_parameter_set_stage(db_fit_parameter *parameter, size_
  * @return the parameter: no bounds, no prior, not tied, refined in all stages */
 DB_API db_fit_parameter db_fit_parameter_free(db_parameter parameter);
 
-/** Number of the quantity that a parameter of the settings is.
- *
- * @param parameter one of the settings
- * @return the quantity */
-DB_API db_fit_quantity db_fit_quantity_of(const db_fit_parameter *parameter);
-
-/** Name of a quantity by its number: "cell_a", "quadrant_0:shift_fast".
- *
- * @param groups those of the settings
- * @param quantity its number
- * @param name receives it
- * @return name */
-DB_API const char *db_fit_quantity_name(const db_fit_panel_groups *groups, db_fit_quantity quantity,
-                                        char name[DB_FIT_NAME_SIZE]);
-
 #ifdef __cplusplus
 }
 #endif

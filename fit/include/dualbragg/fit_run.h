@@ -191,12 +191,6 @@ DB_API void db_fit_checkpoint_remove(const char *path);
  * @param result to destroy */
 DB_API void db_fit_shots_result_destroy(db_fit_shots_result **result);
 
-/** The stages used when a configuration names none: those of a single shot without the shared
- * parameters, then joint ones. Sets stages and stage_count.
- *
- * @param settings to change */
-DB_API void db_fit_settings_default_joint_stages(db_fit_settings *settings);
-
 #ifdef __cplusplus
 }
 #endif

@@ -182,16 +182,6 @@ DB_API void db_fit_settings_init(db_fit_settings *settings);
 DB_API db_status db_fit_settings_add_parameter(db_context *context, db_fit_settings *settings,
                                                const db_fit_parameter *parameter);
 
-/** A copy with lists of its own. *copy is overwritten, and owns nothing after a failure. The list
- * of reflections (spots) stays borrowed.
- *
- * @param context receives the message of a failure
- * @param settings to copy
- * @param copy overwritten
- * @return DB_OK; DB_ERROR_MEMORY */
-DB_API db_status db_fit_settings_copy(db_context *context, const db_fit_settings *settings,
-                                      db_fit_settings *copy);
-
 /** Frees the lists. Safe on zeroed settings.
  *
  * @param settings to clear */

@@ -63,20 +63,6 @@ DB_API db_status db_plan_batch_share_amplitudes(db_plan_batch *batch, const uint
  * @return as db_plan_update; after an error the batch may have the structure factors of either */
 DB_API db_status db_plan_batch_update(db_plan_batch *batch, const db_experiment *experiment);
 
-/** db_plan_set_stream for all shots, which a GPU then renders one after another.
- *
- * @param batch to change
- * @param use of the stream
- * @param stream the caller's
- * @return as db_plan_set_stream */
-DB_API db_status db_plan_batch_set_stream(db_plan_batch *batch, db_stream_use use, void *stream);
-
-/** db_plan_wait for all shots.
- *
- * @param batch to wait for
- * @return as db_plan_wait */
-DB_API db_status db_plan_batch_wait(db_plan_batch *batch);
-
 /** Images of the shots: db_plan_forward for each.
  *
  * @param batch to execute

@@ -14,9 +14,7 @@
 #include <dualbragg/plan.h>
 #include <dualbragg/products.h>
 #include <dualbragg/reflections.h>
-#include <dualbragg/sensor.h>
 #include <dualbragg/setup.h>
-#include <dualbragg/setup_fields.h>
 #include <dualbragg/spots.h>
 #include <dualbragg/status.h>
 #include <dualbragg/version.h>

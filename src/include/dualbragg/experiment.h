@@ -110,7 +110,7 @@ typedef enum db_pivot {
     DB_PIVOT_SAMPLE /**< the detector swings around the sample */
 } db_pivot;
 
-/** What a sensor is made of; see dualbragg/sensor.h. */
+/** What a sensor is made of; see dualbragg/expert/sensor_materials.h. */
 typedef enum db_sensor_material {
     DB_SENSOR_UNKNOWN,
     DB_SENSOR_SI,
@@ -361,12 +361,6 @@ DB_API db_status db_experiment_set_amorphous(db_context *context, db_experiment 
  * @return DB_OK or DB_ERROR_INPUT */
 DB_API db_status db_experiment_check(db_context *context, const db_experiment *experiment);
 
-/** Number of pixels of all panels together; panel p's pixels start where those of panel p-1 end.
- *
- * @param experiment with the panels
- * @return their number */
-DB_API size_t db_experiment_pixels(const db_experiment *experiment);
-
 /** A grid of sources over divergence and dispersion (db_beam_set_spread). */
 typedef struct db_beam_spread {
     double horizontal_range, vertical_range; /**< full ranges (radian) */
@@ -377,30 +371,6 @@ typedef struct db_beam_spread {
     double dispersion_step;                  /**< relative */
     int dispersion_steps;                    /**< >= 1 */
 } db_beam_spread;
-
-/** Replaces the list of sources by a grid over divergence and dispersion.
- *
- * @param context receives the message of a failure
- * @param beam to change
- * @param spread ranges and steps
- * @return DB_OK; DB_ERROR_INPUT for impossible ranges; DB_ERROR_MEMORY; the list then stays */
-DB_API db_status db_beam_set_spread(db_context *context, db_beam *beam,
-                                    const db_beam_spread *spread);
-
-/** Replaces each source by `count` sources, one for each wavelength (angstrom), whose weights
- * multiply its own. The beam's wavelength becomes their mean; with keep_wavelength 1 it stays, and
- * the spectrum is shifted there in proportion. DB_ERROR_INPUT without positive weights and
- * wavelengths.
- *
- * @param context receives the message of a failure
- * @param beam to change
- * @param wavelength angstrom, `count` of them
- * @param weight any unit, `count` of them
- * @param count number of wavelengths
- * @param keep_wavelength 1: the beam keeps its wavelength
- * @return DB_OK; DB_ERROR_INPUT or DB_ERROR_MEMORY; the list then stays */
-DB_API db_status db_beam_set_spectrum(db_context *context, db_beam *beam, const double *wavelength,
-                                      const double *weight, size_t count, int keep_wavelength);
 
 /** Replaces cell and orientation by those of a reciprocal matrix A* (1/angstrom), row-major,
  * columns a*, b*, c*. DB_ERROR_INPUT if singular or left-handed.

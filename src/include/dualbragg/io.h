@@ -10,8 +10,6 @@
 #include <dualbragg/experiment_list.h>
 #include <dualbragg/image_files.h>
 #include <dualbragg/measured_image.h>
-#include <dualbragg/mosflm_matrix.h>
-#include <dualbragg/output_files.h>
 #include <dualbragg/reflections.h>
 #include <dualbragg/spots.h>
 

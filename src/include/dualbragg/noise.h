@@ -92,13 +92,6 @@ typedef struct db_noise_summary {
     double psf_lost;   /**< fraction of the light that is given to all pixels evenly */
 } db_noise_summary;
 
-/** DB_OK, or DB_ERROR_USAGE or DB_ERROR_INPUT with a message naming the first option out of range.
- *
- * @param context receives the message of a failure
- * @param options to check
- * @return DB_OK, DB_ERROR_USAGE or DB_ERROR_INPUT */
-DB_API db_status db_noise_check(db_context *context, const db_noise_options *options);
-
 /** Makes one image. summary may be NULL. Threads are the context's. A GPU that the context has
  * chosen (dualbragg/device.h) makes it with the same bits; expected, signal and number may then be in
  * its memory, each or all, and what is there is not copied. Images of asynchronous plans must be

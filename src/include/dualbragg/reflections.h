@@ -29,27 +29,6 @@ typedef struct db_space_group {
     int centring[4][3];              /**< (cell / 24); the first is 0 0 0 */
 } db_space_group;
 
-/** Finds a space group in gemmi's table.
- *
- * @param context receives the message of a failure
- * @param name as for db_symmetry_of_group
- * @param group filled
- * @return DB_ERROR_UNSUPPORTED in builds without gemmi, DB_ERROR_INPUT where there is no such group */
-DB_API db_status db_space_group_find(db_context *context, const char *name, db_space_group *group);
-
-/** Finds a space group in gemmi's table, in the setting that a cell has where the name leaves it open: the
- * axes of "R 3", the unique axis of "P 21", any setting of a number.
- *
- * @param context receives the message of a failure
- * @param name as for db_symmetry_of_group
- * @param cell angstrom, degree
- * @param group filled
- * @return DB_ERROR_UNSUPPORTED in builds without gemmi, DB_ERROR_INPUT where there is no such group, or
- *     where the cell cannot have it: its operators change edges by more than 2 % or angles by more than
- *     2 degree */
-DB_API db_status db_space_group_of_cell(db_context *context, const char *name, const double cell[6],
-                                        db_space_group *group);
-
 /** Finds which structure factors of a box are equivalent, for db_plan_share_amplitudes: those of
  * indices that the operators, and with friedel inversion, turn into each other. Classes are numbered in
  * the order of their first entries in the box. Thread-safe.

@@ -23,12 +23,6 @@ typedef enum db_convention {
     DB_CONVENTION_COUNT
 } db_convention;
 
-/** Name as on the command line ("mosflm" ...); NULL if out of range.
- *
- * @param convention which
- * @return static storage */
-DB_API const char *db_convention_name(db_convention convention);
-
 /** Where an image's header says the detector stands, and what else headers and lists state; stands in for
  * what is left open. NAN (pivot:
  * -1, steps: 0): not said. F, S: along fast and slow from the outer corner of the first pixel. */

@@ -98,16 +98,6 @@ DB_API db_status db_spots_of_image(db_context *context, const db_experiment *exp
  * @param predicted to clear */
 DB_API void db_predicted_spots_clear(db_predicted_spots *predicted);
 
-/** Writes a list of spots as text, a line of columns for each after a header whose lines begin with
- * #, or as JSON where the file's name ends in .json.
- *
- * @param context receives the message of a failure
- * @param path name of the file
- * @param list to write
- * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY */
-DB_API db_status db_write_spots(db_context *context, const char *path,
-                                const db_predicted_spots *list);
-
 #ifdef __cplusplus
 }
 #endif

@@ -6,7 +6,7 @@
 #include "base/context_internal.h"
 #include "base/vector.h"
 
-#include <dualbragg/sensor.h>
+#include <dualbragg/expert/sensor_materials.h>
 #include <math.h>
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "io/experiments/expt_write.h"
 
 #include <dualbragg/expert/modules.h>
-#include <dualbragg/sensor.h>
+#include <dualbragg/expert/sensor_materials.h>
 #include <dualbragg/expert/dials_frame.h>
 #include <dualbragg/expert/experiment_geometry.h>
 

@@ -1,4 +1,5 @@
 /* MOSFLM orientation matrix files. */
+#include <dualbragg/expert/mosflm_matrix.h>
 #include <dualbragg/io.h>
 #include <dualbragg/expert/text_file.h>
 

@@ -10,7 +10,7 @@
 #include "base/text_reader.h"
 #include "io/units.h"
 
-#include <dualbragg/sensor.h>
+#include <dualbragg/expert/sensor_materials.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 #include "base/text_reader.h"
 #include "io/images/smv.h"
 
-#include <dualbragg/sensor.h>
+#include <dualbragg/expert/sensor_materials.h>
 #include <dualbragg/expert/image_arrays.h>
 #include <math.h>
 #include <string.h>

@@ -24,8 +24,9 @@
 #include "base/file_content.h"
 #include "io/images/smv_geometry.h"
 
+#include <dualbragg/expert/image_arrays.h>
 #include <dualbragg/io.h>
-#include <dualbragg/sensor.h>
+#include <dualbragg/expert/sensor_materials.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

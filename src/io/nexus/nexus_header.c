@@ -9,7 +9,7 @@
 #include "io/nexus/nexus_numbers.h"
 #include "io/nexus/nexus_scan.h"
 
-#include <dualbragg/sensor.h>
+#include <dualbragg/expert/sensor_materials.h>
 
 #include <math.h>
 #include <string.h>

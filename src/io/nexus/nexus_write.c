@@ -22,7 +22,7 @@ int db_names_hdf5(const char *path) {
 #include "io/nexus/nexus_output.h"
 #include "model/beam_spectrum.h"
 
-#include <dualbragg/sensor.h>
+#include <dualbragg/expert/sensor_materials.h>
 #include <dualbragg/version.h>
 #include <dualbragg/expert/dials_frame.h>
 #include <dualbragg/expert/experiment_geometry.h>

@@ -1,4 +1,5 @@
 /* Lists of predicted spots as text and as JSON. */
+#include <dualbragg/expert/spot_places.h>
 #include <dualbragg/io.h>
 
 #include "base/text_stream.h"

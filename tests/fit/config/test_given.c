@@ -6,6 +6,8 @@
 #include "fit/scratch_file.h"
 
 #include <dualbragg/dualbragg.h>
+#include <dualbragg/expert/image_arrays.h>
+#include <dualbragg/expert/noise_check.h>
 #include <dualbragg/fit.h>
 #include <dualbragg/fit_shots.h>
 #include <dualbragg/io.h>

@@ -3,6 +3,7 @@
 #include "support/context.h"
 #include "support/every_allocation.h"
 
+#include <dualbragg/expert/fit_configurations.h>
 #include <dualbragg/fit.h>
 #include <dualbragg/expert/fit_quantities.h>
 #include <dualbragg/expert/fit_steps.h>

@@ -8,6 +8,7 @@
 #include "fit/scratch_file.h"
 #include "fit/synthetic_result.h"
 
+#include <dualbragg/expert/fit_quantities.h>
 #include <dualbragg/io.h>
 #include <dualbragg/version.h>
 #include <math.h>

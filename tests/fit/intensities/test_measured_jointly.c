@@ -5,6 +5,7 @@
 #include "support/context.h"
 #include "fit/scratch_file.h"
 
+#include <dualbragg/expert/fit_configurations.h>
 #include <dualbragg/fit_shots.h>
 #include <math.h>
 #include <stdio.h>

@@ -5,6 +5,8 @@
 
 #include "fit/config/config_move.h"
 #include "fit/lists/shot_list.h"
+#include <dualbragg/expert/fit_configurations.h>
+#include <dualbragg/expert/fit_quantities.h>
 #include <dualbragg/expert/fit_steps.h>
 #include <stdio.h>
 #include <stdlib.h>

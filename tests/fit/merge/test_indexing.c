@@ -4,6 +4,8 @@
 #include "fit/merge/indexing.h"
 #include "fit/merge/scaling.h"
 
+#include <dualbragg/expert/symmetry.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

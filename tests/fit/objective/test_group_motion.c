@@ -8,6 +8,8 @@
 #include "fit/objective/stage_data.h"
 #include "fit/config/quantity.h"
 
+#include <dualbragg/expert/fit_quantities.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,8 @@
 #include "fit/pixels/predict.h"
 #include "base/vector.h"
 
+#include <dualbragg/expert/beam_sources.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -9,6 +9,7 @@
 
 #include "base/context_internal.h"
 
+#include <dualbragg/expert/fit_configurations.h>
 #include <dualbragg/fit_shots.h>
 #include <dualbragg/expert/fit_files.h>
 #include <dualbragg/expert/fit_steps.h>

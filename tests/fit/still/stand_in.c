@@ -7,6 +7,7 @@
  * Uses the public interface of libdualbragg only. The same numbers come out on every machine: all
  * random numbers are functions of a counter. */
 #include <dualbragg/dualbragg.h>
+#include <dualbragg/expert/mosflm_matrix.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -50,6 +50,12 @@ DB_API void db_experiment_spindle_axis(const db_experiment *experiment, double a
 DB_API db_status db_experiment_pixel_position(const db_experiment *experiment, size_t panel,
                                               double fast, double slow, double position[3]);
 
+/** Number of pixels of all panels together; panel p's pixels start where those of panel p-1 end.
+ *
+ * @param experiment with the panels
+ * @return their number */
+DB_API size_t db_experiment_pixels(const db_experiment *experiment);
+
 #ifdef __cplusplus
 }
 #endif

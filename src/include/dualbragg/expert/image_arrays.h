@@ -3,6 +3,7 @@
 #ifndef DUALBRAGG_EXPERT_IMAGE_ARRAYS_H
 #define DUALBRAGG_EXPERT_IMAGE_ARRAYS_H
 
+#include <dualbragg/image_files.h>
 #include <dualbragg/measured_image.h>
 #include <stdint.h>
 
@@ -58,6 +59,23 @@ DB_API db_status db_measured_image_cut(db_context *context, const char *path,
  * @return DB_OK; DB_ERROR_FILE, DB_ERROR_INPUT or DB_ERROR_MEMORY */
 DB_API db_status db_read_mask(db_context *context, const char *path, int fast_pixels,
                               int slow_pixels, uint8_t *mask);
+
+/** Writes an SMV image of numbers as a detector gives them (db_noise_apply): unsigned 16-bit,
+ * limited to 0..65535, or signed 32-bit. gain (ADU per photon) and adc (ADU) are for the header.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param experiment for the header
+ * @param numbers counts, fast index fastest
+ * @param bits 16 or 32
+ * @param gain counts per photon, for the header
+ * @param adc counts, for the header
+ * @param style NULL: none
+ * @return DB_OK; DB_ERROR_UNSUPPORTED for other detectors; DB_ERROR_USAGE, DB_ERROR_FILE or
+ *     DB_ERROR_MEMORY */
+DB_API db_status db_write_smv_numbers(db_context *context, const char *path,
+                                      const db_experiment *experiment, const int32_t *numbers,
+                                      int bits, double gain, double adc, const db_smv_style *style);
 
 #ifdef __cplusplus
 }

@@ -4,7 +4,7 @@
 #define DUALBRAGG_EXPERT_SENSOR_DEPTH_H
 
 #include <dualbragg/experiment.h>
-#include <dualbragg/sensor.h>
+#include <dualbragg/expert/sensor_materials.h>
 
 #ifdef __cplusplus
 extern "C" {

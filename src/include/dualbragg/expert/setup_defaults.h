@@ -25,6 +25,12 @@ DB_API db_status db_setup_beam_centre(db_context *context, const db_setup *setup
  * @return sub-pixels along an edge, 1 or more */
 DB_API int db_recommended_oversample(const db_experiment *experiment);
 
+/** Name as on the command line ("mosflm" ...); NULL if out of range.
+ *
+ * @param convention which
+ * @return static storage */
+DB_API const char *db_convention_name(db_convention convention);
+
 #ifdef __cplusplus
 }
 #endif

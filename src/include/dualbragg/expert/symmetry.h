@@ -45,6 +45,27 @@ DB_API int db_space_group_absent(const db_space_group *group, const int hkl[3]);
 DB_API void db_symmetry_turn(const db_symmetry *symmetry, int operator_index, const int hkl[3],
                              int turned[3]);
 
+/** Finds a space group in gemmi's table.
+ *
+ * @param context receives the message of a failure
+ * @param name as for db_symmetry_of_group
+ * @param group filled
+ * @return DB_ERROR_UNSUPPORTED in builds without gemmi, DB_ERROR_INPUT where there is no such group */
+DB_API db_status db_space_group_find(db_context *context, const char *name, db_space_group *group);
+
+/** Finds a space group in gemmi's table, in the setting that a cell has where the name leaves it open: the
+ * axes of "R 3", the unique axis of "P 21", any setting of a number.
+ *
+ * @param context receives the message of a failure
+ * @param name as for db_symmetry_of_group
+ * @param cell angstrom, degree
+ * @param group filled
+ * @return DB_ERROR_UNSUPPORTED in builds without gemmi, DB_ERROR_INPUT where there is no such group, or
+ *     where the cell cannot have it: its operators change edges by more than 2 % or angles by more than
+ *     2 degree */
+DB_API db_status db_space_group_of_cell(db_context *context, const char *name, const double cell[6],
+                                        db_space_group *group);
+
 #ifdef __cplusplus
 }
 #endif

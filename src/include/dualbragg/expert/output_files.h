@@ -1,7 +1,7 @@
 /** @file
  * Files that are written whole or not at all. */
-#ifndef DUALBRAGG_OUTPUT_FILES_H
-#define DUALBRAGG_OUTPUT_FILES_H
+#ifndef DUALBRAGG_EXPERT_OUTPUT_FILES_H
+#define DUALBRAGG_EXPERT_OUTPUT_FILES_H
 
 #include <dualbragg/context.h>
 #include <stddef.h>

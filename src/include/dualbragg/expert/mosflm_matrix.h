@@ -1,7 +1,7 @@
 /** @file
  * Orientation matrices of MOSFLM. */
-#ifndef DUALBRAGG_MOSFLM_MATRIX_H
-#define DUALBRAGG_MOSFLM_MATRIX_H
+#ifndef DUALBRAGG_EXPERT_MOSFLM_MATRIX_H
+#define DUALBRAGG_EXPERT_MOSFLM_MATRIX_H
 
 #include <dualbragg/context.h>
 #include <dualbragg/experiment.h>

@@ -3,8 +3,8 @@
  * Flags of the command line, keys of a configuration and the checks of db_setup_resolve come from
  * this table; programs with a user interface of their own, and bindings of other languages, may
  * read it too. */
-#ifndef DUALBRAGG_SETUP_FIELDS_H
-#define DUALBRAGG_SETUP_FIELDS_H
+#ifndef DUALBRAGG_EXPERT_SETUP_FIELDS_H
+#define DUALBRAGG_EXPERT_SETUP_FIELDS_H
 
 #include <dualbragg/setup.h>
 

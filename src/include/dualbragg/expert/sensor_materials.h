@@ -1,8 +1,8 @@
 /** @file
  * Sensor materials of pixel detectors, their attenuation depth, and the depth at which photons are
  * recorded. */
-#ifndef DUALBRAGG_SENSOR_H
-#define DUALBRAGG_SENSOR_H
+#ifndef DUALBRAGG_EXPERT_SENSOR_MATERIALS_H
+#define DUALBRAGG_EXPERT_SENSOR_MATERIALS_H
 
 #include <dualbragg/context.h>
 #include <dualbragg/experiment.h>

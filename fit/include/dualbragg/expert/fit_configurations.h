@@ -1,0 +1,107 @@
+/** @file
+ * Configurations and settings of refinements in parts: copies, starting values, stages, and the shots of a list. */
+#ifndef DUALBRAGG_EXPERT_FIT_CONFIGURATIONS_H
+#define DUALBRAGG_EXPERT_FIT_CONFIGURATIONS_H
+
+#include <dualbragg/fit_config.h>
+#include <dualbragg/fit_run.h>
+#include <dualbragg/fit_shot_list.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A copy with lists of its own. *copy is overwritten; its setup borrows the names of the original.
+ *
+ * @param context receives the message of a failure
+ * @param config to copy
+ * @param copy overwritten
+ * @return DB_OK; DB_ERROR_MEMORY */
+DB_API db_status db_fit_config_copy(db_context *context, const db_fit_config *config,
+                                    db_fit_config *copy);
+
+/** All defaults: header geometry, free intensities, no parameters.
+ *
+ * @param config overwritten; what it owned is not freed */
+DB_API void db_fit_config_init(db_fit_config *config);
+
+/** Masks in an image that the caller has what the configuration says must not count: pixels outside
+ * the trusted range, those of the mask file and of the list of hot pixels, and pixels found hot.
+ * Gain and readout noise are measured where they were not given, as of an image that is read. What an
+ * experiment list says of pixels is not asked.
+ *
+ * @param context receives the message of a failure
+ * @param config says what masks it
+ * @param image its counts (dark levels are subtracted, and then kept in `dark`), its mask, and what is
+ *     known of its noise are changed
+ * @param notices told each automatic choice or warning, as a line that is valid during the call;
+ *     may be NULL
+ * @param user handed to the function
+ * @return DB_OK or an error */
+DB_API db_status db_fit_config_mask_image(db_context *context, const db_fit_config *config,
+                                          db_measured_image *image,
+                                          void (*notices)(void *user, const char *line),
+                                          void *user);
+
+/** The same for a starting model that the caller has: what is refined, ties by symmetry, bounds,
+ * stages, and the orientation if it is to be found. The section model of the configuration is not
+ * asked, but for symmetry and find_orientation.
+ *
+ * @param context receives the message of a failure
+ * @param config completed
+ * @param image that is to be refined against
+ * @param start the model; changed as the configuration asks, also if the call fails
+ * @param notices as for db_fit_config_start
+ * @param user handed to the function
+ * @return DB_OK or an error */
+DB_API db_status db_fit_config_start_at(db_context *context, db_fit_config *config,
+                                        const db_measured_image *image, db_experiment *start,
+                                        void (*notices)(void *user, const char *line), void *user);
+
+/** A copy with lists of its own. *copy is overwritten, and owns nothing after a failure. The list
+ * of reflections (spots) stays borrowed.
+ *
+ * @param context receives the message of a failure
+ * @param settings to copy
+ * @param copy overwritten
+ * @return DB_OK; DB_ERROR_MEMORY */
+DB_API db_status db_fit_settings_copy(db_context *context, const db_fit_settings *settings,
+                                      db_fit_settings *copy);
+
+/** The stages used when a configuration names none: those of a single shot without the shared
+ * parameters, then joint ones. Sets stages and stage_count.
+ *
+ * @param settings to change */
+DB_API void db_fit_settings_default_joint_stages(db_fit_settings *settings);
+
+/** The configuration of all shots, whose settings db_fit_run takes: with the stages that are usual where
+ * it names none, with the amplitudes of intensities.reference, which belong to the list, and with ties
+ * as its symmetry asks, which depends on the cell of the first shot that can be read: angles that are
+ * fixed are no longer refined, equal edges follow each other. If none can be read nothing is tied.
+ *
+ * @param context receives the message of a failure
+ * @param list the shots
+ * @param config overwritten; to be cleared by the caller, before the list
+ * @return DB_OK or an error */
+DB_API db_status db_fit_shot_list_complete(db_context *context, db_fit_shot_list *list,
+                                           db_fit_config *config);
+
+/** Looks for the lattices of a configuration's image, as many as its find_orientation says, and lists
+ * each as a shot. The configuration of the list has no image then, and shares between lattices what
+ * is not said to be local and is not a crystal's own: cell, beam and detector, but not orientation,
+ * size, spreads and scale.
+ *
+ * @param context receives the message of a failure
+ * @param config that names the image; copied
+ * @param overrides `override_count` texts "key.path=value"
+ * @param override_count their number
+ * @param list receives the list; to be destroyed by the caller
+ * @return DB_OK; DB_ERROR_INPUT if there is no lattice; other errors */
+DB_API db_status db_fit_shot_list_find(db_context *context, const db_fit_config *config,
+                                       const char *const *overrides, size_t override_count,
+                                       db_fit_shot_list **list);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
