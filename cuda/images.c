@@ -18,16 +18,10 @@ static void *image_of(const db_device_work *work, size_t i) {
     return i == 0 ? work->job.image : work->job.derivative[i - 1];
 }
 
-static int is_there(const db_device_plan *plan, const void *image) {
-    return db_cuda_place_of(plan->number, image) == DB_CUDA_ON_DEVICE;
-}
-
-static db_cuda_layout layout_of_images(const db_device_plan *plan, const db_device_work *work,
-                                       size_t images) {
-    for (size_t i = 0; i < images; i++)
-        if (is_there(plan, image_of(work, i))) return DB_CUDA_AS_GIVEN;
-    return DB_CUDA_PACKED;
-}
+/* Which of a work's images are in the memory of the plan's GPU. */
+typedef struct {
+    int there[DB_CUDA_MOST_IMAGES], any;
+} image_places;
 
 /* One block a tile. */
 static db_status start_tiles(db_context *context, db_device_plan *plan, const db_device_work *work,
@@ -90,12 +84,15 @@ db_status db_cuda_check_count(db_context *context, const db_device_plan *plan, s
                    DB_CUDA_MOST_IMAGES - 1);
 }
 
-static db_status check_images(db_context *context, const db_device_plan *plan,
-                              const db_device_work *work, size_t images) {
+static db_status find_images(db_context *context, const db_device_plan *plan,
+                             const db_device_work *work, size_t images, image_places *places) {
+    places->any = 0;
     DB_TRY(db_cuda_check_count(context, plan, images));
-    for (size_t i = 0; i < images; i++)
+    for (size_t i = 0; i < images; i++) {
         DB_TRY(db_cuda_check_place(context, plan->number, image_of(work, i),
-                                   i ? "a derivative image" : "the image"));
+                                   i ? "a derivative image" : "the image", &places->there[i]));
+        places->any |= places->there[i];
+    }
     return DB_OK;
 }
 
@@ -105,9 +102,9 @@ static size_t pixel_size(const db_device_work *work) {
 
 /* Each image where it is wanted, or packed in memory of the plan, from where it comes to the host. */
 static db_status render_images(db_context *context, db_device_plan *plan,
-                               const db_device_work *work) {
+                               const db_device_work *work, const image_places *places) {
     const size_t images = 1 + db_device_derivatives(work), size = pixel_size(work);
-    const db_cuda_layout layout = layout_of_images(plan, work, images);
+    const db_cuda_layout layout = places->any ? DB_CUDA_AS_GIVEN : DB_CUDA_PACKED;
     const size_t image_bytes =
         (layout == DB_CUDA_PACKED ? (size_t)plan->pixels : work->pixels) * size;
     wanted_image own[DB_CUDA_MOST_IMAGES]; /* those that do not stay on the device */
@@ -115,7 +112,7 @@ static db_status render_images(db_context *context, db_device_plan *plan,
     size_t own_count = 0;
     db_cuda_arguments a = db_cuda_arguments_of(plan, work, layout);
     for (size_t i = 0; i < images; i++) {
-        if (!is_there(plan, image_of(work, i)))
+        if (!places->there[i])
             own[own_count++] = (wanted_image){ image_of(work, i), i };
         else
             set_image(&a, i, image_of(work, i));
@@ -138,9 +135,8 @@ static db_status render_images(db_context *context, db_device_plan *plan,
  * first of them in that of the host. */
 static db_status deliver_tangent(db_context *context, db_device_plan *plan,
                                  const db_device_work *work, char *packed, size_t count,
-                                 void *image) {
+                                 void *image, int there) {
     const size_t size = pixel_size(work);
-    const int there = is_there(plan, image);
     db_cuda_arguments a = db_cuda_arguments_of(plan, work, DB_CUDA_AS_GIVEN);
     a.job.data = a.job.background = NULL;
     a.job.parameter_count = count;
@@ -154,8 +150,8 @@ static db_status deliver_tangent(db_context *context, db_device_plan *plan,
 }
 
 /* A derivative along a direction that takes several images: all packed, then added up. */
-static db_status render_apart(db_context *context, db_device_plan *plan,
-                              const db_device_work *work) {
+static db_status render_apart(db_context *context, db_device_plan *plan, const db_device_work *work,
+                              const image_places *places) {
     const size_t tangents = db_cuda_tangent_images(work), bytes = plan->pixels * pixel_size(work);
     db_cuda_arguments a = db_cuda_arguments_of(plan, work, DB_CUDA_PACKED);
     DB_TRY(room_for_images(context, plan, 1 + tangents, bytes));
@@ -163,18 +159,18 @@ static db_status render_apart(db_context *context, db_device_plan *plan,
     DB_TRY(db_cuda_values_bring(context, plan, work, DB_CUDA_TANGENT, &a));
     for (size_t i = 0; i <= tangents; i++) set_image(&a, i, packed + i * bytes);
     DB_TRY(db_cuda_start_images(context, plan, work, &a));
-    DB_TRY(deliver_tangent(context, plan, work, packed, 1, work->job.image));
-    DB_TRY(deliver_tangent(context, plan, work, packed + bytes, tangents, work->job.derivative[0]));
-    return db_cuda_results_there(context, plan,
-                                 !is_there(plan, work->job.image) ||
-                                     !is_there(plan, work->job.derivative[0]));
+    DB_TRY(deliver_tangent(context, plan, work, packed, 1, work->job.image, places->there[0]));
+    DB_TRY(deliver_tangent(context, plan, work, packed + bytes, tangents, work->job.derivative[0],
+                           places->there[1]));
+    return db_cuda_results_there(context, plan, !places->there[0] || !places->there[1]);
 }
 
 static db_status render_any(db_context *context, db_device_plan *plan, const db_device_work *work) {
-    DB_TRY(check_images(context, plan, work, 1 + db_device_derivatives(work)));
+    image_places places;
+    DB_TRY(find_images(context, plan, work, 1 + db_device_derivatives(work), &places));
     if (work->job.tangent && db_cuda_tangent_images(work) > 1)
-        return render_apart(context, plan, work);
-    return render_images(context, plan, work);
+        return render_apart(context, plan, work, &places);
+    return render_images(context, plan, work, &places);
 }
 
 db_status db_cuda_plan_render(db_context *context, db_device_plan *plan,
@@ -190,8 +186,10 @@ static db_status add_background(db_context *context, db_device_plan *plan,
     const size_t bytes = plan->pixels * pixel_size(work);
     db_cuda_arguments a = db_cuda_arguments_of(plan, work, DB_CUDA_AS_GIVEN);
     const uint32_t blocks = db_cuda_blocks(plan->pixels, DB_CUDA_BLOCK);
-    DB_TRY(db_cuda_check_place(context, plan->number, work->job.image, "the image"));
-    DB_TRY(db_cuda_check_place(context, plan->number, work->job.background, "the background"));
+    int there, background_there;
+    DB_TRY(db_cuda_check_place(context, plan->number, work->job.image, "the image", &there));
+    DB_TRY(db_cuda_check_place(context, plan->number, work->job.background, "the background",
+                               &background_there));
     DB_TRY(room_for_images(context, plan, 1, bytes));
     DB_TRY(db_cuda_values_bring(context, plan, work, DB_CUDA_IMAGES, &a));
     if (!a.job.background) a.job.background = work->job.background;
@@ -200,7 +198,7 @@ static db_status add_background(db_context *context, db_device_plan *plan,
     a.job.image = plan->results.memory;
     a.to_packed = 1;
     DB_TRY(db_cuda_launch(context, plan, db_cuda_add_images, blocks, DB_CUDA_BLOCK, 0, &a));
-    DB_TRY(deliver_tangent(context, plan, work, plan->results.memory, 1, work->job.image));
+    DB_TRY(deliver_tangent(context, plan, work, plan->results.memory, 1, work->job.image, there));
     return db_cuda_results_there(context, plan, 0);
 }
 

@@ -14,8 +14,9 @@ typedef struct {
 
 static db_status place_of(db_context *context, int number, const void *memory, size_t bytes,
                           const char *what, db_cuda_buffer *own) {
-    DB_TRY(db_cuda_check_place(context, number, memory, what));
-    if (!memory || db_cuda_place_of(number, memory) == DB_CUDA_ON_DEVICE) return DB_OK;
+    int there;
+    DB_TRY(db_cuda_check_place(context, number, memory, what, &there));
+    if (!memory || there) return DB_OK;
     return db_cuda_need(context, number, own, bytes, what);
 }
 

@@ -39,6 +39,7 @@ db_status db_cuda_values_reserve(db_context *context, db_device_plan *plan,
  * columns that are in registers and the first of the loose ones, and one for each further loose
  * column. */
 size_t db_cuda_tangent_images(const db_device_work *work);
+size_t db_cuda_panels(const db_device_work *work);
 /* Nothing is on the device any more; the memory stays. */
 void db_cuda_values_forget(db_cuda_values *values);
 void db_cuda_values_release(db_cuda_values *values);

@@ -103,10 +103,11 @@ db_cuda_place db_cuda_place_of(int number, const void *memory) {
     }
 }
 
-db_status db_cuda_check_place(db_context *context, int number, const void *memory,
-                              const char *what) {
+db_status db_cuda_check_place(db_context *context, int number, const void *memory, const char *what,
+                              int *there) {
     struct cudaPointerAttributes attributes;
     const db_cuda_place place = memory ? db_cuda_place_of(number, memory) : DB_CUDA_PAGEABLE;
+    *there = place == DB_CUDA_ON_DEVICE;
     if (place != DB_CUDA_ELSEWHERE && place != DB_CUDA_UNKNOWN) return DB_OK;
     DB_CUDA_TRY(context, number, cudaPointerGetAttributes(&attributes, memory), what);
     return db_fail(

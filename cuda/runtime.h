@@ -47,8 +47,9 @@ typedef enum db_cuda_place {
 } db_cuda_place;
 db_cuda_place db_cuda_place_of(int number, const void *memory);
 
-/* DB_ERROR_INPUT for memory of another GPU. what: the memory, for the message; memory may be NULL. */
-db_status db_cuda_check_place(db_context *context, int number, const void *memory,
-                              const char *what);
+/* *there: 1 for memory of this GPU, 0 for that of the host or NULL. DB_ERROR_INPUT for that of another GPU.
+ * what: the memory, for the message. Asks the runtime once. */
+db_status db_cuda_check_place(db_context *context, int number, const void *memory, const char *what,
+                              int *there);
 
 #endif

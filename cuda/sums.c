@@ -10,14 +10,10 @@ enum {
     MOST_SLOTS = 4096          /* ... which are enough to keep any GPU busy */
 };
 
-static int on_device(const db_device_plan *plan, const void *memory) {
-    return memory && db_cuda_place_of(plan->number, memory) == DB_CUDA_ON_DEVICE;
-}
-
 /* Data and weights on the device: used in place if they are there already, else copied. */
 static db_status bring_data_and_weights(db_context *context, db_device_plan *plan,
                                         const db_device_work *work, db_cuda_layout layout,
-                                        db_cuda_arguments *a) {
+                                        const int is_there[2], db_cuda_arguments *a) {
     const void *const given[] = { work->job.data, work->job.weight };
     const void *there[2] = { given[0], given[1] };
     const size_t size = work->job.data_type == DB_FLOAT32 ? sizeof(float) : sizeof(double),
@@ -25,8 +21,7 @@ static db_status bring_data_and_weights(db_context *context, db_device_plan *pla
     size_t own = 0;
     int wanted[2];
     for (int i = 0; i < 2; i++) {
-        DB_TRY(db_cuda_check_place(context, plan->number, given[i], i ? "weights" : "data"));
-        wanted[i] = given[i] && !on_device(plan, given[i]);
+        wanted[i] = given[i] && !is_there[i];
         own += (size_t)wanted[i];
     }
     DB_TRY(db_cuda_need_more(context, plan, &plan->data, own * bytes, "data and weights"));
@@ -111,19 +106,13 @@ static int lattice_is_first(const db_device_work *work, size_t panels) {
     return 1;
 }
 
-static size_t panel_count(const db_device_work *work) {
-    for (size_t i = 0; i < work->array_count; i++)
-        if (work->array[i].member == offsetof(db_kernel_job, panel))
-            return work->array[i].bytes / sizeof *work->job.panel;
-    return 0;
-}
-
 static db_status sum_normal(db_context *context, db_device_plan *plan, const db_device_work *work,
                             double *sums) {
+    int there[2];
+    DB_TRY(db_cuda_check_place(context, plan->number, work->job.data, "data", &there[0]));
+    DB_TRY(db_cuda_check_place(context, plan->number, work->job.weight, "weights", &there[1]));
     const db_cuda_layout layout =
-        on_device(plan, work->job.data) || on_device(plan, work->job.weight) || work->job.background
-            ? DB_CUDA_AS_GIVEN
-            : DB_CUDA_PACKED;
+        there[0] || there[1] || work->job.background ? DB_CUDA_AS_GIVEN : DB_CUDA_PACKED;
     db_cuda_arguments a = db_cuda_arguments_of(plan, work, layout);
     const uint32_t threads = db_device_has_spots(work->kind) ? choose_slots_of_spots(plan, work, &a)
                                                              : choose_slots(plan, work, &a);
@@ -132,9 +121,9 @@ static db_status sum_normal(db_context *context, db_device_plan *plan, const db_
                              "the sums of normal equations"));
     DB_TRY(db_cuda_need_locked(context, plan->number, &plan->host_sums, sum_bytes));
     DB_TRY(db_cuda_values_bring(context, plan, work, DB_CUDA_NORMAL, &a));
-    DB_TRY(bring_data_and_weights(context, plan, work, layout, &a));
+    DB_TRY(bring_data_and_weights(context, plan, work, layout, there, &a));
     a.sums = plan->sums.memory;
-    a.lattice_first = lattice_is_first(work, panel_count(work));
+    a.lattice_first = lattice_is_first(work, db_cuda_panels(work));
     const db_cuda_kernels *kernels = db_cuda_kernels_of((int)work->kind, db_cuda_is_mixed(work));
     const int still = work->kind == DB_KERNEL_GRADIENT && db_cuda_is_still(work);
     DB_TRY(db_cuda_launch(context, plan,

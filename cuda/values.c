@@ -191,7 +191,7 @@ static size_t loose_columns(const db_device_work *work, size_t panel) {
     return count;
 }
 
-static size_t panels_of(const db_device_work *work) {
+size_t db_cuda_panels(const db_device_work *work) {
     for (size_t i = 0; i < work->array_count; i++)
         if (work->array[i].member == offsetof(db_kernel_job, panel))
             return work->array[i].bytes / sizeof *work->job.panel;
@@ -200,7 +200,7 @@ static size_t panels_of(const db_device_work *work) {
 
 size_t db_cuda_tangent_images(const db_device_work *work) {
     size_t most = 1;
-    for (size_t panel = 0; panel < panels_of(work); panel++) {
+    for (size_t panel = 0; panel < db_cuda_panels(work); panel++) {
         const size_t loose = loose_columns(work, panel);
         if (loose > most) most = loose;
     }
@@ -236,7 +236,7 @@ static void lay_out_run(const db_kernel_contraction *c, int mixed, char *rows, s
 /* All rows of all panels, anew: a direction is seldom the same again. */
 static void fill_tangent(const db_device_work *work, char *out, int *changed) {
     const size_t images = db_cuda_tangent_images(work), runs = work->job.parameter_count;
-    for (size_t panel = 0; panel < panels_of(work); panel++) {
+    for (size_t panel = 0; panel < db_cuda_panels(work); panel++) {
         char *const rows = out + panel * images * row_bytes(work);
         size_t next = 0;
         memset(rows, 0, images * row_bytes(work));

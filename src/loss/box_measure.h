@@ -1,5 +1,5 @@
-/* What a box of a measured image says of its spot,: sums over its pixels,
- * an intensity without bounds, where its strong pixels are. */
+/* What a box of a measured image says of its spot: sums over its pixels, an intensity without bounds, where
+ * its strong pixels are. */
 #ifndef DB_LOSS_BOX_MEASURE_H
 #define DB_LOSS_BOX_MEASURE_H
 
@@ -56,15 +56,6 @@ AD_FN void db_centroid_add(const db_measured_block *m, const double *observed, i
                             block->region.slow_start + slow + 0.5 - observed[1] };
     sums->weight += (double)block->value[at] - (double)m->background[at];
     for (int k = 0; k < 2; k++) sums->variance[k] += variance * off[k] * off[k];
-}
-
-/* All but the solution is 0: of strong pixels, so many are explained. */
-AD_FN void db_measure_no_more(int explained, db_box_measured *m) {
-    m->intensity = m->variance = m->chi2 = 0;
-    m->shape = m->background = m->sum = m->sum_variance = 0;
-    for (int k = 0; k < 2; k++) m->observed[k] = m->observed_variance[k] = 0;
-    m->has_light = m->pixels = m->strong = 0;
-    m->explained = explained;
 }
 
 /* Intensity of a spot of shape 1 and its variance, without the bounds and the prior that hold it in

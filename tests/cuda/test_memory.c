@@ -27,6 +27,7 @@ static void images_may_stay_on_the_device(void **state) {
         COUNTED(assert_int_equal(stand_in.launches, 1);)
         COUNTED(assert_int_equal(stand_in.bytes_to_device, 0);)
         COUNTED(assert_int_equal(stand_in.bytes_to_host, 0);)
+        COUNTED(assert_int_equal(stand_in.asked, SOME + 1);)
         assert_int_equal(db_plan_memory_read(own, there[0], found.image, bytes), DB_OK);
         expect_near(found.image, expected.image, pixels, 2e-7);
         for (int k = 0; k < SOME; k++) {
@@ -138,6 +139,7 @@ static void data_may_be_on_the_device(void **state) {
     machine_reset();
     assert_int_equal(normal(own, data_there, weight_there, &found), DB_OK);
     COUNTED(assert_int_equal(stand_in.bytes_to_device, 0);)
+    COUNTED(assert_in_range(stand_in.asked, 2, 6);)
     COUNTED(assert_int_equal(stand_in.copies_to_host, 1);)
     COUNTED(assert_int_equal(stand_in.launches, 2);)
     /* what is wrong with data is found wherever they are */

@@ -251,6 +251,7 @@ cudaError_t cudaMemGetInfo(size_t *left, size_t *all) {
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *memory) {
     ALONE;
     const piece *p = piece_of(memory);
+    stand_in.asked++;
     if (final_error != cudaSuccess) return failed(final_error);
     use_device();
     attributes->type = p ? p->type : cudaMemoryTypeUnregistered;

@@ -14,6 +14,7 @@ typedef struct stand_in {
     /* counted */
     long copies_to_device, copies_to_host, launches, allocations, calls;
     long waits; /* for a stream or an event */
+    long asked; /* whose memory it is */
     size_t bytes_to_device, bytes_to_host;
     unsigned contexts;      /* bit i: there is a context on device i */
     size_t allocated, live; /* bytes on the device; pieces of memory, streams and events */
