@@ -50,14 +50,19 @@ static int takes_all(db_shoebox_choice choice) {
     return choice == DB_SHOEBOXES_ALL || choice == DB_SHOEBOXES_LIGHT;
 }
 
-/* The square of pixels of a reflection's box; around a given one it stays on the panel. */
+/* The square of pixels of a reflection's box. Around a given one, and for light, of which spots at an edge have some, too, it
+ * stays on the panel. */
 static db_region region_of(const placing *p, size_t reflection) {
     const db_reflection *const r = &p->grid->prediction->reflection[reflection];
     const int half_width = p->data->settings->shoebox_half_width;
-    if (!p->given || !p->given[reflection]) return db_shoebox_square(r, half_width);
     const int pixels[2] = { p->data->image->fast_pixels,
                             db_measured_rows(p->data->image, r->panel) };
-    return db_given_box_region(p->given[reflection], half_width, pixels);
+    if (p->given && p->given[reflection])
+        return db_given_box_region(p->given[reflection], half_width, pixels);
+    if (p->choice != DB_SHOEBOXES_LIGHT) return db_shoebox_square(r, half_width);
+    const int fast = db_floor(r->position[0]), slow = db_floor(r->position[1]);
+    const db_fit_spot pixel = { .panel = r->panel, .box = { fast, fast, slow, slow } };
+    return db_given_box_region(&pixel, half_width, pixels);
 }
 
 static int is_inside(const db_region *r, const db_measured_image *image) {

@@ -34,7 +34,7 @@ typedef struct db_shoeboxes {
 
 typedef enum db_shoebox_choice {
     DB_SHOEBOXES_ALL,     /* every predicted reflection */
-    DB_SHOEBOXES_LIGHT,   /* the same, however few pixels neighbours leave */
+    DB_SHOEBOXES_LIGHT,   /* the same, however few pixels neighbours and edges of panels leave */
     DB_SHOEBOXES_TOUCHED, /* those with any strong pixel: all that can explain some */
     DB_SHOEBOXES_SEEN,    /* those with strong pixels, however few pixels neighbours leave them */
     DB_SHOEBOXES_STRONG,  /* those with strong pixels, or that settings.spots lists, at most

@@ -1,6 +1,7 @@
 /* Several crystals on one image: each is found, and none that is not there. */
 
 #include "support/unit_test.h"
+#include "fit/objective/lattice_light.h"
 #include "fit/rendered_image.h"
 
 #include <math.h>
@@ -109,9 +110,68 @@ static void lattices_that_are_not_there_are_not_found(void **state) {
     db_experiment_clear(&e);
 }
 
+/* Light of the crystals, of pixels that are so near the edge, over what they have in truth. */
+static double found_light(float *const *light, float *const *truth, size_t crystals, int from,
+                          int to) {
+    double found = 0, all = 0;
+    for (size_t i = 0; i < (size_t)PIXELS * PIXELS; i++) {
+        const int x = (int)(i % PIXELS), y = (int)(i / PIXELS), right = PIXELS - 1 - x,
+                  top = PIXELS - 1 - y, fast = x < right ? x : right, slow = y < top ? y : top,
+                  edge = fast < slow ? fast : slow;
+        if (edge < from || edge >= to) continue;
+        for (size_t c = 0; c < crystals; c++) {
+            found += (double)light[c][i];
+            all += (double)truth[c][i];
+        }
+    }
+    return found / all;
+}
+
+/* A spot that the edge cuts shines on the boxes of other crystals, too. */
+static void spots_at_the_edge_have_their_light(void **state) {
+    (void)state;
+    enum { CRYSTALS = 2, BOX = 5 };
+    db_experiment e, of[CRYSTALS];
+    db_crystal crystals[CRYSTALS];
+    db_measured_image image;
+    db_fit_settings settings;
+    db_strong_pixels strong;
+    float *light[CRYSTALS], *truth[CRYSTALS];
+    db_fit_settings_init(&settings);
+    settings.gain = 1;
+    settings.shoebox_half_width = BOX;
+    assert_int_equal(rendered_experiment(context, PIXELS, 1000, &e), DB_OK);
+    random_crystals(&e.crystal, 3, CRYSTALS, crystals);
+    assert_int_equal(rendered_lattices(context, &e, crystals, CRYSTALS, 3, &image), DB_OK);
+    assert_int_equal(db_strong_pixels_find(context, &image, &settings, &strong), DB_OK);
+    for (size_t c = 0; c < CRYSTALS; c++) {
+        light[c] = calloc((size_t)PIXELS * PIXELS, sizeof *light[c]);
+        truth[c] = calloc((size_t)PIXELS * PIXELS, sizeof *truth[c]);
+        assert_true(light[c] && truth[c]);
+        assert_int_equal(rendered_light(context, &e, &crystals[c], truth[c]), DB_OK);
+        of[c] = e; /* borrows */
+        of[c].crystal = crystals[c];
+    }
+    const db_fit_data data = { &image, &strong, &settings };
+    assert_int_equal(db_lattice_light(context, of, CRYSTALS, &data, light), DB_OK);
+    const double edge = found_light(light, truth, CRYSTALS, 0, BOX),
+                 inside = found_light(light, truth, CRYSTALS, BOX, PIXELS);
+    print_message("light that was found: %.3f, %.3f near the edge\n", inside, edge);
+    assert_true(fabs(inside - 1) < 0.05 && fabs(edge - 1) < 0.15);
+    for (size_t c = 0; c < CRYSTALS; c++) {
+        free(light[c]);
+        free(truth[c]);
+    }
+    db_strong_pixels_clear(&strong);
+    db_measured_image_clear(&image);
+    db_fit_settings_clear(&settings);
+    db_experiment_clear(&e);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_of_several_crystals_is_found_slow),
+        cmocka_unit_test(spots_at_the_edge_have_their_light),
         cmocka_unit_test(lattices_that_are_not_there_are_not_found),
     };
     return cmocka_run_group_tests(tests, make, drop);
