@@ -129,6 +129,17 @@ static double beside_rows(double over_rival, double over_rows) {
     return over_rows < 0 && over_rival > over_rows ? (double)NAN : over_rival;
 }
 
+static void test_larger(const judge *j, const db_other_cell *larger, double in_rows) {
+    test_cell(j, DB_FIT_TEST_LARGER,
+              "spots lie between the nodes of the lattice, where a larger cell has them",
+              beside_rows(larger->margin, in_rows), larger->cell, "short");
+}
+
+static void test_smaller(const judge *j, const db_other_cell *smaller) {
+    test_cell(j, DB_FIT_TEST_SMALLER, "no spots ask for so large a cell beside a smaller one",
+              smaller->margin, smaller->cell, "long");
+}
+
 /* The first test that fails gives the reason: rivals that say what is wrong come before rows. */
 static db_status judge_nodes(const judge *j, int may_be_moved) {
     db_context *const context = j->context;
@@ -145,12 +156,9 @@ static db_status judge_nodes(const judge *j, int may_be_moved) {
     const double in_rows = row.least;
     if (in_rows < limit) DB_TRY(judge_overlap(j, limit, &row));
     test_lattice(j);
-    test_cell(j, DB_FIT_TEST_LARGER,
-              "spots lie between the nodes of the lattice, where a larger cell has them",
-              beside_rows(larger.margin, in_rows), larger.cell, "short");
+    test_larger(j, &larger, in_rows);
     if (!may_be_moved) test_moved(j, &moved, beside_rows(moved.margin, in_rows));
-    test_cell(j, DB_FIT_TEST_SMALLER, "no spots ask for so large a cell beside a smaller one",
-              smaller.margin, smaller.cell, "long");
+    test_smaller(j, &smaller);
     test_rows(j, &row);
     return test_quarters(j);
 }
@@ -181,6 +189,22 @@ db_status db_verdict_of_places(db_context *context, const db_experiment *model,
     return DB_OK;
 }
 
+/* Of one shot of many, whose orientation and beam may still be off. Spots at half of the nodes say half of what the lattice
+ * does, so few spots cannot bear out a cell against a smaller one, and are not asked. */
+static db_status judge_multiples(const judge *j) {
+    db_other_cell smaller, larger;
+    row_margin row;
+    const double asked = 4 * j->verdict->test[DB_FIT_TEST_SMALLER].least;
+    DB_TRY(over_rows(j->context, j->evidence, DB_RIVAL_INSTEAD, &row));
+    DB_TRY(db_margin_over_larger(j->context, j->evidence, &larger));
+    test_larger(j, &larger, row.least);
+    if (!(db_margin_over_none(j->evidence) > asked)) return DB_OK;
+    DB_TRY(db_margin_over_smaller(j->context, j->evidence, j->model->crystal.cell,
+                                  j->data->settings->centring, &smaller));
+    test_smaller(j, &smaller);
+    return DB_OK;
+}
+
 /* Finds spots, and judges a model by them that is not refined yet: by its lattice, or by its nodes. */
 static db_status judge_early(db_context *context, const db_experiment *model,
                              const db_fit_data *data, int by_nodes, db_fit_verdict *verdict) {
@@ -196,7 +220,8 @@ static db_status judge_early(db_context *context, const db_experiment *model,
         status = judge_nodes(&j, 1);
     } else {
         test_lattice(&j);
-        status = test_quarters(&j);
+        status = judge_multiples(&j);
+        if (status == DB_OK) status = test_quarters(&j);
     }
     db_evidence_clear(&evidence);
     return status;

@@ -3,6 +3,8 @@
  * one, and wrong orientations do not, although the refinement finds a minimum. */
 
 #include "support/unit_test.h"
+#include "base/vector.h"
+#include "fit/config/orientation.h"
 #include "fit/still_fit.h"
 #include "fit/four_panels.h"
 #include "fit/objective/model_image.h"
@@ -184,6 +186,41 @@ static void multiples_and_parts_of_the_cell_fail(void **state) {
             wrong.crystal.Ncells[axes[i]] *= m;
             fails(&wrong, DB_FIT_TEST_LARGER, "too short");
         }
+}
+
+/* One shot of many, before what all share is refined. */
+static int shot_is_usable(const db_experiment *model) {
+    db_strong_pixels strong;
+    db_fit_verdict verdict;
+    db_fit_settings settings;
+    db_fit_settings_init(&settings);
+    assert_int_equal(db_strong_pixels_find(context, &image, &settings, &strong), DB_OK);
+    const db_fit_data data = { &image, &strong, &settings };
+    assert_int_equal(db_verdict_of_positions(context, model, &data, &verdict), DB_OK);
+    db_strong_pixels_clear(&strong);
+    print_message("shot: %s\n", verdict.usable ? "usable" : verdict.reason);
+    return verdict.usable;
+}
+
+static void a_shot_of_many_with_a_wrong_cell_is_excluded(void **state) {
+    (void)state;
+    static const double root = 1.41421356237309505;
+    assert_true(shot_is_usable(&truth));
+    for (int i = 0; i < 4; i++) {
+        db_experiment wrong = truth;
+        if (i < 2) {
+            wrong.crystal.cell[2] *= i ? 2 : 0.5;
+        } else { /* all edges across c, and the crystal turned about c */
+            const double axis[3] = { 0, 0, 1 };
+            db_orientation_of(&truth.crystal, wrong.crystal.orientation);
+            for (int k = 0; k < 2; k++) wrong.crystal.cell[k] *= i == 2 ? root : 1 / root;
+            double about[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 }, whole[9];
+            db_turn_columns(axis, 3.14159265358979323846 / 4, about);
+            db_multiply(wrong.crystal.orientation, about, whole);
+            db_orientation_set(whole, &wrong.crystal);
+        }
+        assert_false(shot_is_usable(&wrong));
+    }
 }
 
 static void wrong_orientations_fail(void **state) {
@@ -415,6 +452,7 @@ int main(void) {
         cmocka_unit_test(a_crowded_image_is_refined),
         cmocka_unit_test(lattices_that_are_wrong_in_one_direction_fail),
         cmocka_unit_test(multiples_and_parts_of_the_cell_fail),
+        cmocka_unit_test(a_shot_of_many_with_a_wrong_cell_is_excluded),
         cmocka_unit_test(wrong_orientations_fail),
         cmocka_unit_test(another_lattice_and_a_beam_five_pixels_off_fail),
         cmocka_unit_test(a_model_of_half_the_image_fails),
