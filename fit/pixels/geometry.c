@@ -58,37 +58,16 @@ static double mosaic_angle(const db_crystal *crystal) {
     return sqrt(square * 0.739 / 3);
 }
 
-static int by_wave_number(const void *a, const void *b) {
-    const db_spectral_line *const x = a;
-    const db_spectral_line *const y = b;
-    return x->wave_number < y->wave_number ? -1 : x->wave_number > y->wave_number;
-}
-
-/* Wavelengths of the sources, whatever their directions. */
-static db_status take_spectrum(db_context *context, const db_experiment *e,
-                               db_fit_geometry *geometry) {
-    const size_t count = e->beam.source_count;
-    double total = 0;
-    geometry->line = malloc((count + 1) * sizeof *geometry->line);
-    if (!geometry->line) return db_fail_memory(context, "the spectrum of the beam");
-    for (size_t j = 0; j < count; j++) {
-        geometry->line[j].wave_number = 1 / db_experiment_source_wavelength(e, j);
-        geometry->line[j].weight = e->beam.sources[j].weight;
-        total += e->beam.sources[j].weight;
+/* Wave numbers of the sources that shine, whatever their directions: the least and the largest. */
+static void find_wave_numbers(const db_experiment *e, double wave_number[2]) {
+    wave_number[0] = INFINITY;
+    wave_number[1] = 0;
+    for (size_t j = 0; j < e->beam.source_count; j++) {
+        const double k = 1 / db_experiment_source_wavelength(e, j);
+        if (!(e->beam.sources[j].weight > 0)) continue;
+        wave_number[0] = fmin(wave_number[0], k);
+        wave_number[1] = fmax(wave_number[1], k);
     }
-    qsort(geometry->line, count, sizeof *geometry->line, by_wave_number);
-    geometry->line_count = 0;
-    for (size_t j = 0; j < count; j++) {
-        db_spectral_line *const last = &geometry->line[geometry->line_count - 1];
-        const db_spectral_line *const next = &geometry->line[j];
-        if (!(next->weight > 0)) continue;
-        if (geometry->line_count > 0 && next->wave_number == last->wave_number)
-            last->weight += next->weight / total;
-        else
-            geometry->line[geometry->line_count++] =
-                (db_spectral_line){ next->wave_number, next->weight / total };
-    }
-    return DB_OK;
 }
 
 db_status db_panel_axes(const db_experiment *experiment, size_t panel, double corner[3],
@@ -135,9 +114,9 @@ db_status db_fit_geometry_of(db_context *context, const db_experiment *experimen
     geometry->sensor = experiment->detector;
     geometry->sensor.panels = NULL;
     geometry->panel = malloc(geometry->panel_count * sizeof *geometry->panel);
-    db_status status = take_spectrum(context, experiment, geometry);
-    if (status == DB_OK && !geometry->panel)
-        status = db_fail_memory(context, "the panels of the detector");
+    find_wave_numbers(experiment, geometry->wave_number);
+    db_status status =
+        geometry->panel ? DB_OK : db_fail_memory(context, "the panels of the detector");
     for (size_t p = 0; p < geometry->panel_count && status == DB_OK; p++)
         status = place_panel(context, experiment, p, &geometry->panel[p]);
     if (status != DB_OK) db_fit_geometry_clear(geometry);
@@ -146,10 +125,8 @@ db_status db_fit_geometry_of(db_context *context, const db_experiment *experimen
 
 void db_fit_geometry_clear(db_fit_geometry *geometry) {
     free(geometry->panel);
-    free(geometry->line);
     geometry->panel = NULL;
-    geometry->line = NULL;
-    geometry->panel_count = geometry->line_count = 0;
+    geometry->panel_count = 0;
 }
 
 int db_fit_geometry_on_panel(const db_fit_geometry *geometry, size_t panel, const double s1[3],

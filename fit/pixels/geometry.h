@@ -13,23 +13,16 @@ typedef struct db_panel_geometry {
     int pixels[2];
 } db_panel_geometry;
 
-/* Sources of one wavelength. */
-typedef struct db_spectral_line {
-    double wave_number; /* 1/wavelength (1/angstrom) */
-    double weight;      /* of all lines 1 */
-} db_spectral_line;
-
 /* Laboratory frame; the goniometer is in the middle of its rotation. */
 typedef struct db_fit_geometry {
     double a_star[9]; /* columns a*, b*, c* (1/angstrom) */
     double s0[3];     /* central incident wave vector: beam direction / wavelength (1/angstrom) */
-    double direction[3]; /* of s0 */
-    size_t line_count;
-    db_spectral_line *line; /* owned; from the longest wavelength to the shortest */
-    double half_rotation;   /* degree: half of the goniometer's range */
-    double node_radius;     /* 1/angstrom: three standard deviations of a node's intensity in GAUSS
+    double direction[3];   /* of s0 */
+    double wave_number[2]; /* 1/wavelength of the sources: the least, the largest (1/angstrom) */
+    double half_rotation;  /* degree: half of the goniometer's range */
+    double node_radius;    /* 1/angstrom: three standard deviations of a node's intensity in GAUSS
                                shape */
-    double mosaic_angle;    /* degree: standard deviation of the domains' rotations about an axis */
+    double mosaic_angle;   /* degree: standard deviation of the domains' rotations about an axis */
     size_t panel_count;
     db_panel_geometry *panel; /* owned */
     db_detector sensor;       /* of all panels: only what db_sensor_depth looks at */

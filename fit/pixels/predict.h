@@ -1,10 +1,7 @@
 /* Prediction of reflections: which are near the Ewald sphere, and where they appear.
  *
- * With a spectrum there is a sphere for each wavelength. What a reflection shows on the detector is
- * the light of all that excite it: each counts by its weight in the spectrum and by how likely
- * domains are turned, and the node is wide, as far as it would have to be turned.
- *
- * Spots in closed form are predicted by the formula that renders them (dualbragg/spots.h). */
+ * Spots are predicted by the formula that renders those in closed form (dualbragg/spots.h); sampled ones
+ * as Gaussians of the same spread. */
 #ifndef DB_FIT_PIXELS_PREDICT_H
 #define DB_FIT_PIXELS_PREDICT_H
 
@@ -12,17 +9,13 @@
 
 typedef struct db_reflection {
     int hkl[3];
-    double d_spacing;   /* angstrom */
-    double excitation;  /* rotation that would bring it onto the Ewald sphere (degree, signed); with
-                           a spectrum, the mean over those that excite it */
-    size_t panel;       /* on which it would then appear ... */
-    double position[2]; /* ... and where (pixels of the panel, fast, slow) */
-    double apart;       /* the smaller the better it is excited: |excitation|, or of spots in closed
-                           form the distance to the sphere in standard deviations */
-    double recorded;    /* part of its intensity that the image shows, 0 to 1: of spots in closed
-                             form as db_spot.recorded; else by a Gaussian of the turn, which is as
-                             wide as the node, the mosaic spread and the rotation make it */
-    double covariance[3]; /* of spots in closed form (pixels^2: fast, slow, of both); else 0 */
+    double d_spacing;     /* angstrom */
+    double excitation;    /* rotation that would bring it onto the Ewald sphere (degree, signed) */
+    size_t panel;         /* on which it would then appear ... */
+    double position[2];   /* ... and where (pixels of the panel, fast, slow) */
+    double apart;         /* distance to the sphere in standard deviations */
+    double recorded;      /* part of its intensity that the image shows, 0 to 1 */
+    double covariance[3]; /* pixels^2: fast, slow, of both */
 } db_reflection;
 
 /* Order by h, k, l: less than, equal to or greater than 0. */
@@ -39,8 +32,7 @@ typedef struct db_prediction {
 
 typedef struct db_prediction_range {
     double dmin, dmax;       /* angstrom; dmin 0: all that the panels record; dmax 0: no limit */
-    double excitation_angle; /* degree; what the size of a node adds comes on top, or of spots in
-                                closed form three standard deviations */
+    double excitation_angle; /* degree, beyond three standard deviations */
 } db_prediction_range;
 
 /* All reflections on the panels within the range, in the order of h, k, l. */

@@ -75,7 +75,7 @@ static db_status geometry_beside(db_context *context, const db_experiment *exper
 static db_status list_spots(db_context *context, const db_experiment *experiment,
                             const db_fit_settings *settings, const db_observed_spots *seen,
                             spot_list *list) {
-    db_fit_geometry geometry[3] = { { .line = NULL } };
+    db_fit_geometry geometry[3] = { { .panel = NULL } };
     db_status status = db_fit_geometry_of(context, experiment, &geometry[0]);
     for (int d = 0; d < 2 && status == DB_OK; d++)
         status = geometry_beside(context, experiment, d, &geometry[1 + d]);

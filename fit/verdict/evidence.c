@@ -237,8 +237,7 @@ static void take(const db_fit_geometry *g, const db_experiment *model,
     memcpy(e->s0, g->s0, sizeof e->s0);
     db_experiment_spindle_axis(model, e->axis);
     e->half_rotation = g->half_rotation;
-    e->wave_number[0] = g->line[0].wave_number;
-    e->wave_number[1] = g->line[g->line_count - 1].wave_number;
+    memcpy(e->wave_number, g->wave_number, sizeof e->wave_number);
     for (size_t i = 0; i < spots->count; i++) e->spot[i] = spot_of(g, e, &spots->spot[i]);
     e->count = spots->count;
     e->judged = e->count < DB_MOST_JUDGED ? e->count : DB_MOST_JUDGED;
