@@ -25,10 +25,9 @@ static db_status read_reference(db_context *context, db_fit_shot_list *list) {
 db_status db_fit_shot_list_complete(db_context *context, db_fit_shot_list *list,
                                     db_fit_config *config) {
     db_fit_settings *const settings = &config->settings;
-    const int closed = list->config.setup.spread.spots == DB_SPOTS_CLOSED;
     DB_TRY(read_reference(context, list));
     DB_TRY(db_fit_config_copy(context, &list->config, config));
     (void)db_shot_list_tie(context, list, config); /* the refinement says why no shot can be read */
-    if (settings->stage_count == 0) db_stages_default(context, closed, settings);
+    if (settings->stage_count == 0) db_stages_default(context, settings);
     return DB_OK;
 }

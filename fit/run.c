@@ -453,10 +453,10 @@ static db_status set_up(db_shots *all, const db_fit_settings *settings) {
     DB_TRY(db_fit_settings_copy(all->context, settings, &all->settings));
     DB_TRY(db_fit_check_quantities(all->context, settings));
     all->parameters = all->course.width = settings->parameter_count;
-    if (all->settings.stage_count == 0 && all->source->like)
-        db_fit_default_stages(all->source->like, &all->settings);
+    if (all->settings.stage_count == 0 && all->source->in_full)
+        db_fit_default_stages(&all->settings);
     else if (all->settings.stage_count == 0)
-        db_stages_default(all->context, 0, &all->settings);
+        db_stages_default(all->context, &all->settings);
     if (all->settings.joint.wanted)
         DB_TRY(db_fit_add_intensity_stage(all->context, &all->settings));
     db_stages_mark_shared(all);
@@ -501,7 +501,6 @@ db_fit_shot_source db_fit_still_source(const db_fit_still *still) {
                                  .load = lend_still,
                                  .name = name_of_still,
                                  .release = take_back,
-                                 .like = still->start,
                                  .in_full = 1 };
 }
 

@@ -12,7 +12,6 @@ merged   dualbragg fit: intensities of each shot by themselves, scaled and merge
          panels refined
 joint    the same, then one intensity for all shots (intensity: joint; programs that have it)
 mean     as joint, but of the spectrum only the mean wavelength of each shot is known, and the common width
-sampled  as joint, with sampled spots (ten domains, each channel of the spectrum as one wavelength) instead of spots in closed form
 """
 import argparse
 import glob
@@ -33,11 +32,6 @@ FIT = {
     "merged": [],
     "joint": [("intensity: free", "intensity: joint\nintensities: {dmin: 2}")],
     "mean": [("intensity: free", "intensity: joint\nintensities: {dmin: 2}"), ("bandwidth_rms: 0.0006 ", "bandwidth_rms: 0.0042 ")],
-    "sampled": [("intensity: free", "intensity: joint\nintensities: {dmin: 2}"), ("spots: closed", "spots: sampled"),
-                ("mosaic_tensor: [0.005, 0.005, 0.005, 0, 0, 0]", "mosaic_spread: 0.14\n  mosaic_domains: 10"),
-                *[("  mosaic_%s: {min: %s, max: 0.1}\n" % (q, low), "  mosaic_spread: {min: 0.02, max: 0.5}\n" if q == "xx" else "")
-                  for q, low in (("xx", "0"), ("yy", "0"), ("zz", "0"), ("yz", "-0.1"), ("zx", "-0.1"), ("xy", "-0.1"))],
-                ("  strain_rms: 0.0005\n", ""), ("  divergence_rms: [0.5, 0.3]\n", ""), ("  bandwidth_rms: 0.0006 ", "  # ")],
 }
 
 
@@ -102,8 +96,7 @@ class Table:
         return out if os.path.exists(out) else None
 
 
-NAMES = {"boxes": "boxes", "dials": "DIALS", "merged": "ours, shot by shot", "joint": "ours, jointly", "mean": "ours, mean wavelengths",
-         "sampled": "ours, sampled spots"}
+NAMES = {"boxes": "boxes", "dials": "DIALS", "merged": "ours, shot by shot", "joint": "ours, jointly", "mean": "ours, mean wavelengths"}
 
 
 def draw(rows):

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCENES = 2, PLACES = 3 };
-static const char *const scene_name[SCENES] = { "25 samples a pixel", "spots in closed form" };
+enum { PLACES = 3 };
+static const char scene_name[] = "spots in closed form";
 
 /* The fastest of several runs of a refinement. */
 typedef struct fastest {
@@ -75,7 +75,7 @@ static void put_refinement(FILE *out, const char *name, const char *place, const
 }
 
 /* On the processor with one thread, with all, and on the device. *kept receives the first result. */
-static int compare_refinements(const db_bench_work *work, int closed, const db_bench_scene *scene,
+static int compare_refinements(const db_bench_work *work, const db_bench_scene *scene,
                                db_fit_result **kept, FILE *out) {
     const char *const device[PLACES] = { "cpu", "cpu", work->device };
     for (int i = 0; i < PLACES; i++) {
@@ -85,7 +85,7 @@ static int compare_refinements(const db_bench_work *work, int closed, const db_b
         db_context *context = db_bench_context(device[i], i == 0, place, &failed);
         if (context) failed = refine_still(context, scene, work->repeats, &f);
         if (f.result && !failed)
-            put_refinement(out, scene_name[closed], place, &f, *kept ? *kept : f.result);
+            put_refinement(out, scene_name, place, &f, *kept ? *kept : f.result);
         if (i == 0 && !failed)
             *kept = f.result;
         else
@@ -96,7 +96,7 @@ static int compare_refinements(const db_bench_work *work, int closed, const db_b
     return 0;
 }
 
-static int compare_calls(const db_bench_work *work, int closed, const db_bench_scene *scene,
+static int compare_calls(const db_bench_work *work, const db_bench_scene *scene,
                          const db_fit_result *result, FILE *out) {
     const char *const device[PLACES] = { "cpu", "cpu", work->device };
     for (int i = 0; i < PLACES; i++) {
@@ -110,7 +110,7 @@ static int compare_calls(const db_bench_work *work, int closed, const db_bench_s
         }
         db_context_destroy(&context);
         if (failed) return failed;
-        fprintf(out, "| %s | %s | %.0f | %.0f | %.0f | %.0f | %.0f |\n", scene_name[closed], place,
+        fprintf(out, "| %s | %s | %.0f | %.0f | %.0f | %.0f | %.0f |\n", scene_name, place,
                 1e6 * calls.derivatives, 1e6 * calls.image, 1e6 * calls.sums, 1e6 * calls.made,
                 1e6 * calls.made_again);
         fflush(out);
@@ -119,8 +119,8 @@ static int compare_calls(const db_bench_work *work, int closed, const db_bench_s
 }
 
 static int stills(const db_bench_work *work, FILE *out) {
-    db_bench_scene scene[SCENES] = { 0 };
-    db_fit_result *result[SCENES] = { NULL };
+    db_bench_scene scene = { 0 };
+    db_fit_result *result = NULL;
     char place[DB_BENCH_PLACE_SIZE];
     int failed = 0;
     db_context *context = db_bench_context("cpu", 0, place, &failed);
@@ -130,12 +130,9 @@ static int stills(const db_bench_work *work, FILE *out) {
             "first evaluation "
             "to the last (s) | of it rendering and sums (s) | off by, in errors |\n"
             "|---|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
-    for (int i = 0; i < SCENES && !failed; i++) {
-        const db_status status =
-            db_bench_crowded_still(context, 1, i, work->pixels, work->boxes, &scene[i]);
-        failed = status == DB_OK ? compare_refinements(work, i, &scene[i], &result[i], out)
-                                 : db_bench_complain(context, scene_name[i], status);
-    }
+    const db_status status = db_bench_crowded_still(context, 1, work->pixels, work->boxes, &scene);
+    failed = status == DB_OK ? compare_refinements(work, &scene, &result, out)
+                             : db_bench_complain(context, scene_name, status);
     if (!failed)
         fprintf(
             out,
@@ -143,12 +140,9 @@ static int stills(const db_bench_work *work, FILE *out) {
             "equations (us) | image and coefficients (us) | sums alone (us) | plan, boxes, data "
             "and first call (us) | the same again (us) |\n"
             "|---|---|---:|---:|---:|---:|---:|\n");
-    for (int i = 0; i < SCENES && !failed; i++)
-        failed = compare_calls(work, i, &scene[i], result[i], out);
-    for (int i = 0; i < SCENES; i++) {
-        fit_still_destroy(&result[i]);
-        db_bench_scene_clear(&scene[i]);
-    }
+    if (!failed) failed = compare_calls(work, &scene, result, out);
+    fit_still_destroy(&result);
+    db_bench_scene_clear(&scene);
     db_context_destroy(&context);
     return failed;
 }

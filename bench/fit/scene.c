@@ -143,22 +143,17 @@ db_status db_bench_still(db_context *context, uint32_t seed, db_bench_scene *sce
 }
 
 /* Free intensities: the refinement knows no structure factors. */
-static db_status large_still(db_context *context, uint32_t seed, int pixels, int domains,
-                             int closed, int boxes, double peak, db_bench_scene *scene) {
-    const db_parameter list[] = { DB_MISSET_X,  DB_MISSET_Y,
-                                  DB_MISSET_Z,  DB_CELL_A,
-                                  DB_CELL_B,    DB_CELL_C,
-                                  DB_CELLS_A,   closed ? DB_MOSAIC_VARIANCE : DB_MOSAIC_SPREAD,
-                                  DB_BEAM_FAST, DB_BEAM_SLOW };
+static db_status large_still(db_context *context, uint32_t seed, int pixels, int boxes, double peak,
+                             db_bench_scene *scene) {
+    static const db_parameter list[] = { DB_MISSET_X,  DB_MISSET_Y, DB_MISSET_Z, DB_CELL_A,
+                                         DB_CELL_B,    DB_CELL_C,   DB_CELLS_A,  DB_MOSAIC_VARIANCE,
+                                         DB_BEAM_FAST, DB_BEAM_SLOW };
     memset(scene, 0, sizeof *scene);
     db_status status = db_experiment_init(context, &scene->truth);
     if (status != DB_OK) return status;
-    describe(pixels, 80, 25, 300, domains, &scene->truth);
-    if (closed) {
-        scene->truth.spread.spots = DB_SPOTS_CLOSED;
-        scene->truth.spread.mosaic = pow(scene->truth.crystal.mosaic_spread, 2);
-        scene->truth.crystal.mosaic_spread = 0;
-    }
+    describe(pixels, 80, 25, 300, 1, &scene->truth);
+    scene->truth.spread.spots = DB_SPOTS_CLOSED;
+    scene->truth.spread.mosaic = pow(scene->truth.crystal.mosaic_spread, 2);
     if (!make_amplitudes(&scene->truth.crystal, 1.2, &scene->truth.structure_factors))
         return DB_ERROR_MEMORY;
     db_fit_settings_init(&scene->settings);
@@ -172,19 +167,21 @@ static db_status large_still(db_context *context, uint32_t seed, int pixels, int
 }
 
 db_status db_bench_large_still(db_context *context, uint32_t seed, db_bench_scene *scene) {
-    return large_still(context, seed, 2048, 10, 0, 150, 1000, scene);
+    return large_still(context, seed, 2048, 150, 1000, scene);
 }
 
-db_status db_bench_crowded_still(db_context *context, uint32_t seed, int closed, int pixels,
-                                 int boxes, db_bench_scene *scene) {
-    return large_still(context, seed, pixels, closed ? 1 : 25, closed, boxes, 50000, scene);
+db_status db_bench_crowded_still(db_context *context, uint32_t seed, int pixels, int boxes,
+                                 db_bench_scene *scene) {
+    return large_still(context, seed, pixels, boxes, 50000, scene);
 }
 
 db_status db_bench_shot(db_context *context, uint32_t seed, db_bench_scene *scene) {
     memset(scene, 0, sizeof *scene);
     const db_status status = db_experiment_init(context, &scene->truth);
     if (status != DB_OK) return status;
-    describe(512, 75, 12, 90, 5, &scene->truth);
+    describe(512, 75, 12, 90, 1, &scene->truth);
+    scene->truth.spread.spots = DB_SPOTS_CLOSED;
+    scene->truth.spread.mosaic = pow(0.5 * scene->truth.crystal.mosaic_spread, 2);
     for (int i = 0; i < 3; i++)
         scene->truth.crystal.misset[i] =
             (i == 1 ? 60 : 180) * (2 * db_bench_uniform(seed, 30 + (uint32_t)i) - 1);

@@ -20,11 +20,9 @@ db_status db_bench_still(db_context *context, uint32_t seed, db_bench_scene *sce
  * edges, crystal size, mosaic spread, beam centre. */
 db_status db_bench_large_still(db_context *context, uint32_t seed, db_bench_scene *scene);
 
-/* A square of pixels, free intensities, so many shoeboxes at most: spots of 25 mosaic domains, or in
- * closed form. What is refined is that of the large still, in closed form with the mosaic spread of
- * its blocks. */
-db_status db_bench_crowded_still(db_context *context, uint32_t seed, int closed, int pixels,
-                                 int boxes, db_bench_scene *scene);
+/* The same on a square of so many pixels, with brighter spots and so many shoeboxes at most. */
+db_status db_bench_crowded_still(db_context *context, uint32_t seed, int pixels, int boxes,
+                                 db_bench_scene *scene);
 
 /* One of many shots: 512 x 512 pixels, all structure factors alike, in an orientation that is a
  * function of the seed. No settings. */

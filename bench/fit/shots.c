@@ -19,8 +19,9 @@ static const struct {
     db_parameter parameter;
     double off, range;
 } shared[] = {
-    { DB_DISTANCE, 0.3, 2 },        { DB_BEAM_FAST, 0.06, 1 },    { DB_BEAM_SLOW, -0.05, 1 },
-    { DB_DETECTOR_ROTY, -0.15, 2 }, { DB_DETECTOR_ROTZ, 0.2, 2 }, { DB_MOSAIC_SPREAD, -0.03, 0.1 },
+    { DB_DISTANCE, 0.3, 2 },      { DB_BEAM_FAST, 0.06, 1 },
+    { DB_BEAM_SLOW, -0.05, 1 },   { DB_DETECTOR_ROTY, -0.15, 2 },
+    { DB_DETECTOR_ROTZ, 0.2, 2 }, { DB_MOSAIC_VARIANCE, -0.002, 0.02 },
 };
 enum { SHARED = sizeof shared / sizeof *shared };
 
@@ -31,8 +32,8 @@ static int complain(db_context *context, const char *what) {
 
 static const char configuration[] =
     "model: {cell: [%.6f, %.6f, %.6f, 90, 90, 90.05], shape: gauss, Ncells: [13, 13, 13], "
-    "mosaic_spread: %g,\n"
-    "        mosaic_domains: 5, oversample: 1, wavelength: 1, distance: %.6f, beam_centre_px: "
+    "mosaic_rms: %g,\n"
+    "        oversample: 1, wavelength: 1, distance: %.6f, beam_centre_px: "
     "[%.6f, %.6f],\n"
     "        detector_rotation: [0, %g, %g]}\n"
     "refine:\n"
@@ -42,7 +43,7 @@ static const char configuration[] =
     "  Na: {min: 2, max: 60}\n  Nb: {min: 2, max: 60}\n  Nc: {min: 2, max: 60}\n"
     "  distance: {range: 2}\n  beam_fast: {range: 1}\n  beam_slow: {range: 1}\n"
     "  detector_roty: {range: 2}\n  detector_rotz: {range: 2}\n"
-    "  mosaic_spread: {range: 0.1, shared: yes}\n"
+    "  mosaic_variance: {range: 0.02, shared: yes}\n"
     "data: {max_shoeboxes: 50, model_error: 0}\n"
     "shots: {list: shots.txt}\n";
 
@@ -55,9 +56,9 @@ static int write_configuration(const db_experiment *truth, const char *folder) {
     snprintf(path, sizeof path, "%s/shots.yaml", folder);
     FILE *const file = fopen(path, "w");
     if (!file) return 0;
-    fprintf(file, configuration, 1.001 * cell[0], 0.999 * cell[1], 1.0005 * cell[2], off[5], off[0],
-            off[1] / pixel, off[2] / pixel, off[3], off[4], cell[0], 1e-3 * cell[0], cell[1],
-            1e-3 * cell[1], cell[2], 1e-3 * cell[2]);
+    fprintf(file, configuration, 1.001 * cell[0], 0.999 * cell[1], 1.0005 * cell[2], sqrt(off[5]),
+            off[0], off[1] / pixel, off[2] / pixel, off[3], off[4], cell[0], 1e-3 * cell[0],
+            cell[1], 1e-3 * cell[1], cell[2], 1e-3 * cell[2]);
     return fclose(file) == 0;
 }
 

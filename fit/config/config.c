@@ -27,6 +27,7 @@ void db_fit_config_init(db_fit_config *config) {
     db_setup *const setup = &config->setup;
     db_setup_init(setup);
     setup->shape = DB_SHAPE_GAUSS;
+    setup->spread.spots = DB_SPOTS_CLOSED;
     for (int i = 0; i < 3; i++) setup->Ncells[i] = 20;
     /* open, so that the image header can fill them */
     setup->wavelength = setup->distance = setup->pixel_size = setup->polarization =
@@ -120,6 +121,18 @@ static db_status check_series(const db_config_reader *reader, const db_yaml_node
         return db_config_fail(reader, db_yaml_find(shots, "knots"), "shots", "knots",
                               "are of a series; expected series: yes, too");
     return DB_OK;
+}
+
+/* Spots are in closed form where intensities are free, else sampled unless said otherwise. */
+static db_status check_spots(const db_config_reader *reader, const db_yaml_node *model,
+                             db_fit_config *config) {
+    const db_yaml_node *const spots = model ? db_yaml_find(model, "spots") : NULL;
+    db_spot_model *const given = &config->setup.spread.spots;
+    if (config->settings.intensity == DB_FIT_KNOWN && !spots) *given = DB_SPOTS_SAMPLED;
+    if (config->settings.intensity == DB_FIT_KNOWN || *given == DB_SPOTS_CLOSED) return DB_OK;
+    return db_config_fail(reader, spots, "model", "spots",
+                          "sampled spots need known structure factors (intensity: {known: FILE}); "
+                          "expected closed, which free intensities have without this key, too");
 }
 
 /* One list says which reflections get shoeboxes. */
@@ -313,24 +326,19 @@ static db_status take_panel_groups(const db_config_reader *reader, const db_yaml
     return DB_OK;
 }
 
-/* No section refine: one image with free intensities and spots in closed form says by itself what it
- * can determine. */
+/* No section refine: one image with free intensities says by itself what it can determine. */
 static db_status leave_open(const db_config_reader *reader, const db_yaml_node *root,
                             db_fit_config *config) {
     const db_yaml_node *const model = db_yaml_find(root, "model");
-    const db_yaml_node *const spots = model ? db_yaml_find(model, "spots") : NULL;
-    const int sampled = spots && config->setup.spread.spots == DB_SPOTS_SAMPLED;
-    if (config->settings.intensity != DB_FIT_FREE || sampled || *config->shot_list ||
+    if (config->settings.intensity != DB_FIT_FREE || *config->shot_list ||
         config->find_orientation > 1)
         return db_fail(
             reader->context, DB_ERROR_USAGE,
             "%s: the section refine is missing; nothing would be refined (it can be left "
-            "out for one crystal on one image with free intensities and spots in closed "
-            "form)",
+            "out for one crystal on one image with free intensities)",
             reader->path);
     config->automatic = 1;
     config->blocks_given = model && db_yaml_find(model, "Ncells") != NULL;
-    config->setup.spread.spots = DB_SPOTS_CLOSED;
     return DB_OK;
 }
 
@@ -367,6 +375,7 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
     DB_TRY(check_series(reader, root, config));
     const db_yaml_node *const intensity = db_yaml_find(root, "intensity");
     if (intensity) DB_TRY(take_intensity(reader, intensity, config));
+    DB_TRY(check_spots(reader, model, config));
     const db_yaml_node *const amplitudes = db_yaml_find(root, "intensities");
     if (amplitudes && !config->settings.joint.wanted)
         return db_config_fail(

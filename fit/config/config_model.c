@@ -487,7 +487,7 @@ static db_status prepare_start(db_context *context, db_fit_config *config,
     DB_TRY(check_groups(context, config, start));
     DB_TRY(find_orientation(context, config, image, start, notices, user));
     DB_TRY(complete_bounds(context, config, start, 1));
-    if (settings->stage_count == 0) db_fit_default_stages(start, settings);
+    if (settings->stage_count == 0) db_fit_default_stages(settings);
     start_modes(settings, start, notices, user);
     return DB_OK;
 }
@@ -521,11 +521,5 @@ db_status db_fit_config_start_at(db_context *context, db_fit_config *config,
                                  void (*notices)(void *user, const char *line), void *user) {
     take_noise(image, &config->settings);
     DB_TRY(check_region(context, &config->settings, image));
-    if (config->automatic && start->spread.spots != DB_SPOTS_CLOSED)
-        return db_fail(
-            context, DB_ERROR_USAGE,
-            "%s: nothing is said of what to refine (section refine), which needs a model "
-            "with spots in closed form, found sampled ones",
-            config->config_file);
     return prepare_start(context, config, image, start, notices, user);
 }

@@ -27,10 +27,10 @@ static inline db_parameter db_quantity_parameter(db_fit_quantity quantity) {
     return parameter;
 }
 
-/* The stages used for this start when none are named. */
-void db_fit_default_stages(const db_experiment *start, db_fit_settings *settings);
+/* The stages of one image when none are named. */
+void db_fit_default_stages(db_fit_settings *settings);
 
-/* The same for spots in closed form with free intensities. */
+/* The same with free intensities, by moments. */
 void db_fit_closed_stages(db_fit_settings *settings);
 
 /* Adds the stage of intensities that many shots share (db_fit_settings.joint), unless it is there:

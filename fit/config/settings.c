@@ -220,9 +220,11 @@ void db_fit_closed_stages(db_fit_settings *settings) {
     settings->stages[settings->stage_count - 1].most_misfit = 1.5;
 }
 
-void db_fit_default_stages(const db_experiment *start, db_fit_settings *settings) {
-    settings->stage_count = 0;
-    if (start->spread.spots == DB_SPOTS_CLOSED && settings->intensity == DB_FIT_FREE)
+void db_fit_default_stages(db_fit_settings *settings) {
+    int groups = 0; /* whose motions moments say nothing of */
+    for (size_t i = 0; i < settings->parameter_count; i++)
+        groups |= settings->parameters[i].group >= 0;
+    if (settings->intensity == DB_FIT_FREE && !groups)
         db_fit_closed_stages(settings);
     else
         db_fit_settings_default_stages(settings);

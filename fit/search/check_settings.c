@@ -251,8 +251,7 @@ static db_status check_parameters(db_context *context, const db_experiment *star
     return DB_OK;
 }
 
-static db_status check_stage(db_context *context, const db_experiment *start,
-                             const db_fit_settings *settings, size_t s) {
+static db_status check_stage(db_context *context, const db_fit_settings *settings, size_t s) {
     const db_fit_stage *const stage = &settings->stages[s];
     char name[DB_FIT_NAME_SIZE + 8];
     int any = 0;
@@ -270,11 +269,9 @@ static db_status check_stage(db_context *context, const db_experiment *start,
     DB_TRY(db_need_choice(context, name, (int)stage->kind, DB_STAGE_NLOPT + 1));
     DB_TRY(db_stage_check_method(context, stage));
     const int moments = stage->kind == DB_STAGE_MOMENTS;
-    if (moments && (start->spread.spots != DB_SPOTS_CLOSED || settings->intensity != DB_FIT_FREE))
+    if (moments && settings->intensity != DB_FIT_FREE)
         return db_fail(context, DB_ERROR_USAGE,
-                       "stage %s: the algorithm moments needs spots in closed form and free "
-                       "intensities",
-                       stage->name);
+                       "stage %s: the algorithm moments needs free intensities", stage->name);
     if (stage->kind == DB_STAGE_INTENSITIES &&
         (!settings->joint.wanted || s + 1 < settings->stage_count))
         return db_fail(
@@ -323,6 +320,10 @@ db_status db_fit_check_data(db_context *context, const db_experiment *start,
                             const db_measured_image *image, const db_fit_settings *settings) {
     DB_TRY(check_values(context, settings));
     DB_TRY(db_experiment_check(context, start));
+    if (settings->intensity == DB_FIT_FREE && start->spread.spots != DB_SPOTS_CLOSED)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "free intensities: expected spots in closed form, found sampled ones, which "
+                       "need known structure factors");
     return check_image(context, start, image, settings);
 }
 
@@ -334,7 +335,6 @@ db_status db_fit_check(db_context *context, const db_experiment *start,
     if (settings->stage_count < 1 || settings->stage_count > DB_FIT_MAX_STAGES)
         return db_fail(context, DB_ERROR_USAGE, "fit settings: %zu stages, expected 1 to %d",
                        settings->stage_count, DB_FIT_MAX_STAGES);
-    for (size_t s = 0; s < settings->stage_count; s++)
-        DB_TRY(check_stage(context, start, settings, s));
+    for (size_t s = 0; s < settings->stage_count; s++) DB_TRY(check_stage(context, settings, s));
     return settings->starts.count > 1 ? check_turns(context, start, settings) : DB_OK;
 }

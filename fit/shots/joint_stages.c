@@ -68,23 +68,22 @@ static void share_stages(db_fit_settings *settings) {
     settings->stage_count = kept;
 }
 
-void db_stages_default(db_context *context, int closed, db_fit_settings *settings) {
+void db_stages_default(db_context *context, db_fit_settings *settings) {
     int any = 0;
     for (size_t i = 0; i < settings->parameter_count; i++)
         any |= db_fit_parameter_is_shared(&settings->parameters[i]);
-    closed &= settings->joint.wanted;
-    if (closed)
+    if (settings->joint.wanted)
         db_fit_closed_stages(settings);
     else
         db_fit_settings_default_stages(settings);
     if (any && settings->stage_count) share_stages(settings);
     /* By pixels all shots are refined together. */
-    if (!any && closed && settings->stage_count > 1) settings->stage_count--;
+    if (!any && settings->joint.wanted && settings->stage_count > 1) settings->stage_count--;
     if (settings->joint.wanted) (void)db_fit_add_intensity_stage(context, settings);
 }
 
 void db_fit_settings_default_joint_stages(db_fit_settings *settings) {
-    db_stages_default(NULL, 0, settings);
+    db_stages_default(NULL, settings);
 }
 
 void db_stages_mark_shared(db_shots *all) {

@@ -79,8 +79,8 @@ const db_setup_field db_setup_fields[] = {
     [DB_FIELD_B_FACTOR] = NUMBERS("b_factor", "B factor", "A^2", 1, b_factor, (ANY),
         "Debye-Waller factor exp(-2 B (sin(theta)/lambda)^2) on the crystal's intensity"),
     [DB_FIELD_SPOTS] = CHOICE("spots", "spots", spread.spots, spot_models, INT_MIN, NULL,
-        "sampled (default): a sum over mosaic domains, sources and phi steps; closed: in closed form, for Gaussian spreads, "
-        "which need no samples"),
+        "sampled: a sum over mosaic domains, sources and phi steps; closed: in closed form, for Gaussian spreads, which need "
+        "no samples; default: sampled, but closed where fit has free intensities"),
     [DB_FIELD_SIZE_CORRELATION] = SPREAD("size_correlation", "correlation of the size", "", 3, size_correlation, (-1, 1),
         "spots closed: correlations of the size of blocks between b and c, c and a, a and b"),
     [DB_FIELD_MOSAIC_RMS] = SPREAD("mosaic_rms", "mosaic spread (rms)", "degree", 1, mosaic_rms, (0, 180),

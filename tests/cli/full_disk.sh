@@ -51,7 +51,7 @@ refused() {
 # ends of a refinement: each of its files is the first that cannot be written
 if [ -x "$BINARY_DIR/stand_in" ] && "$DUALBRAGG" fit --help > /dev/null 2>&1; then
     (cd .. && "$BINARY_DIR/stand_in" stand_in)
-    refused refined.yaml fit "$SOURCE_DIR/tests/fit/sampled_still.yaml" --image ../stand_in.img --output refined \
+    refused refined.yaml fit "$SOURCE_DIR/tests/fit/spoilt_still.yaml" --image ../stand_in.img --output refined \
         model.matrix=../stand_in.mat 'stages=[{max_evaluations: 1}]' --no-report
 fi
 

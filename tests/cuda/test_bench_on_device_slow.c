@@ -35,10 +35,9 @@ static void tables_are_complete(void **state) {
     machine_reset();
     assert_int_equal(db_bench_devices(&work, out), 0);
     assert_true(stand_in.launches > 0);
-    /* refinement and calls of each still in three places */
-    assert_int_equal(rows(out, "| 25 samples a pixel |"), 6);
+    /* refinement and calls of the still in three places */
     assert_int_equal(rows(out, "| spots in closed form |"), 6);
-    assert_int_equal(rows(out, "| 25 samples a pixel | 24 | cuda:0"), 1);
+    assert_int_equal(rows(out, "| spots in closed form | 24 | cuda:0"), 1);
     assert_int_equal(rows(out, "| spots in closed form | cuda:0"), 1);
     assert_int_equal(rows(out, "| cpu | 1 | 2 of 2 |"), 1);
     assert_int_equal(rows(out, "| cuda | 1 | 2 of 2 |"), 1);

@@ -66,7 +66,7 @@ static void all_reflections_are_measured_alike(void **state) {
     db_fit_result *result[2];
     const char *const devices[2] = { "cpu", "cuda" };
     assert_int_equal(db_context_create(&here), DB_OK);
-    assert_int_equal(db_bench_crowded_still(here, 1, 1, 800, 60, &scene), DB_OK);
+    assert_int_equal(db_bench_crowded_still(here, 1, 800, 60, &scene), DB_OK);
     scene.settings.parameter_count = 1; /* hardly anything moves */
     for (int i = 0; i < 2; i++) {
         assert_int_equal(db_context_create(&there), DB_OK);

@@ -4,7 +4,7 @@ set -eu
 . "$SOURCE_DIR/tests/support/scratch"
 needs_fit
 "$BINARY_DIR/stand_in" stand_in
-config=$SOURCE_DIR/tests/fit/sampled_still.yaml
+config=$SOURCE_DIR/tests/fit/spoilt_still.yaml
 fit() { # EXPECTED_STATUS ARGUMENTS...
     status=0 expected=$1
     shift

@@ -21,6 +21,8 @@ static void describe(db_experiment *e, int pixels) {
     e->crystal.Ncells[2] = 0.0045 * pixels;
     e->crystal.mosaic_spread = 0.1;
     e->crystal.mosaic_domains = 20;
+    e->spread.spots = DB_SPOTS_CLOSED;
+    e->spread.mosaic = 0.0025; /* degree^2: that of the cap */
     e->beam.wavelength = 0.96859;
     db_panel *const panel = &e->detector.panels[0];
     panel->fast_pixels = panel->slow_pixels = pixels;

@@ -5,8 +5,8 @@
 #include <dualbragg/fit.h>
 #include <gsl/gsl_rng.h>
 
-/* A thaumatin-like crystal (GAUSS spots, mosaic spread 0.1 degree) on a detector of pixels x
- * pixels. Amplitudes are made up (Wilson statistics), so that the strongest spots have about `peak`
+/* A thaumatin-like crystal (GAUSS spots, mosaic spread 0.05 degree rms) on a detector of pixels x
+ * pixels. Spots are in closed form; sampled, they have twenty domains of the same spread. Amplitudes are made up (Wilson statistics), so that the strongest spots have about `peak`
  * photons. Clear it with db_experiment_clear. */
 db_status rendered_experiment(db_context *context, int pixels, double peak, db_experiment *e);
 

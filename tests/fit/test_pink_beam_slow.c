@@ -11,7 +11,7 @@ enum { PIXELS = 800 };
 static void a_pink_still_comes_back(void **state) {
     (void)state;
     static const db_parameter list[] = { DB_MISSET_X, DB_MISSET_Y, DB_MISSET_Z,
-                                         DB_CELL_A,   DB_CELL_C,   DB_MOSAIC_SPREAD };
+                                         DB_CELL_A,   DB_CELL_C,   DB_MOSAIC_VARIANCE };
     db_context *context;
     db_experiment truth, start;
     db_measured_image image;
@@ -20,7 +20,6 @@ static void a_pink_still_comes_back(void **state) {
     assert_int_equal(db_context_create(&context), DB_OK);
     assert_int_equal(rendered_experiment(context, PIXELS, 3000, &truth), DB_OK);
     assert_int_equal(rendered_pink_beam(context, &truth), DB_OK);
-    truth.crystal.mosaic_domains = 8; /* the spectrum does what many would */
     assert_int_equal(rendered_image(context, &truth, 5, &image), DB_OK);
     assert_int_equal(db_experiment_copy(context, &truth, &start), DB_OK);
     start.crystal.misset[0] += 0.08;
@@ -28,7 +27,7 @@ static void a_pink_still_comes_back(void **state) {
     start.crystal.misset[2] += 0.08;
     start.crystal.cell[0] = start.crystal.cell[1] *= 1.002;
     start.crystal.cell[2] *= 0.998;
-    start.crystal.mosaic_spread = 0.07;
+    start.spread.mosaic *= 0.49;
     db_fit_settings_init(&settings);
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
         refine_parameter(&settings, list[i], -1);

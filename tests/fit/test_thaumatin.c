@@ -55,8 +55,8 @@ static void make_start(int frame, const db_measured_image *image, db_experiment 
     setup.shape = DB_SHAPE_GAUSS;
     setup.Ncells[0] = setup.Ncells[1] = 15;
     setup.Ncells[2] = 6;
-    setup.mosaic_spread = 0.1;
-    setup.mosaic_domains = 50;
+    setup.spread.spots = DB_SPOTS_CLOSED;
+    setup.spread.mosaic_rms = 0.05;
     setup.oversample = 1;
     setup.sensor_layers = 1;
     assert_int_equal(db_setup_from_image(context, image, &setup), DB_OK);
@@ -77,15 +77,16 @@ static void spoil(db_experiment *start, int way) {
 }
 
 static void choose_parameters(db_fit_settings *settings, int with_orientation) {
-    static const db_parameter list[] = { DB_MISSET_X, DB_MISSET_Y,     DB_MISSET_Z,  DB_CELL_A,
-                                         DB_CELL_C,   DB_BEAM_FAST,    DB_BEAM_SLOW, DB_CELLS_A,
-                                         DB_CELLS_C,  DB_MOSAIC_SPREAD };
+    static const db_parameter list[] = { DB_MISSET_X, DB_MISSET_Y,       DB_MISSET_Z,  DB_CELL_A,
+                                         DB_CELL_C,   DB_BEAM_FAST,      DB_BEAM_SLOW, DB_CELLS_A,
+                                         DB_CELLS_C,  DB_MOSAIC_VARIANCE };
     db_fit_settings_init(settings);
     settings->dmin = 2.2;
     for (size_t i = with_orientation ? 0 : 3; i < sizeof list / sizeof list[0]; i++)
         refine_parameter(settings, list[i], -1);
     refine_parameter(settings, DB_CELL_B, DB_CELL_A);
     refine_parameter(settings, DB_CELLS_B, DB_CELLS_A);
+    db_fit_settings_default_stages(settings); /* by pixels */
 }
 
 static db_fit_result *refine(const db_experiment *start, const db_measured_image *image,

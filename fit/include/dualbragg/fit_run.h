@@ -43,8 +43,6 @@ typedef struct db_fit_shot_source {
     size_t (*image)(void *user, size_t shot);
     /** Lets go of an image that load has filled; NULL: it is cleared. */
     void (*release)(void *user, db_measured_image *image);
-    /** Model by which stages are chosen where the settings name none; NULL: by the settings alone. */
-    const db_experiment *like;
     /** 1: the result has everything that is found of a shot, as db_fit_result says, which takes memory;
      * each is refined by itself, and one that cannot be fails the run. */
     int in_full;

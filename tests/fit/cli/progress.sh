@@ -13,13 +13,13 @@ on_terminal() { # COMMAND; lines that were drawn over each other become lines
 }
 for number in 1 2 3 4; do
     "$DUALBRAGG" sim -cell 40 55 70 90 90 90 -N 14 -gauss_xtal -default_F 1e6 -fluence 3e19 -lambda 1 -distance 100 -detpixels 400 \
-        -pixel 0.2 -oversample 1 -mosaic 0.1 -mosaic_domains 5 -misset ${number}0 20 30 -water 30 -seed $number \
+        -pixel 0.2 -oversample 1 -spots closed -mosaic 0.1 -misset ${number}0 20 30 -water 30 -seed $number \
         -noisefile shot_$number.img > /dev/null
     echo "shot_$number.img model.misset=[${number}0.06, 20.05, 30.04]" >> shots.txt
 done
 cat > base.yaml << 'END'
 model: {cell: [40, 55, 70, 90, 90, 90], misset: [10.06, 20.05, 30.04], shape: gauss, Ncells: [12, 12, 12], mosaic_spread: 0.1,
-        mosaic_domains: 5, oversample: 1, distance: 100}
+        oversample: 1, distance: 100}
 refine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}, distance: {range: 2}}
 data: {shoebox_half_width: 5, model_error: 0, min_strong_reflections: 10}
 END

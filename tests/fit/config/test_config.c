@@ -292,7 +292,9 @@ static const struct {
     { MINIMAL, "data.dmin=[1", "argument 'data.dmin=[1'" },
     /* parameters */
     { "image: a.img\nintensity: {known: a.hkl}\n", NULL, "the section refine is missing" },
-    { "image: a.img\nmodel: {spots: sampled}\n", NULL, "the section refine is missing" },
+    { "image: a.img\nmodel: {spots: sampled}\n", NULL,
+      "fit.yaml:2: model.spots: sampled spots need known structure factors|expected closed" },
+    { MINIMAL, "model.spots=sampled", "model.spots: sampled spots need known structure factors" },
     { "shots: {list: a.txt}\n", NULL, "the section refine is missing" },
     { "refine: {}\n", NULL, "fit.yaml:1: refine: expected parameters" },
     { "refine:\n  misset_x: {min: 2, max: 1}\n", NULL,

@@ -79,6 +79,7 @@ static db_status predict(void) {
 
 static db_status list_reflections(void) {
     db_predicted_spots found;
+    e.spread.spots = DB_SPOTS_SAMPLED;
     const db_status status = db_spots_of_image(context, &e, pixels, &spots, &found);
     db_predicted_spots_clear(&found);
     return status;
@@ -163,6 +164,7 @@ static db_status write_no_spots(void) {
 }
 static db_status list_no_image(void) {
     db_predicted_spots found;
+    e.spread.spots = DB_SPOTS_SAMPLED;
     return db_spots_of_image(context, &e, NULL, NULL, &found);
 }
 static db_status write_no_floats(void) {

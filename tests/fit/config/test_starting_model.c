@@ -279,12 +279,12 @@ static void bounds_that_exclude_the_start_are_named_with_their_line(void **state
 
 static void ranges_end_where_physics_does_and_open_ones_too(void **state) {
     (void)state;
-    assert_int_equal(begin(CELL ", mosaic_spread: 0.1, Ncells: [5, 20, 20]}\nrefine: "
-                                "{mosaic_spread: {range: 1}, Na: {range: 10}, Nb: }\n",
+    assert_int_equal(begin(CELL ", mosaic_rms: 0.1, Ncells: [5, 20, 20]}\nrefine: "
+                                "{mosaic_variance: {range: 1}, Na: {range: 10}, Nb: }\n",
                            &made_up.image),
                      DB_OK);
     const db_fit_parameter *const p = config.settings.parameters;
-    assert_true(p[0].lower == 0 && p[0].upper == 1.1);
+    assert_true(p[0].lower == 0 && p[0].upper == 0.1 * 0.1 + 1);
     assert_true(p[1].lower == 1 && p[1].upper == 15);
     assert_true(p[2].lower == 2 && p[2].upper == 200); /* where nothing is said */
 }
@@ -338,11 +338,14 @@ static void refined_models_can_be_fed_back(void **state) {
         "  cell_b: {follows: cell_a}\n  distance:\n  %s: {range: 0.2}\n"
         "stages: [{refine: [misset_x], blur: 2.5}, {name: fine, algorithm: LD_MMA}]\n"
         "data: {dmin: 2.2, roi: [1, 2, 3, 4]}\n";
+    (void)scratch_file("known.hkl", "1 2 3 40\n");
     for (size_t m = 0; m < sizeof models / sizeof models[0]; m++) {
         char text[1024];
-        const int length = snprintf(text, sizeof text, CELL ", %s", models[m]);
+        const int free = strstr(models[m], "closed") != NULL,
+                  length = snprintf(text, sizeof text, "%s" CELL ", %s",
+                                    free ? "" : "intensity: {known: known.hkl}\n", models[m]);
         snprintf(text + length, sizeof text - (size_t)length, refine,
-                 strstr(models[m], "closed")       ? "mosaic_variance"
+                 free                              ? "mosaic_variance"
                  : strstr(models[m], "mosaic_abc") ? "mosaic_b"
                                                    : "mosaic_spread");
         if (begin(text, &made_up.image) != DB_OK)

@@ -116,10 +116,10 @@ static void write_frames(const char *more, char files[SHOTS][PATH_SIZE]) {
         snprintf(name, sizeof name, "thaumatin/thau_3_2_000%d.mat", frames[s]);
         snprintf(text, sizeof text,
                  "image: %s\nmodel: {matrix: %s, symmetry: tetragonal, Ncells: [15, 15, 6], "
-                 "mosaic_spread: 0.1, mosaic_domains: 50, oversample: 1%s}\ndata: {dmin: "
+                 "mosaic_rms: 0.05, oversample: 1%s}\ndata: {dmin: "
                  "2.2}\nrefine: {misset_x: {}, misset_y: {}, misset_z: {}, cell_a: {}, cell_c: {}, "
-                 "beam_fast: {}, beam_slow: {}, Na: {}, Nb: {follows: Na}, Nc: {}, mosaic_spread: "
-                 "{}}\n",
+                 "beam_fast: {}, beam_slow: {}, Na: {}, Nb: {follows: Na}, Nc: {}, "
+                 "mosaic_variance: {}}\n",
                  image, in_folder(name, matrix), more);
         snprintf(name, sizeof name, "frame_%d.yaml", frames[s]);
         snprintf(files[s], sizeof files[s], "%s", scratch_file(name, text));

@@ -76,7 +76,7 @@ static int begin(void **state) {
     if (db_context_create(&context) != DB_OK ||
         rendered_experiment(context, PIXELS, 3000, &truth) != DB_OK)
         return -1;
-    truth.spread.spots = DB_SPOTS_CLOSED;
+    truth.spread = (db_spread){ .spots = DB_SPOTS_CLOSED };
     s->arrange(&truth);
     if (rendered_image(context, &truth, 3, &image) != DB_OK ||
         db_experiment_copy(context, &truth, &start) != DB_OK)

@@ -24,11 +24,10 @@ static db_fit_settings settings;
 static db_fit_result *result;
 static float *spots;
 
-static void refine(db_spot_model kind, db_fit_intensity intensity) {
+static void refine(db_fit_intensity intensity) {
     if (rendered_experiment(context, PIXELS, 2000, &truth) != DB_OK)
         fail_msg("%s", db_context_message(context));
-    truth.spread.spots = kind;
-    truth.spread.mosaic = kind == DB_SPOTS_CLOSED ? 0.01 : 0;
+    truth.spread.mosaic = 0.01;
     if (rendered_image(context, &truth, 5, &image) != DB_OK)
         fail_msg("%s", db_context_message(context));
     db_experiment start = truth; /* borrows */
@@ -159,26 +158,17 @@ static void intensities_are_right_within_their_errors(void) {
                 sqrt(square / count) < 1.25);
 }
 
-static void free_intensities(db_spot_model kind) {
-    refine(kind, DB_FIT_FREE);
+static void free_intensities_have_images(void **state) {
+    (void)state;
+    refine(DB_FIT_FREE);
     images_explain_what_the_report_says();
     is_what_sim_renders_of_the_list();
     intensities_are_right_within_their_errors();
 }
 
-static void sampled_spots(void **state) {
-    (void)state;
-    free_intensities(DB_SPOTS_SAMPLED);
-}
-
-static void spots_in_closed_form(void **state) {
-    (void)state;
-    free_intensities(DB_SPOTS_CLOSED);
-}
-
 static void known_amplitudes_have_images_but_no_intensities(void **state) {
     (void)state;
-    refine(DB_SPOTS_CLOSED, DB_FIT_KNOWN);
+    refine(DB_FIT_KNOWN);
     images_explain_what_the_report_says();
     assert_true(!result->reflections && result->reflection_count == 0);
     assert_int_equal(db_fit_write_intensities(context, "x", result), DB_ERROR_USAGE);
@@ -188,7 +178,7 @@ static void known_amplitudes_have_images_but_no_intensities(void **state) {
 static void reflection_tables_are_read_back(void **state) {
     (void)state;
     db_reflection_table table;
-    refine(DB_SPOTS_CLOSED, DB_FIT_FREE);
+    refine(DB_FIT_FREE);
     const char *const path = scratch_path("table.refl");
     db_fit_spots listed;
     if (db_fit_write_table(context, path, NULL, result) != DB_OK)
@@ -223,8 +213,7 @@ static void reflection_tables_are_read_back(void **state) {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(sampled_spots),
-        TEST(spots_in_closed_form),
+        TEST(free_intensities_have_images),
         TEST(known_amplitudes_have_images_but_no_intensities),
         TEST(reflection_tables_are_read_back),
     };

@@ -126,8 +126,7 @@ static int make(void **state) {
     panel->slow_pixels = HEIGHT;
     nominal.detector.distance *= ratio;
     for (int i = 0; i < 2; i++) nominal.detector.centre[i] *= ratio;
-    nominal.crystal.mosaic_spread = 0;
-    nominal.crystal.mosaic_domains = 1;
+    nominal.spread.mosaic = 0;
     return db_experiment_copy(context, &nominal, &moved) == DB_OK ? 0 : -1;
 }
 

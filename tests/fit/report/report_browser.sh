@@ -16,7 +16,7 @@ fi
 }
 "$BINARY_DIR/stand_in" stand_in
 mv stand_in.img '<b>stand&in.img'
-"$DUALBRAGG" fit "$SOURCE_DIR/tests/fit/sampled_still.yaml" --image '<b>stand&in.img' --output result model.matrix=stand_in.mat \
+"$DUALBRAGG" fit "$SOURCE_DIR/tests/fit/spoilt_still.yaml" --image '<b>stand&in.img' --output result model.matrix=stand_in.mat \
     --quiet
 
 run_checks result.html "$SOURCE_DIR/tests/fit/report/report_check.js" report

@@ -8,7 +8,7 @@ set -- --no-report --threads 1
 
 # starts that are 5 degrees off: one of them is of no use, some around them are
 for x in 10 20 30; do shot $x 20 30; done
-sed 's/\.06, 20\.05, 30\.04/.06, 24, 34/' shots.txt > far.txt
+sed 's/\.06, 20\.05, 30\.04/.06, 24, 35/' shots.txt > far.txt
 { shots_model 100.2 && two_stages; } | sed 's/list: shots.txt/list: far.txt/; s/misset_\(.\): {range: 1}/misset_\1: {range: 8}/g' > far.yaml
 { cat far.yaml && echo 'starts: {count: 40, misset: 7}'; } > starts.yaml
 fit 3 far.yaml --output one "$@"
@@ -37,7 +37,7 @@ echo "images/two_1.img model.misset=[13, 50, 70]" > lattices.txt
 for image in 1 2; do
     for number in 1 2; do
         "$DUALBRAGG" sim -cell 40 55 70 90 90 90 -N 14 -gauss_xtal -default_F 1e6 -fluence 3e19 -lambda 1 -distance 100 -detpixels 400 \
-            -pixel 0.2 -oversample 1 -mosaic 0.1 -mosaic_domains 5 -misset $((number * 40)) $((image * 20)) 30 -water $((number == 1 ? 30 : 0)) \
+            -pixel 0.2 -oversample 1 -spots closed -mosaic 0.1 -misset $((number * 40)) $((image * 20)) 30 -water $((number == 1 ? 30 : 0)) \
             -floatfile crystal_$number.f32 > /dev/null
         echo "images/two_$image.img model.misset=[$((number * 40)).06, $((image * 20)).05, 30.04]" >> lattices.txt
     done

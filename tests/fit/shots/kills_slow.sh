@@ -24,7 +24,7 @@ for image in 1 2 3; do
     for crystal in 0 1; do
         angle=$((image * 20 + crystal * 45))
         "$DUALBRAGG" sim -cell 40 55 70 90 90 90 -N 14 -gauss_xtal -default_F 1e6 -fluence 3e19 -lambda 1 -distance 100 -detpixels 400 \
-            -pixel 0.2 -oversample 1 -mosaic 0.1 -mosaic_domains 5 -misset $angle 20 30 -water $((crystal * 30)) -floatfile crystal_$crystal.f32 > /dev/null
+            -pixel 0.2 -oversample 1 -spots closed -mosaic 0.1 -misset $angle 20 30 -water $((crystal * 30)) -floatfile crystal_$crystal.f32 > /dev/null
         echo "images/two_$image.img model.misset=[$angle.06, 20.05, 30.04]" >> lattices.txt
     done
     "$DUALBRAGG" add crystal_0.f32 crystal_1.f32 -o sum.f32 > /dev/null

@@ -60,7 +60,7 @@ fit 0 one.yaml --output again --no-report
 near "distance fed back" "$(refined again.json distance)" "$(refined one.json distance)" 1e-3
 fit 0 one_shots/0003_shot_3.yaml --output alone --no-report
 cat > listed.yaml << 'END'
-model: {shape: gauss, Ncells: [14, 14, 14], mosaic_spread: 0.1, mosaic_domains: 5, oversample: 1}
+model: {shape: gauss, Ncells: [14, 14, 14], mosaic_spread: 0.1, oversample: 1}
 refine: {misset_x: , misset_y: , misset_z: , distance: {range: 2}}
 data: {shoebox_half_width: 5, model_error: 0, min_strong_reflections: 10}
 shots: {list: one.expt}
@@ -71,13 +71,13 @@ grep -q '^9 of 9 shots in use' from_list.log || fail "the experiment list is not
 # what symmetry leaves no choice is not refined, for all shots alike
 for number in 1 2; do
     "$DUALBRAGG" sim -cell 50 50 70 90 90 90 -N 14 -gauss_xtal -default_F 1e6 -fluence 3e19 -lambda 1 -distance 100 -detpixels 400 \
-        -pixel 0.2 -oversample 1 -mosaic 0.1 -mosaic_domains 5 -misset ${number}0 20 30 -water 30 -seed $number \
+        -pixel 0.2 -oversample 1 -spots closed -mosaic 0.1 -misset ${number}0 20 30 -water 30 -seed $number \
         -noisefile images/tetragonal_$number.img > /dev/null
     echo "images/tetragonal_$number.img model.misset=[${number}0.05, 20.04, 30]"
 done > tetragonal.txt
 cat > tetragonal.yaml << 'END'
 model: {cell: [50.05, 50.05, 70.05, 90, 90, 90], symmetry: tetragonal, shape: gauss, Ncells: [14, 14, 14], mosaic_spread: 0.1,
-        mosaic_domains: 5, oversample: 1, distance: 100}
+        oversample: 1, distance: 100}
 refine: {cell_alpha: {range: 1}, misset_x: , misset_y: , misset_z: , cell_a: {min: 45, max: 55}, cell_c: {range: 2}, beam_fast: {range: 1}}
 data: {shoebox_half_width: 5, model_error: 0, min_strong_reflections: 10}
 shots: {list: tetragonal.txt}
@@ -116,7 +116,7 @@ fi
 : > noisy.txt
 for number in 1 2; do
     "$DUALBRAGG" sim -cell 40 55 70 90 90 90 -N 14 -gauss_xtal -default_F 1e6 -fluence 3e19 -lambda 1 -distance 100 -detpixels 400 \
-        -pixel 0.2 -oversample 1 -mosaic 0.1 -mosaic_domains 5 -misset $((number * 37)) $((number * 11 - 30)) $((number * 53)) -water 30 \
+        -pixel 0.2 -oversample 1 -spots closed -mosaic 0.1 -misset $((number * 37)) $((number * 11 - 30)) $((number * 53)) -water 30 \
         -seed $number -gain 5 -readout 20 -noisefile noisy_$number.img > /dev/null
     sed -i 's/^GAIN=/XAIN=/' noisy_$number.img
     echo "noisy_$number.img model.misset=[$((number * 37)).06, $((number * 11 - 30)).04, $((number * 53)).04]" >> noisy.txt

@@ -8,7 +8,7 @@ for misset in "20 20 30" "71 -25 55" "-34 12 80"; do
     number=$((number + 1))
     # shellcheck disable=SC2086
     "$DUALBRAGG" sim -cell 58 58 92 90 90 90 -N 12 -gauss_xtal -default_F 1e6 -fluence 3e19 -lambda 1 -distance 100 -detpixels 600 \
-        -pixel 0.15 -oversample 1 -mosaic 0.1 -mosaic_domains 5 -misset $misset -water $((number == 1 ? 30 : 0)) \
+        -pixel 0.15 -oversample 1 -spots closed -mosaic 0.1 -misset $misset -water $((number == 1 ? 30 : 0)) \
         -floatfile crystal_$number.f32 > /dev/null
 done
 "$DUALBRAGG" add crystal_1.f32 crystal_2.f32 crystal_3.f32 -o sum.f32 > /dev/null
@@ -16,7 +16,7 @@ done
 cat > fit.yaml << 'END'
 image: image.img
 model: {cell: [58.05, 58.05, 92.05, 90, 90, 90], symmetry: tetragonal, shape: gauss, Ncells: [11, 11, 11], mosaic_spread: 0.1,
-        mosaic_domains: 5, oversample: 1, find_orientation: {lattices: 4}}
+        oversample: 1, find_orientation: {lattices: 4}}
 refine:
   misset_x: {range: 1}
   misset_y: {range: 1}

@@ -131,11 +131,8 @@ static void all_kinds_of_images_slow(void **state) {
         assert_int_equal(rendered_experiment(context, kinds[i].pixels, kinds[i].peak, &right),
                          DB_OK);
         for (int k = 0; k < 3; k++) right.crystal.Ncells[k] *= kinds[i].size;
-        right.crystal.mosaic_spread = kinds[i].mosaic;
-        if (kinds[i].pink) {
-            assert_int_equal(rendered_pink_beam(context, &right), DB_OK);
-            right.crystal.mosaic_domains = 8;
-        }
+        right.spread.mosaic = pow(0.5 * kinds[i].mosaic, 2);
+        if (kinds[i].pink) assert_int_equal(rendered_pink_beam(context, &right), DB_OK);
         assert_int_equal(rendered_image(context, &right, 1, &of), DB_OK);
         right_passes_and_wrong_fails(kinds[i].what, &right, &of);
         db_measured_image_clear(&of);
@@ -278,7 +275,7 @@ static void spots_of_weakly_excited_reflections_are_not_displaced(void **state) 
     db_measured_image of;
     assert_int_equal(rendered_experiment(context, PIXELS, 300, &e), DB_OK);
     memcpy(e.crystal.cell, cell, sizeof cell);
-    e.crystal.mosaic_spread = 0;
+    e.spread.mosaic = 0;
     for (int i = 0; i < 3; i++) {
         e.crystal.Ncells[i] = 12;
         e.crystal.misset[i] = 360 * fmod(6 * 0.6180339887 * (i + 1.37), 1);
