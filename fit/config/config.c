@@ -106,6 +106,8 @@ static db_status take_intensity(const db_config_reader *reader, const db_yaml_no
     if (!db_yaml_find(node, "known"))
         return db_config_fail(reader, node, section->name, "",
                               "expected the key known with a file of h k l F");
+    snprintf(config->settings.amplitude_group, sizeof config->settings.amplitude_group, "%s",
+             *config->hkl_space_group ? config->hkl_space_group : config->symmetry);
     config->settings.intensity = DB_FIT_KNOWN;
     return DB_OK;
 }
