@@ -20,6 +20,17 @@ static void gather_samples(db_experiment *e) {
     e->goniometer.phi_step *= 1 - 1.0 / e->goniometer.phi_steps;
 }
 
+/* Nodes that a turn brings onto the sphere, up to dmin: many times what the panels record. */
+static db_status check_count(db_context *context, const db_experiment *e, double turn) {
+    const double most = 2e9, pi = 3.14159265358979323846;
+    const double dmin = fmax(e->dmin, 0.5 * e->beam.wavelength);
+    double nodes = 4 * pi / 3 * turn * pi / 180;
+    for (int i = 0; i < 3; i++) nodes *= e->crystal.cell[i] / dmin;
+    if (nodes < most) return DB_OK;
+    return db_fail(context, DB_ERROR_INPUT, "too many reflections to predict to %.3g A: limit dmin",
+                   dmin);
+}
+
 /* Whatever their structure factors, which the measured image may know better. */
 db_status db_predict(db_context *context, const db_experiment *experiment,
                      const db_prediction_range *range, db_prediction *prediction) {
@@ -32,6 +43,7 @@ db_status db_predict(db_context *context, const db_experiment *experiment,
     limited.structure_factors = (db_structure_factors){ .default_F = 1 };
     limited.dmin = fmax(limited.dmin, range->dmin);
     options.most_turn = fmin(range->excitation_angle, most_turn);
+    DB_TRY(check_count(context, &limited, options.most_turn));
     DB_TRY(db_spots_predict(context, &limited, &options, &spots));
     prediction->reflection = malloc((spots.count + 1) * sizeof *prediction->reflection);
     for (size_t i = 0; i < spots.count && prediction->reflection; i++) {
