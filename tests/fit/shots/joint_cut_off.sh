@@ -2,7 +2,7 @@
 # Intensities that all shots share, refined by a run that does not come to its end, or in tasks: the result is that of one run.
 set -eu
 . "$SOURCE_DIR/tests/support/shots"
-shots 6
+domains="-mosaic_domains 5" shots 6
 echo images/missing.img >> shots.txt
 joint_intensities 2.5 100 > joint.yaml
 set -- --no-report --threads 1
