@@ -13,6 +13,7 @@ usage: ./setup.sh demo      install what is missing, build, run examples/thaumat
        ./setup.sh tidy      clang-tidy on all C files of src and fit
        ./setup.sh cuda      where nvcc is: builds the device code too (for sm_90), runs the tests of the backend; those of
                             a GPU are skipped without one
+       ./setup.sh arm       builds for 64-bit Arm with Debian's cross compiler; tests of the pixel loop run by qemu
        ./setup.sh python    the Python package: builds and installs it in a virtual environment, tests it there
                             (./setup.sh python torch jax matplotlib: with these packages from the index, their tests
                             and the notebooks)
@@ -127,12 +128,12 @@ install_packages() {
 
 # Of the instruction sets that this machine runs the baseline and the best one: the demo needs no others.
 find_instruction_sets() {
-    sets=sse2
+    sets=baseline
     has() { grep -qw "$1" /proc/cpuinfo 2> /dev/null; }
     if has avx512f && has avx512dq && has avx512vl && has avx512bw && has avx512cd; then
-        sets="sse2;avx512"
+        sets="baseline;avx512"
     elif has avx2 && has fma; then
-        sets="sse2;avx2"
+        sets="baseline;avx2"
     fi
     configure_with="-DDB_INSTRUCTION_SETS=$sets"
 }
@@ -155,6 +156,28 @@ find_nvcc() {
     nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2> /dev/null) ||
         fail "nvcc is neither in PATH nor in /usr/local/cuda/bin; ./setup.sh test compiles the device code for the processor"
     configure_with="-DCMAKE_CUDA_COMPILER=$nvcc -DCMAKE_CUDA_ARCHITECTURES=90"
+}
+
+# Libraries for 64-bit Arm in build/arm64, from the packages of this release: unpacked there, not installed.
+unpack_arm_libraries() {
+    [ ! -e build/arm64/complete ] || return 0
+    command -v mmdebstrap > /dev/null || fail "the libraries for Arm are unpacked by mmdebstrap, which is missing"
+    names=libc6-dev,libcmocka-dev
+    for package in $libraries; do
+        case $package in
+        g++) names=$names,libstdc++-$(gcc -dumpversion)-dev ;;
+        *) names=$names,$(name_of "$package") ;;
+        esac
+    done
+    codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+    rm -rf build/arm64
+    step "Unpacking libraries for Arm in build/arm64" mmdebstrap --variant=extract --architectures=arm64 \
+        --include="$names" "$codename" build/arm64
+    # links from the root of a system lead into the folder
+    find build/arm64/usr build/arm64/lib -lname '/*' | while read -r link; do
+        ln -sfnr "build/arm64$(readlink "$link")" "$link"
+    done
+    touch build/arm64/complete
 }
 
 check_format() {
@@ -280,7 +303,7 @@ test)
     install_packages $tools $libraries $test_packages clang-format
     check_format
     # valgrind, which counts instructions, knows no wider one
-    [ "$(uname -m)" != x86_64 ] || configure_with="-DDB_INSTRUCTION_SETS=sse2;avx2"
+    [ "$(uname -m)" != x86_64 ] || configure_with="-DDB_INSTRUCTION_SETS=baseline;avx2"
     build_preset dev
     run_tests dev
     ;;
@@ -294,6 +317,12 @@ tidy)
     install_packages $tools $libraries $test_packages clang-tidy
     build_preset dev
     check_tidy
+    ;;
+arm)
+    install_packages $tools $libraries ninja-build gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static mmdebstrap
+    unpack_arm_libraries
+    build_preset arm
+    run_tests arm -L "^(ad|golden|spots|surroundings)$"
     ;;
 cuda)
     install_packages $tools $libraries $test_packages

@@ -14,6 +14,12 @@
 #define AD_VEC_BYTES 16
 #endif
 
+#if defined(__AVX512F__) || defined(__aarch64__)
+#define AD_VEC_REGISTERS 32
+#else
+#define AD_VEC_REGISTERS 16
+#endif
+
 typedef double vec_double __attribute__((vector_size(AD_VEC_BYTES)));
 typedef float vec_float __attribute__((vector_size(AD_VEC_BYTES)));
 typedef int64_t vec_bits_double __attribute__((vector_size(AD_VEC_BYTES)));
@@ -21,6 +27,8 @@ typedef int32_t vec_bits_float __attribute__((vector_size(AD_VEC_BYTES)));
 
 #if defined(__SSE2__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #if defined(__AVX512F__)
@@ -64,6 +72,28 @@ static inline vec_double vec_sqrt_double(vec_double a) {
 static inline vec_float vec_sqrt_float(vec_float a) { return (vec_float)_mm256_sqrt_ps((__m256)a); }
 static inline vec_float vec_narrow(vec_double lo, vec_double hi) {
     return (vec_float)_mm256_set_m128(_mm256_cvtpd_ps((__m256d)hi), _mm256_cvtpd_ps((__m256d)lo));
+}
+#elif defined(__aarch64__)
+static inline vec_double vec_fma_double(vec_double a, vec_double b, vec_double c) {
+    return (vec_double)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
+}
+static inline vec_float vec_fma_float(vec_float a, vec_float b, vec_float c) {
+    return (vec_float)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+}
+static inline vec_double vec_fnma_double(vec_double a, vec_double b, vec_double c) {
+    return (vec_double)vfmsq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
+}
+static inline vec_float vec_fnma_float(vec_float a, vec_float b, vec_float c) {
+    return (vec_float)vfmsq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+}
+static inline vec_double vec_sqrt_double(vec_double a) {
+    return (vec_double)vsqrtq_f64((float64x2_t)a);
+}
+static inline vec_float vec_sqrt_float(vec_float a) {
+    return (vec_float)vsqrtq_f32((float32x4_t)a);
+}
+static inline vec_float vec_narrow(vec_double lo, vec_double hi) {
+    return (vec_float)vcvt_high_f32_f64(vcvt_f32_f64((float64x2_t)lo), (float64x2_t)hi);
 }
 #else
 static inline vec_double vec_fma_double(vec_double a, vec_double b, vec_double c) {
@@ -137,12 +167,21 @@ typedef vec_bits_float vec_mask_float;
     static inline vec_mask_float vec_##name##_float(vec_float a, vec_float b) {                    \
         return (vec_mask_float)(a op b);                                                           \
     }
+#if defined(__aarch64__)
+static inline vec_double vec_select_double(vec_mask_double m, vec_double a, vec_double b) {
+    return (vec_double)vbslq_f64((uint64x2_t)m, (float64x2_t)a, (float64x2_t)b);
+}
+static inline vec_float vec_select_float(vec_mask_float m, vec_float a, vec_float b) {
+    return (vec_float)vbslq_f32((uint32x4_t)m, (float32x4_t)a, (float32x4_t)b);
+}
+#else
 static inline vec_double vec_select_double(vec_mask_double m, vec_double a, vec_double b) {
     return (vec_double)((m & (vec_bits_double)a) | (~m & (vec_bits_double)b));
 }
 static inline vec_float vec_select_float(vec_mask_float m, vec_float a, vec_float b) {
     return (vec_float)((m & (vec_bits_float)a) | (~m & (vec_bits_float)b));
 }
+#endif
 static inline vec_mask_double vec_and_double(vec_mask_double a, vec_mask_double b) { return a & b; }
 static inline vec_mask_float vec_and_float(vec_mask_float a, vec_mask_float b) { return a & b; }
 #endif
@@ -203,12 +242,23 @@ static inline vec_float vec_max_float(vec_float a, vec_float b) {
     return (vec_float)_mm_max_ps((__m128)a, (__m128)b);
 }
 #else
+#if defined(__aarch64__)
+static inline unsigned vec_bitmask_double(vec_mask_double m) {
+    const uint64x2_t bit = { 1, 2 };
+    return (unsigned)vaddvq_u64(vandq_u64((uint64x2_t)m, bit));
+}
+static inline unsigned vec_bitmask_float(vec_mask_float m) {
+    const uint32x4_t bit = { 1, 2, 4, 8 };
+    return vaddvq_u32(vandq_u32((uint32x4_t)m, bit));
+}
+#else
 static inline unsigned vec_bitmask_double(vec_mask_double m) {
     return (m[0] ? 1U : 0) | (m[1] ? 2U : 0);
 }
 static inline unsigned vec_bitmask_float(vec_mask_float m) {
     return (m[0] ? 1U : 0) | (m[1] ? 2U : 0) | (m[2] ? 4U : 0) | (m[3] ? 8U : 0);
 }
+#endif
 static inline vec_double vec_keep_double(vec_mask_double m, vec_double a) {
     return (vec_double)(m & (vec_bits_double)a);
 }
@@ -243,10 +293,19 @@ static inline vec_float vec_rint_float(vec_float a) {
     return (vec_float)_mm512_roundscale_ps((__m512)a, 0);
 }
 #else
+#if defined(__aarch64__)
+static inline vec_double vec_rint_double(vec_double a) {
+    return (vec_double)vrndnq_f64((float64x2_t)a);
+}
+static inline vec_float vec_rint_float(vec_float a) {
+    return (vec_float)vrndnq_f32((float32x4_t)a);
+}
+#else
 static inline vec_double vec_rint_double(vec_double a) {
     return (a + 6755399441055744.0) - 6755399441055744.0;
 }
 static inline vec_float vec_rint_float(vec_float a) { return (a + 12582912.0f) - 12582912.0f; }
+#endif
 static inline vec_double vec_reduce_double(vec_double a) { return a - vec_rint_double(a); }
 static inline vec_float vec_reduce_float(vec_float a) { return a - vec_rint_float(a); }
 #endif
@@ -293,6 +352,9 @@ static inline vec_float vec_fraction(vec_double lo, vec_double hi) {
     return unit * (vec_float)_mm256_cvtepi32_ps(ordered);
 #elif defined(__SSE2__)
     return unit * (vec_float)_mm_cvtepi32_ps((__m128i)_mm_shuffle_ps((__m128)lo, (__m128)hi, 0x88));
+#elif defined(__aarch64__)
+    (void)unit;
+    return (vec_float)vcvtq_n_f32_s32(vuzp1q_s32((int32x4_t)lo, (int32x4_t)hi), 32);
 #else
     const vec_double shift = VEC_FRACTION_SHIFT - (vec_double){ 0 };
     return vec_narrow(vec_reduce_double(lo - shift), vec_reduce_double(hi - shift));
@@ -301,7 +363,7 @@ static inline vec_float vec_fraction(vec_double lo, vec_double hi) {
 
 /* One lane of vec_fma_double. */
 static inline double vec_fma_one(double a, double b, double c) {
-#if defined(__FMA__)
+#if defined(__FMA__) || defined(__aarch64__)
     return __builtin_fma(a, b, c);
 #else
     return a * b + c;

@@ -32,7 +32,7 @@ static const db_flag flags[] = {
       .help = "rounds over everything; default 5" },
     { .name = "--threads", .arguments = "N", DB_ONE(INTEGER), .maximum = 4096, DB_TO(threads),
       .help = "default 2; 0: all processors" },
-    { .name = "--isa", .arguments = "auto|sse2|avx2|avx512", DB_ONE(TEXT), DB_TO(isa),
+    { .name = "--isa", .arguments = "auto|sse2|neon|avx2|avx512", DB_ONE(TEXT), DB_TO(isa),
       .help = "instruction set; default DUALBRAGG_ISA, else the best one" },
     { .name = "--device", .arguments = DB_DEVICE_NAMES, DB_ONE(TEXT), DB_TO(device),
       .help = "where to compute; default DUALBRAGG_DEVICE, else cpu" },

@@ -206,8 +206,8 @@ if(DB_HAVE_MPI)
   list(APPEND DB_DEFINITIONS DB_HAVE_MPI=1)
 endif()
 
-# Instruction sets of the pixel loop beyond the compiler's baseline, which carries the name sse2 on every processor. What
-# the compiler makes decides, not the processor that CMake names: the two differ in 32-bit and in cross builds.
+# Instruction sets of the pixel loop: the baseline, which every processor of a kind has (SSE2, NEON), and what goes beyond.
+# What the compiler makes decides, not the processor that CMake names: the two differ in 32-bit and in cross builds.
 include(CheckCCompilerFlag)
 include(CheckCSourceCompiles)
 check_c_source_compiles("
@@ -216,22 +216,23 @@ check_c_source_compiles("
 #endif
 int main(void) { return 0; }" DB_COMPILES_FOR_X86_64)
 check_c_compiler_flag(-mavx512f DB_COMPILER_HAS_AVX512)
-set(DB_KNOWN_INSTRUCTION_SETS sse2)
+set(DB_KNOWN_INSTRUCTION_SETS baseline)
 if(DB_COMPILES_FOR_X86_64 AND DB_COMPILER_HAS_AVX512)
   list(APPEND DB_KNOWN_INSTRUCTION_SETS avx2 avx512)
 endif()
 set(DB_INSTRUCTION_SETS "${DB_KNOWN_INSTRUCTION_SETS}" CACHE STRING
-    "Instruction sets of the pixel loop, chosen from at run time: sse2 (the baseline, always there), avx2, avx512")
+    "Instruction sets of the pixel loop, chosen from at run time: baseline (SSE2, NEON; always there), avx2, avx512")
+list(TRANSFORM DB_INSTRUCTION_SETS REPLACE "^(sse2|neon)$" baseline)
 foreach(isa IN LISTS DB_INSTRUCTION_SETS)
   if(NOT isa IN_LIST DB_KNOWN_INSTRUCTION_SETS)
     message(FATAL_ERROR "DB_INSTRUCTION_SETS: this compiler makes ${DB_KNOWN_INSTRUCTION_SETS}, found '${isa}'")
   endif()
 endforeach()
-set(DB_ISA_FLAGS_sse2 "")
+set(DB_ISA_FLAGS_baseline "")
 set(DB_ISA_FLAGS_avx2 -mavx2 -mfma)
 set(DB_ISA_FLAGS_avx512 -mavx512f -mavx512dq -mavx512vl -mavx512bw -mavx512cd -mfma
                         -mprefer-vector-width=512)
-set(DB_ISAS sse2)
+set(DB_ISAS baseline)
 foreach(isa IN ITEMS avx2 avx512)
   if(isa IN_LIST DB_INSTRUCTION_SETS)
     string(TOUPPER ${isa} ISA)

@@ -27,7 +27,7 @@ static const db_flag flags[] = {
     { .name = "--output", .arguments = "PREFIX", DB_ONE(TEXT), DB_TO(output),
       .help = "prefix of the output files, or a folder (ends in /), instead of the configuration's" },
     { .name = "--threads", .arguments = "COUNT", DB_ONE(INTEGER), DB_TO(threads), .help = "threads; 0 (default): all" },
-    { .name = "--isa", .arguments = "auto|sse2|avx2|avx512", DB_ONE(TEXT), DB_TO(isa), .help = "instruction set" },
+    { .name = "--isa", .arguments = "auto|sse2|neon|avx2|avx512", DB_ONE(TEXT), DB_TO(isa), .help = "instruction set" },
     { .name = "--device", .arguments = DB_DEVICE_NAMES, DB_ONE(TEXT), DB_TO(device),
       .help = "where to compute" },
     { .name = "--precision", .arguments = "double|mixed", DB_ONE(TEXT), DB_TO(precision),

@@ -145,12 +145,22 @@ const char *db_context_device_model(const db_context *context) { return context-
 
 const char *db_context_device_note(const db_context *context) { return context->device.note; }
 
-static const char *const isa_names[DB_ISA_COUNT] = { "sse2", "avx2", "avx512" };
+/* The baseline is what every processor of a kind has. */
+#if defined(__SSE2__)
+#define BASELINE "sse2"
+#elif defined(__aarch64__)
+#define BASELINE "neon"
+#else
+#define BASELINE "generic"
+#endif
+static const char *const isa_names[DB_ISA_COUNT] = { BASELINE, "avx2", "avx512" };
+/* Baselines of other kinds of processor are names, too. */
+static const char *const baselines[] = { "sse2", "neon", "generic" };
 
 /* Was it compiled, and does this processor have it? */
 static int isa_available(db_isa isa) {
     switch (isa) {
-    case DB_ISA_SSE2: return 1; /* the baseline, under this name on other processors, too */
+    case DB_ISA_BASELINE: return 1;
 #if defined(DB_HAVE_AVX2)
     case DB_ISA_AVX2: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 #endif
@@ -164,9 +174,15 @@ static int isa_available(db_isa isa) {
 }
 
 static db_isa best_isa(void) {
-    for (db_isa isa = DB_ISA_AVX512; isa > DB_ISA_SSE2; isa--)
+    for (db_isa isa = DB_ISA_AVX512; isa > DB_ISA_BASELINE; isa--)
         if (isa_available(isa)) return isa;
-    return DB_ISA_SSE2;
+    return DB_ISA_BASELINE;
+}
+
+static int is_isa_name(const char *name) {
+    for (size_t i = 0; i < sizeof baselines / sizeof *baselines; i++)
+        if (strcmp(name, baselines[i]) == 0) return 1;
+    return strcmp(name, isa_names[DB_ISA_AVX2]) == 0 || strcmp(name, isa_names[DB_ISA_AVX512]) == 0;
 }
 
 void db_record_message(db_context *context, const char *format, ...) {
@@ -214,18 +230,18 @@ db_status db_context_set_isa(db_context *context, const char *isa) {
         context->isa = best_isa();
         return DB_OK;
     }
-    for (db_isa i = DB_ISA_SSE2; i < DB_ISA_COUNT; i++)
-        if (strcmp(isa, isa_names[i]) == 0) {
-            if (!isa_available(i))
-                return db_fail(
-                    context, DB_ERROR_DEVICE,
-                    "instruction set %s: this build or this processor does not have it (best: %s)",
-                    isa, isa_names[best_isa()]);
+    for (db_isa i = DB_ISA_BASELINE; i < DB_ISA_COUNT; i++)
+        if (strcmp(isa, isa_names[i]) == 0 && isa_available(i)) {
             context->isa = i;
             return DB_OK;
         }
+    if (is_isa_name(isa))
+        return db_fail(context, DB_ERROR_DEVICE,
+                       "instruction set %s: this build or this processor does not have it "
+                       "(best: %s)",
+                       isa, isa_names[best_isa()]);
     return db_fail(context, DB_ERROR_USAGE,
-                   "instruction set: expected auto, sse2, avx2 or avx512, found '%s'", isa);
+                   "instruction set: expected auto, sse2, neon, avx2 or avx512, found '%s'", isa);
 }
 
 const char *db_context_isa(const db_context *context) { return isa_names[context->isa]; }

@@ -10,7 +10,7 @@
 
 enum { DB_MESSAGE_SIZE = 1024, DB_NOTICES_KEPT = 64 };
 
-typedef enum db_isa { DB_ISA_SSE2, DB_ISA_AVX2, DB_ISA_AVX512, DB_ISA_COUNT } db_isa;
+typedef enum db_isa { DB_ISA_BASELINE, DB_ISA_AVX2, DB_ISA_AVX512, DB_ISA_COUNT } db_isa;
 
 struct db_context {
     char message[DB_MESSAGE_SIZE];

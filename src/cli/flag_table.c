@@ -500,7 +500,7 @@ static db_flag flags[] = {
       .help = "each pixel may lack so much, which saves time where crystals are large: the tails of spots are left "
               "out; default 0: none of them (-spots closed: 1e-6 of the brightest spot's peak; check: a thousandth of the "
               "brightest pixel); see docs/reference/precision.md" },
-    { G, .name = "--isa", .arguments = "auto|sse2|avx2|avx512", TEXT(isa),
+    { G, .name = "--isa", .arguments = "auto|sse2|neon|avx2|avx512", TEXT(isa),
       .help = "instruction set; default the best one of the processor" },
     { G, .name = "--device", .arguments = DB_DEVICE_NAMES, TEXT(device),
       .help = "where to compute: the processor (default), the first or another NVIDIA "

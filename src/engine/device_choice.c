@@ -23,7 +23,7 @@ static const double CLOSED_PIXEL = 8e-9, CLOSED_DERIVATIVE = 2e-9;
  * of each product of its derivatives. */
 static const double BOX_PIXEL = 20e-9, BOX_PRODUCT = 0.25e-9;
 
-/* So much longer with narrower vectors: SSE2, AVX2, AVX-512. */
+/* So much longer with narrower vectors: the baseline (SSE2, NEON), AVX2, AVX-512. */
 static const double narrower[] = { 4, 2, 1 };
 
 db_device_load db_device_load_of(const db_plan *plan) {

@@ -14,7 +14,7 @@
 #else
 #define DB_AVX512(X)
 #endif
-#define DB_INSTANCES(X) X(sse2) DB_AVX2(X) DB_AVX512(X)
+#define DB_INSTANCES(X) X(baseline) DB_AVX2(X) DB_AVX512(X)
 
 /* X(kind, precision, instruction set) for every kind, in the order of db_kernel_kind */
 #define DB_KINDS(X, precision, isa)                                                                \
@@ -34,7 +34,7 @@
 #define DECLARE(isa) DB_KINDS(DECLARE_ONE, double, isa) DB_KINDS(DECLARE_ONE, mixed, isa)
 DB_INSTANCES(DECLARE)
 
-enum { ROW_sse2 = DB_ISA_SSE2, ROW_avx2 = DB_ISA_AVX2, ROW_avx512 = DB_ISA_AVX512 };
+enum { ROW_baseline = DB_ISA_BASELINE, ROW_avx2 = DB_ISA_AVX2, ROW_avx512 = DB_ISA_AVX512 };
 static const db_kernel_function table[DB_ISA_COUNT][2][DB_KERNEL_KIND_COUNT] = {
 #define ENTRY_ONE(kind, precision, isa) NAME(kind, precision, isa),
 #define ENTRY(isa)                                                                                 \

@@ -59,7 +59,7 @@ typedef struct {
 } normal_run;
 
 /* Columns of a block summed at once: as many as registers hold. */
-#if AD_VEC_BYTES == 64
+#if AD_VEC_REGISTERS == 32
 enum { NORMAL_COLUMNS = DB_NORMAL_BLOCK };
 #else
 enum { NORMAL_COLUMNS = DB_NORMAL_BLOCK / 2 };

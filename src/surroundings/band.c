@@ -10,7 +10,7 @@
 #else
 #define DB_AVX512(X)
 #endif
-#define DB_INSTANCES(X) X(sse2, DB_ISA_SSE2) DB_AVX2(X) DB_AVX512(X)
+#define DB_INSTANCES(X) X(baseline, DB_ISA_BASELINE) DB_AVX2(X) DB_AVX512(X)
 
 #define DECLARE(isa, number) extern const db_background_rows db_background_rows_##isa;
 DB_INSTANCES(DECLARE)

@@ -8,7 +8,7 @@
 #define PLAIN(function) function##l
 #endif
 /* Vectors fuse where the instruction set can; the plain number never does on this side. */
-#if LANES > 1 && defined(__FMA__)
+#if LANES > 1 && (defined(__FMA__) || defined(__aarch64__))
 #define LANE_FMA(a, b, c) PLAIN(fma)(a, b, c)
 #define LANE_FNMA(a, b, c) PLAIN(fma)(-(a), b, c)
 #else

@@ -5,7 +5,7 @@ set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 case $(uname -m) in
-x86_64) isas='sse2 avx2 avx512' ;;
+x86_64) isas='baseline avx2 avx512' ;;
 *) isas='baseline' ;;
 esac
 command -v nm >/dev/null || { echo "skipped: no nm"; exit 77; }

@@ -21,7 +21,7 @@ for off; do
     start=$(date +%s)
     result=built
     # shellcheck disable=SC2086 # options are to be split
-    { cmake -S "$root" -B "$work/build" && cmake -S "$root" -B "$work/build" $launcher $options -DDB_INSTRUCTION_SETS=sse2 -DDB_BUILD_TESTS=ON \
+    { cmake -S "$root" -B "$work/build" && cmake -S "$root" -B "$work/build" $launcher $options -DDB_INSTRUCTION_SETS=baseline -DDB_BUILD_TESTS=ON \
         -DDB_BUILD_BENCH=ON -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="-O0 -Wall" &&
         cmake --build "$work/build" -j "$jobs" &&
         "$work/build/dualbragg" --version &&

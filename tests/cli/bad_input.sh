@@ -159,7 +159,7 @@
     "$DUALBRAGG" sim $small -floatfile o --device cuda > /dev/null 2>&1 ||
         expect 4 "device cuda" sim $small -floatfile o --device cuda
     rm -f o
-    expect 2 "instruction set: expected auto, sse2, avx2 or avx512, found 'mmx'" sim $small -floatfile o --isa mmx
+    expect 2 "instruction set: expected auto, sse2, neon, avx2 or avx512, found 'mmx'" sim $small -floatfile o --isa mmx
 }
 DUALBRAGG_ISA=mmx expect 2 "instruction set" sim -cell 40 -default_F 1 -floatfile o
 

@@ -5,7 +5,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 launcher=
 if command -v ccache > /dev/null; then launcher=-DCMAKE_C_COMPILER_LAUNCHER=ccache; fi
-cmake -S "$SOURCE_DIR" -B "$work/build" $launcher -DBUILD_SHARED_LIBS=ON -DDB_INSTRUCTION_SETS=sse2 -DDB_BUILD_TESTS=OFF \
+cmake -S "$SOURCE_DIR" -B "$work/build" $launcher -DBUILD_SHARED_LIBS=ON -DDB_INSTRUCTION_SETS=baseline -DDB_BUILD_TESTS=OFF \
     -DDB_BUILD_BENCH=OFF -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS=-O0 > "$work/log"
 cmake --build "$work/build" -j "$(nproc 2> /dev/null || echo 2)" >> "$work/log"
 BINARY_DIR=$work/build sh "$SOURCE_DIR/tests/consumer/exported_symbols.sh"

@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
-INSTRUCTION_SETS = os.environ.get("INSTRUCTION_SETS", "sse2 avx2 avx512").split()
+INSTRUCTION_SETS = os.environ.get("INSTRUCTION_SETS", "sse2 neon avx2 avx512").split()
 THREADS = [int(count) for count in os.environ.get("THREAD_COUNTS", "1 2 4").split()]
 DEVICE_MISSING = 4
 

@@ -127,7 +127,7 @@ static differences compared(void) {
 /* brightest: of the shapes of this scene; what is a million times fainter has no spot in it, and is
  * not compared. Returns 0 then. */
 static int measure(db_context *context, const scene *s, double *brightest, differences found[2]) {
-    static const char *const isas[] = { "sse2", "avx2", "avx512" };
+    static const char *const isas[] = { "sse2", "neon", "avx2", "avx512" };
     double *exact[WANTED];
     void *tried[WANTED];
     db_region strips[STRIPS];

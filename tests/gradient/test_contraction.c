@@ -14,7 +14,7 @@ typedef struct parameter_set {
     size_t count;
 } parameter_set;
 
-static const char *const isas[] = { "sse2", "avx2", "avx512" };
+static const char *const isas[] = { "sse2", "neon", "avx2", "avx512" };
 
 static db_plan *plan_of(db_context *context, const db_experiment *e, const parameter_set *set,
                         db_precision precision) {

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const char *const isas[] = { "sse2", "avx2", "avx512" };
+static const char *const isas[] = { "sse2", "neon", "avx2", "avx512" };
 
 /* Relative to the lengths of the two images that are multiplied: float and double after a few
  * roundings of many pixels. */

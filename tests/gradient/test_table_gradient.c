@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const isas[] = { "sse2", "avx2", "avx512" };
+static const char *const isas[] = { "sse2", "neon", "avx2", "avx512" };
 static const double bounds[] = { 1e-12, 1e-6 }; /* relative to the largest pixels */
 
 static double product(const double *a, const double *b, size_t count) {

@@ -55,7 +55,7 @@ for header in kernel/*.h; do
         echo "$before" | compile "$header"
         ;;
     *)
-        compile "$header" -DDB_INSTANCE_ISA_SSE2=1 -DDB_INSTANCE_PRECISION_MIXED=1 -DDB_INSTANCE_KIND=2 \
+        compile "$header" -DDB_INSTANCE_ISA_BASELINE=1 -DDB_INSTANCE_PRECISION_MIXED=1 -DDB_INSTANCE_KIND=2 \
             -DDB_INSTANCE_GENERAL=0 -DDB_INSTANCE_TAG=alone < /dev/null
         ;;
     esac

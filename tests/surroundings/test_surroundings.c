@@ -76,7 +76,7 @@ static size_t compare_with_definition(const db_measured_image *image,
                                       const db_surroundings_options *options) {
     const size_t pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
     OWN(drop) found expected = { malloc(pixels * sizeof(float)), malloc(pixels) };
-    static const char *const sets[] = { "sse2", "avx2", "avx512" };
+    static const char *const sets[] = { "sse2", "neon", "avx2", "avx512" };
     size_t strong = 0;
     naive_surroundings(image, options, expected.background, expected.strong);
     for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {

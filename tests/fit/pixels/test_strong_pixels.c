@@ -75,7 +75,7 @@ static void background_is_the_local_mean_without_spots(void **state) {
 /* Every instruction set that there is: the same bits where counts are whole numbers; where they are not, floats
  * round sums along rows. */
 static void compare_with_naive(int half, double tolerance) {
-    static const char *const sets[] = { "sse2", "avx2", "avx512" };
+    static const char *const sets[] = { "sse2", "neon", "avx2", "avx512" };
     static float expected[FAST * SLOW], found[FAST * SLOW];
     static uint8_t expected_strong[FAST * SLOW], strong[FAST * SLOW];
     const db_surroundings_options options = { half, settings.gain, settings.readout_noise,

@@ -1,4 +1,4 @@
-#define INSTANCE "mixed/sse2"
+#define INSTANCE "mixed/baseline"
 #define INSTANCE_ISA ""
 #define INSTANCE_MIXED 1
 #include "rules_body.h"

@@ -1,3 +1,3 @@
-#define INSTANCE "double/sse2"
+#define INSTANCE "double/baseline"
 #define INSTANCE_ISA ""
 #include "rules_body.h"
