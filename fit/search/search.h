@@ -7,12 +7,12 @@
 
 /* The evaluations since a search began. */
 typedef struct db_search_log {
-    const char *path; /* where they were read, for messages; borrowed */
-    int stage;        /* -1: none */
-    int evaluations;  /* of the stage, before this search */
-    int started;      /* 1: there is a best point from before */
-    double degrees;   /* of freedom, when the search began */
-    size_t history;   /* entries of the history before it */
+    const char *path;             /* where they were read, for messages; borrowed */
+    int stage;                    /* -1: none */
+    int evaluations;              /* of the stage, before this search */
+    int started;                  /* 1: there is a best point from before */
+    double degrees;               /* of freedom, when the search began */
+    size_t history;               /* entries of the history before it */
     size_t unknowns, count, room; /* room: for so many rows */
     double *from;                 /* [unknowns] the values that it began with; owned */
     double *row;                  /* [count][db_search_log_width]; owned */

@@ -16,8 +16,8 @@ typedef struct db_file_part {
  * failure the temporary file is removed and a file that existed before stays as it was. Symbolic
  * links stay and their target is written, which need not be there yet; devices, pipes and what is
  * open already (/dev/stdout, /dev/fd/3) are written directly. */
-db_status db_write_atomically(db_context *context, const char *path, const db_file_part *parts,
-                              size_t part_count);
+DB_API db_status db_write_atomically(db_context *context, const char *path,
+                                     const db_file_part *parts, size_t part_count);
 
 /* Hands over the next part, valid until the next call; size 0: there is none. A failure, with its
  * message, ends the writing. */

@@ -29,6 +29,16 @@ for library in src/libdualbragg.a fit/libdualbragg_fit.a src/libdualbragg.so fit
     cp "$work/exported" "$work/$(echo "$library" | tr / _)"
     echo "$library: $(wc -l < "$work/exported") symbols"
 done
+# The refinement uses what the core exports: a shared library hides the rest.
+if [ -f "$BINARY_DIR/fit/libdualbragg_fit.a" ]; then
+    readelf --wide --symbols "$BINARY_DIR/fit/libdualbragg_fit.a" 2> "$work/log" > "$work/symbols"
+    awk '$5 == "GLOBAL" && $7 == "UND" && $8 ~ /^db_/ { print $8 }' "$work/symbols" | sort -u > "$work/used"
+    awk '$5 == "GLOBAL" && $7 ~ /^[0-9]+$/ { print $8 }' "$work/symbols" | sort -u > "$work/own"
+    if comm -23 "$work/used" "$work/own" | comm -23 - "$work/src_libdualbragg.a" | grep .; then
+        echo "the refinement uses these, which libdualbragg does not export"
+        exit 1
+    fi
+fi
 for kind in a so; do
     [ -f "$work/src_libdualbragg.$kind" ] && [ -f "$work/fit_libdualbragg_fit.$kind" ] || continue
     if comm -12 "$work/src_libdualbragg.$kind" "$work/fit_libdualbragg_fit.$kind" | grep -v '^_'; then

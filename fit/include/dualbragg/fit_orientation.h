@@ -45,7 +45,8 @@ typedef struct db_fit_lattice {
     double orientation[9];    /**< of its crystal, the whole rotation (row-major) */
     db_fit_orientation found; /**< from the spots that lattices before it have left */
     double cell_scale;        /**< of the edges, all lattices alike: 1 where they are not refined */
-    double beam_shift[2]; /**< mm, of the beam's centre along fast and slow, all lattices alike: 0 where it is not refined */
+    double beam_shift
+        [2]; /**< mm, of the beam's centre along fast and slow, all lattices alike: 0 where it is not refined */
 } db_fit_lattice;
 
 /** Finds several lattices of one cell: the one that explains most of the strongest spots, then, from
