@@ -189,15 +189,23 @@ db_status db_verdict_of_places(db_context *context, const db_experiment *model,
     return DB_OK;
 }
 
-/* Of one shot of many, whose orientation and beam may still be off. Spots at half of the nodes say half of what the lattice
+/* Of one shot of many, whose orientation and beam may still be off: a common move then brings its spots to nodes, and is likelier
+ * than rows. Spots at half of the nodes say half of what the lattice
  * does, so few spots cannot bear out a cell against a smaller one, and are not asked. */
 static db_status judge_multiples(const judge *j) {
     db_other_cell smaller, larger;
+    db_moved_model moved;
     row_margin row;
-    const double asked = 4 * j->verdict->test[DB_FIT_TEST_SMALLER].least;
+    const double asked = 4 * j->verdict->test[DB_FIT_TEST_SMALLER].least,
+                 limit = j->verdict->test[DB_FIT_TEST_ROWS].least;
     DB_TRY(over_rows(j->context, j->evidence, DB_RIVAL_INSTEAD, &row));
     DB_TRY(db_margin_over_larger(j->context, j->evidence, &larger));
-    test_larger(j, &larger, row.least);
+    DB_TRY(db_margin_over_moved(j->context, j->evidence, &moved));
+    const double in_rows = row.least;
+    if (in_rows < limit) DB_TRY(judge_overlap(j, limit, &row));
+    row.least = fmax(row.least, in_rows - moved.margin);
+    test_larger(j, &larger, in_rows);
+    test_rows(j, &row);
     if (!(db_margin_over_none(j->evidence) > asked)) return DB_OK;
     DB_TRY(db_margin_over_smaller(j->context, j->evidence, j->model->crystal.cell,
                                   j->data->settings->centring, &smaller));
