@@ -189,8 +189,8 @@ db_status db_verdict_of_places(db_context *context, const db_experiment *model,
     return DB_OK;
 }
 
-/* Of one shot of many, whose orientation and beam may still be off: a common move then brings its spots to nodes, and is likelier
- * than rows. Spots at half of the nodes say half of what the lattice
+/* Of one shot of many, whose orientation and beam may still be off: a common move then brings its
+ * spots to nodes, and is likelier than rows. Spots at half of the nodes say half of what the lattice
  * does, so few spots cannot bear out a cell against a smaller one, and are not asked. */
 static db_status judge_multiples(const judge *j) {
     db_other_cell smaller, larger;
