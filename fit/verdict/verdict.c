@@ -190,8 +190,9 @@ db_status db_verdict_of_places(db_context *context, const db_experiment *model,
 }
 
 /* Of one shot of many, whose orientation and beam may still be off: a common move then brings its
- * spots to nodes, and is likelier than rows. Spots at half of the nodes say half of what the lattice
- * does, so few spots cannot bear out a cell against a smaller one, and are not asked. */
+ * spots to nodes, and is likelier than rows. Most spots at nodes are no chance, even if they overlap
+ * along rows. Spots at half of the nodes say half of what the lattice does, so few spots cannot bear
+ * out a cell against a smaller one, and are not asked. */
 static db_status judge_multiples(const judge *j) {
     db_other_cell smaller, larger;
     db_moved_model moved;
@@ -205,7 +206,7 @@ static db_status judge_multiples(const judge *j) {
     if (in_rows < limit) DB_TRY(judge_overlap(j, limit, &row));
     row.least = fmax(row.least, in_rows - moved.margin);
     test_larger(j, &larger, in_rows);
-    test_rows(j, &row);
+    if (2 * j->verdict->at < j->verdict->spots) test_rows(j, &row);
     if (!(db_margin_over_none(j->evidence) > asked)) return DB_OK;
     DB_TRY(db_margin_over_smaller(j->context, j->evidence, j->model->crystal.cell,
                                   j->data->settings->centring, &smaller));

@@ -131,8 +131,12 @@ static void all_kinds_of_images_slow(void **state) {
         assert_int_equal(rendered_experiment(context, kinds[i].pixels, kinds[i].peak, &right),
                          DB_OK);
         for (int k = 0; k < 3; k++) right.crystal.Ncells[k] *= kinds[i].size;
-        right.spread.mosaic = pow(0.5 * kinds[i].mosaic, 2);
-        if (kinds[i].pink) assert_int_equal(rendered_pink_beam(context, &right), DB_OK);
+        right.spread = (db_spread){ .spots = DB_SPOTS_SAMPLED };
+        right.crystal.mosaic_spread = kinds[i].mosaic;
+        if (kinds[i].pink) {
+            assert_int_equal(rendered_pink_beam(context, &right), DB_OK);
+            right.crystal.mosaic_domains = 8;
+        }
         assert_int_equal(rendered_image(context, &right, 1, &of), DB_OK);
         right_passes_and_wrong_fails(kinds[i].what, &right, &of);
         db_measured_image_clear(&of);
