@@ -22,7 +22,6 @@ static int make_image(void **state) {
     (void)state;
     if (db_context_create(&context) != DB_OK) return -1;
     if (rendered_experiment(context, PIXELS, 1000, &truth) != DB_OK) return -1;
-    truth.spread.spots = DB_SPOTS_SAMPLED;
     return rendered_image(context, &truth, 5, &image) == DB_OK ? 0 : -1;
 }
 
