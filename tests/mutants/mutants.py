@@ -74,11 +74,15 @@ def read():
 
 def is_expression(source, begin, end):
     """Whether a part of the source can stand in brackets of its own: what follows an operand is no expression, nor is an
-    operator alone."""
+    operator alone, or a statement."""
     text, before = source[begin:end].strip(), source[:begin].rstrip()
     unary = r"(\breturn|\(([A-Z_]+|\w+_t|double|float|int|long)\))$"  # a cast
     follows = re.search(r"[\w)\]]$", before) and not re.search(unary, before)
-    return bool(re.search(r"\w", text)) and not (follows and re.match(r"[-+*/%<>=&|^?:]", text))
+    return bool(re.search(r"\w", text)) and not is_statement(text) and not (follows and re.match(r"[-+*/%<>=&|^?:]", text))
+
+
+def is_statement(text):
+    return ";" in text or bool(re.match(r"(if|for|while|return)\b", text))
 
 
 def check(mutants, root):
@@ -98,6 +102,8 @@ def check(mutants, root):
             wrong.append(f"{m.where()}: expected its text once in {m.file}, found it {len(places)} times")
         elif not is_expression(source, *places[0]):
             wrong.append(f"{m.where()}: expected an expression between {{{{ and }}}}, found '{m.right}'")
+        if is_statement(m.wrong):
+            wrong.append(f"{m.where()}: expected an expression, found '{m.wrong}'")
         for test in m.tests:
             if not (has_source(root, test, "test_%s.c") or has_source(root, test, "%s.sh")):
                 wrong.append(f"{m.where()}: expected a quick test, found no {test}")
