@@ -10,7 +10,6 @@
 #define DB_FIT_LINEAR_SCHUR_H
 
 #include "fit/config/quantity.h"
-#include "fit/config/quantity.h"
 
 /* Which of a shot's variables are shared and which local, shared ones first; the same for all
  * shots. */

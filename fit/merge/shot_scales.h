@@ -31,7 +31,7 @@ typedef struct db_shot_scale {
     double scale_error; /* of log k, at the B found */
     double correlation; /* of its intensities with those of the others, relative to the mean of
                            their resolution */
-    double expected;    /* what this would be by the errors alone */
+    double expected;    /* what this would be by errors and what intensities differ by */
     double misfit;      /* median of its squared deviations over their variance, 1 by chance */
     size_t reflections; /* that other shots show, too */
     size_t rejected;    /* measurements that take no part */

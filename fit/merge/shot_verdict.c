@@ -29,22 +29,34 @@ static void add_pair_of_values(pair_sums *sums, double share, double x, double y
     sums->noise_y += share * noise_y;
 }
 
-/* Sets correlation, what it would be by the errors alone, and the number of independent pairs. */
-static void correlate(const pair_sums *sums, db_shot_scale *shot, double *pairs) {
+static double covariance_of(const pair_sums *s) {
+    return s->xy / s->n - s->x * s->y / (s->n * s->n);
+}
+
+/* The variance of intensities, relative to the mean of their resolution, that shots have in common: errors of theirs do
+ * not correlate. */
+static double common_variance(const pair_sums *sums, size_t shots) {
+    double sum = 0, n = 0;
+    for (size_t s = 0; s < shots; s++) {
+        if (sums[s].n > 0) sum += sums[s].n * covariance_of(&sums[s]);
+        n += sums[s].n;
+    }
+    return n > 0 ? fmax(0, sum / n) : 0;
+}
+
+/* Sets correlation, and what it would be by errors and that variance. */
+static void correlate(const pair_sums *sums, double signal, db_shot_scale *shot) {
     const double n = sums->n, vx = sums->xx / n - sums->x * sums->x / (n * n),
-                 vy = sums->yy / n - sums->y * sums->y / (n * n),
-                 both = sums->xy / n - sums->x * sums->y / (n * n), nx = sums->noise_x / n,
-                 ny = sums->noise_y / n, signal = fmax(0.2, vy - ny);
-    *pairs = n * n / sums->squares;
-    shot->correlation = vx > 0 && vy > 0 ? both / sqrt(vx * vy) : 0;
+                 vy = sums->yy / n - sums->y * sums->y / (n * n), nx = sums->noise_x / n,
+                 ny = sums->noise_y / n;
+    shot->correlation = vx > 0 && vy > 0 ? covariance_of(sums) / sqrt(vx * vy) : 0;
     shot->expected = signal / sqrt((signal + nx) * (signal + ny));
 }
 
 /* Intensities relative to the mean of their resolution, so that its fall does not correlate them.
  * Each counts as much as it says beside the spread of intensities. */
-static void look_at(const db_scaling_work *w, size_t s, double *room, double *pairs) {
+static void look_at(const db_scaling_work *w, size_t s, double *room, pair_sums *sums) {
     db_shot_scale *const shot = &w->shot[s];
-    pair_sums sums = { 0 };
     size_t count = 0;
     for (size_t i = w->observations->first[s]; i < w->observations->first[s + 1]; i++) {
         const db_observation *const o = &w->observations->list[i];
@@ -58,7 +70,7 @@ static void look_at(const db_scaling_work *w, size_t s, double *room, double *pa
                      noise_x = variance / (g * g * usual * usual),
                      noise_y = 1 / (rest.precision * usual * usual),
                      off = (double)o->intensity - g * rest.measured;
-        add_pair_of_values(&sums, 1 / (1 + noise_x + noise_y),
+        add_pair_of_values(sums, 1 / (1 + noise_x + noise_y),
                            fmin(BRIGHTEST + 4 * sqrt(noise_x), (double)o->intensity / (g * usual)),
                            fmin(BRIGHTEST + 4 * sqrt(noise_y), rest.measured / usual), noise_x,
                            noise_y);
@@ -66,18 +78,31 @@ static void look_at(const db_scaling_work *w, size_t s, double *room, double *pa
     }
     shot->reflections = count;
     shot->correlation = shot->expected = shot->misfit = NAN;
-    *pairs = 0;
     if (count < 3) return;
-    correlate(&sums, shot, pairs);
     shot->misfit = db_median(room, count) / DB_MEDIAN_CHI2;
 }
 
-/* Is the correlation surely less than half of what it should be? */
+/* Is the correlation surely less than half of what it should be? A negative one says no more than none. */
 static int is_unrelated(const db_shot_scale *shot, double pairs) {
     if (!(pairs > 4)) return 0;
-    const double found = atanh(fmax(-0.999, fmin(0.999, shot->correlation))),
+    const double found = atanh(fmax(0, fmin(0.999, shot->correlation))),
                  error = 1 / sqrt(pairs - 3);
     return found + CERTAIN * error < atanh(fmin(0.999, 0.5 * shot->expected));
+}
+
+/* Sets shots aside that correlate too little. */
+static size_t set_unrelated_aside(const db_scaling_work *w, const pair_sums *sums) {
+    const double signal = common_variance(sums, w->observations->shots);
+    size_t aside = 0;
+    for (size_t s = 0; s < w->observations->shots; s++) {
+        db_shot_scale *const shot = &w->shot[s];
+        if (!(shot->reflections >= 3 && sums[s].n > 0)) continue;
+        correlate(&sums[s], signal, shot);
+        if (!is_unrelated(shot, sums[s].n * sums[s].n / sums[s].squares)) continue;
+        shot->aside = DB_ASIDE_UNRELATED;
+        aside++;
+    }
+    return aside;
 }
 
 /* Sets shots aside whose misfit is far above that of the others. */
@@ -106,19 +131,15 @@ size_t db_scaling_judge(db_context *context, db_scaling_work *w, db_status *stat
         if (count > most) most = count;
     }
     double *const room = malloc((most + 1) * sizeof *room);
-    if (!room) {
+    pair_sums *const sums = calloc(w->observations->shots + 1, sizeof *sums);
+    if (room && sums) {
+        for (size_t s = 0; s < w->observations->shots; s++)
+            if (db_scaling_uses(w, s)) look_at(w, s, room, &sums[s]);
+        aside = set_unrelated_aside(w, sums);
+        aside += set_scattered_aside(w, room);
+    } else
         *status = db_fail_memory(context, "the verdict on shots");
-        return 0;
-    }
-    for (size_t s = 0; s < w->observations->shots; s++) {
-        double pairs;
-        if (!db_scaling_uses(w, s)) continue;
-        look_at(w, s, room, &pairs);
-        if (!is_unrelated(&w->shot[s], pairs)) continue;
-        w->shot[s].aside = DB_ASIDE_UNRELATED;
-        aside++;
-    }
-    aside += set_scattered_aside(w, room);
     free(room);
+    free(sums);
     return aside;
 }

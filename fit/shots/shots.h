@@ -53,7 +53,7 @@ typedef struct db_shot_state {
     int begun;             /* 1: this process works on it */
 } db_shot_state;
 
-/* What its process and rank 0 know of a shot, beside its values (db_shots.value). */
+/* What its process and rank 0 know of a shot, beside its values (db_shots_values). */
 typedef struct db_shot_summary {
     int used;   /* 0: excluded */
     int stage;  /* the next one that it has to do; joint ones count when all have done them */
@@ -69,7 +69,7 @@ typedef struct db_shot_summary {
     int lit; /* 2 + the joint stage of the segment (see joint_stages.h) of which lattices of its image
                 got each other's light; 0: none */
     double lit_orientation
-        [9]; /* of the model by which it gave light there; its values are db_shots.lit */
+        [9]; /* of the model by which it gave light there; its values are db_shot_values.lit */
 } db_shot_summary;
 
 /* Of the parameters that all shots share. */

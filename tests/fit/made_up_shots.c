@@ -21,9 +21,13 @@ double made_up_normal(uint64_t *random) {
 
 static double fall(double d, double b) { return exp(-b / (2 * d * d)); }
 
+static double mean_at(const db_asu_list *list, uint32_t n) {
+    return 100 * list->epsilon[n] * fall((double)list->d[n], 15);
+}
+
 static void draw_truth(const db_asu_list *list, double anomalous, uint64_t *random, double *truth) {
     for (uint32_t n = 0; n < list->count; n++) {
-        const double mean = 100 * list->epsilon[n] * fall((double)list->d[n], 15);
+        const double mean = mean_at(list, n);
         if (list->mate[n] < n) { /* the partner has been drawn */
             const double partner = truth[list->mate[n]];
             const double change = anomalous * made_up_normal(random) * sqrt(mean * partner);
@@ -106,6 +110,8 @@ void made_up_make(db_context *context, const db_asu_list *list, const made_up_op
     assert_int_equal(db_observations_make(context, options->shots, all, &set->observations), DB_OK);
     draw_truth(list, options->anomalous, &random, set->truth);
     if (options->twins) make_twins(list, set->truth);
+    for (uint32_t n = 0; n < list->count; n++)
+        set->truth[n] += options->flat * (mean_at(list, n) - set->truth[n]);
     draw_truth(list, options->anomalous, &random, other);
     for (size_t s = 0; s < options->shots; s++) {
         set->kind[s] = draw_kind(options, &random);

@@ -216,6 +216,24 @@ static void bad_shots_are_set_aside(void **state) {
     clear(&r);
 }
 
+/* Intensities that hardly differ cannot correlate, and shots of a few are right, too. */
+static void shots_of_like_intensities_are_kept(void **state) {
+    (void)state;
+    const double flat[] = { 1, 0.9, 0.6 };
+    for (size_t k = 0; k < 3; k++)
+        for (size_t each = 60; each <= 600; each += 540) {
+            made_up_options options = MADE_UP_OPTIONS_INIT;
+            options.flat = flat[k];
+            options.each = each;
+            options.seed = 2;
+            run r;
+            scale(&options, &r);
+            for (size_t s = 0; s < options.shots; s++)
+                assert_int_equal(r.scaling.shot[s].aside, DB_ASIDE_NOT);
+            clear(&r);
+        }
+}
+
 /* Nothing to merge, or next to nothing: no result, and no fault. */
 static void empty_sets_are_merged(void **state) {
     (void)state;
@@ -244,6 +262,7 @@ int main(void) {
         cmocka_unit_test(measurements_that_are_wrong_do_not_count),
         cmocka_unit_test(weak_measurements_are_not_biased),
         cmocka_unit_test(bad_shots_are_set_aside),
+        cmocka_unit_test(shots_of_like_intensities_are_kept),
         cmocka_unit_test(empty_sets_are_merged),
     };
     return cmocka_run_group_tests(tests, make, drop);
