@@ -2,6 +2,7 @@
 #include "fit/pixels/geometry.h"
 
 #include "base/context_internal.h"
+#include "base/mosaic_cap.h"
 #include "base/vector.h"
 
 #include <dualbragg/expert/sensor_materials.h>
@@ -48,14 +49,13 @@ static double node_radius(const db_crystal *crystal) {
     return 3 * 0.4 / smallest;
 }
 
-/* Rotations of domains have a third of their mean square angle about any one axis; the mean square
- * of angles within a cap, of the distribution that they have, is 0.739 of the cap's. */
+/* Of the mean square of three caps, or of one. */
 static double mosaic_angle(const db_crystal *crystal) {
     const double *const abc = crystal->mosaic_abc, one = crystal->mosaic_spread;
     const double square = crystal->mosaic_anisotropic   ? db_dot(abc, abc) / 3
                           : crystal->mosaic_domains > 1 ? one * one
                                                         : 0;
-    return sqrt(square * 0.739 / 3);
+    return DB_RMS_OF_CAP * sqrt(square);
 }
 
 /* Wave numbers of the sources that shine, whatever their directions: the least and the largest. */

@@ -2,33 +2,27 @@
 #include "fit/pixels/predict.h"
 
 #include "base/context_internal.h"
+#include "base/mosaic_cap.h"
 
 #include <dualbragg/spots.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* Sampled spots as the Gaussians of the same spread; the crystal turns from the first step to the last. */
+/* Sampled spots as the Gaussians of the same spread; the crystal turns from the first step to the last, and light is
+ * absorbed from the front of the first layer to that of the last, if they lie at their fronts. */
 static void gather_samples(db_experiment *e) {
-    const double rms_of_cap = 0.4963783, *const abc = e->crystal.mosaic_abc;
+    const double *const abc = e->crystal.mosaic_abc;
     const int domains = e->crystal.mosaic_domains > 1;
     e->spread = (db_spread){ .spots = DB_SPOTS_CLOSED };
     if (e->crystal.mosaic_anisotropic)
-        for (int i = 0; i < 3; i++) e->spread.mosaic_tensor[i] = pow(rms_of_cap * abc[i], 2);
+        for (int i = 0; i < 3; i++) e->spread.mosaic_tensor[i] = pow(DB_RMS_OF_CAP * abc[i], 2);
     else if (domains)
-        e->spread.mosaic = pow(rms_of_cap * e->crystal.mosaic_spread, 2);
+        e->spread.mosaic = pow(DB_RMS_OF_CAP * e->crystal.mosaic_spread, 2);
     if (e->crystal.shape == DB_SHAPE_ROUND) e->crystal.shape = DB_SHAPE_GAUSS;
     e->goniometer.phi_step *= 1 - 1.0 / e->goniometer.phi_steps;
-}
-
-/* Nodes that a turn brings onto the sphere, up to dmin: many times what the panels record. */
-static db_status check_count(db_context *context, const db_experiment *e, double turn) {
-    const double most = 2e9, pi = 3.14159265358979323846;
-    const double dmin = fmax(e->dmin, 0.5 * e->beam.wavelength);
-    double nodes = 4 * pi / 3 * turn * pi / 180;
-    for (int i = 0; i < 3; i++) nodes *= e->crystal.cell[i] / dmin;
-    if (nodes < most) return DB_OK;
-    return db_fail(context, DB_ERROR_INPUT, "too many reflections to predict to %.3g A: limit dmin",
-                   dmin);
+    if (!e->detector.layers_at_front) return;
+    e->detector.sensor_thickness *= 1 - 1.0 / e->detector.sensor_layers;
+    e->detector.layers_at_front = 0;
 }
 
 /* Whatever their structure factors, which the measured image may know better. */
@@ -43,7 +37,6 @@ db_status db_predict(db_context *context, const db_experiment *experiment,
     limited.structure_factors = (db_structure_factors){ .default_F = 1 };
     limited.dmin = fmax(limited.dmin, range->dmin);
     options.most_turn = fmin(range->excitation_angle, most_turn);
-    DB_TRY(check_count(context, &limited, options.most_turn));
     DB_TRY(db_spots_predict(context, &limited, &options, &spots));
     prediction->reflection = malloc((spots.count + 1) * sizeof *prediction->reflection);
     for (size_t i = 0; i < spots.count && prediction->reflection; i++) {

@@ -525,6 +525,24 @@ static db_status prepare_search(const row_search *s, db_spot_list *list, size_t 
     return DB_OK;
 }
 
+/* Names take room, some 600 bytes each while spots are made of them: how many there are, at most. Of a sphere through
+ * the origin the part within a length of it has the area pi length^2. */
+static db_status check_names(const row_search *s, const db_spot_list *list) {
+    const db_structure_factors *f = &s->plan->experiment.structure_factors;
+    const double most = 4e7, longest = s->bounds->longest;
+    double cell[9], cofactors[9], thickness = 0;
+    for (int i = 0; i < 3; i++) db_vector_out(s->plan->values.interface.lattice.r[i], cell + 3 * i);
+    for (size_t j = 0; j < s->plan->experiment.beam.source_count; j++) {
+        const db_spot_group *g = &list->group[list->group_of[j]];
+        thickness += fmin(g->outwards + g->inwards, longest);
+    }
+    const double names = PI * longest * longest * thickness * fabs(db_cofactors(cell, cofactors));
+    if (names < most || f->default_F == 0) return DB_OK;
+    return db_fail(s->plan->context, DB_ERROR_INPUT,
+                   "too many reflections to predict to %.3g A (%.1g): limit dmin", 1 / longest,
+                   names);
+}
+
 /* Nodes of each layer, group after group. */
 static db_status search_layers(const row_search *s, size_t groups, db_spot_list *list) {
     const size_t rows = 2 * (size_t)s->most[0] + 1, count = groups * rows;
@@ -567,6 +585,7 @@ static db_status search_all(const db_plan *plan, const db_spot_bounds *bounds,
     star_at(&plan->values.interface, 0.5 * range, s.middle);
     size_t groups;
     DB_TRY(prepare_search(&s, list, &groups));
+    if (names) DB_TRY(check_names(&s, list));
     DB_TRY(search_layers(&s, groups, list));
     const long tasks = (2L * s.most[0] + 1) * (long)plan->experiment.beam.source_count;
     const long pieces = tasks < MOST_PIECES ? tasks : MOST_PIECES;

@@ -3,14 +3,10 @@
 #include "setup/parts.h"
 
 #include "base/context_internal.h"
+#include "base/mosaic_cap.h"
 
 #include <dualbragg/expert/setup_fields.h>
 
-/* Standard deviation of a component of the rotations of mosaic domains, which is about a random
- * axis by cap * (1 - r^2)^(1/3) with r uniform in -1 to 1 (model/ran1.h): the root of the mean
- * square, a third of the integral of (1 - r^2)^(2/3) from 0 to 1, that is
- * sqrt(pi) Gamma(5/3)/(6 Gamma(13/6)). */
-static const double RMS_OF_CAP = 0.49637826966267710;
 /* Of a uniform distribution over a range, 1/sqrt(12), and of each coordinate of one over an
  * ellipse. */
 static const double RMS_OF_RANGE = 0.28867513459481288, RMS_OF_DIAMETER = 0.25;
@@ -53,13 +49,13 @@ static db_status mosaic_caps(db_context *context, db_setup *s, const db_setup_no
         return given_twice(context, "mosaic spread", "a cap (mosaic, mosaic_abc)",
                            "mosaic_rms, mosaic_rms_abc, mosaic_tensor");
     if (cap != 0) {
-        s->spread.mosaic_rms = RMS_OF_CAP * cap;
+        s->spread.mosaic_rms = DB_RMS_OF_CAP * cap;
         db_setup_note(notes,
                       "mosaic spread: the Gaussian of the same variance stands for the cap of %g "
                       "degree, %g degree rms about each axis",
                       cap, s->spread.mosaic_rms);
     } else {
-        for (int i = 0; i < 3; i++) rms[i] = RMS_OF_CAP * abc[i];
+        for (int i = 0; i < 3; i++) rms[i] = DB_RMS_OF_CAP * abc[i];
         db_setup_note(notes,
                       "mosaic spread: the Gaussian of the same variance stands for the caps of %g, "
                       "%g, %g degree, %g, %g, %g degree rms",

@@ -246,6 +246,9 @@ static void what_cannot_be_predicted_is_refused(void **state) {
     options = (db_spot_options)DB_SPOT_OPTIONS_INIT;
     options.size = 1;
     assert_int_equal(db_spots_predict(context, &e, &options, &list), DB_ERROR_USAGE);
+    for (int i = 0; i < 3; i++) e.crystal.cell[i] = 20000; /* names of all would fill the memory */
+    assert_int_equal(db_spots_predict(context, &e, NULL, &list), DB_ERROR_INPUT);
+    assert_non_null(strstr(db_context_message(context), "too many reflections to predict"));
     e.spread.spots = DB_SPOTS_SAMPLED;
     assert_int_equal(db_spots_predict(context, &e, NULL, &list), DB_ERROR_UNSUPPORTED);
     assert_null(list.spot);

@@ -107,6 +107,9 @@ static void spots_in_a_sensor_appear_where_predicted(void **state) {
         crystal.detector.sensor_layers = layers;
         expect_spots_where_predicted(0.3);
     }
+    crystal.detector.layers_at_front = 1;
+    expect_spots_where_predicted(0.3);
+    crystal.detector.layers_at_front = 0;
     crystal.detector.sensor_thickness = 0;
 }
 
