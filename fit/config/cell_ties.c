@@ -111,11 +111,8 @@ db_status db_fit_tie_cell(db_context *context, db_fit_config *config, db_experim
     const tying t = { config, db_cell_ties_of(config->symmetry, start->crystal.cell), notices,
                       user };
     if (!t.ties)
-        return db_fail(
-            context, DB_ERROR_USAGE,
-            "%s: model.symmetry: expected a crystal system (tetragonal), a lattice (tP), "
-            "the number of a space group (96) or its symbol (P 43 21 2), found '%s'",
-            config->config_file, config->symmetry);
+        return db_fail(context, DB_ERROR_USAGE, "%s: model.symmetry: '%s' is none",
+                       config->config_file, config->symmetry);
     DB_TRY(regularize(context, &t, start));
     for (int i = 0; i < 6; i++) drop_fixed(&t, i);
     /* twice: what is tied to a leader that only another follower brings in */

@@ -9,6 +9,7 @@
 #include "base/given.h"
 #include "fit/config/former_keys.h"
 #include "fit/config/config_refine.h"
+#include "fit/config/crystal_system.h"
 #include "fit/config/detector_modules.h"
 #include "fit/config/config_move.h"
 #include "fit/config/quantity.h"
@@ -135,6 +136,16 @@ static db_status check_spots(const db_config_reader *reader, const db_yaml_node 
     return db_config_fail(reader, spots, "model", "spots",
                           "sampled spots need known structure factors (intensity: {known: FILE}); "
                           "expected closed, which free intensities have without this key, too");
+}
+
+/* Whatever the cell. */
+static db_status check_symmetry(const db_config_reader *reader, const db_yaml_node *model,
+                                const db_fit_config *config) {
+    static const double any[6] = { 1, 1, 1, 90, 90, 90 };
+    if (!*config->symmetry || db_cell_ties_of(config->symmetry, any)) return DB_OK;
+    return db_config_fail_expected(reader, db_yaml_find(model, "symmetry"), "model", "symmetry",
+                                   "a crystal system (tetragonal), a lattice (tP), the number of a "
+                                   "space group (96) or its symbol (P 43 21 2)");
 }
 
 /* One list says which reflections get shoeboxes. */
@@ -372,6 +383,7 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
     }
     const db_yaml_node *const model = db_yaml_find(root, "model");
     config->phi_given = model && db_yaml_find(model, "phi") != NULL;
+    DB_TRY(check_symmetry(reader, model, config));
     DB_TRY(check_axes(reader, root, &config->setup));
     DB_TRY(check_data(reader, root, config));
     DB_TRY(check_series(reader, root, config));

@@ -276,7 +276,7 @@ static const db_config_key refine_keys[] = {
 };
 
 static const db_config_key stage_keys[] = {
-    OTHER("name", DB_KEY_NAME, IN_STAGE(name), "stage 1, stage 2 ...", "coarse", "shown in the log"),
+    OTHER("name", DB_KEY_NAME, IN_STAGE(name), "no. 1, no. 2 ...", "coarse", "shown in the log"),
     OTHER("refine", DB_KEY_PARAMETER_SET, offsetof(db_stage_entry, refine), NULL, NULL,
         "parameters refined in this stage, a list, or all"),
     NUMBERS("dmin", 1, IN_STAGE(dmin), (NOT_NEGATIVE), "A", NULL, NULL,

@@ -204,7 +204,7 @@ static db_status take_stage(const db_config_reader *reader, const db_yaml_node *
     db_fit_settings *const settings = &config->settings;
     db_stage_entry entry = { .stage = db_stage_default };
     memset(entry.refine, 2, sizeof entry.refine);
-    snprintf(entry.stage.name, sizeof entry.stage.name, "stage %zu", number);
+    snprintf(entry.stage.name, sizeof entry.stage.name, "no. %zu", number);
     char section[32];
     snprintf(section, sizeof section, "%s.%zu", db_stage_section.name, number);
     DB_TRY(db_config_take_section(reader, section, &db_stage_section, node, &entry));

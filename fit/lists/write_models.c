@@ -155,16 +155,20 @@ static json_int_t place_of(json_t *list, json_t *model) {
     return json_array_append(list, model) == 0 ? (json_int_t)count : -1;
 }
 
+/* What is put together. */
+typedef struct joined_list {
+    size_t failures; /* of allocations, before it was begun */
+    json_t *whole, *identifiers;
+} joined_list;
+
 /* Frames of a scan have the identifier of one experiment; in a list each is of one experiment only. */
-static void drop_known_identifier(const json_t *experiments, json_t *experiment) {
+static void drop_known_identifier(json_t *known, json_t *experiment) {
     const char *const own = json_string_value(json_object_get(experiment, "identifier"));
-    for (size_t i = 0; own && *own && i < json_array_size(experiments); i++) {
-        const char *const other =
-            json_string_value(json_object_get(json_array_get(experiments, i), "identifier"));
-        if (!other || strcmp(own, other) != 0) continue;
+    if (!own || !*own) return;
+    if (json_object_get(known, own))
         json_object_set_new(experiment, "identifier", json_string(""));
-        return;
-    }
+    else
+        json_object_set_new(known, own, json_true());
 }
 
 /* The list of a kind of models; NULL: no memory. */
@@ -175,9 +179,8 @@ static json_t *models_of(json_t *whole, const char *kind) {
                                                                : NULL;
 }
 
-/* failures: of allocations, before the whole was begun. */
-static db_status add_experiment_of(db_context *context, const char *path, size_t failures,
-                                   json_t *whole, json_t *part) {
+static db_status add_experiment_of(db_context *context, const char *path, const joined_list *to,
+                                   json_t *part) {
     json_t *const experiment =
         json_deep_copy(json_array_get(json_object_get(part, "experiment"), 0));
     int complete = experiment != NULL;
@@ -187,14 +190,15 @@ static db_status add_experiment_of(db_context *context, const char *path, size_t
         const json_t *const reference = json_object_get(experiment, kind);
         if (!complete || !json_is_array(models) || !json_is_integer(reference)) continue;
         json_t *const model = json_array_get(models, (size_t)json_integer_value(reference));
-        json_t *const list = models_of(whole, kind);
+        json_t *const list = models_of(to->whole, kind);
         const json_int_t place = model && list ? place_of(list, model) : -1;
         complete = place >= 0 && json_object_set_new(experiment, kind, json_integer(place)) == 0;
     }
-    drop_known_identifier(json_object_get(whole, "experiment"), experiment);
-    complete = complete && json_array_append(json_object_get(whole, "experiment"), experiment) == 0;
+    drop_known_identifier(to->identifiers, experiment);
+    complete =
+        complete && json_array_append(json_object_get(to->whole, "experiment"), experiment) == 0;
     json_decref(experiment);
-    if (db_json_failures() != failures) return db_fail_memory(context, path);
+    if (db_json_failures() != to->failures) return db_fail_memory(context, path);
     return complete ? DB_OK
                     : db_fail(context, DB_ERROR_INPUT, "%s: is no longer as it was written", path);
 }
@@ -206,24 +210,24 @@ static json_t *empty_list(void) {
 }
 
 /* Adds the frames gathered so far. */
-static db_status add_run(db_context *context, const char *path, size_t failures, db_scan_run *run,
-                         json_t *whole) {
+static db_status add_run(db_context *context, const char *path, db_scan_run *run,
+                         const joined_list *to) {
     if (!run->part) return DB_OK;
     json_t *const part = db_scan_run_join(run);
-    const db_status status = add_experiment_of(context, path, failures, whole, part);
+    const db_status status = add_experiment_of(context, path, to, part);
     json_decref(part);
     return status;
 }
 
-static db_status collect_one(db_context *context, const char *path, size_t failures,
-                             db_scan_run *run, json_t *whole) {
+static db_status collect_one(db_context *context, const char *path, db_scan_run *run,
+                             const joined_list *to) {
     json_t *part = NULL;
     db_json root;
     DB_TRY(db_json_open(context, path, &part, &root));
     int taken = db_scan_run_take(run, part);
     db_status status = DB_OK;
     if (taken == 0) {
-        status = add_run(context, path, failures, run, whole);
+        status = add_run(context, path, run, to);
         taken = status == DB_OK ? db_scan_run_take(run, part) : 0;
     }
     if (taken < 1) json_decref(part);
@@ -231,8 +235,7 @@ static db_status collect_one(db_context *context, const char *path, size_t failu
 }
 
 static db_status collect_experiments(db_context *context, const char *folder,
-                                     const db_fit_shots_result *result, size_t failures,
-                                     json_t *whole) {
+                                     const db_fit_shots_result *result, const joined_list *to) {
     char path[2 * DB_FIT_PATH_SIZE] = "";
     db_scan_run run = { .part = NULL };
     db_status status = DB_OK;
@@ -241,9 +244,9 @@ static db_status collect_experiments(db_context *context, const char *folder,
         if (!result->shot[s].used) continue;
         db_fit_shots_model_name(result, s, name);
         snprintf(path, sizeof path, "%s/%s.expt", folder, name);
-        status = collect_one(context, path, failures, &run, whole);
+        status = collect_one(context, path, &run, to);
     }
-    if (status == DB_OK) status = add_run(context, path, failures, &run, whole);
+    if (status == DB_OK) status = add_run(context, path, &run, to);
     db_scan_run_clear(&run);
     return status;
 }
@@ -251,11 +254,12 @@ static db_status collect_experiments(db_context *context, const char *folder,
 db_status db_fit_shots_write_expt(db_context *context, const char *path, const char *folder,
                                   const db_fit_shots_result *result) {
     const size_t failures = db_json_failures();
-    json_t *const whole = empty_list();
-    db_status status = collect_experiments(context, folder, result, failures, whole);
+    const joined_list joined = { failures, empty_list(), json_object() };
+    db_status status = collect_experiments(context, folder, result, &joined);
     if (status == DB_OK)
-        status =
-            db_json_write(context, path, whole, JSON_INDENT(2) | JSON_REAL_PRECISION(17), failures);
-    json_decref(whole);
+        status = db_json_write(context, path, joined.whole,
+                               JSON_INDENT(2) | JSON_REAL_PRECISION(17), failures);
+    json_decref(joined.whole);
+    json_decref(joined.identifiers);
     return status;
 }

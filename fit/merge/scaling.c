@@ -67,7 +67,6 @@ static void step_scale(const db_scaling_work *w, size_t s) {
                  part = longest > 1 ? 1 / longest : 1;
     shot->scale *= exp(part * log_k);
     shot->b += part * b;
-    shot->scale_error = 1 / sqrt(n.normal[0]);
 }
 
 /* All scales times one factor, and all B plus one, so that their means are those of the gauge; the

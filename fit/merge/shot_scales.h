@@ -28,7 +28,6 @@ typedef struct db_shot_scale {
     db_aside aside;
     double scale;       /* k; the geometric mean of all is 1 */
     double b;           /* angstrom^2; the mean of all is 0 */
-    double scale_error; /* of log k, at the B found */
     double correlation; /* of its intensities with those of the others, relative to the mean of
                            their resolution */
     double expected;    /* what this would be by errors and what intensities differ by */

@@ -462,6 +462,12 @@ static void impossible_settings_are_refused(void **state) {
     expect_refusal(DB_ERROR_INPUT, "the image has 800 x 800 pixels");
 }
 
+static void a_cap_of_nothing_is_refused(void **state) {
+    (void)state;
+    start.crystal.mosaic_spread = 0;
+    expect_refusal(DB_ERROR_USAGE, "mosaic_spread can only be refined from a positive start");
+}
+
 static void an_empty_image_is_refused(void **state) {
     (void)state;
     db_measured_image blank = image;
@@ -497,6 +503,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(no_mosaic_spread_is_a_bound_slow, spoil, forget),
         cmocka_unit_test_setup_teardown(a_wrong_orientation_is_not_called_converged, spoil, forget),
         cmocka_unit_test_setup_teardown(impossible_settings_are_refused, spoil, forget),
+        cmocka_unit_test_setup_teardown(a_cap_of_nothing_is_refused, know, forget),
         cmocka_unit_test_setup_teardown(an_empty_image_is_refused, spoil, forget),
     };
     return cmocka_run_group_tests(tests, make_image, drop_image);

@@ -134,6 +134,7 @@ static void the_stage_of_joint_intensities_is_told_by_its_algorithm(void **state
     assert_int_equal(s->stages[1].kind, DB_STAGE_INTENSITIES);
     assert_int_equal(READ(JOINT "stages: [{refine: all}, {algorithm: intensities}]\n", NULL),
                      DB_OK);
+    assert_string_equal(s->stages[0].name, "no. 1"); /* messages say "stage no. 1" */
     assert_int_equal(s->stage_count, 2);
     assert_int_equal(s->stages[1].kind, DB_STAGE_INTENSITIES);
 }
@@ -290,6 +291,8 @@ static const struct {
     { MINIMAL, "data.dmin", "argument 'data.dmin': expected key.path=value" },
     { MINIMAL, "data.dmin=", "expected key.path=value" },
     { MINIMAL, "data.dmin=[1", "argument 'data.dmin=[1'" },
+    { MINIMAL, "model.symmetry=tY",
+      "argument 'model.symmetry=tY': model.symmetry: expected a crystal system|found 'tY'" },
     /* parameters */
     { "image: a.img\nintensity: {known: a.hkl}\n", NULL, "the section refine is missing" },
     { "image: a.img\nmodel: {spots: sampled}\n", NULL,
