@@ -43,19 +43,19 @@ static void turned_matrix(const db_experiment *e, double a_star[9], double *half
 
 /* Intensity falls from a node as exp(-2 (N x)^2/0.63), x in units of the reciprocal axis: a
  * standard deviation of 0.4/(N a). */
-static double node_radius(const db_crystal *crystal) {
+static double node_width(const db_crystal *crystal) {
     double smallest = INFINITY;
     for (int i = 0; i < 3; i++) smallest = fmin(smallest, crystal->Ncells[i] * crystal->cell[i]);
-    return 3 * 0.4 / smallest;
+    return 0.4 / smallest;
 }
 
-/* Of the mean square of three caps, or of one. */
-static double mosaic_angle(const db_crystal *crystal) {
-    const double *const abc = crystal->mosaic_abc, one = crystal->mosaic_spread;
-    const double square = crystal->mosaic_anisotropic   ? db_dot(abc, abc) / 3
-                          : crystal->mosaic_domains > 1 ? one * one
-                                                        : 0;
-    return DB_RMS_OF_CAP * sqrt(square);
+/* Of the mean variance about three axes; that of caps is of their mean square. */
+static double mosaic_angle(const db_experiment *e) {
+    const double *const abc = e->crystal.mosaic_abc, *const tensor = e->spread.mosaic_tensor;
+    if (e->spread.spots == DB_SPOTS_CLOSED)
+        return sqrt(fmax(0, e->spread.mosaic + (tensor[0] + tensor[1] + tensor[2]) / 3));
+    if (e->crystal.mosaic_anisotropic) return DB_RMS_OF_CAP * sqrt(db_dot(abc, abc) / 3);
+    return e->crystal.mosaic_domains > 1 ? DB_RMS_OF_CAP * e->crystal.mosaic_spread : 0;
 }
 
 /* Wave numbers of the sources that shine, whatever their directions: the least and the largest. */
@@ -106,8 +106,8 @@ db_status db_fit_geometry_of(db_context *context, const db_experiment *experimen
                              db_fit_geometry *geometry) {
     turned_matrix(experiment, geometry->a_star, &geometry->half_rotation);
     beam_direction(&experiment->beam, geometry->direction);
-    geometry->node_radius = node_radius(&experiment->crystal);
-    geometry->mosaic_angle = mosaic_angle(&experiment->crystal);
+    geometry->node_width = node_width(&experiment->crystal);
+    geometry->mosaic_angle = mosaic_angle(experiment);
     for (int i = 0; i < 3; i++)
         geometry->s0[i] = geometry->direction[i] / experiment->beam.wavelength;
     geometry->panel_count = experiment->detector.panel_count;

@@ -20,8 +20,7 @@ typedef struct db_fit_geometry {
     double direction[3];   /* of s0 */
     double wave_number[2]; /* 1/wavelength of the sources: the least, the largest (1/angstrom) */
     double half_rotation;  /* degree: half of the goniometer's range */
-    double node_radius;    /* 1/angstrom: three standard deviations of a node's intensity in GAUSS
-                               shape */
+    double node_width;     /* 1/angstrom: standard deviation of a node's intensity in GAUSS shape */
     double mosaic_angle;   /* degree: standard deviation of the domains' rotations about an axis */
     size_t panel_count;
     db_panel_geometry *panel; /* owned */

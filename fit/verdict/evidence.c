@@ -243,7 +243,7 @@ static void take(const db_fit_geometry *g, const db_experiment *model,
     e->judged = e->count < DB_MOST_JUDGED ? e->count : DB_MOST_JUDGED;
     double length = 0;
     for (size_t i = 0; i < e->judged; i++) length += db_length(e->spot[i].q) / (double)e->judged;
-    e->node_turn = length > 0 ? hypot(g->mosaic_angle, g->node_radius / 3 / length / degree) : 0;
+    e->node_turn = length > 0 ? hypot(g->mosaic_angle, g->node_width / length / degree) : 0;
     for (int half = 0; half < DB_HALVES; half++) {
         e->width[half] = FIRST;
         db_evidence_fit(e, half);

@@ -261,16 +261,24 @@ static void samples_are_predicted_by_their_spread(void **state) {
     const db_prediction_range range = { 2.5, 12, 0.1 };
     const double variance = 0.739 / 3; /* about an axis, of a cap of 1 */
     db_prediction sampled, closed;
+    db_fit_geometry of_sampled, of_closed;
     crystal.goniometer.phi_step = 0.3;
     crystal.goniometer.phi_steps = 3;
     crystal.crystal.mosaic_spread = 0.4;
     crystal.crystal.mosaic_domains = 4;
     assert_int_equal(db_predict(context, &crystal, &range, &sampled), DB_OK);
+    assert_int_equal(db_fit_geometry_of(context, &crystal, &of_sampled), DB_OK);
     crystal.goniometer.phi_step = 0.6;
     crystal.goniometer.phi_steps = 1;
     crystal.spread.spots = DB_SPOTS_CLOSED;
     crystal.spread.mosaic = 0.4 * 0.4 * variance;
+    crystal.crystal.mosaic_domains = 1;
     assert_int_equal(db_predict(context, &crystal, &range, &closed), DB_OK);
+    assert_int_equal(db_fit_geometry_of(context, &crystal, &of_closed), DB_OK);
+    assert_true(of_sampled.mosaic_angle > 0.19 &&
+                fabs(of_sampled.mosaic_angle - of_closed.mosaic_angle) < 1e-3);
+    db_fit_geometry_clear(&of_sampled);
+    db_fit_geometry_clear(&of_closed);
     assert_true(sampled.count > 100);
     assert_int_equal(sampled.count, closed.count);
     for (size_t i = 0; i < closed.count; i++) {
