@@ -52,20 +52,18 @@ static db_status second_slopes(db_moments *moments, const mode *m, double *x, do
 }
 
 /* The direction in which the loss falls fastest. */
-static db_status steepest(db_context *context, size_t n, double *second, double *direction) {
-    double value[COMPONENTS], vectors[COMPONENTS * COMPONENTS];
-    gsl_eigen_symmv_workspace *const work = gsl_eigen_symmv_alloc(n);
-    if (!work) return db_fail_memory(context, "the start of a mode");
+static void steepest(size_t n, double *second, double *direction) {
+    double value[COMPONENTS], vectors[COMPONENTS * COMPONENTS], w[4 * COMPONENTS];
+    /* gsl_eigen_symmv_alloc would abort without memory */
+    gsl_eigen_symmv_workspace work = { n, w, w + n, w + 2 * n, w + 3 * n };
     gsl_matrix_view matrix = gsl_matrix_view_array(second, n, n),
                     vector = gsl_matrix_view_array(vectors, n, n);
     gsl_vector_view values = gsl_vector_view_array(value, n);
-    gsl_eigen_symmv(&matrix.matrix, &values.vector, &vector.matrix, work);
-    gsl_eigen_symmv_free(work);
+    gsl_eigen_symmv(&matrix.matrix, &values.vector, &vector.matrix, &work);
     size_t least = 0;
     for (size_t i = 1; i < n; i++)
         if (value[i] < value[least]) least = i;
     for (size_t i = 0; i < n; i++) direction[i] = vectors[i * n + least];
-    return DB_OK;
 }
 
 /* The best of some lengths along it. */
@@ -100,7 +98,7 @@ static db_status start_mode(db_moments *moments, const mode *m, double *x) {
         put(m, before, 1, x);
         return DB_OK;
     }
-    DB_TRY(steepest(moments->context, m->count, second, direction));
+    steepest(m->count, second, direction);
     DB_TRY(best_length(moments, m, direction, x, &length));
     put(m, direction, length, x);
     for (size_t i = 0; i < m->count; i++) {

@@ -8,6 +8,7 @@
 #include "fit/scratch_file.h"
 #include "fit/shots/joint_stages.h"
 #include "fit/stills.h"
+#include "support/failing_allocation.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -126,6 +127,68 @@ static void processes_do_not_matter_for_poisson_slow(void **state) {
     settings.target = DB_FIT_WEIGHTED;
 }
 
+/* A run in which memory runs out in the first process, while the run begins or (joint) when the joint stage does. */
+typedef struct poor_run {
+    int joint;
+    long position; /* allocation that fails */
+    int failed;    /* 1: it has */
+    db_status status[TEAM];
+} poor_run;
+
+static void begin_to_fail(void *user, const db_fit_shots_event *event) {
+    const poor_run *const t = user;
+    if (event->kind == DB_SHOTS_DONE && t->joint) fail_allocation(t->position);
+}
+
+/* What renders images is no part of the library. */
+static db_status load_with_memory(void *user, db_context *own, size_t shot,
+                                  db_measured_image *image, db_experiment *start,
+                                  db_fit_settings *s) {
+    int failed;
+    (void)stop_failing_allocations(&failed);
+    if (failed) ((poor_run *)user)->failed = 1;
+    return still_load(NULL, own, shot, image, start, s);
+}
+
+static void work_poorly(void *user, const db_fit_team *team) {
+    poor_run *const t = user;
+    const db_fit_shot_source source = {
+        .user = t, .count = FRAMES, .load = load_with_memory, .name = still_name
+    };
+    db_fit_shots_options options = DB_FIT_SHOTS_OPTIONS_INIT;
+    db_fit_shots_result *result;
+    db_context *own;
+    int failed = 0;
+    options.team = team;
+    options.series = 1;
+    options.progress = begin_to_fail;
+    options.user = t;
+    if (db_context_create(&own) != DB_OK) return;
+    db_context_set_threads(own, 1);
+    if (team->rank == 0 && !t->joint) fail_allocation(t->position);
+    t->status[team->rank] = db_fit_run(own, &source, &settings, &options, &result);
+    if (team->rank == 0) (void)stop_failing_allocations(&failed);
+    if (failed) t->failed = 1;
+    db_fit_shots_result_destroy(&result);
+    db_context_destroy(&own);
+}
+
+/* Nobody waits for it, and all know. */
+static void processes_know_that_one_has_no_memory(void **state) {
+    (void)state;
+    const long most = 12;
+    if (!can_fail_allocations()) skip();
+    for (int joint = 0; joint < 2; joint++) {
+        for (long position = 0; position < most; position++) {
+            poor_run t = { .joint = joint, .position = position };
+            made_up_team_run(2, 1, work_poorly, &t, NULL);
+            assert_true(t.failed);
+            assert_true(t.status[0] == DB_ERROR_MEMORY || t.status[0] == DB_ERROR_FILE);
+            assert_int_equal(t.status[1], t.status[0]);
+        }
+    }
+}
+
 /* A run that is cancelled after so many evaluations. */
 typedef struct patience {
     int evaluations, most;
@@ -214,6 +277,7 @@ int main(void) {
         cmocka_unit_test(processes_do_not_matter_between_knots),
         cmocka_unit_test(processes_do_not_matter_for_known_intensities),
         cmocka_unit_test(processes_do_not_matter_for_poisson_slow),
+        cmocka_unit_test(processes_know_that_one_has_no_memory),
         cmocka_unit_test(interrupted_series_go_on),
         cmocka_unit_test(damaged_series_are_told_slow),
     };
