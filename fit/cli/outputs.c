@@ -50,7 +50,7 @@ static int of_shots(const fit_run *run) { return run->list && !run->task.tasks; 
 static int on_page(const fit_run *run) { return of_result(run) && !run->options->no_report; }
 static int of_joint(const fit_run *run) {
     return of_shots(run) && run->config->settings.joint.wanted &&
-           (!run->result || run->result->amplitudes);
+           (!run->result || run->result->intensities);
 }
 static int as_geom(const fit_run *run) { return of_image(run) && came_as(run, ".geom"); }
 static int as_xparm(const fit_run *run) { return of_image(run) && came_as(run, "XPARM.XDS"); }

@@ -410,7 +410,7 @@ static void say_shell(db_fit_log *log, const db_merge_shell *s, int with_referen
 static void say_amplitudes(db_fit_log *log, const db_fit_shots_result *r) {
     db_merge_statistics statistics;
     char indexing[DB_INDEXING_LINE], crystals[DB_KINDS_LINE], reference[DB_REFERENCE_LINE];
-    if (!r->amplitudes) return;
+    if (!r->intensities) return;
     db_intensity_indexing_line(r, indexing);
     if (*indexing) db_fit_say(log, "\nIndexing: %s\n", indexing);
     const int is_clear = db_intensity_crystals_line(r, crystals);

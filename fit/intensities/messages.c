@@ -112,8 +112,8 @@ db_status db_intensity_share_start(db_intensity_search *w) {
 
 db_status db_intensity_bring_wavelength(db_shots *all, const db_fit_shots_result *result) {
     size_t shot = 0;
-    if (!result->amplitudes) return DB_OK;
-    double *const wavelength = &result->amplitudes->wavelength;
+    if (!result->intensities) return DB_OK;
+    double *const wavelength = &result->intensities->wavelength;
     while (all->team.rank == 0 && shot < all->count && !all->summary[shot].used) shot++;
     DB_TRY(broadcast(all, &shot, sizeof shot));
     if (shot == all->count) return DB_OK;

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 static db_status check(db_context *context, const char *path, const db_fit_shots_result *result) {
-    return result->amplitudes
+    return result->intensities
                ? DB_OK
                : db_fail(context, DB_ERROR_USAGE,
                          "%s: no intensities are shared by all shots; expected intensity: joint",
@@ -20,15 +20,15 @@ static db_status check(db_context *context, const char *path, const db_fit_shots
 db_status db_fit_shots_write_mtz(db_context *context, const char *path,
                                  const db_fit_shots_result *result) {
     DB_TRY(check(context, path, result));
-    const db_joint_intensities *const a = result->amplitudes;
+    const db_joint_intensities *const a = result->intensities;
     return db_merged_write_mtz(context, path, &a->list, &a->merged, a->wavelength);
 }
 
 db_status db_fit_shots_write_hkl(db_context *context, const char *path,
                                  const db_fit_shots_result *result) {
     DB_TRY(check(context, path, result));
-    return db_merged_write_hkl(context, path, &result->amplitudes->list,
-                               &result->amplitudes->merged);
+    return db_merged_write_hkl(context, path, &result->intensities->list,
+                               &result->intensities->merged);
 }
 
 /* After passes over the pixels the measurements are on the common scale, since scales are in the
@@ -37,7 +37,7 @@ db_status db_fit_shots_write_unmerged(db_context *context, const char *path,
                                       const db_fit_shots_result *result) {
     db_scaling scaling;
     DB_TRY(check(context, path, result));
-    const db_joint_intensities *const a = result->amplitudes;
+    const db_joint_intensities *const a = result->intensities;
     DB_TRY(db_scaling_make(context, result->shot_count, &scaling));
     for (size_t s = 0; s < result->shot_count; s++) {
         if (a->passes == 0) scaling.shot[s] = a->scaling.shot[s];
@@ -50,14 +50,14 @@ db_status db_fit_shots_write_unmerged(db_context *context, const char *path,
 }
 
 void db_intensity_statistics(const db_fit_shots_result *result, db_merge_statistics *statistics) {
-    const db_joint_intensities *const a = result->amplitudes;
+    const db_joint_intensities *const a = result->intensities;
     const db_shells shells = db_statistics_shells(&a->list, &a->merged);
     db_merge_statistics_make(&a->list, &a->merged, &shells, a->reference, statistics);
 }
 
 const db_indexing *db_intensity_indexing(const db_fit_shots_result *result, size_t shot,
                                          double *probability) {
-    const db_joint_intensities *const a = result->amplitudes;
+    const db_joint_intensities *const a = result->intensities;
     if (!a || shot >= a->indexing.shots || isnan(a->indexing.probability[shot])) return NULL;
     *probability = a->indexing.probability[shot];
     return &a->indexing.ways.way[a->indexing.way[shot]];
@@ -71,7 +71,7 @@ static size_t other_hands(const db_scaling *scaling) {
 }
 
 void db_intensity_indexing_line(const db_fit_shots_result *result, char line[DB_INDEXING_LINE]) {
-    const db_indexing_result *const r = &result->amplitudes->indexing;
+    const db_indexing_result *const r = &result->intensities->indexing;
     char text[DB_INDEXING_TEXT];
     size_t at = 0;
     line[0] = '\0';
@@ -91,20 +91,20 @@ void db_intensity_indexing_line(const db_fit_shots_result *result, char line[DB_
                                    "%zu of %zu shots were indexed anew, %zu do not tell",
                                    r->changed, r->shots, r->undecided);
     }
-    const size_t other = other_hands(&result->amplitudes->scaling);
+    const size_t other = other_hands(&result->intensities->scaling);
     if (other)
         (void)snprintf(line + at, DB_INDEXING_LINE - at, "%s%zu of the other hand", at ? ", " : "",
                        other);
 }
 
 int db_intensity_crystals_line(const db_fit_shots_result *result, char line[DB_KINDS_LINE]) {
-    const db_crystal_kinds *const kinds = &result->amplitudes->kinds;
+    const db_crystal_kinds *const kinds = &result->intensities->kinds;
     db_crystal_kinds_line(kinds, line);
     return kinds->clear || kinds->count < 2;
 }
 
 void db_intensity_reference_line(const db_fit_shots_result *result, char line[DB_REFERENCE_LINE]) {
-    const db_reference_agreement *const a = &result->amplitudes->agreement;
+    const db_reference_agreement *const a = &result->intensities->agreement;
     line[0] = '\0';
     if (db_reference_is_doubtful(a))
         (void)snprintf(line, DB_REFERENCE_LINE,
@@ -188,7 +188,7 @@ static json_t *crystals(db_document *d, const void *of) {
 /* Null without a reference. */
 static json_t *agreement(db_document *d, const void *of) {
     const db_reference_agreement *const a =
-        &((const intensities_view *)of)->result->amplitudes->agreement;
+        &((const intensities_view *)of)->result->intensities->agreement;
     (void)d;
     return db_document_number(a->count ? a->correlation : (double)NAN);
 }
@@ -214,12 +214,12 @@ TABLE(db_intensity_fields, intensity_rows);
 #undef OF
 
 int db_has_intensities(const void *of) {
-    return ((const db_fit_shots_result *)of)->amplitudes != NULL;
+    return ((const db_fit_shots_result *)of)->intensities != NULL;
 }
 
 json_t *db_make_intensities(db_document *d, const void *of) {
     const db_fit_shots_result *const result = of;
-    const db_joint_intensities *const a = result->amplitudes;
+    const db_joint_intensities *const a = result->intensities;
     intensities_view view = { .group = a->list.group->name,
                               .d_min = a->list.d_min,
                               .anomalous = a->list.anomalous,

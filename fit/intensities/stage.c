@@ -381,7 +381,7 @@ static db_status conclude_stage(db_intensity_search *w, db_fit_shots_result *res
     memset(&all->reflections, 0, sizeof all->reflections);
     w->result->reference = all->reference;
     all->reference = NULL;
-    result->amplitudes = w->result;
+    result->intensities = w->result;
     w->result = NULL;
     return DB_OK;
 }

@@ -299,7 +299,7 @@ class FitResult:
         ending = os.path.splitext(os.fspath(path))[1]
         context, name = new_context(), encoded(path)
         given = {"c": self._configuration.c, "i": self._kept[0]}
-        joint = _OF_JOINT if self._c.amplitudes != ffi.NULL else {}
+        joint = _OF_JOINT if self._c.intensities != ffi.NULL else {}
         known = [*_OF_ALL, *joint, *([*_OF_ONE, ".expt", ".mat"] if self._in_full else [])]
         if ending not in known:
             raise errors.UsageError(f"{path}: expected a name that ends in " + (

@@ -158,7 +158,7 @@ typedef struct db_fit_shots_result {
     db_fit_estimate *memory; /**< owned: the estimates of shots that are not in full */
     /** intensities that all shots share (db_fit_settings.joint), for the functions that write them;
      * NULL: none; owned */
-    struct db_joint_intensities *amplitudes;
+    struct db_joint_intensities *intensities;
 } db_fit_shots_result;
 
 /** Refines all shots. settings: as for one; which parameters are shared is said by

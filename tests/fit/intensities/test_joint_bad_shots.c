@@ -19,8 +19,8 @@ static void bad_shots_do_no_harm(void **state) {
     for (int k = 0; k < 2; k++) r[k] = stills_run((size_t)(STILLS + k * BAD));
     stills.start_scale = 1;
     stills.good = 0;
-    const db_merged *const plain = &r[0]->amplitudes->merged;
-    const db_merged *const mixed = &r[1]->amplitudes->merged;
+    const db_merged *const plain = &r[0]->intensities->merged;
+    const db_merged *const mixed = &r[1]->intensities->merged;
     for (size_t s = STILLS; s < STILLS + BAD; s++)
         print_message("%s: %s\n", kinds[(s - STILLS) % KINDS],
                       r[1]->shot[s].used ? "in use" : r[1]->shot[s].reason);
@@ -86,8 +86,8 @@ static void the_crystal_of_most_shots_is_kept(void **state) {
     for (int k = 1; k < 3; k++) {
         size_t count;
         double pull;
-        const double far = apart(&r[0]->amplitudes->merged, &r[k]->amplitudes->merged, &count),
-                     R = stills_off_truth(&r[k]->amplitudes->merged, &pull);
+        const double far = apart(&r[0]->intensities->merged, &r[k]->intensities->merged, &count),
+                     R = stills_off_truth(&r[k]->intensities->merged, &pull);
         print_message("%zu shots of another crystal beside %d: %zu in use, %zu intensities %.2f "
                       "standard errors away (rms), R %.4f\n",
                       others[k], STILLS, r[k]->used, count, far, R);
@@ -95,11 +95,11 @@ static void the_crystal_of_most_shots_is_kept(void **state) {
             assert_int_equal(r[k]->shot[s].used, s < STILLS);
             if (s >= STILLS) assert_non_null(strstr(r[k]->shot[s].reason, "another crystal"));
         }
-        assert_int_equal(r[k]->amplitudes->kinds.count, 2);
-        assert_int_equal(r[k]->amplitudes->kinds.shots[0], STILLS);
+        assert_int_equal(r[k]->intensities->kinds.count, 2);
+        assert_int_equal(r[k]->intensities->kinds.shots[0], STILLS);
         assert_true(count > 500 && far < 0.5);
     }
-    assert_int_equal(r[0]->amplitudes->kinds.count, 1);
+    assert_int_equal(r[0]->intensities->kinds.count, 1);
     for (int k = 0; k < 3; k++) db_fit_shots_result_destroy(&r[k]);
 }
 

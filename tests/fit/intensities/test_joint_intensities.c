@@ -87,7 +87,7 @@ static void intensities_come_back(void **state) {
     stills.start_scale = 50; /* which the intensities take */
     db_fit_shots_result *r = stills_run(STILLS);
     stills.start_scale = 1;
-    const db_joint_intensities *const a = r->amplitudes;
+    const db_joint_intensities *const a = r->intensities;
     assert_int_equal(r->status, DB_OK);
     for (size_t s = 0; s < STILLS; s++)
         if (!r->shot[s].used) print_message("shot %zu: %s\n", s, r->shot[s].reason);
@@ -197,7 +197,7 @@ static void shots_are_indexed_one_way(void **state) {
     for (int k = 0; k < 2; k++) {
         stills.turned = k ? 2 : 0;
         r[k] = stills_run(STILLS);
-        const db_joint_intensities *const a = r[k]->amplitudes;
+        const db_joint_intensities *const a = r[k]->intensities;
         for (size_t s = 0; s < STILLS; s++) {
             db_experiment right;
             assert_int_equal(r[k]->shot[s].used, s != stills.other_hand);
@@ -217,8 +217,8 @@ static void shots_are_indexed_one_way(void **state) {
                              a->observations.list[i].reflection);
         }
     }
-    const db_merged *const right = &r[0]->amplitudes->merged;
-    const db_merged *const found = &r[1]->amplitudes->merged;
+    const db_merged *const right = &r[0]->intensities->merged;
+    const db_merged *const found = &r[1]->intensities->merged;
     size_t count = 0;
     double largest = 0;
     for (size_t h = 0; h < right->count; h++) {

@@ -26,8 +26,8 @@ static void threads_do_not_matter(void **state) {
     }
     db_context_set_threads(stills.context, 0);
     s->joint.passes = passes;
-    const db_merged *const a = &r[0]->amplitudes->merged;
-    const db_merged *const b = &r[1]->amplitudes->merged;
+    const db_merged *const a = &r[0]->intensities->merged;
+    const db_merged *const b = &r[1]->intensities->merged;
     assert_memory_equal(a->multiplicity, b->multiplicity, a->count * sizeof *a->multiplicity);
     for (size_t h = 0; h < a->count; h++) {
         if (!a->multiplicity[h]) continue;
@@ -67,8 +67,8 @@ static void same_numbers(const double *a, const double *b, size_t count) {
 
 /* All that files are made of. */
 static void same_amplitudes(const db_fit_shots_result *a, const db_fit_shots_result *b) {
-    const db_joint_intensities *const x = a->amplitudes;
-    const db_joint_intensities *const y = b->amplitudes;
+    const db_joint_intensities *const x = a->intensities;
+    const db_joint_intensities *const y = b->intensities;
     const size_t n = x->merged.count, measured = x->observations.first[x->observations.shots];
     assert_int_equal(x->passes, y->passes);
     assert_true(x->wavelength > 0 && !(x->wavelength < y->wavelength));
@@ -190,7 +190,7 @@ static void interrupt(size_t damages, size_t forged) {
     share_distance();
     whole = stills_run(STILLS);
     snprintf(path, sizeof path, "%s", scratch_path("joint.checkpoint"));
-    for (int most = 1; most < whole->amplitudes->passes; most++) {
+    for (int most = 1; most < whole->intensities->passes; most++) {
         const db_fit_shot_source source = { .count = STILLS,
                                             .load = still_load,
                                             .name = still_name };

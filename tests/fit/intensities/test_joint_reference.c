@@ -20,7 +20,7 @@ static void a_reference_holds_what_shots_show(void **state) {
         stills.settings.joint.reference = k ? &factors : NULL;
         stills.settings.joint.reference_restraint = k == 2 ? 0.002 : (double)NAN;
         r[k] = stills_run(FEW_STILLS);
-        assert_non_null(r[k]->amplitudes);
+        assert_non_null(r[k]->intensities);
     }
     stills.settings.joint = joint;
     /* reflections that no shot shows have no part in the target */
@@ -28,9 +28,9 @@ static void a_reference_holds_what_shots_show(void **state) {
                  with_restraint = r[2]->history[r[2]->history_count - 1].target;
     print_message("target %.3f per degree of freedom, held %.3f\n", target, with_restraint);
     assert_true(fabs(with_restraint - target) < 0.5 * target);
-    const db_merged *const plain = &r[0]->amplitudes->merged;
-    const db_merged *const compared = &r[1]->amplitudes->merged;
-    const db_merged *const held = &r[2]->amplitudes->merged;
+    const db_merged *const plain = &r[0]->intensities->merged;
+    const db_merged *const compared = &r[1]->intensities->merged;
+    const db_merged *const held = &r[2]->intensities->merged;
     db_merge_statistics statistics[3];
     for (int k = 0; k < 3; k++) db_intensity_statistics(r[k], &statistics[k]);
     assert_int_equal(statistics[0].overall.reference_count, 0);
@@ -82,11 +82,11 @@ static void a_reference_of_another_crystal_is_told(void **state) {
         stills.settings.joint.reference_restraint = 0.3;
         db_fit_shots_result *r = stills_run(FEW_STILLS);
         stills.settings.joint = joint;
-        assert_non_null(r->amplitudes);
+        assert_non_null(r->intensities);
         db_intensity_reference_line(r, line);
         print_message("correlation of a %s reference %.3f, error %.3f, %d passes: %s; %s\n",
-                      wrong ? "wrong" : "right", r->amplitudes->agreement.correlation,
-                      r->amplitudes->agreement.error, r->amplitudes->passes, r->reason, line);
+                      wrong ? "wrong" : "right", r->intensities->agreement.correlation,
+                      r->intensities->agreement.error, r->intensities->passes, r->reason, line);
         assert_int_equal(*line != '\0', wrong);
         if (wrong) assert_non_null(strstr(line, "another crystal"));
         assert_true(wrong || r->status == DB_OK);
@@ -140,7 +140,7 @@ static void one_image_refines_known_structure_factors(void **state) {
     stills.settings.joint.reference_restraint = 1;
     db_fit_shots_result *r = stills_run(1);
     stills.settings.joint = joint;
-    const db_joint_intensities *const a = r->amplitudes;
+    const db_joint_intensities *const a = r->intensities;
     const double given = off_by(&a->merged, a->reference),
                  found = off_by(&a->merged, a->merged.intensity);
     print_message("strong reflections of one image: off by %.3f, given %.3f; %s\n", found, given,

@@ -44,8 +44,8 @@ static void same_numbers(const double *a, const double *b, size_t count) {
 }
 
 static void same_intensities(const db_fit_shots_result *a, const db_fit_shots_result *b) {
-    const db_merged *const x = &a->amplitudes->merged;
-    const db_merged *const y = &b->amplitudes->merged;
+    const db_merged *const x = &a->intensities->merged;
+    const db_merged *const y = &b->intensities->merged;
     assert_memory_equal(x->multiplicity, y->multiplicity, x->count * sizeof *x->multiplicity);
     same_numbers(x->intensity, y->intensity, x->count);
     same_numbers(x->sigma, y->sigma, x->count);
@@ -72,7 +72,7 @@ static void compare(size_t shots, int series, db_fit_settings *settings, double 
     size_t measured = 0;
     made_up_team_run(1, 0, work, &one, NULL);
     assert_non_null(one.result[0]);
-    const db_merged *const merged = &one.result[0]->amplitudes->merged;
+    const db_merged *const merged = &one.result[0]->intensities->merged;
     const double R = stills_off_truth(merged, &pull);
     for (size_t h = 0; h < merged->count; h++) measured += merged->multiplicity[h] > 1;
     print_message("%zu of %zu shots; %zu intensities: R %.4f, pulls %.2f; chi2 %.3f; %s\n",
