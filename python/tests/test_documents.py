@@ -15,7 +15,7 @@ SOURCE = os.environ.get("SOURCE_DIR", ".")
 @unittest.skipUnless(lib.DB_PYTHON_FIT, "this build has no refinement")
 class Documents(unittest.TestCase):
     def test_examples_run(self):
-        for name in ("python/README.md", "docs/howto/python.md"):
+        for name in ("README.md", "python/README.md", "docs/howto/python.md"):
             with open(os.path.join(SOURCE, name), encoding="utf-8") as document:
                 blocks = re.findall(r"^```python\n(.*?)^```", document.read(), re.S | re.M)
             self.assertTrue(blocks, name)
