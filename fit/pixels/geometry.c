@@ -12,19 +12,6 @@
 
 static const double degree = 3.14159265358979323846 / 180;
 
-/* Direction of the central ray: the beam's, steered by its tilt (mrad). */
-static void beam_direction(const db_beam *beam, double direction[3]) {
-    double vertical[3];
-    db_cross(beam->direction, beam->polarization_axis, vertical);
-    const double length = db_length(vertical);
-    for (int i = 0; i < 3; i++) {
-        direction[i] = beam->direction[i];
-        vertical[i] /= length;
-    }
-    db_turn(beam->polarization_axis, beam->tilt[1] * 1e-3, direction);
-    db_turn(vertical, beam->tilt[0] * 1e-3, direction);
-}
-
 double db_goniometer_middle(const db_experiment *experiment, double *half) {
     const db_goniometer *const g = &experiment->goniometer;
     const int steps = experiment->spread.spots == DB_SPOTS_CLOSED ? g->phi_steps : g->phi_steps - 1;
@@ -105,7 +92,7 @@ static db_status place_panel(db_context *context, const db_experiment *experimen
 db_status db_fit_geometry_of(db_context *context, const db_experiment *experiment,
                              db_fit_geometry *geometry) {
     turned_matrix(experiment, geometry->a_star, &geometry->half_rotation);
-    beam_direction(&experiment->beam, geometry->direction);
+    db_experiment_beam_direction(experiment, geometry->direction);
     geometry->node_width = node_width(&experiment->crystal);
     geometry->mosaic_angle = mosaic_angle(experiment);
     for (int i = 0; i < 3; i++)

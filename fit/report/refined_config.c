@@ -113,7 +113,7 @@ static void take_sensor(const db_detector *detector, db_setup *setup) {
     setup->sensor_layers = detector->sensor_layers;
 }
 
-/* The refined list has detector and spindle, moved and turned. */
+/* The refined list has beam, detector and spindle, moved and turned. */
 static void leave_to_list(db_fit_config *config) {
     db_setup *const setup = &config->setup;
     setup->distance = setup->close_distance = NAN;
@@ -121,6 +121,7 @@ static void leave_to_list(db_fit_config *config) {
     memset(setup->panel_turn, 0, sizeof setup->panel_turn);
     memset(setup->panel_shift, 0, sizeof setup->panel_shift);
     memset(setup->spindle_tilt, 0, sizeof setup->spindle_tilt);
+    memset(config->beam_tilt, 0, sizeof config->beam_tilt);
     setup->expt_number = -1;
     setup->expt_frame = 0;
 }

@@ -117,10 +117,11 @@ static void take_observed(const db_experiment *experiment, const frame *f,
 
 /* Does the node enter the Ewald sphere, by DIALS' rule: does it come towards the beam's side? */
 static uint8_t enters(const db_experiment *experiment, const double s1[3]) {
-    double turned[3][3], axis[3], s0[3], cross[3];
+    double turned[3][3], axis[3], beam[3], s0[3], cross[3];
     db_dials_frame(experiment, turned);
+    db_experiment_beam_direction(experiment, beam);
     db_experiment_spindle_axis(experiment, axis);
-    for (int k = 0; k < 3; k++) s0[k] = db_dot(turned[k], experiment->beam.direction);
+    for (int k = 0; k < 3; k++) s0[k] = db_dot(turned[k], beam);
     const double spindle[3] = { db_dot(turned[0], axis), db_dot(turned[1], axis),
                                 db_dot(turned[2], axis) };
     db_cross(s0, spindle, cross);

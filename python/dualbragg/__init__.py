@@ -18,6 +18,7 @@ from .errors import (CancelledError, DeviceError, Error, FileError, InputError, 
                      UnsupportedError, UsageError)
 from .experiment import Experiment
 from .fields import Field, Parameter, fields, parameters
+from .geometry import Panel, random_rotation
 from .images import MeasuredImage, load
 from .orientation import Orientation, find_lattices, find_orientation
 from .plan import Plan, Vector
@@ -27,6 +28,7 @@ from .spots import predict
 __version__ = version()
 __all__ = ["Amplitudes", "Batch", "CancelledError", "DeviceError", "Error", "Experiment", "Field",
            "FileError", "FitResult", "InputError", "MeasuredImage", "Orientation",
-           "OutOfMemoryError", "Parameter", "Plan", "Shot", "UnsupportedError",
+           "OutOfMemoryError", "Panel", "Parameter", "Plan", "Shot", "UnsupportedError",
            "UsageError", "Vector", "features", "fields", "find_lattices", "find_orientation",
-           "fit", "load", "parameters", "predict", "remove_checkpoint", "threads", "version"]
+           "fit", "load", "parameters", "predict", "random_rotation",
+           "remove_checkpoint", "threads", "version"]

@@ -10,6 +10,7 @@ from ._library import (array, check, encoded, ffi, finite, integer, lib, new_con
                        text)
 from ._structs import copied, numbers, packed, table
 from .fields import parameters
+from .geometry import Geometry
 
 # Members of db_setup that are files, by the keyword that names them.
 _FILES = {"matrix": "matrix_file", "hkl": "hkl_file", "sources": "source_file",
@@ -84,7 +85,7 @@ def _set(setup, name, value, borrowed):
         raise errors.UsageError(f"Experiment: there is no keyword {name!r}{_nearest(name)}")
 
 
-class Experiment:
+class Experiment(Geometry):
     """What is simulated.
 
     Keywords are the library's fields, with its names and units (dualbragg.fields() lists them:
@@ -102,7 +103,7 @@ class Experiment:
     notices: what was chosen automatically, and what files say and is not used or doubtful, a line each.
 
     experiment["cell_a"] reads and sets parameters, by which images have derivatives, in their
-    units.
+    units. Lattice, orientation, beam and panels as arrays: A, U, unit_cell, quaternion, s0, panels ...
 
     Thread-safety: an experiment may be read by many threads while none changes it. It can be pickled
     and copied as it is, wherever its values are from; the files that it was made from are not needed.

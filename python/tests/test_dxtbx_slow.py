@@ -44,6 +44,18 @@ class Objects(unittest.TestCase):
             self.same(experiment, adaptor.from_experiments(experiments, **rest))
             self.same(experiment, adaptor.from_experiments(one, **rest))
 
+    def test_arrays_are_those_of_its_models(self):
+        for convention in ("mosflm", "xds", "adxv"):
+            experiment = dualbragg.Experiment(**SCENE, convention=convention, detector_rotation=(2, 1, 3))
+            experiment["beam_horizontal"] = 1
+            one, turn = adaptor.to_experiments(experiment)[0], experiment.frame("dxtbx")
+            numpy.testing.assert_allclose(turn @ experiment.A, numpy.array(one.crystal.get_A()).reshape(3, 3), atol=1e-9)
+            numpy.testing.assert_allclose(turn @ experiment.s0, one.beam.get_s0(), atol=1e-9)
+            panel, listed = experiment.panels[0], one.detector[0]
+            numpy.testing.assert_allclose(turn @ panel.origin, listed.get_origin(), atol=1e-8)
+            numpy.testing.assert_allclose(turn @ panel.fast_axis, listed.get_fast_axis(), atol=1e-9)
+            numpy.testing.assert_allclose(turn @ panel.slow_axis, listed.get_slow_axis(), atol=1e-9)
+
     def test_models_that_users_make(self):
         detector = dxtbx.model.Detector()
         for k in range(2):

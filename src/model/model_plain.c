@@ -37,6 +37,14 @@ void db_experiment_spindle_axis(const db_experiment *experiment, double axis[3])
     axis[2] = v.z.v;
 }
 
+void db_experiment_beam_direction(const db_experiment *experiment, double direction[3]) {
+    const model_inputs inputs = { experiment, NULL };
+    const vec3 v = m3_apply(beam_tilt(&inputs), fixed(experiment->beam.direction));
+    direction[0] = v.x.v;
+    direction[1] = v.y.v;
+    direction[2] = v.z.v;
+}
+
 void db_model_panels(const db_experiment *experiment, db_panel_interface *panels) {
     const model_inputs inputs = { experiment, NULL };
     detector_panels(&inputs, panels);

@@ -179,16 +179,18 @@ static void a_geometry_goes_out_as_it_came_in(void **state) {
     free(text);
 
     /* the beam is along z there: a tilt turns the panels */
-    e.beam.sources[0].direction[0] = sin(0.001);
-    e.beam.sources[0].direction[2] = -cos(0.001);
-    memcpy(e.beam.direction, e.beam.sources[0].direction, sizeof e.beam.direction);
+    double beam[3];
+    e.beam.tilt[0] = 30;
+    e.beam.tilt[1] = 20;
+    db_experiment_beam_direction(&e, beam);
+    assert_true(fabs(hypot(beam[0], beam[1]) - 0.036) < 1e-4);
     expect_ok(test_context(), db_write_expt_like(test_context(), path, source, &the_only_one, &e));
     db_experiment_clear(&back);
     read_experiment(path, &back, &content);
     double was[3], is[3];
     (void)db_experiment_pixel_position(&e, 0, 7, 3, was);
     (void)db_experiment_pixel_position(&back, 0, 7, 3, is);
-    const double along = was[0] * sin(0.001) - was[2] * cos(0.001);
+    const double along = was[0] * beam[0] + was[1] * beam[1] + was[2] * beam[2];
     if (!(fabs(is[2] + along) < 1e-6)) fail_msg("%.9g along the beam, now %.9g", along, -is[2]);
     db_expt_content_clear(&content);
     db_experiment_clear(&back);
@@ -524,8 +526,11 @@ static void xparm_goes_out_as_it_came_in(void **state) {
     assert_int_equal(content.panel_count, 2);
     assert_int_equal(e.detector.panels[1].slow_pixels, 40);
     db_expt_content_clear(&content);
+    double beam[3];
     e.detector.panel_shift[1] = 0.2;
     e.crystal.misset[1] = 0.7;
+    e.beam.tilt[0] = 5;
+    db_experiment_beam_direction(&e, beam);
     expect_ok(test_context(), db_write_expt_like(test_context(), path, source, &fifth, &e));
     expect_ok(test_context(), db_experiment_init(test_context(), &back));
     expect_ok(test_context(), db_read_expt(test_context(), path, &fifth, &back, &content));
@@ -542,6 +547,9 @@ static void xparm_goes_out_as_it_came_in(void **state) {
     db_crystal_matrix(&e.crystal, a);
     db_crystal_matrix(&back.crystal, b);
     for (int i = 0; i < 9; i++) assert_true(fabs(a[i] - b[i]) < 1e-9);
+    for (int i = 0; i < 3; i++)
+        if (!(fabs(back.beam.direction[i] - beam[i]) < 1e-7))
+            fail_msg("beam %d: %g, %g", i, beam[i], back.beam.direction[i]);
     assert_true(fabs(content.phi - 12) < 1e-9);
     db_expt_content_clear(&content);
     db_experiment_clear(&e);

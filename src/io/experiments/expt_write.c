@@ -57,7 +57,8 @@ static json_t *turned_by(const source *from, const double v[3]) {
 static json_t *beam_model(const source *from) {
     const db_beam *beam = &from->experiment->beam;
     double against[3], normal[3];
-    for (int i = 0; i < 3; i++) against[i] = -beam->direction[i];
+    db_experiment_beam_direction(from->experiment, against);
+    for (int i = 0; i < 3; i++) against[i] = -against[i];
     db_cross(beam->polarization_axis, against, normal);
     db_normalize(normal);
     return json_pack("{s:s, s:o, s:f, s:f, s:f, s:o, s:f, s:f, s:f}", "__id__", "monochromatic",

@@ -27,12 +27,13 @@ typedef struct moved_panel {
 /* The turn that takes the beam along -z, where CrystFEL has it. */
 static void beam_frame(const db_experiment *experiment, double turn[9]) {
     static const double along[3] = { 0, 0, -1 };
-    double axis[3];
+    double beam[3], axis[3];
     for (int i = 0; i < 9; i++) turn[i] = i % 4 == 0;
-    db_cross(experiment->beam.sources[0].direction, along, axis);
+    db_experiment_beam_direction(experiment, beam);
+    db_cross(beam, along, axis);
     const double sine = db_length(axis);
     if (!(sine > 1e-15)) return;
-    const double angle = atan2(sine, db_dot(experiment->beam.sources[0].direction, along));
+    const double angle = atan2(sine, db_dot(beam, along));
     db_normalize(axis);
     db_turn_columns(axis, angle, turn);
 }

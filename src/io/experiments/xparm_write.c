@@ -38,7 +38,8 @@ static void place_of(const writing *w, size_t index, double origin[3], double ax
 }
 
 static void fill_beam(const writing *w, db_xparm *x) {
-    const double *const beam = w->experiment->beam.sources[0].direction;
+    double beam[3];
+    db_experiment_beam_direction(w->experiment, beam);
     x->wavelength = w->experiment->beam.wavelength;
     for (int i = 0; i < 3; i++) x->beam[i] = beam[i] / x->wavelength; /* as long as XDS writes it */
     db_apply(w->back, x->beam, x->beam);

@@ -64,7 +64,8 @@ db_status db_smv_geometry_get(db_context *context, const db_experiment *experime
     geometry->near_point[1] = -db_dot(origin, slow);
     db_dials_frame(experiment, frame);
     for (int i = 0; i < 3; i++) geometry->dials_origin[i] = db_dot(origin, frame[i]);
-    const double *beam = experiment->beam.direction;
+    double beam[3];
+    db_experiment_beam_direction(experiment, beam);
     const double cosine = db_dot(beam, normal);
     geometry->beam_hits = cosine > 1e-6;
     if (geometry->beam_hits) {

@@ -235,6 +235,8 @@ static void a_model_comes_from_a_list_and_goes_back_to_one(void **state) {
     back.detector.panel_shift[0] = 0.2;
     back.detector.panel_turn[2] = 0.5;
     back.goniometer.tilt[0] = 3;
+    back.beam.tilt[0] = 4;
+    back.beam.tilt[1] = -2;
     back.crystal.cell[0] = 58.9;
     back.detector.centre[0] += 0.3;
     db_fit_result refined = { .experiment = back, .reason = "" };
@@ -256,6 +258,9 @@ static void a_model_comes_from_a_list_and_goes_back_to_one(void **state) {
     double axis[2][3];
     db_experiment_spindle_axis(&back, axis[0]);
     db_experiment_spindle_axis(&from_list, axis[1]);
+    for (int i = 0; i < 3; i++) assert_true(fabs(axis[0][i] - axis[1][i]) < 1e-9);
+    db_experiment_beam_direction(&back, axis[0]);
+    db_experiment_beam_direction(&from_list, axis[1]);
     for (int i = 0; i < 3; i++) assert_true(fabs(axis[0][i] - axis[1][i]) < 1e-9);
     double a[9], b[9];
     db_crystal_matrix(&back.crystal, a);

@@ -38,6 +38,12 @@ DB_API void db_crystal_misset(const db_crystal *crystal, double angle[3]);
  * @param axis receives it */
 DB_API void db_experiment_spindle_axis(const db_experiment *experiment, double axis[3]);
 
+/** Direction of photon travel with the tilt of the beam, before divergence: unit vector.
+ *
+ * @param experiment to ask
+ * @param direction receives it */
+DB_API void db_experiment_beam_direction(const db_experiment *experiment, double direction[3]);
+
 /** The laboratory position (mm) of a point of a panel given in pixels from the panel's outer
  * corner.
  *

@@ -1,0 +1,190 @@
+"""Lattice, orientation, beam and panels of an experiment as numpy arrays."""
+
+from dataclasses import dataclass
+
+import numpy
+
+from . import errors
+from ._library import check, ffi, finite, lib, new_context
+
+_FRAMES = ("laboratory", "dxtbx")
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A flat panel of the detector, in the laboratory frame."""
+    origin: numpy.ndarray  # outer corner of the first pixel, mm
+    fast_axis: numpy.ndarray  # unit vectors
+    slow_axis: numpy.ndarray
+    pixel_size: tuple  # mm, along fast and slow
+    shape: tuple  # pixels: slow, fast
+
+    @property
+    def normal(self):
+        """fast x slow: a unit vector."""
+        return numpy.cross(self.fast_axis, self.slow_axis)
+
+
+def random_rotation(random=None):
+    """A rotation matrix that is uniformly distributed over all rotations (3, 3).
+
+    random: a numpy.random.Generator, or a seed; None: another matrix at each call"""
+    random = numpy.random.default_rng(random)
+    w, x, y, z = (q := random.normal(size=4)) / numpy.linalg.norm(q)
+    return _of_quaternion(w, x, y, z)
+
+
+def _of_quaternion(w, x, y, z):
+    return numpy.array([[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+                        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])
+
+
+def _quaternion(u):
+    """w >= 0, x, y, z of a rotation matrix: the eigenvector of the greatest eigenvalue of a symmetric matrix,
+    which is exact for half turns, too (Bar-Itzhack, J. Guid. Control Dyn. 23, 1085, 2000)."""
+    k = numpy.empty((4, 4))
+    k[1:, 1:] = u + u.T - numpy.trace(u) * numpy.eye(3)
+    k[0, 0] = numpy.trace(u)
+    k[0, 1:] = k[1:, 0] = u[2, 1] - u[1, 2], u[0, 2] - u[2, 0], u[1, 0] - u[0, 1]
+    q = numpy.linalg.eigh(k)[1][:, -1]
+    return -q if q[0] < 0 else q
+
+
+def _matrix(values, name):
+    found = numpy.asarray(values, dtype=float)
+    if found.shape != (3, 3) or not numpy.isfinite(found).all():
+        raise errors.UsageError(f"{name}: expected finite numbers of the shape (3, 3), found "
+                                f"{found.shape if found.shape != (3, 3) else 'others'}")
+    return numpy.ascontiguousarray(found)
+
+
+def _rotation(values, name):
+    u = _matrix(values, name)
+    if abs(u @ u.T - numpy.eye(3)).max() > 1e-6 or numpy.linalg.det(u) < 0:
+        raise errors.UsageError(f"{name}: expected a rotation: rows at right angles, of length 1, right-handed")
+    return u
+
+
+class Geometry:
+    """What follows from an experiment's numbers. Vectors and matrices are in the laboratory frame, which the
+    convention of the detector chooses (docs/theory/conventions.md); lengths of the lattice are in A and 1/A,
+    those of the detector in mm."""
+
+    @property
+    def unit_cell(self):
+        """a, b, c (A), alpha, beta, gamma (degree); may be set."""
+        return numpy.array(list(self._c.crystal.cell))
+
+    @unit_cell.setter
+    def unit_cell(self, cell):
+        before = list(self._c.crystal.cell)
+        self._c.crystal.cell = list(finite(cell, 6, "unit_cell"))
+        try:
+            self._check()
+        except errors.Error:
+            self._c.crystal.cell = before
+            raise
+
+    @property
+    def A(self):
+        """Reciprocal matrix at a spindle angle of 0 (3, 3): columns a*, b*, c* in 1/A; q = A @ hkl. May be set, which
+        sets cell and orientation. MOSFLM's matrix files have the wavelength times A."""
+        return self._reciprocal(self._c.crystal)
+
+    @A.setter
+    def A(self, a_star):
+        values, context = _matrix(a_star, "A"), new_context()
+        check(context, lib.db_crystal_set_matrix(context, ffi.addressof(self._c.crystal),
+                                                 ffi.from_buffer("double[]", values)))
+
+    @property
+    def B(self):
+        """A of the same cell in the standard frame, in which its orientation is 1: A = U @ B."""
+        crystal = ffi.new("db_crystal *", self._c.crystal)
+        crystal.orientation, crystal.misset = [1, 0, 0, 0, 1, 0, 0, 0, 1], [0, 0, 0]
+        return self._reciprocal(crystal[0])
+
+    @property
+    def U(self):
+        """Orientation as a rotation matrix (3, 3), misset included: A = U @ B. May be set; misset is 0 then."""
+        return self.A @ numpy.linalg.inv(self.B)
+
+    @U.setter
+    def U(self, rotation):
+        self._c.crystal.orientation = list(_rotation(rotation, "U").ravel())
+        self._c.crystal.misset = [0, 0, 0]
+
+    @property
+    def quaternion(self):
+        """Orientation as w >= 0, x, y, z of length 1; may be set, of any length but 0."""
+        return _quaternion(self.U)
+
+    @quaternion.setter
+    def quaternion(self, q):
+        q = numpy.array(finite(q, 4, "quaternion"))
+        if not (length := numpy.linalg.norm(q)) > 0:
+            raise errors.UsageError("quaternion: expected a length greater than 0, found 0")
+        self.U = _of_quaternion(*(q / length))
+
+    @property
+    def rotation_vector(self):
+        """Orientation as a vector along the axis, as long as the angle (radian, at most pi); may be set."""
+        w, *axis = self.quaternion
+        length = numpy.linalg.norm(axis)
+        return numpy.array(axis) * (2 * numpy.arctan2(length, w) / length if length > 0 else 2)
+
+    @rotation_vector.setter
+    def rotation_vector(self, vector):
+        half = numpy.array(finite(vector, 3, "rotation_vector")) / 2
+        angle = numpy.linalg.norm(half)
+        self.U = _of_quaternion(numpy.cos(angle), *(half * numpy.sinc(angle / numpy.pi)))
+
+    @property
+    def s0(self):
+        """Incident wave vector (1/A): the direction of the beam, tilt included, divided by the wavelength."""
+        return self._vector(lib.db_experiment_beam_direction) / self._c.beam.wavelength
+
+    @property
+    def spindle_axis(self):
+        """Axis about which the crystal turns, tilts included: a unit vector."""
+        return self._vector(lib.db_experiment_spindle_axis)
+
+    @property
+    def panels(self):
+        """A Panel for each panel of the detector."""
+        return [self._panel(p, shape) for p, shape in enumerate(self.panel_shapes)]
+
+    def frame(self, name):
+        """Rotation from the laboratory into a frame by its name (3, 3): "laboratory" (1), or "dxtbx", the frame in which
+        experiment lists of DIALS are written. frame("dxtbx") @ A is the setting matrix of dxtbx's Crystal."""
+        if name not in _FRAMES:
+            raise errors.UsageError(f"frame: expected one of {', '.join(_FRAMES)}, found {name!r}")
+        if name == "laboratory":
+            return numpy.eye(3)
+        rows = ffi.new("double[3][3]")
+        lib.db_dials_frame(self._c, rows)
+        return numpy.array([list(row) for row in rows])
+
+    def _vector(self, asked):
+        found = ffi.new("double[3]")
+        asked(self._c, found)
+        return numpy.array(list(found))
+
+    def _reciprocal(self, crystal):
+        found = ffi.new("double[9]")
+        lib.db_crystal_matrix(ffi.addressof(crystal), found)
+        return numpy.array(list(found)).reshape(3, 3)
+
+    def _panel(self, panel, shape):
+        corners = [self._position(panel, *at) for at in ((0, 0), (shape[1], 0), (0, shape[0]))]
+        fast, slow = (corner - corners[0] for corner in corners[1:])
+        lengths = numpy.linalg.norm(fast), numpy.linalg.norm(slow)
+        return Panel(corners[0], fast / lengths[0], slow / lengths[1],
+                     (lengths[0] / shape[1], lengths[1] / shape[0]), shape)
+
+    def _position(self, panel, fast, slow):
+        position, context = ffi.new("double[3]"), new_context()
+        if lib.db_experiment_pixel_position(self._c, panel, fast, slow, position) != lib.DB_OK:
+            raise errors.UsageError(f"panel {panel}: expected one from 0 to {len(self.panel_shapes) - 1}")
+        return numpy.array(list(position))

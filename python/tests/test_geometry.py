@@ -1,0 +1,144 @@
+"""Lattice, orientation, beam and panels as arrays, beside calculations of their own."""
+
+import math
+import unittest
+
+import numpy
+
+import ending
+import dualbragg
+
+CELL = (71, 78, 38, 92, 97, 105)
+SCENE = dict(cell=CELL, Ncells=(12, 11, 10), default_F=100, wavelength=1.1, distance=90,
+             detector_pixels=(60, 44), pixel_size=0.4, misset=(10, 20, 30))
+
+
+def turn(axis, degrees):
+    """A rotation about a laboratory axis, written out."""
+    c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    found = numpy.eye(3)
+    found[i, i] = found[j, j] = c
+    found[i, j], found[j, i] = -s, s
+    return found
+
+
+def scene(**keywords):
+    return dualbragg.Experiment(**{**SCENE, **keywords})
+
+
+class Lattice(unittest.TestCase):
+    def test_reciprocal_vectors_are_those_of_the_cell(self):
+        e = scene()
+        a, b, c, *angles = CELL
+        ca, cb, cc = numpy.cos(numpy.radians(angles))
+        metric = numpy.array([[a * a, a * b * cc, a * c * cb], [a * b * cc, b * b, b * c * ca],
+                              [a * c * cb, b * c * ca, c * c]])
+        numpy.testing.assert_allclose(e.A.T @ e.A, numpy.linalg.inv(metric), rtol=1e-11, atol=1e-16)
+        numpy.testing.assert_allclose(e.U @ e.B, e.A, atol=1e-15)
+        numpy.testing.assert_allclose(e.unit_cell, CELL)
+
+    def test_orientation_is_the_misset(self):
+        numpy.testing.assert_allclose(scene().U, turn(2, 30) @ turn(1, 20) @ turn(0, 10), atol=1e-12)
+
+    def test_what_is_set_is_read(self):
+        e, image = scene(), dualbragg.Plan(scene()).forward()
+        a, u = e.A, e.U
+        other = scene(misset=(1, 2, 3))
+        other.U = u
+        numpy.testing.assert_allclose(other.A, a, atol=1e-14)
+        numpy.testing.assert_allclose(dualbragg.Plan(other).forward(), image, rtol=1e-3, atol=1e-4 * image.max())
+        other = scene(cell=(50, 60, 70), misset=(0, 0, 0))
+        other.A = a
+        numpy.testing.assert_allclose(other.unit_cell, CELL, rtol=1e-12)
+        numpy.testing.assert_allclose(other.U, u, atol=1e-12)
+        other.unit_cell = (40, 50, 60, 90, 100, 90)
+        self.assertEqual(other["cell_beta"], 100)
+        numpy.testing.assert_allclose(other.U, u, atol=1e-12)
+
+    def test_three_forms_of_a_rotation_agree(self):
+        cases = [numpy.eye(3), turn(0, 180), turn(1, 180), turn(2, 180) @ turn(0, 1e-9), turn(0, 1e-9),
+                 turn(2, 179.9999) @ turn(1, 1e-5), *(dualbragg.random_rotation(i) for i in range(20))]
+        for u in cases:
+            e = scene()
+            e.U = u
+            q, v = e.quaternion, e.rotation_vector
+            self.assertAlmostEqual(numpy.linalg.norm(q), 1, places=12)
+            self.assertLessEqual(numpy.linalg.norm(v), math.pi + 1e-12)
+            for name, value in (("quaternion", 3 * q), ("quaternion", -q), ("rotation_vector", v)):
+                other = scene()
+                setattr(other, name, value)
+                numpy.testing.assert_allclose(other.U, u, atol=2e-8, err_msg=name)
+
+    def test_a_rotation_vector_is_axis_and_angle(self):
+        e = scene()
+        e.rotation_vector = (0, math.radians(40), 0)
+        numpy.testing.assert_allclose(e.U, turn(1, 40), atol=1e-12)
+
+    def test_random_rotations_are_uniform(self):
+        random = numpy.random.default_rng(5)
+        turned = numpy.array([dualbragg.random_rotation(random) for _ in range(4000)])
+        numpy.testing.assert_allclose(turned @ turned.transpose(0, 2, 1), numpy.broadcast_to(numpy.eye(3), turned.shape),
+                                      atol=1e-12)
+        self.assertLess(abs(turned.mean(0)).max(), 0.04)                  # 1/sqrt(3 * 4000) is 0.009
+        numpy.testing.assert_allclose((turned ** 2).mean(0), 1 / 3, atol=0.03)
+        # of uniform rotations the trace, 1 + 2 cos(angle), has mean 0 and mean square 1
+        trace = numpy.trace(turned, axis1=1, axis2=2)
+        self.assertLess(abs(trace.mean()), 0.08)
+        self.assertLess(abs((trace ** 2).mean() - 1), 0.15)
+        numpy.testing.assert_array_equal(dualbragg.random_rotation(3), dualbragg.random_rotation(3))
+
+
+class BeamAndDetector(unittest.TestCase):
+    def test_a_spot_is_where_the_arrays_say(self):
+        e = scene(spots="closed", mosaic_rms=0.1, detector_pixels=(600, 440), twotheta=5)
+        e["detector_rotx"], e["beam_horizontal"], e["beam_vertical"] = 3, 2, -3
+        spots = dualbragg.predict(e)
+        self.assertGreater(len(spots), 10)
+        panel, = e.panels
+        numpy.testing.assert_allclose(panel.normal, numpy.cross(panel.fast_axis, panel.slow_axis))
+        for s in spots[spots["excitation"].__abs__() < 0.05][:20]:
+            s1 = e.s0 + e.A @ s["hkl"]
+            hit = s1 * ((panel.origin @ panel.normal) / (s1 @ panel.normal)) - panel.origin
+            found = numpy.array([hit @ panel.fast_axis, hit @ panel.slow_axis]) / panel.pixel_size
+            self.assertLess(abs(found - s["position"]).max(), 0.6)
+
+    def test_beam_and_spindle_are_those_of_the_convention(self):
+        e = scene()
+        numpy.testing.assert_allclose(e.s0, numpy.array([1, 0, 0]) / 1.1)
+        numpy.testing.assert_allclose(e.spindle_axis, [0, 0, 1])
+        e["beam_horizontal"] = 7
+        self.assertAlmostEqual(math.acos(e.s0[0] * 1.1), 7e-3, places=9)
+
+    def test_a_panel_has_its_place(self):
+        panel, = scene().panels
+        self.assertEqual(panel.shape, (44, 60))
+        numpy.testing.assert_allclose(panel.pixel_size, 0.4)
+        self.assertAlmostEqual(panel.origin @ panel.normal, 90)
+
+    def test_the_frame_of_lists_has_the_beam_along_minus_z(self):
+        e = scene()
+        numpy.testing.assert_allclose(e.frame("dxtbx") @ e.s0 * 1.1, [0, 0, -1], atol=1e-12)
+        numpy.testing.assert_array_equal(e.frame("laboratory"), numpy.eye(3))
+
+
+class Refused(unittest.TestCase):
+    def test_what_is_no_rotation_lattice_or_frame(self):
+        e = scene()
+        before = e.A
+        for name, value in dict(U=numpy.eye(2), A=numpy.zeros((3, 3)), quaternion=(0, 0, 0, 0), rotation_vector=(1, 2),
+                                unit_cell=(1, 2, 3)).items():
+            with self.assertRaisesRegex(dualbragg.Error, "expected|dependent", msg=name):
+                setattr(e, name, value)
+        for value in (-numpy.eye(3), 2 * numpy.eye(3), numpy.full((3, 3), numpy.nan)):
+            with self.assertRaisesRegex(dualbragg.UsageError, "U: expected"):
+                e.U = value
+        with self.assertRaises(dualbragg.Error):
+            e.unit_cell = (78, 78, 38, 10, 10, 170)
+        with self.assertRaisesRegex(dualbragg.UsageError, "frame: expected one of laboratory, dxtbx, found 'xds'"):
+            e.frame("xds")
+        numpy.testing.assert_array_equal(e.A, before)
+
+
+if __name__ == "__main__":
+    ending.main()
