@@ -304,7 +304,7 @@ def widths(tree):
 def for_users(page):
     """Pages for users, who have no use for the names of tests. Scripts that they may run are another matter."""
     return page.startswith("docs/") and not re.match(
-        r"docs/(decisions/|howto/add-|reference/(needs|quirks)\.md)", page)
+        r"docs/(decisions/|howto/(add-|release)|reference/(needs|quirks)\.md)", page)
 
 
 def names_of_tests(tree):
