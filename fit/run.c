@@ -115,8 +115,7 @@ static db_status run_segment(db_shots *all, const db_segment *segment) {
     const int refines = segment->to > segment->from;
     const char *const what = refines ? "refining shots by themselves" : "reading shots";
     if (refines) DB_TRY(db_checkpoint_begin(all));
-    DB_TRY(db_workers_each(all, what, segment->from, db_segment_work, (void *)(uintptr_t)segment,
-                           NULL));
+    DB_TRY(db_workers_each(all, what, segment->from, db_segment_work, (void *)(uintptr_t)segment));
     DB_TRY(db_records_collect(all));
     db_shots_report_excluded(all);
     report_done(all, segment);

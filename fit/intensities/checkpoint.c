@@ -7,12 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void move_restraint(db_intensity_search *w, db_pieces *p) {
-    const size_t vector = w->reflections * sizeof(double);
-    if (!w->restraint.strength) return;
-    db_pieces_move(p, &w->restraint.scale, sizeof w->restraint.scale);
-    db_pieces_move(p, w->restraint.centre, vector);
-    db_pieces_move(p, w->restraint.strength, vector);
+static void move_restraint(db_intensity_restraint *r, size_t reflections, db_pieces *p) {
+    if (!r->strength) return;
+    db_pieces_move(p, &r->scale, sizeof r->scale);
+    db_pieces_move(p, r->centre, reflections * sizeof *r->centre);
+    db_pieces_move(p, r->strength, reflections * sizeof *r->strength);
 }
 
 static void move_indexing(db_indexing_result *r, db_pieces *p) {
@@ -36,24 +35,25 @@ static db_status make_room(db_intensity_search *w) {
 
 static db_status move_common(void *user, db_pieces *p) {
     db_intensity_search *const w = user;
-    db_scaling *const scaling = &w->result->scaling;
+    db_intensity_course *const c = &w->course;
+    db_joint_intensities *const r = w->result;
+    const size_t n = w->system.reflections;
     if (p->reads) DB_TRY(make_room(w));
-    db_pieces_move(p, &w->passes, sizeof w->passes);
-    db_pieces_move(p, &w->rejected, sizeof w->rejected);
-    db_pieces_move(p, &w->fits, sizeof w->fits);
-    db_pieces_move(p, &w->damping, sizeof w->damping);
-    db_pieces_move(p, &w->total, sizeof w->total);
-    db_pieces_move(p, &w->degrees, sizeof w->degrees);
-    db_pieces_move(p, &w->errors, sizeof w->errors);
-    db_pieces_move(p, w->shared[0], w->pass.order.shared * sizeof *w->shared[0]);
-    db_pieces_move(p, w->value[0], w->reflections * sizeof *w->value[0]);
-    move_restraint(w, p);
-    db_pieces_move(p, scaling->shot, scaling->shots * sizeof *scaling->shot);
-    db_pieces_move(p, &w->result->kinds, sizeof w->result->kinds);
-    db_pieces_move(p, &w->result->agreement, sizeof w->result->agreement);
-    if (w->all->settings.joint.reindex) move_indexing(&w->result->indexing, p);
-    p->failed |=
-        w->passes < 2 || w->result->kinds.count < 0 || w->result->kinds.count > DB_MOST_KINDS;
+    db_pieces_move(p, &c->passes, sizeof c->passes);
+    db_pieces_move(p, &c->rejected, sizeof c->rejected);
+    db_pieces_move(p, &c->fits, sizeof c->fits);
+    db_pieces_move(p, &c->damping, sizeof c->damping);
+    db_pieces_move(p, &c->total, sizeof c->total);
+    db_pieces_move(p, &c->degrees, sizeof c->degrees);
+    db_pieces_move(p, &r->errors, sizeof r->errors);
+    db_pieces_move(p, w->best + n, w->system.shared * sizeof *w->best);
+    db_pieces_move(p, w->best, n * sizeof *w->best);
+    move_restraint(&w->restraint, n, p);
+    db_pieces_move(p, r->scaling.shot, r->scaling.shots * sizeof *r->scaling.shot);
+    db_pieces_move(p, &r->kinds, sizeof r->kinds);
+    db_pieces_move(p, &r->agreement, sizeof r->agreement);
+    if (w->all->settings.joint.reindex) move_indexing(&r->indexing, p);
+    p->failed |= c->passes < 2 || r->kinds.count < 0 || r->kinds.count > DB_MOST_KINDS;
     return DB_OK;
 }
 
@@ -64,12 +64,13 @@ static db_status move_shot(void *user, size_t shot, db_pieces *p) {
     db_linearized_shot m = { .room = NULL };
     db_status status = db_linearized_shot_make(all->context, &w->pass, shot, &m);
     if (status == DB_OK && !p->reads)
-        status = db_linearized_shot_read(all->context, &w->pass, shot, w->best, &m);
+        status = db_linearized_shot_read(all->context, &w->pass, shot, !w->pass.slot, &m);
     if (status == DB_OK) {
         db_pieces_move(p, all->state[shot].best.local, w->pass.order.local * sizeof(double));
         for (int k = 0; k < 2; k++) db_pieces_move(p, m.bytes[k], m.size[k]);
-        p->failed |= !db_linearization_is_sound(&m.linearization, w->reflections, m.record.meets) ||
-                     !db_reduced_is_sound(&m.record, w->reflections);
+        p->failed |=
+            !db_linearization_is_sound(&m.linearization, w->system.reflections, m.record.meets) ||
+            !db_reduced_is_sound(&m.record, w->system.reflections);
         if (p->reads && !p->failed)
             status = db_linearized_shot_write(all->context, &w->pass, shot, 0, &m);
     }
@@ -78,8 +79,8 @@ static db_status move_shot(void *user, size_t shot, db_pieces *p) {
 }
 
 static db_stage_state state_of(db_intensity_search *w) {
-    return (db_stage_state){ "stage:intensity", w->stage,  w->all->course.count,
-                             move_common,       move_shot, w };
+    return (db_stage_state){ "stage:intensity", w->pass.stage, w->all->course.count,
+                             move_common,       move_shot,     w };
 }
 
 db_status db_intensity_keep(db_intensity_search *w) {
@@ -89,15 +90,13 @@ db_status db_intensity_keep(db_intensity_search *w) {
 
 db_status db_intensity_take_up(db_intensity_search *w) {
     const db_stage_state state = state_of(w);
-    w->best = 0;
+    w->pass.slot = 1;
     DB_TRY(db_checkpoint_take_up(w->all, &state));
-    w->has_best = 1;
+    w->course.has_best = 1;
     if (w->all->settings.joint.reindex) w->pass.indexing = &w->result->indexing;
-    for (size_t h = 0; h < w->reflections && w->restraint.strength; h++)
-        w->restraint.pull[h] = w->restraint.strength[h] * (w->value[0][h] - w->restraint.centre[h]);
-    db_intensity_prior_follow(w);
-    memcpy(w->shared[1], w->shared[0], w->pass.order.shared * sizeof(double));
-    memcpy(w->rendered, w->value[0], w->reflections * sizeof(double));
-    memcpy(w->rendered_shared, w->shared[0], w->pass.order.shared * sizeof(double));
-    return db_intensity_search_sum(w);
+    for (size_t h = 0; h < w->system.reflections && w->restraint.strength; h++)
+        w->restraint.pull[h] = w->restraint.strength[h] * (w->best[h] - w->restraint.centre[h]);
+    memcpy(w->trial, w->best, db_intensity_point_bytes(w));
+    memcpy(w->rendered, w->best, db_intensity_point_bytes(w));
+    return db_intensity_take_equations(w);
 }

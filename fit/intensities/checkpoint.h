@@ -3,12 +3,12 @@
 #ifndef DB_FIT_INTENSITIES_CHECKPOINT_H
 #define DB_FIT_INTENSITIES_CHECKPOINT_H
 
-#include "fit/intensities/work.h"
+#include "fit/intensities/search.h"
 
 /* All processes call these. */
-db_status db_intensity_keep(db_intensity_search *work);
+db_status db_intensity_keep(db_intensity_search *search);
 
 /* Puts the stage where it was when an interrupted run left it. */
-db_status db_intensity_take_up(db_intensity_search *work);
+db_status db_intensity_take_up(db_intensity_search *search);
 
 #endif

@@ -78,36 +78,32 @@ static db_status share_merged(const db_shots *all, db_merged *m) {
     return DB_OK;
 }
 
-db_status db_intensity_share_restraint(db_intensity_search *w) {
-    const size_t bytes = w->reflections * sizeof(double);
-    if (!w->restraint.strength) return DB_OK;
-    DB_TRY(broadcast(w->all, &w->restraint.scale, sizeof w->restraint.scale));
-    DB_TRY(broadcast(w->all, w->restraint.centre, bytes));
-    DB_TRY(broadcast(w->all, w->restraint.strength, bytes));
-    return broadcast(w->all, w->restraint.pull, bytes);
+db_status db_intensity_share_restraint(const db_shots *all, db_intensity_restraint *r,
+                                       size_t reflections) {
+    const size_t bytes = reflections * sizeof(double);
+    if (!r->strength) return DB_OK;
+    DB_TRY(broadcast(all, &r->scale, sizeof r->scale));
+    DB_TRY(broadcast(all, r->centre, bytes));
+    DB_TRY(broadcast(all, r->strength, bytes));
+    return broadcast(all, r->pull, bytes);
 }
 
-static db_status share_indexing(db_intensity_search *w) {
-    db_shots *const all = w->all;
-    db_indexing_result *const indexing = &w->result->indexing;
+static db_status share_indexing(db_shots *all, db_indexing_result *indexing) {
     if (!all->settings.joint.reindex) return DB_OK;
     const db_status status =
         all->team.rank == 0
             ? DB_OK
             : db_indexing_result_make(all->context, &all->reflections, all->count, indexing);
     DB_TRY(db_workers_common_status(all, status));
-    DB_TRY(db_records_tell(all, indexing->way, sizeof *indexing->way));
-    w->pass.indexing = indexing;
-    return DB_OK;
+    return db_records_tell(all, indexing->way, sizeof *indexing->way);
 }
 
-db_status db_intensity_share_start(db_intensity_search *w) {
-    db_shots *const all = w->all;
-    db_scaling *const scaling = &w->result->scaling;
-    DB_TRY(share_merged(all, &w->result->merged));
+db_status db_intensity_share_start(db_shots *all, db_joint_intensities *r) {
+    db_scaling *const scaling = &r->scaling;
+    DB_TRY(share_merged(all, &r->merged));
     DB_TRY(broadcast(all, &scaling->errors, sizeof scaling->errors));
     DB_TRY(db_records_tell(all, scaling->shot, sizeof *scaling->shot));
-    return share_indexing(w);
+    return share_indexing(all, &r->indexing);
 }
 
 db_status db_intensity_bring_wavelength(db_shots *all, const db_fit_shots_result *result) {

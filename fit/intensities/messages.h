@@ -3,7 +3,9 @@
 #ifndef DB_FIT_INTENSITIES_MESSAGES_H
 #define DB_FIT_INTENSITIES_MESSAGES_H
 
-#include "fit/intensities/work.h"
+#include "fit/intensities/joint_intensities.h"
+#include "fit/intensities/restraint.h"
+#include "fit/shots/shots.h"
 
 /* Measurements of each process' shots become, in rank 0, those of all shots, shot by shot; the others have
  * none any more. A message has those of one shot. */
@@ -11,11 +13,12 @@ db_status db_intensity_bring(db_shots *all, db_observations *observations);
 
 /* All get the merged intensities and the error model that rank 0 has found; each the scales of its shots, and
  * how they are indexed. */
-db_status db_intensity_share_start(db_intensity_search *work);
+db_status db_intensity_share_start(db_shots *all, db_joint_intensities *result);
 
 /* All get the restraint that rank 0 has worked out: logarithms and powers may differ in the last bit on another
  * machine. */
-db_status db_intensity_share_restraint(db_intensity_search *work);
+db_status db_intensity_share_restraint(const db_shots *all, db_intensity_restraint *restraint,
+                                       size_t reflections);
 
 /* Rank 0 gets the wavelength of the first shot in use, whose model a process has. All processes call it, with
  * or without joint intensities. */

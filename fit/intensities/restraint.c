@@ -197,3 +197,12 @@ double db_intensity_restraint_loss(const db_intensity_restraint *r, const double
         if (r->strength[h] > 0) sum += loss_of(r, intensity, h);
     return sum;
 }
+
+void db_intensity_restraint_add(const db_intensity_restraint *r, size_t reflections,
+                                double *diagonal, double *right) {
+    for (size_t h = 0; h < reflections && r->strength; h++) {
+        if (!(diagonal[h] > 0)) continue; /* restraints alone determine nothing */
+        diagonal[h] += r->strength[h];
+        right[h] -= r->pull[h];
+    }
+}

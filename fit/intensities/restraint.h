@@ -41,6 +41,10 @@ void db_intensity_restraint_follow(const db_asu_list *list, const double *intens
 double db_intensity_restraint_drop(const db_intensity_restraint *restraint, const double *intensity,
                                    const double *curvature, size_t reflections);
 
+/* Adds the restraint to diagonal and right side of the equations (fit/intensities/system.h). */
+void db_intensity_restraint_add(const db_intensity_restraint *restraint, size_t reflections,
+                                double *diagonal, double *right);
+
 /* What the restraint adds to the loss. */
 double db_intensity_restraint_loss(const db_intensity_restraint *restraint, const double *intensity,
                                    size_t reflections);

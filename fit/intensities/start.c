@@ -1,56 +1,15 @@
-/* What shots say of intensities by themselves, and the start that is merged from it. */
-#include "fit/intensities/work.h"
+/* The start that is merged from what shots say by themselves. */
+#include "fit/intensities/start.h"
 
 #include "base/context_internal.h"
 #include "fit/intensities/messages.h"
+#include "fit/intensities/totals.h"
 #include "fit/shots/records.h"
 #include "fit/shots/workers.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Adds the boxes of a shot whose record has been read. */
-static void add_shot(const db_reduced_equations *r, const double *value, db_observations *o,
-                     size_t *at) {
-    for (size_t b = 0; b < r->count; b++) {
-        const uint32_t h = r->reflection[b];
-        const int16_t *const hkl = r->hkl[b];
-        double intensity, variance;
-        if (!db_intensity_box(r, b, value ? value[h] : 0, &intensity, &variance)) continue;
-        o->list[(*at)++] = (db_observation){
-            .reflection = h,
-            .intensity = (float)intensity,
-            .sigma = (float)sqrt(variance),
-            .partiality = r->partiality[b],
-            .light = r->light[b],
-            .hkl = { hkl[0], hkl[1], hkl[2] },
-        };
-    }
-}
-
-/* Those of this process' shots. */
-static db_status observe_own(db_intensity_search *w, const double *value, db_observations *o) {
-    const db_shots *const all = w->all;
-    size_t count = 0, at = 0;
-    for (size_t s = 0; s < all->count; s++) count += w->group[s] ? all->state[s].place.blocks : 0;
-    DB_TRY(db_observations_make(all->context, all->count, count, o));
-    for (size_t s = 0; s < all->count; s++) {
-        db_reduced_equations record;
-        o->first[s] = at;
-        if (!w->group[s]) continue;
-        DB_TRY(db_intensity_search_read(w, s, 0, &record));
-        add_shot(&record, value, o, &at);
-    }
-    o->first[all->count] = at;
-    return DB_OK;
-}
-
-db_status db_intensity_observe(db_intensity_search *w, int first, db_observations *observations) {
-    db_status status = observe_own(w, first ? NULL : w->value[0], observations);
-    status = db_workers_common_status(w->all, status);
-    return status == DB_OK ? db_intensity_bring(w->all, observations) : status;
-}
 
 static const char *reason_of(db_aside aside) {
     switch (aside) {
@@ -71,31 +30,38 @@ static const char *reason_of(db_aside aside) {
     }
 }
 
+/* What is worked on. */
+typedef struct work {
+    db_shots *all;
+    const db_intensity_pass *pass;
+    db_joint_intensities *result;
+} work;
+
 /* Shots are brought to one way of indexing, as far as their intensities tell it, and to one crystal. */
-static db_status sort_shots(db_intensity_search *w, db_observations *observations) {
+static db_status sort_shots(const work *w, db_observations *observations) {
     db_indexing_options options = DB_INDEXING_OPTIONS_INIT;
     const db_shots *const all = w->all;
     db_joint_intensities *const r = w->result;
     return all->settings.joint.reindex
-               ? db_indexing_resolve(all->context, w->pass.list, &options, all->reference,
+               ? db_indexing_resolve(all->context, w->pass->list, &options, all->reference,
                                      observations, &r->scaling, &r->indexing, &r->kinds)
-               : db_find_other_crystals(all->context, w->pass.list, all->reference, observations,
+               : db_find_other_crystals(all->context, w->pass->list, all->reference, observations,
                                         &r->scaling, &r->kinds);
 }
 
-/* Scales and temperature factors of shots go into their models; those set aside are told. */
-static db_status take_scales(db_intensity_search *w) {
+/* Scales and temperature factors of shots go into their models; excluded ones are told. */
+static db_status take_scales(const work *w, db_intensity_records *records) {
     db_shots *const all = w->all;
-    const size_t scale = db_intensity_local_place(w, DB_SCALE),
-                 fall = db_intensity_local_place(w, DB_B_FACTOR);
+    const size_t scale = db_intensity_local_place(w->pass, DB_SCALE),
+                 fall = db_intensity_local_place(w->pass, DB_B_FACTOR);
     db_status status = DB_OK;
     for (size_t s = 0; s < all->count && status == DB_OK; s++) {
         const db_shot_scale *const found = &w->result->scaling.shot[s];
         double *const local = all->state[s].best.local;
-        if (!w->group[s]) continue;
+        if (!records->group[s]) continue;
         if (found->aside == DB_ASIDE_NOT) {
             local[scale] *= found->scale;
-            if (fall < w->pass.order.local) local[fall] += found->b;
+            if (fall < w->pass->order.local) local[fall] += found->b;
             continue;
         }
         status = db_shots_exclude(all, all->context, s, DB_ERROR_INPUT, reason_of(found->aside));
@@ -103,18 +69,17 @@ static db_status take_scales(db_intensity_search *w) {
     DB_TRY(db_workers_common_status(all, status));
     DB_TRY(db_records_collect(all));
     db_shots_report_excluded(all);
-    db_intensity_search_group(w);
+    db_intensity_records_group(records);
     return db_shots_check_count(all);
 }
 
 /* Steps of scales are of the order of 1, so that is what scales begin with, too, wherever their models had
  * them. */
-static db_status begin_normalized(db_intensity_search *w) {
-    const db_joint_intensities *const r = w->result;
+static db_status begin_normalized(db_intensity_pass *pass, const db_joint_intensities *r) {
     double factor;
-    DB_TRY(db_intensity_normalize_scales(w, &factor));
+    DB_TRY(db_intensity_normalize_scales(pass, &factor));
     for (size_t s = 0; s < r->scaling.shots; s++) r->scaling.shot[s].scale /= factor;
-    for (size_t h = 0; h < w->reflections; h++) {
+    for (size_t h = 0; h < r->merged.count; h++) {
         r->merged.intensity[h] *= factor;
         r->merged.sigma[h] *= factor;
     }
@@ -122,43 +87,49 @@ static db_status begin_normalized(db_intensity_search *w) {
 }
 
 /* Of all shots, by rank 0. */
-static db_status merge(db_intensity_search *w, db_observations *observations, db_merged *merged) {
+static db_status merge(const work *w, db_observations *observations) {
     const db_shots *const all = w->all;
+    const db_asu_list *const list = w->pass->list;
     db_joint_intensities *const r = w->result;
     db_scaling_options options = DB_SCALING_OPTIONS_INIT;
-    options.refine_b = db_intensity_local_place(w, DB_B_FACTOR) < w->pass.order.local;
+    if (all->team.rank > 0) return DB_OK;
+    options.refine_b = db_intensity_local_place(w->pass, DB_B_FACTOR) < w->pass->order.local;
     options.hands = all->settings.joint.reindex;
     for (size_t s = 0; s < all->count; s++)
         if (!all->summary[s].used) r->scaling.shot[s].aside = DB_ASIDE_BEFORE;
     DB_TRY(sort_shots(w, observations));
-    DB_TRY(db_scale_shots(all->context, w->pass.list, &options, (uint64_t)all->settings.joint.seed,
-                          observations, &r->scaling, merged));
+    DB_TRY(db_scale_shots(all->context, list, &options, (uint64_t)all->settings.joint.seed,
+                          observations, &r->scaling, &r->merged));
     if (all->reference)
-        r->agreement = db_reference_agreement_find(w->pass.list, all->reference, merged->intensity,
-                                                   merged->sigma);
+        r->agreement =
+            db_reference_agreement_find(list, all->reference, r->merged.intensity, r->merged.sigma);
     return DB_OK;
 }
 
-db_status db_intensity_start(db_intensity_search *w) {
-    db_shots *const all = w->all;
-    db_joint_intensities *const r = w->result;
+static db_status make_room(const work *w) {
+    DB_TRY(db_scaling_make(w->all->context, w->all->count, &w->result->scaling));
+    return db_merged_make(w->all->context, w->pass->list->count, &w->result->merged);
+}
+
+db_status db_intensity_start(db_intensity_pass *pass, db_intensity_records *records,
+                             db_intensity_restraint *restraint, db_joint_intensities *r,
+                             double *value) {
+    db_shots *const all = pass->all;
+    const work w = { all, pass, r };
+    const db_asu_list *const list = pass->list;
     db_observations observations = { 0 };
-    db_status status = db_scaling_make(all->context, all->count, &r->scaling);
-    if (status == DB_OK) status = db_merged_make(all->context, w->reflections, &r->merged);
-    status = db_workers_common_status(all, status);
-    if (status == DB_OK) status = db_intensity_observe(w, 1, &observations);
+    db_status status = db_workers_common_status(all, make_room(&w));
+    if (status == DB_OK) status = db_intensity_observe(records, NULL, &observations);
+    if (status == DB_OK) status = db_workers_common_status(all, merge(&w, &observations));
+    if (status == DB_OK) status = db_intensity_share_start(all, r);
+    if (status == DB_OK) r->errors = r->scaling.errors;
+    if (status == DB_OK) status = take_scales(&w, records);
+    if (status == DB_OK && all->settings.joint.passes > 0) status = begin_normalized(pass, r);
+    for (size_t h = 0; h < list->count && status == DB_OK; h++)
+        value[h] = r->merged.multiplicity[h] ? r->merged.intensity[h] : 0;
     if (status == DB_OK)
-        status = db_workers_common_status(
-            all, all->team.rank == 0 ? merge(w, &observations, &r->merged) : DB_OK);
-    if (status == DB_OK) status = db_intensity_share_start(w);
-    if (status == DB_OK) w->errors = r->scaling.errors;
-    if (status == DB_OK) status = take_scales(w);
-    if (status == DB_OK && all->settings.joint.passes > 0) status = begin_normalized(w);
-    for (size_t h = 0; h < w->reflections && status == DB_OK; h++)
-        w->value[1][h] = r->merged.multiplicity[h] ? r->merged.intensity[h] : 0;
-    if (status == DB_OK)
-        db_intensity_restraint_begin(w->pass.list, &all->settings.joint, &r->merged, &w->restraint);
-    if (status == DB_OK) status = db_intensity_share_restraint(w);
+        db_intensity_restraint_begin(list, &all->settings.joint, &r->merged, restraint);
+    if (status == DB_OK) status = db_intensity_share_restraint(all, restraint, list->count);
     if (status == DB_OK && all->settings.joint.passes == 0) { /* that is all */
         r->observations = observations;
         return DB_OK;

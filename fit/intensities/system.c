@@ -112,15 +112,6 @@ db_status db_joint_system_sum(db_joint_system *s, unsigned groups) {
     memcpy(s->remainder, sums + n, n * sizeof *sums);
     memcpy(s->right, sums + 2 * n, (n + m) * sizeof *sums);
     memcpy(s->normal, sums + 3 * n + m, m * m * sizeof *sums);
-    for (size_t h = 0; h < n && s->restraint; h++) {
-        if (!(s->diagonal[h] > 0)) continue; /* restraints alone determine nothing */
-        s->diagonal[h] += s->restraint[h];
-        s->right[h] -= s->restraint_pull[h];
-    }
-    for (size_t g = 0; g < m && s->prior; g++) {
-        s->normal[g * m + g] += s->prior[g];
-        s->right[n + g] -= s->prior_pull[g];
-    }
     return DB_OK;
 }
 

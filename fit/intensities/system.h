@@ -2,7 +2,7 @@
  * shots share, that minimize the sum of the shots' quadratic models, each with its local quantities
  * eliminated (fit/linear/reduced.h):
  *
- *     H x = r,   H = sum over shots of (D - V V') and their shared borders, + restraints
+ *     H x = r,   H = sum over shots of (D - V V') and their shared borders, + restraints and priors
  *
  * a diagonal with a few ranks less for each shot. H is never stored. Conjugate gradients need its
  * products, which are sums over the records as they pass by; their preconditioner is the diagonal,
@@ -27,13 +27,9 @@ typedef struct db_joint_system {
      * once. */
     db_status (*read)(void *user, size_t shot, int thread, db_reduced_equations *record);
     void *user;
-    const unsigned char *group;   /* [shots] bits of the sets of shots that it is in; 0: none */
-    const double *restraint;      /* [reflections] 1/sigma^2 of a restraint; NULL: none */
-    const double *restraint_pull; /* [reflections] half its slope */
-    const double *prior;          /* [shared] 1/sigma^2 of a prior; NULL: none */
-    const double *prior_pull;     /* [shared] */
+    const unsigned char *group; /* [shots] bits of the sets of shots that it is in; 0: none */
 
-    /* Of db_joint_system_sum */
+    /* Of db_joint_system_sum; restraints and priors may be added */
     double *diagonal;  /* [reflections] of H without V V' */
     double *remainder; /* [reflections] diagonal of V V' */
     double *right;     /* [reflections + shared] r: minus half the slopes, local ones eliminated */

@@ -30,7 +30,6 @@ typedef struct joint {
     int *at_bound; /* [unknowns] */
     double *sums;  /* of the last evaluation, over all shots: db_schur_sums_size, then COUNTS */
     size_t schur_size;
-    db_tree_sum tree;
     const double *at; /* unknowns of the evaluation */
     db_search search;
     db_search_log log;
@@ -147,8 +146,8 @@ static db_status sum_shots(joint *j, int *lost) {
     db_shots *const all = j->all;
     const double *const counts = j->sums + j->schur_size;
     if (all->series) DB_TRY(db_series_approach(all, j->at));
-    DB_TRY(db_workers_each(all, "evaluation", j->stage, evaluate_shot, j, &j->tree));
-    DB_TRY(db_workers_total(all, &j->tree, j->sums));
+    DB_TRY(db_workers_sum(all, "evaluation", j->stage, evaluate_shot, j, j->schur_size + COUNTS,
+                          j->sums));
     all->used = (size_t)counts[USED];
     all->degrees = counts[DEGREES];
     *lost = counts[LOST] > 0;
@@ -254,7 +253,6 @@ static db_status prepare_joint(joint *j) {
     const size_t n = j->links.unknowns;
     j->schur_size = db_schur_sums_size(n);
     const size_t sums_size = j->schur_size + COUNTS;
-    DB_TRY(db_tree_sum_begin(all->context, db_shots_chunks(all), sums_size, &j->tree));
     j->sums = malloc((sums_size + 2 * n) * sizeof *j->sums);
     j->index = calloc(n + 1, sizeof *j->index);
     j->at_bound = calloc(n + 1, sizeof *j->at_bound);
@@ -333,7 +331,6 @@ db_status db_joint_run(db_shots *all, int stage, db_stage_result *end,
         if (stored != DB_OK) status = stored;
     }
     db_series_end(all);
-    db_tree_sum_clear(&j->tree);
     free(j->index);
     free(j->at_bound);
     free(j->sums);

@@ -28,9 +28,8 @@ typedef struct conclusion {
     const db_joint_minimum *at;
     const db_joint_links *links;
     db_schur_order order;
-    double *sums;     /* over all shots: [SUMS][db_schur_sums_size], then COUNTS */
-    size_t sums_size; /* of one of them */
-    db_tree_sum tree;
+    double *sums;       /* over all shots: [SUMS][db_schur_sums_size], then COUNTS */
+    size_t sums_size;   /* of one of them */
     size_t *index;      /* [unknowns] among the settings' parameters */
     double *covariance; /* [unknowns][unknowns], as quoted */
 } conclusion;
@@ -347,8 +346,8 @@ static db_status sum_up(conclusion *c) {
     db_shots *const all = c->all;
     double *const pulls[2] = { c->sums + c->sums_size, c->sums + 2 * c->sums_size };
     if (all->series) DB_TRY(db_series_solve(all, c->at->at));
-    DB_TRY(db_workers_each(all, "errors", c->at->stage, conclude_shot, c, &c->tree));
-    DB_TRY(db_workers_total(all, &c->tree, c->sums));
+    DB_TRY(db_workers_sum(all, "errors", c->at->stage, conclude_shot, c,
+                          SUMS * c->sums_size + COUNTS, c->sums));
     return all->series ? db_series_sum(all, c->sums, pulls) : DB_OK;
 }
 
@@ -357,19 +356,17 @@ db_status db_joint_conclude(db_shots *all, const db_joint_minimum *at,
     conclusion c = { .all = all, .at = at, .links = at->links, .order = at->links->order };
     const size_t n = at->links->unknowns;
     c.sums_size = db_schur_sums_size(n);
-    const size_t size = SUMS * c.sums_size + COUNTS;
-    c.sums = calloc(size, sizeof *c.sums);
+    c.sums = calloc(SUMS * c.sums_size + COUNTS, sizeof *c.sums);
     c.index = calloc(n + 1, sizeof *c.index);
     c.covariance = calloc(n * n + 1, sizeof *c.covariance);
     db_status status = c.sums && c.index && c.covariance
-                           ? db_tree_sum_begin(all->context, db_shots_chunks(all), size, &c.tree)
+                           ? DB_OK
                            : db_fail_memory(all->context, "the errors of the refinement");
     if (status == DB_OK) db_joint_links_index(c.links, c.index);
     status = db_workers_common_status(all, status);
     if (status == DB_OK) status = sum_up(&c);
     if (status == DB_OK) status = db_workers_common_status(all, describe_unknowns(&c, result));
-    if (status == DB_OK) status = db_workers_each(all, "errors", at->stage, widen_local, &c, NULL);
-    db_tree_sum_clear(&c.tree);
+    if (status == DB_OK) status = db_workers_each(all, "errors", at->stage, widen_local, &c);
     free(c.sums);
     free(c.index);
     free(c.covariance);

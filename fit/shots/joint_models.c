@@ -72,7 +72,7 @@ static db_status store_shot(db_shots *all, db_context *context, size_t shot, voi
 db_status db_joint_models_store(db_shots *all, int stage, const double *unknown) {
     target to = { .stage = stage, .unknown = unknown };
     to.links = db_joint_links_make(all, stage);
-    DB_TRY(db_workers_each(all, "models", stage, store_shot, &to, NULL));
+    DB_TRY(db_workers_each(all, "models", stage, store_shot, &to));
     for (size_t l = 0; l < to.links.order.shared; l++)
         if (to.links.first[l] < to.links.shared)
             all->common.value[to.links.order.index[l]] = unknown[to.links.first[l]];

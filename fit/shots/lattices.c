@@ -169,7 +169,7 @@ db_status db_lattices_share(db_shots *all, int stage) {
     int segment = db_segment_from(all, stage).joint + 2;
     if (!all->image) return DB_OK;
     for (size_t i = 0; i < all->count; i++) all->state[i].light = -1;
-    return db_workers_each(all, "light of other lattices", stage, share, &segment, NULL);
+    return db_workers_each(all, "light of other lattices", stage, share, &segment);
 }
 
 db_status db_lattices_add_light(const db_shots *all, db_context *context, size_t shot,

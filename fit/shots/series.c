@@ -35,8 +35,7 @@ struct db_series {
     size_t *boxes;     /* [shots] */
     size_t *bytes;     /* [shots] of its linearization; */
     void **linearization; /* here those of this process' shots, on rank 0 of all */
-    db_tree_sum tree;
-    size_t most; /* quantities that may move a box */
+    size_t most;          /* quantities that may move a box */
 };
 
 static int by_reflection(const void *a, const void *b) {
@@ -113,8 +112,7 @@ static db_status make_values(db_shots *all) {
         if (!(s->value[k] = calloc(s->count + 1, sizeof *s->value[k])))
             return db_fail_memory(all->context, "the intensities of a series");
     s->begun = calloc(s->count + 1, sizeof *s->begun);
-    if (!s->begun) return db_fail_memory(all->context, "the intensities of a series");
-    return db_tree_sum_begin(all->context, db_shots_chunks(all), 2 * s->count, &s->tree);
+    return s->begun ? DB_OK : db_fail_memory(all->context, "the intensities of a series");
 }
 
 db_status db_series_begin(db_shots *all, const db_joint_links *links, int stage) {
@@ -150,7 +148,6 @@ void db_series_end(db_shots *all) {
         if (s->linearization) free(s->linearization[k]);
     }
     for (int k = 0; k < 2; k++) free(s->value[k]);
-    if (s->tree.node) db_tree_sum_clear(&s->tree);
     free(s->begun);
     free(s->number);
     free(s->boxes);
@@ -241,8 +238,7 @@ static db_status take_steps(db_shots *all, const double *unknown, int known, int
     if (!known) memset(value, 0, s->count * sizeof *value);
     for (int k = 0; k < steps && status == DB_OK && total; k++) {
         search how = { unknown, k == 0 && !known };
-        status = db_workers_each(all, "intensities", s->stage, look, &how, &s->tree);
-        if (status == DB_OK) status = db_workers_total(all, &s->tree, total);
+        status = db_workers_sum(all, "intensities", s->stage, look, &how, 2 * s->count, total);
         for (size_t r = 0; r < s->count && status == DB_OK; r++)
             if (total[s->count + r] > 0)
                 value[r] = fmax(least / sqrt(total[s->count + r]),

@@ -142,8 +142,8 @@ static void note_failure(db_shots *all, db_context *context, pass *p, db_status 
     }
 }
 
-db_status db_workers_each(db_shots *all, const char *what, int stage, db_shot_work work, void *user,
-                          db_tree_sum *sum) {
+static db_status each_shot(db_shots *all, const char *what, int stage, db_shot_work work,
+                           void *user, db_tree_sum *sum) {
     pass p = { what, stage, work, user, sum, -1, 0, 0, DB_OK };
 #pragma omp parallel num_threads(all->workers.count)
     {
@@ -158,6 +158,19 @@ db_status db_workers_each(db_shots *all, const char *what, int stage, db_shot_wo
     return db_shares_agree(all);
 }
 
-db_status db_workers_total(db_shots *all, db_tree_sum *sum, double *total) {
-    return db_tree_sum_total(&all->team, all->context, sum, db_shares_owner, all, total);
+db_status db_workers_each(db_shots *all, const char *what, int stage, db_shot_work work,
+                          void *user) {
+    return each_shot(all, what, stage, work, user, NULL);
+}
+
+db_status db_workers_sum(db_shots *all, const char *what, int stage, db_shot_work work, void *user,
+                         size_t size, double *total) {
+    db_tree_sum sum;
+    db_status status = db_workers_common_status(
+        all, db_tree_sum_begin(all->context, db_shots_chunks(all), size, &sum));
+    if (status == DB_OK) status = each_shot(all, what, stage, work, user, &sum);
+    if (status == DB_OK)
+        status = db_tree_sum_total(&all->team, all->context, &sum, db_shares_owner, all, total);
+    db_tree_sum_clear(&sum);
+    return status;
 }

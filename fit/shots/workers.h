@@ -18,13 +18,13 @@ typedef db_status (*db_shot_work)(db_shots *all, db_context *context, size_t sho
                                   double *sum);
 
 /* Calls work for the shots of this process that are in use. what: see db_fit_shots_event; stage: of the
- * stages. sum: of vectors, begun with db_shots_chunks pieces; NULL: none. DB_OK in all processes or in
- * none. */
-db_status db_workers_each(db_shots *all, const char *what, int stage, db_shot_work work, void *user,
-                          db_tree_sum *sum);
+ * stages. DB_OK in all processes or in none. */
+db_status db_workers_each(db_shots *all, const char *what, int stage, db_shot_work work,
+                          void *user);
 
-/* The sum of all chunks of all processes, in each of them. */
-db_status db_workers_total(db_shots *all, db_tree_sum *sum, double *total);
+/* Likewise; total, of so many doubles, becomes in each process what the shots of all have added. */
+db_status db_workers_sum(db_shots *all, const char *what, int stage, db_shot_work work, void *user,
+                         size_t size, double *total);
 
 /* Has this process been asked to cancel, or another one? */
 int db_workers_cancelled(const db_shots *all);

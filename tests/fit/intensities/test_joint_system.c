@@ -2,6 +2,7 @@
  * quantities among them. */
 
 #include "support/unit_test.h"
+#include "fit/intensities/restraint.h"
 #include "fit/intensities/spread.h"
 #include "fit/intensities/system.h"
 
@@ -30,7 +31,7 @@ static db_context *context;
 static void *memory[SHOTS];
 static db_reduced_equations record[SHOTS];
 static unsigned char group[SHOTS];
-static double restraint[REFLECTIONS], pull[REFLECTIONS], prior[SHARED], prior_pull[SHARED];
+static double restraint[REFLECTIONS], pull[REFLECTIONS];
 static double loss[SHOTS], gradient[SHOTS][OWN], normal[SHOTS][OWN][OWN];
 static uint32_t reflection[SHOTS][BOXES];
 
@@ -124,10 +125,6 @@ static void solve_all(unsigned groups, int held, double *x) {
         m[h][h] += restraint[h];
         m[h][ALL] -= pull[h];
     }
-    for (size_t g = REFLECTIONS; g < X; g++) {
-        m[g][g] += prior[g - REFLECTIONS];
-        m[g][ALL] -= prior_pull[g - REFLECTIONS];
-    }
     for (size_t i = 0; i < ALL; i++) {
         if (!(m[i][i] > 0) || i == REFLECTIONS - 1 || i == place_of_held(held)) {
             for (size_t j = 0; j <= ALL; j++) m[i][j] = 0; /* stays */
@@ -154,10 +151,6 @@ static int set_up(void **state) {
         restraint[h] = 0.3 + draw();
         pull[h] = draw();
     }
-    for (size_t g = 0; g < SHARED; g++) {
-        prior[g] = 20 + draw();
-        prior_pull[g] = 10 * draw();
-    }
     return db_context_create(&context) == DB_OK ? 0 : -1;
 }
 
@@ -178,13 +171,15 @@ static db_joint_system make_system(int threads) {
                                .team = { .size = 1 },
                                .owner = owner,
                                .read = read_record,
-                               .group = group,
-                               .restraint = restraint,
-                               .restraint_pull = pull,
-                               .prior = prior,
-                               .prior_pull = prior_pull };
+                               .group = group };
     assert_int_equal(db_joint_system_make(&system), DB_OK);
     return system;
+}
+
+static void sum_up(db_joint_system *system, unsigned groups) {
+    const db_intensity_restraint held = { .strength = restraint, .pull = pull };
+    assert_int_equal(db_joint_system_sum(system, groups), DB_OK);
+    db_intensity_restraint_add(&held, REFLECTIONS, system->diagonal, system->right);
 }
 
 /* Of all shots and of a half of them; with a quantity at a bound. */
@@ -196,7 +191,7 @@ static void solution_of_all_equations(void **state) {
         for (int held = -1; held < LOCAL + SHARED; held += 2) {
             for (size_t s = 0; s < SHOTS; s++) make_record(s, s == 0 && held < LOCAL ? held : -1);
             db_joint_system system = make_system(1);
-            assert_int_equal(db_joint_system_sum(&system, groups), DB_OK);
+            sum_up(&system, groups);
             if (held >= LOCAL) db_joint_system_hold(&system, (size_t)(held - LOCAL));
             assert_int_equal(
                 db_joint_system_solve(&system, groups, 0, 1e-9, 1, system.right, x, &iterations),
@@ -223,7 +218,7 @@ static void spread_is_that_of_the_inverse(void **state) {
     int iterations;
     for (size_t s = 0; s < SHOTS; s++) make_record(s, -1);
     db_joint_system system = make_system(2);
-    assert_int_equal(db_joint_system_sum(&system, 3), DB_OK);
+    sum_up(&system, 3);
     assert_int_equal(db_joint_system_spread(&system, 3, 400, NULL, NULL, spread), DB_OK);
     assert_int_equal(db_joint_system_spread(&system, 3, 8, NULL, NULL, few), DB_OK);
     double worst = 0, usual = 0, most = 0, beyond = 0;
@@ -254,7 +249,7 @@ static void threads_do_not_matter(void **state) {
     int iterations;
     for (int t = 0; t < 2; t++) {
         db_joint_system system = make_system(t ? 3 : 1);
-        assert_int_equal(db_joint_system_sum(&system, 3), DB_OK);
+        sum_up(&system, 3);
         assert_int_equal(
             db_joint_system_solve(&system, 3, 0.1, 1e-6, 1, system.right, x[t], &iterations),
             DB_OK);
@@ -269,7 +264,7 @@ static void steps_are_damped(void **state) {
     double x[X], y[X];
     int iterations;
     db_joint_system system = make_system(1);
-    assert_int_equal(db_joint_system_sum(&system, 3), DB_OK);
+    sum_up(&system, 3);
     assert_int_equal(db_joint_system_solve(&system, 3, 0, 1e-6, 0, system.right, x, &iterations),
                      DB_OK);
     assert_int_equal(db_joint_system_solve(&system, 3, 1e3, 1e-6, 1, system.right, y, &iterations),

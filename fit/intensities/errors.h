@@ -1,0 +1,25 @@
+/* How far shots are from one another: error model, errors of intensities, halves. */
+#ifndef DB_FIT_INTENSITIES_ERRORS_H
+#define DB_FIT_INTENSITIES_ERRORS_H
+
+#include "fit/intensities/joint_intensities.h"
+#include "fit/intensities/shot.h"
+#include "fit/intensities/system.h"
+
+/* The minimum, or a point before it, with the sums of its equations. */
+typedef struct db_intensity_minimum {
+    const db_intensity_pass *pass;
+    db_joint_system *system;
+    const double *value; /* [reflections] */
+    double *step;        /* [reflections + shared] room */
+    double misfit;       /* loss per degree of freedom */
+} db_intensity_minimum;
+
+/* The error model. */
+db_status db_intensity_fit_errors(const db_intensity_minimum *at, db_error_model *errors);
+
+/* Errors of the intensities and of shared quantities, and the intensities of two halves of the shots. */
+db_status db_intensity_conclude(const db_intensity_minimum *at, db_merged *merged,
+                                db_fit_estimates *estimates);
+
+#endif

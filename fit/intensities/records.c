@@ -1,0 +1,106 @@
+/* Records of shots at the best point, which shots take part, and what these say by themselves. */
+#include "fit/intensities/records.h"
+
+#include "base/context_internal.h"
+#include "fit/intensities/messages.h"
+#include "fit/shots/shares.h"
+#include "fit/shots/workers.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int takes_part(const db_shots *all, size_t shot) {
+    return all->summary[shot].used && db_shots_own(all, shot);
+}
+
+db_status db_intensity_records_make(db_shots *all, const db_schur_order *order,
+                                    db_intensity_records *r) {
+    size_t most = 0;
+    *r = (db_intensity_records){ .all = all, .order = order };
+    for (size_t s = 0; s < all->count; s++) {
+        if (!takes_part(all, s)) continue;
+        const size_t size = db_intensity_shot_size(all, order, s);
+        most = size > most ? size : most;
+        db_shot_state *const state = &all->state[s];
+        state->record = state->linearization[0] = state->linearization[1] = -1;
+    }
+    r->group = calloc(all->count, 1);
+    r->memory = calloc((size_t)all->workers.count, sizeof *r->memory);
+    int missing = !r->group || !r->memory;
+    for (int t = 0; t < all->workers.count && !missing; t++)
+        missing = !(r->memory[t] = malloc(most + 16));
+    if (missing) return db_fail_memory(all->context, "the records of the shots");
+    db_intensity_records_group(r);
+    return DB_OK;
+}
+
+void db_intensity_records_clear(db_intensity_records *r) {
+    for (int t = 0; r->memory && t < r->all->workers.count; t++) free(r->memory[t]);
+    free(r->memory);
+    free(r->group);
+}
+
+void db_intensity_records_group(db_intensity_records *r) {
+    const uint64_t seed = (uint64_t)r->all->settings.joint.seed;
+    for (size_t s = 0; s < r->all->count; s++)
+        r->group[s] = (unsigned char)(!takes_part(r->all, s)     ? 0
+                                      : db_half_of_shot(seed, s) ? DB_HALF_B
+                                                                 : DB_HALF_A);
+}
+
+db_status db_intensity_records_read(void *records, size_t shot, int thread,
+                                    db_reduced_equations *record) {
+    const db_intensity_records *const r = records;
+    db_context *const own = r->all->context, *const context = r->all->workers.count > 1
+                                                                  ? r->all->workers.context[thread]
+                                                                  : own;
+    const db_status status =
+        db_intensity_shot_read(r->all, context, r->order, shot, r->memory[thread], record);
+    if (status != DB_OK && context != own) {
+#pragma omp critical(db_intensity_message)
+        db_record_message(own, "%s", db_context_message(context));
+    }
+    return status;
+}
+
+/* Adds the boxes of a shot whose record has been read. */
+static void add_shot(const db_reduced_equations *r, const double *value, db_observations *o,
+                     size_t *at) {
+    for (size_t b = 0; b < r->count; b++) {
+        const uint32_t h = r->reflection[b];
+        const int16_t *const hkl = r->hkl[b];
+        double intensity, variance;
+        if (!db_intensity_box(r, b, value ? value[h] : 0, &intensity, &variance)) continue;
+        o->list[(*at)++] = (db_observation){
+            .reflection = h,
+            .intensity = (float)intensity,
+            .sigma = (float)sqrt(variance),
+            .partiality = r->partiality[b],
+            .light = r->light[b],
+            .hkl = { hkl[0], hkl[1], hkl[2] },
+        };
+    }
+}
+
+/* Those of this process' shots. */
+static db_status observe_own(db_intensity_records *r, const double *value, db_observations *o) {
+    const db_shots *const all = r->all;
+    size_t count = 0, at = 0;
+    for (size_t s = 0; s < all->count; s++) count += r->group[s] ? all->state[s].place.blocks : 0;
+    DB_TRY(db_observations_make(all->context, all->count, count, o));
+    for (size_t s = 0; s < all->count; s++) {
+        db_reduced_equations record;
+        o->first[s] = at;
+        if (!r->group[s]) continue;
+        DB_TRY(db_intensity_records_read(r, s, 0, &record));
+        add_shot(&record, value, o, &at);
+    }
+    o->first[all->count] = at;
+    return DB_OK;
+}
+
+db_status db_intensity_observe(db_intensity_records *r, const double *value,
+                               db_observations *observations) {
+    const db_status status = db_workers_common_status(r->all, observe_own(r, value, observations));
+    return status == DB_OK ? db_intensity_bring(r->all, observations) : status;
+}

@@ -1,0 +1,16 @@
+/* Where the search for joint intensities starts. */
+#ifndef DB_FIT_INTENSITIES_START_H
+#define DB_FIT_INTENSITIES_START_H
+
+#include "fit/intensities/joint_intensities.h"
+#include "fit/intensities/records.h"
+#include "fit/intensities/restraint.h"
+
+/* From the records of the first pass, where all intensities are 0: scales shots, excludes those that have
+ * nothing in common with the others, and merges the others to a start, value, [reflections]. result: receives
+ * scaling, indexing, kinds, agreement and errors; where there are no further passes, also what was merged. */
+db_status db_intensity_start(db_intensity_pass *pass, db_intensity_records *records,
+                             db_intensity_restraint *restraint, db_joint_intensities *result,
+                             double *value);
+
+#endif
