@@ -165,7 +165,7 @@ unpack_arm_libraries() {
     names=libc6-dev,libcmocka-dev
     for package in $libraries; do
         case $package in
-        g++) names=$names,libstdc++-$(gcc -dumpversion)-dev ;;
+        g++) names=$names,libstdc++-$(aarch64-linux-gnu-gcc -dumpversion | cut -d. -f1)-dev ;;
         *) names=$names,$(name_of "$package") ;;
         esac
     done

@@ -17,7 +17,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$here" || exit 2
 export LD_LIBRARY_PATH="$here/lib" DUALBRAGG="$here/dualbragg" SOURCE_DIR="$here/source" BINARY_DIR="$here" \
-    SHARED_DIR=/nonexistent INSTRUCTION_SETS=sse2 THREAD_COUNTS=1
+    SHARED_DIR=/nonexistent INSTRUCTION_SETS=auto THREAD_COUNTS=1
 PATH=$PATH:/usr/local/cuda/bin
 
 since() { echo $(($(date +%s) - start)); }

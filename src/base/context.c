@@ -153,9 +153,9 @@ const char *db_context_device_note(const db_context *context) { return context->
 #else
 #define BASELINE "generic"
 #endif
-static const char *const isa_names[DB_ISA_COUNT] = { BASELINE, "avx2", "avx512" };
-/* Baselines of other kinds of processor are names, too. */
-static const char *const baselines[] = { "sse2", "neon", "generic" };
+/* By db_isa; behind them the baselines of all kinds, of which no other can be had here. */
+static const char *const isa_names[] = { BASELINE, "avx2", "avx512", "sse2", "neon", "generic" };
+enum { ISA_NAMES = sizeof isa_names / sizeof *isa_names };
 
 /* Was it compiled, and does this processor have it? */
 static int isa_available(db_isa isa) {
@@ -177,12 +177,6 @@ static db_isa best_isa(void) {
     for (db_isa isa = DB_ISA_AVX512; isa > DB_ISA_BASELINE; isa--)
         if (isa_available(isa)) return isa;
     return DB_ISA_BASELINE;
-}
-
-static int is_isa_name(const char *name) {
-    for (size_t i = 0; i < sizeof baselines / sizeof *baselines; i++)
-        if (strcmp(name, baselines[i]) == 0) return 1;
-    return strcmp(name, isa_names[DB_ISA_AVX2]) == 0 || strcmp(name, isa_names[DB_ISA_AVX512]) == 0;
 }
 
 void db_record_message(db_context *context, const char *format, ...) {
@@ -230,16 +224,16 @@ db_status db_context_set_isa(db_context *context, const char *isa) {
         context->isa = best_isa();
         return DB_OK;
     }
-    for (db_isa i = DB_ISA_BASELINE; i < DB_ISA_COUNT; i++)
-        if (strcmp(isa, isa_names[i]) == 0 && isa_available(i)) {
-            context->isa = i;
-            return DB_OK;
-        }
-    if (is_isa_name(isa))
-        return db_fail(context, DB_ERROR_DEVICE,
-                       "instruction set %s: this build or this processor does not have it "
-                       "(best: %s)",
-                       isa, isa_names[best_isa()]);
+    for (int i = 0; i < ISA_NAMES; i++) {
+        if (strcmp(isa, isa_names[i]) != 0) continue;
+        if (!isa_available((db_isa)i))
+            return db_fail(context, DB_ERROR_DEVICE,
+                           "instruction set %s: this build or this processor does not have it "
+                           "(best: %s)",
+                           isa, isa_names[best_isa()]);
+        context->isa = (db_isa)i;
+        return DB_OK;
+    }
     return db_fail(context, DB_ERROR_USAGE,
                    "instruction set: expected auto, sse2, neon, avx2 or avx512, found '%s'", isa);
 }

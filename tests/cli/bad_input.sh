@@ -160,6 +160,8 @@
         expect 4 "device cuda" sim $small -floatfile o --device cuda
     rm -f o
     expect 2 "instruction set: expected auto, sse2, neon, avx2 or avx512, found 'mmx'" sim $small -floatfile o --isa mmx
+    case $(uname -m) in x86_64) other=neon ;; *) other=sse2 ;; esac
+    expect 4 "instruction set $other: this build or this processor does not have it" sim $small -floatfile o --isa $other
 }
 DUALBRAGG_ISA=mmx expect 2 "instruction set" sim -cell 40 -default_F 1 -floatfile o
 

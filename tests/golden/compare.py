@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
-INSTRUCTION_SETS = os.environ.get("INSTRUCTION_SETS", "sse2 neon avx2 avx512").split()
+INSTRUCTION_SETS = os.environ.get("INSTRUCTION_SETS", "sse2 neon generic avx2 avx512").split()
 THREADS = [int(count) for count in os.environ.get("THREAD_COUNTS", "1 2 4").split()]
 DEVICE_MISSING = 4
 
@@ -168,10 +168,10 @@ def main():
     if broken or not cases or mode not in ("default", "compat"):
         sys.exit("golden data: %d cases, damaged: %s; mode %s" % (len(cases), broken, mode))
     faults = 0
-    for isa in INSTRUCTION_SETS:
-        if not has_instruction_set(executable, isa):
-            print("%s: not on this machine" % isa)
-            continue
+    tried = [isa for isa in INSTRUCTION_SETS if has_instruction_set(executable, isa)]
+    if not tried:
+        sys.exit("this machine has none of the instruction sets " + " ".join(INSTRUCTION_SETS))
+    for isa in tried:
         bad = 0
         for case in cases:
             fault = case_fault(executable, case, isa, mode == "compat")

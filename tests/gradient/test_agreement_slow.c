@@ -3,10 +3,10 @@
  * all smooth shapes, with and without mosaic domains, in both precisions, with every instruction
  * set. docs/reference/precision.md has what this prints. */
 #include "support/unit_test.h"
+#include "support/instruction_sets.h"
 #include "engine/trial_pixels.h"
 
 #include <dualbragg/dualbragg.h>
-#include <dualbragg/expert/instruction_set.h>
 #include <dualbragg/expert/oracle.h>
 
 #include <math.h>
@@ -127,7 +127,6 @@ static differences compared(void) {
 /* brightest: of the shapes of this scene; what is a million times fainter has no spot in it, and is
  * not compared. Returns 0 then. */
 static int measure(db_context *context, const scene *s, double *brightest, differences found[2]) {
-    static const char *const isas[] = { "sse2", "neon", "avx2", "avx512" };
     double *exact[WANTED];
     void *tried[WANTED];
     db_region strips[STRIPS];
@@ -141,8 +140,7 @@ static int measure(db_context *context, const scene *s, double *brightest, diffe
         db_plan *plan = plan_of(context, &e, strips, (db_precision)precision);
         if (precision == 0) assert_int_equal(db_plan_oracle(plan, image[0], exact), DB_OK);
         db_plan_destroy(&plan);
-        for (size_t i = 0; i < sizeof isas / sizeof isas[0]; i++) {
-            if (db_context_set_isa(context, isas[i]) != DB_OK) continue;
+        for (size_t set = 0; use_next_instruction_set(context, &set);) {
             plan = plan_of(context, &e, strips, (db_precision)precision);
             assert_int_equal(db_plan_gradient(plan, image[1], tried), DB_OK);
             const differences d = compared();

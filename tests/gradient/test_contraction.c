@@ -1,6 +1,7 @@
 /* Interface contraction, in every instruction set and precision, gives the derivatives of the
  * wide duals. */
 #include "support/unit_test.h"
+#include "support/instruction_sets.h"
 #include "configurations.h"
 #include "images.h"
 
@@ -13,8 +14,6 @@ typedef struct parameter_set {
     db_parameter list[MOST_PARAMETERS];
     size_t count;
 } parameter_set;
-
-static const char *const isas[] = { "sse2", "neon", "avx2", "avx512" };
 
 static db_plan *plan_of(db_context *context, const db_experiment *e, const parameter_set *set,
                         db_precision precision) {
@@ -93,11 +92,7 @@ static void contraction_equals_oracle(void **state) {
     images others;
     const parameter_set fewer = without_cells(&set, &oracle, &others);
     assert_true(fewer.count + 3 == set.count);
-    for (size_t i = 0; i < sizeof isas / sizeof isas[0]; i++) {
-        if (db_context_set_isa(context, isas[i]) != DB_OK) {
-            print_message("%s: not on this processor, left out\n", isas[i]);
-            continue;
-        }
+    for (size_t tried = 0; use_next_instruction_set(context, &tried);) {
         compare(context, &e, &set, &oracle, DB_PRECISION_DOUBLE, 1e-12, 1e-11);
         compare(context, &e, &set, &oracle, DB_PRECISION_MIXED, 1e-6, 1e-5);
         compare(context, &e, &fewer, &others, DB_PRECISION_DOUBLE, 1e-12, 1e-11);

@@ -1,6 +1,7 @@
 /* Normal equations and products with a cotangent or a direction, in every instruction set and
  * precision, are the sums over the stored image and derivative images. */
 #include "support/unit_test.h"
+#include "support/instruction_sets.h"
 #include "support/by_parameters.h"
 #include "configurations.h"
 #include "images.h"
@@ -10,8 +11,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-
-static const char *const isas[] = { "sse2", "neon", "avx2", "avx512" };
 
 /* Relative to the lengths of the two images that are multiplied: float and double after a few
  * roundings of many pixels. */
@@ -245,11 +244,7 @@ static void compare(db_context *context, const db_experiment *e, const problem *
 
 static void in_every_instruction_set(db_context *context, const db_experiment *e,
                                      const problem *p) {
-    for (size_t i = 0; i < sizeof isas / sizeof isas[0]; i++) {
-        if (db_context_set_isa(context, isas[i]) != DB_OK) {
-            print_message("%s: not on this processor, left out\n", isas[i]);
-            continue;
-        }
+    for (size_t tried = 0; use_next_instruction_set(context, &tried);) {
         images in_double;
         compare(context, e, p, DB_PRECISION_DOUBLE, &in_double);
         compare(context, e, p, DB_PRECISION_MIXED, &in_double);

@@ -2,6 +2,7 @@
  * form of them, so that half the difference of the images of two tables is exactly the derivative along
  * half their difference, whatever its size. */
 #include "support/unit_test.h"
+#include "support/instruction_sets.h"
 #include "support/by_parameters.h"
 #include "images.h"
 #include "table_scene.h"
@@ -12,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const isas[] = { "sse2", "neon", "avx2", "avx512" };
 static const double bounds[] = { 1e-12, 1e-6 }; /* relative to the largest pixels */
 
 static double product(const double *a, const double *b, size_t count) {
@@ -149,8 +149,7 @@ static void derivatives_by_structure_factors(void **state) {
     const configuration *which = *state;
     table_scene s = { 0 };
     scene_arrange(which, &s);
-    for (size_t i = 0; i < sizeof isas / sizeof isas[0]; i++) {
-        if (db_context_set_isa(s.context, isas[i]) != DB_OK) continue;
+    for (size_t tried = 0; use_next_instruction_set(s.context, &tried);) {
         for (int precision = 0; precision < 2; precision++) {
             db_plan *plan = scene_plan(&s, NULL, 0, (db_precision)precision);
             compare_tangent(&s, plan, bounds[precision]);

@@ -1,9 +1,8 @@
 /* Background and strong pixels are what their definition says, bit for bit, with all instruction sets. */
 #include "support/unit_test.h"
+#include "support/instruction_sets.h"
 #include "support/draws.h"
 #include "support/naive_surroundings.h"
-
-#include <dualbragg/expert/instruction_set.h>
 
 static db_context *context;
 
@@ -76,11 +75,9 @@ static size_t compare_with_definition(const db_measured_image *image,
                                       const db_surroundings_options *options) {
     const size_t pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
     OWN(drop) found expected = { malloc(pixels * sizeof(float)), malloc(pixels) };
-    static const char *const sets[] = { "sse2", "neon", "avx2", "avx512" };
     size_t strong = 0;
     naive_surroundings(image, options, expected.background, expected.strong);
-    for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
-        if (db_context_set_isa(context, sets[k]) != DB_OK) continue; /* not on this machine */
+    for (size_t tried = 0; use_next_instruction_set(context, &tried);) {
         OWN(drop) found own = find(image, options);
         expect_same(image, &expected, &own);
     }

@@ -10,8 +10,8 @@ extern "C" {
 #endif
 
 /** Instruction set of the kernels: "auto" (default), "sse2", "avx2" or "avx512" on x86-64, "neon"
- * on 64-bit Arm, "generic" elsewhere. The environment
- * variable DUALBRAGG_ISA sets the default. DB_ERROR_DEVICE if this processor lacks it.
+ * on 64-bit Arm, "generic" elsewhere. The environment variable DUALBRAGG_ISA sets the default.
+ * DB_ERROR_DEVICE if this processor lacks it.
  *
  * @param context to change
  * @param isa name of the instruction set
