@@ -24,11 +24,12 @@ from .orientation import Orientation, find_lattices, find_orientation
 from .plan import Plan, Vector
 from .refinement import FitResult, Shot, fit, remove_checkpoint
 from .spots import predict
+from .training import RandomShots, noise
 
 __version__ = version()
 __all__ = ["Amplitudes", "Batch", "CancelledError", "DeviceError", "Error", "Experiment", "Field",
            "FileError", "FitResult", "InputError", "MeasuredImage", "Orientation",
-           "OutOfMemoryError", "Panel", "Parameter", "Plan", "Shot", "UnsupportedError",
+           "OutOfMemoryError", "Panel", "Parameter", "Plan", "RandomShots", "Shot", "UnsupportedError",
            "UsageError", "Vector", "features", "fields", "find_lattices", "find_orientation",
-           "fit", "load", "parameters", "predict", "random_rotation",
+           "fit", "load", "noise", "parameters", "predict", "random_rotation",
            "remove_checkpoint", "threads", "version"]

@@ -89,7 +89,7 @@ class Geometry:
     @property
     def A(self):
         """Reciprocal matrix at a spindle angle of 0 (3, 3): columns a*, b*, c* in 1/A; q = A @ hkl. May be set, which
-        sets cell and orientation. MOSFLM's matrix files have the wavelength times A."""
+        sets cell and orientation; misset is 0 then. MOSFLM's matrix files have the wavelength times A."""
         return self._reciprocal(self._c.crystal)
 
     @A.setter
@@ -97,6 +97,7 @@ class Geometry:
         values, context = _matrix(a_star, "A"), new_context()
         check(context, lib.db_crystal_set_matrix(context, ffi.addressof(self._c.crystal),
                                                  ffi.from_buffer("double[]", values)))
+        self._c.crystal.misset = [0, 0, 0]
 
     @property
     def B(self):

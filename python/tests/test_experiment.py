@@ -5,6 +5,8 @@ import gc
 import json
 import os
 import pickle
+import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -43,6 +45,15 @@ class Experiments(unittest.TestCase):
         for name, value in values.items():
             e[name] = value
             self.assertEqual(e[name], value, name)
+
+    def test_the_package_runs_the_program(self):
+        if os.access(os.path.join(os.path.dirname(dualbragg.__file__), "bin", "dualbragg"), os.X_OK):
+            wanted = "dualbragg " + dualbragg.__version__
+        else:
+            wanted = "--version"
+        done = subprocess.run([sys.executable, "-m", "dualbragg", "--version"], capture_output=True, text=True, check=True,
+                              env={**os.environ, "DUALBRAGG": "/bin/echo"})
+        self.assertIn(wanted, done.stdout)
 
     def test_fields_are_described(self):
         fields = dualbragg.fields()

@@ -48,7 +48,7 @@ class Lattice(unittest.TestCase):
         other.U = u
         numpy.testing.assert_allclose(other.A, a, atol=1e-14)
         numpy.testing.assert_allclose(dualbragg.Plan(other).forward(), image, rtol=1e-3, atol=1e-4 * image.max())
-        other = scene(cell=(50, 60, 70), misset=(0, 0, 0))
+        other = scene(cell=(50, 60, 70), misset=(3, 2, 1))
         other.A = a
         numpy.testing.assert_allclose(other.unit_cell, CELL, rtol=1e-12)
         numpy.testing.assert_allclose(other.U, u, atol=1e-12)

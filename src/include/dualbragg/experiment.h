@@ -373,7 +373,7 @@ typedef struct db_beam_spread {
 } db_beam_spread;
 
 /** Replaces cell and orientation by those of a reciprocal matrix A* (1/angstrom), row-major,
- * columns a*, b*, c*. DB_ERROR_INPUT if singular or left-handed.
+ * columns a*, b*, c*. The misset stays, and turns the crystal further. DB_ERROR_INPUT if singular or left-handed.
  *
  * @param context receives the message of a failure
  * @param crystal to change
