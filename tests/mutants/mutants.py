@@ -74,11 +74,12 @@ def read():
 
 def is_expression(source, begin, end):
     """Whether a part of the source can stand in brackets of its own: what follows an operand is no expression, nor is an
-    operator alone, or a statement."""
+    operator alone, or a statement; a static's first value must be constant, and a choice at run time is not."""
     text, before = source[begin:end].strip(), source[:begin].rstrip()
     unary = r"(\breturn|\(([A-Z_]+|\w+_t|double|float|int|long)\))$"  # a cast
     follows = re.search(r"[\w)\]]$", before) and not re.search(unary, before)
-    return bool(re.search(r"\w", text)) and not is_statement(text) and not (follows and re.match(r"[-+*/%<>=&|^?:]", text))
+    fixed = re.search(r"\bstatic\b[^;()]*=[^;]*$", before) or is_statement(text)
+    return bool(re.search(r"\w", text)) and not fixed and not (follows and re.match(r"[-+*/%<>=&|^?:]", text))
 
 
 def is_statement(text):
