@@ -5,6 +5,7 @@
 #include "fit/config/orientation.h"
 #include "fit/pixels/geometry.h"
 #include "fit/pixels/observed_spots.h"
+#include "fit/search/orientation_search.h"
 #include "fit/search/wide_search.h"
 #include "base/vector.h"
 
@@ -124,7 +125,7 @@ static int is_lattice(const db_agreement *a) {
 /* Lattices one after the other, each from the spots that those before have left: a search. */
 typedef struct series {
     const db_experiment *experiment;
-    double a_star[9];
+    db_search_lattice cell;
     db_search_spot *all; /* all spots, the strongest first */
     size_t all_count;
     spot_list left;        /* those that no lattice has yet */
@@ -148,7 +149,7 @@ static db_search_spot *take_strongest(const spot_list *left, size_t most, size_t
     return spots;
 }
 
-/* The same with what is known roughly, where this makes more of the spots likely; moves them. */
+/* With a scale and a beam, where this makes more of the spots likely; moves them. */
 static db_status look_wide(db_context *context, series *s, size_t most, double turn[9],
                            db_agreement *agreement) {
     db_search_pose pose;
@@ -157,7 +158,7 @@ static db_status look_wide(db_context *context, series *s, size_t most, double t
     db_search_spot *const spots = take_strongest(&s->left, most, &count);
     if (!spots) return db_fail_memory(context, "the spots of the search for the orientation");
     const db_status status =
-        db_wide_search(context, s->a_star, spots, count, &s->room, &pose, &found);
+        db_wide_search(context, &s->cell, spots, count, &s->room, &pose, &found);
     free(spots);
     DB_TRY(status);
     if (!is_lattice(&found) ||
@@ -178,7 +179,7 @@ static db_status look_near(db_context *context, const series *s, size_t lattices
     db_search_spot *const spots = take_strongest(&s->left, MOST, &count);
     if (!spots) return db_fail_memory(context, "the spots of the search for the orientation");
     const db_status status =
-        db_orientation_search(context, s->a_star, spots, count, lattices, effort, turn, agreement);
+        db_orientation_search(context, &s->cell, spots, count, lattices, effort, turn, agreement);
     free(spots);
     return status;
 }
@@ -235,10 +236,10 @@ static size_t set_aside(const unsigned char *marked, spot_list *list) {
 /* A lattice that was found before, turned a little, has spots left over that its tolerance does not
  * reach: does a new one have most of its spots so near the nodes of an old one? marked: the spots
  * of the new one; old: room for as many marks. */
-static int is_part_of(const double a_star[9], const double turn[9], const spot_list *list,
+static int is_part_of(const db_search_lattice *cell, const double turn[9], const spot_list *list,
                       const unsigned char *marked, unsigned char *old) {
     size_t both = 0, all = 0;
-    (void)db_orientation_agreement(a_star, turn, beside, list->spot, list->count, old);
+    (void)db_orientation_agreement(cell, turn, beside, list->spot, list->count, old);
     for (size_t i = 0; i < list->count; i++) {
         all += marked[i];
         both += marked[i] && old[i];
@@ -253,10 +254,10 @@ static db_status find_next(db_context *context, const db_fit_settings *settings,
     size_t known = 0;
     DB_TRY(find_one(context, settings, s, most - s->count, s->turn[s->count], &one->found));
     s->room = (db_search_room){ { 0, 0 }, { { 0, 0 }, { 0, 0 } } }; /* one for all lattices */
-    (void)db_orientation_agreement(s->a_star, s->turn[s->count], 1, left->spot, left->count,
+    (void)db_orientation_agreement(&s->cell, s->turn[s->count], 1, left->spot, left->count,
                                    s->marked);
     while (known < s->count &&
-           !is_part_of(s->a_star, s->turn[known], left, s->marked, s->marked + s->all_count))
+           !is_part_of(&s->cell, s->turn[known], left, s->marked, s->marked + s->all_count))
         known++;
     if (known == s->count) {
         db_crystal crystal = s->experiment->crystal;
@@ -275,12 +276,12 @@ static int has_own_spots(const series *s, size_t lattice, db_search_spot *room) 
     memcpy(room, s->all, s->all_count * sizeof *room);
     for (size_t l = 0; l < s->count; l++) {
         if (l == lattice) continue;
-        (void)db_orientation_agreement(s->a_star, s->turn[l], 1, own.spot, own.count, s->marked);
+        (void)db_orientation_agreement(&s->cell, s->turn[l], 1, own.spot, own.count, s->marked);
         set_aside(s->marked, &own);
     }
     const size_t count = own.count < MOST ? own.count : MOST;
     const db_agreement agreement =
-        db_orientation_agreement(s->a_star, s->turn[lattice], 1, own.spot, count, s->marked);
+        db_orientation_agreement(&s->cell, s->turn[lattice], 1, own.spot, count, s->marked);
     return db_agreement_log_probability(&agreement) < DB_AGREEMENT_SIGNIFICANT;
 }
 
@@ -363,8 +364,9 @@ static db_status list_of(db_context *context, const db_fit_settings *settings,
                          const db_observed_spots *seen, series *s, spot_list *list) {
     db_fit_geometry geometry;
     DB_TRY(db_fit_geometry_of(context, s->experiment, &geometry));
-    memcpy(s->a_star, geometry.a_star, sizeof s->a_star);
+    const db_status status = db_search_lattice_make(context, geometry.a_star, &s->cell);
     db_fit_geometry_clear(&geometry);
+    DB_TRY(status);
     s->pose = (db_search_pose){ .scale = 1 };
     return list_spots(context, s->experiment, settings, seen, list);
 }

@@ -7,8 +7,6 @@
 #include "base/context_internal.h"
 #include "base/vector.h"
 
-#include <float.h>
-#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +15,6 @@ enum {
     FIRST_PAIRED = 12, /* spots at the lowest angles that are paired first */
     MOST_PAIRED = 150,
     FIRST_PROBED = 50, /* spots with which candidates are tried, at first */
-    CANDIDATES = 64,   /* best ones that are refined */
     TURNS = 4          /* of a refinement at each tolerance */
 };
 static const double degree = 3.14159265358979323846 / 180;
@@ -38,15 +35,9 @@ typedef struct probes {
     double *weight; /* -ln of the chance to be so near */
 } probes;
 
-typedef struct candidate {
-    double turn[9]; /* from the starting crystal to this one */
-    double score;
-} candidate;
-
 typedef struct search {
-    double a_star[9], real[9]; /* of the starting crystal, laboratory frame */
-    double volume;             /* of the cell (angstrom^3) */
-    size_t count;              /* spots, from low to high angles */
+    const db_search_lattice *lattice;
+    size_t count; /* spots, from low to high angles */
     const db_search_spot *spots;
     size_t node_count;
     node *nodes;            /* from low to high angles */
@@ -56,36 +47,8 @@ typedef struct search {
     double work, most_work; /* so far, at most */
     db_context *context;
     int cancelled;
-    size_t candidate_count;
-    candidate candidates[CANDIDATES]; /* the best first */
+    db_search_candidates candidates;
 } search;
-
-static double tolerance(const db_search_spot *s, double angle) {
-    return hypot(s->blur, angle * degree * s->length);
-}
-
-/* How probable it is that a random point is within a distance of a node. */
-static double chance(const search *s, double distance) {
-    return fmin(1, s->volume * 4.18879020478639098462 * distance * distance * distance);
-}
-
-/* The nearest node of the turned crystal, and how far a spot is from it. */
-static double nearest(const double to_index[9], const double a_star[9], const double q[3],
-                      double nearest_node[3]) {
-    double off[3];
-    db_apply(to_index, q, nearest_node);
-    for (int i = 0; i < 3; i++) nearest_node[i] = rint(nearest_node[i]);
-    db_apply(a_star, nearest_node, nearest_node);
-    for (int i = 0; i < 3; i++) off[i] = q[i] - nearest_node[i];
-    return db_length(off);
-}
-
-static void turned(const search *s, const double turn[9], double a_star[9], double to_index[9]) {
-    double back[9];
-    db_multiply(turn, s->a_star, a_star);
-    db_transpose(turn, back);
-    db_multiply(s->real, back, to_index);
-}
 
 /* The first of the spots, within the tolerance of an angle. */
 static probes probes_of(const search *s, double angle, size_t count) {
@@ -94,7 +57,8 @@ static probes probes_of(const search *s, double angle, size_t count) {
                  .limit = column + 3 * s->count,
                  .weight = column + 4 * s->count };
     for (size_t i = 0; i < count; i++) {
-        const double limit = tolerance(&s->spots[i], angle), by_chance = chance(s, limit);
+        const double limit = db_search_tolerance(&s->spots[i], angle),
+                     by_chance = db_search_chance(s->lattice, limit);
         if (by_chance >= 0.5) continue;
         for (int k = 0; k < 3; k++) p.q[k][p.count] = s->spots[i].q[k];
         p.limit[p.count] = limit * limit;
@@ -114,7 +78,7 @@ static double nearest_integer(double x) {
 static db_agreement agree(const search *s, const double turn[9], const probes *p) {
     double a_star[9], m[9], near = 0, score = 0;
     const double *const g = s->metric;
-    turned(s, turn, a_star, m);
+    db_search_lattice_turn(s->lattice, turn, a_star, m);
 #pragma omp simd reduction(+ : near, score)
     for (size_t i = 0; i < p->count; i++) {
         const double x = p->q[0][i], y = p->q[1][i], z = p->q[2][i];
@@ -128,47 +92,6 @@ static db_agreement agree(const search *s, const double turn[9], const probes *p
         score += off < p->limit[i] ? p->weight[i] : 0;
     }
     return (db_agreement){ p->count, (size_t)near, p->by_chance, score, 0 };
-}
-
-double db_agreement_log_probability(const db_agreement *a) {
-    if (a->near == 0) return 0;
-    const double tail = gsl_cdf_poisson_Q((unsigned)a->near - 1, a->by_chance);
-    return fmin(0, a->tried + (tail > 0 ? log(tail) : log(DBL_MIN)));
-}
-
-int db_agreement_is_better(const db_agreement *one, const db_agreement *other) {
-    const double ahead = db_agreement_log_probability(other) - db_agreement_log_probability(one);
-    return ahead > 0 || (ahead >= 0 && one->score > other->score);
-}
-
-int db_agreement_is_sure(const db_agreement *agreement) {
-    return db_agreement_log_probability(agreement) < DB_AGREEMENT_SIGNIFICANT &&
-           2 * agreement->near > agreement->count;
-}
-
-/* Right-handed unit vectors: along u, and across it in its plane with v, as columns. */
-static void frame(const double u[3], const double v[3], double axes[9]) {
-    double normal[3], side[3];
-    db_cross(u, v, normal);
-    db_cross(normal, u, side);
-    const double lengths[3] = { db_length(u), db_length(side), db_length(normal) };
-    for (int i = 0; i < 3; i++) {
-        axes[3 * i] = u[i] / lengths[0];
-        axes[3 * i + 1] = side[i] / lengths[1];
-        axes[3 * i + 2] = normal[i] / lengths[2];
-    }
-}
-
-static void keep(search *s, const candidate *found) {
-    size_t at = s->candidate_count;
-    if (at == CANDIDATES && found->score <= s->candidates[at - 1].score) return;
-    if (at == CANDIDATES) at--;
-    while (at > 0 && s->candidates[at - 1].score < found->score) {
-        s->candidates[at] = s->candidates[at - 1];
-        at--;
-    }
-    s->candidates[at] = *found;
-    if (s->candidate_count < CANDIDATES) s->candidate_count++;
 }
 
 /* First node of at least this length. */
@@ -199,7 +122,7 @@ static void try_pair(search *s, const probes *p, const db_search_spot *a, const 
     double measured[9], axes[9], back[9];
     size_t first[2];
     const size_t count[2] = { nodes_of(s, a, &first[0]), nodes_of(s, b, &first[1]) };
-    frame(a->q, b->q, measured);
+    db_search_frame(a->q, b->q, measured);
     s->work += 10.0 * (double)count[0] * (double)count[1];
     for (size_t i = first[0]; i < first[0] + count[0]; i++)
         for (size_t j = first[1]; j < first[1] + count[1]; j++) {
@@ -207,13 +130,13 @@ static void try_pair(search *s, const probes *p, const db_search_spot *a, const 
             const node *const n = &s->nodes[j];
             const double c = db_dot(m->direction, n->direction);
             if (c > most || c < least) continue;
-            candidate found;
-            frame(m->direction, n->direction, axes);
+            db_search_candidate found = { .pose = { .scale = 1 } };
+            db_search_frame(m->direction, n->direction, axes);
             db_transpose(axes, back);
-            db_multiply(measured, back, found.turn);
-            found.score = agree(s, found.turn, p).score;
+            db_multiply(measured, back, found.pose.turn);
+            found.score = agree(s, found.pose.turn, p).score;
             s->work += 30.0 * (double)p->count;
-            keep(s, &found);
+            db_search_candidates_keep(&s->candidates, &found);
         }
 }
 
@@ -221,11 +144,13 @@ static void try_pair(search *s, const probes *p, const db_search_spot *a, const 
 static int best_turn(const search *s, const double turn[9], double angle, double omega[3]) {
     double a_star[9], to_index[9], at[3], normal[9] = { 0 }, right[3] = { 0 }, inverse[9];
     size_t used = 0;
-    turned(s, turn, a_star, to_index);
+    db_search_lattice_turn(s->lattice, turn, a_star, to_index);
     for (size_t i = 0; i < s->count; i++) {
         const db_search_spot *const seen = &s->spots[i];
-        const double limit = tolerance(seen, angle);
-        if (chance(s, limit) >= 0.5 || nearest(to_index, a_star, seen->q, at) >= limit) continue;
+        const double limit = db_search_tolerance(seen, angle);
+        if (db_search_chance(s->lattice, limit) >= 0.5 ||
+            db_search_nearest(a_star, to_index, seen->q, at) >= limit)
+            continue;
         const double weight = 1 / (limit * limit), square = db_dot(at, at);
         double torque[3];
         db_cross(at, seen->q, torque);
@@ -264,7 +189,7 @@ static db_status list_nodes(db_context *context, search *s, double length) {
     int most[3];
     double room = 1;
     for (int i = 0; i < 3; i++) {
-        most[i] = (int)(db_length(s->real + 3 * i) * length) + 1;
+        most[i] = (int)(db_length(s->lattice->real + 3 * i) * length) + 1;
         room *= 2.0 * most[i] + 1;
     }
     if (room > 5e7)
@@ -279,7 +204,7 @@ static db_status list_nodes(db_context *context, search *s, double length) {
             for (int l = -most[2]; l <= most[2]; l++) {
                 const double index[3] = { h, k, l };
                 node *const n = &s->nodes[s->node_count];
-                db_apply(s->a_star, index, n->direction);
+                db_apply(s->lattice->a_star, index, n->direction);
                 n->length = db_length(n->direction);
                 for (int i = 0; i < 3 && n->length > 0; i++) n->direction[i] /= n->length;
                 s->node_count += n->length > 0 && n->length <= length;
@@ -291,9 +216,9 @@ static db_status list_nodes(db_context *context, search *s, double length) {
 /* The refined candidate that chance explains least well. */
 static void choose(search *s, double turn[9], db_agreement *agreement) {
     const probes all = probes_of(s, last_angle, s->count);
-    for (size_t i = 0; i < s->candidate_count; i++) {
+    for (size_t i = 0; i < s->candidates.count; i++) {
         double own[9];
-        memcpy(own, s->candidates[i].turn, sizeof own);
+        memcpy(own, s->candidates.list[i].pose.turn, sizeof own);
         refine(s, own);
         const db_agreement found = agree(s, own, &all);
         if (!db_agreement_is_better(&found, agreement)) continue;
@@ -333,64 +258,41 @@ static void try_pairs(search *s, double turn[9], db_agreement *agreement) {
         const db_agreement before = *agreement;
         choose(s, turn, agreement);
         if (db_agreement_is_sure(agreement) || is_still_best(s, &before, agreement)) return;
-        s->candidate_count = 0; /* scores change with the probed spots */
+        s->candidates.count = 0; /* scores change with the probed spots */
         next += next / 2;
         p = probes_of(s, first_angle, s->count < 2 * next ? s->count : 2 * next);
     }
     choose(s, turn, agreement);
 }
 
-static double volume_of(const double real[9]) {
-    double across[3];
-    db_cross(real, real + 3, across);
-    return fabs(db_dot(across, real + 6));
-}
-
-db_agreement db_orientation_agreement(const double a_star[9], const double turn[9], double times,
-                                      const db_search_spot *spots, size_t count,
+db_agreement db_orientation_agreement(const db_search_lattice *lattice, const double turn[9],
+                                      double times, const db_search_spot *spots, size_t count,
                                       unsigned char *near) {
-    search s = { .spots = spots };
-    double turned_star[9], to_index[9], at[3];
-    db_agreement a = { 0 };
-    memcpy(s.a_star, a_star, sizeof s.a_star);
-    memset(near, 0, count);
-    if (!db_invert(a_star, s.real)) return a;
-    s.volume = volume_of(s.real);
-    turned(&s, turn, turned_star, to_index);
-    for (size_t i = 0; i < count; i++) {
-        const double limit = times * tolerance(&spots[i], last_angle), p = chance(&s, limit);
-        if (p >= 0.5) continue;
-        near[i] = nearest(to_index, turned_star, spots[i].q, at) < limit;
-        a.count++;
-        a.near += near[i];
-        a.score -= near[i] * log(p);
-        a.by_chance += p;
-    }
-    return a;
+    db_search_pose pose = { .scale = 1 };
+    memcpy(pose.turn, turn, sizeof pose.turn);
+    return db_search_agreement(lattice, &pose, times, last_angle, spots, count, near);
 }
 
-db_status db_orientation_search(db_context *context, const double a_star[9],
+db_status db_orientation_search(db_context *context, const db_search_lattice *lattice,
                                 const db_search_spot *spots, size_t count, size_t lattices,
                                 double effort, double turn[9], db_agreement *agreement) {
     search *const s = calloc(1, sizeof *s);
     memset(agreement, 0, sizeof *agreement);
     for (int i = 0; i < 9; i++) turn[i] = i % 4 == 0;
     if (!s) return db_fail_memory(context, "the search for the orientation");
-    memcpy(s->a_star, a_star, sizeof s->a_star);
+    s->lattice = lattice;
+    s->candidates.most = DB_SEARCH_CANDIDATES;
     s->spots = spots;
     s->count = count;
     s->lattices = lattices;
     s->most_work = effort * most_work;
     s->context = context;
     db_status status = DB_OK;
-    if (!db_invert(a_star, s->real))
-        status = db_fail(context, DB_ERROR_INPUT, "crystal: its reciprocal matrix is singular");
-    if (status == DB_OK && count > 1) {
+    if (count > 1) {
         const db_search_spot *const last = &spots[(count < MOST_PAIRED ? count : MOST_PAIRED) - 1];
-        s->volume = volume_of(s->real);
         double rows[9];
-        db_transpose(a_star, rows);
-        db_multiply(rows, a_star, s->metric);
+        db_transpose(lattice->a_star, rows);
+        db_multiply(rows, lattice->a_star, s->metric);
         s->room = malloc(5 * count * sizeof *s->room);
         if (!s->room) status = db_fail_memory(context, "the spots of the search");
         if (status == DB_OK) status = list_nodes(context, s, last->length + last->blur);

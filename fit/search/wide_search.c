@@ -37,43 +37,22 @@ static const double LIKELY_SCALE = 0.01, LIKELY_BEAM = 5;
 typedef struct row_list {
     size_t count;
     double row[ROWS][3]; /* angstrom */
-    double cycles;       /* of them together */
 } row_list;
-
-typedef struct candidate {
-    db_search_pose pose;
-    double score;
-} candidate;
 
 typedef struct wide {
     db_context *context;
-    double a_star[9], real[9]; /* of the starting crystal; columns a*, rows a, b, c */
-    double volume;
+    const db_search_lattice *lattice;
     size_t count, probed;
     const db_search_spot *spots;
     const db_search_room *room;
     float *q[3]; /* of the probed ones */
     row_list rows[EDGES];
-    size_t candidate_count;
-    candidate candidates[CANDIDATES]; /* the best first */
+    db_search_candidates candidates;
 } wide;
 
 int db_search_room_is_open(const db_search_room *room) {
     return room->scale[1] > room->scale[0] || room->beam[0][1] > room->beam[0][0] ||
            room->beam[1][1] > room->beam[1][0];
-}
-
-static void moved_spot(const db_search_pose *pose, const db_search_spot *s, double q[3]) {
-    for (int i = 0; i < 3; i++)
-        q[i] = pose->scale *
-               (s->q[i] + pose->beam[0] * s->by_beam[0][i] + pose->beam[1] * s->by_beam[1][i]);
-}
-
-void db_search_spots_move(const db_search_pose *pose, db_search_spot *spots, size_t count) {
-    for (size_t n = 0; n < count; n++) {
-        moved_spot(pose, &spots[n], spots[n].q);
-        spots[n].length = db_length(spots[n].q);
-    }
 }
 
 /* The modulus of the sum over probed spots for a translation; cos and sin of 2 pi x by their series, to 0.002. */
@@ -171,9 +150,9 @@ static size_t probes_for(const wide *w, double edge) {
 }
 
 static db_status find_rows(wide *w, int number) {
-    const double edge = db_length(w->real + 3 * number), near = 1e-3;
+    const double edge = db_length(w->lattice->real + 3 * number), near = 1e-3;
     for (int k = 0; k < EDGES; k++)
-        if (fabs(db_length(w->real + 3 * k) / edge - 1) < near && w->rows[k].count) {
+        if (fabs(db_length(w->lattice->real + 3 * k) / edge - 1) < near && w->rows[k].count) {
             w->rows[number] = w->rows[k];
             return DB_OK;
         }
@@ -194,101 +173,35 @@ static db_status find_rows(wide *w, int number) {
     return DB_OK;
 }
 
-static double chance_of(const wide *w, double limit) {
-    return fmin(1, w->volume * 4.18879020478639098462 * limit * limit * limit);
-}
-
-static double limit_of(const db_search_spot *s, double angle) {
-    return hypot(s->blur, angle * degree * s->length);
-}
-
-/* A spot, moved; the node of the turned crystal that is nearest, and how far it is off. */
-static double nearest_node(const double a_star[9], const double to_index[9], const double q[3],
-                           double node[3]) {
-    double off[3];
-    db_apply(to_index, q, node);
-    for (int i = 0; i < 3; i++) node[i] = rint(node[i]);
-    db_apply(a_star, node, node);
-    for (int i = 0; i < 3; i++) off[i] = q[i] - node[i];
-    return db_length(off);
-}
-
-static void lattice_of(const wide *w, const db_search_pose *pose, double a_star[9],
-                       double to_index[9]) {
-    double back[9];
-    db_multiply(pose->turn, w->a_star, a_star);
-    db_transpose(pose->turn, back);
-    db_multiply(w->real, back, to_index);
-}
-
-static db_agreement agree_with_pose(const wide *w, const db_search_pose *pose, double angle,
-                                    size_t count) {
-    db_agreement a = { 0 };
-    double a_star[9], to_index[9], q[3], node[3];
-    lattice_of(w, pose, a_star, to_index);
-    for (size_t n = 0; n < count; n++) {
-        const double limit = limit_of(&w->spots[n], angle), by_chance = chance_of(w, limit);
-        if (by_chance >= 0.5) continue;
-        moved_spot(pose, &w->spots[n], q);
-        const int is_near = nearest_node(a_star, to_index, q, node) < limit;
-        a.count++;
-        a.near += (size_t)is_near;
-        a.by_chance += by_chance;
-        a.score -= is_near ? log(by_chance) : 0;
-    }
-    return a;
-}
-
-static void keep_candidate(wide *w, const candidate *found) {
-    size_t at = w->candidate_count;
-    if (at == CANDIDATES && found->score <= w->candidates[at - 1].score) return;
-    if (at == CANDIDATES) at--;
-    for (; at > 0 && w->candidates[at - 1].score < found->score; at--)
-        w->candidates[at] = w->candidates[at - 1];
-    w->candidates[at] = *found;
-    if (w->candidate_count < CANDIDATES) w->candidate_count++;
-}
-
 /* The beam with which most of the spots at the lowest angles are near nodes. */
 static void try_beams(wide *w, const db_search_pose *pose) {
     const double(*const room)[2] = w->room->beam;
     const size_t some = w->count < FEWEST_PROBED ? w->count : FEWEST_PROBED;
-    candidate best = { *pose, -1 };
+    db_search_candidate best = { *pose, -1 };
     int steps[2];
     for (int k = 0; k < 2; k++) steps[k] = (int)ceil((room[k][1] - room[k][0]) / beam_step);
     for (int i = 0; i <= steps[0]; i++)
         for (int k = 0; k <= steps[1]; k++) {
-            candidate here = { *pose, 0 };
+            db_search_candidate here = { *pose, 0 };
             const int at[2] = { i, k };
             for (int d = 0; d < 2; d++)
                 here.pose.beam[d] =
                     room[d][0] + (steps[d] ? (room[d][1] - room[d][0]) * at[d] / steps[d] : 0);
-            here.score = agree_with_pose(w, &here.pose, angles[0], some).score;
+            here.score =
+                db_search_agreement(w->lattice, &here.pose, 1, angles[0], w->spots, some, NULL)
+                    .score;
             if (here.score > best.score) best = here;
         }
-    keep_candidate(w, &best);
-}
-
-/* A right-handed frame along u, with v in its first plane; columns. */
-static void frame_along(const double u[3], const double v[3], double axes[9]) {
-    double x[3] = { u[0], u[1], u[2] }, z[3], y[3];
-    db_cross(u, v, z);
-    db_cross(z, u, y);
-    (void)(db_normalize(x) && db_normalize(y) && db_normalize(z));
-    for (int i = 0; i < 3; i++) {
-        axes[3 * i] = x[i];
-        axes[3 * i + 1] = y[i];
-        axes[3 * i + 2] = z[i];
-    }
+    db_search_candidates_keep(&w->candidates, &best);
 }
 
 /* All pairs of translations that may be two edges of the cell, either way. */
 static void try_row_pairs(wide *w, int i, int k) {
-    const double *const a = w->real + 3 * i, *const b = w->real + 3 * k;
+    const double *const a = w->lattice->real + 3 * i, *const b = w->lattice->real + 3 * k;
     const double edge[2] = { db_length(a), db_length(b) },
                  angle = acos(db_dot(a, b) / (edge[0] * edge[1]));
     double axes[9], back[9], measured[9];
-    frame_along(a, b, axes);
+    db_search_frame(a, b, axes);
     db_transpose(axes, back);
     for (size_t m = 0; m < w->rows[i].count; m++)
         for (size_t n = 0; n < 4 * w->rows[k].count; n++) {
@@ -305,7 +218,7 @@ static void try_row_pairs(wide *w, int i, int k) {
                 continue;
             double t[2][3];
             for (int j = 0; j < 6; j++) t[j / 3][j % 3] = sign[j / 3] * row[j / 3][j % 3];
-            frame_along(t[0], t[1], measured);
+            db_search_frame(t[0], t[1], measured);
             db_multiply(measured, back, pose.turn);
             pose.scale = fmax(w->room->scale[0], fmin(w->room->scale[1], pose.scale));
             try_beams(w, &pose);
@@ -342,13 +255,14 @@ static void improve_pose(const wide *w, double angle, db_search_pose *pose) {
                                                   right[NUMBERS] = { 0 }, step[NUMBERS];
     const double known[NUMBERS] = { 0, 0, 0, LIKELY_SCALE, LIKELY_BEAM, LIKELY_BEAM },
                  from[NUMBERS] = { 0, 0, 0, log(pose->scale), pose->beam[0], pose->beam[1] };
-    lattice_of(w, pose, a_star, to_index);
+    db_search_lattice_turn(w->lattice, pose->turn, a_star, to_index);
     for (size_t n = 0; n < w->count; n++) {
         const db_search_spot *const s = &w->spots[n];
-        const double limit = limit_of(s, angle);
+        const double limit = db_search_tolerance(s, angle);
         double slope[NUMBERS][3];
-        moved_spot(pose, s, q);
-        if (chance_of(w, limit) >= 0.5 || nearest_node(a_star, to_index, q, node) >= limit)
+        db_search_spot_at(pose, s, q);
+        if (db_search_chance(w->lattice, limit) >= 0.5 ||
+            db_search_nearest(a_star, to_index, q, node) >= limit)
             continue;
         slopes_of(pose, s, q, node, slope);
         for (int i = 0; i < NUMBERS; i++) {
@@ -367,8 +281,7 @@ static void improve_pose(const wide *w, double angle, db_search_pose *pose) {
     double axis[3] = { step[0], step[1], step[2] };
     const double size = db_length(axis);
     if (db_normalize(axis)) db_turn_columns(axis, size, pose->turn);
-    pose->scale =
-        fmin(1 / w->room->scale[0], fmax(1 / w->room->scale[1], pose->scale * (1 + step[3])));
+    pose->scale = fmin(w->room->scale[1], fmax(w->room->scale[0], pose->scale * (1 + step[3])));
     for (int d = 0; d < 2; d++)
         pose->beam[d] =
             fmin(w->room->beam[d][1], fmax(w->room->beam[d][0], pose->beam[d] + step[4 + d]));
@@ -387,7 +300,8 @@ static int take_better(const wide *w, db_search_pose own, db_search_pose *pose,
                        db_agreement *agreement) {
     const size_t rounds = sizeof angles / sizeof *angles;
     for (size_t r = 0; r < rounds; r++) improve_pose(w, angles[r], &own);
-    db_agreement found = agree_with_pose(w, &own, angles[rounds - 1], w->count);
+    db_agreement found =
+        db_search_agreement(w->lattice, &own, 1, angles[rounds - 1], w->spots, w->count, NULL);
     found.tried = ln_tried(w);
     if (!db_agreement_is_better(&found, agreement)) return 0;
     *agreement = found;
@@ -423,7 +337,7 @@ static void try_other_nodes(const wide *w, db_search_pose *pose, db_agreement *a
         const db_search_pose from = *pose;
         double a_star[9], to_index[9];
         again = 0;
-        lattice_of(w, &from, a_star, to_index);
+        db_search_lattice_turn(w->lattice, from.turn, a_star, to_index);
         for (int n = 0; n < (2 * FAR + 1) * (2 * FAR + 1) * (2 * FAR + 1); n++) {
             const int side = 2 * FAR + 1, at[3] = { n % side, n / side % side, n / side / side };
             const double index[3] = { at[0] - FAR, at[1] - FAR, at[2] - FAR };
@@ -438,9 +352,9 @@ static void try_other_nodes(const wide *w, db_search_pose *pose, db_agreement *a
 
 static void choose_pose(wide *w, db_search_pose *pose, db_agreement *agreement) {
     int better = 0;
-    for (size_t c = 0; c < w->candidate_count; c++)
-        better |= take_better(w, w->candidates[c].pose, pose, agreement);
-    w->candidate_count = 0;
+    for (size_t c = 0; c < w->candidates.count; c++)
+        better |= take_better(w, w->candidates.list[c].pose, pose, agreement);
+    w->candidates.count = 0;
     if (better) try_other_nodes(w, pose, agreement);
 }
 
@@ -448,7 +362,8 @@ static void choose_pose(wide *w, db_search_pose *pose, db_agreement *agreement) 
 static db_status search_edges(wide *w, db_search_pose *pose, db_agreement *agreement) {
     int longest = 0;
     for (int i = 1; i < EDGES; i++)
-        if (db_length(w->real + 3 * i) > db_length(w->real + 3 * longest)) longest = i;
+        if (db_length(w->lattice->real + 3 * i) > db_length(w->lattice->real + 3 * longest))
+            longest = i;
     const int i = (longest + 1) % EDGES, k = (longest + 2) % EDGES;
     DB_TRY(find_rows(w, i < k ? i : k));
     DB_TRY(find_rows(w, i < k ? k : i));
@@ -462,26 +377,25 @@ static db_status search_edges(wide *w, db_search_pose *pose, db_agreement *agree
     return DB_OK;
 }
 
-db_status db_wide_search(db_context *context, const double a_star[9], const db_search_spot *spots,
-                         size_t count, const db_search_room *room, db_search_pose *pose,
-                         db_agreement *agreement) {
+db_status db_wide_search(db_context *context, const db_search_lattice *lattice,
+                         const db_search_spot *spots, size_t count, const db_search_room *room,
+                         db_search_pose *pose, db_agreement *agreement) {
     wide *const w = calloc(1, sizeof *w);
     float *const q = malloc(3 * MOST_PROBED * sizeof *q);
     db_status status = w && q ? DB_OK : db_fail_memory(context, "the search with a scale");
     memset(agreement, 0, sizeof *agreement);
     if (status == DB_OK && count > 1) {
-        double across[3];
-        *w = (wide){ .context = context, .count = count, .spots = spots, .room = room };
-        memcpy(w->a_star, a_star, sizeof w->a_star);
-        if (!db_invert(a_star, w->real))
-            status = db_fail(context, DB_ERROR_INPUT, "crystal: its reciprocal matrix is singular");
-        db_cross(w->real, w->real + 3, across);
-        w->volume = fabs(db_dot(across, w->real + 6));
+        *w = (wide){ .context = context,
+                     .lattice = lattice,
+                     .count = count,
+                     .spots = spots,
+                     .room = room,
+                     .candidates = { .most = CANDIDATES } };
         for (int i = 0; i < 3; i++) {
             w->q[i] = q + i * MOST_PROBED;
             for (size_t n = 0; n < count && n < MOST_PROBED; n++) w->q[i][n] = (float)spots[n].q[i];
         }
-        if (status == DB_OK) status = search_edges(w, pose, agreement);
+        status = search_edges(w, pose, agreement);
     }
     free(w);
     free(q);

@@ -3,7 +3,7 @@
 #ifndef DB_FIT_SEARCH_WIDE_SEARCH_H
 #define DB_FIT_SEARCH_WIDE_SEARCH_H
 
-#include "fit/search/orientation_search.h"
+#include "fit/search/agreement.h"
 
 /* Least and most of what a search may find. */
 typedef struct db_search_room {
@@ -11,21 +11,12 @@ typedef struct db_search_room {
     double beam[2][2]; /* pixels that the direct beam lies farther along fast and slow */
 } db_search_room;
 
-typedef struct db_search_pose {
-    double turn[9]; /* of the crystal */
-    double scale;   /* of scattering vectors, and so of the edges with which nodes meet them */
-    double beam[2]; /* as in the room */
-} db_search_pose;
-
 int db_search_room_is_open(const db_search_room *room);
 
-/* Where spots would be with the scale and the beam of a pose. */
-void db_search_spots_move(const db_search_pose *pose, db_search_spot *spots, size_t count);
-
-/* Finds the pose that brings nodes of a* to most of the spots, which go from low to high angles. The chance that
+/* Finds the pose that brings nodes of a lattice to most of the spots, which go from low to high angles. The chance that
  * the agreement has counts all scales and beams that were tried. No agreement if there is none. */
-db_status db_wide_search(db_context *context, const double a_star[9], const db_search_spot *spots,
-                         size_t count, const db_search_room *room, db_search_pose *pose,
-                         db_agreement *agreement);
+db_status db_wide_search(db_context *context, const db_search_lattice *lattice,
+                         const db_search_spot *spots, size_t count, const db_search_room *room,
+                         db_search_pose *pose, db_agreement *agreement);
 
 #endif

@@ -158,30 +158,56 @@ static void lattice_of(const way *w, const double own[9], int more, double latti
     shorten(lattice);
 }
 
+/* Over another lattice, with the widths of the model's. room: two densities. */
+static double margin_over_lattice(const db_evidence *e, const double lattice[9], db_rivalry how,
+                                  double *room) {
+    double *const rival = room, *const margin = room + e->count, sum = 0;
+    for (int half = 0; half < DB_HALVES; half++) {
+        db_evidence_lattice(e, lattice, half, rival);
+        take_margins(e, half, how, rival, margin);
+    }
+    for (size_t i = 0; i < e->judged; i++) sum += margin[i];
+    return sum;
+}
+
 static db_status look_at_cells(db_context *context, const db_evidence *e, const char *centrings,
                                db_other_cell *other) {
     const int more = !centrings;
     double *const room = calloc(2 * e->count + 1, sizeof *room);
     if (!room) return db_fail_memory(context, "the rivals of a cell");
-    double *const rival = room, *const margin = room + e->count;
     way list[WAYS];
     other->margin = INFINITY;
     const size_t count = list_ways(list);
     for (size_t n = 0; n < count; n++) {
-        double lattice[9], sum = 0;
+        double lattice[9];
         int own = 0;
         for (const char *c = more ? "" : centrings; *c; c++) own |= is_centring(&list[n], *c);
         if (own) continue;
         lattice_of(&list[n], e->lattice, more, lattice);
-        for (int half = 0; half < DB_HALVES; half++) {
-            db_evidence_lattice(e, lattice, half, rival);
-            take_margins(e, half, more ? DB_RIVAL_INSTEAD : DB_RIVAL_ALONE, rival, margin);
-        }
-        for (size_t i = 0; i < e->judged; i++) sum += margin[i];
-        if (!(sum < other->margin)) continue;
-        other->margin = sum;
+        const double margin =
+            margin_over_lattice(e, lattice, more ? DB_RIVAL_INSTEAD : DB_RIVAL_ALONE, room);
+        if (!(margin < other->margin)) continue;
+        other->margin = margin;
         cell_of(lattice, other->cell);
     }
+    free(room);
+    return DB_OK;
+}
+
+db_status db_margin_over_turned(db_context *context, const db_evidence *e, double *least) {
+    static const double turns[] = { 5, 8, 13, 21, 34, 55 }; /* degree: of no symmetry */
+    double *const room = calloc(2 * e->count + 1, sizeof *room);
+    if (!room) return db_fail_memory(context, "a lattice in other orientations");
+    *least = INFINITY;
+    for (int row = 0; row < DB_ROW_DIRECTIONS; row++)
+        for (size_t i = 0; i < 2 * (sizeof turns / sizeof *turns); i++) {
+            const double turn = i % 2 ? turns[i / 2] : -turns[i / 2];
+            double lattice[9], axis[3];
+            memcpy(lattice, e->lattice, sizeof lattice);
+            for (int k = 0; k < 3; k++) axis[k] = lattice[3 * k + row];
+            if (db_normalize(axis)) db_turn_columns(axis, turn * degree, lattice);
+            *least = fmin(*least, margin_over_lattice(e, lattice, DB_RIVAL_INSTEAD, room));
+        }
     free(room);
     return DB_OK;
 }

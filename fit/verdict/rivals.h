@@ -36,12 +36,16 @@ db_status db_margin_in_quarters(db_context *context, const db_evidence *e, doubl
 db_status db_margins_over_rows(db_context *context, const db_evidence *e, db_rivalry how,
                                double margins[DB_ROW_DIRECTIONS]);
 
-/* Of all lattices that have a half, a third or a quarter of the nodes, or 2, 3 or 4 times as many, the one
- * over which the margin is least. Those that the model's cell has if it is centred are no rivals: as its edges and angles allow, or as is said (A, B, C,
- * I or F). */
+/* Of all lattices that have a half, a third or a quarter of the nodes, or 2, 3 or 4 times as many, the one over which
+ * the margin is least. Those that the model's cell has if it is centred are no rivals: as its edges and angles allow, or
+ * as is said (A, B, C, I or F). */
 db_status db_margin_over_smaller(db_context *context, const db_evidence *e, const double cell[6],
                                  int centring, db_other_cell *other);
 db_status db_margin_over_larger(db_context *context, const db_evidence *e, db_other_cell *other);
+
+/* Over the same lattice turned about its rows: where orientations meet spots by chance they share a row with the
+ * crystal, and others meet as many. */
+db_status db_margin_over_turned(db_context *context, const db_evidence *e, double *least);
 
 /* Of the model turned and its image shifted, as spots ask for. */
 db_status db_margin_over_moved(db_context *context, const db_evidence *e, db_moved_model *moved);

@@ -189,25 +189,32 @@ db_status db_verdict_of_places(db_context *context, const db_experiment *model,
     return DB_OK;
 }
 
-/* Of one shot of many, whose orientation and beam may still be off: a common move then brings its
- * spots to nodes, and is likelier than rows. Most spots at nodes are no chance, even if they overlap
- * along rows. Spots at half of the nodes say half of what the lattice does, so few spots cannot bear
- * out a cell against a smaller one, and are not asked. */
+/* Of a shot of many, whose orientation and shared quantities may still be off, so that it is not asked for rows. */
+static db_status judge_orientation(const judge *j) {
+    double margin;
+    DB_TRY(db_margin_over_turned(j->context, j->evidence, &margin));
+    db_verdict_test(j->verdict, DB_FIT_TEST_LATTICE, margin,
+                    "%zu of the %zu strongest spots lie at nodes of the lattice, and about as many "
+                    "if it is turned by some degrees about one of its rows: ln of their likelihood "
+                    "is %.1f above that; expected %.1f at least: the orientation is wrong, or the "
+                    "cell",
+                    j->verdict->at, j->verdict->spots, margin,
+                    j->verdict->test[DB_FIT_TEST_LATTICE].least);
+    return DB_OK;
+}
+
+/* The same. Beside a smaller cell the lattice of a right model has a quarter at least of its margin over none
+ * (docs/results/verdict.md), so that few spots cannot bear it out, and are not asked. */
 static db_status judge_multiples(const judge *j) {
+    const double part_beside = 0.25;
     db_other_cell smaller, larger;
-    db_moved_model moved;
     row_margin row;
-    const double asked = 4 * j->verdict->test[DB_FIT_TEST_SMALLER].least,
-                 limit = j->verdict->test[DB_FIT_TEST_ROWS].least;
     DB_TRY(over_rows(j->context, j->evidence, DB_RIVAL_INSTEAD, &row));
     DB_TRY(db_margin_over_larger(j->context, j->evidence, &larger));
-    DB_TRY(db_margin_over_moved(j->context, j->evidence, &moved));
-    const double in_rows = row.least;
-    if (in_rows < limit) DB_TRY(judge_overlap(j, limit, &row));
-    row.least = fmax(row.least, in_rows - moved.margin);
-    test_larger(j, &larger, in_rows);
-    if (2 * j->verdict->at < j->verdict->spots) test_rows(j, &row);
-    if (!(db_margin_over_none(j->evidence) > asked)) return DB_OK;
+    test_larger(j, &larger, row.least);
+    if (!(part_beside * db_margin_over_none(j->evidence) >
+          j->verdict->test[DB_FIT_TEST_SMALLER].least))
+        return DB_OK;
     DB_TRY(db_margin_over_smaller(j->context, j->evidence, j->model->crystal.cell,
                                   j->data->settings->centring, &smaller));
     test_smaller(j, &smaller);
@@ -229,7 +236,8 @@ static db_status judge_early(db_context *context, const db_experiment *model,
         status = judge_nodes(&j, 1);
     } else {
         test_lattice(&j);
-        status = judge_multiples(&j);
+        status = judge_orientation(&j);
+        if (status == DB_OK) status = judge_multiples(&j);
         if (status == DB_OK) status = test_quarters(&j);
     }
     db_evidence_clear(&evidence);

@@ -3,6 +3,7 @@ import glob
 import os
 import re
 
+BRACKETS = r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}"  # without others in them
 FIELDS = ("mutant", "file", "right", "wrong", "tests")
 LIST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "mutants.list")
 
@@ -83,7 +84,11 @@ def is_expression(source, begin, end):
 
 
 def is_statement(text):
-    return ";" in text or bool(re.match(r"(if|for|while|return)\b", text))
+    """Whether it is a statement, or several expressions."""
+    outside = re.sub(r'"[^"]*"', "", text)
+    while re.search(BRACKETS, outside):
+        outside = re.sub(BRACKETS, "", outside)
+    return bool(re.search(r"[,;]|^(if|for|while|return)\b", outside))
 
 
 def check(mutants, root):

@@ -3,6 +3,7 @@
 
 #include "support/unit_test.h"
 #include "fit/config/orientation.h"
+#include "fit/search/orientation_search.h"
 #include "fit/search/wide_search.h"
 #include "fit/rendered_image.h"
 #include "base/vector.h"
@@ -89,8 +90,9 @@ static void roughly_known(db_experiment *start, double scale, double fast, doubl
     start->detector.centre[1] += slow * pixel;
 }
 
+/* grows: bounds of the edges let them become longer only. */
 static void comes_back(const db_experiment *e, const db_measured_image *image, double scale,
-                       double fast, double slow) {
+                       double fast, double slow, int grows) {
     OWN(db_fit_settings_clear) db_fit_settings settings;
     db_experiment start;
     db_fit_orientation found;
@@ -102,6 +104,7 @@ static void comes_back(const db_experiment *e, const db_measured_image *image, d
     assert_int_equal(db_experiment_copy(context, e, &start), DB_OK);
     for (int k = 0; k < 9; k++) start.crystal.orientation[k] = k % 4 == 0;
     roughly_known(&start, scale, fast, slow);
+    for (int p = 0; p < 3 && grows; p++) settings.parameters[p].lower = start.crystal.cell[p];
     const db_status status = db_fit_find_orientation(context, image, &settings, &start, &found);
     const double off = tetragonal_misorientation(&e->crystal, &start.crystal),
                  pixel = e->detector.panels[0].pixel_size[0],
@@ -132,7 +135,7 @@ static void a_rough_cell_and_beam_come_back(void **state) {
     for (int i = 0; i < 5; i++) {
         turn_at_random(chance, &e.crystal);
         assert_int_equal(rendered_image(context, &e, (unsigned long)i + 1, &image), DB_OK);
-        comes_back(&e, &image, rough[i][0], rough[i][1], rough[i][2]);
+        comes_back(&e, &image, rough[i][0], rough[i][1], rough[i][2], rough[i][0] < 1);
         db_measured_image_clear(&image);
     }
     db_experiment_clear(&e);
@@ -158,7 +161,7 @@ static void hot_clusters_do_not_hide_a_crystal(void **state) {
             if (*value >= 0) *value += 3000;
         }
     }
-    comes_back(&e, &image, 1.01, 3, 0);
+    comes_back(&e, &image, 1.01, 3, 0, 0);
     db_measured_image_clear(&image);
     db_experiment_clear(&e);
 }
@@ -241,6 +244,8 @@ static void random_points_are_no_lattice(void **state) {
     (void)state;
     enum { POINTS = 120, SETS = 2 };
     static const double a_star[9] = { 1 / 58.4, 0, 0, 0, 1 / 58.4, 0, 0, 0, 1 / 152.2 };
+    db_search_lattice lattice;
+    assert_int_equal(db_search_lattice_make(context, a_star, &lattice), DB_OK);
     gsl_rng_set(chance, 4);
     for (int set = 0; set < SETS; set++) {
         db_search_spot spots[POINTS];
@@ -254,19 +259,26 @@ static void random_points_are_no_lattice(void **state) {
         double turn[9];
         db_agreement agreement;
         assert_int_equal(
-            db_orientation_search(context, a_star, spots, POINTS, 1, 1, turn, &agreement), DB_OK);
+            db_orientation_search(context, &lattice, spots, POINTS, 1, 1, turn, &agreement), DB_OK);
         print_message("%zu near nodes, %.1f by chance: ln p %.1f\n", agreement.near,
                       agreement.by_chance, db_agreement_log_probability(&agreement));
         assert_true(db_agreement_log_probability(&agreement) > DB_AGREEMENT_SIGNIFICANT);
         const db_search_room room = { { 0.97, 1.03 }, { { -10, 10 }, { -10, 10 } } };
         db_search_pose pose;
         for (int i = 0; i < POINTS; i++) spots[i].by_beam[0][0] = spots[i].by_beam[1][1] = 5e-4;
-        assert_int_equal(db_wide_search(context, a_star, spots, POINTS, &room, &pose, &agreement),
+        assert_int_equal(db_wide_search(context, &lattice, spots, POINTS, &room, &pose, &agreement),
                          DB_OK);
         print_message("with scale and beam %zu, %.1f by chance: ln p %.1f\n", agreement.near,
                       agreement.by_chance, db_agreement_log_probability(&agreement));
         assert_true(db_agreement_log_probability(&agreement) > DB_AGREEMENT_SIGNIFICANT);
     }
+}
+
+/* So improbable that the number has no room: then the better one counts, however many lattices were tried. */
+static void the_better_of_two_sure_agreements_is_taken(void **state) {
+    (void)state;
+    const db_agreement some = { 400, 230, 1.5, 1200, 0 }, most = { 400, 390, 1.5, 2000, 8.6 };
+    assert_true(db_agreement_is_better(&most, &some) && !db_agreement_is_better(&some, &most));
 }
 
 static void no_spots_are_no_lattice(void **state) {
@@ -275,9 +287,11 @@ static void no_spots_are_no_lattice(void **state) {
     const db_search_spot one = { .q = { 0.1, 0, 0 }, .length = 0.1, .blur = 1e-3, .counts = 1 };
     double turn[9];
     db_agreement agreement;
+    db_search_lattice lattice;
+    assert_int_equal(db_search_lattice_make(context, a_star, &lattice), DB_OK);
     for (size_t count = 0; count < 2; count++) {
         assert_int_equal(
-            db_orientation_search(context, a_star, &one, count, 1, 1, turn, &agreement), DB_OK);
+            db_orientation_search(context, &lattice, &one, count, 1, 1, turn, &agreement), DB_OK);
         assert_int_equal(agreement.near, 0);
         assert_true(turn[0] == 1 && turn[1] == 0);
     }
@@ -293,6 +307,7 @@ int main(void) {
         cmocka_unit_test(a_triclinic_crystal_comes_back_on_its_goniometer_slow),
         cmocka_unit_test(another_crystal_is_refused),
         cmocka_unit_test(random_points_are_no_lattice),
+        cmocka_unit_test(the_better_of_two_sure_agreements_is_taken),
         cmocka_unit_test(no_spots_are_no_lattice),
     };
     return cmocka_run_group_tests(tests, make, drop);

@@ -190,37 +190,93 @@ static void multiples_and_parts_of_the_cell_fail(void **state) {
 }
 
 /* One shot of many, before what all share is refined. */
-static int shot_is_usable(const db_experiment *model) {
+static db_fit_verdict judge_shot(const db_experiment *model, const db_measured_image *of) {
     db_strong_pixels strong;
-    db_fit_verdict verdict;
+    db_fit_verdict v;
     db_fit_settings settings;
     db_fit_settings_init(&settings);
-    assert_int_equal(db_strong_pixels_find(context, &image, &settings, &strong), DB_OK);
-    const db_fit_data data = { &image, &strong, &settings };
-    assert_int_equal(db_verdict_of_positions(context, model, &data, &verdict), DB_OK);
+    assert_int_equal(db_strong_pixels_find(context, of, &settings, &strong), DB_OK);
+    const db_fit_data data = { of, &strong, &settings };
+    assert_int_equal(db_verdict_of_positions(context, model, &data, &v), DB_OK);
     db_strong_pixels_clear(&strong);
-    print_message("shot: %s\n", verdict.usable ? "usable" : verdict.reason);
-    return verdict.usable;
+    print_message("shot: %zu of %zu spots, %.1f: %s\n", v.at, v.spots,
+                  v.test[DB_FIT_TEST_LATTICE].found, v.usable ? "usable" : v.reason);
+    return v;
+}
+
+/* The crystal turned about a*, b* or c* of a right-angled cell (degree). */
+static void turn_about_row(int axis, double angle, db_crystal *crystal) {
+    const double row[3] = { axis == 0, axis == 1, axis == 2 };
+    double about[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 }, orientation[9], whole[9];
+    db_orientation_of(crystal, orientation);
+    db_turn_columns(row, angle * 3.14159265358979323846 / 180, about);
+    db_multiply(orientation, about, whole);
+    db_orientation_set(whole, crystal);
+}
+
+/* Its spots may overlap along rows, its orientation and a shared quantity may be off; a lattice that shares a row with the
+ * crystal and meets other spots by chance is another thing. */
+static void a_shot_of_many_is_told_from_chance(void **state) {
+    (void)state;
+    enum { SMALL = 250 };
+    db_experiment e, model;
+    db_measured_image of;
+    int by_chance = 0;
+    assert_int_equal(rendered_experiment(context, SMALL, 1000, &e), DB_OK);
+    assert_int_equal(rendered_image(context, &e, 1, &of), DB_OK);
+    assert_true(judge_shot(&e, &of).usable);
+    for (int i = 0; i < 6; i++) {
+        const double way = i % 2 ? 1 : -1;
+        model = e;
+        model.crystal.misset[i / 2] += way * 0.9;
+        assert_true(judge_shot(&model, &of).usable);
+        model = e;
+        turn_about_row(i / 2, way * 27, &model.crystal);
+        const db_fit_verdict chance = judge_shot(&model, &of);
+        assert_false(chance.usable);
+        by_chance += strstr(chance.reason, "about one of its rows") != NULL;
+    }
+    assert_true(by_chance > 0);
+    model = e;
+    model.detector.centre[0] += 1.5 * 0.172;
+    assert_true(judge_shot(&model, &of).usable);
+    db_measured_image_clear(&of);
+    db_experiment_clear(&e);
+}
+
+/* Each explains less than half of the spots. */
+static void each_of_three_lattices_is_a_shot_of_many(void **state) {
+    (void)state;
+    enum { LATTICES = 3 };
+    db_crystal crystals[LATTICES];
+    db_measured_image of;
+    db_experiment e;
+    assert_int_equal(rendered_experiment(context, PIXELS, 1000, &e), DB_OK);
+    random_crystals(&e.crystal, 7, LATTICES, crystals);
+    assert_int_equal(rendered_lattices(context, &e, crystals, LATTICES, 1, &of), DB_OK);
+    for (int c = 0; c < LATTICES; c++) {
+        e.crystal = crystals[c];
+        assert_true(judge_shot(&e, &of).usable);
+        e.crystal.misset[c] += 7;
+        assert_false(judge_shot(&e, &of).usable);
+    }
+    db_measured_image_clear(&of);
+    db_experiment_clear(&e);
 }
 
 static void a_shot_of_many_with_a_wrong_cell_is_excluded(void **state) {
     (void)state;
     static const double root = 1.41421356237309505;
-    assert_true(shot_is_usable(&truth));
+    assert_true(judge_shot(&truth, &image).usable);
     for (int i = 0; i < 4; i++) {
         db_experiment wrong = truth;
         if (i < 2) {
             wrong.crystal.cell[2] *= i ? 2 : 0.5;
         } else { /* all edges across c, and the crystal turned about c */
-            const double axis[3] = { 0, 0, 1 };
-            db_orientation_of(&truth.crystal, wrong.crystal.orientation);
             for (int k = 0; k < 2; k++) wrong.crystal.cell[k] *= i == 2 ? root : 1 / root;
-            double about[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 }, whole[9];
-            db_turn_columns(axis, 3.14159265358979323846 / 4, about);
-            db_multiply(wrong.crystal.orientation, about, whole);
-            db_orientation_set(whole, &wrong.crystal);
+            turn_about_row(2, 45, &wrong.crystal);
         }
-        assert_false(shot_is_usable(&wrong));
+        assert_false(judge_shot(&wrong, &image).usable);
     }
 }
 
@@ -453,6 +509,8 @@ int main(void) {
         cmocka_unit_test(a_crowded_image_is_refined),
         cmocka_unit_test(lattices_that_are_wrong_in_one_direction_fail),
         cmocka_unit_test(multiples_and_parts_of_the_cell_fail),
+        cmocka_unit_test(a_shot_of_many_is_told_from_chance),
+        cmocka_unit_test(each_of_three_lattices_is_a_shot_of_many),
         cmocka_unit_test(a_shot_of_many_with_a_wrong_cell_is_excluded),
         cmocka_unit_test(wrong_orientations_fail),
         cmocka_unit_test(another_lattice_and_a_beam_five_pixels_off_fail),
