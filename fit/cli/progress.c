@@ -72,6 +72,8 @@ static void say_stage(db_fit_progress_state *state, int stage) {
     db_fit_detail(state->log, "\n");
     db_fit_say(state->log, "Stage %d, %s: %s", stage + 1, s->name, db_stage_algorithm(s));
     if (s->dmin > 0) db_fit_say(state->log, ", to %g A", s->dmin);
+    if (s->innermost > 0)
+        db_fit_say(state->log, ", the inner %.0f %% of the spots", 100 * s->innermost);
     if (s->blur > 1) db_fit_say(state->log, ", spots of a crystal 1/%g the size", s->blur);
     db_fit_detail(state->log, "; refines");
     const db_stage_entry entry = db_stage_entry_of(state->settings, (size_t)stage);

@@ -281,6 +281,8 @@ static const db_config_key stage_keys[] = {
         "parameters refined in this stage, a list, or all"),
     NUMBERS("dmin", 1, IN_STAGE(dmin), (NOT_NEGATIVE), "A", NULL, NULL,
         "finest resolution used in this stage; 0: that of data"),
+    NUMBERS("innermost", 1, IN_STAGE(innermost), (0, 1), "", NULL, NULL,
+        "share of the image's spots, those nearest to the beam, as far as which this stage looks; 0: all"),
     NUMBERS("blur", 1, IN_STAGE(blur), (1, 1000), "", NULL, NULL,
         "crystal size divided by this: wider spots, more distant spots are found"),
     OTHER("algorithm", DB_KEY_ALGORITHM, offsetof(db_stage_entry, stage), NULL, NULL,

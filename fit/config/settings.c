@@ -128,9 +128,12 @@ void db_fit_settings_clear(db_fit_settings *settings) {
     memset(&settings->panel_groups, 0, sizeof settings->panel_groups);
 }
 
+/* Shares of the spots, those nearest to the beam, as far as which early stages look. */
+static const double NEAR = 0.25, FARTHER = 0.45, FAR = 0.7;
+
 /* Adds a stage of what settles by then, unless it would refine nothing. */
-static void add_stage(db_fit_settings *settings, const char *name, db_settling subject, double dmin,
-                      double blur, int target) {
+static void add_stage(db_fit_settings *settings, const char *name, db_settling subject,
+                      double innermost, double blur, int target) {
     const int last = target < 0;
     db_fit_stage *const stage = &settings->stages[settings->stage_count];
     int any = 0;
@@ -144,7 +147,7 @@ static void add_stage(db_fit_settings *settings, const char *name, db_settling s
     if (!any) return;
     snprintf(stage->name, sizeof stage->name, "%s", name);
     stage->target = target;
-    stage->dmin = dmin;
+    stage->innermost = innermost;
     stage->step = last ? 0.01 : 0.1;
     stage->blur = blur;
     stage->tolerance = last ? 1e-7 : 1e-4;
@@ -163,9 +166,9 @@ void db_fit_settings_default_stages(db_fit_settings *settings) {
         add_stage(settings, "final", DB_SETTLING_SHAPE, 0, 1, -1);
         return;
     }
-    add_stage(settings, "orientation", DB_SETTLING_ORIENTATION, 4.0, 3, DB_FIT_WEIGHTED);
-    add_stage(settings, "lattice", DB_SETTLING_GEOMETRY, 3.2, 2, DB_FIT_WEIGHTED);
-    add_stage(settings, "extend", DB_SETTLING_GEOMETRY, 2.5, 1.5, DB_FIT_WEIGHTED);
+    add_stage(settings, "orientation", DB_SETTLING_ORIENTATION, NEAR, 3, DB_FIT_WEIGHTED);
+    add_stage(settings, "lattice", DB_SETTLING_GEOMETRY, FARTHER, 2, DB_FIT_WEIGHTED);
+    add_stage(settings, "extend", DB_SETTLING_GEOMETRY, FAR, 1.5, DB_FIT_WEIGHTED);
     add_stage(settings, "shape", DB_SETTLING_SHAPE, 0, 1, DB_FIT_WEIGHTED);
     /* Shoeboxes placed anew by a better model, until the start is forgotten. */
     add_stage(settings, "again", DB_SETTLING_SHAPE, 0, 1, DB_FIT_WEIGHTED);
@@ -178,9 +181,9 @@ enum { MODE_1 = 1, MODE_2 = 2, MODE_3 = 4, DETECTOR = 8 };
 /* Moments of spots pull from afar, so that orientation and cell are found first, without wide
  * spots. */
 static void add_moment_stage(db_fit_settings *settings, const char *name, db_settling subject,
-                             double dmin, double blur, unsigned more, int earned) {
+                             double innermost, double blur, unsigned more, int earned) {
     const size_t number = settings->stage_count;
-    add_stage(settings, name, subject, dmin, blur, DB_FIT_WEIGHTED);
+    add_stage(settings, name, subject, innermost, blur, DB_FIT_WEIGHTED);
     if (settings->stage_count == number) return;
     db_fit_stage *const stage = &settings->stages[number];
     int fresh = 0; /* anything that no stage before refines */
@@ -206,9 +209,9 @@ static void add_moment_stage(db_fit_settings *settings, const char *name, db_set
  * that are free would leave open which part of a bent crystal is its middle. */
 void db_fit_closed_stages(db_fit_settings *settings) {
     settings->stage_count = 0;
-    add_moment_stage(settings, "orientation", DB_SETTLING_ORIENTATION, 4.0, 3, 0, 0);
-    add_moment_stage(settings, "lattice", DB_SETTLING_GEOMETRY, 3.2, 2, 0, 0);
-    add_moment_stage(settings, "extend", DB_SETTLING_GEOMETRY, 2.5, 1.5, 0, 0);
+    add_moment_stage(settings, "orientation", DB_SETTLING_ORIENTATION, NEAR, 3, 0, 0);
+    add_moment_stage(settings, "lattice", DB_SETTLING_GEOMETRY, FARTHER, 2, 0, 0);
+    add_moment_stage(settings, "extend", DB_SETTLING_GEOMETRY, FAR, 1.5, 0, 0);
     add_moment_stage(settings, "spreads", DB_SETTLING_SHAPE, 0, 1, 0, 0);
     unsigned more = 0;
     add_moment_stage(settings, "detector", DB_SETTLING_SHAPE, 0, 1, more |= DETECTOR, 1);

@@ -5,6 +5,7 @@
 #include "base/context_internal.h"
 #include "fit/search/mode_start.h"
 #include "fit/search/moments.h"
+#include "fit/search/stage_limit.h"
 
 #include <dualbragg/expert/experiment_geometry.h>
 
@@ -102,8 +103,10 @@ static db_status find_covered(const stage_run *s, double *covered) {
     static const double four_pi = 4 * 3.14159265358979323846;
     const db_experiment *const model = &s->moments.experiment;
     db_predicted_spots all;
+    *covered = 1; /* of more spots than can be predicted */
+    const db_status status = db_spots_predict(s->refinement->context, model, NULL, &all);
+    if (status != DB_OK) return status == DB_ERROR_INPUT ? DB_OK : status;
     *covered = 0;
-    DB_TRY(db_spots_predict(s->refinement->context, model, NULL, &all));
     for (size_t i = 0; i < all.count; i++) {
         const double *const c = all.spot[i].covariance;
         *covered += four_pi * sqrt(fmax(0, c[0] * c[1] - c[2] * c[2]));
@@ -137,8 +140,9 @@ static db_status run_on(stage_run *s, const db_experiment *from, db_stage_result
         settings.max_shoeboxes > MOST_SPOTS ? settings.max_shoeboxes : MOST_SPOTS;
     const db_fit_data data = { r->data.image, r->data.strong, &settings };
     db_shoeboxes boxes;
-    DB_TRY(
-        db_shoeboxes_place(r->context, from, &data, s->stage->dmin, DB_SHOEBOXES_STRONG, &boxes));
+    double dmin;
+    DB_TRY(db_stage_limit(r->context, from, &data, s->number, &dmin));
+    DB_TRY(db_shoeboxes_place(r->context, from, &data, dmin, DB_SHOEBOXES_STRONG, &boxes));
     db_status status = db_moments_make(r->context, from, &boxes, &s->variables,
                                        s->stage->blur * s->stage->blur - 1, &s->moments);
     if (status == DB_OK && s->moments.count == 0)

@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "fit/objective/evaluate.h"
+#include "fit/search/stage_limit.h"
 #include "fit/result/estimates.h"
 #include "fit/config/modes.h"
 #include "fit/config/orientation.h"
@@ -58,11 +59,12 @@ db_status db_refinement_refuse_blank(const db_refinement *r) {
 
 /* Free intensities: takes as many reflections as the number of parameters requires, at a higher
  * resolution if necessary. */
-static db_status select_enough_data(const db_refinement *r, const db_fit_stage *stage,
-                                    db_stage_data *taken) {
+static db_status select_enough_data(const db_refinement *r, int number, db_stage_data *taken) {
+    const db_fit_stage *const stage = &r->data.settings->stages[number];
     const double fewest = fmax(r->data.settings->min_strong_reflections,
                                3.0 * (double)r->data.settings->parameter_count);
-    double dmin = stage->dmin;
+    double dmin;
+    DB_TRY(db_stage_limit(r->context, &r->result->experiment, &r->data, number, &dmin));
     for (int attempt = 0;; attempt++) {
         DB_TRY(db_stage_data_take(r->context, &r->result->experiment, &r->data, dmin, stage->blur,
                                   DB_SHOEBOXES_STRONG, taken));
@@ -198,7 +200,7 @@ db_status db_refinement_make_objective(db_refinement *r, int number, const db_st
 
 db_status db_refinement_open_stage(db_refinement *r, int number, db_objective_depth next,
                                    db_stage_data *taken, db_objective *objective) {
-    DB_TRY(select_enough_data(r, &r->data.settings->stages[number], taken));
+    DB_TRY(select_enough_data(r, number, taken));
     db_status status = match_total(r, number, taken);
     if (status == DB_OK) status = db_refinement_make_objective(r, number, taken, objective);
     if (status == DB_OK) {

@@ -411,7 +411,7 @@ static void a_wrong_orientation_is_not_called_converged(void **state) {
     (void)state;
     start.crystal.misset[0] += 7;
     start.crystal.misset[1] += 9;
-    expect_reason("lie at nodes of the lattice");
+    expect_reason("nodes of the lattice");
     assert_true(result->after.strong_explained < 0.05);
 }
 

@@ -71,7 +71,10 @@ typedef struct db_fit_stage {
     /** by pixels: the stage is left out if chi2 per degree of freedom is larger at its start: a model
      * that misses more than noise is refined better by moments; 0: any */
     double most_misfit;
-    double reserved[2]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+    /** share of the spots that the image has, those nearest to the beam, as far as which data are used,
+     * if that is not beyond dmin; 0 or 1: all */
+    double innermost;
+    double reserved[1]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_stage;
 
 /** Several starts, for an orientation that is known roughly: the first stage runs from each, cut

@@ -27,6 +27,16 @@ near "mosaic spread" "$(number mosaic_rms)" 0.13 0.17
 printf 'image: still.img\nmodel: {cell: [78.1, 78.1, 38, 90, 90, 90], symmetry: tetragonal, find_orientation: yes}\n' > still.yaml
 "$DUALBRAGG" fit still.yaml --no-report --quiet --output again || fail "the configuration failed"
 [ "$(number cell)" = "$(awk '$1 == "cell:" { gsub(/[][,]/, " "); print $2 }' again.yaml)" ] || fail "another result"
+# limits of stages come from the spots: a cell of 10 A, and a detector at a two-theta of 65 degrees, have none to 4 A
+"$DUALBRAGG" sim -cell 9.8 11.3 13.1 90 97 90 -misset 12 33 51 -N 400 -default_F 300 -fluence 1e23 -lambda 0.6 -distance 60 \
+    -detpixels 600 -pixel 0.25 -spots closed -mosaic_rms 0.15 -footprint_rms 0.2 0.2 -water 20 -noisefile small.img -seed 3 --quiet
+"$DUALBRAGG" sim -cell 24 28 31 90 90 90 -misset 10 20 30 -N 100 -default_F 2000 -fluence 5e22 -lambda 1 -distance 150 -pivot sample \
+    -twotheta 65 -detpixels 1000 -pixel 0.1 -spots closed -mosaic_rms 0.1 -footprint_rms 0.15 0.1 -water 20 -noisefile far.img -seed 3 --quiet
+"$DUALBRAGG" fit small.img --cell 9.81,11.3,13.1,90,97,90 --symmetry monoclinic --no-report --quiet || fail "a cell of 10 A: exit status $?"
+"$DUALBRAGG" fit far.img --cell 24.02,28,31 --symmetry orthorhombic --no-report --quiet || fail "a detector at 65 degrees: exit status $?"
+refined() { awk '$1 == "cell:" { gsub(/[][,]/, " "); print $2 }' "$1_refined.yaml"; }
+near "cell edge a of 10 A" "$(refined small)" 9.797 9.803
+near "cell edge a at 65 degrees" "$(refined far)" 23.99 24.01
 # a wrong cell is refused before anything is added that would widen its spots: an edge half as long
 status=0
 "$DUALBRAGG" fit still.img --cell 78.1,78.1,19 --symmetry tetragonal --no-report --output wrong > printed 2> err || status=$?
