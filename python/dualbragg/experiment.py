@@ -19,6 +19,7 @@ _TEXTS = {"hkl_columns": "hkl_columns", "hkl_space_group": "hkl_space_group"}
 # Members that are numbers, but no fields of the library's table, with how many there are.
 _NUMBERS = {"beam_centre": 2, "orientation": 9, "sample_size": 3, "detector_size": 2, "dmin": 1,
             "beamsize": 1, "origin": 3, "amorphous_size": 3, "density": 1, "molecular_weight": 1}
+_LAYER_DEPTHS = ("mean", "front")  # of the sensor: 0 and 1 of db_setup.layers_at_front
 _FORMER = {"cells": "Ncells", "d_min": "dmin"}  # names that keywords had
 _KINDS = {lib.DB_FIELD_NUMBER: "double", lib.DB_FIELD_INTEGER: "int"}
 
@@ -79,6 +80,10 @@ def _set(setup, name, value, borrowed):
         setattr(setup, {**_FILES, **_TEXTS}[name], borrowed(value))
     elif field != ffi.NULL:
         _set_field(setup, field, name, value)
+    elif name == "layer_depth":
+        if value not in _LAYER_DEPTHS:
+            raise errors.UsageError(f"layer_depth: expected 'mean' or 'front', found {value!r}")
+        setup.layers_at_front = _LAYER_DEPTHS.index(value)
     elif name in _NUMBERS:
         _set_number(setup, name, value)
     else:
@@ -99,6 +104,8 @@ class Experiment(Geometry):
     expt, expt_number: an experiment of a DIALS list
     beam_centre, origin, sample_size, detector_size (mm), beamsize (mm), dmin (A),
     amorphous_size (mm), density (g/cm^3), molecular_weight (g/mol)
+    layer_depth: where a layer of the sensor records photons: "mean", at the depth at which it absorbs on
+    average, or "front", as nanoBragg does
 
     notices: what was chosen automatically, and what files say and is not used or doubtful, a line each.
 
@@ -113,6 +120,7 @@ class Experiment(Geometry):
         context = new_context()
         setup = ffi.new("db_setup *")
         lib.db_setup_init(setup)
+        setup.layers_at_front = _LAYER_DEPTHS.index("mean")
         keep, self.notices = [], []
 
         def borrowed(path):
@@ -313,6 +321,6 @@ def _nearest(name):
     import difflib
 
     from .fields import fields
-    known = [*fields(), *_FILES, *_TEXTS, *_NUMBERS, "header", "expt", "expt_number"]
+    known = [*fields(), *_FILES, *_TEXTS, *_NUMBERS, "header", "expt", "expt_number", "layer_depth"]
     near = difflib.get_close_matches(name, known, 1)
     return f"; did you mean {near[0]!r}?" if near else "; dualbragg.fields() lists them"

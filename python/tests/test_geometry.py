@@ -1,6 +1,8 @@
 """Lattice, orientation, beam and panels as arrays, beside calculations of their own."""
 
 import math
+import os
+import tempfile
 import unittest
 
 import numpy
@@ -115,6 +117,25 @@ class BeamAndDetector(unittest.TestCase):
         self.assertEqual(panel.shape, (44, 60))
         numpy.testing.assert_allclose(panel.pixel_size, 0.4)
         self.assertAlmostEqual(panel.origin @ panel.normal, 90)
+
+    def test_lists_bring_all_of_the_geometry_back(self):
+        rest = dict(Ncells=(12, 11, 10), default_F=100, spots="closed", mosaic_rms=0.1)
+        moves = dict(misset_x=1, cell_b=2, wavelength=0.03, beam_horizontal=4, beam_vertical=-3, distance=3, beam_fast=2,
+                     beam_slow=-2, detector_rotx=1, detector_roty=2, detector_rotz=-3, twotheta=4, panel_shift_fast=1,
+                     panel_shift_normal=-1, panel_turn_slow=1, panel_turn_normal=2, spindle_tilt_beam=2, spindle_tilt_across=3)
+        sensor = dict(sensor_thickness=500, attenuation_depth=300)
+        for more in ({}, dict(osc=1.0, phi=20.0), sensor, dict(convention="xds"), dict(convention="denzo", osc=0.5)):
+            e = scene(spots="closed", mosaic_rms=0.1, detector_pixels=(400, 380), **more)
+            for name, change in moves.items():
+                e[name] += change
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "back.expt")
+                e.to_expt(path)
+                back = dualbragg.Experiment.from_expt(path, **rest)
+            spots, again = dualbragg.predict(e), dualbragg.predict(back)
+            self.assertGreater(len(spots), 20)
+            numpy.testing.assert_array_equal(spots["hkl"], again["hkl"], err_msg=str(more))
+            numpy.testing.assert_allclose(spots["position"], again["position"], atol=1e-6, err_msg=str(more))
 
     def test_the_frame_of_lists_has_the_beam_along_minus_z(self):
         e = scene()

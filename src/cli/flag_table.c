@@ -308,8 +308,8 @@ static db_flag flags[] = {
     { G, .name = "-detector_layer_depth", .commands = RENDERERS, .aliases = "-layer_depth", .arguments = "mean|front",
       CHOICE(setup.layers_at_front, "mean", "front"),
       .help = "where a layer's photons are recorded: at the depth at which it absorbs them on average, or at its "
-              "front, as by the reference; default front, but mean with -expt, -detector_material, and a sensor "
-              "from the header of -img" },
+              "front, as by the reference; default front, but mean with -spots closed, -expt, -detector_material, "
+              "and a sensor from the header of -img" },
     { G, .name = "-point_spread_rms", .commands = DB_FOR_CRYSTALS, .arguments = "F [S]", FIELD(POINT_SPREAD_RMS),
       .least = 1 },
     { G, .name = "-point_spread_correlation", .commands = DB_FOR_CRYSTALS, .arguments = "R",

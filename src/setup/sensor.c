@@ -72,9 +72,10 @@ db_status db_setup_sensor(db_context *context, const db_setup *setup, db_experim
                              &detector->attenuation_depth, notes));
     detector->sensor_layers = setup->sensor_layers ? setup->sensor_layers : 2;
     if (!setup->sensor_layers) db_setup_note(notes, "auto-selected 2 sensor layers");
-    /* the reference's flags by themselves mean its layers */
+    /* the reference's flags by themselves mean its layers, where spots are its own */
     const int reference =
-        setup->compat || (!setup->sensor_stated && !setup->expt_file && !setup->sensor_material);
+        setup->compat || (!setup->sensor_stated && !setup->expt_file && !setup->sensor_material &&
+                          setup->spread.spots == DB_SPOTS_SAMPLED);
     detector->layers_at_front = setup->layers_at_front >= 0 ? setup->layers_at_front : reference;
     if (setup->compat) reference_layers(setup, detector);
     return DB_OK;

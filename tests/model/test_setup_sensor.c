@@ -60,6 +60,9 @@ static void layers_lie_at_their_front_by_the_references_flags_alone(void **state
     assert_at_front(&setup, 0);
     setup.layers_at_front = 1;
     assert_at_front(&setup, 1);
+    setup = sensor(450, 300, 1);
+    setup.spread.spots = DB_SPOTS_CLOSED;
+    assert_at_front(&setup, 0);
     setup = sensor(450, NAN, 2);
     setup.sensor_material = DB_SENSOR_SI;
     assert_at_front(&setup, 0);

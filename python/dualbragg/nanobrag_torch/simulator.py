@@ -101,7 +101,7 @@ class Simulator:
         if d.detector_abs_um is not None and _number(d.detector_thick_um, "detector_thick_um") > 0:
             made.update(attenuation_depth=_number(d.detector_abs_um, "detector_abs_um"),
                         sensor_thickness=_number(d.detector_thick_um, "detector_thick_um"),
-                        sensor_layers=d.detector_thicksteps)
+                        sensor_layers=d.detector_thicksteps, layer_depth="front")
         if b.flux > 0 and b.exposure > 0 and b.beamsize_mm > 0:
             made.update(flux=b.flux, exposure=b.exposure, beamsize=b.beamsize_mm)
         else:
