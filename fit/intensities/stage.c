@@ -364,7 +364,7 @@ static db_status conclude_passes(db_intensity_search *w, db_fit_shots_result *re
 static db_status conclude_stage(db_intensity_search *w, db_fit_shots_result *result) {
     db_shots *const all = w->all;
     if (all->settings.joint.passes > 0) DB_TRY(conclude_passes(w, result));
-    w->result->passes = w->course.passes;
+    w->result->passes = all->settings.joint.passes > 0 ? w->course.passes : 0;
     w->result->list = all->reflections;
     memset(&all->reflections, 0, sizeof all->reflections);
     w->result->reference = all->reference;

@@ -9,6 +9,8 @@
 #include "fit/linear/linearization.h"
 #include "fit/shots/blocks.h"
 
+#include <dualbragg/expert/fit_files.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,6 +106,34 @@ static void same_amplitudes(const db_fit_shots_result *a, const db_fit_shots_res
     }
 }
 
+/* Unmerged intensities of the file are on the scale of the merged ones, whether scales are in the models or not. */
+static void check_unmerged(const db_fit_shots_result *r) {
+    enum { ISYM = 3, I = 5, SIGMA, FLAG = 9, COLUMNS, HEAD = 80 };
+    const db_joint_intensities *const a = r->intensities;
+    const char *const path = scratch_path("unmerged.mtz");
+    double sum = 0, off = 0;
+    float row[COLUMNS];
+    const db_status status = db_fit_shots_write_unmerged(stills.context, path, r);
+    if (status == DB_ERROR_UNSUPPORTED) return; /* without gemmi */
+    assert_int_equal(status, DB_OK);
+    FILE *const file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, HEAD, SEEK_SET), 0);
+    for (size_t left = a->observations.first[r->shot_count]; left > 0; left--) {
+        if (fread(row, sizeof row, 1, file) != 1) break;
+        const int hkl[3] = { (int)row[0], (int)row[1], (int)row[2] };
+        uint32_t h = db_asu_number(&a->list, hkl);
+        if (h == DB_NO_REFLECTION || row[FLAG] > 0 || row[I] < 20 * row[SIGMA]) continue;
+        if ((int)row[ISYM] % 2 == 0) h = a->list.mate[h];
+        if (a->merged.multiplicity[h] < 2) continue;
+        sum += a->merged.intensity[h];
+        off += fabs((double)row[I] - a->merged.intensity[h]);
+    }
+    fclose(file);
+    print_message("unmerged intensities are %.3f of their size off\n", off / sum);
+    assert_true(sum > 0 && off < 0.1 * sum);
+}
+
 /* Some shots are indexed another way, and one is of the other hand, so that what is found of shots has
  * to come to their processes. */
 static void processes_do_not_matter(void **state) {
@@ -121,6 +151,8 @@ static void processes_do_not_matter(void **state) {
         for (int r = 0; r < TEAM; r++) assert_non_null(t.result[r]);
         same_amplitudes(alone, t.result[0]);
         assert_int_equal(alone->used, STILLS - 1);
+        check_unmerged(alone);
+        assert_true((alone->intensities->passes == 0) == (passes == 0));
         for (int r = 0; r < TEAM; r++) { /* the models that processes have */
             for (size_t s = 0; s < STILLS; s++) {
                 const db_crystal *const crystal = &t.result[r]->shot[s].experiment.crystal;
