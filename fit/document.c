@@ -85,8 +85,8 @@ PAIR(centroid_pair, centroid_rms)
 #define OF shot_row
 static const db_json_field shot_rows[] = {
     NAMED("name", shot.name, "", ""),
-    NAMED_FLAG("used", shot.used, "no: it has been set aside, and has only a reason"),
-    NAMED("reason", shot.reason, "", "why it was set aside, or how its own stages ended"),
+    NAMED_FLAG("used", shot.used, "no: it has been excluded, and has only a reason"),
+    NAMED("reason", shot.reason, "", "why it was excluded, or how its own stages ended"),
     MADE_IF(is_indexed, "operator", operator_text, "text", NULL, "",
             "of intensities that shots share: what the indices became, so that all are indexed one "
             "way"),

@@ -103,7 +103,7 @@ static void tell(void *user, const db_fit_shots_event *event) {
         fprintf(stderr, "stage %d, evaluation %d: %.6f\n", event->stage + 1,
                 event->entry->evaluation, event->entry->target);
     if (event->kind == DB_SHOTS_EXCLUDED)
-        fprintf(stderr, "set aside: %s: %s\n", event->shot, event->reason);
+        fprintf(stderr, "excluded: %s: %s\n", event->shot, event->reason);
 }
 
 static size_t place_of(const db_fit_shots_result *r, db_parameter p) {

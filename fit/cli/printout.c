@@ -452,7 +452,7 @@ static void say_shots(db_fit_log *log, const db_fit_config *config, const db_fit
     say_local(log, r);
     say_amplitudes(log, r);
     if (r->used < r->shot_count)
-        db_fit_say(log, "\n%zu shot%s set aside:\n", r->shot_count - r->used,
+        db_fit_say(log, "\n%zu shot%s excluded:\n", r->shot_count - r->used,
                    r->shot_count - r->used == 1 ? " was" : "s were");
     for (size_t s = 0; s < r->shot_count; s++)
         if (!r->shot[s].used) db_fit_say(log, "  %s: %s\n", r->shot[s].name, r->shot[s].reason);

@@ -178,7 +178,7 @@ void db_fit_progress_event(void *user, const db_fit_shots_event *event) {
         break;
     case DB_SHOTS_EXCLUDED:
         db_progress_bar_clear(&p->bar);
-        db_fit_say(p->log, "set aside: %s: %s\n", event->shot, event->reason);
+        db_fit_say(p->log, "excluded: %s: %s\n", event->shot, event->reason);
         break;
     }
 }

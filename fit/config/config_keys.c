@@ -256,7 +256,7 @@ static const db_config_key shots_keys[] = {
         "of a series: the orientation, and a scale that is shared, vary linearly between knots about this many frames apart; "
         "0: constant"),
     NUMBERS("outlier_sigma", 1, IN_CONFIG(shot_outlier_sigma), (NOT_NEGATIVE), "", NULL, NULL,
-        "outliers: shots with a chi2 this many robust standard deviations (of its logarithm) above the median are set aside; "
+        "outliers: shots with a chi2 this many robust standard deviations (of its logarithm) above the median are excluded; "
         "0: none"),
 };
 
@@ -321,7 +321,7 @@ static const db_config_key amplitudes_keys[] = {
         "yes: Bijvoet mates have intensities of their own"),
     CHOICE("reindex", IN_CONFIG(settings.joint.reindex), no_yes, NULL, 0, NULL,
         "yes: the indexing ambiguity is resolved: where the lattice allows several ways of indexing, shots are brought to "
-        "one; shots whose intensities do not tell theirs, and shots of the other hand, are set aside"),
+        "one; shots whose intensities do not tell theirs, and shots of the other hand, are excluded"),
     NUMBERS("dmin", 1, IN_CONFIG(settings.joint.dmin), (POSITIVE), "A", "what half of the detector's rim reaches, or data.dmin", "1.8",
         "finest resolution"),
     NUMBERS("restraint", 1, IN_CONFIG(settings.joint.restraint), (POSITIVE), "", "none", "3",

@@ -11,7 +11,7 @@
 struct db_joint_intensities {
     db_asu_list list;
     db_merged merged;
-    db_scaling scaling;           /* of the shots at the start, and why some were set aside */
+    db_scaling scaling;           /* of the shots at the start, and why some were excluded */
     db_indexing_result indexing;  /* of the shots at the start; no shots: it was not asked for */
     db_crystal_kinds kinds;       /* of the shots at the start */
     db_observations observations; /* what each shot says by itself, given its refined model */

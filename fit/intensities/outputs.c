@@ -41,7 +41,7 @@ db_status db_fit_shots_write_unmerged(db_context *context, const char *path,
     DB_TRY(db_scaling_make(context, result->shot_count, &scaling));
     for (size_t s = 0; s < result->shot_count; s++) {
         if (a->passes == 0) scaling.shot[s] = a->scaling.shot[s];
-        if (!result->shot[s].used) scaling.shot[s].aside = DB_ASIDE_BEFORE;
+        if (!result->shot[s].used) scaling.shot[s].excluded = DB_EXCLUDED_BEFORE;
     }
     const db_status status =
         db_unmerged_write_mtz(context, path, &a->list, &a->observations, &scaling, a->wavelength);
@@ -66,7 +66,7 @@ const db_indexing *db_intensity_indexing(const db_fit_shots_result *result, size
 static size_t other_hands(const db_scaling *scaling) {
     size_t count = 0;
     for (size_t s = 0; s < scaling->shots; s++)
-        count += scaling->shot[s].aside == DB_ASIDE_OTHER_HAND;
+        count += scaling->shot[s].excluded == DB_EXCLUDED_OTHER_HAND;
     return count;
 }
 

@@ -11,20 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *reason_of(db_aside aside) {
-    switch (aside) {
-    case DB_ASIDE_FEW: return "too few of its reflections are on other shots";
-    case DB_ASIDE_DARK: return "there is no light at its reflections";
-    case DB_ASIDE_UNRELATED:
+static const char *reason_of(db_exclusion excluded) {
+    switch (excluded) {
+    case DB_EXCLUDED_FEW: return "too few of its reflections are on other shots";
+    case DB_EXCLUDED_DARK: return "there is no light at its reflections";
+    case DB_EXCLUDED_UNRELATED:
         return "its intensities have nothing in common with those of the other shots: another "
                "crystal, or a wrong orientation";
-    case DB_ASIDE_SCATTERED:
+    case DB_EXCLUDED_SCATTERED:
         return "its intensities agree far worse with those of the other shots than theirs do";
-    case DB_ASIDE_UNDECIDED:
+    case DB_EXCLUDED_UNDECIDED:
         return "it could be indexed in several ways, and its intensities do not tell which is "
                "right";
-    case DB_ASIDE_OTHER_HAND: return "its Bijvoet differences are those of the other hand";
-    case DB_ASIDE_OTHER_CRYSTAL:
+    case DB_EXCLUDED_OTHER_HAND: return "its Bijvoet differences are those of the other hand";
+    case DB_EXCLUDED_OTHER_CRYSTAL:
         return "its intensities are those of another crystal, which other shots show, too";
     default: return "its intensities could not be brought to the scale of the others";
     }
@@ -59,12 +59,12 @@ static db_status take_scales(const work *w, db_intensity_records *records) {
         const db_shot_scale *const found = &w->result->scaling.shot[s];
         double *const local = all->state[s].best.local;
         if (!records->group[s]) continue;
-        if (found->aside == DB_ASIDE_NOT) {
+        if (found->excluded == DB_NOT_EXCLUDED) {
             local[scale] *= found->scale;
             if (fall < w->pass->order.local) local[fall] += found->b;
             continue;
         }
-        status = db_shots_exclude(all, all->context, s, DB_ERROR_INPUT, reason_of(found->aside));
+        status = db_shots_exclude(all, all->context, s, DB_ERROR_INPUT, reason_of(found->excluded));
     }
     DB_TRY(db_workers_common_status(all, status));
     DB_TRY(db_records_collect(all));
@@ -96,7 +96,7 @@ static db_status merge(const work *w, db_observations *observations) {
     options.refine_b = db_intensity_local_place(w->pass, DB_B_FACTOR) < w->pass->order.local;
     options.hands = all->settings.joint.reindex;
     for (size_t s = 0; s < all->count; s++)
-        if (!all->summary[s].used) r->scaling.shot[s].aside = DB_ASIDE_BEFORE;
+        if (!all->summary[s].used) r->scaling.shot[s].excluded = DB_EXCLUDED_BEFORE;
     DB_TRY(sort_shots(w, observations));
     DB_TRY(db_scale_shots(all->context, list, &options, (uint64_t)all->settings.joint.seed,
                           observations, &r->scaling, &r->merged));

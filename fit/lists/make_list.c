@@ -26,7 +26,7 @@ static int by_path(const void *a, const void *b) {
     return order ? order : (x->entry > y->entry) - (x->entry < y->entry);
 }
 
-/* A shot whose configuration cannot be read is set aside later, with the reason. */
+/* A shot whose configuration cannot be read is excluded later, with the reason. */
 static db_status name_image(db_context *context, const db_fit_shot_list *list, size_t shot,
                             named_image *named) {
     const db_shot_entry *const entry = &list->entry[shot];

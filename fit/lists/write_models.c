@@ -121,7 +121,7 @@ db_status db_fit_shots_write_list(db_context *context, const char *path, const c
         if (shot->used)
             print_name(text.stream, seen_from(path, model));
         else
-            fprintf(text.stream, "# set aside: %s: %s\n", shot->name, shot->reason);
+            fprintf(text.stream, "# excluded: %s: %s\n", shot->name, shot->reason);
     }
     return db_text_stream_write(context, &text, status, path);
 }

@@ -24,11 +24,11 @@ typedef struct kinds_work {
     const db_shells *shells;
     const double *mean;
     db_scaling *scaling;
-    db_aside *was; /* [shots] before */
-    int *kind;     /* [shots] -1: none so far */
-    double *best;  /* [shots] probability of the kind that is grown */
-    size_t *order; /* [shots] */
-    int count;     /* of kinds */
+    db_exclusion *was; /* [shots] before */
+    int *kind;         /* [shots] -1: none so far */
+    double *best;      /* [shots] probability of the kind that is grown */
+    size_t *order;     /* [shots] */
+    int count;         /* of kinds */
 } kinds_work;
 
 /* The last way is that the shot has nothing in common with any kind, so that intensities are spread
@@ -72,7 +72,7 @@ static size_t order_from(const kinds_work *w, int start) {
     uint64_t random = 1 + (uint64_t)start;
     size_t count = 0;
     for (size_t s = 0; s < w->observations->shots; s++)
-        if (w->scaling->shot[s].aside == DB_ASIDE_NOT) w->order[count++] = s;
+        if (w->scaling->shot[s].excluded == DB_NOT_EXCLUDED) w->order[count++] = s;
     for (size_t i = count; i > 1; i--) {
         random = random * 6364136223846793005u + 1442695040888963407u;
         const size_t k = (size_t)((random >> 33) % i), kept = w->order[k];
@@ -80,7 +80,7 @@ static size_t order_from(const kinds_work *w, int start) {
         w->order[i - 1] = kept;
     }
     for (size_t s = 0, at = count; s < w->observations->shots; s++)
-        if (w->scaling->shot[s].aside != DB_ASIDE_NOT) w->order[at++] = s;
+        if (w->scaling->shot[s].excluded != DB_NOT_EXCLUDED) w->order[at++] = s;
     return count;
 }
 
@@ -117,13 +117,13 @@ static db_status grow_all(kinds_work *w) {
         DB_TRY(grow_kind(w, &members));
         if (members < FEWEST) break;
         for (size_t s = 0; s < w->observations->shots; s++) {
-            if (!(w->scaling->shot[s].aside == DB_ASIDE_NOT && w->best[s] > 0.5)) continue;
+            if (!(w->scaling->shot[s].excluded == DB_NOT_EXCLUDED && w->best[s] > 0.5)) continue;
             w->kind[s] = w->count;
-            w->scaling->shot[s].aside = DB_ASIDE_OTHER_CRYSTAL; /* for a while */
+            w->scaling->shot[s].excluded = DB_EXCLUDED_OTHER_CRYSTAL; /* for a while */
         }
         w->count++;
     }
-    for (size_t s = 0; s < w->observations->shots; s++) w->scaling->shot[s].aside = w->was[s];
+    for (size_t s = 0; s < w->observations->shots; s++) w->scaling->shot[s].excluded = w->was[s];
     return DB_OK;
 }
 
@@ -266,7 +266,7 @@ static int choose_kind(const kinds_work *w, const db_shot_ways *r, const double 
     return best;
 }
 
-/* Sets the result, and shots aside. */
+/* Sets the result, and excludes shots. */
 static void conclude_kinds(const kinds_work *w, const db_shot_ways *r, int best,
                            db_crystal_kinds *kinds) {
     int place[DB_MOST_KINDS], next = 1;
@@ -281,7 +281,7 @@ static void conclude_kinds(const kinds_work *w, const db_shot_ways *r, int best,
         const int to = place[w->kind[s]];
         kinds->shots[to]++;
         kinds->first[to] = s;
-        if (to) w->scaling->shot[s].aside = DB_ASIDE_OTHER_CRYSTAL;
+        if (to) w->scaling->shot[s].excluded = DB_EXCLUDED_OTHER_CRYSTAL;
     }
 }
 
@@ -309,7 +309,7 @@ static db_status tell_apart(kinds_work *w, const double *reference, db_crystal_k
 
 static db_status find_kinds(kinds_work *w, const double *reference, db_crystal_kinds *kinds) {
     for (size_t s = 0; s < w->observations->shots; s++) {
-        w->was[s] = w->scaling->shot[s].aside;
+        w->was[s] = w->scaling->shot[s].excluded;
         w->kind[s] = -1;
     }
     DB_TRY(grow_all(w));

@@ -192,7 +192,7 @@ static void decide_ways(const db_shot_ways *r, const db_indexing_options *option
         if (result->probability[s] < options->certain) {
             result->way[s] = 0;
             if (!is_open(r, options, &result->ways, s, then)) continue;
-            scaling->shot[s].aside = DB_ASIDE_UNDECIDED;
+            scaling->shot[s].excluded = DB_EXCLUDED_UNDECIDED;
             result->undecided++;
         } else if (result->way[s]) {
             turn_shot(r->list, &result->ways.way[result->way[s]], s, observations);

@@ -36,9 +36,9 @@ typedef struct db_indexing_result {
 } db_indexing_result;
 
 /* Changes indices and numbers of the measurements of shots that are decided to be indexed another
- * way than most; sets those aside that are not decided (unless most are not, or the ways in question
+ * way than most; excludes those that are not decided (unless most are not, or the ways in question
  * are no symmetry of the lattice: then spots tell them apart, and shots stay as they were indexed). Then
- * shots of other crystals are set aside (db_find_other_crystals; kinds NULL: they are not looked for), and
+ * shots of other crystals are excluded (db_find_other_crystals; kinds NULL: they are not looked for), and
  * those without light. reference: [list->count] intensities that say which way all are to have, NAN where
  * there is none; or NULL: that of most shots. */
 db_status db_indexing_resolve(db_context *context, const db_asu_list *list,

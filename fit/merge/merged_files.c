@@ -291,7 +291,8 @@ db_status db_unmerged_write_mtz(db_context *context, const char *path, const db_
                            ? DB_OK
                            : db_fail_memory(context, "the intensities of the shots");
     for (size_t s = 0; s < observations->shots && status == DB_OK; s++)
-        if (scaling->shot[s].aside == DB_ASIDE_NOT) take_shot(list, observations, scaling, s, &m);
+        if (scaling->shot[s].excluded == DB_NOT_EXCLUDED)
+            take_shot(list, observations, scaling, s, &m);
     if (status == DB_OK) {
         db_mtz_content content = content_of(list, wavelength, "intensities of many shots");
         content.columns = unmerged_columns;

@@ -136,7 +136,7 @@ size_t db_scaling_find_other_hands(db_context *context, db_scaling_work *w, db_s
     if (sum > SURELY * sqrt(precision))
         for (size_t s = 0; s < shots; s++) {
             if (!is_other_hand(&of_shot[s], sum / precision)) continue;
-            w->shot[s].aside = DB_ASIDE_OTHER_HAND;
+            w->shot[s].excluded = DB_EXCLUDED_OTHER_HAND;
             found++;
         }
     free(of_shot);

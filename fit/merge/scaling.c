@@ -321,13 +321,13 @@ static db_status iterate_scales(db_context *context, db_scaling_work *w, int jud
         const double change = pass_over_shots(w);
         const int settled = change < converged && w->far <= FAR;
         const int due = judges && (settled || *iterations % first_verdict == 0);
-        size_t aside = 0;
+        size_t excluded = 0;
         db_status status = DB_OK;
-        if (due && w->options->hands) aside = db_scaling_find_other_hands(context, w, &status);
-        if (due && !aside && status == DB_OK) aside = db_scaling_judge(context, w, &status);
+        if (due && w->options->hands) excluded = db_scaling_find_other_hands(context, w, &status);
+        if (due && !excluded && status == DB_OK) excluded = db_scaling_judge(context, w, &status);
         DB_TRY(status);
-        if (aside) merge_again(w);
-        if (settled && !aside) break;
+        if (excluded) merge_again(w);
+        if (settled && !excluded) break;
     }
     return DB_OK;
 }
@@ -408,7 +408,7 @@ db_status db_scale_shots(db_context *context, const db_asu_list *list,
         status = db_scale_by_means(context, list, observations, &w.shells, w.mean, scaling);
     for (size_t s = 0; s < shots && status == DB_OK; s++) start[s] = scaling->shot[s].scale;
     if (status == DB_OK)
-        status = iterate_scales(context, &w, options->set_aside > 0, &scaling->iterations);
+        status = iterate_scales(context, &w, options->exclude > 0, &scaling->iterations);
     if (status == DB_OK) status = take_means(context, &w, merged);
     if (status == DB_OK) mark_rejected(&w, merged, scaling, observations);
     scaling->errors = w.errors;

@@ -35,7 +35,7 @@ typedef struct db_others {
 } db_others;
 
 static inline int db_scaling_uses(const db_scaling_work *w, size_t shot) {
-    return w->joins[shot] && w->shot[shot].aside == DB_ASIDE_NOT;
+    return w->joins[shot] && w->shot[shot].excluded == DB_NOT_EXCLUDED;
 }
 
 static inline double db_scaling_expected(const db_scaling_work *w, uint32_t r) {
@@ -95,10 +95,10 @@ static inline double db_scaling_variance(const db_scaling_work *w, const db_obse
 }
 
 /* Correlations and misfits of the shots in use with the others, as they are in the sums; and which
- * of them are set aside. Returns how many. */
+ * of them are excluded. Returns how many. */
 size_t db_scaling_judge(db_context *context, db_scaling_work *w, db_status *status);
 
-/* Sets shots aside whose Bijvoet differences are surely those of the other hand than most have
+/* Excludes shots whose Bijvoet differences are surely those of the other hand than most have
  * (docs/theory/merging.md, Hands). Returns how many; of a list without mates none. Overwrites the next
  * sums. */
 size_t db_scaling_find_other_hands(db_context *context, db_scaling_work *w, db_status *status);

@@ -63,7 +63,7 @@ static double rough_mean(const means_work *w, size_t s, double *room) {
     return count ? sum / (double)count : 0;
 }
 
-/* Shots with too few measurements are set aside; the others begin with their mean intensity. */
+/* Shots with too few measurements are excluded; the others begin with their mean intensity. */
 static db_status begin_scales(db_context *context, const means_work *w) {
     size_t most = 0;
     for (size_t s = 0; s < w->observations->shots; s++) {
@@ -74,7 +74,7 @@ static db_status begin_scales(db_context *context, const means_work *w) {
     if (!room) return db_fail_memory(context, "the scales of the shots");
     for (size_t s = 0; s < w->observations->shots; s++) {
         db_shot_scale *const shot = &w->scaling->shot[s];
-        if (shot->aside) continue;
+        if (shot->excluded) continue;
         const double mean = rough_mean(w, s, room);
         shot->scale = mean > 0 ? mean : 1e-30;
         shot->b = 0;
@@ -87,7 +87,7 @@ static void average_shells(const means_work *w) {
     double sum[DB_MOST_SHELLS] = { 0 }, weight[DB_MOST_SHELLS] = { 0 };
     for (size_t s = 0; s < w->observations->shots; s++) {
         const db_shot_scale *const shot = &w->scaling->shot[s];
-        if (shot->aside) continue;
+        if (shot->excluded) continue;
         for (size_t i = w->observations->first[s]; i < w->observations->first[s + 1]; i++) {
             const db_observation *const o = &w->observations->list[i];
             if (o->reflection == DB_NO_REFLECTION) continue;
@@ -125,23 +125,24 @@ static void scale_shot(const means_work *w, size_t s, double *error) {
 }
 
 /* A scale that is no larger than its error is that of noise. */
-static void set_dark_aside(const means_work *w) {
+static void exclude_dark(const means_work *w) {
     for (size_t s = 0; s < w->observations->shots; s++) {
         db_shot_scale *const shot = &w->scaling->shot[s];
         double error;
-        if (shot->aside) continue;
+        if (shot->excluded) continue;
         scale_shot(w, s, &error);
-        if (!(shot->scale > LEAST_LIGHT * error)) shot->aside = DB_ASIDE_DARK;
+        if (!(shot->scale > LEAST_LIGHT * error)) shot->excluded = DB_EXCLUDED_DARK;
     }
 }
 
-static void set_few_aside(const means_work *w) {
+static void exclude_few(const means_work *w) {
     const size_t fewest = 3;
     for (size_t s = 0; s < w->observations->shots; s++) {
         size_t count = 0;
         for (size_t i = w->observations->first[s]; i < w->observations->first[s + 1]; i++)
             count += w->observations->list[i].reflection != DB_NO_REFLECTION;
-        if (!w->scaling->shot[s].aside && count < fewest) w->scaling->shot[s].aside = DB_ASIDE_FEW;
+        if (!w->scaling->shot[s].excluded && count < fewest)
+            w->scaling->shot[s].excluded = DB_EXCLUDED_FEW;
     }
 }
 
@@ -151,17 +152,17 @@ db_status db_scale_by_means(db_context *context, const db_asu_list *list,
     const int rounds = 8, dark_after = 4;
     const means_work w = { list, observations, shells, mean, scaling };
     for (int b = 0; b < shells->count; b++) mean[b] = 1;
-    set_few_aside(&w);
+    exclude_few(&w);
     DB_TRY(begin_scales(context, &w));
     for (int round = 0; round < rounds; round++) {
         average_shells(&w);
         if (round == dark_after) {
-            set_dark_aside(&w);
+            exclude_dark(&w);
             continue;
         }
         for (size_t s = 0; s < observations->shots; s++) {
             double error;
-            if (!scaling->shot[s].aside) scale_shot(&w, s, &error);
+            if (!scaling->shot[s].excluded) scale_shot(&w, s, &error);
         }
     }
     return DB_OK;

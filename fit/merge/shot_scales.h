@@ -11,21 +11,21 @@
 #include "fit/merge/error_model.h"
 
 /* Why a shot takes no part. */
-typedef enum db_aside {
-    DB_ASIDE_NOT,
-    DB_ASIDE_BEFORE,     /* it was set aside before it came here */
-    DB_ASIDE_FEW,        /* next to no measurements */
-    DB_ASIDE_DARK,       /* no light at its reflections */
-    DB_ASIDE_UNRELATED,  /* its intensities have nothing in common with those of the others */
-    DB_ASIDE_SCATTERED,  /* its intensities agree far worse than others' */
-    DB_ASIDE_UNDECIDED,  /* it could be indexed in several ways, and its intensities do not tell */
-    DB_ASIDE_OTHER_HAND, /* its Bijvoet differences are those of the other hand */
-    DB_ASIDE_OTHER_CRYSTAL /* its intensities are those of another crystal, as other shots' are */
-} db_aside;
+typedef enum db_exclusion {
+    DB_NOT_EXCLUDED,
+    DB_EXCLUDED_BEFORE,    /* it was excluded before it came here */
+    DB_EXCLUDED_FEW,       /* next to no measurements */
+    DB_EXCLUDED_DARK,      /* no light at its reflections */
+    DB_EXCLUDED_UNRELATED, /* its intensities have nothing in common with those of the others */
+    DB_EXCLUDED_SCATTERED, /* its intensities agree far worse than others' */
+    DB_EXCLUDED_UNDECIDED, /* it could be indexed in several ways, and its intensities do not tell */
+    DB_EXCLUDED_OTHER_HAND,   /* its Bijvoet differences are those of the other hand */
+    DB_EXCLUDED_OTHER_CRYSTAL /* its intensities are those of another crystal, as other shots' are */
+} db_exclusion;
 
 /* What scaling finds of a shot. */
 typedef struct db_shot_scale {
-    db_aside aside;
+    db_exclusion excluded;
     double scale;       /* k; the geometric mean of all is 1 */
     double b;           /* angstrom^2; the mean of all is 0 */
     double correlation; /* of its intensities with those of the others, relative to the mean of
@@ -39,11 +39,11 @@ typedef struct db_shot_scale {
 typedef struct db_scaling_options {
     int refine_b; /* 1: B of each shot; 0: k alone */
     int most_iterations;
-    double set_aside; /* shots are set aside: see db_aside; 0: none is */
-    int hands;        /* also those of the other hand */
+    double exclude; /* shots are excluded: see db_exclusion; 0: none is */
+    int hands;      /* also those of the other hand */
 } db_scaling_options;
 #define DB_SCALING_OPTIONS_INIT                                                                    \
-    { .refine_b = 1, .most_iterations = 40, .set_aside = 1, .hands = 1 }
+    { .refine_b = 1, .most_iterations = 40, .exclude = 1, .hands = 1 }
 
 typedef struct db_scaling {
     size_t shots;
@@ -52,7 +52,7 @@ typedef struct db_scaling {
     int iterations;
 } db_scaling;
 
-/* Room for so many shots, none set aside. */
+/* Room for so many shots, none excluded. */
 db_status db_scaling_make(db_context *context, size_t shots, db_scaling *scaling);
 void db_scaling_clear(db_scaling *scaling);
 

@@ -90,24 +90,24 @@ static int is_unrelated(const db_shot_scale *shot, double pairs) {
     return found + CERTAIN * error < atanh(fmin(0.999, 0.5 * shot->expected));
 }
 
-/* Sets shots aside that correlate too little. */
-static size_t set_unrelated_aside(const db_scaling_work *w, const pair_sums *sums) {
+/* Excludes shots that correlate too little. */
+static size_t exclude_unrelated(const db_scaling_work *w, const pair_sums *sums) {
     const double signal = common_variance(sums, w->observations->shots);
-    size_t aside = 0;
+    size_t excluded = 0;
     for (size_t s = 0; s < w->observations->shots; s++) {
         db_shot_scale *const shot = &w->shot[s];
         if (!(shot->reflections >= 3 && sums[s].n > 0)) continue;
         correlate(&sums[s], signal, shot);
         if (!is_unrelated(shot, sums[s].n * sums[s].n / sums[s].squares)) continue;
-        shot->aside = DB_ASIDE_UNRELATED;
-        aside++;
+        shot->excluded = DB_EXCLUDED_UNRELATED;
+        excluded++;
     }
-    return aside;
+    return excluded;
 }
 
-/* Sets shots aside whose misfit is far above that of the others. */
-static size_t set_scattered_aside(const db_scaling_work *w, double *room) {
-    size_t count = 0, aside = 0;
+/* Excludes shots whose misfit is far above that of the others. */
+static size_t exclude_scattered(const db_scaling_work *w, double *room) {
+    size_t count = 0, excluded = 0;
     for (size_t s = 0; s < w->observations->shots; s++)
         if (db_scaling_uses(w, s) && w->shot[s].misfit > 0) room[count++] = log(w->shot[s].misfit);
     if (count < 5) return 0;
@@ -118,14 +118,14 @@ static size_t set_scattered_aside(const db_scaling_work *w, double *room) {
         db_shot_scale *const shot = &w->shot[s];
         if (!db_scaling_uses(w, s) || !(shot->misfit > 4)) continue;
         if (log(shot->misfit) <= middle + TOO_FAR * spread) continue;
-        shot->aside = DB_ASIDE_SCATTERED;
-        aside++;
+        shot->excluded = DB_EXCLUDED_SCATTERED;
+        excluded++;
     }
-    return aside;
+    return excluded;
 }
 
 size_t db_scaling_judge(db_context *context, db_scaling_work *w, db_status *status) {
-    size_t most = w->observations->shots, aside = 0;
+    size_t most = w->observations->shots, excluded = 0;
     for (size_t s = 0; s < w->observations->shots; s++) {
         const size_t count = w->observations->first[s + 1] - w->observations->first[s];
         if (count > most) most = count;
@@ -135,11 +135,11 @@ size_t db_scaling_judge(db_context *context, db_scaling_work *w, db_status *stat
     if (room && sums) {
         for (size_t s = 0; s < w->observations->shots; s++)
             if (db_scaling_uses(w, s)) look_at(w, s, room, &sums[s]);
-        aside = set_unrelated_aside(w, sums);
-        aside += set_scattered_aside(w, room);
+        excluded = exclude_unrelated(w, sums);
+        excluded += exclude_scattered(w, room);
     } else
         *status = db_fail_memory(context, "the verdict on shots");
     free(room);
     free(sums);
-    return aside;
+    return excluded;
 }

@@ -28,7 +28,7 @@ db_status db_shot_ways_make(db_context *context, db_shot_ways *r) {
     r->first = calloc(shots + 1, sizeof *r->first);
     if (!r->first) return db_fail_memory(context, "the indexing of the shots");
     for (size_t s = 0; s < shots; s++) {
-        if (r->scaling->shot[s].aside == DB_ASIDE_NOT)
+        if (r->scaling->shot[s].excluded == DB_NOT_EXCLUDED)
             count += (r->observations->first[s + 1] - r->observations->first[s]) /
                          stride_of(r->observations, s) +
                      1;
@@ -62,7 +62,7 @@ void db_shot_ways_take(const db_indexings *ways, const db_shells *shells, const 
     const size_t n = (size_t)r->ways;
     for (size_t s = 0; s < o->shots; s++) {
         size_t at = r->first[s];
-        if (r->scaling->shot[s].aside != DB_ASIDE_NOT) continue;
+        if (r->scaling->shot[s].excluded != DB_NOT_EXCLUDED) continue;
         for (size_t i = o->first[s]; i < o->first[s + 1]; i += stride_of(o, s)) {
             const db_observation *const from = &o->list[i];
             if (from->reflection == DB_NO_REFLECTION) continue;

@@ -55,8 +55,7 @@ static db_status check_count(const db_shots *all) {
     if (used >= (all->count > 1 ? 2U : 1U)) return DB_OK;
     while (excluded < all->count && all->summary[excluded].used) excluded++;
     return db_fail(all->context, DB_ERROR_INPUT,
-                   "of %zu shots %zu can be used; the first one set aside, %s: %s", all->count,
-                   used,
+                   "of %zu shots %zu can be used; the first one excluded, %s: %s", all->count, used,
                    excluded < all->count ? all->source->name(all->source->user, excluded) : "-",
                    excluded < all->count ? all->summary[excluded].reason : "");
 }

@@ -140,9 +140,9 @@ class Shot:
     """What has been found of a shot. Tables are structured arrays of numpy; their columns are the
     members of the library's structs of the same name (docs/reference/json.md has their units).
 
-    name; used: False where it was set aside, and reason says why; status, reason: how it ended
+    name; used: False where it was excluded, and reason says why; status, reason: how it ended
     parameters: FitParameter by name; of many shots the shared ones have the same value in each
-    experiment: the refined Experiment; None if it was set aside
+    experiment: the refined Experiment; None if it was excluded
     before, after: Statistics of the starting and the refined model on the same pixels; of one of many
         shots residuals and strong pixels are nan
 
@@ -215,7 +215,7 @@ class Shot:
         return tuple(_array(start, shape) for start in (box.measured, box.model, box.sigma))
 
     def __repr__(self):
-        return f"<dualbragg.Shot {self.name}: {self.status if self.used else 'set aside'}>"
+        return f"<dualbragg.Shot {self.name}: {self.status if self.used else 'excluded'}>"
 
 
 class FitResult:

@@ -155,14 +155,14 @@ enum { DB_FIT_REASON_SIZE = 512 };
 /** What a refinement has found of a shot. */
 typedef struct db_fit_result {
     const char *name; /**< the source's; NULL: only rank 0 and another process know it */
-    int used;         /**< 0: set aside, and reason says why */
+    int used;         /**< 0: excluded, and reason says why */
     /** DB_OK converged; DB_NOT_CONVERGED; DB_ERROR_CANCELLED: the best model so far */
     db_status status;
     char reason[DB_FIT_REASON_SIZE]; /**< why it stopped, or may not be used */
     db_fit_verdict verdict; /**< on the refined model; a model that fails is DB_NOT_CONVERGED */
     db_fit_estimates estimates;
-    /** refined; owned; but for the orientation empty if another process has it, or the shot was set
-     * aside (oversample 0) */
+    /** refined; owned; but for the orientation empty if another process has it, or the shot was
+     * excluded (oversample 0) */
     db_experiment experiment;
     db_fit_statistics before, after; /**< same data, starting and refined model */
     int evaluations;

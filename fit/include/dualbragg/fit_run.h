@@ -27,7 +27,7 @@ typedef struct db_fit_shot_source {
     void *user;
     /** The image of a shot, to be let go by the caller. start, unless NULL: receives its
      * starting model, to be cleared by the caller. settings, unless NULL: those of all shots, into
-     * which its own bounds and gain are to be put. A failure sets the shot aside. */
+     * which its own bounds and gain are to be put. A failure excludes the shot. */
     db_status (*load)(void *user, db_context *context, size_t shot, db_measured_image *image,
                       db_experiment *start, db_fit_settings *settings);
     /** What people call it; valid as long as the source. */
@@ -82,7 +82,7 @@ typedef struct db_fit_team {
 typedef enum db_fit_shots_event_kind {
     DB_SHOTS_DONE, /**< some shots have been refined by themselves, or read for a joint stage */
     DB_SHOTS_EVALUATED, /**< a stage of all shots, or of one told in full, has evaluated its target */
-    DB_SHOTS_EXCLUDED, /**< a shot has been set aside */
+    DB_SHOTS_EXCLUDED, /**< a shot has been excluded */
     DB_SHOTS_RESUMED,  /**< the run goes on from the checkpoint: some shots are done */
     DB_SHOTS_WORKING   /**< one more shot of a pass over them is done; told by one thread */
 } db_fit_shots_event_kind;
@@ -92,7 +92,7 @@ typedef struct db_fit_shots_event {
     db_fit_shots_event_kind kind;
     int stage;          /**< index into the stages */
     size_t done, count; /**< DONE, RESUMED, WORKING: shots so far, and in all */
-    size_t used;        /**< DONE: of them, not set aside */
+    size_t used;        /**< DONE: of them, not excluded */
     int refined;        /**< DONE: 1: by themselves; 0: only read */
     const char *what;   /**< WORKING: what the pass does: "reading shots", "errors" ... */
     const db_fit_history *entry;
@@ -113,7 +113,7 @@ typedef struct db_fit_shots_options {
     /** folder for the shots' pixels (a nameless file per process); NULL: the working directory */
     const char *scratch;
     /** outliers: shots with a chi2 per degree of freedom this many robust standard deviations (of its
-     * logarithm) above the median are set aside between joint stages; 0: none */
+     * logarithm) above the median are excluded between joint stages; 0: none */
     double outlier_sigma;
     void (*progress)(void *user, const db_fit_shots_event *event); /**< rank 0 only; may be NULL */
     /** Asked often, by all threads of each process: 1 cancels the run, which then has the best
@@ -143,7 +143,7 @@ typedef struct db_fit_shots_result {
     char reason[DB_FIT_REASON_SIZE];
     int in_full;                    /**< 1: everything is told of the shot */
     db_fit_estimates estimates;     /**< of local parameters: only names and units */
-    size_t pixels, shoeboxes, used; /**< used: shots not set aside */
+    size_t pixels, shoeboxes, used; /**< used: shots not excluded */
     double chi2_reduced[2];         /**< of the starting and the refined models, all shots in use */
     db_fit_history *history;        /**< joint evaluations; values of local parameters are NAN */
     double *history_values;         /**< of its entries */
@@ -163,7 +163,7 @@ typedef struct db_fit_shots_result {
 
 /** Refines all shots. settings: as for one; which parameters are shared is said by
  * db_fit_parameter.shared. Stages in which no shared parameter is active refine each shot by
- * itself; the last one must be joint if any is. Shots that cannot be read or refined are set aside,
+ * itself; the last one must be joint if any is. Shots that cannot be read or refined are excluded,
  * with the reason; DB_ERROR_INPUT if fewer than two are left of several. The result does not depend
  * on the number of threads, and that of a team only as far as its processes' arithmetic differs. While
  * several starts of a shot in full are tried the context's progress is told how many are done, and may

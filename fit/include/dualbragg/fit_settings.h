@@ -98,7 +98,7 @@ typedef struct db_fit_joint {
     int anomalous; /**< 1: Bijvoet mates have intensities of their own */
     int reindex; /**< 1: the indexing ambiguity is resolved: where the lattice has rotations that the
                         crystal has not, shots are brought to one way of indexing; shots whose
-                        intensities do not tell theirs, and shots of the other hand, are set aside */
+                        intensities do not tell theirs, and shots of the other hand, are excluded */
     int seed;    /**< of the draw of the two halves of the shots */
     int passes;  /**< over all shots, at most; 0: intensities of single shots are scaled and
                          averaged, nothing more */

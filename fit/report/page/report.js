@@ -77,7 +77,7 @@ function cards() {
   if (many) {
     const shared = own.slice(0, 4).map(p => card(p.name, null,
       [p.text, make('span', { class: 'unit' }, ' ' + unitText(p.unit))], p.meaning));
-    return [card('Shots in use', null, `${data.used} of ${data.shots.length}`, 'the others are set aside, with the reason'),
+    return [card('Shots in use', null, `${data.used} of ${data.shots.length}`, 'the others are excluded, with the reason'),
       card('\u03c7\u00b2 per degree of freedom', decimals(data.chi2_reduced[0], 3), decimals(data.chi2_reduced[1], 3),
         'all shots; 1 if model and noise are right'), ...shared];
   }
@@ -400,7 +400,7 @@ async function page() {
   head();
   main.append(many ? sharedModel() : model());
   main.append(make('section', { class: 'cards' }, cards()));
-  aside();
+  excluded();
   verdict();
   warnings();
   const pixels = await boxPixels();

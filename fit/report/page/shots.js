@@ -20,11 +20,11 @@ function sharedModel() {
     fact('Distance', value('distance', m.distance, 3), ' mm'), factRow('Orientation', 'of each shot: table of shots')));
 }
 
-function aside() {
+function excluded() {
   const rows = many ? data.shots.filter(s => !s.used) : [];
   if (!rows.length) return;
-  section('aside', `${rows.length} of ${data.shots.length} shots were set aside`, 'set aside',
-    table({ name: 'set_aside', rows, most: 20,
+  section('excluded', `${rows.length} of ${data.shots.length} shots were excluded`, 'excluded',
+    table({ name: 'excluded_shots', rows, most: 20,
       columns: [{ name: 'shot', value: s => s.name }, { name: 'reason', value: s => s.reason }] }),
     note('Look at the first of each kind: dualbragg fit with that image alone writes a report of its own.'))
       .classList.add('warnings');

@@ -24,11 +24,11 @@ static size_t count_of(const run *r, bad_shot kind) {
     return count;
 }
 
-/* Those of this kind that were set aside for this reason. */
-static size_t aside(const run *r, bad_shot kind, db_aside reason) {
+/* Those of this kind that were excluded for this reason. */
+static size_t excluded_for(const run *r, bad_shot kind, db_exclusion reason) {
     size_t count = 0;
     for (size_t s = 0; s < r->set.observations.shots; s++)
-        count += r->set.kind[s] == kind && r->scaling.shot[s].aside == reason;
+        count += r->set.kind[s] == kind && r->scaling.shot[s].excluded == reason;
     return count;
 }
 
@@ -82,14 +82,14 @@ static void the_most_are_kept_slow(void **state) {
             options.bad[OTHER_CRYSTAL] = cases[i].other;
             begin(&options, 0, &r);
             const size_t others = count_of(&r, OTHER_CRYSTAL), good = count_of(&r, GOOD_SHOT),
-                         known = aside(&r, OTHER_CRYSTAL, DB_ASIDE_OTHER_CRYSTAL);
+                         known = excluded_for(&r, OTHER_CRYSTAL, DB_EXCLUDED_OTHER_CRYSTAL);
             merge(&r);
-            const size_t left = aside(&r, OTHER_CRYSTAL, DB_ASIDE_NOT);
+            const size_t left = excluded_for(&r, OTHER_CRYSTAL, DB_NOT_EXCLUDED);
             db_crystal_kinds_line(&r.kinds, line);
             if (left)
                 print_message("%zu of %zu in use, of %zu shots; %s\n", left, others, good + others,
                               line);
-            assert_true(aside(&r, GOOD_SHOT, DB_ASIDE_NOT) + (size_t)faint >= good);
+            assert_true(excluded_for(&r, GOOD_SHOT, DB_NOT_EXCLUDED) + (size_t)faint >= good);
             assert_true(left <= (size_t)faint * 2);
             assert_int_equal(r.kinds.clear, 1);
             if (others < 10) {
@@ -120,7 +120,7 @@ static void one_crystal_stays_together(void **state) {
             options.outliers = k % 4 == 2 ? 0.03 : 0;
             if (k > 5) options.bad[BLANK] = options.bad[SCATTERED] = 0.1;
             begin(&options, 0, &r);
-            assert_int_equal(aside(&r, GOOD_SHOT, DB_ASIDE_OTHER_CRYSTAL), 0);
+            assert_int_equal(excluded_for(&r, GOOD_SHOT, DB_EXCLUDED_OTHER_CRYSTAL), 0);
             assert_int_equal(r.kinds.count, 1);
             end(&r);
         }
@@ -145,8 +145,9 @@ static void halves_are_told(void **state) {
             assert_int_equal(r.kinds.count, 2);
             assert_int_equal(r.kinds.by_reference, known);
             if (known) {
-                assert_int_equal(aside(&r, GOOD_SHOT, DB_ASIDE_NOT), count_of(&r, GOOD_SHOT));
-                assert_int_equal(aside(&r, OTHER_CRYSTAL, DB_ASIDE_NOT), 0);
+                assert_int_equal(excluded_for(&r, GOOD_SHOT, DB_NOT_EXCLUDED),
+                                 count_of(&r, GOOD_SHOT));
+                assert_int_equal(excluded_for(&r, OTHER_CRYSTAL, DB_NOT_EXCLUDED), 0);
                 assert_non_null(strstr(line, "agree with the reference"));
             } else {
                 const double least = fmin(good, other), most = fmax(good, other);

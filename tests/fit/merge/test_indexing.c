@@ -101,7 +101,7 @@ static size_t count_right(const run *r, size_t *used) {
     size_t count[DB_MOST_INDEXINGS] = { 0 }, best = 0;
     *used = 0;
     for (size_t s = 0; s < r->set.observations.shots; s++) {
-        if (r->scaling.shot[s].aside != DB_ASIDE_NOT || r->set.kind[s] != GOOD_SHOT) continue;
+        if (r->scaling.shot[s].excluded != DB_NOT_EXCLUDED || r->set.kind[s] != GOOD_SHOT) continue;
         const int common = db_indexings_product(&r->result.ways, r->list.group, r->set.operator[s],
                                                 r->result.way[s]);
         assert_true(common >= 0);
@@ -181,7 +181,7 @@ static void weak_shots_are_kept_where_edges_differ(void **state) {
     assert_int_equal(r.result.end, DB_INDEXING_RESOLVED);
     for (size_t s = 0; s < options.shots; s++) {
         if (!(r.result.probability[s] < 0.95)) continue;
-        assert_true(r.result.way[s] == 0 && r.scaling.shot[s].aside == DB_ASIDE_NOT);
+        assert_true(r.result.way[s] == 0 && r.scaling.shot[s].excluded == DB_NOT_EXCLUDED);
         weak++;
     }
     assert_true(weak > 0);
@@ -224,7 +224,7 @@ static void a_reference_says_which_way(void **state) {
         resolve(&r, reference);
         size_t used = 0, right = 0;
         for (size_t s = 0; s < options.shots; s++) {
-            if (r.scaling.shot[s].aside != DB_ASIDE_NOT) continue;
+            if (r.scaling.shot[s].excluded != DB_NOT_EXCLUDED) continue;
             right += (size_t)(r.result.way[s] == (r.set.operator[s] ^ other));
             used++;
         }
@@ -250,7 +250,8 @@ static void other_crystals_do_not_confuse(void **state) {
         resolve(&r, NULL);
         const size_t right = count_right(&r, &used);
         for (size_t s = 0; s < options.shots; s++) {
-            assert_true((r.set.kind[s] == GOOD_SHOT) == (r.scaling.shot[s].aside == DB_ASIDE_NOT));
+            assert_true((r.set.kind[s] == GOOD_SHOT) ==
+                        (r.scaling.shot[s].excluded == DB_NOT_EXCLUDED));
             others += r.set.kind[s] != GOOD_SHOT;
         }
         assert_int_equal(used, options.shots - others);

@@ -423,14 +423,14 @@ static void unmerged_files_are_written(void **state) {
     db_scaling scaling;
     made_up_make(context, &list, &options, &set);
     assert_int_equal(db_scaling_make(context, options.shots, &scaling), DB_OK);
-    scaling.shot[3].aside = DB_ASIDE_DARK;
+    scaling.shot[3].excluded = DB_EXCLUDED_DARK;
     const char *const path = scratch_path("unmerged.mtz");
     const db_status status =
         db_unmerged_write_mtz(context, path, &list, &set.observations, &scaling, 1.3);
     if (status != DB_ERROR_UNSUPPORTED) {
         assert_int_equal(status, DB_OK);
         /* none is left: an error, and no file */
-        for (size_t s = 0; s < options.shots; s++) scaling.shot[s].aside = DB_ASIDE_DARK;
+        for (size_t s = 0; s < options.shots; s++) scaling.shot[s].excluded = DB_EXCLUDED_DARK;
         assert_int_equal(unlink(path), 0);
         assert_int_equal(
             db_unmerged_write_mtz(context, path, &list, &set.observations, &scaling, 1.3),

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers of shots: in all, that are set aside for their hand, and those of them that should not be. */
+/* Numbers of shots: in all, that are excluded for their hand, and those of them that should not be. */
 typedef struct hands {
     size_t others, noticed, wrongly;
 } hands;
@@ -30,10 +30,10 @@ static hands look(const made_up_options *options, int asked) {
         db_scale_shots(context, &list, &scaling_options, 1, &set.observations, &scaling, &merged),
         DB_OK);
     for (size_t s = 0; s < options->shots; s++) {
-        const int aside = scaling.shot[s].aside == DB_ASIDE_OTHER_HAND;
+        const int excluded = scaling.shot[s].excluded == DB_EXCLUDED_OTHER_HAND;
         found.others += set.kind[s] == OTHER_HAND;
-        found.noticed += set.kind[s] == OTHER_HAND && aside;
-        found.wrongly += set.kind[s] != OTHER_HAND && aside;
+        found.noticed += set.kind[s] == OTHER_HAND && excluded;
+        found.wrongly += set.kind[s] != OTHER_HAND && excluded;
     }
     db_merged_clear(&merged);
     db_scaling_clear(&scaling);

@@ -167,7 +167,7 @@ static void measurements_that_are_wrong_do_not_count(void **state) {
     scale(&options, &r);
     size_t rejected = 0, marked = 0;
     for (size_t s = 0; s < options.shots; s++) {
-        assert_int_equal(r.scaling.shot[s].aside, DB_ASIDE_NOT);
+        assert_int_equal(r.scaling.shot[s].excluded, DB_NOT_EXCLUDED);
         rejected += r.scaling.shot[s].rejected;
     }
     for (size_t i = 0; i < r.set.observations.first[options.shots]; i++)
@@ -192,7 +192,7 @@ static void weak_measurements_are_not_biased(void **state) {
     clear(&r);
 }
 
-static void bad_shots_are_set_aside(void **state) {
+static void bad_shots_are_excluded(void **state) {
     (void)state;
     made_up_options options = MADE_UP_OPTIONS_INIT;
     options.shots = 300;
@@ -203,12 +203,12 @@ static void bad_shots_are_set_aside(void **state) {
         const db_shot_scale *const shot = &r.scaling.shot[s];
         switch (r.set.kind[s]) {
         case GOOD_SHOT:
-            assert_int_equal(shot->aside, DB_ASIDE_NOT);
+            assert_int_equal(shot->excluded, DB_NOT_EXCLUDED);
             assert_true(fabs(shot->correlation - shot->expected) < 0.2);
             break;
-        case BLANK: assert_int_equal(shot->aside, DB_ASIDE_DARK); break;
-        case OTHER_CRYSTAL: assert_int_equal(shot->aside, DB_ASIDE_UNRELATED); break;
-        default: assert_int_not_equal(shot->aside, DB_ASIDE_NOT);
+        case BLANK: assert_int_equal(shot->excluded, DB_EXCLUDED_DARK); break;
+        case OTHER_CRYSTAL: assert_int_equal(shot->excluded, DB_EXCLUDED_UNRELATED); break;
+        default: assert_int_not_equal(shot->excluded, DB_NOT_EXCLUDED);
         }
     }
     const quality q = quality_of(&r);
@@ -229,7 +229,7 @@ static void shots_of_like_intensities_are_kept(void **state) {
             run r;
             scale(&options, &r);
             for (size_t s = 0; s < options.shots; s++)
-                assert_int_equal(r.scaling.shot[s].aside, DB_ASIDE_NOT);
+                assert_int_equal(r.scaling.shot[s].excluded, DB_NOT_EXCLUDED);
             clear(&r);
         }
 }
@@ -261,7 +261,7 @@ int main(void) {
         cmocka_unit_test(halves_are_independent),
         cmocka_unit_test(measurements_that_are_wrong_do_not_count),
         cmocka_unit_test(weak_measurements_are_not_biased),
-        cmocka_unit_test(bad_shots_are_set_aside),
+        cmocka_unit_test(bad_shots_are_excluded),
         cmocka_unit_test(shots_of_like_intensities_are_kept),
         cmocka_unit_test(empty_sets_are_merged),
     };

@@ -33,7 +33,7 @@ grep -q '59 of 60 tasks have left no checkpoint: 1, 2, .*, 12, \.\.\.; expected'
 
 # one task is missing, is of another refinement, has not come to its end
 fit 0 joint.yaml --output all --array 2/2 "$@"
-grep -q 'set aside: images/missing.img' all.task-2-of-2.log || fail "the missing image is not told by its task"
+grep -q 'excluded: images/missing.img' all.task-2-of-2.log || fail "the missing image is not told by its task"
 fit 3 joint.yaml --output all --merge "$@"
 grep -q '1 of 2 tasks have left no checkpoint: 1;' err || fail "a missing task: $(cat err)"
 fit 0 joint.yaml --output all --array 1/2 "$@" model.shape=square

@@ -32,7 +32,7 @@ joint_intensities 2.5 100 |
 
 for name in lattices series; do
     fit 0 $name.yaml --output whole --no-report --threads 1
-    grep -q 'set aside' whole.log && fail "$name: $(grep 'set aside' whole.log)"
+    grep -q 'excluded' whole.log && fail "$name: $(grep 'excluded' whole.log)"
     result whole.json > expected
     for generation in 2 3 4 5; do
         ended $name $generation 1 1

@@ -7,7 +7,7 @@ echo images/missing.img >> shots.txt
 joint_intensities 2.5 100 > joint.yaml
 set -- --no-report --threads 1
 fit 0 joint.yaml --output whole "$@"
-grep -q '^6 of 7 shots in use' whole.log || fail "alike intensities exclude a right shot: $(grep 'set aside' whole.log)"
+grep -q '^6 of 7 shots in use' whole.log || fail "alike intensities exclude a right shot: $(grep 'excluded' whole.log)"
 grep -q 'Intensities that all shots share' whole.log || fail "there are no joint intensities: $(tail -5 whole.log)"
 result whole.json > expected
 grep -q '"intensity": "joint"' whole.json && grep -q '"outlier_sigma"' whole.json || fail "settings of joint intensities are not told"

@@ -4,7 +4,7 @@ set -eu
 . "$SOURCE_DIR/tests/support/refinement"
 error() { value "$1" "$2" error; }
 geometry() { # PREFIX
-    grep -q '^6 of 6 shots in use' "$1.log" || fail "$1: frames were set aside: $(cat "$1.log")"
+    grep -q '^6 of 6 shots in use' "$1.log" || fail "$1: frames were excluded: $(cat "$1.log")"
     near "$1: cell a" "$(refined "$1.json" cell_a)" 58 0.003
     near "$1: cell c" "$(refined "$1.json" cell_c)" 92 0.005
     near "$1: beam, fast" "$(refined "$1.json" beam_fast)" 45.15 0.001

@@ -33,7 +33,7 @@ END
 
 fit 0 fit.yaml --output one --threads 1 --model-image
 grep -q '^3 lattices of image.img' out || fail "three crystals are not three lattices: $(cat out)"
-grep -q '^3 of 3 shots in use' out || fail "lattices were set aside: $(cat out)"
+grep -q '^3 of 3 shots in use' out || fail "lattices were excluded: $(cat out)"
 grep -q '"image": ".*img"' one.json || fail "the image of the lattices is not named: $(grep '"image"' one.json)"
 near "cell a" "$(refined one.json cell_a)" 58 0.002
 near "cell c" "$(refined one.json cell_c)" 92 0.005

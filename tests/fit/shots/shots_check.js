@@ -7,7 +7,7 @@ for (let i = 0; i < 100 && document.documentElement.dataset.ready !== 'yes'; i++
     50));
 const charts = all('svg[role=img]'), wide = document.documentElement.scrollWidth;
 check('a row for each shot in use', count('#shots tbody tr') === 9, count('#shots tbody tr'));
-check('a row for each set aside', count('#aside tbody tr') === 2, count('#aside tbody tr'));
+check('a row for each excluded', count('#excluded tbody tr') === 2, count('#excluded tbody tr'));
 check('a row for each shared parameter', count('#parameters tbody tr') === 3, count('#parameters tbody tr'));
 check('nothing is wider than the page', wide <= innerWidth, wide);
 check('charts have labels', charts.length > 10 && charts.every(e => e.getAttribute('aria-label')), charts.length);

@@ -199,7 +199,7 @@ static double worst_off(const scene *s, const db_fit_shots_result *r) {
     double worst = 0;
     for (size_t l = 0; l < r->shot_count; l++) {
         double off;
-        if (!r->shot[l].used) fail_msg("set aside: %s", r->shot[l].reason);
+        if (!r->shot[l].used) fail_msg("excluded: %s", r->shot[l].reason);
         (void)nearest(s, &r->shot[l].experiment.crystal, &off);
         worst = fmax(worst, off);
     }

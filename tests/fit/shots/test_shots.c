@@ -1,4 +1,4 @@
-/* Many shots that share a detector: it comes back, bad shots are set aside, and neither threads nor
+/* Many shots that share a detector: it comes back, bad shots are excluded, and neither threads nor
  * processes matter. */
 #define _POSIX_C_SOURCE 200809L
 
