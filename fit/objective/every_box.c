@@ -79,8 +79,8 @@ static void take_results(const db_box_measured *measured, db_every_box *all) {
 }
 
 /* light, rule, measured: room for one of each box */
-static db_status measure(db_context *context, const db_fit_data *data, double *light,
-                         db_box_rule *rule, db_box_measured *measured, db_every_box *all) {
+static db_status measure_all_boxes(db_context *context, const db_fit_data *data, double *light,
+                               db_box_rule *rule, db_box_measured *measured, db_every_box *all) {
     db_shoeboxes *const boxes = &all->taken.boxes;
     DB_TRY(db_boxes_light(all->boxes, light));
     DB_TRY(db_intensity_prior_set(context, boxes, light,
@@ -97,7 +97,7 @@ static db_status fit(db_context *context, const db_fit_data *data, db_every_box 
     db_box_rule *const rule = malloc(count * sizeof *rule);
     db_box_measured *const measured = malloc(count * sizeof *measured);
     const db_status status = light && rule && measured
-                                 ? measure(context, data, light, rule, measured, all)
+                                 ? measure_all_boxes(context, data, light, rule, measured, all)
                                  : db_fail_memory(context, "the fit of boxes");
     free(light);
     free(rule);

@@ -71,7 +71,7 @@ static size_t most_variables(const db_variables *variables) {
     return most;
 }
 
-static db_status allocate(db_objective *objective) {
+static db_status allocate_objective(db_objective *objective) {
     struct db_objective_work *const work = objective->work;
     const size_t blocks = objective->blocks.count, n = objective->variables.count;
     work->most = most_variables(&objective->variables);
@@ -115,7 +115,7 @@ static db_status build(db_objective *objective, const db_experiment *experiment,
                       &objective->placement, &objective->variables);
     memcpy(objective->work->links, objective->variables.links, sizeof objective->work->links);
     DB_TRY(make_plan(objective));
-    DB_TRY(allocate(objective));
+    DB_TRY(allocate_objective(objective));
     db_objective_restart(objective); /* counts pixels, too */
     count_degrees(objective);
     return DB_OK;

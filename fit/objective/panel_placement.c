@@ -39,7 +39,7 @@ static db_status check_groups(db_context *context, const db_detector *detector,
     return DB_OK;
 }
 
-static db_status allocate(db_context *context, db_panel_placement *placement) {
+static db_status allocate_placement(db_context *context, db_panel_placement *placement) {
     placement->start = calloc(placement->panel_count, sizeof *placement->start);
     placement->motion = calloc(placement->groups->count, sizeof *placement->motion);
     return placement->start && placement->motion ? DB_OK
@@ -47,8 +47,8 @@ static db_status allocate(db_context *context, db_panel_placement *placement) {
 }
 
 /* Panels as they stand on the plate, and frames of the groups. */
-static db_status fill(db_context *context, const db_detector *detector,
-                      db_panel_placement *placement) {
+static db_status fill_placement(db_context *context, const db_detector *detector,
+                                db_panel_placement *placement) {
     size_t list[DB_FIT_MOST_PANELS];
     db_detector standing = *detector;
     standing.panels = placement->start;
@@ -70,8 +70,8 @@ db_status db_panel_placement_make(db_context *context, const db_detector *detect
     *placement = (db_panel_placement){ .groups = groups, .panel_count = detector->panel_count };
     if (groups->count == 0) return DB_OK;
     db_status status = check_groups(context, detector, groups);
-    if (status == DB_OK) status = allocate(context, placement);
-    if (status == DB_OK) status = fill(context, detector, placement);
+    if (status == DB_OK) status = allocate_placement(context, placement);
+    if (status == DB_OK) status = fill_placement(context, detector, placement);
     if (status != DB_OK) db_panel_placement_clear(placement);
     return status;
 }
@@ -80,7 +80,7 @@ db_status db_panel_placement_copy(db_context *context, const db_panel_placement 
                                   db_panel_placement *to) {
     *to = (db_panel_placement){ .groups = from->groups, .panel_count = from->panel_count };
     if (!from->start) return DB_OK;
-    const db_status status = allocate(context, to);
+    const db_status status = allocate_placement(context, to);
     if (status != DB_OK) {
         db_panel_placement_clear(to);
         return status;

@@ -123,8 +123,9 @@ static db_status ask(db_context *context, db_objective *objective, db_fit_result
     return DB_OK;
 }
 
-static db_status measure(db_context *context, const db_fit_data *data, const db_stage_data *taken,
-                         const db_objective *refined, db_fit_result *result) {
+static db_status measure_step(db_context *context, const db_fit_data *data,
+                              const db_stage_data *taken, const db_objective *refined,
+                              db_fit_result *result) {
     const db_objective_options request = { .stages = DB_FIT_ALL_STAGES,
                                            .placement = &refined->placement,
                                            .target = data->settings->target };
@@ -146,7 +147,7 @@ db_status db_held_distance_measure(db_context *context, const db_fit_data *data,
     if (!is_asked(data->settings)) return DB_OK;
     DB_TRY(settings_with_distance(context, data->settings, &own));
     const db_fit_data with_distance = { data->image, data->strong, &own };
-    const db_status status = measure(context, &with_distance, taken, refined, result);
+    const db_status status = measure_step(context, &with_distance, taken, refined, result);
     db_fit_settings_clear(&own);
     if (status == DB_OK && is_untested(data->settings)) widen_edges(result);
     return status;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int allocate(db_fit_shoebox *box, size_t pixels) {
+static int allocate_box(db_fit_shoebox *box, size_t pixels) {
     box->measured = malloc(pixels * sizeof *box->measured);
     box->model = malloc(pixels * sizeof *box->model);
     box->sigma = malloc(pixels * sizeof *box->sigma);
@@ -46,8 +46,8 @@ static void fill_pixels(const db_objective *objective, const db_shoeboxes *boxes
     box->sigma_z = n > 0 ? sqrt(fmax(0, square / n - sum * sum / (n * n))) : (double)NAN;
 }
 
-static void fill(const db_objective *objective, const db_shoeboxes *boxes, size_t b,
-                 double inflation, db_fit_shoebox *box) {
+static void fill_box_of(const db_objective *objective, const db_shoeboxes *boxes, size_t b,
+                        double inflation, db_fit_shoebox *box) {
     const db_linear_solution *const solution = &objective->solution[b];
     memcpy(box->hkl, boxes->reflection[b].hkl, sizeof box->hkl);
     memcpy(box->predicted, boxes->reflection[b].position, sizeof box->predicted);
@@ -96,9 +96,9 @@ db_status db_result_boxes_make(db_context *context, const db_objective *objectiv
     if (!result->shoeboxes) return db_fail_memory(context, "the shoeboxes of the result");
     for (size_t b = 0; b < boxes->count; b++) {
         result->shoebox_count++;
-        if (!allocate(&result->shoeboxes[b], boxes->pixels))
+        if (!allocate_box(&result->shoeboxes[b], boxes->pixels))
             return db_fail_memory(context, "the shoeboxes of the result");
-        fill(objective, boxes, b, inflation, &result->shoeboxes[b]);
+        fill_box_of(objective, boxes, b, inflation, &result->shoeboxes[b]);
     }
     return mark_outliers(context, result);
 }

@@ -8,9 +8,7 @@ import sys
 
 import includes
 
-ROOMS = [room for room in includes.LIBRARY if room.startswith("src/")] + ["cuda"] + [
-    f"fit/{room}" for room in ("report", "config", "cli", "lists", "pixels", "merge", "shots", "search", "intensities",
-                                "linear", "result")] + ["fit"]
+ROOMS = [room for room in includes.LIBRARY if room.startswith("src/")] + ["cuda"] + includes.REFINEMENT
 STATIC = re.compile(r"^static (inline )?[^=;(){]*?(\w+)\((?!\*)", re.M)
 
 
@@ -30,7 +28,7 @@ def check(texts):
 
 def self_check():
     twice = {"src/io/a.c": "static int take(void) {", "fit/verdict/b.c": "static void\ntake(int a) {"}
-    assert len(check(twice)) == 1 and not check({"fit/verdict/a.c": "static int put(int a) {", "fit/verdict/b.c": "static int put(void) {"})
+    assert len(check(twice)) == 1 and not check({"bench/a.c": "static int put(int a) {", "bench/b.c": "static int put(void) {"})
     assert len(check({"fit/pixels/a.h": "static inline int use(int a) {"})) == 1
     assert not check({"fit/pixels/a.h": "static inline int db_use(int a) {", "src/io/a.c": "static const int use[] = {"})
 
