@@ -29,6 +29,7 @@ db_status db_shots_exclude(db_shots *all, db_context *context, size_t shot, db_s
     /* Whoever tells the reason names the shot. */
     const int named = strncmp(text, name, length) == 0 && strncmp(text + length, ": ", 2) == 0;
     summary->used = 0;
+    all->state[shot].excluded_by = status;
     snprintf(summary->reason, sizeof summary->reason, "%s", named ? text + length + 2 : text);
     return DB_OK;
 }
@@ -49,12 +50,22 @@ void db_shots_report_excluded(db_shots *all) {
     }
 }
 
+/* What a configuration has wrong for all shots has one reason, and is wrong use; rank 0 has the first shot. */
+static db_status failure_of_all(const db_shots *all) {
+    size_t alike = 0;
+    while (alike < all->count && !all->summary[alike].used &&
+           strcmp(all->summary[alike].reason, all->summary[0].reason) == 0)
+        alike++;
+    return alike == all->count && all->state[0].excluded_by == DB_ERROR_USAGE ? DB_ERROR_USAGE
+                                                                              : DB_ERROR_INPUT;
+}
+
 static db_status check_count(const db_shots *all) {
     const size_t used = all->used;
     size_t excluded = 0;
     if (used >= (all->count > 1 ? 2U : 1U)) return DB_OK;
     while (excluded < all->count && all->summary[excluded].used) excluded++;
-    return db_fail(all->context, DB_ERROR_INPUT,
+    return db_fail(all->context, failure_of_all(all),
                    "of %zu shots %zu can be used; the first one excluded, %s: %s", all->count, used,
                    excluded < all->count ? all->source->name(all->source->user, excluded) : "-",
                    excluded < all->count ? all->summary[excluded].reason : "");

@@ -51,6 +51,7 @@ typedef struct db_shot_state {
     int needed;            /* 1: the stage in which the run goes on began with it */
     int reported;          /* 1: the caller knows that it was excluded */
     int begun;             /* 1: this process works on it */
+    db_status excluded_by; /* where this process has excluded it: the failure */
 } db_shot_state;
 
 /* What its process and rank 0 know of a shot, beside its values (db_shots_values). */
@@ -205,7 +206,7 @@ db_status db_shots_exclude(db_shots *all, db_context *context, size_t shot, db_s
 void db_shots_report_excluded(db_shots *all);
 
 /* DB_ERROR_INPUT, with the reason of the first one, if too few shots are left in use: none, or one
- * of several. */
+ * of several; DB_ERROR_USAGE if what excludes all is one mistake of what was asked for. */
 db_status db_shots_check_count(const db_shots *all);
 
 /* Values of shared parameters that follow others. */
