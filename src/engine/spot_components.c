@@ -24,6 +24,7 @@ static passage_moments moments_of_passage(const double c[3], const double p[3], 
                                      0.339981043584856265, 0.861136311594052575 },
                         weight[4] = { 0.347854845137453857, 0.652145154862546143,
                                       0.652145154862546143, 0.347854845137453857 };
+    const double negligible = 40; /* exp(-40) is less than the rounding of the sum */
     const double length = db_length(c), along = fabs(db_dot(c, p)) / length,
                  across = db_dot(p, p) - along * along, excess = fabs(1 - length),
                  far = sqrt(excess * excess + 49 * width * width) - excess;
@@ -31,24 +32,22 @@ static passage_moments moments_of_passage(const double c[3], const double p[3], 
                        across > 0 ? sqrt(2 * far / across) : INFINITY);
     const double low = fmax(from, -half), high = fmin(to, half);
     const double step = (high - low) / PARTS;
-    double b[4 * PARTS], exponent[4 * PARTS], most = -INFINITY, sum = 0, mean = 0, square = 0;
+    double b[4 * PARTS], part[4 * PARTS], most = -INFINITY, sum = 0, mean = 0, square = 0;
     for (int i = 0; i < 4 * PARTS; i++) {
-        const int part = i / 4;
         double at[3];
-        b[i] = low + step * (part + 0.5 + 0.5 * place[i % 4]);
+        b[i] = low + step * (i / 4 + 0.5 + 0.5 * place[i % 4]);
         for (int k = 0; k < 3; k++) at[k] = c[k] + b[i] * p[k];
         const double distance = (1 - db_length(at)) / width;
-        exponent[i] = -0.5 * distance * distance;
-        most = fmax(most, exponent[i]);
+        part[i] = -0.5 * distance * distance; /* its logarithm, but for the weight */
+        if (part[i] > most) most = part[i];
     }
     for (int i = 0; i < 4 * PARTS; i++) {
-        const double w = weight[i % 4] * exp(exponent[i] - most);
-        sum += w;
-        mean += w * b[i];
+        part[i] = part[i] > most - negligible ? weight[i % 4] * exp(part[i] - most) : 0;
+        sum += part[i];
+        mean += part[i] * b[i];
     }
     mean /= sum;
-    for (int i = 0; i < 4 * PARTS; i++)
-        square += weight[i % 4] * exp(exponent[i] - most) * (b[i] - mean) * (b[i] - mean);
+    for (int i = 0; i < 4 * PARTS; i++) square += part[i] * (b[i] - mean) * (b[i] - mean);
     return (passage_moments){ most + log(0.5 * step * sum), mean, square / sum };
 }
 
