@@ -53,26 +53,53 @@ db_status db_errors_of_parts(db_context *context, const double *normal, size_t c
     return DB_OK;
 }
 
+/* The part of a matrix by an objective's variables that is by some of them. */
+static void take_some(const double *from, size_t n, const size_t *variable, size_t count,
+                      double *to) {
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < count; k++) to[i * count + k] = from[variable[i] * n + variable[k]];
+}
+
+db_status db_errors_of_variables(db_context *context, const db_objective *o, const size_t *variable,
+                                 size_t count, const int *used, const double *regions,
+                                 db_covariance *estimate, double *shared_misfit) {
+    const size_t n = o->variables.count;
+    double *const normal = malloc((3 * count * count + 1) * sizeof *normal);
+    double *const scatter[2] = { normal + count * count, normal + 2 * count * count };
+    const double *const from[2] = { o->scatter, regions };
+    const db_scatter parts = { scatter[0], regions ? scatter[1] : NULL, o->blocks.count, 1, count };
+    if (!normal) return db_fail_memory(context, "the errors of a shot");
+    take_some(o->normal, n, variable, count, normal);
+    for (int s = 0; s < 1 + (regions != NULL); s++) {
+        take_some(from[s], n, variable, count, scatter[s]);
+        for (size_t i = 0; i < count; i++) {
+            const double sigma = o->variables.sigma[variable[i]];
+            if (sigma < INFINITY) scatter[s][i * count + i] += 1 / (sigma * sigma);
+        }
+    }
+    const db_status status =
+        db_errors_of_parts(context, normal, count, used, &parts, 1, estimate, shared_misfit);
+    free(normal);
+    return status;
+}
+
 static db_status estimate(db_context *context, const db_objective *objective,
                           const db_fit_estimates *found, db_covariance *c, double *shared_misfit) {
     const size_t n = objective->variables.count;
+    size_t all[DB_FIT_MOST_PARAMETERS];
     int used[DB_FIT_MOST_PARAMETERS] = { 0 }, made = 0;
     double *const regions = malloc((n * n + 1) * sizeof *regions);
     *shared_misfit = 1;
     if (!regions) return db_fail_memory(context, "the regions' scatter");
     for (size_t k = 0; k < n; k++) {
         const size_t i = objective->variables.index[k];
+        all[k] = k;
         used[k] = i >= found->count || found->list[i].at_bound == 0;
     }
     db_status status = db_objective_region_scatter(objective, regions, &made);
-    const db_scatter scatter = { .of_parts = objective->scatter,
-                                 .of_regions = made ? regions : NULL,
-                                 .parts = objective->blocks.count,
-                                 .images = 1,
-                                 .quantities = n };
     if (status == DB_OK)
-        status =
-            db_errors_of_parts(context, objective->normal, n, used, &scatter, 1, c, shared_misfit);
+        status = db_errors_of_variables(context, objective, all, n, used, made ? regions : NULL, c,
+                                        shared_misfit);
     free(regions);
     return status;
 }

@@ -27,6 +27,13 @@ db_status db_errors_of_parts(db_context *context, const double *normal, size_t c
                              const int *used, const db_scatter *scatter, size_t scatters,
                              db_covariance *estimate, double *shared_misfit);
 
+/* Of some of the variables of an objective, so evaluated, the others held, with priors of theirs. used: as above, one for
+ * each of them; regions: scatter of regions by all variables; NULL: none. */
+db_status db_errors_of_variables(db_context *context, const db_objective *objective,
+                                 const size_t *variable, size_t count, const int *used,
+                                 const double *regions, db_covariance *estimate,
+                                 double *shared_misfit);
+
 /* Of an objective, so evaluated: the Gauss-Newton step of all variables (0 at a bound), and the error of one of
  * them, as quoted. found: which are at a bound. */
 db_status db_errors_of_step(db_context *context, const db_objective *objective,

@@ -48,27 +48,6 @@ static db_status measure_start(const db_shots *all, db_context *context, size_t 
     return DB_OK;
 }
 
-/* Products of the gradients of regions of the detector; of single blocks where these are too few. */
-static db_status scatter_of_regions(db_context *context, const db_objective *objective,
-                                    double **scatter) {
-    const size_t n = objective->variables.count;
-    int made;
-    *scatter = malloc((n * n + 1) * sizeof **scatter);
-    if (!*scatter) return db_fail_memory(context, "the errors of a shot");
-    const db_status status = db_objective_region_scatter(objective, *scatter, &made);
-    if (!made) memcpy(*scatter, objective->scatter, n * n * sizeof **scatter);
-    return status;
-}
-
-/* The part of a matrix by a shot's variables that is by its local quantities. */
-static void take_local(const conclusion *c, const db_open_shot *open, const double *from,
-                       double *to) {
-    const size_t n = open->objective.variables.count, m = c->order.local;
-    const size_t *const local = c->order.variable + c->order.shared;
-    for (size_t i = 0; i < m; i++)
-        for (size_t k = 0; k < m; k++) to[i * m + k] = from[local[i] * n + local[k]];
-}
-
 static void store_local(const conclusion *c, size_t shot, const db_covariance *estimate) {
     const db_shot_summary *const summary = &c->all->summary[shot];
     const double misfit = sqrt(fmax(1, summary->chi2[1] / summary->degrees));
@@ -77,33 +56,17 @@ static void store_local(const conclusion *c, size_t shot, const db_covariance *e
             fmax(estimate->error[i] * misfit, estimate->robust[i]);
 }
 
-/* Errors of local quantities at fixed shared ones. regions: their scatter, by all variables. */
+/* Errors of local quantities at fixed shared ones. regions: their scatter, by all variables; NULL: none. */
 static db_status estimate_local(const conclusion *c, db_context *context, size_t shot,
                                 const db_open_shot *open, const double *regions) {
-    const size_t m = c->order.local;
-    const size_t *const local = c->order.variable + c->order.shared;
-    double *const normal = malloc((3 * m * m + 1) * sizeof *normal);
-    double *const scatter[2] = { normal + m * m, normal + 2 * m * m };
-    int *const used = malloc((m + 1) * sizeof *used);
+    const size_t m = c->order.local, *const local = c->order.variable + c->order.shared;
+    int used[DB_FIT_MOST_PARAMETERS];
     double shared_misfit;
     db_covariance estimate = { .error = NULL };
-    db_status status = normal && used ? DB_OK : db_fail_memory(context, "the errors of a shot");
-    if (status == DB_OK) {
-        take_local(c, open, open->objective.normal, normal);
-        take_local(c, open, open->objective.scatter, scatter[0]);
-        take_local(c, open, regions, scatter[1]);
-        for (size_t i = 0; i < m; i++) {
-            const double sigma = open->objective.variables.sigma[local[i]];
-            used[i] = !open->held[local[i]];
-            for (int k = 0; k < 2; k++)
-                if (sigma < INFINITY) scatter[k][i * m + i] += 1 / (sigma * sigma);
-        }
-        const db_scatter parts = { scatter[0], scatter[1], open->objective.blocks.count, 1, m };
-        status = db_errors_of_parts(context, normal, m, used, &parts, 1, &estimate, &shared_misfit);
-    }
+    for (size_t i = 0; i < m; i++) used[i] = !open->held[local[i]];
+    const db_status status = db_errors_of_variables(context, &open->objective, local, m, used,
+                                                    regions, &estimate, &shared_misfit);
     if (status == DB_OK) store_local(c, shot, &estimate);
-    free(normal);
-    free(used);
     db_covariance_clear(&estimate);
     return status;
 }
@@ -166,12 +129,17 @@ static db_status add_sums(const conclusion *c, db_context *context, size_t shot,
  * quantities. */
 static db_status conclude_errors(const conclusion *c, db_context *context, size_t shot,
                                  db_open_shot *open, double *sums) {
-    double *regions = NULL;
+    const db_objective *const o = &open->objective;
+    const size_t n = o->variables.count;
     if (c->all->series)
         return db_series_note(c->all, context, shot, open); /* frames say it together */
-    db_status status = scatter_of_regions(context, &open->objective, &regions);
-    if (status == DB_OK) status = estimate_local(c, context, shot, open, regions);
-    if (status == DB_OK) status = add_sums(c, context, shot, open, regions, sums);
+    int made = 0;                                           /* too few blocks make no regions */
+    double *const regions = malloc((n * n + 1) * sizeof *regions);
+    db_status status = regions ? db_objective_region_scatter(o, regions, &made)
+                               : db_fail_memory(context, "the errors of a shot");
+    if (status == DB_OK) status = estimate_local(c, context, shot, open, made ? regions : NULL);
+    if (status == DB_OK)
+        status = add_sums(c, context, shot, open, made ? regions : o->scatter, sums);
     free(regions);
     return status;
 }

@@ -183,7 +183,6 @@ static db_status compare(db_context *context, const db_experiment *start, const 
     DB_TRY(shown ? show(context, data, taken, objective, compared, result)
                  : describe(context, data, taken, objective, &result->after, NULL));
     db_variables_add_priors(&objective->variables, refined, &loss, NULL, objective->normal);
-    db_variables_add_priors(&objective->variables, refined, &loss, NULL, objective->scatter);
     DB_TRY(db_errors_estimate(context, objective, result->after.chi2_reduced, result));
     if (!shown) return DB_OK;
     DB_TRY(db_held_distance_measure(context, data, taken, objective, result));

@@ -102,7 +102,6 @@ static db_status step_on(db_context *context, db_objective *objective,
     db_fit_statistics statistics;
     DB_TRY(db_objective_evaluate(objective, values, DB_OBJECTIVE_NORMAL));
     db_variables_add_priors(variables, values, &loss, objective->gradient, objective->normal);
-    db_variables_add_priors(variables, values, &loss, NULL, objective->scatter);
     db_statistics_residuals(objective, &statistics);
     DB_TRY(db_errors_of_step(context, objective, found, statistics.chi2_reduced, distance, step,
                              error));
