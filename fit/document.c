@@ -86,7 +86,11 @@ PAIR(centroid_pair, centroid_rms)
 static const db_json_field shot_rows[] = {
     NAMED("name", shot.name, "", ""),
     NAMED_FLAG("used", shot.used, "no: it has been excluded, and has only a reason"),
-    NAMED("reason", shot.reason, "", "why it was excluded, or how its own stages ended"),
+    NAMED_FLAG(
+        "usable", shot.verdict.usable,
+        "no: spots of its image contradict what all have found together, or a bound holds it"),
+    NAMED("reason", shot.reason, "",
+          "why it was excluded or is not usable, or how its own stages ended"),
     MADE_IF(is_indexed, "operator", operator_text, "text", NULL, "",
             "of intensities that shots share: what the indices became, so that all are indexed one "
             "way"),

@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "fit/config/device_notice.h"
+#include "fit/search/stage_end.h"
 #include "fit/search/starts.h"
 #include "fit/verdict/conclude.h"
 #include "fit/pixels/shoeboxes.h"
@@ -116,17 +117,39 @@ static db_status begin_refinement(work *w, db_context *context) {
     return DB_OK;
 }
 
-static const char BY_ITSELF[] = "after the stages of the shot by itself: ";
+static const char BY_ITSELF[] = "after the stages of the shot by itself: ",
+                  TOGETHER[] = "after stages of all shots: ";
 _Static_assert(sizeof BY_ITSELF + sizeof((db_fit_verdict *)NULL)->reason <= DB_FIT_REASON_SIZE + 1,
                "a shot keeps the whole reason of a verdict");
 
-/* Wrong shared parameters may put spots beside their reflections, but not anywhere. */
-static db_status check_places(work *w, db_context *context) {
+/* A quantity of the shot that is held by a bound that was chosen: others are as they are for this value of it only. */
+static int is_held(const db_fit_settings *settings, const db_fit_estimates *found,
+                   const unsigned char *shared, char text[DB_BOUND_SIZE]) {
+    for (size_t i = 0; i < found->count; i++)
+        if (!(shared && shared[i]) &&
+            db_bound_holds(settings, &settings->parameters[i], found->list[i].at_bound, text))
+            return 1;
+    return 0;
+}
+
+/* Is the model right? Wrong shared parameters may put spots beside their reflections, but not anywhere. */
+static db_status judge_model(work *w, db_context *context, db_judgement how, char *reason) {
+    const db_refinement *const r = &w->refinement;
     db_fit_verdict verdict;
-    DB_TRY(db_verdict_of_positions(context, &w->refinement.result->experiment, &w->refinement.data,
-                                   &verdict));
-    if (verdict.usable) return DB_OK;
-    return db_fail(context, DB_ERROR_INPUT, "%s%s", BY_ITSELF, verdict.reason);
+    *reason = '\0';
+    if (how != DB_JUDGE_START &&
+        is_held(&w->settings, &r->result->estimates, w->all->shared, reason))
+        return DB_OK;
+    DB_TRY(db_verdict_of_shot(context, &r->result->experiment, &r->data, how, &verdict));
+    if (!verdict.usable) memcpy(reason, verdict.reason, sizeof verdict.reason);
+    return DB_OK;
+}
+
+/* Of a shot by itself. */
+static db_status check_model(work *w, db_context *context, db_judgement how) {
+    char reason[sizeof((db_fit_verdict *)NULL)->reason];
+    DB_TRY(judge_model(w, context, how, reason));
+    return *reason ? db_fail(context, DB_ERROR_INPUT, "%s%s", BY_ITSELF, reason) : DB_OK;
 }
 
 /* The stages up to `to`, of which some may be done. With several starts the given one may be bad. */
@@ -146,6 +169,11 @@ static db_status run_stages(work *w, int to, db_stage_result *end) {
                        : DB_OK;
 }
 
+/* Does no joint stage follow? */
+static int is_alone(const work *w, const db_segment *segment) {
+    return segment->joint < 0 && !w->all->options->array_tasks;
+}
+
 /* The stages that are left to do. */
 static db_status run_own_stages(work *w, db_context *context, const db_segment *segment) {
     db_shot_summary *const summary = &w->all->summary[w->shot];
@@ -159,7 +187,7 @@ static db_status run_own_stages(work *w, db_context *context, const db_segment *
         return db_fail(context, DB_ERROR_INPUT, "%s", end.reason);
     summary->stage = segment->to;
     store_model(w);
-    return check_places(w, context);
+    return is_alone(w, segment) ? DB_OK : check_model(w, context, DB_JUDGE_START);
 }
 
 /* Of a series: takes the parts of what the frame and its neighbours have shown to the last stage,
@@ -247,9 +275,16 @@ static db_status conclude_shot_alone(work *w, db_context *context) {
     return DB_OK;
 }
 
-/* A minimum that fails a test of the verdict does not count as converged. */
-static void apply_verdict(db_fit_result *result) {
-    if (result->status != DB_OK || result->verdict.usable) return;
+/* A minimum that fails a test of the verdict does not count as converged, nor one at a bound of an early stage. */
+static void apply_verdict(const db_fit_settings *settings, db_fit_result *result) {
+    char held[DB_BOUND_SIZE];
+    if (result->status != DB_OK) return;
+    if (is_held(settings, &result->estimates, NULL, held)) {
+        result->status = DB_NOT_CONVERGED;
+        snprintf(result->reason, sizeof result->reason, "%s", held);
+        return;
+    }
+    if (result->verdict.usable) return;
     result->status = DB_NOT_CONVERGED;
     snprintf(result->reason, sizeof result->reason, "a minimum was found, but %.448s",
              result->verdict.reason);
@@ -267,7 +302,7 @@ static db_status do_in_full(work *w, db_context *context) {
     result->refining_seconds = db_seconds() - begun;
     store_model(w);
     DB_TRY(conclude_shot_alone(w, context));
-    apply_verdict(result);
+    apply_verdict(&w->settings, result);
     snprintf(w->all->summary[w->shot].reason, DB_FIT_REASON_SIZE, "%s", result->reason);
     w->all->evaluations += r->course.count;
     result->evaluations = (int)r->course.count;
@@ -286,11 +321,38 @@ static db_status do_segment(work *w, db_context *context, const db_segment *segm
     if (w->all->source->in_full) return do_in_full(w, context);
     DB_TRY(run_own_stages(w, context, segment));
     if (segment->joint >= 0) DB_TRY(store_pixels(w, context, segment->joint));
-    if (segment->joint < 0 && !w->all->options->array_tasks)
+    if (is_alone(w, segment)) {
         DB_TRY(conclude_shot_alone(w, context));
+        DB_TRY(check_model(w, context, DB_JUDGE_SHOT));
+    }
 #pragma omp atomic update
     w->all->evaluations += w->refinement.course.count;
     return DB_OK;
+}
+
+/* What a joint stage has found is held against the spots of a shot in use. */
+static db_status judge_together(work *w, db_context *context, db_judgement how) {
+    db_shot_summary *const summary = &w->all->summary[w->shot];
+    char reason[sizeof((db_fit_verdict *)NULL)->reason];
+    DB_TRY(begin_refinement(w, context));
+    DB_TRY(judge_model(w, context, how, reason));
+    summary->wrong = *reason != '\0';
+    if (summary->wrong) snprintf(summary->reason, sizeof summary->reason, "%s%s", TOGETHER, reason);
+    return DB_OK;
+}
+
+db_status db_judge_work(db_shots *all, db_context *context, size_t shot, void *user, double *sum) {
+    const db_judgement *const how = user;
+    work *const w = calloc(1, sizeof *w);
+    if (!w) return db_fail_memory(context, "the verdict on a shot");
+    w->all = all;
+    w->shot = shot;
+    db_status status = db_shots_load(all, context, shot, &w->image);
+    if (status == DB_OK && all->summary[shot].used) status = judge_together(w, context, *how);
+    if (status != DB_OK) status = db_shots_exclude(all, context, shot, status, NULL);
+    clear_own_work(w);
+    (void)sum;
+    return status;
 }
 
 db_status db_segment_work(db_shots *all, db_context *context, size_t shot, void *user,

@@ -10,4 +10,7 @@
  * errors and statistics. */
 db_status db_segment_work(db_shots *all, db_context *context, size_t shot, void *user, double *sum);
 
+/* A db_shot_work; user: a db_judgement. Marks a shot whose spots contradict what joint stages have found. */
+db_status db_judge_work(db_shots *all, db_context *context, size_t shot, void *user, double *sum);
+
 #endif

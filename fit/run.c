@@ -8,6 +8,7 @@
 #include "fit/intensities/stage.h"
 #include "fit/result/estimates.h"
 #include "fit/search/check_settings.h"
+#include "fit/search/stage_end.h"
 #include "fit/shots/checkpoint.h"
 #include "fit/shots/checkpoint_parts.h"
 #include "fit/shots/joint.h"
@@ -15,6 +16,7 @@
 #include "fit/shots/outliers.h"
 #include "fit/own_stages.h"
 #include "fit/verdict/conclude.h"
+#include "fit/verdict/verdict.h"
 #include "fit/shots/records.h"
 #include "fit/shots/series_parts.h"
 #include "fit/shots/shares.h"
@@ -122,17 +124,49 @@ static db_status run_segment(db_shots *all, const db_segment *segment) {
     return DB_OK;
 }
 
+/* Holds what a joint stage has found against the spots of each shot. */
+static db_status judge_shots(db_shots *all, int stage, int is_last, db_wrong_shots *wrong) {
+    db_judgement how = is_last ? DB_JUDGE_SHOT : DB_JUDGE_SHARING;
+    DB_TRY(db_workers_each(all, "verdict", stage, db_judge_work, &how));
+    DB_TRY(db_records_collect(all));
+    return db_shots_exclude_wrong(all, is_last, wrong);
+}
+
+/* A minimum with wrong shots, or with a shared quantity at a bound, does not count as converged. */
+static void apply_verdicts(const db_shots *all, const db_wrong_shots *wrong,
+                           db_fit_shots_result *result) {
+    const db_fit_settings *const settings = &all->settings;
+    char held[DB_BOUND_SIZE];
+    for (size_t i = 0; i < all->parameters && result->status == DB_OK; i++)
+        if (all->shared[i] &&
+            db_bound_holds(settings, &settings->parameters[i], all->common.at_bound[i], held)) {
+            result->status = DB_NOT_CONVERGED;
+            snprintf(result->reason, sizeof result->reason, "%s", held);
+        }
+    if (result->status != DB_OK || !wrong->count) return;
+    result->status = DB_NOT_CONVERGED;
+    snprintf(result->reason, sizeof result->reason,
+             "a minimum was found, but %zu of %zu shots are wrong; the first is %s, %.256s",
+             wrong->count, all->used, all->source->name(all->source->user, wrong->first),
+             all->summary[wrong->first].reason);
+}
+
 static db_status run_joint(db_shots *all, int stage, db_fit_shots_result *result) {
     const int last = stage + 1 == (int)all->settings.stage_count;
     db_stage_result end;
+    db_wrong_shots wrong;
     const int amplitudes = db_fit_is_intensity_stage(&all->settings, stage);
     DB_TRY(amplitudes ? db_intensity_stage_run(all, stage, &end, result)
                       : db_joint_run(all, stage, &end, last ? result : NULL));
     result->status = end.end == DB_STAGE_CONVERGED ? DB_OK : DB_NOT_CONVERGED;
     snprintf(result->reason, sizeof result->reason, "%s", end.reason);
     DB_TRY(db_records_collect(all));
-    if (last) return DB_OK;
-    DB_TRY(db_shots_exclude_outliers(all));
+    if (!last) DB_TRY(db_shots_exclude_outliers(all));
+    DB_TRY(judge_shots(all, stage, last, &wrong));
+    if (last) {
+        apply_verdicts(all, &wrong, result);
+        return DB_OK;
+    }
     DB_TRY(db_shots_check_count(all));
     DB_TRY(db_shown_pass_on(all));
     DB_TRY(db_checkpoint_keep(all, NULL));
@@ -301,6 +335,7 @@ static db_status fill_shot(db_shots *all, size_t s, const db_fit_shots_result *r
     shot->name = all->source->name(all->source->user, s);
     if (all->source->in_full) return DB_OK;
     shot->used = summary->used;
+    shot->verdict.usable = summary->used && !summary->wrong;
     memcpy(shot->reason, summary->reason, sizeof shot->reason);
     shot->estimates =
         (db_fit_estimates){ .count = n, .list = result->memory + s * n, .shared_misfit = 1 };

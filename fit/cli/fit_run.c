@@ -7,6 +7,7 @@
 #include "cli/signals.h"
 #include "fit/cli/mpi_team.h"
 #include "fit/lists/shot_list.h"
+#include "fit/verdict/verdict_tests.h"
 #include "fit/shots/team.h"
 
 #include <dualbragg/expert/fit_configurations.h>
@@ -246,8 +247,7 @@ static void remove_checkpoint(const fit_run *run) {
 
 static db_status end_run(const fit_run *run) {
     const db_fit_shots_result *const r = run->result;
-    const int ended = r->status != DB_ERROR_CANCELLED,
-              usable = !r->in_full || r->shot[0].verdict.usable;
+    const int ended = r->status != DB_ERROR_CANCELLED, usable = db_verdict_of_all(r);
     if (ended && !run->task.tasks) remove_checkpoint(run);
     if (run->team.rank == 0 && r->status != DB_OK)
         db_complain("fit", r->status, "%s%s%s",

@@ -288,7 +288,7 @@ static void say_verdict(db_fit_log *log, const db_fit_verdict *v) {
 static void say_image(db_fit_log *log, const db_fit_config *config, const db_fit_result *result) {
     char use[DB_USE_SIZE];
     db_fit_say(log, "\nAfter %d evaluations, %.2f s: %s%s\n", result->evaluations, result->seconds,
-               db_verdict_heading(result), result->reason);
+               db_verdict_heading(result->status, result->verdict.usable), result->reason);
     db_verdict_sentence(result, use);
     db_fit_say(log, "%s\n", use);
     say_starts(log, config, result);
@@ -439,9 +439,28 @@ static void say_amplitudes(db_fit_log *log, const db_fit_shots_result *r) {
     if (*reference) db_fit_say(log, "  Warning: %s\n", reference);
 }
 
+/* Shots that are wrong, of those in use, or those that were excluded. */
+static void say_reasons(db_fit_log *log, const db_fit_shots_result *r, int used) {
+    size_t count = 0;
+    for (size_t s = 0; s < r->shot_count; s++) {
+        const db_fit_result *const shot = &r->shot[s];
+        count += shot->used == used && !shot->verdict.usable;
+    }
+    if (count)
+        db_fit_say(log, "\n%zu shot%s %s:\n", count, count > 1 ? "s" : "",
+                   used        ? "in use, but wrong"
+                   : count > 1 ? "were excluded"
+                               : "was excluded");
+    for (size_t s = 0; s < r->shot_count; s++) {
+        const db_fit_result *const shot = &r->shot[s];
+        if (shot->used == used && !shot->verdict.usable)
+            db_fit_say(log, "  %s: %s\n", shot->name, shot->reason);
+    }
+}
+
 static void say_shots(db_fit_log *log, const db_fit_config *config, const db_fit_shots_result *r) {
     db_fit_say(log, "\nAfter %.2f s: %s%s\n", r->seconds,
-               r->status == DB_OK ? "" : "NOT CONVERGED: ", r->reason);
+               db_verdict_heading(r->status, db_verdict_of_all(r)), r->reason);
     db_fit_say(log,
                "%zu of %zu shots in use, %zu pixels in %zu shoeboxes: chi2 per degree of freedom "
                "%.4f -> %.4f\n",
@@ -451,11 +470,8 @@ static void say_shots(db_fit_log *log, const db_fit_config *config, const db_fit
     say_errors(log, &r->estimates);
     say_local(log, r);
     say_amplitudes(log, r);
-    if (r->used < r->shot_count)
-        db_fit_say(log, "\n%zu shot%s excluded:\n", r->shot_count - r->used,
-                   r->shot_count - r->used == 1 ? " was" : "s were");
-    for (size_t s = 0; s < r->shot_count; s++)
-        if (!r->shot[s].used) db_fit_say(log, "  %s: %s\n", r->shot[s].name, r->shot[s].reason);
+    say_reasons(log, r, 1);
+    say_reasons(log, r, 0);
 }
 
 void db_fit_say_result(db_fit_log *log, const db_fit_config *config,

@@ -9,6 +9,7 @@
 #include "fit/report/refined_config.h"
 #include "fit/lists/join_scan.h"
 #include "fit/lists/shot_list.h"
+#include "fit/verdict/verdict_tests.h"
 #include "base/text_stream.h"
 
 #include <dualbragg/expert/fit_configurations.h>
@@ -129,7 +130,8 @@ db_status db_fit_shots_write_list(db_context *context, const char *path, const c
 static void print_shots(FILE *stream, const void *of) {
     const db_fit_shots_result *const result = of;
     fprintf(stream, "# dualbragg %s: %zu shots refined together\n# %s%s\n\n", db_version(),
-            result->used, result->status == DB_OK ? "" : "NOT CONVERGED: ", result->reason);
+            result->used, db_verdict_heading(result->status, db_verdict_of_all(result)),
+            result->reason);
 }
 
 db_status db_fit_shots_write_yaml(db_context *context, const char *path, const char *list,

@@ -182,7 +182,8 @@ static void print_heading(FILE *stream, const void *of) {
     const refined_still *const s = of;
     fprintf(stream, "# dualbragg %s: model refined from ", db_version());
     db_yaml_print_text(stream, s->config->config_file);
-    fprintf(stream, "\n# %s%s\n#\n", db_verdict_heading(s->result), s->result->reason);
+    fprintf(stream, "\n# %s%s\n#\n",
+            db_verdict_heading(s->result->status, s->result->verdict.usable), s->result->reason);
     for (size_t i = 0; i < s->result->estimates.count; i++) {
         const db_fit_estimate *const e = &s->result->estimates.list[i];
         char start[DB_VALUE_TEXT_SIZE], refined[DB_VALUE_TEXT_SIZE];

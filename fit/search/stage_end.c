@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "fit/config/algorithms.h"
+#include "fit/config/quantity.h"
 
 #include <dualbragg/expert/fit_quantities.h>
 
@@ -25,14 +26,24 @@ static int at_bound_of(const db_unknowns *u, size_t i, double value, double slop
     return db_unknown_held(u, i, value, slope);
 }
 
-/* The first unknown at a bound that the user chose; count if there is none. */
-static size_t held_by_user(const db_unknowns *u, const int *at_bound) {
-    size_t i = 0;
-    for (; i < u->count; i++) {
-        if (at_bound[i] < 0 && u->lower[i] > facts_of(u, i)->least) break;
-        if (at_bound[i] > 0 && u->upper[i] < facts_of(u, i)->most) break;
-    }
-    return i;
+int db_bound_holds(const db_fit_settings *settings, const db_fit_parameter *p, int at_bound,
+                   char text[DB_BOUND_SIZE]) {
+    const db_parameter_facts *const possible = db_facts_of(p->parameter);
+    const int low = at_bound < 0;
+    char name[DB_FIT_NAME_SIZE];
+    if (!at_bound || !(low ? p->lower > possible->least : p->upper < possible->most)) return 0;
+    snprintf(text, DB_BOUND_SIZE, "%s is held by its %s bound %.8g; a better model lies beyond it",
+             db_fit_quantity_name(&settings->panel_groups, db_fit_quantity_of(p), name),
+             low ? "lower" : "upper", low ? p->lower : p->upper);
+    return 1;
+}
+
+/* The first unknown at a bound that the user chose; 0: there is none. */
+static int held_by_user(const db_unknowns *u, const int *at_bound, char text[DB_BOUND_SIZE]) {
+    for (size_t i = 0; i < u->count; i++)
+        if (db_bound_holds(u->settings, &u->settings->parameters[u->index[i]], at_bound[i], text))
+            return 1;
+    return 0;
 }
 
 /* Our criterion is what a further step promises. NLopt stops when a step has changed little, so ten
@@ -41,7 +52,7 @@ static void explain_end(const db_search *s, const int *at_bound, db_stage_result
     const db_unknowns *const u = &s->unknowns;
     const db_fit_stage *const stage = s->stage;
     const int converged = r->promise <= 10 * stage->tolerance || r->step <= stage->step;
-    const size_t held = held_by_user(u, at_bound);
+    char held[DB_BOUND_SIZE];
     const char *const stopped_by =
         s->stopped_by ? s->stopped_by : "no step, however short, lowers the target";
     if (s->end == DB_LM_STOPPED) {
@@ -49,16 +60,9 @@ static void explain_end(const db_search *s, const int *at_bound, db_stage_result
         snprintf(r->reason, sizeof r->reason,
                  "stage %s: diverged, the target has no finite value after evaluation %d",
                  stage->name, s->evaluations);
-    } else if (held < u->count) {
-        const db_fit_parameter *const p = &u->settings->parameters[u->index[held]];
-        const int low = at_bound[held] < 0;
-        char name[DB_FIT_NAME_SIZE];
+    } else if (held_by_user(u, at_bound, held)) {
         r->end = DB_STAGE_AT_BOUND;
-        snprintf(r->reason, sizeof r->reason,
-                 "stage %s: %s is held by its %s bound %.8g; a better model lies beyond it",
-                 stage->name,
-                 db_fit_quantity_name(&u->settings->panel_groups, db_fit_quantity_of(p), name),
-                 low ? "lower" : "upper", low ? p->lower : p->upper);
+        snprintf(r->reason, sizeof r->reason, "stage %s: %s", stage->name, held);
     } else if (converged) {
         r->end = DB_STAGE_CONVERGED;
         snprintf(r->reason, sizeof r->reason,

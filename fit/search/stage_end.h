@@ -8,4 +8,9 @@
  * further step promises, and tells from them how the stage ended. */
 db_status db_stage_judge(db_search *search, int *at_bound, db_stage_result *result);
 
+/* Is a quantity held by a bound that was chosen, not by a physical one as a spread's 0? text: says so. */
+enum { DB_BOUND_SIZE = DB_FIT_NAME_SIZE + 96 };
+int db_bound_holds(const db_fit_settings *settings, const db_fit_parameter *parameter, int at_bound,
+                   char text[DB_BOUND_SIZE]);
+
 #endif

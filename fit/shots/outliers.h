@@ -1,4 +1,4 @@
-/* Shots that are described far worse than the others. */
+/* Shots that are described far worse than the others, or that what is shared contradicts. */
 #ifndef DB_FIT_SHOTS_OUTLIERS_H
 #define DB_FIT_SHOTS_OUTLIERS_H
 
@@ -7,5 +7,14 @@
 /* Excludes them, as options->outlier_sigma says, by the targets of their best points, and reports them.
  * After db_records_collect; all processes call it. */
 db_status db_shots_exclude_outliers(db_shots *all);
+
+/* Shots that are wrong by what all have found together. */
+typedef struct db_wrong_shots {
+    size_t count, first; /* that stay in use; the first of them */
+} db_wrong_shots;
+
+/* Excludes wrong shots, if they are few of those in use: after the last stage, errors of what is shared hold what a
+ * twentieth of the shots has done to it; before it the others are refined without them, if they are half. The same calls. */
+db_status db_shots_exclude_wrong(db_shots *all, int is_last, db_wrong_shots *wrong);
 
 #endif

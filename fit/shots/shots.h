@@ -56,7 +56,8 @@ typedef struct db_shot_state {
 
 /* What its process and rank 0 know of a shot, beside its values (db_shots_values). */
 typedef struct db_shot_summary {
-    int used;   /* 0: excluded */
+    int used; /* 0: excluded */
+    int wrong; /* 1: used, but what has been found contradicts its spots, or a bound holds it: reason */
     int stage;  /* the next one that it has to do; joint ones count when all have done them */
     int opened; /* 1 + the joint stage for which its values are ready; 0: none */
     char reason[DB_FIT_REASON_SIZE];

@@ -221,9 +221,28 @@ static db_status judge_multiples(const judge *j) {
     return DB_OK;
 }
 
-/* Finds spots, and judges a model by them that is not refined yet: by its lattice, or by its nodes. */
-static db_status judge_early(db_context *context, const db_experiment *model,
-                             const db_fit_data *data, int by_nodes, db_fit_verdict *verdict) {
+/* A shot of many has not to bear out its cell alone: of right models rows and smaller cells leave an eighth at least of the
+ * margin over none (docs/results/verdict.md). */
+static db_status judge_shot(const judge *j, int may_be_moved) {
+    const double part = 0.125, most = part * db_margin_over_none(j->evidence);
+    static const db_fit_test_kind kinds[] = { DB_FIT_TEST_ROWS, DB_FIT_TEST_SMALLER };
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        db_fit_test *const test = &j->verdict->test[kinds[k]];
+        test->least = fmin(test->least, fmax(0, most));
+    }
+    return judge_nodes(j, may_be_moved);
+}
+
+/* The same before it is refined with the others. */
+static db_status judge_start(const judge *j) {
+    test_lattice(j);
+    DB_TRY(judge_orientation(j));
+    DB_TRY(judge_multiples(j));
+    return test_quarters(j);
+}
+
+db_status db_verdict_of_shot(db_context *context, const db_experiment *model,
+                             const db_fit_data *data, db_judgement how, db_fit_verdict *verdict) {
     db_observed_spots spots;
     db_evidence evidence;
     DB_TRY(db_judged_spots_find(context, model, data, &spots));
@@ -232,26 +251,16 @@ static db_status judge_early(db_context *context, const db_experiment *model,
     DB_TRY(status);
     const judge j = { context, model, data, NULL, &evidence, verdict };
     begin(&evidence, verdict);
-    if (by_nodes) {
-        status = judge_nodes(&j, 1);
-    } else {
-        test_lattice(&j);
-        status = judge_orientation(&j);
-        if (status == DB_OK) status = judge_multiples(&j);
-        if (status == DB_OK) status = test_quarters(&j);
-    }
+    status = how == DB_JUDGE_LATTICE ? judge_nodes(&j, 1)
+             : how == DB_JUDGE_START ? judge_start(&j)
+                                     : judge_shot(&j, how == DB_JUDGE_SHARING);
     db_evidence_clear(&evidence);
     return status;
 }
 
-db_status db_verdict_of_positions(db_context *context, const db_experiment *model,
-                                  const db_fit_data *data, db_fit_verdict *verdict) {
-    return judge_early(context, model, data, 0, verdict);
-}
-
 db_status db_verdict_of_lattice(db_context *context, const db_experiment *model,
                                 const db_fit_data *data, int *is_right, db_fit_verdict *verdict) {
-    const db_status status = judge_early(context, model, data, 1, verdict);
+    const db_status status = db_verdict_of_shot(context, model, data, DB_JUDGE_LATTICE, verdict);
     *is_right = verdict->usable;
     return status;
 }

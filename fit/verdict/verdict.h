@@ -13,9 +13,17 @@ db_status db_verdict_of_places(db_context *context, const db_experiment *model,
                                const db_observed_spots *spots, const db_evidence *evidence,
                                float *model_image, db_fit_verdict *verdict);
 
-/* Only: are the spots likelier with its lattice than anywhere? */
-db_status db_verdict_of_positions(db_context *context, const db_experiment *model,
-                                  const db_fit_data *data, db_fit_verdict *verdict);
+/* What a model is asked that is not refined to the end by itself. */
+typedef enum db_judgement {
+    DB_JUDGE_LATTICE, /* one image, before stages that data have to earn */
+    DB_JUDGE_START,   /* a shot of many that has done its own stages: what is shared may be off */
+    DB_JUDGE_SHARING, /* after a joint stage: all but moved */
+    DB_JUDGE_SHOT     /* after the last stage */
+} db_judgement;
+
+/* Finds spots, and judges a model by them. */
+db_status db_verdict_of_shot(db_context *context, const db_experiment *model,
+                             const db_fit_data *data, db_judgement how, db_fit_verdict *verdict);
 
 /* Before a refinement adds what data have to earn: are spots at the nodes of the lattice at all, and in all of
  * them? The verdict's reason says what is wrong. */

@@ -75,10 +75,15 @@ void db_verdict_test(db_fit_verdict *v, db_fit_test_kind kind, double found, con
     va_end(arguments);
 }
 
-const char *db_verdict_heading(const db_fit_result *result) {
-    return result->status == DB_OK  ? ""
-           : result->verdict.usable ? "NOT CONVERGED: "
-                                    : "NOT TO BE USED: ";
+const char *db_verdict_heading(db_status status, int usable) {
+    return status == DB_OK ? "" : usable ? "NOT CONVERGED: " : "NOT TO BE USED: ";
+}
+
+int db_verdict_of_all(const db_fit_shots_result *result) {
+    int usable = 1;
+    for (size_t s = 0; s < result->shot_count; s++)
+        usable &= !result->shot[s].used || result->shot[s].verdict.usable;
+    return usable;
 }
 
 void db_verdict_sentence(const db_fit_result *r, char text[DB_USE_SIZE]) {

@@ -14,11 +14,14 @@ __attribute__((format(printf, 4, 5)))
 void db_verdict_test(db_fit_verdict *v, db_fit_test_kind kind, double found, const char *format,
                      ...);
 
-/* The heading in front of a result's reason; empty for a usable, converged result. */
 /* May the result be used? One sentence, with which the log, the page and PREFIX.json begin. */
 enum { DB_USE_SIZE = 1400 };
 void db_verdict_sentence(const db_fit_result *result, char text[DB_USE_SIZE]);
 
-const char *db_verdict_heading(const db_fit_result *result);
+/* The heading in front of a result's reason; empty for a usable, converged result. */
+const char *db_verdict_heading(db_status status, int usable);
+
+/* Can all shots in use be used? */
+int db_verdict_of_all(const db_fit_shots_result *result);
 
 #endif

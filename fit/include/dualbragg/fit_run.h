@@ -151,8 +151,8 @@ typedef struct db_fit_shots_result {
     size_t shot_evaluations; /**< renderings of single shots, by this process */
     double seconds;
     size_t shot_count;
-    /** Each shot. Of one in full everything; of others name, used, status, reason, estimates (errors by
-     * kind of shared parameters alone), experiment (without amplitudes), and before and after; what these
+    /** Each shot. Of one in full everything; of others name, used, reason, verdict.usable, estimates (errors
+     * by kind of shared parameters alone), experiment (without amplitudes), and before and after; what these
      * have of residuals and strong pixels is NAN. */
     db_fit_result *shot;
     db_fit_estimate *memory; /**< owned: the estimates of shots that are not in full */

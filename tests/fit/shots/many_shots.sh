@@ -28,6 +28,24 @@ fit 1 bound.yaml --output held --no-report
 grep -q 'distance is held by' err || fail "a bound that holds is not told: $(cat err)"
 error=$(value held.json distance error)
 [ "$error" = null ] || fail "distance, held by its bound, has the error $error"
+
+# Crystals may turn by less than they are off, beside a tilt of the detector: nothing but bounds makes the tilt a number.
+for number in 1 2 3; do
+    echo "images/shot_$number.img model.misset=[$(awk -v n=$number 'BEGIN { print n * 37 % 90 + 1.3 }'), $((number * 11 % 60 - 30)), $((number * 53 % 90))]"
+done > turned.txt
+{ shots_model 100 | sed 's/shots.txt/turned.txt/; s/^model: {/model: {detector_rotation: [1.3, 0, 0], /'; cat << 'END'; } > turned.yaml
+refine: {misset_x: {range: 1}, detector_rotx: {shared: yes, range: 3}}
+stages: [{name: joint, refine: [misset_x, detector_rotx], tolerance: 1e-5}]
+END
+fit 1 turned.yaml --output tilted --no-report
+grep -q 'not to be used: .* shots are wrong; .* misset_x is held by its lower bound' err || fail "bounds of shots make a tilt: $(cat err)"
+python3 - tilted.json << 'END' || failures=1
+import json, sys
+wrong = [s for s in json.load(open(sys.argv[1]))["shots"] if not s["usable"]]
+held = [s for s in wrong if "misset_x is held by its lower bound" in s["reason"] and s["at_bound"] == ["lower"]]
+if not held or not all(s["reason"].startswith("after stages of all shots: ") for s in wrong):
+    sys.exit(f"FAILED: shots at bounds are not told: {wrong}")
+END
 [ "$(grep -c '^one_shots/' one_shots.txt)" -eq 9 ] || fail "one_shots.txt does not list nine models"
 ! grep -q "http[s]*:" one.html || fail "the report fetches something"
 
