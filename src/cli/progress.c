@@ -21,7 +21,7 @@ static int draw_progress(void *user, double fraction) {
     meter *m = user;
     if (fraction < m->last) db_progress_bar_begin(&m->bar); /* another image */
     m->last = fraction;
-    db_progress_bar_draw(&m->bar, fraction, m->work);
+    db_progress_bar_draw(&m->bar, fraction, "%s", m->work);
     return 0;
 }
 
