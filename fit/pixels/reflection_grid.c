@@ -133,13 +133,13 @@ static void cut_off(const double step[2], double half, double along, const corne
         for (int s = 0; s < count; s++) {
             const double across = (top + s) * step[1] - half, edge = -across * inverse - start,
                          high = left->high[s];
-            left->high[s] = (across + along > 0) & (edge < high) ? edge : high;
+            left->high[s] = ((across + along > 0) & (edge < high)) ? edge : high;
         }
     else if (step[0] < 0)
         for (int s = 0; s < count; s++) {
             const double across = (top + s) * step[1] - half, edge = -across * inverse - start,
                          low = left->low[s];
-            left->low[s] = (across + along > 0) & (edge > low) ? edge : low;
+            left->low[s] = ((across + along > 0) & (edge > low)) ? edge : low;
         }
     else
         for (int s = 0; s < count; s++)

@@ -1,15 +1,13 @@
-#if defined(__linux__)
 #define _DEFAULT_SOURCE /* madvise */
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#endif
 
 #include "cli/images.h"
 
 #include "cli/complaint.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 
 /* Independent partial results, which the compiler turns into vector instructions. */
 enum { PARTS = 16 };

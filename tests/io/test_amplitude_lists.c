@@ -128,7 +128,7 @@ static void equivalent_entries_become_their_mean(void **state) {
     for (int h = 0; h < SIDE; h++)
         for (int k = 0; k < SIDE; k++)
             for (int l = 0; l < SIDE; l++) {
-                if (!count[h][k][l]) continue;
+                if (!(count[h][k][l] > 0)) continue;
                 compared++;
                 expect_amplitude(h - MOST, k - MOST, l - MOST, sum[h][k][l] / count[h][k][l]);
             }

@@ -293,7 +293,7 @@ static void oversampling_follows_the_pixels_wherever_they_are(void **state) {
         setup.twotheta = place[i].twotheta;
         setup.rotation[0] = place[i].rotation;
 
-        setup.pivot = place[i].pivot;
+        setup.pivot = (int)place[i].pivot;
         db_experiment e = setup_resolved(&setup);
         e.detector.panels[0].pixel_size[1] *= place[i].sizes;
         const double needed = 3 * 37000 * widest_pixel(&e) / e.beam.wavelength;

@@ -99,7 +99,7 @@ static void zingers_are_listed(db_fit_target target) {
         assert_true(p->trust > 0 && p->trust < (target == DB_FIT_HUBER ? 0.6 : 0.2));
         assert_true(i == 0 || p->trust >= result->distrusted[i - 1].trust);
     }
-    assert_true(in_use > 0.7 * ZINGERS);
+    assert_true((double)in_use > 0.7 * ZINGERS);
     if (found != in_use || result->distrusted_listed > found + 5)
         fail_msg("%zu of %zu zingers in use are among %zu pixels", found, in_use,
                  result->distrusted_listed);

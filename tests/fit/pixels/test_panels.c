@@ -184,7 +184,8 @@ static void a_list_says_which_reflections_count(void **state) {
     db_fit_result *some = NULL;
     (void)fit_still(context, &result->experiment, &image, &settings, NULL, NULL, &some);
     assert_non_null(some);
-    assert_true(some->shoebox_count <= listed && some->shoebox_count > 0.8 * (double)listed);
+    assert_true(some->shoebox_count <= listed &&
+                (double)some->shoebox_count > 0.8 * (double)listed);
     fit_still_destroy(&some);
     db_fit_spots_clear(&spots);
 
@@ -194,7 +195,7 @@ static void a_list_says_which_reflections_count(void **state) {
     (void)fit_still(context, &result->experiment, &image, &settings, NULL, NULL, &some);
     assert_non_null(some);
     assert_true(some->shoebox_count >= 0.8 * (double)listed &&
-                some->shoebox_count < 0.9 * (double)result->shoebox_count);
+                (double)some->shoebox_count < 0.9 * (double)result->shoebox_count);
     fit_still_destroy(&some);
     db_fit_spots_clear(&spots);
     settings.spots = NULL;

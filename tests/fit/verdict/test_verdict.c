@@ -69,7 +69,7 @@ static void the_right_model_passes(void **state) {
     (void)state;
     const db_fit_verdict v = judge(&truth, &image);
     if (!v.usable) fail_msg("%s", v.reason);
-    assert_true(v.spots > 100 && v.at > 0.95 * (double)v.spots);
+    assert_true(v.spots > 100 && (double)v.at > 0.95 * (double)v.spots);
     assert_true(v.position_rms < 0.7);
     assert_string_equal(v.reason, "");
 }
