@@ -70,3 +70,6 @@ install(FILES cuda/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/cuda)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.svg"
         PATTERN site EXCLUDE)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/html OPTIONAL) # where the target docs was built
+if(PROJECT_IS_TOP_LEVEL)
+  include(packaging/debian/package.cmake)
+endif()

@@ -1,0 +1,16 @@
+# A package of Debian, by CPack: ./setup.sh deb.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME dualbragg)
+set(CPACK_PACKAGE_CONTACT "The dualbragg authors <dualbragg@example.org>")
+set(CPACK_PACKAGE_HOMEPAGE_URL https://example.org/dualbragg)
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "differentiable diffraction of crystals, and refinement")
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
+    "The program renders what a pixel detector records from a small crystal in an\nX-ray beam, and in the same pass the exact derivative of every pixel with\nrespect to crystal, beam and detector. It refines these against measured\nimages. C headers and static libraries are in this package, too.")
+set(CPACK_DEBIAN_PACKAGE_RELEASE 0.1)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/finish.cmake)
+include(CPack)
