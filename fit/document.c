@@ -150,6 +150,8 @@ static const db_json_field run_rows[] = {
     MADE("model", model, "object of the configuration", NULL, "",
          "section `model` of the configuration: of one image refined, of many shots where all "
          "start; null: no configuration describes several panels without an experiment list"),
+    MADE("found_cell", db_make_found_cell, "object", &db_found_cell_fields, "",
+         "where the model had no cell: the one that was found, and what else it may be; else null"),
     MADE("parameters", db_make_parameters, "list", &db_parameter_fields, "",
          "parameters that all shots share; of one image all"),
     MADE("correlation", db_make_correlation, "list of lists", NULL, "",

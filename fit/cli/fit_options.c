@@ -19,7 +19,7 @@ static const db_flag flags[] = {
       .help = "the measured image, instead of the configuration's" },
     { .name = "--cell", .arguments = "A [B C ALPHA BETA GAMMA]", .unit = "A, degree", .kind = DB_FLAG_NUMBER, .least = 1,
       .most = DB_CELL_CONSTANTS, DB_TO(cell), DB_SETS(cell_given, 1),
-      .help = "of images without a configuration: unit cell; edges left out equal A, angles left out are 90" },
+      .help = "of images without a configuration: unit cell; edges left out equal A, angles left out are 90; without it, it is found" },
     { .name = "--symmetry", .arguments = "SYSTEM", DB_ONE(TEXT), DB_TO(symmetry),
       .help = "of images without a configuration: crystal system, lattice or space group" },
     { .name = "--matrix", .arguments = "FILE", DB_ONE(TEXT), DB_TO(matrix), .help = "of images without a configuration: MOSFLM matrix" },
@@ -54,22 +54,29 @@ const db_flag_table db_fit_flags = {
     .command = "fit", .flags = flags, .count = sizeof flags / sizeof *flags, .takes_words = 1
 };
 
+static int is_image(const char *path) {
+    db_file_kind kind;
+    return db_recognize_file(NULL, path, &kind) == DB_OK && kind.holds & DB_HOLDS_IMAGES;
+}
+
 /* Without a configuration words are images. */
 static int names_images(const db_fit_options *options) {
-    return options->cell_given || options->matrix || options->expt;
+    return options->cell_given || options->matrix || options->expt || options->is_image;
+}
+
+/* Is the first word that is no KEY=VALUE an image? */
+static int begins_with_image(const db_arguments *given) {
+    for (size_t i = 0; i < given->count; i++)
+        if (!given->argument[i].flag && !strchr(given->argument[i].text, '='))
+            return is_image(given->argument[i].text);
+    return 0;
 }
 
 /* Says what is missing where a file of a measurement stands for a configuration; 0: it may be one. */
-static int complain_of_image(const char *path) {
+static int complain_of_file(const char *path) {
     db_file_kind kind;
     if (db_recognize_file(NULL, path, &kind) != DB_OK || !kind.holds) return 0;
-    if (kind.holds & DB_HOLDS_IMAGES)
-        db_complain("fit", DB_ERROR_USAGE,
-                    "%s: found %s, expected its crystal, too: dualbragg fit %s --cell "
-                    "A,B,C,ALPHA,BETA,GAMMA "
-                    "--symmetry SYSTEM (or --matrix FILE, or --expt FILE)",
-                    path, kind.name, path);
-    else if (kind.holds & (DB_HOLDS_GEOMETRY | DB_HOLDS_CRYSTALS))
+    if (kind.holds & (DB_HOLDS_GEOMETRY | DB_HOLDS_CRYSTALS))
         db_complain("fit", DB_ERROR_USAGE,
                     "%s: found %s, expected an image, too: dualbragg fit IMAGE %s %s", path,
                     kind.name, kind.holds & DB_HOLDS_GEOMETRY ? "--expt" : "--matrix", path);
@@ -92,7 +99,7 @@ static db_status take_word(db_fit_options *options, const char *word) {
         return DB_OK;
     }
     if (options->config)
-        return complain_of_image(options->config)
+        return complain_of_file(options->config)
                    ? DB_ERROR_USAGE
                    : db_complain("fit", DB_ERROR_USAGE,
                                  "expected KEY=VALUE after the configuration, found '%s'", word);
@@ -144,12 +151,12 @@ static db_status complete(db_fit_options *options) {
         return DB_OK;
     }
     if (options->symmetry)
-        return db_complain("fit", DB_ERROR_USAGE, "--symmetry: expected --cell, too");
-    if (options->config) return complain_of_image(options->config) ? DB_ERROR_USAGE : DB_OK;
+        return db_complain("fit", DB_ERROR_USAGE, "--symmetry: expected an image, or --cell, too");
+    if (options->config) return complain_of_file(options->config) ? DB_ERROR_USAGE : DB_OK;
     return db_complain(
         "fit", DB_ERROR_USAGE,
         "expected a configuration: dualbragg fit CONFIG.yaml (--show-defaults prints one), or an "
-        "image and its cell: dualbragg fit IMAGE --cell A,B,C --symmetry SYSTEM");
+        "image: dualbragg fit IMAGE [--cell A,B,C --symmetry SYSTEM]");
 }
 
 db_status db_fit_options_read(db_fit_options *options, int argc, char **argv) {
@@ -163,6 +170,7 @@ db_status db_fit_options_read(db_fit_options *options, int argc, char **argv) {
     db_status status = db_arguments_read(&given, &db_fit_flags, argc, argv);
     for (size_t i = 0; i < given.count && status == DB_OK; i++)
         if (given.argument[i].flag) db_argument_store(&given.argument[i], options);
+    options->is_image = begins_with_image(&given);
     if (status == DB_OK && names_images(options)) status = say_model(options);
     for (size_t i = 0; i < given.count && status == DB_OK; i++)
         if (!given.argument[i].flag) status = take_word(options, given.argument[i].text);

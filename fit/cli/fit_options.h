@@ -10,6 +10,7 @@ enum { DB_CELL_CONSTANTS = 6 };
 
 typedef struct db_fit_options {
     const char *config;  /* CONFIG.yaml; NULL: there are images instead */
+    int is_image;        /* 1: the first word names one */
     const char **images; /* owned, the strings are argv's */
     size_t image_count;
     const char **overrides; /* key=value; owned, the strings are argv's or in `texts` */

@@ -6,6 +6,7 @@
 #include "cli/processes.h"
 #include "cli/signals.h"
 #include "fit/cli/mpi_team.h"
+#include "fit/config/found_cell.h"
 #include "fit/lists/shot_list.h"
 #include "fit/verdict/verdict_tests.h"
 #include "fit/shots/team.h"
@@ -97,6 +98,8 @@ static db_status read_list(fit_run *run) {
     db_status status = agree_aloud(
         run, (listed ? db_fit_shot_list_read : db_fit_shot_list_find)(
                  run->context, &run->given, o->overrides, o->override_count, &run->list));
+    if (status == DB_OK && run->list->config.found_cell)
+        db_found_cell_say(run->list->config.found_cell, db_notices_add, &run->notices);
     if (status == DB_OK && (!listed || run->given.series)) run->config = &run->list->config;
     if (status == DB_OK && run->task.tasks && run->config->series)
         status = run->team.rank > 0 ? DB_ERROR_USAGE

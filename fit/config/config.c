@@ -8,6 +8,7 @@
 #include "base/context_internal.h"
 #include "base/given.h"
 #include "fit/config/former_keys.h"
+#include "fit/config/found_cell.h"
 #include "fit/config/config_refine.h"
 #include "fit/config/crystal_system.h"
 #include "fit/config/detector_modules.h"
@@ -43,12 +44,18 @@ void db_fit_config_init(db_fit_config *config) {
     config->shot_outlier_sigma = 8;
 }
 
-void db_fit_config_clear(db_fit_config *config) { db_fit_settings_clear(&config->settings); }
+void db_fit_config_clear(db_fit_config *config) {
+    db_fit_settings_clear(&config->settings);
+    free(config->found_cell);
+    config->found_cell = NULL;
+}
 
 db_status db_fit_config_copy(db_context *context, const db_fit_config *config,
                              db_fit_config *copy) {
     *copy = *config;
-    return db_fit_settings_copy(context, &config->settings, &copy->settings);
+    copy->found_cell = NULL;
+    DB_TRY(db_fit_settings_copy(context, &config->settings, &copy->settings));
+    return config->found_cell ? db_found_cell_keep(context, config->found_cell, copy) : DB_OK;
 }
 
 /* Intensities that shots share are those of the reflections of a space group. */

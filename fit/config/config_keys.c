@@ -83,7 +83,7 @@ static const db_config_key model_keys[] = {
     FIELD(EXPT_FRAME, NULL, "17"),
     OTHER("matrix", DB_KEY_FILE, IN_CONFIG(matrix_file), "the cell lies as in the standard frame", "crystal.mat",
         "MOSFLM orientation matrix (wavelength x A*); with cell: directions from the matrix, edges from cell"),
-    FIELD(CELL, "from the matrix", "[58.4, 58.4, 152.2, 90, 90, 90]"),
+    FIELD(CELL, "from the matrix, or found", "[58.4, 58.4, 152.2, 90, 90, 90]"),
     OTHER("symmetry", DB_KEY_NAME, IN_CONFIG(symmetry), "that of the experiment list, else nothing is tied but by follows", "P 43 21 2",
         "crystal system, lattice (tP), number or symbol of a space group: the cell keeps it, and only what it "
         "leaves free is refined"),
@@ -91,7 +91,7 @@ static const db_config_key model_keys[] = {
         "[1, 0, 0, 0, 1, 0, 0, 0, 1]",
         "rotation, row by row, from the standard frame (c along z, b in the yz plane); replaces the matrix's"),
     OTHER("find_orientation", DB_KEY_LATTICES, IN_CONFIG(find_orientation), NULL, NULL,
-        "yes: whatever the matrix or orientation says, the orientation is found from the spots; the pattern's "
+        "yes: whatever the matrix or orientation says, the orientation is found from the spots, and the cell if none is given; the pattern's "
         "scale (cell, distance) must be right to 3 % if all edges are refined, else to 0.5 %, the beam's centre to 10 "
         "pixels if it is refined, else to 2; {lattices: N}: those of up to N crystals on one "
         "image, which are refined together; one of no, yes, {lattices: N}"),

@@ -10,6 +10,7 @@
 #include "fit/config/automatic.h"
 #include "fit/config/cell_ties.h"
 #include "fit/config/detector_modules.h"
+#include "fit/config/found_cell.h"
 #include "fit/config/listed_experiment.h"
 #include "fit/config/orientation.h"
 #include "fit/config/modes.h"
@@ -499,6 +500,52 @@ static void take_model(const db_fit_config *config, db_experiment *start) {
     start->beam.scale = config->scale;
 }
 
+/* The experiment without its crystal, in place of which any cell stands. *experiment has none: 1 if the list of experiments has a
+ * crystal, whose cell need not be found. */
+static db_status start_without_cell(db_context *context, const db_fit_config *config,
+                                    db_experiment *experiment, int *listed) {
+    db_setup setup = config->setup;
+    int cut;
+    *listed =
+        *config->expt_file && db_setup_resolve(context, &setup, experiment, NULL, NULL) == DB_OK;
+    if (*listed) return DB_OK;
+    for (int i = 0; i < 6; i++) setup.cell[i] = i < 3 ? 50 : 90;
+    DB_TRY(db_setup_resolve(context, &setup, experiment, NULL, NULL));
+    for (int i = 0; i < 2; i++) experiment->beam.tilt[i] = config->beam_tilt[i];
+    const db_status status = db_fit_cut_detector(context, config, experiment, NULL, &cut);
+    if (status != DB_OK) db_experiment_clear(experiment);
+    return status;
+}
+
+db_status db_fit_config_find_cell(db_context *context, db_fit_config *config,
+                                  const db_measured_image *image, db_fit_found_cell *cell) {
+    db_experiment experiment;
+    int listed;
+    memset(cell, 0, sizeof *cell);
+    if (!db_cell_is_sought(config)) return DB_OK;
+    take_noise(image, &config->settings);
+    DB_TRY(check_region(context, &config->settings, image));
+    DB_TRY(complete_setup(context, config, image, NULL, NULL));
+    DB_TRY(start_without_cell(context, config, &experiment, &listed));
+    db_status status = DB_OK;
+    if (!listed)
+        status =
+            db_fit_find_cell(context, image, &config->settings, &experiment, config->symmetry,
+                             centring_of(context, config->symmetry, experiment.crystal.cell), cell);
+    db_experiment_clear(&experiment);
+    return status;
+}
+
+static db_status find_cell(db_context *context, db_fit_config *config,
+                           const db_measured_image *image,
+                           void (*notices)(void *user, const char *line), void *user) {
+    db_fit_found_cell cell;
+    DB_TRY(db_fit_config_find_cell(context, config, image, &cell));
+    if (!cell.count) return DB_OK;
+    db_found_cell_say(&cell, notices, user);
+    return db_found_cell_take(context, &cell, config);
+}
+
 db_status db_fit_config_start(db_context *context, db_fit_config *config,
                               const db_measured_image *image, db_experiment *start,
                               void (*notices)(void *user, const char *line), void *user) {
@@ -506,6 +553,7 @@ db_status db_fit_config_start(db_context *context, db_fit_config *config,
     take_noise(image, &config->settings);
     DB_TRY(check_region(context, &config->settings, image));
     DB_TRY(complete_setup(context, config, image, notices, user));
+    DB_TRY(find_cell(context, config, image, notices, user));
     DB_TRY(db_setup_resolve(context, &config->setup, start, notices, user));
     take_model(config, start);
     db_status status = db_fit_cut_detector(context, config, start, NULL, &cut);

@@ -1,6 +1,7 @@
 /* Lists of shots are made: read from a file, with which of them have the same image, or of the
  * lattices that are found on one. */
 #define _POSIX_C_SOURCE 200809L
+#include "fit/config/found_cell.h"
 #include "fit/config/quantity.h"
 #include "fit/lists/shot_entries.h"
 #include "fit/search/find_orientation.h"
@@ -68,10 +69,17 @@ static void share_parameters(db_fit_settings *settings, int (*is_local)(db_param
     }
 }
 
+enum { CELL_KEY = 200 };
+
 /* What a search has found beside orientations, as keys of a configuration; "": nothing. */
 typedef struct search_keys {
-    char cell[200], beam[100];
+    char cell[CELL_KEY], beam[100];
 } search_keys;
+
+static void write_cell(const double cell[6], char key[CELL_KEY]) {
+    snprintf(key, CELL_KEY, "model.cell=[%.17g, %.17g, %.17g, %.17g, %.17g, %.17g]", cell[0],
+             cell[1], cell[2], cell[3], cell[4], cell[5]);
+}
 
 /* An orientation that was found for an entry. */
 static db_status orient_entry(db_context *context, const db_fit_lattice *lattice,
@@ -104,10 +112,11 @@ static void name_corrections(const db_fit_config *config, const db_fit_lattice *
                              db_experiment *start, search_keys *keys) {
     const double *const cell = start->crystal.cell, *const centre = start->detector.centre,
                         *const pixel = start->detector.panels[0].pixel_size;
-    if (found->cell_scale == 1 && found->beam_shift[0] == 0 && found->beam_shift[1] == 0) return;
+    if (!config->found_cell && found->cell_scale == 1 && found->beam_shift[0] == 0 &&
+        found->beam_shift[1] == 0)
+        return;
     db_lattice_correct(found, start);
-    snprintf(keys->cell, sizeof keys->cell, "model.cell=[%.17g, %.17g, %.17g, %.17g, %.17g, %.17g]",
-             cell[0], cell[1], cell[2], cell[3], cell[4], cell[5]);
+    write_cell(cell, keys->cell);
     if (*config->expt_file) return;
     snprintf(keys->beam, sizeof keys->beam, "model.beam_centre_px=[%.17g, %.17g]",
              centre[0] / pixel[0], centre[1] / pixel[1]);
@@ -118,9 +127,12 @@ static db_status search_lattices(db_context *context, size_t most, db_fit_config
                                  db_fit_lattice *lattices, size_t *count, search_keys *keys) {
     db_measured_image image;
     db_experiment start;
-    own->find_orientation = 0;
     DB_TRY(db_fit_config_read_image(context, own, &image, NULL, NULL));
-    db_status status = db_fit_config_start(context, own, &image, &start, NULL, NULL);
+    db_fit_found_cell cell;
+    db_status status = db_fit_config_find_cell(context, own, &image, &cell);
+    if (status == DB_OK && cell.count) status = db_found_cell_take(context, &cell, own);
+    own->find_orientation = 0;
+    if (status == DB_OK) status = db_fit_config_start(context, own, &image, &start, NULL, NULL);
     if (status == DB_OK) {
         status =
             db_fit_find_lattices(context, &image, &own->settings, &start, most, lattices, count);
@@ -139,12 +151,87 @@ static db_status find_lattices(db_context *context, db_fit_shot_list *list) {
     if (status == DB_OK)
         status = search_lattices(context, (size_t)config->find_orientation, &own, list->lattice,
                                  &list->lattice_count, &keys);
+    if (status == DB_OK && own.found_cell)
+        status = db_found_cell_take(context, own.found_cell, config);
     db_fit_config_clear(&own);
     for (size_t l = 0; l < list->lattice_count && status == DB_OK; l++)
         status = add_lattice(context, config->image_file, &list->lattice[l], &keys, list);
     config->image_file[0] = '\0';
     config->find_orientation = 0;
     share_parameters(&config->settings, is_of_crystal);
+    return status;
+}
+
+/* Shots that say nothing of the cell; the first of as many equal parts of them as images are searched. */
+typedef struct voters {
+    size_t count, voted, found;
+    size_t *shot;
+    db_fit_found_cell *cell;
+} voters;
+
+enum { MOST_VOTERS = 30 };
+
+static db_status find_voters(db_context *context, const db_fit_shot_list *list, voters *v) {
+    v->shot = malloc((list->count + 1) * sizeof *v->shot);
+    v->cell = malloc(MOST_VOTERS * sizeof *v->cell);
+    if (!v->shot || !v->cell) return db_fail_memory(context, "the shots that vote on a cell");
+    for (size_t i = 0; i < list->count; i++) {
+        db_fit_config config = { .image_file = "" };
+        const db_status status = db_fit_shot_list_config(context, list, i, &config);
+        if (status == DB_OK && db_cell_is_sought(&config)) v->shot[v->count++] = i;
+        db_fit_config_clear(&config);
+        if (status == DB_ERROR_MEMORY) return status;
+    }
+    return DB_OK;
+}
+
+/* A shot on which no cell is found, or that cannot be read, is passed over. */
+static db_status vote(db_context *context, const db_fit_shot_list *list, size_t shot, voters *v) {
+    db_fit_config config = { .image_file = "" };
+    db_measured_image image;
+    v->voted++;
+    db_status status = db_fit_shot_list_config(context, list, shot, &config);
+    if (status == DB_OK) status = db_fit_config_read_image(context, &config, &image, NULL, NULL);
+    if (status == DB_OK) {
+        status = db_fit_config_find_cell(context, &config, &image, &v->cell[v->found]);
+        v->found += status == DB_OK && v->cell[v->found].count;
+        db_measured_image_clear(&image);
+    }
+    db_fit_config_clear(&config);
+    return status == DB_ERROR_MEMORY || status == DB_ERROR_CANCELLED ? status : DB_OK;
+}
+
+/* Shots get the cell that most have. */
+static db_status give_cell(db_context *context, const voters *v, db_fit_shot_list *list) {
+    db_fit_found_cell cell;
+    char key[CELL_KEY], symmetry[DB_FIT_NAME_SIZE + 20];
+    const int named = *list->config.symmetry != '\0';
+    DB_TRY(db_fit_vote_on_cell(context, v->cell, v->found, v->voted, &cell));
+    write_cell(cell.lattice[cell.chosen].cell, key);
+    snprintf(symmetry, sizeof symmetry, "model.symmetry=%s", cell.lattice[cell.chosen].symbol);
+    for (size_t i = 0; i < v->count; i++)
+        if (!db_shot_entry_override(&list->entry[v->shot[i]], key) ||
+            (!named && !db_shot_entry_override(&list->entry[v->shot[i]], symmetry)))
+            return db_fail_memory(context, "the cell of the shots");
+    return db_found_cell_take(context, &cell, &list->config);
+}
+
+/* Of shots that say nothing of it. */
+static db_status settle_cell(db_context *context, db_fit_shot_list *list) {
+    voters v = { 0 };
+    db_status status = find_voters(context, list, &v);
+    const size_t most = v.count < MOST_VOTERS ? v.count : MOST_VOTERS;
+    for (size_t n = 0; n < most && status == DB_OK; n++)
+        status = vote(context, list, v.shot[n * v.count / most], &v);
+    if (status == DB_OK && v.found) status = give_cell(context, &v, list);
+    if (status == DB_OK && v.count && !v.found) {
+        char reason[DB_MESSAGE_SIZE / 2];
+        snprintf(reason, sizeof reason, "%s", db_context_message(context));
+        status = db_fail(context, DB_ERROR_INPUT, "%s: no cell was found on any of %zu images: %s",
+                         list->config.shot_list, v.voted, reason);
+    }
+    free(v.shot);
+    free(v.cell);
     return status;
 }
 
@@ -196,6 +283,7 @@ db_status db_fit_shot_list_read(db_context *context, const db_fit_config *config
         status =
             db_fail(context, DB_ERROR_INPUT, "%s: expected shots, found none", config->shot_list);
     if (status == DB_OK) status = find_images(context, *list);
+    if (status == DB_OK) status = settle_cell(context, *list);
     if (status == DB_OK && config->series) status = make_series(context, *list);
     if (status != DB_OK) db_fit_shot_list_destroy(list);
     return status;

@@ -8,12 +8,13 @@
 enum { DB_RESULT_SCHEMA = 2 };
 
 extern const db_json_table db_provenance_fields, db_settings_fields, db_parameter_fields,
-    db_direction_fields, db_history_fields, db_result_fields;
+    db_direction_fields, db_history_fields, db_found_cell_fields, db_result_fields;
 
 /* What goes with them, from the document's configuration and estimates; of is not looked at. */
 json_t *db_make_schema(db_document *d, const void *of);
 json_t *db_make_provenance(db_document *d, const void *of);
 json_t *db_make_settings(db_document *d, const void *of);
+json_t *db_make_found_cell(db_document *d, const void *of);
 json_t *db_make_parameters(db_document *d, const void *of);
 json_t *db_make_correlation(db_document *d, const void *of);
 json_t *db_make_directions(db_document *d, const void *of);

@@ -49,8 +49,9 @@ double db_search_nearest(const double a_star[9], const double to_index[9], const
 
 void db_search_spot_at(const db_search_pose *pose, const db_search_spot *s, double q[3]) {
     for (int i = 0; i < 3; i++)
-        q[i] = pose->scale *
-               (s->q[i] + pose->beam[0] * s->by_beam[0][i] + pose->beam[1] * s->by_beam[1][i]);
+        q[i] =
+            pose->scale * (s->q[i] + pose->beam[0] * s->by_beam[0][i] +
+                           pose->beam[1] * s->by_beam[1][i] + pose->distance * s->by_distance[i]);
 }
 
 void db_search_spots_move(const db_search_pose *pose, db_search_spot *spots, size_t count) {

@@ -11,6 +11,7 @@ typedef struct db_search_spot {
     double counts;
     double by_beam
         [2][3]; /* change of q for each pixel that the direct beam lies farther along fast, slow */
+    double by_distance[3]; /* the same for a detector that is twice as far, at first order */
 } db_search_spot;
 
 /* Of a crystal as it stands at the start: columns a*, b*, c*; rows a, b, c; volume of the cell. */
@@ -19,9 +20,10 @@ typedef struct db_search_lattice {
 } db_search_lattice;
 
 typedef struct db_search_pose {
-    double turn[9]; /* of the crystal, from where it stands at the start */
-    double scale;   /* of scattering vectors, and so of the edges with which nodes meet them */
-    double beam[2]; /* pixels that the direct beam lies farther along fast and slow */
+    double turn[9];  /* of the crystal, from where it stands at the start */
+    double scale;    /* of scattering vectors, and so of the edges with which nodes meet them */
+    double beam[2];  /* pixels that the direct beam lies farther along fast and slow */
+    double distance; /* part that the detector is farther; its tilts are left out */
 } db_search_pose;
 
 db_status db_search_lattice_make(db_context *context, const double a_star[9],
@@ -41,7 +43,7 @@ double db_search_chance(const db_search_lattice *lattice, double distance);
 double db_search_nearest(const double a_star[9], const double to_index[9], const double q[3],
                          double node[3]);
 
-/* The scattering vector of a spot with the scale and the beam of a pose; moves spots there. */
+/* The scattering vector of a spot with the scale, the beam and the distance of a pose; moves spots there. */
 void db_search_spot_at(const db_search_pose *pose, const db_search_spot *spot, double q[3]);
 void db_search_spots_move(const db_search_pose *pose, db_search_spot *spots, size_t count);
 

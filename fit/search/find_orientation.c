@@ -6,6 +6,7 @@
 #include "fit/pixels/geometry.h"
 #include "fit/pixels/observed_spots.h"
 #include "fit/search/orientation_search.h"
+#include "fit/search/search_spots.h"
 #include "fit/search/wide_search.h"
 #include "base/vector.h"
 
@@ -21,7 +22,6 @@ enum {
 };
 /* How far the scale (relative) and the beam's centre (pixels) may be off where they are refined. */
 static const double wide_scale = 0.03, wide_beam = 10;
-static const double pixels_off = 1.5; /* of a spot's centroid, error of the beam centre included */
 
 /* Least part of the spots to be indexed beyond chance: another crystal's lattice may agree in a row
  * or a layer of nodes. */
@@ -29,76 +29,6 @@ static const double least_part = 0.1;
 
 /* A lattice that is nearer to another than so many tolerances is a part of it. */
 static const double beside = 2;
-
-typedef struct spot_list {
-    size_t count;
-    db_search_spot *spot;
-} spot_list;
-
-static int stronger_first(const void *a, const void *b) {
-    const double x = ((const db_search_spot *)a)->counts, y = ((const db_search_spot *)b)->counts;
-    return (x < y) - (x > y);
-}
-
-static int lower_angle_first(const void *a, const void *b) {
-    const double x = ((const db_search_spot *)a)->length, y = ((const db_search_spot *)b)->length;
-    return (x > y) - (x < y);
-}
-
-/* Where a spot is in reciprocal space. */
-static db_search_spot spot_of(const db_fit_geometry *geometry, const db_observed_spot *seen) {
-    db_search_spot s = { .counts = seen->counts };
-    double shifted[3];
-    const double next[2] = { seen->position[0] + pixels_off, seen->position[1] };
-    db_fit_geometry_scattering(geometry, seen->panel, seen->position, s.q);
-    db_fit_geometry_scattering(geometry, seen->panel, next, shifted);
-    for (int i = 0; i < 3; i++) shifted[i] -= s.q[i];
-    s.length = db_length(s.q);
-    s.blur = db_length(shifted);
-    return s;
-}
-
-/* The geometry of a beam's centre that is a pixel off along fast or slow. */
-static db_status geometry_beside(db_context *context, const db_experiment *experiment, int along,
-                                 db_fit_geometry *geometry) {
-    const db_parameter centre = along ? DB_BEAM_SLOW : DB_BEAM_FAST;
-    db_experiment moved;
-    DB_TRY(db_experiment_copy(context, experiment, &moved));
-    db_parameter_set(&moved, centre,
-                     db_parameter_get(&moved, centre) +
-                         experiment->detector.panels[0].pixel_size[along]);
-    const db_status status = db_fit_geometry_of(context, &moved, geometry);
-    db_experiment_clear(&moved);
-    return status;
-}
-
-/* The spots in the resolution range, the strongest first. */
-static db_status list_spots(db_context *context, const db_experiment *experiment,
-                            const db_fit_settings *settings, const db_observed_spots *seen,
-                            spot_list *list) {
-    db_fit_geometry geometry[3] = { { .panel = NULL } };
-    db_status status = db_fit_geometry_of(context, experiment, &geometry[0]);
-    for (int d = 0; d < 2 && status == DB_OK; d++)
-        status = geometry_beside(context, experiment, d, &geometry[1 + d]);
-    list->spot = malloc((seen->count + 1) * sizeof *list->spot);
-    if (status == DB_OK && !list->spot)
-        status = db_fail_memory(context, "the spots of the search for the orientation");
-    for (size_t i = 0; i < seen->count && status == DB_OK; i++) {
-        const db_observed_spot *const spot = &seen->spot[i];
-        db_search_spot one = spot_of(&geometry[0], spot);
-        const double d = 1 / one.length;
-        for (int k = 0; k < 2; k++) {
-            db_fit_geometry_scattering(&geometry[1 + k], spot->panel, spot->position,
-                                       one.by_beam[k]);
-            for (int j = 0; j < 3; j++) one.by_beam[k][j] -= one.q[j];
-        }
-        if (d >= settings->dmin && (!(settings->dmax > 0) || d <= settings->dmax))
-            list->spot[list->count++] = one;
-    }
-    for (int g = 0; g < 3; g++) db_fit_geometry_clear(&geometry[g]);
-    if (status == DB_OK) qsort(list->spot, list->count, sizeof *list->spot, stronger_first);
-    return status;
-}
 
 /* Turns the crystal on its goniometer, which stands in the middle of its range: converts a turn in
  * the laboratory to one of the crystal at angle 0. */
@@ -128,7 +58,7 @@ typedef struct series {
     db_search_lattice cell;
     db_search_spot *all; /* all spots, the strongest first */
     size_t all_count;
-    spot_list left;        /* those that no lattice has yet */
+    db_search_spots left;  /* those that no lattice has yet */
     unsigned char *marked; /* [2][all_count] */
     double turn[DB_FIT_MOST_LATTICES][9];
     size_t count; /* of lattices */
@@ -139,23 +69,13 @@ typedef struct series {
     db_search_pose pose; /* what was found of it, by which spots were moved */
 } series;
 
-/* So many of the strongest spots that are left, from low to high angles; NULL without memory. */
-static db_search_spot *take_strongest(const spot_list *left, size_t most, size_t *count) {
-    *count = left->count < most ? left->count : most;
-    db_search_spot *const spots = malloc((*count + 1) * sizeof *spots);
-    if (!spots) return NULL;
-    memcpy(spots, left->spot, *count * sizeof *spots);
-    qsort(spots, *count, sizeof *spots, lower_angle_first);
-    return spots;
-}
-
 /* With a scale and a beam, where this makes more of the spots likely; moves them. */
 static db_status look_wide(db_context *context, series *s, size_t most, double turn[9],
                            db_agreement *agreement) {
     db_search_pose pose;
     db_agreement found;
     size_t count;
-    db_search_spot *const spots = take_strongest(&s->left, most, &count);
+    db_search_spot *const spots = db_search_spots_strongest(&s->left, most, &count);
     if (!spots) return db_fail_memory(context, "the spots of the search for the orientation");
     const db_status status =
         db_wide_search(context, &s->cell, spots, count, &s->room, &pose, &found);
@@ -176,7 +96,7 @@ static db_status look_wide(db_context *context, series *s, size_t most, double t
 static db_status look_near(db_context *context, const series *s, size_t lattices, double effort,
                            double turn[9], db_agreement *agreement) {
     size_t count;
-    db_search_spot *const spots = take_strongest(&s->left, MOST, &count);
+    db_search_spot *const spots = db_search_spots_strongest(&s->left, MOST, &count);
     if (!spots) return db_fail_memory(context, "the spots of the search for the orientation");
     const db_status status =
         db_orientation_search(context, &s->cell, spots, count, lattices, effort, turn, agreement);
@@ -226,7 +146,7 @@ static db_status find_one(db_context *context, const db_fit_settings *settings, 
 }
 
 /* Takes away the spots that are marked; returns how many are left. */
-static size_t set_aside(const unsigned char *marked, spot_list *list) {
+static size_t set_aside(const unsigned char *marked, db_search_spots *list) {
     size_t left = 0;
     for (size_t i = 0; i < list->count; i++)
         if (!marked[i]) list->spot[left++] = list->spot[i];
@@ -236,8 +156,9 @@ static size_t set_aside(const unsigned char *marked, spot_list *list) {
 /* A lattice that was found before, turned a little, has spots left over that its tolerance does not
  * reach: does a new one have most of its spots so near the nodes of an old one? marked: the spots
  * of the new one; old: room for as many marks. */
-static int is_part_of(const db_search_lattice *cell, const double turn[9], const spot_list *list,
-                      const unsigned char *marked, unsigned char *old) {
+static int is_part_of(const db_search_lattice *cell, const double turn[9],
+                      const db_search_spots *list, const unsigned char *marked,
+                      unsigned char *old) {
     size_t both = 0, all = 0;
     (void)db_orientation_agreement(cell, turn, beside, list->spot, list->count, old);
     for (size_t i = 0; i < list->count; i++) {
@@ -250,7 +171,7 @@ static int is_part_of(const db_search_lattice *cell, const double turn[9], const
 static db_status find_next(db_context *context, const db_fit_settings *settings, size_t most,
                            series *s) {
     db_fit_lattice *const one = &s->lattice[s->count];
-    spot_list *const left = &s->left;
+    db_search_spots *const left = &s->left;
     size_t known = 0;
     DB_TRY(find_one(context, settings, s, most - s->count, s->turn[s->count], &one->found));
     s->room = (db_search_room){ { 0, 0 }, { { 0, 0 }, { 0, 0 } } }; /* one for all lattices */
@@ -272,7 +193,7 @@ static db_status find_next(db_context *context, const db_fit_settings *settings,
 /* Whether a lattice has spots of its own that none of the others has. One that shares a row or a
  * layer of nodes with a crystal may have been found before it. room: for all spots. */
 static int has_own_spots(const series *s, size_t lattice, db_search_spot *room) {
-    spot_list own = { s->all_count, room };
+    db_search_spots own = { s->all_count, room };
     memcpy(room, s->all, s->all_count * sizeof *room);
     for (size_t l = 0; l < s->count; l++) {
         if (l == lattice) continue;
@@ -294,8 +215,8 @@ static void drop_doubtful(series *s) {
     }
 }
 
-static db_status find_all(db_context *context, const db_fit_settings *settings, spot_list *list,
-                          size_t most, series *s) {
+static db_status find_all(db_context *context, const db_fit_settings *settings,
+                          db_search_spots *list, size_t most, series *s) {
     s->marked = malloc(2 * list->count + 1);
     s->left.spot = malloc((list->count + 1) * sizeof *s->left.spot);
     db_status status = s->marked && s->left.spot
@@ -361,19 +282,19 @@ static void open_room(const db_fit_settings *settings, series *s) {
 }
 
 static db_status list_of(db_context *context, const db_fit_settings *settings,
-                         const db_observed_spots *seen, series *s, spot_list *list) {
+                         const db_observed_spots *seen, series *s, db_search_spots *list) {
     db_fit_geometry geometry;
     DB_TRY(db_fit_geometry_of(context, s->experiment, &geometry));
     const db_status status = db_search_lattice_make(context, geometry.a_star, &s->cell);
     db_fit_geometry_clear(&geometry);
     DB_TRY(status);
     s->pose = (db_search_pose){ .scale = 1 };
-    return list_spots(context, s->experiment, settings, seen, list);
+    return db_search_spots_list(context, s->experiment, settings, seen, list);
 }
 
 static db_status search_in(db_context *context, const db_fit_settings *settings,
                            const db_observed_spots *seen, size_t most, series *s) {
-    spot_list list = { 0, NULL };
+    db_search_spots list = { 0, NULL };
     db_status status = list_of(context, settings, seen, s, &list);
     open_room(settings, s);
     if (status == DB_OK) status = find_all(context, settings, &list, most, s);

@@ -223,10 +223,7 @@ static void find_missing(const db_imported *files, db_import_summary *s) {
         }
     if (s->image < 0 && s->geometry < 0)
         lack(s->sim, "beam and detector (-expt or -img FILE, else the defaults: 1 A, 100 mm)");
-    if (!has_cell) {
-        lack(s->sim, "a crystal (-cell A B C ALPHA BETA GAMMA, -mat or -expt FILE)");
-        lack(s->fit, "a cell (--cell A,B,C,ALPHA,BETA,GAMMA)");
-    }
+    if (!has_cell) lack(s->sim, "a crystal (-cell A B C ALPHA BETA GAMMA, -mat or -expt FILE)");
     if (s->amplitudes < 0) lack(s->sim, "structure factors (-hkl FILE, or -default_F F for all)");
 }
 

@@ -1,5 +1,6 @@
 #include "fit/synthetic_result.h"
 
+#include "fit/config/found_cell.h"
 #include "fit/config/quantity.h"
 #include "fit/result/estimates.h"
 #include "fit/verdict/warnings.h"
@@ -238,6 +239,15 @@ db_status synthetic_make(db_context *context, synthetic *s) {
     snprintf(config->image_file, sizeof config->image_file, "a<b>&c.cbf");
     snprintf(config->config_file, sizeof config->config_file, "made_up.yaml");
     snprintf(config->command, sizeof config->command, "dualbragg fit made_up.yaml \"data.dmin=2\"");
+    const db_fit_found_cell cell = {
+        .found = { 400, 305, 4.1, -664 },
+        .reduced = { 58.9, 58.9, 152.2, 90, 90, 90 },
+        .count = 1,
+        .lattice = { { "tP", { 58.9, 58.9, 152.2, 90, 90, 90 }, 0, 297, 1, 1 } },
+        .images = 1,
+        .agreeing = 1
+    };
+    if (db_found_cell_keep(context, &cell, config) != DB_OK) abort();
     for (int i = 0; i < 6; i++) config->setup.cell[i] = i < 2 ? 58.9 : i == 2 ? 152.2 : 90;
     make_image(&s->image, &state);
     if (!s->image.value || !s->image.mask) return DB_ERROR_MEMORY;

@@ -51,8 +51,8 @@ typedef struct db_fit_config {
     /** replaces the setup's orientation (row-major rotation from the standard frame); first
      * component NAN: not given */
     double orientation[9];
-    /** 1: the orientation is found from the image's spots; N > 1: those of up to N lattices
-     * (db_fit_shot_list_find) */
+    /** 1: the orientation is found from the image's spots, and so is the cell if none is given; N > 1: those of up to
+     * N lattices (db_fit_shot_list_find) */
     int find_orientation;
     /** pixels along fast, slow, from the outer corner of the first pixel; NAN: not given */
     double beam_centre[2];
@@ -65,7 +65,8 @@ typedef struct db_fit_config {
      * pixels of a module along fast, slow, and of the gaps between them; 0: as the detector's size
      * says */
     int modules[4];
-    double reserved[12]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+    struct db_fit_found_cell *found_cell; /**< owned: of a model without one; NULL: it was given */
+    double reserved[11]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_config;
 
 /** Frees what it owns. Safe on a zeroed configuration.

@@ -91,6 +91,22 @@ function cards() {
     card('Spot position error', decimals(b.centroid_rms, 2) + '\u202fpx', decimals(a.centroid_rms, 2) + '\u202fpx',
       'observed minus model centroid, rms')];
 }
+// Where the model had no cell.
+function foundCell() {
+  const c = data.found_cell;
+  if (!c) return;
+  section('found-cell', 'The cell was found', 'found cell',
+    note(`${c.indexed} of ${c.spots} spots are near nodes of the lattice, where chance would bring ${digits(c.by_chance, 2)}. ` +
+        (c.images > 1 ? `${c.agreeing} of the ${c.images} images that were searched have it. ` : '') +
+        `Reduced cell: ${c.reduced.map(v => digits(v, 5)).join(' ')}`),
+    table({ name: 'lattices', rows: c.lattices, columns: [
+      { name: 'lattice', value: l => l.symbol },
+      { name: 'cell (\u00c5, \u00b0)', value: l => l.cell.map(v => digits(v, 5)).join(' ') },
+      { name: 'changed (%)', numeric: true, value: l => l.strain, text: l => decimals(100 * l.strain, 1) },
+      { name: 'spots', numeric: true, value: l => l.indexed },
+      { name: 'misfit', numeric: true, value: l => l.misfit, text: l => decimals(l.misfit, 2) },
+      { name: '', value: l => l === c.lattices[c.chosen] ? 'taken' : l.fits ? 'may be' : 'is not' }] }));
+}
 function warnings() {
   if (!data.warnings || !data.warnings.length) return;
   section('warnings', 'Before you use this result', 'warnings', make('ul', {}, data.warnings.map((text, i) =>
@@ -402,6 +418,7 @@ async function page() {
   main.append(make('section', { class: 'cards' }, cards()));
   excluded();
   verdict();
+  foundCell();
   warnings();
   const pixels = await boxPixels();
   let viewer = null;

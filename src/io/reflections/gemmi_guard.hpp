@@ -18,7 +18,7 @@ struct call_failed {
     db_status status;
 };
 
-void try_to(db_status status) {
+inline void try_to(db_status status) {
     if (status != DB_OK) throw call_failed{ status };
 }
 
@@ -35,7 +35,7 @@ template <typename Work> db_status guarded(db_context *context, const char *path
     }
 }
 
-[[noreturn]] void fail(const std::string &text) { throw std::runtime_error(text); }
+[[noreturn]] inline void fail(const std::string &text) { throw std::runtime_error(text); }
 
 } // namespace
 

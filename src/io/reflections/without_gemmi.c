@@ -29,6 +29,18 @@ db_status db_space_group_of_hall(db_context *context, const char *hall, db_space
     return without(context, hall, "space groups");
 }
 
+db_status db_lattice_two_folds(db_context *context, const double cell[6], double most_obliquity,
+                               int basis[9], db_two_fold list[DB_MOST_TWO_FOLDS], int *count) {
+    (void)cell;
+    (void)most_obliquity;
+    (void)list;
+    for (int i = 0; i < 9; i++) basis[i] = i % 4 == 0;
+    *count = 0;
+    return db_fail(context, DB_ERROR_UNSUPPORTED,
+                   "symmetries of a lattice: this build of dualbragg was made without the library "
+                   "gemmi (Debian: gemmi-dev) or without a C++ compiler");
+}
+
 db_status db_gemmi_add_operator(db_context *context, const char *path, db_word text,
                                 db_space_group *group) {
     (void)text;

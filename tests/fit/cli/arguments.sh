@@ -42,8 +42,9 @@ expect 2 'expected a configuration'
 # Files of a measurement in place of a configuration: what is missing, and what to type.
 "$DUALBRAGG" sim -cell 40 -N 3 -default_F 10 -detpixels 16 -lambda 1 -distance 100 -intfile a.img -exptfile a.expt --quiet
 "$DUALBRAGG" orient -cell 40 -misset 1 2 3 -o a.mat --quiet
-expect 2 'a.img: found an SMV image, expected its crystal, too: dualbragg fit a.img --cell A,B,C' a.img
-expect 2 'a.img: found an SMV image, expected its crystal, too' a.img b.img
+expect 3 'no spots were found' a.img --output a
+expect 3 'no spots were found' --symmetry tetragonal a.img --output a
+expect 2 "expected a folder" a.img b.img --output a
 expect 2 'a.expt: found an experiment list of DIALS, expected an image, too: dualbragg fit IMAGE --expt a.expt' a.expt
 expect 2 'expected an image, too: dualbragg fit IMAGE --matrix a.mat' a.mat
 # Numbers are separated by blanks or commas, values from flags by a blank or =.
@@ -56,7 +57,7 @@ expect 2 "expected a list of 3 numbers" good.yaml model.Ncells=20,20
 expect 2 "expected a list of 3 numbers" good.yaml 'model.Ncells=20 20 20 20'
 expect 2 "number" good.yaml 'model.Ncells=20 x 20'
 expect 2 'expected images' --cell 78,78,38
-expect 2 '--symmetry: expected --cell, too' good.yaml --symmetry tetragonal
+expect 2 '--symmetry: expected an image, or --cell, too' good.yaml --symmetry tetragonal
 expect 3 'no.cbf' no.cbf --cell 78,78,38 --symmetry tetragonal
 expect 2 "--cell: expected a finite number (A, degree), found 'x'" text.cbf --cell 78,x,38
 expect 2 'expected a folder' a.cbf b.cbf --cell 78,78,38 --output result

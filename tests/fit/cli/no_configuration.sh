@@ -23,6 +23,19 @@ near() { # NAME VALUE LEAST MOST
 }
 near "cell edge a" "$(number cell)" 77.95 78.05
 near "mosaic spread" "$(number mosaic_rms)" 0.13 0.17
+# nor is the cell needed
+"$DUALBRAGG" fit still.img --no-report --output found > printed || fail "without a cell: $(tail -n 3 printed)"
+grep -q 'cell found: .* of .* spots' printed || fail "the cell was not looked for"
+"$DUALBRAGG" --version | grep -q gemmi && lattice=tP || lattice=aP
+grep -q "taken: $lattice " printed || fail "the lattice is not $lattice: $(grep taken: printed)"
+[ $lattice = aP ] || near "the found cell's edge a" "$(awk '$1 == "cell:" { gsub(/[][,]/, " "); print $2 }' found.yaml)" 77.9 78.1
+python3 -c "import json; cell = json.load(open('found.json'))['found_cell']; assert cell['lattices'][cell['chosen']]['symbol'] == '$lattice'" ||
+    fail "found.json does not say that the cell was found"
+# shots without a cell vote on one
+echo still.img > list.txt
+printf 'shots: {list: list.txt}\nmodel: {find_orientation: yes}\nrefine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}}\n' > list.yaml
+"$DUALBRAGG" fit list.yaml --no-report --output voted > printed || fail "a list without a cell: $(tail -n 3 printed)"
+grep -q "taken: $lattice " printed || fail "a list without a cell: the lattice is not $lattice: $(grep taken: printed)"
 # a configuration that leaves open what is refined says the same
 printf 'image: still.img\nmodel: {cell: [78.1, 78.1, 38, 90, 90, 90], symmetry: tetragonal, find_orientation: yes}\n' > still.yaml
 "$DUALBRAGG" fit still.yaml --no-report --quiet --output again || fail "the configuration failed"

@@ -66,6 +66,29 @@ DB_API db_status db_space_group_find(db_context *context, const char *name, db_s
 DB_API db_status db_space_group_of_cell(db_context *context, const char *name, const double cell[6],
                                         db_space_group *group);
 
+/** A two-fold rotation that a lattice has, or nearly has. */
+typedef struct db_two_fold {
+    int axis[3];  /**< translation along it, in edges of the reduced cell */
+    int plane[3]; /**< indices of the lattice planes across it */
+    double
+        obliquity; /**< degree, between the axis and their normal: 0 where the lattice has the rotation */
+} db_two_fold;
+
+enum { DB_MOST_TWO_FOLDS = 81 /**< that reduced cells can have or nearly have */ };
+
+/** The reduced cell of a lattice (Niggli) and its two-fold rotations, by gemmi.
+ *
+ * @param context receives the message of a failure
+ * @param cell of the lattice, primitive: angstrom, degree
+ * @param most_obliquity degree
+ * @param basis receives the edges of the reduced cell in those given, in rows
+ * @param list receives the two-fold rotations, the least oblique first
+ * @param count receives how many there are
+ * @return DB_ERROR_UNSUPPORTED in builds without gemmi */
+DB_API db_status db_lattice_two_folds(db_context *context, const double cell[6],
+                                      double most_obliquity, int basis[9],
+                                      db_two_fold list[DB_MOST_TWO_FOLDS], int *count);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,69 @@
+/* A cell that was found becomes that of the model. */
+#include "fit/config/found_cell.h"
+
+#include "base/context_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int db_cell_is_sought(const db_fit_config *config) {
+    int given = *config->matrix_file || !isnan(config->orientation[0]);
+    for (int i = 0; i < 6; i++) given |= !isnan(config->setup.cell[i]);
+    return !given && (config->find_orientation || config->automatic);
+}
+
+db_status db_found_cell_keep(db_context *context, const db_fit_found_cell *cell,
+                             db_fit_config *config) {
+    db_fit_found_cell *const kept = malloc(sizeof *kept);
+    if (!kept) return db_fail_memory(context, "the cell that was found");
+    *kept = *cell;
+    free(config->found_cell);
+    config->found_cell = kept;
+    return DB_OK;
+}
+
+db_status db_found_cell_take(db_context *context, const db_fit_found_cell *cell,
+                             db_fit_config *config) {
+    const db_fit_bravais *const b = &cell->lattice[cell->chosen];
+    memcpy(config->setup.cell, b->cell, sizeof b->cell);
+    if (!*config->symmetry) snprintf(config->symmetry, sizeof config->symmetry, "%s", b->symbol);
+    return db_found_cell_keep(context, cell, config);
+}
+
+void db_found_cell_say(const db_fit_found_cell *cell, void (*notices)(void *user, const char *line),
+                       void *user) {
+    const double *const r = cell->reduced;
+    char line[400];
+    if (!notices) return;
+    snprintf(line, sizeof line,
+             "cell found: %zu of %zu spots near nodes of the lattice, where chance would bring "
+             "%.1f; reduced "
+             "cell %.5g %.5g %.5g %.4g %.4g %.4g",
+             cell->found.indexed, cell->found.spots, cell->found.by_chance, r[0], r[1], r[2], r[3],
+             r[4], r[5]);
+    notices(user, line);
+    if (cell->images > 1) {
+        snprintf(line, sizeof line, "%zu of the %zu images that were searched have this cell",
+                 cell->agreeing, cell->images);
+        notices(user, line);
+    }
+    for (int i = 0; i < cell->count; i++) {
+        const db_fit_bravais *const b = &cell->lattice[i];
+        snprintf(line, sizeof line,
+                 "%s %s %.5g %.5g %.5g %.4g %.4g %.4g: changed by %.1f %%, %zu spots, misfit %.2f "
+                 "of the triclinic one's",
+                 i == cell->chosen ? "taken:"
+                 : b->fits         ? "may be:"
+                                   : "is not:",
+                 b->symbol, b->cell[0], b->cell[1], b->cell[2], b->cell[3], b->cell[4], b->cell[5],
+                 100 * b->strain, b->indexed, b->misfit);
+        notices(user, line);
+    }
+    if (fabs(cell->distance) > 0.003) {
+        snprintf(line, sizeof line, "the spots ask for a detector %.1f %% %s",
+                 100 * fabs(cell->distance), cell->distance > 0 ? "farther" : "nearer");
+        notices(user, line);
+    }
+}

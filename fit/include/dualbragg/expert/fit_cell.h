@@ -1,0 +1,83 @@
+/** @file
+ * Search for the cell of a crystal, from spots alone. */
+#ifndef DUALBRAGG_EXPERT_FIT_CELL_H
+#define DUALBRAGG_EXPERT_FIT_CELL_H
+
+#include <dualbragg/fit_config.h>
+#include <dualbragg/fit_orientation.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { DB_FIT_BRAVAIS_LATTICES = 14 };
+
+/** A Bravais lattice that a lattice is, or nearly is. */
+typedef struct db_fit_bravais {
+    char symbol[4]; /**< family and centring: "tP" */
+    double cell[6]; /**< angstrom, degree: that explains the spots best, at the distance given */
+    /** largest change of an edge (a part) or an angle (radian) that made the lattice one of this kind */
+    double strain;
+    size_t indexed; /**< spots near its nodes */
+    /** mean square of their distances from nodes, in those of the triclinic lattice, with the best distance */
+    double misfit;
+    int fits; /**< 1: the spots do not tell it from the triclinic one */
+} db_fit_bravais;
+
+/** A cell that a search has found. */
+typedef struct db_fit_found_cell {
+    db_fit_orientation found; /**< of the triclinic lattice; chance: of all that were tried */
+    double reduced
+        [6];   /**< reduced cell (Niggli; without gemmi three shortest edges): angstrom, degree */
+    int count; /**< of the lattices, the highest symmetry first; the last is triclinic */
+    db_fit_bravais lattice[DB_FIT_BRAVAIS_LATTICES];
+    int named;  /**< 1: a symmetry was asked for */
+    int chosen; /**< which of them the symmetry names, or else the first that fits */
+    double
+        distance; /**< part by which the detector would be farther, for the chosen one; 0 where it was not found */
+    size_t images;   /**< that were searched */
+    size_t agreeing; /**< of them, with this cell */
+} db_fit_found_cell;
+
+/** Finds the cell of a crystal from the strongest spots of an image: translations of the lattice by their Fourier sums, and of
+ * those three that most spots agree with. The orientation is not kept.
+ *
+ * @param context receives the message of a failure
+ * @param image measured image
+ * @param settings those of the data
+ * @param experiment beam, detector and goniometer; its crystal is not asked
+ * @param symmetry crystal system, lattice or space group that the cell must have; "": that which fits
+ * @param centring letter of the lattice that this names; 0: none
+ * @param cell filled
+ * @return DB_OK; DB_ERROR_INPUT if no lattice explains more than chance would, or none has the symmetry;
+ *     DB_ERROR_CANCELLED; other errors */
+DB_API db_status db_fit_find_cell(db_context *context, const db_measured_image *image,
+                                  const db_fit_settings *settings, const db_experiment *experiment,
+                                  const char *symmetry, int centring, db_fit_found_cell *cell);
+
+/** The same for a configuration that looks for orientations and says nothing of the cell. count is 0 for others.
+ *
+ * @param context receives the message of a failure
+ * @param config completed from the image
+ * @param image measured image
+ * @param cell filled
+ * @return as db_fit_find_cell */
+DB_API db_status db_fit_config_find_cell(db_context *context, db_fit_config *config,
+                                         const db_measured_image *image, db_fit_found_cell *cell);
+
+/** The cell that most images have: of those alike, the median of the constants of the highest symmetry that fits most of
+ * them.
+ *
+ * @param context receives the message of a failure
+ * @param cells found on one image each
+ * @param count of them, 1 at least
+ * @param images that were searched
+ * @param voted filled; its spots are those of the image that chance explains least
+ * @return DB_OK; DB_ERROR_MEMORY */
+DB_API db_status db_fit_vote_on_cell(db_context *context, const db_fit_found_cell *cells,
+                                     size_t count, size_t images, db_fit_found_cell *voted);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

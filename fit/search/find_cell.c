@@ -1,0 +1,160 @@
+/* The cell of a crystal on an image: its lattice, and of the Bravais lattices that it nearly is the highest one that spots do not
+ * tell from it. */
+#include <dualbragg/expert/fit_cell.h>
+
+#include "base/context_internal.h"
+#include "fit/pixels/observed_spots.h"
+#include "fit/search/bravais.h"
+#include "fit/search/cell_search.h"
+#include "fit/search/check_settings.h"
+#include "fit/search/search_spots.h"
+
+#include "base/vector.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 400 }; /* strongest spots, which count */
+static const double least_indexed = 0.85,
+                    most_misfit = 1.25; /* of those of the triclinic lattice, of a symmetry */
+
+static const db_cell_ties *ties_of(const char *symbol, const double cell[6]) {
+    return db_cell_ties_of(*symbol == 'm' ? "P 1 2 1" : symbol, cell);
+}
+
+/* Does a symmetry that is asked for name this lattice? */
+static int is_named(const db_fit_bravais *b, const char *symmetry, int centring) {
+    const db_cell_ties *const own = ties_of(b->symbol, b->cell), *const asked = db_cell_ties_of(
+                                                                     symmetry, b->cell);
+    return own && own == asked && (!centring || b->symbol[1] == centring);
+}
+
+/* What spots say of one Bravais lattice; `free`: of the triclinic one. */
+static void judge_lattice(const db_bravais *from, const db_lattice *free,
+                          const db_search_spot *spots, size_t count, unsigned char *near,
+                          size_t indexed, db_fit_bravais *b, double *distance) {
+    const db_cell_ties *const ties = ties_of(from->symbol, from->cell);
+    db_lattice fitted = *free;
+    double edges[9], rows[9], rounding[2];
+    memcpy(b->symbol, from->symbol, sizeof from->symbol);
+    b->strain = from->strain;
+    db_lattice_fit_tied(&fitted, from->edges, ties, 0, spots, count, near);
+    b->indexed = db_lattice_agreement(&fitted, DB_LATTICE_ANGLE, spots, count, NULL).near;
+    b->misfit = free->misfit > 0 ? fitted.misfit / free->misfit : 1;
+    b->fits = from->order == 1 ||
+              ((double)b->indexed >= least_indexed * (double)indexed && b->misfit <= most_misfit);
+    *distance = fitted.distance;
+    fitted = *free;
+    db_lattice_fit_tied(&fitted, from->edges, ties, 1, spots, count, near);
+    for (int i = 0; i < 9; i++) edges[i] = from->edges[i];
+    db_multiply(edges, fitted.real, rows);
+    db_lattice_cell(rows, b->cell);
+    db_cell_regularize(ties, b->cell, &rounding[0], &rounding[1]);
+}
+
+static void name_lattices(const db_fit_found_cell *cell, char *text, size_t size) {
+    size_t length = 0;
+    *text = '\0';
+    for (int i = 0; i < cell->count && length < size; i++) {
+        const db_fit_bravais *const b = &cell->lattice[i];
+        length += (size_t)snprintf(
+            text + length, size - length, "%s%s %.5g %.5g %.5g %.4g %.4g %.4g", i ? "; " : "",
+            b->symbol, b->cell[0], b->cell[1], b->cell[2], b->cell[3], b->cell[4], b->cell[5]);
+    }
+}
+
+/* Of those that the symmetry names, or else of all, the first that fits. */
+static db_status choose_lattice(db_context *context, const char *symmetry, int centring,
+                                db_fit_found_cell *cell) {
+    char text[600];
+    cell->named = *symmetry != '\0';
+    for (int i = 0; i < cell->count; i++)
+        if (cell->named ? is_named(&cell->lattice[i], symmetry, centring) : cell->lattice[i].fits) {
+            cell->chosen = i;
+            return DB_OK;
+        }
+    name_lattices(cell, text, sizeof text);
+    return db_fail(context, DB_ERROR_INPUT,
+                   "the cell that was found cannot have the symmetry %s; it may be one of: %s",
+                   symmetry, text);
+}
+
+static db_status name_symmetries(db_context *context, const db_cell_found *found,
+                                 const db_search_spot *spots, size_t count, unsigned char *near,
+                                 const char *symmetry, int centring, db_fit_found_cell *cell) {
+    db_bravais list[DB_MOST_BRAVAIS];
+    double distance[DB_MOST_BRAVAIS] = { 0 };
+    DB_TRY(db_bravais_find(context, found->lattice.real, list, &cell->count));
+    for (int i = 0; i < cell->count; i++)
+        judge_lattice(&list[i], &found->lattice, spots, count, near, found->agreement.near,
+                      &cell->lattice[i], &distance[i]);
+    memcpy(cell->reduced, cell->lattice[cell->count - 1].cell, sizeof cell->reduced);
+    DB_TRY(choose_lattice(context, symmetry, centring, cell));
+    cell->distance = cell->chosen < cell->count - 1 ? distance[cell->chosen] : 0;
+    cell->images = cell->agreeing = 1;
+    return DB_OK;
+}
+
+static db_status check_chance(db_context *context, const db_fit_settings *settings,
+                              const db_cell_found *found, size_t count) {
+    const db_agreement *const a = &found->agreement;
+    if (count < DB_CELL_FEWEST_SPOTS)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s: the image has %zu in the resolution range (data.strong_sigma %g), and "
+                       "the search for the "
+                       "cell needs %d at least; expected a crystal, or a cell (model.cell)",
+                       count ? "too few spots were found" : "no spots were found", count,
+                       settings->strong_sigma, DB_CELL_FEWEST_SPOTS);
+    if (db_cell_is_significant(found)) return DB_OK;
+    return db_fail(context, DB_ERROR_INPUT,
+                   "no cell explains the spots: the best lattice has %zu of %zu near its nodes, "
+                   "where chance would bring "
+                   "%.1f to one lattice, and many were tried; expected strong spots of one "
+                   "crystal, a distance right to 3 "
+                   "%% and a beam centre right to 10 pixels, or a cell (model.cell)",
+                   a->near, a->count, a->by_chance);
+}
+
+static db_status find_in(db_context *context, const db_fit_settings *settings,
+                         const db_search_spots *list, const char *symmetry, int centring,
+                         db_fit_found_cell *cell) {
+    size_t count;
+    db_cell_found found;
+    db_search_spot *const spots = db_search_spots_strongest(list, MOST, &count);
+    unsigned char *const near = malloc(count + 1);
+    db_status status = spots && near
+                           ? db_cell_search(context, spots, count, &found)
+                           : db_fail_memory(context, "the spots of the search for a cell");
+    if (status == DB_OK) {
+        const db_agreement *const a = &found.agreement;
+        cell->found = (db_fit_orientation){ a->count, a->near, a->by_chance,
+                                            db_agreement_log_probability(a) };
+        status = check_chance(context, settings, &found, count);
+    }
+    if (status == DB_OK)
+        status = name_symmetries(context, &found, spots, count, near, symmetry, centring, cell);
+    free(spots);
+    free(near);
+    return status;
+}
+
+db_status db_fit_find_cell(db_context *context, const db_measured_image *image,
+                           const db_fit_settings *settings, const db_experiment *experiment,
+                           const char *symmetry, int centring, db_fit_found_cell *cell) {
+    db_strong_pixels strong;
+    db_observed_spots seen;
+    db_search_spots list = { 0, NULL };
+    memset(cell, 0, sizeof *cell);
+    DB_TRY(db_fit_check_data(context, experiment, image, settings));
+    DB_TRY(db_strong_pixels_find(context, image, settings, &strong));
+    db_status status = db_observed_spots_find(context, image, &strong, &seen);
+    db_strong_pixels_clear(&strong);
+    DB_TRY(status);
+    status = db_search_spots_list(context, experiment, settings, &seen, &list);
+    if (status == DB_OK) status = find_in(context, settings, &list, symmetry, centring, cell);
+    free(list.spot);
+    db_observed_spots_clear(&seen);
+    return status;
+}

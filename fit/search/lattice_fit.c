@@ -1,0 +1,315 @@
+/* Least squares of q = A h over the spots near nodes, where A is the reciprocal basis: its nine numbers, or three of a turn and
+ * those of the cell that its ties leave free, and the two of the beam. */
+#include "fit/search/lattice_fit.h"
+
+#include "base/vector.h"
+
+#include <gsl/gsl_linalg.h>
+#include <math.h>
+#include <string.h>
+
+enum {
+    PLACE = 3,        /* numbers: of beam and distance */
+    MOST = 9 + PLACE, /* those and of the basis */
+    FEWEST = 8        /* spots near nodes that determine them */
+};
+static const double degree = 3.14159265358979323846 / 180;
+static const double angles[] = {
+    0.8, 0.8, 0.6, 0.45, 0.35, DB_LATTICE_ANGLE, DB_LATTICE_ANGLE, DB_LATTICE_ANGLE
+};
+static const double likely[PLACE] = {
+    5, 5, 0.01
+}; /* standard deviations: pixels, part of the distance */
+
+double db_lattice_volume(const double real[9]) {
+    double across[3];
+    db_cross(real, real + 3, across);
+    return db_dot(across, real + 6);
+}
+
+static double angle_between(const double a[3], const double b[3]) {
+    double across[3];
+    db_cross(a, b, across);
+    return atan2(db_length(across), db_dot(a, b)) / degree;
+}
+
+void db_lattice_cell(const double real[9], double cell[6]) {
+    for (int i = 0; i < 3; i++) {
+        cell[i] = db_length(real + 3 * i);
+        cell[3 + i] = angle_between(real + 3 * ((i + 1) % 3), real + 3 * ((i + 2) % 3));
+    }
+}
+
+void db_lattice_rows(const double cell[6], double real[9]) {
+    const double ca = cos(cell[3] * degree), cb = cos(cell[4] * degree), cg = cos(cell[5] * degree),
+                 sg = sin(cell[5] * degree);
+    const double y = (ca - cb * cg) / sg, z = sqrt(fmax(0, 1 - cb * cb - y * y));
+    const double rows[9] = { cell[0],      0,           0,          cell[1] * cg, cell[1] * sg, 0,
+                             cell[2] * cb, cell[2] * y, cell[2] * z };
+    memcpy(real, rows, sizeof rows);
+}
+
+/* A lattice as it stands; 0: its rows lie in a plane. */
+static int place_of(const db_lattice *lattice, db_search_lattice *cell, db_search_pose *pose) {
+    *pose = (db_search_pose){ .turn = { 1, 0, 0, 0, 1, 0, 0, 0, 1 },
+                              .scale = 1,
+                              .beam = { lattice->beam[0], lattice->beam[1] },
+                              .distance = lattice->distance };
+    memcpy(cell->real, lattice->real, sizeof cell->real);
+    cell->volume = fabs(db_lattice_volume(lattice->real));
+    return db_invert(lattice->real, cell->a_star);
+}
+
+db_agreement db_lattice_agreement(const db_lattice *lattice, double angle,
+                                  const db_search_spot *spots, size_t count, unsigned char *near) {
+    db_search_lattice cell;
+    db_search_pose pose;
+    if (!place_of(lattice, &cell, &pose)) return (db_agreement){ 0 };
+    return db_search_agreement(&cell, &pose, 1, angle, spots, count, near);
+}
+
+/* How far a spot is from its node, as a vector. */
+static void off_node(const db_search_lattice *cell, const double q[3], double off[3]) {
+    double node[3];
+    (void)db_search_nearest(cell->a_star, cell->real, q, node);
+    for (int i = 0; i < 3; i++) off[i] = q[i] - node[i];
+}
+
+double db_lattice_row_probability(const db_lattice *lattice, double angle,
+                                  const db_search_spot *spots, size_t count) {
+    db_search_lattice cell;
+    db_search_pose pose;
+    double highest = -INFINITY;
+    if (!place_of(lattice, &cell, &pose)) return 0;
+    for (int k = 0; k < 3; k++) {
+        const double along[3] = { cell.a_star[k], cell.a_star[3 + k], cell.a_star[6 + k] },
+                     apart = db_length(along);
+        db_agreement a = { 0 };
+        for (size_t n = 0; n < count; n++) {
+            const double limit = db_search_tolerance(&spots[n], angle);
+            double q[3], off[3], from_row[3];
+            db_search_spot_at(&pose, &spots[n], q);
+            off_node(&cell, q, off);
+            for (int i = 0; i < 3; i++)
+                from_row[i] = off[i] - db_dot(off, along) / (apart * apart) * along[i];
+            if (db_length(from_row) >= limit) continue;
+            a.count++;
+            a.near += db_length(off) < limit;
+            a.by_chance += fmin(1, 4 * limit / (3 * apart));
+        }
+        highest = fmax(highest, db_agreement_log_probability(&a));
+    }
+    return highest;
+}
+
+typedef struct least_squares {
+    int count;
+    double normal[MOST * MOST], right[MOST];
+} least_squares;
+
+static void add_row(least_squares *s, const double slope[MOST], double value, double weight) {
+    for (int i = 0; i < s->count; i++) {
+        s->right[i] += weight * slope[i] * value;
+        for (int j = 0; j < s->count; j++)
+            s->normal[s->count * i + j] += weight * slope[i] * slope[j];
+    }
+}
+
+/* 0: it does not determine all numbers, which come to stand in `right`. */
+static int solve_scaled(least_squares *s) {
+    const int n = s->count;
+    double size[MOST], tau[MOST];
+    for (int i = 0; i < n; i++) {
+        size[i] = sqrt(s->normal[n * i + i]);
+        if (!(size[i] > 0)) return 0;
+    }
+    for (int i = 0; i < n; i++) {
+        s->right[i] /= size[i];
+        for (int j = 0; j < n; j++) s->normal[n * i + j] /= size[i] * size[j];
+    }
+    gsl_matrix_view m = gsl_matrix_view_array(s->normal, (size_t)n, (size_t)n);
+    gsl_vector_view t = gsl_vector_view_array(tau, (size_t)n),
+                    v = gsl_vector_view_array(s->right, (size_t)n);
+    gsl_linalg_QR_decomp(&m.matrix, &t.vector);
+    for (int i = 0; i < n; i++)
+        if (!(fabs(s->normal[n * i + i]) > 1e-12)) return 0;
+    gsl_linalg_QR_svx(&m.matrix, &t.vector, &v.vector);
+    for (int i = 0; i < n; i++) s->right[i] /= size[i];
+    return 1;
+}
+
+/* Numbers of a lattice by what they do to the reciprocal basis, and of its place. */
+typedef struct numbers {
+    int basis, place; /* how many */
+    double slopes[9][9];
+} numbers;
+
+/* What is fitted, and to what. near: of the spots, room for `count`. */
+typedef struct fitted {
+    db_lattice *lattice;
+    const db_search_spot *spots;
+    size_t count;
+    unsigned char *near;
+} fitted;
+
+/* A spot near a node; its weight is one over the square of its tolerance. Returns its distance from there in tolerances, squared. */
+static double add_spot(const numbers *n, const db_search_lattice *cell, const db_search_pose *pose,
+                       const db_search_spot *spot, double limit, least_squares *s) {
+    double q[3], h[3], off[3], slope[3][MOST] = { { 0 } };
+    db_search_spot_at(pose, spot, q);
+    off_node(cell, q, off);
+    db_apply(cell->real, q, h);
+    for (int i = 0; i < 3; i++) h[i] = rint(h[i]);
+    for (int k = 0; k < n->basis; k++) {
+        double moved[3];
+        db_apply(n->slopes[k], h, moved);
+        for (int i = 0; i < 3; i++) slope[i][k] = moved[i];
+    }
+    for (int d = 0; d < n->place; d++) {
+        const double *const by = d < 2 ? spot->by_beam[d] : spot->by_distance;
+        for (int i = 0; i < 3; i++) slope[i][n->basis + d] = -by[i];
+    }
+    for (int i = 0; i < 3; i++) add_row(s, slope[i], off[i], 1 / (limit * limit));
+    return db_dot(off, off) / (limit * limit);
+}
+
+/* The changes of the numbers that bring nodes nearest to their spots. 0: these are too few. */
+static int best_step(const fitted *f, const numbers *n, double angle, double step[MOST]) {
+    least_squares s = { .count = n->basis + n->place };
+    db_lattice *const lattice = f->lattice;
+    const double used =
+                     (double)db_lattice_agreement(lattice, angle, f->spots, f->count, f->near).near,
+                 from[PLACE] = { lattice->beam[0], lattice->beam[1], lattice->distance };
+    db_search_lattice cell;
+    db_search_pose pose;
+    if (used < FEWEST || !place_of(lattice, &cell, &pose)) return 0;
+    for (int d = 0; d < n->place && d < PLACE; d++) {
+        s.normal[(s.count + 1) * (n->basis + d)] = 1 / (likely[d] * likely[d]);
+        s.right[n->basis + d] = -from[d] / (likely[d] * likely[d]);
+    }
+    lattice->misfit = 0;
+    for (size_t i = 0; i < f->count; i++)
+        if (f->near[i])
+            lattice->misfit += add_spot(n, &cell, &pose, &f->spots[i],
+                                        db_search_tolerance(&f->spots[i], angle), &s) /
+                               used;
+    const int solved = solve_scaled(&s);
+    memcpy(step, s.right, sizeof s.right);
+    return solved;
+}
+
+static void move_place(db_lattice *lattice, const numbers *n, const double step[MOST]) {
+    for (int d = 0; d < 2; d++) lattice->beam[d] += step[n->basis + d];
+    if (n->place == PLACE) lattice->distance += step[n->basis + 2];
+}
+
+void db_lattice_fit(db_lattice *lattice, const db_search_spot *spots, size_t count,
+                    unsigned char *near) {
+    const fitted f = { lattice, spots, count, near };
+    numbers n = { .basis = 9, .place = PLACE - 1 };
+    double step[MOST], a_star[9];
+    for (int k = 0; k < 9; k++) n.slopes[k][k] = 1;
+    for (size_t r = 0; r < sizeof angles / sizeof *angles; r++) {
+        if (!db_invert(lattice->real, a_star) || !best_step(&f, &n, angles[r], step)) return;
+        for (int k = 0; k < 9; k++) a_star[k] += step[k];
+        if (!db_invert(a_star, lattice->real)) return;
+        move_place(lattice, &n, step);
+    }
+}
+
+/* A cell with ties, turned. */
+typedef struct tied {
+    const db_cell_ties *ties;
+    double cell[6], turn[9], from_edges[9]; /* the lattice's rows from the cell's */
+} tied;
+
+static void rows_of(const tied *t, double real[9]) {
+    double standard[9], back[9], turned[9];
+    db_lattice_rows(t->cell, standard);
+    db_transpose(t->turn, back);
+    db_multiply(standard, back, turned);
+    db_multiply(t->from_edges, turned, real);
+}
+
+/* The rotation nearest to the map between two sets of rows (polar decomposition, by Newton's method). */
+static void nearest_turn(const double from[9], const double to[9], double turn[9]) {
+    double inverse[9], map[9];
+    if (!db_invert(from, inverse)) return;
+    db_multiply(inverse, to, map); /* of rows: its transpose turns */
+    db_transpose(map, turn);
+    for (int k = 0; k < 8; k++) {
+        double dual[9];
+        (void)db_dual_basis(turn, dual);
+        for (int i = 0; i < 9; i++) turn[i] = (turn[i] + dual[i]) / 2;
+    }
+}
+
+static int is_free(const db_cell_ties *ties, int i) {
+    return ties->follows[i] < 0 && !(ties->fixed[i] > 0);
+}
+
+/* Changes a constant of the cell, and those that follow it. */
+static void change(tied *t, int which, double by) {
+    for (int i = 0; i < 6; i++)
+        if (i == which || t->ties->follows[i] == which) t->cell[i] += by;
+}
+
+/* Turns about the axes, and free constants of the cell. 0: it has become none. */
+static int find_slopes(const tied *t, numbers *n) {
+    const double small = 1e-5;
+    double real[9], a_star[9], moved[9];
+    n->basis = 3;
+    rows_of(t, real);
+    if (!db_invert(real, a_star)) return 0;
+    for (int k = 0; k < 3; k++) {
+        const double axis[3] = { k == 0, k == 1, k == 2 };
+        for (int c = 0; c < 3; c++) {
+            const double column[3] = { a_star[c], a_star[3 + c], a_star[6 + c] };
+            double across[3];
+            db_cross(axis, column, across);
+            for (int i = 0; i < 3; i++) n->slopes[k][3 * i + c] = across[i];
+        }
+    }
+    for (int i = 0; i < 6; i++) {
+        tied other = *t;
+        if (!is_free(t->ties, i)) continue;
+        change(&other, i, small);
+        rows_of(&other, real);
+        if (!db_invert(real, moved)) return 0;
+        for (int k = 0; k < 9; k++) n->slopes[n->basis][k] = (moved[k] - a_star[k]) / small;
+        n->basis++;
+    }
+    return 1;
+}
+
+static void move(tied *t, const double step[MOST]) {
+    const double size = db_length(step),
+                 axis[3] = { step[0] / size, step[1] / size, step[2] / size };
+    int next = 3;
+    if (size > 0) db_turn_columns(axis, size, t->turn);
+    for (int i = 0; i < 6; i++)
+        if (is_free(t->ties, i)) change(t, i, step[next++]);
+}
+
+void db_lattice_fit_tied(db_lattice *lattice, const int integers[9], const db_cell_ties *ties,
+                         int distance_known, const db_search_spot *spots, size_t count,
+                         unsigned char *near) {
+    const fitted f = { lattice, spots, count, near };
+    numbers n = { .place = distance_known ? PLACE - 1 : PLACE };
+    tied t = { .ties = ties };
+    double edges[9], rows[9], standard[9], step[MOST], worst[2];
+    for (int i = 0; i < 9; i++) edges[i] = integers[i];
+    if (!db_invert(edges, t.from_edges)) return;
+    db_multiply(edges, lattice->real, rows);
+    db_lattice_cell(rows, t.cell);
+    db_cell_regularize(ties, t.cell, &worst[0], &worst[1]);
+    db_lattice_rows(t.cell, standard);
+    nearest_turn(standard, rows, t.turn);
+    rows_of(&t, lattice->real);
+    for (size_t r = 0; r < sizeof angles / sizeof *angles; r++) {
+        if (!find_slopes(&t, &n) || !best_step(&f, &n, angles[r], step)) return;
+        move(&t, step);
+        rows_of(&t, lattice->real);
+        move_place(lattice, &n, step);
+    }
+}

@@ -1,0 +1,21 @@
+/* Spots of an image as points of reciprocal space. */
+#ifndef DB_FIT_SEARCH_SEARCH_SPOTS_H
+#define DB_FIT_SEARCH_SEARCH_SPOTS_H
+
+#include "fit/pixels/observed_spots.h"
+#include "fit/search/agreement.h"
+
+typedef struct db_search_spots {
+    size_t count;
+    db_search_spot *spot; /* owned: to be freed */
+} db_search_spots;
+
+/* The spots in the resolution range, the strongest first. */
+db_status db_search_spots_list(db_context *context, const db_experiment *experiment,
+                               const db_fit_settings *settings, const db_observed_spots *seen,
+                               db_search_spots *list);
+
+/* So many of the strongest spots, from low to high angles; NULL without memory. */
+db_search_spot *db_search_spots_strongest(const db_search_spots *left, size_t most, size_t *count);
+
+#endif

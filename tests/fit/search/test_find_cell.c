@@ -1,0 +1,398 @@
+/* Lattices of every kind come back from made-up spots of a still, whatever their orientation, with other spots among them and a
+ * wrong distance or beam; where there is no lattice none is found. */
+
+#include "support/unit_test.h"
+#include "fit/search/bravais.h"
+#include "fit/search/cell_search.h"
+#include "fit/rendered_image.h"
+#include "base/vector.h"
+
+#include <dualbragg/expert/fit_cell.h>
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 2000 };
+static const double wave = 1 / 0.97, distance = 350, pixel = 0.172,
+                    finest = 0.28; /* 1/A, mm, mm, 1/A */
+static db_context *context;
+static gsl_rng *chance;
+
+static int make(void **state) {
+    (void)state;
+    chance = gsl_rng_alloc(gsl_rng_mt19937);
+    return chance && db_context_create(&context) == DB_OK ? 0 : -1;
+}
+
+static int drop(void **state) {
+    (void)state;
+    gsl_rng_free(chance);
+    db_context_destroy(&context);
+    return 0;
+}
+
+/* Translations that span the lattice of a usual cell. */
+static void primitive(const double cell[6], char centring, double real[9]) {
+    double r[9];
+    db_lattice_rows(cell, r);
+    memcpy(real, r, sizeof r);
+    for (int i = 0; i < 3; i++) {
+        const double a = r[i], b = r[3 + i], c = r[6 + i];
+        if (centring == 'I') real[6 + i] = (a + b + c) / 2;
+        if (centring == 'C') real[3 + i] = (a + b) / 2;
+        if (centring == 'R') real[6 + i] = (2 * a + b + c) / 3;
+        if (centring == 'F')
+            real[i] = (b + c) / 2, real[3 + i] = (a + c) / 2, real[6 + i] = (a + b) / 2;
+    }
+}
+
+static void turn_rows(double rows[9]) {
+    double axis[3], columns[9];
+    gsl_ran_dir_3d(chance, &axis[0], &axis[1], &axis[2]);
+    db_transpose(rows, columns);
+    db_turn_columns(axis, 6.3 * gsl_rng_uniform(chance), columns);
+    db_transpose(columns, rows);
+}
+
+/* What a detector that stands where it should not says of a spot at x, y (mm). */
+typedef struct wrong {
+    double distance, fast; /* factor, pixels */
+} wrong;
+
+static db_search_spot spot_at(double x, double y, const wrong *w) {
+    const double off[3][2] = { { 0, 0 }, { 1, 0 }, { 0, 1 } }, z = distance * w->distance;
+    double q[4][3];
+    db_search_spot s = { .counts = 1 };
+    for (int k = 0; k < 4; k++) {
+        const double u = x + pixel * w->fast - (k < 3 ? off[k][0] * pixel : 0),
+                     v = y - (k < 3 ? off[k][1] * pixel : 0), far = z * (k == 3 ? 1 + 1e-6 : 1),
+                     l = sqrt(u * u + v * v + far * far);
+        const double at[3] = { wave * u / l, wave * v / l, wave * (far / l - 1) };
+        memcpy(q[k], at, sizeof at);
+    }
+    for (int i = 0; i < 3; i++) {
+        s.q[i] = q[0][i];
+        for (int d = 0; d < 2; d++) s.by_beam[d][i] = q[1 + d][i] - q[0][i];
+        s.by_distance[i] = (q[3][i] - q[0][i]) / 1e-6;
+    }
+    s.length = db_length(s.q);
+    s.blur = 1.5 * pixel / distance * wave;
+    return s;
+}
+
+/* Nodes within `width` (1/A) of the Ewald sphere, each with the given probability; places are right to 0.3 pixels. */
+static size_t add_still(const double real[9], double width, double part, const wrong *w,
+                        db_search_spot *spots, size_t count) {
+    double rows[9], a_star[9];
+    int most[3];
+    (void)db_dual_basis(real, rows);
+    db_transpose(rows, a_star);
+    for (int i = 0; i < 3; i++) most[i] = (int)(finest * db_length(real + 3 * i));
+    for (int h = -most[0]; h <= most[0]; h++)
+        for (int k = -most[1]; k <= most[1]; k++)
+            for (int l = -most[2]; l <= most[2]; l++) {
+                const double index[3] = { h, k, l };
+                double s1[3];
+                db_apply(a_star, index, s1);
+                const double length = db_length(s1);
+                s1[2] += wave;
+                if (length < 0.03 || length > finest || fabs(db_length(s1) - wave) > width ||
+                    gsl_rng_uniform(chance) > part || count == MOST)
+                    continue;
+                spots[count++] =
+                    spot_at(distance * s1[0] / s1[2] + gsl_ran_gaussian(chance, 0.3 * pixel),
+                            distance * s1[1] / s1[2] + gsl_ran_gaussian(chance, 0.3 * pixel), w);
+            }
+    return count;
+}
+
+static size_t add_anywhere(size_t more, const wrong *w, db_search_spot *spots, size_t count) {
+    for (size_t n = 0; n < more && count < MOST; n++)
+        spots[count++] = spot_at(200 * (gsl_rng_uniform(chance) - 0.5),
+                                 200 * (gsl_rng_uniform(chance) - 0.5), w);
+    return count;
+}
+
+static int lower_angle_first(const void *a, const void *b) {
+    const double x = ((const db_search_spot *)a)->length, y = ((const db_search_spot *)b)->length;
+    return (x > y) - (x < y);
+}
+
+/* Are the translations of one lattice sums of the other's, and back, to a part of an edge? */
+static int is_same_lattice(const double one[9], const double other[9], double part) {
+    double inverse[9], sums[9], rounded[9], cofactors[9];
+    assert_true(db_invert(other, inverse));
+    db_multiply(one, inverse, sums);
+
+    for (int i = 0; i < 9; i++) {
+        rounded[i] = rint(sums[i]);
+        if (fabs(sums[i] - rounded[i]) > part) return 0;
+    }
+    return fabs(fabs(db_cofactors(rounded, cofactors)) - 1) < 0.5;
+}
+
+/* Finds the lattice of a cell among as many other spots as a part of its own. */
+static int comes_back(const double cell[6], char centring, double width, double part, double others,
+                      const wrong *w, double exact) {
+    db_search_spot spots[MOST];
+    db_cell_found found;
+    double real[9];
+    primitive(cell, centring, real);
+    turn_rows(real);
+    const size_t own = add_still(real, width, part, w, spots, 0),
+                 count = add_anywhere((size_t)(others * (double)own), w, spots, own);
+    qsort(spots, count, sizeof *spots, lower_angle_first);
+    assert_int_equal(db_cell_search(context, spots, count, &found), DB_OK);
+    const int same =
+        db_cell_is_significant(&found) && is_same_lattice(found.lattice.real, real, exact);
+    if (!same)
+        print_message("%g %g %g %c: %zu spots, %zu of %zu near, ln p %.0f, rows %.0f\n", cell[0],
+                      cell[1], cell[2], centring, count, found.agreement.near,
+                      found.agreement.count, db_agreement_log_probability(&found.agreement),
+                      found.rows);
+    return same;
+}
+
+static const struct {
+    const char *symbol;
+    double cell[6];
+} kinds[] = {
+    { "aP", { 31, 37, 44, 82, 76, 71 } },   { "mP", { 38, 47, 52, 90, 104, 90 } },
+    { "mC", { 76, 41, 49, 90, 112, 90 } },  { "oP", { 33, 45, 61, 90, 90, 90 } },
+    { "oC", { 47, 71, 39, 90, 90, 90 } },   { "oI", { 45, 58, 77, 90, 90, 90 } },
+    { "oF", { 62, 81, 103, 90, 90, 90 } },  { "tP", { 58.4, 58.4, 102, 90, 90, 90 } },
+    { "tI", { 57, 57, 93, 90, 90, 90 } },   { "hP", { 51, 51, 88, 90, 90, 120 } },
+    { "hR", { 70, 70, 111, 90, 90, 120 } }, { "cP", { 52, 52, 52, 90, 90, 90 } },
+    { "cI", { 71, 71, 71, 90, 90, 90 } },   { "cF", { 88, 88, 88, 90, 90, 90 } },
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static int find_kind(int k, double others, const wrong *w, double exact) {
+    double real[9];
+    primitive(kinds[k].cell, kinds[k].symbol[1], real);
+    const double volume = fabs(db_lattice_volume(real)),
+                 width = fmin(0.004, 220 / volume); /* as many spots of each */
+    return comes_back(kinds[k].cell, kinds[k].symbol[1], width, 0.7, others, w, exact);
+}
+
+static const wrong right = { 1, 0 };
+
+static void lattices_come_back(void **state) {
+    const wrong off = { 1.01, 4 };
+    (void)state;
+    gsl_rng_set(chance, 3);
+    assert_true(find_kind(1, 0.3, &right, 0.05));
+    assert_true(find_kind(10, 0.3, &right, 0.05));
+    assert_true(find_kind(7, 0.1, &off, 0.1));
+}
+
+static void of_all_kinds_slow(void **state) {
+    const wrong far = { 0.99, -3 };
+    int back = 0, tried = 0;
+    (void)state;
+    gsl_rng_set(chance, 5);
+    for (int n = 0; n < 4; n++)
+        for (int k = 0; k < KINDS; k++, tried += 3)
+            back += find_kind(k, 0, &right, 0.1) + find_kind(k, 0.7, &right, 0.1) +
+                    find_kind(k, 0.1, &far, 0.1);
+    print_message("%d of %d lattices came back\n", back, tried);
+    assert_true(back >= 0.97 * tried);
+}
+
+/* Two crystals of one cell: one of them is found. */
+static void one_of_two_crystals_slow(void **state) {
+    db_search_spot spots[MOST];
+    db_cell_found found;
+    double real[2][9];
+    size_t count = 0;
+    (void)state;
+    gsl_rng_set(chance, 6);
+    for (int k = 0; k < 2; k++) {
+        primitive(kinds[9].cell, 'P', real[k]);
+        turn_rows(real[k]);
+        count = add_still(real[k], 0.002, k ? 0.6 : 0.7, &right, spots, count);
+    }
+    qsort(spots, count, sizeof *spots, lower_angle_first);
+    assert_int_equal(db_cell_search(context, spots, count, &found), DB_OK);
+    assert_true(db_cell_is_significant(&found));
+    assert_true(is_same_lattice(found.lattice.real, real[0], 0.05) ||
+                is_same_lattice(found.lattice.real, real[1], 0.05));
+}
+
+static void no_crystal(size_t count, unsigned long seed) {
+    db_search_spot spots[MOST];
+    db_cell_found found;
+    gsl_rng_set(chance, seed);
+    add_anywhere(count, &right, spots, 0);
+    qsort(spots, count, sizeof *spots, lower_angle_first);
+    assert_int_equal(db_cell_search(context, spots, count, &found), DB_OK);
+    assert_false(db_cell_is_significant(&found));
+}
+
+static void none_without_a_crystal(void **state) {
+    (void)state;
+    no_crystal(8, 7);
+    no_crystal(30, 8);
+}
+
+static void none_of_many_without_a_crystal_slow(void **state) {
+    (void)state;
+    for (unsigned long seed = 1; seed < 6; seed++) {
+        no_crystal(20, seed);
+        no_crystal(60, seed);
+        no_crystal(400, seed);
+    }
+}
+
+/* Spots on rows of nodes: at nodes, or anywhere along them, as if two translations were right and the third made up. */
+static double on_rows(int at_nodes) {
+    const double cell[6] = { 40, 47, 61, 90, 90, 90 };
+    db_lattice lattice = { .distance = 0 };
+    db_search_spot spots[MOST];
+    double a_star[9];
+    size_t count = 0;
+    gsl_rng_set(chance, 9);
+    db_lattice_rows(cell, lattice.real);
+    assert_true(db_invert(lattice.real, a_star));
+    for (int h = -6; h <= 6; h++)
+        for (int k = -6; k <= 6; k++) {
+            const double l = 8 * gsl_rng_uniform(chance),
+                         index[3] = { h, k, at_nodes ? rint(l) : l };
+            db_search_spot *const s = &spots[count++];
+            *s = (db_search_spot){ .blur = 0.0005 };
+            db_apply(a_star, index, s->q);
+            s->length = db_length(s->q);
+        }
+    return db_lattice_row_probability(&lattice, DB_LATTICE_ANGLE, spots, count);
+}
+
+static void rows_alone_are_no_lattice(void **state) {
+    (void)state;
+    assert_true(on_rows(0) > -6);
+    assert_true(on_rows(1) < -60);
+}
+
+/* Each usual cell is named, unstrained, and none of higher symmetry is. */
+static void bravais_lattices_are_named(void **state) {
+    db_bravais list[DB_MOST_BRAVAIS];
+    int count;
+    (void)state;
+    gsl_rng_set(chance, 10);
+    for (int k = 0; k < KINDS; k++) {
+        double real[9], moved[9];
+        const int skew[9] = { 1, 2, 0, 0, 1, 0, -1, 1, 1 };
+        double integers[9];
+        for (int i = 0; i < 9; i++) integers[i] = skew[i];
+        primitive(kinds[k].cell, kinds[k].symbol[1], real);
+        turn_rows(real);
+        db_multiply(integers, real, moved);
+        assert_int_equal(db_bravais_find(context, moved, list, &count), DB_OK);
+        if (count == 1 && k) skip(); /* without gemmi */
+        int at = 0;
+        while (at < count && list[at].strain > 1e-6) at++;
+        assert_string_equal(list[at].symbol, kinds[k].symbol);
+        double volume = list[at].cell[0] * list[at].cell[1] * list[at].cell[2],
+               own = kinds[k].cell[0] * kinds[k].cell[1] * kinds[k].cell[2];
+        for (int i = 0; i < 3 && k > 2; i++)
+            assert_true(fabs(list[at].cell[3 + i] - kinds[k].cell[3 + i]) < 1e-6);
+        if (k > 2) assert_true(fabs(volume / own - 1) < 1e-6);
+    }
+}
+
+/* What is found on an image of some crystals of the model's cell. */
+static db_status find_on(const db_experiment *e, size_t crystals, double far, const char *symmetry,
+                         db_fit_found_cell *cell) {
+    OWN(db_fit_settings_clear) db_fit_settings settings;
+    db_measured_image image;
+    db_crystal all[2];
+    db_experiment moved;
+    db_fit_settings_init(&settings);
+    random_crystals(&e->crystal, 11, 2, all);
+    assert_int_equal(rendered_lattices(context, e, all, crystals, 1, &image), DB_OK);
+    assert_int_equal(db_experiment_copy(context, e, &moved), DB_OK);
+    moved.detector.distance *= far;
+    const db_status status =
+        db_fit_find_cell(context, &image, &settings, &moved, symmetry, 0, cell);
+    db_experiment_clear(&moved);
+    db_measured_image_clear(&image);
+    return status;
+}
+
+static void is_thaumatin(const db_fit_found_cell *cell, double exact) {
+    const db_fit_bravais *const b = &cell->lattice[cell->chosen];
+    print_message("%s %g %g, %zu of %zu spots\n", b->symbol, b->cell[0], b->cell[2],
+                  cell->found.indexed, cell->found.spots);
+    assert_string_equal(b->symbol, cell->count > 1 ? "tP" : "aP");
+    assert_true(fabs(b->cell[0] / 58.4 - 1) < exact && fabs(b->cell[2] / 152.2 - 1) < exact);
+}
+
+static void of_two_crystals_on_an_image(void **state) {
+    db_experiment e;
+    db_fit_found_cell cell;
+    (void)state;
+    assert_int_equal(rendered_experiment(context, 600, 1000, &e), DB_OK);
+    assert_int_equal(find_on(&e, 2, 1.01, "", &cell), DB_OK);
+    is_thaumatin(&cell, 0.015);
+    assert_true(cell.count == 1 || (cell.distance > -0.02 && cell.distance < -0.005));
+    db_experiment_clear(&e);
+}
+
+static void of_images_slow(void **state) {
+    db_experiment e;
+    db_fit_found_cell cell;
+    (void)state;
+    assert_int_equal(rendered_experiment(context, 600, 1000, &e), DB_OK);
+    for (size_t crystals = 1; crystals <= 2; crystals++) {
+        assert_int_equal(find_on(&e, crystals, 1, "", &cell), DB_OK);
+        is_thaumatin(&cell, 0.003);
+    }
+    assert_int_equal(find_on(&e, 1, 1, "monoclinic", &cell), DB_OK);
+    assert_true(cell.named);
+    assert_int_equal(cell.lattice[cell.chosen].symbol[0], 'm');
+    assert_int_equal(find_on(&e, 1, 1, "hexagonal", &cell), DB_ERROR_INPUT);
+    assert_non_null(strstr(db_context_message(context), "cannot have the symmetry hexagonal"));
+    assert_int_equal(find_on(&e, 0, 1, "", &cell), DB_ERROR_INPUT);
+    db_experiment_clear(&e);
+}
+
+static db_fit_found_cell made_up(double a, double c, double likely, int fits) {
+    return (db_fit_found_cell){ .found = { .log_probability = likely },
+                                .reduced = { a, a, c, 90, 90, 90 },
+                                .count = 2,
+                                .lattice = { { "tP", { a, a, c, 90, 90, 90 }, 0, 0, 1, fits },
+                                             { "aP", { a, a, c, 90, 90, 90 }, 0, 0, 1, 1 } },
+                                .chosen = !fits };
+}
+
+static void most_images_win(void **state) {
+    const db_fit_found_cell cells[5] = { made_up(40, 90, -500, 1), made_up(58.1, 150, -90, 1),
+                                         made_up(58.4, 151, -100, 1), made_up(58.2, 153, -80, 0),
+                                         made_up(60.5, 75, -300, 1) };
+    db_fit_found_cell voted;
+    (void)state;
+    assert_int_equal(db_fit_vote_on_cell(context, cells, 5, 9, &voted), DB_OK);
+    assert_int_equal(voted.agreeing, 3);
+    assert_int_equal(voted.images, 9);
+    assert_string_equal(voted.lattice[voted.chosen].symbol, "tP");
+    assert_true(fabs(voted.lattice[0].cell[0] - 58.2) < 1e-9 &&
+                fabs(voted.lattice[0].cell[2] - 151) < 1e-9);
+    assert_true(voted.found.log_probability == -100);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lattices_come_back),
+        cmocka_unit_test(of_all_kinds_slow),
+        cmocka_unit_test(one_of_two_crystals_slow),
+        cmocka_unit_test(none_without_a_crystal),
+        cmocka_unit_test(none_of_many_without_a_crystal_slow),
+        cmocka_unit_test(rows_alone_are_no_lattice),
+        cmocka_unit_test(bravais_lattices_are_named),
+        cmocka_unit_test(of_two_crystals_on_an_image),
+        cmocka_unit_test(of_images_slow),
+        cmocka_unit_test(most_images_win),
+    };
+    return cmocka_run_group_tests(tests, make, drop);
+}
