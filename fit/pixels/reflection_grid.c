@@ -84,27 +84,6 @@ static int runs_around(const db_reflection_grid *grid, size_t panel, const doubl
     return count;
 }
 
-size_t db_reflection_grid_nearest(const db_reflection_grid *grid, size_t panel,
-                                  const double position[2], size_t except, double *distance) {
-    size_t nearest = grid->prediction->count;
-    run runs[3];
-    if (panel >= grid->panels) return nearest;
-    const int count = runs_around(grid, panel, position, runs);
-    for (int n = 0; n < count; n++) {
-        for (size_t k = runs[n].first; k < runs[n].end; k++) {
-            const double *const at = grid->position[k];
-            const double off[2] = { at[0] - position[0], at[1] - position[1] };
-            /* far cheaper than the distance, and a little less */
-            if (fmax(fabs(off[0]), fabs(off[1])) >= *distance || grid->entry[k] == except) continue;
-            const double apart = hypot(off[0], off[1]);
-            if (!(apart < *distance)) continue;
-            *distance = apart;
-            nearest = grid->entry[k];
-        }
-    }
-    return nearest;
-}
-
 /* Rows of a region of which limits are worked out at a time. */
 enum { ROWS = 64 };
 

@@ -15,16 +15,11 @@ typedef struct db_reflection_grid {
     double (*position)[2]; /* [count]: theirs, in the same order */
 } db_reflection_grid;
 
-/* cell: pixels; at least the largest distance asked for later. */
+/* cell: pixels; at least the largest distance at which reflections share pixels. */
 db_status db_reflection_grid_make(db_context *context, const db_prediction *prediction,
                                   const db_detector *detector, double cell,
                                   db_reflection_grid *grid);
 void db_reflection_grid_clear(db_reflection_grid *grid);
-
-/* The reflection nearest to a point of a panel (pixels), but not number `except`, and nearer than
- * *distance, which becomes how far it is; the number of reflections if there is none. */
-size_t db_reflection_grid_nearest(const db_reflection_grid *grid, size_t panel,
-                                  const double position[2], size_t except, double *distance);
 
 /* Clears own[] of the pixels of a square region (fast index fastest) that are nearer to another
  * reflection than to number `reflection`. */

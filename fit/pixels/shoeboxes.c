@@ -452,12 +452,6 @@ static db_status predict_and_place(db_context *context, const db_experiment *exp
     return status;
 }
 
-db_status db_shoeboxes_place_predicted(db_context *context, const db_experiment *experiment,
-                                       const db_fit_data *data, const db_prediction *prediction,
-                                       db_shoebox_choice choice, db_shoeboxes *boxes) {
-    return place_to(context, experiment, data, prediction, choice, FILLED, boxes);
-}
-
 db_status db_shoeboxes_place(db_context *context, const db_experiment *experiment,
                              const db_fit_data *data, double dmin, db_shoebox_choice choice,
                              db_shoeboxes *boxes) {

@@ -57,10 +57,6 @@ db_region db_shoebox_square(const db_reflection *reflection, int half_width);
 db_status db_shoeboxes_place(db_context *context, const db_experiment *experiment,
                              const db_fit_data *data, double dmin, db_shoebox_choice choice,
                              db_shoeboxes *boxes);
-/* The same around the reflections of a prediction. */
-db_status db_shoeboxes_place_predicted(db_context *context, const db_experiment *experiment,
-                                       const db_fit_data *data, const db_prediction *prediction,
-                                       db_shoebox_choice choice, db_shoeboxes *boxes);
 /* How many there would be. prediction: NULL: that of the settings' resolution. */
 db_status db_shoeboxes_count(db_context *context, const db_experiment *experiment,
                              const db_fit_data *data, const db_prediction *prediction,

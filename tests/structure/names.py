@@ -1,7 +1,9 @@
-"""Names that a search finds. Usage: names.py TREE
+"""Names that a search finds, and functions that somebody calls. Usage: names.py TREE
 
-In ROOMS a static function whose name is one word has it alone in the tree, and one in a header begins with db_.
+In ROOMS a static function whose name is one word has it alone in the tree, and one in a header begins with db_. What a private header of
+fit declares is called in fit, outside of its own declaration and definition.
 """
+import collections
 import os
 import re
 import sys
@@ -26,7 +28,19 @@ def check(texts):
                     if len(paths) > 1 and any(includes.room_of(path) in ROOMS for path in paths)]
 
 
+def uncalled(texts):
+    """Messages about functions of private headers of fit that only stand there."""
+    told = [text for path, text in texts.items() if "/include/" in path]
+    count = collections.Counter(re.findall(r"\bdb_\w+", "\n".join(text for path, text in texts.items() if path.startswith("fit/"))))
+    return [f"{path}: {name} is called nowhere in fit" for path, text in texts.items()
+            if path.startswith("fit/") and path.endswith(".h") and "/include/" not in path
+            for name in set(re.findall(r"^(?!static|typedef)\w[^;{}()=]*?\b(db_\w+)\(", text, re.M))
+            if count[name] < 3 and not any(name in other for other in told)]
+
+
 def self_check():
+    alone = {"fit/pixels/a.h": "int db_use(int a);", "fit/pixels/a.c": "int db_use(int a) {"}
+    assert len(uncalled(alone)) == 1 and not uncalled({**alone, "fit/run.c": "return db_use(1);"})
     twice = {"src/io/a.c": "static int take(void) {", "fit/verdict/b.c": "static void\ntake(int a) {"}
     assert len(check(twice)) == 1 and not check({"bench/a.c": "static int put(int a) {", "bench/b.c": "static int put(void) {"})
     assert len(check({"fit/pixels/a.h": "static inline int use(int a) {"})) == 1
@@ -40,6 +54,6 @@ if __name__ == "__main__":
         if path.startswith(("src/", "fit/", "cuda/")):
             with open(os.path.join(sys.argv[1], path), encoding="utf-8") as file:
                 whole[path] = file.read()
-    messages = check(whole)
+    messages = check(whole) + uncalled(whole)
     print("\n".join(messages) or f"static functions of {len(whole)} files have names of their own")
     sys.exit(bool(messages))
