@@ -30,7 +30,7 @@ void db_fit_config_init(db_fit_config *config) {
     db_setup_init(setup);
     setup->shape = DB_SHAPE_GAUSS;
     setup->spread.spots = DB_SPOTS_CLOSED;
-    for (int i = 0; i < 3; i++) setup->Ncells[i] = 20;
+    for (int i = 0; i < 3; i++) setup->Ncells[i] = NAN; /* from the spots */
     /* open, so that the image header can fill them */
     setup->wavelength = setup->distance = setup->pixel_size = setup->polarization =
         setup->twotheta = setup->osc = setup->sensor_thickness = NAN;
@@ -347,9 +347,7 @@ static db_status take_panel_groups(const db_config_reader *reader, const db_yaml
 }
 
 /* No section refine: one image with free intensities says by itself what it can determine. */
-static db_status leave_open(const db_config_reader *reader, const db_yaml_node *root,
-                            db_fit_config *config) {
-    const db_yaml_node *const model = db_yaml_find(root, "model");
+static db_status leave_open(const db_config_reader *reader, db_fit_config *config) {
     if (config->settings.intensity != DB_FIT_FREE || *config->shot_list ||
         config->find_orientation > 1)
         return db_fail(
@@ -358,7 +356,6 @@ static db_status leave_open(const db_config_reader *reader, const db_yaml_node *
             "out for one crystal on one image with free intensities)",
             reader->path);
     config->automatic = 1;
-    config->blocks_given = model && db_yaml_find(model, "Ncells") != NULL;
     return DB_OK;
 }
 
@@ -409,7 +406,7 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
     if (refine)
         DB_TRY(db_config_take_refine(reader, refine, config));
     else
-        DB_TRY(leave_open(reader, root, config));
+        DB_TRY(leave_open(reader, config));
     DB_TRY(add_scale(reader, config));
     const db_yaml_node *const stages = db_yaml_find(root, "stages");
     if (stages) DB_TRY(db_config_take_stages(reader, stages, config));

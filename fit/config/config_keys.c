@@ -97,7 +97,7 @@ static const db_config_key model_keys[] = {
         "image, which are refined together; one of no, yes, {lattices: N}"),
     FIELD(MISSET, NULL, NULL),
     FIELD(SHAPE, NULL, NULL),
-    FIELD(NCELLS, NULL, NULL),
+    FIELD(NCELLS, "from the widths of the spots", "[20, 20, 20]"),
     FIELD(FUDGE, NULL, NULL),
     FIELD(MOSAIC_SPREAD, NULL, NULL),
     FIELD(MOSAIC_ABC, "mosaic_spread for all axes", "[0.1, 0.1, 0.3]"),

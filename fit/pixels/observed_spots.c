@@ -11,15 +11,25 @@
 static db_observed_spot centroid(const db_measured_image *panel, const float *background,
                                  const size_t *list, size_t count) {
     const size_t columns = (size_t)panel->fast_pixels;
-    db_observed_spot spot = { 0 };
+    const double first[2] = { (double)(list[0] % columns), (double)(list[0] / columns) };
+    db_observed_spot spot = { .pixels = count };
+    double second[3] = { 0 };
     for (size_t k = 0; k < count; k++) {
-        const size_t i = list[k], row = i / columns;
-        const double excess = (double)panel->value[i] - (double)background[i];
+        const size_t i = list[k];
+        const double excess = (double)panel->value[i] - (double)background[i],
+                     x = (double)(i % columns) - first[0], y = (double)(i / columns) - first[1];
         spot.counts += excess;
-        spot.position[0] += excess * ((double)(i % columns) + 0.5);
-        spot.position[1] += excess * ((double)row + 0.5);
+        spot.position[0] += excess * x;
+        spot.position[1] += excess * y;
+        second[0] += excess * x * x;
+        second[1] += excess * y * y;
+        second[2] += excess * x * y;
     }
-    for (int i = 0; i < 2; i++) spot.position[i] /= spot.counts;
+    double *const mean = spot.position;
+    for (int i = 0; i < 2; i++) mean[i] /= spot.counts;
+    for (int i = 0; i < 3; i++)
+        spot.covariance[i] = second[i] / spot.counts - mean[i == 1] * mean[i > 0];
+    for (int i = 0; i < 2; i++) mean[i] += first[i] + 0.5;
     return spot;
 }
 

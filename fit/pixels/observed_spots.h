@@ -6,8 +6,10 @@
 
 typedef struct db_observed_spot {
     size_t panel;
-    double position[2]; /* centroid of its counts above the background (pixels, fast, slow) */
-    double counts;      /* of them */
+    double position[2];   /* centroid of its counts above the background (pixels, fast, slow) */
+    double counts;        /* of them */
+    size_t pixels;        /* in its group; 0: not known, as the covariance then is */
+    double covariance[3]; /* of these counts (pixels^2: fast, slow, of both) */
     int hkl[3];
 } db_observed_spot;
 

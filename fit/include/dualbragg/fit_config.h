@@ -59,7 +59,6 @@ typedef struct db_fit_config {
     double beam_tilt[2]; /**< mrad: horizontal, vertical */
     double scale;        /**< overall factor of the starting model */
     int automatic;       /**< 1: what is refined was left open; db_fit_config_start chooses it */
-    int blocks_given;    /**< 1: the size of the crystal's blocks was given */
     int phi_given;       /**< 1: the spindle angle was given */
     /** of a detector of one panel that is cut into its modules where groups of panels name them:
      * pixels of a module along fast, slow, and of the gaps between them; 0: as the detector's size

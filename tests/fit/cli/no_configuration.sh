@@ -40,6 +40,16 @@ grep -q "taken: $lattice " printed || fail "a list without a cell: the lattice i
 printf 'image: still.img\nmodel: {cell: [78.1, 78.1, 38, 90, 90, 90], symmetry: tetragonal, find_orientation: yes}\n' > still.yaml
 "$DUALBRAGG" fit still.yaml --no-report --quiet --output again || fail "the configuration failed"
 [ "$(number cell)" = "$(awk '$1 == "cell:" { gsub(/[][,]/, " "); print $2 }' again.yaml)" ] || fail "another result"
+# sizes and spreads start from the spots where parameters are named, too, and stay there if they are not among them
+cat > named.yaml << 'END'
+model: {cell: [78.1, 78.1, 38, 90, 90, 90], symmetry: tetragonal, misset: [10.1, 19.9, 30.1]}
+refine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}, cell_a: {range: 1}, cell_c: {range: 1}}
+END
+"$DUALBRAGG" fit named.yaml --image still.img --no-report --quiet --output held || fail "named parameters: exit status $?"
+held() { awk -v key="$1:" '$1 == key { gsub(/[][,]/, " "); print $2 }' held.yaml; }
+near "held mosaic spread" "$(held mosaic_rms)" 0.09 0.18
+near "held footprint" "$(held footprint_rms)" 0.09 0.15
+near "size of blocks" "$(held Ncells)" 128 130
 # limits of stages come from the spots: a cell of 10 A, and a detector at a two-theta of 65 degrees, have none to 4 A
 "$DUALBRAGG" sim -cell 9.8 11.3 13.1 90 97 90 -misset 12 33 51 -N 400 -default_F 300 -fluence 1e23 -lambda 0.6 -distance 60 \
     -detpixels 600 -pixel 0.25 -spots closed -mosaic_rms 0.15 -footprint_rms 0.2 0.2 -water 20 -noisefile small.img -seed 3 --quiet

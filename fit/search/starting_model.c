@@ -7,7 +7,7 @@
 #include "base/context_internal.h"
 #include "base/frame_name.h"
 #include "base/rotation.h"
-#include "fit/config/automatic.h"
+#include "fit/search/automatic.h"
 #include "fit/config/cell_ties.h"
 #include "fit/config/detector_modules.h"
 #include "fit/config/found_cell.h"
@@ -480,6 +480,7 @@ static db_status prepare_start(db_context *context, db_fit_config *config,
     db_fit_settings *const settings = &config->settings;
     settings->choose_oversample = !config->setup.oversample;
     if (config->automatic) DB_TRY(db_fit_choose_parameters(context, config, start));
+    DB_TRY(db_fit_start_widths(context, config, image, start));
     DB_TRY(db_fit_tie_cell(context, config, start, notices, user));
     settings->centring = centring_of(context, config->symmetry, start->crystal.cell);
     start_ties(settings, start, notices, user);
@@ -500,17 +501,26 @@ static void take_model(const db_fit_config *config, db_experiment *start) {
     start->beam.scale = config->scale;
 }
 
+/* Sizes of the crystal that are open stay so. */
+static db_status resolve_setup(db_context *context, db_setup *setup, db_experiment *start,
+                               void (*notices)(void *user, const char *line), void *user) {
+    const int open = isnan(setup->Ncells[0]);
+    for (int i = 0; i < 3 && open; i++) setup->Ncells[i] = 1;
+    const db_status status = db_setup_resolve(context, setup, start, notices, user);
+    for (int i = 0; i < 3 && open; i++) setup->Ncells[i] = NAN;
+    return status;
+}
+
 /* The experiment without its crystal, in place of which any cell stands. *experiment has none: 1 if the list of experiments has a
  * crystal, whose cell need not be found. */
 static db_status start_without_cell(db_context *context, const db_fit_config *config,
                                     db_experiment *experiment, int *listed) {
     db_setup setup = config->setup;
     int cut;
-    *listed =
-        *config->expt_file && db_setup_resolve(context, &setup, experiment, NULL, NULL) == DB_OK;
+    *listed = *config->expt_file && resolve_setup(context, &setup, experiment, NULL, NULL) == DB_OK;
     if (*listed) return DB_OK;
     for (int i = 0; i < 6; i++) setup.cell[i] = i < 3 ? 50 : 90;
-    DB_TRY(db_setup_resolve(context, &setup, experiment, NULL, NULL));
+    DB_TRY(resolve_setup(context, &setup, experiment, NULL, NULL));
     for (int i = 0; i < 2; i++) experiment->beam.tilt[i] = config->beam_tilt[i];
     const db_status status = db_fit_cut_detector(context, config, experiment, NULL, &cut);
     if (status != DB_OK) db_experiment_clear(experiment);
@@ -554,7 +564,7 @@ db_status db_fit_config_start(db_context *context, db_fit_config *config,
     DB_TRY(check_region(context, &config->settings, image));
     DB_TRY(complete_setup(context, config, image, notices, user));
     DB_TRY(find_cell(context, config, image, notices, user));
-    DB_TRY(db_setup_resolve(context, &config->setup, start, notices, user));
+    DB_TRY(resolve_setup(context, &config->setup, start, notices, user));
     take_model(config, start);
     db_status status = db_fit_cut_detector(context, config, start, NULL, &cut);
     if (status == DB_OK) status = take_group(context, config, start, notices, user);
@@ -569,5 +579,7 @@ db_status db_fit_config_start_at(db_context *context, db_fit_config *config,
                                  void (*notices)(void *user, const char *line), void *user) {
     take_noise(image, &config->settings);
     DB_TRY(check_region(context, &config->settings, image));
+    if (!config->automatic) /* the model says how large they are */
+        memcpy(config->setup.Ncells, start->crystal.Ncells, sizeof config->setup.Ncells);
     return prepare_start(context, config, image, start, notices, user);
 }

@@ -1,0 +1,16 @@
+/* What a configuration leaves open: which parameters are refined (no section refine), all that images can
+ * determine; sizes and spreads of the crystal, which start as the spots are wide. */
+#ifndef DB_FIT_SEARCH_AUTOMATIC_H
+#define DB_FIT_SEARCH_AUTOMATIC_H
+
+#include <dualbragg/fit.h>
+
+/* Adds the parameters to the settings. */
+db_status db_fit_choose_parameters(db_context *context, db_fit_config *config,
+                                   const db_experiment *start);
+
+/* Gives the start the sizes and spreads that nothing says. */
+db_status db_fit_start_widths(db_context *context, const db_fit_config *config,
+                              const db_measured_image *image, db_experiment *start);
+
+#endif
