@@ -10,6 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { FEWEST = 100 };
+
 /* Lengths of the spots' scattering vectors that the data have a use for (1/angstrom), the shortest first. */
 static db_status list_lengths(db_context *context, const db_experiment *model,
                               const db_fit_settings *settings, const db_observed_spots *spots,
@@ -29,13 +31,14 @@ static db_status list_lengths(db_context *context, const db_experiment *model,
     return DB_OK;
 }
 
-/* Spots that a stage needs at least: three for each of its variables. */
+/* Spots that a stage needs at least: three for each of its variables, and as many as leave no doubt of an
+ * orientation. */
 static size_t fewest_of(const db_fit_settings *settings, int stage) {
     size_t variables = 0;
     for (size_t i = 0; i < settings->parameter_count; i++)
         variables += db_fit_parameter_in_stage(&settings->parameters[i], (size_t)stage) &&
                      !db_fit_parameter_is_tied(&settings->parameters[i]);
-    return 3 * variables;
+    return 3 * variables > FEWEST ? 3 * variables : FEWEST;
 }
 
 db_status db_stage_limit(db_context *context, const db_experiment *model, const db_fit_data *data,
