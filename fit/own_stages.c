@@ -3,8 +3,10 @@
 
 #include "base/context_internal.h"
 #include "fit/config/device_notice.h"
+#include "fit/search/moment_stage.h"
 #include "fit/search/stage_end.h"
 #include "fit/search/starts.h"
+#include "fit/shots/shot_moments.h"
 #include "fit/verdict/conclude.h"
 #include "fit/pixels/shoeboxes.h"
 #include "fit/intensities/boxes.h"
@@ -236,6 +238,28 @@ static db_status open_stage(work *w, db_context *context, int stage, db_stage_da
     return status;
 }
 
+/* Puts the moments of spots for a joint stage into the store, likewise. */
+static db_status store_moments(work *w, db_context *context, int stage) {
+    db_shots *const all = w->all;
+    db_refinement *const r = &w->refinement;
+    db_moments moments;
+    db_variables *const v = malloc(sizeof *v); /* large */
+    if (!v) return db_fail_memory(context, "the moments of spots");
+    db_variables_make(&w->settings, 1u << stage, &r->given, &r->result->experiment, &r->placement,
+                      v);
+    db_status status = db_joint_make_room(all, context, w->shot, stage);
+    if (status == DB_OK) status = db_moment_stage_take(r, stage, v, &moments);
+    if (status == DB_OK) {
+        (void)db_joint_links_begin(all, w->shot, stage, v);
+        all->state[w->shot].degrees = all->summary[w->shot].degrees = (double)moments.count;
+        status = db_shot_moments_write(all, context, w->shot, &moments);
+        w->is_fatal = status != DB_OK;
+        db_moments_clear(&moments);
+    }
+    free(v);
+    return status;
+}
+
 /* Puts the pixels of a joint stage into the store, and sets the start of the shot's local
  * quantities. */
 static db_status store_pixels(work *w, db_context *context, int stage) {
@@ -259,6 +283,11 @@ static db_status store_pixels(work *w, db_context *context, int stage) {
     db_objective_destroy(&objective);
     db_stage_data_clear(&taken);
     return status;
+}
+
+static db_status store_data(work *w, db_context *context, int stage) {
+    return w->settings.stages[stage].kind == DB_STAGE_MOMENTS ? store_moments(w, context, stage)
+                                                              : store_pixels(w, context, stage);
 }
 
 /* After the last stage: errors and statistics of the shot. */
@@ -320,7 +349,7 @@ static db_status do_segment(work *w, db_context *context, const db_segment *segm
     DB_TRY(begin_refinement(w, context));
     if (w->all->source->in_full) return do_in_full(w, context);
     DB_TRY(run_own_stages(w, context, segment));
-    if (segment->joint >= 0) DB_TRY(store_pixels(w, context, segment->joint));
+    if (segment->joint >= 0) DB_TRY(store_data(w, context, segment->joint));
     if (is_alone(w, segment)) {
         DB_TRY(conclude_shot_alone(w, context));
         DB_TRY(check_model(w, context, DB_JUDGE_SHOT));

@@ -151,6 +151,20 @@ static void apply_verdicts(const db_shots *all, const db_wrong_shots *wrong,
              all->summary[wrong->first].reason);
 }
 
+/* A stage that is left out (it has no reason) leaves what the one before has said. */
+static void take_end(const db_shots *all, int stage, const db_stage_result *end,
+                     db_fit_shots_result *result) {
+    const size_t length = strlen(result->reason);
+    if (!*end->reason) {
+        snprintf(result->reason + length, sizeof result->reason - length,
+                 "; stage %s is left out: the models miss more than noise",
+                 all->settings.stages[stage].name);
+        return;
+    }
+    result->status = end->end == DB_STAGE_CONVERGED ? DB_OK : DB_NOT_CONVERGED;
+    snprintf(result->reason, sizeof result->reason, "%s", end->reason);
+}
+
 static db_status run_joint(db_shots *all, int stage, db_fit_shots_result *result) {
     const int last = stage + 1 == (int)all->settings.stage_count;
     db_stage_result end;
@@ -158,8 +172,7 @@ static db_status run_joint(db_shots *all, int stage, db_fit_shots_result *result
     const int amplitudes = db_fit_is_intensity_stage(&all->settings, stage);
     DB_TRY(amplitudes ? db_intensity_stage_run(all, stage, &end, result)
                       : db_joint_run(all, stage, &end, last ? result : NULL));
-    result->status = end.end == DB_STAGE_CONVERGED ? DB_OK : DB_NOT_CONVERGED;
-    snprintf(result->reason, sizeof result->reason, "%s", end.reason);
+    take_end(all, stage, &end, result);
     DB_TRY(db_records_collect(all));
     if (!last) DB_TRY(db_shots_exclude_outliers(all));
     DB_TRY(judge_shots(all, stage, last, &wrong));
@@ -348,6 +361,8 @@ static db_status fill_shot(db_shots *all, size_t s, const db_fit_shots_result *r
         if (!e->shared) {
             e->value = value[i];
             e->error = known.error[i];
+        } else {
+            e->value += db_shots_shift(all, s, i);
         }
         value[i] = e->value;
     }
@@ -490,7 +505,7 @@ static db_status set_up(db_shots *all, const db_fit_settings *settings) {
     if (all->settings.stage_count == 0 && all->source->in_full)
         db_fit_default_stages(&all->settings);
     else if (all->settings.stage_count == 0)
-        db_stages_default(all->context, &all->settings);
+        db_stages_default(all->context, &all->settings, all->options->series);
     if (all->settings.joint.wanted)
         DB_TRY(db_fit_add_intensity_stage(all->context, &all->settings));
     db_stages_mark_shared(all);

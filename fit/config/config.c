@@ -346,15 +346,15 @@ static db_status take_panel_groups(const db_config_reader *reader, const db_yaml
     return DB_OK;
 }
 
-/* No section refine: one image with free intensities says by itself what it can determine. */
+/* No section refine: images with free intensities say by themselves what they can determine. */
 static db_status leave_open(const db_config_reader *reader, db_fit_config *config) {
-    if (config->settings.intensity != DB_FIT_FREE || *config->shot_list ||
-        config->find_orientation > 1)
-        return db_fail(
-            reader->context, DB_ERROR_USAGE,
-            "%s: the section refine is missing; nothing would be refined (it can be left "
-            "out for one crystal on one image with free intensities)",
-            reader->path);
+    if (config->settings.intensity != DB_FIT_FREE || config->settings.joint.wanted ||
+        config->series || config->find_orientation > 1)
+        return db_fail(reader->context, DB_ERROR_USAGE,
+                       "%s: the section refine is missing; nothing would be refined (it can be "
+                       "left out for one "
+                       "crystal on each image, with intensity: free, which are no series)",
+                       reader->path);
     config->automatic = 1;
     return DB_OK;
 }

@@ -6,9 +6,8 @@
 
 #include <math.h>
 
-/* Values between which a refinement that nobody bounds stays near the value of its start. */
-static void reach_of(const db_experiment *start, const db_parameter_facts *facts, double value,
-                     double *low, double *high) {
+void db_reach_of(const db_experiment *start, const db_parameter_facts *facts, double value,
+                 double *low, double *high) {
     const double pixel =
         start->detector.panel_count ? start->detector.panels[0].pixel_size[0] : 0.1;
     const double amount = facts->amount, wide = fmax(amount, 4 * fabs(value));
@@ -32,7 +31,8 @@ void db_limit_bounds(const db_experiment *start, const db_fit_starts *starts,
         db_orientation_axis(p->parameter) >= 0 && starts->count > 1 ? starts->turn : 0;
     double low, high;
     if (db_fit_parameter_is_tied(p)) return;
-    reach_of(start, facts, p->group < 0 ? db_parameter_get(start, p->parameter) : 0, &low, &high);
+    db_reach_of(start, facts, p->group < 0 ? db_parameter_get(start, p->parameter) : 0, &low,
+                &high);
     if (isinf(p->lower)) p->lower = fmax(facts->least, low - turn);
     if (isinf(p->upper)) p->upper = fmin(facts->most, high + turn);
 }

@@ -10,4 +10,8 @@
 void db_limit_bounds(const db_experiment *start, const db_fit_starts *starts,
                      db_fit_parameter *parameter);
 
+/* Values between which a refinement that nobody bounds stays near the value of its start. */
+void db_reach_of(const db_experiment *start, const db_parameter_facts *facts, double value,
+                 double *low, double *high);
+
 #endif

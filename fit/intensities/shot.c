@@ -83,7 +83,8 @@ static db_status measure_boxes(work *w) {
     db_objective *const o = &w->open.objective;
     db_reduced_equations *const r = &w->memory.record;
     double value[DB_FIT_MOST_PARAMETERS] = { 0 };
-    for (size_t i = 0; i < p->order.shared; i++) value[p->order.variable[i]] = p->shared[i];
+    for (size_t i = 0; i < p->order.shared; i++)
+        value[p->order.variable[i]] = p->shared[i] + w->open.shift[i];
     for (size_t i = 0; i < p->order.local; i++)
         value[p->order.variable[p->order.shared + i]] = p->all->state[w->shot].best.local[i];
     o->loss_of.target = DB_LOSS_WEIGHTED;

@@ -154,6 +154,19 @@ db_status db_shot_list_completed(db_context *context, const db_fit_shot_list *li
     return DB_OK;
 }
 
+/* What was chosen by the first shot is refined of all of them. */
+static db_status take_parameters(db_context *context, const db_fit_settings *chosen,
+                                 db_fit_settings *settings) {
+    db_status status = DB_OK;
+    for (size_t i = 0; i < chosen->parameter_count && status == DB_OK; i++) {
+        db_fit_parameter p = chosen->parameters[i];
+        p.lower = -INFINITY; /* bounds are the shot's own */
+        p.upper = INFINITY;
+        status = db_fit_settings_add_parameter(context, settings, &p);
+    }
+    return status;
+}
+
 static db_status load_shot(void *user, db_context *context, size_t shot, db_measured_image *image,
                            db_experiment *start, db_fit_settings *settings) {
     db_fit_shot_list *const list = user;
@@ -161,8 +174,11 @@ static db_status load_shot(void *user, db_context *context, size_t shot, db_meas
     db_status status = db_fit_shot_list_config(context, list, shot, &config);
     if (status == DB_OK) status = db_fit_config_read_image(context, &config, image, NULL, NULL);
     if (status == DB_OK && start) {
+        if (config.automatic && !config.settings.parameter_count)
+            status = take_parameters(context, settings, &config.settings);
         db_fit_settings_take_stages(&config.settings, settings); /* known already */
-        status = db_fit_config_start(context, &config, image, start, NULL, NULL);
+        if (status == DB_OK)
+            status = db_fit_config_start(context, &config, image, start, NULL, NULL);
         if (status == DB_OK) status = read_spots(context, &config, &list->entry[shot]);
         if (status == DB_OK) status = remember(context, &config, image, &list->entry[shot]);
         if (status == DB_OK) {
@@ -224,6 +240,8 @@ static db_status tie_parameters(db_context *context, const db_fit_settings *tied
                                    ? common->settings.parameters[k]
                                    : db_fit_parameter_free(p->parameter);
         own.follows = p->follows;
+        own.earned = p->earned;
+        own.shared = common->automatic ? p->shared : own.shared;
         own.stages = p->stages;
         status = db_fit_settings_add_parameter(context, &made, &own);
     }
@@ -248,7 +266,7 @@ static db_status tie_by(db_context *context, const db_fit_shot_list *list, size_
 
 db_status db_shot_list_tie(db_context *context, const db_fit_shot_list *list,
                            db_fit_config *config) {
-    if (!*config->symmetry) return DB_OK;
+    if (!*config->symmetry && !config->automatic) return DB_OK;
     db_fit_config own = { .image_file = "" };
     const db_notice_function notice = context->notice;
     db_status status = DB_ERROR_INPUT;

@@ -80,9 +80,9 @@ db_status db_fit_start_widths(db_context *context, const db_fit_config *config,
     const db_fit_settings *const settings = &config->settings;
     const open_widths open = what_is_open(config, start);
     db_spread *const s = &start->spread;
-    db_spot_widths widths;
+    db_spot_widths widths = { 0 };
     if (!open.blocks && !open.mosaic && !open.footprint) return DB_OK;
-    DB_TRY(db_spot_widths_measure(context, start, image, settings, &widths));
+    if (image->value) DB_TRY(db_spot_widths_measure(context, start, image, settings, &widths));
     if (open.blocks) start_blocks(settings, &open, &widths, start);
     if (open.blocks && !config->setup.oversample)
         start->oversample = db_recommended_oversample(start);
@@ -112,6 +112,12 @@ static int is_needless(const db_experiment *start, db_parameter parameter) {
            (kind == DB_KIND_DETECTOR_TURN && (int)parameter == (int)DB_DETECTOR_ROTX + along);
 }
 
+/* What many images have in common beside the detector, though a single one may have its own. */
+static int is_common(const db_parameter_facts *facts) {
+    return facts->kind == DB_KIND_FOOTPRINT_VARIANCE ||
+           facts->kind == DB_KIND_DIVERGENCE_VARIANCE || facts->kind == DB_KIND_BANDWIDTH_VARIANCE;
+}
+
 /* In the order in which stages take them up. */
 db_status db_fit_choose_parameters(db_context *context, db_fit_config *config,
                                    const db_experiment *start) {
@@ -124,6 +130,7 @@ db_status db_fit_choose_parameters(db_context *context, db_fit_config *config,
                     is_needless(start, p.parameter))
                     continue;
                 p.earned = choosing == DB_CHOOSING_EARNED;
+                if (is_common(facts)) p.shared = 1;
                 DB_TRY(db_fit_settings_add_parameter(context, &config->settings, &p));
             }
     return DB_OK;

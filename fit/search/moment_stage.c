@@ -133,25 +133,25 @@ static db_status run_moments(stage_run *s, db_stage_result *end) {
     return DB_OK;
 }
 
-static db_status run_on(stage_run *s, const db_experiment *from, db_stage_result *end) {
-    db_refinement *const r = s->refinement;
+db_status db_moment_stage_take(db_refinement *r, int number, const db_variables *variables,
+                               db_moments *moments) {
+    const db_experiment *const from = &r->result->experiment;
+    const db_fit_stage *const stage = &r->data.settings->stages[number];
     db_fit_settings settings = *r->data.settings; /* borrows */
     settings.max_shoeboxes =
         settings.max_shoeboxes > MOST_SPOTS ? settings.max_shoeboxes : MOST_SPOTS;
     const db_fit_data data = { r->data.image, r->data.strong, &settings };
     db_shoeboxes boxes;
     double dmin;
-    DB_TRY(db_stage_limit(r->context, from, &data, s->number, &dmin));
+    DB_TRY(db_stage_limit(r->context, from, &data, number, &dmin));
     DB_TRY(db_shoeboxes_place(r->context, from, &data, dmin, DB_SHOEBOXES_STRONG, &boxes));
-    db_status status = db_moments_make(r->context, from, &boxes, &s->variables,
-                                       s->stage->blur * s->stage->blur - 1, &s->moments);
-    if (status == DB_OK && s->moments.count == 0)
-        status =
-            db_fail(r->context, DB_ERROR_INPUT,
-                    "stage %s: the model predicts none of the strong reflections", s->stage->name);
-    if (status == DB_OK) status = run_moments(s, end);
+    const db_status status = db_moments_make(r->context, from, &boxes, variables,
+                                             stage->blur * stage->blur - 1, moments);
     db_shoeboxes_clear(&boxes);
-    return status;
+    if (status != DB_OK || moments->count > 0) return status;
+    db_moments_clear(moments);
+    return db_fail(r->context, DB_ERROR_INPUT,
+                   "stage %s: the model predicts none of the strong reflections", stage->name);
 }
 
 static db_status run_moment_stage(db_refinement *r, int number, db_stage_result *end) {
@@ -164,7 +164,8 @@ static db_status run_moment_stage(db_refinement *r, int number, db_stage_result 
     s->number = number;
     db_variables_make(settings, 1u << number, &r->given, &r->result->experiment, &r->placement,
                       &s->variables);
-    db_status status = run_on(s, &r->result->experiment, end);
+    db_status status = db_moment_stage_take(r, number, &s->variables, &s->moments);
+    if (status == DB_OK) status = run_moments(s, end);
     const int kept = !s->stage->earned || (r->result->trial_count > 0 &&
                                            r->result->trials[r->result->trial_count - 1].kept);
     if (status == DB_OK && kept)

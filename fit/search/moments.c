@@ -112,20 +112,26 @@ static void take_half(const db_shoeboxes *boxes, int first, uint8_t *of_spot, db
     }
 }
 
-db_status db_moments_make(db_context *context, const db_experiment *experiment,
-                          const db_shoeboxes *boxes, const db_variables *variables, double blur,
-                          db_moments *m) {
-    const size_t n = boxes->count;
+db_status db_moments_allocate(db_context *context, const db_experiment *experiment, size_t count,
+                              const db_variables *variables, double blur, db_moments *m) {
     *m = (db_moments){
         .context = context, .variables = variables, .blur = blur, .experiment = *experiment
     };
     m->experiment.structure_factors = (db_structure_factors){ .default_F = 1 };
-    m->spot = calloc(n + 1, sizeof *m->spot);
-    m->observed = calloc(n + 1, sizeof *m->observed);
-    m->rows = calloc(n * ROWS * variables->table_count + 1, sizeof *m->rows);
+    m->spot = calloc(count + 1, sizeof *m->spot);
+    m->observed = calloc(count + 1, sizeof *m->observed);
+    m->rows = calloc(count * ROWS * variables->table_count + 1, sizeof *m->rows);
+    if (m->spot && m->observed && m->rows) return DB_OK;
+    db_moments_clear(m);
+    return db_fail_memory(context, "the moments of spots");
+}
+
+db_status db_moments_make(db_context *context, const db_experiment *experiment,
+                          const db_shoeboxes *boxes, const db_variables *variables, double blur,
+                          db_moments *m) {
+    DB_TRY(db_moments_allocate(context, experiment, boxes->count, variables, blur, m));
     uint8_t *const of_spot = malloc(boxes->pixels + 1);
-    if (!m->spot || !m->observed || !m->rows || !of_spot) {
-        free(of_spot);
+    if (!of_spot) {
         db_moments_clear(m);
         return db_fail_memory(context, "the moments of spots");
     }

@@ -479,7 +479,8 @@ static db_status prepare_start(db_context *context, db_fit_config *config,
                                void (*notices)(void *user, const char *line), void *user) {
     db_fit_settings *const settings = &config->settings;
     settings->choose_oversample = !config->setup.oversample;
-    if (config->automatic) DB_TRY(db_fit_choose_parameters(context, config, start));
+    if (config->automatic && !settings->parameter_count)
+        DB_TRY(db_fit_choose_parameters(context, config, start));
     DB_TRY(db_fit_start_widths(context, config, image, start));
     DB_TRY(db_fit_tie_cell(context, config, start, notices, user));
     settings->centring = centring_of(context, config->symmetry, start->crystal.cell);

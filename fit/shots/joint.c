@@ -33,6 +33,7 @@ typedef struct joint {
     const double *at; /* unknowns of the evaluation */
     db_search search;
     db_search_log log;
+    int looks; /* 1: nothing moves */
 } joint;
 
 static size_t point_size(const db_schur_order *order) {
@@ -87,7 +88,7 @@ static db_fit_stage local_search(const joint *j) {
     db_fit_stage own = *j->search.stage;
     if (j->stage + 1 < (int)j->all->settings.stage_count)
         own.tolerance = fmax(own.tolerance, enough);
-    if (j->all->settings.joint.wanted) own.max_evaluations = 1;
+    if (j->all->settings.joint.wanted || j->looks) own.max_evaluations = 1;
     return own;
 }
 
@@ -101,7 +102,8 @@ static db_status reduce_shot(const joint *j, db_context *context, size_t shot, d
                              double *sum) {
     const db_schur_order *const order = &j->links.order;
     db_objective *const o = &open->objective;
-    j->all->summary[shot].target = o->loss / o->degrees;
+    /* the likelihood of spots depends on how wide they are: shots cannot be compared by it */
+    j->all->summary[shot].target = open->by_moments ? 0 : o->loss / o->degrees;
     if (j->all->series) return db_series_note(j->all, context, shot, open);
     double *const own = calloc(db_schur_sums_size(order->shared), sizeof *own);
     if (!own) return db_fail_memory(context, "a shot of a joint stage");
@@ -284,10 +286,31 @@ static void tell_shot(const joint *j, size_t shot) {
     all->summary[shot].degrees -= (double)(j->links.unknowns - j->links.shared) / (double)all->used;
 }
 
+/* Whether the models are near enough to the pixels for the stage. If not, they stay as the stage before has
+ * left them, at the bounds where they are. */
+static db_status are_near(joint *j, int *near) {
+    const double most = j->search.stage->most_misfit;
+    int lost;
+    *near = 1;
+    if (!(most > 0)) return DB_OK;
+    j->at = j->value;
+    j->looks = 1;
+    DB_TRY(sum_shots(j, &lost));
+    *near = j->sums[0] / degrees(j) <= most;
+    j->looks = !*near;
+    if (*near) return DB_OK;
+    keep_trials(j);
+    for (size_t i = 0; i < j->links.shared; i++)
+        j->at_bound[i] = j->all->common.at_bound[j->index[i]];
+    return DB_OK;
+}
+
 static db_status search_unknowns(joint *j, db_stage_result *end) {
     db_shots *const all = j->all;
+    int near;
     memset(end, 0, sizeof *end);
-    DB_TRY(db_search_run(&j->search, j->value, j->at_bound, end));
+    DB_TRY(are_near(j, &near));
+    if (near) DB_TRY(db_search_run(&j->search, j->value, j->at_bound, end));
     for (size_t i = 0; i < j->links.shared; i++) all->common.at_bound[j->index[i]] = j->at_bound[i];
     for (size_t k = 0; k < all->count; k++)
         if (db_shots_own(all, k)) tell_shot(j, k);
@@ -321,8 +344,8 @@ db_status db_joint_run(db_shots *all, int stage, db_stage_result *end,
     if (status == DB_OK) status = begin_unknowns(j, j->value);
     if (status == DB_OK) status = search_unknowns(j, end);
     if (status == DB_OK && result) {
-        const db_joint_minimum at = { stage, &j->links, &j->search.unknowns, j->value,
-                                      j->at_bound };
+        const db_joint_minimum at = { stage,    &j->links,   &j->search.unknowns,
+                                      j->value, j->at_bound, j->looks };
         status = db_joint_conclude(all, &at, result);
     }
     if (status == DB_ERROR_CANCELLED) all->ending = 1;

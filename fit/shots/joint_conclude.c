@@ -154,14 +154,16 @@ static db_status conclude_shot(db_shots *all, db_context *context, size_t shot, 
                                double *sum) {
     conclusion *const c = user;
     const int stage = c->at->stage;
+    db_fit_stage search = all->settings.stages[stage];
+    if (c->at->stays) search.max_evaluations = 1;
     db_open_shot *const open = malloc(sizeof *open); /* large: stacks are small */
     if (!open) return db_fail_memory(context, "a shot");
     db_status status = db_open_shot_create(all, context, shot, stage, &c->order, open);
     if (status == DB_OK) {
         if (all->series) db_series_give(all, shot, 0, &open->objective);
         db_joint_links_values(c->links, shot, c->at->at, open->linked);
-        status = db_open_shot_fit(open, &c->order, &all->settings.stages[stage], open->linked,
-                                  all->state[shot].best.local);
+        status =
+            db_open_shot_fit(open, &c->order, &search, open->linked, all->state[shot].best.local);
         if (status == DB_OK)
             db_shot_measure(&open->objective, &open->pixels, 1, &all->summary[shot]);
         if (status == DB_OK) status = measure_start(all, context, shot, open);

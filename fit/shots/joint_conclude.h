@@ -12,6 +12,7 @@ typedef struct db_joint_minimum {
     const db_unknowns *unknowns;
     const double *at;    /* their values */
     const int *at_bound; /* [unknowns] */
+    int stays;           /* 1: of other data; shots stay at their best points */
 } db_joint_minimum;
 
 /* Estimates errors of shared and local quantities and statistics of the shots. Their models stand

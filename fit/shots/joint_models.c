@@ -41,8 +41,9 @@ static db_status move_model(db_shots *all, const target *to, db_context *context
                       &model->placement, variables);
     db_joint_links_values(&to->links, shot, to->unknown, linked);
     for (size_t i = 0; i < order->shared + order->local; i++)
-        values[order->variable[i]] =
-            i < order->shared ? linked[i] : all->state[shot].best.local[i - order->shared];
+        values[order->variable[i]] = i < order->shared
+                                         ? linked[i] + db_shots_shift(all, shot, order->index[i])
+                                         : all->state[shot].best.local[i - order->shared];
     db_variables_store(variables, values, e);
     db_variables_place(variables, values, &model->placement);
     DB_TRY(db_panel_placement_apply(context, &model->placement, &e->detector));

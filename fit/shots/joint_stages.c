@@ -4,6 +4,7 @@
 
 #include "base/context_internal.h"
 #include "fit/config/algorithms.h"
+#include "fit/config/modes.h"
 #include "fit/config/orientation.h"
 #include "fit/config/quantity.h"
 
@@ -26,6 +27,8 @@ static int is_shared(const db_fit_settings *settings, const db_fit_parameter *p)
 static int needs_frames(const db_fit_settings *settings, const db_fit_parameter *p) {
     return p->parameter == DB_SCALE && settings->intensity == DB_FIT_FREE;
 }
+
+static int is_mode(const db_fit_parameter *p) { return db_mode_of(p->parameter) < DB_SPREAD_MODES; }
 
 /* Stage number `to` refines what stage number `from` does, but for what is shared if only_local. 0:
  * that is nothing. */
@@ -68,22 +71,104 @@ static void share_stages(db_fit_settings *settings) {
     settings->stage_count = kept;
 }
 
-void db_stages_default(db_context *context, db_fit_settings *settings) {
-    int any = 0;
+/* The stages of one image, and what each refines, before they become those of many. */
+typedef struct single_stages {
+    size_t count;
+    db_fit_stage stage[DB_FIT_MAX_STAGES];
+    unsigned refined[DB_FIT_MOST_PARAMETERS]; /* bits, as db_fit_parameter.stages */
+} single_stages;
+
+static void take_single(const db_fit_settings *settings, single_stages *single) {
+    single->count = settings->stage_count;
+    memcpy(single->stage, settings->stages, sizeof single->stage);
     for (size_t i = 0; i < settings->parameter_count; i++)
-        any |= db_fit_parameter_is_shared(&settings->parameters[i]);
-    if (settings->joint.wanted)
+        single->refined[i] = settings->parameters[i].stages;
+}
+
+/* Adds number s of them as a stage of each shot by itself, for what is not shared. 0: nothing is left of
+ * it, or, of one that is earned, nothing new. */
+static int add_own(db_fit_settings *settings, const single_stages *single, size_t s) {
+    const size_t to = settings->stage_count;
+    const int earned = single->stage[s].earned;
+    int any = 0;
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        db_fit_parameter *const p = &settings->parameters[i];
+        const int refined = (int)(single->refined[i] >> s & 1) && !is_shared(settings, p) &&
+                            !needs_frames(settings, p);
+        db_fit_parameter_set_stage(p, to, refined);
+        any |= refined && !db_fit_parameter_is_tied(p) && (!earned || is_mode(p));
+    }
+    if (!any) return 0;
+    settings->stages[to] = single->stage[s];
+    settings->stages[to].tolerance = fmax(1e-3, single->stage[s].tolerance);
+    settings->stage_count++;
+    return 1;
+}
+
+/* Adds the last of them as a joint stage, in which modes stay as each shot's own stages left them. */
+static void add_joint(db_fit_settings *settings, const single_stages *single, const char *name,
+                      db_stage_kind kind) {
+    const size_t to = settings->stage_count++, last = single->count - 1;
+    db_fit_stage *const stage = &settings->stages[to];
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        db_fit_parameter *const p = &settings->parameters[i];
+        db_fit_parameter_set_stage(p, to,
+                                   (int)(single->refined[i] >> last & 1) &&
+                                       (!is_mode(p) || is_shared(settings, p)));
+    }
+    *stage = single->stage[last];
+    stage->kind = kind;
+    snprintf(stage->name, sizeof stage->name, "%s", name);
+    if (kind != DB_STAGE_MOMENTS) return;
+    stage->target = DB_FIT_WEIGHTED;
+    stage->tolerance = 1e-4;
+    stage->most_misfit = 0;
+}
+
+/* Of spots in closed form: each shot by itself, with the detector as it is; all together, by the moments of
+ * their spots; modes of each shot, and all together again; then by pixels. */
+static void share_closed_stages(db_fit_settings *settings) {
+    single_stages single;
+    int modes = 0;
+    take_single(settings, &single);
+    settings->stage_count = 0;
+    for (size_t s = 0; s + 1 < single.count; s++)
+        if (!single.stage[s].earned) (void)add_own(settings, &single, s);
+    add_joint(settings, &single, "joint", DB_STAGE_MOMENTS);
+    for (size_t s = 0; s + 1 < single.count; s++)
+        if (single.stage[s].earned) modes += add_own(settings, &single, s);
+    if (modes) add_joint(settings, &single, "together", DB_STAGE_MOMENTS);
+    add_joint(settings, &single, "final", DB_STAGE_PIXELS);
+}
+
+static void choose_stages(db_fit_settings *settings, int any, int series) {
+    int groups = 0;
+    for (size_t i = 0; i < settings->parameter_count; i++)
+        groups |= settings->parameters[i].group >= 0;
+    const int closed = settings->intensity == DB_FIT_FREE && !groups && !series;
+    if (closed || settings->joint.wanted)
         db_fit_closed_stages(settings);
     else
         db_fit_settings_default_stages(settings);
-    if (any && settings->stage_count) share_stages(settings);
+    if (!any || !settings->stage_count) return;
+    if (closed && !settings->joint.wanted)
+        share_closed_stages(settings);
+    else
+        share_stages(settings);
+}
+
+void db_stages_default(db_context *context, db_fit_settings *settings, int series) {
+    int any = 0;
+    for (size_t i = 0; i < settings->parameter_count; i++)
+        any |= db_fit_parameter_is_shared(&settings->parameters[i]);
+    choose_stages(settings, any, series);
     /* By pixels all shots are refined together. */
     if (!any && settings->joint.wanted && settings->stage_count > 1) settings->stage_count--;
     if (settings->joint.wanted) (void)db_fit_add_intensity_stage(context, settings);
 }
 
 void db_fit_settings_default_joint_stages(db_fit_settings *settings) {
-    db_stages_default(NULL, settings);
+    db_stages_default(NULL, settings, 0);
 }
 
 void db_stages_mark_shared(db_shots *all) {
@@ -166,11 +251,20 @@ db_status db_stages_check(const db_shots *all) {
         const db_fit_stage *const stage = &settings->stages[s];
         if (!is_joint(all, (int)s)) continue;
         any = 1;
-        if (stage->kind == DB_STAGE_MOMENTS || stage->kind == DB_STAGE_NLOPT)
+        const int last = s + 1 == settings->stage_count,
+                  moments = stage->kind == DB_STAGE_MOMENTS && !last && !all->options->series &&
+                            settings->panel_groups.count == 0;
+        if (stage->kind == DB_STAGE_NLOPT || (stage->kind == DB_STAGE_MOMENTS && !moments))
+            return db_fail(
+                all->context, DB_ERROR_USAGE,
+                "stage %s: refines parameters that shots share, for which there is "
+                "the algorithm LM, and moments before the last stage, but not of a series "
+                "or of groups of panels; found %s",
+                stage->name, db_stage_algorithm(stage));
+        if (stage->earned)
             return db_fail(all->context, DB_ERROR_USAGE,
-                           "stage %s: refines parameters that shots share, for which there is only "
-                           "the algorithm LM, found %s",
-                           stage->name, db_stage_algorithm(stage));
+                           "stage %s: refines parameters that shots share: expected earned: no",
+                           stage->name);
     }
     DB_TRY(check_scale(all));
     if (any && !is_joint(all, (int)settings->stage_count - 1))

@@ -211,7 +211,8 @@ static db_status look(db_shots *all, db_context *context, size_t shot, void *use
     DB_TRY(db_open_shot_create(all, context, shot, s->stage, order, &open));
     if (how->unknown) {
         db_joint_links_values(s->links, shot, how->unknown, open.linked);
-        for (size_t l = 0; l < order->shared; l++) open.value[order->variable[l]] = open.linked[l];
+        for (size_t l = 0; l < order->shared; l++)
+            open.value[order->variable[l]] = open.linked[l] + open.shift[l];
         status = add_slopes(all, shot, how, open.value, &open.objective, sum);
     } else {
         status = look_at_start(all, context, shot, how, &open, sum);

@@ -1,6 +1,8 @@
 /* A shot of a joint stage with its pixels in memory, and the search for its local quantities. */
 #include "fit/shots/shot_fit.h"
 
+#include "fit/shots/shot_moments.h"
+
 #include "base/context_internal.h"
 #include "fit/objective/evaluate.h"
 #include "fit/objective/statistics.h"
@@ -11,43 +13,71 @@
 #include <stdlib.h>
 #include <string.h>
 
-db_status db_open_shot_create(db_shots *all, db_context *context, size_t shot, int stage,
-                              const db_schur_order *order, db_open_shot *open) {
+static db_status open_pixels(db_shots *all, db_context *context, size_t shot, int stage,
+                             db_open_shot *open) {
     const db_fit_stage *const s = &all->settings.stages[stage];
     const db_shot_state *const state = &all->state[shot];
+    const db_objective_options options = {
+        .stages = 1u << stage,
+        .given = &state->start.crystal,
+        .placement = &open->model.placement,
+        .blur = s->blur,
+        .target = s->target < 0 ? all->settings.target : (db_fit_target)s->target,
+        .is_given = all->series || db_fit_is_intensity_stage(&all->settings, stage)
+    };
+    DB_TRY(db_store_read(context, &all->store, &state->place, &open->pixels));
+    return db_objective_create(context, &open->model.experiment, &open->settings,
+                               &open->pixels.blocks, &options, &open->objective);
+}
+
+static db_status open_moments(db_shots *all, db_context *context, size_t shot, int stage,
+                              db_open_shot *open) {
+    db_objective *const o = &open->objective;
+    db_variables *const v = &o->variables;
+    open->by_moments = 1;
+    db_variables_make(&open->settings, 1u << stage, &all->state[shot].start.crystal,
+                      &open->model.experiment, &open->model.placement, v);
+    o->context = context;
+    o->degrees = all->state[shot].degrees;
+    o->normal = calloc(v->count * v->count + 1, sizeof *o->normal);
+    if (!o->normal) return db_fail_memory(context, "a shot of a joint stage");
+    return db_shot_moments_read(all, context, shot, &open->model.experiment, v, &open->moments);
+}
+
+db_status db_open_shot_create(db_shots *all, db_context *context, size_t shot, int stage,
+                              const db_schur_order *order, db_open_shot *open) {
     const size_t variables = order->shared + order->local;
     memset(open, 0, sizeof *open);
     open->held = calloc(variables + 1, sizeof *open->held);
     open->work = malloc((db_schur_work_size(order) + 1) * sizeof *open->work);
-    open->linked = calloc(2 * variables + 1, sizeof *open->linked);
+    open->linked = calloc(3 * variables + 1, sizeof *open->linked);
     open->value = open->linked ? open->linked + variables : NULL;
+    open->shift = open->linked ? open->linked + 2 * variables : NULL;
     db_status status = open->held && open->work && open->linked
                            ? DB_OK
                            : db_fail_memory(context, "a shot of a joint stage");
-    if (status == DB_OK) status = db_store_read(context, &all->store, &state->place, &open->pixels);
     if (status == DB_OK) status = db_shots_settings(all, context, shot, &open->settings);
     if (status == DB_OK) status = db_shot_model_make(all, context, shot, &open->model);
-    if (status == DB_OK) {
-        const db_objective_options options = {
-            .stages = 1u << stage,
-            .given = &state->start.crystal,
-            .placement = &open->model.placement,
-            .blur = s->blur,
-            .target = s->target < 0 ? all->settings.target : (db_fit_target)s->target,
-            .is_given = all->series || db_fit_is_intensity_stage(&all->settings, stage)
-        };
-        status = db_objective_create(context, &open->model.experiment, &open->settings,
-                                     &open->pixels.blocks, &options, &open->objective);
-    }
+    if (status == DB_OK)
+        status = (all->settings.stages[stage].kind == DB_STAGE_MOMENTS
+                      ? open_moments
+                      : open_pixels)(all, context, shot, stage, open);
     /* Priors of shared quantities count once, not for every shot. */
-    for (size_t i = 0; i < order->shared && status == DB_OK; i++)
+    for (size_t i = 0; i < order->shared && status == DB_OK; i++) {
         open->objective.variables.sigma[order->variable[i]] = INFINITY;
+        open->shift[i] = db_shots_shift(all, shot, order->index[i]);
+    }
     if (status != DB_OK) db_open_shot_destroy(open);
     return status;
 }
 
 void db_open_shot_destroy(db_open_shot *open) {
-    if (open->objective.context) db_objective_destroy(&open->objective);
+    if (open->by_moments) {
+        db_moments_clear(&open->moments);
+        free(open->objective.normal);
+    } else if (open->objective.context) {
+        db_objective_destroy(&open->objective);
+    }
     db_shot_model_clear(&open->model);
     db_stored_clear(&open->pixels);
     db_fit_settings_clear(&open->settings);
@@ -55,6 +85,21 @@ void db_open_shot_destroy(db_open_shot *open) {
     free(open->work);
     free(open->linked);
     memset(open, 0, sizeof *open);
+}
+
+/* At open->value: loss, gradient and normal matrix, without priors. */
+static db_status evaluate_open(db_open_shot *open) {
+    db_objective *const o = &open->objective;
+    return open->by_moments
+               ? db_moments_evaluate(&open->moments, open->value, &o->loss, o->gradient, o->normal)
+               : db_objective_evaluate(o, open->value, DB_OBJECTIVE_NORMAL);
+}
+
+/* What a search at open->value has left undone. */
+static db_status complete_open(db_open_shot *open) {
+    if (open->by_moments) return evaluate_open(open);
+    open->objective.sums_only = 0;
+    return db_objective_bring(&open->objective);
 }
 
 /* The local quantities of a shot as a problem. */
@@ -70,7 +115,7 @@ static db_status evaluate_local(void *user, const double *x, db_evaluation *at) 
     const size_t *const local = p->order->variable + p->order->shared;
     for (size_t i = 0; i < m; i++) p->open->value[local[i]] = x[i];
     p->open->evaluations++;
-    const db_status status = db_objective_evaluate(objective, p->open->value, DB_OBJECTIVE_NORMAL);
+    const db_status status = evaluate_open(p->open);
     if (status == DB_ERROR_INPUT) return DB_OK;
     DB_TRY(status);
     at->loss = objective->loss;
@@ -107,8 +152,10 @@ static db_status search_local(local_problem *p, db_search *s, double *local) {
     DB_TRY(db_search_prepare(s));
     objective->sums_only = 1;
     db_status status = db_search_run(s, local, at_bound, &end);
+    for (size_t i = 0; i < s->unknowns.count && open->by_moments; i++)
+        open->value[variable[i]] = local[i];
+    if (status == DB_OK) status = complete_open(open);
     objective->sums_only = 0;
-    if (status == DB_OK) status = db_objective_bring(objective);
     DB_TRY(status);
     db_variables_add_priors(&objective->variables, open->value, &objective->loss,
                             objective->gradient, objective->normal);
@@ -127,7 +174,8 @@ db_status db_open_shot_fit(db_open_shot *open, const db_schur_order *order,
                          .problem = { .evaluate = evaluate_local, .user = &problem },
                          .stage = stage,
                          .degrees = open->objective.degrees };
-    for (size_t i = 0; i < order->shared; i++) open->value[order->variable[i]] = shared[i];
+    for (size_t i = 0; i < order->shared; i++)
+        open->value[order->variable[i]] = shared[i] + open->shift[i];
     db_status status = db_local_unknowns(search.context, &open->settings, order,
                                          &open->objective.variables, &search.unknowns);
     if (status == DB_OK) status = search_local(&problem, &search, local);

@@ -2,6 +2,7 @@
 #ifndef DB_FIT_SHOTS_SHOT_FIT_H
 #define DB_FIT_SHOTS_SHOT_FIT_H
 
+#include "fit/search/moments.h"
 #include "fit/shots/shots.h"
 
 /* A shot of a joint stage with its pixels in memory. */
@@ -9,10 +10,14 @@ typedef struct db_open_shot {
     db_stored pixels;
     db_shot_model model;      /* at the start of the stage */
     db_fit_settings settings; /* as they are for this shot; owned */
-    db_objective objective;
+    db_objective
+        objective; /* of moments: its variables, loss, gradient, normal matrix and degrees */
+    db_moments moments;
+    int by_moments;         /* 1: moments are compared, not pixels */
     int *held;              /* [variables] 1: at a bound */
     double *work;           /* for elimination */
     double *linked, *value; /* [variables] of those that are linked; of all in their order; owned */
+    double *shift;          /* [linked]: what the shot's have beside them (db_shots_shift) */
     int evaluations;
 } db_open_shot;
 

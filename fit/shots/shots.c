@@ -166,18 +166,44 @@ static size_t leader_of(const db_shots *all, size_t i) {
     return i;
 }
 
+static int is_shared_geometry(const db_shots *all, size_t i) {
+    const db_fit_parameter *const p = &all->settings.parameters[i];
+    return all->shared[i] && p->group < 0 && db_facts_of(p->parameter)->owner == DB_OWNER_SETUP;
+}
+
+/* Has the shot another detector, or at another place, than the shot that shared values start from? Less is
+ * what refinements of one detector differ by. */
+static int is_elsewhere(const db_shots *all, const db_experiment *start) {
+    const double little = 0.05; /* of how far a refinement moves it */
+    for (size_t i = 0; i < all->parameters; i++) {
+        const db_parameter p = all->settings.parameters[i].parameter;
+        double low, high;
+        if (!is_shared_geometry(all, i)) continue;
+        db_reach_of(start, db_facts_of(p), all->common.start[i], &low, &high);
+        if (fabs(db_parameter_get(start, p) - all->common.start[i]) > little * 0.5 * (high - low))
+            return 1;
+    }
+    return 0;
+}
+
+double db_shots_shift(const db_shots *all, size_t shot, size_t i) {
+    return all->shared[i] ? db_shots_values(all, shot).begin[i] - all->common.start[i] : 0;
+}
+
 /* The starting values, unless a resumed run knows better. Motions of groups begin at 0. */
 static void set_start(db_shots *all, size_t shot) {
     db_shot_state *const state = &all->state[shot];
     db_shot_summary *const summary = &all->summary[shot];
     double *const value = db_shots_value(all, shot);
     double *const begin = db_shots_values(all, shot).begin;
+    const int elsewhere = is_elsewhere(all, &state->start);
     for (size_t i = 0; i < all->parameters; i++) {
         const db_fit_parameter *const p = &all->settings.parameters[i];
         const db_fit_parameter *const from = &all->settings.parameters[leader_of(all, i)];
-        begin[i] = p->group >= 0    ? 0
-                   : all->shared[i] ? all->common.start[i]
-                                    : db_parameter_get(&state->start, from->parameter);
+        begin[i] = p->group >= 0 ? 0
+                   : all->shared[i] && !(elsewhere && is_shared_geometry(all, i))
+                       ? all->common.start[i]
+                       : db_parameter_get(&state->start, from->parameter);
         if (p->group < 0) db_parameter_set(&state->start, p->parameter, begin[i]);
     }
     if (summary->stage > 0) return;

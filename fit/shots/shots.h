@@ -20,6 +20,13 @@ typedef struct db_shot_point {
     db_schur_tail tail; /* how they change with the shared ones */
 } db_shot_point;
 
+/* Where the store has the moments of a shot's spots. */
+typedef struct db_shot_moments {
+    long long spots, observed;
+    size_t count;
+    double blur;
+} db_shot_moments;
+
 /* Reflections that a shot shows. */
 typedef struct db_shown {
     size_t count;
@@ -37,8 +44,9 @@ typedef struct db_shot_state {
     double *lower;             /* [parameters] bounds */
     double *upper;
     db_store_place place;
-    long long light;  /* in the store: of the other lattices of its image; -1: none */
-    long long record; /* likewise: what it says of joint intensities; -1: nothing */
+    db_shot_moments moments; /* in place of it, in a joint stage of moments */
+    long long light;         /* in the store: of the other lattices of its image; -1: none */
+    long long record;        /* likewise: what it says of joint intensities; -1: nothing */
     long long
         linearization[2]; /* likewise: what its boxes do, where it was rendered: at two points */
     db_shot_point best, trial;
@@ -202,6 +210,10 @@ void db_shots_report(const db_shots *all, const db_fit_shots_event *event);
  * blame for (out of memory, a cancelled run), and any failure of a shot in full. */
 db_status db_shots_exclude(db_shots *all, db_context *context, size_t shot, db_status status,
                            const char *reason);
+
+/* What a shot's value of quantity i has beside the one that all share: detectors at several places keep
+ * their differences. */
+double db_shots_shift(const db_shots *all, size_t shot, size_t i);
 
 /* Reports the shots that have been excluded since the last call. */
 void db_shots_report_excluded(db_shots *all);

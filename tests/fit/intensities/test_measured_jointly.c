@@ -132,10 +132,11 @@ static void thaumatin_frames_share_a_beam_centre(void **state) {
     write_frames("", files);
     db_fit_shots_result *r = refine(files);
     report(r);
-    assert_true(r->chi2_reduced[1] < 0.9 * r->chi2_reduced[0]);
-    /* means of the frames refined alone (test_thaumatin.c), which differ by up to 0.07 mm */
-    shared_is(r, DB_BEAM_FAST, 217.032, 0.02, 0.01);
-    shared_is(r, DB_BEAM_SLOW, 224.857, 0.02, 0.01);
+    /* by moments, as the detector is held where the header has it: the model misses more than noise */
+    assert_true(r->chi2_reduced[1] < 0.95 * r->chi2_reduced[0]);
+    /* means of the frames refined alone by the same stages: 217.084, 217.076, 217.053, and 224.849, 224.838, 224.866 */
+    shared_is(r, DB_BEAM_FAST, 217.071, 0.01, 0.015);
+    shared_is(r, DB_BEAM_SLOW, 224.851, 0.01, 0.015);
     cells_are(r, 58.43, 152.30, 0.0015);
     print_message("shared misfit %.2f\n", r->estimates.shared_misfit);
     assert_true(r->estimates.shared_misfit >

@@ -261,7 +261,7 @@ static int set_up(void **state) {
     refine_parameter(&settings, DB_MOSAIC_VARIANCE, -1);
     refine_parameter(&settings, DB_SCALE, -1);
     for (size_t i = 0; i + 1 < settings.parameter_count; i++) settings.parameters[i].shared = 1;
-    db_stages_default(stills.context, &settings);
+    db_stages_default(stills.context, &settings, 1);
     return 0;
 }
 
