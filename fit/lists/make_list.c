@@ -164,7 +164,7 @@ static db_status find_lattices(db_context *context, db_fit_shot_list *list) {
 
 /* Shots that say nothing of the cell; the first of as many equal parts of them as images are searched. */
 typedef struct voters {
-    size_t count, voted, found;
+    size_t count, voted, found, failed; /* failed: that were read and searched in vain */
     size_t *shot;
     db_fit_found_cell *cell;
 } voters;
@@ -195,6 +195,7 @@ static db_status vote(db_context *context, const db_fit_shot_list *list, size_t 
     if (status == DB_OK) {
         status = db_fit_config_find_cell(context, &config, &image, &v->cell[v->found]);
         v->found += status == DB_OK && v->cell[v->found].count;
+        v->failed += status != DB_OK;
         db_measured_image_clear(&image);
     }
     db_fit_config_clear(&config);
@@ -224,11 +225,11 @@ static db_status settle_cell(db_context *context, db_fit_shot_list *list) {
     for (size_t n = 0; n < most && status == DB_OK; n++)
         status = vote(context, list, v.shot[n * v.count / most], &v);
     if (status == DB_OK && v.found) status = give_cell(context, &v, list);
-    if (status == DB_OK && v.count && !v.found) {
+    if (status == DB_OK && v.failed && !v.found) {
         char reason[DB_MESSAGE_SIZE / 2];
         snprintf(reason, sizeof reason, "%s", db_context_message(context));
         status = db_fail(context, DB_ERROR_INPUT, "%s: no cell was found on any of %zu images: %s",
-                         list->config.shot_list, v.voted, reason);
+                         list->config.shot_list, v.failed, reason);
     }
     free(v.shot);
     free(v.cell);
