@@ -407,7 +407,7 @@ static void say_shell(db_fit_log *log, const db_merge_shell *s, int with_referen
     db_fit_say(log, "\n");
 }
 
-static void say_amplitudes(db_fit_log *log, const db_fit_shots_result *r) {
+static void say_intensities(db_fit_log *log, const db_fit_shots_result *r) {
     db_merge_statistics statistics;
     char indexing[DB_INDEXING_LINE], crystals[DB_KINDS_LINE], reference[DB_REFERENCE_LINE];
     if (!r->intensities) return;
@@ -469,7 +469,7 @@ static void say_shots(db_fit_log *log, const db_fit_config *config, const db_fit
     say_parameters(log, config, &r->estimates, "shared by all shots", 24);
     say_errors(log, &r->estimates);
     say_local(log, r);
-    say_amplitudes(log, r);
+    say_intensities(log, r);
     say_reasons(log, r, 1);
     say_reasons(log, r, 0);
 }

@@ -223,7 +223,7 @@ db_status db_intensity_conclude(const db_intensity_minimum *m, db_merged *merged
     scatter sums = scatter_in(n, NULL);
     double *const memory = calloc(sums.size + 2 * n + s->shared + 1, sizeof *memory);
     db_status status = db_merged_make(s->context, n, merged);
-    if (!memory) status = db_fail_memory(s->context, "the errors of the amplitudes");
+    if (!memory) status = db_fail_memory(s->context, "the errors of the intensities");
     status = db_team_common_status(&s->team, s->context, status);
     if (status == DB_OK && memory) {
         double *const spread = memory + sums.size;

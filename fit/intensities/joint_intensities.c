@@ -3,14 +3,14 @@
 
 #include <stdlib.h>
 
-void db_joint_intensities_destroy(db_joint_intensities **amplitudes) {
-    if (!amplitudes || !*amplitudes) return;
-    db_asu_list_clear(&(*amplitudes)->list);
-    db_merged_clear(&(*amplitudes)->merged);
-    db_scaling_clear(&(*amplitudes)->scaling);
-    db_indexing_result_clear(&(*amplitudes)->indexing);
-    db_observations_clear(&(*amplitudes)->observations);
-    free((*amplitudes)->reference);
-    free(*amplitudes);
-    *amplitudes = NULL;
+void db_joint_intensities_destroy(db_joint_intensities **intensities) {
+    if (!intensities || !*intensities) return;
+    db_asu_list_clear(&(*intensities)->list);
+    db_merged_clear(&(*intensities)->merged);
+    db_scaling_clear(&(*intensities)->scaling);
+    db_indexing_result_clear(&(*intensities)->indexing);
+    db_observations_clear(&(*intensities)->observations);
+    free((*intensities)->reference);
+    free(*intensities);
+    *intensities = NULL;
 }

@@ -23,6 +23,6 @@ struct db_joint_intensities {
 };
 typedef struct db_joint_intensities db_joint_intensities;
 
-void db_joint_intensities_destroy(db_joint_intensities **amplitudes);
+void db_joint_intensities_destroy(db_joint_intensities **intensities);
 
 #endif

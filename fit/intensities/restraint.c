@@ -49,7 +49,7 @@ db_status db_intensity_reference_make(db_context *context, const db_asu_list *li
                           "intensities.reference: it has none of the %zu reflections to %g A; "
                           "expected amplitudes of the same crystal",
                           list->count, list->d_min)
-                : db_fail_memory(context, "the reference of the amplitudes");
+                : db_fail_memory(context, "the reference of the intensities");
 }
 
 db_status db_intensity_restraint_make(db_context *context, const db_fit_joint *settings,
@@ -63,7 +63,7 @@ db_status db_intensity_restraint_make(db_context *context, const db_fit_joint *s
     r->pull = calloc(reflections + 1, sizeof *r->pull);
     return r->strength && r->centre && r->pull
                ? DB_OK
-               : db_fail_memory(context, "the restraint of the amplitudes");
+               : db_fail_memory(context, "the restraint of the intensities");
 }
 
 void db_intensity_restraint_clear(db_intensity_restraint *r) {

@@ -55,7 +55,7 @@ db_status db_joint_system_spread(db_joint_system *system, unsigned groups, int p
     const probe p = { system, project, user, groups, room, room + all, room + 2 * all };
     db_status status = db_team_common_status(
         &system->team, system->context,
-        room ? DB_OK : db_fail_memory(system->context, "the errors of the amplitudes"));
+        room ? DB_OK : db_fail_memory(system->context, "the errors of the intensities"));
     memset(spread, 0, n * sizeof *spread);
     for (int i = 0; room && i < probes && status == DB_OK; i++) status = add_probe(&p, i, spread);
     for (size_t h = 0; h < n; h++) {

@@ -21,7 +21,7 @@ db_status db_joint_system_make(db_joint_system *s) {
     s->room = calloc(4 * n + m * m + 1, sizeof *s->room);
     db_status status = s->diagonal && s->remainder && s->right && s->normal && s->total && s->room
                            ? DB_OK
-                           : db_fail_memory(s->context, "the equations of the amplitudes");
+                           : db_fail_memory(s->context, "the equations of the intensities");
     if (status == DB_OK) status = db_tree_sum_begin(s->context, chunks, size, &s->sums);
     if (status == DB_OK) status = db_tree_sum_begin(s->context, chunks, n + 1, &s->products);
     if (status != DB_OK) db_joint_system_clear(s);
@@ -77,7 +77,7 @@ db_status db_joint_system_over(const db_joint_system *s, unsigned groups, db_tre
         failed = status;
     }
     if (failed == DB_ERROR_MEMORY)
-        failed = db_fail_memory(s->context, "the equations of the amplitudes");
+        failed = db_fail_memory(s->context, "the equations of the intensities");
     DB_TRY(db_team_common_status(&s->team, s->context, failed));
     return db_tree_sum_total(&s->team, s->context, tree, s->owner, s->owner_of, total);
 }

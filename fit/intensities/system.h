@@ -1,4 +1,4 @@
-/* The linear system of joint amplitudes: changes of the intensities of all reflections, and of what
+/* The linear system of joint intensities: changes of the intensities of all reflections, and of what
  * shots share, that minimize the sum of the shots' quadratic models, each with its local quantities
  * eliminated (fit/linear/reduced.h):
  *

@@ -215,7 +215,7 @@ static db_status check_scale(const db_shots *all) {
 }
 
 /* Intensities that all shots share. */
-static db_status check_amplitudes(const db_shots *all) {
+static db_status check_intensities(const db_shots *all) {
     const db_fit_settings *const settings = &all->settings;
     int scale = 0;
     for (size_t i = 0; i < all->parameters; i++)
@@ -228,7 +228,7 @@ static db_status check_amplitudes(const db_shots *all) {
                        "joint intensities: expected scale among the parameters, one of each shot");
     if (!db_fit_is_intensity_stage(settings, (int)settings->stage_count - 1))
         return db_fail(all->context, DB_ERROR_USAGE,
-                       "joint intensities: the last stage must be that of the amplitudes");
+                       "joint intensities: the last stage must be that of the intensities");
     return DB_OK;
 }
 
@@ -246,7 +246,7 @@ db_status db_stages_check(const db_shots *all) {
             "starts: %d of them are tried by stages of each shot by itself; stage %s, the "
             "first, refines what shots share",
             settings->starts.count, settings->stages[0].name);
-    if (settings->joint.wanted) DB_TRY(check_amplitudes(all));
+    if (settings->joint.wanted) DB_TRY(check_intensities(all));
     for (size_t s = 0; s < settings->stage_count; s++) {
         const db_fit_stage *const stage = &settings->stages[s];
         if (!is_joint(all, (int)s)) continue;

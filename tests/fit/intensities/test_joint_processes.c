@@ -68,7 +68,7 @@ static void same_numbers(const double *a, const double *b, size_t count) {
 }
 
 /* All that files are made of. */
-static void same_amplitudes(const db_fit_shots_result *a, const db_fit_shots_result *b) {
+static void same_intensities(const db_fit_shots_result *a, const db_fit_shots_result *b) {
     const db_joint_intensities *const x = a->intensities;
     const db_joint_intensities *const y = b->intensities;
     const size_t n = x->merged.count, measured = x->observations.first[x->observations.shots];
@@ -149,7 +149,7 @@ static void processes_do_not_matter(void **state) {
         db_context_set_threads(stills.context, 0);
         made_up_team_run(TEAM, 1, work, &t, NULL);
         for (int r = 0; r < TEAM; r++) assert_non_null(t.result[r]);
-        same_amplitudes(alone, t.result[0]);
+        same_intensities(alone, t.result[0]);
         assert_int_equal(alone->used, STILLS - 1);
         check_unmerged(alone);
         assert_true((alone->intensities->passes == 0) == (passes == 0));
@@ -243,7 +243,7 @@ static void interrupt(size_t damages, size_t forged) {
                                       forged);
         made_up_team_run(most % 2 ? TEAM : 1, 1, work, &t, NULL);
         assert_non_null(t.result[0]);
-        same_amplitudes(whole, t.result[0]);
+        same_intensities(whole, t.result[0]);
         assert_int_equal(whole->history_count, t.result[0]->history_count);
         assert_true(t.result[0]->shot_evaluations < whole->shot_evaluations);
         for (int k = 0; k < TEAM; k++) db_fit_shots_result_destroy(&t.result[k]);

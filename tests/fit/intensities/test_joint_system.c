@@ -1,4 +1,4 @@
-/* The equations of joint amplitudes against the solution of all equations at once, shots' own
+/* The equations of joint intensities against the solution of all equations at once, shots' own
  * quantities among them. */
 
 #include "support/unit_test.h"
