@@ -83,6 +83,14 @@ void db_unknowns_clear(db_unknowns *u) {
     u->lower = NULL;
 }
 
+double db_unknown_near(const db_unknowns *u, size_t i) {
+    const double bound[2] = { fabs(u->lower[i]), fabs(u->upper[i]) };
+    double near = 1e-6 * u->scale[i];
+    for (int k = 0; k < 2; k++)
+        if (bound[k] > 0) near = fmin(near, 1e-3 * bound[k]);
+    return near;
+}
+
 int db_unknown_held(const db_unknowns *u, size_t i, double value, double slope) {
     const double near = db_unknown_near(u, i);
     if (value <= u->lower[i] + near && slope > 0) return -1;

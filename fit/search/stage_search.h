@@ -54,10 +54,8 @@ db_status db_unknowns_of_variables(db_context *context, const db_fit_settings *s
                                    const db_variables *variables, db_unknowns *unknowns);
 void db_unknowns_clear(db_unknowns *unknowns);
 
-/* A value so near to a bound is at it. */
-static inline double db_unknown_near(const db_unknowns *unknowns, size_t i) {
-    return 1e-6 * unknowns->scale[i];
-}
+/* A value so near to a bound is at it: nearer than any step, and than the bound is to 0. */
+double db_unknown_near(const db_unknowns *unknowns, size_t i);
 
 /* Is an unknown at a bound, with a gradient that pushes it outward? -1: at the lower, 1: at the
  * upper one; 0: no. */

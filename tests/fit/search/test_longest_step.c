@@ -164,11 +164,42 @@ static void shots_share_detector_and_spindle(void **state) {
     }
 }
 
+/* Known intensities of faint shots have scales of 1e-10, which are far above a bound of 1e-12. */
+static void a_small_value_is_not_at_a_smaller_bound(void **state) {
+    (void)state;
+    static const struct {
+        db_parameter parameter;
+        double value, lower;
+        int held;
+    } cases[] = { { DB_SCALE, 2.4e-10, 1e-12, 0 },
+                  { DB_SCALE, 1e-12, 1e-12, -1 },
+                  { DB_MOSAIC_VARIANCE, 1e-12, 0, -1 },
+                  { DB_SCALE, 1, 0.999, 0 } };
+    const size_t index = 0;
+    db_fit_settings settings;
+    db_context *context;
+    db_unknowns u;
+    assert_int_equal(db_context_create(&context), DB_OK);
+    db_fit_settings_init(&settings);
+    refine_parameter(&settings, DB_SCALE, -1);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        settings.parameters[0].parameter = cases[i].parameter;
+        settings.parameters[0].lower = cases[i].lower;
+        settings.parameters[0].upper = 1e30;
+        assert_int_equal(db_unknowns_make(context, &settings, &index, 1, &u), DB_OK);
+        assert_int_equal(db_unknown_held(&u, 0, cases[i].value, 1), cases[i].held);
+        db_unknowns_clear(&u);
+    }
+    db_fit_settings_clear(&settings);
+    db_context_destroy(&context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(no_step_moves_a_spot_out_of_its_box),
                                         cmocka_unit_test(
                                             what_is_refined_unasked_stays_near_its_start),
                                         cmocka_unit_test(shots_share_detector_and_spindle),
+                                        cmocka_unit_test(a_small_value_is_not_at_a_smaller_bound),
                                         cmocka_unit_test(open_bounds_are_closed_and_others_stay) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
