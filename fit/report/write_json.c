@@ -300,6 +300,8 @@ static const db_json_field result_rows[] = {
         "by how much the data ask for another distance where it is held and edges of the cell are "
         "refined; null: not asked"),
     VALUE(distance_error, "mm", "its standard error"),
+    VALUE(distance_gain, "",
+          "ln of how many times likelier spots are with the model that has that distance"),
     VALUE(all_spots, "", "of the image, in the resolution range"),
     VALUE(left_spots, "", "of them, at no reflection of the model"),
     PART(other_lattice, orientation_fields,

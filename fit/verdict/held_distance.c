@@ -5,6 +5,8 @@
 #include "fit/objective/evaluate.h"
 #include "fit/objective/statistics.h"
 #include "fit/result/errors.h"
+#include "fit/verdict/judged_spots.h"
+#include "fit/verdict/rivals.h"
 
 #include <dualbragg/expert/fit_configurations.h>
 
@@ -26,8 +28,7 @@ static int is_asked(const db_fit_settings *settings) {
             is_refined(settings, DB_CELL_C));
 }
 
-/* Would the data have earned it, but nobody has said that it is known? */
-static int is_untested(const db_fit_settings *settings) {
+int db_held_distance_is_untested(const db_fit_settings *settings) {
     for (size_t i = 0; i < settings->parameter_count; i++)
         if (settings->parameters[i].parameter == DB_DISTANCE &&
             settings->parameters[i].stages == DB_FIT_NOT_EARNED)
@@ -108,9 +109,32 @@ static db_status step_on(db_context *context, db_objective *objective,
     return go_downhill(objective, step, values);
 }
 
+/* By how much the places of spots, which were found without a model, are likelier with these values. Pixels alone also ask
+ * for distances that only suit the shapes of spots. */
+static db_status compare_places(db_context *context, const db_fit_data *data,
+                                const db_objective *objective, const double *values,
+                                db_fit_result *result) {
+    db_experiment models[2] = { result->experiment, objective->experiment }; /* borrow */
+    db_observed_spots spots;
+    db_variables_store(&objective->variables, values, &models[1]);
+    result->distance_gain = 0;
+    DB_TRY(db_judged_spots_find(context, models, data, &spots));
+    db_status status = DB_OK;
+    for (int m = 0; m < 2 && status == DB_OK; m++) {
+        db_evidence evidence;
+        status = db_evidence_make(context, &models[m], &spots, &evidence);
+        if (status != DB_OK) break;
+        result->distance_gain += (m ? 1 : -1) * db_margin_over_none(&evidence);
+        db_evidence_clear(&evidence);
+    }
+    db_observed_spots_clear(&spots);
+    return status;
+}
+
 /* What a wrong distance leaves is a misfit, by which errors grow: the error is that after a first
  * step. */
-static db_status ask(db_context *context, db_objective *objective, db_fit_result *result) {
+static db_status ask(db_context *context, const db_fit_data *data, db_objective *objective,
+                     db_fit_result *result) {
     const db_variables *const variables = &objective->variables;
     double values[DB_FIT_MOST_PARAMETERS] = { 0 };
     const size_t distance = values_of(variables, result, values);
@@ -119,7 +143,7 @@ static db_status ask(db_context *context, db_objective *objective, db_fit_result
         DB_TRY(step_on(context, objective, &result->estimates, distance, values,
                        &result->distance_error));
     result->distance_step = values[distance] - held;
-    return DB_OK;
+    return compare_places(context, data, objective, values, result);
 }
 
 static db_status measure_step(db_context *context, const db_fit_data *data,
@@ -132,7 +156,7 @@ static db_status measure_step(db_context *context, const db_fit_data *data,
     if (!objective) return db_fail_memory(context, "the objective of a held distance");
     db_status status =
         db_stage_data_objective(context, &refined->experiment, data, taken, &request, objective);
-    if (status == DB_OK) status = ask(context, objective, result);
+    if (status == DB_OK) status = ask(context, data, objective, result);
     db_objective_destroy(objective);
     free(objective);
     return status;
@@ -142,12 +166,12 @@ db_status db_held_distance_measure(db_context *context, const db_fit_data *data,
                                    const db_stage_data *taken, const db_objective *refined,
                                    db_fit_result *result) {
     db_fit_settings own;
-    result->distance_step = result->distance_error = NAN;
+    result->distance_step = result->distance_error = result->distance_gain = NAN;
     if (!is_asked(data->settings)) return DB_OK;
     DB_TRY(settings_with_distance(context, data->settings, &own));
     const db_fit_data with_distance = { data->image, data->strong, &own };
     const db_status status = measure_step(context, &with_distance, taken, refined, result);
     db_fit_settings_clear(&own);
-    if (status == DB_OK && is_untested(data->settings)) widen_edges(result);
+    if (status == DB_OK && db_held_distance_is_untested(data->settings)) widen_edges(result);
     return status;
 }

@@ -4,11 +4,14 @@
 
 #include "fit/objective/stage_data.h"
 
-/* Where edges of the cell are refined and the distance is not, sets result->distance_step and
- * distance_error: by how much the data ask for another distance, were it refined, too. NAN where that
- * is not asked. taken: the pixels of the result, weighted by it. */
+/* Where edges of the cell are refined and the distance is not, sets result->distance_step, distance_error and
+ * distance_gain: by how much the data ask for another distance, were it refined, too, and whether spots bear it out.
+ * NAN where that is not asked. taken: the pixels of the result, weighted by it. */
 db_status db_held_distance_measure(db_context *context, const db_fit_data *data,
                                    const db_stage_data *taken, const db_objective *refined,
                                    db_fit_result *result);
+
+/* Would it be refined if the data had earned it? Nobody has said that it is known. */
+int db_held_distance_is_untested(const db_fit_settings *settings);
 
 #endif

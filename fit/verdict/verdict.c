@@ -3,6 +3,7 @@
 #include "fit/verdict/verdict.h"
 
 #include "base/context_internal.h"
+#include "fit/search/agreement.h"
 #include "fit/verdict/rivals.h"
 #include "fit/verdict/verdict_tests.h"
 
@@ -265,13 +266,22 @@ db_status db_verdict_of_lattice(db_context *context, const db_experiment *model,
     return status;
 }
 
-void db_verdict_of_distance(double held, double step, double error, db_fit_verdict *v) {
+/* One quantity more has to make spots likelier by half the ln of their number (G. Schwarz, Annals of Statistics 6, 461, 1978);
+ * against a distance that somebody has named by as much as any other model, unless pixels contradict it by far. */
+void db_verdict_of_distance(int is_named, db_fit_result *result) {
     const double few = 5e-3; /* of the distance: an image is hardly ever taken with a better one */
-    db_verdict_test(v, DB_FIT_TEST_DISTANCE, fabs(step) < few * held ? 0 : fabs(step) / error,
+    const double far = 10;   /* errors */
+    const double held = result->experiment.detector.distance, step = result->distance_step,
+                 error = result->distance_error, off = fabs(step) / error;
+    db_fit_verdict *const v = &result->verdict;
+    const double enough =
+        is_named && off < far ? -DB_AGREEMENT_SIGNIFICANT : 0.5 * log((double)v->spots);
+    db_verdict_test(v, DB_FIT_TEST_DISTANCE,
+                    fabs(step) < few * held || !(result->distance_gain > enough) ? 0 * off : off,
                     "the distance was held at %.6g mm, and the data surely ask for %.6g +- %.2g "
-                    "mm; expected at "
-                    "most %g errors: edges of the cell are wrong by as many percent; refine the "
-                    "distance, with a "
+                    "mm, with which spots are likelier by %.1f (ln); expected at most %g errors: "
+                    "edges of the cell are wrong by as many percent; refine the distance, with a "
                     "range, or correct it",
-                    held, held + step, error, v->test[DB_FIT_TEST_DISTANCE].most);
+                    held, held + step, error, result->distance_gain,
+                    v->test[DB_FIT_TEST_DISTANCE].most);
 }

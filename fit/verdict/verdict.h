@@ -30,8 +30,7 @@ db_status db_verdict_of_shot(db_context *context, const db_experiment *model,
 db_status db_verdict_of_lattice(db_context *context, const db_experiment *model,
                                 const db_fit_data *data, int *is_right, db_fit_verdict *verdict);
 
-/* Do the data surely ask for another distance than the one held, and so for another cell? step: by how
- * much, NAN: not asked. */
-void db_verdict_of_distance(double held, double step, double error, db_fit_verdict *verdict);
+/* Do the data surely ask for another distance than the one held, and so for another cell? */
+void db_verdict_of_distance(int is_named, db_fit_result *result);
 
 #endif

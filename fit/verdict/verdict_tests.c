@@ -22,9 +22,8 @@ static const double MOST_BRIGHTNESS = 10;
 /* Places of spots may come nearer, and chance takes some pixels; a model that explains much less than
  * its start did has the spots' shapes wrong. */
 static const double LEAST_OF_START = 0.75;
-/* Errors of a distance do not hold what spots of all regions lack in the same way: measured stills ask for
- * others by up to 5 of them. */
-static const double MOST_OFF = 10;
+/* Errors by which a distance may be off that spots ask for, too. */
+static const double MOST_OFF = 3;
 
 static const struct {
     const char *name;

@@ -120,7 +120,7 @@ _STATUS = {"converged": lambda s: s == lib.DB_OK, "cancelled": lambda s: s == li
 _OF_ALL = {".json": "json", ".html": "html"}
 _OF_JOINT = {".mtz": "mtz", ".hkl": "hkl"}
 _PLAIN = ("evaluations", "seconds", "shoebox_half_width", "sigma_z_median", "sigma_z_limit", "distrusted_count",
-          "distance_step", "distance_error", "all_spots", "left_spots", "image_scale")
+          "distance_step", "distance_error", "distance_gain", "all_spots", "left_spots", "image_scale")
 _OF_ONE = {".yaml": ("yaml", "c"), ".png": ("png", "ci"), ".refl": ("table", "c"), ".hkl": ("intensities", "")}
 _TABLES = {"reflections": "reflection_count", "shoeboxes": "shoebox_count", "shells": "shell_count",
            "regions": "region_count", "starts": "start_count", "trials": "trial_count", "distrusted": "distrusted_listed"}
@@ -157,7 +157,8 @@ class Shot:
     warnings, advice: what to look at, and what to do about it
     all_spots, left_spots: of the image; of them, at no reflection. other_lattice: spots, indexed and
         by_chance, of another lattice of the same cell among those
-    distance_step, distance_error: by how much (mm) the data ask for another distance, where it is held
+    distance_step, distance_error: by how much (mm) the data ask for another distance, where it is held; distance_gain: ln of how
+        many times likelier spots are with it
     evaluations, seconds, shoebox_half_width, sigma_z_median, sigma_z_limit, distrusted_count, image_scale"""
 
     def __init__(self, c, in_full):

@@ -273,6 +273,7 @@ db_status synthetic_make(db_context *context, synthetic *s) {
     if (!r->trials) return DB_ERROR_MEMORY;
     r->distance_step = -0.4;
     r->distance_error = 0.3;
+    r->distance_gain = 1.2;
     r->all_spots = 412;
     r->left_spots = 60;
     r->other_lattice = (db_fit_orientation){ 55, 31, 1.5, -60 };

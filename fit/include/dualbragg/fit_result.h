@@ -203,8 +203,9 @@ typedef struct db_fit_result {
     db_fit_reflection *reflections; /**< free: of all predicted reflections, by h, k, l */
     size_t reflection_count;
     /** where edges of the cell are refined and the distance is held: by how much (mm) the data ask for
-     * another distance, were it refined, too, and the error of that; NAN: not asked */
-    double distance_step, distance_error;
+     * another distance, were it refined, too, and the error of that; NAN: not asked. distance_gain: ln of how
+     * many times likelier spots are with the model that has it */
+    double distance_step, distance_error, distance_gain;
     /** all spots of the image in the resolution range; of them, those that lie at no reflection that is
      * predicted; if they are many, what a search among these has found: another lattice of the same cell
      * (indexed 0: none) */

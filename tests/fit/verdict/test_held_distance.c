@@ -3,6 +3,8 @@
 #include "support/context.h"
 #include "fit/still_fit.h"
 #include "fit/rendered_image.h"
+#include "fit/verdict/verdict.h"
+#include "fit/verdict/verdict_tests.h"
 
 #include <math.h>
 #include <string.h>
@@ -50,6 +52,7 @@ static void a_wrong_distance_is_noticed(void **state) {
         assert_int_equal(warns(r, "but the data ask for"), sign != 0);
         assert_int_equal(r->status, sign ? DB_NOT_CONVERGED : DB_OK);
         assert_int_equal(r->verdict.test[DB_FIT_TEST_DISTANCE].passed, sign == 0);
+        assert_true(sign ? r->distance_gain > 30 : fabs(r->distance_gain) < 3);
         assert_false(warns(r, "the distance is not determined by this image"));
         fit_still_destroy(&r);
     }
@@ -79,10 +82,43 @@ static void an_open_distance_is_said_to_be_open(void **state) {
     db_experiment_clear(&truth);
 }
 
+/* Pixels ask for other distances where a model lacks shapes of spots, too: the places of spots have to agree. */
+static void pixels_and_places_have_to_agree(void **state) {
+    (void)state;
+    static const struct {
+        double held, step, error, gain;
+        size_t spots;
+        int named, passes;
+    } cases[] = {
+        { 351, -4.05, 0.67, 4.0, 48, 0,
+          0 }, /* thaumatin 15: nobody has named it, and it is wrong */
+        { 351, -4.05, 0.67, 4.0, 48, 1, 1 },
+        { 351, -2.4, 0.64, -0.4, 48, 0, 1 },
+        { 351, -3.4, 0.85, 80, 1000, 1, 0 },      /* thaumatin 3 */
+        { 123.546, 0.97, 0.25, -20, 77, 1, 1 },   /* Rayonix */
+        { 130.107, 1.158, 0.061, -53, 69, 1, 1 }, /* thermolysin 801 without bounds: it is right */
+        { 220.16, 2.2, 0.088, 10, 100, 1, 0 },    /* by far */
+        { 220.16, 0.4, 0.01, 60, 100, 1, 1 },     /* a fifth of a percent */
+        { 220.16, 2.2, 1, 60, 100, 1, 1 },        /* not sure */
+        { 220.16, (double)NAN, (double)NAN, (double)NAN, 100, 1, 1 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        db_fit_result r = { .distance_step = cases[i].step,
+                            .distance_error = cases[i].error,
+                            .distance_gain = cases[i].gain };
+        r.experiment.detector.distance = cases[i].held;
+        db_verdict_forget(&r.verdict);
+        r.verdict.spots = cases[i].spots;
+        db_verdict_of_distance(cases[i].named, &r);
+        if (r.verdict.usable != cases[i].passes) fail_msg("case %zu: %s", i, r.verdict.reason);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_open_distance_is_said_to_be_open),
         cmocka_unit_test(a_wrong_distance_is_noticed),
+        cmocka_unit_test(pixels_and_places_have_to_agree),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }
