@@ -169,7 +169,7 @@ typedef struct voters {
     db_fit_found_cell *cell;
 } voters;
 
-enum { MOST_VOTERS = 30 };
+enum { MOST_VOTERS = 30, MOST_FRAMES = 120, ENOUGH_SPOTS = 1000 };
 
 static db_status find_voters(db_context *context, const db_fit_shot_list *list, voters *v) {
     v->shot = malloc((list->count + 1) * sizeof *v->shot);
@@ -207,7 +207,10 @@ static db_status give_cell(db_context *context, const voters *v, db_fit_shot_lis
     db_fit_found_cell cell;
     char key[CELL_KEY], symmetry[DB_FIT_NAME_SIZE + 20];
     const int named = *list->config.symmetry != '\0';
-    DB_TRY(db_fit_vote_on_cell(context, v->cell, v->found, v->voted, &cell));
+    if (list->config.series)
+        cell = v->cell[0];
+    else
+        DB_TRY(db_fit_vote_on_cell(context, v->cell, v->found, v->voted, &cell));
     write_cell(cell.lattice[cell.chosen].cell, key);
     snprintf(symmetry, sizeof symmetry, "model.symmetry=%s", cell.lattice[cell.chosen].symbol);
     for (size_t i = 0; i < v->count; i++)
@@ -217,20 +220,67 @@ static db_status give_cell(db_context *context, const voters *v, db_fit_shot_lis
     return db_found_cell_take(context, &cell, &list->config);
 }
 
+/* A frame that cannot be read is passed over. */
+static db_status add_frame(db_context *context, const db_fit_shot_list *list, size_t shot,
+                           db_fit_cell_spots **spots) {
+    db_fit_config config = { .image_file = "" };
+    db_measured_image image;
+    db_status status = db_fit_shot_list_config(context, list, shot, &config);
+    if (status == DB_OK) status = db_fit_config_read_image(context, &config, &image, NULL, NULL);
+    if (status == DB_OK) {
+        status = db_fit_config_cell_spots(context, &config, &image, spots);
+        db_measured_image_clear(&image);
+    }
+    db_fit_config_clear(&config);
+    return status == DB_ERROR_MEMORY || status == DB_ERROR_CANCELLED ? status : DB_OK;
+}
+
+/* Frames of one crystal have one cell, and one orientation. */
+static db_status search_frames(db_context *context, db_fit_shot_list *list, voters *v) {
+    const size_t most = v->count < MOST_FRAMES ? v->count : MOST_FRAMES;
+    db_fit_cell_spots *spots = NULL;
+    db_status status = DB_OK;
+    for (size_t n = 0; n < most && status == DB_OK && db_fit_cell_spots_count(spots) < ENOUGH_SPOTS;
+         n++)
+        status = add_frame(context, list, v->shot[n * v->count / most], &spots);
+    if (status == DB_OK && spots)
+        status = db_fit_config_cell_of_spots(context, &list->config, spots, &v->cell[0]);
+    v->found = status == DB_OK && spots;
+    db_fit_cell_spots_destroy(&spots);
+    return status;
+}
+
+static db_status orient_frames(db_context *context, const db_fit_found_cell *cell,
+                               db_fit_shot_list *list) {
+    const search_keys none = { "", "" };
+    db_fit_lattice lattice = { .found = cell->found };
+    db_status status = DB_OK;
+    memcpy(lattice.orientation, cell->orientation, sizeof lattice.orientation);
+    for (size_t i = 0; i < list->count && status == DB_OK; i++)
+        if (!list->entry[i].is_config)
+            status = orient_entry(context, &lattice, &none, &list->entry[i]);
+    list->config.find_orientation = 0;
+    return status;
+}
+
+static db_status vote_all(db_context *context, db_fit_shot_list *list, voters *v) {
+    const size_t most = v->count < MOST_VOTERS ? v->count : MOST_VOTERS;
+    for (size_t n = 0; n < most; n++) DB_TRY(vote(context, list, v->shot[n * v->count / most], v));
+    if (v->found || !v->failed) return DB_OK;
+    char reason[DB_MESSAGE_SIZE / 2];
+    snprintf(reason, sizeof reason, "%s", db_context_message(context));
+    return db_fail(context, DB_ERROR_INPUT, "%s: no cell was found on any of %zu images: %s",
+                   list->config.shot_list, v->failed, reason);
+}
+
 /* Of shots that say nothing of it. */
 static db_status settle_cell(db_context *context, db_fit_shot_list *list) {
+    const int series = list->config.series;
     voters v = { 0 };
     db_status status = find_voters(context, list, &v);
-    const size_t most = v.count < MOST_VOTERS ? v.count : MOST_VOTERS;
-    for (size_t n = 0; n < most && status == DB_OK; n++)
-        status = vote(context, list, v.shot[n * v.count / most], &v);
+    if (status == DB_OK && v.count) status = (series ? search_frames : vote_all)(context, list, &v);
     if (status == DB_OK && v.found) status = give_cell(context, &v, list);
-    if (status == DB_OK && v.failed && !v.found) {
-        char reason[DB_MESSAGE_SIZE / 2];
-        snprintf(reason, sizeof reason, "%s", db_context_message(context));
-        status = db_fail(context, DB_ERROR_INPUT, "%s: no cell was found on any of %zu images: %s",
-                         list->config.shot_list, v.failed, reason);
-    }
+    if (status == DB_OK && v.found && series) status = orient_frames(context, &v.cell[0], list);
     free(v.shot);
     free(v.cell);
     return status;

@@ -8,9 +8,11 @@
 #include "fit/search/cell_search.h"
 #include "fit/search/check_settings.h"
 #include "fit/search/search_spots.h"
+#include "fit/pixels/geometry.h"
 
 #include "base/vector.h"
 
+#include <dualbragg/expert/experiment_geometry.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,10 +36,10 @@ static int is_named(const db_fit_bravais *b, const char *symmetry, int centring)
 /* What spots say of one Bravais lattice; `free`: of the triclinic one. */
 static void judge_lattice(const db_bravais *from, const db_lattice *free,
                           const db_search_spot *spots, size_t count, unsigned char *near,
-                          size_t indexed, db_fit_bravais *b, double *distance) {
+                          size_t indexed, db_fit_bravais *b, double *distance, double rows[9]) {
     const db_cell_ties *const ties = ties_of(from->symbol, from->cell);
     db_lattice fitted = *free;
-    double edges[9], rows[9], rounding[2];
+    double edges[9], rounding[2];
     memcpy(b->symbol, from->symbol, sizeof from->symbol);
     b->strain = from->strain;
     db_lattice_fit_tied(&fitted, from->edges, ties, 0, spots, count, near);
@@ -81,19 +83,29 @@ static db_status choose_lattice(db_context *context, const char *symmetry, int c
                    symmetry, text);
 }
 
+/* From its edges (rows, laboratory frame). */
+static void find_orientation_of(const double rows[9], db_fit_found_cell *cell) {
+    db_crystal crystal = { .orientation = { 1, 0, 0, 0, 1, 0, 0, 0, 1 } };
+    double standard[9], a_star[9], back[9];
+    memcpy(crystal.cell, cell->lattice[cell->chosen].cell, sizeof crystal.cell);
+    db_crystal_matrix(&crystal, standard);
+    if (db_invert(rows, a_star) && db_invert(standard, back))
+        db_multiply(a_star, back, cell->orientation);
+}
+
 static db_status name_symmetries(db_context *context, const db_cell_found *found,
                                  const db_search_spot *spots, size_t count, unsigned char *near,
                                  const char *symmetry, int centring, db_fit_found_cell *cell) {
     db_bravais list[DB_MOST_BRAVAIS];
-    double distance[DB_MOST_BRAVAIS] = { 0 };
+    double distance[DB_MOST_BRAVAIS] = { 0 }, rows[9 * DB_MOST_BRAVAIS];
     DB_TRY(db_bravais_find(context, found->lattice.real, list, &cell->count));
     for (int i = 0; i < cell->count; i++)
         judge_lattice(&list[i], &found->lattice, spots, count, near, found->agreement.near,
-                      &cell->lattice[i], &distance[i]);
+                      &cell->lattice[i], &distance[i], &rows[9 * i]);
     memcpy(cell->reduced, cell->lattice[cell->count - 1].cell, sizeof cell->reduced);
     DB_TRY(choose_lattice(context, symmetry, centring, cell));
     cell->distance = cell->chosen < cell->count - 1 ? distance[cell->chosen] : 0;
-    cell->images = cell->agreeing = 1;
+    find_orientation_of(&rows[9 * cell->chosen], cell);
     return DB_OK;
 }
 
@@ -140,21 +152,97 @@ static db_status find_in(db_context *context, const db_fit_settings *settings,
     return status;
 }
 
-db_status db_fit_find_cell(db_context *context, const db_measured_image *image,
-                           const db_fit_settings *settings, const db_experiment *experiment,
-                           const char *symmetry, int centring, db_fit_found_cell *cell) {
+struct db_fit_cell_spots {
+    db_search_spots list; /* spindle at 0 */
+    size_t images;
+};
+
+/* Turns the crystal's spindle back. */
+static void turn_back(const db_experiment *experiment, db_search_spots *list) {
+    const double phi = -db_goniometer_middle(experiment, NULL) * 0.017453292519943295769;
+    double axis[3];
+    db_experiment_spindle_axis(experiment, axis);
+    for (size_t n = 0; n < list->count; n++) {
+        db_search_spot *const s = &list->spot[n];
+        db_turn(axis, phi, s->q);
+        db_turn(axis, phi, s->by_distance);
+        for (int d = 0; d < 2; d++) db_turn(axis, phi, s->by_beam[d]);
+    }
+}
+
+/* Appends spots; one that is as near to another, of the image before, as its tolerance is that one again. */
+static db_status append_spots(db_context *context, const db_search_spots *more,
+                              db_search_spots *all) {
+    const size_t before = all->count;
+    db_search_spot *const grown = realloc(all->spot, (before + more->count + 1) * sizeof *grown);
+    if (!grown) return db_fail_memory(context, "the spots of the search for a cell");
+    all->spot = grown;
+    for (size_t n = 0; n < more->count; n++) {
+        const db_search_spot *const s = &more->spot[n];
+        const double limit = db_search_tolerance(s, DB_LATTICE_ANGLE);
+        int is_new = 1;
+        for (size_t k = 0; k < before && is_new; k++) {
+            double off[3];
+            for (int i = 0; i < 3; i++) off[i] = s->q[i] - grown[k].q[i];
+            is_new = db_length(off) > limit;
+        }
+        if (is_new) grown[all->count++] = *s;
+    }
+    db_search_spots_sort(all);
+    return DB_OK;
+}
+
+db_status db_fit_cell_spots_add(db_context *context, const db_measured_image *image,
+                                const db_fit_settings *settings, const db_experiment *experiment,
+                                db_fit_cell_spots **spots) {
     db_strong_pixels strong;
     db_observed_spots seen;
     db_search_spots list = { 0, NULL };
-    memset(cell, 0, sizeof *cell);
+    if (!*spots) *spots = calloc(1, sizeof **spots);
+    if (!*spots) return db_fail_memory(context, "the spots of the search for a cell");
     DB_TRY(db_fit_check_data(context, experiment, image, settings));
     DB_TRY(db_strong_pixels_find(context, image, settings, &strong));
     db_status status = db_observed_spots_find(context, image, &strong, &seen);
     db_strong_pixels_clear(&strong);
     DB_TRY(status);
     status = db_search_spots_list(context, experiment, settings, &seen, &list);
-    if (status == DB_OK) status = find_in(context, settings, &list, symmetry, centring, cell);
+    turn_back(experiment, &list);
+    if (status == DB_OK) status = append_spots(context, &list, &(*spots)->list);
+    (*spots)->images++;
     free(list.spot);
     db_observed_spots_clear(&seen);
+    return status;
+}
+
+size_t db_fit_cell_spots_count(const db_fit_cell_spots *spots) {
+    return spots ? spots->list.count : 0;
+}
+
+void db_fit_cell_spots_destroy(db_fit_cell_spots **spots) {
+    if (*spots) free((*spots)->list.spot);
+    free(*spots);
+    *spots = NULL;
+}
+
+db_status db_fit_find_cell_of_spots(db_context *context, const db_fit_settings *settings,
+                                    const db_fit_cell_spots *spots, const char *symmetry,
+                                    int centring, db_fit_found_cell *cell) {
+    const db_search_spots none = { 0, NULL };
+    memset(cell, 0, sizeof *cell);
+    const db_status status =
+        find_in(context, settings, spots ? &spots->list : &none, symmetry, centring, cell);
+    if (spots) cell->images = cell->agreeing = spots->images;
+    return status;
+}
+
+db_status db_fit_find_cell(db_context *context, const db_measured_image *image,
+                           const db_fit_settings *settings, const db_experiment *experiment,
+                           const char *symmetry, int centring, db_fit_found_cell *cell) {
+    db_fit_cell_spots *spots = NULL;
+    memset(cell, 0, sizeof *cell);
+    db_status status = db_fit_cell_spots_add(context, image, settings, experiment, &spots);
+    if (status == DB_OK)
+        status = db_fit_find_cell_of_spots(context, settings, spots, symmetry, centring, cell);
+    db_fit_cell_spots_destroy(&spots);
     return status;
 }

@@ -82,8 +82,12 @@ db_status db_search_spots_list(db_context *context, const db_experiment *experim
             list->spot[list->count++] = one;
     }
     for (int g = 0; g < 3; g++) db_fit_geometry_clear(&geometry[g]);
-    if (status == DB_OK) qsort(list->spot, list->count, sizeof *list->spot, stronger_first);
+    if (status == DB_OK) db_search_spots_sort(list);
     return status;
+}
+
+void db_search_spots_sort(db_search_spots *list) {
+    qsort(list->spot, list->count, sizeof *list->spot, stronger_first);
 }
 
 db_search_spot *db_search_spots_strongest(const db_search_spots *left, size_t most, size_t *count) {

@@ -528,11 +528,10 @@ static db_status start_without_cell(db_context *context, const db_fit_config *co
     return status;
 }
 
-db_status db_fit_config_find_cell(db_context *context, db_fit_config *config,
-                                  const db_measured_image *image, db_fit_found_cell *cell) {
+db_status db_fit_config_cell_spots(db_context *context, db_fit_config *config,
+                                   const db_measured_image *image, db_fit_cell_spots **spots) {
     db_experiment experiment;
     int listed;
-    memset(cell, 0, sizeof *cell);
     if (!db_cell_is_sought(config)) return DB_OK;
     take_noise(image, &config->settings);
     DB_TRY(check_region(context, &config->settings, image));
@@ -540,10 +539,26 @@ db_status db_fit_config_find_cell(db_context *context, db_fit_config *config,
     DB_TRY(start_without_cell(context, config, &experiment, &listed));
     db_status status = DB_OK;
     if (!listed)
-        status =
-            db_fit_find_cell(context, image, &config->settings, &experiment, config->symmetry,
-                             centring_of(context, config->symmetry, experiment.crystal.cell), cell);
+        status = db_fit_cell_spots_add(context, image, &config->settings, &experiment, spots);
     db_experiment_clear(&experiment);
+    return status;
+}
+
+db_status db_fit_config_cell_of_spots(db_context *context, const db_fit_config *config,
+                                      const db_fit_cell_spots *spots, db_fit_found_cell *cell) {
+    const double any[6] = { 50, 50, 50, 90, 90, 90 };
+    return db_fit_find_cell_of_spots(context, &config->settings, spots, config->symmetry,
+                                     centring_of(context, config->symmetry, any), cell);
+}
+
+db_status db_fit_config_find_cell(db_context *context, db_fit_config *config,
+                                  const db_measured_image *image, db_fit_found_cell *cell) {
+    db_fit_cell_spots *spots = NULL;
+    memset(cell, 0, sizeof *cell);
+    db_status status = db_fit_config_cell_spots(context, config, image, &spots);
+    if (status == DB_OK && spots)
+        status = db_fit_config_cell_of_spots(context, config, spots, cell);
+    db_fit_cell_spots_destroy(&spots);
     return status;
 }
 

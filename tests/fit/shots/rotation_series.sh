@@ -80,6 +80,16 @@ near "backwards: misset x" "$(refined back.json misset_x)" 20 0.01
 near "backwards: misset y" "$(refined back.json misset_y)" 20 0.01
 near "backwards: misset z" "$(refined back.json misset_z)" 30 0.01
 
+# without a cell: from the spots of all frames together, with the spindle's turn taken out
+if "$DUALBRAGG" --version | grep -q gemmi; then
+    sed 's/cell: [[][^]]*[]], //; s/misset: [[][^]]*[]]/find_orientation: yes/' series.yaml > unknown.yaml
+    fit 0 unknown.yaml --output no_cell
+    grep -q '^cell found: ' no_cell.log || fail "the cell was not looked for: $(cat no_cell.log)"
+    grep -q '^3 of 3 shots in use' no_cell.log || fail "without a cell frames were excluded: $(cat no_cell.log)"
+    near "without a cell: cell a" "$(refined no_cell.json cell_a)" 58 0.005
+    near "without a cell: cell c" "$(refined no_cell.json cell_c)" 92 0.01
+fi
+
 # a crystal that slips on its way, in a beam that flickers: the orientation is linear between knots, here the first and the last
 # frame, and each frame has a scale, relative to the first
 rm frames.txt

@@ -35,9 +35,37 @@ typedef struct db_fit_found_cell {
     int chosen; /**< which of them the symmetry names, or else the first that fits */
     double
         distance; /**< part by which the detector would be farther, for the chosen one; 0 where it was not found */
+    double orientation
+        [9]; /**< of the crystal with the chosen lattice, the spindle at 0: the whole rotation (row-major) */
     size_t images;   /**< that were searched */
     size_t agreeing; /**< of them, with this cell */
 } db_fit_found_cell;
+
+/** Spots of images of one crystal, with the spindle's turn taken out. */
+typedef struct db_fit_cell_spots db_fit_cell_spots;
+
+/** Adds the spots of an image.
+ *
+ * @param context receives the message of a failure
+ * @param image measured image
+ * @param settings those of the data
+ * @param experiment beam, detector and goniometer of the image; its crystal is not asked
+ * @param spots made with the first image, if it is NULL
+ * @return DB_OK or an error */
+DB_API db_status db_fit_cell_spots_add(db_context *context, const db_measured_image *image,
+                                       const db_fit_settings *settings,
+                                       const db_experiment *experiment, db_fit_cell_spots **spots);
+
+/** How many there are; 0 for NULL. */
+DB_API size_t db_fit_cell_spots_count(const db_fit_cell_spots *spots);
+
+/** Frees them. *spots becomes NULL. */
+DB_API void db_fit_cell_spots_destroy(db_fit_cell_spots **spots);
+
+/** Finds the cell and the orientation of a crystal from the spots of one or several images. As db_fit_find_cell. */
+DB_API db_status db_fit_find_cell_of_spots(db_context *context, const db_fit_settings *settings,
+                                           const db_fit_cell_spots *spots, const char *symmetry,
+                                           int centring, db_fit_found_cell *cell);
 
 /** Finds the cell of a crystal from the strongest spots of an image: translations of the lattice by their Fourier sums, and of
  * those three that most spots agree with. The orientation is not kept.
@@ -64,6 +92,29 @@ DB_API db_status db_fit_find_cell(db_context *context, const db_measured_image *
  * @return as db_fit_find_cell */
 DB_API db_status db_fit_config_find_cell(db_context *context, db_fit_config *config,
                                          const db_measured_image *image, db_fit_found_cell *cell);
+
+/** Adds the spots of an image to those of others of one crystal, for a configuration that says nothing of the cell; does
+ * nothing for others.
+ *
+ * @param context receives the message of a failure
+ * @param config completed from the image
+ * @param image measured image
+ * @param spots as for db_fit_cell_spots_add
+ * @return DB_OK or an error */
+DB_API db_status db_fit_config_cell_spots(db_context *context, db_fit_config *config,
+                                          const db_measured_image *image,
+                                          db_fit_cell_spots **spots);
+
+/** Finds the cell of spots with the symmetry of a configuration.
+ *
+ * @param context receives the message of a failure
+ * @param config says which symmetry the cell must have
+ * @param spots of its images
+ * @param cell filled
+ * @return as db_fit_find_cell */
+DB_API db_status db_fit_config_cell_of_spots(db_context *context, const db_fit_config *config,
+                                             const db_fit_cell_spots *spots,
+                                             db_fit_found_cell *cell);
 
 /** The cell that most images have: of those alike, the median of the constants of the highest symmetry that fits most of
  * them.
