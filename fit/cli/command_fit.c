@@ -3,6 +3,7 @@
 #include "cli/complaint.h"
 #include "cli/help.h"
 #include "cli/shell_word.h"
+#include "fit/config/quantity.h"
 #include "fit/cli/fit_run.h"
 #include "fit/config/config_print.h"
 #include "fit/config/orientation.h"
@@ -48,7 +49,7 @@ static db_status show_defaults(const fit_run *run) {
         p.range = typical[i].range;
         status = db_fit_settings_add_parameter(run->context, settings, &p);
     }
-    db_fit_settings_default_stages(settings);
+    db_fit_default_stages(settings);
     db_text_stream text;
     if (status == DB_OK) status = db_text_stream_open(run->context, &text);
     if (status == DB_OK) {
