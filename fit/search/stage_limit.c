@@ -48,7 +48,7 @@ db_status db_stage_limit(db_context *context, const db_experiment *model, const 
     db_observed_spots spots;
     size_t count = 0;
     *dmin = stage->dmin;
-    if (!(stage->innermost > 0 && stage->innermost < 1)) return DB_OK;
+    if (!(stage->innermost > 0 && stage->innermost < 1) || data->settings->spots) return DB_OK;
     DB_TRY(db_observed_spots_find(context, data->image, data->strong, &spots));
     double *const length = malloc((spots.count + 1) * sizeof *length);
     const db_status status =
