@@ -245,3 +245,19 @@ double tetragonal_misorientation(const db_crystal *a, const db_crystal *b) {
     }
     return smallest * 90 / right;
 }
+
+int rendered_begin(int pixels, double peak, unsigned long seed, db_context **context,
+                   db_experiment *e, db_measured_image *image) {
+    return db_context_create(context) == DB_OK &&
+                   rendered_experiment(*context, pixels, peak, e) == DB_OK &&
+                   rendered_image(*context, e, seed, image) == DB_OK
+               ? 0
+               : -1;
+}
+
+int rendered_end(db_context **context, db_experiment *e, db_measured_image *image) {
+    db_measured_image_clear(image);
+    db_experiment_clear(e);
+    db_context_destroy(context);
+    return 0;
+}

@@ -20,6 +20,12 @@ db_status rendered_pink_beam(db_context *context, db_experiment *e);
 db_status rendered_image(db_context *context, const db_experiment *e, unsigned long seed,
                          db_measured_image *image);
 
+/* What tests of one image begin with: a context, that experiment, its image; and how they end. 0: done, as setups of
+ * tests return it. */
+int rendered_begin(int pixels, double peak, unsigned long seed, db_context **context,
+                   db_experiment *e, db_measured_image *image);
+int rendered_end(db_context **context, db_experiment *e, db_measured_image *image);
+
 /* The same with several crystals, in place of the experiment's own. */
 db_status rendered_lattices(db_context *context, const db_experiment *e, const db_crystal *crystals,
                             size_t count, unsigned long seed, db_measured_image *image);

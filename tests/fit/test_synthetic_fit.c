@@ -19,9 +19,7 @@ static db_fit_result *result;
 
 static int make_image(void **state) {
     (void)state;
-    if (db_context_create(&context) != DB_OK) return -1;
-    if (rendered_experiment(context, PIXELS, 1000, &truth) != DB_OK) return -1;
-    if (rendered_image(context, &truth, 1, &image) != DB_OK) return -1;
+    if (rendered_begin(PIXELS, 1000, 1, &context, &truth, &image) != 0) return -1;
     truth.spread.spots = DB_SPOTS_SAMPLED;
     const db_status status = rendered_image(context, &truth, 1, &sampled);
     truth.spread.spots = DB_SPOTS_CLOSED;
@@ -31,10 +29,7 @@ static int make_image(void **state) {
 static int drop_image(void **state) {
     (void)state;
     db_measured_image_clear(&image);
-    db_measured_image_clear(&sampled);
-    db_experiment_clear(&truth);
-    db_context_destroy(&context);
-    return 0;
+    return rendered_end(&context, &truth, &sampled);
 }
 
 /* 0.2 degree off, edges 0.3 % off, beam half a pixel off, spots of the wrong width. */

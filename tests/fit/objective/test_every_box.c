@@ -19,9 +19,7 @@ static const double MODEL_ERROR = 0.1;
 static int make(void **state) {
     (void)state;
     db_fit_settings_init(&settings);
-    return db_context_create(&context) == DB_OK &&
-                   rendered_experiment(context, PIXELS, 1000, &truth) == DB_OK &&
-                   rendered_image(context, &truth, 3, &image) == DB_OK &&
+    return rendered_begin(PIXELS, 1000, 3, &context, &truth, &image) == 0 &&
                    db_shoebox_size_choose(context, &truth, &settings) == DB_OK &&
                    db_strong_pixels_find(context, &image, &settings, &strong) == DB_OK
                ? 0

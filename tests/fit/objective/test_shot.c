@@ -22,9 +22,7 @@ static db_fit_data data = { &image, &strong, &settings };
 
 static int make(void **state) {
     (void)state;
-    if (db_context_create(&context) != DB_OK) return -1;
-    if (rendered_experiment(context, PIXELS, 2000, &crystal) != DB_OK) return -1;
-    if (rendered_image(context, &crystal, 3, &image) != DB_OK) return -1;
+    if (rendered_begin(PIXELS, 2000, 3, &context, &crystal, &image) != 0) return -1;
     db_fit_settings_clear(&settings); /* of the test before */
     db_fit_settings_init(&settings);
     settings.shoebox_half_width = 8;
@@ -36,10 +34,7 @@ static int make(void **state) {
 static int drop(void **state) {
     (void)state;
     db_strong_pixels_clear(&strong);
-    db_measured_image_clear(&image);
-    db_experiment_clear(&crystal);
-    db_context_destroy(&context);
-    return 0;
+    return rendered_end(&context, &crystal, &image);
 }
 
 static void refine_everything(db_fit_intensity intensity) {

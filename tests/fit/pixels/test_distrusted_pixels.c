@@ -17,17 +17,12 @@ static size_t zinger[ZINGERS]; /* index into the image */
 
 static int make(void **state) {
     (void)state;
-    if (db_context_create(&context) != DB_OK) return -1;
-    if (rendered_experiment(context, PIXELS, 1000, &crystal) != DB_OK) return -1;
-    return rendered_image(context, &crystal, 11, &image) == DB_OK ? 0 : -1;
+    return rendered_begin(PIXELS, 1000, 11, &context, &crystal, &image);
 }
 
 static int drop(void **state) {
     (void)state;
-    db_measured_image_clear(&image);
-    db_experiment_clear(&crystal);
-    db_context_destroy(&context);
-    return 0;
+    return rendered_end(&context, &crystal, &image);
 }
 
 static int begin(void **state) {

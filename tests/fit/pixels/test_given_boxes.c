@@ -21,10 +21,7 @@ static db_fit_spots boxes;
 
 static int make(void **state) {
     (void)state;
-    if (db_context_create(&context) != DB_OK) return -1;
-    if (rendered_experiment(context, PIXELS, 2000, &crystal) != DB_OK) return -1;
-    if (rendered_image(context, &crystal, 5, &image) != DB_OK) return -1;
-    db_fit_settings_clear(&settings); /* of the test before */
+    if (rendered_begin(PIXELS, 2000, 5, &context, &crystal, &image) != 0) return -1;
     db_fit_settings_init(&settings);
     refine_parameter(&settings, DB_MISSET_X, -1);
     refine_parameter(&settings, DB_MISSET_Y, -1);
@@ -34,10 +31,7 @@ static int make(void **state) {
 
 static int drop(void **state) {
     (void)state;
-    db_measured_image_clear(&image);
-    db_experiment_clear(&crystal);
-    db_context_destroy(&context);
-    return 0;
+    return rendered_end(&context, &crystal, &image);
 }
 
 static db_fit_result *run(void) {

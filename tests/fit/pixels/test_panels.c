@@ -47,19 +47,13 @@ static int cut_image(db_measured_image *whole) {
 
 static int make(void **state) {
     (void)state;
-    if (db_context_create(&context) != DB_OK ||
-        rendered_experiment(context, PIXELS, 1000, &truth) != DB_OK ||
-        rendered_image(context, &truth, 3, &image) != DB_OK)
-        return -1;
+    if (rendered_begin(PIXELS, 1000, 3, &context, &truth, &image) != 0) return -1;
     return cut_detector(&truth) || cut_image(&image) ? -1 : 0;
 }
 
 static int drop(void **state) {
     (void)state;
-    db_measured_image_clear(&image);
-    db_experiment_clear(&truth);
-    db_context_destroy(&context);
-    return 0;
+    return rendered_end(&context, &truth, &image);
 }
 
 static int spoil(void **state) {

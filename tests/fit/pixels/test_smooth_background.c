@@ -27,9 +27,7 @@ static int make(void **state) {
     (void)state;
     db_experiment dark;
     db_measured_image empty;
-    if (db_context_create(&context) != DB_OK) return -1;
-    if (rendered_experiment(context, PIXELS, 1000, &crystal) != DB_OK) return -1;
-    if (rendered_image(context, &crystal, 3, &image) != DB_OK) return -1;
+    if (rendered_begin(PIXELS, 1000, 3, &context, &crystal, &image) != 0) return -1;
     if (db_experiment_copy(context, &crystal, &dark) != DB_OK) return -1;
     dark.beam.scale = 1e-30;
     if (rendered_image(context, &dark, 0, &empty) != DB_OK) return -1;
@@ -46,10 +44,7 @@ static int drop(void **state) {
     (void)state;
     free(light);
     free(true_background);
-    db_measured_image_clear(&image);
-    db_experiment_clear(&crystal);
-    db_context_destroy(&context);
-    return 0;
+    return rendered_end(&context, &crystal, &image);
 }
 
 /* Deviation of a background from the true one in standard deviations of a pixel, over the pixels

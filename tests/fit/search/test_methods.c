@@ -20,17 +20,12 @@ static db_fit_result *result;
 
 static int make_image(void **state) {
     (void)state;
-    if (db_context_create(&context) != DB_OK) return -1;
-    if (rendered_experiment(context, PIXELS, 1000, &truth) != DB_OK) return -1;
-    return rendered_image(context, &truth, 5, &image) == DB_OK ? 0 : -1;
+    return rendered_begin(PIXELS, 1000, 5, &context, &truth, &image);
 }
 
 static int drop_image(void **state) {
     (void)state;
-    db_measured_image_clear(&image);
-    db_experiment_clear(&truth);
-    db_context_destroy(&context);
-    return 0;
+    return rendered_end(&context, &truth, &image);
 }
 
 /* Known amplitudes; orientation and an edge a little off. */

@@ -18,21 +18,14 @@ static db_fit_settings settings;
 
 static int make(void **state) {
     (void)state;
-    return db_context_create(&context) == DB_OK &&
-                   rendered_experiment(context, PIXELS, 1000, &truth) == DB_OK &&
-                   rendered_image(context, &truth, 5, &image) == DB_OK &&
-                   db_experiment_copy(context, &truth, &start) == DB_OK
-               ? 0
-               : -1;
+    return rendered_begin(PIXELS, 1000, 5, &context, &truth, &image) ||
+           db_experiment_copy(context, &truth, &start) != DB_OK;
 }
 
 static int drop(void **state) {
     (void)state;
-    db_measured_image_clear(&image);
-    db_experiment_clear(&truth);
     db_experiment_clear(&start);
-    db_context_destroy(&context);
-    return 0;
+    return rendered_end(&context, &truth, &image);
 }
 
 static int ask(void **state) {

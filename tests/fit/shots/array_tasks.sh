@@ -1,5 +1,5 @@
 #!/bin/sh
-# Many shots as tasks of a job array, and what is left of them put together; a full disk; a shot that vanishes.
+# Many shots as tasks of a job array, and what is left of them put together; a full disk.
 set -eu
 . "$SOURCE_DIR/tests/support/shots"
 
@@ -79,18 +79,5 @@ for blocks in $sizes; do
 done
 fit 0 joint.yaml --output full --resume "$@"
 result full.json | cmp -s - expected || fail "after a full disk: $(result full.json | diff - expected | head -5)"
-
-# a shot that vanishes before a joint stage goes on
-"$DUALBRAGG" fit joint.yaml --output cut "$@" > out 2> err &
-running=$!
-while kill -0 $running 2> /dev/null && ! grep -q stage:search cut.checkpoint 2> /dev/null; do sleep 0.01; done
-kill -9 $running || fail "the run had ended before it could be killed"
-wait $running 2> /dev/null || true
-mv images/shot_2.img kept.img
-fit 3 joint.yaml --output cut --resume "$@"
-grep -q 'shot 2, images/shot_2.img, which cannot be read any more' err || fail "a vanished shot: $(cat err)"
-mv kept.img images/shot_2.img
-fit 0 joint.yaml --output cut --resume "$@"
-result cut.json | cmp -s - expected || fail "after a vanished shot: $(result cut.json | diff - expected | head -5)"
 
 [ $failures -eq 0 ]
