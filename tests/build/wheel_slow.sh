@@ -21,3 +21,17 @@ print(*sorted({os.path.dirname(os.path.dirname(m.__file__)) for m in (cffi, nump
 cd /
 "$work/clean/bin/dualbragg" --version
 "$work/clean/bin/python" -I "$root/tests/build/installed.py" "$site"
+
+# A free-threaded Python, made up here, has modules of another kind, and is told so.
+cat > "$work/free_threaded" << TEXT
+#!/bin/sh
+case "\$*" in *Py_GIL_DISABLED*) echo 1 ;; *) exec "$(command -v "$python")" "\$@" ;; esac
+TEXT
+chmod +x "$work/free_threaded"
+cmake -S "$root" -B "$work/free" -DSKBUILD=ON -DPython3_EXECUTABLE="$work/free_threaded" -DDB_BUILD_TESTS=OFF \
+    -DDB_BUILD_BENCH=OFF > "$work/log" 2>&1 || true
+grep -q 'is a free-threaded Python' "$work/log" || {
+    echo "FAILED: expected the build to refuse a free-threaded Python:"
+    tail -n 20 "$work/log"
+    exit 1
+}
