@@ -222,14 +222,14 @@ static db_status judge_multiples(const judge *j) {
     return DB_OK;
 }
 
-/* A shot of many has not to bear out its cell alone: of right models rows and smaller cells leave an eighth at least of the
- * margin over none (docs/results/verdict.md). */
+/* A shot of many has not to bear out its cell alone: of right models rows and smaller cells leave a margin of 0.7 at least for
+ * each spot (docs/results/verdict.md). */
 static db_status judge_shot(const judge *j, int may_be_moved) {
-    const double part = 0.125, most = part * db_margin_over_none(j->evidence);
+    const double part = 0.25, most = part * (double)j->evidence->judged;
     static const db_fit_test_kind kinds[] = { DB_FIT_TEST_ROWS, DB_FIT_TEST_SMALLER };
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         db_fit_test *const test = &j->verdict->test[kinds[k]];
-        test->least = fmin(test->least, fmax(0, most));
+        test->least = fmin(test->least, most);
     }
     return judge_nodes(j, may_be_moved);
 }

@@ -190,18 +190,23 @@ static void multiples_and_parts_of_the_cell_fail(void **state) {
 }
 
 /* One shot of many, before what all share is refined. */
-static db_fit_verdict judge_shot(const db_experiment *model, const db_measured_image *of) {
+static db_fit_verdict judge_as(db_judgement how, const db_experiment *model,
+                               const db_measured_image *of) {
     db_strong_pixels strong;
     db_fit_verdict v;
     db_fit_settings settings;
     db_fit_settings_init(&settings);
     assert_int_equal(db_strong_pixels_find(context, of, &settings, &strong), DB_OK);
     const db_fit_data data = { of, &strong, &settings };
-    assert_int_equal(db_verdict_of_shot(context, model, &data, DB_JUDGE_START, &v), DB_OK);
+    assert_int_equal(db_verdict_of_shot(context, model, &data, how, &v), DB_OK);
     db_strong_pixels_clear(&strong);
     print_message("shot: %zu of %zu spots, %.1f: %s\n", v.at, v.spots,
                   v.test[DB_FIT_TEST_LATTICE].found, v.usable ? "usable" : v.reason);
     return v;
+}
+
+static db_fit_verdict judge_shot(const db_experiment *model, const db_measured_image *of) {
+    return judge_as(DB_JUDGE_START, model, of);
 }
 
 /* The crystal turned about a*, b* or c* of a right-angled cell (degree). */
@@ -240,6 +245,27 @@ static void a_shot_of_many_is_told_from_chance(void **state) {
     model = e;
     model.detector.centre[0] += 1.5 * 0.172;
     assert_true(judge_shot(&model, &of).usable);
+    db_measured_image_clear(&of);
+    db_experiment_clear(&e);
+}
+
+/* A node is recorded anywhere in 10 degrees: the right model passes all tests, those that are turned across the spindle do
+ * not. */
+static void an_image_of_ten_degrees_is_judged(void **state) {
+    (void)state;
+    enum { SMALL = 250, STEPS = 20 };
+    db_experiment e, model;
+    db_measured_image of;
+    assert_int_equal(rendered_experiment(context, SMALL, 1000, &e), DB_OK);
+    e.goniometer.phi_step = 0.5;
+    e.goniometer.phi_steps = STEPS;
+    assert_int_equal(rendered_image(context, &e, 1, &of), DB_OK);
+    assert_true(judge_as(DB_JUDGE_SHOT, &e, &of).usable);
+    for (int wrong = 0; wrong < 2; wrong++) {
+        model = e;
+        model.crystal.misset[wrong] += 2;
+        assert_false(judge_as(DB_JUDGE_SHOT, &model, &of).usable);
+    }
     db_measured_image_clear(&of);
     db_experiment_clear(&e);
 }
@@ -510,6 +536,7 @@ int main(void) {
         cmocka_unit_test(lattices_that_are_wrong_in_one_direction_fail),
         cmocka_unit_test(multiples_and_parts_of_the_cell_fail),
         cmocka_unit_test(a_shot_of_many_is_told_from_chance),
+        cmocka_unit_test(an_image_of_ten_degrees_is_judged),
         cmocka_unit_test(each_of_three_lattices_is_a_shot_of_many),
         cmocka_unit_test(a_shot_of_many_with_a_wrong_cell_is_excluded),
         cmocka_unit_test(wrong_orientations_fail),
