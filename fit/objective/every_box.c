@@ -80,7 +80,8 @@ static void take_results(const db_box_measured *measured, db_every_box *all) {
 
 /* light, rule, measured: room for one of each box */
 static db_status measure_all_boxes(db_context *context, const db_fit_data *data, double *light,
-                               db_box_rule *rule, db_box_measured *measured, db_every_box *all) {
+                                   db_box_rule *rule, db_box_measured *measured,
+                                   db_every_box *all) {
     db_shoeboxes *const boxes = &all->taken.boxes;
     DB_TRY(db_boxes_light(all->boxes, light));
     DB_TRY(db_intensity_prior_set(context, boxes, light,
