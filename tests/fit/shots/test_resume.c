@@ -95,7 +95,7 @@ static int set_up(void **state) {
     db_fit_settings_default_joint_stages(&settings);
     const size_t skipped = settings.stage_count - 4;
     for (size_t s = 1; s < 4; s++) db_fit_settings_copy_stage(&settings, s + skipped, s);
-    settings.stage_count = 4; /* two of each shot by itself, two joint ones */
+    settings.stage_count = 4;           /* two of each shot by itself, two joint ones */
     settings.stages[3].most_misfit = 0; /* it is run whatever is said to be of one image */
     return 0;
 }
