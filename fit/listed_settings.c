@@ -22,12 +22,20 @@ static db_status read_reference(db_context *context, db_fit_shot_list *list) {
     return DB_OK;
 }
 
+/* Is there an image that has several lattices? */
+static int images_are_shared(const db_fit_shot_list *list) {
+    int shared = 0;
+    for (size_t i = 0; i < list->count; i++) shared |= list->entry[i].image != i;
+    return shared;
+}
+
 db_status db_fit_shot_list_complete(db_context *context, db_fit_shot_list *list,
                                     db_fit_config *config) {
     db_fit_settings *const settings = &config->settings;
     DB_TRY(read_reference(context, list));
     DB_TRY(db_fit_config_copy(context, &list->config, config));
     (void)db_shot_list_tie(context, list, config); /* the refinement says why no shot can be read */
-    if (settings->stage_count == 0) db_stages_default(context, settings, config->series);
+    if (settings->stage_count == 0)
+        db_stages_default(context, settings, config->series || images_are_shared(list));
     return DB_OK;
 }

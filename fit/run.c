@@ -502,10 +502,11 @@ static db_status set_up(db_shots *all, const db_fit_settings *settings) {
     DB_TRY(db_fit_settings_copy(all->context, settings, &all->settings));
     DB_TRY(db_fit_check_quantities(all->context, settings));
     all->parameters = all->course.width = settings->parameter_count;
+    DB_TRY(db_lattices_find(all));
     if (all->settings.stage_count == 0 && all->source->in_full)
         db_fit_default_stages(&all->settings);
     else if (all->settings.stage_count == 0)
-        db_stages_default(all->context, &all->settings, all->options->series);
+        db_stages_default(all->context, &all->settings, all->options->series || all->image);
     if (all->settings.joint.wanted)
         DB_TRY(db_fit_add_intensity_stage(all->context, &all->settings));
     db_stages_mark_shared(all);
@@ -513,7 +514,6 @@ static db_status set_up(db_shots *all, const db_fit_settings *settings) {
     if (all->count == 0) return db_fail(all->context, DB_ERROR_INPUT, "there are no shots");
     all->chunk = chunk_size(all);
     db_status status = db_checkpoint_create(all);
-    if (status == DB_OK) status = db_lattices_find(all);
     if (status == DB_OK) status = make_room(all);
     if (status == DB_OK) status = db_shares_create(all);
     if (status == DB_OK) status = db_workers_create(all);

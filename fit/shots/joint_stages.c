@@ -141,11 +141,11 @@ static void share_closed_stages(db_fit_settings *settings) {
     add_joint(settings, &single, "final", DB_STAGE_PIXELS);
 }
 
-static void choose_stages(db_fit_settings *settings, int any, int series) {
+static void choose_stages(db_fit_settings *settings, int any, int by_pixels) {
     int groups = 0;
     for (size_t i = 0; i < settings->parameter_count; i++)
         groups |= settings->parameters[i].group >= 0;
-    const int closed = settings->intensity == DB_FIT_FREE && !groups && !series;
+    const int closed = settings->intensity == DB_FIT_FREE && !groups && !by_pixels;
     if (closed || settings->joint.wanted)
         db_fit_closed_stages(settings);
     else
@@ -157,11 +157,11 @@ static void choose_stages(db_fit_settings *settings, int any, int series) {
         share_stages(settings);
 }
 
-void db_stages_default(db_context *context, db_fit_settings *settings, int series) {
+void db_stages_default(db_context *context, db_fit_settings *settings, int by_pixels) {
     int any = 0;
     for (size_t i = 0; i < settings->parameter_count; i++)
         any |= db_fit_parameter_is_shared(&settings->parameters[i]);
-    choose_stages(settings, any, series);
+    choose_stages(settings, any, by_pixels);
     /* By pixels all shots are refined together. */
     if (!any && settings->joint.wanted && settings->stage_count > 1) settings->stage_count--;
     if (settings->joint.wanted) (void)db_fit_add_intensity_stage(context, settings);

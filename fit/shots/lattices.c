@@ -12,7 +12,7 @@
 db_status db_lattices_find(db_shots *all) {
     const db_fit_shot_source *const source = all->source;
     int shared = 0;
-    if (!source->image) return DB_OK;
+    if (!source->image || all->count == 0) return DB_OK;
     all->image = malloc(all->count * sizeof *all->image);
     if (!all->image) return db_fail_memory(all->context, "the images of the shots");
     for (size_t i = 0; i < all->count; i++) {
