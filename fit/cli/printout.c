@@ -350,9 +350,10 @@ static int spread_of(const db_fit_shots_result *r, size_t parameter, int errors,
     double *const values = malloc((r->shot_count + 1) * sizeof *values);
     size_t count = 0;
     for (size_t s = 0; s < r->shot_count && values; s++) {
+        if (!r->shot[s].used || parameter >= r->shot[s].estimates.count) continue; /* elsewhere */
         const db_fit_estimate *const e = &r->shot[s].estimates.list[parameter];
         const double value = errors ? e->error : e->value;
-        if (r->shot[s].used && isfinite(value)) values[count++] = value;
+        if (isfinite(value)) values[count++] = value;
     }
     if (count > 0) {
         db_sort_numbers(values, count);

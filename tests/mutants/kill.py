@@ -66,8 +66,10 @@ def copy_tree(entries, source):
 
 
 def targets(tests):
-    """What has to be built for tests: their programs, and the program for scripts."""
-    return ["test_" + t.partition("/")[2] if mutants.has_source(ROOT, t, "test_%s.c") else "dualbragg_program" for t in tests]
+    """What has to be built for tests: their programs; the program, and that which makes an image, for scripts."""
+    scripts = [t for t in tests if not mutants.has_source(ROOT, t, "test_%s.c")]
+    return (["test_" + t.partition("/")[2] for t in tests if t not in scripts] +
+            ["dualbragg_program"] * bool(scripts) + ["stand_in"] * any(t.startswith("fit/") for t in scripts))
 
 
 def build(source, folder, options, tests):
