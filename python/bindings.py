@@ -42,6 +42,13 @@ static int pass_progress(void *user, double fraction) {
     return it_is_time() ? take_progress(user, fraction) : 0;
 }
 """
+# Defaults that the headers have as macros, which cffi does not see.
+DEFAULTS = """
+static const db_noise_options noise_defaults;
+"""
+DEFAULTS_CODE = """
+static const db_noise_options noise_defaults = DB_NOISE_OPTIONS_INIT;
+"""
 # DLPack (https://dmlc.github.io/dlpack): how arrays of different packages share memory, that of GPUs, too.
 TENSORS = """
 struct dl_tensor {
@@ -131,9 +138,9 @@ def main(compiler, output, *folders):
     source = "".join(f"#include <{HEADERS}{name}>\n" for name in headers)
     ffi = cffi.FFI()
     ffi.set_source(MODULE, f"#define DB_PYTHON_FIT {int(fit)}\n#define DB_PYTHON_CUDA {int(cuda)}\n" + source + CODE +
-                   TENSORS + TENSOR_CODE + FIT_CODE * fit)
+                   DEFAULTS_CODE + TENSORS + TENSOR_CODE + FIT_CODE * fit)
     ffi.cdef(declarations(compiler, folders, source) + "\n#define DB_PYTHON_FIT ...\n#define DB_PYTHON_CUDA ...\n" +
-             CALLBACKS + TENSORS + TENSOR_CALLBACKS + FIT_CALLBACKS * fit)
+             CALLBACKS + DEFAULTS + TENSORS + TENSOR_CALLBACKS + FIT_CALLBACKS * fit)
     ffi.emit_c_code(output)
 
 

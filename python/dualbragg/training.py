@@ -25,9 +25,8 @@ def noise(image, seed=1, *, psf=None, **options):
     options: scale (photons per unit of the image), flicker, calibration, calibration_seed, gain (ADU per
     photon), adc (offset, 40), readout (ADU), bits (16 or 32), noisy, truncate, psf_radius, as in
     dualbragg/noise.h"""
-    given = ffi.new("db_noise_options *")
-    given.size, given.noisy, given.scale, given.calibration_seed = ffi.sizeof("db_noise_options"), 1, 1, 123456789
-    given.gain, given.adc, given.bits, given.seed = 1, 40, 16, _seed(seed)
+    given = ffi.new("db_noise_options *", lib.noise_defaults)
+    given.seed = _seed(seed)
     if psf not in _PSF:
         raise errors.UsageError(f"psf: expected None, 'gauss' or 'fiber', found {psf!r}")
     given.psf = _PSF[psf]
@@ -57,6 +56,12 @@ def _seed(seed):
     if (seed := integer(seed, "seed", 33)) < 0:
         raise errors.UsageError(f"seed: expected a whole number from 0 to 4294967295, found {seed}")
     return seed
+
+
+def _deviation(value, name):
+    if (sigma := finite(value, 1, name)[0]) < 0:
+        raise errors.UsageError(f"{name}: expected a standard deviation of 0 or more, found {sigma:g}")
+    return sigma
 
 
 class RandomShots:
@@ -92,8 +97,11 @@ class RandomShots:
         if self.count < 1 or self.crystals < 1 or self.seed < 0:
             raise errors.UsageError("RandomShots: expected count and crystals of at least 1 and a seed of at least 0, found "
                                     f"{self.count}, {self.crystals}, {self.seed}")
-        self.misset_spread = None if misset_spread is None else finite(misset_spread, 1, "misset_spread")[0]
-        self.jitter = {name: finite(sigma, 1, name)[0] for name, sigma in (jitter or {}).items()}
+        self.misset_spread = None if misset_spread is None else _deviation(misset_spread, "misset_spread")
+        self.jitter = {name: _deviation(sigma, name) for name, sigma in (jitter or {}).items()}
+        if not (vary is None or callable(vary)) or not (noise is None or isinstance(noise, dict) and "seed" not in noise):
+            raise errors.UsageError("RandomShots: expected a function as vary and a dictionary without a seed as noise, "
+                                    f"found {vary!r}, {noise!r}")
         self.vary, self.noise, self.precision = vary, noise, precision
         self.labels = tuple(dict.fromkeys((*self.jitter, *labels)))
         for name in self.labels:

@@ -100,7 +100,9 @@ class Shots(unittest.TestCase):
 
     def test_what_cannot_be_is_refused(self):
         for keywords, what in ((dict(jitter={"cel_a": 1}), "cel_a"), (dict(labels=("F",)), "F"), (dict(crystals=0), "crystals"),
-                               (dict(seed=-1), "seed"), (dict(jitter={"cell_a": "x"}), "cell_a")):
+                               (dict(seed=-1), "seed"), (dict(jitter={"cell_a": "x"}), "cell_a"),
+                               (dict(jitter={"cell_a": -1}), "cell_a: .*found -1"), (dict(misset_spread=-2), "misset_spread"),
+                               (dict(vary=3), "vary"), (dict(noise=True), "noise"), (dict(noise={"seed": 1}), "noise")):
             with self.assertRaisesRegex(dualbragg.UsageError, what):
                 shots(**keywords)
         with self.assertRaises(IndexError):
@@ -111,6 +113,10 @@ class Shots(unittest.TestCase):
 
 @unittest.skipUnless(NOISE, "this build has no Random123")
 class Noise(unittest.TestCase):
+    def test_defaults_are_the_librarys(self):
+        image = numpy.zeros((3, 3), numpy.float32)
+        self.assertTrue((dualbragg.noise(image) == 40).all())              # the offset of nanoBragg's images
+
     def test_photons_are_poisson(self):
         image = numpy.full((300, 200), 7.5, numpy.float32)
         counts = dualbragg.noise(image, 3, adc=0)
