@@ -107,9 +107,9 @@ if(DB_HAVE_MSGPACK)
   list(APPEND DB_PLAIN_LIBRARIES ${DB_MSGPACK})
 endif()
 
-# C++, used by src/io/reflections/gemmi_files.cpp, gemmi_lattice.cpp and mtz_write.cpp; the one reason for a C++ compiler. From
-# version 0.6 on it has a library, and a package of CMake, which is not used: where gemmi's program is in another package that is missing, as on
-# Debian 13, that one stops every configuration.
+# C++, used by the .cpp files of src/io/reflections; the one reason for a C++ compiler. From version 0.6 on it has a library,
+# and a package of CMake, which is not used: where gemmi's program is in another package that is missing, as on Debian 13, that
+# one stops every configuration.
 set(DB_GEMMI_VERSION 0)
 if(DB_WITH_GEMMI)
   find_path(DB_GEMMI_INCLUDE gemmi/dencalc.hpp)

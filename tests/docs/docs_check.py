@@ -361,17 +361,23 @@ def indexed(tree):
             if f"]({os.path.basename(page)})" not in tree.read(f"{folder}/index.md")]
 
 
-def citation(tree):
-    """CITATION.cff has the version that the library has."""
-    if "CITATION.cff" not in tree.files:
+# Files that name the version, and how.
+VERSIONS = {"CITATION.cff": r"^version: (\S+)$", "packaging/conda-forge/recipe.yaml": r"^  version: (\S+)$",
+            "packaging/easybuild/dualbragg-.*.eb": r"^version = '(.*)'$", "packaging/spack/package.py": r'^    version\("([0-9].*?)"'}
+
+
+def versions(tree):
+    """Files that name a version have the one that the library has."""
+    home = "src/include/dualbragg/version.h"
+    if home not in tree.files:
         return []
-    own = re.search(r'VERSION_STRING "([^"]+)"', tree.read("src/include/dualbragg/version.h")).group(1)
-    cited = re.search(r"^version: (\S+)$", tree.read("CITATION.cff"), re.M)
-    return [] if cited and cited.group(1) == own else [f"CITATION.cff: expected version: {own}"]
+    own = re.search(r'VERSION_STRING "([^"]+)"', tree.read(home)).group(1)
+    return [f"{path}: expected version {own}" for pattern, said in VERSIONS.items() for path in sorted(tree.files)
+            if re.fullmatch(pattern, path) and own not in re.findall(said, tree.read(path), re.M)]
 
 
 def all_of(tree, program):
-    found = needs(tree) + answers(tree) + indexed(tree) + citation(tree)
+    found = needs(tree) + answers(tree) + indexed(tree) + versions(tree)
     found += names_of_tests(tree) + links(tree) + paths(tree) + cited_pages(tree) + cited_files(tree) + widths(tree)
     found += recipes(tree)
     return found + (commands(tree, program) if program else [])

@@ -100,10 +100,13 @@ class Check(unittest.TestCase):
         found = complaints(docs_check.indexed, **{"docs/theory/index.md": "[x](gone.md)"})
         self.assertEqual(found, ["docs/theory/index.md: does not name pixel.md"])
 
-    def test_the_version_of_a_citation(self):
+    def test_the_versions_of_a_citation_and_of_packages(self):
         own = {"src/include/dualbragg/version.h": '#define DB_VERSION_STRING "1.2.3"'}
-        for text, count in (("version: 1.2.3\n", 0), ("version: 1.2.4\n", 1), ("title: x\n", 1)):
-            self.assertEqual(len(complaints(docs_check.citation, **{"CITATION.cff": text, **own})), count, text)
+        for path, line in (("CITATION.cff", "version: %s\n"), ("packaging/conda-forge/recipe.yaml", "context:\n  version: %s\n"),
+                           ("packaging/easybuild/dualbragg-1.eb", "version = '%s'\n"),
+                           ("packaging/spack/package.py", '    version("main")\n    version("%s", tag="v")\n')):
+            for text, count in ((line % "1.2.3", 0), (line % "1.2.4", 1), ("title: x\n", 1)):
+                self.assertEqual(len(complaints(docs_check.versions, **{path: text, **own})), count, text)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Names that a search finds, and functions that somebody calls. Usage: names.py TREE
 
-In ROOMS a static function whose name is one word has it alone in the tree, and one in a header begins with db_. What a private header of
-fit declares is called in fit, outside of its own declaration and definition.
+In ROOMS a static function whose name is one word has it alone in the tree, and one in a header begins with db_. What a
+private header of fit declares is called in fit, outside of its own declaration and definition.
 """
 import collections
 import os
@@ -31,7 +31,8 @@ def check(texts):
 def uncalled(texts):
     """Messages about functions of private headers of fit that only stand there."""
     told = [text for path, text in texts.items() if "/include/" in path]
-    count = collections.Counter(re.findall(r"\bdb_\w+", "\n".join(text for path, text in texts.items() if path.startswith("fit/"))))
+    count = collections.Counter(name for path, text in texts.items() if path.startswith("fit/")
+                                for name in re.findall(r"\bdb_\w+", text))
     return [f"{path}: {name} is called nowhere in fit" for path, text in texts.items()
             if path.startswith("fit/") and path.endswith(".h") and "/include/" not in path
             for name in set(re.findall(r"^(?!static|typedef)\w[^;{}()=]*?\b(db_\w+)\(", text, re.M))

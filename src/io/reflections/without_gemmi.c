@@ -9,12 +9,13 @@
 #include <dualbragg/expert/symmetry.h>
 #include <string.h>
 
+#define WITHOUT "was made without the library gemmi (Debian: gemmi-dev) or without a C++ compiler"
+
 static db_status without(db_context *context, const char *path, const char *what) {
-    return db_fail(
-        context, DB_ERROR_UNSUPPORTED,
-        "%s: this build of dualbragg cannot read %s: it was made without the library gemmi "
-        "(Debian: gemmi-dev) or without a C++ compiler; lists of h k l F as text can be read",
-        path, what);
+    return db_fail(context, DB_ERROR_UNSUPPORTED,
+                   "%s: this build of dualbragg cannot read %s: it " WITHOUT
+                   "; lists of h k l F as text can be read",
+                   path, what);
 }
 
 db_status db_gemmi_find_group(db_context *context, const char *name, const double cell[6],
@@ -37,8 +38,7 @@ db_status db_lattice_two_folds(db_context *context, const double cell[6], double
     for (int i = 0; i < 9; i++) basis[i] = i % 4 == 0;
     *count = 0;
     return db_fail(context, DB_ERROR_UNSUPPORTED,
-                   "symmetries of a lattice: this build of dualbragg was made without the library "
-                   "gemmi (Debian: gemmi-dev) or without a C++ compiler");
+                   "symmetries of a lattice: this build of dualbragg " WITHOUT);
 }
 
 db_status db_gemmi_add_operator(db_context *context, const char *path, db_word text,

@@ -84,7 +84,7 @@ enum { DB_MOST_TWO_FOLDS = 81 /**< that reduced cells can have or nearly have */
  * @param basis receives the edges of the reduced cell in those given, in rows
  * @param list receives the two-fold rotations, the least oblique first
  * @param count receives how many there are
- * @return DB_ERROR_UNSUPPORTED in builds without gemmi */
+ * @return DB_ERROR_UNSUPPORTED in builds without gemmi, with the edges as given and no rotation */
 DB_API db_status db_lattice_two_folds(db_context *context, const double cell[6],
                                       double most_obliquity, int basis[9],
                                       db_two_fold list[DB_MOST_TWO_FOLDS], int *count);
