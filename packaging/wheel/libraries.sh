@@ -112,4 +112,9 @@ for name in gemmi Random123; do
     cp -R "$header" "$prefix/include/"
     licence "/usr/share/doc/$(dpkg -S "$header" | cut -d: -f1 | head -n 1)/copyright" "$name"
 done
+# Debian's Python asks for its pyconfig.h by the processor: sizes of types are the same for both kinds
+mkdir -p "$prefix/include/$WHEEL_PROCESSOR-linux-gnu"
+for folder in "/usr/include/$(gcc -dumpmachine)"/python3.*; do
+    [ ! -d "$folder" ] || ln -sfn "$folder" "$prefix/include/$WHEEL_PROCESSOR-linux-gnu/"
+done
 touch "$prefix/complete"
