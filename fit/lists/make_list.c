@@ -164,9 +164,11 @@ static db_status find_lattices(db_context *context, db_fit_shot_list *list) {
 
 /* Shots that say nothing of the cell; the first of as many equal parts of them as images are searched. */
 typedef struct voters {
-    size_t count, voted, found, failed; /* failed: that were read and searched in vain */
+    size_t count, found, failed; /* failed: that were read and searched in vain */
     size_t *shot;
     db_fit_found_cell *cell;
+    db_status status; /* of the first that failed */
+    char reason[DB_MESSAGE_SIZE / 2];
 } voters;
 
 enum { MOST_VOTERS = 30, MOST_FRAMES = 120, ENOUGH_SPOTS = 1000 };
@@ -189,13 +191,15 @@ static db_status find_voters(db_context *context, const db_fit_shot_list *list, 
 static db_status vote(db_context *context, const db_fit_shot_list *list, size_t shot, voters *v) {
     db_fit_config config = { .image_file = "" };
     db_measured_image image;
-    v->voted++;
     db_status status = db_fit_shot_list_config(context, list, shot, &config);
     if (status == DB_OK) status = db_fit_config_read_image(context, &config, &image, NULL, NULL);
     if (status == DB_OK) {
         status = db_fit_config_find_cell(context, &config, &image, &v->cell[v->found]);
         v->found += status == DB_OK && v->cell[v->found].count;
-        v->failed += status != DB_OK;
+        if (status != DB_OK && v->failed++ == 0) {
+            v->status = status;
+            snprintf(v->reason, sizeof v->reason, "%s", db_context_message(context));
+        }
         db_measured_image_clear(&image);
     }
     db_fit_config_clear(&config);
@@ -210,7 +214,7 @@ static db_status give_cell(db_context *context, const voters *v, db_fit_shot_lis
     if (list->config.series)
         cell = v->cell[0];
     else
-        DB_TRY(db_fit_vote_on_cell(context, v->cell, v->found, v->voted, &cell));
+        DB_TRY(db_fit_vote_on_cell(context, v->cell, v->found, v->found + v->failed, &cell));
     write_cell(cell.lattice[cell.chosen].cell, key);
     snprintf(symmetry, sizeof symmetry, "model.symmetry=%s", cell.lattice[cell.chosen].symbol);
     for (size_t i = 0; i < v->count; i++)
@@ -267,10 +271,8 @@ static db_status vote_all(db_context *context, db_fit_shot_list *list, voters *v
     const size_t most = v->count < MOST_VOTERS ? v->count : MOST_VOTERS;
     for (size_t n = 0; n < most; n++) DB_TRY(vote(context, list, v->shot[n * v->count / most], v));
     if (v->found || !v->failed) return DB_OK;
-    char reason[DB_MESSAGE_SIZE / 2];
-    snprintf(reason, sizeof reason, "%s", db_context_message(context));
-    return db_fail(context, DB_ERROR_INPUT, "%s: no cell was found on any of %zu images: %s",
-                   list->config.shot_list, v->failed, reason);
+    return db_fail(context, v->status, "%s: no cell was found on any of %zu images: %s",
+                   list->config.shot_list, v->failed, v->reason);
 }
 
 /* Of shots that say nothing of it. */

@@ -73,14 +73,19 @@ void db_search_frame(const double u[3], const double v[3], double axes[9]) {
     }
 }
 
-void db_search_candidates_keep(db_search_candidates *all, const db_search_candidate *found) {
-    size_t at = all->count;
-    if (at == all->most && found->score <= all->list[at - 1].score) return;
-    if (at == all->most) at--;
-    for (; at > 0 && all->list[at - 1].score < found->score; at--)
-        all->list[at] = all->list[at - 1];
-    all->list[at] = *found;
-    if (all->count < all->most) all->count++;
+static double score_at(const void *list, size_t size, size_t at) {
+    return *(const double *)((const char *)list + at * size);
+}
+
+size_t db_search_keep(const void *item, size_t size, void *list, size_t count, size_t most) {
+    const double score = score_at(item, size, 0);
+    char *const items = list;
+    size_t at = count < most ? count : most - 1;
+    if (at < count && score <= score_at(list, size, at)) return count;
+    for (; at > 0 && score_at(list, size, at - 1) < score; at--)
+        memcpy(items + at * size, items + (at - 1) * size, size);
+    memcpy(items + at * size, item, size);
+    return count < most ? count + 1 : most;
 }
 
 db_agreement db_search_agreement(const db_search_lattice *lattice, const db_search_pose *pose,

@@ -53,14 +53,17 @@ void db_search_frame(const double u[3], const double v[3], double axes[9]);
 /* Poses that are worth refining, the best first. */
 enum { DB_SEARCH_CANDIDATES = 64 };
 typedef struct db_search_candidate {
-    db_search_pose pose;
     double score;
+    db_search_pose pose;
 } db_search_candidate;
 typedef struct db_search_candidates {
     size_t most, count;
     db_search_candidate list[DB_SEARCH_CANDIDATES];
 } db_search_candidates;
-void db_search_candidates_keep(db_search_candidates *all, const db_search_candidate *found);
+
+/* Puts an item into a list of the highest scores, which are the first member of each (double), the highest first. Returns how
+ * many there are then: `most` at most. */
+size_t db_search_keep(const void *item, size_t size, void *list, size_t count, size_t most);
 
 /* How well spots lie near nodes. Only spots count that chance would put near a node less than half
  * of the time. */

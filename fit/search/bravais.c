@@ -1,11 +1,10 @@
-/* Edges of the usual cells are two-fold axes: three at right angles of orthorhombic, tetragonal and cubic lattices, two of hexagonal axes, one
- * of monoclinic lattices. How many lattice points the cell has tells its centring. */
+/* Edges of the usual cells are two-fold axes: three at right angles of orthorhombic, tetragonal and cubic lattices, two of
+ * hexagonal axes, one of monoclinic lattices. How many lattice points the cell has tells its centring. */
 #include "fit/search/bravais.h"
 
+#include "base/cell_constants.h"
 #include "base/context_internal.h"
-#include "base/vector.h"
 #include "fit/config/crystal_system.h"
-#include "fit/search/lattice_fit.h"
 
 #include <dualbragg/expert/symmetry.h>
 #include <math.h>
@@ -73,7 +72,7 @@ static void offer(lattice *l, char family, char centring, int order, const int e
         b.edges[i] = turned[i - i % 3] * l->basis[i % 3] +
                      turned[i - i % 3 + 1] * l->basis[3 + i % 3] +
                      turned[i - i % 3 + 2] * l->basis[6 + i % 3];
-    db_lattice_cell(rows, b.cell);
+    db_cell_of_edges(rows, b.cell);
     const db_cell_ties *const ties = db_cell_ties_of(family == 'm' ? "P 1 2 1" : b.symbol, b.cell);
     if (!ties) return;
     db_cell_regularize(ties, b.cell, &edge, &angle);
@@ -110,11 +109,10 @@ static void offer_right_angled(lattice *l, const int edges[9]) {
 }
 
 static double angle_between(const lattice *l, const int a[3], const int b[3]) {
-    double u[3], v[3], across[3];
+    double u[3], v[3];
     vector_of(l, a, u);
     vector_of(l, b, v);
-    db_cross(u, v, across);
-    return atan2(db_length(across), db_dot(u, v)) / degree;
+    return db_angle(u, v);
 }
 
 /* The shortest translation across two edges; 0: there is none. */
@@ -236,7 +234,7 @@ db_status db_bravais_find(db_context *context, const double real[9],
     lattice l = { .list = list };
     double cell[6];
     *count = 0;
-    db_lattice_cell(real, cell);
+    db_cell_of_edges(real, cell);
     const db_status status =
         db_lattice_two_folds(context, cell, most_oblique, l.basis, l.axis, &l.axes);
     if (status != DB_OK && status != DB_ERROR_UNSUPPORTED) return status;
@@ -247,5 +245,5 @@ db_status db_bravais_find(db_context *context, const double real[9],
     offer(&l, 'a', 'P', 1, own);
     qsort(list, (size_t)l.count, sizeof *list, higher_first);
     *count = l.count;
-    return DB_OK;
+    return status;
 }

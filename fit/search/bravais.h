@@ -16,7 +16,7 @@ typedef struct db_bravais {
 enum { DB_MOST_BRAVAIS = 14 };
 
 /* The Bravais lattices of a lattice of three edges (rows, angstrom), each at most once, the highest symmetry first; triclinic,
- * the last one, is the reduced cell. Without gemmi that alone, as it is. */
+ * the last one, is the reduced cell. Without gemmi that alone, as it is, and DB_ERROR_UNSUPPORTED. */
 db_status db_bravais_find(db_context *context, const double real[9],
                           db_bravais list[DB_MOST_BRAVAIS], int *count);
 

@@ -25,8 +25,8 @@ static const double least_part = 0.1; /* of the spots, beyond chance */
 static const double ROWS_SIGNIFICANT = -5;
 
 typedef struct candidate {
-    db_lattice lattice;
     double score;
+    db_lattice lattice;
 } candidate;
 
 /* Three shortest vectors of the lattice that span it, right-handed. */
@@ -56,15 +56,6 @@ static void reduce_rows(double real[9]) {
                 }
     if (db_lattice_volume(real) < 0)
         for (int d = 0; d < 9; d++) real[d] = -real[d];
-}
-
-static void keep_candidate(candidate *list, size_t *count, const candidate *found) {
-    size_t at = *count;
-    if (at == CANDIDATES && found->score <= list[at - 1].score) return;
-    if (at == CANDIDATES) at--;
-    for (; at > 0 && list[at - 1].score < found->score; at--) list[at] = list[at - 1];
-    list[at] = *found;
-    if (*count < CANDIDATES) ++*count;
 }
 
 /* The lattice of three translations, with the beam that their phases say. 0: they lie in a plane. */
@@ -111,7 +102,7 @@ static size_t combine_all(const search *s, const db_translation *t, size_t count
                 const db_agreement a =
                     db_lattice_agreement(&c.lattice, first_angle, s->spots, probed, NULL);
                 c.score = -db_agreement_log_probability(&a);
-                keep_candidate(list, &kept, &c);
+                kept = db_search_keep(&c, sizeof c, list, kept, CANDIDATES);
             }
     return kept;
 }

@@ -1,16 +1,15 @@
-/* The cell of a crystal on an image: its lattice, and of the Bravais lattices that it nearly is the highest one that spots do not
- * tell from it. */
+/* The cell of a crystal on an image: its lattice, and of the Bravais lattices that it nearly is the highest one that spots do
+ * not tell from it. */
 #include <dualbragg/expert/fit_cell.h>
 
+#include "base/cell_constants.h"
 #include "base/context_internal.h"
+#include "fit/pixels/geometry.h"
 #include "fit/pixels/observed_spots.h"
 #include "fit/search/bravais.h"
 #include "fit/search/cell_search.h"
 #include "fit/search/check_settings.h"
 #include "fit/search/search_spots.h"
-#include "fit/pixels/geometry.h"
-
-#include "base/vector.h"
 
 #include <dualbragg/expert/experiment_geometry.h>
 #include <math.h>
@@ -52,24 +51,23 @@ static void judge_lattice(const db_bravais *from, const db_lattice *free,
     db_lattice_fit_tied(&fitted, from->edges, ties, 1, spots, count, near);
     for (int i = 0; i < 9; i++) edges[i] = from->edges[i];
     db_multiply(edges, fitted.real, rows);
-    db_lattice_cell(rows, b->cell);
+    db_cell_of_edges(rows, b->cell);
     db_cell_regularize(ties, b->cell, &rounding[0], &rounding[1]);
 }
 
 static void name_lattices(const db_fit_found_cell *cell, char *text, size_t size) {
-    size_t length = 0;
-    *text = '\0';
+    size_t length = (size_t)snprintf(text, size, "it may be one of");
     for (int i = 0; i < cell->count && length < size; i++) {
         const db_fit_bravais *const b = &cell->lattice[i];
         length += (size_t)snprintf(
-            text + length, size - length, "%s%s %.5g %.5g %.5g %.4g %.4g %.4g", i ? "; " : "",
+            text + length, size - length, "%s %s %.5g %.5g %.5g %.4g %.4g %.4g", i ? ";" : ":",
             b->symbol, b->cell[0], b->cell[1], b->cell[2], b->cell[3], b->cell[4], b->cell[5]);
     }
 }
 
-/* Of those that the symmetry names, or else of all, the first that fits. */
+/* Of those that the symmetry names, or else of all, the first that fits. listed: a failure without gemmi, which says so. */
 static db_status choose_lattice(db_context *context, const char *symmetry, int centring,
-                                db_fit_found_cell *cell) {
+                                db_status listed, db_fit_found_cell *cell) {
     char text[600];
     cell->named = *symmetry != '\0';
     for (int i = 0; i < cell->count; i++)
@@ -77,20 +75,19 @@ static db_status choose_lattice(db_context *context, const char *symmetry, int c
             cell->chosen = i;
             return DB_OK;
         }
-    name_lattices(cell, text, sizeof text);
-    return db_fail(context, DB_ERROR_INPUT,
-                   "the cell that was found cannot have the symmetry %s; it may be one of: %s",
-                   symmetry, text);
+    if (listed == DB_OK)
+        name_lattices(cell, text, sizeof text);
+    else
+        snprintf(text, sizeof text, "%s", db_context_message(context));
+    return db_fail(context, listed == DB_OK ? DB_ERROR_INPUT : listed,
+                   "the cell that was found cannot have the symmetry %s; %s", symmetry, text);
 }
 
 /* From its edges (rows, laboratory frame). */
 static void find_orientation_of(const double rows[9], db_fit_found_cell *cell) {
-    db_crystal crystal = { .orientation = { 1, 0, 0, 0, 1, 0, 0, 0, 1 } };
-    double standard[9], a_star[9], back[9];
-    memcpy(crystal.cell, cell->lattice[cell->chosen].cell, sizeof crystal.cell);
-    db_crystal_matrix(&crystal, standard);
-    if (db_invert(rows, a_star) && db_invert(standard, back))
-        db_multiply(a_star, back, cell->orientation);
+    double standard[9], a_star[9];
+    db_lattice_rows(cell->lattice[cell->chosen].cell, standard);
+    if (db_invert(rows, a_star)) db_multiply(a_star, standard, cell->orientation);
 }
 
 static db_status name_symmetries(db_context *context, const db_cell_found *found,
@@ -98,12 +95,13 @@ static db_status name_symmetries(db_context *context, const db_cell_found *found
                                  const char *symmetry, int centring, db_fit_found_cell *cell) {
     db_bravais list[DB_MOST_BRAVAIS];
     double distance[DB_MOST_BRAVAIS] = { 0 }, rows[9 * DB_MOST_BRAVAIS];
-    DB_TRY(db_bravais_find(context, found->lattice.real, list, &cell->count));
+    const db_status listed = db_bravais_find(context, found->lattice.real, list, &cell->count);
+    if (listed != DB_OK && listed != DB_ERROR_UNSUPPORTED) return listed;
     for (int i = 0; i < cell->count; i++)
         judge_lattice(&list[i], &found->lattice, spots, count, near, found->agreement.near,
                       &cell->lattice[i], &distance[i], &rows[9 * i]);
     memcpy(cell->reduced, cell->lattice[cell->count - 1].cell, sizeof cell->reduced);
-    DB_TRY(choose_lattice(context, symmetry, centring, cell));
+    DB_TRY(choose_lattice(context, symmetry, centring, listed, cell));
     cell->distance = cell->chosen < cell->count - 1 ? distance[cell->chosen] : 0;
     find_orientation_of(&rows[9 * cell->chosen], cell);
     return DB_OK;
@@ -198,9 +196,9 @@ db_status db_fit_cell_spots_add(db_context *context, const db_measured_image *im
     db_strong_pixels strong;
     db_observed_spots seen;
     db_search_spots list = { 0, NULL };
+    DB_TRY(db_fit_check_data(context, experiment, image, settings));
     if (!*spots) *spots = calloc(1, sizeof **spots);
     if (!*spots) return db_fail_memory(context, "the spots of the search for a cell");
-    DB_TRY(db_fit_check_data(context, experiment, image, settings));
     DB_TRY(db_strong_pixels_find(context, image, settings, &strong));
     db_status status = db_observed_spots_find(context, image, &strong, &seen);
     db_strong_pixels_clear(&strong);

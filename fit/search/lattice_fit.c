@@ -2,7 +2,7 @@
  * those of the cell that its ties leave free, and the two of the beam. */
 #include "fit/search/lattice_fit.h"
 
-#include "base/vector.h"
+#include "base/cell_constants.h"
 
 #include <gsl/gsl_linalg.h>
 #include <math.h>
@@ -13,7 +13,6 @@ enum {
     MOST = 9 + PLACE, /* those and of the basis */
     FEWEST = 8        /* spots near nodes that determine them */
 };
-static const double degree = 3.14159265358979323846 / 180;
 static const double angles[] = {
     0.8, 0.8, 0.6, 0.45, 0.35, DB_LATTICE_ANGLE, DB_LATTICE_ANGLE, DB_LATTICE_ANGLE
 };
@@ -27,26 +26,13 @@ double db_lattice_volume(const double real[9]) {
     return db_dot(across, real + 6);
 }
 
-static double angle_between(const double a[3], const double b[3]) {
-    double across[3];
-    db_cross(a, b, across);
-    return atan2(db_length(across), db_dot(a, b)) / degree;
-}
-
-void db_lattice_cell(const double real[9], double cell[6]) {
-    for (int i = 0; i < 3; i++) {
-        cell[i] = db_length(real + 3 * i);
-        cell[3 + i] = angle_between(real + 3 * ((i + 1) % 3), real + 3 * ((i + 2) % 3));
-    }
-}
-
 void db_lattice_rows(const double cell[6], double real[9]) {
-    const double ca = cos(cell[3] * degree), cb = cos(cell[4] * degree), cg = cos(cell[5] * degree),
-                 sg = sin(cell[5] * degree);
-    const double y = (ca - cb * cg) / sg, z = sqrt(fmax(0, 1 - cb * cb - y * y));
-    const double rows[9] = { cell[0],      0,           0,          cell[1] * cg, cell[1] * sg, 0,
-                             cell[2] * cb, cell[2] * y, cell[2] * z };
-    memcpy(real, rows, sizeof rows);
+    db_crystal crystal = { .orientation = { 1, 0, 0, 0, 1, 0, 0, 0, 1 } };
+    double a_star[9], rows[9];
+    memcpy(crystal.cell, cell, sizeof crystal.cell);
+    db_crystal_matrix(&crystal, a_star);
+    db_transpose(a_star, rows);
+    (void)db_dual_basis(rows, real);
 }
 
 /* A lattice as it stands; 0: its rows lie in a plane. */
@@ -152,7 +138,8 @@ typedef struct fitted {
     unsigned char *near;
 } fitted;
 
-/* A spot near a node; its weight is one over the square of its tolerance. Returns its distance from there in tolerances, squared. */
+/* A spot near a node; its weight is one over the square of its tolerance. Returns its distance from there in tolerances,
+ * squared. */
 static double add_spot(const numbers *n, const db_search_lattice *cell, const db_search_pose *pose,
                        const db_search_spot *spot, double limit, least_squares *s) {
     double q[3], h[3], off[3], slope[3][MOST] = { { 0 } };
@@ -183,7 +170,7 @@ static int best_step(const fitted *f, const numbers *n, double angle, double ste
     db_search_lattice cell;
     db_search_pose pose;
     if (used < FEWEST || !place_of(lattice, &cell, &pose)) return 0;
-    for (int d = 0; d < n->place && d < PLACE; d++) {
+    for (int d = 0; d < n->place; d++) {
         s.normal[(s.count + 1) * (n->basis + d)] = 1 / (likely[d] * likely[d]);
         s.right[n->basis + d] = -from[d] / (likely[d] * likely[d]);
     }
@@ -301,7 +288,7 @@ void db_lattice_fit_tied(db_lattice *lattice, const int integers[9], const db_ce
     for (int i = 0; i < 9; i++) edges[i] = integers[i];
     if (!db_invert(edges, t.from_edges)) return;
     db_multiply(edges, lattice->real, rows);
-    db_lattice_cell(rows, t.cell);
+    db_cell_of_edges(rows, t.cell);
     db_cell_regularize(ties, t.cell, &worst[0], &worst[1]);
     db_lattice_rows(t.cell, standard);
     nearest_turn(standard, rows, t.turn);

@@ -15,8 +15,7 @@ typedef struct db_lattice {
 /* Of the parallelepiped of three vectors, which are rows; its sign is their hand. */
 double db_lattice_volume(const double real[9]);
 
-/* Edges (angstrom) and angles (degree) of three rows; and back, a along x, b in the plane of x and y. */
-void db_lattice_cell(const double real[9], double cell[6]);
+/* Edges of a cell that stands as a model's does without orientation. */
 void db_lattice_rows(const double cell[6], double real[9]);
 
 /* How spots agree with the nodes of a lattice, within the tolerance of an angle (degree). near: 1 for
@@ -25,7 +24,8 @@ db_agreement db_lattice_agreement(const db_lattice *lattice, double angle,
                                   const db_search_spot *spots, size_t count, unsigned char *near);
 
 /* ln of the probability that spots which lie near rows of nodes are as often near nodes by chance, where it is the
- * largest of the rows along a*, b* and c*: 0 and below. A lattice of which two translations are right has many spots on rows. */
+ * largest of the rows along a*, b* and c*: 0 and below. A lattice of which two translations are right has many spots on
+ * rows. */
 double db_lattice_row_probability(const db_lattice *lattice, double angle,
                                   const db_search_spot *spots, size_t count);
 

@@ -120,6 +120,7 @@ static void try_pair(search *s, const probes *p, const db_search_spot *a, const 
     if (angle < 0.3 || angle > 2.85) return; /* too close to parallel to define a turn */
     const double most = cos(fmax(0, angle - off)), least = cos(fmin(3.14159, angle + off));
     double measured[9], axes[9], back[9];
+    db_search_candidates *const all = &s->candidates;
     size_t first[2];
     const size_t count[2] = { nodes_of(s, a, &first[0]), nodes_of(s, b, &first[1]) };
     db_search_frame(a->q, b->q, measured);
@@ -136,7 +137,7 @@ static void try_pair(search *s, const probes *p, const db_search_spot *a, const 
             db_multiply(measured, back, found.pose.turn);
             found.score = agree(s, found.pose.turn, p).score;
             s->work += 30.0 * (double)p->count;
-            db_search_candidates_keep(&s->candidates, &found);
+            all->count = db_search_keep(&found, sizeof found, all->list, all->count, all->most);
         }
 }
 

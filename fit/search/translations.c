@@ -158,15 +158,6 @@ static int is_top(const grid *g, const long at[3]) {
     return 1;
 }
 
-static void keep_top(db_translation *list, size_t *count, const db_translation *found) {
-    size_t at = *count;
-    if (at == TOPS && found->sum <= list[at - 1].sum) return;
-    if (at == TOPS) at--;
-    for (; at > 0 && list[at - 1].sum < found->sum; at--) list[at] = list[at - 1];
-    list[at] = *found;
-    if (*count < TOPS) ++*count;
-}
-
 static size_t take_tops(const grid *g, db_translation *list) {
     const long rows = 2 * g->most[1] + 1, columns = 2 * g->most[0] + 1;
     const float least = (float)(above_noise * (double)g->count);
@@ -181,7 +172,7 @@ static size_t take_tops(const grid *g, db_translation *list) {
         double back[9];
         db_transpose(g->axes, back);
         db_apply(back, along, top.t);
-        keep_top(list, &count, &top);
+        count = db_search_keep(&top, sizeof top, list, count, TOPS);
     }
     return count;
 }

@@ -2,17 +2,13 @@
 #include <dualbragg/expert/fit_cell.h>
 
 #include "base/context_internal.h"
+#include "base/quantile.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const double same_edge = 0.03, same_angle = 3; /* part, degree */
-
-static int smaller_first(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* Reduced cells of one lattice may have angles of either side of 90 degree, and edges in another order. */
 static int are_alike(const db_fit_found_cell *one, const db_fit_found_cell *other) {
@@ -22,8 +18,8 @@ static int are_alike(const db_fit_found_cell *one, const db_fit_found_cell *othe
         b[i] = i < 3 ? other->reduced[i] : fmin(other->reduced[i], 180 - other->reduced[i]);
     }
     for (int i = 0; i < 6; i += 3) {
-        qsort(a + i, 3, sizeof *a, smaller_first);
-        qsort(b + i, 3, sizeof *b, smaller_first);
+        db_sort_numbers(a + i, 3);
+        db_sort_numbers(b + i, 3);
     }
     for (int i = 0; i < 6; i++)
         if (fabs(a[i] - b[i]) > (i < 3 ? same_edge * a[i] : same_angle)) return 0;
@@ -52,20 +48,15 @@ static size_t most_liked(const db_fit_found_cell *cells, size_t count, size_t *v
     return best;
 }
 
-static double median_of(double *values, size_t count) {
-    qsort(values, count, sizeof *values, smaller_first);
-    return (values[(count - 1) / 2] + values[count / 2]) / 2;
-}
-
 /* Of a constant of the lattices of this kind on the images that agree; values: room for all. */
 static double constant(const db_fit_found_cell *cells, size_t count, const db_fit_found_cell *like,
                        const char *symbol, int which, double *values) {
     size_t known = 0;
     for (size_t i = 0; i < count; i++) {
         const db_fit_bravais *const b = lattice_of(&cells[i], symbol);
-        if (b && are_alike(&cells[i], like)) values[known++] = b->cell[which];
+        if (b && are_alike(like, &cells[i])) values[known++] = b->cell[which];
     }
-    return median_of(values, known);
+    return db_median(values, known);
 }
 
 /* On how many of the images that agree a lattice of this kind fits. */
@@ -74,7 +65,7 @@ static size_t fitting(const db_fit_found_cell *cells, size_t count, const db_fit
     size_t number = 0;
     for (size_t i = 0; i < count; i++) {
         const db_fit_bravais *const b = lattice_of(&cells[i], symbol);
-        number += b && b->fits && are_alike(&cells[i], like);
+        number += b && b->fits && are_alike(like, &cells[i]);
     }
     return number;
 }

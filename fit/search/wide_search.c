@@ -177,12 +177,12 @@ static db_status find_rows(wide *w, int number) {
 static void try_beams(wide *w, const db_search_pose *pose) {
     const double(*const room)[2] = w->room->beam;
     const size_t some = w->count < FEWEST_PROBED ? w->count : FEWEST_PROBED;
-    db_search_candidate best = { *pose, -1 };
+    db_search_candidate best = { -1, *pose };
     int steps[2];
     for (int k = 0; k < 2; k++) steps[k] = (int)ceil((room[k][1] - room[k][0]) / beam_step);
     for (int i = 0; i <= steps[0]; i++)
         for (int k = 0; k <= steps[1]; k++) {
-            db_search_candidate here = { *pose, 0 };
+            db_search_candidate here = { 0, *pose };
             const int at[2] = { i, k };
             for (int d = 0; d < 2; d++)
                 here.pose.beam[d] =
@@ -192,7 +192,8 @@ static void try_beams(wide *w, const db_search_pose *pose) {
                     .score;
             if (here.score > best.score) best = here;
         }
-    db_search_candidates_keep(&w->candidates, &best);
+    db_search_candidates *const all = &w->candidates;
+    all->count = db_search_keep(&best, sizeof best, all->list, all->count, all->most);
 }
 
 /* All pairs of translations that may be two edges of the cell, either way. */

@@ -1,7 +1,7 @@
 #include "fit/verdict/rivals.h"
 
+#include "base/cell_constants.h"
 #include "base/context_internal.h"
-#include "base/vector.h"
 #include "fit/pixels/regions.h"
 
 #include <math.h>
@@ -87,17 +87,6 @@ static void shorten(double m[9]) {
     }
 }
 
-/* Edges and angles of the crystal's cell, by its reciprocal lattice. */
-static void cell_of(const double lattice[9], double cell[6]) {
-    double edge[9];
-    if (!db_invert(lattice, edge)) return;
-    for (int i = 0; i < 3; i++) cell[i] = db_length(edge + 3 * i);
-    for (int i = 0; i < 3; i++) {
-        const int j = (i + 1) % 3, k = (i + 2) % 3;
-        cell[3 + i] = acos(db_dot(edge + 3 * j, edge + 3 * k) / (cell[j] * cell[k])) / degree;
-    }
-}
-
 /* Indices of the model's nodes that a lattice with fewer of them has: a basis, in rows. */
 typedef struct way {
     int times, row[9];
@@ -179,7 +168,7 @@ static db_status look_at_cells(db_context *context, const db_evidence *e, const 
     other->margin = INFINITY;
     const size_t count = list_ways(list);
     for (size_t n = 0; n < count; n++) {
-        double lattice[9];
+        double lattice[9], edge[9];
         int own = 0;
         for (const char *c = more ? "" : centrings; *c; c++) own |= is_centring(&list[n], *c);
         if (own) continue;
@@ -188,7 +177,7 @@ static db_status look_at_cells(db_context *context, const db_evidence *e, const 
             margin_over_lattice(e, lattice, more ? DB_RIVAL_INSTEAD : DB_RIVAL_ALONE, room);
         if (!(margin < other->margin)) continue;
         other->margin = margin;
-        cell_of(lattice, other->cell);
+        if (db_invert(lattice, edge)) db_cell_of_edges(edge, other->cell);
     }
     free(room);
     return DB_OK;

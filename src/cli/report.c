@@ -5,8 +5,8 @@
 #include "cli/noise_output.h"
 #include "cli/report_detector.h"
 #include "cli/report_spread.h"
+#include "base/cell_constants.h"
 #include "base/context_internal.h"
-#include "base/vector.h"
 #include "io/images/smv_geometry.h"
 
 #include <dualbragg/expert/sensor_materials.h>
@@ -15,17 +15,7 @@
 #include <dualbragg/expert/sensor_depth.h>
 #include <stdio.h>
 
-static const double DEGREES = 57.295779513082320877; /* per radian */
-static const double CRYSTAL_DENSITY = 1.2e-24;       /* g/A^3, of a typical protein crystal */
-
-/* Lengths and angles (degree) of three vectors. */
-static void cell_constants(double v[3][3], double cell[6]) {
-    for (int i = 0; i < 3; i++) cell[i] = sqrt(db_dot(v[i], v[i]));
-    for (int i = 0; i < 3; i++) {
-        const int j = (i + 1) % 3, k = (i + 2) % 3;
-        cell[3 + i] = DEGREES * acos(db_dot(v[j], v[k]) / (cell[j] * cell[k]));
-    }
-}
+static const double CRYSTAL_DENSITY = 1.2e-24; /* g/A^3, of a typical protein crystal */
 
 static void print_cell(const char *name, const double cell[6], int digits) {
     printf("%s:", name);
@@ -60,8 +50,8 @@ static void report_crystal(db_session *session) {
         for (int i = 0; i < 3; i++)
             for (int r = 0; r < 3; r++) star[i][r] *= e->reference.reciprocal_scale;
     }
-    cell_constants(real, cell);
-    cell_constants(star, cell_star);
+    db_cell_of_edges((const double *)real, cell);
+    db_cell_of_edges((const double *)star, cell_star);
     print_cell("Unit Cell", cell, digits);
     print_cell("Recp Cell", cell_star, digits);
     printf("volume = %.*g A^3\n", digits, volume);

@@ -1,17 +1,9 @@
 /* Between a reciprocal matrix A* and cell plus orientation. */
+#include "base/cell_constants.h"
 #include "base/context_internal.h"
-#include "base/vector.h"
 #include "model/model.h"
 
 #include <string.h>
-
-static const double RADIAN = 57.295779513082320877; /* degree */
-
-static double angle(const double *a, const double *b) {
-    double c[3];
-    db_cross(a, b, c);
-    return RADIAN * atan2(db_length(c), db_dot(a, b));
-}
 
 db_status db_crystal_set_matrix(db_context *context, db_crystal *crystal, const double a_star[9]) {
     double reciprocal[9], real[9];
@@ -33,10 +25,7 @@ db_status db_crystal_set_matrix(db_context *context, db_crystal *crystal, const 
             context, DB_ERROR_INPUT,
             "orientation matrix: left-handed (determinant %g), expected a right-handed one",
             volume);
-    for (int i = 0; i < 3; i++) {
-        crystal->cell[i] = db_length(real + 3 * i);
-        crystal->cell[3 + i] = angle(real + 3 * ((i + 1) % 3), real + 3 * ((i + 2) % 3));
-    }
+    db_cell_of_edges(real, crystal->cell);
     /* orientation U: real = (U standard)^T rows, hence U = sum over axes of real_i (dual of
      * standard)_i^T */
     db_experiment bare;

@@ -36,6 +36,13 @@ echo still.img > list.txt
 printf 'shots: {list: list.txt}\nmodel: {find_orientation: yes}\nrefine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}}\n' > list.yaml
 "$DUALBRAGG" fit list.yaml --no-report --output voted > printed || fail "a list without a cell: $(tail -n 3 printed)"
 grep -q "taken: $lattice " printed || fail "a list without a cell: the lattice is not $lattice: $(grep taken: printed)"
+# in vain: the first image that was searched says why, and its status counts; one that cannot be read was not searched
+LC_ALL=C sed 's/^WAVELENGTH=1;/NO_LENGTH=10;/' still.img > dark.img
+printf 'dark.img\nmissing.img\n' > list.txt
+status=0
+"$DUALBRAGG" fit list.yaml --no-report --output vain > printed 2>&1 || status=$?
+grep -q 'any of 1 images: list.yaml: model.wavelength is not given' printed && [ $status -eq 2 ] ||
+    fail "a list in vain: exit status $status, expected 2: $(tail -n 1 printed)"
 # a configuration that leaves open what is refined says the same
 printf 'image: still.img\nmodel: {cell: [78.1, 78.1, 38, 90, 90, 90], symmetry: tetragonal, find_orientation: yes}\n' > still.yaml
 "$DUALBRAGG" fit still.yaml --no-report --quiet --output again || fail "the configuration failed"
