@@ -40,6 +40,8 @@ static void clear_pointers(db_kernel_job *job) {
                                       offsetof(db_kernel_job, source_slope_float),
                                       offsetof(db_kernel_job, contraction),
                                       offsetof(db_kernel_job, spots.spot),
+                                      offsetof(db_kernel_job, spots.entry),
+                                      offsetof(db_kernel_job, spots.experiment),
                                       offsetof(db_kernel_job, spots.first),
                                       offsetof(db_kernel_job, spots.number),
                                       offsetof(db_kernel_job, spots.step),

@@ -72,7 +72,7 @@ static int render_spots(const pixel_inputs *inputs, const db_plan *plan, size_t 
     spot_shown *shown = malloc((count + 1) * sizeof *shown);
     if (!shown) return 0;
     for (size_t i = 0; i < count; i++) {
-        shown[i].entry = &db_spots_entries(plan)[spots->number[first + i]];
+        shown[i].entry = &plan->job.spots.entry[spots->number[first + i]];
         shown[i].value =
             spot_at(inputs->experiment, inputs->interface, NULL, &shown[i].entry->name);
     }

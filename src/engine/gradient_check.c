@@ -412,7 +412,7 @@ static db_status add_spots(db_plan *plan, const db_experiment *e, size_t most, d
     size_t found;
     DB_TRY(db_spot_places(plan, &places, &found));
     for (size_t i = 0; i < found && *count < most; i++) {
-        const int *hkl = db_spots_entries(plan)[places[i].spot].name.hkl;
+        const int *hkl = plan->job.spots.entry[places[i].spot].name.hkl;
         add_once(e, db_parameter_amplitude(hkl[0], hkl[1], hkl[2]), list, count);
     }
     free(places);

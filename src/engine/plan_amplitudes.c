@@ -169,7 +169,7 @@ static size_t entry_of_node(const db_plan *plan, const int hkl[3]) {
 /* Spots are proportional to the square of their structure factor; there are none of 0. */
 static void sum_closed(const db_plan *plan, const double *by_spot) {
     const db_kernel_spots *spots = &plan->job.spots;
-    const db_spot_entry *entry = db_spots_entries(plan);
+    const db_spot_entry *entry = plan->job.spots.entry;
     for (size_t i = 0; i < spots->first[plan->tiles.region_count]; i++) {
         const uint32_t s = spots->number[i];
         const size_t at = entry_of_node(plan, entry[s].name.hkl);
@@ -264,7 +264,7 @@ static void *direction_table(const db_plan *plan, const double *amplitudes,
 static db_kernel_spot *direction_spots(const db_plan *plan, const double *amplitudes,
                                        const double *default_F) {
     const db_kernel_spots *spots = &plan->job.spots;
-    const db_spot_entry *entry = db_spots_entries(plan);
+    const db_spot_entry *entry = plan->job.spots.entry;
     db_kernel_spot *made = malloc((spots->count + 1) * sizeof *made);
     for (size_t s = 0; made && s < spots->count; s++) {
         const size_t at = entry_of_node(plan, entry[s].name.hkl);

@@ -59,7 +59,7 @@ static db_status oracle_of_shaken(db_plan *plan, interface_shake shake, void *us
                                    &slots,
                                    &plan->values.curve.job,
                                    plan->spots ? &plan->job.spots : NULL,
-                                   plan->spots ? db_spots_entries(plan) : NULL };
+                                   plan->job.spots.entry };
         db_model_dual(&plan->experiment, plan->values.directions, &slots, &plan->slopes.interface);
         if (shake) shake(user, &plan->experiment, &plan->slopes.interface);
         status = render_tiles(plan, &oracle, image, derivatives + first);

@@ -151,7 +151,7 @@ static tile_bound bound_spots(const bounded *b, size_t tile) {
     const db_kernel_spots *spots = &plan->job.spots;
     tile_bound t = { 0 };
     for (uint32_t i = spots->first[tile]; i < spots->first[tile + 1]; i++) {
-        const db_spot_entry *entry = &db_spots_entries(plan)[spots->number[i]];
+        const db_spot_entry *entry = &plan->job.spots.entry[spots->number[i]];
         const spot_values s =
             spot_at(&plan->experiment, &plan->slopes.interface, b->slots, &entry->name);
         const double reach = sqrt(entry->cut) + (entry->name.passage.moves ? 1 : 0);

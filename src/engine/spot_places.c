@@ -114,7 +114,7 @@ static void add_spots(const db_plan *plan, size_t region, uint64_t *signature) {
     const db_region *r = &plan->tiles.regions[region];
     const db_kernel_spots *spots = &plan->job.spots;
     for (uint32_t i = spots->first[region]; i < spots->first[region + 1]; i++) {
-        const uint64_t hash = spot_hash(&db_spots_entries(plan)[spots->number[i]].name);
+        const uint64_t hash = spot_hash(&plan->job.spots.entry[spots->number[i]].name);
         for (int slow = 0; slow < r->slow_count; slow++)
             for (int fast = 0; fast < r->fast_count; fast++)
                 if (db_spot_square(plan, spots->number[i], r->panel, r->fast_start + fast,

@@ -45,7 +45,7 @@ db_status db_spots_fill_slopes(db_plan *plan) {
                                            .layer_step = &z->layer_step.v,
                                            .attenuation = &z->attenuation.v,
                                            .parts = z->spread.parts,
-                                           .entry = db_spots_entries(plan),
+                                           .entry = plan->job.spots.entry,
                                            .spot = job->spot,
                                            .moving = job->moving,
                                            .slope_double = slope_double,

@@ -311,6 +311,7 @@ db_status db_spots_fill(db_plan *plan) {
     if (status == DB_OK) {
         db_kernel_spots *job = &plan->job.spots;
         job->spot = spots->list.spot;
+        job->entry = spots->list.entry;
         job->count = count;
         job->first = spots->first;
         job->number = spots->number;
@@ -328,6 +329,7 @@ db_status db_spots_create(db_plan *plan) {
     db_spots *spots = calloc(1, sizeof *spots);
     if (!spots) return db_fail_memory(plan->context, "a plan");
     plan->spots = spots;
+    plan->job.spots.experiment = &plan->experiment;
     spots->first = calloc(plan->tiles.region_count + 1, sizeof *spots->first);
     if (!spots->first) return db_fail_memory(plan->context, "a plan");
     return make_cells(plan, spots);
@@ -358,5 +360,3 @@ void *db_spots_slope_room(db_plan *plan, size_t size) {
     }
     return spots->slope;
 }
-
-const db_spot_entry *db_spots_entries(const db_plan *plan) { return plan->spots->list.entry; }

@@ -27,7 +27,4 @@ db_status db_spots_fill(db_plan *plan);
  * memory. */
 void *db_spots_slope_room(db_plan *plan, size_t size);
 
-/* Names of the job's spots. */
-const db_spot_entry *db_spots_entries(const db_plan *plan);
-
 #endif

@@ -5,6 +5,7 @@
 #define DB_KERNEL_JOB_H
 
 #include "kernel/few_cells.h"
+#include "kernel/spot_entry.h"
 
 #include <dualbragg/crystal_shape.h>
 #include <dualbragg/region.h>
@@ -123,6 +124,9 @@ typedef struct {
 /* Spots of a job, in the order of sources, and which of them reach each region. */
 typedef struct db_kernel_spots {
     const db_kernel_spot *spot;
+    const db_spot_entry *entry; /* [count]: which they are */
+    /* what all spots are worked out for; what it points to is the host's */
+    const struct db_experiment *experiment;
     size_t count;
     const uint32_t *first;    /* [regions + 1]: where a region's numbers begin in the list */
     const uint32_t *number;   /* of spots, ascending for each region */

@@ -15,7 +15,7 @@ typedef struct db_oracle {
     const db_kernel_amorphous *curve;
     /* in closed form, else NULL: the job's spots, and what they are */
     const db_kernel_spots *spots;
-    const struct db_spot_entry *entry;
+    const db_spot_entry *entry;
 } db_oracle;
 
 /* Renders all regions. derivative[k] belongs to slot k; buffers as described for db_plan_oracle. */

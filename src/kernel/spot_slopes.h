@@ -7,8 +7,6 @@
 #include "kernel/job.h"
 #include "model/parameter_slots.h"
 
-struct db_spot_entry;
-
 /* Spots worked on in one call, at most. */
 enum { DB_SPOT_SLOPES_BLOCK = 192 };
 
@@ -22,7 +20,7 @@ typedef struct db_spot_slopes_work {
      * panel_interface [panels], source_interface [sources] */
     const double *spread, *panel, *source, *layer_step, *attenuation;
     int parts;                         /* of spread_interface */
-    const struct db_spot_entry *entry; /* [spots] */
+    const db_spot_entry *entry; /* [spots] */
     const db_kernel_spot *spot;        /* likewise */
     int moving;
     double *slope_double; /* [spots][parameters][columns]; NULL: wanted in float */
