@@ -49,6 +49,81 @@ static const db_noise_options noise_defaults;
 DEFAULTS_CODE = """
 static const db_noise_options noise_defaults = DB_NOISE_OPTIONS_INIT;
 """
+# A plan, and an experiment of its own, which takes the values of its parameters: what autograd asks for is one call each.
+# Memory is given by addresses, which Python makes the least of. stream: 0, or that of a GPU which the plan works on.
+RENDERING = """
+struct rendering {
+    db_experiment *experiment;
+    db_plan *plan;
+    const db_parameter *parameter;
+    double *last; /* [count] values at which the plan is, if it is current */
+    void **derivative; /* [count] */
+    size_t count, image_bytes;
+    size_t bad; /* number of a value that is not finite; count: none */
+    int current, amplitudes; /* amplitudes: structure factors have values, too, behind the others */
+};
+"""
+RENDERING_CALLS = """
+db_status rendering_forward(struct rendering *r, uintptr_t values, uintptr_t stream, uintptr_t image);
+db_status rendering_gradient(struct rendering *r, uintptr_t values, uintptr_t stream, uintptr_t image,
+                             uintptr_t derivatives);
+db_status rendering_vjp(struct rendering *r, uintptr_t values, uintptr_t stream, uintptr_t cotangent, uintptr_t gradient);
+db_status rendering_jvp(struct rendering *r, uintptr_t values, uintptr_t stream, uintptr_t direction, uintptr_t image,
+                        uintptr_t tangent);
+"""
+RENDERING_CODE = """
+#include <math.h>
+#include <string.h>
+static db_status rendering_at(struct rendering *r, uintptr_t values, uintptr_t stream) {
+    const double *const value = (const double *)values;
+    r->bad = r->count;
+    if (stream) {
+        const db_status status = db_plan_set_stream(r->plan, DB_STREAM_ASYNCHRONOUS, (void *)stream);
+        if (status != DB_OK) return status;
+    }
+    if (r->current && memcmp(r->last, value, r->count * sizeof *value) == 0) return DB_OK;
+    r->current = 0;
+    for (size_t k = 0; k < r->count; k++) {
+        if (!isfinite(value[k])) {
+            r->bad = k;
+            return DB_ERROR_USAGE;
+        }
+        db_parameter_set(r->experiment, r->parameter[k], value[k]);
+        r->last[k] = value[k];
+    }
+    const db_status status = db_plan_update(r->plan, r->experiment);
+    r->current = status == DB_OK;
+    return status;
+}
+static db_status rendering_forward(struct rendering *r, uintptr_t values, uintptr_t stream, uintptr_t image) {
+    const db_status status = rendering_at(r, values, stream);
+    return status == DB_OK ? db_plan_forward(r->plan, (void *)image) : status;
+}
+static db_status rendering_gradient(struct rendering *r, uintptr_t values, uintptr_t stream, uintptr_t image,
+                                    uintptr_t derivatives) {
+    const db_status status = rendering_at(r, values, stream);
+    for (size_t k = 0; k < r->count; k++) r->derivative[k] = (char *)derivatives + k * r->image_bytes;
+    return status == DB_OK ? db_plan_gradient(r->plan, (void *)image, r->derivative) : status;
+}
+static db_plan_vector rendering_vector(const struct rendering *r, uintptr_t numbers) {
+    db_plan_vector made = DB_PLAN_VECTOR_INIT;
+    if (r->count) made.parameters = (double *)numbers;
+    if (r->amplitudes) made.amplitudes = (double *)numbers + r->count;
+    return made;
+}
+static db_status rendering_vjp(struct rendering *r, uintptr_t values, uintptr_t stream, uintptr_t cotangent,
+                               uintptr_t gradient) {
+    const db_plan_vector found = rendering_vector(r, gradient);
+    const db_status status = rendering_at(r, values, stream);
+    return status == DB_OK ? db_plan_vjp(r->plan, (const void *)cotangent, NULL, &found) : status;
+}
+static db_status rendering_jvp(struct rendering *r, uintptr_t values, uintptr_t stream, uintptr_t direction,
+                               uintptr_t image, uintptr_t tangent) {
+    const db_plan_vector along = rendering_vector(r, direction);
+    const db_status status = rendering_at(r, values, stream);
+    return status == DB_OK ? db_plan_jvp(r->plan, &along, (void *)image, (void *)tangent) : status;
+}
+"""
 # DLPack (https://dmlc.github.io/dlpack): how arrays of different packages share memory, that of GPUs, too.
 TENSORS = """
 struct dl_tensor {
@@ -138,9 +213,9 @@ def main(compiler, output, *folders):
     source = "".join(f"#include <{HEADERS}{name}>\n" for name in headers)
     ffi = cffi.FFI()
     ffi.set_source(MODULE, f"#define DB_PYTHON_FIT {int(fit)}\n#define DB_PYTHON_CUDA {int(cuda)}\n" + source + CODE +
-                   DEFAULTS_CODE + TENSORS + TENSOR_CODE + FIT_CODE * fit)
+                   DEFAULTS_CODE + RENDERING + RENDERING_CODE + TENSORS + TENSOR_CODE + FIT_CODE * fit)
     ffi.cdef(declarations(compiler, folders, source) + "\n#define DB_PYTHON_FIT ...\n#define DB_PYTHON_CUDA ...\n" +
-             CALLBACKS + DEFAULTS + TENSORS + TENSOR_CALLBACKS + FIT_CALLBACKS * fit)
+             CALLBACKS + DEFAULTS + RENDERING + RENDERING_CALLS + TENSORS + TENSOR_CALLBACKS + FIT_CALLBACKS * fit)
     ffi.emit_c_code(output)
 
 

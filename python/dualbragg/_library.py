@@ -227,6 +227,13 @@ def array(value, what, shape, dtype, writable=False):
     return value
 
 
+def address(value):
+    """Where the elements of an array, of a view of memory or of a tensor are."""
+    if isinstance(value, numpy.ndarray):
+        return value.__array_interface__["data"][0]
+    return value.data_ptr() if hasattr(value, "data_ptr") else value.address
+
+
 def pointer(value, c_type):
     """The elements of an array or of a view of memory; value must live as long."""
-    return ffi.cast(c_type, value.ctypes.data if isinstance(value, numpy.ndarray) else value.address)
+    return ffi.cast(c_type, address(value))

@@ -7,7 +7,7 @@ import math
 import numpy
 
 from . import errors
-from ._library import array, ffi, lib
+from ._library import address, array, ffi, lib
 
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13  # DLPack's kinds of devices
 LEGACY_STREAM = 1  # as DLPack and CUDA number it
@@ -191,7 +191,7 @@ def share(a, b):
 
 
 def _extent(value):
-    return (value.ctypes.data if isinstance(value, numpy.ndarray) else value.address), value.nbytes
+    return address(value), value.nbytes
 
 
 def handle_of(stream):

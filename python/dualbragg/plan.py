@@ -55,7 +55,7 @@ class _Planned:
         self._watch = Watch(progress).of_context(self._context)
         self.precision = self._choose(experiment, precision)
         self._create(experiment)
-        self._stream = None
+        self._stream = self._holder = None  # holder: whose values the plan has, if it need not be told again
         self._box = math.prod(experiment._c.structure_factors.extent)
         users.add(self)
 
@@ -271,6 +271,7 @@ class Plan(_Planned):
 
     def update(self, experiment):
         """Takes over the values of an experiment of the same counts (panels, sources, domains)."""
+        self._holder = None
         self._call(lib.db_plan_update, self._plan, experiment._c)
 
     def _image(self, value, what="out"):

@@ -11,6 +11,7 @@ custom operator (dualbragg::render), go through it. Images are on the processor,
 device="cuda", on that GPU: rendered there on PyTorch's current stream, and not copied.
 """
 
+import inspect
 import itertools
 import weakref
 
@@ -18,7 +19,9 @@ import numpy
 import torch
 
 from . import errors
+from ._library import lib
 from ._rendering import Rendering
+from .memory import CUDA, LEGACY_STREAM, View
 
 _TYPES = {torch.float32: numpy.float32, torch.float64: numpy.float64}
 _SECOND_ORDERS = ("error", "gauss-newton", "differences")
@@ -52,6 +55,7 @@ class Renderer:
         self._rendering = Rendering(experiment, parameters, _TYPES[dtype], amplitudes, keywords)
         self.dtype, self.second_order = dtype, second_order
         self.device = torch.device(self.plan.device)
+        self._here = self.device.type == "cpu"
         self.number = next(_numbers)
         _renderers[self.number] = self
 
@@ -87,6 +91,9 @@ class Renderer:
     def _joined(self, values, amplitudes):
         """Values of parameters and structure factors in one tensor."""
         split, count = len(self.plan.names), self._rendering.count
+        if amplitudes is None and split == count and values is not None:
+            self._check("values", values, split)
+            return values
         given = []
         for what, tensor, size in (("values", values, split), ("amplitudes", amplitudes, count - split)):
             if size == 0 and tensor is None:
@@ -107,8 +114,8 @@ class Renderer:
     def _check(self, what, values, size):
         if not isinstance(values, torch.Tensor):
             raise errors.UsageError(f"{what}: expected a tensor, found {type(values).__name__}")
-        if values.device.type != "cpu" and values.device != self.device:
-            own = "" if self.device.type == "cpu" else f" or on {self.device}"
+        if not values.is_cpu and values.device != self.device:
+            own = "" if self._here else f" or on {self.device}"
             raise errors.UsageError(f"{what}: expected a tensor on the processor{own} (.cpu() makes a copy), "
                                     f"found one on {values.device}")
         if values.dim() < 1 or values.shape[-1] != size:
@@ -120,30 +127,54 @@ class Renderer:
 
     # What the derivatives below are made of.
 
-    def _new(self, values):
-        """Images at values, as a tensor and as the library takes them, and the stream that it works on."""
-        images = torch.empty((*values.shape[:-1], *self.shape), dtype=self.dtype, device=self.device)
-        return (images, *self._seen(images))
+    def _empty(self, shape):
+        return torch.empty(shape, dtype=self.dtype, device=self.device)
 
-    def _seen(self, images):
-        if self.device.type == "cpu":
-            return images.numpy(), None
-        return images, torch.cuda.current_stream(self.device).cuda_stream
+    def _stream(self):
+        """That the library is to work on: PyTorch's."""
+        if self._here:
+            return 0
+        return torch.cuda.current_stream(self.device).cuda_stream or LEGACY_STREAM
+
+    def _memory(self, images):
+        """Of several images, as the library takes it."""
+        if self._here:
+            return images.numpy()
+        return View(images.data_ptr(), images.shape, self.plan.dtype, (CUDA, self.device.index), images)
 
     def _forward(self, values):
-        images, seen, stream = self._new(values)
-        self._rendering.forward(_array(values), seen, stream)
+        at, images = _exact(values), self._empty((*values.shape[:-1], *self.shape))
+        if values.dim() == 1:
+            self._rendering.call(lib.rendering_forward, at.data_ptr(), self._stream(), images.data_ptr())
+        else:
+            self._rendering.forward(at.numpy(), self._memory(images), self._stream())
         return images
 
     def _vjp(self, values, cotangent):
-        # autograd may hand over one number for all pixels
-        own = self._seen(cotangent.detach().to(self.device, self.dtype).contiguous())
-        return torch.from_numpy(self._rendering.vjp(_array(values), *own)).to(values.device, values.dtype)
+        if cotangent.dtype != self.dtype or cotangent.device != self.device:
+            cotangent = cotangent.to(self.device, self.dtype)
+        at, cotangent = _exact(values), cotangent.detach().contiguous()  # autograd may have one number for all pixels
+        if values.dim() == 1:
+            gradient = torch.empty_like(at)
+            self._rendering.call(lib.rendering_vjp, at.data_ptr(), self._stream(), cotangent.data_ptr(),
+                                 gradient.data_ptr())
+        elif (every := self._jacobian(at)) is not None:
+            gradient = (cotangent.reshape(-1, every.shape[1]).double() @ every.T.double()).reshape(values.shape)
+        else:
+            gradient = torch.from_numpy(self._rendering.vjp(at.numpy(), self._memory(cotangent), self._stream()))
+        return gradient.to(values.device, values.dtype)
 
     def _jvp(self, values, tangent):
-        images, seen, stream = self._new(values)
-        self._rendering.jvp(_array(values), _array(tangent), seen, stream)
+        at, along = _exact(values), _exact(tangent)
+        if (every := self._jacobian(at)) is not None:
+            return (along.to(every.device, every.dtype) @ every).reshape(*values.shape[:-1], *self.shape)
+        images, stream = self._empty((*values.shape[:-1], *self.shape)), self._stream()
+        self._rendering.jvp(at.numpy(), along.numpy(), self._memory(images), stream)
         return images
+
+    def _jacobian(self, values):
+        """All derivative images, if they serve all rows of values; of numpy Rendering sees to it."""
+        return None if self._here else self._rendering.jacobian(values.numpy(), self._empty, self._stream())
 
     def _bend(self, values, cotangent, direction):
         """The derivative of vjp(values, cotangent) along a direction of the values."""
@@ -167,14 +198,32 @@ def _remake(experiment, names, dtype, amplitudes, second_order, keywords):
                     **keywords)
 
 
-def _array(tensor):
-    """Values as float64 in C order: the tensor's own memory, if it is such and the processor's."""
-    return tensor.detach().to("cpu", torch.float64).contiguous().numpy()
+def _exact(tensor):
+    """Values as float64 of the processor in C order: the tensor's own memory, if it is such."""
+    return tensor.detach().to("cpu", torch.float64).contiguous()
+
+
+class _AsGiven(inspect.Signature):
+    """PyTorch asks for the signature of a function's forward at each call, and binds the arguments to it,
+    which takes longer than an image. They stay as they are."""
+
+    class _Bound:
+        def __init__(self, args, kwargs):
+            self.args, self.kwargs = args, kwargs
+
+        def apply_defaults(self):
+            """There are none."""
+
+    def bind(self, *args, **kwargs):
+        return self._Bound(args, kwargs)
 
 
 class _Function(torch.autograd.Function):
     """What is common: all arguments but the last, the renderer, are tensors, which may have further
     dimensions in front."""
+
+    def __init_subclass__(cls):
+        cls.forward.__signature__ = _AsGiven()
 
     @classmethod
     def _in_front(cls, tensor, dim, size):
@@ -353,22 +402,32 @@ class Image(torch.nn.Module):
         own, factors = scale[:len(names)], scale[len(names):]
         for name, value in dict(start=start, scale=own, least=least, most=most).items():
             self.register_buffer(name, value)
+        self._prepare()
         self.steps = torch.nn.Parameter(torch.zeros(len(names), dtype=torch.float64))
         if rendering.amplitudes is not None:
             self.register_buffer("amplitude_start", torch.tensor(rendering.amplitudes.get(rendering.given)))
             self.register_buffer("amplitude_scale", factors)
             self.amplitude_steps = torch.nn.Parameter(torch.zeros_like(factors))
 
+    def _prepare(self):
+        """What is the same for all steps: a parameter within bounds moves along a sigmoid, which has the scale as
+        its slope at the start."""
+        bounded = torch.isfinite(self.least)
+        floor = torch.where(bounded, self.least, self.start - 1)
+        width = torch.where(bounded, self.most - self.least, 2.0)
+        middle = torch.logit((self.start - floor) / width)
+        pace = self.scale / (width * torch.sigmoid(middle) * torch.sigmoid(-middle))
+        for name, value in dict(bounded=bounded, floor=floor, width=width, middle=middle, pace=pace).items():
+            self.register_buffer("_" + name, value, persistent=False)
+        self._any_bounded = bool(bounded.any())
+
     def values(self):
         """The parameters in their units."""
-        free = self.start + self.scale * self.steps
-        bounded = torch.isfinite(self.least)
-        least = torch.where(bounded, self.least, self.start - 1)
-        width = torch.where(bounded, self.most - self.least, 2.0)
-        middle = torch.logit((self.start - least) / width)
-        slope = width * torch.sigmoid(middle) * torch.sigmoid(-middle)  # of a step at the start
-        inside = least + width * torch.sigmoid(middle + self.scale * self.steps / slope)
-        return torch.where(bounded, inside, free)
+        free = torch.addcmul(self.start, self.scale, self.steps)
+        if not self._any_bounded:
+            return free
+        inside = torch.addcmul(self._floor, self._width, torch.sigmoid(torch.addcmul(self._middle, self._pace, self.steps)))
+        return torch.where(self._bounded, inside, free)
 
     def amplitudes(self):
         """The structure factors in electrons; None if they are not learned."""
@@ -405,6 +464,7 @@ class Image(torch.nn.Module):
                 if order is not None and prefix + entry in moved:
                     moved[prefix + entry] = moved[prefix + entry][order]
         super()._load_from_state_dict(moved, prefix, metadata, strict, missing, unexpected, messages)
+        self._prepare()
 
 
 def _name(name):

@@ -179,6 +179,32 @@ class Device(unittest.TestCase):
             numpy.testing.assert_allclose(tangents.numpy(), moved, atol=1e-5 * abs(moved).max())
             numpy.testing.assert_allclose(there.vjp(values, images, memory.LEGACY_STREAM),
                                           own.vjp(values, expected), rtol=1e-3)
+        own.plan.update(dualbragg.Experiment(**dict(SCENE, misset=(1, 2, 3))))  # others may move the plan
+        numpy.testing.assert_array_equal(own.forward(values[0], own.new(values[0])), expected[0])
+
+    def test_all_derivatives_of_a_renderer_are_one_pass(self):
+        experiment = dualbragg.Experiment(**SCENE)
+        own, there = (Rendering(experiment, NAMES, numpy.float64, None, dict(device=d)) for d in ("cpu", "cuda"))
+        values = numpy.tile([78, 20, 90.0], (4, 1))
+        along = numpy.random.default_rng(2).normal(size=(4, 3))
+        passes = []
+        own.plan._call = lambda *given: (passes.append(given), type(own.plan)._call(own.plan, *given))
+        moved = own.jvp(values, along, own.new(values))
+        gradient = own.vjp(values, moved)
+        self.assertEqual([p[0] for p in passes], [lib.rendering_gradient] * 2)
+        for row, direction, tangent, sums in zip(values, along, moved, gradient):
+            expected = own.jvp(row, direction, own.new(row))
+            numpy.testing.assert_allclose(tangent, expected, atol=1e-10 * abs(expected).max())
+            numpy.testing.assert_allclose(sums, own.vjp(row, tangent), rtol=1e-9)
+        room = there.plan.empty(len(NAMES))
+        every = there.jacobian(values, lambda shape: room, memory.LEGACY_STREAM)
+        found = own.jacobian(values, numpy.empty)
+        there.plan.wait()
+        self.assertEqual(every.shape, found.shape)
+        numpy.testing.assert_allclose(room.numpy().reshape(found.shape), found,
+                                      atol=1e-10 * abs(found).max())
+        self.assertIsNone(own.jacobian(values[:2], numpy.empty))
+        self.assertIsNone(own.jacobian(values + numpy.eye(4, 3), numpy.empty))
 
     def test_backgrounds(self):
         own, plan = plans()
