@@ -306,14 +306,10 @@ static db_status conclude_shot_alone(work *w, db_context *context) {
 
 /* A minimum that fails a test of the verdict does not count as converged, nor one at a bound of an early stage. */
 static void apply_verdict(const db_fit_settings *settings, db_fit_result *result) {
-    char held[DB_BOUND_SIZE];
     if (result->status != DB_OK) return;
-    if (is_held(settings, &result->estimates, NULL, held)) {
+    if (is_held(settings, &result->estimates, NULL, result->reason))
         result->status = DB_NOT_CONVERGED;
-        snprintf(result->reason, sizeof result->reason, "%s", held);
-        return;
-    }
-    if (result->verdict.usable) return;
+    if (result->status != DB_OK || result->verdict.usable) return;
     result->status = DB_NOT_CONVERGED;
     snprintf(result->reason, sizeof result->reason, "a minimum was found, but %.448s",
              result->verdict.reason);
@@ -345,7 +341,8 @@ static db_status do_in_full(work *w, db_context *context) {
     return DB_OK;
 }
 
-static db_status do_segment(work *w, db_context *context, const db_segment *segment) {
+static db_status do_segment(work *w, db_context *context, const void *what) {
+    const db_segment *const segment = what;
     DB_TRY(begin_refinement(w, context));
     if (w->all->source->in_full) return do_in_full(w, context);
     DB_TRY(run_own_stages(w, context, segment));
@@ -359,45 +356,44 @@ static db_status do_segment(work *w, db_context *context, const db_segment *segm
     return DB_OK;
 }
 
-/* What a joint stage has found is held against the spots of a shot in use. */
-static db_status judge_together(work *w, db_context *context, db_judgement how) {
+/* What a joint stage has found is held against the spots of a shot. */
+static db_status judge_together(work *w, db_context *context, const void *what) {
+    const db_judgement *const how = what;
     db_shot_summary *const summary = &w->all->summary[w->shot];
     char reason[sizeof((db_fit_verdict *)NULL)->reason];
     DB_TRY(begin_refinement(w, context));
-    DB_TRY(judge_model(w, context, how, reason));
+    DB_TRY(judge_model(w, context, *how, reason));
     summary->wrong = *reason != '\0';
     if (summary->wrong) snprintf(summary->reason, sizeof summary->reason, "%s%s", TOGETHER, reason);
     return DB_OK;
 }
 
-db_status db_judge_work(db_shots *all, db_context *context, size_t shot, void *user, double *sum) {
-    const db_judgement *const how = user;
-    work *const w = calloc(1, sizeof *w);
-    if (!w) return db_fail_memory(context, "the verdict on a shot");
-    w->all = all;
-    w->shot = shot;
-    db_status status = db_shots_load(all, context, shot, &w->image);
-    if (status == DB_OK && all->summary[shot].used) status = judge_together(w, context, *how);
-    if (status != DB_OK) status = db_shots_exclude(all, context, shot, status, NULL);
-    clear_own_work(w);
-    (void)sum;
-    return status;
-}
-
-db_status db_segment_work(db_shots *all, db_context *context, size_t shot, void *user,
-                          double *sum) {
-    const db_segment *const segment = user;
+/* Does something with a shot that can be read; one that fails is excluded. */
+static db_status work_on(db_shots *all, db_context *context, size_t shot,
+                         db_status (*task)(work *, db_context *, const void *), const void *what) {
     work *const w = calloc(1, sizeof *w);
     if (!w) return db_fail_memory(context, "the work on a shot");
     w->all = all;
     w->shot = shot;
     db_status status = db_shots_load(all, context, shot, &w->image);
     if (status == DB_OK && all->summary[shot].used) {
-        status = do_segment(w, context, segment);
+        status = task(w, context, what);
         if (status != DB_OK && !w->is_fatal)
             status = db_shots_exclude(all, context, shot, status, NULL);
     }
     clear_own_work(w);
+    return status;
+}
+
+db_status db_judge_work(db_shots *all, db_context *context, size_t shot, void *user, double *sum) {
+    (void)sum;
+    return work_on(all, context, shot, judge_together, user);
+}
+
+db_status db_segment_work(db_shots *all, db_context *context, size_t shot, void *user,
+                          double *sum) {
+    const db_segment *const segment = user;
+    const db_status status = work_on(all, context, shot, do_segment, segment);
     (void)sum;
     return status == DB_OK && segment->to > segment->from ? db_checkpoint_note(all, context, shot)
                                                           : status;

@@ -136,13 +136,10 @@ static db_status judge_shots(db_shots *all, int stage, int is_last, db_wrong_sho
 static void apply_verdicts(const db_shots *all, const db_wrong_shots *wrong,
                            db_fit_shots_result *result) {
     const db_fit_settings *const settings = &all->settings;
-    char held[DB_BOUND_SIZE];
     for (size_t i = 0; i < all->parameters && result->status == DB_OK; i++)
-        if (all->shared[i] &&
-            db_bound_holds(settings, &settings->parameters[i], all->common.at_bound[i], held)) {
+        if (all->shared[i] && db_bound_holds(settings, &settings->parameters[i],
+                                             all->common.at_bound[i], result->reason))
             result->status = DB_NOT_CONVERGED;
-            snprintf(result->reason, sizeof result->reason, "%s", held);
-        }
     if (result->status != DB_OK || !wrong->count) return;
     result->status = DB_NOT_CONVERGED;
     snprintf(result->reason, sizeof result->reason,

@@ -111,7 +111,7 @@ db_status db_fit_tie_cell(db_context *context, db_fit_config *config, db_experim
     const tying t = { config, db_cell_ties_of(config->symmetry, start->crystal.cell), notices,
                       user };
     if (!t.ties)
-        return db_fail(context, DB_ERROR_USAGE, "%s: model.symmetry: '%s' is none",
+        return db_fail(context, DB_ERROR_USAGE, "%s: model.symmetry: '%s' is no symmetry",
                        config->config_file, config->symmetry);
     DB_TRY(regularize(context, &t, start));
     for (int i = 0; i < 6; i++) drop_fixed(&t, i);

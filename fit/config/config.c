@@ -387,6 +387,7 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
     }
     const db_yaml_node *const model = db_yaml_find(root, "model");
     config->phi_given = model && db_yaml_find(model, "phi") != NULL;
+    config->setup.wavelength_given = !isnan(config->setup.wavelength);
     DB_TRY(check_symmetry(reader, model, config));
     DB_TRY(check_axes(reader, root, &config->setup));
     DB_TRY(check_data(reader, root, config));

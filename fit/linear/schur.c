@@ -41,6 +41,11 @@ db_schur_tail db_schur_tail_in(const db_schur_order *order, double *memory) {
     return (db_schur_tail){ memory, memory + order->local * (order->shared + order->local) };
 }
 
+int db_schur_is_left_out(const db_schur_order *order, const db_schur_tail *tail, size_t i) {
+    const size_t s = order->shared;
+    return !(tail->row[i * (s + order->local) + s + i] > 0);
+}
+
 size_t db_schur_sums_size(size_t shared) { return 1 + shared + shared * (shared + 1) / 2; }
 
 size_t db_schur_work_size(const db_schur_order *order) {

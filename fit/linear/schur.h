@@ -31,6 +31,9 @@ typedef struct db_schur_tail {
 size_t db_schur_tail_size(const db_schur_order *order); /* doubles */
 db_schur_tail db_schur_tail_in(const db_schur_order *order, double *memory);
 
+/* Has local quantity i been left out, as held or as not determined? Of a tail of zeros all have. */
+int db_schur_is_left_out(const db_schur_order *order, const db_schur_tail *tail, size_t i);
+
 /* Contributions of one or more shots to the shared quantities: loss, gradient, lower triangle of
  * the normal matrix row by row. */
 size_t db_schur_sums_size(size_t shared); /* doubles */

@@ -36,13 +36,21 @@ static double node_width(const db_crystal *crystal) {
     return 0.4 / smallest;
 }
 
-/* Of the mean variance about three axes; that of caps is of their mean square. */
+db_spread db_spread_of_domains(const db_crystal *c) {
+    db_spread s = { .spots = DB_SPOTS_CLOSED };
+    if (c->mosaic_anisotropic)
+        for (int i = 0; i < 3; i++) s.mosaic_tensor[i] = pow(DB_RMS_OF_CAP * c->mosaic_abc[i], 2);
+    else if (c->mosaic_domains > 1)
+        s.mosaic = pow(DB_RMS_OF_CAP * c->mosaic_spread, 2);
+    return s;
+}
+
+/* Of the mean variance about three axes. */
 static double mosaic_angle(const db_experiment *e) {
-    const double *const abc = e->crystal.mosaic_abc, *const tensor = e->spread.mosaic_tensor;
-    if (e->spread.spots == DB_SPOTS_CLOSED)
-        return sqrt(fmax(0, e->spread.mosaic + (tensor[0] + tensor[1] + tensor[2]) / 3));
-    if (e->crystal.mosaic_anisotropic) return DB_RMS_OF_CAP * sqrt(db_dot(abc, abc) / 3);
-    return e->crystal.mosaic_domains > 1 ? DB_RMS_OF_CAP * e->crystal.mosaic_spread : 0;
+    const db_spread s =
+        e->spread.spots == DB_SPOTS_CLOSED ? e->spread : db_spread_of_domains(&e->crystal);
+    const double *const tensor = s.mosaic_tensor;
+    return sqrt(fmax(0, s.mosaic + (tensor[0] + tensor[1] + tensor[2]) / 3));
 }
 
 /* Wave numbers of the sources that shine, whatever their directions: the least and the largest. */

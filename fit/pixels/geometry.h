@@ -27,6 +27,9 @@ typedef struct db_fit_geometry {
     db_detector sensor;       /* of all panels: only what db_sensor_depth looks at */
 } db_fit_geometry;
 
+/* Of spots in closed form that are as sampled domains spread them: the variances of caps. */
+db_spread db_spread_of_domains(const db_crystal *crystal);
+
 /* What the goniometer's spindle turns the crystal by, in the middle of its range (degree); the
  * orientations of sampled spots are those at the steps, those in closed form are in between, too.
  * half: of the range; may be NULL. */

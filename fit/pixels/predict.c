@@ -2,7 +2,7 @@
 #include "fit/pixels/predict.h"
 
 #include "base/context_internal.h"
-#include "base/mosaic_cap.h"
+#include "fit/pixels/geometry.h"
 
 #include <dualbragg/spots.h>
 #include <math.h>
@@ -11,13 +11,7 @@
 /* Sampled spots as the Gaussians of the same spread; the crystal turns from the first step to the last, and light is
  * absorbed from the front of the first layer to that of the last, if they lie at their fronts. */
 static void gather_samples(db_experiment *e) {
-    const double *const abc = e->crystal.mosaic_abc;
-    const int domains = e->crystal.mosaic_domains > 1;
-    e->spread = (db_spread){ .spots = DB_SPOTS_CLOSED };
-    if (e->crystal.mosaic_anisotropic)
-        for (int i = 0; i < 3; i++) e->spread.mosaic_tensor[i] = pow(DB_RMS_OF_CAP * abc[i], 2);
-    else if (domains)
-        e->spread.mosaic = pow(DB_RMS_OF_CAP * e->crystal.mosaic_spread, 2);
+    e->spread = db_spread_of_domains(&e->crystal);
     if (e->crystal.shape == DB_SHAPE_ROUND) e->crystal.shape = DB_SHAPE_GAUSS;
     e->goniometer.phi_step *= 1 - 1.0 / e->goniometer.phi_steps;
     if (!e->detector.layers_at_front) return;

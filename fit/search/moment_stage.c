@@ -194,12 +194,11 @@ static void refuse_moments(db_refinement *r, int number, const char *why, db_sta
  * seen: they are begun only from one that spots bear out. */
 static db_status check_lattice(db_refinement *r, int number, db_stage_result *end) {
     db_fit_verdict verdict;
-    int is_right;
     memset(end, 0, sizeof *end);
     if (!r->data.settings->stages[number].earned || r->result->trial_count || !r->check)
         return DB_OK;
-    DB_TRY(r->check(r->context, &r->result->experiment, &r->data, &is_right, &verdict));
-    if (!is_right) refuse_moments(r, number, verdict.reason, end);
+    DB_TRY(r->check(r->context, &r->result->experiment, &r->data, &verdict));
+    if (!verdict.usable) refuse_moments(r, number, verdict.reason, end);
     return DB_OK;
 }
 

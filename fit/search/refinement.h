@@ -5,9 +5,9 @@
 #include "fit/search/optimize.h"
 #include "fit/objective/stage_data.h"
 
-/* Whether the data bear out the lattice of the model so far; *is_right: 0: reason says why not. */
+/* Whether the data bear out the lattice of the model so far: verdict->usable, or its reason says why not. */
 typedef db_status db_lattice_check(db_context *context, const db_experiment *model,
-                                   const db_fit_data *data, int *is_right, db_fit_verdict *verdict);
+                                   const db_fit_data *data, db_fit_verdict *verdict);
 
 typedef struct db_refinement {
     db_context *context;

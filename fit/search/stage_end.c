@@ -14,10 +14,7 @@ static const db_parameter_facts *facts_of(const db_unknowns *u, size_t i) {
     return db_facts_of(u->settings->parameters[u->index[i]].parameter);
 }
 
-/* Is an unknown at a bound? At a bound that the user chose only if the gradient pushes outward; at
- * a physical bound always: there, as for a mosaic spread of 0, the gradient may be that of another
- * parameter. */
-static int at_bound_of(const db_unknowns *u, size_t i, double value, double slope) {
+int db_stage_bound_of(const db_unknowns *u, size_t i, double value, double slope) {
     const double near = db_unknown_near(u, i);
     const db_parameter_facts *const possible = facts_of(u, i);
     if (!(u->lower[i] < u->upper[i])) return 0; /* held on purpose */
@@ -104,7 +101,7 @@ db_status db_stage_judge(db_search *s, int *at_bound, db_stage_result *result) {
     }
     if (!s->at_best) DB_TRY(db_search_look(s, s->value, DB_OBJECTIVE_NORMAL, &loss));
     for (size_t i = 0; i < u->count; i++)
-        at_bound[i] = at_bound_of(u, i, s->value[i], s->gradient[i]);
+        at_bound[i] = db_stage_bound_of(u, i, s->value[i], s->gradient[i]);
     const double promise =
         db_lm_free_promise(u->count, s->value, u->lower, u->upper, s->gradient, s->normal, u->room);
     result->promise = fmax(0, promise) / fabs(loss);

@@ -196,7 +196,6 @@ static db_status complete_setup(db_context *context, db_fit_config *config,
                                 const db_measured_image *image,
                                 void (*notices)(void *user, const char *line), void *user) {
     db_setup *const setup = &config->setup;
-    setup->wavelength_given |= !isnan(setup->wavelength);
     setup->layers_at_front = 0;
     if (setup->sensor_layers == 0)
         setup->sensor_layers = 1; /* the place is right, the time short */
@@ -512,8 +511,8 @@ static db_status resolve_setup(db_context *context, db_setup *setup, db_experime
     return status;
 }
 
-/* The experiment without its crystal, in place of which any cell stands. *experiment has none: 1 if the list of experiments has a
- * crystal, whose cell need not be found. */
+/* The experiment with any cell in place of its own. *listed: 1 if the list of experiments has a crystal, whose cell need not be
+ * found. */
 static db_status start_without_cell(db_context *context, const db_fit_config *config,
                                     db_experiment *experiment, int *listed) {
     db_setup setup = config->setup;

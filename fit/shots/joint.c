@@ -298,9 +298,7 @@ static db_status are_near(joint *j, int *near) {
     DB_TRY(sum_shots(j, &lost));
     *near = j->sums[0] / degrees(j) <= most;
     j->looks = !*near;
-    if (*near) return DB_OK;
-    keep_trials(j);
-    for (size_t i = 0; i < j->links.shared; i++)
+    for (size_t i = 0; i < j->links.shared && !*near; i++)
         j->at_bound[i] = j->all->common.at_bound[j->index[i]];
     return DB_OK;
 }

@@ -2,6 +2,7 @@
 #include "fit/shots/joint_models.h"
 
 #include "base/context_internal.h"
+#include "fit/search/stage_end.h"
 #include "fit/shots/links.h"
 #include "fit/shots/shot_fit.h"
 #include "fit/shots/workers.h"
@@ -16,15 +17,19 @@ typedef struct target {
     const double *unknown;
 } target;
 
-/* Which of a shot's own quantities are at a bound. */
+/* Which of a shot's own quantities are at a bound. The slope of those that its best point has left out pushes outward; a stage
+ * without tails (joint intensities, models that stay) does not know slopes. */
 static db_status tell_bounds(const db_shots *all, const db_schur_order *order, db_context *context,
                              size_t shot, const db_variables *variables) {
+    const db_shot_point *const best = &all->state[shot].best;
     db_unknowns u;
     DB_TRY(db_local_unknowns(context, &all->settings, order, variables, &u));
-    for (size_t i = 0; i < order->local; i++)
+    for (size_t i = 0; i < order->local; i++) {
+        const double outward = db_schur_is_left_out(order, &best->tail, i);
+        const int low = db_stage_bound_of(&u, i, best->local[i], outward);
         db_shots_values(all, shot).at_bound[u.index[i]] =
-            db_unknown_held(&u, i, all->state[shot].best.local[i], 1) +
-            db_unknown_held(&u, i, all->state[shot].best.local[i], -1);
+            low ? low : db_stage_bound_of(&u, i, best->local[i], -outward);
+    }
     db_unknowns_clear(&u);
     return DB_OK;
 }

@@ -65,35 +65,31 @@ static db_status spread(db_shots *all, const size_t *shot, size_t shots) {
     return db_records_count(all);
 }
 
-static size_t count_wrong(const db_shots *all, size_t *first) {
+/* Wrong shots are not excluded if they are more than a part of all: these are left. */
+static void find_wrong(db_shots *all, double most, size_t *shot, size_t *found,
+                       db_wrong_shots *left) {
     size_t count = 0;
-    for (size_t i = all->count; i-- > 0;)
-        if (all->summary[i].used && all->summary[i].wrong) {
-            count++;
-            *first = i;
-        }
-    return count;
-}
-
-static db_status find_wrong(db_shots *all, double most, size_t *shot, size_t *found) {
-    size_t first;
-    if ((double)count_wrong(all, &first) > most * (double)all->used) return DB_OK;
-    for (size_t i = 0; i < all->count; i++) {
-        if (!all->summary[i].used || !all->summary[i].wrong) continue;
-        all->summary[i].used = 0;
-        shot[(*found)++] = i;
+    for (size_t i = 0; i < all->count; i++)
+        if (all->summary[i].used && all->summary[i].wrong) shot[count++] = i;
+    if ((double)count > most * (double)all->used) {
+        *left = (db_wrong_shots){ count, shot[0] };
+        return;
     }
-    return DB_OK;
+    for (size_t k = 0; k < count; k++) all->summary[shot[k]].used = 0;
+    *found = count;
 }
 
-/* Outliers, or up to a part of all that are wrong. */
-static db_status exclude(db_shots *all, double most_wrong) {
+/* Outliers, or up to a part of all that are wrong (NULL: outliers). */
+static db_status exclude(db_shots *all, double most_wrong, db_wrong_shots *wrong) {
     size_t *const shot = malloc((all->count + 1) * sizeof *shot);
     db_status status = shot ? DB_OK : db_fail_memory(all->context, "the shots' targets");
     size_t count = 0;
-    if (status == DB_OK && all->team.rank == 0)
-        status = most_wrong > 0 ? find_wrong(all, most_wrong, shot, &count)
-                                : find_outliers(all, shot, &count);
+    if (status == DB_OK && all->team.rank == 0) {
+        if (wrong)
+            find_wrong(all, most_wrong, shot, &count, wrong);
+        else
+            status = find_outliers(all, shot, &count);
+    }
     status = db_team_common_status(&all->team, all->context, status);
     if (!shot) return status;
     if (status == DB_OK) status = spread(all, shot, count);
@@ -102,12 +98,10 @@ static db_status exclude(db_shots *all, double most_wrong) {
     return status;
 }
 
-db_status db_shots_exclude_outliers(db_shots *all) { return exclude(all, 0); }
+db_status db_shots_exclude_outliers(db_shots *all) { return exclude(all, 0, NULL); }
 
 db_status db_shots_exclude_wrong(db_shots *all, int is_last, db_wrong_shots *wrong) {
-    const double few = is_last ? 0.05 : 0.5;
     *wrong = (db_wrong_shots){ 0, 0 };
-    DB_TRY(exclude(all, few));
-    if (all->team.rank == 0) wrong->count = count_wrong(all, &wrong->first);
+    DB_TRY(exclude(all, is_last ? 0.05 : 0.5, wrong));
     return db_team_broadcast(&all->team, all->context, wrong, sizeof *wrong);
 }

@@ -226,11 +226,10 @@ static db_status judge_multiples(const judge *j) {
  * each spot (docs/results/verdict.md). */
 static db_status judge_shot(const judge *j, int may_be_moved) {
     const double part = 0.25, most = part * (double)j->evidence->judged;
-    static const db_fit_test_kind kinds[] = { DB_FIT_TEST_ROWS, DB_FIT_TEST_SMALLER };
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        db_fit_test *const test = &j->verdict->test[kinds[k]];
-        test->least = fmin(test->least, most);
-    }
+    double *const rows = &j->verdict->test[DB_FIT_TEST_ROWS].least,
+                  *const smaller = &j->verdict->test[DB_FIT_TEST_SMALLER].least;
+    *rows = fmin(*rows, most);
+    *smaller = fmin(*smaller, most);
     return judge_nodes(j, may_be_moved);
 }
 
@@ -260,10 +259,8 @@ db_status db_verdict_of_shot(db_context *context, const db_experiment *model,
 }
 
 db_status db_verdict_of_lattice(db_context *context, const db_experiment *model,
-                                const db_fit_data *data, int *is_right, db_fit_verdict *verdict) {
-    const db_status status = db_verdict_of_shot(context, model, data, DB_JUDGE_LATTICE, verdict);
-    *is_right = verdict->usable;
-    return status;
+                                const db_fit_data *data, db_fit_verdict *verdict) {
+    return db_verdict_of_shot(context, model, data, DB_JUDGE_LATTICE, verdict);
 }
 
 /* One quantity more has to make spots likelier by half the ln of their number (G. Schwarz, Annals of Statistics 6, 461, 1978);

@@ -28,7 +28,7 @@ db_status db_verdict_of_shot(db_context *context, const db_experiment *model,
 /* Before a refinement adds what data have to earn: are spots at the nodes of the lattice at all, and in all of
  * them? The verdict's reason says what is wrong. */
 db_status db_verdict_of_lattice(db_context *context, const db_experiment *model,
-                                const db_fit_data *data, int *is_right, db_fit_verdict *verdict);
+                                const db_fit_data *data, db_fit_verdict *verdict);
 
 /* Do the data surely ask for another distance than the one held, and so for another cell? */
 void db_verdict_of_distance(int is_named, db_fit_result *result);

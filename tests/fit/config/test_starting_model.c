@@ -172,6 +172,9 @@ static void a_matrix_is_divided_by_the_mean_of_the_spectrum(void **state) {
         close_to(start.crystal.cell[0], 65, 1e-9);
         assert_int_equal(db_sensor_attenuation_depth(context, DB_SENSOR_SI, 1.3, &depth), DB_OK);
         close_to(start.detector.attenuation_depth, depth, 1e-9);
+        db_experiment_clear(&start); /* completed once more, as where the cell is looked for */
+        assert_int_equal(db_fit_config_start(context, &config, &image, &start, NULL, NULL), DB_OK);
+        close_to(start.beam.wavelength, 1.3, 1e-9);
         image.wavelength = NAN;
     }
 }

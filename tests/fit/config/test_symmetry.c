@@ -235,7 +235,7 @@ static void a_cell_that_contradicts_is_refused(void **state) {
     snprintf(config.symmetry, sizeof config.symmetry, "tY"); /* which reading would refuse */
     assert_int_equal(db_fit_config_start(context, &config, &made_up.image, &start, NULL, NULL),
                      DB_ERROR_USAGE);
-    assert_non_null(strstr(db_context_message(context), "model.symmetry: 'tY' is none"));
+    assert_non_null(strstr(db_context_message(context), "model.symmetry: 'tY' is no symmetry"));
     memset(&start, 0, sizeof start);
 }
 

@@ -46,6 +46,19 @@ held = [s for s in wrong if "misset_x is held by its lower bound" in s["reason"]
 if not held or not all(s["reason"].startswith("after stages of all shots: ") for s in wrong):
     sys.exit(f"FAILED: shots at bounds are not told: {wrong}")
 END
+# a bound from which a shot's quantity would move away, had it more evaluations, does not hold it, as of one image
+{ shots_model 100 | sed 's/cell: \[40,/cell: [40.1,/'; cat << 'END'; } > inward.yaml
+refine: {cell_a: {min: 39, max: 40.1}, distance: {shared: yes, range: 2}}
+stages: [{name: joint, refine: [cell_a, distance], max_evaluations: 1}]
+END
+fit 1 inward.yaml --output moves --no-report
+grep -q 'the limit of 1 evaluations was reached' err || fail "one evaluation is not told: $(cat err)"
+python3 - moves.json << 'END' || failures=1
+import json, sys
+for shot in json.load(open(sys.argv[1]))["shots"]:
+    if shot["used"] and "upper" in shot["at_bound"]:
+        sys.exit(f"FAILED: {shot['name']} is held by a bound from which it moves away: {shot['reason']}")
+END
 [ "$(grep -c '^one_shots/' one_shots.txt)" -eq 9 ] || fail "one_shots.txt does not list nine models"
 ! grep -q "http[s]*:" one.html || fail "the report fetches something"
 
