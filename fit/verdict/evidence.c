@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double FREEDOM = 4; /* of Student's distribution, as of moments of spots */
+enum { FREEDOM = 4 }; /* of Student's distribution, as of moments of spots */
 /* Of that distribution with one, two and three numbers, where it is highest, for widths of 1. */
 static const double PEAK[] = { 0.375, 0.15915494309189535, 0.07460387957432595 };
 /* No spot is found at its place, and no node at its turn, any better: centroids of a few pixels, and an
@@ -19,6 +19,8 @@ static const db_evidence_width FIRST = { 1.5, 0.3, 0.5 };
 static const double LEAST_PART =
     1e-3; /* of any kind of spots, lest one that is left is impossible */
 enum { ROUNDS = 30 };
+static const double SETTLED =
+    1e-6; /* parts and widths that change by less than this part have been found */
 
 static const double degree = 3.14159265358979323846 / 180;
 
@@ -28,12 +30,6 @@ void db_evidence_clear(db_evidence *e) {
     *e = (db_evidence){ 0 };
 }
 
-static void in_widths(const db_evidence_width *w, double at[3]) {
-    at[0] /= w->place;
-    at[1] /= w->place;
-    at[2] /= w->turn;
-}
-
 /* Moves a place, in widths, along a line to where it is nearest, as far as from the least to the most. */
 static void come_near(const double line[3], double least, double most, double at[3]) {
     const double square = db_dot(line, line),
@@ -41,47 +37,94 @@ static void come_near(const double line[3], double least, double most, double at
     for (int i = 0; i < 3; i++) at[i] += by * line[i];
 }
 
-/* The coordinates of a node at g, in widths; along what the rotation and the spectrum record it is where it is
- * nearest. */
-static void place_node(const db_evidence *e, const db_evidence_spot *s, const db_evidence_width *w,
-                       const double g[3], double at[3]) {
-    double apart[3], across[3], line[3];
-    for (int i = 0; i < 3; i++) apart[i] = g[i] - s->q[i];
-    db_apply(s->offset, apart, at);
-    for (int i = 0; i < 3; i++) at[i] += s->shifted[i];
-    in_widths(w, at);
+/* Coordinates in widths of differences of scattering vectors. */
+static void in_widths(const db_evidence_spot *s, const db_evidence_width *w, double offset[9]) {
+    const double inverse[3] = { 1 / w->place, 1 / w->place, 1 / w->turn };
+    for (int i = 0; i < 9; i++) offset[i] = inverse[i / 3] * s->offset[i];
+}
+
+/* Whether nodes are recorded along lines: of a spectrum, of a rotation. */
+static int has_lines(const db_evidence *e) {
+    return e->wave_number[1] > e->wave_number[0] || e->half_rotation > 0;
+}
+
+/* Brings a node at g, in widths from the spot, to where it is nearest along what spectrum and rotation record of it. */
+static void come_along(const db_evidence *e, const double offset[9], const double g[3],
+                       double at[3]) {
+    double line[3], across[3];
     if (e->wave_number[1] > e->wave_number[0]) {
         const double central = db_length(e->s0);
-        db_apply(s->offset, g, line);
-        in_widths(w, line);
+        db_apply(offset, g, line);
         come_near(line, central / e->wave_number[1] - 1, central / e->wave_number[0] - 1, at);
     }
     if (e->half_rotation > 0) {
         const double most = e->half_rotation * degree;
         db_cross(e->axis, g, across);
-        db_apply(s->offset, across, line);
-        in_widths(w, line);
+        db_apply(offset, across, line);
         come_near(line, -most, most, at);
     }
 }
 
-/* The node nearest to a spot, in widths; returns the square of its distance. */
-static double nearest_reflection(const db_evidence *e, const db_evidence_spot *s,
-                                 const double lattice[9], const double to_index[9],
-                                 const db_evidence_width *w, double at[3]) {
-    double index[3], least = INFINITY;
+enum { CORNERS = 8 }; /* of a cell: bit i of a corner's number is its index i from the first */
+
+/* The corners of the cell that a spot is in, in widths from the spot: linear in their indices. */
+static void place_corners(const db_evidence *e, const db_evidence_spot *s, const double lattice[9],
+                          const double to_index[9], const db_evidence_width *w,
+                          double at[3][CORNERS]) {
+    double offset[9], edges[9], index[3], first[3], within[3];
+    in_widths(s, w, offset);
+    db_multiply(offset, lattice, edges);
     db_apply(to_index, s->q, index);
-    for (int corner = 0; corner < 8; corner++) { /* of the cell that the spot is in */
-        double node[3], g[3], here[3];
-        for (int i = 0; i < 3; i++) node[i] = floor(index[i]) + (corner >> i & 1);
-        db_apply(lattice, node, g);
-        place_node(e, s, w, g, here);
-        const double square = db_dot(here, here);
-        if (!(square < least)) continue;
-        least = square;
-        memcpy(at, here, sizeof here);
+    for (int i = 0; i < 3; i++) {
+        first[i] = floor(index[i]);
+        index[i] -= first[i];
     }
-    return least;
+    db_apply(edges, index, within);
+    for (int k = 0; k < 3; k++) {
+        at[k][0] = s->shifted[k] / (k < 2 ? w->place : w->turn) - within[k];
+        for (int i = 0, count = 1; i < 3; i++, count *= 2)
+            for (int c = 0; c < count; c++) at[k][count + c] = at[k][c] + edges[3 * k + i];
+    }
+    for (int c = 0; c < CORNERS && has_lines(e); c++) {
+        double node[3], g[3], here[3] = { at[0][c], at[1][c], at[2][c] };
+        for (int i = 0; i < 3; i++) node[i] = first[i] + (c >> i & 1);
+        db_apply(lattice, node, g);
+        come_along(e, offset, g, here);
+        for (int k = 0; k < 3; k++) at[k][c] = here[k];
+    }
+}
+
+static void squares_of(const double at[3][CORNERS], double square[CORNERS]) {
+    for (int c = 0; c < CORNERS; c++)
+        square[c] = at[0][c] * at[0][c] + at[1][c] * at[1][c] + at[2][c] * at[2][c];
+}
+
+static double smaller_of(double a, double b) { return a < b ? a : b; }
+
+/* Square of the distance of the node that is nearest to a spot, in widths. */
+static double nearest_square(const db_evidence *e, const db_evidence_spot *s,
+                             const double lattice[9], const double to_index[9],
+                             const db_evidence_width *w) {
+    double at[3][CORNERS], square[CORNERS];
+    place_corners(e, s, lattice, to_index, w, at);
+    squares_of(at, square);
+    for (int count = CORNERS / 2; count > 0; count /= 2)
+        for (int c = 0; c < count; c++) square[c] = smaller_of(square[c], square[count + c]);
+    return square[0];
+}
+
+/* The same, and where the node is. */
+static double nearest_reflection(const db_evidence *e, const db_evidence_spot *s,
+                                 const double to_index[9], const db_evidence_width *w,
+                                 double at[3]) {
+    double all[3][CORNERS], square[CORNERS];
+    int nearest = 0;
+    place_corners(e, s, e->lattice, to_index, w, all);
+    squares_of(all, square);
+    for (int c = 1; c < CORNERS; c++)
+        if (square[c] < square[nearest]) nearest = c;
+    for (int k = 0; k < 3; k++) at[k] = all[k][nearest];
+    return square[nearest];
 }
 
 /* Density of a distribution of some numbers, `square` from its middle, for one of spots anywhere: these are
@@ -91,11 +134,14 @@ static double density_at(const db_evidence_spot *s, const db_evidence_width *w, 
     const double peak = PEAK[numbers - 1] * cell * s->volume / (w->place * w->place * w->turn);
     double recorded = 0;
     for (int k = 0; k < DB_SWEEPS; k++) {
-        double line[3] = { s->sweep[k][0], s->sweep[k][1], s->sweep[k][2] };
-        in_widths(w, line);
-        recorded += db_length(line);
+        const double *const line = s->sweep[k];
+        recorded += sqrt((line[0] * line[0] + line[1] * line[1]) / (w->place * w->place) +
+                         line[2] * line[2] / (w->turn * w->turn));
     }
-    return peak * pow(1 + square / FREEDOM, -0.5 * (FREEDOM + numbers)) / (1 + PEAK[0] * recorded);
+    const double wide = 1 + square / FREEDOM, root = sqrt(wide);
+    double power = 1;
+    for (int n = 0; n < FREEDOM + numbers; n++) power *= root;
+    return peak / (power * (1 + PEAK[0] * recorded));
 }
 
 static double determinant(const double m[9]) {
@@ -103,35 +149,40 @@ static double determinant(const double m[9]) {
     return fabs(db_cofactors(m, cofactors));
 }
 
-void db_evidence_lattice(const db_evidence *e, const double lattice[9], int half, double *density) {
+void db_evidence_lattice(const db_evidence *e, const double lattice[9], int half, size_t count,
+                         double *density) {
     const db_evidence_width *const w = &e->width[half];
-    double to_index[9], at[3];
+    double to_index[9];
     const double cell = determinant(lattice);
     if (!db_invert(lattice, to_index)) return;
-    for (size_t i = 0; i < e->count; i++) {
-        const double square = nearest_reflection(e, &e->spot[i], lattice, to_index, w, at);
+    for (size_t i = 0; i < count; i++) {
+        const double square = nearest_square(e, &e->spot[i], lattice, to_index, w);
         density[i] = density_at(&e->spot[i], w, cell, 3, square);
     }
 }
 
-void db_evidence_rows(const db_evidence *e, int direction, int half, double *density) {
+void db_evidence_rows(const db_evidence *e, int direction, int half, size_t count,
+                      double *density) {
     const db_evidence_width *const w = &e->width[half];
     const double cell = determinant(e->lattice);
     double to_index[9];
     if (!db_invert(e->lattice, to_index)) return;
-    for (size_t i = 0; i < e->count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const db_evidence_spot *const s = &e->spot[i];
-        double index[3], step[3], along[3], least = INFINITY;
+        double offset[9], index[3], step[3], along[3], least = INFINITY;
+        in_widths(s, w, offset);
         db_apply(to_index, s->q, index);
         for (int k = 0; k < 3; k++) step[k] = e->lattice[3 * k + direction];
-        db_apply(s->offset, step, along);
-        in_widths(w, along);
+        db_apply(offset, step, along);
         for (int corner = 0; corner < 4; corner++) {
-            double node[3], g[3], at[3];
+            double node[3], g[3], apart[3], at[3];
             for (int k = 0, bit = 0; k < 3; k++)
                 node[k] = k == direction ? index[k] : floor(index[k]) + (corner >> bit++ & 1);
             db_apply(e->lattice, node, g);
-            place_node(e, s, w, g, at);
+            for (int k = 0; k < 3; k++) apart[k] = g[k] - s->q[k];
+            db_apply(offset, apart, at);
+            for (int k = 0; k < 3; k++) at[k] += s->shifted[k] / (k < 2 ? w->place : w->turn);
+            come_along(e, offset, g, at);
             const double part = db_dot(at, along) / db_length(along);
             least = fmin(least, fmax(0, db_dot(at, at) - part * part));
         }
@@ -141,11 +192,13 @@ void db_evidence_rows(const db_evidence *e, int direction, int half, double *den
 
 double db_evidence_weight(const db_evidence *e, const db_evidence_spot *s, const double to_index[9],
                           const db_evidence_width *w, double at[3], double *part) {
-    const double square = nearest_reflection(e, s, e->lattice, to_index, w, at),
+    const double square = nearest_reflection(e, s, to_index, w, at),
                  own = w->part * density_at(s, w, determinant(e->lattice), 3, square);
     *part = own / (own + 1 - w->part);
     return *part * (FREEDOM + 3) / (FREEDOM + square);
 }
+
+static int has_settled(double before, double now) { return fabs(now - before) <= SETTLED * now; }
 
 void db_evidence_fit(db_evidence *e, int half) {
     db_evidence_width *const w = &e->width[half];
@@ -162,11 +215,15 @@ void db_evidence_fit(db_evidence *e, int half) {
             turn += weight * at[2] * at[2];
         }
         if (!(parts > 0)) return;
+        const db_evidence_width before = *w;
         w->place = fmax(LEAST_PLACE, w->place * sqrt(place / parts));
         w->turn = fmax(LEAST_TURN, w->turn * sqrt(turn / parts));
         w->part = fmin(fmax(parts / all, LEAST_PART), 1 - LEAST_PART);
+        if (has_settled(before.place, w->place) && has_settled(before.turn, w->turn) &&
+            has_settled(before.part, w->part))
+            break;
     }
-    db_evidence_lattice(e, e->lattice, half, e->density[half]);
+    db_evidence_lattice(e, e->lattice, half, e->count, e->density[half]);
 }
 
 double db_evidence_part(const db_evidence *e, int half, const double *density, const double *beside,
@@ -181,9 +238,11 @@ double db_evidence_part(const db_evidence *e, int half, const double *density, c
             others += two / (one + two + 1 - part - more);
             all++;
         }
-        const double most = fmin(1, (1 - LEAST_PART) * all / (sum + others));
+        const double most = fmin(1, (1 - LEAST_PART) * all / (sum + others)),
+                     before[2] = { part, more };
         part = fmax(LEAST_PART, most * sum / all);
         more = beside ? fmax(LEAST_PART, most * others / all) : 0;
+        if (has_settled(before[0], part) && has_settled(before[1], more)) break;
     }
     if (other) *other = more;
     return part;

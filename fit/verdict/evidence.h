@@ -53,10 +53,11 @@ double db_evidence_weight(const db_evidence *e, const db_evidence_spot *spot,
                           const double to_index[9], const db_evidence_width *width, double at[3],
                           double *part);
 
-/* Densities at all spots, with the widths of a half, for a density of 1 of spots that lie anywhere: of a
+/* Densities at the first `count` spots, with the widths of a half, for a density of 1 of spots that lie anywhere: of a
  * lattice; of spots anywhere along the rows of the model's in a direction (0 to 2: a*, b*, c*). */
-void db_evidence_lattice(const db_evidence *e, const double lattice[9], int half, double *density);
-void db_evidence_rows(const db_evidence *e, int direction, int half, double *density);
+void db_evidence_lattice(const db_evidence *e, const double lattice[9], int half, size_t count,
+                         double *density);
+void db_evidence_rows(const db_evidence *e, int direction, int half, size_t count, double *density);
 
 /* Fits the widths of a half again, as after shifted[] has changed, from those it has. */
 void db_evidence_fit(db_evidence *e, int half);

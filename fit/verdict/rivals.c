@@ -55,12 +55,12 @@ db_status db_margin_in_quarters(db_context *context, const db_evidence *e, doubl
 
 db_status db_margins_over_rows(db_context *context, const db_evidence *e, db_rivalry how,
                                double margins[DB_ROW_DIRECTIONS]) {
-    double *const room = calloc(2 * e->count + 1, sizeof *room);
+    double *const room = calloc(2 * e->judged + 1, sizeof *room);
     if (!room) return db_fail_memory(context, "the rivals of a lattice");
-    double *const rival = room, *const margin = room + e->count;
+    double *const rival = room, *const margin = room + e->judged;
     for (int d = 0; d < DB_ROW_DIRECTIONS; d++) {
         for (int half = 0; half < DB_HALVES; half++) {
-            db_evidence_rows(e, d, half, rival);
+            db_evidence_rows(e, d, half, e->judged, rival);
             take_margins(e, half, how, rival, margin);
         }
         margins[d] = 0;
@@ -150,9 +150,9 @@ static void lattice_of(const way *w, const double own[9], int more, double latti
 /* Over another lattice, with the widths of the model's. room: two densities. */
 static double margin_over_lattice(const db_evidence *e, const double lattice[9], db_rivalry how,
                                   double *room) {
-    double *const rival = room, *const margin = room + e->count, sum = 0;
+    double *const rival = room, *const margin = room + e->judged, sum = 0;
     for (int half = 0; half < DB_HALVES; half++) {
-        db_evidence_lattice(e, lattice, half, rival);
+        db_evidence_lattice(e, lattice, half, e->judged, rival);
         take_margins(e, half, how, rival, margin);
     }
     for (size_t i = 0; i < e->judged; i++) sum += margin[i];
@@ -162,7 +162,7 @@ static double margin_over_lattice(const db_evidence *e, const double lattice[9],
 static db_status look_at_cells(db_context *context, const db_evidence *e, const char *centrings,
                                db_other_cell *other) {
     const int more = !centrings;
-    double *const room = calloc(2 * e->count + 1, sizeof *room);
+    double *const room = calloc(2 * e->judged + 1, sizeof *room);
     if (!room) return db_fail_memory(context, "the rivals of a cell");
     way list[WAYS];
     other->margin = INFINITY;
@@ -185,7 +185,7 @@ static db_status look_at_cells(db_context *context, const db_evidence *e, const 
 
 db_status db_margin_over_turned(db_context *context, const db_evidence *e, double *least) {
     static const double turns[] = { 5, 8, 13, 21, 34, 55 }; /* degree: of no symmetry */
-    double *const room = calloc(2 * e->count + 1, sizeof *room);
+    double *const room = calloc(2 * e->judged + 1, sizeof *room);
     if (!room) return db_fail_memory(context, "a lattice in other orientations");
     *least = INFINITY;
     for (int row = 0; row < DB_ROW_DIRECTIONS; row++)

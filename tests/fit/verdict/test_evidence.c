@@ -147,12 +147,43 @@ static void spots_anywhere_have_the_density_1(void **state) {
         e.wave_number[1] = kind == -3 ? 1.01 : 1;
         spread_out(&e);
         if (kind < 0)
-            db_evidence_lattice(&e, e.lattice, 0, density);
+            db_evidence_lattice(&e, e.lattice, 0, POINTS, density);
         else
-            db_evidence_rows(&e, kind, 0, density);
+            db_evidence_rows(&e, kind, 0, POINTS, density);
         for (size_t i = 0; i < POINTS; i++) sum += density[i] / POINTS;
         print_message("%d: density %.3f\n", kind, sum);
         assert_true(sum > 0.95 && sum < 1.05); /* far tails are another node's */
+        db_evidence_clear(&e);
+    }
+}
+
+/* Beside a row, across it in widths, the density falls as Student's distribution of two numbers. */
+static void rows_are_as_far_as_they_are_across(void **state) {
+    (void)state;
+    static const db_evidence_width w = { 3, 0.2, 0.5 };
+    static const double far = 1.2;
+    const double width[3] = { w.place, w.place, w.turn };
+    double back[9], density[2];
+    assert_true(db_invert(OFFSET, back));
+    for (int d = 0; d < DB_ROW_DIRECTIONS; d++) {
+        db_evidence e;
+        make(CELL, NULL, &e);
+        e.width[0] = w;
+        double node[3] = { 9, 4, 11 }, step[3], along[3], across[3], apart[3];
+        node[d] += 0.3;
+        for (int k = 0; k < 3; k++) step[k] = e.lattice[3 * k + d];
+        db_apply(OFFSET, step, along);
+        for (int k = 0; k < 3; k++) along[k] /= width[k];
+        db_cross(along, (double[3]){ 1, 1, 1 }, across);
+        const double length = db_length(across);
+        for (int k = 0; k < 3; k++) across[k] *= far * width[k] / length;
+        db_apply(back, across, apart);
+        for (int i = 0; i < 2; i++) {
+            db_apply(e.lattice, node, e.spot[i].q);
+            for (int k = 0; k < 3; k++) e.spot[i].q[k] += i * apart[k];
+        }
+        db_evidence_rows(&e, d, 0, 2, density);
+        assert_true(fabs(density[1] / density[0] * pow(1 + far * far / 4, 3) - 1) < 1e-9);
         db_evidence_clear(&e);
     }
 }
@@ -283,6 +314,7 @@ int main(void) {
         cmocka_unit_test(spots_anywhere_have_the_density_1),
         cmocka_unit_test(cells_that_are_too_large_are_told),
         cmocka_unit_test(cells_that_are_too_small_are_told),
+        cmocka_unit_test(rows_are_as_far_as_they_are_across),
         cmocka_unit_test(rows_are_told_from_nodes),
         cmocka_unit_test(a_quarter_beside_its_nodes_is_told),
         cmocka_unit_test(a_shift_of_all_spots_is_found),
