@@ -20,7 +20,7 @@ for test in $tests; do
     programs="$programs tests/cuda/gpu_$test"
     targets="$targets gpu_$test"
 done
-data="tests/golden tests/cuda tests/gpu_table.py tests/support/scratch tests/fit/comes_back.sh tests/fit/spoilt_still.yaml"
+data="examples/data tests/golden tests/cuda tests/gpu_table.py tests/support/scratch tests/fit/comes_back.sh tests/fit/spoilt_still.yaml"
 
 command -v nvcc > /dev/null || PATH=$PATH:/usr/local/cuda/bin
 generator=

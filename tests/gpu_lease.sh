@@ -92,7 +92,7 @@ processes="$processes $!"
 for process in $processes; do wait "$process" || failed=1; done
 
 # how much of a refinement is left on the host (Amdahl), single calls for shoeboxes, shots by many threads
-part 90 fit_bench ./dualbragg_fit_bench devices cuda 2 64 || failed=1
+part 90 fit_bench ./dualbragg_fit_bench devices cuda 2 32 || failed=1
 cp "$work/fit_bench.log" "$out/gpu-fit.md"
 cat "$out/gpu-fit.md"
 

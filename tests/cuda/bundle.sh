@@ -18,6 +18,17 @@ for source in tests/cuda/test_*.c; do
         exit 1
     }
 done
+# files that its scripts name are in it
+data=$(sed -n 's/^data="\(.*\)"$/\1/p' tests/gpu_bundle.sh)
+for script in $(grep -o 'on_gpu [0-9]* [a-z]* [a-z_/.]*' tests/gpu_lease.sh | cut -d' ' -f4); do
+    for file in $(grep -o 'SOURCE_DIR/[A-Za-z0-9_./-]*' "$script" | cut -d/ -f2-); do
+        for path in $data; do
+            case $file in "$path" | "$path"/*) continue 2 ;; esac
+        done
+        echo "$script needs $file, which is not among: $data"
+        exit 1
+    done
+done
 # the table of what the bundle measures: works that it finds, and those that it does not
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
