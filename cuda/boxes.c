@@ -265,6 +265,7 @@ static db_status work_on_boxes(db_context *context, db_device_plan *plan,
 
 static db_status evaluate_boxes(db_context *context, db_device_plan *plan,
                                 const db_device_work *work, const db_device_boxes *boxes) {
+    DB_TRY(db_cuda_refuse_captured(context, plan));
     const db_boxes_request *q = boxes->request;
     db_cuda_arguments a = db_cuda_arguments_of(plan, work, DB_CUDA_AS_GIVEN);
     DB_TRY(have_images(context, plan, work, q->image, &a));

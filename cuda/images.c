@@ -92,6 +92,7 @@ static db_status find_images(db_context *context, const db_device_plan *plan,
         DB_TRY(db_cuda_check_place(context, plan->number, image_of(work, i),
                                    i ? "a derivative image" : "the image", &places->there[i]));
         places->any |= places->there[i];
+        DB_TRY(db_cuda_capture_stays(context, plan, places->there[i]));
     }
     return DB_OK;
 }
@@ -176,8 +177,13 @@ static db_status render_any(db_context *context, db_device_plan *plan, const db_
 db_status db_cuda_plan_render(db_context *context, db_device_plan *plan,
                               const db_device_work *work) {
     db_cuda_scope scope;
+    db_cuda_capture c;
     DB_TRY(db_cuda_enter(context, plan->number, &scope));
-    return db_cuda_finish(plan, render_any(context, plan, work), &scope);
+    db_status status = db_cuda_capture_begin(context, plan, &c);
+    if (status == DB_OK) status = render_any(context, c.plan, work);
+    status = db_cuda_finish(c.plan, status, &scope);
+    db_cuda_capture_end(&c);
+    return status;
 }
 
 /* By way of packed memory: a pixel that several regions have is added to once. */
@@ -190,6 +196,7 @@ static db_status add_background(db_context *context, db_device_plan *plan,
     DB_TRY(db_cuda_check_place(context, plan->number, work->job.image, "the image", &there));
     DB_TRY(db_cuda_check_place(context, plan->number, work->job.background, "the background",
                                &background_there));
+    DB_TRY(db_cuda_capture_stays(context, plan, there));
     DB_TRY(room_for_images(context, plan, 1, bytes));
     DB_TRY(db_cuda_values_bring(context, plan, work, DB_CUDA_IMAGES, &a));
     if (!a.job.background) a.job.background = work->job.background;
@@ -205,6 +212,11 @@ static db_status add_background(db_context *context, db_device_plan *plan,
 db_status db_cuda_plan_add(db_context *context, db_device_plan *plan, const db_device_work *work,
                            int copy) {
     db_cuda_scope scope;
+    db_cuda_capture c;
     DB_TRY(db_cuda_enter(context, plan->number, &scope));
-    return db_cuda_finish(plan, add_background(context, plan, work, copy), &scope);
+    db_status status = db_cuda_capture_begin(context, plan, &c);
+    if (status == DB_OK) status = add_background(context, c.plan, work, copy);
+    status = db_cuda_finish(c.plan, status, &scope);
+    db_cuda_capture_end(&c);
+    return status;
 }

@@ -47,11 +47,16 @@ db_cuda_arguments db_cuda_arguments_of(const db_device_plan *plan, const db_devi
     return a;
 }
 
+/* To wait for a captured stream would spoil the capture, in which nothing is on its way. */
+static void stop_work(const db_device_plan *plan) {
+    const int captured = db_cuda_is_captured(plan->stream);
+    if (!captured || plan->captured)
+        (void)cudaStreamSynchronize(captured ? plan->own_stream : plan->stream);
+    (void)cudaGetLastError();
+}
+
 db_status db_cuda_finish(db_device_plan *plan, db_status status, const db_cuda_scope *scope) {
-    if (status != DB_OK) {
-        (void)cudaStreamSynchronize(plan->stream);
-        (void)cudaGetLastError();
-    }
+    if (status != DB_OK) stop_work(plan);
     db_cuda_leave(scope);
     return status;
 }

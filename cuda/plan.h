@@ -65,6 +65,8 @@ struct db_device_plan {
     int number;
     cudaStream_t own_stream, stream; /* stream: the one in use, perhaps the caller's */
     int asynchronous;                /* 1: calls wait for nothing that stays on the device */
+    int captured;                    /* 1: of one call that is captured into a graph (capture.c) */
+    db_device_plan *of_graphs;       /* what such calls of this plan have; a list */
     cudaEvent_t turned;              /* what was begun on the stream before is done */
     cudaEvent_t copied[2];           /* each half of the staging memory is free again */
     int half;                        /* that the next piece for the device goes by way of */
@@ -170,6 +172,26 @@ db_status db_cuda_box_open(db_context *context, db_device_plan *plan);
 db_status db_cuda_send(db_context *context, db_device_plan *plan, void *to, const void *from,
                        size_t bytes, const char *what);
 db_status db_cuda_box_close(db_context *context, db_device_plan *plan);
+
+/* Captures */
+
+/* Whether a stream is captured into a graph. */
+int db_cuda_is_captured(cudaStream_t stream);
+/* DB_ERROR_UNSUPPORTED where the plan's stream is captured: of calls that wait. */
+db_status db_cuda_refuse_captured(db_context *context, const db_device_plan *plan);
+/* The same in a captured call that has an image which is not in the GPU's memory. */
+db_status db_cuda_capture_stays(db_context *context, const db_device_plan *plan, int there);
+/* Waits for the plan's stream while another one is captured. */
+db_status db_cuda_wait_apart(db_context *context, const db_device_plan *plan);
+
+/* A call whose kernels may be captured. plan: what it works with: the plan itself, or one that has memory of
+ * its own, which lives as long. */
+typedef struct db_cuda_capture {
+    db_device_plan *plan;
+    enum cudaStreamCaptureMode mode_before;
+} db_cuda_capture;
+db_status db_cuda_capture_begin(db_context *context, db_device_plan *plan, db_cuda_capture *c);
+void db_cuda_capture_end(const db_cuda_capture *c);
 
 /* The end of a call with this status: after a failure nothing of it is still on its way. */
 db_status db_cuda_finish(db_device_plan *plan, db_status status, const db_cuda_scope *scope);

@@ -12,8 +12,7 @@ typedef struct pool {
     int count;
 } pool;
 
-static void release_plan(db_device_plan *plan) {
-    if (plan->stream) (void)cudaStreamSynchronize(plan->stream);
+static void release_memory(db_device_plan *plan) {
     db_cuda_values_release(&plan->values);
     db_cuda_release(&plan->regions);
     db_cuda_release(&plan->results);
@@ -25,6 +24,22 @@ static void release_plan(db_device_plan *plan) {
     db_cuda_release_locked(&plan->host_box_values);
     db_cuda_release_locked(&plan->staging);
     db_cuda_release_locked(&plan->host_sums);
+}
+
+/* What graphs have read; memory is freed once the GPU does not use it. */
+static void release_graphs(db_device_plan *plan) {
+    while (plan->of_graphs) {
+        db_device_plan *const first = plan->of_graphs;
+        plan->of_graphs = first->of_graphs;
+        release_memory(first);
+        free(first);
+    }
+}
+
+static void release_plan(db_device_plan *plan) {
+    if (plan->stream) (void)cudaStreamSynchronize(plan->stream);
+    release_graphs(plan);
+    release_memory(plan);
     for (int i = 0; i < 2; i++)
         if (plan->copied[i]) (void)cudaEventDestroy(plan->copied[i]);
     if (plan->turned) (void)cudaEventDestroy(plan->turned);
@@ -81,7 +96,8 @@ int db_cuda_pool_give(db_context *context, db_device_plan *plan) {
         context->pool_destroy = destroy_pool;
     }
     pool *const own = pool_of(context);
-    if (!own || own->count == MOST_IDLE || bytes_of_plan(plan) > MOST_BYTES) return 0;
+    if (!own || own->count == MOST_IDLE || plan->of_graphs || bytes_of_plan(plan) > MOST_BYTES)
+        return 0;
     own->idle[own->count++] = plan;
     return 1;
 }

@@ -8,9 +8,20 @@
 /* A box holds no more than this; larger arrays are copied from where they are, and waited for. */
 static const size_t MOST_BOX_BYTES = (size_t)32 << 20;
 
+/* A call that is captured has memory of its own, so that only calls before it must be over. */
+static db_status turn_captured(db_context *context, db_device_plan *plan, cudaStream_t stream,
+                               int from_captured) {
+    if (!from_captured) DB_TRY(db_cuda_wait_apart(context, plan));
+    plan->stream = stream;
+    return DB_OK;
+}
+
 /* Work on the new stream waits for what has been begun on the old one. */
 static db_status turn_to(db_context *context, db_device_plan *plan, cudaStream_t stream) {
     static const char what[] = "changing the stream";
+    const int from_captured = db_cuda_is_captured(plan->stream);
+    if (from_captured || db_cuda_is_captured(stream))
+        return turn_captured(context, plan, stream, from_captured);
     DB_CUDA_TRY(context, plan->number, cudaEventRecord(plan->turned, plan->stream), what);
     DB_CUDA_TRY(context, plan->number, cudaStreamWaitEvent(stream, plan->turned, 0), what);
     /* of another GPU, it can wait but not work */
@@ -40,14 +51,17 @@ db_status db_cuda_plan_set_stream(db_context *context, db_device_plan *plan, db_
 db_status db_cuda_plan_wait(db_context *context, db_device_plan *plan) {
     db_cuda_scope scope;
     DB_TRY(db_cuda_enter(context, plan->number, &scope));
-    const db_status status =
-        db_cuda_status(context, plan->number, cudaStreamSynchronize(plan->stream), "rendering");
+    db_status status = db_cuda_refuse_captured(context, plan);
+    if (status == DB_OK)
+        status =
+            db_cuda_status(context, plan->number, cudaStreamSynchronize(plan->stream), "rendering");
     db_cuda_leave(&scope);
     return status;
 }
 
 db_status db_cuda_results_there(db_context *context, db_device_plan *plan, int on_host) {
     DB_TRY(db_cuda_box_close(context, plan));
+    if (plan->captured) return DB_OK;
     if (plan->asynchronous && !on_host) return DB_OK;
     return db_cuda_status(context, plan->number, cudaStreamSynchronize(plan->stream), "rendering");
 }

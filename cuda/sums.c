@@ -109,6 +109,7 @@ static int lattice_is_first(const db_device_work *work, size_t panels) {
 static db_status sum_normal(db_context *context, db_device_plan *plan, const db_device_work *work,
                             double *sums) {
     int there[2];
+    DB_TRY(db_cuda_refuse_captured(context, plan));
     DB_TRY(db_cuda_check_place(context, plan->number, work->job.data, "data", &there[0]));
     DB_TRY(db_cuda_check_place(context, plan->number, work->job.weight, "weights", &there[1]));
     const db_cuda_layout layout =

@@ -374,8 +374,22 @@ db_status db_cuda_values_reserve(db_context *context, db_device_plan *plan,
     return DB_OK;
 }
 
+/* By the plan's own stream, as what is captured would be copied at each launch of the graph. */
+static db_status bring_apart(db_context *context, db_device_plan *plan, const db_device_work *work,
+                             db_cuda_use use, db_cuda_arguments *a) {
+    cudaStream_t const captured = plan->stream;
+    plan->stream = plan->own_stream;
+    db_status status = bring_arrays(context, plan, work, use, a);
+    if (status == DB_OK)
+        status = db_cuda_status(context, plan->number, cudaStreamSynchronize(plan->stream),
+                                "copying parameters");
+    plan->stream = captured;
+    return status;
+}
+
 db_status db_cuda_values_bring(db_context *context, db_device_plan *plan,
                                const db_device_work *work, db_cuda_use use, db_cuda_arguments *a) {
+    if (plan->captured) return bring_apart(context, plan, work, use, a);
     db_status status = db_cuda_box_open(context, plan);
     if (status == DB_OK) status = bring_arrays(context, plan, work, use, a);
     for (size_t i = 0; status != DB_OK && i < plan->values.count; i++)

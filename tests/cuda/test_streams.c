@@ -431,6 +431,106 @@ static void what_has_no_stream_says_so(void **state) {
     db_plan_destroy(&plan);
 }
 
+/* Graphs */
+
+static void zero(db_plan *plan, void *const *there, int count) {
+    const float zeros[PIXELS] = { 0 };
+    for (int k = 0; k < count; k++)
+        assert_int_equal(db_plan_memory_write(plan, there[k], zeros, BYTES), DB_OK);
+}
+
+static int reads(db_plan *plan, const void *there, const float *expected) {
+    float found[PIXELS];
+    assert_int_equal(db_plan_memory_read(plan, there, found, BYTES), DB_OK);
+    return is_near(found, expected);
+}
+
+static cudaGraph_t capture_all(db_plan *plan, const db_plan_vector *along, void *const *there) {
+    cudaGraph_t graph;
+    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    assert_int_equal(db_plan_set_stream(plan, DB_STREAM_ASYNCHRONOUS, stream), DB_OK);
+    assert_int_equal(db_plan_forward(plan, there[0]), DB_OK);
+    assert_int_equal(db_plan_gradient(plan, there[1], there + 2), DB_OK);
+    assert_int_equal(db_plan_jvp(plan, along, there[SOME + 2], there[SOME + 3]), DB_OK);
+    CUDA(cudaStreamEndCapture(stream, &graph));
+    return graph;
+}
+
+/* Whatever the plan is asked for meanwhile. */
+static void a_graph_has_the_parameters_of_its_capture(void **state) {
+    (void)state;
+    for (int closed = 0; closed < 2; closed++) {
+        result expected = result_create(PIXELS);
+        float tangent[PIXELS], unused[PIXELS];
+        double along[SOME];
+        void *there[SOME + 4];
+        cudaGraphExec_t made;
+        db_plan_vector direction = DB_PLAN_VECTOR_INIT;
+        direction.parameters = along;
+        for (int k = 0; k < SOME; k++) along[k] = 0.1 * (k + 1);
+        for (int k = 0; k < SOME + 4; k++) there[k] = room();
+        experiment.spread.spots = closed ? DB_SPOTS_CLOSED : DB_SPOTS_SAMPLED;
+        turn_crystal(1);
+        db_plan *own = plan_on(processor), *plan = plan_on(device);
+        assert_int_equal(db_plan_gradient(own, expected.image, (void *const *)expected.derivative),
+                         DB_OK);
+        assert_int_equal(db_plan_jvp(own, &direction, unused, tangent), DB_OK);
+        const cudaGraph_t graph = capture_all(plan, &direction, there);
+        CUDA(cudaGraphInstantiate(&made, graph, 0));
+        for (int launches = 0; launches < 2; launches++) {
+            turn_crystal(5 + launches);
+            assert_int_equal(db_plan_update(plan, &experiment), DB_OK);
+            assert_int_equal(db_plan_gradient(plan, there[1], there + 2), DB_OK);
+            zero(plan, there, SOME + 4);
+            CUDA(cudaGraphLaunch(made, stream));
+            assert_true(reads(plan, there[0], expected.image));
+            assert_true(reads(plan, there[1], expected.image));
+            for (int k = 0; k < SOME; k++)
+                assert_true(reads(plan, there[2 + k], expected.derivative[k]));
+            assert_true(reads(plan, there[SOME + 2], expected.image));
+            assert_true(reads(plan, there[SOME + 3], tangent));
+        }
+        CUDA(cudaGraphExecDestroy(made));
+        CUDA(cudaGraphDestroy(graph));
+        db_plan_destroy(&own);
+        db_plan_destroy(&plan);
+        for (int k = 0; k < SOME + 4; k++) CUDA(cudaFree(there[k]));
+        result_destroy(&expected);
+    }
+}
+
+#define REFUSED(call)                                                                              \
+    assert_int_equal(call, DB_ERROR_UNSUPPORTED);                                                  \
+    assert_non_null(strstr(db_context_message(device), "stay in the GPU's memory"))
+
+/* And spoil no capture. */
+static void calls_that_wait_are_not_captured(void **state) {
+    (void)state;
+    float image[PIXELS] = { 0 };
+    double sums[1 + SOME + SOME * SOME];
+    void *there = room();
+    cudaGraph_t graph;
+    cudaGraphExec_t made;
+    db_plan_vector gradient = DB_PLAN_VECTOR_INIT;
+    gradient.parameters = sums;
+    turn_crystal(2);
+    db_plan *plan = plan_with(DB_STREAM_ASYNCHRONOUS);
+    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    REFUSED(db_plan_forward(plan, image));
+    REFUSED(db_plan_vjp(plan, there, NULL, &gradient));
+    REFUSED(db_plan_normal(plan, DB_FLOAT32, image, NULL, sums, sums + 1, sums + 1 + SOME));
+    REFUSED(db_plan_wait(plan));
+    assert_int_equal(db_plan_forward(plan, there), DB_OK);
+    CUDA(cudaStreamEndCapture(stream, &graph));
+    CUDA(cudaGraphInstantiate(&made, graph, 0));
+    CUDA(cudaGraphLaunch(made, stream));
+    assert_true(shows(there, 2));
+    CUDA(cudaGraphExecDestroy(made));
+    CUDA(cudaGraphDestroy(graph));
+    db_plan_destroy(&plan);
+    CUDA(cudaFree(there));
+}
+
 #if !defined(DB_ON_GPU)
 static void a_stream_of_another_device_is_refused(void **state) {
     (void)state;
@@ -533,6 +633,8 @@ int main(void) {
         TEST(what_is_large_is_copied_before_the_call_returns),
         TEST(batches_do_not_wait),
         TEST(what_has_no_stream_says_so),
+        TEST(a_graph_has_the_parameters_of_its_capture),
+        TEST(calls_that_wait_are_not_captured),
 #if !defined(DB_ON_GPU)
         TEST(a_stream_of_another_device_is_refused),
         TEST(failures_come_with_a_call_that_waits),

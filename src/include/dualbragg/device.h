@@ -140,6 +140,10 @@ typedef enum db_stream_use {
  * more than 32 MB to the GPU. A failure of the GPU is reported by whichever call finds it: at the latest
  * by the next that waits (db_plan_wait).
  *
+ * On a stream that is captured into a CUDA graph, calls of plans whose results all stay in the device's memory
+ * are captured with the parameters that the plan has then; others are DB_ERROR_UNSUPPORTED. A graph must not
+ * be launched once the plan is destroyed.
+ *
  * The caller keeps alive: the stream, until the plan has another one or is destroyed; images and data,
  * until the stream is past the call that was given them. Experiments, options, directions and what else
  * is in the host's memory may change as soon as a call returns. A plan may be destroyed while its work

@@ -29,6 +29,7 @@ enum {
     MOST_DEVICES = 8,
     MOST_STREAMS = 1024,
     MOST_OPERATIONS = 4096,
+    MOST_CAPTURED = 16,
     MOST_THREADS = 1024,
     MOST_SHARED_BYTES = 48 << 10, /* without asking for more */
     STACK_BYTES = 256 << 10,
@@ -129,7 +130,11 @@ typedef struct {
 struct CUstream_st {
     operation *queue; /* [MOST_OPERATIONS] */
     int count, device;
-    long done; /* the last recording that has happened */
+    long done;    /* the last recording that has happened */
+    int captured; /* 1: what is added is not for this stream, but for a graph */
+    int spoilt;   /* 1: by a call that no capture allows */
+    operation graph[MOST_CAPTURED];
+    int graph_count;
 };
 struct CUevent_st {
     cudaStream_t stream; /* of the last recording; NULL: none */
@@ -153,6 +158,21 @@ static void list_stream(cudaStream_t stream) {
         }
     stop("too many streams");
 }
+
+/* Whether a call must not be made: one that waits for a captured stream, and one that allocates or waits
+ * anywhere (NULL), of a thread that has not said that it knows of the capture. */
+static _Thread_local enum cudaStreamCaptureMode capture_mode;
+static int spoils_capture(const struct CUstream_st *stream) {
+    int spoils = 0;
+    for (int i = 0; i < MOST_STREAMS; i++) {
+        if (!streams[i] || !streams[i]->captured) continue;
+        if (stream != streams[i] && capture_mode == cudaStreamCaptureModeRelaxed) continue;
+        streams[i]->spoilt = spoils = 1;
+    }
+    return spoils;
+}
+#define NOT_CAPTURED(stream)                                                                       \
+    if (spoils_capture(stream)) return failed(cudaErrorStreamCaptureUnsupported)
 
 static int points_to(const piece *p, const void *memory) {
     return (const char *)memory >= p->memory && (const char *)memory < p->memory + p->mapped;
@@ -198,6 +218,7 @@ static cudaError_t allocate(void **memory, size_t bytes, enum cudaMemoryType typ
     int i = 0;
     *memory = NULL;
     MAY_FAIL(cudaErrorMemoryAllocation);
+    NOT_CAPTURED(NULL);
     if (!bytes) return failed(cudaErrorInvalidValue);
     if (type == cudaMemoryTypeDevice && stand_in.allocated + bytes > stand_in.memory)
         return failed(cudaErrorMemoryAllocation);
@@ -222,6 +243,7 @@ static cudaError_t release(void *memory, enum cudaMemoryType type) {
     ALONE;
     piece *p = piece_of(memory);
     if (!memory) return cudaSuccess;
+    NOT_CAPTURED(NULL);
     if (p && is_needed(p)) stop("freed memory that work under way needs");
     if (!p || p->memory != memory || p->type != type) stop("freed what was not allocated");
     if (type == cudaMemoryTypeDevice) stand_in.allocated -= p->bytes;
@@ -327,6 +349,12 @@ static void run_stream(cudaStream_t stream, long serial) {
 }
 
 static void add(cudaStream_t stream, operation o) {
+    if (stream->captured) {
+        if (o.what != LAUNCH || stream->graph_count == MOST_CAPTURED)
+            stop("a graph of other than kernels");
+        stream->graph[stream->graph_count++] = o;
+        return;
+    }
     if (stream->count == MOST_OPERATIONS) stop("too many operations of a stream");
     stream->queue[stream->count++] = o;
 }
@@ -357,6 +385,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
     ALONE;
+    NOT_CAPTURED(stream_of(stream));
     stand_in.waits++;
     run_stream(stream_of(stream), 0);
     MAY_FAIL(cudaErrorLaunchOutOfResources);
@@ -408,6 +437,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
     ALONE;
+    NOT_CAPTURED(NULL);
     const int pending =
         event->stream && is_alive(event->stream) && event->stream->done < event->serial;
     stand_in.waits += pending;
@@ -575,6 +605,84 @@ cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void *
     memcpy(o.arguments, arguments[0], sizeof *o.arguments);
     stand_in.launches++;
     add(stream_here(stream), o);
+    return cudaSuccess;
+}
+
+/* Graphs */
+
+struct CUgraphExec_st {
+    operation kernel[MOST_CAPTURED];
+    int count;
+};
+struct CUgraph_st {
+    struct CUgraphExec_st made;
+};
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status) {
+    ALONE;
+    MAY_FAIL(cudaErrorLaunchOutOfResources);
+    const struct CUstream_st *const s = stream_of(stream);
+    *status = s->spoilt     ? cudaStreamCaptureStatusInvalidated
+              : s->captured ? cudaStreamCaptureStatusActive
+                            : cudaStreamCaptureStatusNone;
+    return cudaSuccess;
+}
+
+cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode) {
+    const enum cudaStreamCaptureMode before = capture_mode;
+    capture_mode = *mode;
+    *mode = before;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode) {
+    ALONE;
+    if (mode != cudaStreamCaptureModeGlobal) stop("a capture that is less strict than others");
+    stream->captured = 1;
+    stream->spoilt = stream->graph_count = 0;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
+    ALONE;
+    stream->captured = 0;
+    *graph = NULL;
+    if (stream->spoilt) {
+        stream->spoilt = 0;
+        return failed(cudaErrorStreamCaptureInvalidated);
+    }
+    *graph = calloc(1, sizeof **graph);
+    memcpy((*graph)->made.kernel, stream->graph, sizeof stream->graph);
+    (*graph)->made.count = stream->graph_count;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *made, cudaGraph_t graph,
+                                 unsigned long long flags) {
+    (void)flags;
+    *made = &graph->made; /* which lives until it is destroyed */
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t made, cudaStream_t stream) {
+    ALONE;
+    for (int i = 0; i < made->count; i++) {
+        operation o = made->kernel[i];
+        o.arguments = malloc(sizeof *o.arguments);
+        *o.arguments = *made->kernel[i].arguments;
+        add(stream_here(stream), o);
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+    for (int i = 0; i < graph->made.count; i++) free(graph->made.kernel[i].arguments);
+    free(graph);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t made) {
+    (void)made;
     return cudaSuccess;
 }
 
