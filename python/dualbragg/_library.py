@@ -1,9 +1,12 @@
 """The extension module, and what all calls have in common: contexts, statuses, arrays, texts."""
 
+from __future__ import annotations
+
 import contextlib
 import multiprocessing
 import os
 import weakref
+from typing import Any
 
 import numpy
 
@@ -37,7 +40,7 @@ _ERRORS = {
     lib.DB_ERROR_UNSUPPORTED: errors.UnsupportedError,
     lib.DB_ERROR_DEVICE: errors.DeviceError,
 }
-_threads = None  # as threads() has set them
+_threads: int | None = None  # as threads() has set them
 _PASS = ffi.addressof(lib, "pass_progress")
 
 
@@ -45,17 +48,17 @@ if lib.DB_PYTHON_CUDA:
     lib.db_cuda_register()
 
 
-def version():
+def version() -> str:
     """The library's version: "0.1.0"."""
     return text(lib.db_version())
 
 
-def features():
+def features() -> list[str]:
     """Optional components of this build, e.g. ["OpenMP", "AVX2", "HDF5"]."""
     return text(lib.db_features()).split(", ")
 
 
-def threads(number=None):
+def threads(number: int | None = None) -> int:
     """Sets how many threads plans made from now on use (0: all there are); returns the number in
     effect. Without it: all, or one in a process that multiprocessing has started, for the processes
     share the processors."""
@@ -85,7 +88,7 @@ def forked():
         user.forked()
 
 
-users = weakref.WeakSet()  # of contexts and locks, which are told in a child
+users: weakref.WeakSet[Any] = weakref.WeakSet()  # of contexts and locks, which are told in a child
 os.register_at_fork(after_in_child=forked)
 
 

@@ -1,9 +1,19 @@
 """Structure factors as quantities by which images have derivatives: as many as there are."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy
 
 from . import errors
 from ._library import array, check, ffi, lib, new_context
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from ._types import Floats
+    from .experiment import Experiment
 
 NONE = numpy.iinfo(numpy.uint32).max  # DB_NO_AMPLITUDE
 
@@ -18,7 +28,8 @@ class Amplitudes:
 
     Reflections of the list that no line stands for keep their amplitude."""
 
-    def __init__(self, experiment, hkl, symmetry=None, friedel=False):
+    def __init__(self, experiment: Experiment, hkl: ArrayLike, symmetry: str | int | None = None,
+                 friedel: bool = False) -> None:
         hkl = numpy.asarray(hkl)
         if hkl.ndim != 2 or hkl.shape[1] != 3 or len(hkl) == 0 or hkl.dtype.kind not in "iu":
             raise errors.UsageError("hkl: expected whole numbers of the shape (values, 3), found "
@@ -46,7 +57,7 @@ class Amplitudes:
         self.value = line_of[kinds]  # of each entry of the box
         self.entries = numpy.flatnonzero(self.value != NONE)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.hkl)
 
     def _classes(self, factors, cell):
@@ -68,11 +79,11 @@ class Amplitudes:
             raise errors.UsageError("amplitudes: expected the experiment with the list that they are of")
         return numpy.frombuffer(ffi.buffer(factors.amplitude, 8 * self.size))
 
-    def get(self, experiment):
+    def get(self, experiment: Experiment) -> Floats:
         """(values,) electrons: those of the lines."""
         return self._box(experiment)[self.lines]
 
-    def put(self, experiment, values):
+    def put(self, experiment: Experiment, values: Floats) -> None:
         """Gives all reflections their values: (values,) float64, electrons."""
         array(values, "values", (len(self),), numpy.float64)
         bad = numpy.flatnonzero(~numpy.isfinite(values))

@@ -1,11 +1,19 @@
 """Batches: images of many experiments in one call."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Sequence
+
 import numpy
 
 from . import errors
 from ._library import array, check, ffi, lib, pointer
 from .experiment import Experiment
 from .plan import Vector, _Planned
+
+if TYPE_CHECKING:
+    from ._types import Floats, Memory
+    from .amplitudes import Amplitudes
 
 
 def _rows(arrays, count, c_type="void *"):
@@ -26,12 +34,12 @@ class Batch(_Planned):
         self._batch = self._made(out, lib.db_plan_batch_destroy)
         self._plan = lib.db_plan_batch_plan(self._batch)
 
-    def share(self, amplitudes):
+    def share(self, amplitudes: Amplitudes) -> None:
         """As Plan.share, for all shots."""
         self._call(lib.db_plan_batch_share_amplitudes, self._batch, self._shared_values(amplitudes),
                    len(amplitudes))
 
-    def update(self, experiment):
+    def update(self, experiment: Experiment) -> None:
         """Takes over the structure factors of an experiment, for all shots to come."""
         self._call(lib.db_plan_batch_update, self._batch, experiment._c)
 
@@ -52,7 +60,7 @@ class Batch(_Planned):
             return made, made
         return self._taken(value, what, shape, writable=True), value
 
-    def forward(self, shots, out=None):
+    def forward(self, shots: Sequence[Experiment], out: Memory | None = None) -> Memory:
         """Images (photons), (shots, *shape)."""
         c, shots = self._shots(shots)
         count = len(shots)
@@ -61,7 +69,7 @@ class Batch(_Planned):
             self._call(lib.db_plan_batch_forward, self._batch, c, count, _rows(images, count))
         return given
 
-    def vjp(self, shots, cotangents, out=None):
+    def vjp(self, shots: Sequence[Experiment], cotangents: Memory, out: Memory | None = None) -> Floats:
         """Gradients of each shot by the parameters, (shots, parameters): sums of its cotangent times
         derivative over its pixels. out: receives the images."""
         c, shots = self._shots(shots)
@@ -76,7 +84,7 @@ class Batch(_Planned):
                        ffi.NULL if images is None else _rows(images, count), vectors, ffi.NULL)
         return found
 
-    def vjp_all(self, shots, cotangents):
+    def vjp_all(self, shots: Sequence[Experiment], cotangents: Memory) -> Vector:
         """As vjp, by all structure factors, too: a Vector whose arrays have a row for each shot."""
         c, shots = self._shots(shots)
         count = len(shots)
@@ -85,13 +93,14 @@ class Batch(_Planned):
                        numpy.empty((count, 1)))
         if count:
             vectors = ffi.new("db_plan_vector[]", count)
+            rows: Any = found[:3]
             for i, vector in enumerate(vectors):
-                self._vector(Vector(*(row[i] for row in found[:3])), vector)
+                self._vector(Vector(*(row[i] for row in rows)), vector)
             self._call(lib.db_plan_batch_vjp, self._batch, c, count, _rows(cotangents, count), ffi.NULL,
                        vectors, ffi.NULL)
         return found._replace(default_F=found.default_F[:, 0])
 
-    def vjp_sums(self, shots, cotangents):
+    def vjp_sums(self, shots: Sequence[Experiment], cotangents: Memory) -> Vector:
         """Sums over all shots of gradients by the structure factors, which they share: a Vector."""
         c, shots = self._shots(shots)
         count = len(shots)
@@ -110,7 +119,8 @@ class Batch(_Planned):
         self._apart(cotangents, images, "cotangents and out")
         return cotangents, images
 
-    def jvp(self, shots, directions, out=None, tangents=None, amplitudes=None):
+    def jvp(self, shots: Sequence[Experiment], directions: Floats, out: Memory | None = None,
+            tangents: Memory | None = None, amplitudes: Floats | None = None) -> tuple[Memory, Memory]:
         """Images, and their derivatives along a direction each.
 
         directions: float64 of (shots, parameters), in their units
@@ -130,7 +140,8 @@ class Batch(_Planned):
                        _rows(moved, count))
         return given, tangents
 
-    def normal(self, shots, data, weight=None):
+    def normal(self, shots: Sequence[Experiment], data: Memory,
+               weight: Memory | None = None) -> tuple[Floats, Floats, Floats]:
         """As Plan.normal for each shot: chi2 (shots,), gradients (shots, parameters) and curvatures
         (shots, parameters, parameters).
 

@@ -11,9 +11,12 @@ Objects are taken for what they can do (to_dict, get_raw_data, indices ...), so 
 is needed but for the way back.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import tempfile
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -21,6 +24,13 @@ from . import errors
 from ._library import integer
 from .experiment import Experiment
 from .images import MeasuredImage
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Unpack
+
+    from ._keywords import Keywords
+    from ._types import Floats
 
 _MODELS = ("beam", "detector", "goniometer", "scan", "crystal")
 
@@ -41,14 +51,15 @@ def _plain(value):
     raise errors.UsageError(f"model: cannot say {type(value).__name__} in a list of experiments")
 
 
-def from_models(*, beam, detector, crystal=None, goniometer=None, scan=None, **keywords):
+def from_models(*, beam: Any, detector: Any, crystal: Any = None, goniometer: Any = None, scan: Any = None,
+                **keywords: Unpack[Keywords]) -> Experiment:
     """An Experiment of single models of dxtbx: Beam, Detector, Crystal, Goniometer, Scan.
 
     keywords: those of dualbragg.Experiment, for what the models do not say (Ncells, default_F,
     fluence, mosaic_spread ...) or say otherwise."""
     given = dict(beam=beam, detector=detector, goniometer=goniometer, scan=scan, crystal=crystal)
-    listed = {"__id__": "ExperimentList", "imageset": [], "profile": [], "scaling_model": []}
-    entry = {"__id__": "Experiment", "identifier": ""}
+    listed: dict[str, Any] = {"__id__": "ExperimentList", "imageset": [], "profile": [], "scaling_model": []}
+    entry: dict[str, Any] = {"__id__": "Experiment", "identifier": ""}
     for name, model in given.items():
         listed[name] = [] if model is None else [_dictionary(model, name)]
         if model is not None:
@@ -62,7 +73,7 @@ def from_models(*, beam, detector, crystal=None, goniometer=None, scan=None, **k
         return Experiment(expt=path, **keywords)
 
 
-def from_experiments(experiments, number=None, **keywords):
+def from_experiments(experiments: Any, number: int | None = None, **keywords: Unpack[Keywords]) -> Experiment:
     """An Experiment of one of an ExperimentList (number: from 0; may be left out if there is one), or of
     a single dxtbx Experiment. keywords as for from_models."""
     if not hasattr(experiments, "detector"):
@@ -81,7 +92,7 @@ def from_experiments(experiments, number=None, **keywords):
     return from_models(**{n: getattr(experiments, n, None) for n in _MODELS}, **keywords)
 
 
-def to_experiments(experiment):
+def to_experiments(experiment: Experiment) -> Any:
     """A dxtbx ExperimentList of one experiment, without an image. Needs dxtbx (Debian:
     python3-dials)."""
     try:
@@ -99,7 +110,7 @@ def _numpy(flex):
     return flex.as_numpy_array() if hasattr(flex, "as_numpy_array") else numpy.asarray(flex)
 
 
-def load(imageset, index=0):
+def load(imageset: Any, index: int = 0) -> MeasuredImage:
     """A MeasuredImage of an image of an imageset: its counts less the pedestal, its mask and trusted
     range, its gain. Panels, which are alike in width, are one below the other. The counts are copied."""
     panels = imageset.get_raw_data(index)
@@ -123,7 +134,7 @@ def load(imageset, index=0):
                          panel_rows=tuple(len(v) for v in values) if len(values) > 1 else None)
 
 
-def amplitudes(array):
+def amplitudes(array: Any) -> tuple[NDArray[numpy.int32], Floats]:
     """hkl (reflections, 3) and amplitudes (reflections,) of a miller array of cctbx, for
     Experiment.set_amplitudes: intensities become amplitudes, symmetry and Friedel's law are expanded."""
     for needed in ("indices", "data", "expand_to_p1"):

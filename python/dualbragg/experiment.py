@@ -1,7 +1,10 @@
 """Experiments: crystal, beam, spindle, detector, structure factors."""
 
+from __future__ import annotations
+
 import math
 import warnings
+from typing import TYPE_CHECKING, Any, Iterable
 
 import numpy
 
@@ -11,6 +14,13 @@ from ._library import (array, check, encoded, ffi, finite, integer, lib, new_con
 from ._structs import copied, numbers, packed, table
 from .fields import parameters
 from .geometry import Geometry
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+    from typing_extensions import Unpack
+
+    from ._keywords import Keywords
+    from ._types import Path
 
 # Members of db_setup that are files, by the keyword that names them.
 _FILES = {"matrix": "matrix_file", "hkl": "hkl_file", "sources": "source_file",
@@ -116,12 +126,14 @@ class Experiment(Geometry):
     and copied as it is, wherever its values are from; the files that it was made from are not needed.
     """
 
-    def __init__(self, *, header=None, expt=None, expt_number=-1, **keywords):
+    def __init__(self, *, header: Path | None = None, expt: Path | None = None, expt_number: int = -1,
+                 **keywords: Unpack[Keywords]) -> None:
         context = new_context()
         setup = ffi.new("db_setup *")
         lib.db_setup_init(setup)
         setup.layers_at_front = _LAYER_DEPTHS.index("mean")
-        keep, self.notices = [], []
+        keep: list[Any] = []
+        self.notices: list[str] = []
 
         def borrowed(path):
             keep.append(ffi.new("char[]", encoded(path)))
@@ -145,21 +157,21 @@ class Experiment(Geometry):
         self._check()
 
     @classmethod
-    def from_expt(cls, path, number=-1, **keywords):
+    def from_expt(cls, path: Path, number: int = -1, **keywords: Unpack[Keywords]) -> Experiment:
         """An experiment of a DIALS list (.expt); keywords as for Experiment complete it."""
         return cls(expt=path, expt_number=number, **keywords)
 
-    def to_expt(self, path):
+    def to_expt(self, path: Path) -> None:
         """Writes a DIALS experiment list."""
         context = new_context()
         check(context, lib.db_write_expt(context, encoded(path), self._c, ffi.NULL))
 
-    def write_matrix(self, path):
+    def write_matrix(self, path: Path) -> None:
         """Writes the crystal's orientation matrix as MOSFLM does."""
         context = new_context()
         check(context, lib.db_write_mosflm_matrix(context, encoded(path), self._c))
 
-    def write_smv(self, path, image, scale=1.0, adc=0.0):
+    def write_smv(self, path: Path, image: NDArray[numpy.float32], scale: float = 1.0, adc: float = 0.0) -> None:
         """Writes an image of one panel as SMV, with this experiment in its header.
 
         image: photons, float32 of (slow, fast); numbers in the file are image * scale + adc, rounded,
@@ -170,12 +182,12 @@ class Experiment(Geometry):
                                         finite(scale, 1, "scale")[0], finite(adc, 1, "adc")[0],
                                         ffi.NULL))
 
-    def copy(self):
+    def copy(self) -> Experiment:
         """An experiment that shares nothing with this one."""
         return self.copy_of(self._c, self.notices)
 
     @classmethod
-    def copy_of(cls, c, notices=()):
+    def copy_of(cls, c: Any, notices: Iterable[str] = ()) -> Experiment:
         """An experiment that shares nothing with a struct of the library."""
         made = object.__new__(cls)
         made.notices = list(notices)
@@ -184,7 +196,7 @@ class Experiment(Geometry):
         check(context, lib.db_experiment_copy(context, c, made._c))
         return made
 
-    def without_list(self):
+    def without_list(self) -> Experiment:
         """A copy that has no structure factors, for shots of a batch, which has them."""
         borrowed = ffi.new("db_experiment *", self._c[0])
         borrowed.structure_factors.amplitude = ffi.NULL
@@ -235,10 +247,10 @@ class Experiment(Geometry):
             raise errors.UsageError(f"parameter {name}: this experiment does not have it")
         return out[0]
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> float:
         return lib.db_parameter_get(self._c, self._parameter(name))
 
-    def __setitem__(self, name, value):
+    def __setitem__(self, name: str, value: float) -> None:
         parameter = self._parameter(name)
         before = lib.db_parameter_get(self._c, parameter)
         lib.db_parameter_set(self._c, parameter, finite(value, 1, name)[0])
@@ -248,7 +260,7 @@ class Experiment(Geometry):
             lib.db_parameter_set(self._c, parameter, before)
             raise
 
-    def set_values(self, names, numbers, values):
+    def set_values(self, names: Iterable[str], numbers: Iterable[int], values: Iterable[float]) -> None:
         """Sets several parameters at once; numbers: what the library calls them. After a failure the
         values are those given."""
         for name, number, value in zip(names, numbers, values):
@@ -258,18 +270,18 @@ class Experiment(Geometry):
         self._check()
 
     @property
-    def parameters(self):
+    def parameters(self) -> dict[str, float]:
         """Names and values of all parameters of the table that this experiment has."""
         return {name: self[name] for name in parameters(self)}
 
     @property
-    def panel_shapes(self):
+    def panel_shapes(self) -> list[tuple[int, int]]:
         """(slow, fast) pixels of each panel."""
         d = self._c.detector
         return [(d.panels[p].slow_pixels, d.panels[p].fast_pixels) for p in range(d.panel_count)]
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, ...]:
         """Shape of images: (slow, fast) of one panel, (panels, slow, fast) of several that are
         alike, else (pixels,), panel after panel."""
         panels = self.panel_shapes
@@ -279,7 +291,7 @@ class Experiment(Geometry):
             return (len(panels), *panels[0])
         return (sum(slow * fast for slow, fast in panels),)
 
-    def set_amplitudes(self, hkl, amplitude, default_F=None):
+    def set_amplitudes(self, hkl: ArrayLike, amplitude: ArrayLike, default_F: float | None = None) -> None:
         """Replaces the list of structure factors.
 
         hkl: (reflections, 3) whole numbers; amplitude: (reflections,) electrons. What is not
@@ -306,7 +318,7 @@ class Experiment(Geometry):
         self._c.structure_factors.default_F = default_F
         self._c.structure_factors.listed = len(hkl)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         c = self._c.crystal
         cell = " ".join(f"{v:g}" for v in c.cell)
         return (f"<dualbragg.Experiment: cell {cell}, {self._c.beam.wavelength:g} A, images of "

@@ -1,8 +1,14 @@
 """What an experiment can be made of, and what it has derivatives by: the library's own tables."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ._library import ffi, lib, text
+
+if TYPE_CHECKING:
+    from .experiment import Experiment
 
 
 @dataclass(frozen=True)
@@ -13,7 +19,7 @@ class Field:
     count: int  # of values
     least: float  # in the unit
     most: float
-    choices: tuple  # of texts; () where it is a number
+    choices: tuple[str, ...]  # of texts; () where it is a number
     help: str
 
 
@@ -33,14 +39,14 @@ def _choices(field):
     return tuple(found)
 
 
-def fields():
+def fields() -> dict[str, Field]:
     """Keywords of Experiment by name. Files and what else has no unit are in Experiment's text."""
     table = [lib.db_setup_fields[i] for i in range(lib.DB_FIELD_COUNT)]
     return {text(f.name): Field(text(f.name), text(f.unit), f.count, f.least, f.most, _choices(f),
                                 text(f.help)) for f in table}
 
 
-def parameters(experiment=None):
+def parameters(experiment: Experiment | None = None) -> dict[str, Parameter]:
     """Parameters by name: all of the table, or those that an experiment has."""
     found = {}
     for p in range(lib.DB_PARAMETER_COUNT):

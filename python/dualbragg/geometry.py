@@ -1,11 +1,19 @@
 """Lattice, orientation, beam and panels of an experiment as numpy arrays."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from . import errors
 from ._library import check, ffi, finite, lib, new_context
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from ._types import Floats, Random
 
 _FRAMES = ("laboratory", "dxtbx")
 
@@ -13,19 +21,19 @@ _FRAMES = ("laboratory", "dxtbx")
 @dataclass(frozen=True)
 class Panel:
     """A flat panel of the detector, in the laboratory frame."""
-    origin: numpy.ndarray  # outer corner of the first pixel, mm
-    fast_axis: numpy.ndarray  # unit vectors
-    slow_axis: numpy.ndarray
-    pixel_size: tuple  # mm, along fast and slow
-    shape: tuple  # pixels: slow, fast
+    origin: Floats  # outer corner of the first pixel, mm
+    fast_axis: Floats  # unit vectors
+    slow_axis: Floats
+    pixel_size: tuple[float, float]  # mm, along fast and slow
+    shape: tuple[int, int]  # pixels: slow, fast
 
     @property
-    def normal(self):
+    def normal(self) -> Floats:
         """fast x slow: a unit vector."""
         return numpy.cross(self.fast_axis, self.slow_axis)
 
 
-def random_rotation(random=None):
+def random_rotation(random: Random = None) -> Floats:
     """A rotation matrix that is uniformly distributed over all rotations (3, 3).
 
     random: a numpy.random.Generator, or a seed; None: another matrix at each call"""
@@ -71,13 +79,22 @@ class Geometry:
     convention of the detector chooses (docs/theory/conventions.md); lengths of the lattice are in A and 1/A,
     those of the detector in mm."""
 
+    if TYPE_CHECKING:  # what an Experiment has
+        _c: Any
+
+        @property
+        def panel_shapes(self) -> list[tuple[int, int]]: ...
+
+        def _check(self) -> None: ...
+
+
     @property
-    def unit_cell(self):
+    def unit_cell(self) -> Floats:
         """a, b, c (A), alpha, beta, gamma (degree); may be set."""
         return numpy.array(list(self._c.crystal.cell))
 
     @unit_cell.setter
-    def unit_cell(self, cell):
+    def unit_cell(self, cell: ArrayLike) -> None:
         before = list(self._c.crystal.cell)
         self._c.crystal.cell = list(finite(cell, 6, "unit_cell"))
         try:
@@ -87,76 +104,76 @@ class Geometry:
             raise
 
     @property
-    def A(self):
+    def A(self) -> Floats:
         """Reciprocal matrix at a spindle angle of 0 (3, 3): columns a*, b*, c* in 1/A; q = A @ hkl. May be set, which
         sets cell and orientation; misset is 0 then. MOSFLM's matrix files have the wavelength times A."""
         return self._reciprocal(self._c.crystal)
 
     @A.setter
-    def A(self, a_star):
+    def A(self, a_star: ArrayLike) -> None:
         values, context = _matrix(a_star, "A"), new_context()
         check(context, lib.db_crystal_set_matrix(context, ffi.addressof(self._c.crystal),
                                                  ffi.from_buffer("double[]", values)))
         self._c.crystal.misset = [0, 0, 0]
 
     @property
-    def B(self):
+    def B(self) -> Floats:
         """A of the same cell in the standard frame, in which its orientation is 1: A = U @ B."""
         crystal = ffi.new("db_crystal *", self._c.crystal)
         crystal.orientation, crystal.misset = [1, 0, 0, 0, 1, 0, 0, 0, 1], [0, 0, 0]
         return self._reciprocal(crystal[0])
 
     @property
-    def U(self):
+    def U(self) -> Floats:
         """Orientation as a rotation matrix (3, 3), misset included: A = U @ B. May be set; misset is 0 then."""
         return self.A @ numpy.linalg.inv(self.B)
 
     @U.setter
-    def U(self, rotation):
+    def U(self, rotation: ArrayLike) -> None:
         self._c.crystal.orientation = list(_rotation(rotation, "U").ravel())
         self._c.crystal.misset = [0, 0, 0]
 
     @property
-    def quaternion(self):
+    def quaternion(self) -> Floats:
         """Orientation as w >= 0, x, y, z of length 1; may be set, of any length but 0."""
         return _quaternion(self.U)
 
     @quaternion.setter
-    def quaternion(self, q):
+    def quaternion(self, q: ArrayLike) -> None:
         q = numpy.array(finite(q, 4, "quaternion"))
         if not (length := numpy.linalg.norm(q)) > 0:
             raise errors.UsageError("quaternion: expected a length greater than 0, found 0")
         self.U = _of_quaternion(*(q / length))
 
     @property
-    def rotation_vector(self):
+    def rotation_vector(self) -> Floats:
         """Orientation as a vector along the axis, as long as the angle (radian, at most pi); may be set."""
         w, *axis = self.quaternion
         length = numpy.linalg.norm(axis)
-        return numpy.array(axis) * (2 * numpy.arctan2(length, w) / length if length > 0 else 2)
+        return numpy.array(axis) * (2 * numpy.arctan2(length, w) / length if length > 0 else 2.0)
 
     @rotation_vector.setter
-    def rotation_vector(self, vector):
+    def rotation_vector(self, vector: ArrayLike) -> None:
         half = numpy.array(finite(vector, 3, "rotation_vector")) / 2
         angle = numpy.linalg.norm(half)
         self.U = _of_quaternion(numpy.cos(angle), *(half * numpy.sinc(angle / numpy.pi)))
 
     @property
-    def s0(self):
+    def s0(self) -> Floats:
         """Incident wave vector (1/A): the direction of the beam, tilt included, divided by the wavelength."""
         return self._vector(lib.db_experiment_beam_direction) / self._c.beam.wavelength
 
     @property
-    def spindle_axis(self):
+    def spindle_axis(self) -> Floats:
         """Axis about which the crystal turns, tilts included: a unit vector."""
         return self._vector(lib.db_experiment_spindle_axis)
 
     @property
-    def panels(self):
+    def panels(self) -> list[Panel]:
         """A Panel for each panel of the detector."""
         return [self._panel(p, shape) for p, shape in enumerate(self.panel_shapes)]
 
-    def frame(self, name):
+    def frame(self, name: str) -> Floats:
         """Rotation from the laboratory into a frame by its name (3, 3): "laboratory" (1), or "dxtbx", the frame in which
         experiment lists of DIALS are written. frame("dxtbx") @ A is the setting matrix of dxtbx's Crystal."""
         if name not in _FRAMES:

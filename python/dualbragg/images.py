@@ -1,13 +1,20 @@
 """Measured images."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
-from typing import Optional
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from . import errors
 from ._library import array, check, encoded, ffi, integer, lib, new_context, noticing, pointer, text
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ._types import Path
 
 
 @dataclass
@@ -15,28 +22,28 @@ class MeasuredImage:
     """A measured image with what its header says; None: it does not say.
 
     Make one of your own arrays to refine against them: MeasuredImage(counts, mask, gain=1)."""
-    value: numpy.ndarray  # counts, pedestal subtracted; float32 of (slow, fast)
-    mask: Optional[numpy.ndarray] = None  # uint8 of the same shape: 0 for a trusted pixel; None: all
+    value: NDArray[numpy.float32]  # counts, pedestal subtracted; float32 of (slow, fast)
+    mask: NDArray[numpy.uint8] | None = None  # uint8 of the same shape: 0 for a trusted pixel; None: all
     format: str = "array"
-    wavelength: Optional[float] = None  # A
-    distance: Optional[float] = None  # mm
-    pixel_size: Optional[tuple] = None  # mm, fast and slow
-    beam_centre: Optional[tuple] = None  # pixels, fast and slow, from the first one's outer corner
-    phi: Optional[float] = None  # degree
-    osc_range: Optional[float] = None  # degree
-    overload: Optional[float] = None  # counts
+    wavelength: float | None = None  # A
+    distance: float | None = None  # mm
+    pixel_size: tuple[float, float] | None = None  # mm, fast and slow
+    beam_centre: tuple[float, float] | None = None  # pixels, fast and slow, from the first one's outer corner
+    phi: float | None = None  # degree
+    osc_range: float | None = None  # degree
+    overload: float | None = None  # counts
     gain: float = 1.0  # counts per photon
-    exposure: Optional[float] = None  # s
+    exposure: float | None = None  # s
     detector: str = ""
-    polarization: Optional[float] = None  # Kahn factor
-    twotheta: Optional[float] = None  # degree
+    polarization: float | None = None  # Kahn factor
+    twotheta: float | None = None  # degree
     pedestal: float = 0.0  # counts; already subtracted
     readout_noise: float = 0.0  # counts, standard deviation of a pixel
-    sensor_thickness: Optional[float] = None  # um
-    attenuation_depth: Optional[float] = None  # um
+    sensor_thickness: float | None = None  # um
+    attenuation_depth: float | None = None  # um
     sensor_material: str = ""  # "Si", "CdTe" ...; "": not known
-    panel_rows: Optional[tuple] = None  # rows of each panel, one below the other; None: one panel
-    notices: tuple = ()  # what its file says and is not used, or doubtful, a line each
+    panel_rows: tuple[int, ...] | None = None  # rows of each panel, one below the other; None: one panel
+    notices: tuple[str, ...] = ()  # what its file says and is not used, or doubtful, a line each
 
 
 # Those that are one number, by whether the header may be silent about them.
@@ -59,7 +66,7 @@ def _one(value, what):
     return float(value)
 
 
-def as_image(image):
+def as_image(image: Any) -> MeasuredImage:
     """What a caller gives as an image: a MeasuredImage or an array of counts."""
     if isinstance(image, numpy.ndarray):
         image = MeasuredImage(image)
@@ -69,7 +76,7 @@ def as_image(image):
     return image
 
 
-def c_image(image):
+def c_image(image: Any) -> tuple[Any, Any]:
     """The library's struct of a MeasuredImage or array, and what must live as long. It has the
     caller's counts, which nobody changes, and a mask of its own."""
     image = as_image(image)
@@ -111,14 +118,14 @@ def c_image(image):
     return c, (image, counts, mask, panels)
 
 
-def load(path):
+def load(path: Path) -> MeasuredImage:
     """Reads an image of whatever format, told by its content; FILE#N is image N of a file of many.
 
     Several panels lie one below the other. The arrays are the library's own memory, not copied,
     and live as long as somebody uses them."""
     context = new_context()
     c = ffi.gc(ffi.new("db_measured_image *"), lib.db_measured_image_clear)
-    notices = []
+    notices: list[str] = []
     with noticing(context, notices):
         check(context, lib.db_read_image(context, encoded(path), c))
     shape = (c.slow_pixels, c.fast_pixels)

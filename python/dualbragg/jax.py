@@ -12,6 +12,10 @@ done on the processor, by a callback. JAX computes in single precision unless to
 (jax.config.update("jax_enable_x64", True)): values of parameters then have seven digits.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Iterable
+
 import jax
 import jax.numpy as jnp
 import numpy
@@ -20,6 +24,13 @@ from jax.interpreters import ad, batching, mlir
 
 from . import errors
 from ._rendering import Rendering
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from .amplitudes import Amplitudes
+    from .experiment import Experiment
+    from .plan import Plan
 
 
 def _called(function, *arguments, shape, dtype):
@@ -90,8 +101,8 @@ def _shape_of(name, values, own):
     return (*values.shape[:-1], *own.shape), own.plan.dtype
 
 
-_tangent_primitive = _linear("dualbragg_tangent", _tangent, lambda: _adjoint_primitive)
-_adjoint_primitive = _linear("dualbragg_adjoint", _adjoint, lambda: _tangent_primitive)
+_tangent_primitive: Any = _linear("dualbragg_tangent", _tangent, lambda: _adjoint_primitive)
+_adjoint_primitive: Any = _linear("dualbragg_adjoint", _adjoint, lambda: _tangent_primitive)
 
 
 class Renderer:
@@ -102,7 +113,8 @@ class Renderer:
     amplitudes: a dualbragg.Amplitudes: structure factors that are values, too
     keywords: those of dualbragg.Plan"""
 
-    def __init__(self, experiment, parameters=(), dtype="float32", *, amplitudes=None, **keywords):
+    def __init__(self, experiment: Experiment, parameters: Iterable[str] = (), dtype: DTypeLike = "float32", *,
+                 amplitudes: Amplitudes | None = None, **keywords: Any) -> None:
         dtype = numpy.dtype(dtype)
         if dtype == numpy.float64 and not jax.config.jax_enable_x64:
             raise errors.UsageError("dtype: expected float32, since JAX has no 64 bits unless "
@@ -121,16 +133,16 @@ class Renderer:
         self._render = render
 
     @property
-    def plan(self):
+    def plan(self) -> Plan:
         """The dualbragg.Plan that renders."""
         return self._rendering.plan
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, ...]:
         """Of an image: (slow, fast), or as Experiment.shape says."""
         return self._rendering.shape
 
-    def __call__(self, values=None, amplitudes=None):
+    def __call__(self, values: Any = None, amplitudes: Any = None) -> jax.Array:
         """The image (photons) at the values of the parameters, in their units.
 
         values: floating array of (parameters,), or (..., parameters) for an image each

@@ -1,13 +1,19 @@
 """Memory that images are in: numpy's, and that of the processor or of a GPU which packages hand each other
 by DLPack (torch, cupy, jax ...). Nothing is copied."""
 
+from __future__ import annotations
+
 import ctypes
 import math
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Sequence
 
 import numpy
 
 from . import errors
 from ._library import address, array, ffi, lib
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
 
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13  # DLPack's kinds of devices
 LEGACY_STREAM = 1  # as DLPack and CUDA number it
@@ -24,25 +30,26 @@ _types = {(2, 32): numpy.dtype(numpy.float32), (2, 64): numpy.dtype(numpy.float6
 class View:
     """Elements in C order at an address, which `owner` keeps."""
 
-    def __init__(self, address, shape, dtype, device, owner):
+    def __init__(self, address: int, shape: Iterable[int], dtype: DTypeLike, device: tuple[int, int],
+                 owner: Any) -> None:
         self.address, self.shape, self.dtype = address, tuple(shape), numpy.dtype(dtype)
         self.device, self.owner = device, owner  # device: (kind, number)
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Bytes of all elements."""
         return math.prod(self.shape) * self.dtype.itemsize
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.shape[0]
 
-    def reshape(self, *shape):
+    def reshape(self, *shape: int) -> View:
         """The same elements; one of the sizes may be -1."""
         known = math.prod(n for n in shape if n != -1)
         shape = tuple(math.prod(self.shape) // known if n == -1 else n for n in shape)
         return View(self.address, shape, self.dtype, self.device, self.owner)
 
-    def __getitem__(self, number):
+    def __getitem__(self, number: int) -> View:
         """An element of the first axis, e.g. an image of many."""
         if not 0 <= number < len(self):
             raise IndexError(number)
@@ -56,11 +63,12 @@ class DeviceArray(View):
     take __dlpack__ (torch.from_dlpack, cupy.from_dlpack) or __cuda_array_interface__. numpy() copies it to
     the processor."""
 
-    def __init__(self, plan, memory, shape, dtype, device):
+    def __init__(self, plan: Any, memory: Any, shape: Iterable[int], dtype: DTypeLike,
+                 device: tuple[int, int]) -> None:
         super().__init__(int(ffi.cast("intptr_t", memory)), shape, dtype, device, memory)
         self._plan = plan
 
-    def numpy(self):
+    def numpy(self) -> NDArray[Any]:
         """A copy that the processor has, once all work of the plan is done."""
         copy = numpy.empty(self.shape, self.dtype)
         self._plan._read(copy, self)
@@ -97,11 +105,11 @@ class DeviceArray(View):
         return f"<dualbragg.DeviceArray: {' x '.join(map(str, self.shape))} {self.dtype.name}, {where}>"
 
 
-_lent = {}  # keeps what others use
+_lent: dict[Any, Any] = {}  # keeps what others use
 
 
 @ffi.def_extern()
-def give_back(context):
+def give_back(context: Any) -> None:
     _lent.pop(context, None)
 
 
@@ -133,7 +141,8 @@ def _is_in_order(shape, strides):
     return True
 
 
-def taken(value, what, shape, types, device, stream):
+def taken(value: Any, what: str, shape: Iterable[int], types: Sequence[Any], device: tuple[int, int],
+          stream: Callable[[], Any]) -> Any:
     """The caller's memory as it is, or an exception that names what does not fit.
 
     types: those that elements may have; device: of the plan, (kind, number); stream: that the plan works
@@ -144,7 +153,8 @@ def taken(value, what, shape, types, device, stream):
         return array(value, what, shape, value.dtype if value.dtype in types else types[0])
     if isinstance(value, View):
         place, keeper = value.device, value
-        found, dtype, in_order = value.shape, value.dtype, True
+        found, in_order = value.shape, True
+        dtype: Any = value.dtype
         address = value.address
         if place[0] == CUDA:
             stream()
@@ -182,7 +192,7 @@ def _check_device(place, what, device):
                             f"{names.get(kind, f'device kind {kind} of DLPack')}")
 
 
-def share(a, b):
+def share(a: Any, b: Any) -> bool:
     """Whether two arrays or views have memory in common."""
     if isinstance(a, numpy.ndarray) and isinstance(b, numpy.ndarray):
         return numpy.may_share_memory(a, b)
@@ -194,7 +204,7 @@ def _extent(value):
     return address(value), value.nbytes
 
 
-def handle_of(stream):
+def handle_of(stream: Any) -> int:
     """The number of a CUDA stream: an int, torch.cuda.Stream, cupy.cuda.Stream, or what has
     __cuda_stream__."""
     if hasattr(stream, "__cuda_stream__"):

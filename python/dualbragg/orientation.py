@@ -1,8 +1,11 @@
 """Orientation of crystals of a known cell, from the spots of an image (indexing)."""
 
+from __future__ import annotations
+
 import math
 import os
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from . import errors
 from ._configuration import Configuration, need_refinement
@@ -10,6 +13,9 @@ from ._library import Watch, ffi, integer, lib, new_context, noticing
 from ._structs import value
 from .experiment import Experiment
 from .refinement import read_image
+
+if TYPE_CHECKING:
+    from ._types import AnyImage, Progress
 
 
 @dataclass(frozen=True)
@@ -42,7 +48,8 @@ def _search(experiment, image, data, progress):
     return context, watch, c, settings, (keep, configuration)
 
 
-def find_orientation(experiment, image, *, progress=None, **data):
+def find_orientation(experiment: Experiment, image: AnyImage, *, progress: Progress | None = None,
+                     **data: Any) -> Orientation:
     """Finds the orientation of a crystal of known cell from an image's spots, whatever orientation
     the experiment has.
 
@@ -60,8 +67,9 @@ def find_orientation(experiment, image, *, progress=None, **data):
     return Orientation(turned, found.spots, found.indexed, found.by_chance, found.log_probability)
 
 
-def find_lattices(experiment, image, most=lib.DB_FIT_MOST_LATTICES if lib.DB_PYTHON_FIT else 1, *,
-                  progress=None, **data):
+def find_lattices(experiment: Experiment, image: AnyImage,
+                  most: int = lib.DB_FIT_MOST_LATTICES if lib.DB_PYTHON_FIT else 1, *,
+                  progress: Progress | None = None, **data: Any) -> list[Orientation]:
     """Finds several crystals of one cell on an image: a list of Orientation, each from the spots that
     those before it leave. Arguments as for find_orientation; most: lattices to look for."""
     context, watch, c, settings, keep = _search(experiment, image, data, progress)

@@ -1,14 +1,23 @@
 """Plans: everything prepared for rendering one kind of image again and again."""
 
+from __future__ import annotations
+
 import math
 import threading
 from collections import deque
-from typing import NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, Callable, Iterable, NamedTuple
 
 import numpy
 
 from . import errors, memory
 from ._library import Watch, array, check, ffi, finite, integer, lib, new_context, pointer, text, users
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from ._types import Floats, Memory, Progress, Region
+    from .amplitudes import Amplitudes
+    from .experiment import Experiment
 
 _PRECISIONS = {"double": lib.DB_PRECISION_DOUBLE, "mixed": lib.DB_PRECISION_MIXED}
 
@@ -16,21 +25,27 @@ _PRECISIONS = {"double": lib.DB_PRECISION_DOUBLE, "mixed": lib.DB_PRECISION_MIXE
 class Vector(NamedTuple):
     """A number for everything that an image depends on: derivatives of a loss, or a direction. None:
     not wanted, or 0."""
-    parameters: Optional[numpy.ndarray] = None  # (parameters,), in their units
-    amplitudes: Optional[numpy.ndarray] = None  # (amplitudes,), electrons; see Plan.share
-    default_F: Optional[float] = None  # electrons; of what the list does not have
-    background: Optional[object] = None  # photons, as an image: of directions; as a gradient the cotangent
+    parameters: Floats | None = None  # (parameters,), in their units
+    amplitudes: Floats | None = None  # (amplitudes,), electrons; see Plan.share
+    default_F: Any = None  # electrons; of what the list does not have
+    background: Memory | None = None  # photons, as an image: of directions; as a gradient the cotangent
 
 
 class _Planned:
     """What plans and batches have in common: their options, and what can be asked of them."""
 
-    def __init__(self, experiment, parameters=(), *, precision="auto", dtype=numpy.float32,
-                 tolerance=0.0, regions=None, device="cpu", progress=None):
+    _plan: Any
+    _stream: Any
+    _create: Callable[[Experiment], None]
+
+    def __init__(self, experiment: Experiment, parameters: Iterable[str] = (), *, precision: str = "auto",
+                 dtype: DTypeLike = numpy.float32, tolerance: float = 0.0, regions: Iterable[Region] | None = None,
+                 device: Any = "cpu", progress: Progress | None = None) -> None:
         if isinstance(parameters, str) or not hasattr(parameters, "__iter__"):
             raise errors.UsageError(f"parameters: expected a list of names, found {parameters!r}")
         self._context = new_context()
-        self._lock, self._left = threading.Lock(), deque()
+        self._lock = threading.Lock()
+        self._left: deque[Any] = deque()
         place = "cpu" if device is None else str(device)  # torch's devices, too
         check(self._context, lib.db_context_set_device(self._context, place.encode()))
         self.names = list(parameters)
@@ -59,7 +74,7 @@ class _Planned:
         self._box = math.prod(experiment._c.structure_factors.extent)
         users.add(self)
 
-    def forked(self):
+    def forked(self) -> None:
         """In a child of fork: one thread, and nobody else who calls."""
         self._lock = threading.Lock()
         lib.db_context_set_threads(self._context, 1)
@@ -117,12 +132,12 @@ class _Planned:
         return (offset,)
 
     @property
-    def units(self):
+    def units(self) -> list[str]:
         """Units of the parameters."""
         return [text(lib.db_parameter_describe(p).unit) for p in self._parameters]
 
     @property
-    def device(self):
+    def device(self) -> str:
         """Where the plan runs: "cpu", "cuda:0"."""
         return text(lib.db_plan_device(self._plan))
 
@@ -132,7 +147,7 @@ class _Planned:
         kind, _, number = self.device.partition(":")
         return (memory.CUDA, int(number)) if kind == "cuda" else (memory.CPU, 0)
 
-    def empty(self, count=None):
+    def empty(self, count: int | None = None) -> memory.DeviceArray:
         """Room for an image, or for so many, in the memory of the plan's device: a DeviceArray, for `out`,
         `derivatives`, `tangent` ... of calls whose results are to stay there."""
         shape = self.shape if count is None else (integer(count, "count"), *self.shape)
@@ -148,7 +163,7 @@ class _Planned:
 
         return memory.DeviceArray(self, ffi.gc(out[0], free), shape, self.dtype, self._place)
 
-    def set_stream(self, stream=None, wait=False):
+    def set_stream(self, stream: Any = None, wait: bool = False) -> None:
         """Has a plan on a GPU work on a CUDA stream from now on: its number, or an object of torch or cupy;
         None: its own, as a new plan does.
 
@@ -161,7 +176,7 @@ class _Planned:
         self._call(lib.db_plan_set_stream, self._plan_to_change(), use, ffi.cast("void *", number or 0))
         self._stream = number
 
-    def wait(self):
+    def wait(self) -> None:
         """Until all work of the plan is done; raises a failure of the GPU that no call has told of yet."""
         self._call(lib.db_plan_wait, self._plan_to_change())
 
@@ -194,12 +209,12 @@ class _Planned:
             raise errors.UsageError(f"{what}: expected arrays that share no memory")
 
     @property
-    def device_note(self):
+    def device_note(self) -> str:
         """What of the last vjp_all or jvp_all of a plan on a GPU the processor did; "" if nothing."""
         return text(lib.db_plan_device_note(self._plan))
 
     @property
-    def amplitude_count(self):
+    def amplitude_count(self) -> int:
         """How many structure factors there are to have derivatives by: entries of the list's box, or
         values that they share."""
         return lib.db_plan_describe(self._plan).amplitude_count
@@ -241,7 +256,7 @@ class _Planned:
         c.parameters = pointer(values, "double *")
         return c
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (f"<dualbragg.{type(self).__name__}: {' x '.join(map(str, self.shape))} pixels, "
                 f"{len(self.names)} parameters, {self.precision}, {self.dtype.name}>")
 
@@ -269,7 +284,7 @@ class Plan(_Planned):
         check(self._context, lib.db_plan_create(self._context, experiment._c, self._options, out))
         self._plan = self._made(out, lib.db_plan_destroy)
 
-    def update(self, experiment):
+    def update(self, experiment: Experiment) -> None:
         """Takes over the values of an experiment of the same counts (panels, sources, domains)."""
         self._holder = None
         self._call(lib.db_plan_update, self._plan, experiment._c)
@@ -290,7 +305,7 @@ class Plan(_Planned):
         self._apart(cotangent, image, "cotangent and out")
         return cotangent, image
 
-    def set_background(self, background=None):
+    def set_background(self, background: Memory | None = None) -> None:
         """Adds an image to all that are rendered from now on (photons; copied), and so to what normal
         compares with its data; None: no more."""
         if background is not None:
@@ -298,14 +313,14 @@ class Plan(_Planned):
         self._call(lib.db_plan_set_background, self._plan,
                    ffi.NULL if background is None else pointer(background, "void *"))
 
-    def forward(self, out=None):
+    def forward(self, out: Memory | None = None) -> Memory:
         """The image (photons). out: an array that receives it; also a tensor of the plan's GPU, or what
         empty() returns: all images may be such."""
         image, given = self._image(out)
         self._call(lib.db_plan_forward, self._plan, pointer(image, "void *"))
         return given
 
-    def gradient(self, out=None, derivatives=None):
+    def gradient(self, out: Memory | None = None, derivatives: Memory | None = None) -> tuple[Memory, Memory]:
         """The image and its derivatives by each parameter (photons per unit), in one pass.
 
         derivatives: an array of the shape (parameters, *shape) that receives them."""
@@ -319,7 +334,7 @@ class Plan(_Planned):
         self._call(lib.db_plan_gradient, self._plan, pointer(image, "void *"), rows)
         return given, derivatives
 
-    def normal(self, data, weight=None):
+    def normal(self, data: Memory, weight: Memory | None = None) -> tuple[float, Floats, Floats]:
         """Sums over pixels of a least-squares step: chi2, J^T W r and J^T W J with r = image - data.
 
         data, weight: float32 or float64 of the image's shape; a pixel of weight 0 is left out; None: 1."""
@@ -335,7 +350,7 @@ class Plan(_Planned):
                    pointer(gradient, "double *"), pointer(curvature, "double *"))
         return chi2[0], gradient, curvature
 
-    def vjp(self, cotangent, out=None):
+    def vjp(self, cotangent: Memory, out: Memory | None = None) -> Floats:
         """Sums of cotangent times derivative over all pixels, one for each parameter (float64): the
         gradient of a loss by the parameters, if the cotangent is that by the pixels.
 
@@ -349,7 +364,8 @@ class Plan(_Planned):
         self._call(lib.db_plan_vjp, self._plan, pointer(cotangent, "void *"),
                    ffi.NULL if image is None else pointer(image, "void *"), gradient)
 
-    def jvp(self, direction, out=None, tangent=None):
+    def jvp(self, direction: Floats, out: Memory | None = None,
+            tangent: Memory | None = None) -> tuple[Memory, Memory]:
         """The image, and its derivative along a direction in the space of the parameters.
 
         direction: float64, one for each parameter, in its unit"""
@@ -360,13 +376,13 @@ class Plan(_Planned):
                    pointer(moved, "void *"))
         return given, tangent
 
-    def share(self, amplitudes):
+    def share(self, amplitudes: Amplitudes) -> None:
         """Makes structure factors values of their own (a dualbragg.Amplitudes), which vjp_all and
         jvp_all are about from now on."""
         self._call(lib.db_plan_share_amplitudes, self._plan, self._shared_values(amplitudes), len(amplitudes))
         self._shared = amplitudes
 
-    def vjp_all(self, cotangent, out=None):
+    def vjp_all(self, cotangent: Memory, out: Memory | None = None) -> Vector:
         """As vjp, by all structure factors, too: a Vector, whose parameters are None if the plan has
         none."""
         cotangent, image = self._seen(cotangent, out)
@@ -375,7 +391,8 @@ class Plan(_Planned):
         self._sum(cotangent, image, self._vector(found))
         return found._replace(default_F=float(found.default_F[0]))
 
-    def jvp_all(self, direction, out=None, tangent=None):
+    def jvp_all(self, direction: Vector, out: Memory | None = None,
+                tangent: Memory | None = None) -> tuple[Memory, Memory]:
         """As jvp, along a Vector: the image, and its derivative."""
         if not isinstance(direction, Vector):
             raise errors.UsageError(f"direction: expected a Vector, found {type(direction).__name__}")

@@ -1,11 +1,13 @@
 """Refinement against measured images, one or many."""
 
+from __future__ import annotations
+
 import dataclasses
 import json
 import os
 import tempfile
 from dataclasses import dataclass, field
-from typing import Dict
+from typing import TYPE_CHECKING, Any, Callable
 
 import numpy
 
@@ -16,6 +18,11 @@ from ._structs import numbers, table, value, values
 from .experiment import Experiment
 from .images import as_image, c_image
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ._types import AnyImage, Floats, Path, Table
+
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -24,7 +31,7 @@ class Evaluation:
     evaluation: int  # within the stage, from 1
     target: float  # chi2 per degree of freedom of the data in use
     gradient_norm: float
-    values: Dict[str, float]  # of the parameters, in their units
+    values: dict[str, float]  # of the parameters, in their units
 
 
 _KINDS = ("done", "evaluated", "excluded", "resumed", "working")
@@ -64,8 +71,8 @@ class Direction:
     """A combination of parameters, by how well the data determine it."""
     eigenvalue: float
     condition: float  # largest eigenvalue over this one; inf: not determined
-    component: numpy.ndarray  # (parameters,): a unit vector
-    change: numpy.ndarray  # (parameters,), in their units: one standard deviation along it
+    component: Floats  # (parameters,): a unit vector
+    change: Floats  # (parameters,), in their units: one standard deviation along it
 
 
 @dataclass(frozen=True)
@@ -84,7 +91,7 @@ class Verdict:
     """Whether a model may be used, by tests that know spots but no model."""
     usable: bool
     reason: str  # which test failed, and what may be wrong; ""
-    tests: Dict[str, Test] = field(repr=False)
+    tests: dict[str, Test] = field(repr=False)
     spots: int  # of the image, the strongest 1000 at most
     at: int  # of them, at reflections
     position_rms: float  # pixels
@@ -126,12 +133,12 @@ _TABLES = {"reflections": "reflection_count", "shoeboxes": "shoebox_count", "she
            "regions": "region_count", "starts": "start_count", "trials": "trial_count", "distrusted": "distrusted_listed"}
 
 
-def status_name(status):
+def status_name(status: int) -> str:
     """ "converged", "cancelled" or "not converged". """
     return next((name for name, is_it in _STATUS.items() if is_it(status)), "not converged")
 
 
-def ended(status, reason):
+def ended(status: str, reason: str) -> str:
     """How a refinement ended, in a line; the library's reasons may begin with it."""
     return reason if reason.startswith(status) else f"{status}: {reason}"
 
@@ -157,11 +164,37 @@ class Shot:
     warnings, advice: what to look at, and what to do about it
     all_spots, left_spots: of the image; of them, at no reflection. other_lattice: spots, indexed and
         by_chance, of another lattice of the same cell among those
-    distance_step, distance_error: by how much (mm) the data ask for another distance, where it is held; distance_gain: ln of how
-        many times likelier spots are with it
+    distance_step, distance_error: by how much (mm) the data ask for another distance, where it is held; distance_gain: ln of
+        how many times likelier spots are with it
     evaluations, seconds, shoebox_half_width, sigma_z_median, sigma_z_limit, distrusted_count, image_scale"""
 
-    def __init__(self, c, in_full):
+    verdict: Verdict
+    other_lattice: OtherLattice
+    warnings: list[str]
+    advice: list[str]
+    reflections: Table
+    shoeboxes: Table
+    shells: Table
+    regions: Table
+    starts: Table
+    trials: Table
+    distrusted: Table
+    model_image: NDArray[numpy.float32] | None
+    background: NDArray[numpy.float32] | None
+    evaluations: int
+    seconds: float
+    shoebox_half_width: int
+    sigma_z_median: float
+    sigma_z_limit: float
+    distrusted_count: int
+    distance_step: float
+    distance_error: float
+    distance_gain: float
+    all_spots: int
+    left_spots: int
+    image_scale: float
+
+    def __init__(self, c: Any, in_full: bool) -> None:
         self._c = c
         self.name, self.used = text(c.name), bool(c.used)
         self.status, self.reason = status_name(c.status), text(c.reason)
@@ -189,33 +222,33 @@ class Shot:
         return _array(start, (self._c.slow_pixels, self._c.fast_pixels))
 
     @property
-    def usable(self):
+    def usable(self) -> bool:
         """Whether the model may be used: the verdict."""
         return self.verdict.usable
 
     @property
-    def start(self):
+    def start(self) -> dict[str, float]:
         """Values at the start by name, in their units."""
         return {n: p.start for n, p in self.parameters.items()}
 
     @property
-    def values(self):
+    def values(self) -> dict[str, float]:
         """Refined values by name, in their units."""
         return {n: p.value for n, p in self.parameters.items()}
 
     @property
-    def errors(self):
+    def errors(self) -> dict[str, float]:
         """Standard errors by name, in the same units."""
         return {n: p.error for n, p in self.parameters.items()}
 
-    def pixels(self, i):
+    def pixels(self, i: int) -> tuple[NDArray[numpy.float32], ...]:
         """Measured and model counts and their standard deviation (0 or less: not used) of shoebox i,
         each float32 of (slow, fast)."""
         box = self._c.shoeboxes[range(self._c.shoebox_count)[i]]
         shape = (box.region.slow_count, box.region.fast_count)
         return tuple(_array(start, shape) for start in (box.measured, box.model, box.sigma))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<dualbragg.Shot {self.name}: {self.status if self.used else 'excluded'}>"
 
 
@@ -240,7 +273,7 @@ class FitResult:
 
     converged, usable; str(result) is a table of the parameters."""
 
-    def __init__(self, c, configuration, notices, kept):
+    def __init__(self, c: Any, configuration: Any, notices: list[str], kept: Any) -> None:
         self._c, self._configuration, self._kept = c, configuration, kept
         self.notices = notices
         self.status, self.reason = status_name(c.status), text(c.reason)
@@ -252,29 +285,29 @@ class FitResult:
         self._in_full = bool(c.in_full)
         self.shots = [Shot(c.shot[s], self._in_full) for s in range(c.shot_count)]
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or not self._in_full:
             raise AttributeError(f"a FitResult of {len(self.shots)} shots has no attribute {name}"
                                  if not name.startswith("_") else name)
         return getattr(self.shots[0], name)
 
     @property
-    def shared(self):
+    def shared(self) -> dict[str, FitParameter]:
         """The same as parameters: those that have one value for all shots."""
         return self.parameters
 
     @property
-    def converged(self):
+    def converged(self) -> bool:
         return self.status == "converged"
 
     @property
-    def covariance(self):
+    def covariance(self) -> Floats:
         """(parameters, parameters), in their units: what goes with error and correlation."""
         error = numpy.array([p.error for p in self.parameters.values()])
         return self.correlation * error * error[:, None]
 
     @property
-    def document(self):
+    def document(self) -> dict[str, Any]:
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "result.json")
             self.write(path)
@@ -282,7 +315,7 @@ class FitResult:
                 return json.load(file)
 
     @property
-    def table(self):
+    def table(self) -> Table:
         names = list(self.shots[0].values) if self.shots else []
         kind = [("name", "O"), ("used", "?"), ("chi2_reduced", "f8")]
         kind += [(n + end, "f8") for n in names for end in ("", "_error")]
@@ -293,7 +326,7 @@ class FitResult:
                 row[n], row[n + "_error"] = p.value, p.error
         return made
 
-    def write(self, path):
+    def write(self, path: Path) -> None:
         """Writes the result as its name ends: .json (everything) or .html (report); of one image also
         .yaml (a configuration again), .png, .refl (DIALS), .hkl (intensities), .expt (DIALS),
         .mat (MOSFLM); of joint intensities .mtz and .hkl."""
@@ -321,7 +354,7 @@ class FitResult:
                 context, name, *[given[n] for n in needs], self._c.shot))
         return None
 
-    def write_models(self, folder, images=False):
+    def write_models(self, folder: Path, images: bool = False) -> None:
         """Of a list of shots: writes the refined model of each shot in use, as a configuration and as an
         experiment list of its own, and shots.txt, refined.yaml (a configuration of all shots again) and
         refined.expt of all of them, into a folder that is there. images: what the model explains of each,
@@ -342,7 +375,7 @@ class FitResult:
         check(context, lib.db_fit_shots_write_yaml(
             context, encoded(os.path.join(folder, "refined.yaml")), listing, self._configuration.c, self._c))
 
-    def __str__(self):
+    def __str__(self) -> str:
         lines = [ended(self.status, self.reason)]
         if not self._in_full:
             lines.append(f"{self.used} of {len(self.shots)} shots used")
@@ -353,7 +386,7 @@ class FitResult:
         lines += [f"warning: {w}" for w in (self.warnings if self._in_full else [])]
         return "\n".join(lines)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (f"<dualbragg.FitResult: {self.status}, {self.used} of {len(self.shots)} shots, "
                 f"{len(self.parameters)} parameters, chi2/dof {self.chi2_reduced[1]:.3g}>")
 
@@ -376,13 +409,13 @@ def _verdict(c):
     return Verdict(**{**plain, "usable": bool(c.usable), "intensities_usable": bool(c.intensities_usable)}, tests=tests)
 
 
-def parameters(c):
+def parameters(c: Any) -> dict[str, FitParameter]:
     """FitParameter by name, of C's estimates."""
     plain = [f.name for f in dataclasses.fields(FitParameter)]
     return {text(e.name): FitParameter(**{n: value(getattr(e, n)) for n in plain}) for e in c.list[0:c.count]}
 
 
-def estimates(c):
+def estimates(c: Any) -> tuple[dict[str, FitParameter], Floats, list[Direction], int]:
     """FitParameter by name, their correlation, and directions: those that all shots share."""
     found = parameters(c)
     shared = [i for i in range(c.count) if c.list[i].shared]
@@ -453,7 +486,7 @@ def _refine(context, watch, source, settings, options, asked):
     return result
 
 
-def read_image(context, configuration, image, user):
+def read_image(context: Any, configuration: Configuration, image: Any, user: Any) -> tuple[Any, Any]:
     """The image to refine against, masked as the configuration says; user: handle of its notices."""
     if image is None:
         c = ffi.gc(ffi.new("db_measured_image *"), lib.db_measured_image_clear)
@@ -469,7 +502,7 @@ def read_image(context, configuration, image, user):
     return c, (keep, dark)
 
 
-def parameter_names(settings):
+def parameter_names(settings: Any) -> list[str]:
     """Names of what settings refine, motions of groups included."""
     name, found = ffi.new("char[]", lib.DB_FIT_NAME_SIZE), []
     for i in range(settings.parameter_count):
@@ -479,7 +512,8 @@ def parameter_names(settings):
     return found
 
 
-def fit_one(context, configuration, image, experiment, progress, notices, user):
+def fit_one(context: Any, configuration: Configuration, image: Any, experiment: Experiment | None, progress: Any,
+            notices: list[str], user: Any) -> FitResult:
     """Refines against one image; user: handle of the notices."""
     config = configuration.c
     c, keep = read_image(context, configuration, image, user)
@@ -514,7 +548,7 @@ def _list_of(context, configuration):
     return ffi.gc(out[0], lambda p: lib.db_fit_shot_list_destroy(ffi.new("db_fit_shot_list **", p)))
 
 
-def remove_checkpoint(path):
+def remove_checkpoint(path: Path) -> None:
     """Removes a checkpoint of many shots, with all files that belong to it."""
     need_refinement()
     lib.db_fit_checkpoint_remove(encoded(path))
@@ -526,7 +560,8 @@ class _Completed:
     c: object
 
 
-def fit_many(context, configuration, progress, notices, checkpoint=None, resume=False, scratch=None):
+def fit_many(context: Any, configuration: Configuration, progress: Any, notices: list[str],
+             checkpoint: Path | None = None, resume: bool = False, scratch: Path | None = None) -> FitResult:
     """Refines the shots of a configuration."""
     if resume and checkpoint is None:
         raise errors.UsageError("resume: expected checkpoint, the file to go on from, beside it")
@@ -550,8 +585,10 @@ def fit_many(context, configuration, progress, notices, checkpoint=None, resume=
     return FitResult(result, _Completed(config), notices, (shots, source, configuration))
 
 
-def fit(config=None, *, image=None, experiment=None, progress=None,
-        device="cpu", checkpoint=None, resume=False, scratch=None, **sections):
+def fit(config: Path | dict[str, Any] | None = None, *, image: AnyImage | None = None,
+        experiment: Experiment | None = None, progress: Callable[[Any], Any] | None = None, device: str = "cpu",
+        checkpoint: Path | None = None, resume: bool = False, scratch: Path | None = None,
+        **sections: Any) -> FitResult:
     """Refines parameters against a measured image, or against many (shots.list).
 
     config: name of a configuration (YAML), or a dictionary of its sections
@@ -568,7 +605,8 @@ def fit(config=None, *, image=None, experiment=None, progress=None,
         is there, to the same result. Left for you to remove (dualbragg.remove_checkpoint)
     scratch: of many shots, the folder for their pixels
 
-    Returns a FitResult: also if it did not converge or may not be used, which it says. What cannot be refined at all raises dualbragg.Error."""
+    Returns a FitResult: also if it did not converge or may not be used, which it says. What cannot be refined at all
+    raises dualbragg.Error."""
     need_refinement()
     context = new_context()
     check(context, lib.db_context_set_device(context, device.encode()))
@@ -583,7 +621,7 @@ def fit(config=None, *, image=None, experiment=None, progress=None,
         wrong = set(sections.get("model", {})) - {"symmetry", "find_orientation"}
         if wrong:
             raise errors.UsageError(f"model.{min(wrong)}: expected no such value beside experiment")
-    notices = []
+    notices: list[str] = []
     with noticing(context, notices) as user:
         configuration = Configuration(context, config, sections)
         if configuration.many:

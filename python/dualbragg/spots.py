@@ -1,10 +1,19 @@
 """Prediction of spots."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ._library import check, ffi, finite, lib, new_context
 from ._structs import table
 
+if TYPE_CHECKING:
+    from ._types import Table
+    from .experiment import Experiment
 
-def predict(experiment, most_excitation=3.0, most_turn=0.0, least_photons=0.0):
+
+def predict(experiment: Experiment, most_excitation: float = 3.0, most_turn: float = 0.0,
+            least_photons: float = 0.0) -> Table:
     """Spots of an experiment whose spots are in closed form (spots="closed"), as a structured
     array: hkl, panel, source, position and covariance (pixels: fast, slow, both), photons,
     excitation (standard deviations from the Ewald sphere), turn (degree), recorded (0 to 1), angle

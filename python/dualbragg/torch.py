@@ -11,9 +11,12 @@ custom operator (dualbragg::render), go through it. Images are on the processor,
 device="cuda", on that GPU: rendered there on PyTorch's current stream, and not copied.
 """
 
+from __future__ import annotations
+
 import inspect
 import itertools
 import weakref
+from typing import TYPE_CHECKING, Any, Iterable, Mapping
 
 import numpy
 import torch
@@ -23,9 +26,14 @@ from ._library import lib
 from ._rendering import Rendering
 from .memory import CUDA, LEGACY_STREAM, View
 
+if TYPE_CHECKING:
+    from .amplitudes import Amplitudes
+    from .experiment import Experiment
+    from .plan import Plan
+
 _TYPES = {torch.float32: numpy.float32, torch.float64: numpy.float64}
 _SECOND_ORDERS = ("error", "gauss-newton", "differences")
-_renderers = weakref.WeakValueDictionary()  # by number, for operators of compiled code
+_renderers: weakref.WeakValueDictionary[int, Renderer] = weakref.WeakValueDictionary()  # by number
 _numbers = itertools.count(1)
 
 
@@ -45,8 +53,8 @@ class Renderer:
 
     It can be pickled and copied, and used by several threads, which wait for each other."""
 
-    def __init__(self, experiment, parameters=(), dtype=torch.float32, *, amplitudes=None,
-                 second_order="error", **keywords):
+    def __init__(self, experiment: Experiment, parameters: Iterable[str] = (), dtype: torch.dtype = torch.float32,
+                 *, amplitudes: Amplitudes | None = None, second_order: str = "error", **keywords: Any) -> None:
         if dtype not in _TYPES:
             raise errors.UsageError(f"dtype: expected torch.float32 or torch.float64, found {dtype}")
         if second_order not in _SECOND_ORDERS:
@@ -60,7 +68,7 @@ class Renderer:
         _renderers[self.number] = self
 
     @property
-    def plan(self):
+    def plan(self) -> Plan:
         """The dualbragg.Plan that renders."""
         return self._rendering.plan
 
@@ -73,11 +81,11 @@ class Renderer:
         return _remake(*self.__reduce__()[1])
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, ...]:
         """Of an image: (slow, fast), or as Experiment.shape says."""
         return self._rendering.shape
 
-    def __call__(self, values=None, amplitudes=None):
+    def __call__(self, values: torch.Tensor | None = None, amplitudes: torch.Tensor | None = None) -> torch.Tensor:
         """The image (photons) at the values of the parameters, in their units.
 
         values: floating tensor of (parameters,), or (..., parameters) for an image each
@@ -107,7 +115,7 @@ class Renderer:
         shape = torch.broadcast_shapes(*[t.shape[:-1] for t in given])
         return torch.cat([t.double().expand(*shape, t.shape[-1]) for t in given], -1)
 
-    def start(self):
+    def start(self) -> torch.Tensor:
         """Values of the experiment's parameters, float64."""
         return torch.tensor(self._rendering.start(), dtype=torch.float64)
 
@@ -382,7 +390,9 @@ class Image(torch.nn.Module):
     state_dict() has the names, so that it can be loaded into a module that has the same parameters
     in another order; one that has others is refused."""
 
-    def __init__(self, experiment, parameters, bounds=None, dtype=torch.float32, **keywords):
+    def __init__(self, experiment: Experiment, parameters: Iterable[str],
+                 bounds: Mapping[str, tuple[float, float]] | None = None, dtype: torch.dtype = torch.float32,
+                 **keywords: Any) -> None:
         super().__init__()
         self.renderer = Renderer(experiment, parameters, dtype, **keywords)
         names = self.renderer.plan.names
@@ -421,7 +431,7 @@ class Image(torch.nn.Module):
             self.register_buffer("_" + name, value, persistent=False)
         self._any_bounded = bool(bounded.any())
 
-    def values(self):
+    def values(self) -> torch.Tensor:
         """The parameters in their units."""
         free = torch.addcmul(self.start, self.scale, self.steps)
         if not self._any_bounded:
@@ -429,23 +439,23 @@ class Image(torch.nn.Module):
         inside = torch.addcmul(self._floor, self._width, torch.sigmoid(torch.addcmul(self._middle, self._pace, self.steps)))
         return torch.where(self._bounded, inside, free)
 
-    def amplitudes(self):
+    def amplitudes(self) -> torch.Tensor | None:
         """The structure factors in electrons; None if they are not learned."""
         if self.renderer._rendering.amplitudes is None:
             return None
         return self.amplitude_start + self.amplitude_scale * self.amplitude_steps
 
-    def forward(self):
+    def forward(self) -> torch.Tensor:
         """The image at values() and amplitudes()."""
         return self.renderer(self.values(), self.amplitudes())
 
-    def get_extra_state(self):
+    def get_extra_state(self) -> dict[str, Any]:
         """What state_dict has besides: the names of the parameters, hkl of structure factors."""
         amplitudes = self.renderer._rendering.amplitudes
         return dict(parameters=list(self.renderer.plan.names),
                     hkl=[] if amplitudes is None else amplitudes.hkl.tolist())
 
-    def set_extra_state(self, state):
+    def set_extra_state(self, state: Any) -> None:
         """The names are looked at before what they name is loaded."""
 
     def _load_from_state_dict(self, state_dict, prefix, metadata, strict, missing, unexpected, messages):

@@ -1,6 +1,9 @@
 """Noise of a detector, and sets of random shots for learning."""
 
+from __future__ import annotations
+
 import threading
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping
 
 import numpy
 
@@ -10,13 +13,19 @@ from .experiment import Experiment
 from .geometry import random_rotation
 from .plan import Plan
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ._types import Sample
+
 _PSF = {None: lib.DB_PSF_NONE, "gauss": lib.DB_PSF_GAUSS, "fiber": lib.DB_PSF_FIBER}
 _NUMBERS = ("scale", "flicker", "calibration", "psf_fwhm", "gain", "adc", "readout")
 _COUNTS = ("noisy", "calibration_seed", "psf_radius", "bits", "truncate")
 _EDGES = ("cell_a", "cell_b", "cell_c")
 
 
-def noise(image, seed=1, *, psf=None, **options):
+def noise(image: NDArray[numpy.float32], seed: int = 1, *, psf: str | None = None,
+          **options: float) -> NDArray[numpy.int32]:
     """What a detector records of an expected image: int32 numbers of the same shape.
 
     image: float32 photons of (slow, fast), or of (panels, slow, fast)
@@ -88,8 +97,10 @@ class RandomShots:
 
     It can be pickled. Each thread has a plan of its own."""
 
-    def __init__(self, experiment, count, *, seed=0, misset_spread=None, jitter=None, vary=None, crystals=1, noise=None,
-                 labels=(), precision="auto"):
+    def __init__(self, experiment: Experiment, count: int, *, seed: int = 0, misset_spread: float | None = None,
+                 jitter: Mapping[str, float] | None = None,
+                 vary: Callable[[Experiment, numpy.random.Generator], Any] | None = None, crystals: int = 1,
+                 noise: dict[str, Any] | None = None, labels: Iterable[str] = (), precision: str = "auto") -> None:
         if not isinstance(experiment, Experiment):
             raise errors.UsageError(f"experiment: expected an Experiment, found {type(experiment).__name__}")
         self.given, self.count, self.seed = experiment.copy(), integer(count, "count"), integer(seed, "seed", 64)
@@ -115,16 +126,16 @@ class RandomShots:
         self.__dict__.update(state)
         self._of_thread = threading.local()
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.count
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Sample]:
         return (self[i] for i in range(self.count))
 
     def _generator(self, i, crystal):
         return numpy.random.Generator(numpy.random.Philox(numpy.random.SeedSequence([self.seed, i, crystal])))
 
-    def experiment(self, i, crystal=0):
+    def experiment(self, i: int, crystal: int = 0) -> Experiment:
         """The experiment of a crystal of shot i."""
         shot, random = self.given.copy(), self._generator(i, crystal)
         if self.misset_spread is None:
@@ -153,7 +164,7 @@ class RandomShots:
             self._of_thread.plan.update(shot)
         return self._of_thread.plan
 
-    def __getitem__(self, i):
+    def __getitem__(self, i: int) -> Sample:
         i = integer(i, "shot")
         if not -self.count <= i < self.count:
             raise IndexError(f"shot {i}: expected one from 0 to {self.count - 1}")

@@ -11,7 +11,7 @@ from dualbragg.torch import Renderer
 from .config import BeamConfig, CrystalConfig, DetectorConfig, DetectorConvention
 
 _MOST_RENDERERS = 8
-_renderers = collections.OrderedDict()  # programs make a new Simulator for each step
+_renderers: collections.OrderedDict = collections.OrderedDict()  # programs make a new Simulator for each step
 
 # Quantities of the library's table, by where the port has them: parameter, of which object, name there.
 _CRYSTAL = {"mosaic_spread": "mosaic_spread_deg", "phi": "phi_start_deg"}

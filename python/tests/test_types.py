@@ -1,0 +1,175 @@
+"""Types of what people call: all of it has them, those of Experiment's keywords are the library's table, and checkers
+find no fault in a program that uses them.
+
+    python3 test_types.py --write     makes dualbragg/_keywords.py again"""
+
+import ast
+import importlib.util
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+import dualbragg
+import ending
+from dualbragg import experiment
+from dualbragg._library import lib
+
+SOURCE = pathlib.Path(os.environ["SOURCE_DIR"], "python", "dualbragg")
+KEYWORDS = SOURCE / "_keywords.py"
+HEAD = '''"""Keywords of Experiment as a type, for completion and for checkers: the library's table of fields, and files
+(made by python/tests/test_types.py --write)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, Sequence, TypedDict, Union
+
+if TYPE_CHECKING:
+    from ._types import Floats, Path
+
+Numbers = Union[Sequence[float], "Floats"]
+
+
+class Keywords(TypedDict, total=False):
+    """Keywords of Experiment; dualbragg.fields() has their ranges and what they mean."""
+'''
+
+
+def type_of(name, field, choices):
+    if choices == ("no", "yes"):
+        return "bool"
+    if choices:
+        return f"Literal[{', '.join(repr(c).replace(chr(39), chr(34)) for c in choices)}]"
+    if field.count > 1:
+        return "Union[float, Numbers]" if field.open and name == "cell" else "Numbers"
+    return "float" if field.kind == lib.DB_FIELD_NUMBER else "int"
+
+
+def keywords():
+    """The text of _keywords.py."""
+    lines = []
+    for i, (name, field) in enumerate(dualbragg.fields().items()):
+        lines.append((name, type_of(name, lib.db_setup_fields[i], field.choices), field.unit))
+    own = [(name, "Path", "") for name in experiment._FILES]
+    own += [(name, "str", "") for name in experiment._TEXTS]
+    own += [(name, "float" if count == 1 else "Numbers", "") for name, count in experiment._NUMBERS.items()]
+    own += [("layer_depth", f"Literal[{', '.join(f'{chr(34)}{d}{chr(34)}' for d in experiment._LAYER_DEPTHS)}]", "")]
+    known = {name for name, *_ in lines}
+    text = HEAD
+    for name, kind, unit in lines + [o for o in own if o[0] not in known]:
+        if name not in ("expt_number", "expt_frame"):
+            wrapped = textwrap.fill(f"{name}: {kind}" + (f"  # {unit}" if unit else ""), 116, initial_indent=" " * 4,
+                                    subsequent_indent=" " * 8)
+            text += wrapped + "\n"
+    return text
+
+
+def public(name):
+    return not name.startswith("_") or name in ("__init__", "__call__", "__getitem__", "__setitem__", "__len__", "__iter__")
+
+
+def missing(tree, where):
+    """Public functions of a module or class that lack types."""
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and (public(node.name) or node.name == "_Planned"):
+            yield from missing(node, f"{where}.{node.name}")
+        if not isinstance(node, ast.FunctionDef) or not public(node.name):
+            continue
+        a = node.args
+        given = [*a.posonlyargs, *a.args, *a.kwonlyargs, *filter(None, (a.vararg, a.kwarg))]
+        lack = [g.arg for g in given if g.annotation is None and g.arg not in ("self", "cls")]
+        if lack or node.returns is None:
+            yield f"{where}.{node.name}: {', '.join(lack) or 'what it returns'}"
+
+
+PROGRAM = '''
+import numpy
+from numpy.typing import NDArray
+
+import dualbragg
+from dualbragg import Amplitudes, Batch, Experiment, MeasuredImage, Plan, RandomShots, Vector
+
+crystal = Experiment(cell=(78, 78, 38), Ncells=(20, 20, 20), default_F=100, wavelength=1.0, distance=100,
+                     detector_pixels=(512, 512), spots="closed", layer_depth="front")
+crystal["cell_a"] = crystal["cell_a"] + 0.1
+crystal.U = dualbragg.random_rotation(1)
+cell: NDArray[numpy.float64] = crystal.unit_cell
+panel = crystal.panels[0]
+size: tuple[float, float] = panel.pixel_size
+plan = Plan(crystal, parameters=["cell_a", "misset_x"], precision="mixed", regions=[(0, slice(0, 8), (0, 8))])
+image, derivatives = plan.gradient()
+chi2, gradient, curvature = plan.normal(image)
+step: float = chi2 + float(gradient[0])
+vector: Vector = Plan(crystal).vjp_all(image)
+amplitudes = Amplitudes(crystal, numpy.array([[1, 0, 0]]), symmetry="P 43 21 2", friedel=True)
+images = Batch(crystal).forward([crystal])
+shots = RandomShots(crystal, 10, jitter={"cell_a": 0.1}, noise={"gain": 2})
+sample = shots[0]["image"]
+counts: NDArray[numpy.int32] = dualbragg.noise(sample, 3, psf="gauss", psf_fwhm=1.0)
+measured = MeasuredImage(counts.astype(numpy.float32), gain=1)
+result = dualbragg.fit("fit.yaml", image=measured, progress=lambda e: False, refine=["misset_x"])
+turned = dualbragg.find_orientation(crystal, measured, dmin=2.5).experiment
+names: dict[str, float] = result.values
+for name, parameter in result.parameters.items():
+    print(name, parameter.value, parameter.error, result.shots[0].verdict.usable, turned.shape)
+'''
+WRONG = '''
+import dualbragg
+
+crystal = dualbragg.Experiment(cell=(78, 78, 38), distanse=100)
+crystal = dualbragg.Experiment(spots="open")
+crystal["cell_a"] = "long"
+names: list[int] = dualbragg.features()
+dualbragg.Plan(crystal).forwards()
+'''
+
+
+class Types(unittest.TestCase):
+    maxDiff = None
+
+    def test_keywords_are_the_tables(self):
+        self.assertEqual(KEYWORDS.read_text(), keywords(), "python3 python/tests/test_types.py --write")
+
+    def test_all_public_functions_have_types(self):
+        lack = []
+        for path in sorted(SOURCE.glob("[!_]*.py")):
+            lack += missing(ast.parse(path.read_text()), path.stem)
+        self.assertEqual(lack, [])
+
+    def check(self, command, program, folder):
+        path = pathlib.Path(folder, "program.py")
+        path.write_text(program)
+        environment = {**os.environ, "MYPYPATH": str(SOURCE.parent), "PYTHONPATH": str(SOURCE.parent)}
+        return subprocess.run([*command, str(path)], capture_output=True, text=True, cwd=folder, env=environment, check=False)
+
+    def use(self, command, errors):
+        with tempfile.TemporaryDirectory() as folder:
+            right, wrong = self.check(command, PROGRAM, folder), self.check(command, WRONG, folder)
+        self.assertEqual(right.returncode, 0, right.stdout + right.stderr)
+        found = {line.split(":")[1] for line in wrong.stdout.splitlines() if "program.py:" in line and "error" in line}
+        self.assertEqual(found, {str(n) for n in errors}, wrong.stdout + wrong.stderr)
+
+    @unittest.skipUnless(importlib.util.find_spec("mypy") and importlib.util.find_spec("typing_extensions"), "no mypy")
+    def test_mypy_of_the_package(self):
+        found = subprocess.run([sys.executable, "-m", "mypy", "--ignore-missing-imports", "--cache-dir", os.devnull,
+                                "--config-file", os.devnull, str(SOURCE)], capture_output=True, text=True, check=False)
+        self.assertEqual(found.returncode, 0, found.stdout + found.stderr)
+
+    @unittest.skipUnless(importlib.util.find_spec("mypy") and importlib.util.find_spec("typing_extensions"), "no mypy")
+    def test_mypy(self):
+        self.use([sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent"], range(4, 9))
+
+    @unittest.skipUnless(shutil.which("pyright"), "no pyright")
+    def test_pyright(self):
+        self.use(["pyright", "--pythonpath", sys.executable], range(4, 9))
+
+
+if __name__ == "__main__":
+    if "--write" in sys.argv:
+        KEYWORDS.write_text(keywords())
+    else:
+        ending.main()
