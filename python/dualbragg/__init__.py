@@ -12,6 +12,7 @@ the library's message: see dualbragg.Error.
 """
 
 from ._library import features, threads, version
+from ._structs import to_pandas
 from .amplitudes import Amplitudes
 from .batch import Batch
 from .errors import (CancelledError, DeviceError, Error, FileError, InputError, OutOfMemoryError,
@@ -32,4 +33,4 @@ __all__ = ["Amplitudes", "Batch", "CancelledError", "DeviceError", "Error", "Exp
            "OutOfMemoryError", "Panel", "Parameter", "Plan", "RandomShots", "Shot", "UnsupportedError",
            "UsageError", "Vector", "features", "fields", "find_lattices", "find_orientation",
            "fit", "load", "noise", "parameters", "predict", "random_rotation",
-           "remove_checkpoint", "threads", "version"]
+           "remove_checkpoint", "threads", "to_pandas", "version"]

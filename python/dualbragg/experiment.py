@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Iterable
 
 import numpy
 
-from . import errors
+from . import _html, errors
 from ._library import (array, check, encoded, ffi, finite, integer, lib, new_context, noticing, pointer,
                        text)
-from ._structs import copied, numbers, packed, table
+from ._structs import copied, numbers, packed, plain, records, table
 from .fields import parameters
 from .geometry import Geometry
 
@@ -239,12 +239,17 @@ class Experiment(Geometry):
         check(context, lib.db_experiment_check(context, self._c))
 
     def _parameter(self, name):
+        number = self._parameter_number(name)
+        if not lib.db_parameter_exists(self._c, number):
+            raise errors.UsageError(f"parameter {name}: this experiment does not have it")
+        return number
+
+    @staticmethod
+    def _parameter_number(name):
         context, out = new_context(), ffi.new("db_parameter *")
         if not isinstance(name, str):
             raise errors.UsageError(f"parameter: expected a name, found {name!r}")
         check(context, lib.db_parameter_find(context, name.encode(), out))
-        if not lib.db_parameter_exists(self._c, out[0]):
-            raise errors.UsageError(f"parameter {name}: this experiment does not have it")
         return out[0]
 
     def __getitem__(self, name: str) -> float:
@@ -317,6 +322,37 @@ class Experiment(Geometry):
             ffi.from_buffer("double[]", box)))
         self._c.structure_factors.default_F = default_F
         self._c.structure_factors.listed = len(hkl)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All that it is, as numbers, texts, lists and dictionaries, which json takes: from_dict makes the same again."""
+        values, lists = self.__getstate__()["_c"]
+        return dict(experiment=plain(values[0]), notices=list(self.notices),
+                    **{name: [plain(row) for row in lists[name]] for name in ("sources", "panels")},
+                    amplitudes=lists["amplitudes"].tolist(), amorphous=[v.tolist() for v in lists["amorphous"]])
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Experiment:
+        """The way back."""
+        made = object.__new__(cls)
+        try:
+            lists = {name: records(values[name], f"db_{name[:-1]}") for name in ("sources", "panels")}
+            numbers_of = [numpy.array(v, dtype=float) for v in (values["amplitudes"], *values["amorphous"])]
+            state = dict(notices=[str(n) for n in values["notices"]],
+                         _c=(records([values["experiment"]], "db_experiment"),
+                             dict(lists, amplitudes=numbers_of[0], amorphous=numbers_of[1:])))
+        except (KeyError, TypeError, ValueError) as error:
+            raise errors.UsageError(f"from_dict: expected what to_dict has made: {error!r}") from None
+        made.__setstate__(state)
+        return made
+
+    def _repr_html_(self) -> str:
+        c, shown = self._c, [("cell", " ".join(f"{v:.6g}" for v in self.unit_cell), "\u00c5, \u00b0")]
+        shown += [(name, f"{self[name]:g}", parameters()[name].unit)
+                  for name in ("misset_x", "misset_y", "misset_z", "wavelength", "distance", "mosaic_spread")
+                  if lib.db_parameter_exists(c, self._parameter_number(name))]
+        shown += [("images", " x ".join(map(str, self.shape)), "pixels"),
+                  ("pixel", " x ".join(f"{v:.6g}" for v in self.panels[0].pixel_size), "mm")]
+        return _html.rows("Experiment", shown)
 
     def __repr__(self) -> str:
         c = self._c.crystal

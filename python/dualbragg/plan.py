@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, NamedTuple
 
 import numpy
 
-from . import errors, memory
+from . import _html, errors, memory
 from ._library import Watch, array, check, ffi, finite, integer, lib, new_context, pointer, text, users
 
 if TYPE_CHECKING:
@@ -283,6 +283,14 @@ class Plan(_Planned):
         out = ffi.new("db_plan **")
         check(self._context, lib.db_plan_create(self._context, experiment._c, self._options, out))
         self._plan = self._made(out, lib.db_plan_destroy)
+
+    def _repr_html_(self) -> str:
+        image = self.forward()
+        shown = _html.rows("Plan", [("images", " x ".join(map(str, self.shape)), "pixels"),
+                                    ("parameters", ", ".join(self.names) or "none", ""),
+                                    ("precision", self.precision, self.dtype.name), ("device", self.device, "")])
+        return shown + "".join(_html.picture(panel) for panel in ([] if image.ndim == 1 else
+                                                                  image.reshape(-1, *image.shape[-2:])[:8]))
 
     def update(self, experiment: Experiment) -> None:
         """Takes over the values of an experiment of the same counts (panels, sources, domains)."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable
 
 import numpy
 
-from . import errors
+from . import _html, errors
 from ._configuration import Configuration, need_refinement
 from ._library import Watch, check, encoded, ffi, keep_raised, lib, new_context, noticing, text
 from ._structs import numbers, table, value, values
@@ -385,6 +385,13 @@ class FitResult:
                   for p in self.parameters.values()]
         lines += [f"warning: {w}" for w in (self.warnings if self._in_full else [])]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        title, *warnings = [line for line in str(self).splitlines() if " +- " not in line]
+        found = [(p.name, f"{p.value:.8g}", f"\u00b1 {p.error:.3g}", p.unit) for p in self.parameters.values()]
+        image = self.model_image if self._in_full else None
+        return (_html.rows(title, [*found, *((line,) for line in warnings)]) +
+                (_html.picture(image) if image is not None else ""))
 
     def __repr__(self) -> str:
         return (f"<dualbragg.FitResult: {self.status}, {self.used} of {len(self.shots)} shots, "

@@ -101,7 +101,8 @@ class Experiments(unittest.TestCase):
         """It is what it was, in every way in which it is handed on."""
         image = dualbragg.Plan(e, precision="double").forward()
         self.assertGreater(image.max(), 0)
-        for other in (pickle.loads(pickle.dumps(e)), copy.copy(e), copy.deepcopy(e), e.copy()):
+        written = dualbragg.Experiment.from_dict(json.loads(json.dumps(e.to_dict())))
+        for other in (pickle.loads(pickle.dumps(e)), copy.copy(e), copy.deepcopy(e), e.copy(), written):
             self.assertEqual(other.parameters, e.parameters)
             self.assertEqual(other.notices, e.notices)
             numpy.testing.assert_array_equal(dualbragg.Plan(other, precision="double").forward(), image)
@@ -130,6 +131,19 @@ class Experiments(unittest.TestCase):
             e = dualbragg.Experiment(**SCENE, stol=path, amorphous_size=(0.1, 0.1, 0.1))
             written = pickle.dumps(e)
         self.comes_back(pickle.loads(written))  # without the file
+
+    def test_dictionaries_that_are_none_are_told(self):
+        written = dualbragg.Experiment(**SCENE).to_dict()
+        with self.assertRaisesRegex(dualbragg.UsageError, "expected what to_dict has made: .*amorphous"):
+            dualbragg.Experiment.from_dict({n: v for n, v in written.items() if n != "amorphous"})
+        del written["experiment"]["beam"]["wavelength"]
+        with self.assertRaisesRegex(dualbragg.UsageError, "db_experiment.beam: wavelength"):
+            dualbragg.Experiment.from_dict(written)
+
+    def test_notebooks_show_a_table(self):
+        shown = dualbragg.Experiment(**SCENE)._repr_html_()
+        for cell in ("78 78 38 90 90 90", "1.1", "90", "44 x 60", "0.4 x 0.4", "mm"):
+            self.assertIn(f"<td>{cell}</td>", shown)
 
     def test_what_another_version_has_written_is_told(self):
         e = dualbragg.Experiment(**SCENE)

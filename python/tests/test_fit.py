@@ -55,6 +55,9 @@ class Fits(unittest.TestCase):
                                model=dict(symmetry="P 4 2 2"), progress=told.append)
         self.assertTrue(result.usable, result.reason)
         self.assertEqual(list(result.parameters)[:5], REFINED)
+        shown = result._repr_html_()
+        self.assertIn(f"<td>{REFINED[0]}</td><td>{result.parameters[REFINED[0]].value:.8g}</td>", shown)
+        self.assertIn("data:image/png", shown)
         for name in REFINED:
             p = result.parameters[name]
             self.assertLess(abs(p.value - self.truth[name]), 5 * p.error, str(p))

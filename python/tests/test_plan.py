@@ -1,15 +1,19 @@
 """Images and derivatives as Python gets them."""
 
+import base64
 import copy
+import importlib.util
 import multiprocessing
 import os
 import pickle
 import re
+import struct
 import subprocess
 import sys
 import tempfile
 import threading
 import unittest
+import zlib
 
 import numpy
 
@@ -382,6 +386,32 @@ class Spots(unittest.TestCase):
             self.assertAlmostEqual((light * off[i]**2).sum() / light.sum(),
                                    spot["covariance"][i], delta=0.1)
         self.assertEqual(len(dualbragg.predict(experiment, least_photons=1e300)), 0)
+
+    @unittest.skipUnless(importlib.util.find_spec("pandas"), "no pandas")
+    def test_tables_become_those_of_pandas(self):
+        spots = dualbragg.predict(dualbragg.Experiment(**CLOSED))
+        frame = dualbragg.to_pandas(spots)
+        self.assertEqual(list(frame.columns[:7]), ["h", "k", "l", "panel", "source", "position_fast", "position_slow"])
+        numpy.testing.assert_array_equal(frame[["h", "k", "l"]], spots["hkl"])
+        numpy.testing.assert_array_equal(frame["position_slow"], spots["position"][:, 1])
+        with self.assertRaisesRegex(dualbragg.UsageError, "expected a structured array, found list"):
+            dualbragg.to_pandas([1, 2])
+
+    def test_notebooks_show_the_image(self):
+        wide = dict(CLOSED, distance=200, pixel_size=0.1, detector_pixels=(600, 320), mosaic_rms=0.05)
+        plan = dualbragg.Plan(dualbragg.Experiment(**wide), ["cell_a"])
+        shown = plan._repr_html_()
+        self.assertIn("<td>320 x 600</td>", shown)
+        png = base64.b64decode(re.search('base64,([^"]*)"', shown)[1])
+        fast, slow = struct.unpack(">II", png[16:24])
+        data = png.index(b"IDAT")
+        length, = struct.unpack(">I", png[data - 4:data])
+        shades = numpy.frombuffer(zlib.decompress(png[data + 4:data + 4 + length]), numpy.uint8).reshape(slow, fast + 1)[:, 1:]
+        self.assertEqual((slow, fast), (107, 200))  # three pixels are one
+        brightest = numpy.unravel_index(plan.forward().argmax(), plan.shape)
+        self.assertEqual(shades[brightest[0] // 3, brightest[1] // 3], 0)
+        self.assertEqual(shades.max(), 255)
+        self.assertEqual(png[-12:], struct.pack(">I", 0) + b"IEND" + struct.pack(">I", zlib.crc32(b"IEND")))
 
 
 if __name__ == "__main__":
