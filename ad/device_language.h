@@ -6,6 +6,9 @@
 #if defined(__CUDACC__)
 #define AD_DEVICE_LANGUAGE 1
 #define AD_DEVICE_FN static __host__ __device__ __forceinline__
+#define AD_PORTABLE_FN AD_DEVICE_FN
+#else
+#define AD_PORTABLE_FN static inline __attribute__((unused))
 #endif
 
 #if defined(__CUDA_ARCH__)

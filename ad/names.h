@@ -26,11 +26,10 @@ typedef long double longdouble;
 #define AD_SIZE_longdouble 16
 #define AD_SIZE AD_PASTE2(AD_SIZE, REAL)
 
+#define AD_FN AD_PORTABLE_FN
 #if defined(AD_DEVICE_LANGUAGE)
-#define AD_FN AD_DEVICE_FN
 #define AD_INLINE AD_DEVICE_FN
 #else
-#define AD_FN static inline __attribute__((unused))
 #define AD_INLINE static inline __attribute__((unused, always_inline))
 #endif
 

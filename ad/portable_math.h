@@ -13,12 +13,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(AD_DEVICE_LANGUAGE)
-#define AD_PORTABLE_FN AD_DEVICE_FN
-#else
-#define AD_PORTABLE_FN static inline __attribute__((unused))
-#endif
-
 #define AD_LN2_HIGH 6.93147180369123816490e-01 /* 32 bits: products with exponents are exact */
 #define AD_LN2_LOW 1.90821492927058770002e-10
 

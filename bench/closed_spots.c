@@ -4,6 +4,7 @@
 #include "bench/accuracy.h"
 #include "bench/gaussian_samples.h"
 #include "bench/shoeboxes.h"
+#include "engine/spots.h"
 #include "engine/plan_state.h"
 
 #include <math.h>
@@ -225,8 +226,9 @@ static double overlap(const int32_t reach[2], int start, int size) {
 }
 
 /* After a call. */
-static void count_spots(const db_plan *plan, db_bench_spots_row *row) {
+static db_status count_spots(db_plan *plan, db_bench_spots_row *row) {
     const db_kernel_spots *spots = &plan->job.spots;
+    DB_TRY(db_spots_fill(plan)); /* a device makes its own */
     row->spots = (double)spots->count;
     for (size_t r = 0; spots->first && r < plan->tiles.region_count; r++) {
         const db_region *region = &plan->tiles.regions[r];
@@ -236,6 +238,7 @@ static void count_spots(const db_plan *plan, db_bench_spots_row *row) {
                             overlap(spot->slow, region->slow_start, region->slow_count);
         }
     }
+    return DB_OK;
 }
 
 static db_status open_row(db_bench_spots *s, int number, const float *exact, double tolerance,
@@ -252,7 +255,7 @@ static db_status open_row(db_bench_spots *s, int number, const float *exact, dou
                               .largest_difference;
     }
     DB_TRY(db_bench_choose_calls(caller, row->call->output, s->images, &row->time));
-    if (!row->call->domains) count_spots(caller->plan, row);
+    if (!row->call->domains) DB_TRY(count_spots(caller->plan, row));
     return heap_of(s, caller, row);
 }
 
@@ -345,6 +348,9 @@ db_status db_bench_spots_visit(db_bench_spots *s) {
     for (int i = 0; i < DB_BENCH_SPOTS_ROWS; i++) {
         db_bench_spots_row *row = &s->results->row[i];
         DB_TRY(db_bench_visit(&s->caller[i], row->call->output, s->images, &row->time));
+        if (!s->device->plan) continue;
+        row->there.calls = row->time.calls;
+        DB_TRY(db_bench_visit(&s->caller[i], row->call->output, &s->device->images, &row->there));
     }
     fill(s, bytes, &s->results->fill[0]);
     fill(s, bytes * (1 + DB_BENCH_PARAMETERS), &s->results->fill[1]);

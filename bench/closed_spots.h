@@ -34,8 +34,9 @@ typedef struct db_bench_spots_row {
     const db_bench_spots_call *call;
     db_precision precision;
     double pixels;
-    db_bench_series time; /* update included */
-    db_bench_heap heap;   /* of a warm call */
+    db_bench_series time;  /* update included */
+    db_bench_series there; /* the same of plans on a device, whose results stay there */
+    db_bench_heap heap;    /* of a warm call */
     /* of the closed form: spots, and pixels of the regions that they reach, summed over spots */
     double spots, reached;
     /* of images in closed form from the one in double precision with tolerance 0: largest, in parts
@@ -65,7 +66,8 @@ typedef struct db_bench_spots {
     db_context *context;
     const db_bench_options *options;
     const db_bench_programs *programs;
-    const db_bench_images *images; /* as many pixels as db_bench_spots_size, squared */
+    const db_bench_images *images;        /* as many pixels as db_bench_spots_size, squared */
+    const db_bench_device_memory *device; /* likewise */
     db_bench_spots_results *results;
     db_bench_caller caller[DB_BENCH_SPOTS_ROWS];
 } db_bench_spots;

@@ -192,6 +192,7 @@ static db_status prepare_spots(bench *b) {
     b->spots.options = &r->options;
     b->spots.programs = &b->programs;
     b->spots.images = &b->images;
+    b->spots.device = &b->device;
     b->spots.results = &r->spots;
     if (r->options.spots) DB_TRY(db_bench_converge(b->context, &r->options, &r->convergence));
     return db_bench_spots_open(&b->spots);

@@ -36,6 +36,7 @@ static void put_row(FILE *out, const db_bench_results *r, const db_bench_spots_r
     else
         fprintf(out, " %.0f | %.3g |", row->spots, 1e-6 * row->reached);
     db_bench_put_times(out, &row->time);
+    db_bench_put_cell(out, row->there.count ? 1e3 * db_bench_summarize(&row->there).minimum : NAN);
     db_bench_put_cell(out, over_image(r, row));
     db_bench_put_cell(out,
                       fill ? 1e-9 * stored(row) / db_bench_summarize(&row->time).minimum : NAN);
@@ -113,6 +114,7 @@ void db_bench_put_spots(FILE *out, const db_bench_results *r) {
                                           "spots x pixels, million",
                                           "min, ms",
                                           "median, ms",
+                                          "results stay on the device, min, ms",
                                           "/ closed image",
                                           "stored, GB/s",
                                           "writing as much alone, ms",
@@ -130,13 +132,14 @@ void db_bench_put_spots(FILE *out, const db_bench_results *r) {
 }
 
 static json_t *row_json(const db_bench_results *r, const db_bench_spots_row *row) {
-    return json_pack("{s:s, s:s, s:s, s:i, s:i, s:I, s:f, s:f, s:o, s:o, s:o, s:I}", "scene",
+    return json_pack("{s:s, s:s, s:s, s:i, s:i, s:I, s:f, s:f, s:o, s:o, s:o, s:o, s:I}", "scene",
                      db_bench_scene_names[row->call->scene], "call", row->call->key, "precision",
                      db_bench_precision_name(row->precision), "domains", row->call->domains, "rays",
                      row->call->rays, "pixels", (json_int_t)row->pixels, "spots", row->spots,
                      "spots_times_pixels", row->reached, "time", db_bench_series_json(&row->time),
-                     "over_closed_image", db_bench_number_json(over_image(r, row)),
-                     "exact_difference", db_bench_number_json(row->difference), "warm_allocations",
+                     "time_on_device", db_bench_series_json(&row->there), "over_closed_image",
+                     db_bench_number_json(over_image(r, row)), "exact_difference",
+                     db_bench_number_json(row->difference), "warm_allocations",
                      (json_int_t)row->heap.calls);
 }
 

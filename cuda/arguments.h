@@ -78,6 +78,33 @@ typedef struct db_cuda_boxes {
     int32_t solve, sums; /* sums: db_boxes_sums */
 } db_cuda_boxes;
 
+/* What a search for spots in closed form has found (cuda/spot_search.cu). */
+typedef struct db_cuda_found {
+    uint64_t candidates, spots, numbers; /* numbers: of spots in the lists of all tiles */
+    uint64_t wrong;                      /* least key of those whose spreads are no covariance */
+} db_cuda_found;
+
+/* A node that may have a spot on a panel, at one of its passages. */
+typedef struct db_cuda_candidate {
+    db_spot_name name;
+    double amplitude; /* structure factor */
+    uint64_t key;     /* of its spots, in whose order they stand in the lists of tiles */
+} db_cuda_candidate;
+
+/* Lists of spots in the making; rooms: how many they can hold. */
+typedef struct db_cuda_list {
+    db_cuda_found *found;
+    db_cuda_candidate *candidate;
+    db_spot_entry *entry;
+    db_kernel_spot *spot;
+    uint64_t *key;
+    uint32_t *first;          /* [tiles + 1] as in db_kernel_spots */
+    uint32_t *at;             /* [tiles]: where the next one goes */
+    uint32_t *loose, *number; /* of spots, tile after tile: as they came, and sorted */
+    uint64_t candidate_room, spot_room, number_room;
+    uint32_t panels;
+} db_cuda_list;
+
 typedef struct db_cuda_arguments {
     db_kernel_job job; /* pointers are the device's; region: those of the results' layout */
     /* [region_count + 1] pixels of all regions before each */
@@ -100,6 +127,7 @@ typedef struct db_cuda_arguments {
     int32_t dense;       /* 1: a pixel's place in packed images is that in the caller's */
     int32_t to_packed;   /* 1: the sum is packed */
     noise_work noise;    /* of the kernel of noise, which reads nothing else */
+    db_cuda_list list;   /* of the kernels that make lists of spots */
     db_cuda_boxes boxes; /* of the kernel of boxes, which reads derivative[] besides */
 } db_cuda_arguments;
 
@@ -145,6 +173,20 @@ enum { DB_CUDA_ADD_LANES = 32, DB_CUDA_ADD_SUMS = 8 };
  * many doubles that its threads share. */
 extern const void *const db_cuda_box_sums;
 enum { DB_CUDA_BOX_BLOCK = 128, DB_CUDA_BOX_STATE = 12 };
+
+/* Kernels that make lists of spots, in the order in which they run; those of spots are one for crystals at rest, and
+ * one for those that turn. */
+typedef struct db_cuda_search_kernels {
+    const void *clear, *nodes, *spots[2], *begin, *put, *sort;
+} db_cuda_search_kernels;
+extern const db_cuda_search_kernels db_cuda_search;
+enum {
+    DB_CUDA_SPOT_BLOCK = 128,
+    DB_CUDA_BEGIN_BLOCK = 512,
+    DB_CUDA_SORT_BLOCK = 64,
+    DB_CUDA_ROW_THREADS = 4, /* that share a row of nodes */
+    DB_CUDA_PUT_THREADS = 4  /* that share a spot */
+};
 
 /* Makes an image with noise, a row of the panel in each block of so many threads; only in builds
  * with Random123. */

@@ -22,6 +22,14 @@ DB_CUDA_FN void block_barrier(void) { __syncthreads(); }
 DB_CUDA_FN uint32_t block_number(void) { return blockIdx.x; }
 DB_CUDA_FN uint32_t thread_number(void) { return threadIdx.x; }
 DB_CUDA_FN uint32_t thread_count(void) { return blockDim.x; }
+/* Of whole numbers, whose order does not matter; what was there before. */
+DB_CUDA_FN uint32_t atomic_add_32(uint32_t *to, uint32_t n) { return atomicAdd(to, n); }
+DB_CUDA_FN uint64_t atomic_add_64(uint64_t *to, uint64_t n) {
+    return atomicAdd((unsigned long long *)to, (unsigned long long)n);
+}
+DB_CUDA_FN void atomic_min_64(uint64_t *to, uint64_t n) {
+    atomicMin((unsigned long long *)to, (unsigned long long)n);
+}
 #else
 #include <stand_in_threads.h>
 #define DB_CUDA_ENTRY(most_threads, least_blocks) void

@@ -47,6 +47,13 @@ DECLARE_ALL(mixed)
 void db_cuda_add_slots_kernel(db_cuda_arguments);
 void db_cuda_add_images_kernel(db_cuda_arguments);
 void db_cuda_box_sums_kernel(db_cuda_arguments);
+void db_cuda_spots_clear_kernel(db_cuda_arguments);
+void db_cuda_spots_nodes_kernel(db_cuda_arguments);
+void db_cuda_spots_rest_kernel(db_cuda_arguments);
+void db_cuda_spots_move_kernel(db_cuda_arguments);
+void db_cuda_spots_begin_kernel(db_cuda_arguments);
+void db_cuda_spots_put_kernel(db_cuda_arguments);
+void db_cuda_spots_sort_kernel(db_cuda_arguments);
 
 #define ENTRY(use, kind, precision, shape, number)                                                 \
     [number] = (const void *)db_cuda_##use##_##kind##_##precision##_##shape,
@@ -92,3 +99,13 @@ const void *const db_cuda_noise = (const void *)db_cuda_noise_rows;
 const void *const db_cuda_add_slots = (const void *)db_cuda_add_slots_kernel;
 const void *const db_cuda_add_images = (const void *)db_cuda_add_images_kernel;
 const void *const db_cuda_box_sums = (const void *)db_cuda_box_sums_kernel;
+
+const db_cuda_search_kernels db_cuda_search = {
+    .clear = (const void *)db_cuda_spots_clear_kernel,
+    .nodes = (const void *)db_cuda_spots_nodes_kernel,
+    .spots = { [DB_CUDA_SPOTS_REST] = (const void *)db_cuda_spots_rest_kernel,
+               [DB_CUDA_SPOTS_MOVE] = (const void *)db_cuda_spots_move_kernel },
+    .begin = (const void *)db_cuda_spots_begin_kernel,
+    .put = (const void *)db_cuda_spots_put_kernel,
+    .sort = (const void *)db_cuda_spots_sort_kernel,
+};

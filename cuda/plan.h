@@ -44,6 +44,21 @@ size_t db_cuda_panels(const db_device_work *work);
 void db_cuda_values_forget(db_cuda_values *values);
 void db_cuda_values_release(db_cuda_values *values);
 
+/* A list of spots that was made on the device. */
+typedef struct db_cuda_made {
+    db_cuda_buffer found, candidate, entry, spot, key, first, number, host;
+    db_cuda_found room;    /* how many each list can hold */
+    size_t count;          /* of spots */
+    unsigned long version; /* 0: nothing is there */
+} db_cuda_made;
+
+/* Makes the work's list where it is new, waits for it, and sets the job's pointers to it. The arrays that it is made
+ * of are there. */
+db_status db_cuda_spots_bring(db_context *context, db_device_plan *plan, const db_device_work *work,
+                              db_cuda_arguments *a);
+void db_cuda_spots_release(db_cuda_made *made);
+size_t db_cuda_spots_bytes(const db_cuda_made *made);
+
 /* Neighbouring pixels of the regions that are neighbours for the caller, too. */
 typedef struct db_cuda_span {
     size_t packed, element, count;
@@ -87,6 +102,7 @@ struct db_device_plan {
     const uint32_t *row_start;
 
     db_cuda_values values;
+    db_cuda_made made;
     db_cuda_buffer results, data, sums, staging, host_sums;
     /* boxes: image and derivative images, what was measured, what a call brings and takes back */
     db_cuda_buffer box_images, box_data, box_values, host_box_values;

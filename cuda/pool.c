@@ -14,6 +14,7 @@ typedef struct pool {
 
 static void release_memory(db_device_plan *plan) {
     db_cuda_values_release(&plan->values);
+    db_cuda_spots_release(&plan->made);
     db_cuda_release(&plan->regions);
     db_cuda_release(&plan->results);
     db_cuda_release(&plan->data);
@@ -63,7 +64,7 @@ void db_cuda_plan_release(db_device_plan *plan) {
 static size_t bytes_of_plan(const db_device_plan *plan) {
     size_t bytes = plan->regions.bytes + plan->results.bytes + plan->data.bytes + plan->sums.bytes +
                    plan->values.device.bytes + plan->box_images.bytes + plan->box_data.bytes +
-                   plan->box_values.bytes;
+                   plan->box_values.bytes + db_cuda_spots_bytes(&plan->made);
     for (size_t i = 0; i < plan->values.count; i++) bytes += plan->values.array[i].own.bytes;
     return bytes;
 }

@@ -42,6 +42,19 @@ static void clear_pointers(db_kernel_job *job) {
                                       offsetof(db_kernel_job, spots.spot),
                                       offsetof(db_kernel_job, spots.entry),
                                       offsetof(db_kernel_job, spots.experiment),
+                                      offsetof(db_kernel_job, spots.search),
+                                      offsetof(db_kernel_job, spots.window),
+                                      offsetof(db_kernel_job, spots.group),
+                                      offsetof(db_kernel_job, spots.group_of),
+                                      offsetof(db_kernel_job, spots.spread),
+                                      offsetof(db_kernel_job, spots.panel),
+                                      offsetof(db_kernel_job, spots.source),
+                                      offsetof(db_kernel_job, spots.amplitude),
+                                      offsetof(db_kernel_job, spots.tiles.cells),
+                                      offsetof(db_kernel_job, spots.tiles.first),
+                                      offsetof(db_kernel_job, spots.tiles.tile),
+                                      offsetof(db_kernel_job, spots.tiles.before),
+                                      offsetof(db_kernel_job, spots.tiles.reflection),
                                       offsetof(db_kernel_job, spots.first),
                                       offsetof(db_kernel_job, spots.number),
                                       offsetof(db_kernel_job, spots.step),
@@ -359,7 +372,8 @@ static db_status bring_arrays(db_context *context, db_device_plan *plan, const d
         }
         end = array->offset + array->room;
     }
-    return copy_range(context, plan, begin, end);
+    DB_TRY(copy_range(context, plan, begin, end));
+    return db_cuda_spots_bring(context, plan, work, a);
 }
 
 db_status db_cuda_values_reserve(db_context *context, db_device_plan *plan,

@@ -4,6 +4,7 @@
 #include "base/given.h"
 #include "engine/execute.h"
 #include "engine/plan_background.h"
+#include "engine/plan_kinds.h"
 #include "engine/spots.h"
 
 #include "base/large_memory.h"
@@ -251,8 +252,8 @@ static db_status evaluate_there(db_boxes *boxes, const db_boxes_request *q,
     if (q->image == DB_BOXES_DERIVATIVES) {
         DB_TRY(db_plan_need_parameters(plan));
         DB_TRY(db_plan_prepare_slopes(plan));
-    } else if (q->image == DB_BOXES_IMAGE && plan->spots) {
-        DB_TRY(db_spots_fill(plan));
+    } else if (q->image == DB_BOXES_IMAGE) {
+        DB_TRY(db_plan_prepare_spots(plan, db_plan_forward_kind(plan)));
     }
     DB_TRY(db_device_evaluate_boxes(plan, &work, done));
     if (*done) boxes->there = plan->versions.box_images;

@@ -2,6 +2,8 @@
 #include "engine/device_plan.h"
 #include "engine/plan_kinds.h"
 
+#include "kernel/spot_find.h"
+
 #include "base/growth.h"
 #include "base/host_memory.h"
 
@@ -15,6 +17,8 @@ static void add_array(db_device_work *work, size_t member, size_t count, size_t 
     if (count)
         work->array[work->array_count++] = (db_device_array){ member, count * each, version };
 }
+/* The version of what never changes. */
+enum { FIXED = 1 };
 #define ADD(member, count, version)                                                                \
     add_array(work, offsetof(db_kernel_job, member), count, sizeof *work->job.member, version)
 
@@ -25,6 +29,33 @@ static unsigned long version_of(db_plan *plan, const void *array, const void *ow
     return array == own ? version : ULONG_MAX - plan->versions.passing++;
 }
 
+int db_device_makes_spots(const db_plan *plan, db_kernel_kind kind) {
+    return plan->spots && db_plan_on_device(plan) && !db_device_has_slopes(kind) &&
+           plan->device.chosen.backend->operations->makes_spots;
+}
+
+/* What a device makes spots in closed form of. */
+static void list_search(db_plan *plan, db_device_work *work) {
+    const db_kernel_spots *const spots = &work->job.spots;
+    const size_t panels = plan->experiment.detector.panel_count;
+    ADD(spots.experiment, 1, 0);
+    ADD(spots.search, 1, 0);
+    ADD(spots.window, panels, 0);
+    ADD(spots.group, spots->groups, 0);
+    ADD(spots.group_of, work->job.source_count, 0);
+    ADD(spots.spread, sizeof plan->values.interface.spread / sizeof(double), 0);
+    ADD(spots.panel, panels * (sizeof *plan->values.interface.panel / sizeof(double)), 0);
+    ADD(spots.source,
+        work->job.source_count * (sizeof *plan->values.interface.source / sizeof(double)), 0);
+    ADD(spots.amplitude, spots->amplitude ? plan->table.count : 0, plan->table.version);
+    ADD(spots.tiles.cells, panels, FIXED);
+    ADD(spots.tiles.first, spots->tiles.cell_count + 1, FIXED);
+    ADD(spots.tiles.tile, spots->tiles.first[spots->tiles.cell_count], FIXED);
+    ADD(spots.tiles.before, spots->tiles.sums, FIXED);
+    ADD(spots.tiles.reflection, spots->tiles.reflection ? 3 * plan->tiles.region_count : 0, FIXED);
+    work->spots_version = plan->versions.spots;
+}
+
 /* Spots in closed form; none before a plan's first image. */
 static void list_spots(db_plan *plan, db_device_work *work) {
     const db_kernel_spots *own = &plan->job.spots;
@@ -33,6 +64,10 @@ static void list_spots(db_plan *plan, db_device_work *work) {
                  slopes = db_device_has_slopes(work->kind)
                               ? spots->count * spots->parameters * columns
                               : 0;
+    if (db_device_makes_spots(plan, work->kind) && spots->spot == own->spot) {
+        if (spots->search) list_search(plan, work);
+        return;
+    }
     if (!spots->first) return;
     ADD(spots.first, plan->tiles.region_count + 1, plan->versions.spots);
     ADD(spots.number, spots->first[plan->tiles.region_count], plan->versions.spots);

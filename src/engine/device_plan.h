@@ -18,7 +18,7 @@ typedef struct db_device_array {
     unsigned long version;
 } db_device_array;
 
-enum { DB_DEVICE_MOST_ARRAYS = 20 };
+enum { DB_DEVICE_MOST_ARRAYS = 32 };
 
 typedef struct db_device_work {
     db_kernel_job
@@ -28,6 +28,9 @@ typedef struct db_device_work {
     size_t region_count, pixels; /* pixels: elements of image, data, weight and derivatives */
     db_device_array array[DB_DEVICE_MOST_ARRAYS];
     size_t array_count;
+    /* that of the list of spots in closed form, which the device makes of the arrays; 0: it is among them, or there
+     * is none */
+    unsigned long spots_version;
 } db_device_work;
 
 /* Of a work's kind. */
@@ -81,6 +84,7 @@ struct noise_work;
  * memory of another device. The plan can still be used after all of them, but for failures of the
  * device that the message calls final. */
 typedef struct db_device_operations {
+    int makes_spots; /* 1: lists of spots in closed form */
     /* How long a call is predicted to take whose results go to the host (s); NULL: not known. For "auto",
      * which asks before there is a plan */
     double (*seconds)(const db_device_load *load);
@@ -138,6 +142,9 @@ void db_plan_detach_device(db_plan *plan);
 
 /* 1: the plan's work goes to a device. */
 static inline int db_plan_on_device(const db_plan *plan) { return plan->device.part != NULL; }
+
+/* 1: the device makes the plan's lists of spots in closed form, for work of this kind. */
+int db_device_makes_spots(const db_plan *plan, db_kernel_kind kind);
 
 /* Renders the plan's job on its device. *done is 0 where that failed and the processor is to do it
  * instead (device "auto"). */

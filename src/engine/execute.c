@@ -122,11 +122,17 @@ db_status db_execute(const db_execution *x) {
     return DB_OK;
 }
 
+db_status db_plan_prepare_spots(db_plan *plan, db_kernel_kind kind) {
+    if (!plan->spots) return DB_OK;
+    return db_device_makes_spots(plan, kind) ? db_spots_begin(plan) : db_spots_fill(plan);
+}
+
 static db_status render_plan(db_plan *plan, db_kernel_kind kind) {
     if (db_plan_on_device(plan)) {
         int done;
         const db_status status = db_device_render(plan, kind, &done);
         if (done) return status;
+        DB_TRY(db_plan_prepare_spots(plan, kind));
     }
     DB_TRY(db_device_check_job(plan, &plan->job,
                                db_device_has_slopes(kind) ? plan->parameters.count : 0));
@@ -142,7 +148,7 @@ static db_status render_plan(db_plan *plan, db_kernel_kind kind) {
 
 db_status db_plan_forward(db_plan *plan, void *image) {
     plan->job.image = image;
-    if (plan->spots) DB_TRY(db_spots_fill(plan));
+    DB_TRY(db_plan_prepare_spots(plan, db_plan_forward_kind(plan)));
     DB_TRY(render_plan(plan, db_plan_forward_kind(plan)));
     return db_plan_add_background(plan, image);
 }

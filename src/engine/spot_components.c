@@ -217,7 +217,8 @@ void db_spot_components(const db_plan *plan, const db_spot_options *options,
             number[found++] = j;
         }
         p.count = found;
-        const db_spot_find find = db_spot_find_of(plan, NULL, name[i].source);
+        const db_spot_search search = db_spot_search_of(plan, NULL);
+        const db_spot_find find = db_spot_find_of(plan, &search, name[i].source);
         const db_spot_window window = db_spot_window_of(plan, name[i].panel, NULL);
         db_spot_finder_instance(plan->context->isa)->places(&find, &window, name[i].tail, &p);
         for (int j = 0; j < found; j++) {

@@ -2,7 +2,7 @@
 #ifndef DB_ENGINE_SPOT_PHYSICS_H
 #define DB_ENGINE_SPOT_PHYSICS_H
 
-#include "kernel/spot_find.h"
+#include "kernel/spot_finder.h"
 #include "model/model.h"
 
 #define REAL double
@@ -15,6 +15,7 @@
 #include "kernel/spot.h"
 #include "kernel/spot_box.h"
 #include "kernel/spot_place.h"
+#include "kernel/spot_rows.h"
 typedef spot_values db_spot_values;
 typedef spot_reach db_spot_reach;
 #undef DIRS

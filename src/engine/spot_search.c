@@ -4,6 +4,7 @@
 #include "engine/spot_search.h"
 
 #include "engine/spot_bounds.h"
+#include "kernel/spot_tiles.h"
 #include "base/growth.h"
 #include "base/threads.h"
 #include "base/vector.h"
@@ -17,79 +18,20 @@ enum { MOST_PIECES = 64 };
 static const double PI = 3.14159265358979323846;
 static const double DEGREE = 0.017453292519943295769;
 
-/* Where the passage of half a turn, from an extreme of the node's distance to the next one, is
- * expanded: at the crossing or, without one, next to it. level: cosine of the angle from the first
- * extreme at which the node crosses. */
-static void choose_angle(double first, double level, db_spot_passage *p) {
-    const double near = 1e-3; /* radian: there the crossing's slopes have no meaning */
-    double angle = first;
-    db_spot_angle kind = SPOT_TURNING;
-    if (level < -1) angle = first + PI;
-    if (fabs(level) <= 1) {
-        angle = first + acos(level);
-        kind = SPOT_CROSSING;
-        if (angle - first < near || first + PI - angle < near) {
-            kind = SPOT_TURNING;
-            angle = angle - first < near ? first : first + PI;
-        }
-    }
-    p->at = angle;
-    p->at_kind = kind;
-    if (angle <= p->from) {
-        p->at = p->from;
-        p->at_kind = p->from_kind;
-    } else if (angle >= p->to) {
-        p->at = p->to;
-        p->at_kind = p->to_kind;
-    }
-}
-
 int db_spot_passages(const db_experiment *e, const db_interface *z, size_t source, const int hkl[3],
                      db_spot_passage passage[DB_SPOT_MOST_PASSAGES]) {
-    const double range = e->goniometer.phi_step * DEGREE;
-    const double low = fmin(0, range), high = fmax(0, range);
-    const db_spot_name start = { .hkl = { hkl[0], hkl[1], hkl[2] }, .source = source };
-    passage[0] = (db_spot_passage){ 0 };
-    if (range == 0) return 1;
-    const db_vector r = spot_turn_of_double_0(z, &start).r;
-    const spot_circle_double_0 k = spot_circle_of_double_0(z->spread.spindle, r);
-    const db_vector s0 = z->source[source].s0;
-    const double a = v3_dot_double_0(k.across, s0).v, b = v3_dot_double_0(k.side, s0).v;
-    const double radius = hypot(a, b), across = v3_square_double_0(k.across).v;
-    if (!(across > 1e-20 * v3_square_double_0(r).v) || !(radius > 0)) {
-        passage[0].at = 0.5 * range; /* on the spindle, it stays where it is */
-        return 1;
-    }
-    const double level =
-        -(v3_dot_double_0(k.along, s0).v + 0.5 * (v3_square_double_0(k.along).v + across)) / radius;
-    const double turning = atan2(b, a);
-    const int first = (int)floor((low - turning) / PI), last = (int)floor((high - turning) / PI);
-    int count = 0;
-    for (int n = first; n <= last && count < DB_SPOT_MOST_PASSAGES; n++) {
-        db_spot_passage *p = &passage[count];
-        const double begin = turning + n * PI;
-        *p = (db_spot_passage){ .moves = 1 };
-        p->from = fmax(low, begin);
-        p->from_kind = begin > low ? SPOT_TURNING : SPOT_FIXED;
-        p->to = fmin(high, begin + PI);
-        p->to_kind = begin + PI < high ? SPOT_TURNING : SPOT_FIXED;
-        if (!(p->to > p->from)) continue;
-        choose_angle(begin, n % 2 == 0 ? level : -level, p);
-        count++;
-    }
-    return count;
+    const double node[3] = { hkl[0], hkl[1], hkl[2] };
+    const spot_circle_double_0 k =
+        spot_circle_of_double_0(z->spread.spindle, spot_node_of_double_0(z, node, NULL).r);
+    return passages_of(&k, z->source[source].s0, e->goniometer.phi_step * DEGREE, passage);
 }
 
 /* A search in progress. */
 typedef struct {
     const db_plan *plan;
     const db_spot_finder *finder;
-    const db_spot_bounds *bounds;
-    const db_spot_filter *filter;
-    double start[9], middle[9]; /* rows a*, b*, c* in the laboratory, there in the range */
-    double sweep;               /* half of the range (radian) */
-    const db_spot_list *list;   /* groups, layers and windows of it */
-    int most[2];                /* largest |h| and |k| */
+    const db_spot_tiles *tiles; /* some of which spots are to reach; NULL: any panel will do */
+    const db_spot_list *list;   /* its search, groups, layers and windows */
     int names;                  /* 1: names alone are wanted */
 } row_search;
 
@@ -122,7 +64,7 @@ static db_spot_entry *add_entry(search_piece *p, size_t panel, int node, int tai
     db_spot_entry *const entry = &p->list->entry[p->list->count];
     entry->name = (db_spot_name){ .source = p->source, .panel = panel, .tail = tail };
     for (int c = 0; c < 3; c++) entry->name.hkl[c] = (int)p->nodes.hkl[c][node];
-    if (p->find.turns) entry->name.passage = p->passage[node];
+    if (p->find.search->turns) entry->name.passage = p->passage[node];
     return entry;
 }
 
@@ -157,10 +99,10 @@ static void add_spots(search_piece *p, size_t panel, const int *number, int coun
     }
     for (int i = 0; i < spots; i++) {
         db_spot_entry *const entry = add_entry(p, panel, found[i].node, found[i].tail);
-        entry->cut = found[i].cut;
-        memcpy(entry->fast, found[i].fast, sizeof entry->fast);
-        memcpy(entry->slow, found[i].slow, sizeof entry->slow);
-        if (s->filter && !s->filter->wants(s->plan, entry)) continue;
+        entry->cut = spot[i].value_double[DB_SPOT_CUT];
+        memcpy(entry->fast, spot[i].fast, sizeof entry->fast);
+        memcpy(entry->slow, spot[i].slow, sizeof entry->slow);
+        if (s->tiles && !db_reaches_tiles(s->tiles, s->plan->tiles.regions, entry)) continue;
         if (list->spot + list->count != spot + i) list->spot[list->count] = spot[i];
         list->count++;
     }
@@ -189,13 +131,6 @@ static void finish_nodes(search_piece *p) {
         add_spots(p, panel, resting, rest);
     }
     nodes->count = 0;
-}
-
-static int amplitude_wanted(const db_plan *plan, const int hkl[3]) {
-    const db_parameter p = db_parameter_amplitude(hkl[0], hkl[1], hkl[2]);
-    for (size_t k = 0; k < plan->parameters.count; k++)
-        if (plan->parameters.list[k] == p && p != DB_PARAMETER_COUNT) return 1;
-    return 0;
 }
 
 /* Lets a node wait: r in the laboratory, at the angle of its passage. */
@@ -241,11 +176,12 @@ static void add_node(search_piece *p, const int hkl[3]) {
     const db_structure_factors *f = &s->plan->experiment.structure_factors;
     const double node[3] = { hkl[0], hkl[1], hkl[2] };
     const double amplitude = f->amplitude ? node_amplitude_double_0(f, NULL, node).v : f->default_F;
+    const double *const star = p->find.search->start;
     double r[3];
-    if (amplitude == 0 && !amplitude_wanted(s->plan, hkl)) return;
+    if (amplitude == 0 && !amplitude_wanted(p->find.search, hkl)) return;
     for (int c = 0; c < 3; c++)
-        r[c] = node[0] * s->start[c] + node[1] * s->start[3 + c] + node[2] * s->start[6 + c];
-    if (p->find.turns) {
+        r[c] = node[0] * star[c] + node[1] * star[3 + c] + node[2] * star[6 + c];
+    if (p->find.search->turns) {
         add_passages(p, hkl, r, amplitude);
         return;
     }
@@ -253,67 +189,28 @@ static void add_node(search_piece *p, const int hkl[3]) {
     wait_node(p, hkl, r, amplitude, 0);
 }
 
-/* Where a row meets a sphere: roots of |v + l w|^2 = square; 0 if there are none. */
-static int meets(const double v[3], const double w[3], double square, double root[2]) {
-    const double a = db_dot(w, w), b = db_dot(v, w), c = db_dot(v, v) - square;
-    const double d = b * b - a * c;
-    if (!(d >= 0)) return 0;
-    root[0] = (-b - sqrt(d)) / a;
-    root[1] = (-b + sqrt(d)) / a;
-    return 1;
-}
-
-/* Whether no node of a row, or none of h (k: NULL), has an amplitude, since all others are 0. */
-static int is_empty(const db_plan *plan, int h, const int *k) {
-    const db_structure_factors *f = &plan->experiment.structure_factors;
-    if (f->default_F != 0 || f->interpolate || plan->parameters.count > 0) return 0;
-    return h < f->min[0] || h >= f->min[0] + f->extent[0] ||
-           (k && (*k < f->min[1] || *k >= f->min[1] + f->extent[1]));
-}
-
-/* Adds the whole numbers l between two real ones to a layer, for which nodes are not too long. */
-static void add_run(db_spot_layer *layer, int k, double from, double to) {
-    const double first = ceil(from), last = floor(to);
-    if (!(last >= first)) return;
-    db_spot_run *const run = db_grown(layer->run, &layer->room, layer->count + 1, sizeof *run);
+/* Adds the runs of a row to a layer. */
+static void search_row(const row_search *s, const db_spot_group *g, int h, int k,
+                       db_spot_layer *layer) {
+    db_spot_run found[DB_SPOT_MOST_RUNS];
+    if (row_is_empty(&s->plan->experiment.structure_factors, &s->list->search, h, &k)) return;
+    const int runs = runs_of_row(&s->list->search, g, h, k, found);
+    if (!runs) return;
+    db_spot_run *const run =
+        db_grown(layer->run, &layer->room, layer->count + DB_SPOT_MOST_RUNS, sizeof *run);
     layer->failed = !run;
     if (!run) return;
     layer->run = run;
-    run[layer->count++] = (db_spot_run){ k, (int)first, (int)last };
-}
-
-/* All l of a row: those for which |r| is small enough, and |s0 + r| near the radius of some sphere. All
- * spheres of a group touch each other at the origin: these nodes are within the largest, not deep in the
- * smallest. */
-static void search_row(const row_search *s, const db_spot_group *g, int h, int k,
-                       db_spot_layer *layer) {
-    const db_spot_bounds *b = s->bounds;
-    const double *star = s->middle;
-    if (is_empty(s->plan, h, &k)) return;
-    double r[3], of_largest[3], of_smallest[3], ends[2], outer[2], inner[2];
-    for (int c = 0; c < 3; c++) {
-        r[c] = h * star[c] + k * star[3 + c];
-        of_largest[c] = r[c] + g->largest[c];
-        of_smallest[c] = r[c] + g->smallest[c];
-    }
-    if (!meets(r, star + 6, b->longest * b->longest, ends)) return;
-    if (!meets(of_largest, star + 6, g->out * g->out, outer)) return;
-    outer[0] = fmax(outer[0], ends[0]);
-    outer[1] = fmin(outer[1], ends[1]);
-    if (g->in > 0 && meets(of_smallest, star + 6, g->in * g->in, inner)) {
-        add_run(layer, k, outer[0], fmin(inner[0], outer[1]));
-        add_run(layer, k, fmax(fmax(inner[1], floor(inner[0]) + 1), outer[0]), outer[1]);
-    } else {
-        add_run(layer, k, outer[0], outer[1]);
-    }
+    for (int i = 0; i < runs; i++) run[layer->count++] = found[i];
 }
 
 /* Nodes of equal h for a group of sources. */
 static void search_layer(const row_search *s, size_t group, int h, db_spot_layer *layer) {
     layer->count = 0;
     layer->failed = 0;
-    if (is_empty(s->plan, h, NULL)) return;
-    for (int k = -s->most[1]; k <= s->most[1] && !layer->failed; k++)
+    const db_spot_search *const search = &s->list->search;
+    if (row_is_empty(&s->plan->experiment.structure_factors, search, h, NULL)) return;
+    for (int k = -search->most[1]; k <= search->most[1] && !layer->failed; k++)
         search_row(s, &s->list->group[group], h, k, layer);
 }
 
@@ -396,13 +293,16 @@ static db_status explain_search(db_context *context, const db_spot_list *part) {
     return db_spots_refuse_covariance(context, part->wrong);
 }
 
-db_spot_window db_spot_window_of(const db_plan *plan, size_t panel, const db_spot_filter *filter) {
+db_spot_window db_spot_window_of(const db_plan *plan, size_t panel, const db_spot_tiles *tiles) {
     const db_kernel_panel *k = &plan->values.panel[panel];
     const db_panel *own = &plan->experiment.detector.panels[panel];
-    db_spot_window w = { .panel = k, .pixels = own };
-    if (filter) w.cells = filter->cells(plan, panel);
+    db_spot_window w = { .panel = *k,
+                         .number = (uint32_t)panel,
+                         .pixels = { own->fast_pixels, own->slow_pixels },
+                         .pixel_size = { own->pixel_size[0], own->pixel_size[1] },
+                         .everywhere = !tiles || tiles->everywhere };
+    if (tiles) w.cells = tiles->cells[panel];
     double corner[3], least = 1;
-    w.values = (const double *)(const void *)&plan->values.interface.panel[panel];
     w.size[0] = own->fast_pixels * k->pixel_size[0];
     w.size[1] = own->slow_pixels * k->pixel_size[1];
     for (int c = 0; c < 3; c++)
@@ -420,18 +320,45 @@ db_spot_window db_spot_window_of(const db_plan *plan, size_t panel, const db_spo
     return w;
 }
 
-db_spot_find db_spot_find_of(const db_plan *plan, const db_spot_bounds *bounds, size_t source) {
+db_spot_find db_spot_find_of(const db_plan *plan, const db_spot_search *search, size_t source) {
     const db_interface *z = &plan->values.interface;
     return (db_spot_find){ .experiment = &plan->experiment,
-                           .bounds = bounds,
+                           .search = search,
                            .spread = (const double *)(const void *)&z->spread,
+                           .panel = (const double *)(const void *)z->panel,
                            .source = (const double *)(const void *)&z->source[source],
-                           .parts = z->spread.parts,
-                           .slopes = plan->parameters.count > 0,
-                           .layer_step = z->layer_step.v,
-                           .attenuation = z->attenuation.v,
-                           .turns = plan->experiment.goniometer.phi_step != 0,
+                           .before = plan->job.spots.tiles.before,
                            .number = (uint32_t)source };
+}
+
+static void want_amplitudes(const db_plan_parameters *parameters, db_spot_search *search) {
+    for (size_t k = 0; k < parameters->count; k++)
+        if (db_parameter_moves_any(parameters, k, DB_MOVES_AMPLITUDE))
+            db_parameter_node(parameters->list[k], search->wanted_hkl[search->wanted++]);
+}
+
+db_spot_search db_spot_search_of(const db_plan *plan, const db_spot_bounds *bounds) {
+    const db_interface *z = &plan->values.interface;
+    const db_structure_factors *f = &plan->experiment.structure_factors;
+    const double range = plan->experiment.goniometer.phi_step * DEGREE;
+    db_spot_search s = { .parts = z->spread.parts,
+                         .layer_step = z->layer_step.v,
+                         .attenuation = z->attenuation.v,
+                         .turns = plan->experiment.goniometer.phi_step != 0,
+                         .slopes = plan->parameters.count > 0,
+                         .listed =
+                             f->default_F == 0 && !f->interpolate && plan->parameters.count == 0 };
+    if (!bounds) return s;
+    s.bounds = *bounds;
+    want_amplitudes(&plan->parameters, &s);
+    for (int i = 0; i < 3; i++) {
+        double v[3];
+        db_vector_out(z->lattice.r[i], v);
+        s.most[i] = (int)floor(bounds->longest * db_length(v));
+    }
+    star_at(z, 0, s.start);
+    star_at(z, 0.5 * range, s.middle);
+    return s;
 }
 
 static void add_layer(search_piece *p, int h, const db_spot_layer *layer) {
@@ -447,7 +374,8 @@ static void add_layer(search_piece *p, int h, const db_spot_layer *layer) {
 /* Tasks are layers of equal h, of one source after the other. */
 static void search_tasks(const row_search *s, long from, long to, db_spot_list *list,
                          db_spot_list *result) {
-    const long rows = 2 * s->most[0] + 1;
+    const db_spot_search *const search = &s->list->search;
+    const long rows = 2 * search->most[0] + 1;
     search_piece p;
     p.search = s;
     p.list = list;
@@ -461,9 +389,9 @@ static void search_tasks(const row_search *s, long from, long to, db_spot_list *
         if (t == from || source != p.source) {
             if (t > from) finish_nodes(&p);
             p.source = source;
-            p.find = db_spot_find_of(s->plan, s->bounds, source);
+            p.find = db_spot_find_of(s->plan, search, source);
         }
-        add_layer(&p, (int)(t % rows) - s->most[0],
+        add_layer(&p, (int)(t % rows) - search->most[0],
                   &s->list->layer[(long)s->list->group_of[source] * rows + t % rows]);
     }
     if (p.status == DB_OK) finish_nodes(&p);
@@ -473,13 +401,15 @@ static void search_tasks(const row_search *s, long from, long to, db_spot_list *
 
 /* Sources of equal direction, one after the other, are a group: widens it to hold source j, too. The shell is
  * as thick as the widest spot, and as the range turns a node. */
-static void add_to_group(const row_search *s, size_t j, const db_spot_reach *reach,
+static void add_to_group(const db_plan *plan, const db_spot_search *search, size_t j,
                          db_spot_group *g) {
-    const db_kernel_source_double *source = &s->plan->values.source_double[j];
-    const double kappa = source->kappa, turned = s->sweep * s->bounds->longest,
+    const db_kernel_source_double *source = &plan->values.source_double[j];
+    const db_spot_reach reach = db_spot_largest_reach(&search->bounds, 1 / source->kappa);
+    const double sweep = 0.5 * fabs(plan->experiment.goniometer.phi_step * DEGREE);
+    const double kappa = source->kappa, turned = sweep * search->bounds.longest,
                  rounding = 1e-9 * kappa;
-    const double out = kappa * reach->outwards + turned + rounding,
-                 in = kappa * (1 - sqrt(fmax(0, 1 - 2 * reach->inwards))) + turned + rounding;
+    const double out = kappa * reach.outwards + turned + rounding,
+                 in = kappa * (1 - sqrt(fmax(0, 1 - 2 * reach.inwards))) + turned + rounding;
     if (kappa > g->largest_kappa) {
         g->largest_kappa = kappa;
         memcpy(g->largest, source->s0, sizeof g->largest);
@@ -503,25 +433,23 @@ static int same_direction(const db_kernel_source_double *a, const db_kernel_sour
     return square < 1e-26;
 }
 
-/* What the search keeps of sources and panels; returns the number of groups. */
-static db_status prepare_search(const row_search *s, db_spot_list *list, size_t *groups) {
-    const db_plan *plan = s->plan;
+db_status db_spots_search_begin(const db_plan *plan, const db_spot_bounds *bounds,
+                                const db_spot_tiles *tiles, db_spot_list *list) {
     const size_t sources = plan->experiment.beam.source_count,
                  panels = plan->experiment.detector.panel_count;
     DB_GROW(plan->context, list->group, list->groups, sources, "a search of spots");
     DB_GROW(plan->context, list->group_of, list->sources, sources, "a search of spots");
     DB_GROW(plan->context, list->window, list->windows, panels, "a search of spots");
-    *groups = 0;
+    list->search = db_spot_search_of(plan, bounds);
+    list->group_count = 0;
     for (size_t j = 0; j < sources; j++) {
-        const db_spot_reach reach =
-            db_spot_largest_reach(s->bounds, 1 / plan->values.source_double[j].kappa);
         if (j == 0 ||
             !same_direction(&plan->values.source_double[j - 1], &plan->values.source_double[j]))
-            list->group[(*groups)++] = (db_spot_group){ 0 };
-        list->group_of[j] = *groups - 1;
-        add_to_group(s, j, &reach, &list->group[*groups - 1]);
+            list->group[list->group_count++] = (db_spot_group){ 0 };
+        list->group_of[j] = (uint32_t)list->group_count - 1;
+        add_to_group(plan, &list->search, j, &list->group[list->group_of[j]]);
     }
-    for (size_t p = 0; p < panels; p++) list->window[p] = db_spot_window_of(plan, p, s->filter);
+    for (size_t p = 0; p < panels; p++) list->window[p] = db_spot_window_of(plan, p, tiles);
     return DB_OK;
 }
 
@@ -529,7 +457,7 @@ static db_status prepare_search(const row_search *s, db_spot_list *list, size_t 
  * the origin the part within a length of it has the area pi length^2. */
 static db_status check_names(const row_search *s, const db_spot_list *list) {
     const db_structure_factors *f = &s->plan->experiment.structure_factors;
-    const double most = 4e7, longest = s->bounds->longest;
+    const double most = 4e7, longest = list->search.bounds.longest;
     double cell[9], cofactors[9], thickness = 0;
     for (int i = 0; i < 3; i++) db_vector_out(s->plan->values.interface.lattice.r[i], cell + 3 * i);
     for (size_t j = 0; j < s->plan->experiment.beam.source_count; j++) {
@@ -544,8 +472,9 @@ static db_status check_names(const row_search *s, const db_spot_list *list) {
 }
 
 /* Nodes of each layer, group after group. */
-static db_status search_layers(const row_search *s, size_t groups, db_spot_list *list) {
-    const size_t rows = 2 * (size_t)s->most[0] + 1, count = groups * rows;
+static db_status search_layers(const row_search *s, db_spot_list *list) {
+    const int most = list->search.most[0];
+    const size_t rows = 2 * (size_t)most + 1, count = list->group_count * rows;
     int failed = 0;
     if (count > list->layers) {
         db_spot_layer *const layer = realloc(list->layer, count * sizeof *layer);
@@ -560,34 +489,22 @@ static db_status search_layers(const row_search *s, size_t groups, db_spot_list 
     reduction(+ : failed)
 #endif
     for (long i = 0; i < (long)count; i++) {
-        search_layer(s, (size_t)i / rows, (int)((size_t)i % rows) - s->most[0], &list->layer[i]);
+        search_layer(s, (size_t)i / rows, (int)((size_t)i % rows) - most, &list->layer[i]);
         failed += list->layer[i].failed;
     }
     return failed ? db_fail_memory(s->plan->context, "a search of spots") : DB_OK;
 }
 
-static db_status search_all(const db_plan *plan, const db_spot_bounds *bounds,
-                            const db_spot_filter *filter, int names, db_spot_list *list) {
-    const double range = plan->experiment.goniometer.phi_step * DEGREE;
-    row_search s = { .plan = plan,
-                     .finder = db_spot_finder_instance(plan->context->isa),
-                     .bounds = bounds,
-                     .filter = filter,
-                     .sweep = 0.5 * fabs(range),
-                     .list = list,
-                     .names = names };
-    for (int i = 0; i < 2; i++) {
-        double v[3];
-        db_vector_out(plan->values.interface.lattice.r[i], v);
-        s.most[i] = (int)floor(bounds->longest * db_length(v));
-    }
-    star_at(&plan->values.interface, 0, s.start);
-    star_at(&plan->values.interface, 0.5 * range, s.middle);
-    size_t groups;
-    DB_TRY(prepare_search(&s, list, &groups));
+static db_status search_all(const db_plan *plan, const db_spot_tiles *tiles, int names,
+                            db_spot_list *list) {
+    const row_search s = { .plan = plan,
+                           .finder = db_spot_finder_instance(plan->context->isa),
+                           .tiles = tiles,
+                           .list = list,
+                           .names = names };
     if (names) DB_TRY(check_names(&s, list));
-    DB_TRY(search_layers(&s, groups, list));
-    const long tasks = (2L * s.most[0] + 1) * (long)plan->experiment.beam.source_count;
+    DB_TRY(search_layers(&s, list));
+    const long tasks = (2L * list->search.most[0] + 1) * (long)plan->experiment.beam.source_count;
     const long pieces = tasks < MOST_PIECES ? tasks : MOST_PIECES;
     DB_TRY(make_parts(plan->context, (size_t)pieces, list));
     const int threads = db_threads_for(plan->context, pieces);
@@ -607,12 +524,12 @@ static db_status search_all(const db_plan *plan, const db_spot_bounds *bounds,
     return threads > 1 ? join_parts(plan->context, (size_t)pieces, threads, names, list) : DB_OK;
 }
 
-db_status db_spots_search(const db_plan *plan, const db_spot_bounds *bounds,
-                          const db_spot_filter *filter, db_spot_list *list) {
-    return search_all(plan, bounds, filter, 0, list);
+db_status db_spots_search(const db_plan *plan, const db_spot_tiles *tiles, db_spot_list *list) {
+    return search_all(plan, tiles, 0, list);
 }
 
 db_status db_spots_search_names(const db_plan *plan, const db_spot_bounds *bounds,
                                 db_spot_list *list) {
-    return search_all(plan, bounds, NULL, 1, list);
+    DB_TRY(db_spots_search_begin(plan, bounds, NULL, list));
+    return search_all(plan, NULL, 1, list);
 }

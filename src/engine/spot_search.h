@@ -5,18 +5,6 @@
 #include "engine/plan_state.h"
 #include "engine/spot_physics.h"
 
-/* Sources of equal direction, for which nodes are looked for together (1/angstrom). */
-typedef struct {
-    double largest_kappa, largest[3], smallest_kappa, smallest[3]; /* with their s0 */
-    double outwards, inwards; /* from a source's sphere: where spots of all nodes can be */
-    double out, in;           /* radii about the spheres' middles */
-} db_spot_group;
-
-/* Nodes h k l of a row that may have a spot of some source: l from..to. */
-typedef struct {
-    int k, from, to;
-} db_spot_run;
-
 /* Nodes of equal h. */
 typedef struct {
     db_spot_run *run;
@@ -35,8 +23,10 @@ typedef struct db_spot_list {
     size_t parts, first; /* first: where a part's spots go in the whole list */
     db_status status;    /* of a part, with the reflection whose covariance is none */
     int wrong[3];
+    db_spot_search search;
     db_spot_group *group;
-    size_t *group_of; /* of each source */
+    size_t group_count;
+    uint32_t *group_of; /* of each source */
     db_spot_layer *layer;
     db_spot_window *window;
     size_t groups, sources, layers, windows; /* room */
@@ -45,23 +35,20 @@ typedef struct db_spot_list {
 void db_spot_list_clear(db_spot_list *list);
 
 /* Passages of a node through the rotation range, for one source: at most `most` of them. */
-enum { DB_SPOT_MOST_PASSAGES = 8 };
 int db_spot_passages(const db_experiment *e, const db_interface *z, size_t source, const int hkl[3],
                      db_spot_passage passage[DB_SPOT_MOST_PASSAGES]);
 
-/* Which spots are wanted: those of some cells, and of these some entries. */
-typedef struct db_spot_filter {
-    db_spot_cells (*cells)(const db_plan *plan, size_t panel);
-    int (*wants)(const db_plan *plan, const db_spot_entry *entry);
-} db_spot_filter;
+/* What instances of kernel/spot_finder.h are told: of all, of a source, and of a panel; tiles NULL: all of it. */
+db_spot_search db_spot_search_of(const db_plan *plan, const db_spot_bounds *bounds);
+db_spot_find db_spot_find_of(const db_plan *plan, const db_spot_search *search, size_t source);
+db_spot_window db_spot_window_of(const db_plan *plan, size_t panel, const db_spot_tiles *tiles);
 
-/* What instances of kernel/spot_find.h are told of a source, and of a panel. */
-db_spot_find db_spot_find_of(const db_plan *plan, const db_spot_bounds *bounds, size_t source);
-db_spot_window db_spot_window_of(const db_plan *plan, size_t panel, const db_spot_filter *filter);
+/* Fills the list's search, groups of sources and windows, of which its spots are to be found. */
+db_status db_spots_search_begin(const db_plan *plan, const db_spot_bounds *bounds,
+                                const db_spot_tiles *tiles, db_spot_list *list);
 
-/* Spots of an experiment's panels; filter NULL: all of them. */
-db_status db_spots_search(const db_plan *plan, const db_spot_bounds *bounds,
-                          const db_spot_filter *filter, db_spot_list *list);
+/* Spots that reach some of the tiles, by what has been filled. */
+db_status db_spots_search(const db_plan *plan, const db_spot_tiles *tiles, db_spot_list *list);
 
 /* Names of spots that may be on the panels, those of class 0 of the blocks alone; list->spot stays NULL. */
 db_status db_spots_search_names(const db_plan *plan, const db_spot_bounds *bounds,

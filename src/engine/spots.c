@@ -2,6 +2,7 @@
 #include "engine/spots.h"
 #include "engine/spot_bounds.h"
 #include "engine/spot_search.h"
+#include "kernel/spot_tiles.h"
 
 #include "base/growth.h"
 #include "base/threads.h"
@@ -11,21 +12,11 @@
 
 enum { CELL_FAST = DB_SPOT_CELL_FAST, CELL_SLOW = DB_SPOT_CELL_SLOW };
 
-/* Tiles by cells, rectangles of a panel's pixels, so that a spot finds those that it reaches. */
-typedef struct {
-    int columns, rows;
-    size_t first;  /* number of the panel's first cell */
-    size_t before; /* where its db_spot_cells begin */
-} panel_cells;
-
 struct db_spots {
-    panel_cells *panel; /* [panels] */
-    size_t cell_count;
+    db_spot_cells *cells; /* [panels] */
     uint32_t *cell_first; /* [cells + 1] */
     uint32_t *cell_tile;  /* tiles of each cell */
-    uint32_t *before;     /* db_spot_cells of all panels */
-    int everywhere;       /* 1: all cells have tiles */
-    int cells_are_tiles;  /* 1: each cell is a tile of its own */
+    uint32_t *before;     /* of db_spot_tiles */
     db_spot_list list;
     uint32_t *first; /* [tiles + 1] */
     uint32_t *number;
@@ -35,7 +26,8 @@ struct db_spots {
     size_t run_room;
     void *slope;
     size_t slope_room;
-    int current; /* 1: lists belong to the experiment's present values */
+    int begun;   /* 1: what lists are made of belongs to the experiment's present values */
+    int current; /* 1: and so do the lists */
 };
 
 void db_spots_one_of_each(db_experiment *e) {
@@ -54,7 +46,7 @@ static void tile_ends(const db_region *r, int32_t fast[2], int32_t slow[2]) {
 }
 
 static size_t cell_of(const db_spots *spots, size_t panel, int column, int row) {
-    const panel_cells *p = &spots->panel[panel];
+    const db_spot_cells *p = &spots->cells[panel];
     return p->first + (size_t)row * (size_t)p->columns + (size_t)column;
 }
 
@@ -95,14 +87,15 @@ static db_status sum_cells(db_plan *plan, db_spots *spots) {
     const size_t panels = plan->experiment.detector.panel_count;
     size_t room = 0;
     for (size_t p = 0; p < panels; p++) {
-        spots->panel[p].before = room;
-        room += ((size_t)spots->panel[p].columns + 1) * ((size_t)spots->panel[p].rows + 1);
+        spots->cells[p].before = (uint32_t)room;
+        room += ((size_t)spots->cells[p].columns + 1) * ((size_t)spots->cells[p].rows + 1);
     }
     spots->before = calloc(room, sizeof *spots->before);
     if (!spots->before) return db_fail_memory(plan->context, "the tiles of a plan");
-    spots->everywhere = 1;
+    plan->job.spots.tiles.everywhere = 1;
+    plan->job.spots.tiles.sums = room;
     for (size_t p = 0; p < panels; p++) {
-        const panel_cells *const own = &spots->panel[p];
+        const db_spot_cells *const own = &spots->cells[p];
         const size_t row = (size_t)own->columns + 1;
         for (int j = 0; j < own->rows; j++) {
             uint32_t *const above = spots->before + own->before + (size_t)j * row;
@@ -110,134 +103,60 @@ static db_status sum_cells(db_plan *plan, db_spots *spots) {
                 const size_t c = cell_of(spots, p, i, j);
                 const uint32_t has = spots->cell_first[c + 1] > spots->cell_first[c];
                 above[row + (size_t)i + 1] = above[row + (size_t)i] + above[i + 1] - above[i] + has;
-                if (!has) spots->everywhere = 0;
+                if (!has) plan->job.spots.tiles.everywhere = 0;
             }
         }
     }
     return DB_OK;
-}
-
-static db_spot_cells cells_of(const db_plan *plan, size_t panel) {
-    const db_spots *spots = plan->spots;
-    const panel_cells *const own = &spots->panel[panel];
-    return (db_spot_cells){ spots->everywhere ? NULL : spots->before + own->before, own->columns,
-                            own->rows };
-}
-
-/* Whether a tile is all of a cell, as far as the panel has it. */
-static int is_cell(const db_plan *plan, const db_region *t) {
-    const db_panel *panel = &plan->experiment.detector.panels[t->panel];
-    const int fast = panel->fast_pixels - t->fast_start, slow = panel->slow_pixels - t->slow_start;
-    return t->fast_start % CELL_FAST == 0 && t->slow_start % CELL_SLOW == 0 &&
-           t->fast_count == (fast < CELL_FAST ? fast : (int)CELL_FAST) &&
-           t->slow_count == (slow < CELL_SLOW ? slow : (int)CELL_SLOW);
 }
 
 static db_status make_cells(db_plan *plan, db_spots *spots) {
     const db_detector *d = &plan->experiment.detector;
-    spots->panel = calloc(d->panel_count, sizeof *spots->panel);
-    if (!spots->panel) return db_fail_memory(plan->context, "the tiles of a plan");
+    size_t count = 0;
+    spots->cells = calloc(d->panel_count, sizeof *spots->cells);
+    if (!spots->cells) return db_fail_memory(plan->context, "the tiles of a plan");
     for (size_t p = 0; p < d->panel_count; p++) {
-        spots->panel[p].columns = (d->panels[p].fast_pixels + CELL_FAST - 1) / CELL_FAST;
-        spots->panel[p].rows = (d->panels[p].slow_pixels + CELL_SLOW - 1) / CELL_SLOW;
-        spots->panel[p].first = spots->cell_count;
-        spots->cell_count += (size_t)spots->panel[p].columns * (size_t)spots->panel[p].rows;
+        spots->cells[p].columns = (d->panels[p].fast_pixels + CELL_FAST - 1) / CELL_FAST;
+        spots->cells[p].rows = (d->panels[p].slow_pixels + CELL_SLOW - 1) / CELL_SLOW;
+        spots->cells[p].first = (uint32_t)count;
+        count += (size_t)spots->cells[p].columns * (size_t)spots->cells[p].rows;
     }
-    spots->cell_first = calloc(spots->cell_count + 1, sizeof *spots->cell_first);
+    spots->cell_first = calloc(count + 1, sizeof *spots->cell_first);
     if (!spots->cell_first) return db_fail_memory(plan->context, "the tiles of a plan");
     put_tiles(plan, spots, spots->cell_first, NULL);
-    begin_at(spots->cell_first, spots->cell_count);
-    const size_t total = spots->cell_first[spots->cell_count];
-    spots->cell_tile = malloc((total + 1) * sizeof *spots->cell_tile);
+    begin_at(spots->cell_first, count);
+    spots->cell_tile = malloc((spots->cell_first[count] + 1) * sizeof *spots->cell_tile);
     if (!spots->cell_tile) return db_fail_memory(plan->context, "the tiles of a plan");
     put_tiles(plan, spots, spots->cell_first, spots->cell_tile);
-    move_back(spots->cell_first, spots->cell_count);
+    move_back(spots->cell_first, count);
     DB_TRY(sum_cells(plan, spots));
-    spots->cells_are_tiles =
-        spots->everywhere && total == spots->cell_count && !plan->tiles.reflection;
-    for (size_t t = 0; t < plan->tiles.region_count; t++)
-        if (!is_cell(plan, &plan->tiles.regions[t])) spots->cells_are_tiles = 0;
+    db_spot_tiles *const tiles = &plan->job.spots.tiles;
+    tiles->cells = spots->cells;
+    tiles->first = spots->cell_first;
+    tiles->tile = spots->cell_tile;
+    tiles->before = spots->before;
+    tiles->cell_count = count;
+    tiles->reflection = plan->tiles.reflection ? plan->tiles.reflection[0] : NULL;
     return DB_OK;
 }
 
-/* Which part of a tile a spot reaches. */
-static db_spot_part part_of(const db_spot_entry *e, const int32_t fast[2], const int32_t slow[2]) {
-    const db_spot_part part = {
-        { (uint8_t)(e->fast[0] > fast[0] ? e->fast[0] - fast[0] : 0),
-          (uint8_t)((e->fast[1] < fast[1] ? e->fast[1] : fast[1]) - fast[0]) },
-        { (uint8_t)(e->slow[0] > slow[0] ? e->slow[0] - slow[0] : 0),
-          (uint8_t)((e->slow[1] < slow[1] ? e->slow[1] : slow[1]) - slow[0]) }
-    };
-    return part;
-}
-
-/* reach_tiles where cells are tiles. */
-static void reach_cells(const db_spots *spots, const db_spot_entry *e, uint32_t *at, int write,
-                        uint32_t own) {
-    for (int row = e->slow[0] / CELL_SLOW; row <= (e->slow[1] - 1) / CELL_SLOW; row++)
-        for (int column = e->fast[0] / CELL_FAST; column <= (e->fast[1] - 1) / CELL_FAST;
-             column++) {
-            const uint32_t tile = spots->cell_tile[cell_of(spots, e->name.panel, column, row)];
-            if (write) {
-                const int32_t fast[2] = { column * CELL_FAST, (column + 1) * CELL_FAST },
-                              slow[2] = { row * CELL_SLOW, (row + 1) * CELL_SLOW };
-                spots->part[at[tile]] = part_of(e, fast, slow);
-                spots->number[at[tile]] = own;
-            }
-            at[tile]++;
-        }
-}
-
-static int tile_shows(const db_plan *plan, uint32_t tile, const db_spot_entry *e) {
-    const int *const only = plan->tiles.reflection ? plan->tiles.reflection[tile] : e->name.hkl;
-    return memcmp(only, e->name.hkl, sizeof e->name.hkl) == 0;
-}
-
-/* Tiles that a spot reaches, each once: in that cell which holds the first of the pixels that
- * both have. Counts them at at[tile], or writes the spot's number there and which part of the tile it
- * reaches; at NULL: stops at the first. */
-static int reach_tiles(const db_plan *plan, const db_spot_entry *e, uint32_t *at, int write,
-                       uint32_t own) {
-    const db_spots *spots = plan->spots;
-    const size_t panel = e->name.panel;
-    if (spots->cells_are_tiles) {
-        reach_cells(spots, e, at, write, own);
-        return 1;
+/* Tiles that a spot reaches: counts them at at[tile], or writes the spot's number there and which part of
+ * the tile it reaches. */
+static void put_spot(const db_plan *plan, uint32_t number, uint32_t *at, int write) {
+    const db_spots *const spots = plan->spots;
+    db_tile_walk walk = db_walk_tiles(&plan->job.spots.tiles, plan->tiles.regions,
+                                      &spots->list.entry[number], 0, 1);
+    while (db_next_tile(&walk)) {
+        const uint32_t place = at[walk.tile]++;
+        if (!write) continue;
+        spots->part[place] = walk.part;
+        spots->number[place] = number;
     }
-    for (int row = e->slow[0] / CELL_SLOW; row <= (e->slow[1] - 1) / CELL_SLOW; row++)
-        for (int column = e->fast[0] / CELL_FAST; column <= (e->fast[1] - 1) / CELL_FAST;
-             column++) {
-            const size_t c = cell_of(spots, panel, column, row);
-            for (uint32_t i = spots->cell_first[c]; i < spots->cell_first[c + 1]; i++) {
-                const uint32_t tile = spots->cell_tile[i];
-                int32_t fast[2], slow[2];
-                tile_ends(&plan->tiles.regions[tile], fast, slow);
-                const int32_t left = e->fast[0] > fast[0] ? e->fast[0] : fast[0],
-                              top = e->slow[0] > slow[0] ? e->slow[0] : slow[0];
-                if (left >= fast[1] || left >= e->fast[1] || top >= slow[1] || top >= e->slow[1] ||
-                    left / CELL_FAST != column || top / CELL_SLOW != row ||
-                    !tile_shows(plan, tile, e))
-                    continue;
-                if (!at) return 1;
-                if (write) {
-                    spots->part[at[tile]] = part_of(e, fast, slow);
-                    spots->number[at[tile]] = own;
-                }
-                at[tile]++;
-            }
-        }
-    return 0;
-}
-
-static int reaches_plan(const db_plan *plan, const db_spot_entry *entry) {
-    return (plan->spots->everywhere && !plan->tiles.reflection) ||
-           reach_tiles(plan, entry, NULL, 0, 0);
 }
 
 /* Each thread has a run of the list; for each tile those of the first thread come first. */
 static db_status fill_tiles(db_plan *plan) {
     db_spots *spots = plan->spots;
-    const db_spot_entry *entry = spots->list.entry;
     const size_t tiles = plan->tiles.region_count, count = spots->list.count;
     const int threads = db_threads_for(plan->context, (long)(count / 1024 + 1));
     const size_t runs = (size_t)threads;
@@ -248,7 +167,7 @@ static db_status fill_tiles(db_plan *plan) {
 #endif
     for (size_t k = 0; k < runs; k++)
         for (size_t i = count * k / runs; i < count * (k + 1) / runs; i++)
-            reach_tiles(plan, &entry[i], spots->run + k * tiles, 0, 0);
+            put_spot(plan, (uint32_t)i, spots->run + k * tiles, 0);
     size_t most = 0, total = 0;
     for (size_t t = 0; t < tiles; t++) {
         const size_t first = total;
@@ -271,7 +190,7 @@ static db_status fill_tiles(db_plan *plan) {
 #endif
     for (size_t k = 0; k < runs; k++)
         for (size_t i = count * k / runs; i < count * (k + 1) / runs; i++)
-            reach_tiles(plan, &entry[i], spots->run + k * tiles, 1, (uint32_t)i);
+            put_spot(plan, (uint32_t)i, spots->run + k * tiles, 1);
     plan->job.spots.most = most;
     return DB_OK;
 }
@@ -296,31 +215,51 @@ static int one_beam(const db_plan *plan) {
     return 1;
 }
 
-db_status db_spots_fill(db_plan *plan) {
-    db_spots *spots = plan->spots;
-    if (spots->current) return DB_OK;
-    db_enter_stage(plan->context, "spots");
+db_status db_spots_begin(db_plan *plan) {
+    db_spots *const spots = plan->spots;
+    db_kernel_spots *const job = &plan->job.spots;
+    if (spots->begun) return DB_OK;
     const db_spot_bounds bounds = db_spot_bounds_of(plan);
-    const db_spot_filter tiles = { cells_of, reaches_plan };
-    db_status status = db_spots_search(plan, &bounds, &tiles, &spots->list);
-    const size_t count = spots->list.count;
-    if (status == DB_OK && count >= UINT32_MAX)
-        status = db_fail(plan->context, DB_ERROR_UNSUPPORTED,
-                         "spots in closed form: %zu of them are too many", count);
-    if (status == DB_OK) status = fill_tiles(plan);
-    if (status == DB_OK) {
-        db_kernel_spots *job = &plan->job.spots;
-        job->spot = spots->list.spot;
-        job->entry = spots->list.entry;
-        job->count = count;
-        job->first = spots->first;
-        job->number = spots->number;
-        job->part = spots->part;
-        job->moving = plan->experiment.goniometer.phi_step != 0;
-        job->one_beam = one_beam(plan);
-        spots->current = 1;
-        plan->versions.spots++;
-    }
+    DB_TRY(db_spots_search_begin(plan, &bounds, &job->tiles, &spots->list));
+    const db_interface *const z = &plan->values.interface;
+    job->search = &spots->list.search;
+    job->window = spots->list.window;
+    job->group = spots->list.group;
+    job->groups = spots->list.group_count;
+    job->group_of = spots->list.group_of;
+    job->spread = (const double *)(const void *)&z->spread;
+    job->panel = (const double *)(const void *)z->panel;
+    job->source = (const double *)(const void *)z->source;
+    job->amplitude = plan->experiment.structure_factors.amplitude;
+    job->moving = plan->experiment.goniometer.phi_step != 0;
+    job->one_beam = one_beam(plan);
+    spots->begun = 1;
+    return DB_OK;
+}
+
+static db_status fill_lists(db_plan *plan) {
+    db_spots *spots = plan->spots;
+    db_kernel_spots *job = &plan->job.spots;
+    DB_TRY(db_spots_begin(plan));
+    DB_TRY(db_spots_search(plan, &job->tiles, &spots->list));
+    if (spots->list.count >= UINT32_MAX)
+        return db_fail(plan->context, DB_ERROR_UNSUPPORTED,
+                       "spots in closed form: %zu of them are too many", spots->list.count);
+    DB_TRY(fill_tiles(plan));
+    job->spot = spots->list.spot;
+    job->entry = spots->list.entry;
+    job->count = spots->list.count;
+    job->first = spots->first;
+    job->number = spots->number;
+    job->part = spots->part;
+    spots->current = 1;
+    return DB_OK;
+}
+
+db_status db_spots_fill(db_plan *plan) {
+    if (plan->spots->current) return DB_OK;
+    db_enter_stage(plan->context, "spots");
+    const db_status status = fill_lists(plan);
     db_leave_stage(plan->context, "spots");
     return status;
 }
@@ -336,13 +275,15 @@ db_status db_spots_create(db_plan *plan) {
 }
 
 void db_spots_outdate(db_plan *plan) {
-    if (plan->spots) plan->spots->current = 0;
+    if (!plan->spots) return;
+    plan->spots->begun = plan->spots->current = 0;
+    plan->versions.spots++;
 }
 
 void db_spots_destroy(db_spots *spots) {
     if (!spots) return;
     db_spot_list_clear(&spots->list);
-    void *const owned[] = { spots->panel, spots->before, spots->cell_first, spots->cell_tile,
+    void *const owned[] = { spots->cells, spots->before, spots->cell_first, spots->cell_tile,
                             spots->first, spots->number, spots->slope,      spots->run,
                             spots->part,  spots };
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) free(owned[i]);

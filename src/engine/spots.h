@@ -20,6 +20,9 @@ void db_spots_destroy(db_spots *spots);
 /* The experiment has new values. */
 void db_spots_outdate(db_plan *plan);
 
+/* Makes current what the job's spots are made of, for devices that make them. */
+db_status db_spots_begin(db_plan *plan);
+
 /* Makes the job's spots current. */
 db_status db_spots_fill(db_plan *plan);
 

@@ -1,6 +1,6 @@
 #include "kernel/instances.h"
 
-#include "kernel/spot_find.h"
+#include "kernel/spot_finder.h"
 #include "kernel/spot_slopes.h"
 
 /* X(instruction set) for every compiled one */

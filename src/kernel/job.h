@@ -121,12 +121,43 @@ typedef struct {
     uint8_t fast[2], slow[2];
 } db_spot_part;
 
+/* Rectangles of a panel's pixels, by which spots find the tiles that they reach. */
+enum { DB_SPOT_TILE_FAST = 64, DB_SPOT_TILE_SLOW = 16 };
+enum { DB_SPOT_CELL_FAST = DB_SPOT_TILE_FAST, DB_SPOT_CELL_SLOW = DB_SPOT_TILE_SLOW };
+typedef struct db_spot_cells {
+    int columns, rows;
+    uint32_t first;  /* number of the panel's first cell */
+    uint32_t before; /* where the panel's part of db_spot_tiles.before begins */
+} db_spot_cells;
+
+/* Tiles of a plan. */
+typedef struct db_spot_tiles {
+    const db_spot_cells *cells; /* [panels] */
+    const uint32_t *first;      /* [cells + 1]: where a cell's tiles begin in the list */
+    const uint32_t *tile;
+    /* of each panel [rows + 1][columns + 1]: cells in the rows and columns before that have tiles */
+    const uint32_t *before;
+    const int *reflection;   /* [tiles][3]: the only one that a tile shows; NULL: all */
+    size_t cell_count, sums; /* sums: length of before */
+    int everywhere;          /* 1: all cells have tiles */
+} db_spot_tiles;
+
 /* Spots of a job, in the order of sources, and which of them reach each region. */
 typedef struct db_kernel_spots {
     const db_kernel_spot *spot;
     const db_spot_entry *entry; /* [count]: which they are */
     /* what all spots are worked out for; what it points to is the host's */
     const struct db_experiment *experiment;
+    /* what lists are made of (kernel/spot_find.h); interface values are plain doubles */
+    const struct db_spot_search *search;
+    const struct db_spot_window *window; /* [panels] */
+    const struct db_spot_group *group;
+    size_t groups;
+    const uint32_t *group_of; /* [sources] */
+    const double *spread, *panel,
+        *source;             /* spread_interface, panel_ [panels], source_ [sources] */
+    const double *amplitude; /* as of db_structure_factors; NULL: none are listed */
+    db_spot_tiles tiles;
     size_t count;
     const uint32_t *first;    /* [regions + 1]: where a region's numbers begin in the list */
     const uint32_t *number;   /* of spots, ascending for each region */
@@ -255,12 +286,7 @@ static inline size_t db_normal_size(size_t images) {
 /* Room that the kernels of spots in closed form need: numbers and groups of a tile's spots, a fixed
  * part and slopes for a band's pixels (kernel/spot_pixels.h), and products
  * (kernel/spot_products.h); bytes. */
-enum {
-    DB_SPOT_TILE_FAST = 64,
-    DB_SPOT_TILE_SLOW = 16,
-    DB_SPOT_FIXED_ROOM = 256 << 10,
-    DB_SPOT_PRODUCT_ROOM = 1300 << 10
-};
+enum { DB_SPOT_FIXED_ROOM = 256 << 10, DB_SPOT_PRODUCT_ROOM = 1300 << 10 };
 static inline size_t db_spot_numbers(const db_kernel_job *job) {
     return ((job->spots.most + 1) * (sizeof(uint32_t) + sizeof(unsigned long)) + 63) / 64 * 64;
 }

@@ -143,7 +143,7 @@ AD_FN spot_node spot_node_of(const interface_values *z, const lane hkl[3],
     return n;
 }
 
-#if LANES == 1
+#if LANES == 1 && defined(node_amplitude)
 AD_FN spot_node spot_turn_of(const interface_values *z, const db_spot_name *name) {
     const lane hkl[3] = { (lane)name->hkl[0], (lane)name->hkl[1], (lane)name->hkl[2] };
     const spot_node start = spot_node_of(z, hkl, NULL);
@@ -420,7 +420,7 @@ AD_FN spot_values spot_of(const db_experiment *e, const interface_values *z,
     return s;
 }
 
-#if LANES == 1
+#if LANES == 1 && defined(node_amplitude)
 /* The spot of that name. slots: those that the interface was made with; or NULL. */
 AD_FN spot_values spot_at(const db_experiment *e, const interface_values *z,
                           const db_parameter_slots *slots, const db_spot_name *name) {

@@ -19,9 +19,9 @@ typedef struct db_spot_slopes_work {
     /* numbers of model/interface.h, each a value and its slopes by all slots: spread_interface,
      * panel_interface [panels], source_interface [sources] */
     const double *spread, *panel, *source, *layer_step, *attenuation;
-    int parts;                         /* of spread_interface */
+    int parts;                  /* of spread_interface */
     const db_spot_entry *entry; /* [spots] */
-    const db_kernel_spot *spot;        /* likewise */
+    const db_kernel_spot *spot; /* likewise */
     int moving;
     double *slope_double; /* [spots][parameters][columns]; NULL: wanted in float */
     float *slope_float;

@@ -2,13 +2,15 @@
 #ifndef DB_MODEL_AMPLITUDE_BOX_H
 #define DB_MODEL_AMPLITUDE_BOX_H
 
+#include "ad/device_language.h"
+
 #include <dualbragg/experiment.h>
 
 #include <stddef.h>
 
 /* Entry of a node in the box; returns 0 if it is outside. */
-static inline int db_amplitude_entry(const db_structure_factors *f, const int node[3],
-                                     size_t *entry) {
+AD_PORTABLE_FN int db_amplitude_entry(const db_structure_factors *f, const int node[3],
+                                      size_t *entry) {
     size_t at = 0;
     for (int j = 0; j < 3; j++) {
         const int offset = node[j] - f->min[j];

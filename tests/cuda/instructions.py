@@ -76,7 +76,8 @@ def loops(code, labels):
 
 def describe(name, code, labels):
     words = [operation(instruction).split(".")[0] for instruction in code]
-    ends = [i for i, word in enumerate(words) if word == "EXIT" and not code[i].startswith("@")]
+    exits = [i for i, word in enumerate(words) if word == "EXIT"]
+    ends = [i for i in exits if not code[i].startswith("@")] or exits
     spans = [(0, max(ends))] + loops(code, labels)
     counts = [paths(code, labels, first, last) for first, last in spans]
     generic = sum(word in ("LD", "ST", "ATOM") for word in words)

@@ -8,6 +8,10 @@
 #include "two_contexts.h"
 #include "takes_all.h"
 
+#include "cuda/plan.h"
+#include "engine/spots.h"
+
+#include <dualbragg/expert/beam_sources.h>
 #include <dualbragg/normal.h>
 #include <dualbragg/products.h>
 
@@ -248,6 +252,170 @@ static void spots_come_and_go(void **state) {
     db_plan_destroy(&own);
 }
 
+/* Lists */
+
+static int by_name(const void *a, const void *b) {
+    const db_spot_name *const x = &((const db_spot_entry *)a)->name;
+    const db_spot_name *const y = &((const db_spot_entry *)b)->name;
+    if (x->source != y->source) return x->source < y->source ? -1 : 1;
+    for (int c = 0; c < 3; c++)
+        if (x->hkl[c] != y->hkl[c]) return x->hkl[c] < y->hkl[c] ? -1 : 1;
+    if (x->panel != y->panel) return x->panel < y->panel ? -1 : 1;
+    if (x->tail != y->tail) return x->tail < y->tail ? -1 : 1;
+    return (x->passage.from > y->passage.from) - (x->passage.from < y->passage.from);
+}
+
+static void *copy_of(db_plan *own, const void *there, size_t bytes) {
+    void *const copy = malloc(bytes + 1);
+    assert_non_null(copy);
+    assert_int_equal(db_plan_memory_read(own, there, copy, bytes), DB_OK);
+    return copy;
+}
+
+static void expect_same_spot(const db_spot_entry *x, const db_spot_entry *y) {
+    assert_int_equal(by_name(x, y), 0);
+    assert_int_equal(x->name.passage.moves, y->name.passage.moves);
+    assert_int_equal(x->name.passage.at_kind, y->name.passage.at_kind);
+    assert_true(fabs(x->name.passage.at - y->name.passage.at) < 1e-9);
+    assert_true(fabs(x->cut - y->cut) <= 1e-9 * fabs(x->cut));
+    for (int i = 0; i < 2; i++) {
+        assert_true(abs(x->fast[i] - y->fast[i]) <= 1);
+        assert_true(abs(x->slow[i] - y->slow[i]) <= 1);
+    }
+}
+
+/* The device's list of spots is the processor's but for its order, tiles have as many of them, and each tile's
+ * spots are sorted by sources. */
+static void expect_same_lists(db_plan *plan, db_plan *own) {
+    const db_kernel_spots *const expected = &plan->job.spots;
+    const db_cuda_made *const made = &own->device.part->made;
+    const size_t count = expected->count, tiles = plan->tiles.region_count;
+    const db_cuda_found *const found = made->host.memory;
+    assert_true(count > 0);
+    assert_int_equal(made->count, count);
+    db_spot_entry *const mine = malloc(count * sizeof *mine), *const its =
+                                                                  copy_of(own, made->entry.memory,
+                                                                          count * sizeof *its);
+    const db_kernel_spot *const spot = copy_of(own, made->spot.memory, count * sizeof *spot);
+    const uint32_t *const first = copy_of(own, made->first.memory, (tiles + 1) * sizeof *first),
+                          *const number =
+                              copy_of(own, made->number.memory, found->numbers * sizeof *number);
+    assert_non_null(mine);
+    for (size_t t = 0; t <= tiles; t++) assert_int_equal(first[t], expected->first[t]);
+    for (size_t t = 0; t < tiles; t++)
+        for (uint32_t i = first[t]; i + 1 < first[t + 1]; i++)
+            assert_true(spot[number[i]].source <= spot[number[i + 1]].source &&
+                        number[i] != number[i + 1]);
+    memcpy(mine, expected->entry, count * sizeof *mine);
+    qsort(mine, count, sizeof *mine, by_name);
+    qsort(its, count, sizeof *its, by_name);
+    for (size_t i = 0; i < count; i++) expect_same_spot(&mine[i], &its[i]);
+    free(mine);
+    free(its);
+    free((void *)(uintptr_t)spot);
+    free((void *)(uintptr_t)first);
+    free((void *)(uintptr_t)number);
+}
+
+/* Images of both, then their lists. */
+static void compare_lists(db_plan *plan, db_plan *own) {
+    static float expected[PIXELS], found[PIXELS];
+    assert_int_equal(db_plan_forward(plan, expected), DB_OK);
+    assert_int_equal(db_plan_forward(own, found), DB_OK);
+    expect_near(found, expected, db_plan_pixels(plan));
+    expect_same_lists(plan, own);
+}
+
+/* Without parameters, so that the device makes the lists of all images. */
+static void compare_lists_of(const db_region *regions, size_t count) {
+    db_plan_options options = defaults();
+    db_plan *plan, *own;
+    options.regions = regions;
+    options.region_count = count;
+    assert_int_equal(db_plan_create(processor, &experiment, &options, &plan), DB_OK);
+    assert_int_equal(db_plan_create(device, &experiment, &options, &own), DB_OK);
+    compare_lists(plan, own);
+    db_plan_destroy(&plan);
+    db_plan_destroy(&own);
+}
+
+static void list_amplitudes(void) {
+    enum { EXTENT = 9 };
+    db_structure_factors *const f = &experiment.structure_factors;
+    f->amplitude = calloc(EXTENT * EXTENT * EXTENT, sizeof *f->amplitude);
+    assert_non_null(f->amplitude);
+    for (int i = 0; i < 3; i++) {
+        f->min[i] = -3 - i;
+        f->extent[i] = EXTENT;
+    }
+    f->listed = EXTENT * EXTENT * EXTENT;
+    for (size_t i = 0; i < f->listed; i++) f->amplitude[i] = i % 3 ? 5 + (double)(i % 7) : 0;
+    f->default_F = 0;
+}
+
+static void lists_are_the_processors(void **state) {
+    (void)state;
+    static const double wavelength[3] = { 0.98, 1, 1.03 }, weight[3] = { 0.4, 3, 1 };
+    const db_region two[2] = {
+        { .fast_start = 11, .slow_start = 3, .fast_count = 70, .slow_count = 20, .stride = 70 },
+        { .fast_start = 60,
+          .slow_start = 10,
+          .fast_count = 50,
+          .slow_count = 9,
+          .offset = 1400,
+          .stride = 50 }
+    };
+    compare_lists_of(NULL, 0);
+    compare_lists_of(two, 2);
+    experiment.spread.tails = 2;
+    experiment.spread.tail_fraction[0] = 0.3;
+    experiment.spread.tail_fraction[1] = 0.1;
+    experiment.spread.tail_width[0] = 1.8;
+    experiment.spread.tail_width[1] = 3;
+    assert_int_equal(db_beam_set_spectrum(processor, &experiment.beam, wavelength, weight, 3, 1),
+                     DB_OK);
+    compare_lists_of(two, 2);
+    experiment.goniometer.phi_step = 200; /* several passages of a node */
+    compare_lists_of(NULL, 0);
+    list_amplitudes();
+    compare_lists_of(NULL, 0);
+}
+
+/* Where lists are too short, they are made once more. */
+static void lists_outgrow_their_room(void **state) {
+    (void)state;
+    const db_cuda_found rooms[] = { { 1, 1, 1, 0 }, { 1000, 1, 1000, 0 }, { 1000, 1000, 1, 0 } };
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
+        db_plan *plan = plan_of(processor, defaults()), *own = plan_of(device, defaults());
+        own->device.part->made.room = rooms[i];
+        compare_lists(plan, own);
+        for (int k = 0; k < 3; k++) experiment.crystal.cell[k] *= 3;
+        assert_int_equal(db_plan_update(plan, &experiment), DB_OK);
+        assert_int_equal(db_plan_update(own, &experiment), DB_OK);
+        compare_lists(plan, own);
+        for (int k = 0; k < 3; k++) experiment.crystal.cell[k] /= 3;
+        db_plan_destroy(&plan);
+        db_plan_destroy(&own);
+    }
+}
+
+/* The device names the reflection that the processor names. */
+static void spreads_that_are_no_covariance_are_refused(void **state) {
+    (void)state;
+    static float image[PIXELS];
+    char expected[200];
+    db_plan *plan = plan_of(processor, defaults()), *own = plan_of(device, defaults());
+    plan->values.interface.spread.size[0].v = own->values.interface.spread.size[0].v = -1;
+    assert_int_equal(db_plan_forward(plan, image), DB_ERROR_INPUT);
+    snprintf(expected, sizeof expected, "%s", db_context_message(processor));
+    assert_int_equal(db_plan_forward(own, image), DB_ERROR_INPUT);
+    assert_string_equal(db_context_message(device), expected);
+    assert_int_equal(db_plan_update(own, &experiment), DB_OK);
+    assert_int_equal(db_plan_forward(own, image), DB_OK);
+    db_plan_destroy(&plan);
+    db_plan_destroy(&own);
+}
+
 static void images_may_stay_on_the_device(void **state) {
     (void)state;
     db_plan *own = plan_of(device, defaults());
@@ -268,7 +436,10 @@ static void warm_calls_copy_no_spots(void **state) {
     (void)state;
     db_plan *own = plan_of(device, defaults());
     result r = result_create(PIXELS);
-    assert_int_equal(db_plan_gradient(own, r.image, (void *const *)r.derivative), DB_OK);
+    for (int i = 0; i < 2; i++) { /* where all has its place */
+        assert_int_equal(db_plan_gradient(own, r.image, (void *const *)r.derivative), DB_OK);
+        assert_int_equal(db_plan_forward(own, r.image), DB_OK);
+    }
     const long copies = stand_in.copies_to_device;
     const long back = stand_in.copies_to_host;
     assert_int_equal(db_plan_gradient(own, r.image, (void *const *)r.derivative), DB_OK);
@@ -281,6 +452,11 @@ static void warm_calls_copy_no_spots(void **state) {
     assert_int_equal(db_plan_update(own, &experiment), DB_OK);
     assert_int_equal(db_plan_gradient(own, r.image, (void *const *)r.derivative), DB_OK);
     assert_int_equal(stand_in.copies_to_device, copies + 1);
+    /* and so does what the device makes them of */
+    const size_t bytes = stand_in.bytes_to_device;
+    assert_int_equal(db_plan_forward(own, r.image), DB_OK);
+    assert_int_equal(stand_in.copies_to_device, copies + 2);
+    assert_true(stand_in.bytes_to_device - bytes < 16 << 10);
     result_destroy(&r);
     db_plan_destroy(&own);
 }
@@ -352,6 +528,7 @@ static void any_call_may_fail(void **state) {
         options.parameters = some;
         options.parameter_count = SOME;
         db_status status = db_plan_create(device, &experiment, &options, &plan);
+        if (status == DB_OK) status = db_plan_forward(plan, r.image);
         if (status == DB_OK) status = db_plan_gradient(plan, r.image, (void *const *)r.derivative);
         if (status == DB_OK)
             status = db_plan_normal(plan, DB_FLOAT32, data, NULL, &chi2, gradient, curvature);
@@ -378,6 +555,9 @@ int main(void) {
         TEST(whole_panel_equals_the_processors),
         TEST(empty_tiles_equal_the_processors),
         TEST(spots_come_and_go),
+        TEST(lists_are_the_processors),
+        TEST(lists_outgrow_their_room),
+        TEST(spreads_that_are_no_covariance_are_refused),
         TEST(images_may_stay_on_the_device),
 #if !defined(DB_ON_GPU)
         TEST(warm_calls_copy_no_spots),

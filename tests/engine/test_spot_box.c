@@ -160,7 +160,8 @@ static void check_search(const char *what, db_experiment *e, double tolerance) {
     assert_int_equal(db_plan_create(context, e, &options, &s.plan), DB_OK);
     s.bounds = db_spot_bounds_of(s.plan);
     lay_out_pixels(&s);
-    assert_int_equal(db_spots_search(s.plan, &s.bounds, NULL, &list), DB_OK);
+    assert_int_equal(db_spots_search_begin(s.plan, &s.bounds, NULL, &list), DB_OK);
+    assert_int_equal(db_spots_search(s.plan, NULL, &list), DB_OK);
     s.most = (int)(1.1 * s.bounds.longest * CELL) + 1;
     const size_t side = 2 * (size_t)s.most + 1;
     s.entry = calloc(side * side * side * DB_SPOT_MOST_PASSAGES, sizeof *s.entry);

@@ -54,6 +54,18 @@ for header in kernel/*.h; do
 #include \"kernel/spot_shape.h\""
         echo "$before" | compile "$header"
         ;;
+    kernel/spot_near.h | kernel/spot_made.h | kernel/spot_rows.h)
+        before='#include "kernel/spot_find.h"
+#include "model/model.h"
+#define REAL double
+#define DIRS 0
+#include "kernel/radiometry.h"
+#include "kernel/spot.h"
+#include "kernel/spot_box.h"'
+        [ $header != kernel/spot_made.h ] || before="$before
+#include \"kernel/spot_near.h\""
+        echo "$before" | compile "$header"
+        ;;
     *)
         compile "$header" -DDB_INSTANCE_ISA_BASELINE=1 -DDB_INSTANCE_PRECISION_MIXED=1 -DDB_INSTANCE_KIND=2 \
             -DDB_INSTANCE_GENERAL=0 -DDB_INSTANCE_TAG=alone < /dev/null

@@ -1,0 +1,59 @@
+/* From nodes near the Ewald sphere to spots and their boxes, in vectors of nodes. One instance
+ * per instruction set. */
+#ifndef DB_KERNEL_SPOT_FINDER_H
+#define DB_KERNEL_SPOT_FINDER_H
+
+#include "base/context_internal.h"
+#include "kernel/spot_find.h"
+
+/* Nodes of one source, in the order of the search; angles in radian from the start of the
+ * rotation. */
+enum { DB_SPOT_NODES = 128 };
+typedef struct db_spot_nodes {
+    int count;
+    double hkl[3][DB_SPOT_NODES];
+    double r[3][DB_SPOT_NODES];      /* laboratory, where the spot is expanded (1/angstrom) */
+    double amplitude[DB_SPOT_NODES]; /* structure factor */
+    double at[DB_SPOT_NODES], from[DB_SPOT_NODES], to[DB_SPOT_NODES]; /* as in db_spot_passage */
+    double cosine[DB_SPOT_NODES], sine[DB_SPOT_NODES];                /* of at */
+    unsigned char moves[DB_SPOT_NODES];
+    /* of those near the sphere, in the order of their list: unit vector along s0 + r, and how far from it
+     * spots can be */
+    double ray[3][DB_SPOT_NODES], across[DB_SPOT_NODES];
+} db_spot_nodes;
+
+typedef struct db_spot_found {
+    int node, tail;
+} db_spot_found;
+
+/* Spots of a source at rest on a panel, of one class of blocks. */
+typedef struct db_placed_spots {
+    int count;
+    double hkl[3][DB_SPOT_NODES], amplitude[DB_SPOT_NODES]; /* structure factor */
+    /* how bright: photons less what depends on the pixel, and the logarithm of what is left of it
+     * at the brightest direction */
+    double bright[DB_SPOT_NODES], exponent[DB_SPOT_NODES];
+    double pixel[2][DB_SPOT_NODES], obliquity[DB_SPOT_NODES]; /* <= 0 behind the panel */
+    double covariance[3][DB_SPOT_NODES]; /* pixels^2, the pixel's own as far as the spot has it */
+    double distance[DB_SPOT_NODES], width[DB_SPOT_NODES]; /* see spot_values */
+    double rho[DB_SPOT_NODES], arm[DB_SPOT_NODES];        /* |r| wavelength; see spot_arm */
+} db_placed_spots;
+
+typedef struct db_spot_finder {
+    /* Numbers of those nodes whose spots can reach the sphere; returns how many. */
+    int (*near_sphere)(const db_spot_find *find, db_spot_nodes *nodes, int near[DB_SPOT_NODES]);
+    /* Numbers of those, from the list of them, whose spots can reach a panel. */
+    int (*near_panel)(const db_spot_find *find, const db_spot_window *window,
+                      const db_spot_nodes *nodes, const int *from, int count, int *near);
+    /* Spots of nodes, all of which move or none does: for each node those of all classes of blocks.
+     * Returns how many; < 0: -1 - number of a node whose covariance is none. */
+    int (*spots)(const db_spot_find *find, const db_spot_window *window, const db_spot_nodes *nodes,
+                 const int *from, int count, db_spot_found *found, db_kernel_spot *spot);
+    /* Where spots are, of hkl and amplitude. tail: the class of blocks. */
+    void (*places)(const db_spot_find *find, const db_spot_window *window, int tail,
+                   db_placed_spots *places);
+} db_spot_finder;
+
+const db_spot_finder *db_spot_finder_instance(db_isa isa);
+
+#endif

@@ -1,0 +1,97 @@
+/* Tiles that a spot reaches. */
+#ifndef DB_KERNEL_SPOT_TILES_H
+#define DB_KERNEL_SPOT_TILES_H
+
+#include "ad/device_language.h"
+#include "kernel/job.h"
+
+/* A walk through the tiles that a spot reaches, each once: in that cell which holds the first of the pixels
+ * that both have. */
+typedef struct db_tile_walk {
+    const db_spot_tiles *tiles;
+    const db_region *region;
+    const db_spot_entry *spot;
+    int column, columns, row, rows, cell, cells, step; /* of the cells that the spot reaches */
+    uint32_t next, end;                                /* of the present cell's tiles */
+    uint32_t tile;
+    db_spot_part part;
+} db_tile_walk;
+
+/* Of cells number `first`, `first` + `step` and so on of those that the spot reaches. */
+AD_PORTABLE_FN db_tile_walk db_walk_tiles(const db_spot_tiles *tiles, const db_region *region,
+                                          const db_spot_entry *spot, int first, int step) {
+    db_tile_walk w;
+    w.tiles = tiles;
+    w.region = region;
+    w.spot = spot;
+    w.column = spot->fast[0] / DB_SPOT_CELL_FAST;
+    w.columns = (spot->fast[1] - 1) / DB_SPOT_CELL_FAST - w.column + 1;
+    w.row = spot->slow[0] / DB_SPOT_CELL_SLOW;
+    w.rows = (spot->slow[1] - 1) / DB_SPOT_CELL_SLOW - w.row + 1;
+    w.cells = w.columns * w.rows;
+    w.step = step;
+    w.cell = first - step;
+    w.next = w.end = w.tile = 0;
+    return w;
+}
+
+/* Which part of a tile the spot reaches. */
+AD_PORTABLE_FN db_spot_part db_part_of_tile(const db_spot_entry *e, const int fast[2],
+                                            const int slow[2]) {
+    db_spot_part part;
+    part.fast[0] = (uint8_t)(e->fast[0] > fast[0] ? e->fast[0] - fast[0] : 0);
+    part.fast[1] = (uint8_t)((e->fast[1] < fast[1] ? e->fast[1] : fast[1]) - fast[0]);
+    part.slow[0] = (uint8_t)(e->slow[0] > slow[0] ? e->slow[0] - slow[0] : 0);
+    part.slow[1] = (uint8_t)((e->slow[1] < slow[1] ? e->slow[1] : slow[1]) - slow[0]);
+    return part;
+}
+
+/* Whether the spot has pixels of the tile, whose first one is in this cell, and the tile shows it. */
+AD_PORTABLE_FN int db_enter_tile(db_tile_walk *w, int column, int row) {
+    const db_region *const r = &w->region[w->tile];
+    const db_spot_entry *const e = w->spot;
+    const int *const only = w->tiles->reflection ? w->tiles->reflection + 3 * (size_t)w->tile : 0;
+    const int fast[2] = { r->fast_start, r->fast_start + r->fast_count },
+              slow[2] = { r->slow_start, r->slow_start + r->slow_count };
+    const int left = e->fast[0] > fast[0] ? e->fast[0] : fast[0],
+              top = e->slow[0] > slow[0] ? e->slow[0] : slow[0];
+    if (left >= fast[1] || left >= e->fast[1] || top >= slow[1] || top >= e->slow[1] ||
+        left / DB_SPOT_CELL_FAST != column || top / DB_SPOT_CELL_SLOW != row)
+        return 0;
+    if (only &&
+        (only[0] != e->name.hkl[0] || only[1] != e->name.hkl[1] || only[2] != e->name.hkl[2]))
+        return 0;
+    w->part = db_part_of_tile(e, fast, slow);
+    return 1;
+}
+
+/* The next one: its number is w->tile, w->part the part of it; 0: there is none. */
+AD_PORTABLE_FN int db_next_tile(db_tile_walk *w) {
+    const db_spot_tiles *const t = w->tiles;
+    const db_spot_cells *const cells = &t->cells[w->spot->name.panel];
+    for (;;) {
+        while (w->next == w->end) {
+            w->cell += w->step;
+            if (w->cell >= w->cells) return 0;
+            const uint32_t cell =
+                cells->first +
+                (uint32_t)(w->row + w->cell / w->columns) * (uint32_t)cells->columns +
+                (uint32_t)(w->column + w->cell % w->columns);
+            w->next = t->first[cell];
+            w->end = t->first[cell + 1];
+        }
+        w->tile = t->tile[w->next++];
+        if (db_enter_tile(w, w->column + w->cell % w->columns, w->row + w->cell / w->columns))
+            return 1;
+    }
+}
+
+/* Whether a spot that has pixels of the panel reaches any tile. */
+AD_PORTABLE_FN int db_reaches_tiles(const db_spot_tiles *tiles, const db_region *region,
+                                    const db_spot_entry *spot) {
+    if (tiles->everywhere && !tiles->reflection) return 1;
+    db_tile_walk walk = db_walk_tiles(tiles, region, spot, 0, 1);
+    return db_next_tile(&walk);
+}
+
+#endif
