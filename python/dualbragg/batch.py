@@ -31,7 +31,7 @@ class Batch(_Planned):
     def _create(self, experiment):
         out = ffi.new("db_plan_batch **")
         check(self._context, lib.db_plan_batch_create(self._context, experiment._c, self._options, out))
-        self._batch = self._made(out, lib.db_plan_batch_destroy)
+        self._batch = self._made(out, lib.db_plan_batch_destroy, lib.db_plan_batch_plan)
         self._plan = lib.db_plan_batch_plan(self._batch)
 
     def share(self, amplitudes: Amplitudes) -> None:
@@ -56,7 +56,7 @@ class Batch(_Planned):
     def _images(self, value, count, what="out"):
         shape = (count, *self.shape)
         if value is None:
-            made = numpy.empty(shape, self.dtype)
+            made = self._empty(shape)
             return made, made
         return self._taken(value, what, shape, writable=True), value
 

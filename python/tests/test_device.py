@@ -78,6 +78,28 @@ class Device(unittest.TestCase):
         self.assertEqual(image.__cuda_array_interface__["shape"], (17, 24))
         self.assertEqual(image.__cuda_array_interface__["typestr"], "<f4")
 
+    def test_results_that_come_again_are_in_locked_memory(self):
+        own, plan = plans()
+        image, expected = own.gradient()
+        with unittest.mock.patch.object(dualbragg.Plan, "_LEAST_LOCKED", 1000):
+            kept = [plan.gradient()]
+            self.assertEqual(plan._locked, 0)
+            places = set()
+            for _ in range(4):
+                found = plan.gradient()
+                places.add(found[1].ctypes.data)
+                del found
+            self.assertEqual((len(places), plan._locked), (1, 2))
+            kept += [plan.gradient() for _ in range(4)]  # more than stay
+            self.assertEqual(plan._locked, plan._MOST_LOCKED)
+            self.assertEqual(len({array.ctypes.data for pair in kept for array in pair}), 10)
+            del plan
+            gc.collect()
+            for pair in kept:
+                numpy.testing.assert_allclose(pair[0], image, **TOLERANCE)
+                for found, right in zip(pair[1], expected):
+                    numpy.testing.assert_allclose(found, right, atol=1e-5 * abs(right).max())
+
     def test_tensors_of_others_are_used_as_they_are(self):
         for dtype in (numpy.float32, numpy.float64):
             own, plan = plans(dtype)
