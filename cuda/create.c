@@ -186,11 +186,25 @@ db_status db_cuda_plan_create(db_context *context, int number, const db_device_w
     return status;
 }
 
+db_status db_cuda_plan_of_image(db_context *context, int number, size_t pixels,
+                                db_device_plan **plan) {
+    db_device_plan *const made = *plan = make_plan(context, number);
+    if (!made) return DB_ERROR_MEMORY;
+    made->pixels = (uint32_t)pixels;
+    made->dense = 1;
+    made->span_count = 1;
+    made->span = malloc(sizeof *made->span);
+    if (!made->span) return db_fail_memory(context, "an image");
+    made->span[0] = (db_cuda_span){ 0, 0, pixels };
+    return make_stream(context, made);
+}
+
 /* What is under way there may use the plan's memory: the own stream, on which it is used again or
  * freed, waits for it. */
 static void leave_callers_stream(db_device_plan *plan) {
-    if (db_cuda_plan_set_stream(NULL, plan, DB_STREAM_OWN, NULL) == DB_OK) return;
-    (void)db_cuda_plan_wait(NULL, plan);
+    const int elsewhere = plan->stream != plan->own_stream;
+    if (elsewhere && db_cuda_plan_set_stream(NULL, plan, DB_STREAM_OWN, NULL) != DB_OK)
+        (void)db_cuda_plan_wait(NULL, plan);
     plan->stream = plan->own_stream;
     plan->asynchronous = 0;
 }

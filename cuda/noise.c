@@ -5,68 +5,78 @@
 
 #include "noise/noise_work.h"
 
+#include <string.h>
+
 #ifdef DB_HAVE_RANDOM123
 
-/* What a call allocates: rows, and images of which the caller's are in the host's memory. */
+/* An image of a call: where the caller has it, and memory for it on the GPU if that is the host's. */
 typedef struct {
-    db_cuda_buffer row, expected, signal, number;
-} room;
-
-static db_status place_of(db_context *context, int number, const void *memory, size_t bytes,
-                          const char *what, db_cuda_buffer *own) {
+    const void *given;
+    db_cuda_buffer *own;
     int there;
-    DB_TRY(db_cuda_check_place(context, number, memory, what, &there));
-    if (!memory || there) return DB_OK;
-    return db_cuda_need(context, number, own, bytes, what);
+} noise_image;
+
+static db_status find_place(db_context *context, db_device_plan *plan, const char *what,
+                            noise_image *image) {
+    DB_TRY(db_cuda_check_place(context, plan->number, image->given, what, &image->there));
+    if (!image->given || image->there) return DB_OK;
+    return db_cuda_need_more(context, plan, image->own, plan->pixels * sizeof(float), what);
 }
 
-static db_status copy_noise_image(db_context *context, int number, void *to, const void *from,
-                                  size_t bytes) {
-    return db_cuda_status(context, number,
-                          cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, NULL),
-                          "copying an image with noise");
+static void *memory_of(const noise_image *image) {
+    return image->there || !image->given ? (void *)(uintptr_t)image->given : image->own->memory;
 }
 
-static db_status make_noise(db_context *context, int number, const noise_work *work, room *own) {
+static db_status bring_back(db_context *context, db_device_plan *plan, const noise_image *image) {
+    if (!image->given || image->there) return DB_OK;
+    return db_cuda_to_host(context, plan, DB_CUDA_PACKED, image->own->memory,
+                           (void *)(uintptr_t)image->given, sizeof(float));
+}
+
+static db_status make_noise(db_context *context, db_device_plan *plan, const noise_work *work) {
     const db_noise_frame *const f = &work->frame;
-    const size_t rows = (size_t)f->slow_pixels * sizeof(noise_row),
-                 bytes = (size_t)f->fast_pixels * (size_t)f->slow_pixels * sizeof(float);
+    const size_t rows = (size_t)f->slow_pixels * sizeof(noise_row);
+    noise_image expected = { .given = f->expected, .own = &plan->results },
+                signal = { .given = f->signal, .own = &plan->box_images },
+                number = { .given = f->number, .own = &plan->data };
     db_cuda_arguments a = { .noise = *work };
-    DB_TRY(db_cuda_need(context, number, &own->row, rows, "the rows of an image with noise"));
-    DB_TRY(place_of(context, number, f->expected, bytes, "the expected image", &own->expected));
-    DB_TRY(place_of(context, number, f->signal, bytes, "the signal", &own->signal));
-    DB_TRY(place_of(context, number, f->number, bytes, "the numbers", &own->number));
-    a.noise.row = own->row.memory;
-    if (own->expected.bytes) {
-        DB_TRY(copy_noise_image(context, number, own->expected.memory, f->expected, bytes));
-        a.noise.frame.expected = own->expected.memory;
-    }
-    if (own->signal.bytes) a.noise.frame.signal = own->signal.memory;
-    if (own->number.bytes) a.noise.frame.number = own->number.memory;
-    DB_TRY(db_cuda_start(context, number, NULL, db_cuda_noise, (uint32_t)f->slow_pixels,
-                         DB_CUDA_NOISE_BLOCK, db_cuda_noise_bytes(), &a));
-    DB_TRY(copy_noise_image(context, number, work->row, own->row.memory, rows));
-    if (own->signal.bytes)
-        DB_TRY(copy_noise_image(context, number, f->signal, own->signal.memory, bytes));
-    if (own->number.bytes)
-        DB_TRY(copy_noise_image(context, number, f->number, own->number.memory, bytes));
-    return DB_OK;
+    DB_TRY(find_place(context, plan, "the expected image", &expected));
+    DB_TRY(find_place(context, plan, "the signal", &signal));
+    DB_TRY(find_place(context, plan, "the numbers", &number));
+    DB_TRY(db_cuda_need_more(context, plan, &plan->sums, rows, "the rows of an image with noise"));
+    DB_TRY(db_cuda_need_locked(context, plan->number, &plan->host_sums, rows));
+    /* behind what the caller may have written there on the default stream */
+    if (expected.there || signal.there || number.there)
+        DB_TRY(db_cuda_plan_set_stream(context, plan, DB_STREAM_WAIT, NULL));
+    if (!expected.there)
+        DB_TRY(db_cuda_to_device(context, plan, DB_CUDA_PACKED, expected.own->memory, f->expected,
+                                 sizeof(float)));
+    a.noise.row = plan->sums.memory;
+    a.noise.frame.expected = memory_of(&expected);
+    a.noise.frame.signal = memory_of(&signal);
+    a.noise.frame.number = memory_of(&number);
+    DB_TRY(db_cuda_launch(context, plan, db_cuda_noise, (uint32_t)f->slow_pixels,
+                          DB_CUDA_NOISE_BLOCK, db_cuda_noise_bytes(), &a));
+    DB_TRY(db_cuda_copy_back(context, plan, plan->host_sums.memory, plan->sums.memory, rows,
+                             "copying an image with noise"));
+    DB_TRY(bring_back(context, plan, &signal));
+    DB_TRY(bring_back(context, plan, &number));
+    DB_TRY(db_cuda_results_there(context, plan, 1));
+    memcpy(work->row, plan->host_sums.memory, rows);
+    return db_cuda_plan_set_stream(context, plan, DB_STREAM_OWN, NULL);
 }
 
 db_status db_cuda_noise_make(db_context *context, int number, const noise_work *work) {
+    const size_t pixels = (size_t)work->frame.fast_pixels * (size_t)work->frame.slow_pixels;
     db_cuda_scope scope;
-    room own = { 0 };
+    db_device_plan *plan;
     DB_TRY(db_cuda_enter(context, number, &scope));
-    db_status status = make_noise(context, number, work, &own);
-    /* also after a failure: nothing of it is still on its way */
-    const db_status waited =
-        db_cuda_status(context, number, cudaStreamSynchronize(NULL), "an image with noise");
-    if (status == DB_OK) status = waited;
-    db_cuda_release(&own.row);
-    db_cuda_release(&own.expected);
-    db_cuda_release(&own.signal);
-    db_cuda_release(&own.number);
-    db_cuda_leave(&scope);
+    db_status status = db_cuda_plan_of_image(context, number, pixels, &plan);
+    if (status == DB_OK)
+        status = db_cuda_finish(plan, make_noise(context, plan, work), &scope);
+    else
+        db_cuda_leave(&scope);
+    db_cuda_plan_destroy(context, plan);
     return status;
 }
 #endif

@@ -109,6 +109,11 @@ struct db_device_plan {
     unsigned long box_version; /* of what was measured; 0: nothing is there */
 };
 
+/* Stream and memory for an image that no plan has rendered, of plans that are gone if there are any. *plan may
+ * be one that is not complete after a failure; given back by db_cuda_plan_destroy. */
+db_status db_cuda_plan_of_image(db_context *context, int number, size_t pixels,
+                                db_device_plan **plan);
+
 /* Renders a work's images to where the arguments say. */
 db_status db_cuda_start_images(db_context *context, db_device_plan *plan,
                                const db_device_work *work, db_cuda_arguments *a);

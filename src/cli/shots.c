@@ -357,12 +357,11 @@ static void close_worker(worker *w) {
     free(w->number);
 }
 
-/* A shot a thread: threads that share a shot wait for each other. On a device, and for few shots, all
- * of them share it. */
+/* A shot a thread: threads that share a shot wait for each other. Few shots are shared by all of them. On a
+ * device, too: one thread's shot is packed while others' are rendered. */
 static db_status render_all(shots_run *r, db_status status) {
     const int threads = db_threads(r->session->context);
-    const int alone =
-        strcmp(db_context_device(r->session->context), "cpu") != 0 || r->count < (size_t)threads;
+    const int alone = r->count < (size_t)threads;
     const int workers = alone ? 1 : threads;
     worker *const each = calloc((size_t)workers, sizeof *each);
     if (!each && status == DB_OK)

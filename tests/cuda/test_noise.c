@@ -253,12 +253,28 @@ static void noise_in_memory_of_a_lost_device(void **state) {
 }
 #endif
 
+/* Threads that make training sets would wait for each other. */
+static void noise_of_more_images_allocates_nothing(void **state) {
+    (void)state;
+    static float pixels[PIXELS];
+    static int32_t number[PIXELS];
+    db_noise_options options = DB_NOISE_OPTIONS_INIT;
+    const db_noise_frame frame = {
+        .fast_pixels = FAST, .slow_pixels = SLOW, .expected = pixels, .number = number
+    };
+    assert_int_equal(db_noise_apply(device, &options, &frame, NULL), DB_OK);
+    machine_reset();
+    assert_int_equal(db_noise_apply(device, &options, &frame, NULL), DB_OK);
+    COUNTED(assert_int_equal(stand_in.allocations, 0);)
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(noise_has_the_same_bits),
         TEST(noise_may_stay_on_the_device),
+        TEST(noise_of_more_images_allocates_nothing),
 #if !defined(DB_ON_GPU)
         TEST(noise_of_a_device_that_fails),
         TEST(noise_in_memory_of_another_device_is_refused),
