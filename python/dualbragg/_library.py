@@ -13,6 +13,24 @@ import numpy
 from . import errors
 
 
+def _module():
+    """The extension module of the package dualbragg-cuda13, which has GPUs, or this package's own."""
+    try:
+        import dualbragg_cuda13
+    except ModuleNotFoundError:
+        from . import _dualbragg
+        return _dualbragg
+    import importlib.metadata
+    try:
+        own = importlib.metadata.version("dualbragg")
+    except importlib.metadata.PackageNotFoundError:  # not installed, but in a folder
+        own = dualbragg_cuda13.version
+    if own != dualbragg_cuda13.version:
+        raise ImportError(f"dualbragg-cuda13: expected version {own}, that of dualbragg, found {dualbragg_cuda13.version}")
+    from dualbragg_cuda13 import _dualbragg
+    return _dualbragg
+
+
 def _load():
     """The extension module. Its threads are to sleep while they wait, for they wait often: GCC's OpenMP
     has them run in circles for some ms, which on a busy machine is the time of those that they wait for.
@@ -21,11 +39,10 @@ def _load():
     if not said:
         os.environ["OMP_WAIT_POLICY"] = "passive"
     try:
-        from . import _dualbragg
+        return _module()
     finally:
         if not said:
             del os.environ["OMP_WAIT_POLICY"]
-    return _dualbragg
 
 
 _extension = _load()

@@ -2,8 +2,14 @@
 Without a GPU on the stand-in of tests/cuda, whose memory the processor cannot reach."""
 
 import gc
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
 import unittest
 import unittest.mock
+import zipfile
 
 import numpy
 
@@ -13,6 +19,7 @@ from dualbragg import memory
 from dualbragg._library import ffi, lib
 from dualbragg._rendering import Rendering
 
+SOURCE = pathlib.Path(os.environ["SOURCE_DIR"])
 SCENE = dict(cell=(78, 78, 38), Ncells=(12, 11, 10), default_F=100, wavelength=1.1, distance=90,
              detector_pixels=(24, 17), pixel_size=0.8, misset=(10, 20, 30), flux=1e12, exposure=1, beamsize=0.1)
 NAMES = ["cell_a", "misset_y", "distance"]
@@ -271,6 +278,60 @@ class Device(unittest.TestCase):
             plan.jvp(numpy.zeros(3), room, Tensor(room))
         with self.assertRaisesRegex(BufferError, "not copied"):
             room.__dlpack__(copy=True)
+
+
+class Package(unittest.TestCase):
+    """dualbragg-cuda13 beside a dualbragg without GPUs."""
+
+    def setUp(self):
+        self.place = tempfile.TemporaryDirectory()
+        self.addCleanup(self.place.cleanup)
+        self.folder = pathlib.Path(self.place.name)
+
+    def wheel(self, module):
+        """That of the given module, made from one of dualbragg, and unpacked."""
+        given = self.folder / "dualbragg-1.2.3-cp39-abi3-linux_x86_64.whl"
+        with zipfile.ZipFile(given, "w") as wheel:
+            wheel.write(module, "dualbragg/_dualbragg.abi3.so")
+            wheel.writestr("dualbragg-1.2.3.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: cp39-abi3-linux_x86_64\n")
+            wheel.writestr("dualbragg-1.2.3.dist-info/licenses/LICENSE", "MIT")
+        made = subprocess.run([sys.executable, SOURCE / "packaging/wheel/cuda.py", given, self.folder],
+                              capture_output=True, text=True)
+        if made.returncode:
+            return made.stderr
+        with zipfile.ZipFile(made.stdout.strip()) as wheel:
+            wheel.extractall(self.folder / "site")
+        return made.stdout
+
+    def run_with(self, own, code):
+        """In a Python that has the package of the folder `own`, and what is unpacked."""
+        paths = [str(own), str(self.folder / "site")]
+        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                              env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)})
+
+    def test_its_module_is_loaded(self):
+        here = pathlib.Path(dualbragg.__file__).parent
+        own = here.parent.parent  # the build's package, which has no GPUs; this one may be it
+        if not lib.DB_PYTHON_CUDA or not list(own.glob("dualbragg/_dualbragg*.so")):
+            self.skipTest("both packages are needed, with GPUs and without")
+        module, = here.glob("_dualbragg*.so")
+        self.assertIn("dualbragg_cuda13-1.2.3-cp39-abi3-linux_x86_64.whl", self.wheel(module))
+        self.assertEqual(sorted(p.name for p in (self.folder / "site/dualbragg_cuda13").iterdir()),
+                         ["__init__.py", "_dualbragg.abi3.so"])
+        info = self.folder / "site/dualbragg_cuda13-1.2.3.dist-info"
+        self.assertIn("Requires-Dist: dualbragg == 1.2.3", (info / "METADATA").read_text())
+        self.assertEqual((info / "licenses/LICENSE").read_text(), "MIT")
+        code = ("import dualbragg; from dualbragg._library import lib; print(lib.DB_PYTHON_CUDA, "
+                f"dualbragg.Plan(dualbragg.Experiment(**{SCENE}), device='cuda').device)")
+        found = self.run_with(own, code)
+        self.assertEqual((found.stderr, found.stdout), ("", "1 cuda:0\n"))
+        other = self.folder / "site/dualbragg-1.2.4.dist-info"
+        other.mkdir()
+        (other / "METADATA").write_text("Metadata-Version: 2.1\nName: dualbragg\nVersion: 1.2.4\n")
+        self.assertIn("dualbragg-cuda13: expected version 1.2.4, that of dualbragg, found 1.2.3",
+                      self.run_with(own, code).stderr)
+        plain, = own.glob("dualbragg/_dualbragg*.so")
+        self.assertIn("DB_WITH_CUDA=ON", self.wheel(plain))
 
 
 if __name__ == "__main__":
