@@ -35,17 +35,11 @@ static db_status make_room(db_intensity_search *w) {
 
 static db_status move_common(void *user, db_pieces *p) {
     db_intensity_search *const w = user;
-    db_intensity_course *const c = &w->course;
     db_joint_intensities *const r = w->result;
     const size_t n = w->system.reflections;
     if (p->reads) DB_TRY(make_room(w));
-    db_pieces_move(p, &c->passes, sizeof c->passes);
-    db_pieces_move(p, &c->rejected, sizeof c->rejected);
-    db_pieces_move(p, &c->fits, sizeof c->fits);
-    db_pieces_move(p, &c->damping, sizeof c->damping);
-    db_pieces_move(p, &c->total, sizeof c->total);
-    db_pieces_move(p, &c->degrees, sizeof c->degrees);
-    db_pieces_move(p, &r->errors, sizeof r->errors);
+    db_pieces_move(p, &w->course, sizeof w->course);
+    db_pieces_move(p, &r->scaling.errors, sizeof r->scaling.errors);
     db_pieces_move(p, w->best + n, w->system.shared * sizeof *w->best);
     db_pieces_move(p, w->best, n * sizeof *w->best);
     move_restraint(&w->restraint, n, p);
@@ -53,7 +47,8 @@ static db_status move_common(void *user, db_pieces *p) {
     db_pieces_move(p, &r->kinds, sizeof r->kinds);
     db_pieces_move(p, &r->agreement, sizeof r->agreement);
     if (w->all->settings.joint.reindex) move_indexing(&r->indexing, p);
-    p->failed |= c->passes < 2 || r->kinds.count < 0 || r->kinds.count > DB_MOST_KINDS;
+    p->failed |= w->course.passes < 2 || !w->course.has_best || r->kinds.count < 0 ||
+                 r->kinds.count > DB_MOST_KINDS;
     return DB_OK;
 }
 
@@ -92,7 +87,6 @@ db_status db_intensity_take_up(db_intensity_search *w) {
     const db_stage_state state = state_of(w);
     w->pass.slot = 1;
     DB_TRY(db_checkpoint_take_up(w->all, &state));
-    w->course.has_best = 1;
     if (w->all->settings.joint.reindex) w->pass.indexing = &w->result->indexing;
     for (size_t h = 0; h < w->system.reflections && w->restraint.strength; h++)
         w->restraint.pull[h] = w->restraint.strength[h] * (w->best[h] - w->restraint.centre[h]);

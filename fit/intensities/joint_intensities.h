@@ -11,7 +11,8 @@
 struct db_joint_intensities {
     db_asu_list list;
     db_merged merged;
-    db_scaling scaling;           /* of the shots at the start, and why some were excluded */
+    db_scaling
+        scaling; /* of the shots at the start, and why some were excluded; last error model */
     db_indexing_result indexing;  /* of the shots at the start; no shots: it was not asked for */
     db_crystal_kinds kinds;       /* of the shots at the start */
     db_observations observations; /* what each shot says by itself, given its refined model */
@@ -19,7 +20,6 @@ struct db_joint_intensities {
     db_reference_agreement agreement; /* of the reference with the start; count 0: there is none */
     int passes;                       /* over all shots */
     double wavelength;                /* of the first shot in use (angstrom); 0: none is */
-    db_error_model errors;
 };
 typedef struct db_joint_intensities db_joint_intensities;
 

@@ -9,12 +9,11 @@
 
 /* How far it has come. */
 typedef struct db_intensity_course {
+    int passes, rejected;
+    int fits;     /* how often the error model still follows the records */
     int has_best; /* 1: shots have been refined here, so that there is a best point */
     double total; /* the loss at it */
-    double degrees, shots;
-    int passes, rejected;
-    int fits; /* how often the error model still follows the records */
-    double damping;
+    double degrees, damping;
 } db_intensity_course;
 
 typedef struct db_intensity_search {

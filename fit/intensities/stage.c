@@ -99,7 +99,7 @@ static db_status prepare_search(db_intensity_search *w, int stage) {
     set_point(w, w->trial, w->best);
     w->pass.intensity = w->trial;
     w->pass.shared = w->trial + reflections_of(w);
-    w->pass.errors = &w->result->errors;
+    w->pass.errors = &w->result->scaling.errors;
     w->pass.diagonal = w->system.diagonal;
     return db_fit_course_reserve(all->context, &all->course,
                                  2 * (size_t)all->settings.joint.passes + 16);
@@ -123,7 +123,7 @@ static db_intensity_minimum minimum_of(db_intensity_search *w) {
 
 static db_status fit_errors(db_intensity_search *w) {
     const db_intensity_minimum here = minimum_of(w);
-    return db_intensity_fit_errors(&here, &w->result->errors);
+    return db_intensity_fit_errors(&here, &w->result->scaling.errors);
 }
 
 /* A pass over all shots at the trial point. */
@@ -145,8 +145,7 @@ static double restraint_loss(const db_intensity_search *w, const double *point) 
     return sum;
 }
 
-/* Losses of the trial and of where the linearizations were made, by the weights of the trial; degrees of
- * freedom. */
+/* Losses of the trial and of where the linearizations were made, by the weights of the trial. */
 static db_status compare_losses(db_intensity_search *w, db_intensity_totals *totals) {
     DB_TRY(db_intensity_add_up(&w->pass, totals));
     totals->loss += restraint_loss(w, w->trial);
@@ -164,12 +163,11 @@ static db_status accept_trial(db_intensity_search *w, const db_intensity_totals 
         if (w->records.group[s]) memcpy(all->state[s].best.local, all->state[s].trial.local, local);
     db_intensity_restraint_follow(w->pass.list, w->best, diagonal, &w->restraint);
     DB_TRY(db_intensity_share_restraint(all, &w->restraint, n));
-    w->course.shots = totals->shots;
     w->course.has_best = 1;
     DB_TRY(db_intensity_take_equations(w));
     w->course.total =
         totals->loss - db_intensity_restraint_drop(&w->restraint, w->best, diagonal, n);
-    w->course.degrees = totals->degrees - (double)shared_of(w);
+    w->course.degrees = all->degrees - (double)shared_of(w);
     for (size_t h = 0; h < n; h++) w->course.degrees -= diagonal[h] > 0;
     return DB_OK;
 }
@@ -274,7 +272,7 @@ static db_status search_intensities(db_intensity_search *w, db_stage_result *end
         db_intensity_totals now;
         DB_TRY(settle_weights(w, &promise, &gain));
         const double length = length_of(w, w->best, w->rendered);
-        const int rests = !(c->damping > 0) && length <= rest && gain <= GAIN * c->shots;
+        const int rests = !(c->damping > 0) && length <= rest && gain <= GAIN * (double)all->used;
         if (rests || c->passes >= all->settings.joint.passes + 1 || c->rejected >= MOST_REJECTED) {
             explain_end(w, rests, length, promise, end);
             return DB_OK;

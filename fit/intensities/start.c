@@ -122,7 +122,6 @@ db_status db_intensity_start(db_intensity_pass *pass, db_intensity_records *reco
     if (status == DB_OK) status = db_intensity_observe(records, NULL, &observations);
     if (status == DB_OK) status = db_workers_common_status(all, merge(&w, &observations));
     if (status == DB_OK) status = db_intensity_share_start(all, r);
-    if (status == DB_OK) r->errors = r->scaling.errors;
     if (status == DB_OK) status = take_scales(&w, records);
     if (status == DB_OK && all->settings.joint.passes > 0) status = begin_normalized(pass, r);
     for (size_t h = 0; h < list->count && status == DB_OK; h++)

@@ -8,7 +8,7 @@
 
 /* From the records of the first pass, where all intensities are 0: scales shots, excludes those that have
  * nothing in common with the others, and merges the others to a start, value, [reflections]. result: receives
- * scaling, indexing, kinds, agreement and errors; where there are no further passes, also what was merged. */
+ * scaling, indexing, kinds and agreement; where there are no further passes, also what was merged. */
 db_status db_intensity_start(db_intensity_pass *pass, db_intensity_records *records,
                              db_intensity_restraint *restraint, db_joint_intensities *result,
                              double *value);

@@ -24,9 +24,7 @@ static db_status add_totals(db_shots *all, db_context *context, size_t shot, voi
     (void)context;
     t->loss += p->loss[shot];
     t->base += p->base[shot];
-    t->degrees += all->summary[shot].degrees;
     t->log_scale += log(all->state[shot].best.local[db_intensity_local_place(p, DB_SCALE)]);
-    t->shots++;
     return DB_OK;
 }
 
@@ -41,7 +39,7 @@ db_status db_intensity_normalize_scales(db_intensity_pass *p, double *factor) {
                  index = p->order.index[p->order.shared + place];
     db_intensity_totals totals;
     DB_TRY(db_intensity_add_up(p, &totals));
-    *factor = exp(totals.log_scale / totals.shots);
+    *factor = exp(totals.log_scale / (double)all->used);
     DB_TRY(db_team_broadcast(&all->team, all->context, factor, sizeof *factor));
     for (size_t s = 0; s < all->count; s++) {
         if (!all->summary[s].used || !db_shots_own(all, s)) continue;

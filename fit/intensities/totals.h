@@ -7,9 +7,7 @@
 /* Doubles alone. */
 typedef struct db_intensity_totals {
     double loss, base; /* of the pass; of where the linearizations were made */
-    double degrees;
-    double log_scale; /* logarithms of the scales at the best point */
-    double shots;
+    double log_scale;  /* logarithms of the scales at the best point */
 } db_intensity_totals;
 db_status db_intensity_add_up(db_intensity_pass *pass, db_intensity_totals *totals);
 

@@ -20,10 +20,10 @@
 #include <unistd.h>
 
 /* The blocks of the file, in this order; then that of a stage, by its own name. Another number: another format. */
-static const char of_head[] = "checkpoint 4", of_configuration[] = "configuration",
+static const char of_head[] = "checkpoint 5", of_configuration[] = "configuration",
                   of_state[] = "state";
 static const db_block_head of_no_shot = { .shot = -1 };
-enum { BLOCKS = 4, MOST_GENERATIONS = 1 << 30 };
+enum { BLOCKS = 4, MOST_GENERATIONS = 1 << 30, FORMAT_AT = sizeof of_head - 2 };
 
 /* What identifies the refinement that a file belongs to, beside its configuration. */
 typedef struct head {
@@ -310,12 +310,14 @@ static db_status check_head(reading *r, head *found) {
     const head own = head_of(all);
     db_block_head first;
     db_pieces pieces;
-    if (!db_block_head_in(r->content.bytes, r->content.size, &first) ||
-        strcmp(first.name, of_head) != 0)
-        return db_fail(all->context, DB_ERROR_INPUT,
-                       "%s: expected a checkpoint of format 4, found %s", r->path,
-                       *r->content.bytes == '{' ? "one of an older version of dualbragg"
-                                                : "something else");
+    if (!db_block_head_in(r->content.bytes, r->content.size, &first))
+        snprintf(first.name, sizeof first.name, "%.10s", r->content.bytes);
+    if (strcmp(first.name, of_head) != 0)
+        return db_fail(all->context, DB_ERROR_INPUT, "%s: expected a %s, found %s", r->path,
+                       of_head,
+                       *first.name == '{' || strncmp(first.name, of_head, FORMAT_AT) == 0
+                           ? "one of another version of dualbragg"
+                           : "something else");
     DB_TRY(next_block(r, of_head, &pieces));
     db_pieces_move(&pieces, found, sizeof *found);
     if (pieces.failed || !memchr(found->version, 0, sizeof found->version))
