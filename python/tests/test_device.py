@@ -288,50 +288,47 @@ class Package(unittest.TestCase):
         self.addCleanup(self.place.cleanup)
         self.folder = pathlib.Path(self.place.name)
 
-    def wheel(self, module):
-        """That of the given module, made from one of dualbragg, and unpacked."""
+    def unpacked(self, module):
+        """The wheel that is made of one of dualbragg with this module; why there is none."""
         given = self.folder / "dualbragg-1.2.3-cp39-abi3-linux_x86_64.whl"
         with zipfile.ZipFile(given, "w") as wheel:
-            wheel.write(module, "dualbragg/_dualbragg.abi3.so")
+            wheel.writestr("dualbragg/_dualbragg.abi3.so", module)
             wheel.writestr("dualbragg-1.2.3.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: cp39-abi3-linux_x86_64\n")
             wheel.writestr("dualbragg-1.2.3.dist-info/licenses/LICENSE", "MIT")
         made = subprocess.run([sys.executable, SOURCE / "packaging/wheel/cuda.py", given, self.folder],
                               capture_output=True, text=True)
-        if made.returncode:
-            return made.stderr
-        with zipfile.ZipFile(made.stdout.strip()) as wheel:
-            wheel.extractall(self.folder / "site")
-        return made.stdout
-
-    def run_with(self, own, code):
-        """In a Python that has the package of the folder `own`, and what is unpacked."""
-        paths = [str(own), str(self.folder / "site")]
-        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
-                              env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)})
+        if made.returncode == 0:
+            with zipfile.ZipFile(self.folder / "dualbragg_cuda13-1.2.3-cp39-abi3-linux_x86_64.whl") as wheel:
+                wheel.extractall(self.folder / "site")
+        return made.stderr
 
     def test_its_module_is_loaded(self):
         here = pathlib.Path(dualbragg.__file__).parent
-        own = here.parent.parent  # the build's package, which has no GPUs; this one may be it
-        if not lib.DB_PYTHON_CUDA or not list(own.glob("dualbragg/_dualbragg*.so")):
+        plain = here.parent.parent  # the build's package without GPUs; this one has the stand-in's
+        if not lib.DB_PYTHON_CUDA or not list(plain.glob("dualbragg/_dualbragg*.so")):
             self.skipTest("both packages are needed, with GPUs and without")
-        module, = here.glob("_dualbragg*.so")
-        self.assertIn("dualbragg_cuda13-1.2.3-cp39-abi3-linux_x86_64.whl", self.wheel(module))
-        self.assertEqual(sorted(p.name for p in (self.folder / "site/dualbragg_cuda13").iterdir()),
-                         ["__init__.py", "_dualbragg.abi3.so"])
-        info = self.folder / "site/dualbragg_cuda13-1.2.3.dist-info"
+        self.assertIn("DB_WITH_CUDA=ON", self.unpacked("neither"))
+        self.assertEqual(self.unpacked("db_cuda_register"), "")
+        site = self.folder / "site"
+        info = site / "dualbragg_cuda13-1.2.3.dist-info"
         self.assertIn("Requires-Dist: dualbragg == 1.2.3", (info / "METADATA").read_text())
         self.assertEqual((info / "licenses/LICENSE").read_text(), "MIT")
-        code = ("import dualbragg; from dualbragg._library import lib; print(lib.DB_PYTHON_CUDA, "
-                f"dualbragg.Plan(dualbragg.Experiment(**{SCENE}), device='cuda').device)")
-        found = self.run_with(own, code)
-        self.assertEqual((found.stderr, found.stdout), ("", "1 cuda:0\n"))
-        other = self.folder / "site/dualbragg-1.2.4.dist-info"
-        other.mkdir()
-        (other / "METADATA").write_text("Metadata-Version: 2.1\nName: dualbragg\nVersion: 1.2.4\n")
-        self.assertIn("dualbragg-cuda13: expected version 1.2.4, that of dualbragg, found 1.2.3",
-                      self.run_with(own, code).stderr)
-        plain, = own.glob("dualbragg/_dualbragg*.so")
-        self.assertIn("DB_WITH_CUDA=ON", self.wheel(plain))
+        self.assertEqual(len((info / "RECORD").read_text().splitlines()), 6)
+        module, = here.glob("_dualbragg*.so")
+        (site / "dualbragg_cuda13/_dualbragg.abi3.so").unlink()
+        (site / "dualbragg_cuda13/_dualbragg.abi3.so").symlink_to(module)
+
+        def load():
+            code = f"import dualbragg; print(dualbragg.Plan(dualbragg.Experiment(**{SCENE}), device='cuda').device)"
+            paths = os.pathsep.join([str(plain), str(site)])
+            return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                                  env={**os.environ, "PYTHONPATH": paths})
+
+        found = load()
+        self.assertEqual((found.stderr, found.stdout), ("", "cuda:0\n"))
+        (site / "dualbragg-1.2.4.dist-info").mkdir()
+        (site / "dualbragg-1.2.4.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: dualbragg\nVersion: 1.2.4\n")
+        self.assertIn("dualbragg-cuda13: expected version 1.2.4, that of dualbragg, found 1.2.3", load().stderr)
 
 
 if __name__ == "__main__":
