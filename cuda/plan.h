@@ -40,6 +40,12 @@ db_status db_cuda_values_reserve(db_context *context, db_device_plan *plan,
  * column. */
 size_t db_cuda_tangent_images(const db_device_work *work);
 size_t db_cuda_panels(const db_device_work *work);
+
+/* Coefficients as the device has them (db_cuda_row_*): how many bytes those of so many bytes of runs take, and
+ * writing them. *changed becomes 1 where they differ from what is there; all are written if it is before. */
+size_t db_cuda_coefficient_bytes(const db_device_work *work, size_t bytes);
+db_status db_cuda_fill_coefficients(db_context *context, const db_device_work *work, size_t bytes,
+                                    char *out, int *changed);
 /* Nothing is on the device any more; the memory stays. */
 void db_cuda_values_forget(db_cuda_values *values);
 void db_cuda_values_release(db_cuda_values *values);
