@@ -47,6 +47,16 @@ enum {
     DB_CUDA_WINDOW_LOOSE = 32
 };
 
+/* Derivative images along rows: a thread has up to so many pixels at a time. */
+#if !defined(DB_CUDA_STAGED)
+#define DB_CUDA_STAGED 4
+#endif
+enum {
+    DB_CUDA_STAGED_GENERAL = 2,
+    /* plain jobs have none between those of the panel and the Debye-Waller factor's */
+    DB_CUDA_PLAIN_COLUMNS = DB_COLUMN_AMPLITUDE - (DB_COLUMN_DEBYE_WALLER - DB_COLUMN_Z)
+};
+
 enum { DB_CUDA_MOST_IMAGES = DB_NORMAL_MOST_SPOTS };
 
 /* A derivative image's part in a variable of boxes, and the links of a list of such. */
@@ -105,6 +115,14 @@ typedef struct db_cuda_list {
     uint32_t panels;
 } db_cuda_list;
 
+/* The only source and sample of a still, which the kernels read as constants. */
+typedef struct db_cuda_still {
+    db_kernel_source_double source_double;
+    db_kernel_sample_double sample_double;
+    db_kernel_source_float source_float;
+    db_kernel_sample_float sample_float;
+} db_cuda_still;
+
 typedef struct db_cuda_arguments {
     db_kernel_job job; /* pointers are the device's; region: those of the results' layout */
     /* [region_count + 1] pixels of all regions before each */
@@ -113,7 +131,10 @@ typedef struct db_cuda_arguments {
     const uint32_t *row_start;
     uint32_t region_count, pixels; /* of all regions */
     uint32_t row_chunk;            /* of the kernel along rows */
-    const void *row;               /* [panel][parameter_count] db_cuda_row_* */
+    int32_t along_rows;            /* 1: images with derivatives are made along rows */
+    int32_t unlisted; /* 1: no table of structure factors, and offsets of indices suffice */
+    db_cuda_still still;
+    const void *row; /* [panel][parameter_count] db_cuda_row_* */
     void *derivative[DB_CUDA_MOST_IMAGES];
     /* normal equations */
     double *sums;                             /* [slots][db_normal_size(parameter_count + 1)] */
@@ -202,6 +223,11 @@ static inline size_t db_cuda_term_bytes(const db_kernel_job *job, int mixed) {
                  terms = job->source_count * job->sample_count;
     return sub_rows *
            (DB_CUDA_TERM_BYTES * terms + (2 * sizeof(double) + 3 * real) * job->source_count);
+}
+static inline size_t db_cuda_staged_bytes(int general) {
+    const size_t pixels = general ? DB_CUDA_STAGED_GENERAL : DB_CUDA_STAGED,
+                 columns = general ? DB_COLUMN_AMPLITUDE : DB_CUDA_PLAIN_COLUMNS;
+    return pixels * columns * DB_CUDA_BLOCK * sizeof(float); /* as many in double precision */
 }
 static inline uint32_t db_cuda_block(int mixed) {
     return mixed ? DB_CUDA_BLOCK : DB_CUDA_DOUBLE_BLOCK;

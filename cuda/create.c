@@ -5,8 +5,10 @@
 
 #include <stdlib.h>
 
-/* Pixels in a row from which on kernels along rows are faster. */
-enum { WIDE = 256 };
+enum {
+    WIDE = 256,       /* pixels in a row from which on kernels along rows are faster */
+    FEW_BLOCKS = 2048 /* with fewer, a large GPU waits for its last ones */
+};
 
 /* Merges neighbours. */
 static void list_spans(db_device_plan *plan, const db_device_work *work) {
@@ -55,18 +57,24 @@ static void choose_spans(db_device_plan *plan, const db_device_work *work) {
     }
 }
 
+static size_t chunks_of(const db_region *r, uint32_t chunk) {
+    return ((size_t)r->fast_count + chunk - 1) / chunk * (size_t)r->slow_count;
+}
+
 static db_status count_pixels(db_context *context, db_device_plan *plan,
                               const db_device_work *work) {
     const size_t terms = work->job.source_count * work->job.sample_count;
     size_t pixels = 0, rows = 0, blocks = 0;
-    plan->row_chunk = terms < DB_CUDA_MANY_TERMS ? DB_CUDA_LONG_CHUNK : DB_CUDA_SHORT_CHUNK;
     for (size_t i = 0; i < work->region_count; i++) {
         const db_region *r = &work->job.region[i];
-        const size_t chunks = ((size_t)r->fast_count + plan->row_chunk - 1) / plan->row_chunk;
         pixels += (size_t)r->fast_count * (size_t)r->slow_count;
         rows += (size_t)r->slow_count;
-        blocks += chunks * (size_t)r->slow_count;
     }
+    plan->row_chunk = terms < DB_CUDA_MANY_TERMS ? DB_CUDA_LONG_CHUNK : DB_CUDA_SHORT_CHUNK;
+    while (plan->row_chunk > DB_CUDA_BLOCK && pixels / plan->row_chunk < FEW_BLOCKS)
+        plan->row_chunk /= 2;
+    for (size_t i = 0; i < work->region_count; i++)
+        blocks += chunks_of(&work->job.region[i], plan->row_chunk);
     if (pixels > INT32_MAX)
         return db_fail(context, DB_ERROR_UNSUPPORTED,
                        "cuda:%d: a plan of %zu pixels; expected at most %d", plan->number, pixels,
@@ -99,8 +107,7 @@ static void fill_regions(const db_device_plan *plan, const db_device_work *work,
         start[i] = (uint32_t)pixels;
         row_start[i] = (uint32_t)blocks;
         pixels += (size_t)r->fast_count * (size_t)r->slow_count;
-        blocks +=
-            ((size_t)r->fast_count + plan->row_chunk - 1) / plan->row_chunk * (size_t)r->slow_count;
+        blocks += chunks_of(r, plan->row_chunk);
     }
     start[count] = plan->pixels;
     row_start[count] = plan->row_blocks;

@@ -45,9 +45,13 @@ db_status db_cuda_start_images(db_context *context, db_device_plan *plan,
             context, plan, (db_cuda_is_still(work) ? kernels->still : kernels->rows)[shape],
             plan->row_blocks, DB_CUDA_BLOCK, db_cuda_term_bytes(&work->job, mixed), a);
     const uint32_t block = db_cuda_block(mixed);
-    const int still = work->kind == DB_KERNEL_GRADIENT && db_cuda_is_still(work);
+    const int still = work->kind == DB_KERNEL_GRADIENT && db_cuda_is_still(work),
+              general = work->kind == DB_KERNEL_GENERAL_GRADIENT;
+    a->along_rows = db_device_has_slopes(work->kind) && plan->wide;
     return db_cuda_launch(context, plan, (still ? kernels->still : kernels->image)[shape],
-                          db_cuda_blocks(plan->pixels, block), block, 0, a);
+                          a->along_rows ? plan->row_blocks : db_cuda_blocks(plan->pixels, block),
+                          block,
+                          db_device_has_slopes(work->kind) ? db_cuda_staged_bytes(general) : 0, a);
 }
 
 /* Neighbours in the caller's memory are neighbours on the device, too, and come back together. */

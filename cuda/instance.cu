@@ -41,10 +41,10 @@
 #if DB_INSTANCE_KIND == 1
 #define STILL_KERNELS(name, shape)                                                                 \
     DB_CUDA_KERNEL(NAME(still, name), BLOCK, LEAST_STILL_BLOCKS) {                                 \
-        render_image(still_mode(&a->job, shape, BY_VECTOR), a);                                    \
+        render_image(still_of(a, shape), a);                                    \
     }                                                                                              \
     DB_CUDA_KERNEL(NAME(still_normal, name), BLOCK, LEAST_STILL_BLOCKS) {                          \
-        sum_slot(still_mode(&a->job, shape, BY_VECTOR), a);                                        \
+        sum_slot(still_of(a, shape), a);                                        \
     }
 #else
 #define STILL_KERNELS(name, shape)

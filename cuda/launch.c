@@ -33,6 +33,15 @@ int db_cuda_is_still(const db_device_work *work) {
            !job->debye_waller;
 }
 
+static db_cuda_still still_of(const db_device_work *work) {
+    const db_kernel_job *const job = &work->job;
+    db_cuda_still still = { .source_double = job->source_double[0],
+                            .sample_double = job->sample_double[0] };
+    if (job->source_float) still.source_float = job->source_float[0];
+    if (job->sample_float) still.sample_float = job->sample_float[0];
+    return still;
+}
+
 db_cuda_arguments db_cuda_arguments_of(const db_device_plan *plan, const db_device_work *work,
                                        db_cuda_layout layout) {
     db_cuda_arguments a = { .job = work->job,
@@ -41,7 +50,10 @@ db_cuda_arguments db_cuda_arguments_of(const db_device_plan *plan, const db_devi
                             .region_count = (uint32_t)plan->region_count,
                             .pixels = plan->pixels,
                             .row_chunk = plan->row_chunk,
+                            .unlisted = !work->job.table_used &&
+                                        (!db_cuda_is_mixed(work) || db_offsets_suffice(&work->job)),
                             .dense = plan->dense };
+    if (db_cuda_is_still(work)) a.still = still_of(work);
     if (work->job.tangent) a.job.parameter_count = db_cuda_tangent_images(work);
     a.job.region = layout == DB_CUDA_PACKED ? plan->packed_region : plan->region;
     return a;

@@ -21,7 +21,7 @@
 
 /* of stills, one source, sub-pixel and sample */
 #if defined(DB_INSTANCE_PRECISION_MIXED)
-#define LEAST_STILL_BLOCKS 5
+#define LEAST_STILL_BLOCKS 4
 #else
 #define LEAST_STILL_BLOCKS 7
 #endif

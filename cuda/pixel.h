@@ -51,6 +51,24 @@ DB_CUDA_FN const coefficient_row *rows_of(const db_cuda_arguments *a, const db_r
     return (const coefficient_row *)a->row + region->panel * a->job.parameter_count;
 }
 
+/* X(window, first column, end) of an instance's windows. */
+#if DB_INSTANCE_GENERAL
+#define DB_CUDA_WINDOW_OF_GENERAL(X) X(DB_CUDA_WINDOW_GENERAL, DB_COLUMN_Z, DB_COLUMN_DEBYE_WALLER)
+#else
+#define DB_CUDA_WINDOW_OF_GENERAL(X)
+#endif
+#if DB_INSTANCE_KIND > 1
+#define DB_CUDA_WINDOW_OF_CELLS(X) X(DB_CUDA_WINDOW_CELLS, DB_COLUMN_CELLS, DB_COLUMN_AMPLITUDE)
+#else
+#define DB_CUDA_WINDOW_OF_CELLS(X)
+#endif
+#define DB_CUDA_WINDOWS(X)                                                                         \
+    X(DB_CUDA_WINDOW_LATTICE, DB_COLUMN_LATTICE, DB_COLUMN_ORIGIN)                                 \
+    X(DB_CUDA_WINDOW_PANEL, DB_COLUMN_ORIGIN, DB_COLUMN_Z)                                         \
+    DB_CUDA_WINDOW_OF_GENERAL(X)                                                                   \
+    X(DB_CUDA_WINDOW_DEBYE_WALLER, DB_COLUMN_DEBYE_WALLER, DB_COLUMN_CELLS)                        \
+    DB_CUDA_WINDOW_OF_CELLS(X)
+
 /* Columns from `first` to `end` times their coefficients. The numbers of the columns are constants,
  * so that these stay in registers. */
 DB_CUDA_FN fine contract_window(const coefficient_row *row, const pixel_sums *sums, int first,
@@ -77,15 +95,7 @@ DB_CUDA_FN fine contract_row(const coefficient_row *row, const pixel_sums *sums)
         return contract_window(row, sums, DB_COLUMN_ORIGIN, DB_COLUMN_Z, slope);
 #define DB_WINDOW(window, first, end)                                                              \
     if (windows & (window)) slope = contract_window(row, sums, first, end, slope);
-    DB_WINDOW(DB_CUDA_WINDOW_LATTICE, DB_COLUMN_LATTICE, DB_COLUMN_ORIGIN)
-    DB_WINDOW(DB_CUDA_WINDOW_PANEL, DB_COLUMN_ORIGIN, DB_COLUMN_Z)
-#if DB_INSTANCE_GENERAL
-    DB_WINDOW(DB_CUDA_WINDOW_GENERAL, DB_COLUMN_Z, DB_COLUMN_DEBYE_WALLER)
-#endif
-    DB_WINDOW(DB_CUDA_WINDOW_DEBYE_WALLER, DB_COLUMN_DEBYE_WALLER, DB_COLUMN_CELLS)
-#if DB_INSTANCE_KIND > 1
-    DB_WINDOW(DB_CUDA_WINDOW_CELLS, DB_COLUMN_CELLS, DB_COLUMN_AMPLITUDE)
-#endif
+    DB_CUDA_WINDOWS(DB_WINDOW)
 #undef DB_WINDOW
     if (windows & DB_CUDA_WINDOW_LOOSE)
         slope = f_fma(row->loose_coefficient, sums->loose[row->loose], slope);

@@ -3,16 +3,60 @@
 #ifndef DB_CUDA_SAMPLED_H
 #define DB_CUDA_SAMPLED_H
 
-#include "cuda/pixel.h"
+#include "cuda/staged.h"
 
 DB_CUDA_FN void render_pixel(loop_mode mode, const db_cuda_arguments *a, const pixel_place *p,
                              pixel_sums *sums) {
     const db_region *region = p->region;
     if (DB_INSTANCE_KIND == 0 && GENERAL && a->job.region_node) /* images only */
         mode.only_node = a->job.region_node + 3 * (region - a->job.region);
-    render_places(mode, &a->job, &a->job.panel[region->panel], region->fast_start + p->fast,
-                  region->slow_start + p->slow, sums);
+    const db_kernel_panel *const panel = &a->job.panel[region->panel];
+    const wide fast = region->fast_start + p->fast, slow = region->slow_start + p->slow;
+    if (!GENERAL && a->unlisted) { /* one decision for all samples */
+        mode.tabled = 0;
+        mode.shifted = 1;
+        render_places(mode, &a->job, panel, fast, slow, sums);
+    } else {
+        render_places(mode, &a->job, panel, fast, slow, sums);
+    }
 }
+
+/* A block's run of pixels of one row. */
+typedef struct {
+    const db_region *region;
+    uint32_t slow, first, end;
+} row_run;
+
+DB_CUDA_FN row_run run_of_block(const db_cuda_arguments *a) {
+    const uint32_t block = block_number(), r = region_of(a->row_start, a->region_count, block);
+    row_run run;
+    run.region = &a->job.region[r];
+    const uint32_t pixels = (uint32_t)run.region->fast_count,
+                   chunks = (pixels + a->row_chunk - 1) / a->row_chunk,
+                   in_region = block - a->row_start[r];
+    run.slow = in_region / chunks;
+    run.first = (in_region - run.slow * chunks) * a->row_chunk;
+    run.end = run.first + a->row_chunk < pixels ? run.first + a->row_chunk : pixels;
+    return run;
+}
+
+DB_CUDA_FN pixel_place place_in_run(const row_run *run, uint32_t fast) {
+    const db_region *const region = run->region;
+    pixel_place place = { region, (int)fast, (int)run->slow,
+                          region->offset + run->slow * region->stride + fast };
+    return place;
+}
+
+#if DB_INSTANCE_KIND == 1
+DB_CUDA_FN loop_mode still_of(const db_cuda_arguments *a, kernel_shape shape) {
+    loop_mode mode = still_mode(&a->job, shape, BY_VECTOR);
+    mode.source_double = &a->still.source_double;
+    mode.sample_double = &a->still.sample_double;
+    mode.source = &a->still.FINE(source);
+    mode.sample = &a->still.FINE(sample);
+    return mode;
+}
+#endif
 
 #if DB_INSTANCE_KIND == 0
 /* The thread's pixel. */
@@ -25,36 +69,92 @@ DB_CUDA_FN void render_image(loop_mode mode, const db_cuda_arguments *a) {
     store_intensity(&a->job, place.element, &sums);
 }
 #else
-/* The first images are those by the lattice alone. floats: the type of their pixels */
-DB_CUDA_FN void store_derivatives(int floats, const db_cuda_arguments *a, const pixel_place *p,
-                                  const pixel_sums *sums) {
-    const coefficient_row *row = rows_of(a, p->region);
-    const uint32_t count = (uint32_t)a->job.parameter_count,
-                   lattice = (uint32_t)a->job.lattice_wanted;
-    uint32_t k = 0;
-    DB_CUDA_LOOP
-    for (; k < lattice; k++)
-        store_as(floats, a->derivative[k], p->element,
-                 contract_window(&row[k], sums, DB_COLUMN_LATTICE, DB_COLUMN_ORIGIN, 0));
-    DB_CUDA_LOOP
-    for (; k < count; k++)
-        store_as(floats, a->derivative[k], p->element, contract_row(&row[k], sums));
+/* Pixels of a thread: of one row, a block's threads apart. */
+typedef struct {
+    pixel_place first;
+    uint32_t count;
+    fine loose[STAGED][DB_LOOSE_COLUMNS];
+} staged_pixels;
+
+/* floats: the type of the image's pixels */
+DB_CUDA_FN void store_staged(int floats, void *image, const staged_pixels *pixels,
+                             const fine value[STAGED]) {
+    const size_t first = pixels->first.element;
+    void *const to = floats ? (void *)((float *)image + first) : (void *)((double *)image + first);
+    DB_CUDA_UNROLL
+    for (uint32_t p = 0; p < STAGED; p++)
+        if (p < pixels->count) store_as(floats, to, p * BLOCK, value[p]);
 }
 
-/* The thread's pixel and its derivatives. */
-DB_CUDA_FN void render_image(loop_mode mode, const db_cuda_arguments *a) {
-    const uint32_t pixel = block_number() * thread_count() + thread_number();
-    if (pixel >= a->pixels) return;
-    const pixel_place place = pixel_at(a, pixel);
-    fine loose[DB_LOOSE_COLUMNS];
-    pixel_sums sums;
-    sums.loose = loose;
-    render_pixel(mode, a, &place, &sums);
+/* The first images are those by the lattice alone, most others those by the panel alone. */
+DB_CUDA_FN void store_derivatives(int floats, const db_cuda_arguments *a, staged_pixels *pixels) {
+    const coefficient_row *row = rows_of(a, pixels->first.region);
+    const uint32_t count = (uint32_t)a->job.parameter_count,
+                   lattice = (uint32_t)a->job.lattice_wanted;
+    fine column[DB_COLUMN_Z][STAGED], slope[STAGED];
+    uint32_t k = 0;
+    bring_columns(DB_COLUMN_LATTICE, DB_COLUMN_ORIGIN, column);
+    DB_CUDA_LOOP
+    for (; k < lattice; k++, row++) {
+        clear_slopes(slope);
+        contract_staged(row, column, DB_COLUMN_LATTICE, DB_COLUMN_ORIGIN, slope);
+        store_staged(floats, a->derivative[k], pixels, slope);
+    }
+    bring_columns(DB_COLUMN_ORIGIN, DB_COLUMN_Z, column);
+    DB_CUDA_LOOP
+    for (; k < count; k++, row++) {
+        clear_slopes(slope);
+        if (row->windows == DB_CUDA_WINDOW_PANEL)
+            contract_staged(row, column, DB_COLUMN_ORIGIN, DB_COLUMN_Z, slope);
+        else
+            contract_any(row, pixels->loose, slope);
+        store_staged(floats, a->derivative[k], pixels, slope);
+    }
+}
+
+DB_CUDA_FN void render_staged(loop_mode mode, const db_cuda_arguments *a, staged_pixels *pixels) {
+    pixel_place place = pixels->first;
+    DB_CUDA_LOOP
+    for (uint32_t p = 0; p < pixels->count; p++) {
+        pixel_sums sums;
+        sums.loose = pixels->loose[p];
+        render_pixel(mode, a, &place, &sums);
+        store_intensity(&a->job, place.element, &sums);
+        stage_columns(&sums, p);
+        place.fast += BLOCK;
+        place.element += BLOCK;
+    }
     if (a->job.pixel_type == DB_FLOAT32) /* one decision for all images */
-        store_derivatives(1, a, &place, &sums);
+        store_derivatives(1, a, pixels);
     else
-        store_derivatives(0, a, &place, &sums);
-    store_intensity(&a->job, place.element, &sums);
+        store_derivatives(0, a, pixels);
+}
+
+/* A run that is the thread's pixel alone. */
+DB_CUDA_FN row_run run_of_thread(const db_cuda_arguments *a) {
+    const uint32_t pixel = block_number() * BLOCK + thread_number();
+    row_run run = { a->job.region, 0, 0, 0 };
+    if (pixel >= a->pixels) return run;
+    const pixel_place place = pixel_at(a, pixel);
+    run.region = place.region;
+    run.slow = (uint32_t)place.slow;
+    run.first = (uint32_t)place.fast;
+    run.end = run.first + 1;
+    return run;
+}
+
+/* The thread's pixels and their derivatives. */
+DB_CUDA_FN void render_image(loop_mode mode, const db_cuda_arguments *a) {
+    const row_run run = a->along_rows ? run_of_block(a) : run_of_thread(a);
+    staged_pixels pixels;
+    DB_CUDA_LOOP
+    for (uint32_t fast = run.first + (a->along_rows ? thread_number() : 0); fast < run.end;
+         fast += STAGED * BLOCK) {
+        const uint32_t left = (run.end - fast + BLOCK - 1) / BLOCK;
+        pixels.first = place_in_run(&run, fast);
+        pixels.count = left < STAGED ? left : STAGED;
+        render_staged(mode, a, &pixels);
+    }
 }
 
 /* Quads that hold nothing but columns of the lattice, where these come first. */
@@ -136,25 +236,6 @@ DB_CUDA_FN void sum_slot(loop_mode mode, const db_cuda_arguments *a) {
 #if !defined(__cplusplus)
 _Static_assert(sizeof(row_term) == DB_CUDA_TERM_BYTES, "what the host makes room for");
 #endif
-
-/* A block's run of pixels of one row. */
-typedef struct {
-    const db_region *region;
-    uint32_t slow, first, end;
-} row_run;
-
-DB_CUDA_FN row_run run_of_block(const db_cuda_arguments *a) {
-    const uint32_t block = block_number(), r = region_of(a->row_start, a->region_count, block);
-    row_run run;
-    run.region = &a->job.region[r];
-    const uint32_t pixels = (uint32_t)run.region->fast_count,
-                   chunks = (pixels + a->row_chunk - 1) / a->row_chunk,
-                   in_region = block - a->row_start[r];
-    run.slow = in_region / chunks;
-    run.first = (in_region - run.slow * chunks) * a->row_chunk;
-    run.end = run.first + a->row_chunk < pixels ? run.first + a->row_chunk : pixels;
-    return run;
-}
 
 /* The block's threads work out together what the pixels of the run have in common. */
 DB_CUDA_FN void place_rows(const loop_mode *mode, const db_kernel_job *job,

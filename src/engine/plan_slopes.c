@@ -50,7 +50,7 @@ db_status db_plan_slopes_create(db_context *context, const db_plan_parameters *p
     slopes->lattice_double = malloc((rotation_count + 1) * sizeof *slopes->lattice_double);
     slopes->lattice_float = malloc((rotation_count + 1) * sizeof *slopes->lattice_float);
     const size_t slope_count = (size_t)moving * sources + 1;
-    slopes->source_double = malloc(slope_count * sizeof *slopes->source_double);
+    slopes->source_double = calloc(slope_count, sizeof *slopes->source_double);
     slopes->source_float = malloc(slope_count * sizeof *slopes->source_float);
     slopes->contraction = malloc(panels * p->count * sizeof *slopes->contraction);
     slopes->position = malloc(p->count * sizeof *slopes->position);

@@ -215,10 +215,10 @@ db_status db_plan_values_create(db_context *context, const db_experiment *e,
     values->interface.panel = malloc(e->detector.panel_count * sizeof *values->interface.panel);
     values->interface.source = malloc(e->beam.source_count * sizeof *values->interface.source);
     values->panel = malloc(e->detector.panel_count * sizeof *values->panel);
-    values->source_double = malloc(e->beam.source_count * sizeof *values->source_double);
+    values->source_double = calloc(e->beam.source_count, sizeof *values->source_double);
     values->source_float = malloc(e->beam.source_count * sizeof *values->source_float);
     values->sample_double = malloc(values->sample_count * sizeof *values->sample_double);
-    values->sample_float = malloc(values->sample_count * sizeof *values->sample_float);
+    values->sample_float = calloc(values->sample_count, sizeof *values->sample_float);
     if (!values->directions || !values->interface.rotation || !values->interface.panel ||
         !values->interface.source || !values->panel || !values->source_double ||
         !values->source_float || !values->sample_double || !values->sample_float)

@@ -38,7 +38,7 @@ void db_plan_values_fill(const db_experiment *experiment, const db_plan_paramete
 
 /* A source in float, as the mixed kernels read it. */
 static inline db_kernel_source_float db_source_to_float(const db_kernel_source_double *s) {
-    db_kernel_source_float f;
+    db_kernel_source_float f = { .unused = 0 };
     f.kappa = (float)s->kappa;
     f.weight = (float)s->weight;
     for (int i = 0; i < 3; i++) f.s0[i] = (float)s->s0[i];

@@ -4,6 +4,7 @@
 #ifndef DB_KERNEL_JOB_H
 #define DB_KERNEL_JOB_H
 
+#include "ad/device_language.h"
 #include "kernel/few_cells.h"
 #include "kernel/spot_entry.h"
 
@@ -42,7 +43,7 @@ enum {
     DB_LOOSE_COLUMNS = DB_COLUMN_COUNT - DB_COLUMN_AMPLITUDE
 };
 
-typedef struct db_kernel_panel {
+typedef struct AD_DEVICE_ALIGNED db_kernel_panel {
     double origin[3], fast[3], slow[3], z; /* m */
     double pixel_size[2];                  /* m */
     double normal[3];
@@ -64,23 +65,23 @@ typedef struct db_kernel_amplitude {
     double twice; /* 2 F */
 } db_kernel_amplitude;
 
-typedef struct db_kernel_source_double {
+typedef struct AD_DEVICE_ALIGNED db_kernel_source_double {
     double kappa, s0[3];    /* 1/angstrom */
     double polarization[6]; /* tensor W */
-    double weight;
+    double weight, unused;
 } db_kernel_source_double;
-typedef struct db_kernel_source_float {
-    float kappa, s0[3], polarization[6], weight;
+typedef struct AD_DEVICE_ALIGNED db_kernel_source_float {
+    float kappa, s0[3], polarization[6], weight, unused;
 } db_kernel_source_float;
 
 /* One combination of phi step and mosaic domain. */
-typedef struct db_kernel_sample_double {
+typedef struct AD_DEVICE_ALIGNED db_kernel_sample_double {
     double lattice[9];  /* rotated lattice vectors, rows a, b, c (angstrom) */
     double rotation[9]; /* laboratory -> frame of the first phi step */
 } db_kernel_sample_double;
-typedef struct db_kernel_sample_float {
+typedef struct AD_DEVICE_ALIGNED db_kernel_sample_float {
     float lattice[9];
-    float rotation[9];
+    float rotation[9], unused[2];
 } db_kernel_sample_float;
 
 /* A parameter's derivative: coefficients times a run of neighbouring columns. The overall scale is

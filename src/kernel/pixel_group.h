@@ -191,8 +191,8 @@ AD_INLINE void add_sources(loop_mode mode, const db_kernel_job *job, const db_ke
     view->only = mode.only;
     fine intensity = f_set(0);
     for (size_t j = 0; j < mode.sources; j++) {
-        const db_kernel_source_double *wide_s = &job->source_double[j];
-        const fine_source *fine_s = &job->FINE(source)[j];
+        const db_kernel_source_double *wide_s = &mode.source_double[j];
+        const fine_source *fine_s = &mode.source[j];
         fine q[3] = { omega, omega, omega };
         if (mode.index == ALONG_ROW) {
             view->ends.first_term = j * job->sample_count;

@@ -31,8 +31,14 @@ typedef struct {
     int tabled;     /* structure factors are listed */
     int thermal;    /* there is a Debye-Waller factor */
     int only;       /* as in index_view */
+    int shifted;    /* BY_VECTOR: INDEX_SHIFT is added to Miller indices, which have no table */
     int oversample; /* how often the loops run */
     size_t sources, samples;
+    /* the job's; on devices a still's may be somewhere else */
+    const db_kernel_source_double *source_double;
+    const fine_source *source;
+    const db_kernel_sample_double *sample_double;
+    const fine_sample *sample;
     const double *only_node; /* general instances: NULL, or the only node that counts */
 } loop_mode;
 
@@ -42,9 +48,14 @@ AD_INLINE loop_mode mode_of(const db_kernel_job *job, kernel_shape shape, index_
                              .tabled = job->table_used,
                              .thermal = job->debye_waller,
                              .only = 0,
+                             .shifted = 0,
                              .oversample = job->oversample,
                              .sources = job->source_count,
                              .samples = job->sample_count,
+                             .source_double = job->source_double,
+                             .source = job->FINE(source),
+                             .sample_double = job->sample_double,
+                             .sample = job->FINE(sample),
                              .only_node = NULL };
     return mode;
 }
@@ -63,10 +74,11 @@ AD_INLINE fine dot3(const SHAPE_REAL m[3], const fine v[3]) {
 }
 
 /* Adds one sample's slopes: gh = u d(F_c^2 F_latt^2)/dh. */
-AD_INLINE void add_sample_slopes(const db_kernel_job *job, size_t s, const fine q[3],
-                                 const fine gh[3], fine lattice[DB_LATTICE_COLUMNS],
-                                 pixel_sums *sums, source_sums *source) {
-    const fine_sample *sample = &job->FINE(sample)[s];
+AD_INLINE void add_sample_slopes(loop_mode mode, const db_kernel_job *job, size_t s,
+                                 const fine q[3], const fine gh[3],
+                                 fine lattice[DB_LATTICE_COLUMNS], pixel_sums *sums,
+                                 source_sums *source) {
+    AD_DEVICE_READ(fine_sample, sample, &mode.sample[s]);
     for (int c = 0; c < 3; c++) {
         const fine q_crystal = dot3(&sample->rotation[3 * c], q);
         for (int r = 0; r < 3; r++)
@@ -83,12 +95,11 @@ AD_INLINE void add_sample_slopes(const db_kernel_job *job, size_t s, const fine 
 }
 #endif
 
-AD_INLINE void miller_indices(index_mode index, const db_kernel_job *job, size_t sample,
-                              const index_view *view, wide h[3]) {
-    if (index != BY_VECTOR) {
+AD_INLINE void miller_indices(loop_mode mode, size_t sample, const index_view *view, wide h[3]) {
+    if (mode.index != BY_VECTOR) {
         const row_term *term = &view->term[sample];
         for (int j = 0; j < 3; j++) {
-            const wide linear[2] = { index == ALONG_ROW
+            const wide linear[2] = { mode.index == ALONG_ROW
                                          ? w_set(term->linear[j][0])
                                          : row_linear(&view->panel_term[sample], j, view->slow),
                                      w_set(term->linear[j][1]) };
@@ -97,7 +108,16 @@ AD_INLINE void miller_indices(index_mode index, const db_kernel_job *job, size_t
         }
         return;
     }
-    const wide_vec3 hkl = wm3_apply(wm3_passive(job->sample_double[sample].lattice), view->q);
+    AD_DEVICE_READ(db_kernel_sample_double, place, &mode.sample_double[sample]);
+    const double *const lattice = place->lattice;
+    if (mode.shifted) {
+        for (int j = 0; j < 3; j++)
+            h[j] = w_fma(w_set(lattice[3 * j]), view->q.x.v,
+                         w_fma(w_set(lattice[3 * j + 1]), view->q.y.v,
+                               w_fma(w_set(lattice[3 * j + 2]), view->q.z.v, w_set(INDEX_SHIFT))));
+        return;
+    }
+    const wide_vec3 hkl = wm3_apply(wm3_passive(lattice), view->q);
     h[0] = hkl.x.v;
     h[1] = hkl.y.v;
     h[2] = hkl.z.v;
@@ -125,10 +145,10 @@ typedef struct {
     fine offset[3];     /* from the nearest node */
 } sample_place;
 
-AD_INLINE sample_place place_sample(index_mode index, int look_up, const db_kernel_job *job,
-                                    const index_view *view, size_t s) {
+AD_INLINE sample_place place_sample(loop_mode mode, int look_up, const index_view *view, size_t s) {
+    const int shifted = mode.index != BY_VECTOR || mode.shifted;
     sample_place m;
-    miller_indices(index, job, s, view, m.h);
+    miller_indices(mode, s, view, m.h);
     for (int j = 0; j < 3; j++) {
         m.node[j] = m.h[j];
         /* which of two equally near nodes it is matters to the table only */
@@ -136,7 +156,7 @@ AD_INLINE sample_place place_sample(index_mode index, int look_up, const db_kern
             m.node[j] = w_nearest_node(m.h[j]);
             m.offset[j] = narrow(w_sub(m.h[j], m.node[j]));
         } else
-            m.offset[j] = index == BY_VECTOR ? narrow(w_reduce(m.h[j])) : narrow_offset(m.h[j]);
+            m.offset[j] = shifted ? narrow_offset(m.h[j]) : narrow(w_reduce(m.h[j]));
     }
     return m;
 }
@@ -167,7 +187,7 @@ AD_INLINE source_sums add_samples(loop_mode mode, const db_kernel_job *job, cons
 #endif
 #endif
     sample_place next;
-    if (ahead) next = place_sample(mode.index, look_up, job, view, 0);
+    if (ahead) next = place_sample(mode, look_up, view, 0);
     unsigned in_reach = 0;
     (void)in_reach;
     DB_SAMPLES_UNROLLED
@@ -184,9 +204,8 @@ AD_INLINE source_sums add_samples(loop_mode mode, const db_kernel_job *job, cons
             }
             if (!(in_reach >> s % LANES & 1)) continue;
         }
-        const sample_place here = ahead ? next : place_sample(mode.index, look_up, job, view, s);
-        if (ahead && s + 1 < mode.samples)
-            next = place_sample(mode.index, look_up, job, view, s + 1);
+        const sample_place here = ahead ? next : place_sample(mode, look_up, view, s);
+        if (ahead && s + 1 < mode.samples) next = place_sample(mode, look_up, view, s + 1);
         if (cut && !f_any(sample_counts(shape, job, here.offset))) continue;
         if (interpolate)
             f = interpolated(job, here.h);
@@ -220,7 +239,7 @@ AD_INLINE source_sums add_samples(loop_mode mode, const db_kernel_job *job, cons
                 *column = f_fma(by_intensity, f.by_amplitude[n], *column);
             }
         }
-        add_sample_slopes(job, s, q, gh, lattice_columns, sums, &source);
+        add_sample_slopes(mode, job, s, q, gh, lattice_columns, sums, &source);
 #endif
 #if DB_INSTANCE_KIND > 1
         for (int j = 0; j < 3; j++)
