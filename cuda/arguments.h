@@ -22,8 +22,9 @@ enum {
     DB_CUDA_LONG_CHUNK = 2048,
     DB_CUDA_MANY_TERMS = 16,
     DB_CUDA_MOST_TERM_BYTES = 40 << 10,
-    DB_CUDA_TERM_BYTES = 80,  /* nine doubles, read 16 bytes at a time */
-    DB_CUDA_MOST_SUB_ROWS = 4 /* those of kernel/row.h */
+    DB_CUDA_PIECE_BYTES = 32 << 10, /* where that is too little for all */
+    DB_CUDA_TERM_BYTES = 80,        /* nine doubles, read 16 bytes at a time */
+    DB_CUDA_MOST_SUB_ROWS = 4       /* those of kernel/row.h */
 };
 
 /* A parameter's derivative, or an image of the basis: coefficients of all columns that have a place
@@ -129,9 +130,11 @@ typedef struct db_cuda_arguments {
     const uint32_t *region_start;
     /* [region_count + 1] blocks of the kernel along rows before each */
     const uint32_t *row_start;
-    uint32_t region_count, pixels; /* of all regions */
-    uint32_t row_chunk;            /* of the kernel along rows */
-    int32_t along_rows;            /* 1: images with derivatives are made along rows */
+    uint32_t region_count, pixels;     /* of all regions */
+    uint32_t row_chunk;                /* of the kernel along rows, ... */
+    uint32_t row_samples, kept_pixels; /* ... which has the terms of so many samples at a time, and
+                                          behind them (in reals) what pieces make of its pixels */
+    int32_t along_rows;                /* 1: images with derivatives are made along rows */
     int32_t unlisted; /* 1: no table of structure factors, and offsets of indices suffice */
     db_cuda_still still;
     const void *row; /* [panel][parameter_count] db_cuda_row_* */
@@ -218,16 +221,26 @@ enum { DB_CUDA_NOISE_BLOCK = 128 };
 static inline size_t db_cuda_noise_bytes(void) {
     return DB_CUDA_NOISE_BLOCK * (sizeof(double) + sizeof(noise_row));
 }
-static inline size_t db_cuda_term_bytes(const db_kernel_job *job, int mixed) {
+static inline size_t db_cuda_term_bytes(const db_kernel_job *job, size_t samples, int mixed) {
     const size_t real = mixed ? sizeof(float) : sizeof(double), sub_rows = (size_t)job->oversample,
-                 terms = job->source_count * job->sample_count;
+                 terms = job->source_count * samples;
     return sub_rows *
            (DB_CUDA_TERM_BYTES * terms + (2 * sizeof(double) + 3 * real) * job->source_count);
 }
+/* Samples whose terms a block has at a time: all, or of one source pieces of about the same size;
+ * 0: none. */
+static inline size_t db_cuda_row_samples(const db_kernel_job *job, int mixed) {
+    const size_t all = job->sample_count, partial = 16, /* whole partial sums */
+        most = DB_CUDA_PIECE_BYTES / DB_CUDA_TERM_BYTES / (size_t)job->oversample,
+                 pieces = (all + most - 1) / most;
+    if (db_cuda_term_bytes(job, all, mixed) <= DB_CUDA_MOST_TERM_BYTES) return all;
+    return job->source_count > 1 ? 0 : ((all - 1) / (pieces * partial) + 1) * partial;
+}
 static inline size_t db_cuda_staged_bytes(int general) {
-    const size_t pixels = general ? DB_CUDA_STAGED_GENERAL : DB_CUDA_STAGED,
-                 columns = general ? DB_COLUMN_AMPLITUDE : DB_CUDA_PLAIN_COLUMNS;
-    return pixels * columns * DB_CUDA_BLOCK * sizeof(float); /* as many in double precision */
+    /* as many in double precision */
+    const size_t of_plain = DB_CUDA_STAGED * DB_CUDA_PLAIN_COLUMNS,
+                 of_general = DB_CUDA_STAGED_GENERAL * DB_COLUMN_AMPLITUDE;
+    return (general ? of_general : of_plain) * DB_CUDA_BLOCK * sizeof(float);
 }
 static inline uint32_t db_cuda_block(int mixed) {
     return mixed ? DB_CUDA_BLOCK : DB_CUDA_DOUBLE_BLOCK;

@@ -9,7 +9,7 @@ static int along_rows(const db_device_plan *plan, const db_device_work *work) {
     const db_kernel_job *job = &work->job;
     return work->kind == DB_KERNEL_FORWARD && plan->wide &&
            job->oversample <= DB_CUDA_MOST_SUB_ROWS &&
-           db_cuda_term_bytes(job, db_cuda_is_mixed(work)) <= DB_CUDA_MOST_TERM_BYTES &&
+           db_cuda_row_samples(job, db_cuda_is_mixed(work)) > 0 &&
            (!db_cuda_is_mixed(work) || db_offsets_suffice(job));
 }
 
@@ -34,16 +34,27 @@ static db_status start_tiles(db_context *context, db_device_plan *plan, const db
                           a->piece * each, a);
 }
 
+static db_status start_rows(db_context *context, db_device_plan *plan, const db_device_work *work,
+                            const db_cuda_kernels *kernels, db_cuda_arguments *a) {
+    const int mixed = db_cuda_is_mixed(work), shape = db_cuda_shape(work);
+    const size_t real = mixed ? sizeof(float) : sizeof(double),
+                 samples = db_cuda_row_samples(&work->job, mixed),
+                 bytes = db_cuda_term_bytes(&work->job, samples, mixed),
+                 kept = samples < work->job.sample_count ? plan->row_chunk * real : 0;
+    a->row_samples = (uint32_t)samples;
+    a->kept_pixels = (uint32_t)((bytes + real - 1) / real);
+    return db_cuda_launch(context, plan,
+                          (db_cuda_is_still(work) ? kernels->still : kernels->rows)[shape],
+                          plan->row_blocks, DB_CUDA_BLOCK, a->kept_pixels * real + kept, a);
+}
+
 db_status db_cuda_start_images(db_context *context, db_device_plan *plan,
                                const db_device_work *work, db_cuda_arguments *a) {
     const int mixed = db_cuda_is_mixed(work), shape = db_cuda_shape(work);
     const db_cuda_kernels *kernels = db_cuda_kernels_of((int)work->kind, mixed);
     if (db_device_has_spots(work->kind))
         return start_tiles(context, plan, work, kernels->image[shape], a);
-    if (along_rows(plan, work))
-        return db_cuda_launch(
-            context, plan, (db_cuda_is_still(work) ? kernels->still : kernels->rows)[shape],
-            plan->row_blocks, DB_CUDA_BLOCK, db_cuda_term_bytes(&work->job, mixed), a);
+    if (along_rows(plan, work)) return start_rows(context, plan, work, kernels, a);
     const uint32_t block = db_cuda_block(mixed);
     const int still = work->kind == DB_KERNEL_GRADIENT && db_cuda_is_still(work),
               general = work->kind == DB_KERNEL_GENERAL_GRADIENT;

@@ -53,7 +53,7 @@
 /* Images of plain jobs along rows. */
 #if DB_INSTANCE_KIND == 0 && !DB_INSTANCE_GENERAL
 #define ROWS_KERNELS(name, shape)                                                                  \
-    DB_CUDA_KERNEL(NAME(rows, name), DB_CUDA_BLOCK, LEAST_ROWS_BLOCKS) {                           \
+    DB_CUDA_KERNEL(NAME(rows, name), DB_CUDA_BLOCK, LEAST_ROWS_BLOCKS_##name) {                           \
         render_row_run(shape, a);                                                                  \
     }                                                                                              \
     DB_CUDA_KERNEL(NAME(still, name), DB_CUDA_BLOCK, LEAST_ROWS_BLOCKS) {                          \

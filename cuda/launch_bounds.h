@@ -14,9 +14,15 @@
 #endif
 
 #if defined(DB_INSTANCE_PRECISION_MIXED)
-#define LEAST_ROWS_BLOCKS 6
+#define LEAST_ROWS_BLOCKS 6 /* of stills */
+#define LEAST_ROWS_BLOCKS_square 5
+#define LEAST_ROWS_BLOCKS_few_cells 6
+#define LEAST_ROWS_BLOCKS_compact 5
 #else
 #define LEAST_ROWS_BLOCKS 5
+#define LEAST_ROWS_BLOCKS_square 5
+#define LEAST_ROWS_BLOCKS_few_cells 5
+#define LEAST_ROWS_BLOCKS_compact 5
 #endif
 
 /* of stills, one source, sub-pixel and sample */

@@ -237,9 +237,10 @@ DB_CUDA_FN void sum_slot(loop_mode mode, const db_cuda_arguments *a) {
 _Static_assert(sizeof(row_term) == DB_CUDA_TERM_BYTES, "what the host makes room for");
 #endif
 
-/* The block's threads work out together what the pixels of the run have in common. */
+/* The block's threads work out together what the pixels of the run have in common, from the sample
+ * number `first` on. */
 DB_CUDA_FN void place_rows(const loop_mode *mode, const db_kernel_job *job,
-                           const db_kernel_panel *panel, int slow, row_terms *row) {
+                           const db_kernel_panel *panel, int slow, size_t first, row_terms *row) {
     const uint32_t thread = thread_number(), threads = thread_count();
     const size_t terms = mode->sources * mode->samples;
     row_term *const term = (row_term *)(void *)block_memory();
@@ -254,7 +255,7 @@ DB_CUDA_FN void place_rows(const loop_mode *mode, const db_kernel_job *job,
         place_row(panel, at, &row[i]);
         for (size_t n = thread; n < terms; n += threads) {
             panel_term whole;
-            fill_panel_term(job, panel, n / mode->samples, n % mode->samples, &whole,
+            fill_panel_term(job, panel, n / mode->samples, first + n % mode->samples, &whole,
                             &row[i].term[n]);
             place_term(&whole, at, &row[i].term[n]);
         }
@@ -264,14 +265,22 @@ DB_CUDA_FN void place_rows(const loop_mode *mode, const db_kernel_job *job,
     block_barrier();
 }
 
-DB_CUDA_FN void render_run(loop_mode mode, const db_kernel_job *job, const db_kernel_panel *panel,
-                           const row_run *run, const row_terms *row) {
+/* The pixels of a run, from the sample number `from` on. Where terms come in pieces, the block's
+ * memory keeps what those before have made of the pixels, for those to come. */
+DB_CUDA_FN void render_run(loop_mode mode, const db_cuda_arguments *a, const db_kernel_panel *panel,
+                           const row_run *run, const row_terms *row, uint32_t from) {
+    const db_kernel_job *const job = &a->job;
     const size_t start = run->region->offset + run->slow * run->region->stride;
     const int corner = run->region->fast_start;
     for (uint32_t fast = run->first + thread_number(); fast < run->end; fast += thread_count()) {
+        fine *const kept = (fine *)(void *)block_memory() + (a->kept_pixels + fast - run->first);
         pixel_sums sums;
         render_row_places(mode, job, panel, row, corner + (int)fast, &sums);
-        store_intensity(job, start + fast, &sums);
+        if (from) sums.intensity = f_add(*kept, sums.intensity);
+        if (from + a->row_samples >= job->sample_count)
+            store_intensity(job, start + fast, &sums);
+        else
+            *kept = sums.intensity;
     }
 }
 
@@ -282,23 +291,30 @@ DB_CUDA_FN void render_still_run(kernel_shape shape, const db_cuda_arguments *a)
     const db_kernel_panel panel = job->panel[run.region->panel]; /* read once */
     const loop_mode mode = still_mode(job, shape, ALONG_ROW);
     row_terms row;
-    place_rows(&mode, job, &panel, run.region->slow_start + (int)run.slow, &row);
-    render_run(mode, job, &panel, &run, &row);
+    place_rows(&mode, job, &panel, run.region->slow_start + (int)run.slow, 0, &row);
+    render_run(mode, a, &panel, &run, &row, 0);
 }
 
 DB_CUDA_FN void render_row_run(kernel_shape shape, const db_cuda_arguments *a) {
     const db_kernel_job *const job = &a->job;
-    const row_run run = run_of_block(a);
-    const db_kernel_panel panel = job->panel[run.region->panel];
+    const uint32_t all = (uint32_t)job->sample_count;
     loop_mode mode = mode_of(job, shape, ALONG_ROW);
     row_terms row[DB_CUDA_MOST_SUB_ROWS];
-    place_rows(&mode, job, &panel, run.region->slow_start + (int)run.slow, row);
-    if (mode.oversample == 1 && !mode.tabled && !mode.thermal) {
-        mode.oversample = 1;
-        mode.tabled = mode.thermal = 0;
-        render_run(mode, job, &panel, &run, row);
-    } else {
-        render_run(mode, job, &panel, &run, row);
+    DB_CUDA_LOOP
+    for (uint32_t from = 0; from < all; from += a->row_samples) {
+        mode.samples = all - from < a->row_samples ? all - from : a->row_samples;
+        if (from) block_barrier();           /* the terms before have been read */
+        const row_run run = run_of_block(a); /* found again: registers are few */
+        const db_kernel_panel panel = job->panel[run.region->panel];
+        place_rows(&mode, job, &panel, run.region->slow_start + (int)run.slow, from, row);
+        if (mode.oversample == 1 && !mode.tabled && !mode.thermal) {
+            loop_mode plain = mode;
+            plain.oversample = 1;
+            plain.tabled = plain.thermal = 0;
+            render_run(plain, a, &panel, &run, row, from);
+        } else {
+            render_run(mode, a, &panel, &run, row, from);
+        }
     }
 }
 #endif

@@ -88,6 +88,25 @@ static void many_sources_and_samples_equal_the_processors(void **state) {
     compare_precisions(defaults()); /* they do not */
 }
 
+/* Terms come in pieces: of whole partial sums, the last one not full; with sub-pixels and a list. */
+static void samples_in_pieces_equal_the_processors(void **state) {
+    (void)state;
+    db_region rows = {
+        .fast_start = 11, .slow_start = 3, .fast_count = 280, .slow_count = 1, .stride = 280
+    };
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    options.regions = &rows;
+    options.region_count = 1;
+    experiment.crystal.mosaic_spread = 0.3;
+    experiment.crystal.mosaic_domains = 847;
+    compare_precisions(options);
+    experiment.crystal.mosaic_domains = 515;
+    experiment.oversample = 2;
+    experiment.crystal.b_factor = 12;
+    give_list(0);
+    compare_precisions(options);
+}
+
 /* Of any size and place, one overlapping another, with gaps between their rows in the image. */
 static void regions_equal_the_processors(void **state) {
     (void)state;
@@ -225,6 +244,7 @@ int main(void) {
         TEST(wide_rows_equal_the_processors),
         TEST(the_same_samples_are_left_out),
         TEST(many_sources_and_samples_equal_the_processors),
+        TEST(samples_in_pieces_equal_the_processors),
         TEST(regions_equal_the_processors),
         TEST(regions_of_one_reflection_equal_the_processors),
         TEST(pixels_between_regions_stay),
