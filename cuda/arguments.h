@@ -53,7 +53,7 @@ enum {
 #define DB_CUDA_STAGED 4
 #endif
 enum {
-    DB_CUDA_STAGED_GENERAL = 2,
+    DB_CUDA_STAGED_GENERAL = 1,
     /* plain jobs have none between those of the panel and the Debye-Waller factor's */
     DB_CUDA_PLAIN_COLUMNS = DB_COLUMN_AMPLITUDE - (DB_COLUMN_DEBYE_WALLER - DB_COLUMN_Z)
 };

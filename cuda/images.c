@@ -58,7 +58,7 @@ db_status db_cuda_start_images(db_context *context, db_device_plan *plan,
     const uint32_t block = db_cuda_block(mixed);
     const int still = work->kind == DB_KERNEL_GRADIENT && db_cuda_is_still(work),
               general = work->kind == DB_KERNEL_GENERAL_GRADIENT;
-    a->along_rows = db_device_has_slopes(work->kind) && plan->wide;
+    a->along_rows = db_device_has_slopes(work->kind) && !general && plan->wide;
     return db_cuda_launch(context, plan, (still ? kernels->still : kernels->image)[shape],
                           a->along_rows ? plan->row_blocks : db_cuda_blocks(plan->pixels, block),
                           block,

@@ -143,17 +143,19 @@ DB_CUDA_FN row_run run_of_thread(const db_cuda_arguments *a) {
     return run;
 }
 
-/* The thread's pixels and their derivatives. */
+/* The thread's pixels and their derivatives. General jobs have one, which takes all registers. */
 DB_CUDA_FN void render_image(loop_mode mode, const db_cuda_arguments *a) {
-    const row_run run = a->along_rows ? run_of_block(a) : run_of_thread(a);
+    const int along_rows = !GENERAL && a->along_rows;
+    const row_run run = along_rows ? run_of_block(a) : run_of_thread(a);
     staged_pixels pixels;
     DB_CUDA_LOOP
-    for (uint32_t fast = run.first + (a->along_rows ? thread_number() : 0); fast < run.end;
+    for (uint32_t fast = run.first + (along_rows ? thread_number() : 0); fast < run.end;
          fast += STAGED * BLOCK) {
         const uint32_t left = (run.end - fast + BLOCK - 1) / BLOCK;
         pixels.first = place_in_run(&run, fast);
-        pixels.count = left < STAGED ? left : STAGED;
+        pixels.count = GENERAL ? 1 : left < STAGED ? left : STAGED;
         render_staged(mode, a, &pixels);
+        if (GENERAL) return;
     }
 }
 
