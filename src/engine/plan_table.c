@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static size_t margin_entries(const db_structure_factors *f) {
     if (!f->amplitude || !f->interpolate) return 0;
@@ -78,6 +79,17 @@ static void fill_amplitudes(const db_structure_factors *f, db_plan_table *table)
             for (place[2] = 0; place[2] < extent[2]; place[2]++, i++) {
                 table->amplitude[i] = with_margin(f, place);
             }
+}
+
+int db_tables_differ(const double *a, const double *b, size_t count, int threads) {
+    const size_t piece = 1 << 15, pieces = (count + piece - 1) / piece;
+    int differ = 0;
+#pragma omp parallel for num_threads(threads) reduction(| : differ) if (threads > 1 && pieces > 2)
+    for (size_t i = 0; i < pieces; i++) {
+        const size_t first = i * piece, left = count - first;
+        differ |= memcmp(a + first, b + first, (left < piece ? left : piece) * sizeof *a) != 0;
+    }
+    return differ;
 }
 
 void db_plan_table_fill(const db_structure_factors *f, double tolerance, db_plan_table *table) {
