@@ -136,8 +136,7 @@ typedef struct db_cuda_arguments {
                                           behind them (in reals) what pieces make of its pixels */
     int32_t along_rows;                /* 1: images with derivatives are made along rows */
     int32_t unlisted; /* 1: no table of structure factors, and offsets of indices suffice */
-    db_cuda_still still;
-    const void *row; /* [panel][parameter_count] db_cuda_row_* */
+    const void *row;  /* [panel][parameter_count] db_cuda_row_* */
     void *derivative[DB_CUDA_MOST_IMAGES];
     /* normal equations */
     double *sums;                             /* [slots][db_normal_size(parameter_count + 1)] */
@@ -148,10 +147,13 @@ typedef struct db_cuda_arguments {
     uint32_t piece;        /* so many of a tile's spots are in the block's memory at a time */
     uint32_t residual_sum; /* number of the residual's square among the sums */
     /* images that are added up: derivative[parameter_count], job.data, job.background */
-    int32_t dense;       /* 1: a pixel's place in packed images is that in the caller's */
-    int32_t to_packed;   /* 1: the sum is packed */
-    noise_work noise;    /* of the kernel of noise, which reads nothing else */
-    db_cuda_list list;   /* of the kernels that make lists of spots */
+    int32_t dense;     /* 1: a pixel's place in packed images is that in the caller's */
+    int32_t to_packed; /* 1: the sum is packed */
+    union {
+        db_cuda_still still; /* of a still's kernels with derivatives */
+        noise_work noise;    /* of the kernel of noise, which reads nothing else */
+        db_cuda_list list;   /* of the kernels that make lists of spots */
+    };
     db_cuda_boxes boxes; /* of the kernel of boxes, which reads derivative[] besides */
 } db_cuda_arguments;
 

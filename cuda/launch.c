@@ -53,7 +53,7 @@ db_cuda_arguments db_cuda_arguments_of(const db_device_plan *plan, const db_devi
                             .unlisted = !work->job.table_used &&
                                         (!db_cuda_is_mixed(work) || db_offsets_suffice(&work->job)),
                             .dense = plan->dense };
-    if (db_cuda_is_still(work)) a.still = still_of(work);
+    if (db_cuda_is_still(work) && !db_device_has_spots(work->kind)) a.still = still_of(work);
     if (work->job.tangent) a.job.parameter_count = db_cuda_tangent_images(work);
     a.job.region = layout == DB_CUDA_PACKED ? plan->packed_region : plan->region;
     return a;

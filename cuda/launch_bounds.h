@@ -42,7 +42,7 @@
 #define LEAST_IMAGE_BLOCKS_any 2
 #elif DB_INSTANCE_KIND == 0 && defined(DB_INSTANCE_PRECISION_MIXED)
 #define LEAST_IMAGE_BLOCKS_square 5
-#define LEAST_IMAGE_BLOCKS_few_cells 5
+#define LEAST_IMAGE_BLOCKS_few_cells 4
 #define LEAST_IMAGE_BLOCKS_compact 5
 #elif DB_INSTANCE_KIND == 0
 #define LEAST_IMAGE_BLOCKS_square 8
