@@ -12,7 +12,7 @@ DB_CUDA_FN void render_pixel(loop_mode mode, const db_cuda_arguments *a, const p
         mode.only_node = a->job.region_node + 3 * (region - a->job.region);
     const db_kernel_panel *const panel = &a->job.panel[region->panel];
     const wide fast = region->fast_start + p->fast, slow = region->slow_start + p->slow;
-    if (!GENERAL && a->unlisted) { /* one decision for all samples */
+    if (DB_INSTANCE_KIND > 0 && !GENERAL && a->unlisted) { /* one decision for all samples */
         mode.tabled = 0;
         mode.shifted = 1;
         render_places(mode, &a->job, panel, fast, slow, sums);
