@@ -110,6 +110,15 @@ static db_status sum_cells(db_plan *plan, db_spots *spots) {
     return DB_OK;
 }
 
+/* Whether a tile is all of a cell, as far as the panel has it. */
+static int is_cell(const db_plan *plan, const db_region *t) {
+    const db_panel *panel = &plan->experiment.detector.panels[t->panel];
+    const int fast = panel->fast_pixels - t->fast_start, slow = panel->slow_pixels - t->slow_start;
+    return t->fast_start % CELL_FAST == 0 && t->slow_start % CELL_SLOW == 0 &&
+           t->fast_count == (fast < CELL_FAST ? fast : (int)CELL_FAST) &&
+           t->slow_count == (slow < CELL_SLOW ? slow : (int)CELL_SLOW);
+}
+
 static db_status make_cells(db_plan *plan, db_spots *spots) {
     const db_detector *d = &plan->experiment.detector;
     size_t count = 0;
@@ -137,6 +146,10 @@ static db_status make_cells(db_plan *plan, db_spots *spots) {
     tiles->before = spots->before;
     tiles->cell_count = count;
     tiles->reflection = plan->tiles.reflection ? plan->tiles.reflection[0] : NULL;
+    tiles->cells_are_tiles =
+        tiles->everywhere && spots->cell_first[count] == count && !tiles->reflection;
+    for (size_t t = 0; t < plan->tiles.region_count; t++)
+        tiles->cells_are_tiles &= is_cell(plan, &plan->tiles.regions[t]);
     return DB_OK;
 }
 

@@ -141,6 +141,7 @@ typedef struct db_spot_tiles {
     const int *reflection;   /* [tiles][3]: the only one that a tile shows; NULL: all */
     size_t cell_count, sums; /* sums: length of before */
     int everywhere;          /* 1: all cells have tiles */
+    int cells_are_tiles;     /* 1: each is a tile of its own, which shows all reflections */
 } db_spot_tiles;
 
 /* Spots of a job, in the order of sources, and which of them reach each region. */

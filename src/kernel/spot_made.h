@@ -61,7 +61,7 @@ AD_INLINE void make_spots(const db_experiment *e, const db_spot_search *search,
     l_store(v->brightest[2], box.brightest.z.v);
 }
 
-AD_FN int to_pixels(double from, double to, int pixels, int32_t out[2]) {
+AD_INLINE int to_pixels(double from, double to, int pixels, int32_t out[2]) {
     const double rounding = 1e-3;
     if (!(to + rounding > 0 && from - rounding < pixels)) return 0;
     out[0] = from - rounding > 0 ? (int32_t)floor(from - rounding) : 0;
@@ -96,8 +96,8 @@ AD_FN void find_inside(const db_kernel_panel *panel, const spot_vector *v, int j
 }
 
 /* What the pixel loop reads of a lane's spot; 0: it reaches no pixel of the panel. */
-AD_FN int spot_of_lane(const db_spot_search *search, const db_spot_window *window,
-                       const spot_vector *v, int j, int moves, db_kernel_spot *s) {
+AD_INLINE int spot_of_lane(const db_spot_search *search, const db_spot_window *window,
+                           const spot_vector *v, int j, int moves, db_kernel_spot *s) {
     const double all = 40; /* a spot that stays where it is has all of the range */
     if (!(v->reached >> j & 1) ||
         !to_pixels(v->from[0][j], v->to[0][j], window->pixels[0], s->fast) ||

@@ -13,7 +13,7 @@ typedef struct {
 enum { DB_SPOT_MOST_RUNS = 2, DB_SPOT_MOST_PASSAGES = 8 };
 
 /* Where a row meets a sphere: roots of |v + l w|^2 = square; 0 if there are none. */
-AD_FN int row_meets(vec3 v, vec3 w, double square, double root[2]) {
+AD_INLINE int row_meets(vec3 v, vec3 w, double square, double root[2]) {
     const double a = v3_dot(w, w).v, b = v3_dot(v, w).v, c = v3_dot(v, v).v - square;
     const double d = b * b - a * c;
     if (!(d >= 0)) return 0;
@@ -23,7 +23,7 @@ AD_FN int row_meets(vec3 v, vec3 w, double square, double root[2]) {
 }
 
 /* Adds the whole numbers l between two real ones, for which nodes are not too long. */
-AD_FN int add_run(int k, double from, double to, db_spot_run *run) {
+AD_INLINE int add_run(int k, double from, double to, db_spot_run *run) {
     const double first = ceil(from), last = floor(to);
     if (!(last >= first)) return 0;
     run->k = k;
@@ -33,8 +33,8 @@ AD_FN int add_run(int k, double from, double to, db_spot_run *run) {
 }
 
 /* Whether no node of a row, or none of h (k: NULL), has an amplitude, since all others are 0. */
-AD_FN int row_is_empty(const db_structure_factors *f, const db_spot_search *search, int h,
-                       const int *k) {
+AD_INLINE int row_is_empty(const db_structure_factors *f, const db_spot_search *search, int h,
+                           const int *k) {
     if (!search->listed) return 0;
     return h < f->min[0] || h >= f->min[0] + f->extent[0] ||
            (k && (*k < f->min[1] || *k >= f->min[1] + f->extent[1]));
@@ -43,8 +43,8 @@ AD_FN int row_is_empty(const db_structure_factors *f, const db_spot_search *sear
 /* All l of a row: those for which |r| is small enough, and |s0 + r| near the radius of some sphere. All
  * spheres of a group touch each other at the origin: these nodes are within the largest, not deep in the
  * smallest. Returns how many runs they are. */
-AD_FN int runs_of_row(const db_spot_search *search, const db_spot_group *g, int h, int k,
-                      db_spot_run run[DB_SPOT_MOST_RUNS]) {
+AD_INLINE int runs_of_row(const db_spot_search *search, const db_spot_group *g, int h, int k,
+                          db_spot_run run[DB_SPOT_MOST_RUNS]) {
     const double longest = search->bounds.longest;
     const mat3 star = m3_passive(search->middle);
     const vec3 r = v3_add(v3_scale(star.r[0], n_constant(h)), v3_scale(star.r[1], n_constant(k))),
@@ -63,7 +63,7 @@ AD_FN int runs_of_row(const db_spot_search *search, const db_spot_group *g, int 
 }
 
 /* Whether a node's structure factor is a parameter. */
-AD_FN int amplitude_wanted(const db_spot_search *search, const int hkl[3]) {
+AD_INLINE int amplitude_wanted(const db_spot_search *search, const int hkl[3]) {
     for (int i = 0; i < search->wanted; i++) {
         const int *const own = search->wanted_hkl[i];
         if (own[0] == hkl[0] && own[1] == hkl[1] && own[2] == hkl[2]) return 1;

@@ -11,8 +11,9 @@ typedef struct db_tile_walk {
     const db_spot_tiles *tiles;
     const db_region *region;
     const db_spot_entry *spot;
-    int column, columns, row, rows, cell, cells, step; /* of the cells that the spot reaches */
-    uint32_t next, end;                                /* of the present cell's tiles */
+    int column, columns, row, rows, step; /* of the cells that the spot reaches */
+    int aside, below;                     /* of the present one, from the first */
+    uint32_t next, end;                   /* of its tiles */
     uint32_t tile;
     db_spot_part part;
 } db_tile_walk;
@@ -28,9 +29,9 @@ AD_PORTABLE_FN db_tile_walk db_walk_tiles(const db_spot_tiles *tiles, const db_r
     w.columns = (spot->fast[1] - 1) / DB_SPOT_CELL_FAST - w.column + 1;
     w.row = spot->slow[0] / DB_SPOT_CELL_SLOW;
     w.rows = (spot->slow[1] - 1) / DB_SPOT_CELL_SLOW - w.row + 1;
-    w.cells = w.columns * w.rows;
     w.step = step;
-    w.cell = first - step;
+    w.aside = first - step;
+    w.below = 0;
     w.next = w.end = w.tile = 0;
     return w;
 }
@@ -47,7 +48,7 @@ AD_PORTABLE_FN db_spot_part db_part_of_tile(const db_spot_entry *e, const int fa
 }
 
 /* Whether the spot has pixels of the tile, whose first one is in this cell, and the tile shows it. */
-AD_PORTABLE_FN int db_enter_tile(db_tile_walk *w, int column, int row) {
+AD_PORTABLE_FN int db_enter_tile(db_tile_walk *w) {
     const db_region *const r = &w->region[w->tile];
     const db_spot_entry *const e = w->spot;
     const int *const only = w->tiles->reflection ? w->tiles->reflection + 3 * (size_t)w->tile : 0;
@@ -56,7 +57,8 @@ AD_PORTABLE_FN int db_enter_tile(db_tile_walk *w, int column, int row) {
     const int left = e->fast[0] > fast[0] ? e->fast[0] : fast[0],
               top = e->slow[0] > slow[0] ? e->slow[0] : slow[0];
     if (left >= fast[1] || left >= e->fast[1] || top >= slow[1] || top >= e->slow[1] ||
-        left / DB_SPOT_CELL_FAST != column || top / DB_SPOT_CELL_SLOW != row)
+        left / DB_SPOT_CELL_FAST != w->column + w->aside ||
+        top / DB_SPOT_CELL_SLOW != w->row + w->below)
         return 0;
     if (only &&
         (only[0] != e->name.hkl[0] || only[1] != e->name.hkl[1] || only[2] != e->name.hkl[2]))
@@ -65,25 +67,37 @@ AD_PORTABLE_FN int db_enter_tile(db_tile_walk *w, int column, int row) {
     return 1;
 }
 
+/* The next cell; 0: there is none. */
+AD_PORTABLE_FN int db_next_cell(db_tile_walk *w, uint32_t *cell) {
+    const db_spot_cells *const cells = &w->tiles->cells[w->spot->name.panel];
+    for (w->aside += w->step; w->aside >= w->columns; w->aside -= w->columns) w->below++;
+    if (w->below >= w->rows) return 0;
+    *cell = cells->first + (uint32_t)((w->row + w->below) * cells->columns + w->column + w->aside);
+    return 1;
+}
+
 /* The next one: its number is w->tile, w->part the part of it; 0: there is none. */
 AD_PORTABLE_FN int db_next_tile(db_tile_walk *w) {
     const db_spot_tiles *const t = w->tiles;
-    const db_spot_cells *const cells = &t->cells[w->spot->name.panel];
-    for (;;) {
+    uint32_t cell;
+    if (t->cells_are_tiles) {
+        if (!db_next_cell(w, &cell)) return 0;
+        const int column = w->column + w->aside, row = w->row + w->below;
+        const int fast[2] = { column * DB_SPOT_CELL_FAST, (column + 1) * DB_SPOT_CELL_FAST },
+                  slow[2] = { row * DB_SPOT_CELL_SLOW, (row + 1) * DB_SPOT_CELL_SLOW };
+        w->tile = t->tile[cell];
+        w->part = db_part_of_tile(w->spot, fast, slow);
+        return 1;
+    }
+    do {
         while (w->next == w->end) {
-            w->cell += w->step;
-            if (w->cell >= w->cells) return 0;
-            const uint32_t cell =
-                cells->first +
-                (uint32_t)(w->row + w->cell / w->columns) * (uint32_t)cells->columns +
-                (uint32_t)(w->column + w->cell % w->columns);
+            if (!db_next_cell(w, &cell)) return 0;
             w->next = t->first[cell];
             w->end = t->first[cell + 1];
         }
         w->tile = t->tile[w->next++];
-        if (db_enter_tile(w, w->column + w->cell % w->columns, w->row + w->cell / w->columns))
-            return 1;
-    }
+    } while (!db_enter_tile(w));
+    return 1;
 }
 
 /* Whether a spot that has pixels of the panel reaches any tile. */

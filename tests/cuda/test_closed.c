@@ -376,6 +376,7 @@ static void lists_are_the_processors(void **state) {
                      DB_OK);
     compare_lists_of(two, 2);
     experiment.goniometer.phi_step = 200; /* several passages of a node */
+    experiment.dmin = 9;
     compare_lists_of(NULL, 0);
     list_amplitudes();
     compare_lists_of(NULL, 0);
@@ -514,6 +515,9 @@ static void memory_that_runs_out_is_said(void **state) {
 static void any_call_may_fail(void **state) {
     (void)state;
     static float data[PIXELS];
+    const db_region part = {
+        .fast_start = 20, .slow_start = 4, .fast_count = 70, .slow_count = 18, .stride = 70
+    };
     result r = result_create(PIXELS);
     long failures = 0;
     for (long n = 0;; n++) {
@@ -525,6 +529,8 @@ static void any_call_may_fail(void **state) {
         stand_in_reset();
         open_device();
         stand_in.calls_until_failure = n;
+        options.regions = &part;
+        options.region_count = 1;
         options.parameters = some;
         options.parameter_count = SOME;
         db_status status = db_plan_create(device, &experiment, &options, &plan);
