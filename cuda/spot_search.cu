@@ -1,4 +1,4 @@
-/* The list of spots in closed form, made on the device (cuda/spot_list.c): nodes near the Ewald sphere, their spots, and
+/* The list of spots in closed form, made on the device (cuda/spot_lists.c): nodes near the Ewald sphere, their spots, and
  * which of them reach each tile. Formulas are those of the processor's list (engine/spot_search.c, engine/spots.c).
  *
  * Nodes and spots go to their lists as they are found, in any order. What counts is the order of a tile's spots, which
