@@ -262,7 +262,9 @@ static int by_name(const void *a, const void *b) {
         if (x->hkl[c] != y->hkl[c]) return x->hkl[c] < y->hkl[c] ? -1 : 1;
     if (x->panel != y->panel) return x->panel < y->panel ? -1 : 1;
     if (x->tail != y->tail) return x->tail < y->tail ? -1 : 1;
-    return (x->passage.from > y->passage.from) - (x->passage.from < y->passage.from);
+    const double apart = x->passage.from - y->passage.from,
+                 rounding = 1e-9; /* passages are far apart */
+    return (apart > rounding) - (apart < -rounding);
 }
 
 static void *copy_of(db_plan *own, const void *there, size_t bytes) {
