@@ -378,7 +378,7 @@ static void lists_are_the_processors(void **state) {
                      DB_OK);
     compare_lists_of(two, 2);
     experiment.goniometer.phi_step = 200; /* several passages of a node */
-    experiment.dmin = 9;
+    experiment.dmin = 14;
     compare_lists_of(NULL, 0);
     list_amplitudes();
     compare_lists_of(NULL, 0);
@@ -392,11 +392,11 @@ static void lists_outgrow_their_room(void **state) {
         db_plan *plan = plan_of(processor, defaults()), *own = plan_of(device, defaults());
         own->device.part->made.room = rooms[i];
         compare_lists(plan, own);
-        for (int k = 0; k < 3; k++) experiment.crystal.cell[k] *= 3;
+        for (int k = 0; k < 3; k++) experiment.crystal.cell[k] *= 1.5;
         assert_int_equal(db_plan_update(plan, &experiment), DB_OK);
         assert_int_equal(db_plan_update(own, &experiment), DB_OK);
         compare_lists(plan, own);
-        for (int k = 0; k < 3; k++) experiment.crystal.cell[k] /= 3;
+        for (int k = 0; k < 3; k++) experiment.crystal.cell[k] /= 1.5;
         db_plan_destroy(&plan);
         db_plan_destroy(&own);
     }
