@@ -69,39 +69,44 @@ DB_CUDA_FN const coefficient_row *rows_of(const db_cuda_arguments *a, const db_r
     X(DB_CUDA_WINDOW_DEBYE_WALLER, DB_COLUMN_DEBYE_WALLER, DB_COLUMN_CELLS)                        \
     DB_CUDA_WINDOW_OF_CELLS(X)
 
-/* Columns from `first` to `end` times their coefficients. The numbers of the columns are constants,
- * so that these stay in registers. */
-DB_CUDA_FN fine contract_window(const coefficient_row *row, const pixel_sums *sums, int first,
-                                int end, fine slope) {
-    const quad *four = (const quad *)(const void *)row->coefficient;
+/* Adds columns from `first` to `end` times their coefficients in so many rows, whose chains of
+ * operations overlap. The numbers of the columns are constants, so that these stay in registers. */
+DB_CUDA_FN void contract_window(const coefficient_row *const *row, int rows, const pixel_sums *sums,
+                                int first, int end, fine *slope) {
     DB_CUDA_UNROLL
-    for (int q = first / DB_NORMAL_BLOCK; q * DB_NORMAL_BLOCK < end; q++) {
-        const quad coefficient = four[q];
+    for (int q = first / DB_NORMAL_BLOCK; q * DB_NORMAL_BLOCK < end; q++) DB_CUDA_UNROLL
+    for (int n = 0; n < rows; n++) {
+        const quad coefficient = ((const quad *)(const void *)row[n]->coefficient)[q];
         DB_CUDA_UNROLL
         for (int i = 0; i < DB_NORMAL_BLOCK; i++) {
             const int c = q * DB_NORMAL_BLOCK + i;
-            if (c >= first && c < end) slope = f_fma(coefficient.of[i], sums->column[c], slope);
+            if (c >= first && c < end)
+                slope[n] = f_fma(coefficient.of[i], sums->column[c], slope[n]);
         }
     }
-    return slope;
+}
+
+/* Derivatives by so many rows; windows: all that they have. */
+DB_CUDA_FN void contract_rows(const coefficient_row *const *row, int rows, int32_t windows,
+                              const pixel_sums *sums, fine *slope) {
+    DB_CUDA_UNROLL
+    for (int n = 0; n < rows; n++) slope[n] = 0;
+#define DB_WINDOW(window, first, end)                                                              \
+    if (windows & (window)) contract_window(row, rows, sums, first, end, slope);
+    DB_CUDA_WINDOWS(DB_WINDOW)
+#undef DB_WINDOW
+    if (!(windows & DB_CUDA_WINDOW_LOOSE)) return;
+    DB_CUDA_UNROLL
+    for (int n = 0; n < rows; n++)
+        if (row[n]->windows & DB_CUDA_WINDOW_LOOSE)
+            slope[n] = f_fma(row[n]->loose_coefficient, sums->loose[row[n]->loose], slope[n]);
 }
 
 DB_CUDA_FN fine contract_row(const coefficient_row *row, const pixel_sums *sums) {
-    const int32_t windows = row->windows;
-    fine slope = 0;
-    if (windows == DB_CUDA_WINDOW_LATTICE)
-        return contract_window(row, sums, DB_COLUMN_LATTICE, DB_COLUMN_ORIGIN, slope);
-    if (windows == DB_CUDA_WINDOW_PANEL)
-        return contract_window(row, sums, DB_COLUMN_ORIGIN, DB_COLUMN_Z, slope);
-#define DB_WINDOW(window, first, end)                                                              \
-    if (windows & (window)) slope = contract_window(row, sums, first, end, slope);
-    DB_CUDA_WINDOWS(DB_WINDOW)
-#undef DB_WINDOW
-    if (windows & DB_CUDA_WINDOW_LOOSE)
-        slope = f_fma(row->loose_coefficient, sums->loose[row->loose], slope);
+    fine slope;
+    contract_rows(&row, 1, row->windows, sums, &slope);
     return slope;
 }
-
 /* Square block number n of the lower triangle: its row and column. */
 DB_CUDA_FN void square_block(uint32_t n, uint32_t *i, uint32_t *j) {
     *i = 0;

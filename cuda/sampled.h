@@ -162,6 +162,41 @@ DB_CUDA_FN void render_image(loop_mode mode, const db_cuda_arguments *a) {
 /* Quads that hold nothing but columns of the lattice, where these come first. */
 enum { WHOLE_QUADS = (DB_COLUMN_ORIGIN - DB_COLUMN_LATTICE) / DB_NORMAL_BLOCK };
 
+/* Quad number b of a pixel's row, of derivatives alone. */
+DB_CUDA_FN quad derivatives_of_row(uint32_t b, int lattice_first, const coefficient_row *row,
+                                   pixel_weight w, const pixel_sums *sums) {
+    enum { LAST = DB_COLUMN_ORIGIN - 1, AT = LAST % DB_NORMAL_BLOCK };
+    const int column = lattice_first && b == WHOLE_QUADS; /* AT is the lattice's last */
+    const coefficient_row *own[DB_NORMAL_BLOCK];
+    int32_t windows = 0;
+    quad four;
+    DB_CUDA_UNROLL
+    for (int i = 0; i < DB_NORMAL_BLOCK; i++) {
+        own[i] = row + b * DB_NORMAL_BLOCK + i;
+        if (!column || i != AT) windows |= own[i]->windows;
+    }
+    contract_rows(own, DB_NORMAL_BLOCK, windows, sums, four.of);
+    if (column) four.of[AT] = own[AT]->coefficient[LAST] * sums->column[LAST];
+    DB_CUDA_UNROLL
+    for (int i = 0; i < DB_NORMAL_BLOCK; i++) four.of[i] = weighted(w, four.of[i]);
+    return four;
+}
+
+/* Quad number b: the last derivatives, the residual, then zeros. */
+DB_CUDA_FN quad end_of_row(const db_cuda_arguments *a, uint32_t b, const coefficient_row *row,
+                           fine residual, pixel_weight w, const pixel_sums *sums) {
+    const uint32_t images = (uint32_t)a->job.parameter_count;
+    quad four;
+    DB_CUDA_UNROLL
+    for (uint32_t i = 0; i < DB_NORMAL_BLOCK; i++) {
+        const uint32_t k = b * DB_NORMAL_BLOCK + i;
+        fine value = k == images ? residual : 0;
+        if (k < images) value = contract_row(&row[k], sums);
+        four.of[i] = k <= images ? weighted(w, value) : 0;
+    }
+    return four;
+}
+
 /* A pixel's row of the normal equations; zeros behind its end, and all of it where the pixel does
  * not count. */
 DB_CUDA_FN void write_row(loop_mode mode, const db_cuda_arguments *a, uint32_t pixel, quad *out) {
@@ -185,7 +220,6 @@ DB_CUDA_FN void write_row(loop_mode mode, const db_cuda_arguments *a, uint32_t p
     render_pixel(mode, a, &p, &sums);
     const pixel_weight w = pixel_weight_of(weight, a->job.weight != NULL);
     const coefficient_row *row = rows_of(a, p.region);
-    const uint32_t images = (uint32_t)a->job.parameter_count;
     uint32_t begin = 0;
     if (a->lattice_first) /* the first images are columns, and their numbers constants */
         DB_CUDA_UNROLL
@@ -198,21 +232,13 @@ DB_CUDA_FN void write_row(loop_mode mode, const db_cuda_arguments *a, uint32_t p
         }
         out[begin] = four;
     }
-    for (uint32_t b = begin; b < length; b++) {
-        quad four;
-        DB_CUDA_UNROLL
-        for (uint32_t i = 0; i < DB_NORMAL_BLOCK; i++) {
-            const uint32_t k = b * DB_NORMAL_BLOCK + i;
-            fine value = 0;
-            if (k < images)
-                value = weighted(w, contract_row(&row[k], &sums));
-            else if (k == images)
-                value = weighted(
-                    w, residual_of(&a->job, sums.intensity, data_at_element(&a->job, p.element)));
-            four.of[i] = value;
-        }
-        out[b] = four;
-    }
+    const uint32_t whole = (uint32_t)a->job.parameter_count / DB_NORMAL_BLOCK;
+    const fine residual = residual_of(&a->job, sums.intensity, data_at_element(&a->job, p.element));
+    DB_CUDA_LOOP
+    for (; begin < whole; begin++)
+        out[begin] = derivatives_of_row(begin, a->lattice_first, row, w, &sums);
+    DB_CUDA_LOOP
+    for (; begin < length; begin++) out[begin] = end_of_row(a, begin, row, residual, w, &sums);
 }
 
 /* A block's slot: the sums of a run of pixels that follow from the slot's number. */

@@ -32,7 +32,7 @@ DB_CUDA_FN void clear_slopes(fine slope[STAGED]) {
     for (int p = 0; p < STAGED; p++) slope[p] = 0;
 }
 
-/* Adds columns from `first` to `end` times their coefficients, as contract_window does. */
+/* As contract_window, of one row and several pixels. */
 DB_CUDA_FN void contract_staged(const coefficient_row *row, fine column[][STAGED], int first,
                                 int end, fine slope[STAGED]) {
     const quad *four = (const quad *)(const void *)row->coefficient;

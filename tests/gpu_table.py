@@ -21,6 +21,7 @@ BOUNDS = [
     ("image 4096², to locked memory", 1.4, (STILL, 4096), "forward_to_locked_memory"),
     ("16 derivative images 4096², whole call", 25.0, (STILL, 4096), "gradient_warm"),
     ("1000 domains 1024², whole call", 3.0, (SPOTS, "sampled_1000"), "time"),
+    ("1000 domains 1024², stays there", 2.8, (SPOTS, "sampled_1000"), "time_on_device"),
     ("closed 1024², whole call", 0.55, (SPOTS, "image"), "time"),
     ("closed thaumatin 4096², whole call", 3.7, (THAUMATIN, "image"), "time"),
     ("closed 1024², stays there", 0.35, (SPOTS, "image"), "time_on_device"),
