@@ -114,16 +114,16 @@ db_cuda_pace db_cuda_predicted = { .call = 30e-6,
                                    .derivative = 2e-12,
                                    .boxes = 100e-6,
                                    .box_pixel = 4e-10,
-                                   .list = { 1.3e-3, 3e-3 },
-                                   .slope = { 0.25e-3, 0.7e-3 } };
+                                   .list = 0.12e-3,
+                                   .slopes = 30e-6,
+                                   .slopes_of_pixel = 4e-12 };
 
 /* Of spots in closed form, whose number nobody knows: as many as on a detector of a million pixels, or fewer. */
 static double list_seconds(const db_cuda_pace *pace, const db_device_load *load) {
-    const double threads = load->threads > 1 ? load->threads : 1,
-                 part = load->pixels < 1e6 ? load->pixels / 1e6 : 1;
+    const double part = load->pixels < 1e6 ? load->pixels / 1e6 : 1;
     if (!load->closed) return 0;
-    return pace->list[0] + pace->list[1] / threads +
-           part * load->derivatives * (pace->slope[0] + pace->slope[1] / threads);
+    return pace->list +
+           load->derivatives * (part * pace->slopes + load->pixels * pace->slopes_of_pixel);
 }
 
 static double seconds(const db_device_load *load) {

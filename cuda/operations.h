@@ -26,11 +26,11 @@ extern const db_device_backend db_cuda_backend;
 
 /* What a call is predicted to take (s), as measured on an H200 with 16 cores (tests/cuda/test_predictions.c): of itself; by
  * byte of results in pageable memory, of a thread and at best; by sample [double, mixed], and a derivative of it in parts of
- * one; by pixel, and of each derivative's; of boxes more, of the call and by pixel; and of spots in closed form, of which
- * the host's threads make the list, and slopes by each parameter: once, and divided by the threads. Variable for tests. */
+ * one; by pixel, and of each derivative's; of boxes more, of the call and by pixel; and of spots in closed form: of their
+ * list, of slopes by each parameter, and of each derivative by pixel. Variable for tests. */
 typedef struct db_cuda_pace {
     double call, byte, best_byte, sample[2], derivative_of_sample, pixel, derivative, boxes,
-        box_pixel, list[2], slope[2];
+        box_pixel, list, slopes, slopes_of_pixel;
 } db_cuda_pace;
 extern db_cuda_pace db_cuda_predicted;
 
