@@ -165,13 +165,13 @@ AD_INLINE num n_select(lane_mask m, num a, num b) {
 }
 
 #if LANES == 1 && AD_SIZE != 4
-/* For the model on the host: the pixel loop needs no angles. */
+/* For the model and lists of spots: the pixel loop needs no angles. */
 #if AD_SIZE == 8
-static inline __attribute__((unused)) num n_sin(num a) { return n_chain(sin(a.v), cos(a.v), a); }
-static inline __attribute__((unused)) num n_cos(num a) { return n_chain(cos(a.v), -sin(a.v), a); }
+AD_FN num n_sin(num a) { return n_chain(sin(a.v), cos(a.v), a); }
+AD_FN num n_cos(num a) { return n_chain(cos(a.v), -sin(a.v), a); }
 #else
-static inline __attribute__((unused)) num n_sin(num a) { return n_chain(sinl(a.v), cosl(a.v), a); }
-static inline __attribute__((unused)) num n_cos(num a) { return n_chain(cosl(a.v), -sinl(a.v), a); }
+AD_FN num n_sin(num a) { return n_chain(sinl(a.v), cosl(a.v), a); }
+AD_FN num n_cos(num a) { return n_chain(cosl(a.v), -sinl(a.v), a); }
 #endif
 #endif
 

@@ -10,7 +10,7 @@
 
 /* Pixels that a block of threads works on at a time: one per thread. In double precision rows of
  * the normal equations take twice the room. */
-enum { DB_CUDA_BLOCK = 128, DB_CUDA_DOUBLE_BLOCK = 64 };
+enum { DB_CUDA_BLOCK = 128, DB_CUDA_DOUBLE_BLOCK = 64, DB_CUDA_WARP = 32 };
 
 /* Shared memory of a block that every GPU grants by default. */
 enum { DB_CUDA_MOST_BLOCK_BYTES = 48 << 10 };
@@ -143,9 +143,13 @@ typedef struct db_cuda_arguments {
     uint32_t slots, size, groups, row_length; /* of a pixel's row, in blocks of columns */
     int32_t lattice_first; /* 1: images number 0 to 8 are the columns of the lattice */
     int32_t sums_outside;  /* 1: a block's own memory is too small for them; then one group */
+    uint32_t rows;         /* of pixels, in a block's memory */
     /* spots in closed form */
-    uint32_t piece;        /* so many of a tile's spots are in the block's memory at a time */
+    uint32_t tile_blocks;  /* that render a tile */
     uint32_t residual_sum; /* number of the residual's square among the sums */
+    uint32_t *cells;       /* [tiles]: those that have products, a bit for each */
+    double *squares;       /* [tiles]: of residuals in the others */
+    void *slopes;          /* of spots, to be made */
     /* images that are added up: derivative[parameter_count], job.data, job.background */
     int32_t dense;     /* 1: a pixel's place in packed images is that in the caller's */
     int32_t to_packed; /* 1: the sum is packed */
@@ -181,6 +185,8 @@ typedef struct db_cuda_kernels {
      * such a kernel: image (of the forward kind along rows), normal equations */
     const void *still[DB_CUDA_SHAPES];
     const void *still_normal[DB_CUDA_SHAPES];
+    /* of spots in closed form, before normal equations: which cells have products */
+    const void *cells;
 } db_cuda_kernels;
 
 /* Of a db_kernel_kind; mixed: 0 or 1. */
@@ -256,37 +262,35 @@ static inline uint32_t db_cuda_row_length(size_t images) {
     return (uint32_t)((images + DB_NORMAL_BLOCK - 1) / DB_NORMAL_BLOCK) | 1;
 }
 
-/* Spots in closed form: a block of threads renders a tile. It brings the tile's spots to its own
- * memory in pieces, and with them their slopes by so many parameters, padded to whole quads; each
- * thread sums that many derivatives of a pixel in registers. In mixed precision 16 do not spill; in
- * double 8 spill little. */
-enum {
-    DB_CUDA_SPOT_SLOPES = 16,
-    DB_CUDA_DOUBLE_SPOT_SLOPES = 8,
-    DB_CUDA_MOST_PIECE = 24, /* spots, at most 32 */
-    DB_CUDA_LEAST_PIECE = 4,
-    DB_CUDA_MOST_PIECE_BYTES = 24 << 10,
-    DB_CUDA_MOST_INNER_SUMS = 20 << 10 /* bytes of the sums of normal equations */
-};
-static inline size_t db_cuda_spot_bytes(int moving, int gradient, int mixed) {
-    const size_t columns = (size_t)(moving ? DB_SPOT_COLUMNS_MOVING : DB_SPOT_COLUMNS),
-                 quads = (columns + DB_NORMAL_BLOCK - 1) / DB_NORMAL_BLOCK,
-                 slopes = (size_t)(mixed ? DB_CUDA_SPOT_SLOPES : DB_CUDA_DOUBLE_SPOT_SLOPES),
-                 real = mixed ? sizeof(float) : sizeof(double);
-    return sizeof(db_kernel_spot) + (gradient ? slopes * quads * DB_NORMAL_BLOCK * real : 0);
-}
-/* As many spots as fit, within bounds. */
-static inline uint32_t db_cuda_piece(size_t room, size_t each) {
-    const size_t fit = room / each;
-    return (uint32_t)(fit < DB_CUDA_MOST_PIECE ? fit : DB_CUDA_MOST_PIECE);
-}
-
-/* Of normal equations with so many threads to a block; groups 0: sums are outside. */
-static inline size_t db_cuda_normal_bytes(size_t images, uint32_t groups, uint32_t threads,
+/* Of normal equations with so many rows in a block's memory; groups 0: sums are outside. */
+static inline size_t db_cuda_normal_bytes(size_t images, uint32_t groups, uint32_t rows,
                                           int mixed) {
     const size_t real = mixed ? sizeof(float) : sizeof(double);
     return groups * db_normal_size(images) * sizeof(double) +
-           threads * db_cuda_row_length(images) * DB_NORMAL_BLOCK * real;
+           rows * db_cuda_row_length(images) * DB_NORMAL_BLOCK * real;
 }
+
+/* Spots in closed form: a warp of 32 threads renders a cell of a tile, with a list of that many of its
+ * spots; in a pass each thread sums so many derivatives of a pixel in registers, more of which would
+ * spill. */
+enum {
+    DB_CUDA_TILE_CELLS = 32,
+    DB_CUDA_TILE_PARTS = 8,
+    DB_CUDA_CELL_SPOTS = 64,
+    DB_CUDA_SPOT_SLOPES = 16,
+    DB_CUDA_DOUBLE_SPOT_SLOPES = 8,
+    DB_CUDA_MOST_INNER_SUMS = 20 << 10 /* bytes of the sums of normal equations */
+};
+#define DB_CUDA_SPOT_PASSES(parameters, slopes) (((parameters) + (slopes)-1) / (slopes))
+static inline size_t db_cuda_list_bytes(uint32_t warps) {
+    return warps * DB_CUDA_CELL_SPOTS * sizeof(uint32_t);
+}
+
+/* Slopes of spots, [spots][passes][columns][derivatives of a pass], one spot and DB_SPOT_PASS parameters
+ * to each thread of blocks whose memory has the model's values; then, of derivatives along a direction,
+ * one spot and column, [spots][columns][derivatives of a pass], of which the first counts. */
+extern const void *const db_cuda_spot_slopes;
+extern const void *const db_cuda_spot_tangent;
+enum { DB_CUDA_SLOPES_BLOCK = 128, DB_CUDA_MODEL_BYTES = 4 << 10 };
 
 #endif

@@ -137,8 +137,7 @@ static double seconds(const db_device_load *load) {
            list_seconds(pace, load);
 }
 
-static const db_device_operations operations = { .makes_spots = 1,
-                                                 .seconds = seconds,
+static const db_device_operations operations = { .seconds = seconds,
                                                  .create = db_cuda_plan_create,
                                                  .destroy = db_cuda_plan_destroy,
                                                  .render = db_cuda_plan_render,

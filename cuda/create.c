@@ -222,6 +222,7 @@ void db_cuda_plan_destroy(db_context *context, db_device_plan *plan) {
     plan->span = NULL;
     db_cuda_values_forget(&plan->values);
     plan->box_version = plan->made.version = 0;
+    plan->slopes_version = 0;
     leave_callers_stream(plan);
     if (!db_cuda_pool_give(context, plan)) db_cuda_plan_release(plan);
 }

@@ -3,6 +3,8 @@
 #ifndef DB_CUDA_DEVICE_CODE_H
 #define DB_CUDA_DEVICE_CODE_H
 
+#include "cuda/arguments.h"
+
 #include <stdint.h>
 
 #if defined(__CUDACC__)
@@ -30,6 +32,10 @@ DB_CUDA_FN uint64_t atomic_add_64(uint64_t *to, uint64_t n) {
 DB_CUDA_FN void atomic_min_64(uint64_t *to, uint64_t n) {
     atomicMin((unsigned long long *)to, (unsigned long long)n);
 }
+/* Of the DB_CUDA_WARP threads that run together, all of which come: until what they wrote to memory can be
+ * read; and the votes of all, a bit for each. */
+DB_CUDA_FN void warp_barrier(void) { __syncwarp(); }
+DB_CUDA_FN uint32_t warp_ballot(int vote) { return __ballot_sync(0xffffffffU, vote); }
 #else
 #include <stand_in_threads.h>
 #define DB_CUDA_ENTRY(most_threads, least_blocks) void
@@ -37,6 +43,16 @@ DB_CUDA_FN void atomic_min_64(uint64_t *to, uint64_t n) {
 #define DB_CUDA_FN static inline __attribute__((unused))
 #define DB_CUDA_UNROLL
 #define DB_CUDA_LOOP
+#endif
+
+DB_CUDA_FN uint32_t lane_number(void) { return thread_number() % DB_CUDA_WARP; }
+
+#if defined(__CUDA_ARCH__)
+DB_CUDA_FN uint32_t count_bits(uint32_t bits) { return (uint32_t)__popc((int)bits); }
+DB_CUDA_FN uint32_t lowest_bit(uint32_t bits) { return (uint32_t)__ffs((int)bits) - 1; }
+#else
+DB_CUDA_FN uint32_t count_bits(uint32_t bits) { return (uint32_t)__builtin_popcount(bits); }
+DB_CUDA_FN uint32_t lowest_bit(uint32_t bits) { return (uint32_t)__builtin_ctz(bits); }
 #endif
 
 /* A kernel, whose parameter is its arguments; what follows is its body, with `a` for them. */

@@ -23,15 +23,19 @@ typedef struct {
     int there[DB_CUDA_MOST_IMAGES], any;
 } image_places;
 
-/* One block a tile. */
+/* Where there are few tiles, several blocks render one: some with many spots take long. */
 static db_status start_tiles(db_context *context, db_device_plan *plan, const db_device_work *work,
                              const void *kernel, db_cuda_arguments *a) {
-    const int mixed = db_cuda_is_mixed(work);
-    const size_t each =
-        db_cuda_spot_bytes(work->job.spots.moving, db_device_has_slopes(work->kind), mixed);
-    a->piece = db_cuda_piece(DB_CUDA_MOST_PIECE_BYTES, each);
-    return db_cuda_launch(context, plan, kernel, (uint32_t)plan->region_count, db_cuda_block(mixed),
-                          a->piece * each, a);
+    enum { ENOUGH_WARPS = 1 << 15 };
+    const uint32_t threads = db_cuda_block(db_cuda_is_mixed(work)), warps = threads / DB_CUDA_WARP,
+                   tiles = (uint32_t)plan->region_count;
+    a->tile_blocks = 1;
+    while (a->tile_blocks * warps < DB_CUDA_TILE_CELLS &&
+           (size_t)tiles * a->tile_blocks * warps < ENOUGH_WARPS)
+        a->tile_blocks *= 2;
+    DB_TRY(db_cuda_make_slopes(context, plan, work, a));
+    return db_cuda_launch(context, plan, kernel, tiles * a->tile_blocks, threads,
+                          db_cuda_list_bytes(warps), a);
 }
 
 static db_status start_rows(db_context *context, db_device_plan *plan, const db_device_work *work,

@@ -41,10 +41,10 @@
 #if DB_INSTANCE_KIND == 1
 #define STILL_KERNELS(name, shape)                                                                 \
     DB_CUDA_KERNEL(NAME(still, name), BLOCK, LEAST_STILL_BLOCKS) {                                 \
-        render_image(still_of(a, shape), a);                                    \
+        render_image(still_of(a, shape), a);                                                       \
     }                                                                                              \
     DB_CUDA_KERNEL(NAME(still_normal, name), BLOCK, LEAST_STILL_BLOCKS) {                          \
-        sum_slot(still_of(a, shape), a);                                        \
+        sum_slot(still_of(a, shape), a);                                                           \
     }
 #else
 #define STILL_KERNELS(name, shape)
@@ -53,7 +53,7 @@
 /* Images of plain jobs along rows. */
 #if DB_INSTANCE_KIND == 0 && !DB_INSTANCE_GENERAL
 #define ROWS_KERNELS(name, shape)                                                                  \
-    DB_CUDA_KERNEL(NAME(rows, name), DB_CUDA_BLOCK, LEAST_ROWS_BLOCKS_##name) {                           \
+    DB_CUDA_KERNEL(NAME(rows, name), DB_CUDA_BLOCK, LEAST_ROWS_BLOCKS_##name) {                    \
         render_row_run(shape, a);                                                                  \
     }                                                                                              \
     DB_CUDA_KERNEL(NAME(still, name), DB_CUDA_BLOCK, LEAST_ROWS_BLOCKS) {                          \

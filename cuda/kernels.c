@@ -41,11 +41,14 @@
     FLAT(DECLARE_NORMAL, flat_gradient, precision)                                                 \
     SPOTS(DECLARE_IMAGE, spots_forward, precision)                                                 \
     SPOTS(DECLARE_IMAGE, spots_gradient, precision)                                                \
-    SPOTS(DECLARE_NORMAL, spots_gradient, precision)
+    SPOTS(DECLARE_NORMAL, spots_gradient, precision)                                               \
+    DECLARE(cells, spots_gradient, precision, any)
 DECLARE_ALL(double)
 DECLARE_ALL(mixed)
 void db_cuda_add_slots_kernel(db_cuda_arguments);
 void db_cuda_add_images_kernel(db_cuda_arguments);
+void db_cuda_spot_slopes_kernel(db_cuda_arguments);
+void db_cuda_spot_tangent_kernel(db_cuda_arguments);
 void db_cuda_box_sums_kernel(db_cuda_arguments);
 void db_cuda_spots_clear_kernel(db_cuda_arguments);
 void db_cuda_spots_nodes_kernel(db_cuda_arguments);
@@ -84,7 +87,8 @@ void db_cuda_spots_sort_kernel(db_cuda_arguments);
                               FLAT(ENTRY_NORMAL, flat_gradient, precision) } },                    \
             { .image = { SPOTS(ENTRY_IMAGE, spots_forward, precision) } },                         \
             { .image = { SPOTS(ENTRY_IMAGE, spots_gradient, precision) },                          \
-              .normal = { SPOTS(ENTRY_NORMAL, spots_gradient, precision) } },                      \
+              .normal = { SPOTS(ENTRY_NORMAL, spots_gradient, precision) },                        \
+              .cells = (const void *)db_cuda_cells_spots_gradient_##precision##_any },             \
     }
 
 static const db_cuda_kernels table[2][DB_CUDA_KINDS] = { KINDS(double), KINDS(mixed) };
@@ -98,6 +102,8 @@ const void *const db_cuda_noise = (const void *)db_cuda_noise_rows;
 
 const void *const db_cuda_add_slots = (const void *)db_cuda_add_slots_kernel;
 const void *const db_cuda_add_images = (const void *)db_cuda_add_images_kernel;
+const void *const db_cuda_spot_slopes = (const void *)db_cuda_spot_slopes_kernel;
+const void *const db_cuda_spot_tangent = (const void *)db_cuda_spot_tangent_kernel;
 const void *const db_cuda_box_sums = (const void *)db_cuda_box_sums_kernel;
 
 const db_cuda_search_kernels db_cuda_search = {

@@ -6,12 +6,17 @@
 
 /* of spots in closed form */
 #if DB_INSTANCE_KIND > 0
-#define LEAST_TILE_BLOCKS 2
+#define LEAST_TILE_BLOCKS_rest 3
+#define LEAST_TILE_BLOCKS_move 2
 #elif defined(DB_INSTANCE_PRECISION_MIXED)
-#define LEAST_TILE_BLOCKS 6
+#define LEAST_TILE_BLOCKS_rest 6
+#define LEAST_TILE_BLOCKS_move 6
 #else
-#define LEAST_TILE_BLOCKS 10
+#define LEAST_TILE_BLOCKS_rest 10
+#define LEAST_TILE_BLOCKS_move 10
 #endif
+#define LEAST_CELL_BLOCKS 8
+#define LEAST_SUM_BLOCKS 8 /* of one warp each */
 
 #if defined(DB_INSTANCE_PRECISION_MIXED)
 #define LEAST_ROWS_BLOCKS 6 /* of stills */

@@ -160,8 +160,7 @@ typedef struct {
 } sum_task;
 
 DB_CUDA_FN sum_task task_of(const db_cuda_arguments *a, uint32_t task) {
-    const uint32_t squares = a->size / SQUARE, share = thread_count() / a->groups,
-                   group = task / squares;
+    const uint32_t squares = a->size / SQUARE, share = a->rows / a->groups, group = task / squares;
     sum_task t;
     square_block(task - group * squares, &t.i, &t.j);
     t.from = group * share;

@@ -112,13 +112,19 @@ struct db_device_plan {
     db_cuda_buffer results, data, sums, staging, host_sums;
     /* boxes: image and derivative images, what was measured, what a call brings and takes back */
     db_cuda_buffer box_images, box_data, box_values, host_box_values;
-    unsigned long box_version; /* of what was measured; 0: nothing is there */
+    db_cuda_buffer slopes;        /* of spots in closed form ... */
+    db_cuda_buffer tangent;       /* ... and along a direction */
+    unsigned long slopes_version; /* 0: they are not there */
+    unsigned long box_version;    /* of what was measured; 0: nothing is there */
 };
 
 /* Stream and memory for an image that no plan has rendered, of plans that are gone if there are any. *plan may
  * be one that is not complete after a failure; given back by db_cuda_plan_destroy. */
 db_status db_cuda_plan_of_image(db_context *context, int number, size_t pixels,
                                 db_device_plan **plan);
+/* Makes the slopes of spots in closed form, unless they are there; the arguments have the model's. */
+db_status db_cuda_make_slopes(db_context *context, db_device_plan *plan, const db_device_work *work,
+                              db_cuda_arguments *a);
 
 /* Renders a work's images to where the arguments say. */
 db_status db_cuda_start_images(db_context *context, db_device_plan *plan,

@@ -19,6 +19,8 @@ static void release_memory(db_device_plan *plan) {
     db_cuda_release(&plan->results);
     db_cuda_release(&plan->data);
     db_cuda_release(&plan->sums);
+    db_cuda_release(&plan->slopes);
+    db_cuda_release(&plan->tangent);
     db_cuda_release(&plan->box_images);
     db_cuda_release(&plan->box_data);
     db_cuda_release(&plan->box_values);
@@ -64,7 +66,8 @@ void db_cuda_plan_release(db_device_plan *plan) {
 static size_t bytes_of_plan(const db_device_plan *plan) {
     size_t bytes = plan->regions.bytes + plan->results.bytes + plan->data.bytes + plan->sums.bytes +
                    plan->values.device.bytes + plan->box_images.bytes + plan->box_data.bytes +
-                   plan->box_values.bytes + db_cuda_spots_bytes(&plan->made);
+                   plan->box_values.bytes + plan->slopes.bytes + plan->tangent.bytes +
+                   db_cuda_spots_bytes(&plan->made);
     for (size_t i = 0; i < plan->values.count; i++) bytes += plan->values.array[i].own.bytes;
     return bytes;
 }

@@ -1,4 +1,5 @@
-/* Spots in a block's memory, and what a thread makes of them. Include after kernel/spot_lanes.h. */
+/* The spots that reach a warp's pixels, and what a thread makes of them in its own. Include after
+ * kernel/spot_lanes.h. */
 #ifndef DB_CUDA_SPOT_LIST_H
 #define DB_CUDA_SPOT_LIST_H
 
@@ -9,46 +10,49 @@ enum { SPOT_SLOPES = DB_CUDA_SPOT_SLOPES };
 #else
 enum { SPOT_SLOPES = DB_CUDA_DOUBLE_SPOT_SLOPES };
 #endif
-enum { REST_QUADS = (DB_SPOT_COLUMNS + DB_NORMAL_BLOCK - 1) / DB_NORMAL_BLOCK };
-enum { MOVE_QUADS = (DB_SPOT_COLUMNS_MOVING + DB_NORMAL_BLOCK - 1) / DB_NORMAL_BLOCK };
 
-/* Spots that a thread's pixel may see. */
+/* Spots that pixels may see. All threads of a warp read the same one at a time. */
 typedef struct {
-    const db_kernel_spot *spot;
-    const quad *slope; /* [spot][SPOT_SLOPES][quads] */
-    int count;
-    uint32_t reach; /* bit i: spot number i reaches the pixel */
+    const db_kernel_spots *spots;
+    const uint32_t *number; /* [count]: which they are */
+    uint32_t count;
     int background; /* 1: the background is to be added, too */
+    uint32_t pass;  /* of parameters, whose slopes are wanted */
 } spot_list;
 
 #if DB_INSTANCE_KIND > 0
-/* By those parameters whose slopes are in the block's memory. All numbers are constants, so that
- * slopes and columns stay in registers. */
-AD_INLINE void spot_slopes(int moves, const spot_list *list, int n, const fine *column,
+/* By the pass's parameters. All numbers are constants, so that slopes and columns stay in
+ * registers. */
+AD_INLINE void spot_slopes(int moves, const spot_list *list, uint32_t number, const fine *column,
                            fine *slope) {
-    const int length = moves ? (int)DB_SPOT_COLUMNS_MOVING : (int)DB_SPOT_COLUMNS,
-              quads = moves ? (int)MOVE_QUADS : (int)REST_QUADS;
-    const quad *four = list->slope + n * (SPOT_SLOPES * quads);
+    enum { QUADS = SPOT_SLOPES / DB_NORMAL_BLOCK };
+    const int length = moves ? (int)DB_SPOT_COLUMNS_MOVING : (int)DB_SPOT_COLUMNS;
+    const uint32_t passes =
+        DB_CUDA_SPOT_PASSES((uint32_t)list->spots->parameters, (uint32_t)SPOT_SLOPES);
+    const quad *four = (const quad *)(const void *)list->spots->FINE(slope) +
+                       (size_t)(number * passes + list->pass) * (size_t)(length * QUADS);
+    if (!passes) return;
     DB_CUDA_UNROLL
-    for (int k = 0; k < SPOT_SLOPES; k++) {
+    for (int c = 0; c < length; c++) {
         DB_CUDA_UNROLL
-        for (int q = 0; q < quads; q++) {
-            const quad coefficient = four[k * quads + q];
+        for (int q = 0; q < QUADS; q++) {
+            const quad coefficient = four[c * QUADS + q];
             DB_CUDA_UNROLL
             for (int i = 0; i < DB_NORMAL_BLOCK; i++)
-                if (q * DB_NORMAL_BLOCK + i < length)
-                    slope[k] = f_fma(coefficient.of[i], column[q * DB_NORMAL_BLOCK + i], slope[k]);
+                slope[q * DB_NORMAL_BLOCK + i] =
+                    f_fma(coefficient.of[i], column[c], slope[q * DB_NORMAL_BLOCK + i]);
         }
     }
 }
 #endif
 
 /* Spots number begin to end - 1 of the list, at one point. sum: without the beam's factors. */
-AD_INLINE void add_spots(spot_motion motion, const spot_list *list, int begin, int end,
+AD_INLINE void add_spots(spot_motion motion, const spot_list *list, uint32_t begin, uint32_t end,
                          const site *place, beam_point *beam, fine *sum, fine *slope) {
-    for (int i = begin; i < end; i++) {
-        if (!(list->reach >> i & 1)) continue;
-        const db_kernel_spot *spot = &list->spot[i];
+    DB_CUDA_LOOP
+    for (uint32_t i = begin; i < end; i++) {
+        const uint32_t number = list->number[i];
+        const db_kernel_spot *spot = &list->spots->spot[number];
         const spot_constants constants = constants_of(spot);
         lane_spot s;
         if (!spot_in_lanes(motion, spot, &constants, place->wide_d, &s)) continue;
@@ -58,7 +62,7 @@ AD_INLINE void add_spots(spot_motion motion, const spot_list *list, int begin, i
         __asm__ volatile("" ::: "memory"); /* W is read again: registers are scarce here */
         const spot_constants again = constants_of(spot);
         spot_columns(motion, spot, &again, &s, beam->factor, column, beam->by_d);
-        spot_slopes(motion, list, i, column, slope);
+        spot_slopes(motion, list, number, column, slope);
 #else
         (void)beam, (void)slope;
 #endif
@@ -69,12 +73,12 @@ AD_INLINE void add_spots(spot_motion motion, const spot_list *list, int begin, i
 AD_INLINE void add_spot_site(spot_motion motion, const db_kernel_job *job,
                              const db_kernel_panel *panel, const spot_list *list, const site *place,
                              pixel_sums *sums, fine *slope) {
-    const size_t beams = job->spots.one_beam ? 1 : job->source_count;
+    const uint32_t beams = job->spots.one_beam ? 1 : (uint32_t)job->source_count;
     fine by_d[3] = { f_set(0), f_set(0), f_set(0) }, by_omega = f_set(0);
-    int begin = 0;
-    for (size_t j = 0; j < beams; j++) {
-        int end = begin;
-        while (end < list->count && (job->spots.one_beam || list->spot[end].source == j)) end++;
+    uint32_t begin = 0;
+    for (uint32_t j = 0; j < beams; j++) {
+        uint32_t end = job->spots.one_beam ? list->count : begin;
+        while (end < list->count && list->spots->spot[list->number[end]].source == j) end++;
         if (end > begin || list->background) {
             beam_point beam;
             fine sum = f_set(0);

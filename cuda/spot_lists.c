@@ -140,6 +140,7 @@ db_status db_cuda_spots_bring(db_context *context, db_device_plan *plan, const d
     if (!work->spots_version) return DB_OK;
     if (m->version != work->spots_version) {
         m->version = 0;
+        plan->slopes_version = 0; /* spots are in another order now */
         DB_TRY(make_list(context, plan, work, a));
         m->version = work->spots_version;
     } else {

@@ -37,42 +37,49 @@ static db_status bring_data_and_weights(db_context *context, db_device_plan *pla
     return DB_OK;
 }
 
-/* Spots in closed form: a slot is a run of tiles. As many groups as fit beside the least piece, and
- * as many spots as fit then. */
+/* Spots in closed form: blocks of one warp, with as many rows and groups as fit into its memory. */
 static uint32_t choose_slots_of_spots(const db_device_plan *plan, const db_device_work *work,
                                       db_cuda_arguments *a) {
     const size_t images = work->job.parameter_count + 1,
-                 each = db_cuda_spot_bytes(work->job.spots.moving, 1, db_cuda_is_mixed(work)),
-                 room = DB_CUDA_MOST_BLOCK_BYTES - DB_CUDA_LEAST_PIECE * each;
+                 room = DB_CUDA_MOST_BLOCK_BYTES - db_cuda_list_bytes(1);
     const int mixed = db_cuda_is_mixed(work);
     const uint32_t squares = db_cuda_products(images);
-    uint32_t threads = db_cuda_block(mixed);
     a->size = (uint32_t)db_normal_size(images);
     a->sums_outside = a->size * sizeof(double) > DB_CUDA_MOST_INNER_SUMS;
     a->residual_sum = (uint32_t)db_normal_index(images - 1, images - 1);
     const uint32_t inner = !a->sums_outside;
-    while (db_cuda_normal_bytes(images, inner, threads, mixed) > room) threads /= 2;
+    a->rows = DB_CUDA_WARP;
+    while (db_cuda_normal_bytes(images, inner, a->rows, mixed) > room) a->rows /= 2;
     a->groups = 1;
-    while (inner && 2 * a->groups * squares <= threads &&
-           db_cuda_normal_bytes(images, 2 * a->groups, threads, mixed) <= room)
+    while (inner && 2 * a->groups * squares <= DB_CUDA_WARP &&
+           db_cuda_normal_bytes(images, 2 * a->groups, a->rows, mixed) <= room)
         a->groups *= 2;
-    a->piece = db_cuda_piece(DB_CUDA_MOST_BLOCK_BYTES -
-                                 db_cuda_normal_bytes(images, inner * a->groups, threads, mixed),
-                             each);
     a->slots = (uint32_t)(MOST_SUM_BYTES / (a->size * sizeof(double)));
     if (a->slots > MOST_SLOTS) a->slots = MOST_SLOTS;
-    if (a->slots > plan->region_count) a->slots = (uint32_t)plan->region_count;
+    if (a->slots > plan->region_count * DB_CUDA_TILE_PARTS)
+        a->slots = (uint32_t)plan->region_count * DB_CUDA_TILE_PARTS;
     a->row_length = db_cuda_row_length(images);
-    return threads;
+    return DB_CUDA_WARP;
 }
 
 /* Bytes of a block's own memory. */
-static size_t sum_block_bytes(const db_device_work *work, uint32_t threads,
-                              const db_cuda_arguments *a) {
+static size_t sum_block_bytes(const db_device_work *work, const db_cuda_arguments *a) {
+    return db_cuda_normal_bytes(work->job.parameter_count + 1, a->sums_outside ? 0 : a->groups,
+                                a->rows, db_cuda_is_mixed(work)) +
+           (db_device_has_spots(work->kind) ? db_cuda_list_bytes(1) : 0);
+}
+
+/* Which cells have products, before the kernel that sums them. */
+static db_status start_cells(db_context *context, db_device_plan *plan, const db_device_work *work,
+                             db_cuda_arguments *a) {
     const int mixed = db_cuda_is_mixed(work);
-    const size_t sums = db_cuda_normal_bytes(work->job.parameter_count + 1,
-                                             a->sums_outside ? 0 : a->groups, threads, mixed);
-    return sums + a->piece * db_cuda_spot_bytes(work->job.spots.moving, 1, mixed);
+    const uint32_t threads = db_cuda_block(mixed);
+    a->squares = a->sums + (size_t)a->slots * a->size;
+    a->cells = (uint32_t *)(void *)(a->squares + plan->region_count);
+    DB_TRY(db_cuda_make_slopes(context, plan, work, a));
+    return db_cuda_launch(context, plan, db_cuda_kernels_of((int)work->kind, mixed)->cells,
+                          (uint32_t)plan->region_count, threads,
+                          threads * sizeof(double) + threads / DB_CUDA_WARP * sizeof(uint32_t), a);
 }
 
 /* The numbers of slots and groups, and of threads, which is returned, depend on the work alone, so
@@ -92,6 +99,7 @@ static uint32_t choose_slots(const db_device_plan *plan, const db_device_work *w
     a->groups = 1;
     while (2 * a->groups * squares <= threads) a->groups *= 2;
     a->row_length = db_cuda_row_length(images);
+    a->rows = threads;
     return threads;
 }
 
@@ -118,18 +126,22 @@ static db_status sum_normal(db_context *context, db_device_plan *plan, const db_
     const uint32_t threads = db_device_has_spots(work->kind) ? choose_slots_of_spots(plan, work, &a)
                                                              : choose_slots(plan, work, &a);
     const size_t sum_bytes = a.size * sizeof(double);
-    DB_TRY(db_cuda_need_more(context, plan, &plan->sums, a.slots * sum_bytes,
+    const size_t cell_bytes = db_device_has_spots(work->kind)
+                                  ? plan->region_count * (sizeof *a.squares + sizeof *a.cells)
+                                  : 0;
+    DB_TRY(db_cuda_need_more(context, plan, &plan->sums, a.slots * sum_bytes + cell_bytes,
                              "the sums of normal equations"));
     DB_TRY(db_cuda_need_locked(context, plan->number, &plan->host_sums, sum_bytes));
     DB_TRY(db_cuda_values_bring(context, plan, work, DB_CUDA_NORMAL, &a));
     DB_TRY(bring_data_and_weights(context, plan, work, layout, there, &a));
     a.sums = plan->sums.memory;
     a.lattice_first = lattice_is_first(work, db_cuda_panels(work));
+    if (db_device_has_spots(work->kind)) DB_TRY(start_cells(context, plan, work, &a));
     const db_cuda_kernels *kernels = db_cuda_kernels_of((int)work->kind, db_cuda_is_mixed(work));
     const int still = work->kind == DB_KERNEL_GRADIENT && db_cuda_is_still(work);
     DB_TRY(db_cuda_launch(context, plan,
                           (still ? kernels->still_normal : kernels->normal)[db_cuda_shape(work)],
-                          a.slots, threads, sum_block_bytes(work, threads, &a), &a));
+                          a.slots, threads, sum_block_bytes(work, &a), &a));
     DB_TRY(db_cuda_launch(context, plan, db_cuda_add_slots,
                           db_cuda_blocks(a.size, DB_CUDA_ADD_SUMS),
                           DB_CUDA_ADD_LANES * DB_CUDA_ADD_SUMS,

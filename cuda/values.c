@@ -60,6 +60,9 @@ static void clear_pointers(db_kernel_job *job) {
                                       offsetof(db_kernel_job, spots.step),
                                       offsetof(db_kernel_job, spots.slope_double),
                                       offsetof(db_kernel_job, spots.slope_float),
+                                      offsetof(db_kernel_job, spots.pass),
+                                      offsetof(db_kernel_job, spots.dual),
+                                      offsetof(db_kernel_job, spots.direction),
                                       offsetof(db_kernel_job, background),
                                       offsetof(db_kernel_job, derivative) };
     job->reference = NULL;

@@ -253,7 +253,7 @@ static db_status evaluate_there(db_boxes *boxes, const db_boxes_request *q,
         DB_TRY(db_plan_need_parameters(plan));
         DB_TRY(db_plan_prepare_slopes(plan));
     } else if (q->image == DB_BOXES_IMAGE) {
-        DB_TRY(db_plan_prepare_spots(plan, db_plan_forward_kind(plan)));
+        DB_TRY(db_plan_prepare_spots(plan));
     }
     DB_TRY(db_device_evaluate_boxes(plan, &work, done));
     if (*done) boxes->there = plan->versions.box_images;

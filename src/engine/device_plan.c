@@ -29,11 +29,6 @@ static unsigned long version_of(db_plan *plan, const void *array, const void *ow
     return array == own ? version : ULONG_MAX - plan->versions.passing++;
 }
 
-int db_device_makes_spots(const db_plan *plan, db_kernel_kind kind) {
-    return plan->spots && db_plan_on_device(plan) && !db_device_has_slopes(kind) &&
-           plan->device.chosen.backend->operations->makes_spots;
-}
-
 /* What a device makes spots in closed form of. */
 static void list_search(db_plan *plan, db_device_work *work) {
     const db_kernel_spots *const spots = &work->job.spots;
@@ -56,29 +51,29 @@ static void list_search(db_plan *plan, db_device_work *work) {
     work->spots_version = plan->versions.spots;
 }
 
+/* What it makes their slopes of, besides. */
+static void list_slopes(db_plan *plan, db_device_work *work) {
+    const db_kernel_spots *const spots = &work->job.spots;
+    work->slopes_version = plan->versions.spot_slopes;
+    ADD(spots.pass, spots->passes, 0);
+    ADD(spots.dual, spots->passes * spots->dual_length, 0);
+    ADD(spots.direction, spots->direction ? spots->parameters : 0, 0);
+    ADD(spots.step, spots->step ? work->job.parameter_count : 0, 0);
+}
+
 /* Spots in closed form; none before a plan's first image. */
 static void list_spots(db_plan *plan, db_device_work *work) {
     const db_kernel_spots *own = &plan->job.spots;
     const db_kernel_spots *spots = &work->job.spots;
-    const size_t columns = (size_t)(spots->moving ? DB_SPOT_COLUMNS_MOVING : DB_SPOT_COLUMNS),
-                 slopes = db_device_has_slopes(work->kind)
-                              ? spots->count * spots->parameters * columns
-                              : 0;
-    if (db_device_makes_spots(plan, work->kind) && spots->spot == own->spot) {
+    if (spots->spot == own->spot) {
         if (spots->search) list_search(plan, work);
+        if (spots->search && db_device_has_slopes(work->kind)) list_slopes(plan, work);
         return;
     }
     if (!spots->first) return;
     ADD(spots.first, plan->tiles.region_count + 1, plan->versions.spots);
     ADD(spots.number, spots->first[plan->tiles.region_count], plan->versions.spots);
     ADD(spots.spot, spots->count, version_of(plan, spots->spot, own->spot, plan->versions.spots));
-    if (work->precision == DB_PRECISION_MIXED)
-        ADD(spots.slope_float, slopes,
-            version_of(plan, spots->slope_float, own->slope_float, plan->versions.spot_slopes));
-    else
-        ADD(spots.slope_double, slopes,
-            version_of(plan, spots->slope_double, own->slope_double, plan->versions.spot_slopes));
-    if (spots->step) ADD(spots.step, work->job.parameter_count, 0);
 }
 
 /* Everything that kernels of this kind and precision read through the job's pointers. */

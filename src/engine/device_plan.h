@@ -18,7 +18,7 @@ typedef struct db_device_array {
     unsigned long version;
 } db_device_array;
 
-enum { DB_DEVICE_MOST_ARRAYS = 32 };
+enum { DB_DEVICE_MOST_ARRAYS = 36 };
 
 typedef struct db_device_work {
     db_kernel_job
@@ -31,6 +31,8 @@ typedef struct db_device_work {
     /* that of the list of spots in closed form, which the device makes of the arrays; 0: it is among them, or there
      * is none */
     unsigned long spots_version;
+    unsigned long
+        slopes_version; /* spots in closed form have other slopes where this has changed */
 } db_device_work;
 
 /* Of a work's kind. */
@@ -84,7 +86,6 @@ struct noise_work;
  * memory of another device. The plan can still be used after all of them, but for failures of the
  * device that the message calls final. */
 typedef struct db_device_operations {
-    int makes_spots; /* 1: lists of spots in closed form */
     /* How long a call is predicted to take whose results go to the host (s); NULL: not known. For "auto",
      * which asks before there is a plan */
     double (*seconds)(const db_device_load *load);
@@ -142,9 +143,6 @@ void db_plan_detach_device(db_plan *plan);
 
 /* 1: the plan's work goes to a device. */
 static inline int db_plan_on_device(const db_plan *plan) { return plan->device.part != NULL; }
-
-/* 1: the device makes the plan's lists of spots in closed form, for work of this kind. */
-int db_device_makes_spots(const db_plan *plan, db_kernel_kind kind);
 
 /* Renders the plan's job on its device. *done is 0 where that failed and the processor is to do it
  * instead (device "auto"). */

@@ -122,9 +122,9 @@ db_status db_execute(const db_execution *x) {
     return DB_OK;
 }
 
-db_status db_plan_prepare_spots(db_plan *plan, db_kernel_kind kind) {
+db_status db_plan_prepare_spots(db_plan *plan) {
     if (!plan->spots) return DB_OK;
-    return db_device_makes_spots(plan, kind) ? db_spots_begin(plan) : db_spots_fill(plan);
+    return db_plan_on_device(plan) ? db_spots_begin(plan) : db_spots_fill(plan);
 }
 
 static db_status render_plan(db_plan *plan, db_kernel_kind kind) {
@@ -132,10 +132,11 @@ static db_status render_plan(db_plan *plan, db_kernel_kind kind) {
         int done;
         const db_status status = db_device_render(plan, kind, &done);
         if (done) return status;
-        DB_TRY(db_plan_prepare_spots(plan, kind));
+        DB_TRY(db_plan_prepare_spots(plan));
     }
     DB_TRY(db_device_check_job(plan, &plan->job,
                                db_device_has_slopes(kind) ? plan->parameters.count : 0));
+    if (plan->spots && db_device_has_slopes(kind)) DB_TRY(db_spots_fill_slopes(plan));
     const db_execution x = { .plan = plan,
                              .job = &plan->job,
                              .kernel = plan->experiment.reference.on
@@ -148,21 +149,18 @@ static db_status render_plan(db_plan *plan, db_kernel_kind kind) {
 
 db_status db_plan_forward(db_plan *plan, void *image) {
     plan->job.image = image;
-    DB_TRY(db_plan_prepare_spots(plan, db_plan_forward_kind(plan)));
+    DB_TRY(db_plan_prepare_spots(plan));
     DB_TRY(render_plan(plan, db_plan_forward_kind(plan)));
     return db_plan_add_background(plan, image);
 }
 
 db_status db_plan_prepare_slopes(db_plan *plan) {
     const int current = plan->slopes.current;
-    if (plan->spots) DB_TRY(db_spots_fill(plan));
+    DB_TRY(db_plan_prepare_spots(plan));
     db_plan_slopes_fill(plan->context, &plan->parameters, &plan->values, &plan->slopes, &plan->job);
-    if (plan->spots && !current) {
-        plan->slopes.current = 0;
-        DB_TRY(db_spots_fill_slopes(plan));
-        plan->slopes.current = 1;
-    }
-    return DB_OK;
+    if (plan->spots && !current) db_spots_outdate_slopes(plan);
+    /* a device makes its own */
+    return plan->spots && !db_plan_on_device(plan) ? db_spots_fill_slopes(plan) : DB_OK;
 }
 
 db_status db_plan_need_parameters(const db_plan *plan) {

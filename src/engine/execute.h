@@ -24,8 +24,8 @@ typedef struct db_execution {
 /* Watched by the context's callbacks; DB_ERROR_CANCELLED where one of them wants that. */
 db_status db_execute(const db_execution *x);
 
-/* Makes current what work of this kind needs of spots in closed form: their lists, or what a device makes them of. */
-db_status db_plan_prepare_spots(db_plan *plan, db_kernel_kind kind);
+/* Makes current what kernels need of spots in closed form: their lists, or what a device makes them of. */
+db_status db_plan_prepare_spots(db_plan *plan);
 
 /* Makes everything current that derivatives need. */
 db_status db_plan_prepare_slopes(db_plan *plan);

@@ -7,6 +7,7 @@
 #include "engine/normal_basis.h"
 #include "engine/plan_background.h"
 #include "engine/plan_kinds.h"
+#include "engine/spot_slopes.h"
 
 #include <dualbragg/normal.h>
 
@@ -129,8 +130,15 @@ static db_status explain_sums(const db_plan *plan, db_pixel_type type, const voi
 /* Into the first slot, on the processor; size: of the sums of one slot. */
 static db_status sum_on_processor(db_plan *plan, const db_kernel_job *job, size_t size) {
     const db_normal *normal = plan->normal;
+    db_kernel_job own = *job;
+    if (plan->spots) {
+        DB_TRY(db_spots_fill_slopes(plan));
+        own.spots = plan->job.spots;
+        own.spots.step = job->spots.step;
+        own.spots.by_amplitude = job->spots.by_amplitude;
+    }
     const db_execution x = { .plan = plan,
-                             .job = job,
+                             .job = &own,
                              .kernel = db_kernel_instance(plan->context->isa, plan->precision,
                                                           db_plan_gradient_kind(plan)),
                              .slots = normal->slot_count,
@@ -316,6 +324,7 @@ db_status db_plan_vjp_sums(db_plan *plan, const void *cotangent, void *image, do
         if (done) return status;
     }
     const db_normal *normal = plan->normal;
+    if (plan->spots) DB_TRY(db_spots_fill_slopes(plan));
     db_kernel_job job = basis_job(plan);
     job.image = image;
     job.cotangent = cotangent;

@@ -63,7 +63,7 @@ db_status db_plan_slopes_create(db_context *context, const db_plan_parameters *p
     job->rotation_slopes = is_closed(p) ? 0 : rotations;
     job->source_slopes = moving;
     job->amplitude_slopes = is_closed(p) ? 0 : db_parameters_moving(p, DB_MOVES_AMPLITUDE);
-    return DB_OK;
+    return is_closed(p) ? db_spot_passes_create(context, p, &slopes->passes) : DB_OK;
 }
 
 /* Number of parameter k's slope in the duals that hold it. */
@@ -219,10 +219,13 @@ void db_plan_slopes_fill(db_context *context, const db_plan_parameters *p,
     if (slopes->current) return;
     db_enter_stage(context, "slopes");
     own_columns own = { 0, 0, 0 };
+    int begins = 1; /* the next pass, with other slopes of the interface */
+    slopes->passes.count = 0;
     for (size_t k = 0; k < p->count; k++) {
         if (slope_number(k) == 0) {
             const db_parameter_slots slots = db_parameters_at_once(p, k);
             db_model_dual(e, values->directions, &slots, &slopes->interface);
+            begins = 1;
         }
         for (size_t panel = 0; panel < e->detector.panel_count; panel++) {
             double coefficient[DB_COLUMN_COUNT];
@@ -230,6 +233,11 @@ void db_plan_slopes_fill(db_context *context, const db_plan_parameters *p,
             fill_contraction(is_closed(p) ? DB_WANTED_OTHER : db_parameter_wanted_kind(p, k),
                              coefficient,
                              &slopes->contraction[panel * p->count + slopes->position[k]]);
+        }
+        if (is_closed(p) && slopes->position[k] < job->spots.parameters) {
+            db_spot_passes_add(&slopes->passes, p, &slopes->interface, k, slopes->position[k],
+                               slope_number(k), begins);
+            begins = 0;
         }
         if (!is_closed(p) && db_parameter_moves_any(p, k, DB_MOVES_ROTATIONS))
             fill_rotation_slopes(values->sample_count, slope_number(k), (size_t)own.rotation++,
@@ -244,6 +252,10 @@ void db_plan_slopes_fill(db_context *context, const db_plan_parameters *p,
     job->source_slope_double = slopes->source_double;
     job->source_slope_float = slopes->source_float;
     job->contraction = slopes->contraction;
+    job->spots.pass = slopes->passes.pass;
+    job->spots.passes = slopes->passes.count;
+    job->spots.dual = slopes->passes.dual;
+    job->spots.dual_length = slopes->passes.length;
     job->parameter_count = p->count;
     slopes->current = 1;
     db_leave_stage(context, "slopes");
@@ -256,4 +268,5 @@ void db_plan_slopes_clear(db_plan_slopes *slopes) {
                             slopes->lattice_float,      slopes->contraction,
                             slopes->position,           slopes->derivative };
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) free(owned[i]);
+    db_spot_passes_clear(&slopes->passes);
 }

@@ -5,6 +5,7 @@
 
 #include "engine/plan_parameters.h"
 #include "engine/plan_values.h"
+#include "engine/spot_passes.h"
 
 typedef struct db_plan_slopes {
     db_dual_interface interface;
@@ -17,6 +18,7 @@ typedef struct db_plan_slopes {
     size_t count;                       /* of parameters */
     size_t *position;                   /* [count]: each parameter's place in that order */
     void **derivative;                  /* [count]: the caller's images in that order */
+    db_spot_passes passes;              /* of spots in closed form */
 } db_plan_slopes;
 
 /* Room for the parameters' slopes, and their order in the job; to be cleared whatever the status. */

@@ -6,6 +6,7 @@
 #include "engine/plan_background.h"
 #include "engine/device_plan.h"
 #include "engine/plan_kinds.h"
+#include "engine/spot_slopes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -73,22 +74,33 @@ static double spot_slope(const db_kernel_spots *spots, size_t i) {
     return spots->slope_double ? spots->slope_double[i] : (double)spots->slope_float[i];
 }
 
+/* The direction in the order of the parameters that move spots. */
+static db_status order_direction(const db_plan *plan, const double *direction, db_kernel_job *job,
+                                 double **made) {
+    *made = calloc(job->spots.parameters + 1, sizeof **made);
+    if (!*made) return db_fail_memory(plan->context, "slopes of spots along a direction");
+    for (size_t k = 0; k < plan->parameters.count; k++)
+        if (plan->slopes.position[k] < job->spots.parameters)
+            (*made)[plan->slopes.position[k]] = direction[k];
+    job->spots.direction = *made;
+    return DB_OK;
+}
+
 /* One slope of each spot in place of one for each parameter. */
-static db_status combine_spots(const db_plan *plan, const double *direction, db_kernel_job *job,
-                               void **made) {
+static db_status combine_spots(db_plan *plan, db_kernel_job *job, void **made) {
     db_kernel_spots *spots = &job->spots;
-    const size_t columns = (size_t)(spots->moving ? DB_SPOT_COLUMNS_MOVING : DB_SPOT_COLUMNS),
-                 each = spots->slope_double ? sizeof(double) : sizeof(float);
+    const size_t columns = (size_t)(spots->moving ? DB_SPOT_COLUMNS_MOVING : DB_SPOT_COLUMNS);
+    const double *const direction = spots->direction;
+    DB_TRY(db_spots_fill_slopes(plan));
+    *spots = plan->job.spots;
     if (spots->parameters == 0) return DB_OK;
-    *made = calloc(spots->count * columns + 1, each);
+    *made = calloc(spots->count * columns + 1, sizeof(double));
     if (!*made) return db_fail_memory(plan->context, "slopes of spots along a direction");
     for (size_t s = 0; s < spots->count; s++) {
         double sum[DB_SPOT_COLUMNS_MOVING] = { 0 };
-        for (size_t k = 0; k < plan->parameters.count; k++) {
-            const size_t place = plan->slopes.position[k];
-            if (place >= spots->parameters || direction[k] == 0) continue;
-            const size_t from = (s * spots->parameters + place) * columns;
-            for (size_t c = 0; c < columns; c++)
+        for (size_t k = 0; k < spots->parameters; k++) {
+            const size_t from = (s * spots->parameters + k) * columns;
+            for (size_t c = 0; c < columns && direction[k] != 0; c++)
                 sum[c] += direction[k] * spot_slope(spots, from + c);
         }
         for (size_t c = 0; c < columns; c++)
@@ -116,19 +128,27 @@ static db_status check_direction(const db_plan *plan, const double *direction) {
     return DB_OK;
 }
 
-static db_status render_tangent(db_plan *plan, const db_kernel_job *job) {
-    if (db_plan_on_device(plan)) {
-        int done;
-        const db_status status = db_device_tangent(plan, job, &done);
-        if (done) return status;
-    }
+static db_status render_on_processor(db_plan *plan, db_kernel_job *job) {
+    void *slopes = NULL;
     DB_TRY(db_device_check_job(plan, job, 1));
     const db_execution x = { .plan = plan,
                              .job = job,
                              .kernel = db_kernel_instance(plan->context->isa, plan->precision,
                                                           db_plan_gradient_kind(plan)),
                              .slots = plan->tiles.count };
-    return db_execute(&x);
+    db_status status = plan->spots ? combine_spots(plan, job, &slopes) : DB_OK;
+    if (status == DB_OK) status = db_execute(&x);
+    free(slopes);
+    return status;
+}
+
+static db_status render_tangent(db_plan *plan, db_kernel_job *job) {
+    if (db_plan_on_device(plan)) {
+        int done;
+        const db_status status = db_device_tangent(plan, job, &done);
+        if (done) return status;
+    }
+    return render_on_processor(plan, job);
 }
 
 db_status db_plan_tangent(db_plan *plan, const double *direction, void *image, void *tangent) {
@@ -136,16 +156,16 @@ db_status db_plan_tangent(db_plan *plan, const double *direction, void *image, v
     DB_TRY(db_plan_prepare_slopes(plan));
     db_kernel_job job = plan->job;
     db_kernel_contraction *columns = NULL;
-    void *slopes = NULL;
+    double *ordered = NULL;
     job.image = image;
     job.derivative = &tangent;
     job.tangent = 1;
     job.lattice_wanted = job.single_wanted = 0;
     db_status status = combine_columns(plan, direction, &job, &columns);
-    if (status == DB_OK && plan->spots) status = combine_spots(plan, direction, &job, &slopes);
+    if (status == DB_OK && plan->spots) status = order_direction(plan, direction, &job, &ordered);
     if (status == DB_OK) status = render_tangent(plan, &job);
     if (status == DB_OK) status = db_plan_add_background(plan, image);
     free(columns);
-    free(slopes);
+    free(ordered);
     return status;
 }

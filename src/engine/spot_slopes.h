@@ -3,7 +3,10 @@
 
 #include <dualbragg/plan.h>
 
-/* Makes the slopes of the job's spots by the plan's parameters current, once the spots are. */
+/* The slopes of the job's spots by the plan's parameters are none of the present values. */
+void db_spots_outdate_slopes(db_plan *plan);
+
+/* Makes spots and slopes current for the processor. */
 db_status db_spots_fill_slopes(db_plan *plan);
 
 #endif

@@ -1,7 +1,6 @@
 #include "kernel/instances.h"
 
 #include "kernel/spot_finder.h"
-#include "kernel/spot_slopes.h"
 
 /* X(instruction set) for every compiled one */
 #if defined(DB_HAVE_AVX2)
@@ -47,7 +46,8 @@ db_kernel_function db_kernel_instance(db_isa isa, db_precision precision, db_ker
 }
 
 #define DECLARE_SLOPES(isa)                                                                        \
-    void db_spot_slopes_##isa(const db_spot_slopes_work *, size_t, int, const double *);
+    void db_spot_slopes_##isa(const db_kernel_spots *, size_t, size_t, int, const double *,        \
+                              double *, float *);
 DB_INSTANCES(DECLARE_SLOPES)
 
 db_spot_slopes_function db_spot_slopes_instance(db_isa isa) {

@@ -4,6 +4,7 @@
 
 #include "base/context_internal.h"
 #include "kernel/job.h"
+#include "kernel/spot_slopes.h"
 
 #include <dualbragg/plan.h>
 
@@ -21,5 +22,6 @@ typedef enum db_kernel_kind {
 
 /* The instance for this instruction set; never NULL. */
 db_kernel_function db_kernel_instance(db_isa isa, db_precision precision, db_kernel_kind kind);
+db_spot_slopes_function db_spot_slopes_instance(db_isa isa);
 
 #endif

@@ -169,9 +169,15 @@ typedef struct db_kernel_spots {
     size_t most;              /* of a region */
     size_t parameters;        /* the first so many of the job's parameters move spots */
     const double *step; /* normal equations: a typical step of each parameter, a power of two */
-    /* [count][parameters][columns]: slopes, those of moving spots with more columns */
+    /* [count][parameters][columns]: slopes, those of moving spots with more columns; of a plan on a
+     * device NULL, which makes them itself, laid out for its threads (cuda/spot_slopes.cu) */
     const double *slope_double;
     const float *slope_float;
+    /* what slopes are made from (kernel/spot_slopes.h) */
+    const struct db_spot_pass *pass; /* [passes] */
+    const double *dual;              /* [passes][dual_length] */
+    size_t passes, dual_length;
+    const double *direction; /* [parameters]: NULL, or slopes are wanted along it alone */
     /* with a cotangent, NULL or [first[regions]]: gets the product with each spot of each region,
      * without its amplitude and the overall scale */
     double *by_amplitude;

@@ -1,6 +1,6 @@
 /* The spot of a reflection in closed form: a Gaussian of the direction of scattering. Include
  * once per (REAL, DIRS) that needs it, after model/interface.h (or model/model.h),
- * kernel/radiometry.h and, with LANES 1, kernel/one_sample.h. With more lanes (and DIRS 0) each
+ * kernel/radiometry.h and, for spot_at, kernel/one_sample.h. With more lanes (and DIRS 0) each
  * has a node of its own, while source, panel, class of blocks and whether spots move are those
  * of all. Derivation: docs/theory/spots.md.
  *
@@ -143,7 +143,7 @@ AD_FN spot_node spot_node_of(const interface_values *z, const lane hkl[3],
     return n;
 }
 
-#if LANES == 1 && defined(node_amplitude)
+#if LANES == 1
 AD_FN spot_node spot_turn_of(const interface_values *z, const db_spot_name *name) {
     const lane hkl[3] = { (lane)name->hkl[0], (lane)name->hkl[1], (lane)name->hkl[2] };
     const spot_node start = spot_node_of(z, hkl, NULL);

@@ -514,14 +514,18 @@ static void start(place *from, ucontext_t *first) {
 }
 #endif
 
+typedef enum { RUNS, WAITS_FOR_BLOCK, WAITS_FOR_WARP, DONE } thread_state;
+enum { WARP = 32, WARPS = MOST_THREADS / WARP };
+
 static struct {
-    uint32_t block, thread, threads, waiting, finished;
+    uint32_t block, thread, threads;
     char *shared;
     void (*kernel)(db_cuda_arguments);
     const db_cuda_arguments *arguments;
     place scheduler, context[MOST_THREADS];
     char *stack[MOST_THREADS]; /* NULL: not started yet */
-    unsigned char done[MOST_THREADS];
+    thread_state state[MOST_THREADS];
+    uint32_t votes[WARPS], ballot[WARPS]; /* so far, and of all */
 } now;
 
 double *block_memory(void) { return (double *)(void *)now.shared; }
@@ -529,25 +533,34 @@ uint32_t block_number(void) { return now.block; }
 uint32_t thread_number(void) { return now.thread; }
 uint32_t thread_count(void) { return now.threads; }
 
-void block_barrier(void) {
+static void leave_as(thread_state state) {
     const uint32_t self = now.thread;
-    now.waiting++;
+    now.state[self] = state;
     go(&now.context[self], &now.scheduler);
 }
+
+void block_barrier(void) { leave_as(WAITS_FOR_BLOCK); }
+
+uint32_t warp_ballot(int vote) {
+    const uint32_t warp = now.thread / WARP;
+    if (vote) now.votes[warp] |= 1U << now.thread % WARP;
+    leave_as(WAITS_FOR_WARP);
+    return now.ballot[now.thread / WARP];
+}
+
+void warp_barrier(void) { (void)warp_ballot(0); }
 
 /* A context lives on from block to block. */
 static void run_thread(void) {
     for (;;) {
         now.kernel(*now.arguments);
-        const uint32_t self = now.thread;
-        now.done[self] = 1;
-        now.finished++;
-        go(&now.context[self], &now.scheduler);
+        leave_as(DONE);
     }
 }
 
 static void run_until_barrier(uint32_t t) {
     now.thread = t;
+    now.state[t] = RUNS;
     if (now.stack[t]) {
         go(&now.scheduler, &now.context[t]);
         return;
@@ -562,18 +575,37 @@ static void run_until_barrier(uint32_t t) {
     start(&now.scheduler, &first);
 }
 
+static uint32_t count_state(uint32_t first, uint32_t end, thread_state state) {
+    uint32_t count = 0;
+    for (uint32_t t = first; t < end; t++) count += now.state[t] == state;
+    return count;
+}
+
+/* Until all its threads wait for the block, or have ended. */
+static void run_warp(uint32_t warp) {
+    const uint32_t first = warp * WARP,
+                   end = now.threads < first + WARP ? now.threads : first + WARP;
+    uint32_t voters;
+    do {
+        now.votes[warp] = 0;
+        for (uint32_t t = first; t < end; t++)
+            if (now.state[t] != DONE) run_until_barrier(t);
+        voters = count_state(first, end, WAITS_FOR_WARP);
+        if (voters && voters != WARP) stop("a vote that not all threads of a warp reach");
+        now.ballot[warp] = now.votes[warp];
+    } while (voters);
+}
+
 static void run_block(uint32_t block, size_t shared_bytes) {
+    uint32_t waiting;
     now.block = block;
-    now.finished = 0;
     memset(now.shared, 0xff, shared_bytes);
-    memset(now.done, 0, sizeof now.done);
-    while (now.finished < now.threads) {
-        now.waiting = 0;
-        for (uint32_t t = 0; t < now.threads; t++) {
-            if (!now.done[t]) run_until_barrier(t);
-        }
-        if (now.waiting && now.waiting != now.threads) stop("a barrier that not all threads reach");
-    }
+    memset(now.state, 0, sizeof now.state);
+    do {
+        for (uint32_t warp = 0; warp * WARP < now.threads; warp++) run_warp(warp);
+        waiting = count_state(0, now.threads, WAITS_FOR_BLOCK);
+        if (waiting && waiting != now.threads) stop("a barrier that not all threads reach");
+    } while (waiting);
 }
 
 static void run_kernel(const operation *o) {

@@ -9,6 +9,8 @@ void block_barrier(void);
 uint32_t block_number(void);
 uint32_t thread_number(void);
 uint32_t thread_count(void);
+void warp_barrier(void);
+uint32_t warp_ballot(int vote);
 
 /* threads take turns at barriers alone */
 static inline uint32_t atomic_add_32(uint32_t *to, uint32_t n) { return (*to += n) - n; }
