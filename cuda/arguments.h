@@ -53,6 +53,7 @@ enum {
 #define DB_CUDA_STAGED 4
 #endif
 enum {
+    DB_CUDA_DOUBLE_STAGED = 2,
     DB_CUDA_STAGED_GENERAL = 1,
     /* plain jobs have none between those of the panel and the Debye-Waller factor's */
     DB_CUDA_PLAIN_COLUMNS = DB_COLUMN_AMPLITUDE - (DB_COLUMN_DEBYE_WALLER - DB_COLUMN_Z)
@@ -244,11 +245,12 @@ static inline size_t db_cuda_row_samples(const db_kernel_job *job, int mixed) {
     if (db_cuda_term_bytes(job, all, mixed) <= DB_CUDA_MOST_TERM_BYTES) return all;
     return job->source_count > 1 ? 0 : ((all - 1) / (pieces * partial) + 1) * partial;
 }
-static inline size_t db_cuda_staged_bytes(int general) {
-    /* as many in double precision */
-    const size_t of_plain = DB_CUDA_STAGED * DB_CUDA_PLAIN_COLUMNS,
-                 of_general = DB_CUDA_STAGED_GENERAL * DB_COLUMN_AMPLITUDE;
-    return (general ? of_general : of_plain) * DB_CUDA_BLOCK * sizeof(float);
+static inline size_t db_cuda_staged_bytes(int general, int mixed) {
+    const size_t of_mixed = DB_CUDA_STAGED * DB_CUDA_BLOCK * sizeof(float),
+                 of_double = DB_CUDA_DOUBLE_STAGED * DB_CUDA_DOUBLE_BLOCK * sizeof(double),
+                 of_general = DB_CUDA_STAGED_GENERAL * DB_CUDA_BLOCK * sizeof(float);
+    if (general) return DB_COLUMN_AMPLITUDE * of_general; /* as many in double precision */
+    return DB_CUDA_PLAIN_COLUMNS * (mixed ? of_mixed : of_double);
 }
 static inline uint32_t db_cuda_block(int mixed) {
     return mixed ? DB_CUDA_BLOCK : DB_CUDA_DOUBLE_BLOCK;

@@ -63,10 +63,10 @@ db_status db_cuda_start_images(db_context *context, db_device_plan *plan,
     const int still = work->kind == DB_KERNEL_GRADIENT && db_cuda_is_still(work),
               general = work->kind == DB_KERNEL_GENERAL_GRADIENT;
     a->along_rows = db_device_has_slopes(work->kind) && !general && plan->wide;
-    return db_cuda_launch(context, plan, (still ? kernels->still : kernels->image)[shape],
-                          a->along_rows ? plan->row_blocks : db_cuda_blocks(plan->pixels, block),
-                          block,
-                          db_device_has_slopes(work->kind) ? db_cuda_staged_bytes(general) : 0, a);
+    return db_cuda_launch(
+        context, plan, (still ? kernels->still : kernels->image)[shape],
+        a->along_rows ? plan->row_blocks : db_cuda_blocks(plan->pixels, block), block,
+        db_device_has_slopes(work->kind) ? db_cuda_staged_bytes(general, mixed) : 0, a);
 }
 
 /* Neighbours in the caller's memory are neighbours on the device, too, and come back together. */

@@ -24,12 +24,13 @@ DB_CUDA_FN void render_pixel(loop_mode mode, const db_cuda_arguments *a, const p
 /* A block's run of pixels of one row. */
 typedef struct {
     const db_region *region;
-    uint32_t slow, first, end;
+    uint32_t number, slow, first, end; /* number: of the region */
 } row_run;
 
 DB_CUDA_FN row_run run_of_block(const db_cuda_arguments *a) {
     const uint32_t block = block_number(), r = region_of(a->row_start, a->region_count, block);
     row_run run;
+    run.number = r;
     run.region = &a->job.region[r];
     const uint32_t pixels = (uint32_t)run.region->fast_count,
                    chunks = (pixels + a->row_chunk - 1) / a->row_chunk,
@@ -72,6 +73,7 @@ DB_CUDA_FN void render_image(loop_mode mode, const db_cuda_arguments *a) {
 /* Pixels of a thread: of one row, a block's threads apart. */
 typedef struct {
     pixel_place first;
+    size_t panel;
     uint32_t count;
     fine loose[STAGED][DB_LOOSE_COLUMNS];
 } staged_pixels;
@@ -88,9 +90,9 @@ DB_CUDA_FN void store_staged(int floats, void *image, const staged_pixels *pixel
 
 /* The first images are those by the lattice alone, most others those by the panel alone. */
 DB_CUDA_FN void store_derivatives(int floats, const db_cuda_arguments *a, staged_pixels *pixels) {
-    const coefficient_row *row = rows_of(a, pixels->first.region);
     const uint32_t count = (uint32_t)a->job.parameter_count,
                    lattice = (uint32_t)a->job.lattice_wanted;
+    const coefficient_row *row = (const coefficient_row *)a->row + pixels->panel * count;
     fine column[DB_COLUMN_Z][STAGED], slope[STAGED];
     uint32_t k = 0;
     bring_columns(DB_COLUMN_LATTICE, DB_COLUMN_ORIGIN, column);
@@ -133,12 +135,13 @@ DB_CUDA_FN void render_staged(loop_mode mode, const db_cuda_arguments *a, staged
 /* A run that is the thread's pixel alone. */
 DB_CUDA_FN row_run run_of_thread(const db_cuda_arguments *a) {
     const uint32_t pixel = block_number() * BLOCK + thread_number();
-    row_run run = { a->job.region, 0, 0, 0 };
+    row_run run = { a->job.region, 0, 0, 0, 0 };
     if (pixel >= a->pixels) return run;
-    const pixel_place place = pixel_at(a, pixel);
-    run.region = place.region;
-    run.slow = (uint32_t)place.slow;
-    run.first = (uint32_t)place.fast;
+    run.number = region_of(a->region_start, a->region_count, pixel);
+    const uint32_t in_region = pixel - a->region_start[run.number],
+                   length = (uint32_t)a->job.region[run.number].fast_count;
+    run.slow = in_region / length;
+    run.first = in_region - run.slow * length;
     run.end = run.first + 1;
     return run;
 }
@@ -146,13 +149,15 @@ DB_CUDA_FN row_run run_of_thread(const db_cuda_arguments *a) {
 /* The thread's pixels and their derivatives. General jobs have one, which takes all registers. */
 DB_CUDA_FN void render_image(loop_mode mode, const db_cuda_arguments *a) {
     const int along_rows = !GENERAL && a->along_rows;
-    const row_run run = along_rows ? run_of_block(a) : run_of_thread(a);
+    row_run run = along_rows ? run_of_block(a) : run_of_thread(a);
     staged_pixels pixels;
+    run.region = &a->job.region[run.number]; /* the compiler sees which memory that is */
     DB_CUDA_LOOP
     for (uint32_t fast = run.first + (along_rows ? thread_number() : 0); fast < run.end;
          fast += STAGED * BLOCK) {
         const uint32_t left = (run.end - fast + BLOCK - 1) / BLOCK;
         pixels.first = place_in_run(&run, fast);
+        pixels.panel = run.region->panel;
         pixels.count = GENERAL ? 1 : left < STAGED ? left : STAGED;
         render_staged(mode, a, &pixels);
         if (GENERAL) return;
@@ -161,6 +166,9 @@ DB_CUDA_FN void render_image(loop_mode mode, const db_cuda_arguments *a) {
 
 /* Quads that hold nothing but columns of the lattice, where these come first. */
 enum { WHOLE_QUADS = (DB_COLUMN_ORIGIN - DB_COLUMN_LATTICE) / DB_NORMAL_BLOCK };
+
+/* Rows that are contracted at a time: registers are few in double precision and for general jobs. */
+enum { TOGETHER = sizeof(SHAPE_REAL) == sizeof(float) && !GENERAL ? DB_NORMAL_BLOCK : 1 };
 
 /* Quad number b of a pixel's row, of derivatives alone. */
 DB_CUDA_FN quad derivatives_of_row(uint32_t b, int lattice_first, const coefficient_row *row,
@@ -175,7 +183,9 @@ DB_CUDA_FN quad derivatives_of_row(uint32_t b, int lattice_first, const coeffici
         own[i] = row + b * DB_NORMAL_BLOCK + i;
         if (!column || i != AT) windows |= own[i]->windows;
     }
-    contract_rows(own, DB_NORMAL_BLOCK, windows, sums, four.of);
+    DB_CUDA_UNROLL
+    for (int i = 0; i < DB_NORMAL_BLOCK; i += TOGETHER)
+        contract_rows(own + i, TOGETHER, windows, sums, four.of + i);
     if (column) four.of[AT] = own[AT]->coefficient[LAST] * sums->column[LAST];
     DB_CUDA_UNROLL
     for (int i = 0; i < DB_NORMAL_BLOCK; i++) four.of[i] = weighted(w, four.of[i]);

@@ -6,7 +6,11 @@
 #include "cuda/pixel.h"
 
 #if DB_INSTANCE_KIND > 0
-enum { STAGED = GENERAL ? DB_CUDA_STAGED_GENERAL : DB_CUDA_STAGED };
+enum {
+    STAGED = GENERAL                               ? DB_CUDA_STAGED_GENERAL
+             : sizeof(SHAPE_REAL) == sizeof(float) ? DB_CUDA_STAGED
+                                                   : DB_CUDA_DOUBLE_STAGED
+};
 
 DB_CUDA_FN fine *staged_column(int c, uint32_t pixel) {
     const uint32_t number =
