@@ -6,7 +6,7 @@
 
 /* of spots in closed form */
 #if DB_INSTANCE_KIND > 0
-#define LEAST_TILE_BLOCKS_rest 3
+#define LEAST_TILE_BLOCKS_rest 2
 #define LEAST_TILE_BLOCKS_move 2
 #elif defined(DB_INSTANCE_PRECISION_MIXED)
 #define LEAST_TILE_BLOCKS_rest 6
