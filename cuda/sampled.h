@@ -185,7 +185,8 @@ DB_CUDA_FN quad derivatives_of_row(uint32_t b, int lattice_first, const coeffici
     }
     DB_CUDA_UNROLL
     for (int i = 0; i < DB_NORMAL_BLOCK; i += TOGETHER)
-        contract_rows(own + i, TOGETHER, windows, sums, four.of + i);
+        contract_rows(own + i, TOGETHER, TOGETHER > 1 ? windows : own[i]->windows, sums,
+                      four.of + i);
     if (column) four.of[AT] = own[AT]->coefficient[LAST] * sums->column[LAST];
     DB_CUDA_UNROLL
     for (int i = 0; i < DB_NORMAL_BLOCK; i++) four.of[i] = weighted(w, four.of[i]);

@@ -78,7 +78,9 @@ AD_INLINE void add_sample_slopes(loop_mode mode, const db_kernel_job *job, size_
                                  const fine q[3], const fine gh[3],
                                  fine lattice[DB_LATTICE_COLUMNS], pixel_sums *sums,
                                  source_sums *source) {
-    AD_DEVICE_READ(fine_sample, sample, &mode.sample[s]);
+    AD_DEVICE_READ(fine_sample, read, &mode.sample[s]);
+    /* doubles do not fit into a device's registers all at once */
+    const fine_sample *const sample = sizeof(SHAPE_REAL) > sizeof(float) ? &mode.sample[s] : read;
     for (int c = 0; c < 3; c++) {
         const fine q_crystal = dot3(&sample->rotation[3 * c], q);
         for (int r = 0; r < 3; r++)
