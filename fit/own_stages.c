@@ -2,7 +2,6 @@
 #include "fit/own_stages.h"
 
 #include "base/context_internal.h"
-#include "fit/config/device_notice.h"
 #include "fit/search/moment_stage.h"
 #include "fit/search/stage_end.h"
 #include "fit/search/starts.h"
@@ -321,8 +320,6 @@ static db_status do_in_full(work *w, db_context *context) {
     db_fit_result *const result = r->result;
     const double begun = db_seconds();
     db_stage_result end;
-    if (result->experiment.spread.spots == DB_SPOTS_CLOSED)
-        db_device_notice(context, "it makes the list of spots in closed form");
     DB_TRY(run_stages(w, (int)w->settings.stage_count, &end));
     result->refining_seconds = db_seconds() - begun;
     store_model(w);

@@ -2,7 +2,6 @@
 #include "fit/shots/workers.h"
 
 #include "base/threads.h"
-#include "fit/config/device_notice.h"
 #include "fit/config/worker_context.h"
 #include "fit/shots/checkpoint_parts.h"
 #include "fit/shots/shares.h"
@@ -24,8 +23,6 @@ db_status db_workers_create(db_shots *all) {
     const int threads = db_threads(all->context),
               many = all->count / (size_t)all->team.size >= 4 * (size_t)threads;
     all->workers.count = many ? threads : 1;
-    if (many && threads >= DB_DEVICE_MOST_THREADS)
-        db_device_notice(all->context, "its threads refine many shots beside each other");
     return db_worker_contexts_create(all->context, all->workers.count, many ? 1 : threads,
                                      &all->workers.context);
 }

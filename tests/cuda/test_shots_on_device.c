@@ -1,7 +1,6 @@
 /* Shots that are refined on a device, each thread with one of its own: they end where the processor's do, with the same
  * bits whoever works beside them. */
 #include "support/unit_test.h"
-#include "support/notices.h"
 #include "machine.h"
 #include "takes_all.h"
 
@@ -14,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SHOTS = 8, CORES = 2, ANGLES = 3, MANY_CORES = 4 };
+enum { SHOTS = 8, CORES = 2, ANGLES = 3 };
 
 static db_bench_scene scene[SHOTS];
 
@@ -151,27 +150,6 @@ static void one_shot_that_fails_ends_the_run(void **state) {
     COUNTED(assert_int_equal(stand_in.live, 0);)
 }
 
-/* No shot can be read: it is said before. */
-static void many_cores_are_said_to_be_faster(void **state) {
-    (void)state;
-    static refined found;
-    static const char *const devices[] = { "cpu", "cuda", "cuda" };
-    static const int threads[] = { MANY_CORES, MANY_CORES - 1, MANY_CORES };
-    size_t missing = 0;
-    for (int i = 0; i < 3; i++) {
-        db_context *context = context_of(devices[i], threads[i]);
-        db_context_set_notices(context, keep_notice, NULL);
-        notices[0] = '\0';
-        assert_int_equal(run_shots(context, (size_t)4 * MANY_CORES, &missing, &found),
-                         DB_ERROR_MEMORY);
-        if (i < 2)
-            assert_string_equal(notices, "");
-        else
-            assert_non_null(strstr(notices, "device cuda:0: the processor alone is as fast"));
-        db_context_destroy(&context);
-    }
-}
-
 #if !defined(DB_ON_GPU)
 static void a_device_that_fails_is_told_slow(void **state) {
     (void)state;
@@ -200,7 +178,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bits_do_not_depend_on_threads),
         cmocka_unit_test(shots_end_where_the_processor_does),
-        cmocka_unit_test(many_cores_are_said_to_be_faster),
 #if !defined(DB_ON_GPU)
         cmocka_unit_test(a_device_that_fails_is_told_slow),
 #endif
