@@ -84,6 +84,7 @@ static void fill_amplitudes(const db_structure_factors *f, db_plan_table *table)
 int db_tables_differ(const double *a, const double *b, size_t count, int threads) {
     const size_t piece = 1 << 15, pieces = (count + piece - 1) / piece;
     int differ = 0;
+    (void)threads;
 #pragma omp parallel for num_threads(threads) reduction(| : differ) if (threads > 1 && pieces > 2)
     for (size_t i = 0; i < pieces; i++) {
         const size_t first = i * piece, left = count - first;

@@ -72,6 +72,7 @@ static void predictions_are_what_was_measured(void **state) {
         image("100 domains, 512 x 512", 0.168, 0.25, 100, 0, MIXED),
         image("1000 domains, 1024 x 1024", 4.38, 1, 1000, 0, MIXED),
         boxes("sums of shoeboxes, 25 samples, 9 parameters", 0.272, 25, 9),
+        closed(boxes("closed, sums of shoeboxes, 20 parameters", 0.458, 1, 20)),
         closed(image("closed, 1024 x 1024", 0.373, 1, 1, 0, MIXED)),
         closed(sums(image("closed, 1024 x 1024, stays", 0.156, 1, 1, 0, MIXED))),
         closed(image("closed, 1024 x 1024, 16 derivatives", 3.63, 1, 1, 16, MIXED)),
