@@ -49,10 +49,8 @@ enum {
 };
 
 /* Derivative images along rows: a thread has up to so many pixels at a time. */
-#if !defined(DB_CUDA_STAGED)
-#define DB_CUDA_STAGED 4
-#endif
 enum {
+    DB_CUDA_STAGED = 4,
     DB_CUDA_DOUBLE_STAGED = 2,
     DB_CUDA_STAGED_GENERAL = 1,
     /* plain jobs have none between those of the panel and the Debye-Waller factor's */

@@ -6,14 +6,11 @@
 
 /* of spots in closed form */
 #if DB_INSTANCE_KIND > 0
-#define LEAST_TILE_BLOCKS_rest 2
-#define LEAST_TILE_BLOCKS_move 2
+#define LEAST_TILE_BLOCKS 2
 #elif defined(DB_INSTANCE_PRECISION_MIXED)
-#define LEAST_TILE_BLOCKS_rest 6
-#define LEAST_TILE_BLOCKS_move 6
+#define LEAST_TILE_BLOCKS 6
 #else
-#define LEAST_TILE_BLOCKS_rest 10
-#define LEAST_TILE_BLOCKS_move 10
+#define LEAST_TILE_BLOCKS 10
 #endif
 #define LEAST_CELL_BLOCKS 8
 #define LEAST_SUM_BLOCKS 8 /* of one warp each */

@@ -23,8 +23,8 @@
 #define NAME_(use, tag, shape) NAME__(use, tag, shape)
 #define NAME(use, shape) NAME_(use, DB_INSTANCE_TAG, shape)
 
-DB_CUDA_KERNEL(NAME(image, rest), BLOCK, LEAST_TILE_BLOCKS_rest) { render_tile(SPOTS_REST, a); }
-DB_CUDA_KERNEL(NAME(image, move), BLOCK, LEAST_TILE_BLOCKS_move) { render_tile(SPOTS_MOVE, a); }
+DB_CUDA_KERNEL(NAME(image, rest), BLOCK, LEAST_TILE_BLOCKS) { render_tile(SPOTS_REST, a); }
+DB_CUDA_KERNEL(NAME(image, move), BLOCK, LEAST_TILE_BLOCKS) { render_tile(SPOTS_MOVE, a); }
 #if DB_INSTANCE_KIND > 0
 DB_CUDA_KERNEL(NAME(cells, any), BLOCK, LEAST_CELL_BLOCKS) { find_cells(a); }
 DB_CUDA_KERNEL(NAME(normal, rest), DB_CUDA_WARP, LEAST_SUM_BLOCKS) { sum_tiles(SPOTS_REST, a); }

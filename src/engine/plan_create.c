@@ -2,7 +2,6 @@
 #include "engine/plan_create.h"
 
 #include "base/given.h"
-#include "base/threads.h"
 #include "engine/device_plan.h"
 #include "engine/plan_amplitudes.h"
 #include "engine/plan_background.h"
@@ -148,11 +147,10 @@ static void take_values(db_plan *plan, const db_experiment *e) {
     memcpy(sources, e->beam.sources, e->beam.source_count * sizeof *sources);
     memcpy(panels, e->detector.panels, e->detector.panel_count * sizeof *panels);
     const size_t table_bytes = plan->table.count * sizeof *amplitude;
-    const int table_changed =
-        own->structure_factors.default_F != e->structure_factors.default_F ||
-        (table_bytes && e->structure_factors.amplitude != amplitude &&
-         db_tables_differ(amplitude, e->structure_factors.amplitude, plan->table.count,
-                          db_threads_for(plan->context, (long)(plan->table.count >> 15))));
+    const int table_changed = own->structure_factors.default_F != e->structure_factors.default_F ||
+                              (table_bytes && e->structure_factors.amplitude != amplitude &&
+                               db_tables_differ(plan->context, amplitude,
+                                                e->structure_factors.amplitude, plan->table.count));
     const int seed_changed = own->crystal.mosaic_seed != e->crystal.mosaic_seed;
     if (table_bytes && table_changed)
         memcpy(amplitude, e->structure_factors.amplitude, table_bytes);

@@ -3,6 +3,7 @@
 #include "engine/plan_table.h"
 
 #include "base/context_internal.h"
+#include "base/threads.h"
 #include "kernel/job.h"
 #include "model/amplitude_box.h"
 
@@ -81,8 +82,9 @@ static void fill_amplitudes(const db_structure_factors *f, db_plan_table *table)
             }
 }
 
-int db_tables_differ(const double *a, const double *b, size_t count, int threads) {
+int db_tables_differ(const db_context *context, const double *a, const double *b, size_t count) {
     const size_t piece = 1 << 15, pieces = (count + piece - 1) / piece;
+    const int threads = db_threads_for(context, (long)pieces);
     int differ = 0;
     (void)threads;
 #pragma omp parallel for num_threads(threads) reduction(| : differ) if (threads > 1 && pieces > 2)

@@ -25,8 +25,8 @@ double db_largest_intensity(const db_structure_factors *f);
 db_status db_plan_table_create(db_context *context, const db_structure_factors *f,
                                db_precision precision, db_plan_table *table);
 void db_plan_table_fill(const db_structure_factors *f, double tolerance, db_plan_table *table);
-/* 1: some of the entries are not the same. A list of a million is read in a millisecond. */
-int db_tables_differ(const double *a, const double *b, size_t count, int threads);
+/* 1: some of the entries are not the same. On all threads, as a list of a million is read in a millisecond. */
+int db_tables_differ(const db_context *context, const double *a, const double *b, size_t count);
 void db_plan_table_clear(db_plan_table *table);
 
 #endif

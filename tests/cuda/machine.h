@@ -2,6 +2,8 @@
 #ifndef DB_TESTS_CUDA_MACHINE_H
 #define DB_TESTS_CUDA_MACHINE_H
 
+#include "support/unit_test.h"
+
 #include <dualbragg/cuda.h>
 #include <dualbragg/dualbragg.h>
 
@@ -30,6 +32,15 @@ static inline void machine_find(void) {
 
 #define COUNTED(check) check
 static inline void machine_reset(void) { stand_in_reset(); }
+
+/* A new context with this device, on a machine on which nothing has failed; nothing is left of the former one. */
+static inline void machine_begin_again(db_context **device, const char *name) {
+    db_context_destroy(device); /* with what plans have left */
+    assert_int_equal(stand_in.live, 0);
+    stand_in_reset();
+    assert_int_equal(db_context_create(device), DB_OK);
+    assert_int_equal(db_context_set_device(*device, name), DB_OK);
+}
 
 #if defined(__SANITIZE_THREAD__)
 #define DB_THREAD_SANITIZER 1

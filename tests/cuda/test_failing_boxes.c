@@ -14,11 +14,7 @@ static void any_call_may_fail_slow(void **state) {
     for (int automatic = 0; automatic < 2; automatic++) {
         long failures = 0;
         for (long n = 0;; n++) {
-            db_context_destroy(&device);
-            assert_int_equal(stand_in.live, 0);
-            stand_in_reset();
-            assert_int_equal(db_context_create(&device), DB_OK);
-            assert_int_equal(db_context_set_device(device, automatic ? "auto" : "cuda"), DB_OK);
+            machine_begin_again(&device, automatic ? "auto" : "cuda");
             db_plan *own = plan_of(device, DB_PRECISION_DOUBLE);
             db_boxes *boxes = boxes_of(own);
             sums found;
@@ -82,10 +78,7 @@ static void a_lost_image_is_that_of_the_evaluation(void **state) {
         db_boxes_request q = request_of(&losses[0]);
         db_box_solution solution[BOXES];
         fill_rules(0);
-        db_context_destroy(&device);
-        stand_in_reset();
-        assert_int_equal(db_context_create(&device), DB_OK);
-        assert_int_equal(db_context_set_device(device, "auto"), DB_OK);
+        machine_begin_again(&device, "auto");
         db_plan *own = plan_of(device, DB_PRECISION_DOUBLE);
         db_boxes *boxes = boxes_of(own);
         memcpy(solution, first_solution, sizeof solution);

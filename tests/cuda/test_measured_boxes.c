@@ -512,11 +512,7 @@ static void any_call_may_fail_slow(void **state) {
     for (int automatic = 0; automatic < 2; automatic++) {
         long failures = 0;
         for (long n = 0;; n++) {
-            db_context_destroy(&device);
-            assert_int_equal(stand_in.live, 0);
-            stand_in_reset();
-            assert_int_equal(db_context_create(&device), DB_OK);
-            assert_int_equal(db_context_set_device(device, automatic ? "auto" : "cuda"), DB_OK);
+            machine_begin_again(&device, automatic ? "auto" : "cuda");
             db_plan *plan = plan_of(device);
             db_boxes *boxes;
             db_box_measured *const m = calloc(boxes_count, sizeof *m);
