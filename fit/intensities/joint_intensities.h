@@ -11,8 +11,8 @@
 struct db_joint_intensities {
     db_asu_list list;
     db_merged merged;
-    db_scaling
-        scaling; /* of the shots at the start, and why some were excluded; last error model */
+    /* of the shots at the start, and why some were excluded; the last error model */
+    db_scaling scaling;
     db_indexing_result indexing;  /* of the shots at the start; no shots: it was not asked for */
     db_crystal_kinds kinds;       /* of the shots at the start */
     db_observations observations; /* what each shot says by itself, given its refined model */

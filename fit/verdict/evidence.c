@@ -19,8 +19,8 @@ static const db_evidence_width FIRST = { 1.5, 0.3, 0.5 };
 static const double LEAST_PART =
     1e-3; /* of any kind of spots, lest one that is left is impossible */
 enum { ROUNDS = 30 };
-static const double SETTLED =
-    1e-6; /* parts and widths that change by less than this part have been found */
+/* Parts and widths that change by less than this part have been found. */
+static const double SETTLED = 1e-6;
 
 static const double degree = 3.14159265358979323846 / 180;
 

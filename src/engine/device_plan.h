@@ -31,8 +31,8 @@ typedef struct db_device_work {
     /* that of the list of spots in closed form, which the device makes of the arrays; 0: it is among them, or there
      * is none */
     unsigned long spots_version;
-    unsigned long
-        slopes_version; /* spots in closed form have other slopes where this has changed */
+    /* spots in closed form have other slopes where this has changed */
+    unsigned long slopes_version;
 } db_device_work;
 
 /* Of a work's kind. */
