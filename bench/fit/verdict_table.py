@@ -71,11 +71,11 @@ def answer(folder, name, arguments):
     code, seconds, megabytes = run(prefix, arguments)
     with open(prefix + ".out") as out:
         text = out.read()
-    said = [what for what, words in (("held distance not determined", "distance is not determined"),
+    said = [what for what, words in (("held distance not determined", "does not determine the distance"),
                                      ("another distance asked for", "but the data ask for"),
                                      ("a second lattice", "Warning: a second lattice"),
                                      ("intensities not to be used", "intensities are not to be used"),
-                                     ("passed by little", "is passed by little")) if words in text]
+                                     ("barely passed", "is barely passed")) if words in text]
     right = code == 0 and is_right(prefix)
     bad = (code == 0 and not right) or code not in (0, 1, 3) or seconds > MOST_SECONDS or megabytes > MOST_MEGABYTES
     return "%d%s%s%s" % (code, ", the right cell" if right else "", "; " + ", ".join(said) if said else "",

@@ -75,10 +75,10 @@ static void test_rows(const judge *j, const row_margin *row) {
     const char edge = "abc"[row->direction];
     db_verdict_test(
         j->verdict, DB_FIT_TEST_ROWS, row->least,
-        "spots lie along the rows of the lattice in the direction of %c*, but not at its nodes: ln "
-        "of their likelihood is %.1f above that of spots anywhere in these rows; expected %.1f "
-        "at least: the cell's edge %c is wrong, or the orientation, the beam centre or the "
-        "distance, or spots are farther apart from their places than from each other",
+        "spots lie along the rows of the lattice parallel to %c*, but not at its nodes: their log "
+        "likelihood exceeds that of random places in these rows by %.1f; expected at least %.1f: "
+        "edge %c of the cell, the orientation, the beam centre or the distance is wrong, or spots "
+        "are farther from their predicted places than from each other",
         edge, row->least, j->verdict->test[DB_FIT_TEST_ROWS].least, edge);
 }
 
@@ -87,10 +87,11 @@ static db_status test_quarters(const judge *j) {
     DB_TRY(db_margin_in_quarters(j->context, j->evidence, &least));
     db_verdict_test(
         j->verdict, DB_FIT_TEST_QUARTERS, least,
-        "in a part of the detector with a quarter of the spots these are not at the nodes of the "
-        "lattice: ln of their likelihood is %.1f above that of spots anywhere; expected %.1f at "
-        "least: the model explains another part only, with a cell, a beam centre or an "
-        "orientation that are wrong",
+        "in a part of the detector a quarter of the spots do not lie at nodes of the lattice: "
+        "their "
+        "log likelihood exceeds that of random places by %.1f; expected at least %.1f: the model "
+        "fits another part of the detector only, so that cell, beam centre or orientation are "
+        "wrong",
         least, j->verdict->test[DB_FIT_TEST_QUARTERS].least);
     return DB_OK;
 }
@@ -98,8 +99,9 @@ static db_status test_quarters(const judge *j) {
 static void test_cell(const judge *j, db_fit_test_kind kind, const char *what, double margin,
                       const double cell[6], const char *wrong) {
     db_verdict_test(j->verdict, kind, margin,
-                    "%s (%.4g, %.4g, %.4g A, %.4g, %.4g, %.4g degree): ln of the likelihood of "
-                    "spots is %.1f above that with it; expected %.1f at least: an edge is too %s",
+                    "%s (%.4g, %.4g, %.4g A, %.4g, %.4g, %.4g degree): the log likelihood of the "
+                    "spots exceeds the one with that cell by %.1f; expected at least %.1f: an edge "
+                    "is too %s",
                     what, cell[0], cell[1], cell[2], cell[3], cell[4], cell[5], margin,
                     j->verdict->test[kind].least, wrong);
 }
@@ -107,9 +109,9 @@ static void test_cell(const judge *j, db_fit_test_kind kind, const char *what, d
 static void test_moved(const judge *j, const db_moved_model *moved, double margin) {
     db_verdict_test(
         j->verdict, DB_FIT_TEST_MOVED, margin,
-        "turned by %.2g degree and its image shifted by %.1f, %.1f pixels (fast, slow) the model "
-        "makes spots likelier by %.1f (ln); expected %.1f at most: the orientation or the beam "
-        "centre are wrong",
+        "the model turned by %.2g degree and shifted by %.1f, %.1f pixels (fast, slow) raises the "
+        "log likelihood of the spots by %.1f; expected at most %.1f: the orientation or the beam "
+        "centre is wrong",
         moved->turn, moved->shift[0], moved->shift[1], -margin,
         -j->verdict->test[DB_FIT_TEST_MOVED].least);
 }
@@ -119,9 +121,9 @@ static void test_lattice(const judge *j) {
     db_verdict_test(
         j->verdict, DB_FIT_TEST_LATTICE, margin,
         "of the %zu strongest spots only %zu lie at nodes of the lattice that the model excites: "
-        "ln of their likelihood is %.1f above that of spots anywhere; expected %.1f at least: "
-        "orientation or cell are wrong (model.find_orientation: yes looks for the orientation), "
-        "the spots are another crystal's, or too few",
+        "their log likelihood exceeds that of random places by %.1f; expected at least %.1f: the "
+        "orientation or the cell is wrong (model.find_orientation: yes looks for the orientation), "
+        "the spots belong to another crystal, or there are too few",
         j->verdict->spots, j->verdict->at, margin, j->verdict->test[DB_FIT_TEST_LATTICE].least);
 }
 
@@ -132,13 +134,13 @@ static double beside_rows(double over_rival, double over_rows) {
 
 static void test_larger(const judge *j, const db_other_cell *larger, double in_rows) {
     test_cell(j, DB_FIT_TEST_LARGER,
-              "spots lie between the nodes of the lattice, where a larger cell has them",
+              "spots lie between the nodes of the lattice, at nodes of a larger cell",
               beside_rows(larger->margin, in_rows), larger->cell, "short");
 }
 
 static void test_smaller(const judge *j, const db_other_cell *smaller) {
-    test_cell(j, DB_FIT_TEST_SMALLER, "no spots ask for so large a cell beside a smaller one",
-              smaller->margin, smaller->cell, "long");
+    test_cell(j, DB_FIT_TEST_SMALLER, "a smaller cell explains all spots", smaller->margin,
+              smaller->cell, "long");
 }
 
 /* The first test that fails gives the reason: rivals that say what is wrong come before rows. */
@@ -196,9 +198,9 @@ static db_status judge_orientation(const judge *j) {
     DB_TRY(db_margin_over_turned(j->context, j->evidence, &margin));
     db_verdict_test(j->verdict, DB_FIT_TEST_LATTICE, margin,
                     "%zu of the %zu strongest spots lie at nodes of the lattice, and about as many "
-                    "if it is turned by some degrees about one of its rows: ln of their likelihood "
-                    "is %.1f above that; expected %.1f at least: the orientation is wrong, or the "
-                    "cell",
+                    "lie at its nodes if it is turned by some degrees about one of its rows: their "
+                    "log likelihood is higher by %.1f; expected at least %.1f: the orientation or "
+                    "the cell is wrong",
                     j->verdict->at, j->verdict->spots, margin,
                     j->verdict->test[DB_FIT_TEST_LATTICE].least);
     return DB_OK;
@@ -275,10 +277,10 @@ void db_verdict_of_distance(int is_named, db_fit_result *result) {
         is_named && off < far ? -DB_AGREEMENT_SIGNIFICANT : 0.5 * log((double)v->spots);
     db_verdict_test(v, DB_FIT_TEST_DISTANCE,
                     fabs(step) < few * held || !(result->distance_gain > enough) ? 0 * off : off,
-                    "the distance was held at %.6g mm, and the data surely ask for %.6g +- %.2g "
-                    "mm, with which spots are likelier by %.1f (ln); expected at most %g errors: "
-                    "edges of the cell are wrong by as many percent; refine the distance, with a "
-                    "range, or correct it",
+                    "the distance was held at %.6g mm, but the spots fit %.6g +- %.2g mm, where "
+                    "their log likelihood is higher by %.1f; expected a difference of at most %g "
+                    "errors: edges of the cell are wrong by the same factor; correct the distance, "
+                    "or refine it with a range",
                     held, held + step, error, result->distance_gain,
                     v->test[DB_FIT_TEST_DISTANCE].most);
 }

@@ -38,13 +38,14 @@ static const struct {
     [DB_FIT_TEST_START] = { "start", "... over the start", -INFINITY, INFINITY },
     [DB_FIT_TEST_QUARTERS] = { "quarters", "... over no lattice in the worst quarter", -SURE,
                                INFINITY },
-    [DB_FIT_TEST_INTENSITIES] = { "intensities", "order of intensities is that calculated (sigma)",
+    [DB_FIT_TEST_INTENSITIES] = { "intensities",
+                                  "order of intensities agrees with calculation (sigma)",
                                   LEAST_ORDER, INFINITY },
-    [DB_FIT_TEST_BRIGHTNESS] = { "brightness", "light of the model for that measured",
+    [DB_FIT_TEST_BRIGHTNESS] = { "brightness", "light of the model over measured light",
                                  1 / MOST_BRIGHTNESS, MOST_BRIGHTNESS },
-    [DB_FIT_TEST_EXPLAINED] = { "explained", "strong pixels explained for each that the start did",
+    [DB_FIT_TEST_EXPLAINED] = { "explained", "strong pixels explained, over those of the start",
                                 LEAST_OF_START, INFINITY },
-    [DB_FIT_TEST_DISTANCE] = { "distance", "distance asked for, off the one held by errors", 0,
+    [DB_FIT_TEST_DISTANCE] = { "distance", "distance that spots fit, off the held one (errors)", 0,
                                MOST_OFF },
 };
 
@@ -91,8 +92,7 @@ void db_verdict_sentence(const db_fit_result *r, char text[DB_USE_SIZE]) {
     if (r->status == DB_OK)
         db_shown_format(text, DB_USE_SIZE,
                         "The model may be used: %zu of %zu spots found without it lie at its "
-                        "reflections, and it "
-                        "explains %.0f %% of the strong pixels%s.",
+                        "reflections, and it explains %.0f %% of the strong pixels%s.",
                         v->at, v->spots, 100 * r->after.strong_explained, remarks);
     else
         db_shown_format(text, DB_USE_SIZE, "The model %s: %s.",

@@ -91,8 +91,8 @@ static void about_parameters(list *l) {
     for (size_t i = 0; i < e->count; i++)
         if (e->list[i].at_bound)
             warn(l, "widen the bound, or hold the parameter",
-                 "%s ends at its %s bound %.8g: it has no standard error, and those of the "
-                 "others hold for this value of it only",
+                 "%s ends at its %s bound %.8g: it has no standard error, and the errors of other "
+                 "parameters hold for this value only",
                  e->list[i].name, e->list[i].at_bound < 0 ? "lower" : "upper", e->list[i].value);
     for (size_t k = 0; k < e->direction_count; k++) {
         const db_fit_direction *const d = &e->direction[k];
@@ -118,15 +118,14 @@ static void about_distance(list *l) {
                  error = r->distance_error;
     if (isnan(step)) return;
     if (fabs(step) > SIGNIFICANT_STEP * error && fabs(step) > WRONG_DISTANCE * held)
-        warn(l, "check the distance; to see what the data say refine it, with a range",
+        warn(l, "check the distance, or refine it with a range",
              "the distance was held at %.6g mm, but the data ask for %.6g +- %.2g mm: edges of the "
-             "cell are wrong by as many percent as the distance",
+             "cell are wrong by the same factor as the distance",
              held, held + step, error);
     else if (!(error < DETERMINED_DISTANCE * held))
         warn(l, "calibrate the distance by other means, or refine it with many images together",
-             "the distance is not determined by this image: it was held at %.6g mm, and the data "
-             "ask "
-             "for %.6g +- %.2g mm; edges of the cell are wrong by as many percent as the distance",
+             "this image does not determine the distance: it was held at %.6g mm, and the data ask "
+             "for %.6g +- %.2g mm; edges of the cell are wrong by the same factor as the distance",
              held, held + step, error);
 }
 
@@ -135,12 +134,11 @@ static void about_other_lattice(list *l) {
     const db_fit_result *const r = l->result;
     const db_fit_orientation *const other = &r->other_lattice;
     if (other->indexed == 0) return;
-    warn(
-        l, "model.find_orientation: {lattices: 2} finds both and refines them together",
-        "a second lattice: %zu of %zu spots lie at no reflection of the model, and of %zu of these "
-        "%zu lie near nodes of another lattice of the same cell, where chance would bring %.0f; "
-        "where spots of both overlap, intensities are of both",
-        r->left_spots, r->all_spots, other->spots, other->indexed, other->by_chance);
+    warn(l, "model.find_orientation: {lattices: 2} finds both and refines them together",
+         "a second lattice: %zu of %zu spots lie at no reflection of the model; of %zu of these, "
+         "another lattice of the same cell explains %zu, where chance would explain %.0f; where "
+         "spots of both lattices overlap, intensities are sums",
+         r->left_spots, r->all_spots, other->spots, other->indexed, other->by_chance);
 }
 
 /* What the verdict says beside its tests: which of them are passed by little, and whether intensities may
@@ -152,20 +150,19 @@ static void about_verdict(list *l) {
         const db_fit_test *const t = &v->test[k];
         if (!(t->found < NEAR_LEAST * t->least) && !(t->found > t->most / NEAR_LEAST)) continue;
         warn(l, "compare with another start; look at the spots beside reflections in the report",
-             "the test `%s` is passed by little: %.3g, where %s %.3g is asked for",
+             "the test `%s` is barely passed: found %.3g, expected %s %.3g",
              db_fit_test_name((db_fit_test_kind)k), t->found,
              t->found < NEAR_LEAST * t->least ? "at least" : "at most",
              t->found < NEAR_LEAST * t->least ? t->least : t->most);
     }
     if (!v->intensities_usable)
-        warn(
-            l,
-            "use orientation and cell; for intensities refine what shapes the spots, or sum pixels "
-            "at "
-            "the places in PREFIX.refl",
-            "intensities are not to be used: of %zu spots the model has the light of only %.0f %%, "
-            "within a factor of 1.5; two thirds are asked for. Orientation and cell may be used",
-            v->light_spots, 100 * v->light_part);
+        warn(l,
+             "use orientation and cell; for intensities refine mosaic spread, modes and other "
+             "spreads, or sum pixels at the places in PREFIX.refl",
+             "intensities are not to be used: of %zu spots the model has the right brightness, "
+             "within a factor of 1.5, for only %.0f %%; expected at least 67 %%. Orientation and "
+             "cell may be used",
+             v->light_spots, 100 * v->light_part);
 }
 
 static void about_fit(list *l) {
@@ -174,10 +171,10 @@ static void about_fit(list *l) {
     if (s->chi2_reduced > MISFIT)
         warn(
             l,
-            "refine the crystal's size and mosaic spread; see in the shoeboxes what the model's "
-            "spots lack",
+            "refine the crystal's size and mosaic spread; compare measured and model spots in the "
+            "shoeboxes",
             "chi2 per degree of freedom is %.2f: the model misses more than noise; standard errors "
-            "allow for misfit that differs from region to region, not for what all spots share",
+            "include misfit that differs from region to region, not misfit that all spots share",
             s->chi2_reduced);
     if (s->chi2_reduced < OVERESTIMATED && s->pixels > 0)
         warn(l, "give data.gain and data.readout_noise of your detector; lower data.model_error",
@@ -185,16 +182,13 @@ static void about_fit(list *l) {
              "overestimated, and so are the standard errors",
              s->chi2_reduced);
     if (s->strong_pixels > 0 && s->strong_explained < FEW_EXPLAINED)
-        warn(
-            l,
-            "see in the residual image what is missed: spots of another lattice, ice, or the edges "
-            "of spots",
-            "only %.0f %% of the strong pixels are explained: the rest may be of another "
-            "lattice, or of spots shaped unlike the model's",
-            100 * s->strong_explained);
+        warn(l, "look in the residual image for spots of another lattice, ice, or edges of spots",
+             "only %.0f %% of the strong pixels are explained: the rest may belong to another "
+             "lattice, or the spots have another shape than the model's",
+             100 * s->strong_explained);
     if (s->chi2_reduced > r->before.chi2_reduced)
         warn(l, "compare both models; start again with fewer stages, or from a better start",
-             "on the data of the last stage the starting model fits better");
+             "the starting model fits the data of the last stage better than the refined one");
 }
 
 static int refines(const db_fit_result *r, db_parameter parameter) {
@@ -214,8 +208,8 @@ static void about_sizes(list *l) {
         return;
     warn(l,
          closed ? "refine Na, Nb, Nc and mosaic_variance" : "refine Na, Nb, Nc and mosaic_spread",
-         "the crystal's size is held at Na %.3g, Nb %.3g, Nc %.3g: spots of another size than the "
-         "model's cannot be fitted; to be refined: Na, Nb, Nc%s",
+         "the crystal's size is held at Na %.3g, Nb %.3g, Nc %.3g: the model cannot fit spots of "
+         "another size; refine Na, Nb, Nc%s",
          r->experiment.crystal.Ncells[0], r->experiment.crystal.Ncells[1],
          r->experiment.crystal.Ncells[2],
          spread   ? ""
@@ -229,7 +223,7 @@ static void about_places(list *l) {
     for (size_t b = 0; b < r->shoebox_count; b++)
         outliers += (size_t)(r->shoeboxes[b].outlier != 0);
     if ((double)outliers > MANY_OUTLIERS * (double)r->shoebox_count)
-        warn(l, "look at them among the shoeboxes; data.target: student lets them count less",
+        warn(l, "look at these shoeboxes in the report; data.target: student lets them count less",
              "%zu of %zu shoeboxes are outliers: sigma Z above %.2f, median %.2f", outliers,
              r->shoebox_count, r->sigma_z_limit, r->sigma_z_median);
     size_t shifted = 0, worst = 0;
@@ -246,10 +240,10 @@ static void about_places(list *l) {
     }
     if (shifted > 0)
         warn(l,
-             "look at the arrows over the detector: those that turn from panel to panel tell of "
-             "panels that moved, those that all point outwards of distance or cell",
+             "look at the map of shifts in the report: arrows that change from panel to panel "
+             "mean moved panels; arrows that all point outwards mean a wrong distance or cell",
              "in %zu regions of the detector spots lie off the model by more than %.1f pixels on "
-             "average, the farthest by %.2f at pixels %d, %d%s",
+             "average, at most by %.2f around pixel %d, %d%s",
              shifted, LARGE_SHIFT, most,
              r->regions[worst].fast_start + r->regions[worst].fast_count / 2,
              r->regions[worst].slow_start + r->regions[worst].slow_count / 2,

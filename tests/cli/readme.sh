@@ -25,7 +25,7 @@ grep -q "^the images agree by the criterion: all pixels differ by at most [0-9.]
 
 # the others: wrong is nothing but the missing file
 rm -rf -- *
-block "These need files of your own" | grep -v '^#' | sed '/^$/d; /^mpirun/d' > ../lines
+block "These commands need your own files" | grep -v '^#' | sed '/^$/d; /^mpirun/d' > ../lines
 [ "$(wc -l < ../lines)" -ge 3 ] || complain "only $(wc -l < ../lines) lines with files of the user's"
 while read -r program arguments; do
     [ "$program" = dualbragg ] || complain "not a line of dualbragg: $program $arguments"

@@ -353,6 +353,32 @@ def answers(tree):
     return wrong
 
 
+# In a message that a page quotes: what the program puts in place of these differs from run to run.
+FILLED_IN = re.compile(r"%[-+#0]*[\d.*]*(?:z|l|ll|h)?[a-zA-Z]|[-+]?\d[\d.]*(?:e[-+]?\d+)?|\.\.\.|\b(?:[A-Z]|NAME)\b")
+
+
+def literals(text):
+    """The strings of a source; those that follow one another are one."""
+    for match in re.finditer(r'"(?:\\.|[^"\\\n])*"(?:\s*"(?:\\.|[^"\\\n])*")*', text):
+        yield re.sub(r'"\s*"', "", match.group())
+
+
+def messages(tree):
+    """The messages that Troubleshooting quotes in the first column of a table are the program's."""
+    page = "docs/troubleshooting.md"
+    if page not in tree.files:
+        return []
+    said = [FILLED_IN.sub("\0", s.replace('\\"', '"').replace("%%", "%"))
+            for source in tree.sources() for s in literals(tree.read(source))]
+    wrong = []
+    for number, line, kind in lines_of(tree, page):
+        for quoted in re.findall(r"`+([^`]*(?:`\w+`[^`]*)?)`+", line.split("|")[1]) if line.startswith("|") else []:
+            for part in FILLED_IN.sub("\0", quoted).split("\0"):
+                if " " in part.strip() and not any(part.strip() in s for s in said):
+                    wrong.append(f"{page}:{number}: no message of the program has '{part.strip()}'")
+    return wrong
+
+
 def indexed(tree):
     """The table of a folder's pages, index.md, has all of them."""
     return [f"{folder}/index.md: does not name {os.path.basename(page)}"
@@ -379,5 +405,5 @@ def versions(tree):
 def all_of(tree, program):
     found = needs(tree) + answers(tree) + indexed(tree) + versions(tree)
     found += names_of_tests(tree) + links(tree) + paths(tree) + cited_pages(tree) + cited_files(tree) + widths(tree)
-    found += recipes(tree)
+    found += recipes(tree) + messages(tree)
     return found + (commands(tree, program) if program else [])

@@ -96,6 +96,11 @@ class Check(unittest.TestCase):
         for good in (answer + "\n<!-- needs: no b.c -->", "**Is there not one?** Yes.", "Not an answer."):
             self.assertEqual(complaints(docs_check.answers, faq__md=good), [], good)
 
+    def test_messages_that_are_no_longer_the_program_s(self):
+        page, source = "docs/troubleshooting.md", {"src/b.c": 'fail("%zu of %d spots "\n    "are near its nodes");'}
+        for row, count in (("| `12 of 40 spots are near` | do |", 0), ("| `spots are far` | do |", 1), ("| x | `spots are far` |", 0)):
+            self.assertEqual(len(complaints(docs_check.messages, **{page: row}, **source)), count, row)
+
     def test_lists_of_pages(self):
         found = complaints(docs_check.indexed, **{"docs/theory/index.md": "[x](gone.md)"})
         self.assertEqual(found, ["docs/theory/index.md: does not name pixel.md"])

@@ -320,7 +320,7 @@ static void another_lattice_and_a_beam_five_pixels_off_fail(void **state) {
     db_experiment wrong = truth;
     const double cell[6] = { 78, 78, 38, 90, 90, 120 };
     memcpy(wrong.crystal.cell, cell, sizeof cell);
-    fails(&wrong, DB_FIT_TEST_LATTICE, "orientation or cell are wrong");
+    fails(&wrong, DB_FIT_TEST_LATTICE, "the orientation or the cell is wrong");
     wrong = truth;
     wrong.detector.centre[0] += 5 * 0.172;
     assert_int_equal(judge(&wrong, &image).usable, 0);
