@@ -37,8 +37,6 @@ void db_fit_config_init(db_fit_config *config) {
     setup->detector_pixels[0] = setup->detector_pixels[1] = 0;
     config->header_geometry = config->group_of_list = 1;
     config->orientation[0] = NAN;
-    config->beam_centre[0] = config->beam_centre[1] = NAN;
-    config->scale = 1;
     config->trusted[0] = config->trusted[1] = NAN;
     config->hot_sigma = 50;
     config->shot_outlier_sigma = 8;

@@ -42,8 +42,8 @@ static void take_beam(const db_beam *beam, db_fit_config *config) {
     for (int i = 0; i < 2; i++) /* in radian; without divergence the key stays open */
         if (!isnan(config->setup.divergence_range[i]) || beam->divergence[i] != 0)
             config->setup.divergence_range[i] = 1e-3 * beam->divergence[i];
-    memcpy(config->beam_tilt, beam->tilt, sizeof config->beam_tilt);
-    config->scale = beam->scale;
+    memcpy(config->setup.beam_tilt, beam->tilt, sizeof beam->tilt);
+    config->setup.scale = beam->scale;
 }
 
 /* Standard deviations for variances; what is 0 and was not given stays open. */
@@ -98,7 +98,8 @@ static void take_detector(const db_detector *detector, db_fit_config *config) {
     setup->pixel_size = panel->pixel_size[0];
     setup->detector_pixels[0] = panel->fast_pixels;
     setup->detector_pixels[1] = panel->slow_pixels;
-    for (int i = 0; i < 2; i++) config->beam_centre[i] = detector->centre[i] / panel->pixel_size[i];
+    for (int i = 0; i < 2; i++)
+        setup->beam_centre_px[i] = detector->centre[i] / panel->pixel_size[i];
     memcpy(setup->rotation, detector->rotation, sizeof setup->rotation);
     setup->twotheta = detector->twotheta;
     memcpy(setup->panel_turn, detector->panel_turn, sizeof setup->panel_turn);
@@ -121,7 +122,7 @@ static void leave_to_list(db_fit_config *config) {
     memset(setup->panel_turn, 0, sizeof setup->panel_turn);
     memset(setup->panel_shift, 0, sizeof setup->panel_shift);
     memset(setup->spindle_tilt, 0, sizeof setup->spindle_tilt);
-    memset(config->beam_tilt, 0, sizeof config->beam_tilt);
+    memset(setup->beam_tilt, 0, sizeof setup->beam_tilt);
     setup->expt_number = -1;
     setup->expt_frame = 0;
 }

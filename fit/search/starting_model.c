@@ -49,45 +49,9 @@ static void take_sensor(double thickness, double depth, db_sensor_material mater
     setup->sensor_stated = 1; /* its layers are not the reference's */
 }
 
-static db_pivot pivot_of(const db_setup *setup) {
-    if (setup->pivot >= 0) return (db_pivot)setup->pivot;
-    return setup->convention == DB_CONVENTION_XDS || setup->convention == DB_CONVENTION_DIALS
-               ? DB_PIVOT_SAMPLE
-               : DB_PIVOT_BEAM;
-}
-
-/* Pixels along fast, slow from the outer corner of the first pixel, in the meaning of the
- * convention. */
-static void set_beam_centre(db_setup *setup, const double centre[2]) {
-    const double p = setup->pixel_size;
-    const double fast = centre[0] * p, slow = centre[1] * p;
-    double *const x = &setup->beam_centre[0];
-    double *const y = &setup->beam_centre[1];
-    if (setup->convention != DB_CONVENTION_CUSTOM && pivot_of(setup) == DB_PIVOT_SAMPLE) {
-        setup->org[0] = centre[0] + 0.5;
-        setup->org[1] = centre[1] + 0.5;
-        return;
-    }
-    switch (setup->convention) {
-    case DB_CONVENTION_MOSFLM:
-        *x = slow - p / 2;
-        *y = fast - p / 2;
-        break;
-    case DB_CONVENTION_DENZO:
-        *x = slow;
-        *y = fast;
-        break;
-    case DB_CONVENTION_ADXV:
-        *x = fast;
-        *y = setup->detector_pixels[1] * p - slow;
-        break;
-    default: *x = fast; *y = slow;
-    }
-}
-
 static int centre_is_open(const db_setup *setup) {
-    return isnan(setup->beam_centre[0]) && isnan(setup->org[0]) && isnan(setup->close_point[0]) &&
-           isnan(setup->origin[0]);
+    return isnan(setup->beam_centre_px[0]) && isnan(setup->beam_centre[0]) &&
+           isnan(setup->org[0]) && isnan(setup->close_point[0]) && isnan(setup->origin[0]);
 }
 
 db_status db_setup_from_image(db_context *context, const db_measured_image *image,
@@ -113,8 +77,8 @@ db_status db_setup_from_image(db_context *context, const db_measured_image *imag
         setup->osc = image->osc_range;
         if (setup->phi_steps < 0) setup->phi_steps = HEADER_PHI_STEPS;
     }
-    if (centre_is_open(setup) && !isnan(image->beam_centre[0]) && !isnan(setup->pixel_size))
-        set_beam_centre(setup, image->beam_centre);
+    if (centre_is_open(setup))
+        memcpy(setup->beam_centre_px, image->beam_centre, sizeof image->beam_centre);
     return DB_OK;
 }
 
@@ -128,7 +92,7 @@ static db_status take_list(db_context *context, db_fit_config *config,
     listed.expt_frame = setup->expt_frame;
     DB_TRY(db_setup_read_expt(context, config->expt_file, setup->expt_number, image, &listed,
                               notices, user));
-    if (!isnan(config->beam_centre[0]))
+    if (!isnan(setup->beam_centre_px[0]))
         return db_fail(
             context, DB_ERROR_USAGE,
             "%s: model.beam_centre_px: cannot be given beside the experiment list %s, in "
@@ -184,7 +148,7 @@ static void take_own_axes(db_context *context, const db_measured_image *image,
     char file[DB_FIT_PATH_SIZE];
     if (*config->expt_file || !config->header_geometry || !isnan(image->distance) ||
         !isnan(image->beam_centre[0]) || !isnan(setup->distance) || !isnan(setup->close_distance) ||
-        !isnan(config->beam_centre[0]) || !centre_is_open(setup))
+        !centre_is_open(setup))
         return;
     db_frame_split(config->image_file, file, sizeof file);
     if (db_listed_select(context, file, &selection, &listed) != DB_OK) return;
@@ -210,7 +174,6 @@ static db_status complete_setup(db_context *context, db_fit_config *config,
         return missing(context, config, "distance");
     if (isnan(setup->pixel_size)) return missing(context, config, "pixel_size");
     if (setup->detector_pixels[0] == 0) return missing(context, config, "detector_pixels");
-    if (!isnan(config->beam_centre[0])) set_beam_centre(setup, config->beam_centre);
     if (centre_is_open(setup)) return missing(context, config, "beam_centre_px");
     if (isnan(setup->twotheta)) setup->twotheta = 0;
     if (isnan(setup->polarization)) {
@@ -497,8 +460,6 @@ static db_status prepare_start(db_context *context, db_fit_config *config,
 static void take_model(const db_fit_config *config, db_experiment *start) {
     if (!isnan(config->orientation[0]))
         for (int i = 0; i < 9; i++) start->crystal.orientation[i] = config->orientation[i];
-    for (int i = 0; i < 2; i++) start->beam.tilt[i] = config->beam_tilt[i];
-    start->beam.scale = config->scale;
 }
 
 /* Sizes of the crystal that are open stay so. */
@@ -521,7 +482,6 @@ static db_status start_without_cell(db_context *context, const db_fit_config *co
     if (*listed) return DB_OK;
     for (int i = 0; i < 6; i++) setup.cell[i] = i < 3 ? 50 : 90;
     DB_TRY(resolve_setup(context, &setup, experiment, NULL, NULL));
-    for (int i = 0; i < 2; i++) experiment->beam.tilt[i] = config->beam_tilt[i];
     const db_status status = db_fit_cut_detector(context, config, experiment, NULL, &cut);
     if (status != DB_OK) db_experiment_clear(experiment);
     return status;

@@ -88,6 +88,9 @@ class Keywords(TypedDict, total=False):
     oversample: int
     point_pixel: bool
     water_size: float  # um
+    beam_centre_px: Numbers  # pixels
+    beam_tilt: Numbers  # mrad
+    scale: float
     matrix: Path
     hkl: Path
     sources: Path
@@ -95,7 +98,8 @@ class Keywords(TypedDict, total=False):
     stol: Path
     hkl_columns: str
     hkl_space_group: str
-    beam_centre: Numbers
+    Xbeam: float
+    Ybeam: float
     orientation: Numbers
     sample_size: Numbers
     detector_size: Numbers

@@ -170,7 +170,7 @@ class Rendering:
                 self._rows(gradient)[:] = self._batch.vjp(shots, self._images(cotangent))
             else:
                 found, split = self._batch.vjp_all(shots, self._images(cotangent)), len(self.plan.names)
-                self._rows(gradient)[:, :split] = found.parameters
+                self._rows(gradient)[:, :split] = found.values
                 self._rows(gradient)[:, split:] = found.amplitudes
         return gradient
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import TYPE_CHECKING, Any, Iterable
 
 import numpy
 
-from . import _html, errors
+from . import _former, _html, errors
 from ._library import (array, check, encoded, ffi, finite, integer, lib, new_context, noticing, pointer,
                        text)
 from ._structs import copied, numbers, packed, plain, records, table
@@ -27,10 +26,15 @@ _FILES = {"matrix": "matrix_file", "hkl": "hkl_file", "sources": "source_file",
           "spectrum": "spectrum_file", "stol": "stol_file"}
 _TEXTS = {"hkl_columns": "hkl_columns", "hkl_space_group": "hkl_space_group"}
 # Members that are numbers, but no fields of the library's table, with how many there are.
-_NUMBERS = {"beam_centre": 2, "orientation": 9, "sample_size": 3, "detector_size": 2, "dmin": 1,
+_NUMBERS = {"Xbeam": 1, "Ybeam": 1, "orientation": 9, "sample_size": 3, "detector_size": 2, "dmin": 1,
             "beamsize": 1, "origin": 3, "amorphous_size": 3, "density": 1, "molecular_weight": 1}
 _LAYER_DEPTHS = ("mean", "front")  # of the sensor: 0 and 1 of db_setup.layers_at_front
-_FORMER = {"cells": "Ncells", "d_min": "dmin"}  # names that keywords had
+_FORMER = {"cells": ("Ncells",), "d_min": ("dmin",), "beam_centre": ("Xbeam", "Ybeam")}  # names that keywords had
+# What a configuration has beside the keywords.
+_ELSEWHERE = {"geometry": "header=FILE takes the geometry of an image", "symmetry": "fit(model=dict(symmetry=...)) keeps it",
+              "find_orientation": "dualbragg.find_orientation and fit(model=dict(find_orientation=True)) find it",
+              "known": "hkl=FILE has structure factors", "columns": "it is called hkl_columns",
+              "space_group": "it is called hkl_space_group"}
 _KINDS = {lib.DB_FIELD_NUMBER: "double", lib.DB_FIELD_INTEGER: "int"}
 
 
@@ -67,20 +71,25 @@ def _set_field(setup, field, name, value):
 
 def _set_number(setup, name, value):
     values = finite(value, _NUMBERS[name], name)
-    if _NUMBERS[name] == 1:
+    if name in ("Xbeam", "Ybeam"):
+        setup.beam_centre["XY".index(name[0])] = values[0]
+    elif _NUMBERS[name] == 1:
         setattr(setup, name, values[0])
     else:
         setattr(setup, name, list(values))
 
 
-def _present(name, keywords):
-    """The name that a keyword has now."""
-    if name not in _FORMER:
-        return name
-    if _FORMER[name] in keywords:
-        raise errors.UsageError(f"Experiment: {name} and {_FORMER[name]} are one keyword")
-    warnings.warn(f"{name}= is called {_FORMER[name]}= now", DeprecationWarning, stacklevel=3)
-    return _FORMER[name]
+def _present(keywords):
+    """Keywords by the names that they have now."""
+    for former in keywords.keys() & _FORMER.keys():
+        now = _FORMER[former]
+        for name in now:
+            if name in keywords:
+                raise errors.UsageError(f"Experiment: {former} and {name} are one keyword")
+        _former.told(f"{former}= is called {', '.join(f'{name}=' for name in now)} now")
+        value = keywords.pop(former)
+        keywords.update(zip(now, finite(value, len(now), former) if len(now) > 1 else (value,)))
+    return keywords
 
 
 def _set(setup, name, value, borrowed):
@@ -111,8 +120,10 @@ class Experiment(Geometry):
     matrix: MOSFLM orientation matrix of a file; orientation: 9 numbers of a rotation, row by row
     sources, spectrum, stol: files of sources, a spectrum, amorphous amplitudes
     header: an image whose header says where detector, beam and spindle are
-    expt, expt_number: an experiment of a DIALS list
-    beam_centre, origin, sample_size, detector_size (mm), beamsize (mm), dmin (A),
+    expt, expt_number, expt_frame: an experiment of a DIALS list, and an image of its scan
+    Xbeam, Ybeam: the beam centre as nanoBragg's flags take it: mm, in the meaning of the convention (beam_centre_px is in
+    pixels along fast and slow in every one)
+    origin, sample_size, detector_size (mm), beamsize (mm), dmin (A),
     amorphous_size (mm), density (g/cm^3), molecular_weight (g/mol)
     layer_depth: where a layer of the sensor records photons: "mean", at the depth at which it absorbs on
     average, or "front", as nanoBragg does
@@ -127,11 +138,14 @@ class Experiment(Geometry):
     """
 
     def __init__(self, *, header: Path | None = None, expt: Path | None = None, expt_number: int = -1,
-                 **keywords: Unpack[Keywords]) -> None:
+                 expt_frame: int = 0, **keywords: Unpack[Keywords]) -> None:
         context = new_context()
         setup = ffi.new("db_setup *")
         lib.db_setup_init(setup)
         setup.layers_at_front = _LAYER_DEPTHS.index("mean")
+        given = _present(dict(keywords))
+        if expt is None and (expt_number, expt_frame) != (-1, 0):
+            raise errors.UsageError("expt_number, expt_frame: expected expt, the list that they are of, beside them")
         keep: list[Any] = []
         self.notices: list[str] = []
 
@@ -145,11 +159,12 @@ class Experiment(Geometry):
                                                         lib.DB_HEADER_OF_IMAGE, setup,
                                                         lib.take_notice, user))
             if expt is not None:
+                setup.expt_frame = integer(expt_frame, "expt_frame")
                 check(context, lib.db_setup_read_expt(context, borrowed(expt),
                                                       integer(expt_number, "expt_number"), ffi.NULL,
                                                       setup, lib.take_notice, user))
-            for name, value in keywords.items():
-                _set(setup, _present(name, keywords), value, borrowed)
+            for name, value in given.items():
+                _set(setup, name, value, borrowed)
             if "wavelength" in keywords:
                 setup.wavelength_given = 1
             self._c = _new_experiment()
@@ -246,10 +261,13 @@ class Experiment(Geometry):
 
     @staticmethod
     def _parameter_number(name):
-        context, out = new_context(), ffi.new("db_parameter *")
+        context, out, notices = new_context(), ffi.new("db_parameter *"), []
         if not isinstance(name, str):
             raise errors.UsageError(f"parameter: expected a name, found {name!r}")
-        check(context, lib.db_parameter_find(context, name.encode(), out))
+        with noticing(context, notices):
+            check(context, lib.db_parameter_find(context, name.encode(), out))
+        for line in notices:
+            _former.told(line)
         return out[0]
 
     def __getitem__(self, name: str) -> float:
@@ -275,9 +293,11 @@ class Experiment(Geometry):
         self._check()
 
     @property
-    def parameters(self) -> dict[str, float]:
-        """Names and values of all parameters of the table that this experiment has."""
+    def values(self) -> dict[str, float]:
+        """Values of all parameters of the table that this experiment has, by name, in their units."""
         return {name: self[name] for name in parameters(self)}
+
+    parameters = _former.attribute("parameters", "values")
 
     @property
     def panel_shapes(self) -> list[tuple[int, int]]:
@@ -369,6 +389,8 @@ def _nearest(name):
     import difflib
 
     from .fields import fields
-    known = [*fields(), *_FILES, *_TEXTS, *_NUMBERS, "header", "expt", "expt_number", "layer_depth"]
+    if name in _ELSEWHERE:
+        return f"; {_ELSEWHERE[name]}"
+    known = [*fields(), *_FILES, *_TEXTS, *_NUMBERS, "header", "expt", "layer_depth"]
     near = difflib.get_close_matches(name, known, 1)
     return f"; did you mean {near[0]!r}?" if near else "; dualbragg.fields() lists them"

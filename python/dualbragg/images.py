@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from . import errors
+from . import _former, errors
 from ._library import array, check, encoded, ffi, integer, lib, new_context, noticing, pointer, text
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ._types import Path
 
 
+@_former.members(beam_centre="beam_centre_px")
 @dataclass
 class MeasuredImage:
     """A measured image with what its header says; None: it does not say.
@@ -28,7 +29,7 @@ class MeasuredImage:
     wavelength: float | None = None  # A
     distance: float | None = None  # mm
     pixel_size: tuple[float, float] | None = None  # mm, fast and slow
-    beam_centre: tuple[float, float] | None = None  # pixels, fast and slow, from the first one's outer corner
+    beam_centre_px: tuple[float, float] | None = None  # pixels, fast and slow, from the first one's outer corner
     phi: float | None = None  # degree
     osc_range: float | None = None  # degree
     overload: float | None = None  # counts
@@ -100,9 +101,9 @@ def c_image(image: Any) -> tuple[Any, Any]:
     for name in _OPEN + _KNOWN:
         given = getattr(image, name)
         setattr(c, name, math.nan if given is None and name in _OPEN else _one(given, name))
-    for name in ("pixel_size", "beam_centre"):
+    for name, member in (("pixel_size", "pixel_size"), ("beam_centre_px", "beam_centre")):
         given = getattr(image, name)
-        setattr(c, name, [math.nan] * 2 if given is None else [_one(v, name) for v in given])
+        setattr(c, member, [math.nan] * 2 if given is None else [_one(v, name) for v in given])
     c.sensor_material = lib.db_sensor_material_find(image.sensor_material.encode())
     c.overload = math.inf if image.overload is None else _one(image.overload, "overload")
     panels = ffi.NULL
@@ -134,7 +135,7 @@ def load(path: Path) -> MeasuredImage:
         value=_view(c, c.value, count, numpy.float32).reshape(shape),
         mask=_view(c, c.mask, count, numpy.uint8).reshape(shape),
         format=text(c.format), wavelength=_said(c.wavelength), distance=_said(c.distance),
-        pixel_size=_both(c.pixel_size), beam_centre=_both(c.beam_centre), phi=_said(c.phi),
+        pixel_size=_both(c.pixel_size), beam_centre_px=_both(c.beam_centre), phi=_said(c.phi),
         osc_range=_said(c.osc_range), overload=_said(c.overload), gain=c.gain,
         exposure=_said(c.exposure), detector=text(c.detector), polarization=_said(c.polarization),
         twotheta=_said(c.twotheta), pedestal=c.pedestal, readout_noise=c.readout_noise,

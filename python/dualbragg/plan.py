@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, NamedTuple
 
 import numpy
 
-from . import _html, errors, memory
+from . import _former, _html, errors, memory
 from ._library import Watch, array, check, ffi, finite, integer, lib, new_context, pointer, text, users
 
 if TYPE_CHECKING:
@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 _PRECISIONS = {"double": lib.DB_PRECISION_DOUBLE, "mixed": lib.DB_PRECISION_MIXED}
 
 
+@_former.members(parameters="values")
 class Vector(NamedTuple):
     """A number for everything that an image depends on: derivatives of a loss, or a direction. None:
     not wanted, or 0."""
-    parameters: Floats | None = None  # (parameters,), in their units
+    values: Floats | None = None  # (parameters,): of each, in its unit
     amplitudes: Floats | None = None  # (amplitudes,), electrons; see Plan.share
     default_F: Any = None  # electrons; of what the list does not have
     background: Memory | None = None  # photons, as an image: of directions; as a gradient the cotangent
@@ -298,7 +299,8 @@ class _Planned:
         c.size = ffi.sizeof("db_plan_vector")
         for name, values in vector._asdict().items():
             if values is not None and len(values):
-                setattr(c, name, pointer(values, "void *" if name == "background" else "double *"))
+                member = "parameters" if name == "values" else name
+                setattr(c, member, pointer(values, "void *" if name == "background" else "double *"))
         return c
 
     def _by_parameters(self, values):
@@ -442,8 +444,7 @@ class Plan(_Planned):
         self._shared = amplitudes
 
     def vjp_all(self, cotangent: Memory, out: Memory | None = None) -> Vector:
-        """As vjp, by all structure factors, too: a Vector, whose parameters are None if the plan has
-        none."""
+        """As vjp, by all structure factors, too: a Vector, whose values are None if the plan has no parameters."""
         cotangent, image = self._seen(cotangent, out)
         found = Vector(numpy.empty(len(self.names)) if self.names else None,
                        numpy.empty(self.amplitude_count), numpy.empty(1))
@@ -455,7 +456,7 @@ class Plan(_Planned):
         """As jvp, along a Vector: the image, and its derivative."""
         if not isinstance(direction, Vector):
             raise errors.UsageError(f"direction: expected a Vector, found {type(direction).__name__}")
-        for name, count in (("parameters", len(self.names)), ("amplitudes", self.amplitude_count)):
+        for name, count in (("values", len(self.names)), ("amplitudes", self.amplitude_count)):
             if getattr(direction, name) is not None:
                 array(getattr(direction, name), f"direction.{name}", (count,), numpy.float64)
         if direction.background is not None:

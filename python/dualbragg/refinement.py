@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable
 
 import numpy
 
-from . import _html, errors
+from . import _former, _html, errors
 from ._configuration import Configuration, need_refinement
 from ._library import Watch, check, encoded, ffi, keep_raised, lib, new_context, noticing, text
 from ._structs import numbers, table, value, values
@@ -51,8 +51,8 @@ class ShotsEvent:
 
 
 @dataclass(frozen=True)
-class FitParameter:
-    """A refined parameter. Errors are nan where it is tied or at a bound, inf where the data do not
+class Estimate:
+    """What is known of a refined parameter. Errors are nan where it is tied or at a bound, inf where the data do not
     determine it."""
     name: str
     unit: str  # "" where there is none
@@ -148,7 +148,7 @@ class Shot:
     members of the library's structs of the same name (docs/reference/json.md has their units).
 
     name; used: False where it was excluded, and reason says why; status, reason: how it ended
-    parameters: FitParameter by name; of many shots the shared ones have the same value in each
+    estimates: an Estimate for each refined parameter, by name; of many shots the shared ones have the same value in each
     experiment: the refined Experiment; None if it was excluded
     before, after: Statistics of the starting and the refined model on the same pixels; of one of many
         shots residuals and strong pixels are nan
@@ -198,7 +198,7 @@ class Shot:
         self._c = c
         self.name, self.used = text(c.name), bool(c.used)
         self.status, self.reason = status_name(c.status), text(c.reason)
-        self.parameters = parameters(c.estimates)
+        self.estimates = listed_estimates(c.estimates)
         there = self.used and c.experiment.oversample > 0
         self.experiment = Experiment.copy_of(ffi.addressof(c.experiment)) if there else None
         self.before, self.after = values(c.before, Statistics), values(c.after, Statistics)
@@ -221,6 +221,8 @@ class Shot:
             return None
         return _array(start, (self._c.slow_pixels, self._c.fast_pixels))
 
+    parameters = _former.attribute("parameters", "estimates")
+
     @property
     def usable(self) -> bool:
         """Whether the model may be used: the verdict."""
@@ -229,17 +231,17 @@ class Shot:
     @property
     def start(self) -> dict[str, float]:
         """Values at the start by name, in their units."""
-        return {n: p.start for n, p in self.parameters.items()}
+        return {n: p.start for n, p in self.estimates.items()}
 
     @property
     def values(self) -> dict[str, float]:
         """Refined values by name, in their units."""
-        return {n: p.value for n, p in self.parameters.items()}
+        return {n: p.value for n, p in self.estimates.items()}
 
     @property
     def errors(self) -> dict[str, float]:
         """Standard errors by name, in the same units."""
-        return {n: p.error for n, p in self.parameters.items()}
+        return {n: p.error for n, p in self.estimates.items()}
 
     def pixels(self, i: int) -> tuple[NDArray[numpy.float32], ...]:
         """Measured and model counts and their standard deviation (0 or less: not used) of shoebox i,
@@ -259,7 +261,7 @@ class FitResult:
     reason: why it stopped, or may not be used
     shots: a Shot each. What the one shot of a single image has (experiment, verdict, reflections ...)
         is read from the result as well
-    parameters: FitParameter by name, of those that have one value for all shots; local: names of the
+    estimates: Estimate by name, of parameters that have one value for all shots; local: names of the
         others
     correlation: (parameters, parameters); directions: the worst determined first
     history: stage, evaluation, target, gradient_norm, value; of many shots the joint evaluations
@@ -277,8 +279,8 @@ class FitResult:
         self._c, self._configuration, self._kept = c, configuration, kept
         self.notices = notices
         self.status, self.reason = status_name(c.status), text(c.reason)
-        self.parameters, self.correlation, self.directions, count = estimates(c.estimates)
-        self.local = [n for n in parameters(c.estimates) if n not in self.parameters]
+        self.estimates, self.correlation, self.directions, count = shared_estimates(c.estimates)
+        self.local = [n for n in listed_estimates(c.estimates) if n not in self.estimates]
         history = c.history[0].value if c.history_count else ffi.NULL
         self.history = _history(c.history, history, c.history_count, count)
         self.used, self.seconds, self.chi2_reduced = c.used, c.seconds, value(c.chi2_reduced)
@@ -291,10 +293,8 @@ class FitResult:
                                  if not name.startswith("_") else name)
         return getattr(self.shots[0], name)
 
-    @property
-    def shared(self) -> dict[str, FitParameter]:
-        """The same as parameters: those that have one value for all shots."""
-        return self.parameters
+    parameters = _former.attribute("parameters", "estimates")
+    shared = _former.attribute("shared", "estimates")
 
     @property
     def converged(self) -> bool:
@@ -303,7 +303,7 @@ class FitResult:
     @property
     def covariance(self) -> Floats:
         """(parameters, parameters), in their units: what goes with error and correlation."""
-        error = numpy.array([p.error for p in self.parameters.values()])
+        error = numpy.array([p.error for p in self.estimates.values()])
         return self.correlation * error * error[:, None]
 
     @property
@@ -322,7 +322,7 @@ class FitResult:
         made = numpy.empty(len(self.shots), kind)
         for row, s in zip(made, self.shots):
             row["name"], row["used"], row["chi2_reduced"] = s.name, s.used, s.after.chi2_reduced
-            for n, p in s.parameters.items():
+            for n, p in s.estimates.items():
                 row[n], row[n + "_error"] = p.value, p.error
         return made
 
@@ -382,20 +382,20 @@ class FitResult:
         elif not self.usable and self.reason != self.verdict.reason:
             lines.append(f"not to be used: {self.verdict.reason}")
         lines += [f"{p.name:>20} {p.value:14.8g} +- {p.error:<10.3g} {p.unit}"
-                  for p in self.parameters.values()]
+                  for p in self.estimates.values()]
         lines += [f"warning: {w}" for w in (self.warnings if self._in_full else [])]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         title, *warnings = [line for line in str(self).splitlines() if " +- " not in line]
-        found = [(p.name, f"{p.value:.8g}", f"\u00b1 {p.error:.3g}", p.unit) for p in self.parameters.values()]
+        found = [(p.name, f"{p.value:.8g}", f"\u00b1 {p.error:.3g}", p.unit) for p in self.estimates.values()]
         image = self.model_image if self._in_full else None
         return (_html.rows(title, [*found, *((line,) for line in warnings)]) +
                 (_html.picture(image) if image is not None else ""))
 
     def __repr__(self) -> str:
         return (f"<dualbragg.FitResult: {self.status}, {self.used} of {len(self.shots)} shots, "
-                f"{len(self.parameters)} parameters, chi2/dof {self.chi2_reduced[1]:.3g}>")
+                f"{len(self.estimates)} parameters, chi2/dof {self.chi2_reduced[1]:.3g}>")
 
     def __reduce__(self):
         raise TypeError("a FitResult cannot be pickled; write('result.json') keeps it")
@@ -416,15 +416,15 @@ def _verdict(c):
     return Verdict(**{**plain, "usable": bool(c.usable), "intensities_usable": bool(c.intensities_usable)}, tests=tests)
 
 
-def parameters(c: Any) -> dict[str, FitParameter]:
-    """FitParameter by name, of C's estimates."""
-    plain = [f.name for f in dataclasses.fields(FitParameter)]
-    return {text(e.name): FitParameter(**{n: value(getattr(e, n)) for n in plain}) for e in c.list[0:c.count]}
+def listed_estimates(c: Any) -> dict[str, Estimate]:
+    """Estimate by name, of C's estimates."""
+    plain = [f.name for f in dataclasses.fields(Estimate)]
+    return {text(e.name): Estimate(**{n: value(getattr(e, n)) for n in plain}) for e in c.list[0:c.count]}
 
 
-def estimates(c: Any) -> tuple[dict[str, FitParameter], Floats, list[Direction], int]:
-    """FitParameter by name, their correlation, and directions: those that all shots share."""
-    found = parameters(c)
+def shared_estimates(c: Any) -> tuple[dict[str, Estimate], Floats, list[Direction], int]:
+    """Estimate by name, their correlation, and directions: those that all shots share."""
+    found = listed_estimates(c)
     shared = [i for i in range(c.count) if c.list[i].shared]
     whole = numpy.array([numbers(c.correlation[i], c.count) for i in range(c.count)]).reshape(c.count, c.count)
     directions = [Direction(d.eigenvalue, d.condition, numbers(d.component, c.count)[shared],

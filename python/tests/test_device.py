@@ -241,7 +241,7 @@ class Device(unittest.TestCase):
         plan.set_background(Tensor(filled(plan, level)))
         own.set_background(level)
         numpy.testing.assert_allclose(plan.forward(plan.empty()).numpy(), own.forward(), **TOLERANCE)
-        direction = dualbragg.Vector(parameters=numpy.array([0.1, 0, 0]), background=filled(plan, level))
+        direction = dualbragg.Vector(values=numpy.array([0.1, 0, 0]), background=filled(plan, level))
         image, tangent = plan.jvp_all(direction, plan.empty(), plan.empty())
         _, expected = own.jvp_all(direction._replace(background=level))
         numpy.testing.assert_allclose(tangent.numpy(), expected, atol=1e-5 * abs(expected).max())

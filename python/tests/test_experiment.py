@@ -30,17 +30,57 @@ class Experiments(unittest.TestCase):
         self.assertEqual(e.shape, (44, 60))
 
     def test_former_keywords_are_taken_and_told(self):
-        former = {**SCENE, "cells": SCENE["Ncells"], "d_min": 2.5}
+        former = {**SCENE, "cells": SCENE["Ncells"]}
         del former["Ncells"]
-        with self.assertWarnsRegex(DeprecationWarning, "cells= is called Ncells= now"):
-            e = dualbragg.Experiment(**former)
-        self.assertEqual(e["Nb"], 11)
+        self.assertEqual(self.former("cells= is called Ncells= now", lambda: dualbragg.Experiment(**former))["Nb"], 11)
+        self.former("d_min= is called dmin= now", lambda: dualbragg.Experiment(**SCENE, d_min=2.5))
         with self.assertRaisesRegex(dualbragg.UsageError, "cells and Ncells are one keyword"):
             dualbragg.Experiment(**SCENE, cells=(1, 1, 1))
 
+    def former(self, words, call):
+        """What a call by a former name returns; it warns, here, of the present one."""
+        with self.assertWarnsRegex(DeprecationWarning, words) as caught:
+            found = call()
+        self.assertEqual(caught.filename, __file__)
+        return found
+
+    def test_former_names_are_taken_and_told(self):
+        e = dualbragg.Experiment(**SCENE, Xbeam=8, Ybeam=9)
+        old = self.former("beam_centre= is called Xbeam=, Ybeam= now", lambda: dualbragg.Experiment(**SCENE, beam_centre=(8, 9)))
+        self.assertEqual(old.values, e.values)
+        self.assertEqual(self.former("Experiment.parameters is called values now", lambda: e.parameters), e.values)
+        with self.assertRaisesRegex(dualbragg.UsageError, "beam_centre and Ybeam are one keyword"):
+            dualbragg.Experiment(**SCENE, beam_centre=(8, 9), Ybeam=3)
+        image = numpy.zeros((4, 5), numpy.float32)
+        old = self.former("beam_centre= is called beam_centre_px= now", lambda: dualbragg.MeasuredImage(image, beam_centre=(1, 2)))
+        self.assertEqual(old.beam_centre_px, (1, 2))
+        self.assertEqual(self.former("beam_centre is called", lambda: old.beam_centre), (1, 2))
+        vector = self.former("Vector: parameters= is called values= now", lambda: dualbragg.Vector(parameters=image))
+        self.assertIs(vector.values, image)
+        self.assertIs(self.former("Vector.parameters is called values", lambda: vector.parameters), image)
+        self.assertEqual(dualbragg.Vector(image)._replace(default_F=3).default_F, 3)
+
+    def test_a_keyword_and_a_parameter_of_one_name_are_one_number(self):
+        common = {"mosaic_spread": 0.2, "b_factor": 12, "wavelength": 1.2, "spectrum_stretch": 1, "polarization": 0.3, "phi": 4,
+                  "distance": 95, "sensor_thickness": 320, "attenuation_depth": 200, "twotheta": 3, "water_size": 2, "scale": 1.5}
+        self.assertEqual(set(common), dualbragg.fields().keys() & dualbragg.parameters().keys())
+        e = dualbragg.Experiment(**{**SCENE, **common}, dispersion=1)
+        self.assertEqual({n: e.values.get(n, v) for n, v in common.items()}, common)
+        self.assertEqual(e["dispersion_range"], 0.01)  # of 1 percent
+        self.assertEqual(self.former("dispersion is called dispersion_range now", lambda: e["dispersion"]), 0.01)
+        self.assertEqual(self.former("dispersion_range", lambda: dualbragg.Plan(e, ["dispersion"])).units, ["1"])
+
+    def test_the_beam_centre_in_pixels_is_one_point_in_every_convention(self):
+        for convention in ("mosflm", "denzo", "adxv", "xds", "dials"):
+            e = dualbragg.Experiment(**SCENE, convention=convention, beam_centre_px=(20.5, 30.25))
+            self.assertAlmostEqual(e["beam_fast"], 8.2, 12, convention)
+            self.assertAlmostEqual(e["beam_slow"], 12.1, 12, convention)
+        e = dualbragg.Experiment(**SCENE, beam_tilt=(0.5, -0.25), scale=2)
+        self.assertEqual((e["beam_horizontal"], e["beam_vertical"], e["scale"]), (0.5, -0.25, 2))
+
     def test_every_parameter_is_read_and_set(self):
         e = dualbragg.Experiment(**SCENE, spots="closed", mosaic_rms=0.2)
-        values = e.parameters
+        values = e.values
         self.assertGreater(len(values), 40)
         for name, value in values.items():
             e[name] = value
@@ -92,7 +132,7 @@ class Experiments(unittest.TestCase):
         e["F:2:0:1"] = 60
         e["cell_a"] = 78.2
         for other in (pickle.loads(pickle.dumps(e)), pickle.loads(pickle.dumps(e.copy()))):
-            self.assertEqual(other.parameters, e.parameters)
+            self.assertEqual(other.values, e.values)
             self.assertEqual(other["F:2:0:1"], 60)
             numpy.testing.assert_array_equal(dualbragg.Plan(other).forward(),
                                              dualbragg.Plan(e).forward())
@@ -103,7 +143,7 @@ class Experiments(unittest.TestCase):
         self.assertGreater(image.max(), 0)
         written = dualbragg.Experiment.from_dict(json.loads(json.dumps(e.to_dict())))
         for other in (pickle.loads(pickle.dumps(e)), copy.copy(e), copy.deepcopy(e), e.copy(), written):
-            self.assertEqual(other.parameters, e.parameters)
+            self.assertEqual(other.values, e.values)
             self.assertEqual(other.notices, e.notices)
             numpy.testing.assert_array_equal(dualbragg.Plan(other, precision="double").forward(), image)
             self.assertEqual(pickle.dumps(other), pickle.dumps(e))
@@ -158,7 +198,7 @@ class Experiments(unittest.TestCase):
         fewer = values[[n for n in values.dtype.names if n != "dmin"]]
         older = object.__new__(dualbragg.Experiment)
         older.__setstate__({**state, "_c": (fewer, lists)})
-        self.assertEqual(older.parameters, e.parameters)
+        self.assertEqual(older.values, e.values)
 
     def test_structure_factors_of_arrays(self):
         e = dualbragg.Experiment(**dict(SCENE, default_F=0))
@@ -240,6 +280,11 @@ class Refused(unittest.TestCase):
         self.refuses(dualbragg.FileError, ["/nowhere.hkl"], make, **dict(SCENE, hkl="/nowhere.hkl"))
         self.refuses(dualbragg.UsageError, ["zero bytes"], make, **dict(SCENE, hkl="a\0b"))
         self.refuses(dualbragg.Error, ["cell"], make)
+        self.refuses(dualbragg.UsageError, ["find_orientation", "dualbragg.find_orientation"], make, find_orientation=True)
+        self.refuses(dualbragg.UsageError, ["hkl="], make, known="a.mtz")
+        self.refuses(dualbragg.UsageError, ["expt_frame", "expt"], make, **SCENE, expt_frame=3)
+        self.refuses(dualbragg.InputError, ["exclude"], make, **SCENE, Xbeam=3, beam_centre_px=(3, 3))
+        self.refuses(dualbragg.InputError, ["scale"], make, **SCENE, scale=0)
 
     def test_parameters(self):
         e = dualbragg.Experiment(**SCENE)

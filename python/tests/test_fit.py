@@ -54,12 +54,12 @@ class Fits(unittest.TestCase):
         result = dualbragg.fit(image=self.counts, experiment=start_of(self.truth), refine=REFINED,
                                model=dict(symmetry="P 4 2 2"), progress=told.append)
         self.assertTrue(result.usable, result.reason)
-        self.assertEqual(list(result.parameters)[:5], REFINED)
+        self.assertEqual(list(result.estimates)[:5], REFINED)
         shown = result._repr_html_()
-        self.assertIn(f"<td>{REFINED[0]}</td><td>{result.parameters[REFINED[0]].value:.8g}</td>", shown)
+        self.assertIn(f"<td>{REFINED[0]}</td><td>{result.estimates[REFINED[0]].value:.8g}</td>", shown)
         self.assertIn("data:image/png", shown)
         for name in REFINED:
-            p = result.parameters[name]
+            p = result.estimates[name]
             self.assertLess(abs(p.value - self.truth[name]), 5 * p.error, str(p))
             self.assertEqual(p.unit, "A" if name.startswith("cell") else "deg")
             self.assertEqual(result.experiment[name], p.value)
@@ -163,7 +163,7 @@ class Fits(unittest.TestCase):
             self.assertEqual(sum("1.img: DISTANCE is 0" in n for n in result.notices), 1, result.notices)
             resumed = dualbragg.fit(progress=again.append, checkpoint=kept, resume=True, **sections)
             self.assertTrue(any(e.kind == "resumed" for e in again))
-            self.assertEqual(resumed.shared["cell_a"].value, result.shared["cell_a"].value)
+            self.assertEqual(resumed.estimates["cell_a"].value, result.estimates["cell_a"].value)
             dualbragg.remove_checkpoint(kept)
             self.assertFalse([n for n in os.listdir(folder) if n.startswith("kept")])
             result.write(os.path.join(folder, "result.json"))
@@ -180,8 +180,8 @@ class Fits(unittest.TestCase):
                 dualbragg.fit(resume=True, **sections)
             self.joint_intensities_are_those_of_the_program(folder, sections)
         self.assertEqual(result.used, 2, result.shots)
-        self.assertEqual(list(result.shared), ["cell_a"])
-        self.assertLess(abs(result.shared["cell_a"].value - 78), 5 * result.shared["cell_a"].error)
+        self.assertEqual(list(result.estimates), ["cell_a"])
+        self.assertLess(abs(result.estimates["cell_a"].value - 78), 5 * result.estimates["cell_a"].error)
         self.assertEqual(result.local, REFINED[:3])
         self.assertTrue(any(e.kind == "evaluated" for e in told))
         table = result.table

@@ -38,7 +38,7 @@ class Port(unittest.TestCase):
                                                                   beam_center_s=9.0, beam_center_f=11.0))
         own = dualbragg.Experiment(cell=(90, 100, 100), Ncells=(5, 5, 5), default_F=100, wavelength=1.5,
                                    distance=100, detector_pixels=(32, 24), pixel_size=0.8, twotheta=3,
-                                   misset=(1, 2, 3), beam_centre=(9, 11))
+                                   misset=(1, 2, 3), Xbeam=9, Ybeam=11)
         numpy.testing.assert_array_equal(found, dualbragg.Plan(own, dtype="float64").forward())
         mask = torch.zeros(24, 32)
         mask[3:5] = 1

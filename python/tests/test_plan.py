@@ -108,12 +108,12 @@ class Images(unittest.TestCase):
             self.assertEqual(plan.amplitude_count, 500)
             cotangent = random.normal(size=plan.shape)
             found = plan.vjp_all(cotangent)
-            numpy.testing.assert_allclose(found.parameters, plan.vjp(cotangent), rtol=1e-12)
+            numpy.testing.assert_allclose(found.values, plan.vjp(cotangent), rtol=1e-12)
             direction = dualbragg.Vector(random.normal(size=2), random.normal(size=500))
             image, tangent = plan.jvp_all(direction)
             numpy.testing.assert_allclose(image, plan.forward(), rtol=1e-13)
             self.assertAlmostEqual(
-                (tangent * cotangent).sum() / (direction.parameters @ found.parameters +
+                (tangent * cotangent).sum() / (direction.values @ found.values +
                                                direction.amplitudes @ found.amplitudes), 1, places=9)
             images, step = [], 1e-5
             for sign in (1, -1):
@@ -131,7 +131,7 @@ class Images(unittest.TestCase):
         each = dualbragg.Plan(e, precision="double", dtype=numpy.float64)
         cotangent = numpy.random.default_rng(4).normal(size=each.shape)
         own = each.vjp_all(cotangent)
-        self.assertIsNone(own.parameters)
+        self.assertIsNone(own.values)
         half = hkl[(hkl > 0).all(1) | ((hkl[:, 0] > 0) & (hkl[:, 1] < 0) & (hkl[:, 2] == 0))]
         plan = dualbragg.Plan(e, precision="double", dtype=numpy.float64)
         plan.share(dualbragg.Amplitudes(e, half, friedel=True))

@@ -114,7 +114,7 @@ measured = MeasuredImage(counts.astype(numpy.float32), gain=1)
 result = dualbragg.fit("fit.yaml", image=measured, progress=lambda e: False, refine=["misset_x"])
 turned = dualbragg.find_orientation(crystal, measured, dmin=2.5).experiment
 names: dict[str, float] = result.values
-for name, parameter in result.parameters.items():
+for name, parameter in result.estimates.items():
     print(name, parameter.value, parameter.error, result.shots[0].verdict.usable, turned.shape)
 '''
 WRONG = '''

@@ -182,8 +182,24 @@ static db_status find_indexed(db_context *context, const char *name, db_paramete
         name);
 }
 
-db_status db_parameter_find(db_context *context, const char *name, db_parameter *parameter) {
-    const char *names[DB_PARAMETER_COUNT];
+/* Names that parameters had: the field "dispersion" is in percent, the parameter is not. */
+static const struct {
+    const char *former;
+    db_parameter now;
+} renamed[] = { { "dispersion", DB_DISPERSION } };
+
+static const char *present_name(db_context *context, const char *name) {
+    for (size_t r = 0; r < sizeof renamed / sizeof *renamed; r++) {
+        if (strcmp(renamed[r].former, name) != 0) continue;
+        const db_parameter_info *const now = &table[renamed[r].now];
+        db_notice(context, "the parameter %s is called %s now (%s)", name, now->name, now->unit);
+        return now->name;
+    }
+    return name;
+}
+
+db_status db_parameter_find(db_context *context, const char *given, db_parameter *parameter) {
+    const char *const name = present_name(context, given), *names[DB_PARAMETER_COUNT];
     if (strncmp(name, "F:", 2) == 0 || strncmp(name, "source_weight:", 14) == 0)
         return find_indexed(context, name, parameter);
     for (int p = 0; p < DB_PARAMETER_COUNT; p++) {

@@ -134,6 +134,8 @@ static db_status spectrum(db_context *context, const db_setup *setup, db_beam *b
 
 static db_status fluence(db_context *context, const db_setup *setup, db_beam *beam,
                          const db_setup_notes *notes) {
+    DB_TRY(db_setup_field_check(context, setup, DB_FIELD_SCALE));
+    beam->scale = setup->scale;
     beam->fluence = setup->fluence;
     if (setup->flux == 0) return DB_OK;
     DB_TRY(db_setup_field_check(context, setup, DB_FIELD_FLUX));

@@ -139,9 +139,30 @@ static void reference_centre(const db_setup *setup, db_convention convention, co
     }
 }
 
+/* In pixels it is one point in every convention. */
+static db_status centre_in_pixels(db_context *context, const db_setup *s, double centre[2]) {
+    const double *const px = s->beam_centre_px;
+    for (int i = 0; i < 2; i++) {
+        if (db_setup_given(s->beam_centre[i]) || db_setup_given(s->close_point[i]) ||
+            db_setup_given(s->org[i]))
+            return db_fail(
+                context, DB_ERROR_INPUT,
+                "detector: a beam centre in pixels (beam_centre_px) and one of the "
+                "convention (Xbeam, Ybeam, Xclose, Yclose, ORGX, ORGY) exclude each other");
+        if (!isfinite(px[i]))
+            return db_fail(context, DB_ERROR_INPUT,
+                           "beam centre (pixels): expected two numbers, found %g, %g", px[0],
+                           px[1]);
+        centre[i] = px[i] * s->pixel_size;
+    }
+    return DB_OK;
+}
+
 db_status db_setup_centre(db_context *context, const db_setup *s, db_convention convention,
                           const double size[2], db_detector *detector,
                           const db_setup_notes *notes) {
+    if (db_setup_given(s->beam_centre_px[0]) || db_setup_given(s->beam_centre_px[1]))
+        return centre_in_pixels(context, s, detector->centre);
     if (s->compat) {
         reference_centre(s, convention, size, detector, notes);
         return DB_OK;

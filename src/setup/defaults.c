@@ -64,6 +64,7 @@ void db_setup_init(db_setup *setup) {
     setup->spectrum_stretch = 1;
     setup->fluence = DB_DEFAULT_FLUENCE;
     setup->exposure = 1;
+    setup->scale = 1;
     setup->beamsize = 0.1;
     leave_open(setup->divergence_step, 2);
     setup->round_divergence = 1;
@@ -73,6 +74,7 @@ void db_setup_init(db_setup *setup) {
     setup->pixel_size = 0.1;
     setup->detector_size[0] = setup->detector_size[1] = 102.4;
     leave_open(setup->beam_centre, 2);
+    leave_open(setup->beam_centre_px, 2);
     leave_open(setup->close_point, 2);
     leave_open(setup->org, 2);
     setup->pivot = setup->pivot_hint = -1;

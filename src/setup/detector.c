@@ -131,8 +131,8 @@ static db_status custom_origin(db_context *context, const db_setup *setup,
                            setup->origin[i]);
     }
     if (db_setup_given(setup->distance) || db_setup_given(setup->close_distance) ||
-        db_setup_given(setup->beam_centre[0]) || db_setup_given(setup->close_point[0]) ||
-        db_setup_given(setup->org[0]))
+        db_setup_given(setup->beam_centre_px[0]) || db_setup_given(setup->beam_centre[0]) ||
+        db_setup_given(setup->close_point[0]) || db_setup_given(setup->org[0]))
         db_setup_note(notes, "detector origin given: distance and beam centre follow from it");
     return place_origin(context, r0, experiment);
 }

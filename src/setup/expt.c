@@ -14,7 +14,9 @@ static const char *placement_given(const db_setup *setup) {
     const struct {
         const char *name;
         double value;
-    } numbers[] = { { "beam centre", setup->beam_centre[0] },
+    } numbers[] = { { "beam centre", setup->beam_centre_px[0] },
+                    { "beam centre", setup->beam_centre_px[1] },
+                    { "beam centre", setup->beam_centre[0] },
                     { "beam centre", setup->beam_centre[1] },
                     { "close point", setup->close_point[0] },
                     { "close point", setup->close_point[1] },

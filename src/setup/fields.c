@@ -202,6 +202,12 @@ const db_setup_field db_setup_fields[] = {
         NULL, "solid angle 1/R^2 without obliquity"),
     [DB_FIELD_WATER_SIZE] = NUMBERS("water_size", "water size", "um", 1, water_size, (NOT_NEGATIVE),
         "adds the scattering of a cube of water of this edge"),
+    [DB_FIELD_BEAM_CENTRE_PX] = OPEN_NUMBERS("beam_centre_px", "beam centre (pixels)", "pixels", 2, beam_centre_px, (ANY),
+        "the convention's point, else the middle",
+        "along fast, slow, from the outer corner of the first pixel; with pivot sample: point nearest to the sample"),
+    [DB_FIELD_BEAM_TILT] = NUMBERS("beam_tilt", "beam tilt", "mrad", 2, beam_tilt, (ANY),
+        "beam steering: horizontal, vertical; detector and crystal stay"),
+    [DB_FIELD_SCALE] = NUMBERS("scale", "scale", "", 1, scale, (POSITIVE), "factor on the fluence"),
 };
 /* clang-format on */
 _Static_assert(sizeof db_setup_fields / sizeof *db_setup_fields == DB_FIELD_COUNT,

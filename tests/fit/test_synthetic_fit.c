@@ -438,7 +438,7 @@ static void impossible_settings_are_refused(void **state) {
     expect_refusal(DB_ERROR_USAGE, "free intensities: expected spots in closed form");
     start.spread.spots = DB_SPOTS_CLOSED;
     refine_parameter(&settings, DB_DISPERSION, -1);
-    expect_refusal(DB_ERROR_USAGE, "dispersion can only be refined from a positive start");
+    expect_refusal(DB_ERROR_USAGE, "dispersion_range can only be refined from a positive start");
     settings.parameter_count--;
     db_fit_settings_default_stages(&settings);
     settings.stages[1].kind = DB_STAGE_NLOPT;

@@ -94,6 +94,24 @@ static void each_convention_reads_the_beam_centre_its_own_way(void **state) {
     }
 }
 
+static void a_beam_centre_in_pixels_is_one_point_in_every_convention(void **state) {
+    (void)state;
+    for (int c = 0; c < DB_CONVENTION_COUNT; c++) {
+        db_setup setup = small_detector((db_convention)c);
+        setup.beam_centre_px[0] = 23.5;
+        setup.beam_centre_px[1] = 19.25;
+        setup.stated.beam_centre[0] = setup.stated.near_point[1] = 3; /* a header's: outdone */
+        db_experiment e = setup_resolved(&setup);
+        setup_assert_close(e.detector.centre[0], 11.75, 1e-12);
+        setup_assert_close(e.detector.centre[1], 9.625, 1e-12);
+        db_experiment_clear(&e);
+        setup.org[1] = 20;
+        setup_assert_refused(&setup, DB_ERROR_INPUT, "exclude each other");
+        setup.org[1] = setup.beam_centre_px[1] = NAN;
+        setup_assert_refused(&setup, DB_ERROR_INPUT, "expected two numbers");
+    }
+}
+
 static void one_coordinate_of_the_beam_centre_leaves_the_other_at_its_default(void **state) {
     (void)state;
     db_setup setup = small_detector(DB_CONVENTION_MOSFLM);
@@ -366,6 +384,7 @@ int main(void) {
         cmocka_unit_test(the_default_is_a_mosflm_detector_of_1024_pixels),
         cmocka_unit_test(each_convention_has_its_own_default_centre),
         cmocka_unit_test(each_convention_reads_the_beam_centre_its_own_way),
+        cmocka_unit_test(a_beam_centre_in_pixels_is_one_point_in_every_convention),
         cmocka_unit_test(one_coordinate_of_the_beam_centre_leaves_the_other_at_its_default),
         cmocka_unit_test(adxv_origin_agrees_with_the_reference),
         cmocka_unit_test(a_tilted_mosflm_detector_stands_where_the_reference_has_it),

@@ -4,6 +4,7 @@
 #include <dualbragg/expert/setup_fields.h>
 
 #include <dualbragg/experiment.h>
+#include <dualbragg/parameters.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -24,6 +25,38 @@ static void every_field_has_a_name_and_a_place_of_its_own(void **state) {
         for (int k = 0; k < i; k++) assert_true(db_setup_fields[k].offset != field->offset);
     }
     assert_null(db_setup_field_find("mosaik_spread"));
+}
+
+static void keep_line(void *user, const char *line) { snprintf(user, 200, "%s", line); }
+
+/* What a field says in its unit a parameter of the same name reads back. */
+static void fields_and_parameters_of_one_name_have_one_unit(void **state) {
+    (void)state;
+    int common = 0;
+    for (int i = 0; i < DB_FIELD_COUNT; i++)
+        for (int p = 0; p < DB_PARAMETER_COUNT; p++) {
+            if (strcmp(db_setup_fields[i].name, db_parameter_describe((db_parameter)p)->name) != 0)
+                continue;
+            common++;
+            assert_true(db_setup_fields[i].factor == 1 && db_setup_fields[i].count == 1);
+        }
+    assert_true(common > 8);
+}
+
+static void a_parameter_is_found_by_the_name_that_it_had(void **state) {
+    (void)state;
+    char line[200] = "";
+    db_parameter parameter;
+    db_context *context = NULL;
+    assert_int_equal(db_context_create(&context), DB_OK);
+    db_context_set_notices(context, keep_line, line);
+    assert_int_equal(db_parameter_find(context, "dispersion_range", &parameter), DB_OK);
+    assert_int_equal(parameter, DB_DISPERSION);
+    assert_string_equal(line, "");
+    assert_int_equal(db_parameter_find(context, "dispersion", &parameter), DB_OK);
+    assert_int_equal(parameter, DB_DISPERSION);
+    assert_string_equal(line, "the parameter dispersion is called dispersion_range now (1)");
+    db_context_destroy(&context);
 }
 
 static void defaults_are_in_their_ranges(void **state) {
@@ -182,6 +215,8 @@ static void a_crystal_of_one_cell_is_remarked_on(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_field_has_a_name_and_a_place_of_its_own),
+        cmocka_unit_test(fields_and_parameters_of_one_name_have_one_unit),
+        cmocka_unit_test(a_parameter_is_found_by_the_name_that_it_had),
         cmocka_unit_test(defaults_are_in_their_ranges),
         cmocka_unit_test(what_is_out_of_range_is_named),
         cmocka_unit_test(only_some_numbers_may_be_left_open),

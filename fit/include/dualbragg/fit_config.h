@@ -54,12 +54,8 @@ typedef struct db_fit_config {
     /** 1: the orientation is found from the image's spots, and so is the cell if none is given; N > 1: those of up to
      * N lattices (db_fit_shot_list_find) */
     int find_orientation;
-    /** pixels along fast, slow, from the outer corner of the first pixel; NAN: not given */
-    double beam_centre[2];
-    double beam_tilt[2]; /**< mrad: horizontal, vertical */
-    double scale;        /**< overall factor of the starting model */
-    int automatic;       /**< 1: what is refined was left open; db_fit_config_start chooses it */
-    int phi_given;       /**< 1: the spindle angle was given */
+    int automatic; /**< 1: what is refined was left open; db_fit_config_start chooses it */
+    int phi_given; /**< 1: the spindle angle was given */
     /** of a detector of one panel that is cut into its modules where groups of panels name them:
      * pixels of a module along fast, slow, and of the gaps between them; 0: as the detector's size
      * says */

@@ -116,9 +116,8 @@ class Simulator:
             return {}
         if d.detector_convention is not DetectorConvention.MOSFLM:
             raise errors.UnsupportedError("beam_center_s, beam_center_f: expected the convention MOSFLM; "
-                                          "dualbragg.Experiment(beam_centre=...) takes all")
-        return {"beam_centre": (_number(d.beam_center_s, "beam_center_s"),
-                                _number(d.beam_center_f, "beam_center_f"))}
+                                          "dualbragg.Experiment(beam_centre_px=...) serves all")
+        return {"Xbeam": _number(d.beam_center_s, "beam_center_s"), "Ybeam": _number(d.beam_center_f, "beam_center_f")}
 
     def run(self, pixel_batch_size=None, override_a_star=None, oversample=None, oversample_omega=None,
             oversample_polar=None, oversample_thick=None):

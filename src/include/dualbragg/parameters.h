@@ -206,7 +206,7 @@ typedef struct db_parameter_facts {
       "full range of the horizontal divergence, at a fixed number of sources")                     \
     X(DIVERGENCE_VERTICAL, "divergence_vertical", beam.divergence[1], "mrad", 0.1, DIVERGENCE,     \
       "full range of the vertical divergence, at a fixed number of sources")                       \
-    X(DISPERSION, "dispersion", beam.dispersion, "1", 0.001, DISPERSION,                           \
+    X(DISPERSION, "dispersion_range", beam.dispersion, "1", 0.001, DISPERSION,                     \
       "full relative range of wavelengths, at a fixed number of sources")                          \
     X(POLARIZATION, "polarization", beam.polarization, "1", 0.1, POLARIZATION, "Kahn factor")      \
     X(SCALE, "scale", beam.scale, "1", 0.1, SCALE, "factor on the fluence")                        \
@@ -371,7 +371,8 @@ typedef struct db_parameter_info {
 DB_API const db_parameter_info *db_parameter_describe(db_parameter parameter);
 
 /** Finds a parameter by its name (see db_parameter_name). DB_ERROR_USAGE says why there is no
- * derivative by a count, a seed, dmin ..., or names the nearest parameter if the name is unknown.
+ * derivative by a count, a seed, dmin ..., or names the nearest parameter if the name is unknown. A
+ * name that a parameter had finds it, with a notice.
  * context may be NULL.
  *
  * @param context receives the message of a failure

@@ -176,7 +176,12 @@ typedef struct db_setup {
         model_resolution; /**< A: to which they are calculated; NAN = open: that of the detector */
     int anomalous;        /**< 1: with f' and f'' at the wavelength; 0: without */
     int expt_frame;       /**< image of the experiment's scan, as that counts them; 0: open */
-    double reserved[12];  /**< 0: room for new members, see docs/decisions/public-structs.md */
+    /** pixels along fast, slow, from the outer corner of the first pixel, in every convention, instead of
+     * beam_centre, close_point and org: the direct beam, with the pivot at the sample the near point; NAN */
+    double beam_centre_px[2];
+    double beam_tilt[2]; /**< mrad: db_beam's; 0 */
+    double scale;        /**< db_beam's; 1 */
+    double reserved[7];  /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_setup;
 
 /** What the first column of a file of amorphous amplitudes holds. */

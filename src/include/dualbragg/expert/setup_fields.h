@@ -117,6 +117,9 @@ typedef enum db_setup_field_id {
     DB_FIELD_OVERSAMPLE,
     DB_FIELD_POINT_PIXEL,
     DB_FIELD_WATER_SIZE,
+    DB_FIELD_BEAM_CENTRE_PX,
+    DB_FIELD_BEAM_TILT,
+    DB_FIELD_SCALE,
     DB_FIELD_COUNT
 } db_setup_field_id;
 

@@ -1,0 +1,49 @@
+"""Names that things had: they work for one release, and warn of the present ones."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import warnings
+from typing import Any, Callable, TypeVar
+
+Class = TypeVar("Class", bound=type)
+
+
+def told(text: str) -> None:
+    """A DeprecationWarning, where the caller of the package stands."""
+    level, frame = 1, sys._getframe(0)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == __package__:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, DeprecationWarning, stacklevel=level)
+
+
+def attribute(former: str, now: str) -> property:
+    """A property that reads another one."""
+    def read(self: Any) -> Any:
+        told(f"{type(self).__name__}.{former} is called {now} now")
+        return getattr(self, now)
+
+    return property(read)
+
+
+def members(**names: str) -> Callable[[Class], Class]:
+    """Decorates a dataclass or a named tuple whose members had other names: present ones by former ones."""
+    def decorate(kind: Class) -> Class:
+        method = "__new__" if issubclass(kind, tuple) else "__init__"
+        make = getattr(kind, method)
+
+        @functools.wraps(make)
+        def made(self: Any, *arguments: Any, **keywords: Any) -> Any:
+            for former, now in names.items() if keywords else ():
+                if former in keywords:
+                    told(f"{kind.__name__}: {former}= is called {now}= now")
+                    keywords[now] = keywords.pop(former)
+            return make(self, *arguments, **keywords)
+
+        setattr(kind, method, made)
+        for former, now in names.items():
+            setattr(kind, former, attribute(former, now))
+        return kind
+
+    return decorate
