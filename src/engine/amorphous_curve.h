@@ -17,9 +17,8 @@ typedef struct db_amorphous_curve {
 /* Allocates for `count` points; 0: nothing, and job.bins is 0. DB_ERROR_MEMORY. */
 db_status db_amorphous_curve_create(db_context *context, size_t count, db_amorphous_curve *curve);
 
-/* Cubics through four neighbouring points (one below the interval, its two ends, one above). At the
- * ends points far away that repeat the first and last amplitude stand in for those missing, which
- * leaves a parabola in the outermost intervals and a straight line beyond. Allocates nothing.
+/* Cubics through four neighbouring points (one below the interval, its two ends, one above); parabolas through
+ * three points in the outermost intervals; constant beyond the first and the last point. Allocates nothing.
  * Source: docs/theory/pixel.md, Scattering without a lattice. */
 void db_amorphous_curve_fill(db_amorphous_curve *curve, const db_background *background);
 
