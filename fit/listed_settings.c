@@ -36,6 +36,6 @@ db_status db_fit_shot_list_complete(db_context *context, db_fit_shot_list *list,
     DB_TRY(db_fit_config_copy(context, &list->config, config));
     (void)db_shot_list_tie(context, list, config); /* the refinement says why no shot can be read */
     if (settings->stage_count == 0)
-        db_stages_default(context, settings, config->series || images_are_shared(list));
+        db_stages_default(context, settings, config->series, images_are_shared(list));
     return DB_OK;
 }

@@ -503,7 +503,7 @@ static db_status set_up(db_shots *all, const db_fit_settings *settings) {
     if (all->settings.stage_count == 0 && all->source->in_full)
         db_fit_default_stages(&all->settings);
     else if (all->settings.stage_count == 0)
-        db_stages_default(all->context, &all->settings, all->options->series || all->image);
+        db_stages_default(all->context, &all->settings, all->options->series, all->image != NULL);
     if (all->settings.joint.wanted)
         DB_TRY(db_fit_add_intensity_stage(all->context, &all->settings));
     db_stages_mark_shared(all);

@@ -62,9 +62,12 @@ static void say_lattices(fit_run *run) {
 
 static void say_list(fit_run *run) {
     const db_fit_shot_source source = db_fit_shot_list_source(run->list);
-    const int one = run->list->lattice_count > 0;
-    db_fit_say(&run->log, "%zu %s of %s", source.count, one ? "lattices" : "shots",
-               one ? source.name(source.user, 0) : run->config->shot_list);
+    const int lattices = run->list->lattice_count > 0;
+    db_fit_say(&run->log, "%zu %s of %s", source.count,
+               lattices            ? "lattices"
+               : source.count == 1 ? "shot"
+                                   : "shots",
+               *run->config->shot_list ? run->config->shot_list : source.name(source.user, 0));
     if (run->team.size > 1) db_fit_say(&run->log, ", %d processes", run->team.size);
     if (run->task.tasks) db_fit_say(&run->log, ", task %d of %d", run->task.task, run->task.tasks);
     if (run->merged.count) db_fit_say(&run->log, ", from %zu tasks", run->merged.count);
@@ -94,7 +97,7 @@ static void say_head(fit_run *run) {
 static db_status read_list(fit_run *run) {
     const db_fit_options *const o = run->options;
     const int listed = *run->given.shot_list != '\0';
-    if (!listed && run->given.find_orientation <= 1) return DB_OK;
+    if (!db_fit_config_has_many(&run->given)) return DB_OK;
     db_status status = agree_aloud(
         run, (listed ? db_fit_shot_list_read : db_fit_shot_list_find)(
                  run->context, &run->given, o->overrides, o->override_count, &run->list));
@@ -285,8 +288,7 @@ static db_status choose_device(const fit_run *run) {
 
 db_status db_fit_run_all(fit_run *run) {
     const db_fit_options *const o = run->options;
-    const int listed = *run->given.shot_list != '\0',
-              many = listed || run->given.find_orientation > 1;
+    const int listed = *run->given.shot_list != '\0', many = db_fit_config_has_many(&run->given);
     run->config = &run->given;
     run->team.size = 1;
     if (many && o->model_image && run->given.settings.intensity == DB_FIT_KNOWN)

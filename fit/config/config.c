@@ -60,9 +60,6 @@ db_status db_fit_config_copy(db_context *context, const db_fit_config *config,
 static db_status check_joint(const db_config_reader *reader, const db_yaml_node *node,
                              db_fit_config *config) {
     const char *const key = db_config_sections[DB_SECTION_INTENSITY].name;
-    if (!*config->shot_list)
-        return db_config_fail(reader, node, key, "",
-                              "joint is for many shots; expected shots.list, or free");
     if (!*config->symmetry)
         return db_config_fail(reader, node, key, "",
                               "joint needs the space group as model.symmetry (P 1 if no "
@@ -83,16 +80,6 @@ static db_status check_reference(const db_config_reader *reader, const db_yaml_n
                                   "expected a reference: a file of known structure factors");
     }
     return DB_OK;
-}
-
-/* Intensities that shots share need the scale of each shot. */
-static db_status add_scale(const db_config_reader *reader, db_fit_config *config) {
-    db_fit_settings *const settings = &config->settings;
-    const db_fit_parameter scale = db_fit_parameter_free(DB_SCALE);
-    if (!settings->joint.wanted ||
-        db_fit_parameter_index(settings, db_fit_quantity_of(&scale)) < settings->parameter_count)
-        return DB_OK;
-    return db_fit_settings_add_parameter(reader->context, settings, &scale);
 }
 
 /* "intensity: free", "joint", or a map that names the file of known structure factors. */
@@ -346,12 +333,10 @@ static db_status take_panel_groups(const db_config_reader *reader, const db_yaml
 
 /* No section refine: images with free intensities say by themselves what they can determine. */
 static db_status leave_open(const db_config_reader *reader, db_fit_config *config) {
-    if (config->settings.intensity != DB_FIT_FREE || config->settings.joint.wanted ||
-        config->series || config->find_orientation > 1)
+    if (config->settings.intensity != DB_FIT_FREE)
         return db_fail(reader->context, DB_ERROR_USAGE,
                        "%s: the section refine is missing; nothing would be refined (it can be "
-                       "left out for one "
-                       "crystal on each image, with intensity: free, which are no series)",
+                       "left out where intensities are not known)",
                        reader->path);
     config->automatic = 1;
     return DB_OK;
@@ -402,11 +387,12 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
     const db_yaml_node *const groups = db_yaml_find(root, "panel_groups");
     if (groups) DB_TRY(take_panel_groups(reader, groups, config));
     const db_yaml_node *const refine = db_yaml_find(root, "refine");
-    if (refine)
-        DB_TRY(db_config_take_refine(reader, refine, config));
-    else
+    if (!refine)
         DB_TRY(leave_open(reader, config));
-    DB_TRY(add_scale(reader, config));
+    else
+        DB_TRY(db_config_take_refine(reader, refine, config));
+    if (refine && config->settings.joint.wanted)
+        DB_TRY(db_fit_refine_scale(reader->context, &config->settings));
     const db_yaml_node *const stages = db_yaml_find(root, "stages");
     if (stages) DB_TRY(db_config_take_stages(reader, stages, config));
     if (stages && config->settings.joint.wanted)

@@ -217,6 +217,7 @@ static void print_amplitudes(const db_fit_config *config, db_config_style style,
 
 static void print_refine(const db_fit_config *config, db_config_style style, FILE *stream) {
     const db_fit_settings *const settings = &config->settings;
+    if (config->automatic && !settings->parameter_count) return; /* left open */
     print_heading(&db_refine_section, style, stream);
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];

@@ -23,6 +23,13 @@ size_t db_fit_parameter_index(const db_fit_settings *settings, db_fit_quantity q
     return i;
 }
 
+db_status db_fit_refine_scale(db_context *context, db_fit_settings *settings) {
+    const db_fit_parameter scale = db_fit_parameter_free(DB_SCALE);
+    return db_fit_parameter_index(settings, db_fit_quantity_of(&scale)) < settings->parameter_count
+               ? DB_OK
+               : db_fit_settings_add_parameter(context, settings, &scale);
+}
+
 void db_fit_settings_take_stages(db_fit_settings *settings, const db_fit_settings *from) {
     settings->stage_count = from->stage_count;
     memcpy(settings->stages, from->stages, sizeof settings->stages);

@@ -17,6 +17,9 @@ db_stage_entry db_stage_entry_of(const db_fit_settings *settings, size_t s);
 db_status db_config_take_refine(const db_config_reader *reader, const db_yaml_node *map,
                                 db_fit_config *config);
 
+/* Adds the scale of each shot, which intensities that shots share need, unless it is there. */
+db_status db_fit_refine_scale(db_context *context, db_fit_settings *settings);
+
 /* After refine: a stage names parameters of it. */
 db_status db_config_take_stages(const db_config_reader *reader, const db_yaml_node *list,
                                 db_fit_config *config);

@@ -248,12 +248,13 @@ db_status db_fit_add_intensity_stage(db_context *context, db_fit_settings *setti
         return db_fail(context, DB_ERROR_USAGE,
                        "stages: expected at most %d, since joint intensities add one",
                        DB_FIT_MAX_STAGES - 1);
-    const unsigned before = (1u << last) - 1;
+    unsigned before = 0; /* stages that are kept whatever they bring */
+    for (size_t s = 0; s < last; s++) before |= settings->stages[s].earned ? 0 : 1u << s;
     for (size_t i = 0; i < settings->parameter_count; i++) {
         db_fit_parameter *const p = &settings->parameters[i];
         const int degenerate = p->parameter == DB_SCALE || p->parameter == DB_B_FACTOR;
         const int refined = degenerate || (p->stages & before) != 0;
-        if (degenerate) p->stages &= ~before;
+        if (degenerate) p->stages = 0;
         db_fit_parameter_set_stage(p, last, refined);
     }
     /* Variances of measured counts would make faint intensities too small, and sharp spots too certain. */

@@ -2,9 +2,9 @@
  * lattices that are found on one. */
 #define _POSIX_C_SOURCE 200809L
 #include "fit/config/found_cell.h"
-#include "fit/config/quantity.h"
-#include "fit/lists/shot_entries.h"
+#include "fit/lists/shot_list.h"
 #include "fit/search/find_orientation.h"
+#include "fit/search/starting_model.h"
 
 #include "base/context_internal.h"
 
@@ -60,15 +60,6 @@ static db_status find_images(db_context *context, db_fit_shot_list *list) {
     return status;
 }
 
-static int is_of_crystal(db_parameter p) { return db_facts_of(p)->owner == DB_OWNER_CRYSTAL; }
-
-static void share_parameters(db_fit_settings *settings, int (*is_local)(db_parameter)) {
-    for (size_t i = 0; i < settings->parameter_count; i++) {
-        db_fit_parameter *const p = &settings->parameters[i];
-        if (p->shared < 0) p->shared = p->group >= 0 || !is_local(p->parameter);
-    }
-}
-
 enum { CELL_KEY = 200 };
 
 /* What a search has found beside orientations, as keys of a configuration; "": nothing. */
@@ -122,7 +113,7 @@ static void name_corrections(const db_fit_config *config, const db_fit_lattice *
              centre[0] / pixel[0], centre[1] / pixel[1]);
 }
 
-/* On the image of a configuration, which is completed. */
+/* On the image of a configuration, which is completed; none where it says how the crystal stands. */
 static db_status search_lattices(db_context *context, size_t most, db_fit_config *own,
                                  db_fit_lattice *lattices, size_t *count, search_keys *keys) {
     db_measured_image image;
@@ -131,11 +122,12 @@ static db_status search_lattices(db_context *context, size_t most, db_fit_config
     db_fit_found_cell cell;
     db_status status = db_fit_config_find_cell(context, own, &image, &cell);
     if (status == DB_OK && cell.count) status = db_found_cell_take(context, &cell, own);
-    own->find_orientation = 0;
-    if (status == DB_OK) status = db_fit_config_start(context, own, &image, &start, NULL, NULL);
+    int open;
+    if (status == DB_OK) status = db_start_make(context, own, &image, &start, &open, NULL, NULL);
     if (status == DB_OK) {
-        status =
-            db_fit_find_lattices(context, &image, &own->settings, &start, most, lattices, count);
+        if (open)
+            status = db_fit_find_lattices(context, &image, &own->settings, &start, most, lattices,
+                                          count);
         if (*count) name_corrections(own, &lattices[0], &start, keys);
         db_experiment_clear(&start);
     }
@@ -158,7 +150,7 @@ static db_status find_lattices(db_context *context, db_fit_shot_list *list) {
         status = add_lattice(context, config->image_file, &list->lattice[l], &keys, list);
     config->image_file[0] = '\0';
     config->find_orientation = 0;
-    share_parameters(&config->settings, is_of_crystal);
+    db_shot_list_share(list, &config->settings);
     return status;
 }
 
@@ -288,18 +280,16 @@ static db_status settle_cell(db_context *context, db_fit_shot_list *list) {
     return status;
 }
 
-static int is_scale(db_parameter p) { return p == DB_SCALE; }
-
 /* Frames of one crystal: all have the orientation that is found on the first. Refined models that
  * a list names have their own, which is the same. */
 static db_status make_series(db_context *context, db_fit_shot_list *list) {
-    const int asked = list->config.find_orientation;
+    const int asked = list->config.find_orientation || list->config.automatic;
     db_fit_config own = { .image_file = "" };
     db_fit_lattice found;
     search_keys keys = { "", "" };
     size_t count = 0;
     list->config.find_orientation = 0;
-    share_parameters(&list->config.settings, is_scale);
+    db_shot_list_share(list, &list->config.settings);
     db_status status = asked ? db_fit_shot_list_config(context, list, 0, &own) : DB_OK;
     if (status == DB_OK && asked) status = search_lattices(context, 1, &own, &found, &count, &keys);
     db_fit_config_clear(&own);
@@ -342,11 +332,24 @@ db_status db_fit_shot_list_read(db_context *context, const db_fit_config *config
     return status;
 }
 
+/* An image by itself, with intensities as many shots share them. */
+static db_status take_image(db_context *context, db_fit_shot_list *list) {
+    if (!db_shot_entries_add(list, list->config.image_file, 1))
+        return db_fail_memory(context, "the list of shots");
+    list->config.image_file[0] = '\0';
+    return settle_cell(context, list);
+}
+
+int db_fit_config_has_many(const db_fit_config *config) {
+    return *config->shot_list || config->find_orientation > 1 || config->settings.joint.wanted;
+}
+
 db_status db_fit_shot_list_find(db_context *context, const db_fit_config *config,
                                 const char *const *overrides, size_t override_count,
                                 db_fit_shot_list **list) {
     db_status status = begin_list(context, config, overrides, override_count, list);
-    if (status == DB_OK) status = find_lattices(context, *list);
+    if (status == DB_OK)
+        status = (config->find_orientation > 1 ? find_lattices : take_image)(context, *list);
     if (status != DB_OK) db_fit_shot_list_destroy(list);
     return status;
 }

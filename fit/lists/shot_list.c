@@ -6,6 +6,7 @@
 #include "base/frame_name.h"
 #include "base/path.h"
 #include "fit/config/config_refine.h"
+#include "fit/config/quantity.h"
 #include "fit/lists/identity.h"
 
 #include <dualbragg/expert/fit_configurations.h>
@@ -92,7 +93,7 @@ db_status db_fit_shot_list_config(db_context *context, const db_fit_shot_list *l
     if (status != DB_OK) {
         char reason[DB_MESSAGE_SIZE / 2];
         snprintf(reason, sizeof reason, "%s", db_context_message(context));
-        if (list->lattice_count) return db_fail(context, status, "%s", reason);
+        if (!*list->config.shot_list) return db_fail(context, status, "%s", reason);
         return db_fail(context, status, "%s:%d: %s", list->config.shot_list, entry->line, reason);
     }
     if (entry->is_config) DB_TRY(apply_common(context, &list->config, config));
@@ -264,6 +265,20 @@ static db_status tie_by(db_context *context, const db_fit_shot_list *list, size_
     return tie_parameters(context, &own->settings, config);
 }
 
+static int is_of_crystal(db_parameter p) { return db_facts_of(p)->owner == DB_OWNER_CRYSTAL; }
+
+static int is_scale(db_parameter p) { return p == DB_SCALE; }
+
+void db_shot_list_share(const db_fit_shot_list *list, db_fit_settings *settings) {
+    int (*const is_local)(db_parameter) = list->config.series   ? is_scale
+                                          : list->lattice_count ? is_of_crystal
+                                                                : NULL;
+    for (size_t i = 0; i < settings->parameter_count && is_local; i++) {
+        db_fit_parameter *const p = &settings->parameters[i];
+        if (p->shared < 0) p->shared = p->group >= 0 || !is_local(p->parameter);
+    }
+}
+
 db_status db_shot_list_tie(db_context *context, const db_fit_shot_list *list,
                            db_fit_config *config) {
     if (!*config->symmetry && !config->automatic) return DB_OK;
@@ -273,6 +288,7 @@ db_status db_shot_list_tie(db_context *context, const db_fit_shot_list *list,
     context->notice = NULL; /* the refinement reads these shots, and tells */
     for (size_t s = 0; s < list->count && status != DB_OK; s++)
         status = tie_by(context, list, s, &own, config);
+    if (config->automatic) db_shot_list_share(list, &config->settings);
     context->notice = notice;
     db_fit_config_clear(&own);
     return status;

@@ -14,6 +14,9 @@ db_status db_shot_list_completed(db_context *context, const db_fit_shot_list *li
 db_status db_shot_list_tie(db_context *context, const db_fit_shot_list *list,
                            db_fit_config *config);
 
+/* Which of the settings' parameters are shared where nothing is said: of frames of one crystal, of lattices of one image. */
+void db_shot_list_share(const db_fit_shot_list *list, db_fit_settings *settings);
+
 /* Least and largest trusted count of an image. */
 void db_trusted_range(const db_measured_image *image, double range[2]);
 

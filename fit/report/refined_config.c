@@ -74,6 +74,9 @@ static void take_spread(const db_spread *spread, db_setup *setup) {
     setup->mosaic_abc[0] = NAN;
     for (int i = 0; i < 2; i++) setup->divergence_range[i] = NAN;
     s->mosaic_rms_abc[0] = NAN; /* in the tensor */
+    /* Where nothing is said of these they begin as wide as spots are: 0 is said, too. */
+    if (isnan(s->mosaic_rms)) s->mosaic_rms = 0;
+    if (isnan(s->footprint_rms[0])) s->footprint_rms[0] = 0;
     take_rms(&spread->mosaic, 1, 1, &s->mosaic_rms);
     take_numbers(spread->mosaic_tensor, 6, s->mosaic_tensor);
     take_rms(&spread->strain, 1, 1e-3, &s->strain_rms);

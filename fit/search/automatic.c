@@ -118,6 +118,19 @@ static int is_common(const db_parameter_facts *facts) {
            facts->kind == DB_KIND_DIVERGENCE_VARIANCE || facts->kind == DB_KIND_BANDWIDTH_VARIANCE;
 }
 
+/* A series tells more than a still: how large blocks are, since they widen spots across the Ewald sphere, too, and how
+ * the spindle stands, but not beside an orientation that varies. Modes are earned by single images. */
+static db_choosing choosing_of(const db_fit_config *config, const db_parameter_facts *facts) {
+    if (!config->series) return facts->choosing;
+    switch (facts->kind) {
+    case DB_KIND_CELLS: return DB_CHOOSING_CHOSEN;
+    case DB_KIND_SPINDLE_TILT:
+        return config->series_knots > 0 ? DB_CHOOSING_ASKED : DB_CHOOSING_CHOSEN;
+    case DB_KIND_MODE: return DB_CHOOSING_ASKED;
+    default: return facts->choosing;
+    }
+}
+
 /* In the order in which stages take them up. */
 db_status db_fit_choose_parameters(db_context *context, db_fit_config *config,
                                    const db_experiment *start) {
@@ -126,12 +139,14 @@ db_status db_fit_choose_parameters(db_context *context, db_fit_config *config,
             for (int k = 0; k < DB_PARAMETER_COUNT; k++) {
                 const db_parameter_facts *const facts = db_facts_of((db_parameter)k);
                 db_fit_parameter p = db_fit_parameter_free((db_parameter)k);
-                if ((int)facts->choosing != choosing || (int)facts->settling != settling ||
-                    is_needless(start, p.parameter))
+                if ((int)choosing_of(config, facts) != choosing ||
+                    (int)facts->settling != settling || is_needless(start, p.parameter))
                     continue;
                 p.earned = choosing == DB_CHOOSING_EARNED;
                 if (is_common(facts)) p.shared = 1;
                 DB_TRY(db_fit_settings_add_parameter(context, &config->settings, &p));
             }
-    return DB_OK;
+    return config->series || config->settings.joint.wanted
+               ? db_fit_refine_scale(context, &config->settings)
+               : DB_OK;
 }

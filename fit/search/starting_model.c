@@ -7,6 +7,7 @@
 #include "base/context_internal.h"
 #include "base/frame_name.h"
 #include "base/rotation.h"
+#include "fit/search/starting_model.h"
 #include "fit/search/automatic.h"
 #include "fit/config/cell_ties.h"
 #include "fit/config/detector_modules.h"
@@ -308,7 +309,6 @@ static db_status find_orientation(db_context *context, db_fit_config *config,
     db_fit_orientation found;
     char line[240];
     const roughly given = what_is_known(start);
-    if (!config->find_orientation && !has_no_directions(config, &start->crystal)) return DB_OK;
     db_orientation_fold(&start->crystal);
     DB_TRY(
         complete_bounds(context, config, start, 0)); /* what is refused need not be searched for */
@@ -437,7 +437,7 @@ static db_status settle_group(db_context *context, const db_experiment *start,
 
 /* What is refined, from where and how far, once there is a model to start from. */
 static db_status prepare_start(db_context *context, db_fit_config *config,
-                               const db_measured_image *image, db_experiment *start,
+                               const db_measured_image *image, db_experiment *start, int *open,
                                void (*notices)(void *user, const char *line), void *user) {
     db_fit_settings *const settings = &config->settings;
     settings->choose_oversample = !config->setup.oversample;
@@ -450,7 +450,11 @@ static db_status prepare_start(db_context *context, db_fit_config *config,
     DB_TRY(db_experiment_check(context, start));
     DB_TRY(check_frame(context, config, start));
     DB_TRY(check_groups(context, config, start));
-    DB_TRY(find_orientation(context, config, image, start, notices, user));
+    const int is_open = config->find_orientation || has_no_directions(config, &start->crystal);
+    if (open)
+        *open = is_open;
+    else if (is_open)
+        DB_TRY(find_orientation(context, config, image, start, notices, user));
     DB_TRY(complete_bounds(context, config, start, 1));
     if (settings->stage_count == 0) db_fit_default_stages(settings);
     start_modes(settings, start, notices, user);
@@ -531,9 +535,9 @@ static db_status find_cell(db_context *context, db_fit_config *config,
     return db_found_cell_take(context, &cell, config);
 }
 
-db_status db_fit_config_start(db_context *context, db_fit_config *config,
-                              const db_measured_image *image, db_experiment *start,
-                              void (*notices)(void *user, const char *line), void *user) {
+db_status db_start_make(db_context *context, db_fit_config *config, const db_measured_image *image,
+                        db_experiment *start, int *open,
+                        void (*notices)(void *user, const char *line), void *user) {
     int cut;
     take_noise(image, &config->settings);
     DB_TRY(check_region(context, &config->settings, image));
@@ -544,9 +548,15 @@ db_status db_fit_config_start(db_context *context, db_fit_config *config,
     db_status status = db_fit_cut_detector(context, config, start, NULL, &cut);
     if (status == DB_OK) status = take_group(context, config, start, notices, user);
     if (status == DB_OK) status = settle_group(context, start, &config->settings);
-    if (status == DB_OK) status = prepare_start(context, config, image, start, notices, user);
+    if (status == DB_OK) status = prepare_start(context, config, image, start, open, notices, user);
     if (status != DB_OK) db_experiment_clear(start);
     return status;
+}
+
+db_status db_fit_config_start(db_context *context, db_fit_config *config,
+                              const db_measured_image *image, db_experiment *start,
+                              void (*notices)(void *user, const char *line), void *user) {
+    return db_start_make(context, config, image, start, NULL, notices, user);
 }
 
 db_status db_fit_config_start_at(db_context *context, db_fit_config *config,
@@ -556,5 +566,5 @@ db_status db_fit_config_start_at(db_context *context, db_fit_config *config,
     DB_TRY(check_region(context, &config->settings, image));
     if (!config->automatic) /* the model says how large they are */
         memcpy(config->setup.Ncells, start->crystal.Ncells, sizeof config->setup.Ncells);
-    return prepare_start(context, config, image, start, notices, user);
+    return prepare_start(context, config, image, start, NULL, notices, user);
 }

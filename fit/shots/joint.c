@@ -229,7 +229,7 @@ static db_status begin_unknowns(joint *j, double *value) {
     DB_TRY(db_joint_links_start(all, &j->links, u, value));
     for (size_t i = 0; i < j->links.unknowns; i++)
         value[i] = fmin(fmax(value[i], u->lower[i]), u->upper[i]);
-    if (!db_series_shares(all)) return DB_OK;
+    if (!db_series_shares(all) || j->search.stage->kind == DB_STAGE_MOMENTS) return DB_OK;
     db_series_end(all);
     DB_TRY(db_series_begin(all, &j->links, j->stage));
     j->search.degrees = degrees(j);

@@ -114,7 +114,8 @@ static void add_joint(db_fit_settings *settings, const single_stages *single, co
         db_fit_parameter *const p = &settings->parameters[i];
         db_fit_parameter_set_stage(p, to,
                                    (int)(single->refined[i] >> last & 1) &&
-                                       (!is_mode(p) || is_shared(settings, p)));
+                                       (!is_mode(p) || is_shared(settings, p)) &&
+                                       !(kind == DB_STAGE_MOMENTS && p->parameter == DB_SCALE));
     }
     *stage = single->stage[last];
     stage->kind = kind;
@@ -126,8 +127,10 @@ static void add_joint(db_fit_settings *settings, const single_stages *single, co
 }
 
 /* Of spots in closed form: each shot by itself, with the detector as it is; all together, by the moments of
- * their spots; modes of each shot, and all together again; then by pixels. */
-static void share_closed_stages(db_fit_settings *settings) {
+ * their spots; modes of each shot, and all together again; then by pixels, or joint intensities. Frames of a series
+ * share the light of their spots, which moments say nothing of: pixels tell how the crystal turns, and the last stage
+ * has the parts of all that was seen. */
+static void share_closed_stages(db_fit_settings *settings, int series) {
     single_stages single;
     int modes = 0;
     take_single(settings, &single);
@@ -138,10 +141,17 @@ static void share_closed_stages(db_fit_settings *settings) {
     for (size_t s = 0; s + 1 < single.count; s++)
         if (single.stage[s].earned) modes += add_own(settings, &single, s);
     if (modes) add_joint(settings, &single, "together", DB_STAGE_MOMENTS);
-    add_joint(settings, &single, "final", DB_STAGE_PIXELS);
+    if (series) add_joint(settings, &single, "together", DB_STAGE_PIXELS);
+    if (!settings->joint.wanted) add_joint(settings, &single, "final", DB_STAGE_PIXELS);
+    for (size_t s = 0; s < settings->stage_count && series; s++) {
+        db_fit_stage *const stage = &settings->stages[s];
+        if (stage->kind != DB_STAGE_PIXELS) continue;
+        stage->most_misfit = 0;
+        if (s + 1 < settings->stage_count) stage->tolerance = 1e-4;
+    }
 }
 
-static void choose_stages(db_fit_settings *settings, int any, int by_pixels) {
+static void choose_stages(db_fit_settings *settings, int any, int series, int by_pixels) {
     int groups = 0;
     for (size_t i = 0; i < settings->parameter_count; i++)
         groups |= settings->parameters[i].group >= 0;
@@ -151,24 +161,24 @@ static void choose_stages(db_fit_settings *settings, int any, int by_pixels) {
     else
         db_fit_settings_default_stages(settings);
     if (!any || !settings->stage_count) return;
-    if (closed && !settings->joint.wanted)
-        share_closed_stages(settings);
+    if (closed)
+        share_closed_stages(settings, series);
     else
         share_stages(settings);
 }
 
-void db_stages_default(db_context *context, db_fit_settings *settings, int by_pixels) {
+void db_stages_default(db_context *context, db_fit_settings *settings, int series, int by_pixels) {
     int any = 0;
     for (size_t i = 0; i < settings->parameter_count; i++)
         any |= db_fit_parameter_is_shared(&settings->parameters[i]);
-    choose_stages(settings, any, by_pixels);
+    choose_stages(settings, any, series, by_pixels);
     /* By pixels all shots are refined together. */
     if (!any && settings->joint.wanted && settings->stage_count > 1) settings->stage_count--;
     if (settings->joint.wanted) (void)db_fit_add_intensity_stage(context, settings);
 }
 
 void db_fit_settings_default_joint_stages(db_fit_settings *settings) {
-    db_stages_default(NULL, settings, 0);
+    db_stages_default(NULL, settings, 0, 0);
 }
 
 void db_stages_mark_shared(db_shots *all) {
@@ -252,14 +262,14 @@ db_status db_stages_check(const db_shots *all) {
         if (!is_joint(all, (int)s)) continue;
         any = 1;
         const int last = s + 1 == settings->stage_count,
-                  moments = stage->kind == DB_STAGE_MOMENTS && !last && !all->options->series &&
-                            settings->panel_groups.count == 0;
+                  moments =
+                      stage->kind == DB_STAGE_MOMENTS && !last && settings->panel_groups.count == 0;
         if (stage->kind == DB_STAGE_NLOPT || (stage->kind == DB_STAGE_MOMENTS && !moments))
             return db_fail(
                 all->context, DB_ERROR_USAGE,
                 "stage %s: refines parameters that shots share, for which there is "
-                "the algorithm LM, and moments before the last stage, but not of a series "
-                "or of groups of panels; found %s",
+                "the algorithm LM, and moments before the last stage, but not of groups of "
+                "panels; found %s",
                 stage->name, db_stage_algorithm(stage));
         if (stage->earned)
             return db_fail(all->context, DB_ERROR_USAGE,

@@ -8,9 +8,9 @@
 /* Marks the shared parameters, and those that follow one. */
 void db_stages_mark_shared(db_shots *all);
 
-/* The usual ones, of intensities that shots share, too. by_pixels: 1: joint stages compare pixels alone, since shots
- * share light: frames of one crystal, lattices of one image. */
-void db_stages_default(db_context *context, db_fit_settings *settings, int by_pixels);
+/* The usual ones, of intensities that shots share, too. series: 1: shots are frames of one crystal. by_pixels: 1: joint stages compare pixels alone, since shots
+ * share light: lattices of one image. */
+void db_stages_default(db_context *context, db_fit_settings *settings, int series, int by_pixels);
 
 /* Can these stages be run for several shots? */
 db_status db_stages_check(const db_shots *all);

@@ -78,5 +78,5 @@ class Configuration:
 
     @property
     def many(self):
-        """Whether many shots are refined, or several lattices of an image."""
-        return self.c.shot_list[0] != b"\0" or self.c.find_orientation > 1
+        """Whether many shots are refined, several lattices of an image, or joint intensities."""
+        return bool(lib.db_fit_config_has_many(self.c))

@@ -200,7 +200,7 @@ int stills_set_up(void **state) {
         refine_parameter(&stills.settings, (db_parameter)p, -1);
     refine_parameter(&stills.settings, DB_MOSAIC_VARIANCE, -1);
     refine_parameter(&stills.settings, DB_SCALE, -1);
-    db_stages_default(stills.context, &stills.settings, 0);
+    db_stages_default(stills.context, &stills.settings, 0, 0);
     /* Starts are good: the first stages are not needed. */
     while (stills.settings.stage_count > 2) {
         for (size_t s = 1; s < stills.settings.stage_count; s++)

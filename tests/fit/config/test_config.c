@@ -211,7 +211,6 @@ static const struct {
     { MINIMAL "---\nimage: b\n", NULL, "fit.yaml:5: a second document" },
     { "a: &x [*x]\n", NULL, "fit.yaml:1: nested too deeply" },
     /* intensities that many shots share */
-    { MINIMAL "intensity: joint\n", NULL, "fit.yaml:4: intensity: joint is for many shots" },
     { "shots: {list: a.txt}\nintensity: joint\nrefine: {misset_x: {}}\n", NULL,
       "fit.yaml:2: intensity: joint needs the space group" },
     { MINIMAL "intensities: {dmin: 2}\n", NULL,
@@ -298,9 +297,6 @@ static const struct {
     { "image: a.img\nmodel: {spots: sampled}\n", NULL,
       "fit.yaml:2: model.spots: sampled spots need known structure factors|expected closed" },
     { MINIMAL, "model.spots=sampled", "model.spots: sampled spots need known structure factors" },
-    { "shots: {list: a.txt, series: yes}\n", NULL, "the section refine is missing" },
-    { "shots: {list: a.txt}\nmodel: {symmetry: P 1}\nintensity: joint\n", NULL,
-      "the section refine is missing" },
     { "refine: {}\n", NULL, "fit.yaml:1: refine: expected parameters" },
     { "refine:\n  misset_x: {min: 2, max: 1}\n", NULL,
       "fit.yaml:2: refine.misset_x: bounds cross: min 2 is not below max 1" },

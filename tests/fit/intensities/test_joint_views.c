@@ -101,7 +101,7 @@ static void of_a_rotation_series(void **state) {
     refine_parameter(&settings, DB_MOSAIC_VARIANCE, -1);
     refine_parameter(&settings, DB_SCALE, -1);
     for (size_t i = 0; i + 1 < settings.parameter_count; i++) settings.parameters[i].shared = 1;
-    db_stages_default(stills.context, &settings, 0);
+    db_stages_default(stills.context, &settings, 0, 0);
     stills.width = 0.5;
     compare(FRAMES, 1, &settings, 0.05, 500);
     stills.width = 0;
@@ -127,7 +127,7 @@ static void refine_lattices(size_t images) {
         refine_parameter(&settings, (db_parameter)p, -1);
     refine_parameter(&settings, DB_MOSAIC_VARIANCE, -1);
     refine_parameter(&settings, DB_DISTANCE, -1);
-    db_stages_default(stills.context, &settings, 0);
+    db_stages_default(stills.context, &settings, 0, 0);
     made_up_team_run(1, 0, work, &one, NULL);
     made_up_team_run(TEAM, 1, work, &several, NULL);
     assert_non_null(one.result[0]);

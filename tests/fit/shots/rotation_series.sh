@@ -51,6 +51,19 @@ for cell in "92.05, 58.05, 58.05" "116.1, 58.05, 92.05" "29.02, 58.05, 92.05"; d
     [ "$(grep -c '^  frame_[0-2].img: after stages of all shots: ' wrong.log)" = 3 ] || fail "cell $cell: frames by name: $(cat wrong.log)"
 done
 
+# images and a cell are enough: size, spreads, spindle and scales are refined, too, from what the spots of the frames show
+cat > cell.yaml << 'END'
+shots: {list: few.txt, series: yes}
+model: {cell: [58.3, 58.3, 91.6, 90, 90, 90], symmetry: tetragonal}
+END
+fit 0 cell.yaml --output open
+near "nothing named: cell a" "$(refined open.json cell_a)" 58 0.01
+near "nothing named: cell c" "$(refined open.json cell_c)" 92 0.015
+near "nothing named: blocks" "$(refined open.json Na)" 12 0.5
+near "nothing named: mosaic variance" "$(refined open.json mosaic_variance)" 0.01 0.001
+near "nothing named: chi2" "$(sed -n 's/.*chi2 per degree of freedom .* -> //p' open.log)" 0.9 0.2
+grep -q 'spindle_tilt_across' open.log || fail "nothing named: the spindle is not refined: $(cat open.log)"
+
 # without the frames' common intensities the same model is found, but the orientation less well
 fit 0 series.yaml --output said shots.list=phi.txt shots.series=no refine.misset_x.shared=yes refine.misset_y.shared=yes \
     refine.misset_z.shared=yes refine.cell_a.shared=yes refine.cell_c.shared=yes
@@ -61,12 +74,21 @@ for name in misset_x misset_y misset_z; do
         fail "$name: parts of reflections do not help: +- $(error one.json $name), without them $(error said.json $name)"
 done
 
-# from the cell alone; the refined models are a series again
-fit 0 series.yaml --output found model.find_orientation=yes
-geometry found
-before=$(sed -n 's/.*chi2 per degree of freedom .* -> //p' found.log)
-fit 0 found.yaml --output again
+# the refined models are a series again
+before=$(sed -n 's/.*chi2 per degree of freedom .* -> //p' open.log)
+fit 0 open.yaml --output again
 near "chi2 of the refined models" "$(sed -n 's/.*chi2 per degree of freedom \([0-9.]*\) ->.*/\1/p' out)" "$before" 0.01
+
+# joint intensities of one image, which is no list
+cat > still.yaml << 'END'
+image: frame_0.img
+model: {cell: [58, 58, 92, 90, 90, 90], symmetry: P4}
+intensity: joint
+END
+fit 0 still.yaml --output joint
+grep -q '^1 shot of .*frame_0.img' joint.log || fail "joint intensities of an image: $(cat joint.log)"
+near "joint intensities of an image: cell a" "$(awk '$1 == "cell_a" { print $2 }' joint.log)" 58 0.01
+[ "$(grep -c . joint.hkl)" -gt 200 ] || fail "joint intensities of an image: $(grep -c . joint.hkl) reflections"
 
 # frames of a crystal that turns backwards, as their headers say
 rm frames.txt

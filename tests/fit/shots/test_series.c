@@ -116,8 +116,10 @@ static void processes_do_not_matter_between_knots(void **state) {
 static void processes_do_not_matter_for_known_intensities(void **state) {
     (void)state;
     settings.intensity = DB_FIT_KNOWN;
+    db_stages_default(stills.context, &settings, 1, 0);
     compare(4);
     settings.intensity = DB_FIT_FREE;
+    db_stages_default(stills.context, &settings, 1, 0);
 }
 
 static void processes_do_not_matter_for_poisson_slow(void **state) {
@@ -261,7 +263,7 @@ static int set_up(void **state) {
     refine_parameter(&settings, DB_MOSAIC_VARIANCE, -1);
     refine_parameter(&settings, DB_SCALE, -1);
     for (size_t i = 0; i + 1 < settings.parameter_count; i++) settings.parameters[i].shared = 1;
-    db_stages_default(stills.context, &settings, 1);
+    db_stages_default(stills.context, &settings, 1, 0);
     return 0;
 }
 

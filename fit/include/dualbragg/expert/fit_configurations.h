@@ -86,8 +86,15 @@ DB_API void db_fit_settings_default_joint_stages(db_fit_settings *settings);
 DB_API db_status db_fit_shot_list_complete(db_context *context, db_fit_shot_list *list,
                                            db_fit_config *config);
 
+/** Is a configuration refined as a list of shots: one that it names, the lattices of its image, or its
+ * image alone, with joint intensities?
+ *
+ * @param config that was read
+ * @return 1 if so */
+DB_API int db_fit_config_has_many(const db_fit_config *config);
+
 /** Looks for the lattices of a configuration's image, as many as its find_orientation says, and lists
- * each as a shot. The configuration of the list has no image then, and shares between lattices what
+ * each as a shot; lists the image itself if that says one at most. The configuration of the list has no image then, and shares between lattices what
  * is not said to be local and is not a crystal's own: cell, beam and detector, but not orientation,
  * size, spreads and scale.
  *

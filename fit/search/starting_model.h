@@ -1,0 +1,13 @@
+/* The starting model of a configuration, oriented or not. */
+#ifndef DB_FIT_SEARCH_STARTING_MODEL_H
+#define DB_FIT_SEARCH_STARTING_MODEL_H
+
+#include <dualbragg/fit.h>
+
+/* As db_fit_config_start. open: where it is not NULL the orientation is not looked for, and *open tells whether it
+ * would have been. */
+db_status db_start_make(db_context *context, db_fit_config *config, const db_measured_image *image,
+                        db_experiment *start, int *open,
+                        void (*notices)(void *user, const char *line), void *user);
+
+#endif
