@@ -15,7 +15,7 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 README = os.path.join(ROOT, "bench", "README.md")
 FIGURE = os.path.join(ROOT, "docs", "images", "error-against-time.svg")
-BEGIN, END = "### Measured: spots in closed form\n", "## Refinement\n"
+BEGIN, END = "### Measured: spots in closed form\n", "\n## "
 
 STYLE = """<style>
   .page { fill: #ffffff }
@@ -151,7 +151,7 @@ def publish(prefix):
     with open(README, encoding="utf-8") as file:
         readme = file.read()
     begin = readme.index(BEGIN) + len(BEGIN)
-    end = readme.index(END, begin)
+    end = readme.index(END, begin) + 1
     with open(README, "w", encoding="utf-8") as file:
         file.write(readme[:begin] + "\n" + section(report) + readme[end:])
 

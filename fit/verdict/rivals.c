@@ -130,7 +130,8 @@ static const char *centrings_of(const double cell[6]) {
         right += fabs(cell[3 + i] - 90) < same_angle;
         equal += fabs(cell[(i + 1) % 3] / cell[i] - 1) < same_edge;
     }
-    if (right == 3) return equal == 0 ? "ABCIF" : equal == 1 ? "I" : "ABCIF";
+    if (right == 3)
+        return equal == 0 ? "ABCIF" : equal == 1 ? "I" : "IF"; /* cubic: no single faces */
     if (right < 2) return "";
     return equal && fabs(cell[5] - 120) < same_angle ? "Rr" : "ABCI";
 }

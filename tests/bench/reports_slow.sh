@@ -38,6 +38,7 @@ if command -v python3 > /dev/null; then
     python3 "$work/tree/bench/publish_spots.py" --from "$work/spots"
     grep -q '</svg>' "$work/tree/docs/images/error-against-time.svg" || fail "no figure"
     count 32 '^| .* | \(closed\|sampled\), ' "$work/tree/bench/README.md"
+    count "$(grep -c '^## ' "$SOURCE_DIR/bench/README.md")" '^## ' "$work/tree/bench/README.md" # the other sections stay
 fi
 
 [ -x "${DUALBRAGG:-}" ] || { echo "without the program: no comparison was tried"; exit 0; }
