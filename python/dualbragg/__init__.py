@@ -12,7 +12,6 @@ the library's message: see dualbragg.Error.
 """
 
 from ._library import features, threads, version
-from ._structs import to_pandas
 from .amplitudes import Amplitudes
 from .batch import Batch
 from .errors import (CancelledError, DeviceError, Error, FileError, InputError, OutOfMemoryError,
@@ -23,8 +22,10 @@ from .geometry import Panel, random_rotation
 from .images import MeasuredImage, load
 from .orientation import Orientation, find_lattices, find_orientation
 from .plan import Plan, Vector
+from .plots import plot_correlations, plot_residuals, plot_spots
 from .refinement import FitResult, Shot, fit, remove_checkpoint
 from .spots import predict
+from .tables import to_pandas, to_xarray
 from .training import RandomShots, noise
 
 __version__ = version()
@@ -32,5 +33,6 @@ __all__ = ["Amplitudes", "Batch", "CancelledError", "DeviceError", "Error", "Exp
            "FileError", "FitResult", "InputError", "MeasuredImage", "Orientation",
            "OutOfMemoryError", "Panel", "Parameter", "Plan", "RandomShots", "Shot", "UnsupportedError",
            "UsageError", "Vector", "features", "fields", "find_lattices", "find_orientation",
-           "fit", "load", "noise", "parameters", "predict", "random_rotation",
-           "remove_checkpoint", "threads", "to_pandas", "version"]
+           "fit", "load", "noise", "parameters", "plot_correlations", "plot_residuals",
+           "plot_spots", "predict", "random_rotation",
+           "remove_checkpoint", "threads", "to_pandas", "to_xarray", "version"]

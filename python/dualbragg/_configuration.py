@@ -1,13 +1,20 @@
 """What a caller says of a refinement, as a configuration of the library."""
 
+from __future__ import annotations
+
+import dataclasses
 import json
 import math
 import os
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from . import errors
 from ._library import check, encoded, ffi, lib
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 def need_refinement():
@@ -18,8 +25,35 @@ def need_refinement():
                                       "libyaml-dev libjansson-dev)")
 
 
+class Section:
+    """A section of a configuration: a dataclass of which what is None is left out."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a dictionary, which json takes, and fit in place of it."""
+        return _plain(self, type(self).__name__.lower())
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """The way back; sections within it may stay dictionaries."""
+        unknown = set(values) - {f.name for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
+        if unknown:
+            raise errors.UsageError(f"{cls.__name__}: there is no key {min(unknown)!r}")
+        return cls(**values)
+
+
+def plain_section(value: Any, what: str) -> dict[str, Any]:
+    """A section as a dictionary."""
+    found = _plain(value, what)
+    if not isinstance(found, dict):
+        raise errors.UsageError(f"{what}: expected a dataclass of dualbragg.settings or a dictionary, found {value!r}")
+    return found
+
+
 def _plain(value, what):
     """What JSON, and so YAML, can say."""
+    if isinstance(value, Section):
+        given = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+        return {name: _plain(v, f"{what}.{name}") for name, v in given.items() if v is not None}
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, numpy.generic):
@@ -59,7 +93,11 @@ def _lines(path, value):
 class Configuration:
     """A db_fit_config, from a file (or nothing), a dictionary and keywords."""
 
+    folder: Any = None  # that it names files of
+
     def __init__(self, context, file, sections, image=""):
+        if isinstance(file, Section):
+            file = {f.name: v for f in dataclasses.fields(file) if (v := getattr(file, f.name)) is not None}
         if isinstance(file, dict):
             sections, file = {**file, **sections}, None
         if isinstance(sections.get("refine"), (list, tuple)):

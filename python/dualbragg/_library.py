@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy
 
-from . import errors
+from . import _progress, errors
 
 
 def _module():
@@ -177,8 +177,8 @@ class Watch:
     """What long work is told to, and what ended it: an exception of that function, or of a signal
     (KeyboardInterrupt), which the call raises once the library is back."""
 
-    def __init__(self, function=None):
-        self.function = function
+    def __init__(self, progress=None):
+        self.function = _progress.function_of(progress)
         self.raised = None
         self.handle = ffi.new_handle(self)
 
@@ -197,6 +197,8 @@ class Watch:
 
     def check(self, context, status):
         """As check, once nothing was raised meanwhile."""
+        if isinstance(self.function, _progress.Shown):
+            self.function.end()
         raised, self.raised = self.raised, None
         if raised is not None:
             raise raised

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
 
 import numpy
 from numpy.lib import recfunctions
 
 from . import errors
 from ._library import ffi, text
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _NUMBERS = {"double": "f8", "float": "f4"}
 
@@ -78,10 +74,10 @@ def _copy_columns(given, to, what):
 
 def plain(row):
     """A row of a table as a dictionary by its columns, of what json takes."""
-    return {name: plain(row[name]) if row.dtype[name].names else _plain(row[name].tolist()) for name in row.dtype.names}
+    return {name: plain(row[name]) if row.dtype[name].names else decoded(row[name].tolist()) for name in row.dtype.names}
 
 
-def _plain(value):
+def decoded(value):
     return value.decode(errors="surrogateescape") if isinstance(value, bytes) else value
 
 
@@ -101,39 +97,6 @@ def _fill(row, given, what):
             _fill(row[name], value, f"{what}.{name}")
         else:
             row[name] = value.encode(errors="surrogateescape") if isinstance(value, str) else value
-
-
-_COLUMNS = {"hkl": "hkl", "position": ("_fast", "_slow"), "predicted": ("_fast", "_slow")}
-
-
-def to_pandas(table: NDArray[Any]) -> Any:
-    """A pandas.DataFrame of a structured array, such as predict and the tables of a refinement are: a column that has
-    several numbers becomes as many: h, k, l; position_fast, position_slow; covariance_0, covariance_1 ...
-
-    Needs pandas (Debian: python3-pandas)."""
-    try:
-        import pandas
-    except ImportError:
-        raise errors.UnsupportedError("to_pandas: needs the package pandas (Debian: python3-pandas)") from None
-    if not isinstance(table, numpy.ndarray) or table.dtype.names is None:
-        raise errors.UsageError(f"table: expected a structured array, found {type(table).__name__}")
-    return pandas.DataFrame(dict(_columns(table, "")))
-
-
-def _columns(table, before):
-    for name in table.dtype.names:
-        column, whole = table[name], before + name
-        if column.dtype.names:
-            yield from _columns(column, whole + "_")
-        elif column.dtype.kind == "S":
-            yield whole, [_plain(v) for v in column.tolist()]
-        elif column.ndim == 1:
-            yield whole, column
-        else:
-            flat = column.reshape(len(column), -1)
-            ends = _COLUMNS.get(name, [f"_{i}" for i in range(flat.shape[1])])
-            for i, end in enumerate(ends):
-                yield (before + end if ends == "hkl" else whole + end), flat[:, i]
 
 
 def numbers(start, count):

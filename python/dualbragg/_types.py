@@ -17,6 +17,6 @@ Table = NDArray[numpy.void]  # a structured array
 Memory = Any  # an array of numpy, or memory that packages hand each other by DLPack
 AnyImage = Union[Path, "MeasuredImage", NDArray[numpy.float32]]
 Random = Union[int, numpy.random.Generator, None]
-Progress = Callable[[float], Any]
+Progress = Union[bool, Callable[[float], Any]]
 Region = Tuple[int, Union[slice, Tuple[int, int]], Union[slice, Tuple[int, int]]]
 Sample = Dict[str, NDArray[Any]]

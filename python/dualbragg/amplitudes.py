@@ -8,6 +8,7 @@ import numpy
 
 from . import errors
 from ._library import array, check, ffi, lib, new_context
+from ._records import Record
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 NONE = numpy.iinfo(numpy.uint32).max  # DB_NO_AMPLITUDE
 
 
-class Amplitudes:
+class Amplitudes(Record):
     """Structure factors of an experiment's list that are values of their own.
 
     hkl: (values, 3) whole numbers, one line for each value, in its order

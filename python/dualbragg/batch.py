@@ -38,6 +38,7 @@ class Batch(_Planned):
         """As Plan.share, for all shots."""
         self._call(lib.db_plan_batch_share_amplitudes, self._batch, self._shared_values(amplitudes),
                    len(amplitudes))
+        self._shared = amplitudes
 
     def update(self, experiment: Experiment) -> None:
         """Takes over the structure factors of an experiment, for all shots to come."""

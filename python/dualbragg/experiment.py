@@ -10,6 +10,7 @@ import numpy
 from . import _former, _html, errors
 from ._library import (array, check, encoded, ffi, finite, integer, lib, new_context, noticing, pointer,
                        text)
+from ._records import Record
 from ._structs import copied, numbers, packed, plain, records, table
 from .fields import parameters
 from .geometry import Geometry
@@ -109,7 +110,7 @@ def _set(setup, name, value, borrowed):
         raise errors.UsageError(f"Experiment: there is no keyword {name!r}{_nearest(name)}")
 
 
-class Experiment(Geometry):
+class Experiment(Geometry, Record):
     """What is simulated.
 
     Keywords are the library's fields, with its names and units (dualbragg.fields() lists them:

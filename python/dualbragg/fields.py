@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ._library import ffi, lib, text
+from ._records import Record
 
 if TYPE_CHECKING:
     from .experiment import Experiment
 
 
 @dataclass(frozen=True)
-class Field:
+class Field(Record):
     """A keyword of Experiment."""
     name: str
     unit: str  # "" where there is none
@@ -24,7 +25,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Parameter:
+class Parameter(Record):
     """A quantity by which images have derivatives."""
     name: str
     unit: str

@@ -9,6 +9,7 @@ import numpy
 
 from . import errors
 from ._library import check, ffi, finite, lib, new_context
+from ._records import Record
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -19,7 +20,7 @@ _FRAMES = ("laboratory", "dxtbx")
 
 
 @dataclass(frozen=True)
-class Panel:
+class Panel(Record):
     """A flat panel of the detector, in the laboratory frame."""
     origin: Floats  # outer corner of the first pixel, mm
     fast_axis: Floats  # unit vectors

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from . import _former, errors
+from ._records import Record
 from ._library import array, check, encoded, ffi, integer, lib, new_context, noticing, pointer, text
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 @_former.members(beam_centre="beam_centre_px")
 @dataclass
-class MeasuredImage:
+class MeasuredImage(Record):
     """A measured image with what its header says; None: it does not say.
 
     Make one of your own arrays to refine against them: MeasuredImage(counts, mask, gain=1)."""

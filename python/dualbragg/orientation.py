@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from . import errors
 from ._configuration import Configuration, need_refinement
 from ._library import Watch, ffi, integer, lib, new_context, noticing
+from ._records import Record
 from ._structs import value
 from .experiment import Experiment
 from .refinement import read_image
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Orientation:
+class Orientation(Record):
     """What a search has found."""
     experiment: Experiment  # with this orientation, misset 0
     spots: int  # that tell orientations apart

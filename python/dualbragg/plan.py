@@ -11,28 +11,33 @@ import numpy
 
 from . import _former, _html, errors, memory
 from ._library import Watch, array, check, ffi, finite, integer, lib, new_context, pointer, text, users
+from ._records import Record
+from .experiment import Experiment
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from ._types import Floats, Memory, Progress, Region
     from .amplitudes import Amplitudes
-    from .experiment import Experiment
 
 _PRECISIONS = {"double": lib.DB_PRECISION_DOUBLE, "mixed": lib.DB_PRECISION_MIXED}
 
 
-@_former.members(parameters="values")
-class Vector(NamedTuple):
-    """A number for everything that an image depends on: derivatives of a loss, or a direction. None:
-    not wanted, or 0."""
+class _Vector(NamedTuple):
     values: Floats | None = None  # (parameters,): of each, in its unit
     amplitudes: Floats | None = None  # (amplitudes,), electrons; see Plan.share
     default_F: Any = None  # electrons; of what the list does not have
     background: Memory | None = None  # photons, as an image: of directions; as a gradient the cotangent
 
 
-class _Planned:
+@_former.members(parameters="values")
+class Vector(_Vector, Record):
+    """A number for everything that an image depends on: derivatives of a loss, or a direction. None:
+    not wanted, or 0."""
+    __slots__ = ()
+
+
+class _Planned(Record):
     """What plans and batches have in common: their options, and what can be asked of them."""
 
     _plan: Any
@@ -45,6 +50,8 @@ class _Planned:
         if isinstance(parameters, str) or not hasattr(parameters, "__iter__"):
             raise errors.UsageError(f"parameters: expected a list of names, found {parameters!r}")
         self._context = new_context()
+        self._shared: Amplitudes | None = None
+        self._background: Memory | None = None
         self._lock = threading.Lock()
         self._left: deque[Any] = deque()
         self._idle: deque[tuple[int, Any]] = deque()
@@ -52,6 +59,7 @@ class _Planned:
         self._locked = 0
         place = "cpu" if device is None else str(device)  # torch's devices, too
         check(self._context, lib.db_context_set_device(self._context, place.encode()))
+        self._asked_device = place
         self.names = list(parameters)
         numbers = [experiment._parameter(name) for name in self.names]
         self.dtype = numpy.dtype(dtype)
@@ -83,9 +91,28 @@ class _Planned:
         self._lock = threading.Lock()
         lib.db_context_set_threads(self._context, 1)
 
-    def __reduce__(self):
-        raise TypeError(f"a {type(self).__name__} can be neither pickled nor copied: pickle its Experiment, "
-                        "and make a new one of it")
+    @property
+    def experiment(self) -> Experiment:
+        """A copy of the experiment, as the plan has it; of a batch that of any of the shots."""
+        return Experiment.copy_of(lib.db_plan_describe(self._plan).experiment)
+
+    def __getstate__(self):
+        if self._background is not None and not isinstance(self._background, numpy.ndarray):
+            raise errors.UnsupportedError("a plan whose background is in a GPU's memory can be neither pickled nor copied")
+        o = self._options
+        regions = [(r.panel, (r.slow_start, r.slow_start + r.slow_count), (r.fast_start, r.fast_start + r.fast_count))
+                   for r in o.regions[0:o.region_count]]
+        return dict(experiment=self.experiment, parameters=list(self.names), precision=self.precision, dtype=self.dtype.name,
+                    device=self._asked_device, tolerance=o.tolerance, regions=regions or None, shared=self._shared, background=self._background)
+
+    def __setstate__(self, state):
+        options = dict(state)
+        shared, background = options.pop("shared"), options.pop("background")
+        self.__init__(**options)
+        if shared is not None:
+            self.share(shared)
+        if background is not None:
+            self.set_background(background)
 
     def _shared_values(self, amplitudes):
         """The value of each entry of the plan's list, of a dualbragg.Amplitudes."""
@@ -373,6 +400,7 @@ class Plan(_Planned):
             background = self._taken(background, "background", self.shape)
         self._call(lib.db_plan_set_background, self._plan,
                    ffi.NULL if background is None else pointer(background, "void *"))
+        self._background = background.copy() if isinstance(background, numpy.ndarray) else background
 
     def forward(self, out: Memory | None = None) -> Memory:
         """The image (photons). out: an array that receives it; also a tensor of the plan's GPU, or what

@@ -5,27 +5,33 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import shutil
 import tempfile
+import weakref
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 import numpy
 
 from . import _former, _html, errors
-from ._configuration import Configuration, need_refinement
+from ._progress import function_of
+from ._configuration import Configuration, need_refinement, plain_section
 from ._library import Watch, check, encoded, ffi, keep_raised, lib, new_context, noticing, text
+from ._records import Record
 from ._structs import numbers, table, value, values
 from .experiment import Experiment
 from .images import as_image, c_image
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
     from ._types import AnyImage, Floats, Path, Table
+    from .settings import Sections, Settings
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class Evaluation(Record):
     """What a progress function is told after each evaluation of the target."""
     stage: int  # from 0
     evaluation: int  # within the stage, from 1
@@ -38,7 +44,7 @@ _KINDS = ("done", "evaluated", "excluded", "resumed", "working")
 
 
 @dataclass(frozen=True)
-class ShotsEvent:
+class ShotsEvent(Record):
     """What a progress function of many shots is told."""
     kind: str  # "done", "evaluated", "excluded", "resumed" or "working"
     stage: int  # from 0
@@ -51,7 +57,7 @@ class ShotsEvent:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(Record):
     """What is known of a refined parameter. Errors are nan where it is tied or at a bound, inf where the data do not
     determine it."""
     name: str
@@ -67,7 +73,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Direction:
+class Direction(Record):
     """A combination of parameters, by how well the data determine it."""
     eigenvalue: float
     condition: float  # largest eigenvalue over this one; inf: not determined
@@ -76,7 +82,7 @@ class Direction:
 
 
 @dataclass(frozen=True)
-class Test:
+class Test(Record):
     """A test of a refined model; found is nan where it could not be made."""
     name: str
     meaning: str
@@ -87,7 +93,7 @@ class Test:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Record):
     """Whether a model may be used, by tests that know spots but no model."""
     usable: bool
     reason: str  # which test failed, and what may be wrong; ""
@@ -102,7 +108,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class OtherLattice:
+class OtherLattice(Record):
     """What a search for another lattice of the same cell has found among the spots that are left."""
     spots: int  # that tell orientations apart
     indexed: int  # of them, near its nodes; 0: there is none
@@ -110,7 +116,7 @@ class OtherLattice:
 
 
 @dataclass(frozen=True)
-class Statistics:
+class Statistics(Record):
     """How a model agrees with the data."""
     pixels: int
     shoeboxes: int
@@ -143,7 +149,7 @@ def ended(status: str, reason: str) -> str:
     return reason if reason.startswith(status) else f"{status}: {reason}"
 
 
-class Shot:
+class Shot(Record):
     """What has been found of a shot. Tables are structured arrays of numpy; their columns are the
     members of the library's structs of the same name (docs/reference/json.md has their units).
 
@@ -193,6 +199,7 @@ class Shot:
     all_spots: int
     left_spots: int
     image_scale: float
+    _boxes: list[Any]  # of a copy: what pixels returns
 
     def __init__(self, c: Any, in_full: bool) -> None:
         self._c = c
@@ -246,15 +253,24 @@ class Shot:
     def pixels(self, i: int) -> tuple[NDArray[numpy.float32], ...]:
         """Measured and model counts and their standard deviation (0 or less: not used) of shoebox i,
         each float32 of (slow, fast)."""
+        if self._c is None:
+            return self._boxes[i]
         box = self._c.shoeboxes[range(self._c.shoebox_count)[i]]
         shape = (box.region.slow_count, box.region.fast_count)
         return tuple(_array(start, shape) for start in (box.measured, box.model, box.sigma))
+
+    def __getstate__(self):
+        boxes = [self.pixels(i) for i in range(len(self.shoeboxes))] if hasattr(self, "shoeboxes") else []
+        return {**self.__dict__, "_c": None, "_boxes": boxes}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
 
     def __repr__(self) -> str:
         return f"<dualbragg.Shot {self.name}: {self.status if self.used else 'excluded'}>"
 
 
-class FitResult:
+class FitResult(Record):
     """What a refinement has found, of one image or of many shots.
 
     status: "converged", "not converged" (also where the verdict refuses the model) or "cancelled"
@@ -277,6 +293,7 @@ class FitResult:
 
     def __init__(self, c: Any, configuration: Any, notices: list[str], kept: Any) -> None:
         self._c, self._configuration, self._kept = c, configuration, kept
+        self._files: dict[str, bytes] = {}  # of a copy: what it writes
         self.notices = notices
         self.status, self.reason = status_name(c.status), text(c.reason)
         self.estimates, self.correlation, self.directions, count = shared_estimates(c.estimates)
@@ -312,7 +329,8 @@ class FitResult:
             path = os.path.join(folder, "result.json")
             self.write(path)
             with open(path, encoding="utf-8") as file:
-                return json.load(file)
+                found: dict[str, Any] = json.load(file)
+        return found
 
     @property
     def table(self) -> Table:
@@ -330,20 +348,22 @@ class FitResult:
         """Writes the result as its name ends: .json (everything) or .html (report); of one image also
         .yaml (a configuration again), .png, .refl (DIALS), .hkl (intensities), .expt (DIALS),
         .mat (MOSFLM); of joint intensities .mtz and .hkl."""
-        ending = os.path.splitext(os.fspath(path))[1]
-        context, name = new_context(), encoded(path)
-        given = {"c": self._configuration.c, "i": self._kept[0]}
-        joint = _OF_JOINT if self._c.intensities != ffi.NULL else {}
-        known = [*_OF_ALL, *joint, *([*_OF_ONE, ".expt", ".mat"] if self._in_full else [])]
+        ending, known = os.path.splitext(os.fspath(path))[1], self._endings()
         if ending not in known:
             raise errors.UsageError(f"{path}: expected a name that ends in " + (
                 "one of " + ", ".join(sorted(known)) if len(known) > 2 else " or ".join(known)))
+        if ending in self._files:
+            with open(path, "wb") as file:
+                file.write(self._files[ending])
+            return None
+        context, name = new_context(), encoded(path)
+        given = {"c": self._configuration.c, "i": self._kept[0]}
         if ending == ".expt":
             return self.experiment.to_expt(path)
         if ending == ".mat":
             return self.experiment.write_matrix(path)
-        if ending in joint:
-            check(context, getattr(lib, "db_fit_shots_write_" + joint[ending])(context, name, self._c))
+        if ending in _OF_JOINT and not self._in_full:
+            check(context, getattr(lib, "db_fit_shots_write_" + _OF_JOINT[ending])(context, name, self._c))
         elif ending in _OF_ALL:
             image = [given["i"] if self._in_full else ffi.NULL] if ending == ".html" else []
             check(context, getattr(lib, "db_fit_write_" + _OF_ALL[ending])(
@@ -354,6 +374,30 @@ class FitResult:
                 context, name, *[given[n] for n in needs], self._c.shot))
         return None
 
+    def _endings(self):
+        if self._files:
+            return list(self._files)
+        joint = _OF_JOINT if self._c.intensities != ffi.NULL else {}
+        return [*_OF_ALL, *joint, *([*_OF_ONE, ".expt", ".mat"] if self._in_full else [])]
+
+    def _written(self):
+        """What write makes of each kind of file."""
+        found = {}
+        with tempfile.TemporaryDirectory() as folder:
+            for ending in self._endings():
+                path = os.path.join(folder, "result" + ending)
+                self.write(path)
+                with open(path, "rb") as file:
+                    found[ending] = file.read()
+        return found
+
+    def __getstate__(self):
+        own = {n: v for n, v in self.__dict__.items() if n not in ("_c", "_configuration", "_kept")}
+        return {**own, "_files": self._files or self._written()}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+
     def write_models(self, folder: Path, images: bool = False) -> None:
         """Of a list of shots: writes the refined model of each shot in use, as a configuration and as an
         experiment list of its own, and shots.txt, refined.yaml (a configuration of all shots again) and
@@ -361,6 +405,8 @@ class FitResult:
         too, as dualbragg fit --model-image does."""
         if self._in_full:
             raise errors.UsageError("write_models: expected a list of shots (shots.list), found one image")
+        if self._files:
+            raise errors.UsageError("write_models: expected the result as fit returned it, found a copy, which has no images")
         context, name, shots = new_context(), encoded(folder), self._kept[0]
         for i, shot in enumerate(self.shots):
             if shot.experiment is None:
@@ -396,9 +442,6 @@ class FitResult:
     def __repr__(self) -> str:
         return (f"<dualbragg.FitResult: {self.status}, {self.used} of {len(self.shots)} shots, "
                 f"{len(self.estimates)} parameters, chi2/dof {self.chi2_reduced[1]:.3g}>")
-
-    def __reduce__(self):
-        raise TypeError("a FitResult cannot be pickled; write('result.json') keeps it")
 
 
 def _array(start, shape):
@@ -536,7 +579,7 @@ def fit_one(context: Any, configuration: Configuration, image: Any, experiment: 
         check(context, lib.db_experiment_copy(context, experiment._c, start))
         status = lib.db_fit_config_start_at(context, config, c, start, lib.take_notice, user)
     watch.check(context, status)
-    watch.function, watch.names = progress, parameter_names(config.settings)
+    watch.function, watch.names = function_of(progress), parameter_names(config.settings)
     name = config.image_file if config.image_file[0] != b"\0" else ffi.NULL
     still = ffi.new("db_fit_still *", dict(start=start, image=c, name=name))
     source = ffi.new("db_fit_shot_source *", lib.db_fit_still_source(still))
@@ -592,21 +635,51 @@ def fit_many(context: Any, configuration: Configuration, progress: Any, notices:
     return FitResult(result, _Completed(config), notices, (shots, source, configuration))
 
 
-def fit(config: Path | dict[str, Any] | None = None, *, image: AnyImage | None = None,
-        experiment: Experiment | None = None, progress: Callable[[Any], Any] | None = None, device: str = "cpu",
+class _Folder:
+    """A temporary folder, which is removed with its last user."""
+
+    def __init__(self) -> None:
+        self.name = tempfile.mkdtemp()
+        weakref.finalize(self, shutil.rmtree, self.name, ignore_errors=True)
+
+
+def _listed(images: Any, sections: dict[str, Any]) -> _Folder:
+    """A folder with a list of the images, which the section shots then names."""
+    if not images:
+        raise errors.UsageError("image: expected a name, or a list of names, found none")
+    lines = []
+    for name in images:
+        if not isinstance(name, (str, os.PathLike)) or '"' in os.fspath(name) or "\n" in os.fspath(name):
+            raise errors.UsageError("image: expected an array, or a list of names of files, without quotes, found a list of "
+                                    f"{name if isinstance(name, str) else type(name).__name__}")
+        lines.append(f'"{os.path.abspath(name)}"\n')
+    folder = _Folder()
+    listing = os.path.join(folder.name, "shots.txt")
+    with open(listing, "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.writelines(lines)
+    said = plain_section(sections.get("shots", {}), "shots")
+    if "list" in said:
+        raise errors.UsageError("image: expected one image, or no shots.list, found a list of images beside it")
+    sections["shots"] = {**said, "list": listing}
+    return folder
+
+
+def fit(config: Path | Settings | dict[str, Any] | None = None, *, image: AnyImage | Sequence[Path] | None = None,
+        experiment: Experiment | None = None, progress: bool | Callable[[Any], Any] | None = None, device: str = "cpu",
         checkpoint: Path | None = None, resume: bool = False, scratch: Path | None = None,
-        **sections: Any) -> FitResult:
+        **sections: Unpack[Sections]) -> FitResult:
     """Refines parameters against a measured image, or against many (shots.list).
 
-    config: name of a configuration (YAML), or a dictionary of its sections
-    sections: sections of the configuration as keywords, which add to it or replace what it says:
-        model=dict(cell=..., find_orientation=True), refine=dict(misset_x=dict(range=0.5)) or
-        refine=["misset_x", "cell_a"], data, intensity, stages ... (docs/reference/configuration.md)
-    image: name of a file, a MeasuredImage, or an array of counts (float32, (slow, fast)); the
-        configuration's if left out
+    config: name of a configuration (YAML), a dualbragg.settings.Settings, or a dictionary of its sections
+    sections: sections of the configuration as keywords, which add to it or replace what it says, as dataclasses of
+        dualbragg.settings or as dictionaries: model=Model(cell=..., find_orientation=True), refine=dict(misset_x=
+        Refine(range=0.5)) or refine=["misset_x", "cell_a"], data, intensity, stages ... (docs/reference/configuration.md)
+    image: name of a file, a MeasuredImage, or an array of counts (float32, (slow, fast)); the configuration's if left out;
+        or a list of names: many shots, of which intensity="joint" makes joint intensities and shots=Shots(series=True) a
+        rotation series
     experiment: the model to start from, instead of the section model
-    progress: called after each evaluation with an Evaluation (of many shots: a ShotsEvent); what it
-        returns, if true, ends the refinement with the best model so far, and an exception goes on
+    progress: True: shown, on the terminal or in the notebook; or called after each evaluation with an Evaluation (of many
+        shots: a ShotsEvent); what it returns, if true, ends the refinement with the best model so far, and an exception goes on
         from here. Ctrl-C does so, too
     checkpoint: of many shots, name of a file that keeps how far the work is; resume: goes on from it, if it
         is there, to the same result. Left for you to remove (dualbragg.remove_checkpoint)
@@ -617,27 +690,30 @@ def fit(config: Path | dict[str, Any] | None = None, *, image: AnyImage | None =
     need_refinement()
     context = new_context()
     check(context, lib.db_context_set_device(context, device.encode()))
-    file = image if isinstance(image, (str, os.PathLike)) else None
-    if file is not None:
-        sections["image"] = file
-        image = None
+    given: dict[str, Any] = dict(sections)
+    shots = None
+    if isinstance(image, (list, tuple)):
+        shots, image = _listed(image, given), None
+    if isinstance(image, (str, os.PathLike)):
+        given["image"], image = image, None
     if experiment is not None:
         if not isinstance(experiment, Experiment):
             raise errors.UsageError("experiment: expected a dualbragg.Experiment, found "
                                     f"{type(experiment).__name__}")
-        wrong = set(sections.get("model", {})) - {"symmetry", "find_orientation"}
+        wrong = set(plain_section(given.get("model", {}), "model")) - {"symmetry", "find_orientation"}
         if wrong:
             raise errors.UsageError(f"model.{min(wrong)}: expected no such value beside experiment")
     notices: list[str] = []
     with noticing(context, notices) as user:
-        configuration = Configuration(context, config, sections)
+        configuration = Configuration(context, config, given)
+        configuration.folder = shots  # it lives as long
         if configuration.many:
             if experiment is not None or image is not None:
                 raise errors.UsageError("fit: expected neither experiment nor an array as image for a "
                                         "list of shots")
             return fit_many(context, configuration, progress, notices, checkpoint, resume, scratch)
-        for name, given in (("checkpoint", checkpoint), ("resume", resume or None), ("scratch", scratch)):
-            if given is not None:
+        for name, unfit in (("checkpoint", checkpoint), ("resume", resume or None), ("scratch", scratch)):
+            if unfit is not None:
                 raise errors.UsageError(f"{name}: expected a list of shots (shots.list), found one image")
         if configuration.c.config_file[0] == b"\0":
             configuration.c.config_file = b"arguments"  # what messages name

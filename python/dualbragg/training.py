@@ -9,6 +9,7 @@ import numpy
 
 from . import errors
 from ._library import array, check, ffi, finite, integer, lib, new_context, pointer
+from ._records import Record
 from .experiment import Experiment
 from .geometry import random_rotation
 from .plan import Plan
@@ -73,7 +74,7 @@ def _deviation(value, name):
     return sigma
 
 
-class RandomShots:
+class RandomShots(Record):
     """Shots of crystals in random orientations, rendered when they are asked for: a map-style dataset, as
     torch.utils.data.DataLoader takes it.
 

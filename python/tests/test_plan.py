@@ -1,11 +1,9 @@
 """Images and derivatives as Python gets them."""
 
 import base64
-import copy
 import importlib.util
 import multiprocessing
 import os
-import pickle
 import re
 import struct
 import subprocess
@@ -306,13 +304,6 @@ class Images(unittest.TestCase):
         for image in images:
             numpy.testing.assert_array_equal(image, expected)
 
-    def test_plans_are_made_anew_not_copied(self):
-        plan = dualbragg.Plan(dualbragg.Experiment(**SCENE))
-        for user in (plan, dualbragg.Batch(dualbragg.Experiment(**SCENE))):
-            for call in (pickle.dumps, copy.copy, copy.deepcopy):
-                with self.assertRaisesRegex(TypeError, type(user).__name__ + " can be neither pickled nor copied"):
-                    call(user)
-
     def test_threads_in_use(self):
         ask = "import dualbragg; print(dualbragg.threads())"
         self.assertGreaterEqual(dualbragg.threads(), 1)
@@ -394,7 +385,7 @@ class Spots(unittest.TestCase):
         self.assertEqual(list(frame.columns[:7]), ["h", "k", "l", "panel", "source", "position_fast", "position_slow"])
         numpy.testing.assert_array_equal(frame[["h", "k", "l"]], spots["hkl"])
         numpy.testing.assert_array_equal(frame["position_slow"], spots["position"][:, 1])
-        with self.assertRaisesRegex(dualbragg.UsageError, "expected a structured array, found list"):
+        with self.assertRaisesRegex(dualbragg.UsageError, "expected a structured array, .* found list"):
             dualbragg.to_pandas([1, 2])
 
     def test_notebooks_show_the_image(self):

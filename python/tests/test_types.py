@@ -1,10 +1,11 @@
 """Types of what people call: all of it has them, those of Experiment's keywords are the library's table, and checkers
 find no fault in a program that uses them.
 
-    python3 test_types.py --write     makes dualbragg/_keywords.py again"""
+    python3 test_types.py --write     makes dualbragg/_keywords.py and dualbragg/settings.py again"""
 
 import ast
 import importlib.util
+import inspect
 import os
 import pathlib
 import shutil
@@ -17,10 +18,11 @@ import unittest
 import dualbragg
 import ending
 from dualbragg import experiment
-from dualbragg._library import lib
+from dualbragg._keywords import Keywords
+from dualbragg._library import ffi, lib, text
 
 SOURCE = pathlib.Path(os.environ["SOURCE_DIR"], "python", "dualbragg")
-KEYWORDS = SOURCE / "_keywords.py"
+KEYWORDS, SETTINGS = SOURCE / "_keywords.py", SOURCE / "settings.py"
 HEAD = '''"""Keywords of Experiment as a type, for completion and for checkers: the library's table of fields, and files
 (made by python/tests/test_types.py --write)."""
 
@@ -66,6 +68,99 @@ def keywords():
                                     subsequent_indent=" " * 8)
             text += wrapped + "\n"
     return text
+
+
+SETTINGS_HEAD = '''"""What a refinement is told, as dataclasses: the sections and keys of its configuration (made by python/tests/test_types.py
+--write of the library's table). None: left out. Values are checked where they are used, by fit.
+
+    from dualbragg.settings import Data, Model, Refine, Settings, Stage
+
+    found = dualbragg.fit(Settings(image="frame.cbf", model=Model(cell=[78, 78, 38]), data=Data(dmin=2.5),
+                                   refine={"cell_a": Refine(range=1)}))
+    found = dualbragg.fit(image="frame.cbf", model=Model(find_orientation=True))           # or as keywords
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Sequence, TypedDict, Union
+
+from ._configuration import Section
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from ._keywords import Numbers
+    from ._types import Path
+'''
+# What a configuration has besides the sections of numbers, texts and files.
+OWN = [("model", "Union[Model, Dict[str, Any]]", "the starting model"),
+       ("panel_groups", 'Union[str, Dict[str, Any]]', "groups of panels that move as one: lists of panels by name; panels; level N"),
+       ("intensity", 'Union[Literal["free", "joint"], Intensity, Dict[str, Any]]', "of reflections: free, joint, or known ones"),
+       ("refine", "Union[Sequence[str], Mapping[str, Union[Refine, Dict[str, Any]]]]", "names of parameters, or what is said "
+        "of each"),
+       ("starts", "Union[Starts, Dict[str, Any]]", "several, for an orientation that is known roughly"),
+       ("stages", "Sequence[Union[Stage, Dict[str, Any]]]", "run one after the other"),
+       ("data", "Union[Data, Dict[str, Any]]", "what of the image is used, and its noise"),
+       ("shots", "Union[Shots, Dict[str, Any]]", "many shots refined together, instead of one image"),
+       ("intensities", "Union[Intensities, Dict[str, Any]]", "one intensity of each reflection for all shots (intensity: joint)")]
+KINDS = {"DB_KEY_FILE": "Path", "DB_KEY_NAME": "str", "DB_KEY_LATTICES": "Union[bool, Dict[str, int]]", "DB_KEY_ALGORITHM": "str",
+         "DB_KEY_PARAMETER": "str", "DB_KEY_PARAMETER_SET": "Union[str, Sequence[str]]"}
+
+
+def wrapped(line, then):
+    return textwrap.fill(line, 124, initial_indent=" " * 4, subsequent_indent=" " * then, break_on_hyphens=False) + "\n"
+
+
+def key_type(name, field, choices):
+    for kind, its in KINDS.items():
+        if field.kind == getattr(lib, kind):
+            return its
+    return type_of(name, field, choices)
+
+
+def keys(section):
+    """Name, type and meaning of each key of a section."""
+    for k in range(section.count):
+        key = section.keys[k]
+        field = getattr(key, "is")
+        name, unit, otherwise = text(field.name), text(field.unit), text(key.open)
+        choices = dualbragg.fields()[name].choices if name in dualbragg.fields() else choices_of(field)
+        meaning = (f"{unit}: " if unit else "") + text(field.help) + (f"; default: {otherwise}" if otherwise else "")
+        yield name, key_type(name, field, choices), meaning
+
+
+def choices_of(field):
+    found = []
+    while field.choices != ffi.NULL and field.choices[len(found)] != ffi.NULL:
+        found.append(text(field.choices[len(found)]))
+    return tuple(found)
+
+
+def section_class(name, help_text, members):
+    made = f'\n\n@dataclass\nclass {name}(Section):\n    """{help_text[0].upper() + help_text[1:]}."""\n'
+    for member, kind, meaning in members:
+        made += wrapped(f"{member}: Optional[{kind}] = None", 8) + wrapped(f'"""{meaning}"""', 4)
+    return made
+
+
+def settings():
+    """The text of settings.py."""
+    sections = {text(s.name): s for s in [lib.db_config_sections[i] for i in range(lib.DB_SECTION_COUNT)]}
+    made = SETTINGS_HEAD
+    sections = {**sections, "refine": lib.db_refine_section, "stages": lib.db_stage_section}
+    names = {"refine": "Refine", "stages": "Stage"}
+    helps = {"refine": "what is said of one refined parameter", "stages": "a stage of a refinement"}
+    for name, section in sections.items():
+        if name:
+            made += section_class(names.get(name, name.capitalize()), helps.get(name, text(section.help)), keys(section))
+    members = [*keys(sections[""]), *OWN]
+    made += section_class("Settings", "a whole configuration", members)
+    made += "\n\nclass Sections(TypedDict, total=False):\n    \"\"\"Keywords of fit: the same.\"\"\"\n"
+    for name, kind, _ in members:
+        if name != "image":
+            made += wrapped(f"{name}: {kind}", 8)
+    return made
 
 
 def public(name):
@@ -134,6 +229,15 @@ class Types(unittest.TestCase):
     def test_keywords_are_the_tables(self):
         self.assertEqual(KEYWORDS.read_text(), keywords(), "python3 python/tests/test_types.py --write")
 
+    @unittest.skipUnless(lib.DB_PYTHON_FIT, "this build has no refinement")
+    def test_settings_are_the_configuration(self):
+        self.assertEqual(SETTINGS.read_text(), settings(), "python3 python/tests/test_types.py --write")
+
+    @unittest.skipUnless(lib.DB_PYTHON_FIT, "this build has no refinement")
+    def test_an_experiment_takes_what_a_model_takes(self):
+        known = {*Keywords.__annotations__, *inspect.signature(dualbragg.Experiment).parameters, *experiment._ELSEWHERE}
+        self.assertEqual({name for name, *_ in keys(lib.db_config_sections[lib.DB_SECTION_MODEL])} - known, set())
+
     def test_all_public_functions_have_types(self):
         lack = []
         for path in sorted(SOURCE.glob("[!_]*.py")):
@@ -171,5 +275,6 @@ class Types(unittest.TestCase):
 if __name__ == "__main__":
     if "--write" in sys.argv:
         KEYWORDS.write_text(keywords())
+        SETTINGS.write_text(settings())
     else:
         ending.main()

@@ -10,5 +10,6 @@ db_plan_info db_plan_describe(const db_plan *plan) {
                            .regions = plan->tiles.given,
                            .region_count = plan->tiles.given_count,
                            .pixel_type = plan->job.pixel_type,
-                           .precision = plan->precision };
+                           .precision = plan->precision,
+                           .experiment = &plan->experiment };
 }

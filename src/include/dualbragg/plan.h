@@ -129,7 +129,8 @@ typedef struct db_plan_info {
     size_t region_count;
     db_pixel_type pixel_type; /**< of the elements of images */
     db_precision precision;
-    double reserved[4]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+    const db_experiment *experiment; /**< with the values of the last update; the plan's */
+    double reserved[3]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_plan_info;
 
 /** Tells what a plan was made for.
