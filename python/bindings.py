@@ -60,16 +60,17 @@ struct rendering {
     void **derivative; /* [count] */
     size_t count, image_bytes;
     size_t bad; /* number of a value that is not finite; count: none */
-    int current, amplitudes; /* amplitudes: structure factors have values, too, behind the others */
+    int current;
 };
 """
 RENDERING_CALLS = """
 db_status rendering_forward(struct rendering *r, uintptr_t values, uintptr_t stream, uintptr_t image);
 db_status rendering_gradient(struct rendering *r, uintptr_t values, uintptr_t stream, uintptr_t image,
                              uintptr_t derivatives);
-db_status rendering_vjp(struct rendering *r, uintptr_t values, uintptr_t stream, uintptr_t cotangent, uintptr_t gradient);
-db_status rendering_jvp(struct rendering *r, uintptr_t values, uintptr_t stream, uintptr_t direction, uintptr_t image,
-                        uintptr_t tangent);
+db_status rendering_vjp(struct rendering *r, uintptr_t values, uintptr_t stream, uintptr_t cotangent, uintptr_t parameters,
+                        uintptr_t amplitudes);
+db_status rendering_jvp(struct rendering *r, uintptr_t values, uintptr_t stream, uintptr_t parameters,
+                        uintptr_t amplitudes, uintptr_t image, uintptr_t tangent);
 """
 RENDERING_CODE = """
 #include <math.h>
@@ -105,21 +106,22 @@ static db_status rendering_gradient(struct rendering *r, uintptr_t values, uintp
     for (size_t k = 0; k < r->count; k++) r->derivative[k] = (char *)derivatives + k * r->image_bytes;
     return status == DB_OK ? db_plan_gradient(r->plan, (void *)image, r->derivative) : status;
 }
-static db_plan_vector rendering_vector(const struct rendering *r, uintptr_t numbers) {
+/* 0: none, or not wanted */
+static db_plan_vector rendering_vector(const struct rendering *r, uintptr_t parameters, uintptr_t amplitudes) {
     db_plan_vector made = DB_PLAN_VECTOR_INIT;
-    if (r->count) made.parameters = (double *)numbers;
-    if (r->amplitudes) made.amplitudes = (double *)numbers + r->count;
+    if (r->count) made.parameters = (double *)parameters;
+    made.amplitudes = (double *)amplitudes;
     return made;
 }
 static db_status rendering_vjp(struct rendering *r, uintptr_t values, uintptr_t stream, uintptr_t cotangent,
-                               uintptr_t gradient) {
-    const db_plan_vector found = rendering_vector(r, gradient);
+                               uintptr_t parameters, uintptr_t amplitudes) {
+    const db_plan_vector found = rendering_vector(r, parameters, amplitudes);
     const db_status status = rendering_at(r, values, stream);
     return status == DB_OK ? db_plan_vjp(r->plan, (const void *)cotangent, NULL, &found) : status;
 }
-static db_status rendering_jvp(struct rendering *r, uintptr_t values, uintptr_t stream, uintptr_t direction,
-                               uintptr_t image, uintptr_t tangent) {
-    const db_plan_vector along = rendering_vector(r, direction);
+static db_status rendering_jvp(struct rendering *r, uintptr_t values, uintptr_t stream, uintptr_t parameters,
+                               uintptr_t amplitudes, uintptr_t image, uintptr_t tangent) {
+    const db_plan_vector along = rendering_vector(r, parameters, amplitudes);
     const db_status status = rendering_at(r, values, stream);
     return status == DB_OK ? db_plan_jvp(r->plan, &along, (void *)image, (void *)tangent) : status;
 }

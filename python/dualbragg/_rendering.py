@@ -10,46 +10,70 @@ from . import errors
 from ._library import address, ffi, lib, users
 from .amplitudes import Amplitudes
 from .batch import Batch
+from .experiment import Experiment
 from .fields import parameters as describe
 from .plan import Plan
 
+SECOND_ORDERS = ("error", "gauss-newton", "differences")
+
 
 class Rendering:
-    """A plan, and an experiment of its own, which takes the values of its parameters, and behind them
-    those of structure factors (an Amplitudes, or None).
+    """A plan, and an experiment of its own, which takes the values of its parameters, and those of structure
+    factors (an Amplitudes, or None). Of a sequence of experiments each is a shot, and images have an axis of them.
 
-    Values and directions are float64 of (..., parameters), images and cotangents of (..., *shape), of numpy
-    or views of the memory of the plan's device. stream: that the plan works on then, a number, or 0: calls
-    return when images are there."""
+    Values and directions are float64 of (..., *front, parameters), images and cotangents of (..., *front, *image),
+    of numpy or views of the memory of the plan's device; front is (shots,), or () of one experiment. Factors are
+    float64 of (..., amplitudes), or None; the dimensions that they have in front are the first ones of the values',
+    and all rows of values behind these have them in common. stream: that the plan works on then, a number, or 0:
+    calls return when images are there."""
 
-    def __init__(self, experiment, parameters, dtype, amplitudes, keywords):
-        self.given, self.experiment = experiment.copy(), experiment.copy()
+    def __init__(self, experiment, parameters, dtype, amplitudes, keywords, *, second_order="error", one_list=False):
+        """one_list: shots but the first are known to have its list of structure factors."""
+        if second_order not in SECOND_ORDERS:
+            raise errors.UsageError(f"second_order: expected one of {', '.join(SECOND_ORDERS)}, found "
+                                    f"{second_order!r}")
+        given = [experiment] if isinstance(experiment, Experiment) else _experiments(experiment, one_list)
+        self.front = () if isinstance(experiment, Experiment) else (len(given),)
+        self.given = [given[0].copy(), *(shot.without_list() for shot in given[1:])]
+        self.experiment = self.given[0].copy()
         self.plan = Plan(self.experiment, parameters, dtype=dtype, **keywords)
         self._batch, self._shots, self._room = None, [], None
         self._numbers = [self.experiment._parameter(n) for n in self.plan.names]
-        self.shape = tuple(self.plan.shape)
+        self.image = tuple(self.plan.shape)
+        self.shape = (*self.front, *self.image)
         self.count = len(self.plan.names)
-        self.amplitudes, self.keywords = amplitudes, keywords
+        self.amplitudes, self.keywords, self.second_order = amplitudes, keywords, second_order
+        self._factors = self._factors_of_batch = None
         if amplitudes is not None:
             if not isinstance(amplitudes, Amplitudes):
                 raise errors.UsageError("amplitudes: expected a dualbragg.Amplitudes, found "
                                         f"{type(amplitudes).__name__}")
             self.plan.share(amplitudes)
-            self.count += len(amplitudes)
         self._at = self._one()
         self._lock = threading.Lock()  # callers may have threads of their own, which wait
         users.add(self)
 
+    def arguments(self, keywords=None):
+        """Of another that does the same; keywords: those of its plan."""
+        given = self.given if self.front else self.given[0]
+        return given, self.plan.names, self.plan.dtype, self.amplitudes, keywords or self.keywords
+
+    def again(self, dtype, keywords):
+        """The same, of another type of pixels or on another device."""
+        given, names, _, amplitudes, _ = self.arguments()
+        return Rendering(given, names, dtype, amplitudes, keywords, second_order=self.second_order, one_list=True)
+
+    def __reduce__(self):
+        return _remake, (*self.arguments(), self.second_order)
+
     def _one(self):
         """What the library's calls for one image take."""
-        split = len(self.plan.names)
         at = ffi.new("struct rendering *")
-        self._memory = ffi.new("double[]", split or 1), ffi.new("void *[]", split or 1)
+        self._memory = ffi.new("double[]", self.count or 1), ffi.new("void *[]", self.count or 1)
         at.experiment, at.plan, at.parameter = self.experiment._c, self.plan._plan, self.plan._parameters
         at.last, at.derivative = self._memory
-        at.count = at.bad = split
-        at.image_bytes = math.prod(self.shape) * self.plan.dtype.itemsize
-        at.amplitudes = self.amplitudes is not None
+        at.count = at.bad = self.count
+        at.image_bytes = math.prod(self.image) * self.plan.dtype.itemsize
         return at
 
     def forked(self):
@@ -59,15 +83,19 @@ class Rendering:
     def scales(self):
         """A typical step of each parameter, in its unit."""
         table = describe()
-        scales = [table[n].scale if n in table else 1.0 for n in self.plan.names]
-        if self.amplitudes is not None:
-            given = self.amplitudes.get(self.given)
-            scales += [float(numpy.sqrt((given**2).mean())) or 1.0] * len(given)
-        return scales
+        return numpy.array([table[n].scale if n in table else 1.0 for n in self.plan.names])
+
+    def factor_scale(self):
+        """The root mean square of the structure factors (electrons)."""
+        return float(numpy.sqrt((self.start_factors()**2).mean())) or 1.0
 
     def start(self):
-        """Values of the experiment that was given."""
-        return [self.given[n] for n in self.plan.names]
+        """Values of the experiments that were given."""
+        return numpy.array([[shot[n] for n in self.plan.names] for shot in self.given]).reshape(*self.front, self.count)
+
+    def start_factors(self):
+        """Structure factors of the experiment that was given."""
+        return self.amplitudes.get(self.given[0])
 
     def call(self, function, values, stream, *memory):
         """One of the library's calls for an image, at values; memory is given by addresses."""
@@ -77,11 +105,6 @@ class Rendering:
     def _call(self, function, values, stream, memory):
         """The lock is held."""
         at, plan = self._at, self.plan
-        if self.amplitudes is not None:
-            split = len(plan.names)
-            numbers = ffi.buffer(ffi.cast("double *", values), 8 * self.count)
-            self.amplitudes.put(self.experiment, numpy.frombuffer(numbers)[split:])
-            at.current = 0
         if plan._holder is not self:  # others have moved it
             at.current, plan._holder = 0, self
         try:
@@ -95,111 +118,177 @@ class Rendering:
         if stream:
             plan._stream = stream
 
-    def _each(self, function, values, stream, *memory):
-        """The same for each row of values; memory: arrays that have as many rows, or an address that serves
-        all of them. The lock is held."""
-        rows, start = math.prod(values.shape[:-1]), address(values)
-        steps = [(a, 0) if isinstance(a, int) else (address(a), a.nbytes // max(rows, 1)) for a in memory]
-        for i in range(rows):
-            self._call(function, start + 8 * self.count * i, stream, [a + i * step for a, step in steps])
+    def _put(self, factors):
+        """Gives the experiment structure factors, unless it has them."""
+        if self._factors is None or not numpy.array_equal(self._factors, factors):
+            self._factors = None
+            self.amplitudes.put(self.experiment, numpy.ascontiguousarray(factors))
+            self._factors, self._at.current = factors.copy(), 0
+
+    def _parts(self, values, factors, stream):
+        """Rows of values with structure factors in common: which they are (a slice), the address of the first one,
+        and the shots for the batch; None: it is one image. The lock is held."""
+        rows = self._rows(values)
+        each = [None] if factors is None else factors.reshape(-1, factors.shape[-1])
+        size = len(rows) // max(len(each), 1)
+        for n, own in enumerate(each):
+            part = slice(n * size, (n + 1) * size)
+            if own is not None:
+                self._put(own)
+            yield part, address(rows) + 8 * self.count * part.start, self._many(rows, part, stream)
+
+    def _many(self, rows, part, stream):
+        if part.stop - part.start == 1 and not self.front:
+            return None
+        if self._batch is None:
+            self._batch = Batch(self.given[0], self.plan.names, dtype=self.plan.dtype, **self.keywords)
+            if self.amplitudes is not None:
+                self._batch.share(self.amplitudes)
+        if stream:
+            self._batch.set_stream(stream)
+        if self._factors_of_batch is not self._factors:
+            self._batch.update(self.experiment)
+            self._factors_of_batch = self._factors
+        while len(self._shots) < part.stop - part.start:
+            self._shots.append(self.given[len(self._shots) % len(self.given)].without_list())
+        shots = self._shots[:part.stop - part.start]
+        for shot, row in zip(shots, rows[part]):
+            shot.set_values(self.plan.names, self._numbers, row.tolist())
+        return shots
 
     def _rows(self, values):
         return values.reshape(math.prod(values.shape[:-1]), self.count)
 
     def _images(self, images):
-        return images.reshape(-1, *self.shape)
-
-    def _many(self, values, stream):
-        """Shots at rows of values, for the batch; None: one, or with structure factors of their own each.
-        The lock is held."""
-        if values.ndim < 2:
-            return None
-        rows, split = self._rows(values), len(self.plan.names)
-        if len(rows) < 2 or (rows[1:, split:] != rows[0, split:]).any():
-            return None
-        if self._batch is None:
-            self._batch = Batch(self.given, self.plan.names, dtype=self.plan.dtype, **self.keywords)
-            if self.amplitudes is not None:
-                self._batch.share(self.amplitudes)
-        if stream:
-            self._batch.set_stream(stream)
-        if self.amplitudes is not None:
-            self.amplitudes.put(self.experiment, rows[0, split:])
-            self._batch.update(self.experiment)
-        while len(self._shots) < len(rows):
-            self._shots.append(self.given.without_list())
-        for shot, row in zip(self._shots, rows):
-            shot.set_values(self.plan.names, self._numbers, row[:split].tolist())
-        return self._shots[:len(rows)]
+        return images.reshape(-1, *self.image)
 
     def _empty(self, shape):
         return numpy.empty(shape, self.plan.dtype)
 
     def new(self, values):
         """Room for the images at values."""
-        return self._empty((*values.shape[:-1], *self.shape))
+        return self._empty((*values.shape[:-1], *self.image))
 
-    def unused(self, stream=0, count=None):
+    def unused(self, stream=0, count=1):
         """Room for images that nobody wants: on the device, if nothing is to wait for it."""
         if not stream:
-            return numpy.empty((count or 1, *self.shape), self.plan.dtype)
-        if self._room is None or len(self._room) < (count or 1):
-            self._room = self.plan.empty(count or 1)
+            return self._empty((count, *self.image))
+        if self._room is None or len(self._room) < count:
+            self._room = self.plan.empty(count)
         return self._room
 
-    def forward(self, values, images, stream=0):
+    def forward(self, values, factors, images, stream=0):
+        """The images at values."""
         with self._lock:
-            shots = self._many(values, stream)
-            if shots:
-                self._batch.forward(shots, self._images(images))
-            else:
-                self._each(lib.rendering_forward, values, stream, images)
+            for part, at, shots in self._parts(values, factors, stream):
+                own = self._images(images)[part]
+                if shots is None:
+                    self._call(lib.rendering_forward, at, stream, (address(own),))
+                else:
+                    self._batch.forward(shots, own)
         return images
 
-    def vjp(self, values, cotangent, stream=0):
-        gradient = numpy.empty(values.shape)
-        every = self.jacobian(values, self._empty) if isinstance(cotangent, numpy.ndarray) else None
+    def vjp(self, values, factors, cotangent, stream=0, wanted=(True, True)):
+        """Sums by the values, and by the factors (None without): 0 where they are not wanted."""
+        by_values = numpy.zeros(values.shape)
+        by_factors = None if factors is None else numpy.zeros(factors.shape)
+        wanted = wanted[0] and self.count > 0, wanted[1] and factors is not None
+        every = self.jacobian(values, factors, self._empty) if isinstance(cotangent, numpy.ndarray) else None
         if every is not None:
-            numpy.matmul(cotangent.reshape(-1, every.shape[1]), every.T, out=self._rows(gradient), dtype=float)
-            return gradient
-        with self._lock:
-            shots = self._many(values, stream)
-            if not shots:
-                self._each(lib.rendering_vjp, values, stream, cotangent, gradient)
-            elif self.amplitudes is None:
-                self._rows(gradient)[:] = self._batch.vjp(shots, self._images(cotangent))
-            else:
-                found, split = self._batch.vjp_all(shots, self._images(cotangent)), len(self.plan.names)
-                self._rows(gradient)[:, :split] = found.values
-                self._rows(gradient)[:, split:] = found.amplitudes
-        return gradient
+            numpy.matmul(cotangent.reshape(-1, every.shape[1]), every.T, out=self._rows(by_values), dtype=float)
+        elif any(wanted):
+            with self._lock:
+                sums = None if factors is None else by_factors.reshape(-1, factors.shape[-1])
+                for n, (part, at, shots) in enumerate(self._parts(values, factors, stream)):
+                    own, rows = self._images(cotangent)[part], self._rows(by_values)[part]
+                    if shots is None:
+                        self._call(lib.rendering_vjp, at, stream, (
+                            address(own), address(rows) if wanted[0] else 0, address(sums[n]) if wanted[1] else 0))
+                    else:
+                        self._batch.products(shots, own, rows if wanted[0] else None, sums[n] if wanted[1] else None)
+        return by_values, by_factors
 
-    def jvp(self, values, direction, images, stream=0):
-        every = self.jacobian(values, self._empty) if isinstance(images, numpy.ndarray) else None
+    def jvp(self, values, factors, direction, by_factors, images, stream=0):
+        """The derivative images along a direction of the values, and one of the factors (None without)."""
+        every = self.jacobian(values, factors, self._empty) if isinstance(images, numpy.ndarray) else None
         if every is not None:
             images.reshape(-1, every.shape[1])[:] = self._rows(direction) @ every
             return images
+        moves = factors is not None and (not self.count or by_factors.any())
         with self._lock:
-            shots = self._many(values, stream)
-            if shots:
-                along, split = self._rows(direction), len(self.plan.names)
-                own = None if self.amplitudes is None else numpy.ascontiguousarray(along[:, split:])
-                self._batch.jvp(shots, numpy.ascontiguousarray(along[:, :split]),
-                                self.unused(stream, len(shots)), self._images(images), own)
-            else:
-                unused = self.unused(stream)
-                self._each(lib.rendering_jvp, values, stream, direction, address(unused), images)
+            along = by_factors.reshape(-1, factors.shape[-1]) if moves else None
+            for n, (part, at, shots) in enumerate(self._parts(values, factors, stream)):
+                own, rows = self._images(images)[part], self._rows(direction)[part]
+                unused = self.unused(stream, part.stop - part.start)
+                if shots is None:
+                    self._call(lib.rendering_jvp, at, stream, (
+                        address(rows), address(along[n]) if moves else 0, address(unused), address(own)))
+                else:
+                    self._batch.jvp(shots, rows, unused[:len(shots)], own, along[n] if moves else None)
         return images
 
-    def jacobian(self, values, empty, stream=0):
+    def jacobian(self, values, factors, empty, stream=0):
         """The derivative images (parameters, pixels), in one pass, where all rows of values are the same and as
         many as parameters at least, so that products with them are the least work; else None. empty: makes
         room of a shape."""
-        if values.ndim < 2 or self.amplitudes is not None or not self.count:
+        if values.ndim < 2 or factors is not None or not self.count or self.front:
             return None
         rows = self._rows(values)
         if len(rows) < max(2, self.count) or (rows[1:] != rows[0]).any():
             return None
-        image, found = self.unused(stream), empty((self.count, *self.shape))
+        image, found = self.unused(stream), empty((self.count, *self.image))
         self.call(lib.rendering_gradient, address(rows), stream, address(image), address(found))
         return found.reshape(self.count, -1)
+
+    def difference(self, first, values, factors, direction, by_factors):
+        """The derivatives of what first(values, factors) gives along a direction, by central differences: first
+        derivatives, and what they are by, "values" (a row for each of them) or "factors"."""
+        if self.second_order == "error":
+            raise errors.UnsupportedError("second derivatives of images: the library has none; "
+                                          "Renderer(second_order='gauss-newton') leaves them out, "
+                                          "'differences' estimates them")
+        size = abs(direction / self.scales()).max(-1, initial=0)
+        if factors is not None:
+            own = abs(by_factors).max(-1) / self.factor_scale()
+            size = numpy.maximum(size.reshape(*own.shape, -1).max(-1, initial=0), own)
+        step = 1e-4 if self.plan.precision == "double" and self.plan.dtype == numpy.float64 else 1e-2
+        h = numpy.where(size > 0, step / numpy.where(size > 0, size, 1), 1.0)
+        each = numpy.broadcast_to(h.reshape(h.shape + (1,) * (values.ndim - 1 - h.ndim)), values.shape[:-1])
+        ahead, behind = [first(values + sign * each[..., None] * direction,
+                               None if factors is None else factors + sign * h[..., None] * by_factors)
+                         for sign in (1, -1)]
+        return [None if a is None else (a - b) / (2 * self._like(steps, a))
+                for a, b, steps in zip(ahead, behind, (each, h))]
+
+    @staticmethod
+    def _like(steps, found):
+        """A step for each row of what was found, of numpy or torch."""
+        if 0 in found.shape:
+            return 1
+        steps = steps.reshape(steps.shape + (1,) * (found.ndim - steps.ndim))
+        return found.new_tensor(steps) if hasattr(found, "new_tensor") else steps.astype(found.dtype)
+
+
+def _remake(given, names, dtype, amplitudes, keywords, second_order):
+    return Rendering(given, names, dtype, amplitudes, keywords, second_order=second_order, one_list=True)
+
+
+def _experiments(given, one_list):
+    """Shots of a sequence, which have the structure factors of the first."""
+    try:
+        shots = list(given)
+    except TypeError:
+        shots = []
+    if not shots or not all(isinstance(shot, Experiment) for shot in shots):
+        raise errors.UsageError(f"experiment: expected an Experiment or a sequence of them, found {given!r}")
+    for n, shot in enumerate(shots[1:] if not one_list else (), 1):
+        if not _same_list(shots[0]._c.structure_factors, shot._c.structure_factors):
+            raise errors.UsageError(f"experiment: shot {n}: expected the structure factors of the first, found others")
+    return shots
+
+
+def _same_list(one, other):
+    if (list(one.min), list(one.extent), one.default_F) != (list(other.min), list(other.extent), other.default_F):
+        return False
+    count = math.prod(one.extent) if one.amplitude != ffi.NULL else 0
+    return not count or ffi.buffer(one.amplitude, 8 * count) == ffi.buffer(other.amplitude, 8 * count)

@@ -73,44 +73,46 @@ class Batch(_Planned):
     def vjp(self, shots: Sequence[Experiment], cotangents: Memory, out: Memory | None = None) -> Floats:
         """Gradients of each shot by the parameters, (shots, parameters): sums of its cotangent times
         derivative over its pixels. out: receives the images."""
-        c, shots = self._shots(shots)
-        count = len(shots)
-        cotangents, images = self._cotangents(cotangents, count, out)
-        found = numpy.empty((count, len(self.names)))
-        if count and self.names:
-            vectors = ffi.new("db_plan_vector[]", count)
-            for row, vector in zip(found, vectors):
-                self._vector(Vector(row), vector)
-            self._call(lib.db_plan_batch_vjp, self._batch, c, count, _rows(cotangents, count),
-                       ffi.NULL if images is None else _rows(images, count), vectors, ffi.NULL)
+        shots = list(shots)
+        found = numpy.empty((len(shots), len(self.names)))
+        self._products(shots, cotangents, Vector(found if self.names else None), None, out)
         return found
 
     def vjp_all(self, shots: Sequence[Experiment], cotangents: Memory) -> Vector:
         """As vjp, by all structure factors, too: a Vector whose arrays have a row for each shot."""
-        c, shots = self._shots(shots)
-        count = len(shots)
-        cotangents, _ = self._cotangents(cotangents, count, None)
-        found = Vector(numpy.empty((count, len(self.names))), numpy.empty((count, self.amplitude_count)),
-                       numpy.empty((count, 1)))
-        if count:
-            vectors = ffi.new("db_plan_vector[]", count)
-            rows: Any = found[:3]
-            for i, vector in enumerate(vectors):
-                self._vector(Vector(*(row[i] for row in rows)), vector)
-            self._call(lib.db_plan_batch_vjp, self._batch, c, count, _rows(cotangents, count), ffi.NULL,
-                       vectors, ffi.NULL)
+        shots = list(shots)
+        found = Vector(numpy.empty((len(shots), len(self.names))), numpy.empty((len(shots), self.amplitude_count)),
+                       numpy.empty((len(shots), 1)))
+        self._products(shots, cotangents, found, None)
         return found._replace(default_F=found.default_F[:, 0])
 
     def vjp_sums(self, shots: Sequence[Experiment], cotangents: Memory) -> Vector:
         """Sums over all shots of gradients by the structure factors, which they share: a Vector."""
+        found = Vector(None, numpy.zeros(self.amplitude_count), numpy.zeros(1))
+        self._products(list(shots), cotangents, None, found)
+        return found._replace(default_F=float(found.default_F[0]))
+
+    def products(self, shots: Sequence[Experiment], cotangents: Memory, parameters: Floats | None = None,
+                 amplitudes: Floats | None = None) -> None:
+        """vjp and vjp_sums in one pass: arrays, (shots, parameters) and (amplitudes,), receive what they name."""
+        self._products(list(shots), cotangents, None if parameters is None else Vector(parameters),
+                       None if amplitudes is None else Vector(None, amplitudes))
+
+    def _products(self, shots, cotangents, each, sums, out=None):
+        """each: arrays with a row for each shot, or None; sums: over all of them, or None."""
         c, shots = self._shots(shots)
         count = len(shots)
-        cotangents, _ = self._cotangents(cotangents, count, None)
-        found = Vector(None, numpy.zeros(self.amplitude_count), numpy.zeros(1))
-        if count:
-            self._call(lib.db_plan_batch_vjp, self._batch, c, count, _rows(cotangents, count), ffi.NULL,
-                       ffi.NULL, self._vector(found))
-        return found._replace(default_F=float(found.default_F[0]))
+        cotangents, images = self._cotangents(cotangents, count, out)
+        if not count or (sums is None and all(rows is None for rows in each or ())):
+            return
+        vectors = ffi.NULL
+        if each is not None:
+            vectors = ffi.new("db_plan_vector[]", count)
+            for i, vector in enumerate(vectors):
+                self._vector(Vector(*(None if rows is None else rows[i] for rows in each)), vector)
+        self._call(lib.db_plan_batch_vjp, self._batch, c, count, _rows(cotangents, count),
+                   ffi.NULL if images is None else _rows(images, count), vectors,
+                   ffi.NULL if sums is None else self._vector(sums))
 
     def _cotangents(self, cotangents, count, out):
         cotangents = self._taken(cotangents, "cotangents", (count, *self.shape))
@@ -125,18 +127,20 @@ class Batch(_Planned):
         """Images, and their derivatives along a direction each.
 
         directions: float64 of (shots, parameters), in their units
-        amplitudes: the same of (shots, amplitudes), electrons; None: 0"""
+        amplitudes: the same of (shots, amplitudes), electrons, or of (amplitudes,) for all; None: 0"""
         c, shots = self._shots(shots)
         count = len(shots)
         array(directions, "directions", (count, len(self.names)), numpy.float64)
         if amplitudes is not None:
-            array(amplitudes, "amplitudes", (count, self.amplitude_count), numpy.float64)
+            each = numpy.ndim(amplitudes) > 1
+            array(amplitudes, "amplitudes", (count, self.amplitude_count)[not each:], numpy.float64)
         (images, given), (moved, tangents) = self._images(out, count), self._images(tangents, count, "tangents")
         self._apart(images, moved, "out and tangents")
         if count:
             vectors = ffi.new("db_plan_vector[]", count)
             for i, vector in enumerate(vectors):
-                self._vector(Vector(directions[i], None if amplitudes is None else amplitudes[i]), vector)
+                self._vector(Vector(directions[i], amplitudes[i] if amplitudes is not None and each else amplitudes),
+                             vector)
             self._call(lib.db_plan_batch_jvp, self._batch, c, count, vectors, _rows(images, count),
                        _rows(moved, count))
         return given, tangents

@@ -5,16 +5,16 @@
 
     render = Renderer(experiment, ["cell_a", "misset_x"])
     loss = lambda values: ((render(values) - data) ** 2).sum()
-    slope = jax.jit(jax.grad(loss))(values)
+    slope = jax.jit(jax.grad(loss))(render.named())         # {"cell_a": ..., "misset_x": ...}
 
-jit, vmap, jvp, vjp, grad, jacrev and jacfwd go through it; second derivatives are refused. The work is
-done on the processor, by a callback. JAX computes in single precision unless told otherwise
-(jax.config.update("jax_enable_x64", True)): values of parameters then have seven digits.
+jit, vmap, shard_map, jvp, vjp, grad, jacrev, jacfwd and, if the renderer is told what second derivatives are taken
+for, hessian go through it. The work is done on the processor, by a callback. JAX computes in single precision
+unless told otherwise (jax.config.update("jax_enable_x64", True)): values of parameters then have seven digits.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Iterable
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Sequence
 
 import jax
 import jax.numpy as jnp
@@ -33,104 +33,226 @@ if TYPE_CHECKING:
     from .plan import Plan
 
 
-def _called(function, *arguments, shape, dtype):
-    """A function of arrays as one of JAX, which hands it all images of a vmap at once."""
-    return jax.pure_callback(lambda *given: function(*given).astype(dtype, copy=False),
-                             jax.ShapeDtypeStruct(shape, dtype), *arguments,
-                             vmap_method="broadcast_all")
-
-
 def _exact(values):
     return numpy.ascontiguousarray(values, dtype=numpy.float64)
 
 
-def _forward(own, values):
-    return _called(lambda v: own.forward(_exact(v), own.new(v)), values,
-                   shape=(*values.shape[:-1], *own.shape), dtype=own.plan.dtype)
+def _factors(values):
+    """Structure factors for a Rendering; None: they are no values."""
+    return _exact(values) if values.shape[-1] else None
 
 
-def _tangent(values, direction, *, own):
-    """J direction."""
-    return _called(lambda v, d: own.jvp(_exact(v), _exact(d), own.new(v)), values, direction,
-                   shape=(*values.shape[:-1], *own.shape), dtype=own.plan.dtype)
+# What the primitives do: `own` is a Rendering; values and structure factors come first, then vectors, by the values
+# and by the structure factors each, or an image.
+
+def _image(own, values, factors):
+    values = _exact(values)
+    return [own.forward(values, _factors(factors), own.new(values))]
 
 
-def _adjoint(values, cotangent, *, own):
+def _tangent(own, values, factors, along, by_factors):
+    """J along."""
+    values = _exact(values)
+    return [own.jvp(values, _factors(factors), _exact(along), _factors(by_factors), own.new(values))]
+
+
+def _adjoint(own, values, factors, cotangent):
     """J^T cotangent."""
-    return _called(lambda v, c: own.vjp(_exact(v), numpy.ascontiguousarray(c, own.plan.dtype)), values,
-                   cotangent, shape=values.shape, dtype=values.dtype)
+    return list(own.vjp(_exact(values), _factors(factors), numpy.ascontiguousarray(cotangent, own.plan.dtype)))
 
 
-def _linear(name, function, transposed):
-    """A primitive of (values, vector) that is linear in the vector; transposed() is the one with the
-    transposed matrix."""
-    primitive = Primitive(name)
-    primitive.def_impl(function)
-    primitive.def_abstract_eval(lambda values, vector, *, own: jax.core.ShapedArray(
-        *_shape_of(name, values, own)))
-    mlir.register_lowering(primitive, mlir.lower_fun(function, multiple_results=False))
+def _difference(own, function, values, factors, rest, along):
+    """The derivative of a function of values and structure factors along a direction."""
+    return own.difference(lambda v, f: function(own, v, factors if f is None else f, *rest), _exact(values),
+                          _factors(factors), _exact(along[0]), _factors(along[1]))
 
-    def batch(arguments, dims, *, own):
+
+def _curve(own, values, factors, tangent, tangent_factors, *along):
+    """The derivative of J tangent along a direction."""
+    return _difference(own, lambda *given: [*_tangent(*given), None], values, factors, (tangent, tangent_factors),
+                       along)[:1]
+
+
+def _bend(own, values, factors, cotangent, *along):
+    """The derivative of J^T cotangent along a direction."""
+    return _difference(own, _adjoint, values, factors, (cotangent,), along)
+
+
+class _Operation:
+    """A primitive of (values, factors, vectors ...), linear in each of the vectors.
+
+    gives: "image", or "sums" by the values and by the factors; derive(bind, own, arguments, tangents): its
+    derivative along all tangents; transpose(bind, arguments, cotangents, undefined): of the arguments"""
+
+    def __init__(self, name: str, work: Callable[..., list[Any]], gives: str, derive: Any, transpose: Any = None) -> None:
+        self.work, self.gives = work, gives
+        self.primitive: Any = Primitive("dualbragg_" + name)
+        self.primitive.multiple_results = True
+        self.primitive.def_impl(self._run)
+        self.primitive.def_abstract_eval(self._shapes)
+        mlir.register_lowering(self.primitive, mlir.lower_fun(self._call, multiple_results=True))
+        batching.primitive_batchers[self.primitive] = self._batch
+
+        def differentiate(arguments, tangents, *, own):
+            tangents = [ad.instantiate_zeros(t) if isinstance(t, ad.Zero) and k > 1 else t for k, t in enumerate(tangents)]
+            return self.bind(own, *arguments), derive(own, arguments, tangents)
+
+        ad.primitive_jvps[self.primitive] = differentiate
+        if transpose is not None:
+            def transposed(cotangents, *arguments, own):
+                given = [ad.instantiate_zeros(c) for c in cotangents]
+                return transpose(own, given, arguments)
+            ad.primitive_transposes[self.primitive] = transposed
+
+    def bind(self, own, *arguments):
+        return self.primitive.bind(*arguments, own=own)
+
+    def _run(self, *arguments, own):
+        """Outside of compiled functions: it is one of its own."""
+        if self not in own.compiled:
+            own.compiled[self] = jax.jit(lambda *given: self.bind(own, *given))
+        return own.compiled[self](*arguments)
+
+    def _call(self, *arguments, own):
+        wanted = [(a.shape, a.dtype) for a in self._shapes(*arguments, own=own)]
+
+        def work(*given):
+            found = self.work(own, *given)
+            return [numpy.zeros(shape, kind) if made is None else made.astype(kind, copy=False)
+                    for made, (shape, kind) in zip(found, wanted)]
+
+        return jax.pure_callback(work, [jax.ShapeDtypeStruct(*each) for each in wanted], *arguments)
+
+    def _shapes(self, values, factors, *_, own):
+        kind = jax.core.ShapedArray
+        if self.gives == "image":
+            return [kind((*values.shape[:-1], *own.image), own.plan.dtype)]
+        return [kind(values.shape, values.dtype), kind(factors.shape, factors.dtype)]
+
+    def _batch(self, arguments, dims, *, own):
+        """With the dimension of the map in front; structure factors stay alone, where they may: their dimensions are
+        the first ones of the values'."""
         size = next(a.shape[d] for a, d in zip(arguments, dims) if d is not None)
-        moved = [jnp.broadcast_to(a, (size, *a.shape)) if d is None else jnp.moveaxis(a, d, 0)
-                 for a, d in zip(arguments, dims)]
-        return primitive.bind(*moved, own=own), 0
-
-    def transpose(cotangent, values, vector, *, own):
-        if isinstance(cotangent, ad.Zero):
-            return None, ad.Zero(vector.aval)
-        return None, transposed().bind(values, cotangent, own=own)
-
-    def differentiate(arguments, tangents, *, own):
-        if not isinstance(tangents[0], ad.Zero):
-            raise errors.UnsupportedError("second derivatives of images: the library has none")
-        found = primitive.bind(*arguments, own=own)
-        if isinstance(tangents[1], ad.Zero):
-            return found, ad.Zero.from_primal_value(found)
-        return found, primitive.bind(arguments[0], tangents[1], own=own)
-
-    batching.primitive_batchers[primitive] = batch
-    ad.primitive_transposes[primitive] = transpose
-    ad.primitive_jvps[primitive] = differentiate
-    return primitive
+        pairs = range(1, len(arguments), 2) if self.gives == "image" else ()
+        alone = all(dims[i] is None and arguments[i].ndim == 1 for i in pairs)
+        moved = [a if alone and i in pairs else
+                 jnp.broadcast_to(a, (size, *a.shape)) if d is None else jnp.moveaxis(a, d, 0)
+                 for i, (a, d) in enumerate(zip(arguments, dims))]
+        found = self.bind(own, *moved)
+        return found, [0] * len(found)
 
 
-def _shape_of(name, values, own):
-    if name == "dualbragg_adjoint":
-        return values.shape, values.dtype
-    return (*values.shape[:-1], *own.shape), own.plan.dtype
+def _sum(one, other):
+    return other if one is None else [a + b for a, b in zip(one, other)]
 
 
-_tangent_primitive: Any = _linear("dualbragg_tangent", _tangent, lambda: _adjoint_primitive)
-_adjoint_primitive: Any = _linear("dualbragg_adjoint", _adjoint, lambda: _tangent_primitive)
+def _moved(own, tangents, function):
+    """What a function gives for the tangents of values and structure factors, with zeros; None: both are 0."""
+    if all(isinstance(t, ad.Zero) for t in tangents[:2]):
+        return None
+    return function(own, *[ad.instantiate_zeros(t) for t in tangents[:2]])
+
+
+def _second(own, operation, *arguments):
+    """A second derivative, as the renderer takes it."""
+    if own.second_order == "error":
+        raise errors.UnsupportedError("second derivatives of images: the library has none; Renderer(second_order="
+                                      "'gauss-newton') leaves them out, 'differences' estimates them")
+    if own.second_order == "gauss-newton":
+        return [jnp.zeros(a.shape, a.dtype) for a in operation._shapes(*arguments[:2], own=own)]
+    return operation.bind(own, *arguments)
+
+
+def _derive_image(own, arguments, tangents):
+    return tangent_of.bind(own, *arguments, *[ad.instantiate_zeros(t) for t in tangents])
+
+
+def _derive_tangent(own, arguments, tangents):
+    bent = _moved(own, tangents, lambda own, *along: _second(own, curve_of, *arguments, *along))
+    return _sum(bent, tangent_of.bind(own, *arguments[:2], *tangents[2:]))
+
+
+def _derive_adjoint(own, arguments, tangents):
+    bent = _moved(own, tangents, lambda own, *along: _second(own, bend_of, *arguments, *along))
+    return _sum(bent, adjoint_of.bind(own, *arguments[:2], tangents[2]))
+
+
+def _refuse(own, *along):
+    raise errors.UnsupportedError("third derivatives of images: the library has none")
+
+
+def _derive_curve(own, arguments, tangents):
+    _moved(own, tangents, _refuse)
+    at, one, other = arguments[:2], arguments[2:4], arguments[4:]
+    return _sum(curve_of.bind(own, *at, *tangents[2:4], *other), curve_of.bind(own, *at, *one, *tangents[4:]))
+
+
+def _derive_bend(own, arguments, tangents):
+    _moved(own, tangents, _refuse)
+    at, cotangent, along = arguments[:2], arguments[2], arguments[3:]
+    return _sum(bend_of.bind(own, *at, tangents[2], *along), bend_of.bind(own, *at, cotangent, *tangents[3:]))
+
+
+def _transpose_tangent(own, cotangents, arguments):
+    return [None, None, *adjoint_of.bind(own, *arguments[:2], *cotangents)]
+
+
+def _transpose_adjoint(own, cotangents, arguments):
+    return [None, None, *tangent_of.bind(own, *arguments[:2], *cotangents)]
+
+
+def _transpose_curve(own, cotangents, arguments):
+    one, other = arguments[2:4], arguments[4:]
+    known = other if ad.is_undefined_primal(one[0]) else one
+    found = bend_of.bind(own, *arguments[:2], *cotangents, *known)
+    return [None, None, *found, None, None] if known is other else [None, None, None, None, *found]
+
+
+def _transpose_bend(own, cotangents, arguments):
+    if ad.is_undefined_primal(arguments[2]):
+        return [None, None, *curve_of.bind(own, *arguments[:2], *arguments[3:], *cotangents), None, None]
+    return [None, None, None, *bend_of.bind(own, *arguments[:3], *cotangents)]
+
+
+image_of = _Operation("image", _image, "image", _derive_image)
+tangent_of = _Operation("tangent", _tangent, "image", _derive_tangent, _transpose_tangent)
+adjoint_of = _Operation("adjoint", _adjoint, "sums", _derive_adjoint, _transpose_adjoint)
+curve_of = _Operation("curve", _curve, "image", _derive_curve, _transpose_curve)
+bend_of = _Operation("bend", _bend, "sums", _derive_bend, _transpose_bend)
 
 
 class Renderer:
     """An experiment as a function of its parameters.
 
-    experiment: copied; parameters: names of those that values are of
+    experiment: copied; or a sequence of them, shots with the same counts and structure factors, whose images have
+        an axis of shots
+    parameters: names of those that values are of
     dtype: of images, "float32" or, where JAX has 64 bits, "float64"
     amplitudes: a dualbragg.Amplitudes: structure factors that are values, too
-    keywords: those of dualbragg.Plan"""
+    second_order: what second derivatives of images are taken for: "error": refused; "gauss-newton": 0, so that the
+        Hessian of a loss is J^T (d2 loss/d image2) J; "differences": central differences of exact first derivatives
+    keywords: those of dualbragg.Plan
 
-    def __init__(self, experiment: Experiment, parameters: Iterable[str] = (), dtype: DTypeLike = "float32", *,
-                 amplitudes: Amplitudes | None = None, **keywords: Any) -> None:
+    It can be pickled and copied."""
+
+    def __init__(self, experiment: Experiment | Sequence[Experiment], parameters: Iterable[str] = (),
+                 dtype: DTypeLike = "float32", *, amplitudes: Amplitudes | None = None, second_order: str = "error",
+                 **keywords: Any) -> None:
         dtype = numpy.dtype(dtype)
         if dtype == numpy.float64 and not jax.config.jax_enable_x64:
             raise errors.UsageError("dtype: expected float32, since JAX has no 64 bits unless "
                                     "jax_enable_x64 is set, found float64")
-        self._rendering = own = Rendering(experiment, parameters, dtype, amplitudes, keywords)
+        self._take(Rendering(experiment, parameters, dtype, amplitudes, keywords, second_order=second_order))
 
-        @jax.custom_jvp
-        def render(values):
-            return _forward(own, values)
+    def _take(self, rendering):
+        self._rendering = rendering
+        rendering.compiled = {}  # functions of images outside of compiled ones
 
-        @render.defjvp
-        def _(primals, tangents):
-            values, = primals
-            return render(values), _tangent_primitive.bind(values, tangents[0], own=own)
+    def __getstate__(self):
+        return self._rendering
 
-        self._render = render
+    def __setstate__(self, state):
+        self._take(state)
 
     @property
     def plan(self) -> Plan:
@@ -139,30 +261,72 @@ class Renderer:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of an image: (slow, fast), or as Experiment.shape says."""
+        """Of what is rendered at values of (parameters,): (slow, fast), or as Experiment.shape says, with the shots
+        in front."""
         return self._rendering.shape
+
+    def start(self) -> jax.Array:
+        """Values of the experiment's parameters, of (parameters,), or (shots, parameters)."""
+        return jnp.asarray(self._rendering.start())
+
+    def named(self) -> dict[str, jax.Array]:
+        """The same by name, as the renderer takes them: of (), or (shots,)."""
+        start = self._rendering.start()
+        return {name: jnp.asarray(start[..., i]) for i, name in enumerate(self.plan.names)}
 
     def __call__(self, values: Any = None, amplitudes: Any = None) -> jax.Array:
         """The image (photons) at the values of the parameters, in their units.
 
-        values: floating array of (parameters,), or (..., parameters) for an image each
-        amplitudes: the same of (amplitudes,), electrons, in the order of the renderer's Amplitudes
+        values: floating array of (parameters,), or (..., parameters) for an image each; of several shots
+            (..., shots, parameters), or (parameters,) for all. Or a dictionary of arrays by name, of (...) or
+            (..., shots): what it does not name is the experiment's. None: all are
+        amplitudes: the same of (amplitudes,), electrons, in the order of the renderer's Amplitudes, or
+            (..., amplitudes). None: the experiment's
         Returns (..., *shape) of the renderer's dtype"""
-        own, split = self._rendering, len(self.plan.names)
-        given = []
-        for what, array, size in (("values", values, split), ("amplitudes", amplitudes, own.count - split)):
-            if size == 0 and array is None:
-                continue
-            array = jnp.asarray(array)
-            if array.ndim < 1 or array.shape[-1] != size:
-                raise errors.UsageError(f"{what}: expected the shape ({size},) or (..., {size}), found "
-                                        f"{array.shape}")
-            if array.dtype not in (jnp.float32, jnp.float64):  # half a float has too few digits
-                raise errors.UsageError(f"{what}: expected float64 or float32, a floating type with the digits "
-                                        f"that a crystal needs, found {array.dtype}")
-            given.append(array)
-        if not given:
-            return self._render(jnp.zeros(0))
-        shape = jnp.broadcast_shapes(*[a.shape[:-1] for a in given])
-        return self._render(jnp.concatenate(
-            [jnp.broadcast_to(a, (*shape, a.shape[-1])) for a in given], -1))
+        own = self._rendering
+        if values is None or isinstance(values, Mapping):
+            values = self._joined(values or {})
+        else:
+            values = self._checked("values", values, own.front, own.count)
+        if own.front and values.ndim == 1:
+            values = jnp.broadcast_to(values, (*own.front, own.count))
+        factors = jnp.zeros(0)
+        if own.amplitudes is not None or amplitudes is not None:
+            values, factors = self._with_factors(values, amplitudes)
+        return image_of.bind(own, values, factors)[0]
+
+    def _joined(self, values):
+        """Values by name as one array."""
+        names = self.plan.names
+        if set(values) - set(names):
+            raise errors.UsageError(f"values: {sorted(set(values) - set(names))[0]} is not among the parameters")
+        if not names:
+            return self.start()
+        each = {**self.named(), **{name: self._checked(name, value) for name, value in values.items()}}
+        return jnp.stack(jnp.broadcast_arrays(*each.values()), -1)
+
+    def _with_factors(self, values, factors):
+        own = self._rendering
+        if own.amplitudes is None:
+            raise errors.UsageError("amplitudes: expected none, for the renderer was made without, found an array")
+        if factors is None:
+            factors = own.start_factors()
+        factors = self._checked("amplitudes", factors, (), len(own.amplitudes))
+        if factors.ndim > 1:  # of each image
+            shots = 1 + len(own.front)
+            front = jnp.broadcast_shapes(values.shape[:values.ndim - shots], factors.shape[:-1])
+            values = jnp.broadcast_to(values, (*front, *values.shape[values.ndim - shots:]))
+            factors = jnp.broadcast_to(factors, (*front, factors.shape[-1]))
+        return values, factors
+
+    @staticmethod
+    def _checked(what, array, front=(), size=None):
+        array = jnp.asarray(array)
+        wanted = (*(front if array.ndim > 1 else ()), size)
+        if size is not None and (array.ndim < 1 or array.shape[array.ndim - len(wanted):] != wanted):
+            raise errors.UsageError(f"{what}: expected the shape ({size},) or (..., {', '.join(map(str, wanted))}), found "
+                                    f"{array.shape}")
+        if array.dtype not in (jnp.float32, jnp.float64):  # half a float has too few digits
+            raise errors.UsageError(f"{what}: expected float64 or float32, a floating type with the digits "
+                                    f"that a crystal needs, found {array.dtype}")
+        return array

@@ -49,12 +49,17 @@ class View:
         shape = tuple(math.prod(self.shape) // known if n == -1 else n for n in shape)
         return View(self.address, shape, self.dtype, self.device, self.owner)
 
-    def __getitem__(self, number: int) -> View:
-        """An element of the first axis, e.g. an image of many."""
-        if not 0 <= number < len(self):
-            raise IndexError(number)
+    def __getitem__(self, number: int | slice) -> View:
+        """An element of the first axis, e.g. an image of many; or several that follow one another."""
         rest = self.shape[1:]
-        return View(self.address + number * math.prod(rest) * self.dtype.itemsize, rest, self.dtype,
+        if isinstance(number, slice):
+            first, end, _ = number.indices(len(self))
+            shape = (end - first, *rest)
+        elif not 0 <= (first := number) < len(self):
+            raise IndexError(number)
+        else:
+            shape = rest
+        return View(self.address + first * math.prod(rest) * self.dtype.itemsize, shape, self.dtype,
                     self.device, self.owner)
 
 

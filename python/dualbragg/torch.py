@@ -16,7 +16,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import weakref
-from typing import TYPE_CHECKING, Any, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Mapping, Sequence, Union
 
 import numpy
 import torch
@@ -31,104 +31,150 @@ if TYPE_CHECKING:
     from .experiment import Experiment
     from .plan import Plan
 
+Values = Union[torch.Tensor, Mapping[str, torch.Tensor]]
 _TYPES = {torch.float32: numpy.float32, torch.float64: numpy.float64}
-_SECOND_ORDERS = ("error", "gauss-newton", "differences")
-_renderers: weakref.WeakValueDictionary[int, Renderer] = weakref.WeakValueDictionary()  # by number
+_renderers: weakref.WeakValueDictionary[str, Renderer] = weakref.WeakValueDictionary()  # by number
 _numbers = itertools.count(1)
 
 
-class Renderer:
+class Renderer(torch.nn.Module):
     """A plan, and an experiment of its own, which takes the values of its parameters.
 
-    experiment: copied; parameters: names of those that values are of
+    experiment: copied; or a sequence of them, shots with the same counts and structure factors, whose images
+        have an axis of shots
+    parameters: names of those that values are of
     dtype: of images, torch.float32 or torch.float64
     amplitudes: a dualbragg.Amplitudes: structure factors that are values, too
     second_order: what second derivatives of images by the parameters are taken for, as a loss needs
         them that is differentiated twice:
         "error": refused;
         "gauss-newton": 0, so that the Hessian of a loss is J^T (d2 loss/d image2) J;
-        "differences": differences of first derivatives, at two more passes each
+        "differences": central differences of exact first derivatives, at two more passes each
     keywords: those of dualbragg.Plan. With device="cuda" images and cotangents are tensors of that GPU;
         values may be on it or on the processor, which reads them in either case
 
-    It can be pickled and copied, and used by several threads, which wait for each other."""
+    A module without parameters of its own: to(), cuda(), double() make another plan, on that device or of that
+    type of pixels. It can be pickled and copied, and used by several threads, which wait for each other."""
 
-    def __init__(self, experiment: Experiment, parameters: Iterable[str] = (), dtype: torch.dtype = torch.float32,
-                 *, amplitudes: Amplitudes | None = None, second_order: str = "error", **keywords: Any) -> None:
-        if dtype not in _TYPES:
-            raise errors.UsageError(f"dtype: expected torch.float32 or torch.float64, found {dtype}")
-        if second_order not in _SECOND_ORDERS:
-            raise errors.UsageError(f"second_order: expected one of {', '.join(_SECOND_ORDERS)}, found "
-                                    f"{second_order!r}")
-        self._rendering = Rendering(experiment, parameters, _TYPES[dtype], amplitudes, keywords)
-        self.dtype, self.second_order = dtype, second_order
-        self.device = torch.device(self.plan.device)
+    def __init__(self, experiment: Experiment | Sequence[Experiment], parameters: Iterable[str] = (),
+                 dtype: torch.dtype = torch.float32, *, amplitudes: Amplitudes | None = None,
+                 second_order: str = "error", **keywords: Any) -> None:
+        super().__init__()
+        self._take(Rendering(experiment, parameters, _pixels(dtype), amplitudes, keywords, second_order=second_order))
+
+    def _take(self, rendering):
+        """Renders by it from now on."""
+        self._rendering = rendering
+        self.device, self.dtype = torch.device(rendering.plan.device), _tensors(rendering.plan.dtype)
         self._here = self.device.type == "cpu"
-        self.number = next(_numbers)
+        self._many = len(rendering.front)
+        self._names = tuple(rendering.plan.names)
+        self._none = torch.empty(0, dtype=torch.float64)  # structure factors, where they are no values
+        self.register_buffer("_like", torch.empty(0, dtype=self.dtype, device=self.device), persistent=False)
+        self._register()
+
+    def _register(self):
+        self.number = f"{next(_numbers)}"  # a text, so that compiled code is of one renderer
         _renderers[self.number] = self
+
+    def _apply(self, function, recurse=True):
+        wanted = function(self._like)
+        if (wanted.dtype, wanted.device) != (self._like.dtype, self._like.device):
+            own = self._rendering
+            self._take(own.again(_pixels(wanted.dtype), {**own.keywords, "device": str(wanted.device)}))
+        return super()._apply(function, recurse)
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        self._register()
 
     @property
     def plan(self) -> Plan:
         """The dualbragg.Plan that renders."""
         return self._rendering.plan
 
-    def __reduce__(self):
-        own = self._rendering
-        return _remake, (own.given, own.plan.names, self.dtype, own.amplitudes, self.second_order,
-                         own.keywords)
-
-    def __deepcopy__(self, memo):
-        return _remake(*self.__reduce__()[1])
+    @property
+    def second_order(self) -> str:
+        """What second derivatives are taken for."""
+        return self._rendering.second_order
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of an image: (slow, fast), or as Experiment.shape says."""
+        """Of what is rendered at values of (parameters,): (slow, fast), or as Experiment.shape says, with the shots
+        in front."""
         return self._rendering.shape
 
-    def __call__(self, values: torch.Tensor | None = None, amplitudes: torch.Tensor | None = None) -> torch.Tensor:
+    def forward(self, values: Values | None = None, amplitudes: torch.Tensor | None = None) -> torch.Tensor:
         """The image (photons) at the values of the parameters, in their units.
 
-        values: floating tensor of (parameters,), or (..., parameters) for an image each
-        amplitudes: the same of (amplitudes,), electrons, in the order of the renderer's Amplitudes
+        values: floating tensor of (parameters,), or (..., parameters) for an image each; of several shots
+            (..., shots, parameters), or (parameters,) for all. Or a dictionary of tensors by name, of (...) or
+            (..., shots): what it does not name is the experiment's. None: all are
+        amplitudes: the same of (amplitudes,), electrons, in the order of the renderer's Amplitudes, or
+            (..., amplitudes). None: the experiment's
         Returns (..., *shape) of the renderer's dtype"""
-        values = self._joined(values, amplitudes)
+        if isinstance(values, torch.Tensor):
+            self._check("values", values, len(self._names))
+            at = values
+        else:
+            at = self._joined({} if values is None else values)
+        if self._many and at.dim() == 1:
+            at = at.expand(*self._rendering.front, -1)
+        factors = self._none
+        if self._rendering.amplitudes is not None or amplitudes is not None:
+            at, factors = self._with_factors(at, amplitudes)
         if torch.compiler.is_compiling():
-            return torch.ops.dualbragg.render(values, self.number)
-        return _Render.apply(values, self)
+            return torch.ops.dualbragg.render(at, factors, self.number)
+        return _Render.apply(at, factors, self)
 
-    def _joined(self, values, amplitudes):
-        """Values of parameters and structure factors in one tensor."""
-        split, count = len(self.plan.names), self._rendering.count
-        if amplitudes is None and split == count and values is not None:
-            self._check("values", values, split)
-            return values
-        given = []
-        for what, tensor, size in (("values", values, split), ("amplitudes", amplitudes, count - split)):
-            if size == 0 and tensor is None:
-                continue
-            self._check(what, tensor, size)
-            given.append(tensor)
-        if not given:
-            return torch.zeros(0, dtype=torch.float64)
-        if len(given) == 1:
-            return given[0]
-        shape = torch.broadcast_shapes(*[t.shape[:-1] for t in given])
-        return torch.cat([t.double().expand(*shape, t.shape[-1]) for t in given], -1)
+    def named(self) -> dict[str, torch.Tensor]:
+        """Values of the experiment's parameters by name, as forward takes them: float64 of (), or (shots,)."""
+        return dict(zip(self._names, self.start().unbind(-1)))
 
     def start(self) -> torch.Tensor:
-        """Values of the experiment's parameters, float64."""
-        return torch.tensor(self._rendering.start(), dtype=torch.float64)
+        """Values of the experiment's parameters, float64 of (parameters,), or (shots, parameters)."""
+        return torch.from_numpy(self._rendering.start())
 
-    def _check(self, what, values, size):
+    def _joined(self, values):
+        """Values by name as one tensor."""
+        if not isinstance(values, Mapping):
+            raise errors.UsageError(f"values: expected a tensor or a dictionary of them, found {type(values).__name__}")
+        if set(values) - set(self._names):
+            raise errors.UsageError(f"values: {sorted(set(values) - set(self._names))[0]} is not among the parameters")
+        if not self._names:
+            return self.start()
+        each = self.named()
+        for name, value in values.items():
+            self._check(name, value)
+            each[name] = value.double()
+        given = next((v for v in values.values() if not v.is_cpu), None)
+        return torch.stack(torch.broadcast_tensors(*(v if given is None else v.to(given.device) for v in each.values())), -1)
+
+    def _with_factors(self, values, factors):
+        if self._rendering.amplitudes is None:
+            raise errors.UsageError("amplitudes: expected none, for the renderer was made without, found a tensor")
+        if factors is None:
+            factors = torch.from_numpy(self._rendering.start_factors())
+        self._check("amplitudes", factors, len(self._rendering.amplitudes))
+        if factors.dim() > 1:  # of each image
+            shots, own = values.shape[-1 - self._many:], factors.shape[-1:]
+            front = torch.broadcast_shapes(values.shape[:-1 - self._many], factors.shape[:-1])
+            values, factors = values.expand(*front, *shots), factors.expand(*front, *own)
+        return values, factors
+
+    def _check(self, what, values, size=None):
         if not isinstance(values, torch.Tensor):
             raise errors.UsageError(f"{what}: expected a tensor, found {type(values).__name__}")
         if not values.is_cpu and values.device != self.device:
             own = "" if self._here else f" or on {self.device}"
             raise errors.UsageError(f"{what}: expected a tensor on the processor{own} (.cpu() makes a copy), "
                                     f"found one on {values.device}")
-        if values.dim() < 1 or values.shape[-1] != size:
-            raise errors.UsageError(f"{what}: expected the shape ({size},) or (..., {size}), found "
-                                    f"{tuple(values.shape)}")
+        if size is not None and values.shape != (size,):
+            shots = self._rendering.front if what == "values" and values.dim() > 1 else ()
+            if values.dim() < 1 or values.shape[values.dim() - 1 - len(shots):] != (*shots, size):
+                wanted = ", ".join(map(str, (*shots, size)))
+                raise errors.UsageError(f"{what}: expected the shape ({size},) or (..., {wanted}), found "
+                                        f"{tuple(values.shape)}")
         if values.dtype not in _TYPES:  # half a float has too few digits for a cell's edge
             raise errors.UsageError(f"{what}: expected torch.float64 or torch.float32, a floating type with "
                                     f"the digits that a crystal needs, found {values.dtype}")
@@ -137,6 +183,9 @@ class Renderer:
 
     def _empty(self, shape):
         return torch.empty(shape, dtype=self.dtype, device=self.device)
+
+    def _images(self, values):
+        return self._empty((*values.shape[:-1], *self._rendering.image))
 
     def _stream(self):
         """That the library is to work on: PyTorch's."""
@@ -150,65 +199,100 @@ class Renderer:
             return images.numpy()
         return View(images.data_ptr(), images.shape, self.plan.dtype, (CUDA, self.device.index), images)
 
-    def _forward(self, values):
-        at, images = _exact(values), self._empty((*values.shape[:-1], *self.shape))
-        if values.dim() == 1:
+    @staticmethod
+    def _is_one(values, factors):
+        """Whether it is one image without structure factors: what one call of the library does."""
+        return values.dim() == 1 and not factors.numel()
+
+    def _image_of(self, values, factors):
+        at = _exact(values)
+        if self._is_one(values, factors):
+            images = self._empty(self._rendering.image)
             self._rendering.call(lib.rendering_forward, at.data_ptr(), self._stream(), images.data_ptr())
-        else:
-            self._rendering.forward(at.numpy(), self._memory(images), self._stream())
+            return images
+        images = self._images(values)
+        self._rendering.forward(at.numpy(), _factors(factors), self._memory(images), self._stream())
         return images
 
-    def _vjp(self, values, cotangent):
+    def _vjp(self, values, factors, cotangent, *wanted):
         if cotangent.dtype != self.dtype or cotangent.device != self.device:
             cotangent = cotangent.to(self.device, self.dtype)
         at, cotangent = _exact(values), cotangent.detach().contiguous()  # autograd may have one number for all pixels
-        if values.dim() == 1:
+        by_factors = None
+        if self._is_one(values, factors):
             gradient = torch.empty_like(at)
             self._rendering.call(lib.rendering_vjp, at.data_ptr(), self._stream(), cotangent.data_ptr(),
-                                 gradient.data_ptr())
-        elif (every := self._jacobian(at)) is not None:
+                                 gradient.data_ptr(), 0)
+        elif (every := self._jacobian(at, factors)) is not None:
             gradient = (cotangent.reshape(-1, every.shape[1]).double() @ every.T.double()).reshape(values.shape)
         else:
-            gradient = torch.from_numpy(self._rendering.vjp(at.numpy(), self._memory(cotangent), self._stream()))
-        return gradient.to(values.device, values.dtype)
+            found, by_factors = self._rendering.vjp(at.numpy(), _factors(factors), self._memory(cotangent), self._stream(),
+                                                    wanted)
+            gradient = torch.from_numpy(found)
+        by_factors = torch.zeros_like(factors) if by_factors is None else torch.from_numpy(by_factors)
+        return gradient.to(values.device, values.dtype), by_factors.to(factors.device, factors.dtype)
 
-    def _jvp(self, values, tangent):
+    def _jvp(self, values, factors, tangent, by_factors):
         at, along = _exact(values), _exact(tangent)
-        if (every := self._jacobian(at)) is not None:
-            return (along.to(every.device, every.dtype) @ every).reshape(*values.shape[:-1], *self.shape)
-        images, stream = self._empty((*values.shape[:-1], *self.shape)), self._stream()
-        self._rendering.jvp(at.numpy(), along.numpy(), self._memory(images), stream)
+        if (every := self._jacobian(at, factors)) is not None:
+            return (along.to(every.device, every.dtype) @ every).reshape(*values.shape[:-1], *self._rendering.image)
+        images = self._images(values)
+        self._rendering.jvp(at.numpy(), _factors(factors), along.numpy(force=True), _factors(by_factors), self._memory(images),
+                            self._stream())
         return images
 
-    def _jacobian(self, values):
+    def _jacobian(self, values, factors):
         """All derivative images, if they serve all rows of values; of numpy Rendering sees to it."""
-        return None if self._here else self._rendering.jacobian(values.numpy(), self._empty, self._stream())
+        if self._here:
+            return None
+        return self._rendering.jacobian(values.numpy(), _factors(factors), self._empty, self._stream())
 
-    def _bend(self, values, cotangent, direction):
-        """The derivative of vjp(values, cotangent) along a direction of the values."""
-        if self.second_order == "error":
-            raise errors.UnsupportedError("second derivatives of images: the library has none; "
-                                          "Renderer(second_order='gauss-newton') leaves them out, "
-                                          "'differences' estimates them")
+    def _bent(self, first, values, factors, direction, by_factors):
+        """The derivatives of what first gives along a direction; None: 0."""
         if self.second_order == "gauss-newton":
-            return torch.zeros_like(values)
-        scale = torch.tensor(self._rendering.scales(), dtype=torch.float64, device=values.device)
-        step = 1e-4 if self.plan.precision == "double" and self.dtype == torch.float64 else 1e-2
-        at, along = values.detach().double(), direction.detach().double()
-        length = (along / scale).abs().amax(-1, keepdim=True)
-        h = torch.where(length > 0, step / length, torch.ones_like(length))
-        ahead, behind = [self._vjp(at + sign * h * along, cotangent) for sign in (1, -1)]
-        return ((ahead - behind) / (2 * h)).to(values.dtype)
+            return None
+
+        def at(v, f):
+            return first(torch.from_numpy(v), factors if f is None else torch.from_numpy(f))
+
+        return self._rendering.difference(at, _exact(values).numpy(), _factors(factors), _exact(direction).numpy(force=True),
+                                          _factors(by_factors))
+
+    def _bend(self, values, factors, cotangent, direction, by_factors):
+        """The derivative of _vjp(values, factors, cotangent) along a direction of the values."""
+        wanted = True, factors.numel() > 0
+        found = self._bent(lambda v, f: self._vjp(v, f, cotangent, *wanted), values, factors, direction, by_factors)
+        if found is None:
+            return torch.zeros_like(values), torch.zeros_like(factors)
+        return found[0].to(values.device, values.dtype), found[1].to(factors.device, factors.dtype)
+
+    def _curve(self, values, factors, tangent, tangent_factors, direction, by_factors):
+        """The derivative of _jvp(values, factors, tangent, tangent_factors) along a direction of the values."""
+        found = self._bent(lambda v, f: (self._jvp(v, f, tangent, tangent_factors),), values, factors, direction,
+                           by_factors)
+        return self._images(values).zero_() if found is None else found[0]
 
 
-def _remake(experiment, names, dtype, amplitudes, second_order, keywords):
-    return Renderer(experiment, names, dtype, amplitudes=amplitudes, second_order=second_order,
-                    **keywords)
+def _pixels(dtype):
+    """numpy's type of pixels."""
+    if dtype not in _TYPES:
+        raise errors.UsageError(f"dtype: expected torch.float32 or torch.float64, found {dtype}")
+    return _TYPES[dtype]
+
+
+def _tensors(dtype):
+    """PyTorch's type of pixels."""
+    return next(own for own, there in _TYPES.items() if there == dtype)
 
 
 def _exact(tensor):
     """Values as float64 of the processor in C order: the tensor's own memory, if it is such."""
     return tensor.detach().to("cpu", torch.float64).contiguous()
+
+
+def _factors(tensor):
+    """Structure factors for a Rendering; None: they are no values."""
+    return _exact(tensor).numpy(force=True) if tensor.numel() else None  # torch's zeros may have no memory
 
 
 class _AsGiven(inspect.Signature):
@@ -227,259 +311,372 @@ class _AsGiven(inspect.Signature):
 
 
 class _Function(torch.autograd.Function):
-    """What is common: all arguments but the last, the renderer, are tensors, which may have further
-    dimensions in front."""
+    """What is common: arguments are tensors, a renderer, and what else its method takes. Tensors may have further
+    dimensions in front. The second, and all of `factors`, are structure factors, whose dimensions in front are
+    the first of the values'. It is an operator, too, which compiled code calls as it is, and torch's former vmap
+    for each of many."""
+
+    factors: tuple[int, ...] = ()  # of an image: what may be the same for all of a map; none where there are sums by them
+    does: tuple[str, int, str]  # a renderer's method, how many tensors it takes, and what else
+    operator: Any
 
     def __init_subclass__(cls):
-        cls.forward.__signature__ = _AsGiven()
+        if "does" not in cls.__dict__:
+            return
+        does, tensors, flags = cls.does
+        method = getattr(Renderer, does)
+
+        def forward(*arguments):
+            given = arguments[:tensors]
+            try:
+                return method(arguments[tensors], *given, *arguments[tensors + 1:])
+            except RuntimeError:
+                if not any(map(_is_of_former_map, given)):
+                    raise
+            return cls.operator(*given, arguments[tensors].number, *arguments[tensors + 1:])
+
+        def setup_context(context, inputs, output):
+            context.renderer = inputs[tensors]
+            context.save_for_backward(*inputs[:tensors])
+            context.save_for_forward(*inputs[:tensors])
+
+        forward.__signature__ = _AsGiven()
+        cls.forward, cls.setup_context = staticmethod(forward), staticmethod(setup_context)
+        named = ", ".join(f"Tensor t{i}" for i in range(tensors))
+        gives = "Tensor" if cls.factors else "(Tensor, Tensor)"
+        cls.operator = torch.library.custom_op(
+            f"dualbragg::{cls.__name__[1:].lower()}",
+            lambda *given: method(_renderers[given[tensors]], *given[:tensors], *given[tensors + 1:]),
+            mutates_args=(), schema=f"({named}, str renderer{flags}) -> {gives}")
+        cls.operator.register_fake(lambda *given: cls._like(_renderers[given[tensors]], *given[:2]))
+        cls.operator.register_vmap(lambda *given: cls._mapped(cls.operator, *given))
 
     @classmethod
-    def _in_front(cls, tensor, dim, size):
-        return tensor.expand(size, *tensor.shape) if dim is None else tensor.movedim(dim, 0)
+    def _like(cls, renderer, values, factors):
+        if cls.factors:
+            return values.new_empty((*values.shape[:-1], *renderer._rendering.image), dtype=renderer.dtype,
+                                    device=renderer.device)
+        return values.new_empty(values.shape), factors.new_empty(factors.shape)
 
     @classmethod
-    def _vmap(cls, info, in_dims, *arguments):
-        *tensors, renderer = arguments
-        moved = [cls._in_front(t, d, info.batch_size) for t, d in zip(tensors, in_dims)]
-        return cls.apply(*moved, renderer), 0
+    def _mapped(cls, function, info, in_dims, *arguments):
+        found = function(*_in_front(info.batch_size, in_dims, arguments, cls.factors))
+        return found, 0 if cls.factors else (0, 0)
 
-    @staticmethod
-    def setup_context(context, inputs, output):
-        *tensors, context.renderer = inputs
-        context.save_for_backward(*tensors)
-        context.save_for_forward(*tensors)
+    @classmethod
+    def vmap(cls, *given):
+        """The same of many."""
+        return cls._mapped(cls.apply, *given)
+
+
+_is_of_former_map = getattr(getattr(torch._C, "_functorch", None), "is_legacy_batchedtensor", lambda tensor: False)
+
+
+def _in_front(size, in_dims, arguments, factors):
+    """Arguments of a map with its dimension in front; structure factors that have none stay as they are."""
+    alone = all(in_dims[i] is None and arguments[i].dim() == 1 for i in factors)
+
+    def moved(i, argument, dim):
+        if not isinstance(argument, torch.Tensor) or (alone and i in factors):
+            return argument
+        return argument.expand(size, *argument.shape) if dim is None else argument.movedim(dim, 0)
+
+    return [moved(i, argument, dim) for i, (argument, dim) in enumerate(zip(arguments, in_dims))]
 
 
 class _Render(_Function):
     """The image at values."""
-
-    @staticmethod
-    def forward(values, renderer):
-        return renderer._forward(values)
+    does = "_image_of", 2, ""
+    factors = (1,)
 
     @staticmethod
     def backward(context, cotangent):
-        values, = context.saved_tensors
-        return _Adjoint.apply(values, cotangent, context.renderer), None
+        values, factors = context.saved_tensors
+        wanted = context.needs_input_grad
+        found = _Adjoint.apply(values, factors, cotangent, context.renderer, wanted[0], wanted[1])
+        return (*(f if w else None for f, w in zip(found, wanted)), None)
 
     @staticmethod
-    def jvp(context, tangent, _):
-        values, = context.saved_tensors
-        return _Tangent.apply(values, tangent, context.renderer)
-
-    @staticmethod
-    def vmap(info, in_dims, *arguments):
-        return _Render._vmap(info, in_dims, *arguments)
+    def jvp(context, tangent, by_factors, _):
+        values, factors = context.saved_tensors
+        return _Tangent.apply(values, factors, tangent, by_factors, context.renderer)
 
 
 class _Adjoint(_Function):
-    """J^T cotangent."""
+    """J^T cotangent, of values and structure factors, as far as they are wanted."""
+    does = "_vjp", 3, ", bool by_values, bool by_factors"
 
     @staticmethod
-    def forward(values, cotangent, renderer):
-        return renderer._vjp(values, cotangent)
+    def backward(context, direction, by_factors):
+        values, factors, cotangent = context.saved_tensors
+        wanted, renderer = context.needs_input_grad, context.renderer
+        bent, by_cotangent = (None, None), None
+        if wanted[0] or wanted[1]:
+            bent = _Bend.apply(values, factors, cotangent, direction, by_factors, renderer)
+        if wanted[2]:
+            by_cotangent = _Tangent.apply(values, factors, direction, by_factors, renderer).to(cotangent.dtype)
+        return (*bent, by_cotangent, None, None, None)
 
     @staticmethod
-    def backward(context, direction):
-        values, cotangent = context.saved_tensors
-        bent = by_cotangent = None
-        if context.needs_input_grad[0]:
-            bent = _Bend.apply(values, cotangent, direction, context.renderer)
-        if context.needs_input_grad[1]:
-            by_cotangent = _Tangent.apply(values, direction, context.renderer).to(cotangent.dtype)
-        return bent, by_cotangent, None
-
-    @staticmethod
-    def jvp(context, tangent, cotangent_tangent, _):
-        values, cotangent = context.saved_tensors
-        found = _Adjoint.apply(values, cotangent_tangent, context.renderer)
-        return found + _Bend.apply(values, cotangent, tangent, context.renderer)
-
-    @staticmethod
-    def vmap(info, in_dims, *arguments):
-        return _Adjoint._vmap(info, in_dims, *arguments)
+    def jvp(context, tangent, by_factors, cotangent_tangent, *_):
+        values, factors, cotangent = context.saved_tensors
+        renderer = context.renderer
+        found = _Adjoint.apply(values, factors, cotangent_tangent, renderer, True, factors.numel() > 0)
+        bent = _Bend.apply(values, factors, cotangent, tangent, by_factors, renderer)
+        return tuple(f + b for f, b in zip(found, bent))
 
 
 class _Tangent(_Function):
     """J tangent."""
-
-    @staticmethod
-    def forward(values, tangent, renderer):
-        return renderer._jvp(values, tangent)
+    does = "_jvp", 4, ""
+    factors = (1, 3)
 
     @staticmethod
     def backward(context, cotangent):
-        values, tangent = context.saved_tensors
-        bent = by_tangent = None
-        if context.needs_input_grad[0]:
-            bent = _Bend.apply(values, cotangent, tangent, context.renderer)
-        if context.needs_input_grad[1]:
-            by_tangent = _Adjoint.apply(values, cotangent, context.renderer).to(tangent.dtype)
-        return bent, by_tangent, None
+        values, factors, tangent, by_factors = context.saved_tensors
+        wanted, renderer = context.needs_input_grad, context.renderer
+        bent = along = (None, None)
+        if wanted[0] or wanted[1]:
+            bent = _Bend.apply(values, factors, cotangent, tangent, by_factors, renderer)
+        if wanted[2] or wanted[3]:
+            along = _Adjoint.apply(values, factors, cotangent, renderer, wanted[2], wanted[3])
+            along = along[0].to(tangent.dtype), along[1].to(by_factors.dtype)
+        return (*bent, *along, None)
 
     @staticmethod
-    def vmap(info, in_dims, *arguments):
-        return _Tangent._vmap(info, in_dims, *arguments)
+    def jvp(context, moved, moved_factors, tangent_moved, factors_moved, _):
+        values, factors, tangent, by_factors = context.saved_tensors
+        renderer = context.renderer
+        return (_Tangent.apply(values, factors, tangent_moved, factors_moved, renderer) +
+                _Curve.apply(values, factors, tangent, by_factors, moved, moved_factors, renderer))
 
 
-class _Bend(_Function):
-    """The derivative of J^T cotangent along a direction; its own derivatives are refused."""
+class _Second(_Function):
+    """A second derivative, whose own are refused."""
 
     @staticmethod
-    def forward(values, cotangent, direction, renderer):
-        return renderer._bend(values, cotangent, direction)
-
-    @staticmethod
-    def backward(context, _):
+    def backward(context, *_):
         raise errors.UnsupportedError("third derivatives of images: the library has none")
 
     @staticmethod
-    def vmap(info, in_dims, *arguments):
-        return _Bend._vmap(info, in_dims, *arguments)
+    def jvp(context, *_):
+        raise errors.UnsupportedError("third derivatives of images: the library has none")
 
 
-# The same as operators, which compiled code calls as they are.
-
-@torch.library.custom_op("dualbragg::render", mutates_args=())
-def _render_operator(values: torch.Tensor, renderer: int) -> torch.Tensor:
-    return _renderers[renderer]._forward(values)
+class _Bend(_Second):
+    """The derivative of J^T cotangent along a direction."""
+    does = "_bend", 5, ""
 
 
-@_render_operator.register_fake
-def _(values, renderer):
-    own = _renderers[renderer]
-    return values.new_empty((*values.shape[:-1], *own.shape), dtype=own.dtype, device=own.device)
-
-
-@torch.library.custom_op("dualbragg::adjoint", mutates_args=())
-def _adjoint_operator(values: torch.Tensor, cotangent: torch.Tensor, renderer: int) -> torch.Tensor:
-    return _renderers[renderer]._vjp(values, cotangent)
-
-
-@_adjoint_operator.register_fake
-def _(values, cotangent, renderer):
-    return torch.empty_like(values)
+class _Curve(_Second):
+    """The derivative of J tangent along a direction."""
+    does = "_curve", 6, ""
+    factors = (1, 3, 5)
 
 
 def _save(ctx, inputs, output):  # torch names the arguments
-    values, ctx.number = inputs
-    ctx.save_for_backward(values)
+    values, factors, ctx.number = inputs
+    ctx.save_for_backward(values, factors)
 
 
 def _back(context, cotangent):
-    values, = context.saved_tensors
-    return torch.ops.dualbragg.adjoint(values, cotangent, context.number), None
+    values, factors = context.saved_tensors
+    wanted = context.needs_input_grad
+    found = torch.ops.dualbragg.adjoint(values, factors, cotangent, context.number, wanted[0], wanted[1])
+    return (*(f if w else None for f, w in zip(found, wanted)), None)
 
 
-_render_operator.register_autograd(_back, setup_context=_save)
+_Render.operator.register_autograd(_back, setup_context=_save)
 
 
 class Image(torch.nn.Module):
-    """An image whose parameters are learned.
+    """An image whose parameters are learned, or images of many shots.
 
-    experiment: where they start; parameters: their names
+    experiment: where they start; or a sequence of experiments, a shot each, with the same counts and structure
+        factors: images are (shots, *shape)
+    parameters: their names; of several shots those that all have in common
+    own: of several shots, those that each has for itself
     bounds: {name: (least, most)} in their units: those stay between them
     dtype and keywords: those of Renderer; amplitudes: a dualbragg.Amplitudes, whose structure factors
         are learned, too
 
-    The module's parameter `steps` is in typical steps of each quantity, so that one learning rate
-    suits all: value = start + scale * step, and within bounds
-    value = least + (most - least) * sigmoid. values() gives them in their units. Structure factors
-    have `amplitude_steps`, of their root mean square; amplitudes() gives them in electrons.
+    `steps` has a torch parameter of each name, of () or (shots,), in typical steps of the quantity, so that one
+    learning rate suits all: value = start + scale * step, and within bounds
+    value = least + (most - least) * sigmoid; structure factors are steps["amplitudes"], of their root mean square.
+    values() gives them by name in their units, set_values() takes them, amplitudes() gives those in electrons.
 
-    state_dict() has the names, so that it can be loaded into a module that has the same parameters
-    in another order; one that has others is refused."""
+    state_dict() has them by name, with where they start from, so that it can be loaded into a module that has
+    the same ones in another order; one that has others is refused."""
 
-    def __init__(self, experiment: Experiment, parameters: Iterable[str],
-                 bounds: Mapping[str, tuple[float, float]] | None = None, dtype: torch.dtype = torch.float32,
-                 **keywords: Any) -> None:
+    def __init__(self, experiment: Experiment | Sequence[Experiment], parameters: Iterable[str] = (),
+                 bounds: Mapping[str, tuple[float, float]] | None = None, dtype: torch.dtype = torch.float32, *,
+                 own: Iterable[str] = (), **keywords: Any) -> None:
         super().__init__()
-        self.renderer = Renderer(experiment, parameters, dtype, **keywords)
-        names = self.renderer.plan.names
-        bounds = dict(bounds or {})
-        unknown = set(bounds) - set(names)
-        if unknown:
-            raise errors.UsageError(f"bounds: {sorted(unknown)[0]} is not among the parameters")
-        rendering, start = self.renderer._rendering, self.renderer.start()
-        scale = torch.tensor(rendering.scales(), dtype=torch.float64)
-        least, most = start - torch.inf, start + torch.inf
-        for i, name in enumerate(names):
-            if name in bounds:
-                least[i], most[i] = bounds[name]
-                if not -torch.inf < least[i] < start[i] < most[i] < torch.inf:
-                    raise errors.UsageError(f"bounds of {name}: expected two finite numbers on either "
-                                            f"side of {start[i]:g}, found {bounds[name]}")
-        own, factors = scale[:len(names)], scale[len(names):]
-        for name, value in dict(start=start, scale=own, least=least, most=most).items():
-            self.register_buffer(name, value)
-        self._prepare()
-        self.steps = torch.nn.Parameter(torch.zeros(len(names), dtype=torch.float64))
+        own, common = list(own), list(parameters)
+        self.renderer = Renderer(experiment, [*common, *own], dtype, **keywords)
+        rendering, names = self.renderer._rendering, self.renderer._names
+        if own and not rendering.front:
+            raise errors.UsageError("own: expected none, for one experiment has no shots, found " + ", ".join(own))
+        start = self.renderer.start()
+        for i, name in enumerate(common if rendering.front else ()):
+            if (start[:, i] != start[0, i]).any():
+                raise errors.UsageError(f"{name}: expected one value that all shots have in common, found "
+                                        f"{start[:, i].min():g} to {start[:, i].max():g} (own=[{name!r}]?)")
+        self.own = frozenset(own)
+        least, most = _bounds(bounds or {}, names, start)
+        self._buffers_of(start=start, scale=torch.from_numpy(rendering.scales()), least=least, most=most)
+        self.steps = torch.nn.ParameterDict({n: torch.zeros(rendering.front if n in self.own else (), dtype=torch.float64)
+                                             for n in names})
         if rendering.amplitudes is not None:
-            self.register_buffer("amplitude_start", torch.tensor(rendering.amplitudes.get(rendering.given)))
-            self.register_buffer("amplitude_scale", factors)
-            self.amplitude_steps = torch.nn.Parameter(torch.zeros_like(factors))
+            self._buffers_of(factor_start=torch.from_numpy(rendering.start_factors()),
+                             factor_scale=torch.tensor(rendering.factor_scale(), dtype=torch.float64))
+            self.steps["amplitudes"] = torch.zeros(len(rendering.amplitudes), dtype=torch.float64)
+        self._prepare()
+        self.register_load_state_dict_pre_hook(_in_own_order)
+
+    def _buffers_of(self, **values):
+        for name, value in values.items():
+            self.register_buffer("_" + name, value, persistent=False)
 
     def _prepare(self):
         """What is the same for all steps: a parameter within bounds moves along a sigmoid, which has the scale as
         its slope at the start."""
-        bounded = torch.isfinite(self.least)
-        floor = torch.where(bounded, self.least, self.start - 1)
-        width = torch.where(bounded, self.most - self.least, 2.0)
-        middle = torch.logit((self.start - floor) / width)
-        pace = self.scale / (width * torch.sigmoid(middle) * torch.sigmoid(-middle))
-        for name, value in dict(bounded=bounded, floor=floor, width=width, middle=middle, pace=pace).items():
-            self.register_buffer("_" + name, value, persistent=False)
+        bounded = torch.isfinite(self._least)
+        floor = torch.where(bounded, self._least, self._start - 1)
+        width = torch.where(bounded, self._most - self._least, 2.0)
+        middle = torch.logit((self._start - floor) / width)
+        pace = self._scale / (width * torch.sigmoid(middle) * torch.sigmoid(-middle))
+        self._buffers_of(bounded=bounded, floor=floor, width=width, middle=middle, pace=pace)
         self._any_bounded = bool(bounded.any())
 
-    def values(self) -> torch.Tensor:
-        """The parameters in their units."""
-        free = torch.addcmul(self.start, self.scale, self.steps)
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the parameters, in the order of the renderer's values."""
+        return self.renderer._names
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Of the parameters."""
+        return dict(zip(self.names, self.renderer.plan.units))
+
+    def _values(self):
+        """Those of all parameters, as the renderer takes them."""
+        front = self.renderer._rendering.front
+        if not self.names:
+            return self._start
+        steps = torch.stack([self.steps[n].expand(front) for n in self.names], -1)
+        free = torch.addcmul(self._start, self._scale, steps)
         if not self._any_bounded:
             return free
-        inside = torch.addcmul(self._floor, self._width, torch.sigmoid(torch.addcmul(self._middle, self._pace, self.steps)))
+        inside = torch.addcmul(self._floor, self._width, torch.sigmoid(torch.addcmul(self._middle, self._pace, steps)))
         return torch.where(self._bounded, inside, free)
+
+    def values(self) -> dict[str, torch.Tensor]:
+        """The parameters by name in their units: of (), or (shots,) those that each shot has for itself."""
+        found = self._values()
+        return {n: v if n in self.own or not v.dim() else v[0] for n, v in zip(self.names, found.unbind(-1))}
+
+    @torch.no_grad()
+    def set_values(self, values: Mapping[str, Any]) -> None:
+        """Moves parameters to values in their units: numbers or tensors by name, of those that are named."""
+        for name, given in values.items():
+            if name not in self.names:
+                raise errors.UsageError(f"values: {name} is not among the parameters")
+            i, step = self.names.index(name), self.steps[name]
+            value = torch.as_tensor(given, dtype=torch.float64, device=step.device)
+            if value.shape not in ((), step.shape) or not torch.isfinite(value).all():
+                raise errors.UsageError(f"{name}: expected finite numbers of the shape {tuple(step.shape)}, found {given}")
+            least, most = self._least[i], self._most[i]
+            start, middle, pace = (part[..., i] if step.dim() else part[..., i].reshape(-1)[0]
+                                   for part in (self._start, self._middle, self._pace))
+            if not self._bounded[i]:
+                step.copy_((value - start) / self._scale[i])
+            elif ((least < value) & (value < most)).all():
+                step.copy_((torch.logit((value - least) / (most - least)) - middle) / pace)
+            else:
+                raise errors.UsageError(f"{name}: expected a value between {least:g} and {most:g}, found {given}")
 
     def amplitudes(self) -> torch.Tensor | None:
         """The structure factors in electrons; None if they are not learned."""
         if self.renderer._rendering.amplitudes is None:
             return None
-        return self.amplitude_start + self.amplitude_scale * self.amplitude_steps
+        return torch.addcmul(self._factor_start, self._factor_scale, self.steps["amplitudes"])
 
-    def forward(self) -> torch.Tensor:
-        """The image at values() and amplitudes()."""
-        return self.renderer(self.values(), self.amplitudes())
+    def forward(self, values: Mapping[str, torch.Tensor] | None = None) -> torch.Tensor:
+        """The image at values() and amplitudes(). values: of parameters by name that are to be others, such as
+        those that a network has found, of (...) or (..., shots)."""
+        at = self._values()
+        if values:
+            return self.renderer({**dict(zip(self.names, at.unbind(-1))), **values}, self.amplitudes())
+        return self.renderer(at, self.amplitudes())
+
+    def extra_repr(self) -> str:
+        """Values in their units."""
+        with torch.no_grad():
+            return "\n".join(f"{n} = {v.item():g} {self.units[n]}" if not v.dim() else
+                             f"{n} = {v.min().item():g} to {v.max().item():g} {self.units[n]}, of each shot"
+                             for n, v in self.values().items())
 
     def get_extra_state(self) -> dict[str, Any]:
-        """What state_dict has besides: the names of the parameters, hkl of structure factors."""
+        """What state_dict has besides the steps: where they start from, by name, and hkl of structure factors."""
+        state: Dict[str, Any] = {}
+        for i, name in enumerate(self.names):
+            first = (..., i) if name in self.own or self._start.dim() == 1 else (0, i)
+            state[name] = dict(start=self._start[first].clone(), scale=self._scale[i].clone(),
+                               least=self._least[i].clone(), most=self._most[i].clone())
         amplitudes = self.renderer._rendering.amplitudes
-        return dict(parameters=list(self.renderer.plan.names),
-                    hkl=[] if amplitudes is None else amplitudes.hkl.tolist())
+        if amplitudes is not None:
+            state["amplitudes"] = dict(start=self._factor_start.clone(), scale=self._factor_scale.clone(),
+                                       hkl=torch.from_numpy(amplitudes.hkl.astype(numpy.int64)))
+        return state
 
     def set_extra_state(self, state: Any) -> None:
-        """The names are looked at before what they name is loaded."""
-
-    def _load_from_state_dict(self, state_dict, prefix, metadata, strict, missing, unexpected, messages):
-        told, own = state_dict.get(prefix + "_extra_state"), self.get_extra_state()
-        kinds = dict(parameters=("steps", "start", "scale", "least", "most"),
-                     hkl=("amplitude_steps", "amplitude_start", "amplitude_scale"))
-        moved = dict(state_dict)  # in this module's order
-        for kind, entries in kinds.items() if told is not None else ():
-            found, wanted = [[_name(n) for n in names[kind]] for names in (told, own)]
-            if sorted(found) != sorted(wanted):
-                messages.append(f"{prefix}{kind}: expected {_some(wanted)}, found {_some(found)}")
-                return
-            at = {n: i for i, n in enumerate(found)}
-            order = [at[n] for n in wanted] if found != wanted else None
-            for entry in entries:
-                if order is not None and prefix + entry in moved:
-                    moved[prefix + entry] = moved[prefix + entry][order]
-        super()._load_from_state_dict(moved, prefix, metadata, strict, missing, unexpected, messages)
+        """Where steps start from; torch refuses those of other names."""
+        for i, name in enumerate(self.names):
+            for part, value in state.get(name, {}).items():
+                own = getattr(self, "_" + part)[..., i]
+                if value.shape in ((), own.shape):  # or torch refuses its steps
+                    own.copy_(value)
+        for part, value in state.get("amplitudes", {}).items():
+            if part != "hkl" and "amplitudes" in self.steps:
+                getattr(self, "_factor_" + part).copy_(value)
         self._prepare()
 
 
-def _name(name):
-    return name if isinstance(name, str) else tuple(name)
+def _bounds(bounds, names, start):
+    """Least and most values of all parameters; of those that have no bounds infinite ones."""
+    if set(bounds) - set(names):
+        raise errors.UsageError(f"bounds: {sorted(set(bounds) - set(names))[0]} is not among the parameters")
+    least = torch.full((len(names),), -torch.inf, dtype=torch.float64)
+    most = -least
+    for i, name in enumerate(names):
+        if name in bounds:
+            least[i], most[i] = bounds[name]
+            inside = start[..., i]
+            if not bool((-torch.inf < least[i]) & (least[i] < inside).all() & (inside < most[i]).all() & (most[i] < torch.inf)):
+                raise errors.UsageError(f"bounds of {name}: expected two finite numbers on either side of "
+                                        f"{', '.join(f'{v:g}' for v in inside.reshape(-1)[:3].tolist())}, found {bounds[name]}")
+    return least, most
+
+
+def _in_own_order(module, state, prefix, metadata, strict, missing, unexpected, messages):
+    """Structure factors of a state, which may be those of a module that has them in another order."""
+    amplitudes, told = module.renderer._rendering.amplitudes, state.get(prefix + "_extra_state")
+    if amplitudes is None or not told or "amplitudes" not in told:
+        return
+    found = {tuple(hkl): i for i, hkl in enumerate(told["amplitudes"]["hkl"].tolist())}
+    wanted = [tuple(hkl) for hkl in amplitudes.hkl.tolist()]
+    if set(wanted) != set(found):
+        messages.append(f"{prefix}amplitudes: expected hkl {_some(set(wanted) - set(found))}, found "
+                        f"{_some(set(found) - set(wanted))}")
+        return
+    order = torch.tensor([found[hkl] for hkl in wanted])
+    own = told["amplitudes"]
+    state[prefix + "_extra_state"] = {**told, "amplitudes": {**own, "start": own["start"][order]}}
+    if prefix + "steps.amplitudes" in state:
+        state[prefix + "steps.amplitudes"] = state[prefix + "steps.amplitudes"][order]
 
 
 def _some(names):
-    return ", ".join(map(str, names[:8])) + (", ..." if len(names) > 8 else "") or "none"
+    names = sorted(names)
+    return ", ".join(map(str, names[:8])) + (", ..." if len(names) > 8 else "") or "none besides"

@@ -197,19 +197,19 @@ class Device(unittest.TestCase):
         own, there = (Rendering(experiment, NAMES, numpy.float32, None, dict(device=d)) for d in ("cpu", "cuda"))
         for values in (numpy.array([78, 20, 90.0]), numpy.array([[78, 20, 90.0], [78.1, 21, 91]])):
             front = values.shape[:-1]
-            expected = own.forward(values, own.new(values))
+            expected = own.forward(values, None, own.new(values))
             count = front[0] if front else None
             images, tangents = there.plan.empty(count), there.plan.empty(count)
             for _ in range(2):
-                there.forward(values, images, memory.LEGACY_STREAM)
-                there.jvp(values, values, tangents, memory.LEGACY_STREAM)
+                there.forward(values, None, images, memory.LEGACY_STREAM)
+                there.jvp(values, None, values, None, tangents, memory.LEGACY_STREAM)
             numpy.testing.assert_allclose(images.numpy(), expected, **TOLERANCE)
-            moved = own.jvp(values, values, own.new(values))
+            moved = own.jvp(values, None, values, None, own.new(values))
             numpy.testing.assert_allclose(tangents.numpy(), moved, atol=1e-5 * abs(moved).max())
-            numpy.testing.assert_allclose(there.vjp(values, images, memory.LEGACY_STREAM),
-                                          own.vjp(values, expected), rtol=1e-3)
+            numpy.testing.assert_allclose(there.vjp(values, None, images, memory.LEGACY_STREAM)[0],
+                                          own.vjp(values, None, expected)[0], rtol=1e-3)
         own.plan.update(dualbragg.Experiment(**dict(SCENE, misset=(1, 2, 3))))  # others may move the plan
-        numpy.testing.assert_array_equal(own.forward(values[0], own.new(values[0])), expected[0])
+        numpy.testing.assert_array_equal(own.forward(values[0], None, own.new(values[0])), expected[0])
 
     def test_all_derivatives_of_a_renderer_are_one_pass(self):
         experiment = dualbragg.Experiment(**SCENE)
@@ -218,22 +218,22 @@ class Device(unittest.TestCase):
         along = numpy.random.default_rng(2).normal(size=(4, 3))
         passes = []
         own.plan._call = lambda *given: (passes.append(given), type(own.plan)._call(own.plan, *given))
-        moved = own.jvp(values, along, own.new(values))
-        gradient = own.vjp(values, moved)
+        moved = own.jvp(values, None, along, None, own.new(values))
+        gradient, _ = own.vjp(values, None, moved)
         self.assertEqual([p[0] for p in passes], [lib.rendering_gradient] * 2)
         for row, direction, tangent, sums in zip(values, along, moved, gradient):
-            expected = own.jvp(row, direction, own.new(row))
+            expected = own.jvp(row, None, direction, None, own.new(row))
             numpy.testing.assert_allclose(tangent, expected, atol=1e-10 * abs(expected).max())
-            numpy.testing.assert_allclose(sums, own.vjp(row, tangent), rtol=1e-9)
+            numpy.testing.assert_allclose(sums, own.vjp(row, None, tangent)[0], rtol=1e-9)
         room = there.plan.empty(len(NAMES))
-        every = there.jacobian(values, lambda shape: room, memory.LEGACY_STREAM)
-        found = own.jacobian(values, numpy.empty)
+        every = there.jacobian(values, None, lambda shape: room, memory.LEGACY_STREAM)
+        found = own.jacobian(values, None, numpy.empty)
         there.plan.wait()
         self.assertEqual(every.shape, found.shape)
         numpy.testing.assert_allclose(room.numpy().reshape(found.shape), found,
                                       atol=1e-10 * abs(found).max())
-        self.assertIsNone(own.jacobian(values[:2], numpy.empty))
-        self.assertIsNone(own.jacobian(values + numpy.eye(4, 3), numpy.empty))
+        self.assertIsNone(own.jacobian(values[:2], None, numpy.empty))
+        self.assertIsNone(own.jacobian(values + numpy.eye(4, 3), None, numpy.empty))
 
     def test_backgrounds(self):
         own, plan = plans()

@@ -1,12 +1,16 @@
 """Functions of JAX; skipped where it is not installed."""
 
+import os
+import pickle
 import unittest
+import unittest.mock
 
 import numpy
 
 import ending
 import dualbragg
 
+os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=2"
 try:
     import jax
     import jax.numpy as jnp
@@ -26,9 +30,9 @@ AT = [78.1, 20.05, 90.3]
 
 @unittest.skipUnless(jax, "JAX is not installed")
 class Functions(unittest.TestCase):
-    def renderer(self, **more):
+    def renderer(self, second_order="error", **more):
         return dualbragg.jax.Renderer(dualbragg.Experiment(**dict(SCENE, **more)), NAMES, "float64",
-                                      precision="double")
+                                      precision="double", second_order=second_order)
 
     def test_derivatives_both_ways(self):
         for more in ({}, dict(spots="closed", mosaic_rms=0.5)):
@@ -75,6 +79,97 @@ class Functions(unittest.TestCase):
         _, along = jax.jvp(loss, (values, F), (jnp.ones(1), jnp.ones(len(F))))
         self.assertAlmostEqual(float(along / (slope[0].sum() + slope[1].sum())), 1, places=9)
 
+        # many images of the same structure factors, mapped or not; or each with its own
+        many = jnp.array([[20.0], [20.1], [20.3]])
+        each = jnp.stack([render(v, F) for v in many])
+        for images in (render(many, F), jax.vmap(render, (0, None))(many, F), jax.vmap(render)(many, jnp.stack([F] * 3)),
+                       render(many, jnp.stack([F] * 3))):
+            numpy.testing.assert_array_equal(images, each)
+        slopes = jax.grad(lambda f: sum(loss(v, f) for v in many))(F)
+        numpy.testing.assert_allclose(jax.grad(lambda f: ((render(many, f) / size) ** 2).sum())(F), slopes, rtol=1e-9)
+        apart = jax.vmap(jax.grad(loss, 1), (0, None))(many, F)
+        numpy.testing.assert_allclose(apart, jnp.stack([jax.grad(loss, 1)(v, F) for v in many]), rtol=1e-9)
+        numpy.testing.assert_array_equal(render(values), render(values, jnp.full(len(F), 100.0)))
+        with self.assertRaisesRegex(dualbragg.UsageError, r"amplitudes: .*\(3,\)"):
+            render(values, F[:3])
+
+    def test_second_derivatives(self):
+        closed = dict(spots="closed", mosaic_rms=0.5)
+        render, values = self.renderer("differences", **closed), jnp.array(AT)
+        size = render(values).max()
+        check_grads(lambda v: render(v) / size, (values,), order=2, modes=["fwd", "rev"], atol=1e-3, rtol=1e-3, eps=1e-5)
+        scale = jnp.array([0.05, 0.1, 0.5])
+
+        def loss(x):
+            return ((render(values + scale * x) / size - 0.3) ** 2).sum()
+
+        found = jax.hessian(loss)(jnp.zeros(3))
+        for other in (jax.jacrev(jax.jacrev(loss)), jax.jacfwd(jax.jacfwd(loss)), jax.jacrev(jax.jacfwd(loss)),
+                      jax.jit(jax.hessian(loss))):
+            self.assertLess(abs(other(jnp.zeros(3)) - found).max(), 1e-5 * abs(found).max())
+        h = 1e-4
+        slopes = jax.grad(loss)
+        expected = jnp.stack([(slopes(h * x) - slopes(-h * x)) / (2 * h) for x in jnp.eye(3)])
+        self.assertLess(abs(found - expected).max(), 1e-5 * abs(found).max())
+        newton = self.renderer("gauss-newton", **closed)
+        J = jax.jacrev(newton)(values).reshape(-1, 3) / size
+        H = jax.hessian(lambda v: ((newton(v) / size - 0.3) ** 2).sum() / 2)(values)
+        numpy.testing.assert_allclose(H, J.T @ J, rtol=1e-9)
+        with self.assertRaisesRegex(dualbragg.UnsupportedError, "second derivatives.*gauss-newton"):
+            jax.hessian(lambda v: (self.renderer()(v) ** 2).sum())(values)
+        with self.assertRaisesRegex(dualbragg.UnsupportedError, "third derivatives"):
+            jax.jacfwd(jax.hessian(loss))(jnp.zeros(3))
+        with self.assertRaisesRegex(dualbragg.UsageError, "second_order: .*newton"):
+            self.renderer("newton")
+
+    def test_values_have_names(self):
+        render = self.renderer()
+        named = render.named()
+        self.assertEqual({n: float(v) for n, v in named.items()}, dict(cell_a=78, misset_y=20, distance=90))
+        numpy.testing.assert_array_equal(render(named), render(render.start()))
+        slopes = jax.jit(jax.grad(lambda p: (render(p) ** 2).sum()))(dict(zip(NAMES, AT)))
+        expected = jax.grad(lambda v: (render(v) ** 2).sum())(jnp.array(AT))
+        numpy.testing.assert_allclose([slopes[n] for n in NAMES], expected, rtol=1e-13)
+        numpy.testing.assert_array_equal(render({"misset_y": 20.05}), render(jnp.array([78, 20.05, 90])))
+        with self.assertRaisesRegex(dualbragg.UsageError, "misset_x is not among"):
+            render({"misset_x": 1.0})
+
+    def test_several_shots_and_copies(self):
+        shots = [dualbragg.Experiment(**dict(SCENE, misset=(10, 20 + i, 30))) for i in range(3)]
+        render = dualbragg.jax.Renderer(shots, ["distance"], "float64", precision="double")
+        each = jnp.stack([dualbragg.jax.Renderer(s, ["distance"], "float64", precision="double")() for s in shots])
+        for made in (render, pickle.loads(pickle.dumps(render))):
+            for images in (made(), made(jnp.array([90.0])), jax.jit(made)(made.named())):
+                numpy.testing.assert_array_equal(images, each)
+        self.assertEqual(jax.grad(lambda v: (render(v) ** 2).sum())(render.start()).shape, (3, 1))
+
+    def test_shots_are_shared_among_devices(self):
+        render = self.renderer()
+        values = jnp.array([AT, [78.2, 20.5, 91], [77.5, 19, 88], [78, 20, 92]])
+        mesh = jax.sharding.Mesh(jax.devices()[:2], ("shots",))
+        P = jax.sharding.PartitionSpec
+        here = jax.device_put(values, jax.sharding.NamedSharding(mesh, P("shots")))
+
+        def shared(function, out):
+            return jax.jit(jax.shard_map(function, mesh=mesh, in_specs=P("shots"), out_specs=out, check_vma=False))
+
+        images = shared(render, P("shots"))(here)
+        self.assertEqual(images.sharding.spec[0], "shots")
+        numpy.testing.assert_array_equal(images, render(values))
+        total = shared(lambda v: jax.lax.psum((render(v) ** 2).sum(), "shots"), P())
+        numpy.testing.assert_allclose(jax.grad(total)(here), jax.grad(lambda v: (render(v) ** 2).sum())(values), rtol=1e-13)
+        apart = jax.pmap(jax.grad(lambda v: (render(v) ** 2).sum()))(values.reshape(2, 2, 3))
+        numpy.testing.assert_allclose(apart.reshape(4, 3), jax.grad(lambda v: (render(v) ** 2).sum())(values), rtol=1e-13)
+
+    def test_functions_outside_of_compiled_ones_are_compiled_once(self):
+        render, calls = self.renderer(), []
+        values = jnp.array(AT)
+        jax.grad(lambda v: (render(v) ** 2).sum())(values)
+        with unittest.mock.patch.object(jax, "pure_callback", lambda *given: calls.append(given)):
+            render(values + 1)
+            jax.grad(lambda v: (render(v) ** 2).sum())(values + 2)
+        self.assertEqual(calls, [])
+
     def test_single_precision(self):
         render = dualbragg.jax.Renderer(dualbragg.Experiment(**SCENE), NAMES)
         image, along = jax.jvp(render, (jnp.array(AT, "float32"),), (jnp.ones(3, "float32"),))
@@ -99,8 +194,6 @@ class Functions(unittest.TestCase):
                 render(jnp.array(AT, few))
         with self.assertRaisesRegex(Exception, "cell edge a"):
             render(jnp.array([-1.0, 0, 90])).block_until_ready()
-        with self.assertRaises(Exception):
-            jax.hessian(lambda v: (render(v) ** 2).sum())(jnp.array(AT))
         jax.config.update("jax_enable_x64", False)
         try:
             with self.assertRaisesRegex(dualbragg.UsageError, "jax_enable_x64"):

@@ -1,7 +1,9 @@
 """Tensors of PyTorch; skipped where it is not installed."""
 
 import copy
+import io
 import pickle
+import shutil
 import unittest
 import warnings
 
@@ -93,6 +95,43 @@ class Tensors(unittest.TestCase):
         self.assertTrue(torch.autograd.gradgradcheck(self.scaled(linear, 1.0), (at(1.2),), eps=1e-5,
                                                      atol=1e-5))
 
+    def test_batching_rules(self):
+        scaled = self.scaled(self.renderer(**CLOSED), 78.1, 20.05, 90.3)
+        values = at(78.1, 20.05, 90.3)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of torch about its own loops
+            self.assertTrue(torch.autograd.gradcheck(
+                scaled, (values,), eps=1e-6, atol=1e-5, rtol=1e-4, check_batched_grad=True,
+                check_forward_ad=True, check_batched_forward_grad=True))
+            functional = torch.autograd.functional.jacobian
+            each = torch.stack([torch.autograd.grad(scaled(values)[i, j], values)[0] for i in range(9) for j in range(12)])
+            for found in (functional(scaled, values, vectorize=True), torch.func.jacrev(scaled)(values.detach()),
+                          functional(scaled, values, vectorize=True, strategy="forward-mode"),
+                          torch.func.jacfwd(scaled)(values.detach())):
+                self.assertLess((found.reshape(-1, 3) - each).abs().max(), 1e-12 * each.abs().max())
+
+    def test_all_second_derivatives_are_those_of_the_loss(self):
+        """Each way that torch has to take them, against differences of the loss itself."""
+        scaled = self.scaled(self.renderer(second_order="differences", **CLOSED), 78.1, 20.05, 90.3)
+        scale = torch.tensor([0.05, 0.1, 0.5], dtype=torch.float64)
+        start = at(78.1, 20.05, 90.3).detach()
+
+        def loss(x):
+            return ((scaled(start + scale * x) - 0.3) ** 2).sum()
+
+        h, zero = 2e-3, torch.zeros(3, dtype=torch.float64)
+
+        def second(i, j, h):
+            a, b = torch.eye(3, dtype=torch.float64)[[i, j]] * h
+            return (loss(a + b) - loss(a - b) - loss(b - a) + loss(-a - b)) / (4 * h * h)
+
+        expected = torch.tensor([[(4 * second(i, j, h) - second(i, j, 2 * h)) / 3 for j in range(3)] for i in range(3)])
+        f = torch.func
+        for hessian in (f.hessian(loss)(zero), f.jacrev(f.jacrev(loss))(zero), f.jacfwd(f.jacfwd(loss))(zero),
+                        f.jacrev(f.jacfwd(loss))(zero), torch.autograd.functional.hessian(loss, zero),
+                        torch.autograd.functional.hessian(loss, zero, vectorize=True)):
+            self.assertLess((hessian - expected).abs().max(), 1e-5 * expected.abs().max())
+
     def test_gauss_newton_is_the_normal_matrix(self):
         render = self.renderer(second_order="gauss-newton", **CLOSED)
         values = at(78.05, 20.02, 90.1)
@@ -148,6 +187,26 @@ class Tensors(unittest.TestCase):
         self.assertEqual(images.shape, (2, 9, 12))
         # shots of the same structure factors are one batch, with what each by itself has
         values = torch.tensor([[20.0], [20.1], [20.3]], dtype=torch.float64)
+        # and all at once, with gradients of either alone and of both
+        rows = F.detach() + torch.arange(3)[:, None]
+        stacked = torch.stack([render(v, f) for v, f in zip(values, rows)])
+        for images in (render(values, rows), torch.func.vmap(render)(values, rows)):
+            self.assertTrue(torch.equal(images, stacked))
+        self.assertTrue(torch.equal(torch.func.vmap(render, (0, None))(values, F.detach()),
+                                    torch.stack([render(v, F.detach()) for v in values])))
+        gradients = torch.func.grad(lambda v, f: (render(v, f) ** 2).sum(), (0, 1))
+        for found, expected in zip(torch.func.vmap(gradients, (0, None))(values, F.detach()),
+                                   zip(*[gradients(v, F.detach()) for v in values])):
+            torch.testing.assert_close(found, torch.stack(expected), rtol=1e-9, atol=0)
+        both = torch.func.grad(lambda v, f: (render(v, f) ** 2).sum(), (0, 1))(values, F.detach())
+        alone_by_F = torch.func.grad(lambda f: (render(values, f) ** 2).sum())(F.detach())
+        torch.testing.assert_close(both[1], alone_by_F, rtol=1e-12, atol=0)
+        # an image is a quadratic form of structure factors that are not interpolated
+        def loss(f):
+            return render(render.start(), f).sum() / size
+        along = torch.linspace(0, 1, len(F), dtype=torch.float64)
+        curved = torch.func.jvp(torch.func.grad(loss), (F.detach(),), (along,))[1]
+        torch.testing.assert_close(curved, torch.func.grad(loss)(along), rtol=1e-5, atol=1e-9)
         for step in (0, 3):
             many, one = [(F.detach() + step).requires_grad_() for _ in range(2)]
             found = render(values, many)
@@ -161,12 +220,60 @@ class Tensors(unittest.TestCase):
                 lambda a: render(values, a), lambda a: torch.stack([render(v, a) for v in values]))]
             torch.testing.assert_close(*moved, rtol=1e-10, atol=1e-12 * float(moved[0].abs().max()))
         self.assertIsNotNone(render._rendering._batch)
+        self.assertTrue(torch.equal(render(render.start()), render(render.start(), torch.from_numpy(wanted.get(e)))))
         alone = dualbragg.torch.Renderer(e, amplitudes=wanted)
         self.assertEqual(alone(amplitudes=F).dtype, torch.float32)
         with self.assertRaisesRegex(dualbragg.UsageError, r"amplitudes: .*\(3,\)"):
             alone(amplitudes=F[:3])
         with self.assertRaisesRegex(dualbragg.UsageError, r"amplitudes: .*nan for \(-15"):
             alone(amplitudes=F * torch.nan)
+        with self.assertRaisesRegex(dualbragg.UsageError, "amplitudes: expected none"):
+            dualbragg.torch.Renderer(e)(amplitudes=F)
+
+    def test_values_have_names(self):
+        render = self.renderer()
+        named = render.named()
+        self.assertEqual({n: v.item() for n, v in named.items()}, dict(cell_a=78, misset_y=20, distance=90))
+        self.assertTrue(torch.equal(render(named), render(render.start())) and torch.equal(render(), render(named)))
+        turned = at(20.5)
+        image = render({"misset_y": turned[0]})
+        self.assertTrue(torch.equal(image, render(at(78, 20.5, 90))))
+        image.sum().backward()
+        values = at(78, 20.5, 90)
+        render(values).sum().backward()
+        self.assertEqual(turned.grad[0], values.grad[1])
+        many = render({"misset_y": torch.tensor([20.0, 20.5]), "distance": torch.tensor([[90.0], [91]])})
+        self.assertEqual(many.shape, (2, 2, 9, 12))
+        self.assertTrue(torch.equal(many[1, 1], render(at(78, 20.5, 91))))
+        for wrong, what in (({"misset_x": turned[0]}, "misset_x is not among"), ({"misset_y": 20.0}, "misset_y: .*float"),
+                            ({"misset_y": torch.tensor(3)}, "misset_y: .*int64")):
+            with self.assertRaisesRegex(dualbragg.UsageError, what):
+                render(wrong)
+
+    def test_several_shots(self):
+        shots = [dualbragg.Experiment(**dict(SCENE, misset=(10, 20 + i, 30))) for i in range(3)]
+        for i, shot in enumerate(shots):
+            shot.U = dualbragg.random_rotation(i)  # each stays what it is, but for the parameters
+        render = dualbragg.torch.Renderer(shots, ["distance", "scale"], torch.float64, precision="double")
+        self.assertEqual(render.shape, (3, 9, 12))
+        own = [dualbragg.torch.Renderer(s, ["distance", "scale"], torch.float64, precision="double") for s in shots]
+        values = torch.tensor([[90.0, 1], [91, 1.5], [92, 2]], dtype=torch.float64, requires_grad=True)
+        each = torch.stack([r(v) for r, v in zip(own, values)])
+        self.assertTrue(torch.equal(render(values), each))
+        self.assertTrue(torch.equal(render(values[1]), torch.stack([r(values[1]) for r in own])))
+        two = torch.stack([values, values.flip(0)])
+        self.assertTrue(torch.equal(render(two)[1], render(values.flip(0))))
+        self.assertTrue(torch.equal(torch.func.vmap(render)(two), render(two)))
+        self.assertTrue(torch.equal(pickle.loads(pickle.dumps(render))(values), each))
+        found, = torch.autograd.grad((render(values) * weighted(each)).sum(), values)
+        expected, = torch.autograd.grad((each * weighted(each)).sum(), values)
+        self.assertTrue(torch.equal(found, expected))
+        for wrong, what in (([], "experiment: .*sequence"), ([shots[0], 3], "experiment: .*sequence"),
+                            ([shots[0], dualbragg.Experiment(**dict(SCENE, default_F=3))], "shot 1: .*structure factors")):
+            with self.assertRaisesRegex(dualbragg.UsageError, what):
+                dualbragg.torch.Renderer(wrong)
+        with self.assertRaisesRegex(dualbragg.UsageError, r"values: .*\(2,\) or \(..., 3, 2\), found \(2, 2\)"):
+            render(values[:2])
 
     def test_backward_is_at_the_values_of_its_own_image(self):
         render = self.renderer()
@@ -179,19 +286,64 @@ class Tensors(unittest.TestCase):
         self.assertTrue(torch.equal(one.grad, alone.grad))
 
     def test_compiled_code_has_it_as_an_operator(self):
-        render = self.renderer()
+        renderers = self.renderer(), self.renderer(distance=95)
 
-        def loss(values):
+        def loss(render, values):
             return (2 * render(values) + 1).square().mean()
 
         compiled = torch.compile(loss, fullgraph=True, backend="aot_eager")
-        one, two = at(78, 20, 90), at(78, 20, 90)
-        loss(one).backward()
-        compiled(two).backward()
-        self.assertTrue(torch.allclose(one.grad, two.grad, rtol=1e-14))
+        for render in renderers:
+            one, two = at(78, 20, 90), at(78, 20, 90)
+            loss(render, one).backward()
+            compiled(render, two).backward()
+            self.assertTrue(torch.allclose(one.grad, two.grad, rtol=1e-14))
+        mapped = torch.compile(torch.func.vmap(renderers[0]), fullgraph=True, backend="aot_eager")
+        rows = torch.stack([at(78, 20, 90), at(78, 21, 90)]).detach()
+        self.assertTrue(torch.equal(mapped(rows), renderers[0](rows)))
+        model = dualbragg.torch.Image(dualbragg.Experiment(**SCENE), NAMES, {"cell_a": (77, 79)})
+        self.assertTrue(torch.equal(torch.compile(model, fullgraph=True, backend="aot_eager")(), model()))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of torch about itself
-            torch.library.opcheck(torch.ops.dualbragg.render.default, (at(78, 20, 90), render.number))
+            torch.library.opcheck(torch.ops.dualbragg.render.default, (at(78, 20, 90), torch.empty(0).double(),
+                                                                       render.number))
+
+    @unittest.skipUnless(shutil.which("c++") or shutil.which("g++"), "no compiler for Inductor")
+    def test_inductor(self):
+        """The compiler that torch.compile takes by itself."""
+        render, data = self.renderer(**CLOSED), self.renderer(**CLOSED)(at(78, 20, 90)).detach()
+
+        def loss(values):
+            image = render(values)
+            return ((image - data).square() / (image + 1)).sum().sqrt()
+
+        compiled = torch.compile(loss, fullgraph=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of torch about itself
+            for start in ((78.1, 20.05, 90.3), (77.9, 20, 90)):
+                one, two = at(*start), at(*start)
+                (found := compiled(one)).backward()
+                (expected := loss(two)).backward()
+                torch.testing.assert_close(found, expected, rtol=1e-12, atol=0)
+                torch.testing.assert_close(one.grad, two.grad, rtol=1e-10, atol=0)
+
+    def test_modules_move(self):
+        render = self.renderer()
+        image, number = render(), render.number
+        self.assertEqual((list(render.parameters()), render.state_dict()), ([], {}))
+        single = copy.deepcopy(render).float()
+        self.assertEqual((single().dtype, single.dtype, single.plan.dtype), (torch.float32, torch.float32, "float32"))
+        torch.testing.assert_close(single().double(), image, rtol=1e-6, atol=1e-30)
+        self.assertEqual((render.number, render().dtype), (number, torch.float64))
+        self.assertIs(render.to("cpu"), render)
+        self.assertEqual(render.number, number)
+        with self.assertRaisesRegex(dualbragg.UsageError, "dtype: .*float16"):
+            render.half()
+        model = torch.nn.Sequential(dualbragg.torch.Image(dualbragg.Experiment(**SCENE), NAMES)).double()
+        self.assertEqual(model[0]().dtype, torch.float64)
+        if not torch.cuda.is_available():
+            with self.assertRaises((dualbragg.Error, RuntimeError, AssertionError)):
+                render.cuda()
+        self.assertTrue(torch.equal(render(), image))
 
     def test_workers_of_a_loader(self):
         render = self.renderer()
@@ -204,12 +356,77 @@ class Tensors(unittest.TestCase):
     def test_modules_are_kept(self):
         model = dualbragg.torch.Image(dualbragg.Experiment(**SCENE), NAMES, {"cell_a": (77, 79)})
         with torch.no_grad():
-            model.steps += 0.3
+            for step in model.steps.values():
+                step += 0.3
         for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
             self.assertTrue(torch.equal(other(), model()))
-        fresh = dualbragg.torch.Image(dualbragg.Experiment(**SCENE), NAMES, {"cell_a": (77, 79)})
-        fresh.load_state_dict(model.state_dict())
+        fresh = dualbragg.torch.Image(dualbragg.Experiment(**dict(SCENE, distance=91)), NAMES, {"cell_a": (76, 80)})
+        file = io.BytesIO()
+        torch.save(model.state_dict(), file)
+        file.seek(0)
+        fresh.load_state_dict(torch.load(file))  # weights alone
         self.assertTrue(torch.equal(fresh(), model()))
+        self.assertIn("cell_a = 78", repr(model))
+
+    def test_parameters_of_a_module_have_names(self):
+        """Each parameter of the library can be one, and is a torch parameter of that name."""
+        experiment = dualbragg.Experiment(**SCENE)
+        names = list(experiment.parameters)
+        model = dualbragg.torch.Image(experiment, names)
+        self.assertEqual({n for n, _ in model.named_parameters()}, {f"steps.{n}" for n in names})
+        self.assertEqual({n: v.item() for n, v in model.values().items()}, experiment.parameters)
+        self.assertEqual(model.units["cell_a"], "A")
+
+        model = dualbragg.torch.Image(experiment, NAMES, {"cell_a": (77, 79)}, torch.float64)
+        model.set_values(dict(cell_a=78.25, distance=91))
+        moved = dict(cell_a=78.25, misset_y=20, distance=91)
+        for name, value in model.values().items():
+            self.assertAlmostEqual(value.item(), moved[name], places=12)
+        turned = torch.tensor([20.0, 20.1], dtype=torch.float64)
+        images = model({"misset_y": turned})
+        self.assertTrue(torch.equal(images[0], model()))
+        self.assertEqual(images.shape, (2, 9, 12))
+        slope, = torch.autograd.grad(model().sum(), model.steps["distance"])
+        self.assertGreater(abs(slope.item()), 0)
+        for wrong, what in (({"cell_a": 79.5}, "cell_a: .*between 77 and 79"), ({"cell_b": 1}, "cell_b is not among"),
+                            ({"distance": float("nan")}, "distance: .*finite"), ({"distance": [1, 2]}, "distance: .*shape")):
+            with self.assertRaisesRegex(dualbragg.UsageError, what):
+                model.set_values(wrong)
+        with self.assertRaisesRegex(dualbragg.UsageError, "own: .*one experiment"):
+            dualbragg.torch.Image(experiment, own=["scale"])
+
+    def test_a_module_of_many_shots(self):
+        shots = [dualbragg.Experiment(**dict(SCENE, misset=(10, 20 + i, 30))) for i in range(3)]
+        model = dualbragg.torch.Image(shots, ["cell_a"], {"cell_a": (77, 79), "scale": (0.1, 9)}, torch.float64,
+                                      own=["misset_y", "scale"], precision="double")
+        self.assertEqual({n: tuple(p.shape) for n, p in model.steps.items()}, dict(cell_a=(), misset_y=(3,), scale=(3,)))
+        self.assertEqual(model.values()["misset_y"].tolist(), [20, 21, 22])
+        model.set_values(dict(cell_a=78.2, scale=torch.tensor([1.5, 0.5, 2]), misset_y=21.5))
+        images = model()
+        for i, shot in enumerate(shots):
+            for name, value in (("cell_a", 78.2), ("misset_y", 21.5), ("scale", (1.5, 0.5, 2)[i])):
+                shot[name] = value
+            alone = dualbragg.Plan(shot, precision="double", dtype="float64").forward()
+            self.assertLess(abs(images[i].detach().numpy() - alone).max(), 1e-9 * alone.max())
+        (images ** 2).sum().backward()
+        together = model.steps["cell_a"].grad
+        self.assertEqual([p.grad.shape for p in model.steps.values()], [(), (3,), (3,)])
+        for p in model.parameters():
+            p.grad = None
+        for i in range(3):
+            (model()[i] ** 2).sum().backward()
+        torch.testing.assert_close(model.steps["cell_a"].grad, together, rtol=1e-10, atol=0)
+        other = dualbragg.torch.Image(shots[::-1], ["cell_a"], {"cell_a": (76, 80)}, torch.float64,
+                                      own=["scale", "misset_y"], precision="double")
+        other.load_state_dict(model.state_dict())
+        for name, value in model.values().items():
+            torch.testing.assert_close(other.values()[name], value, rtol=1e-15, atol=0)
+        self.assertIn("of each shot", repr(model))
+        with self.assertRaisesRegex(RuntimeError, r"size mismatch for steps.misset_y"):
+            dualbragg.torch.Image(shots[:2], ["cell_a"], own=["misset_y", "scale"]).load_state_dict(model.state_dict())
+        shots[0]["misset_y"] = 1
+        with self.assertRaisesRegex(dualbragg.UsageError, "misset_y: .*in common, found 1 to 21.5"):
+            dualbragg.torch.Image(shots, ["misset_y"])
 
     def test_a_state_names_its_parameters(self):
         def module(*names):
@@ -217,17 +434,17 @@ class Tensors(unittest.TestCase):
 
         model = module(*NAMES)
         with torch.no_grad():
-            model.steps += torch.tensor([0.1, 0.2, 0.3])
+            for step, value in zip(model.steps.values(), (0.1, 0.2, 0.3)):
+                step += value
         other = module("misset_y", "distance", "cell_a")
         other.load_state_dict(model.state_dict())
-        self.assertEqual(other.steps.tolist(), model.steps[[1, 2, 0]].tolist())
-        torch.testing.assert_close(other.values(), model.values()[[1, 2, 0]], rtol=1e-15, atol=0)
+        for name, value in model.values().items():
+            torch.testing.assert_close(other.values()[name], value, rtol=1e-15, atol=0)
         parts = torch.nn.ModuleDict(dict(image=module(*NAMES)))
         parts.load_state_dict(torch.nn.ModuleDict(dict(image=model)).state_dict())
         self.assertTrue(torch.equal(parts["image"](), model()))
-        for names in (("cell_a", "misset_x", "distance"), ("cell_a",)):
-            with self.assertRaisesRegex(RuntimeError, "parameters: expected cell_a.*found cell_a, misset_y"):
-                module(*names).load_state_dict(model.state_dict())
+        with self.assertRaisesRegex(RuntimeError, "Missing .*steps.misset_x.*\n.*Unexpected .*steps.misset_y"):
+            module("cell_a", "misset_x", "distance").load_state_dict(model.state_dict())
         nameless = {n: v for n, v in model.state_dict().items() if n != "_extra_state"}
         with self.assertRaisesRegex(RuntimeError, "_extra_state"):
             module(*NAMES).load_state_dict(nameless)
@@ -243,19 +460,28 @@ class Tensors(unittest.TestCase):
             self.assertEqual(model.amplitudes().tolist(), factors.get(e).tolist())
             numpy.testing.assert_array_equal(model().detach().numpy(), dualbragg.Plan(e, dtype="float64").forward())
             (model() ** 2).sum().backward()
-            self.assertGreater(int((model.amplitude_steps.grad != 0).sum()), 20)
+            self.assertGreater(int((model.steps["amplitudes"].grad != 0).sum()), 20)
             with torch.no_grad():
-                model.amplitude_steps += torch.linspace(-0.2, 0.2, len(factors), dtype=torch.float64)
+                model.steps["amplitudes"] += torch.linspace(-0.2, 0.2, len(factors), dtype=torch.float64)
             for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
                 self.assertTrue(torch.equal(other(), model()))
             turned = dualbragg.torch.Image(e, names, dtype=torch.float64,
                                            amplitudes=dualbragg.Amplitudes(e, hkl[::7][::-1]))
             turned.load_state_dict(model.state_dict())
             self.assertTrue(torch.equal(turned(), model()))
-        with self.assertRaisesRegex(RuntimeError, "hkl: expected .*found .-15, -15, -15."):
+        with self.assertRaisesRegex(RuntimeError, "amplitudes: expected hkl .*found .-15, -15, -15."):
             dualbragg.torch.Image(e, [], amplitudes=dualbragg.Amplitudes(e, hkl[1::7])).load_state_dict(
                 model.state_dict())
         self.assertIsNone(dualbragg.torch.Image(e, ["misset_y"]).amplitudes())
+        shots = [e.copy(), e.copy()]
+        shots[1]["misset_y"] += 1
+        both = dualbragg.torch.Image(shots, own=["misset_y"], dtype=torch.float64, amplitudes=factors)
+        (both() ** 2).sum().backward()
+        alone = [dualbragg.torch.Image(s, ["misset_y"], dtype=torch.float64, amplitudes=factors) for s in shots]
+        for model in alone:
+            (model() ** 2).sum().backward()
+        torch.testing.assert_close(both.steps["amplitudes"].grad, sum(m.steps["amplitudes"].grad for m in alone),
+                                   rtol=1e-10, atol=1e-12)
 
     def test_workers_render_the_crystal_that_they_are_given(self):
         e = dualbragg.Experiment(**SCENE)
@@ -277,7 +503,7 @@ class Tensors(unittest.TestCase):
         model = dualbragg.torch.Image(start, ["cell_a", "misset_y"], {"cell_a": (77, 79)},
                                       torch.float64)
         data = torch.from_numpy(dualbragg.Plan(truth, dtype="float64").forward())
-        self.assertAlmostEqual(float(model.values()[0].detach()), 78.1, places=9)
+        self.assertAlmostEqual(model.values()["cell_a"].item(), 78.1, places=9)
         descent = torch.optim.LBFGS(model.parameters(), max_iter=60, line_search_fn="strong_wolfe",
                                     tolerance_grad=1e-14, tolerance_change=1e-16)
 
@@ -288,8 +514,8 @@ class Tensors(unittest.TestCase):
             return off
 
         descent.step(loss)
-        self.assertAlmostEqual(float(model.values()[0].detach()), 78, places=3)
-        self.assertAlmostEqual(float(model.values()[1].detach()), 20, places=3)
+        self.assertAlmostEqual(model.values()["cell_a"].item(), 78, places=3)
+        self.assertAlmostEqual(model.values()["misset_y"].item(), 20, places=3)
 
     def test_without_parameters_it_is_an_image(self):
         e = dualbragg.Experiment(**SCENE)
