@@ -371,10 +371,10 @@ class Tensors(unittest.TestCase):
     def test_parameters_of_a_module_have_names(self):
         """Each parameter of the library can be one, and is a torch parameter of that name."""
         experiment = dualbragg.Experiment(**SCENE)
-        names = list(experiment.parameters)
+        names = list(experiment.values)
         model = dualbragg.torch.Image(experiment, names)
         self.assertEqual({n for n, _ in model.named_parameters()}, {f"steps.{n}" for n in names})
-        self.assertEqual({n: v.item() for n, v in model.values().items()}, experiment.parameters)
+        self.assertEqual({n: v.item() for n, v in model.values().items()}, experiment.values)
         self.assertEqual(model.units["cell_a"], "A")
 
         model = dualbragg.torch.Image(experiment, NAMES, {"cell_a": (77, 79)}, torch.float64)
