@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ._types import Floats, Random
 
-_FRAMES = ("laboratory", "dxtbx")
+_FRAMES = ("laboratory", "dxtbx", "mosflm")
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,39 @@ def _rotation(values, name):
     return u
 
 
-class Geometry:
+class Oriented:
+    """An orientation in several forms, all of them those of U."""
+
+    if TYPE_CHECKING:
+        U: Any
+
+    @property
+    def quaternion(self) -> Floats:
+        """Orientation as w >= 0, x, y, z of length 1; may be set, of any length but 0."""
+        return _quaternion(self.U)
+
+    @quaternion.setter
+    def quaternion(self, q: ArrayLike) -> None:
+        q = numpy.array(finite(q, 4, "quaternion"))
+        if not (length := numpy.linalg.norm(q)) > 0:
+            raise errors.UsageError("quaternion: expected a length greater than 0, found 0")
+        self.U = _of_quaternion(*(q / length))
+
+    @property
+    def rotation_vector(self) -> Floats:
+        """Orientation as a vector along the axis, as long as the angle (radian, at most pi); may be set."""
+        w, *axis = self.quaternion
+        length = numpy.linalg.norm(axis)
+        return numpy.array(axis) * (2 * numpy.arctan2(length, w) / length if length > 0 else 2.0)
+
+    @rotation_vector.setter
+    def rotation_vector(self, vector: ArrayLike) -> None:
+        half = numpy.array(finite(vector, 3, "rotation_vector")) / 2
+        angle = numpy.linalg.norm(half)
+        self.U = _of_quaternion(numpy.cos(angle), *(half * numpy.sinc(angle / numpy.pi)))
+
+
+class Geometry(Oriented):
     """What follows from an experiment's numbers. Vectors and matrices are in the laboratory frame, which the
     convention of the detector chooses (docs/theory/conventions.md); lengths of the lattice are in A and 1/A,
     those of the detector in mm."""
@@ -135,31 +167,6 @@ class Geometry:
         self._c.crystal.misset = [0, 0, 0]
 
     @property
-    def quaternion(self) -> Floats:
-        """Orientation as w >= 0, x, y, z of length 1; may be set, of any length but 0."""
-        return _quaternion(self.U)
-
-    @quaternion.setter
-    def quaternion(self, q: ArrayLike) -> None:
-        q = numpy.array(finite(q, 4, "quaternion"))
-        if not (length := numpy.linalg.norm(q)) > 0:
-            raise errors.UsageError("quaternion: expected a length greater than 0, found 0")
-        self.U = _of_quaternion(*(q / length))
-
-    @property
-    def rotation_vector(self) -> Floats:
-        """Orientation as a vector along the axis, as long as the angle (radian, at most pi); may be set."""
-        w, *axis = self.quaternion
-        length = numpy.linalg.norm(axis)
-        return numpy.array(axis) * (2 * numpy.arctan2(length, w) / length if length > 0 else 2.0)
-
-    @rotation_vector.setter
-    def rotation_vector(self, vector: ArrayLike) -> None:
-        half = numpy.array(finite(vector, 3, "rotation_vector")) / 2
-        angle = numpy.linalg.norm(half)
-        self.U = _of_quaternion(numpy.cos(angle), *(half * numpy.sinc(angle / numpy.pi)))
-
-    @property
     def s0(self) -> Floats:
         """Incident wave vector (1/A): the direction of the beam, tilt included, divided by the wavelength."""
         return self._vector(lib.db_experiment_beam_direction) / self._c.beam.wavelength
@@ -175,15 +182,21 @@ class Geometry:
         return [self._panel(p, shape) for p, shape in enumerate(self.panel_shapes)]
 
     def frame(self, name: str) -> Floats:
-        """Rotation from the laboratory into a frame by its name (3, 3): "laboratory" (1), or "dxtbx", the frame in which
-        experiment lists of DIALS are written. frame("dxtbx") @ A is the setting matrix of dxtbx's Crystal."""
+        """Rotation from the laboratory into a frame by its name (3, 3): "laboratory" (1); "dxtbx", the frame in which
+        experiment lists of DIALS are written: x along the spindle, z against the beam; "mosflm": x along the beam, z along
+        the spindle. Tilts of beam and spindle turn no frame."""
         if name not in _FRAMES:
             raise errors.UsageError(f"frame: expected one of {', '.join(_FRAMES)}, found {name!r}")
         if name == "laboratory":
             return numpy.eye(3)
         rows = ffi.new("double[3][3]")
         lib.db_dials_frame(self._c, rows)
-        return numpy.array([list(row) for row in rows])
+        x, y, z = (numpy.array(list(row)) for row in rows)
+        return numpy.array([x, y, z] if name == "dxtbx" else [-z, y, x])
+
+    def matrices(self, convention: str) -> Matrices:
+        """A, U, B and the orientation as another program has them: "laboratory", "dxtbx" or "mosflm"; they may be set."""
+        return Matrices(self, convention)
 
     def _vector(self, asked):
         found = ffi.new("double[3]")
@@ -207,3 +220,51 @@ class Geometry:
         if lib.db_experiment_pixel_position(self._c, panel, fast, slow, position) != lib.DB_OK:
             raise errors.UsageError(f"panel {panel}: expected one from 0 to {len(self.panel_shapes) - 1}")
         return numpy.array(list(position))
+
+
+class Matrices(Oriented):
+    """A = U @ B of an experiment in the convention of a program. Setting A or U changes the experiment; A sets its cell, too.
+
+    laboratory: those of the experiment itself
+    dxtbx: as its Crystal has them (1/A), in its frame; B has a along x and b in the plane of x and y
+    mosflm: as its matrix files have them, times the wavelength, in its frame; B has a* along x and b* in the plane of x and y"""
+
+    def __init__(self, experiment: Geometry, convention: str) -> None:
+        self._frame = experiment.frame(convention)
+        self.experiment, self.convention = experiment, convention
+
+    @property
+    def _scale(self):
+        return self.experiment._c.beam.wavelength if self.convention == "mosflm" else 1.0
+
+    @property
+    def A(self) -> Floats:
+        """Columns a*, b*, c* (3, 3)."""
+        return self._scale * self._frame @ self.experiment.A
+
+    @A.setter
+    def A(self, a_star: ArrayLike) -> None:
+        self.experiment.A = self._frame.T @ _matrix(a_star, "A") / self._scale
+
+    @property
+    def U(self) -> Floats:
+        """Orientation, a rotation matrix (3, 3)."""
+        if self.convention == "laboratory":
+            return self.experiment.U
+        columns = self.A if self.convention == "mosflm" else numpy.linalg.inv(self.A).T  # a*, b*, c*, or a, b, c
+        x, z = columns[:, 0], numpy.cross(columns[:, 0], columns[:, 1])
+        x, z = x / numpy.linalg.norm(x), z / numpy.linalg.norm(z)
+        return numpy.stack([x, numpy.cross(z, x), z], 1)
+
+    @U.setter
+    def U(self, rotation: ArrayLike) -> None:
+        turn = _rotation(rotation, "U") @ self.U.T
+        self.experiment.U = self._frame.T @ turn @ self._frame @ self.experiment.U
+
+    @property
+    def B(self) -> Floats:
+        """A of the cell where U is 1."""
+        return self.U.T @ self.A
+
+    def __repr__(self) -> str:
+        return f"<dualbragg.Matrices of {self.convention}: A {self.A.tolist()}>"

@@ -15,6 +15,8 @@ try:
     from cctbx import crystal, miller
     from cctbx.array_family import flex
     from dxtbx.model.experiment_list import ExperimentListFactory
+    from rstbx.cftbx.coordinate_frame_helpers import align_reference_frame
+    from scitbx import matrix
     missing = ""
 except ImportError as error:
     missing = f"no dxtbx: {error}"
@@ -47,9 +49,15 @@ class Objects(unittest.TestCase):
     def test_arrays_are_those_of_its_models(self):
         for convention in ("mosflm", "xds", "adxv"):
             experiment = dualbragg.Experiment(**SCENE, convention=convention, detector_rotation=(2, 1, 3))
+            one = adaptor.to_experiments(experiment)[0]
+            to_mosflm = align_reference_frame(one.beam.get_s0(), (1, 0, 0), one.goniometer.get_rotation_axis(), (0, 0, 1))
+            numpy.testing.assert_allclose(experiment.matrices("mosflm").A, 1.1 * numpy.array(
+                (to_mosflm * matrix.sqr(one.crystal.get_A())).elems).reshape(3, 3), atol=1e-9)
             experiment["beam_horizontal"] = 1
             one, turn = adaptor.to_experiments(experiment)[0], experiment.frame("dxtbx")
             numpy.testing.assert_allclose(turn @ experiment.A, numpy.array(one.crystal.get_A()).reshape(3, 3), atol=1e-9)
+            for name, theirs in (("A", one.crystal.get_A()), ("U", one.crystal.get_U()), ("B", one.crystal.get_B())):
+                numpy.testing.assert_allclose(getattr(experiment.matrices("dxtbx"), name), numpy.array(theirs).reshape(3, 3), atol=1e-9)
             numpy.testing.assert_allclose(turn @ experiment.s0, one.beam.get_s0(), atol=1e-9)
             panel, listed = experiment.panels[0], one.detector[0]
             numpy.testing.assert_allclose(turn @ panel.origin, listed.get_origin(), atol=1e-8)

@@ -147,6 +147,77 @@ class BeamAndDetector(unittest.TestCase):
         numpy.testing.assert_array_equal(e.frame("laboratory"), numpy.eye(3))
 
 
+def reciprocal(rows):
+    """Columns a*, b*, c* of rows a, b, c."""
+    return numpy.linalg.inv(rows)
+
+
+def standard_matrices(wavelength):
+    """B of CELL as each program has it, from its textbook."""
+    a, b, c = CELL[:3]
+    ca, cb, cc = numpy.cos(numpy.radians(CELL[3:]))
+    sc = math.sqrt(1 - cc * cc)
+    y = (ca - cb * cc) / sc
+    rows = numpy.array([[a, 0, 0], [b * cc, b * sc, 0], [c * cb, c * y, c * math.sqrt(1 - cb * cb - y * y)]])
+    star = reciprocal(rows)
+    a_, b_, c_ = numpy.linalg.norm(star, axis=0)
+    cos = lambda v, w: v @ w / numpy.linalg.norm(v) / numpy.linalg.norm(w)  # noqa: E731
+    cb_, cc_ = cos(star[:, 2], star[:, 0]), cos(star[:, 0], star[:, 1])
+    sb_, sc_ = math.sqrt(1 - cb_ * cb_), math.sqrt(1 - cc_ * cc_)
+    levy = numpy.array([[a_, b_ * cc_, c_ * cb_], [0, b_ * sc_, -c_ * sb_ * ca], [0, 0, 1 / c]])  # Busing and Levy (1967)
+    return dict(dxtbx=star, mosflm=wavelength * levy)
+
+
+class Conventions(unittest.TestCase):
+    def test_matrices_are_those_of_each_program(self):
+        for convention in ("mosflm", "xds", "adxv", "custom"):
+            e = scene(convention=convention)
+            for name, b in standard_matrices(1.1).items():
+                m = e.matrices(name)
+                numpy.testing.assert_allclose(m.B, b, atol=1e-14, err_msg=name)
+                numpy.testing.assert_allclose(m.U @ b, m.A, atol=1e-14)
+                numpy.testing.assert_allclose(m.A, e.frame(name) @ e.A * (1.1 if name == "mosflm" else 1), atol=1e-16)
+            numpy.testing.assert_array_equal(e.matrices("laboratory").A, e.A)
+
+    def test_what_is_set_is_read(self):
+        for name in ("laboratory", "dxtbx", "mosflm"):
+            e, u = scene(convention="xds"), dualbragg.random_rotation(4)
+            m = e.matrices(name)
+            b = m.B
+            m.U = u
+            numpy.testing.assert_allclose(m.U, u, atol=1e-12)
+            numpy.testing.assert_allclose(m.A, u @ b, atol=1e-14)
+            numpy.testing.assert_allclose(m.B, b, atol=1e-14)
+            self.assertEqual(list(e.unit_cell), list(CELL))
+            m.quaternion = q = scene(misset=(1, 2, 3)).quaternion
+            numpy.testing.assert_allclose(m.quaternion, q, atol=1e-12)
+            m.rotation_vector = (0.1, 0.2, -0.3)
+            numpy.testing.assert_allclose(m.rotation_vector, (0.1, 0.2, -0.3), atol=1e-12)
+            other = scene(convention="xds", cell=(50, 60, 70))
+            other.matrices(name).A = m.A
+            numpy.testing.assert_allclose(other.A, e.A, atol=1e-14)
+            self.assertIn(name, repr(m))
+
+    def test_a_matrix_file_of_mosflm_is_its_matrices(self):
+        """It makes the same spots in the laboratories of MOSFLM and of XDS, where beam, spindle and detector stand alike."""
+        path = os.path.join(os.environ.get("SOURCE_DIR", "."), "examples", "data", "thaumatin.mat")
+        with open(path, encoding="ascii") as file:
+            lines = [line.split() for line in file]
+        a, u = (numpy.array(lines[i:i + 3], float) for i in (0, 4))
+        rest = dict(Ncells=(9, 9, 4), default_F=9, wavelength=0.9686, spots="closed", mosaic_rms=0.1, detector_pixels=(400, 380),
+                    pixel_size=0.4, distance=200, beam_centre_px=(210, 190))
+        e = dualbragg.Experiment(matrix=path, **rest)
+        numpy.testing.assert_allclose(e.matrices("mosflm").A, a, atol=1e-8)
+        numpy.testing.assert_allclose(e.matrices("mosflm").U, u, atol=2e-6)
+        other = dualbragg.Experiment(cell=(50, 60, 70), convention="xds", **rest)
+        other.matrices("mosflm").A = e.matrices("mosflm").A
+        self.assertGreater(abs(other.A - e.A).max(), 0.001)
+        one, two = dualbragg.predict(e), dualbragg.predict(other)
+        self.assertGreater(len(one), 100)
+        numpy.testing.assert_array_equal(one["hkl"], two["hkl"])
+        numpy.testing.assert_allclose(one["position"], two["position"], atol=1e-6)
+
+
 class Refused(unittest.TestCase):
     def test_what_is_no_rotation_lattice_or_frame(self):
         e = scene()
@@ -160,8 +231,11 @@ class Refused(unittest.TestCase):
                 e.U = value
         with self.assertRaises(dualbragg.Error):
             e.unit_cell = (78, 78, 38, 10, 10, 170)
-        with self.assertRaisesRegex(dualbragg.UsageError, "frame: expected one of laboratory, dxtbx, found 'xds'"):
-            e.frame("xds")
+        with self.assertRaisesRegex(dualbragg.UsageError, "frame: expected one of laboratory, dxtbx, mosflm, found 'xds'"):
+            e.matrices("xds")
+        for name, bad in (("U", 2 * numpy.eye(3)), ("A", numpy.zeros((2, 3)))):
+            with self.assertRaisesRegex(dualbragg.UsageError, name + ": expected"):
+                setattr(e.matrices("mosflm"), name, bad)
         numpy.testing.assert_array_equal(e.A, before)
 
 
