@@ -85,34 +85,35 @@ PAIR(centroid_pair, centroid_rms)
 #define OF shot_row
 static const db_json_field shot_rows[] = {
     NAMED("name", shot.name, "", ""),
-    NAMED_FLAG("used", shot.used, "no: it has been excluded, and has only a reason"),
-    NAMED_FLAG(
-        "usable", shot.verdict.usable,
-        "no: spots of its image contradict what all have found together, or a bound holds it"),
+    NAMED_FLAG("used", shot.used, "no: the shot was excluded and has only a reason"),
+    NAMED_FLAG("usable", shot.verdict.usable,
+               "no: spots of its image contradict the common result, or a quantity of the shot is "
+               "at a bound"),
     NAMED("reason", shot.reason, "",
-          "why it was excluded or is not usable, or how its own stages ended"),
+          "reason why it was excluded or is not usable, or end of its single stages"),
     MADE_IF(is_indexed, "operator", operator_text, "text", NULL, "",
-            "of intensities that shots share: what the indices became, so that all are indexed one "
-            "way"),
+            "joint intensities: reindexing operator of the shot"),
     MADE_IF(is_indexed, "probability", probability_value, "number", NULL, "",
-            "of intensities that shots share: that of this way of indexing, beside the others"),
-    MADE_IF(in_use, "start", local_starts, "list", NULL, "", "of the local parameters"),
-    MADE_IF(in_use, "refined", local_values, "list", NULL, "", "of the local parameters"),
+            "joint intensities: probability of this way of indexing among all ways"),
+    MADE_IF(in_use, "start", local_starts, "list", NULL, "",
+            "starting values of the local parameters"),
+    MADE_IF(in_use, "refined", local_values, "list", NULL, "",
+            "refined values of the local parameters"),
     MADE_IF(in_use, "error", local_errors, "list", NULL, "",
-            "of the local parameters; errors of shared ones are in them"),
+            "standard errors of the local parameters, with those of shared ones included"),
     MADE_IF(in_use, "text", local_texts, "list", NULL, "",
             "refined values with errors in units of the last digit"),
     MADE_IF(in_use, "at_bound", local_bounds, "list", NULL, "", "`no`, `lower`, `upper`"),
     NAMED_IF(in_use, "orientation", shot.experiment.crystal.orientation, "",
-             "rotation from the standard frame, row by row, that the angles refined count from"),
-    NAMED_IF(in_use, "pixels", shot.after.pixels, "", "in use"),
-    NAMED_IF(in_use, "shoeboxes", shot.after.shoeboxes, "", "in use"),
+             "rotation from the standard frame, row by row, from which the refined angles count"),
+    NAMED_IF(in_use, "pixels", shot.after.pixels, "", "pixels in use"),
+    NAMED_IF(in_use, "shoeboxes", shot.after.shoeboxes, "", "shoeboxes in use"),
     MADE_IF(in_use, "chi2_reduced", chi2_pair, "list", NULL, "",
             "χ² per degree of freedom of starting and refined model"),
     MADE_IF(in_use, "correlation", correlation_pair, "list", NULL, "",
-            "of starting and refined model with what was measured, background removed"),
+            "correlation of starting and refined model with the measurement without background"),
     MADE_IF(in_use, "centroid_rms", centroid_pair, "list", NULL, "pixels",
-            "observed minus model centroid, of starting and refined model"),
+            "observed minus model centroid, root mean square, of starting and refined model"),
 };
 static TABLE(shot_fields, shot_rows);
 #undef OF
@@ -141,32 +142,34 @@ static json_t *model(db_document *d, const void *of) {
 #define OF db_fit_shots_result
 static const db_json_field run_rows[] = {
     MADE("schema", db_make_schema, "integer", NULL, "",
-         "2; grows when a reader of an older file would be misled"),
+         "2; increases if readers of older files would be misled"),
     MADE("provenance", db_make_provenance, "object", &db_provenance_fields, "",
-         "where the file comes from"),
+         "origin of the file"),
     MADE("converged", has_converged, "yes/no", NULL, "", ""),
     VALUE(reason, "", "why the refinement ended"),
-    MADE("settings", db_make_settings, "object", &db_settings_fields, "", "what was asked for"),
+    MADE("settings", db_make_settings, "object", &db_settings_fields, "",
+         "settings of the refinement"),
     MADE("model", model, "object of the configuration", NULL, "",
-         "section `model` of the configuration: of one image refined, of many shots where all "
-         "start; null: no configuration describes several panels without an experiment list"),
+         "section `model` of the configuration: the refined model of one image, the starting model "
+         "of many shots; null for several panels without an experiment list"),
     MADE("found_cell", db_make_found_cell, "object", &db_found_cell_fields, "",
-         "where the model had no cell: the one that was found, and what else it may be; else null"),
+         "if the model had no cell: the cell that was found, and other possible lattices; else "
+         "null"),
     MADE("parameters", db_make_parameters, "list", &db_parameter_fields, "",
-         "parameters that all shots share; of one image all"),
+         "shared parameters; for one image all parameters"),
     MADE("correlation", db_make_correlation, "list of lists", NULL, "",
-         "of these: matrix, 1 on the diagonal, 0 where not defined"),
-    MADE("directions", db_make_directions, "list", &db_direction_fields, "",
-         "of these: eigenvectors of the scaled normal matrix, the worst determined first"),
+         "correlation matrix of these parameters, 1 on the diagonal, 0 if not defined"),
+    MADE(
+        "directions", db_make_directions, "list", &db_direction_fields, "",
+        "eigenvectors of the scaled normal matrix of these parameters, the worst determined first"),
     NAMED("shared_misfit", estimates.shared_misfit, "",
-          "how much regions of the detector disagree, over how much their shoeboxes do by "
-          "themselves; 1: no more than chance brings"),
+          "scatter between regions of the detector, divided by the expected scatter of their "
+          "shoeboxes; 1: as expected"),
     VALUE(seconds, "s", ""),
     LIST("history", history, history_count, db_history_fields,
-         "every evaluation, of many shots the joint ones, with the values of `parameters`"),
-    MADE("local", local_names, "list", NULL, "",
-         "names of the parameters of which each shot has its own"),
-    MADE("local_units", local_units, "list", NULL, "", "their units"),
+         "every evaluation with the values of `parameters`; for many shots the joint evaluations"),
+    MADE("local", local_names, "list", NULL, "", "names of the local parameters"),
+    MADE("local_units", local_units, "list", NULL, "", "units of the local parameters"),
     MADE("shots", shots, "list", &shot_fields, "", "one per line of the list of shots"),
 };
 static TABLE(run_fields, run_rows);
@@ -174,8 +177,8 @@ static TABLE(run_fields, run_rows);
 static const db_json_field list_rows[] = {
     VALUE(chi2_reduced, "",
           "χ² per degree of freedom of starting and refined models, all shots in use"),
-    VALUE(pixels, "", "in use"),
-    VALUE(shoeboxes, "", "in use"),
+    VALUE(pixels, "", "pixels in use"),
+    VALUE(shoeboxes, "", "shoeboxes in use"),
     VALUE(used, "", "shots in use"),
     MADE_IF(db_has_intensities, "intensities", db_make_intensities, "object", &db_intensity_fields,
             "", "intensities that all shots share (`intensity: joint`)"),
@@ -245,19 +248,15 @@ db_status db_fit_write_html(db_context *context, const char *path, const db_fit_
 }
 
 void db_show_json_fields(FILE *stream) {
-    fputs(
-        "# PREFIX.json\n\n"
-        "`dualbragg fit` writes everything that it knows about a refinement into PREFIX.json, for "
-        "other programs to read.\n"
-        "`dualbragg fit --show-json` prints this page.\n\n"
-        "Numbers that are not finite are `null`. Lists of numbers that go with parameters are in "
-        "the order of `parameters`,\nor of `local`. `a[].b` is the value `b` of each "
-        "object in the list `a`.\n\n"
-        "## One image or many shots\n\n",
-        stream);
+    fputs("# PREFIX.json\n\n`dualbragg fit` writes all results of a refinement into PREFIX.json, "
+          "for other programs.\n`dualbragg fit --show-json` prints this page.\n\nNumbers that are "
+          "not finite are `null`. Lists of numbers of parameters have the order of `parameters` or "
+          "`local`.\n`a[].b` is the value `b` of each object in the list `a`.\n\n## One image or "
+          "many shots\n\n",
+          stream);
     db_json_print_fields(stream, &run_fields);
-    fputs("\n## Beside these, of one image\n\n", stream);
+    fputs("\n## Also for one image\n\n", stream);
     db_json_print_fields(stream, &db_result_fields);
-    fputs("\n## Beside these, of many shots\n\n", stream);
+    fputs("\n## Also for many shots\n\n", stream);
     db_json_print_fields(stream, &list_fields);
 }

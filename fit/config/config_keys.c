@@ -58,43 +58,42 @@ static const char *const pixel_choices[] = { "all", "shoeboxes", NULL };
 static const char *const backgrounds[] = { "plane", "constant", "fixed", "smooth", "none", NULL };
 
 #define FROM_HEADER "from the image header"
-#define THAT_OF_CONVENTION "that of the convention (own ones: custom only)"
+#define THAT_OF_CONVENTION "of the convention (other axes: custom only)"
 
 /* clang-format off */
 static const db_config_key top_keys[] = {
-    OTHER("image", DB_KEY_FILE, IN_CONFIG(image_file), "needed here or as --image", "frame_0001.cbf",
+    OTHER("image", DB_KEY_FILE, IN_CONFIG(image_file), "none: required here or as --image", "frame_0001.cbf",
         "measured image of any format"),
     OTHER("output", DB_KEY_FILE, IN_CONFIG(output_prefix),
           "the configuration's name with _refined, in the working directory", "frame_0001",
-          "prefix of the files written: .yaml .mat .json .html .log"),
+          "prefix of the output files: .yaml .mat .json .html .log"),
     CHOICE("precision", IN_CONFIG(settings.precision), precisions, NULL, 0, NULL,
-        "of the arithmetic; mixed is faster: indices in double, the rest in float"),
+        "arithmetic; mixed is faster: indices in double, the rest in float"),
 };
 
 static const db_config_key model_keys[] = {
     CHOICE("geometry", IN_CONFIG(header_geometry), geometries, NULL, 0, NULL,
-        "with header, what is left out below comes from the image header"),
+        "header: values that are missing below come from the image header"),
     FIELD(CONVENTION, NULL, NULL),
     OTHER("expt", DB_KEY_FILE, IN_CONFIG(expt_file), "the keys below and the image header", "refined.expt",
         "DIALS experiment list, .geom or .stream of CrystFEL, XPARM.XDS, NXmx file: its frame, panels, beam, spindle "
-        "and crystal; keys of crystal, beam and spindle "
-        "win, distance moves the panels"),
-    FIELD(EXPT_NUMBER, "the only one, or the one that shows the image", "0"),
+        "and crystal; keys of crystal, beam and spindle take precedence, distance moves the panels"),
+    FIELD(EXPT_NUMBER, "the only one, or the one of the image", "0"),
     FIELD(EXPT_FRAME, NULL, "17"),
-    OTHER("matrix", DB_KEY_FILE, IN_CONFIG(matrix_file), "the cell lies as in the standard frame", "crystal.mat",
+    OTHER("matrix", DB_KEY_FILE, IN_CONFIG(matrix_file), "the crystal is in the standard frame", "crystal.mat",
         "MOSFLM orientation matrix (wavelength x A*); with cell: directions from the matrix, edges from cell"),
     FIELD(CELL, "from the matrix, or found", "[58.4, 58.4, 152.2, 90, 90, 90]"),
-    OTHER("symmetry", DB_KEY_NAME, IN_CONFIG(symmetry), "that of the experiment list, else nothing is tied but by follows", "P 43 21 2",
-        "crystal system, lattice (tP), number or symbol of a space group: the cell keeps it, and only what it "
-        "leaves free is refined"),
+    OTHER("symmetry", DB_KEY_NAME, IN_CONFIG(symmetry), "of the experiment list, else only follows ties edges and angles", "P 43 21 2",
+        "crystal system, lattice (tP), number or symbol of a space group; the cell keeps this symmetry in the "
+        "refinement"),
     NUMBERS("orientation", 9, IN_CONFIG(orientation), (-1.000001, 1.000001), "", "from the matrix",
         "[1, 0, 0, 0, 1, 0, 0, 0, 1]",
         "rotation, row by row, from the standard frame (c along z, b in the yz plane); replaces the matrix's"),
     OTHER("find_orientation", DB_KEY_LATTICES, IN_CONFIG(find_orientation), NULL, NULL,
-        "yes: whatever the matrix or orientation says, the orientation is found from the spots, and the cell if none is given; the pattern's "
-        "scale (cell, distance) must be right to 3 % if all edges are refined, else to 0.5 %, the beam's centre to 10 "
-        "pixels if it is refined, else to 2; {lattices: N}: those of up to N crystals on one "
-        "image, which are refined together; one of no, yes, {lattices: N}"),
+        "yes: finds the orientation from the spots, and the cell if none is given; a given orientation is ignored. "
+        "The pattern's scale (cell, distance) must be right to 3 % if all edges are refined, else to 0.5 %; the beam "
+        "centre to 10 pixels if it is refined, else to 2. {lattices: N}: finds up to N crystals on one image and "
+        "refines them together; one of no, yes, {lattices: N}"),
     FIELD(MISSET, NULL, NULL),
     FIELD(SHAPE, NULL, NULL),
     FIELD(NCELLS, "from the widths of the spots", "[20, 20, 20]"),
@@ -128,8 +127,8 @@ static const db_config_key model_keys[] = {
     FIELD(DISPERSION, NULL, NULL),
     FIELD(DISPERSION_STEPS, "automatic", "5"),
     OTHER("spectrum", DB_KEY_FILE, IN_CONFIG(spectrum_file), "none", "spectrum.dat",
-        "instead of dispersion: file of two columns, wavelength (A) or energy (eV), and weight; its mean is shifted "
-        "to the wavelength given here, if any"),
+        "spectrum instead of dispersion: file of two columns, wavelength (A) or energy (eV), and weight; its mean is "
+        "shifted to the key wavelength, if given"),
     FIELD(SPECTRUM_STRETCH, NULL, NULL),
     FIELD(DIVERGENCE, "none", "[0.1, 0.1]"),
     FIELD(DIVERGENCE_STEPS, "automatic", "[3, 3]"),
@@ -142,19 +141,19 @@ static const db_config_key model_keys[] = {
     FIELD(PHI_STEPS, "1; 10 with an osc from the header", "10"),
     FIELD(SPINDLE_TILT, NULL, NULL),
     FIELD(DISTANCE, FROM_HEADER, "351.0"),
-    FIELD(CLOSE_DISTANCE, "distance counts", "351.0"),
+    FIELD(CLOSE_DISTANCE, "distance is used", "351.0"),
     FIELD(BEAM_CENTRE_PX, FROM_HEADER, "[1262.0, 1307.4]"),
     FIELD(PIXEL_SIZE, FROM_HEADER, "0.172"),
     FIELD(DETECTOR_PIXELS, FROM_HEADER, "[2463, 2527]"),
     FIELD(SENSOR_MATERIAL, FROM_HEADER, "Si"),
     FIELD(SENSOR_THICKNESS, FROM_HEADER ", else 0", "450"),
-    FIELD(ATTENUATION_DEPTH, "that of the material", "250"),
+    FIELD(ATTENUATION_DEPTH, "of the material", "250"),
     FIELD(SENSOR_LAYERS, "1", "3"),
     FIELD(DETECTOR_ROTATION, NULL, NULL),
     FIELD(PANEL_TURN, NULL, NULL),
     FIELD(PANEL_SHIFT, NULL, NULL),
     FIELD(TWOTHETA, FROM_HEADER ", else 0", "0.0"),
-    FIELD(PIVOT, "that of the convention", "beam"),
+    FIELD(PIVOT, "of the convention", "beam"),
     FIELD(FAST_AXIS, THAT_OF_CONVENTION, "[0, 0, 1]"),
     FIELD(SLOW_AXIS, THAT_OF_CONVENTION, "[0, -1, 0]"),
     FIELD(NORMAL, THAT_OF_CONVENTION, "[1, 0, 0]"),
@@ -162,7 +161,7 @@ static const db_config_key model_keys[] = {
     FIELD(POLARIZATION_AXIS, THAT_OF_CONVENTION, "[0, 0, 1]"),
     FIELD(SPINDLE_AXIS, THAT_OF_CONVENTION, "[0, 0, 1]"),
     FIELD(TWOTHETA_AXIS, THAT_OF_CONVENTION, "[0, 1, 0]"),
-    FIELD(OVERSAMPLE, "automatic, from how narrow spots are", "2"),
+    FIELD(OVERSAMPLE, "automatic, by the widths of the spots", "2"),
     FIELD(POINT_PIXEL, NULL, NULL),
 };
 
@@ -174,103 +173,102 @@ static const db_config_key intensity_keys[] = {
         "column of an MTZ file, or two of Friedel mates; item of a CIF file (block/item where several blocks have "
         "reflections); F or I (intensities) for text"),
     OTHER("space_group", DB_KEY_NAME, IN_CONFIG(hkl_space_group),
-          "text files hold all of P1, others have their own", "P 61 2 2",
+          "text files are not expanded, other files have a group", "P 61 2 2",
           "number or symbol of the space group that expands a text file"),
     FIELD(K_SOL, NULL, NULL),
     FIELD(B_SOL, NULL, NULL),
-    FIELD(MODEL_RESOLUTION, "what the detector sees", "1.5"),
+    FIELD(MODEL_RESOLUTION, "the corners of the detector", "1.5"),
     FIELD(ANOMALOUS, NULL, NULL),
     FIELD(DEFAULT_F, NULL, NULL),
 };
 
 static const db_config_key data_keys[] = {
     CHOICE("target", IN_CONFIG(settings.target), targets, NULL, 0, NULL,
-        "what is minimized: weighted is chi2 with variances from the measured counts, gaussian with the model's, "
-        "poisson is for counts, huber and student bear outliers"),
+        "function to minimize: weighted: chi2 with variances of the measured counts; gaussian: with variances of the "
+        "model; poisson: for photon counts; huber, student: robust against outliers"),
     NUMBERS("huber_limit", 1, IN_CONFIG(settings.huber_limit), (POSITIVE), "", NULL, NULL,
-        "standard deviations beyond which huber counts linearly"),
+        "standard deviations beyond which huber is linear"),
     NUMBERS("student_freedom", 1, IN_CONFIG(settings.student_freedom), (POSITIVE), "", NULL, NULL,
-        "degrees of freedom of student; fewer bear more"),
+        "degrees of freedom of student; fewer are more robust"),
     CHOICE("background", IN_CONFIG(settings.background), backgrounds, NULL, 0, NULL,
-        "of each shoebox or tile; plane and constant are refined, fixed is a robust mean of the surroundings, "
-        "smooth a surface through what is no spot on the panel"),
-    NUMBERS("gain", 1, IN_CONFIG(settings.gain), (POSITIVE), "counts/photon", FROM_HEADER ", else 1, or measured where pixels scatter more", "1.0",
+        "background of each shoebox or tile: plane and constant are refined; fixed: robust mean of the surroundings; "
+        "smooth: surface through the panel's pixels outside spots"),
+    NUMBERS("gain", 1, IN_CONFIG(settings.gain), (POSITIVE), "counts/photon", FROM_HEADER ", else 1; measured if pixels scatter more than photons", "1.0",
         "of the detector"),
     NUMBERS("readout_noise", 1, IN_CONFIG(settings.readout_noise), (NOT_NEGATIVE), "counts", NULL, NULL,
         "standard deviation of one pixel without photons"),
-    NUMBERS("trusted", 2, IN_CONFIG(trusted), (ANY), "counts", "that of the image, or of the experiment list",
-        "[-10, 65000]", "least and largest count that is trusted"),
+    NUMBERS("trusted", 2, IN_CONFIG(trusted), (ANY), "counts", "of the image or the experiment list",
+        "[-10, 65000]", "least and largest trusted count"),
     OTHER("mask", DB_KEY_FILE, IN_CONFIG(mask_file), "none", "mask.img",
-        "SMV image of the same size (panels one below the other); pixels that are 0 in it are left out"),
+        "SMV image of the detector's size (panels one below the other); pixels that are 0 in it are left out"),
     OTHER("hot_pixels", DB_KEY_FILE, IN_CONFIG(hot_pixel_file), "none", "hot.txt",
         "text file of pixels to leave out: fast slow [panel], from 0"),
     INTEGERS("modules", 4, IN_CONFIG(modules), (COUNT_FROM(0)), "pixels",
-        "those of the known detector of that size, where panel_groups names them", 0, "[1030, 514, 10, 37]",
-        "of a detector of one panel: pixels of a module along fast, slow, and of the gaps between them"),
+        "of a known detector of this size, if panel_groups needs them", 0, "[1030, 514, 10, 37]",
+        "modules of a detector with one panel: pixels of a module along fast, slow, and of the gaps between modules"),
     NUMBERS("hot_sigma", 1, IN_CONFIG(hot_sigma), (NOT_NEGATIVE), "", NULL, NULL,
-        "hot pixels: a single pixel this many standard deviations above its surroundings is left out; 0: none"),
+        "hot pixels: single pixels this many standard deviations above their surroundings are left out; 0: none"),
     NUMBERS("dmin", 1, IN_CONFIG(settings.dmin), (NOT_NEGATIVE), "A", NULL, NULL, "finest resolution used; 0: all"),
     NUMBERS("dmax", 1, IN_CONFIG(settings.dmax), (NOT_NEGATIVE), "A", NULL, NULL, "coarsest resolution used; 0: all"),
     CHOICE("pixels", IN_CONFIG(settings.pixels), pixel_choices, NULL, 0, NULL,
-        "what known structure factors are compared with: all pixels, or shoeboxes around the reflections that the "
-        "model makes brightest (known)"),
+        "pixels that known structure factors are compared with: all, or shoeboxes around the brightest reflections "
+        "of the model (known)"),
     INTEGERS("shoebox_half_width", 1, IN_CONFIG(settings.shoebox_half_width), (1, 100), "pixels",
-        "the largest, up to 8, that the spacing of predicted reflections leaves room for", 0, "6",
+        "the largest, up to 8, that fits between predicted reflections", 0, "6",
         "w: shoeboxes are (2w + 1) pixels wide"),
     INTEGERS("max_shoeboxes", 1, IN_CONFIG(settings.max_shoeboxes), (1, 1000000), "", NULL, 0, NULL,
-        "number of shoeboxes, at most: the strongest are used"),
+        "largest number of shoeboxes; the strongest are used"),
     OTHER("reflections", DB_KEY_FILE, IN_CONFIG(reflection_file), "those with strong pixels", "reflections.txt",
         "text file of h k l, or indexed reflections of DIALS (.refl): only these get shoeboxes (free)"),
     OTHER("spots", DB_KEY_FILE, IN_CONFIG(spot_file), "those with strong pixels", "spots.txt",
         "text file of fast slow [panel], or spots of DIALS (.refl): only predicted reflections within half a "
         "shoebox of one of them get shoeboxes (free)"),
     OTHER("boxes", DB_KEY_FILE, IN_CONFIG(box_file), "squares around predicted reflections", "boxes.txt",
-        "the shoeboxes themselves: text file of panel fast_min fast_max slow_min slow_max [h k l], or those of "
-        "DIALS (.refl) (free)"),
+        "shoeboxes: text file of panel fast_min fast_max slow_min slow_max [h k l], or boxes of DIALS (.refl) (free)"),
     NUMBERS("strong_sigma", 1, IN_CONFIG(settings.strong_sigma), (POSITIVE), "", NULL, NULL,
         "a pixel is strong if it is this many standard deviations above the local background"),
     INTEGERS("min_strong_reflections", 1, IN_CONFIG(settings.min_strong_reflections), (1, 1000000),
-             "", NULL, 0, NULL, "an image with fewer strong ones is refused as blank"),
+             "", NULL, 0, NULL, "an image with fewer strong reflections is refused as blank"),
     NUMBERS("excitation_angle", 1, IN_CONFIG(settings.excitation_angle), (POSITIVE), "degree", NULL, NULL,
         "reflections within this angle of the Ewald sphere are predicted"),
     NUMBERS("intensity_limit", 1, IN_CONFIG(settings.intensity_limit), (NOT_NEGATIVE), "", NULL, NULL,
-        "prior: a weak ridge keeps intensities below this many times the mean of their resolution (ten times as many where "
+        "prior that keeps intensities below this many times the mean at their resolution (ten times this limit if "
         "blur is 1); 0: none (free)"),
     NUMBERS("model_error", 1, IN_CONFIG(settings.model_error), (NOT_NEGATIVE), "", "0.1 (free), 0 (known)", "0.1",
-        "relative error of the model's spots, added to the variance: no real spot has an ideal shape"),
+        "relative error of the model's spots, added to the variance, because no real spot has an ideal shape"),
     INTEGERS("roi", 4, IN_CONFIG(settings.roi), (COUNT_FROM(0)), "pixels", "whole image", -1,
-        "[200, 1800, 200, 1800]", "region used: fast min, max, slow min, max, inclusive (known)"),
+        "[200, 1800, 200, 1800]", "region of interest: fast min, max, slow min, max, inclusive (known)"),
 };
 
 static const db_config_key shots_keys[] = {
     OTHER("list", DB_KEY_FILE, IN_CONFIG(shot_list), "one image, named above", "shots.txt",
-        "text file, each line an image, or the configuration (.yaml) of a shot, then KEY=VALUE for it alone; or a "
-        "DIALS experiment list (.expt) or a .stream of CrystFEL, each image or crystal a shot"),
+        "text file: each line has an image or the configuration (.yaml) of a shot, and KEY=VALUE for this shot; or a "
+        "DIALS experiment list (.expt), each image a shot; or a .stream of CrystFEL, each crystal a shot"),
     CHOICE("series", IN_CONFIG(series), no_yes, NULL, 0, NULL,
-        "yes: the images are frames of one rotating crystal: phi comes from their headers, they share everything that is "
-        "refined but the scale, and the orientation is found on the first; partial reflections on neighbouring frames "
-        "have one intensity"),
+        "yes: the images are frames of one rotating crystal: phi comes from their headers; all refined parameters "
+        "are shared except the scale; the orientation is found on the first frame; parts of a reflection on "
+        "consecutive frames have one intensity"),
     NUMBERS("knots", 1, IN_CONFIG(series_knots), (NOT_NEGATIVE), "frames", NULL, NULL,
-        "of a series: the orientation, and a scale that is shared, vary linearly between knots about this many frames apart; "
-        "0: constant"),
+        "of a series: orientation and shared scale vary linearly between knots, about this many frames apart; 0: "
+        "constant"),
     NUMBERS("outlier_sigma", 1, IN_CONFIG(shot_outlier_sigma), (NOT_NEGATIVE), "", NULL, NULL,
-        "outliers: shots with a chi2 this many robust standard deviations (of its logarithm) above the median are excluded; "
-        "0: none"),
+        "excludes shots whose chi2 is this many robust standard deviations (of its logarithm) above the median; 0: "
+        "none"),
 };
 
 static const db_config_key refine_keys[] = {
     NUMBERS("range", 1, IN_REFINE(range), (POSITIVE), "", "no bounds", "0.5",
-        "bounds at start - range and start + range; instead of min and max"),
+        "bounds at start - range and start + range, instead of min and max"),
     NUMBERS("min", 1, IN_REFINE(lower), (ANY), "", "no bound", "58.0", "lower bound of the value itself"),
     NUMBERS("max", 1, IN_REFINE(upper), (ANY), "", "no bound", "59.0", "upper bound of the value itself"),
     NUMBERS("scale", 1, IN_REFINE(scale), (POSITIVE), "", "chosen from the data", "0.1",
-        "typical change: the optimizer works in units of it"),
-    OTHER("follows", DB_KEY_PARAMETER, IN_REFINE(follows), "refined on its own", "cell_a",
-        "keeps the value of that refined parameter, such as b of a tetragonal cell that of a"),
+        "typical change: unit of the optimizer"),
+    OTHER("follows", DB_KEY_PARAMETER, IN_REFINE(follows), "independent", "cell_a",
+        "keeps the value of another refined parameter: b follows a in a tetragonal cell"),
     NUMBERS("prior", 2, IN_REFINE(prior), (ANY), "", "none", "[58.5, 0.1]",
-        "what is known beforehand: centre and standard deviation"),
+        "prior knowledge: centre and standard deviation"),
     CHOICE("shared", IN_REFINE(shared), no_yes, "yes for detector and spindle axis, else no", -1, "yes",
-        "several images share one value of it; one image alone has it anyway"),
+        "one value for all images; no effect with one image"),
 };
 
 static const db_config_key stage_keys[] = {
@@ -278,66 +276,67 @@ static const db_config_key stage_keys[] = {
     OTHER("refine", DB_KEY_PARAMETER_SET, offsetof(db_stage_entry, refine), NULL, NULL,
         "parameters refined in this stage, a list, or all"),
     NUMBERS("dmin", 1, IN_STAGE(dmin), (NOT_NEGATIVE), "A", NULL, NULL,
-        "finest resolution used in this stage; 0: that of data"),
+        "finest resolution used in this stage; 0: as in data"),
     NUMBERS("innermost", 1, IN_STAGE(innermost), (0, 1), "", NULL, NULL,
-        "share of the image's spots, those nearest to the beam, as far as which this stage looks; 0: all"),
+        "fraction of the image's spots that this stage uses, nearest to the beam; 0: all"),
     NUMBERS("blur", 1, IN_STAGE(blur), (1, 1000), "", NULL, NULL,
-        "crystal size divided by this: wider spots, more distant spots are found"),
+        "divides the crystal size: wider spots reach measured spots that are farther away"),
     OTHER("algorithm", DB_KEY_ALGORITHM, offsetof(db_stage_entry, stage), NULL, NULL,
-        "LM (Levenberg-Marquardt); moments: the same on places and widths of spots in closed form, not on their "
-        "pixels; intensities: the last one of intensity: joint, which need not be said; or one of NLopt's: LD_LBFGS, LD_SLSQP, LD_CCSAQ, LD_MMA, LD_VAR2, "
-        "LD_TNEWTON_PRECOND ..., or to search between bounds GN_CRS2_LM, G_MLSL_LDS ..."),
-    CHOICE("target", IN_STAGE(target), targets, "that of data", -1, "weighted", "what is minimized in this stage"),
+        "LM: Levenberg-Marquardt on pixels; moments: Levenberg-Marquardt on places and widths of spots in closed "
+        "form; intensities: last stage of intensity: joint, added by itself; or an algorithm of NLopt: LD_LBFGS, "
+        "LD_SLSQP, LD_CCSAQ, LD_MMA, LD_VAR2, LD_TNEWTON_PRECOND ..., or for a search between bounds GN_CRS2_LM, "
+        "G_MLSL_LDS ..."),
+    CHOICE("target", IN_STAGE(target), targets, "of data", -1, "weighted", "function to minimize in this stage"),
     NUMBERS("tolerance", 1, IN_STAGE(tolerance), (1e-15, 1), "", NULL, NULL,
-        "the stage ends when a further step promises no larger relative decrease of the target"),
+        "the stage ends if a further step promises a smaller relative decrease of the target"),
     NUMBERS("step", 1, IN_STAGE(step), (NOT_NEGATIVE), "", NULL, NULL,
-        "the stage ends, too, when a further step is no longer than this many standard errors (LM)"),
+        "the stage also ends if a further step is shorter than this many standard errors (LM)"),
     INTEGERS("max_evaluations", 1, IN_STAGE(max_evaluations), (1, 1000000), "", NULL, 0, NULL,
-        "evaluations of the target, at most, before the stage ends"),
+        "largest number of evaluations of the target"),
     CHOICE("earned", IN_STAGE(earned), no_yes, NULL, 0, NULL,
-        "of moments: parameters that this stage is the first to refine stay as they are unless held-out spots agree"),
+        "moments: parameters that are refined for the first time are kept only if they describe held-out spots better"),
     NUMBERS("most_misfit", 1, IN_STAGE(most_misfit), (NOT_NEGATIVE), "", NULL, NULL,
-        "by pixels: the stage is left out if chi2 per degree of freedom is larger than this at its start; 0: never"),
+        "pixels: the stage is left out if chi2 per degree of freedom exceeds this at its start; 0: never"),
 };
 
 static const db_config_key starts_keys[] = {
     INTEGERS("count", 1, IN_CONFIG(settings.starts.count), (1, 1000000), "", NULL, 0, NULL,
         "orientations tried, the given one included; 1: only that one"),
     NUMBERS("misset", 1, IN_CONFIG(settings.starts.turn), (DBL_MIN, 180), "degree", NULL, NULL,
-        "largest turn of the other starts from the given one, around which they are evenly spread; bounds of misset_x, "
-        "misset_y and misset_z must leave room"),
+        "largest turn of other starts, which are evenly distributed around the given one; bounds of misset_x, "
+        "misset_y and misset_z must allow it"),
     INTEGERS("seed", 1, IN_CONFIG(settings.starts.seed), (0, 1000000), "", NULL, 0, NULL,
-        "another seed, other orientations"),
+        "seed of the orientations"),
     INTEGERS("keep", 1, IN_CONFIG(settings.starts.keep), (1, 1000000), "", NULL, 0, NULL,
-        "number of starts, those that explain most, that go through all stages, until one explains half of the strong pixels"),
+        "number of best starts that go through all stages, until one explains half of the strong pixels"),
     INTEGERS("evaluations", 1, IN_CONFIG(settings.starts.evaluations), (1, 1000000), "", NULL, 0, NULL,
-        "evaluations of the first stage, at most, to try a start"),
+        "largest number of evaluations of the first stage for each start"),
 };
 
 static const db_config_key amplitudes_keys[] = {
     CHOICE("anomalous", IN_CONFIG(settings.joint.anomalous), no_yes, NULL, 0, NULL,
-        "yes: Bijvoet mates have intensities of their own"),
+        "yes: Bijvoet mates have separate intensities"),
     CHOICE("reindex", IN_CONFIG(settings.joint.reindex), no_yes, NULL, 0, NULL,
-        "yes: the indexing ambiguity is resolved: where the lattice allows several ways of indexing, shots are brought to "
-        "one; shots whose intensities do not tell theirs, and shots of the other hand, are excluded"),
-    NUMBERS("dmin", 1, IN_CONFIG(settings.joint.dmin), (POSITIVE), "A", "what half of the detector's rim reaches, or data.dmin", "1.8",
+        "yes: resolves the indexing ambiguity: if the lattice allows several ways of indexing, shots are reindexed "
+        "to one way; shots with undecided intensities, and shots of the other hand, are excluded"),
+    NUMBERS("dmin", 1, IN_CONFIG(settings.joint.dmin), (POSITIVE), "A", "resolution at half of the detector's rim, or data.dmin", "1.8",
         "finest resolution"),
     NUMBERS("restraint", 1, IN_CONFIG(settings.joint.restraint), (POSITIVE), "", "none", "3",
-        "each intensity is held to the mean of its resolution, within this many times that mean; reflections that no shot "
-        "shows have no intensity anyway"),
+        "restrains each intensity to the mean at its resolution, with a standard deviation of this many times the "
+        "mean; reflections that no shot shows have no intensity"),
     OTHER("reference", DB_KEY_FILE, IN_CONFIG(reference_file), "none", "known.mtz",
-        "known structure factors: text file of h k l F in the asymmetric unit, MTZ or mmCIF file. The results are compared "
-        "with them after a scale and a B factor, and shots are indexed as they are"),
+        "known structure factors: text file of h k l F in the asymmetric unit, MTZ or mmCIF file. Results are "
+        "compared with them after a scale and a B factor, and shots are indexed like them"),
     OTHER("reference_columns", DB_KEY_NAME, IN_CONFIG(reference_columns), "the first amplitudes, else intensities", "F(+),F(-)",
         "column of an MTZ file, or two of Friedel mates; item of a CIF file (block/item where several blocks have "
         "reflections); F or I (intensities) for text"),
-    NUMBERS("reference_restraint", 1, IN_CONFIG(settings.joint.reference_restraint), (POSITIVE), "", "none: they are only compared", "0.3",
-        "each intensity is held to that of the reference, which is scaled to the data, within this many times the mean of its "
-        "resolution, in place of restraint"),
+    NUMBERS("reference_restraint", 1, IN_CONFIG(settings.joint.reference_restraint), (POSITIVE), "", "none: only compared", "0.3",
+        "restrains each intensity to the reference, scaled to the data, with a standard deviation of this many times "
+        "the mean at its resolution; instead of restraint"),
     INTEGERS("passes", 1, IN_CONFIG(settings.joint.passes), (0, 1000), "", NULL, 0, NULL,
-        "passes over all shots, at most; 0: intensities of single shots are scaled and averaged, nothing more"),
+        "largest number of passes over all shots; 0: only scales and averages the intensities of single shots"),
     INTEGERS("seed", 1, IN_CONFIG(settings.joint.seed), (0, 1000000), "", NULL, 0, NULL,
-        "another seed, other halves of the shots"),
+        "seed of the halves of the shots"),
 };
 
 /* clang-format on */
@@ -350,11 +349,11 @@ const db_config_section db_config_sections[DB_SECTION_COUNT] = {
     [DB_SECTION_MODEL] = SECTION("model", "the starting model", model_keys),
     [DB_SECTION_INTENSITY] =
         SECTION("intensity", "free, or known structure factors", intensity_keys),
-    [DB_SECTION_DATA] = SECTION("data", "what of the image is used, and its noise", data_keys),
+    [DB_SECTION_DATA] = SECTION("data", "used pixels of the image, and their noise", data_keys),
     [DB_SECTION_SHOTS] =
         SECTION("shots", "many shots refined together, instead of one image", shots_keys),
     [DB_SECTION_STARTS] =
-        SECTION("starts", "several, for an orientation that is known roughly", starts_keys),
+        SECTION("starts", "several starts, for an orientation that is known roughly", starts_keys),
     [DB_SECTION_AMPLITUDES] =
         SECTION("intensities", "one intensity of each reflection for all shots (intensity: joint)",
                 amplitudes_keys),

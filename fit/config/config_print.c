@@ -156,18 +156,12 @@ static void print_panels(const db_fit_panel_groups *groups, size_t group, FILE *
 static void print_panel_groups(const db_fit_panel_groups *groups, db_config_style style,
                                FILE *stream) {
     if (style == DB_CONFIG_EXPLAINED)
-        fputs(
-            "\n# groups of panels, numbered from 0, that move as one (a detector of one panel has "
-            "none):\n"
-            "# panel_groups:\n"
-            "#   quadrant_0: [0-15]\n"
-            "#   quadrant_1: [16-24, 26, 28-31]\n"
-            "# or every panel of model.expt by itself, or the modules of its only one, as panel_0, "
-            "panel_1 ...:\n"
-            "# panel_groups: panels\n"
-            "# or the groups of its hierarchy, as group_0, group_1 ... (level 0: all as one):\n"
-            "# panel_groups: level 1\n",
-            stream);
+        fputs("\n# rigid groups of panels, numbered from 0 (not for a detector of one panel):\n# "
+              "panel_groups:\n#   quadrant_0: [0-15]\n#   quadrant_1: [16-24, 26, 28-31]\n# or "
+              "each panel of model.expt, or the modules of a single panel, as panel_0, panel_1 "
+              "...:\n# panel_groups: panels\n# or groups of its hierarchy, as group_0, group_1 ... "
+              "(level 0: the whole detector):\n# panel_groups: level 1\n",
+              stream);
     if (groups->count == 0) return;
     fputs("panel_groups:\n", stream);
     for (size_t g = 0; g < groups->count; g++) {
@@ -190,9 +184,8 @@ static void print_intensity(const db_fit_config *config, db_config_style style, 
     }
     fprintf(
         stream,
-        "\n# free: each reflection's intensity is fitted to its spot; joint: many shots in the end "
-        "have one of each reflection (intensities); instead, known structure factors:\n"
-        "intensity: %s\n# intensity:\n",
+        "\n# free: each spot has its own intensity; joint: many shots share one intensity for each "
+        "reflection (intensities); or known structure factors:\nintensity: %s\n# intensity:\n",
         rule);
     for (size_t i = 0; i < section->count; i++) {
         fputs("# ", stream);
@@ -253,11 +246,10 @@ static void print_refine(const db_fit_config *config, db_config_style style, FIL
         if (db_config_takes_parameter((db_parameter)p))
             fprintf(stream, "#    %-21s %s (%s)\n", info->name, info->description, info->unit);
     }
-    fputs("# motions of a group of panels, about its centre, along the axes of the detector, "
-          "counted from the start:\n"
-          "#    GROUP:shift_fast, GROUP:shift_slow, GROUP:shift_normal (mm)\n"
-          "#    GROUP:turn_fast, GROUP:turn_slow, GROUP:turn_normal (deg)\n"
-          "#    panel_groups:shift_fast ... for all groups of which nothing else is said\n",
+    fputs("# motions of a group of panels, from its start: shifts along the axes of the detector, "
+          "turns about its centre:\n#    GROUP:shift_fast, GROUP:shift_slow, GROUP:shift_normal "
+          "(mm)\n#    GROUP:turn_fast, GROUP:turn_slow, GROUP:turn_normal (deg)\n#    "
+          "panel_groups:shift_fast ... for all groups without an entry of their own\n",
           stream);
 }
 

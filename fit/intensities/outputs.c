@@ -119,30 +119,31 @@ static const db_json_field shell_rows[] = {
     VALUE(d_max, "Å", ""),
     VALUE(d_min, "Å", ""),
     VALUE(possible, "", "reflections of the asymmetric unit, Bijvoet mates as one"),
-    VALUE(measured, "", "of them"),
+    VALUE(measured, "", "measured reflections of the asymmetric unit"),
     VALUE(completeness, "", "0 to 1"),
-    VALUE(multiplicity, "", "measurements for each that is measured"),
+    VALUE(multiplicity, "", "measurements for each measured reflection"),
     VALUE(pairs, "", "possible pairs of Bijvoet mates"),
-    VALUE(pairs_measured, "", "with both mates"),
-    VALUE(mean_intensity, "", "of reflections, Bijvoet mates apart"),
+    VALUE(pairs_measured, "", "pairs with both mates measured"),
+    VALUE(mean_intensity, "", "mean intensity of reflections, Bijvoet mates separate"),
     VALUE(mean_i_over_sigma, "", ""),
     VALUE(half_pairs, "", "reflections that both halves of the shots show"),
     VALUE(cc_half, "", "correlation of the intensities of the two halves of the shots"),
-    VALUE(cc_star, "", "estimate of that with the true intensities"),
+    VALUE(cc_star, "", "estimated correlation with the true intensities"),
     VALUE(r_split, "", "√2 Σ abs(I₁ − I₂) / Σ(I₁ + I₂)"),
     VALUE(cc_anomalous, "", "correlation of the two halves' Bijvoet differences"),
-    VALUE(anomalous_pairs, "", "pairs in it"),
+    VALUE(anomalous_pairs, "", "pairs in cc_anomalous"),
     VALUE(cc_half_weighted, "",
-          "cc_half, each reflection counted as 1/(1 + variance of both halves/square of the mean "
-          "intensity of its resolution)"),
+          "cc_half with the weight 1/(1 + variance of both halves/square of the mean intensity at "
+          "its resolution) for each reflection"),
     VALUE(cc_anomalous_weighted, "",
-          "cc_anomalous, each pair counted by its variance, as in cc_half_weighted"),
-    VALUE(reference_count, "", "measured reflections that the reference has"),
-    VALUE(cc_reference, "", "correlation of intensities with it"),
-    VALUE(r_reference, "", "Σ abs(I − I₀) / Σ I₀ with it, after its scale and B"),
-    VALUE(reference_pairs, "", "pairs of Bijvoet mates that both have"),
+          "cc_anomalous, each pair weighted by its variance, as in cc_half_weighted"),
+    VALUE(reference_count, "", "measured reflections that are also in the reference"),
+    VALUE(cc_reference, "", "correlation of intensities with the reference"),
+    VALUE(r_reference, "",
+          "Σ abs(I − I₀) / Σ I₀ with the reference I₀, after a scale and a B factor"),
+    VALUE(reference_pairs, "", "pairs of Bijvoet mates in both data and reference"),
     VALUE(cc_anomalous_reference, "",
-          "correlation of their differences with those of the reference"),
+          "correlation of Bijvoet differences with those of the reference"),
 };
 static TABLE(shell_fields, shell_rows);
 #undef OF
@@ -196,19 +197,21 @@ static json_t *agreement(db_document *d, const void *of) {
 #define OF intensities_view
 static const db_json_field intensity_rows[] = {
     MADE("space_group", group_name, "text", NULL, "", "Hermann-Mauguin symbol"),
-    VALUE(d_min, "Å", "finest resolution that was asked for"),
-    FLAG(anomalous, "Bijvoet mates have intensities of their own"),
-    VALUE(passes, "", "over all pixels; 0: intensities of single shots, scaled and averaged"),
+    VALUE(d_min, "Å", "finest resolution in use"),
+    FLAG(anomalous, "Bijvoet mates have separate intensities"),
+    VALUE(passes, "",
+          "passes over all pixels; 0: intensities of single shots, scaled and averaged"),
     MADE("indexing", indexing, "text", NULL, "",
-         "how shots were brought to one way of indexing; empty: there was but one"),
+         "result of reindexing; empty: the lattice allows one way of indexing only"),
     MADE("crystals", crystals, "text", NULL, "",
-         "of crystals with other intensities, each of several shots; empty: there was but one"),
+         "other crystal forms among the shots; empty: one form only"),
     MADE("reference_agreement", agreement, "number", NULL, "",
-         "correlation of the reference with what shots say by themselves at the start, relative to "
-         "the "
-         "mean of the resolution and without errors; null: no reference"),
-    MADE("overall", overall, "object", &shell_fields, "", "of all reflections to `d_min`"),
-    MADE("shells", shells, "list", &shell_fields, "", "of resolution, the lowest first"),
+         "correlation of the reference with the intensities of single shots at the start, relative "
+         "to the mean at their resolution and corrected for errors; null: no reference"),
+    MADE("overall", overall, "object", &shell_fields, "",
+         "statistics of all reflections to `d_min`"),
+    MADE("shells", shells, "list", &shell_fields, "",
+         "resolution shells, the lowest resolution first"),
 };
 TABLE(db_intensity_fields, intensity_rows);
 #undef OF

@@ -7,15 +7,14 @@
 static const db_json_field bravais_rows[] = {
     VALUE(symbol, "", "family and centring, as `tP`"),
     VALUE(cell, "Å, degree",
-          "that explains the spots best at the distance given; of many images the median"),
+          "cell that explains the spots best at the given distance; for many images the median"),
     VALUE(strain, "",
-          "largest change of an edge (a part) or an angle (radian) that made the lattice one of "
-          "this kind"),
-    VALUE(indexed, "", "spots near its nodes"),
+          "largest change of an edge (relative) or an angle (radian) to this kind of lattice"),
+    VALUE(indexed, "", "spots near nodes of this lattice"),
     VALUE(misfit, "",
-          "mean square of their distances from nodes, in those of the triclinic lattice, with the "
-          "best distance"),
-    FLAG(fits, "the spots do not tell it from the triclinic one"),
+          "mean square of the spots' distances from nodes, divided by that of the triclinic "
+          "lattice, at the best detector distance"),
+    FLAG(fits, "the spots cannot distinguish it from the triclinic lattice"),
 };
 static TABLE(bravais_fields, bravais_rows);
 #undef OF
@@ -28,21 +27,21 @@ static json_t *bravais_list(db_document *d, const void *of) {
 
 #define OF db_fit_found_cell
 static const db_json_field found_rows[] = {
-    NAMED("spots", found.spots, "", "the strongest of the image, that tell lattices apart"),
-    NAMED("indexed", found.indexed, "", "of them, near nodes of the triclinic lattice"),
-    NAMED("by_chance", found.by_chance, "", "of `indexed`, for one lattice turned at random"),
-    NAMED(
-        "log_probability", found.log_probability, "",
-        "ln of the probability that chance brings as many to one of all lattices that were tried"),
+    NAMED("spots", found.spots, "", "strongest spots of the image, which distinguish lattices"),
+    NAMED("indexed", found.indexed, "", "spots near nodes of the triclinic lattice"),
+    NAMED("by_chance", found.by_chance, "",
+          "expected `indexed` for one lattice in a random orientation"),
+    NAMED("log_probability", found.log_probability, "",
+          "ln of the probability that one of all tried lattices explains as many spots by chance"),
     VALUE(reduced, "Å, degree", "reduced cell"),
-    VALUE(chosen, "", "index into the lattices: the model's"),
-    NAMED_FLAG("named", named, "its symmetry was asked for"),
+    VALUE(chosen, "", "index into `lattices` of the model's lattice"),
+    NAMED_FLAG("named", named, "its symmetry was given"),
     VALUE(distance, "",
-          "part by which the spots ask for a detector that is farther; 0: nothing found"),
-    VALUE(images, "", "that were searched"),
-    VALUE(agreeing, "", "of them, with this cell"),
+          "relative change of the detector distance for which the spots ask; 0: none found"),
+    VALUE(images, "", "images that were searched"),
+    VALUE(agreeing, "", "images with this cell"),
     MADE("lattices", bravais_list, "list", &bravais_fields, "",
-         "Bravais lattices that it may be, the highest symmetry first"),
+         "possible Bravais lattices, the highest symmetry first"),
 };
 TABLE(db_found_cell_fields, found_rows);
 #undef OF

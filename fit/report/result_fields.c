@@ -29,12 +29,12 @@ typedef struct provenance {
 static const db_json_field provenance_rows[] = {
     VALUE(program, "", ""),
     VALUE(version, "", ""),
-    VALUE(features, "", "what the program was built with"),
+    VALUE(features, "", "components of the build"),
     VALUE(command, "", "command line"),
     VALUE(configuration, "", "file"),
     VALUE(image, "", "file, also of several lattices; empty for a list of shots"),
     VALUE(shots, "", "list of shots; empty for one image"),
-    VALUE(structure_factors, "", "file; empty where intensities are free"),
+    VALUE(structure_factors, "", "file; empty if intensities are free"),
     VALUE(date, "", "UTC"),
 };
 TABLE(db_provenance_fields, provenance_rows);
@@ -152,7 +152,7 @@ static json_t *leader(db_document *d, const void *of) {
 static const db_json_field parameter_rows[] = {
     NAMED("name", found.name, "", ""),
     NAMED("unit", found.unit, "", ""),
-    VALUE(meaning, "", "what it is"),
+    VALUE(meaning, "", "meaning of the parameter"),
     VALUE(text, "", "refined value with its standard error in units of the last digit: 58.412(3)"),
     NAMED("start", found.start, "`unit`", ""),
     NAMED("refined", found.value, "`unit`", ""),
@@ -160,16 +160,16 @@ static const db_json_field parameter_rows[] = {
           "standard error, the one to quote; null: tied, at a bound, or not determined"),
     NAMED("error_unscaled", found.error_unscaled, "`unit`", "error by noise alone"),
     NAMED("error_scaled", found.error_scaled, "`unit`",
-          "that times the root of χ² per degree of freedom, where it exceeds 1"),
+          "error_unscaled times the root of χ² per degree of freedom, if it exceeds 1"),
     NAMED("error_robust", found.error_robust, "`unit`",
-          "error by disagreement of shoeboxes or shots; null: too few of them"),
-    FLAG(determined, "no: the data leave it open"),
+          "error by the scatter between shoeboxes or shots; null: too few of them"),
+    FLAG(determined, "no: the data do not determine it"),
     VALUE(min, "`unit`", "lower bound; null: none"),
     VALUE(max, "`unit`", "upper bound; null: none"),
-    VALUE_IF(has_prior, prior, "`unit`", "centre and sigma; only where there is a prior"),
+    VALUE_IF(has_prior, prior, "`unit`", "centre and sigma; only if there is a prior"),
     VALUE(at_bound, "", "`no`, `lower`, `upper`"),
     MADE_IF(is_tied, "follows", leader, "text", NULL, "",
-            "name of the parameter whose value it keeps; only where it does"),
+            "name of the parameter that it follows; only if it follows one"),
 };
 TABLE(db_parameter_fields, parameter_rows);
 #undef OF
@@ -233,11 +233,11 @@ static json_t *direction_change(db_document *d, const void *of) {
 static const db_json_field direction_rows[] = {
     MADE("text", direction_text, "text", NULL, "", "in words"),
     VALUE(eigenvalue, "", ""),
-    VALUE(condition, "", "largest eigenvalue over this one; null: not determined"),
+    VALUE(condition, "", "largest eigenvalue divided by this one; null: not determined"),
     MADE("component", direction_component, "list", NULL, "",
-         "of each parameter, in units of the error that it would have alone"),
+         "component of each parameter, in units of its error with all others known"),
     MADE("change", direction_change, "list", NULL, "",
-         "of each parameter, in its unit: one standard deviation along this direction"),
+         "change of each parameter, in its unit, by one standard deviation along this direction"),
 };
 TABLE(db_direction_fields, direction_rows);
 #undef OF
@@ -256,7 +256,7 @@ static json_t *history_values(db_document *d, const void *of) {
 #define OF db_fit_history
 static const db_json_field history_rows[] = {
     VALUE(stage, "", "from 0"),
-    VALUE(evaluation, "", "within the stage, from 1"),
+    VALUE(evaluation, "", "number within the stage, from 1"),
     VALUE(target, "", "χ² per degree of freedom of the data in use"),
     VALUE(gradient_norm, "", "in the optimizer's coordinates"),
     MADE("values", history_values, "list", NULL, "", "of the parameters"),

@@ -5,13 +5,13 @@
 
 #define OF db_fit_start
 static const db_json_field start_rows[] = {
-    VALUE(number, "", "in the sequence; 0: the given one"),
-    VALUE(turn, "degree", "from the given one, about the laboratory's x, y, z"),
-    VALUE(target, "", "χ² per degree of freedom after the first stage, cut short"),
-    VALUE(explained, "", "fraction of the strong pixels that it explained then"),
-    VALUE(evaluations, "", "so far"),
-    VALUE(refined_explained, "", "after all stages; null: they did not run"),
-    FLAG(chosen, "the result goes on from here"),
+    VALUE(number, "", "number in the sequence; 0: the given orientation"),
+    VALUE(turn, "degree", "turn from the given orientation, about the laboratory's x, y, z"),
+    VALUE(target, "", "χ² per degree of freedom after the shortened first stage"),
+    VALUE(explained, "", "fraction of the strong pixels explained after the first stage"),
+    VALUE(evaluations, "", "evaluations in all stages that ran"),
+    VALUE(refined_explained, "", "fraction explained after all stages; null: they did not run"),
+    FLAG(chosen, "the result comes from this start"),
 };
 static TABLE(start_fields, start_rows);
 #undef OF
@@ -19,30 +19,29 @@ static TABLE(start_fields, start_rows);
 #define OF db_fit_trial
 static const db_json_field trial_rows[] = {
     VALUE(stage, "", "index into the stages"),
-    FLAG(kept, "held-out spots agree, or the misfit is small enough"),
-    VALUE(misfit, "", "of a stage by pixels: χ² per degree of freedom at its start; else 0"),
-    VALUE(before, "", "loss of held-out spots without it, per spot"),
-    VALUE(after, "", "with it"),
-    VALUE(spots, "", "in both halves"),
+    FLAG(kept, "held-out spots are described better, or the misfit is small enough"),
+    VALUE(misfit, "", "stage by pixels: χ² per degree of freedom at its start; else 0"),
+    VALUE(before, "", "loss of held-out spots without the stage, per spot"),
+    VALUE(after, "", "loss of held-out spots with the stage, per spot"),
+    VALUE(spots, "", "spots in both halves"),
     VALUE(covered, "",
-          "of a stage that held-out spots bear out: how much of the detector all spots of its "
-          "model cover, as far as two "
-          "standard deviations; it is not kept above 0.25"),
+          "for a stage that held-out spots confirm: fraction of the detector that spots of its "
+          "model cover, to two standard deviations; above 0.25 the stage is not kept"),
 };
 static TABLE(trial_fields, trial_rows);
 #undef OF
 
 #define OF db_fit_statistics
 static const db_json_field statistics_rows[] = {
-    VALUE(pixels, "", "in use"),
-    VALUE(shoeboxes, "", "in use"),
-    VALUE(chi2, "", "with the variances of the target"),
-    VALUE(chi2_reduced, "", "per degree of freedom"),
+    VALUE(pixels, "", "pixels in use"),
+    VALUE(shoeboxes, "", "shoeboxes in use"),
+    VALUE(chi2, "", "χ² with the variances of the target"),
+    VALUE(chi2_reduced, "", "χ² per degree of freedom"),
     VALUE(rms_residual, "counts", ""),
-    VALUE(strong_pixels, "", "of the image"),
-    VALUE(strong_explained, "", "fraction of them"),
-    VALUE(correlation, "", "of model and measured, background removed"),
-    VALUE(centroid_rms, "pixels", "observed minus model centroid"),
+    VALUE(strong_pixels, "", "strong pixels of the image"),
+    VALUE(strong_explained, "", "fraction of the strong pixels that the model explains"),
+    VALUE(correlation, "", "correlation of model and measurement without background"),
+    VALUE(centroid_rms, "pixels", "observed minus model centroid, root mean square"),
 };
 static TABLE(statistics_fields, statistics_rows);
 #undef OF
@@ -64,15 +63,14 @@ typedef struct named_test {
 
 #define OF named_test
 static const db_json_field test_rows[] = {
-    VALUE(
-        name, "",
-        "of a rival: `lattice`, `rows`, `smaller`, `larger`, `moved`, `start`, `quarters`; others: "
-        "`intensities`, `brightness`, `explained`, `distance`"),
-    VALUE(meaning, "", "what its figure is"),
-    NAMED("found", test.found, "", "null: not asked"),
-    NAMED("least", test.least, "", "the test is passed from here"),
-    NAMED("most", test.most, "", "to here; null: no limit"),
-    NAMED_FLAG("passed", test.passed, "yes, too, if not asked"),
+    VALUE(name, "",
+          "`lattice`, `rows`, `smaller`, `larger`, `moved`, `start`, `quarters` (rivals), "
+          "`intensities`, `brightness`, `explained`, `distance`"),
+    VALUE(meaning, "", "meaning of `found`"),
+    NAMED("found", test.found, "", "result; null: not tested"),
+    NAMED("least", test.least, "", "least value that passes; null: no limit"),
+    NAMED("most", test.most, "", "largest value that passes; null: no limit"),
+    NAMED_FLAG("passed", test.passed, "passed, or not tested"),
 };
 static TABLE(test_fields, test_rows);
 #undef OF
@@ -91,19 +89,19 @@ static json_t *tests(db_document *d, const void *of) {
 #define OF db_fit_verdict
 static const db_json_field verdict_rows[] = {
     FLAG(usable, "all tests are passed: orientation and cell may be used"),
-    VALUE(reason, "", "which test failed, and what may be wrong"),
-    VALUE(
-        spots, "",
-        "of the image, found without a model, in the resolution range; the strongest 1000 at most"),
-    VALUE(at, "", "of them: likelier to be of the lattice than to lie anywhere"),
-    VALUE(position_rms, "pixels", "of those, from their places"),
-    VALUE(intensities, "", "known: shoeboxes compared with calculated intensities"),
-    MADE("tests", tests, "list", &test_fields, "", "always all of them"),
-    VALUE(light_spots, "", "free: spots of the final data"),
-    VALUE(
-        light_part, "",
-        "part of them whose light in the model is that measured within a factor of 1.5; null: they "
-        "are fewer than 20"),
+    VALUE(reason, "", "failed test and possible causes"),
+    VALUE(spots, "",
+          "spots of the image in the resolution range, found without a model; at most the "
+          "strongest 1000"),
+    VALUE(at, "", "spots that are likelier at reflections of the lattice than at random places"),
+    VALUE(position_rms, "pixels",
+          "distance of these spots from their predicted places, root mean square"),
+    VALUE(intensities, "", "known intensities: shoeboxes compared with calculated intensities"),
+    MADE("tests", tests, "list", &test_fields, "", "all tests"),
+    VALUE(light_spots, "", "free intensities: spots of the final data"),
+    VALUE(light_part, "",
+          "fraction of these spots whose brightness in the model is right within a factor of 1.5; "
+          "null: fewer than 20 spots"),
     FLAG(intensities_usable, "free intensities may be used: light_part is 2/3 or more"),
 };
 static TABLE(verdict_fields, verdict_rows);
@@ -111,9 +109,9 @@ static TABLE(verdict_fields, verdict_rows);
 
 #define OF db_fit_orientation
 static const db_json_field orientation_rows[] = {
-    VALUE(spots, "", "of those left, that tell orientations apart"),
-    VALUE(indexed, "", "of them, near nodes of another lattice; 0: there is none, or few are left"),
-    VALUE(by_chance, "", "of `indexed`, for a lattice turned at random"),
+    VALUE(spots, "", "remaining spots that distinguish orientations"),
+    VALUE(indexed, "", "spots near nodes of another lattice; 0: none found, or few spots remain"),
+    VALUE(by_chance, "", "expected `indexed` for a lattice in a random orientation"),
 };
 static TABLE(orientation_fields, orientation_rows);
 #undef OF
@@ -121,9 +119,9 @@ static TABLE(orientation_fields, orientation_rows);
 #define OF db_fit_goodness
 static const db_json_field goodness_rows[] = {
     VALUE(pixels, "", ""),
-    VALUE(chi2_reduced, "", "per degree of freedom"),
+    VALUE(chi2_reduced, "", "χ² per degree of freedom"),
     VALUE(residual, "", "Σ\\|measured - model\\| / Σ\\|measured - background\\|"),
-    VALUE(correlation, "", "of model and measured, background removed"),
+    VALUE(correlation, "", "correlation of model and measurement without background"),
 };
 static TABLE(goodness_fields, goodness_rows);
 #undef OF
@@ -145,8 +143,8 @@ static const db_json_field region_rows[] = {
     VALUE(slow_start, "pixels", ""),
     VALUE(fast_count, "pixels", ""),
     VALUE(slow_count, "pixels", ""),
-    VALUE(spots, "", "with both centroids"),
-    VALUE(shift, "pixels", "their mean observed minus model centroid, fast and slow"),
+    VALUE(spots, "", "spots with observed and model centroids"),
+    VALUE(shift, "pixels", "mean of observed minus model centroid, fast and slow"),
     PART(before, goodness_fields, "starting model"),
     PART(after, goodness_fields, "refined model"),
 };
@@ -161,7 +159,7 @@ static const db_json_field pixel_rows[] = {
     VALUE(counts, "counts", "measured"),
     VALUE(model, "counts", "expected"),
     VALUE(z, "", "(counts - model)/σ"),
-    VALUE(trust, "", "weight left to the pixel, of 1"),
+    VALUE(trust, "", "weight of the pixel, at most 1"),
 };
 static TABLE(pixel_fields, pixel_rows);
 #undef OF
@@ -182,18 +180,18 @@ static const db_json_field shoebox_rows[] = {
     VALUE(d_spacing, "Å", ""),
     NAMED("panel", region.panel, "", "from 0"),
     VALUE(predicted, "pixels", "position, fast and slow"),
-    VALUE(intensity, "", "J of model = J x shape + plane"),
-    VALUE(intensity_esd, "", "its standard error"),
+    VALUE(intensity, "", "J in model = J × shape + plane"),
+    VALUE(intensity_esd, "", "standard error of `intensity`"),
     VALUE(background, "counts",
           "plane: constant, per pixel fast, per pixel slow, from the box centre"),
     VALUE(chi2, "", ""),
     VALUE(centroid_offset, "pixels", "observed minus model centroid, fast and slow"),
     VALUE(sigma_z, "", "standard deviation of Z = (measured - model)/σ"),
-    VALUE(worst_z, "", "of the pixel farthest from the model"),
+    VALUE(worst_z, "", "Z of the pixel farthest from the model"),
     FLAG(outlier, ""),
     VALUE(pixels_used, "", ""),
     VALUE(strong_pixels, "", ""),
-    VALUE(strong_explained, "", "of the strong pixels"),
+    VALUE(strong_explained, "", "strong pixels that the model explains"),
 };
 static TABLE(shoebox_fields, shoebox_rows);
 #undef OF
@@ -214,12 +212,12 @@ static json_t *beam_centre(db_document *d, const void *of) {
 #define OF db_fit_result
 static const db_json_field in_short_rows[] = {
     MADE("space_group", space_group, "text", NULL, "",
-         "as given: number, symbol, crystal system; empty: not given"),
+         "given number, symbol or crystal system; empty: not given"),
     NAMED("cell", experiment.crystal.cell, "Å, degree", "a, b, c, alpha, beta, gamma"),
     NAMED("orientation", experiment.crystal.orientation, "",
           "rotation from the standard frame, row by row, before the misset"),
     NAMED("misset", experiment.crystal.misset, "degree",
-          "about the laboratory's x, then y, then z"),
+          "rotations about the laboratory's x, then y, then z"),
     NAMED("wavelength", experiment.beam.wavelength, "Å", ""),
     NAMED("distance", experiment.detector.distance, "mm", ""),
     MADE("beam_centre", beam_centre, "list of 2 numbers", NULL, "pixels", "fast and slow"),
@@ -273,44 +271,40 @@ static json_t *reciprocal_matrix(db_document *d, const void *of) {
 
 #define OF db_fit_result
 static const db_json_field result_rows[] = {
-    MADE("use", use, "text", NULL, "", "may the result be used? One sentence"),
-    PART(verdict, verdict_fields, "may the result be used?"),
+    MADE("use", use, "text", NULL, "", "whether the result may be used, in one sentence"),
+    PART(verdict, verdict_fields, "tests whether the result may be used"),
     MADE("warnings", warnings, "list of texts", NULL, "",
-         "what to look at before the result is used"),
-    MADE("advice", advice, "list of texts", NULL, "", "what to do about each of the warnings"),
+         "points to check before the result is used"),
+    MADE("advice", advice, "list of texts", NULL, "", "advice for each warning"),
     MADE("covariance", covariance, "list of lists", NULL, "",
-         "matrix that goes with `error` and `correlation`"),
-    SELF("experiment", in_short_fields, "the refined experiment in a few numbers"),
+         "covariance matrix of `error` and `correlation`"),
+    SELF("experiment", in_short_fields, "main numbers of the refined experiment"),
     MADE("reciprocal_matrix", reciprocal_matrix, "list of 9 numbers", NULL, "1/Å",
          "a\\*, b\\*, c\\* in columns, row by row; laboratory frame, goniometer at 0"),
-    SELF("statistics", before_after_fields, "on the same data"),
+    SELF("statistics", before_after_fields, "starting and refined model on the final data"),
     LIST("shells", shells, shell_count, shell_fields,
-         "of equal numbers of pixels, from low to high resolution"),
+         "resolution shells with equal numbers of pixels, from low to high resolution"),
     LIST("regions", regions, region_count, region_fields, "rectangles of the detector"),
     LIST("starts", starts, start_count, start_fields,
-         "what became of each of several starts, those that explained most first; empty if there "
-         "was one"),
+         "results of several starts, the best first; empty for one start"),
     LIST("trials", trials, trial_count, trial_fields,
-         "stages that were not certain to run: one that had to earn its parameters was refined on "
-         "one "
-         "half of the spots and judged by the other, both ways"),
-    VALUE(shoebox_half_width, "pixels", "that of the settings, or the one chosen"),
-    VALUE(
-        distance_step, "mm",
-        "by how much the data ask for another distance where it is held and edges of the cell are "
-        "refined; null: not asked"),
-    VALUE(distance_error, "mm", "its standard error"),
-    VALUE(distance_gain, "",
-          "ln of how many times likelier spots are with the model that has that distance"),
-    VALUE(all_spots, "", "of the image, in the resolution range"),
-    VALUE(left_spots, "", "of them, at no reflection of the model"),
+         "stages that run under a condition: a stage with earned parameters was refined on each "
+         "half of the spots and judged by the other half"),
+    VALUE(shoebox_half_width, "pixels", "given or chosen half width"),
+    VALUE(distance_step, "mm",
+          "change of the held distance for which the data ask, if edges of the cell are refined; "
+          "null: not tested"),
+    VALUE(distance_error, "mm", "standard error of `distance_step`"),
+    VALUE(distance_gain, "", "gain in log likelihood of the spots by this change"),
+    VALUE(all_spots, "", "spots of the image in the resolution range"),
+    VALUE(left_spots, "", "spots that lie at no reflection of the model"),
     PART(other_lattice, orientation_fields,
-         "what a search for another lattice of the same cell has found among them"),
-    VALUE(sigma_z_median, "", "of the shoeboxes"),
-    VALUE(sigma_z_limit, "", "outliers lie above"),
+         "result of a search for another lattice of the same cell among these spots"),
+    VALUE(sigma_z_median, "", "median of `sigma_z` of the shoeboxes"),
+    VALUE(sigma_z_limit, "", "limit of `sigma_z` above which shoeboxes are outliers"),
     SELF("distrusted", distrusted_fields,
-         "single pixels that the targets `huber` and `student` hardly let count"),
-    VALUE(evaluations, "", "of the target"),
+         "single pixels with small weights in the targets `huber` and `student`"),
+    VALUE(evaluations, "", "evaluations of the target"),
     LIST("shoeboxes", shoeboxes, shoebox_count, shoebox_fields, ""),
 };
 TABLE(db_result_fields, result_rows);

@@ -20,9 +20,9 @@ typedef struct import_options {
 static const db_flag flags[] = {
     // clang-format off
     { .name = "-o", .aliases = "-exptfile", .arguments = "FILE", DB_ONE(TEXT), DB_TO(expt_file), .writes = ~0u, .endings = "expt json", .for_terminal = 1,
-      .help = "writes beam, detector, rotation and, if there is one, the crystal as an experiment list of DIALS (.expt)" },
+      .help = "writes beam, detector, rotation and crystal (if there is one) as an experiment list of DIALS (.expt)" },
     { .name = "-json", .arguments = "FILE", DB_ONE(TEXT), DB_TO(json_file), .writes = ~0u, .endings = "json", .for_terminal = 1,
-      .help = "all of it for programs; - is the standard output" },
+      .help = "all results for programs; - is standard output" },
     { .name = "--quiet", .aliases = "-q", DB_SETS(quiet, 1), .help = "prints nothing but errors" },
     { .name = "--help", .aliases = "-h", DB_SETS(help, 1), .ends = 1, .help = "prints this" },
     // clang-format on

@@ -78,19 +78,16 @@ static void print_row(FILE *out, const db_flag_table *table, const db_flag *flag
 }
 
 void db_print_flags_markdown(FILE *out, const db_flag_table *table) {
-    fputs(
-        "# Flags of dualbragg sim, grad, check, amorphous, orient, noise and view\n\n"
-        "This page is printed by `dualbragg help --markdown`; a test keeps the two equal.\n\n"
-        "Every flag may be written with one dash or two, its value after a blank or =, and "
-        "several\n"
-        "numbers with blanks or commas between them. Of flags that say the same thing the\n"
-        "last one wins; otherwise their order does not matter (a flag for one axis, like -Na,\n"
-        "wins over the one for all, like -N); with -compat they count in the order in which they\n"
-        "come. - as the name of a file is standard output, or standard input. The sign of a\n"
-        "seed does not count. Unknown flags, missing or malformed values end the program with exit "
-        "status 2.\n"
-        "For users of nanoBragg: [from-nanobragg.md](../howto/from-nanobragg.md).\n",
-        out);
+    fputs("# Flags of dualbragg sim, grad, check, amorphous, orient, noise and view\n\nThis page "
+          "is printed by `dualbragg help --markdown`; a test keeps the two equal.\n\nWrite a flag "
+          "with one dash or two, its value after a blank or =, and several numbers with\nblanks or "
+          "commas between them. If two flags contradict one another, the last one wins;\notherwise "
+          "their order has no effect. A flag for one axis, like -Na, takes precedence over\nthe "
+          "flag for all, like -N. With -compat the order of all flags has an effect, as in "
+          "nanoBragg.\nThe file name - is standard output, or standard input. The sign of a seed "
+          "has no effect.\nUnknown flags and missing or malformed values end the program with exit "
+          "status 2.\nFor users of nanoBragg: [from-nanobragg.md](../howto/from-nanobragg.md).\n",
+          out);
     for (int group = 0; table->groups[group]; group++) {
         fprintf(out,
                 "\n## %s\n\n| flag | also written | unit | effect | taken by "

@@ -94,9 +94,8 @@ static void print_text_of(FILE *out, const db_command *command) {
             fputs("\n.SH DESCRIPTION\n", out);
             described = 1;
         } else if (begins_with(line, "{flags}")) {
-            fputs(".SH FLAGS\nEvery flag may be written with one dash or two, its value after a "
-                  "blank or =, and several\n"
-                  "numbers with blanks or commas between them.\n",
+            fputs(".SH FLAGS\nWrite a flag with one dash or two, its value after a blank or =, and "
+                  "several numbers with\nblanks or commas between them.\n",
                   out);
             db_for_listed_flags(out, command->flags, print_flag);
         } else if (begins_with(line, "{commands}")) {

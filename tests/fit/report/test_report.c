@@ -395,7 +395,7 @@ static void json_is_what_the_documentation_says(void **state) {
              getenv("SOURCE_DIR") ? getenv("SOURCE_DIR") : "../..");
     schema documented = { read_whole_file(path), NULL };
     assert_non_null(documented.text);
-    char *const of_many = strstr(documented.text, "\n## Beside these, of many shots");
+    char *const of_many = strstr(documented.text, "\n## Also for many shots");
     assert_non_null(of_many);
     of_many[1] = '\0';
     documented.visited = calloc(strlen(documented.text) + 1, 1);
