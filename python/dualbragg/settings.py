@@ -26,33 +26,33 @@ if TYPE_CHECKING:
 class Model(Section):
     """The starting model."""
     geometry: Optional[Literal["given", "header"]] = None
-    """with header, what is left out below comes from the image header"""
+    """header: values that are missing below come from the image header"""
     convention: Optional[Literal["mosflm", "denzo", "adxv", "xds", "dials", "custom"]] = None
     """laboratory frame; mosflm: beam +x, fast axis +z, slow axis -y"""
     expt: Optional[Path] = None
     """DIALS experiment list, .geom or .stream of CrystFEL, XPARM.XDS, NXmx file: its frame, panels, beam, spindle and
-    crystal; keys of crystal, beam and spindle win, distance moves the panels; default: the keys below and the image
-    header"""
+    crystal; keys of crystal, beam and spindle take precedence, distance moves the panels; default: the keys below and the
+    image header"""
     expt_number: Optional[int] = None
-    """which experiment of the list, from 0; default: the only one, or the one that shows the image"""
+    """which experiment of the list, from 0; default: the only one, or the one of the image"""
     expt_frame: Optional[int] = None
     """which image of the experiment's scan, as the scan counts them"""
     matrix: Optional[Path] = None
     """MOSFLM orientation matrix (wavelength x A*); with cell: directions from the matrix, edges from cell; default: the
-    cell lies as in the standard frame"""
+    crystal is in the standard frame"""
     cell: Optional[Union[float, Numbers]] = None
     """A, deg: a, b, c, alpha, beta, gamma; default: from the matrix, or found"""
     symmetry: Optional[str] = None
-    """crystal system, lattice (tP), number or symbol of a space group: the cell keeps it, and only what it leaves free is
-    refined; default: that of the experiment list, else nothing is tied but by follows"""
+    """crystal system, lattice (tP), number or symbol of a space group; the cell keeps this symmetry in the refinement;
+    default: of the experiment list, else only follows ties edges and angles"""
     orientation: Optional[Numbers] = None
     """rotation, row by row, from the standard frame (c along z, b in the yz plane); replaces the matrix's; default: from
     the matrix"""
     find_orientation: Optional[Union[bool, Dict[str, int]]] = None
-    """yes: whatever the matrix or orientation says, the orientation is found from the spots, and the cell if none is given;
-    the pattern's scale (cell, distance) must be right to 3 % if all edges are refined, else to 0.5 %, the beam's centre to
-    10 pixels if it is refined, else to 2; {lattices: N}: those of up to N crystals on one image, which are refined
-    together; one of no, yes, {lattices: N}"""
+    """yes: finds the orientation from the spots, and the cell if none is given; a given orientation is ignored. The
+    pattern's scale (cell, distance) must be right to 3 % if all edges are refined, else to 0.5 %; the beam centre to 10
+    pixels if it is refined, else to 2. {lattices: N}: finds up to N crystals on one image and refines them together; one of
+    no, yes, {lattices: N}"""
     misset: Optional[Numbers] = None
     """degree: turns the crystal about x, then y, then z of the laboratory"""
     shape: Optional[Literal["square", "round", "gauss", "tophat"]] = None
@@ -64,62 +64,63 @@ class Model(Section):
     mosaic_spread: Optional[float] = None
     """degree: cap angle of the rotations of mosaic domains"""
     mosaic_abc: Optional[Numbers] = None
-    """degree: instead of the mosaic spread, caps of the rotations about a*, about c x a* (b where alpha is 90) and about c;
+    """degree: caps of the rotations about a*, about c x a* (b if alpha is 90) and about c, instead of the mosaic spread;
     default: mosaic_spread for all axes"""
     mosaic_domains: Optional[int] = None
     """number of mosaic domains; default: 1, or 10 with a spread"""
     mosaic_seed: Optional[int] = None
     """seed of the rotations of mosaic domains"""
     spots: Optional[Literal["sampled", "closed"]] = None
-    """sampled: a sum over mosaic domains, sources and phi steps; closed: in closed form, for Gaussian spreads, which need
-    no samples; default: sampled, but closed where fit has free intensities"""
+    """sampled: sum over mosaic domains, sources and phi steps; closed: closed form for Gaussian spreads, without samples;
+    default: sampled; in fit with free intensities closed"""
     mosaic_rms: Optional[float] = None
     """degree: spots closed: standard deviation of the rotations of blocks about each axis; 0.496 of the cap of
     mosaic_spread; default: 0"""
     mosaic_rms_abc: Optional[Numbers] = None
-    """degree: spots closed: standard deviations of the rotations about a*, about c x a* (b where alpha is 90) and about c,
-    in addition to mosaic_rms; default: 0"""
+    """degree: spots closed: standard deviations of the rotations about a*, about c x a* (b if alpha is 90) and about c, in
+    addition to mosaic_rms; default: 0"""
     mosaic_tensor: Optional[Numbers] = None
-    """degree^2: spots closed: instead of mosaic_rms_abc, covariances xx, yy, zz, yz, zx, xy of the rotations about x = a*,
-    y = c x a*, z = c; default: 0"""
+    """degree^2: spots closed: covariances xx, yy, zz, yz, zx, xy of the rotations about x = a*, y = c x a*, z = c, instead
+    of mosaic_rms_abc; default: 0"""
     strain_rms: Optional[float] = None
-    """spots closed: relative standard deviation of the lattice constants of blocks, all together; 0.001 is 0.1 %; default:
-    0"""
+    """spots closed: relative standard deviation of the lattice constants of blocks, which vary together; 0.001 is 0.1 %;
+    default: 0"""
     strain_rms_tensor: Optional[Numbers] = None
     """spots closed: relative standard deviations of the strains xx, yy, zz, yz, zx, xy of blocks along x = a*, y = c x a*,
     z = c, in addition to strain_rms; default: 0"""
     strain_system: Optional[Literal["free", "uniaxial", "isotropic", "triclinic", "monoclinic", "orthorhombic",
         "tetragonal", "trigonal", "hexagonal", "cubic"]] = None
-    """spots closed: which strains go together: in uniaxial ones xx counts for yy, too, in isotropic ones for yy and zz; or
-    the crystal system, which ties and forbids strains; default: free"""
+    """spots closed: ties of strains: uniaxial: yy = xx; isotropic: zz = yy = xx; a crystal system ties and forbids strains
+    by symmetry; default: free"""
     mode1: Optional[Numbers] = None
-    """1e-3: spots closed: matrix xx, xy, xz, yx ... zz that, times a normal deviate, turns and strains a block's lattice
-    along x = a*, y = c x a*, z = c: a bent or graded crystal; default: none"""
+    """1e-3: spots closed: mode of a bent or graded crystal: matrix xx, xy, xz, yx ... zz along x = a*, y = c x a*, z = c; a
+    normal deviate times this matrix turns and strains the lattice of a block; default: none"""
     mode2: Optional[Numbers] = None
-    """1e-3: a second one, independent of it; default: none"""
+    """1e-3: second mode, independent of the first; default: none"""
     mode3: Optional[Numbers] = None
-    """1e-3: a third one; default: none"""
+    """1e-3: third mode; default: none"""
     tail1: Optional[Numbers] = None
-    """spots closed: of this fraction of the blocks, rotations and strains are this many times as wide; default: none"""
+    """spots closed: heavier tail: fraction of the blocks, and factor on the widths of their rotations and strains; default:
+    none"""
     tail2: Optional[Numbers] = None
-    """a second fraction and width; default: none"""
+    """second tail: fraction and factor; default: none"""
     size_correlation: Optional[Numbers] = None
-    """spots closed: correlations of the size of blocks between b and c, c and a, a and b; default: 0"""
+    """spots closed: correlations of the size of blocks, between b and c, c and a, a and b; default: 0"""
     footprint_rms: Optional[Numbers] = None
-    """mm: spots closed: standard deviations of where in the crystal photons are scattered: horizontal (along the E field),
-    vertical; 0.289 of the edge of a block; default: 0"""
+    """mm: spots closed: standard deviations of the scattering part of the crystal: horizontal (along the E field),
+    vertical; for a block 0.289 of its edge; default: 0"""
     footprint_correlation: Optional[float] = None
     """of its horizontal and vertical part; default: 0"""
     divergence_rms: Optional[Numbers] = None
     """mrad: spots closed: standard deviations of the direction of each source: horizontal (along the E field), vertical;
-    0.289 of a full range, 1/4 of each of two with the elliptical cut; default: 0"""
+    for a full range 0.289 of it, for two ranges with the elliptical cut 1/4 of each; default: 0"""
     divergence_correlation: Optional[float] = None
     """of its horizontal and vertical part; default: 0"""
     bandwidth_rms: Optional[float] = None
-    """spots closed: relative standard deviation of the wavelength of each source, 0.001 is 0.1 %; 0.289 of the full range
-    of dispersion; default: 0"""
+    """spots closed: relative standard deviation of the wavelength of each source; 0.001 is 0.1 %; for a full range of
+    dispersion 0.289 of it; default: 0"""
     point_spread_rms: Optional[Numbers] = None
-    """mm: spots closed: standard deviations of the detector's point spread along fast and slow; 0.425 of a full width at
+    """mm: spots closed: standard deviations of the detector's point spread along fast and slow, 0.425 of a full width at
     half maximum; default: 0"""
     point_spread_correlation: Optional[float] = None
     """of its parts along fast and slow; default: 0"""
@@ -132,8 +133,8 @@ class Model(Section):
     dispersion_steps: Optional[int] = None
     """wavelengths across the dispersion; default: automatic"""
     spectrum: Optional[Path] = None
-    """instead of dispersion: file of two columns, wavelength (A) or energy (eV), and weight; its mean is shifted to the
-    wavelength given here, if any; default: none"""
+    """spectrum instead of dispersion: file of two columns, wavelength (A) or energy (eV), and weight; its mean is shifted
+    to the key wavelength, if given; default: none"""
     spectrum_stretch: Optional[float] = None
     """width of the spectrum about its mean, as a multiple of the file's"""
     divergence: Optional[Numbers] = None
@@ -159,7 +160,8 @@ class Model(Section):
     distance: Optional[float] = None
     """mm: from the sample to the detector along the beam; default: from the image header"""
     close_distance: Optional[float] = None
-    """mm: from the sample to the detector along its normal; wins over the distance; default: distance counts"""
+    """mm: from the sample to the detector along its normal; takes precedence over the distance; default: distance is
+    used"""
     beam_centre_px: Optional[Numbers] = None
     """pixels: along fast, slow, from the outer corner of the first pixel; with pivot sample: point nearest to the sample;
     default: from the image header"""
@@ -168,15 +170,14 @@ class Model(Section):
     detector_pixels: Optional[Numbers] = None
     """number of pixels along fast, slow; default: from the image header"""
     sensor_material: Optional[Literal["unknown", "Si", "GaAs", "CdTe", "CZT"]] = None
-    """what the sensor is made of: its attenuation depth is that of the material at the wavelength; default: from the image
-    header"""
+    """material of the sensor, which gives its attenuation depth at the wavelength; default: from the image header"""
     sensor_thickness: Optional[float] = None
     """um: photons are recorded in the sensor, behind the panels' front, and absorbed on the way; 0: all at the front;
     default: from the image header, else 0"""
     attenuation_depth: Optional[float] = None
-    """um: depth in the sensor at which 1/e of the photons are left; default: that of the material"""
+    """um: depth in the sensor at which 1/e of the photons are left; default: of the material"""
     sensor_layers: Optional[int] = None
-    """layers of the sensor: spots are in their place with any number, more blur them as the sensor does; default: 1"""
+    """layers of the sensor; one layer places spots correctly, more layers also blur them as the sensor does; default: 1"""
     detector_rotation: Optional[Numbers] = None
     """degree: turns the detector about x, then y, then z of the laboratory"""
     panel_turn: Optional[Numbers] = None
@@ -187,23 +188,23 @@ class Model(Section):
     """degree: turns the detector about the two-theta axis, after the other rotations; default: from the image header, else
     0"""
     pivot: Optional[Literal["beam", "sample"]] = None
-    """what stays fixed when the detector turns: the direct beam's spot, or the sample; default: that of the convention"""
+    """fixed point when the detector turns: the direct beam's spot, or the sample; default: of the convention"""
     fast_axis: Optional[Numbers] = None
-    """fast axis of the detector; default: that of the convention (own ones: custom only)"""
+    """fast axis of the detector; default: of the convention (other axes: custom only)"""
     slow_axis: Optional[Numbers] = None
-    """slow axis of the detector; default: that of the convention (own ones: custom only)"""
+    """slow axis of the detector; default: of the convention (other axes: custom only)"""
     normal: Optional[Numbers] = None
-    """normal of the detector, away from the sample; default: that of the convention (own ones: custom only)"""
+    """normal of the detector, away from the sample; default: of the convention (other axes: custom only)"""
     beam_axis: Optional[Numbers] = None
-    """direction of photon travel; default: that of the convention (own ones: custom only)"""
+    """direction of photon travel; default: of the convention (other axes: custom only)"""
     polarization_axis: Optional[Numbers] = None
-    """direction of the E field; default: that of the convention (own ones: custom only)"""
+    """direction of the E field; default: of the convention (other axes: custom only)"""
     spindle_axis: Optional[Numbers] = None
-    """rotation axis of the crystal; default: that of the convention (own ones: custom only)"""
+    """rotation axis of the crystal; default: of the convention (other axes: custom only)"""
     twotheta_axis: Optional[Numbers] = None
-    """rotation axis of the detector; default: that of the convention (own ones: custom only)"""
+    """rotation axis of the detector; default: of the convention (other axes: custom only)"""
     oversample: Optional[int] = None
-    """sub-pixels per pixel and direction; default: automatic, from how narrow spots are"""
+    """sub-pixels along each edge of a pixel; default: automatic, by the widths of the spots"""
     point_pixel: Optional[bool] = None
     """solid angle 1/R^2 without obliquity"""
 
@@ -218,14 +219,14 @@ class Intensity(Section):
     """column of an MTZ file, or two of Friedel mates; item of a CIF file (block/item where several blocks have
     reflections); F or I (intensities) for text; default: the first amplitudes, else intensities"""
     space_group: Optional[str] = None
-    """number or symbol of the space group that expands a text file; default: text files hold all of P1, others have their
-    own"""
+    """number or symbol of the space group that expands a text file; default: text files are not expanded, other files have
+    a group"""
     k_sol: Optional[float] = None
     """e/A^3: with a model: density of the bulk solvent; 0: none"""
     b_sol: Optional[float] = None
     """A^2: with a model: B factor of the bulk solvent"""
     model_resolution: Optional[float] = None
-    """A: with a model: structure factors are calculated to this spacing; default: what the detector sees"""
+    """A: with a model: finest d spacing of calculated structure factors; default: the corners of the detector"""
     anomalous: Optional[bool] = None
     """with a model: f' and f'' at the wavelength, so that Friedel mates differ"""
     default_F: Optional[float] = None
@@ -234,44 +235,45 @@ class Intensity(Section):
 
 @dataclass
 class Data(Section):
-    """What of the image is used, and its noise."""
+    """Used pixels of the image, and their noise."""
     target: Optional[Literal["weighted", "gaussian", "poisson", "huber", "student"]] = None
-    """what is minimized: weighted is chi2 with variances from the measured counts, gaussian with the model's, poisson is
-    for counts, huber and student bear outliers"""
+    """function to minimize: weighted: chi2 with variances of the measured counts; gaussian: with variances of the model;
+    poisson: for photon counts; huber, student: robust against outliers"""
     huber_limit: Optional[float] = None
-    """standard deviations beyond which huber counts linearly"""
+    """standard deviations beyond which huber is linear"""
     student_freedom: Optional[float] = None
-    """degrees of freedom of student; fewer bear more"""
+    """degrees of freedom of student; fewer are more robust"""
     background: Optional[Literal["plane", "constant", "fixed", "smooth", "none"]] = None
-    """of each shoebox or tile; plane and constant are refined, fixed is a robust mean of the surroundings, smooth a surface
-    through what is no spot on the panel"""
+    """background of each shoebox or tile: plane and constant are refined; fixed: robust mean of the surroundings; smooth:
+    surface through the panel's pixels outside spots"""
     gain: Optional[float] = None
-    """counts/photon: of the detector; default: from the image header, else 1, or measured where pixels scatter more"""
+    """counts/photon: of the detector; default: from the image header, else 1; measured if pixels scatter more than
+    photons"""
     readout_noise: Optional[float] = None
     """counts: standard deviation of one pixel without photons"""
     trusted: Optional[Numbers] = None
-    """counts: least and largest count that is trusted; default: that of the image, or of the experiment list"""
+    """counts: least and largest trusted count; default: of the image or the experiment list"""
     mask: Optional[Path] = None
-    """SMV image of the same size (panels one below the other); pixels that are 0 in it are left out; default: none"""
+    """SMV image of the detector's size (panels one below the other); pixels that are 0 in it are left out; default: none"""
     hot_pixels: Optional[Path] = None
     """text file of pixels to leave out: fast slow [panel], from 0; default: none"""
     modules: Optional[Numbers] = None
-    """pixels: of a detector of one panel: pixels of a module along fast, slow, and of the gaps between them; default: those
-    of the known detector of that size, where panel_groups names them"""
+    """pixels: modules of a detector with one panel: pixels of a module along fast, slow, and of the gaps between modules;
+    default: of a known detector of this size, if panel_groups needs them"""
     hot_sigma: Optional[float] = None
-    """hot pixels: a single pixel this many standard deviations above its surroundings is left out; 0: none"""
+    """hot pixels: single pixels this many standard deviations above their surroundings are left out; 0: none"""
     dmin: Optional[float] = None
     """A: finest resolution used; 0: all"""
     dmax: Optional[float] = None
     """A: coarsest resolution used; 0: all"""
     pixels: Optional[Literal["all", "shoeboxes"]] = None
-    """what known structure factors are compared with: all pixels, or shoeboxes around the reflections that the model makes
-    brightest (known)"""
+    """pixels that known structure factors are compared with: all, or shoeboxes around the brightest reflections of the
+    model (known)"""
     shoebox_half_width: Optional[int] = None
-    """pixels: w: shoeboxes are (2w + 1) pixels wide; default: the largest, up to 8, that the spacing of predicted
-    reflections leaves room for"""
+    """pixels: w: shoeboxes are (2w + 1) pixels wide; default: the largest, up to 8, that fits between predicted
+    reflections"""
     max_shoeboxes: Optional[int] = None
-    """number of shoeboxes, at most: the strongest are used"""
+    """largest number of shoeboxes; the strongest are used"""
     reflections: Optional[Path] = None
     """text file of h k l, or indexed reflections of DIALS (.refl): only these get shoeboxes (free); default: those with
     strong pixels"""
@@ -279,105 +281,103 @@ class Data(Section):
     """text file of fast slow [panel], or spots of DIALS (.refl): only predicted reflections within half a shoebox of one of
     them get shoeboxes (free); default: those with strong pixels"""
     boxes: Optional[Path] = None
-    """the shoeboxes themselves: text file of panel fast_min fast_max slow_min slow_max [h k l], or those of DIALS (.refl)
-    (free); default: squares around predicted reflections"""
+    """shoeboxes: text file of panel fast_min fast_max slow_min slow_max [h k l], or boxes of DIALS (.refl) (free); default:
+    squares around predicted reflections"""
     strong_sigma: Optional[float] = None
     """a pixel is strong if it is this many standard deviations above the local background"""
     min_strong_reflections: Optional[int] = None
-    """an image with fewer strong ones is refused as blank"""
+    """an image with fewer strong reflections is refused as blank"""
     excitation_angle: Optional[float] = None
     """degree: reflections within this angle of the Ewald sphere are predicted"""
     intensity_limit: Optional[float] = None
-    """prior: a weak ridge keeps intensities below this many times the mean of their resolution (ten times as many where
-    blur is 1); 0: none (free)"""
+    """prior that keeps intensities below this many times the mean at their resolution (ten times this limit if blur is 1);
+    0: none (free)"""
     model_error: Optional[float] = None
-    """relative error of the model's spots, added to the variance: no real spot has an ideal shape; default: 0.1 (free), 0
-    (known)"""
+    """relative error of the model's spots, added to the variance, because no real spot has an ideal shape; default: 0.1
+    (free), 0 (known)"""
     roi: Optional[Numbers] = None
-    """pixels: region used: fast min, max, slow min, max, inclusive (known); default: whole image"""
+    """pixels: region of interest: fast min, max, slow min, max, inclusive (known); default: whole image"""
 
 
 @dataclass
 class Shots(Section):
     """Many shots refined together, instead of one image."""
     list: Optional[Path] = None
-    """text file, each line an image, or the configuration (.yaml) of a shot, then KEY=VALUE for it alone; or a DIALS
-    experiment list (.expt) or a .stream of CrystFEL, each image or crystal a shot; default: one image, named above"""
+    """text file: each line has an image or the configuration (.yaml) of a shot, and KEY=VALUE for this shot; or a DIALS
+    experiment list (.expt), each image a shot; or a .stream of CrystFEL, each crystal a shot; default: one image, named
+    above"""
     series: Optional[bool] = None
-    """yes: the images are frames of one rotating crystal: phi comes from their headers, they share everything that is
-    refined but the scale, and the orientation is found on the first; partial reflections on neighbouring frames have one
+    """yes: the images are frames of one rotating crystal: phi comes from their headers; all refined parameters are shared
+    except the scale; the orientation is found on the first frame; parts of a reflection on consecutive frames have one
     intensity"""
     knots: Optional[float] = None
-    """frames: of a series: the orientation, and a scale that is shared, vary linearly between knots about this many frames
-    apart; 0: constant"""
+    """frames: of a series: orientation and shared scale vary linearly between knots, about this many frames apart; 0:
+    constant"""
     outlier_sigma: Optional[float] = None
-    """outliers: shots with a chi2 this many robust standard deviations (of its logarithm) above the median are excluded; 0:
-    none"""
+    """excludes shots whose chi2 is this many robust standard deviations (of its logarithm) above the median; 0: none"""
 
 
 @dataclass
 class Starts(Section):
-    """Several, for an orientation that is known roughly."""
+    """Several starts, for an orientation that is known roughly."""
     count: Optional[int] = None
     """orientations tried, the given one included; 1: only that one"""
     misset: Optional[float] = None
-    """degree: largest turn of the other starts from the given one, around which they are evenly spread; bounds of misset_x,
-    misset_y and misset_z must leave room"""
+    """degree: largest turn of other starts, which are evenly distributed around the given one; bounds of misset_x, misset_y
+    and misset_z must allow it"""
     seed: Optional[int] = None
-    """another seed, other orientations"""
+    """seed of the orientations"""
     keep: Optional[int] = None
-    """number of starts, those that explain most, that go through all stages, until one explains half of the strong
-    pixels"""
+    """number of best starts that go through all stages, until one explains half of the strong pixels"""
     evaluations: Optional[int] = None
-    """evaluations of the first stage, at most, to try a start"""
+    """largest number of evaluations of the first stage for each start"""
 
 
 @dataclass
 class Intensities(Section):
     """One intensity of each reflection for all shots (intensity: joint)."""
     anomalous: Optional[bool] = None
-    """yes: Bijvoet mates have intensities of their own"""
+    """yes: Bijvoet mates have separate intensities"""
     reindex: Optional[bool] = None
-    """yes: the indexing ambiguity is resolved: where the lattice allows several ways of indexing, shots are brought to one;
-    shots whose intensities do not tell theirs, and shots of the other hand, are excluded"""
+    """yes: resolves the indexing ambiguity: if the lattice allows several ways of indexing, shots are reindexed to one way;
+    shots with undecided intensities, and shots of the other hand, are excluded"""
     dmin: Optional[float] = None
-    """A: finest resolution; default: what half of the detector's rim reaches, or data.dmin"""
+    """A: finest resolution; default: resolution at half of the detector's rim, or data.dmin"""
     restraint: Optional[float] = None
-    """each intensity is held to the mean of its resolution, within this many times that mean; reflections that no shot
-    shows have no intensity anyway; default: none"""
+    """restrains each intensity to the mean at its resolution, with a standard deviation of this many times the mean;
+    reflections that no shot shows have no intensity; default: none"""
     reference: Optional[Path] = None
-    """known structure factors: text file of h k l F in the asymmetric unit, MTZ or mmCIF file. The results are compared
-    with them after a scale and a B factor, and shots are indexed as they are; default: none"""
+    """known structure factors: text file of h k l F in the asymmetric unit, MTZ or mmCIF file. Results are compared with
+    them after a scale and a B factor, and shots are indexed like them; default: none"""
     reference_columns: Optional[str] = None
     """column of an MTZ file, or two of Friedel mates; item of a CIF file (block/item where several blocks have
     reflections); F or I (intensities) for text; default: the first amplitudes, else intensities"""
     reference_restraint: Optional[float] = None
-    """each intensity is held to that of the reference, which is scaled to the data, within this many times the mean of its
-    resolution, in place of restraint; default: none: they are only compared"""
+    """restrains each intensity to the reference, scaled to the data, with a standard deviation of this many times the mean
+    at its resolution; instead of restraint; default: none: only compared"""
     passes: Optional[int] = None
-    """passes over all shots, at most; 0: intensities of single shots are scaled and averaged, nothing more"""
+    """largest number of passes over all shots; 0: only scales and averages the intensities of single shots"""
     seed: Optional[int] = None
-    """another seed, other halves of the shots"""
+    """seed of the halves of the shots"""
 
 
 @dataclass
 class Refine(Section):
     """What is said of one refined parameter."""
     range: Optional[float] = None
-    """bounds at start - range and start + range; instead of min and max; default: no bounds"""
+    """bounds at start - range and start + range, instead of min and max; default: no bounds"""
     min: Optional[float] = None
     """lower bound of the value itself; default: no bound"""
     max: Optional[float] = None
     """upper bound of the value itself; default: no bound"""
     scale: Optional[float] = None
-    """typical change: the optimizer works in units of it; default: chosen from the data"""
+    """typical change: unit of the optimizer; default: chosen from the data"""
     follows: Optional[str] = None
-    """keeps the value of that refined parameter, such as b of a tetragonal cell that of a; default: refined on its own"""
+    """keeps the value of another refined parameter: b follows a in a tetragonal cell; default: independent"""
     prior: Optional[Numbers] = None
-    """what is known beforehand: centre and standard deviation; default: none"""
+    """prior knowledge: centre and standard deviation; default: none"""
     shared: Optional[bool] = None
-    """several images share one value of it; one image alone has it anyway; default: yes for detector and spindle axis, else
-    no"""
+    """one value for all images; no effect with one image; default: yes for detector and spindle axis, else no"""
 
 
 @dataclass
@@ -388,39 +388,39 @@ class Stage(Section):
     refine: Optional[Union[str, Sequence[str]]] = None
     """parameters refined in this stage, a list, or all"""
     dmin: Optional[float] = None
-    """A: finest resolution used in this stage; 0: that of data"""
+    """A: finest resolution used in this stage; 0: as in data"""
     innermost: Optional[float] = None
-    """share of the image's spots, those nearest to the beam, as far as which this stage looks; 0: all"""
+    """fraction of the image's spots that this stage uses, nearest to the beam; 0: all"""
     blur: Optional[float] = None
-    """crystal size divided by this: wider spots, more distant spots are found"""
+    """divides the crystal size: wider spots reach measured spots that are farther away"""
     algorithm: Optional[str] = None
-    """LM (Levenberg-Marquardt); moments: the same on places and widths of spots in closed form, not on their pixels;
-    intensities: the last one of intensity: joint, which need not be said; or one of NLopt's: LD_LBFGS, LD_SLSQP, LD_CCSAQ,
-    LD_MMA, LD_VAR2, LD_TNEWTON_PRECOND ..., or to search between bounds GN_CRS2_LM, G_MLSL_LDS ..."""
+    """LM: Levenberg-Marquardt on pixels; moments: Levenberg-Marquardt on places and widths of spots in closed form;
+    intensities: last stage of intensity: joint, added by itself; or an algorithm of NLopt: LD_LBFGS, LD_SLSQP, LD_CCSAQ,
+    LD_MMA, LD_VAR2, LD_TNEWTON_PRECOND ..., or for a search between bounds GN_CRS2_LM, G_MLSL_LDS ..."""
     target: Optional[Literal["weighted", "gaussian", "poisson", "huber", "student"]] = None
-    """what is minimized in this stage; default: that of data"""
+    """function to minimize in this stage; default: of data"""
     tolerance: Optional[float] = None
-    """the stage ends when a further step promises no larger relative decrease of the target"""
+    """the stage ends if a further step promises a smaller relative decrease of the target"""
     step: Optional[float] = None
-    """the stage ends, too, when a further step is no longer than this many standard errors (LM)"""
+    """the stage also ends if a further step is shorter than this many standard errors (LM)"""
     max_evaluations: Optional[int] = None
-    """evaluations of the target, at most, before the stage ends"""
+    """largest number of evaluations of the target"""
     earned: Optional[bool] = None
-    """of moments: parameters that this stage is the first to refine stay as they are unless held-out spots agree"""
+    """moments: parameters that are refined for the first time are kept only if they describe held-out spots better"""
     most_misfit: Optional[float] = None
-    """by pixels: the stage is left out if chi2 per degree of freedom is larger than this at its start; 0: never"""
+    """pixels: the stage is left out if chi2 per degree of freedom exceeds this at its start; 0: never"""
 
 
 @dataclass
 class Settings(Section):
     """A whole configuration."""
     image: Optional[Path] = None
-    """measured image of any format; default: needed here or as --image"""
+    """measured image of any format; default: none: required here or as --image"""
     output: Optional[Path] = None
-    """prefix of the files written: .yaml .mat .json .html .log; default: the configuration's name with _refined, in the
+    """prefix of the output files: .yaml .mat .json .html .log; default: the configuration's name with _refined, in the
     working directory"""
     precision: Optional[Literal["double", "mixed"]] = None
-    """of the arithmetic; mixed is faster: indices in double, the rest in float"""
+    """arithmetic; mixed is faster: indices in double, the rest in float"""
     model: Optional[Union[Model, Dict[str, Any]]] = None
     """the starting model"""
     panel_groups: Optional[Union[str, Dict[str, Any]]] = None
