@@ -100,16 +100,19 @@ db_status db_fit_start_widths(db_context *context, const db_fit_config *config,
     return DB_OK;
 }
 
-/* A turn of the detector about the axis that lies nearest to the beam would be one of the crystal;
- * an angle of the cell that is right stays so. */
-static int is_needless(const db_experiment *start, db_parameter parameter) {
-    const db_parameter_kind kind = db_facts_of(parameter)->kind;
+int db_turns_about_beam(const db_experiment *start, db_parameter parameter) {
     const double *const beam = start->beam.direction;
     int along = 0;
     for (int i = 1; i < 3; i++)
         if (fabs(beam[i]) > fabs(beam[along])) along = i;
-    return (kind == DB_KIND_CELL_ANGLE && is_right_angle(db_parameter_get(start, parameter))) ||
-           (kind == DB_KIND_DETECTOR_TURN && (int)parameter == (int)DB_DETECTOR_ROTX + along);
+    return (int)parameter == (int)DB_DETECTOR_ROTX + along;
+}
+
+/* A turn of the detector about the beam would be one of the crystal; an angle of the cell that is right stays so. */
+static int is_needless(const db_experiment *start, db_parameter parameter) {
+    return db_turns_about_beam(start, parameter) ||
+           (db_facts_of(parameter)->kind == DB_KIND_CELL_ANGLE &&
+            is_right_angle(db_parameter_get(start, parameter)));
 }
 
 /* What many images have in common beside the detector, though a single one may have its own. */

@@ -9,6 +9,9 @@
 db_status db_fit_choose_parameters(db_context *context, db_fit_config *config,
                                    const db_experiment *start);
 
+/* Is it a turn of the detector about the axis that lies nearest to the beam? */
+int db_turns_about_beam(const db_experiment *start, db_parameter parameter);
+
 /* Gives the start the sizes and spreads that nothing says. */
 db_status db_fit_start_widths(db_context *context, const db_fit_config *config,
                               const db_measured_image *image, db_experiment *start);

@@ -1,6 +1,8 @@
 /* A distance that is held: cell edges scale with it (docs/theory/verdict.md, A distance that is held). */
 #include "fit/verdict/held_distance.h"
 
+#include "fit/verdict/distance_by_spots.h"
+
 #include "base/context_internal.h"
 #include "fit/objective/evaluate.h"
 #include "fit/objective/statistics.h"
@@ -34,6 +36,12 @@ int db_held_distance_is_untested(const db_fit_settings *settings) {
             settings->parameters[i].stages == DB_FIT_NOT_EARNED)
             return 1;
     return 0;
+}
+
+int db_held_distance_has_moments(const db_fit_settings *settings) {
+    for (size_t i = 0; i < settings->parameter_count; i++)
+        if (settings->parameters[i].group >= 0) return 0;
+    return settings->intensity == DB_FIT_FREE;
 }
 
 /* Edges scale with the distance: by how far the data ask for another one, and how badly they know it. */
@@ -109,14 +117,11 @@ static db_status step_on(db_context *context, db_objective *objective,
     return go_downhill(objective, step, values);
 }
 
-/* By how much the places of spots, which were found without a model, are likelier with these values. Pixels alone also ask
+/* By how much the places of spots, which were found without a model, are likelier with the second model. Pixels alone also ask
  * for distances that only suit the shapes of spots. */
 static db_status compare_places(db_context *context, const db_fit_data *data,
-                                const db_objective *objective, const double *values,
-                                db_fit_result *result) {
-    db_experiment models[2] = { result->experiment, objective->experiment }; /* borrow */
+                                const db_experiment models[2], db_fit_result *result) {
     db_observed_spots spots;
-    db_variables_store(&objective->variables, values, &models[1]);
     result->distance_gain = 0;
     DB_TRY(db_judged_spots_find(context, models, data, &spots));
     db_status status = DB_OK;
@@ -128,6 +133,17 @@ static db_status compare_places(db_context *context, const db_fit_data *data,
         db_evidence_clear(&evidence);
     }
     db_observed_spots_clear(&spots);
+    return status;
+}
+
+/* What spots ask for, beside the best of models that hold the distance. */
+static db_status ask_spots(db_context *context, const db_fit_data *data,
+                           const db_experiment *refined, db_fit_result *result) {
+    db_experiment models[2];
+    DB_TRY(db_distance_by_spots(context, data, refined, models, &result->distance_error));
+    result->distance_step = models[1].detector.distance - refined->detector.distance;
+    const db_status status = compare_places(context, data, models, result);
+    for (int m = 0; m < 2; m++) db_experiment_clear(&models[m]);
     return status;
 }
 
@@ -143,7 +159,9 @@ static db_status ask(db_context *context, const db_fit_data *data, db_objective 
         DB_TRY(step_on(context, objective, &result->estimates, distance, values,
                        &result->distance_error));
     result->distance_step = values[distance] - held;
-    return compare_places(context, data, objective, values, result);
+    db_experiment models[2] = { result->experiment, objective->experiment }; /* borrow */
+    db_variables_store(variables, values, &models[1]);
+    return compare_places(context, data, models, result);
 }
 
 static db_status measure_step(db_context *context, const db_fit_data *data,
@@ -168,10 +186,15 @@ db_status db_held_distance_measure(db_context *context, const db_fit_data *data,
     db_fit_settings own;
     result->distance_step = result->distance_error = result->distance_gain = NAN;
     if (!is_asked(data->settings)) return DB_OK;
-    DB_TRY(settings_with_distance(context, data->settings, &own));
-    const db_fit_data with_distance = { data->image, data->strong, &own };
-    const db_status status = measure_step(context, &with_distance, taken, refined, result);
-    db_fit_settings_clear(&own);
+    db_status status;
+    if (db_held_distance_has_moments(data->settings)) {
+        status = ask_spots(context, data, &refined->experiment, result);
+    } else {
+        DB_TRY(settings_with_distance(context, data->settings, &own));
+        const db_fit_data with_distance = { data->image, data->strong, &own };
+        status = measure_step(context, &with_distance, taken, refined, result);
+        db_fit_settings_clear(&own);
+    }
     if (status == DB_OK && db_held_distance_is_untested(data->settings)) widen_edges(result);
     return status;
 }

@@ -11,6 +11,9 @@ db_status db_held_distance_measure(db_context *context, const db_fit_data *data,
                                    const db_stage_data *taken, const db_objective *refined,
                                    db_fit_result *result);
 
+/* Do moments of spots ask for the distance, rather than pixels? Of free intensities, with panels where they are. */
+int db_held_distance_has_moments(const db_fit_settings *settings);
+
 /* Would it be refined if the data had earned it? Nobody has said that it is known. */
 int db_held_distance_is_untested(const db_fit_settings *settings);
 

@@ -266,15 +266,15 @@ db_status db_verdict_of_lattice(db_context *context, const db_experiment *model,
 }
 
 /* One quantity more has to make spots likelier by half the ln of their number (G. Schwarz, Annals of Statistics 6, 461, 1978);
- * against a distance that somebody has named by as much as any other model, unless pixels contradict it by far. */
-void db_verdict_of_distance(int is_named, db_fit_result *result) {
+ * against what pixels alone ask for by as much as any other model, unless they contradict it by far. */
+void db_verdict_of_distance(int by_pixels, db_fit_result *result) {
     const double few = 5e-3; /* of the distance: an image is hardly ever taken with a better one */
     const double far = 10;   /* errors */
     const double held = result->experiment.detector.distance, step = result->distance_step,
                  error = result->distance_error, off = fabs(step) / error;
     db_fit_verdict *const v = &result->verdict;
     const double enough =
-        is_named && off < far ? -DB_AGREEMENT_SIGNIFICANT : 0.5 * log((double)v->spots);
+        by_pixels && off < far ? -DB_AGREEMENT_SIGNIFICANT : 0.5 * log((double)v->spots);
     db_verdict_test(v, DB_FIT_TEST_DISTANCE,
                     fabs(step) < few * held || !(result->distance_gain > enough) ? 0 * off : off,
                     "the distance was held at %.6g mm, but the spots fit %.6g +- %.2g mm, where "

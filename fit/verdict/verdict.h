@@ -30,7 +30,8 @@ db_status db_verdict_of_shot(db_context *context, const db_experiment *model,
 db_status db_verdict_of_lattice(db_context *context, const db_experiment *model,
                                 const db_fit_data *data, db_fit_verdict *verdict);
 
-/* Do the data surely ask for another distance than the one held, and so for another cell? */
-void db_verdict_of_distance(int is_named, db_fit_result *result);
+/* Do the data surely ask for another distance than the one held, and so for another cell? by_pixels: 1: pixels have said what
+ * they ask for, not moments of spots (db_held_distance_has_moments). */
+void db_verdict_of_distance(int by_pixels, db_fit_result *result);
 
 #endif
