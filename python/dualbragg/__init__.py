@@ -2,10 +2,11 @@
 
     import dualbragg
 
-    crystal = dualbragg.Experiment(cell=(78, 78, 38), Ncells=(20, 20, 20), default_F=100,
-                                   wavelength=1.0, distance=100, detector_pixels=(512, 512))
+    crystal = dualbragg.Experiment(cell=(78, 78, 38), misset=(10, 20, 30), Ncells=(60, 60, 120), default_F=100,
+                                   wavelength=1, fluence=1e25, distance=120, detector_pixels=(512, 512), pixel_size=0.3,
+                                   spots="closed", mosaic_rms=0.1, footprint_rms=(0.1, 0.1))
     plan = dualbragg.Plan(crystal, parameters=["cell_a", "misset_x"])
-    image, derivatives = plan.gradient()      # photons; photons/A, photons/degree
+    image, derivatives = plan.gradient()      # 395104 photons; photons/A, photons/degree
 
 Arrays are numpy arrays in C order, the fast axis of the detector last. Errors are exceptions with
 the library's message: see dualbragg.Error.

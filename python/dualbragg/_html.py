@@ -33,5 +33,10 @@ def picture(image: Any) -> str:
     return f'<img alt="image" src="data:image/png;base64,{base64.b64encode(png).decode()}"/>'
 
 
+def pictures(image: Any) -> str:
+    """Of each panel of an image, the first eight at most; nothing of regions."""
+    return "" if image.ndim == 1 else "".join(picture(panel) for panel in image.reshape(-1, *image.shape[-2:])[:8])
+
+
 def _chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -36,6 +36,7 @@ _ELSEWHERE = {"geometry": "header=FILE takes the geometry of an image", "symmetr
               "find_orientation": "dualbragg.find_orientation and fit(model=dict(find_orientation=True)) find it",
               "known": "hkl=FILE has structure factors", "columns": "it is called hkl_columns",
               "space_group": "it is called hkl_space_group"}
+_MOST_SHOWN = 1 << 24  # pixels of an image that a notebook shows, spots in closed form, which takes no long time
 _KINDS = {lib.DB_FIELD_NUMBER: "double", lib.DB_FIELD_INTEGER: "int"}
 
 
@@ -373,7 +374,12 @@ class Experiment(Geometry, Record):
                   if lib.db_parameter_exists(c, self._parameter_number(name))]
         shown += [("images", " x ".join(map(str, self.shape)), "pixels"),
                   ("pixel", " x ".join(f"{v:.6g}" for v in self.panels[0].pixel_size), "mm")]
-        return _html.rows("Experiment", shown)
+        quick = c.spread.spots == lib.DB_SPOTS_CLOSED and math.prod(self.shape) <= _MOST_SHOWN
+        return _html.rows("Experiment", shown) + (_html.pictures(self._image()) if quick else "")
+
+    def _image(self):
+        from .plan import Plan
+        return Plan(self).forward()
 
     def __repr__(self) -> str:
         c = self._c.crystal

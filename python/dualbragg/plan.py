@@ -365,12 +365,9 @@ class Plan(_Planned):
         self._plan = self._made(out, lib.db_plan_destroy)
 
     def _repr_html_(self) -> str:
-        image = self.forward()
-        shown = _html.rows("Plan", [("images", " x ".join(map(str, self.shape)), "pixels"),
+        return _html.rows("Plan", [("images", " x ".join(map(str, self.shape)), "pixels"),
                                     ("parameters", ", ".join(self.names) or "none", ""),
-                                    ("precision", self.precision, self.dtype.name), ("device", self.device, "")])
-        return shown + "".join(_html.picture(panel) for panel in ([] if image.ndim == 1 else
-                                                                  image.reshape(-1, *image.shape[-2:])[:8]))
+                                    ("precision", self.precision, self.dtype.name), ("device", self.device, "")]) + _html.pictures(self.forward())
 
     def update(self, experiment: Experiment) -> None:
         """Takes over the values of an experiment of the same counts (panels, sources, domains)."""

@@ -73,9 +73,9 @@ def plot_residuals(result: FitResult | Shot, scale: float = 0.0, axes: Any = Non
     arrows = axes.quiver(*place.T, *offset.T, boxes["chi2"] / boxes["pixels_used"], angles="xy", scale_units="xy",
                          scale=1 / scale, cmap="viridis", width=0.004)
     axes.figure.colorbar(arrows, ax=axes, label="chi2 of a pixel", shrink=0.8)
-    axes.set(xlabel="fast (pixels)", ylabel="slow (pixels)", aspect="equal",
-             title=f"measured minus model, {scale:.3g} times; median {typical:.3f} pixels")
-    axes.invert_yaxis()
+    fast, slow = 1.05 * place.max(0)
+    axes.set(xlabel="fast (pixels)", ylabel="slow (pixels)", aspect="equal", xlim=(0, fast), ylim=(slow, 0))
+    axes.set_title(f"measured minus model, {scale:.3g} times\n(median {typical:.3f} pixels)", fontsize="medium")
     return axes
 
 

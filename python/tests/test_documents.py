@@ -1,5 +1,6 @@
 """The code in the documents runs as it stands there, one block after the other, and prints what they show."""
 
+import ast
 import contextlib
 import io
 import os
@@ -10,6 +11,8 @@ import unittest
 
 import ending
 
+import dualbragg
+from dualbragg import experiment
 from dualbragg._dualbragg import lib
 
 SOURCE = os.environ.get("SOURCE_DIR", ".")
@@ -39,6 +42,23 @@ class Documents(unittest.TestCase):
                         self.assertIsNone(line, f"{name} shows a line that is not printed: {line}\n{printed.getvalue()}")
                 finally:
                     os.chdir(before)
+
+    def test_the_names_of_the_port_and_ours_exist(self):
+        """Each name of the port's configurations has its row, and what stands beside it is a keyword or a parameter."""
+        def page(*path):
+            with open(os.path.join(SOURCE, *path), encoding="utf-8") as file:
+                return file.read()
+        port = ast.parse(page("python", "dualbragg", "nanobrag_torch", "config.py"))
+        ours = {*dualbragg.fields(), *dualbragg.parameters(), *experiment._NUMBERS, *experiment._FILES, "layer_depth"}
+        howto = page("docs", "howto", "from-nanobrag-torch.md")
+        for kind in ("CrystalConfig", "DetectorConfig", "BeamConfig"):
+            fields, = [[n.target.id for n in c.body if isinstance(n, ast.AnnAssign)] for c in port.body
+                       if isinstance(c, ast.ClassDef) and c.name == kind]
+            table = re.search(rf"^\| `{kind}` \| dualbragg \|\n.*?\n\n", howto, re.S | re.M).group()
+            rows = [re.findall(r"`([^`]*)`", cell) for line in table.splitlines()[2:] for cell in line.split("|")[1:3]]
+            self.assertEqual(sorted(n for names in rows[::2] for n in names), sorted(fields), kind)
+            named = {n for names in rows[1::2] for n in names if re.fullmatch(r"[A-Za-z_]\w*", n)}
+            self.assertEqual(named - ours - {"Plan", "fit"}, set(), kind)
 
 
 if __name__ == "__main__":

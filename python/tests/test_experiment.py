@@ -184,6 +184,8 @@ class Experiments(unittest.TestCase):
         shown = dualbragg.Experiment(**SCENE)._repr_html_()
         for cell in ("78 78 38 90 90 90", "1.1", "90", "44 x 60", "0.4 x 0.4", "mm"):
             self.assertIn(f"<td>{cell}</td>", shown)
+        self.assertNotIn("<img", shown)
+        self.assertIn("<img", dualbragg.Experiment(**SCENE, spots="closed", mosaic_rms=0.1)._repr_html_())
 
     def test_what_another_version_has_written_is_told(self):
         e = dualbragg.Experiment(**SCENE)

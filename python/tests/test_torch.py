@@ -1,8 +1,11 @@
 """Tensors of PyTorch; skipped where it is not installed."""
 
+import contextlib
 import copy
 import io
+import os
 import pickle
+import re
 import shutil
 import unittest
 import warnings
@@ -580,6 +583,22 @@ class Memory(unittest.TestCase):
                              (image.to(torch.int32), "found another type")):
             with self.assertRaisesRegex(dualbragg.UsageError, message):
                 plan.forward(bad)
+
+
+@unittest.skipUnless(torch, "PyTorch is not installed")
+class FrontPage(unittest.TestCase):
+    def test_the_lines_of_the_front_page_find_the_crystal(self):
+        with open(os.path.join(os.environ.get("SOURCE_DIR", "."), "README.md"), encoding="utf-8") as page:
+            lines = re.search(r"^```python\n(.*?)^```.*?^```py\n(.*?)^```", page.read(), re.S | re.M)
+        torch.manual_seed(1)
+        names, printed = {}, io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            for block in lines.groups():
+                exec(compile(block, "README.md", "exec"), names)
+        self.assertGreater(names["image"].sum(), 1e5)
+        values = names["model"].values()
+        self.assertAlmostEqual(float(values["cell_a"]), 78, 2)
+        self.assertAlmostEqual(float(values["misset_x"]), 10, 2)
 
 
 if __name__ == "__main__":

@@ -116,6 +116,21 @@ static void a_source_file_replaces_the_grid(void **state) {
 
 /* Energies become wavelengths, each direction gets all of them, the mean is the beam's wavelength
  * or comes to lie there; stretch works about the mean. */
+static void scale_and_tilt_are_those_of_the_beam(void **state) {
+    (void)state;
+    db_setup setup = setup_start();
+    setup.scale = 1.5;
+    setup.beam_tilt[0] = 0.5;
+    setup.beam_tilt[1] = -0.25;
+    db_experiment e = setup_resolved(&setup);
+    setup_assert_close(e.beam.scale, 1.5, 0);
+    setup_assert_close(e.beam.tilt[0], 0.5, 0);
+    setup_assert_close(e.beam.tilt[1], -0.25, 0);
+    db_experiment_clear(&e);
+    setup.scale = 0;
+    setup_assert_refused(&setup, DB_ERROR_INPUT, "scale: expected a positive number");
+}
+
 static void a_spectrum_takes_the_place_of_dispersion(void **state) {
     (void)state;
     setup_write_file("two.eV",
@@ -311,6 +326,7 @@ int main(void) {
         cmocka_unit_test(a_round_beam_leaves_out_the_corners),
         cmocka_unit_test(dispersion_spreads_wavelengths_over_its_full_width),
         cmocka_unit_test(a_source_file_replaces_the_grid),
+        cmocka_unit_test(scale_and_tilt_are_those_of_the_beam),
         cmocka_unit_test(a_spectrum_takes_the_place_of_dispersion),
         cmocka_unit_test(flux_time_and_beam_size_make_the_fluence),
         cmocka_unit_test(phi_steps_follow_from_what_is_given),
