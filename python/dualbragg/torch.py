@@ -16,15 +16,16 @@ from __future__ import annotations
 import inspect
 import itertools
 import weakref
-from typing import TYPE_CHECKING, Any, Dict, Iterable, Mapping, Sequence, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, Mapping, Sequence, Union
 
 import numpy
 import torch
 
 from . import errors
-from ._library import lib
+from ._library import integer, lib
 from ._rendering import Rendering
 from .memory import CUDA, LEGACY_STREAM, View
+from .training import RandomShots
 
 if TYPE_CHECKING:
     from .amplitudes import Amplitudes
@@ -680,3 +681,35 @@ def _in_own_order(module, state, prefix, metadata, strict, missing, unexpected, 
 def _some(names):
     names = sorted(names)
     return ", ".join(map(str, names[:8])) + (", ..." if len(names) > 8 else "") or "none besides"
+
+
+class ShotStream(torch.utils.data.IterableDataset):
+    """Batches of a RandomShots, one after the other: an iterable-style dataset.
+
+    for batch in torch.utils.data.DataLoader(ShotStream(shots, 16), batch_size=None, num_workers=4): dictionaries of
+    tensors. They are the same, in the same order, for any number of workers.
+
+    batch: how many shots each has; rank, ranks: of processes that learn together, each of which gets other batches
+    """
+
+    def __init__(self, shots: RandomShots, batch: int = 1, *, rank: int = 0, ranks: int = 1) -> None:
+        if not isinstance(shots, RandomShots):
+            raise errors.UsageError(f"shots: expected a RandomShots, found {type(shots).__name__}")
+        self.shots, self.batch, self.rank, self.ranks = shots, integer(batch, "batch"), integer(rank, "rank"), integer(ranks, "ranks")
+        if self.batch < 1 or not 0 <= self.rank < self.ranks:
+            raise errors.UsageError(f"ShotStream: expected a batch of at least 1 and a rank below ranks, found {batch}, {rank}, "
+                                    f"{ranks}")
+
+    def __len__(self) -> int:
+        return len(range(self.rank, self._batches(), self.ranks))
+
+    def _batches(self):
+        return -(-len(self.shots) // self.batch)
+
+    def __iter__(self) -> Iterator[dict[str, torch.Tensor]]:
+        worker = torch.utils.data.get_worker_info()
+        first, apart = (0, 1) if worker is None else (worker.id, worker.num_workers)
+        for number in range(self.rank + first * self.ranks, self._batches(), apart * self.ranks):
+            start = number * self.batch
+            yield torch.utils.data.default_collate(
+                [self.shots[i] for i in range(start, min(start + self.batch, len(self.shots)))])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import threading
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping, Sequence, Tuple, Union
 
 import numpy
 
 from . import errors
-from ._library import array, check, ffi, finite, integer, lib, new_context, pointer
+from ._library import array, check, ffi, finite, integer, lib, new_context, pointer, text
 from ._records import Record
 from .experiment import Experiment
 from .geometry import random_rotation
@@ -23,6 +24,11 @@ _PSF = {None: lib.DB_PSF_NONE, "gauss": lib.DB_PSF_GAUSS, "fiber": lib.DB_PSF_FI
 _NUMBERS = ("scale", "flicker", "calibration", "psf_fwhm", "gain", "adc", "readout")
 _COUNTS = ("noisy", "calibration_seed", "psf_radius", "bits", "truncate")
 _EDGES = ("cell_a", "cell_b", "cell_c")
+_EXTRAS = ("crystals", "kind", "expected", "mask", "spectrum")
+_SHOT, _CRYSTAL, _BEAM, _BAND, _NOISE, _MASK = range(6)  # what random numbers of a shot are for
+_TRIES = 1000
+Spectrum = Union[Tuple[str, Union[float, str]], Tuple[str, Union[float, str], Union[float, str]]]
+Mask = Union["NDArray[Any]", Callable[[numpy.random.Generator], "NDArray[Any]"]]
 
 
 def noise(image: NDArray[numpy.float32], seed: int = 1, *, psf: str | None = None,
@@ -74,51 +80,86 @@ def _deviation(value, name):
     return sigma
 
 
-class RandomShots(Record):
+class RandomShots:
     """Shots of crystals in random orientations, rendered when they are asked for: a map-style dataset, as
-    torch.utils.data.DataLoader takes it.
+    torch.utils.data.DataLoader takes it (dualbragg.torch.ShotStream is the iterable one).
 
     shots[i] is a dictionary: "image" (float32 photons, or int32 numbers with noise), "A" (crystals, 3, 3; 1/A),
-    "U" (crystals, 3, 3), and the values of `labels`, (crystals,) each. It has the same bits in any process and
-    thread, and whatever has been asked for before.
+    "U" (crystals, 3, 3), and the `labels`. It has the same bits in any process and thread, and whatever has been
+    asked for before.
 
-    experiment: what all shots have in common
+    experiment: what all shots have in common; or a sequence of experiments, kinds of crystals: each crystal is of a
+        random one, with the beam and detector of the first
     count: how many there are
     seed: a whole number; shot i is a function of seed and i alone
     misset_spread: None: all orientations alike; else the experiment's, turned about a random axis by a normally
         distributed angle of this standard deviation (degree)
-    jitter: parameters that differ between crystals, with the standard deviation of their normal distribution, in
-        their units; edges of the cell that are equal stay so, unless each is named
+    jitter: parameters that differ, with the standard deviation of their normal distribution, in their units; values that
+        a parameter cannot have are drawn again; edges of the cell that are equal stay so, unless each is named
+    ranges: parameters that differ, with the least and most value of their uniform distribution
+    spectrum: None; ("sase", width, spike): each shot has the spectrum of a pulse of a free-electron laser; ("band", width):
+        a Gaussian one, or ("band", least, most): of a random width. Relative full widths at half maximum, or names of
+        bands() ("Si(111)" ...)
     vary: a function of an Experiment, which it may change, and a numpy.random.Generator, for all else that
-        differs. Processes that are spawned take functions of modules only
-    crystals: on each image
-    noise: None, or options of dualbragg.noise (a dictionary)
-    labels: names of parameters; those of jitter are labels anyway
+        differs between crystals. Processes that are spawned take functions of modules only
+    crystals: on each image; (least, most): a random number of them: what is of crystals that are not there is NaN
+    noise: None, or options of dualbragg.noise (a dictionary), its point spread among them
+    mask: pixels that nothing is known of, an array of the image's shape with True or 1 for those, or a function of a
+        numpy.random.Generator that makes one for each shot: they are -1 in images
+    labels: names of parameters, (crystals,) each, but (1,) of those that the crystals of a shot have in common, such
+        as the beam's; those of jitter and ranges are labels anyway. And "crystals" (how many), "kind" (of each, -1:
+        none), "expected" (the photons without noise), "mask", "spectrum" (of a pulse: wavelength in A and weight of each line)
     precision: that of Plan
 
-    It can be pickled. Each thread has a plan of its own."""
+    It can be pickled. Each thread has plans of its own."""
 
-    def __init__(self, experiment: Experiment, count: int, *, seed: int = 0, misset_spread: float | None = None,
-                 jitter: Mapping[str, float] | None = None,
-                 vary: Callable[[Experiment, numpy.random.Generator], Any] | None = None, crystals: int = 1,
-                 noise: dict[str, Any] | None = None, labels: Iterable[str] = (), precision: str = "auto") -> None:
-        if not isinstance(experiment, Experiment):
-            raise errors.UsageError(f"experiment: expected an Experiment, found {type(experiment).__name__}")
-        self.given, self.count, self.seed = experiment.copy(), integer(count, "count"), integer(seed, "seed", 64)
-        self.crystals = integer(crystals, "crystals")
-        if self.count < 1 or self.crystals < 1 or self.seed < 0:
+    def __init__(self, experiment: Experiment | Sequence[Experiment], count: int, *, seed: int = 0,
+                 misset_spread: float | None = None, jitter: Mapping[str, float] | None = None,
+                 ranges: Mapping[str, tuple[float, float]] | None = None, spectrum: Spectrum | None = None,
+                 vary: Callable[[Experiment, numpy.random.Generator], Any] | None = None,
+                 crystals: int | tuple[int, int] = 1, noise: dict[str, Any] | None = None, mask: Mask | None = None,
+                 labels: Iterable[str] = (), precision: str = "auto") -> None:
+        kinds = [experiment] if isinstance(experiment, Experiment) else experiment
+        if not isinstance(kinds, (list, tuple)) or not kinds or not all(isinstance(k, Experiment) for k in kinds):
+            raise errors.UsageError(f"experiment: expected an Experiment or a list of them, found {type(experiment).__name__}")
+        self.kinds, self.count, self.seed = [k.copy() for k in kinds], integer(count, "count"), integer(seed, "seed", 64)
+        self.crystals = _range_of(crystals, "crystals")
+        if self.count < 1 or self.crystals[0] < 1 or self.seed < 0:
             raise errors.UsageError("RandomShots: expected count and crystals of at least 1 and a seed of at least 0, found "
-                                    f"{self.count}, {self.crystals}, {self.seed}")
+                                    f"{self.count}, {crystals}, {self.seed}")
+        if len({k.shape for k in self.kinds}) > 1:
+            raise errors.UsageError("experiment: expected detectors that are alike, found others")
         self.misset_spread = None if misset_spread is None else _deviation(misset_spread, "misset_spread")
         self.jitter = {name: _deviation(sigma, name) for name, sigma in (jitter or {}).items()}
+        self.ranges = {name: _ends(ends, name) for name, ends in (ranges or {}).items()}
+        if set(self.jitter) & set(self.ranges):
+            raise errors.UsageError(f"{min(set(self.jitter) & set(self.ranges))}: expected in jitter or ranges, found in both")
         if not (vary is None or callable(vary)) or not (noise is None or isinstance(noise, dict) and "seed" not in noise):
             raise errors.UsageError("RandomShots: expected a function as vary and a dictionary without a seed as noise, "
                                     f"found {vary!r}, {noise!r}")
         self.vary, self.noise, self.precision = vary, noise, precision
-        self.labels = tuple(dict.fromkeys((*self.jitter, *labels)))
+        self.mask = mask if mask is None or callable(mask) else self._masked(mask)
+        names = dict.fromkeys((*self.jitter, *self.ranges, *labels))
+        self.extras = tuple(name for name in names if name in _EXTRAS)
+        self.labels = tuple(name for name in names if name not in _EXTRAS)
         for name in self.labels:
             self.given[name]  # an error if there is none
+        self.spectrum = None if spectrum is None else _spectrum(spectrum)
+        if "spectrum" in self.extras and (self.spectrum is None or self.spectrum[0] != "sase"):
+            raise errors.UsageError("labels: expected spectrum=('sase', width, spike) beside the label spectrum")
+        for name, ends in self.ranges.items():
+            facts = lib.db_parameter_describe(self.given._parameter(name)).facts
+            if not facts.least <= ends[0] <= ends[1] <= facts.most:
+                raise errors.UsageError(f"{name}: expected values from {facts.least:g} to {facts.most:g}, found {ends}")
+            for end in ends:
+                self._set(self.given.copy(), name, end)
+        self.experiment(0)  # an error if values cannot be
         self._of_thread = threading.local()
+
+    @property
+    def given(self) -> Experiment:
+        """What all shots have in common: the first kind of crystal, with beam and detector."""
+        return self.kinds[0]
 
     def __getstate__(self):
         return {name: value for name, value in self.__dict__.items() if name != "_of_thread"}
@@ -133,12 +174,23 @@ class RandomShots(Record):
     def __iter__(self) -> Iterator[Sample]:
         return (self[i] for i in range(self.count))
 
-    def _generator(self, i, crystal):
-        return numpy.random.Generator(numpy.random.Philox(numpy.random.SeedSequence([self.seed, i, crystal])))
+    def _generator(self, i, purpose, crystal=0):
+        return numpy.random.Generator(numpy.random.Philox(numpy.random.SeedSequence([self.seed, i, purpose, crystal])))
+
+    def _present(self, i):
+        """The kind of each crystal of shot i."""
+        random = self._generator(i, _SHOT)
+        return [int(random.integers(len(self.kinds))) for _ in range(random.integers(self.crystals[0], self.crystals[1] + 1))]
 
     def experiment(self, i: int, crystal: int = 0) -> Experiment:
         """The experiment of a crystal of shot i."""
-        shot, random = self.given.copy(), self._generator(i, crystal)
+        kinds = self._present(i)
+        if not 0 <= integer(crystal, "crystal") < len(kinds):
+            raise errors.UsageError(f"crystal: expected one from 0 to {len(kinds) - 1} of shot {i}, found {crystal}")
+        return self._experiment(i, crystal, self.kinds[kinds[crystal]])
+
+    def _experiment(self, i, crystal, kind):
+        shot, random, common = kind.copy(), self._generator(i, _CRYSTAL, crystal), self._generator(i, _BEAM)
         if self.misset_spread is None:
             shot.U = random_rotation(random)
         else:
@@ -147,34 +199,130 @@ class RandomShots(Record):
             turn = shot.copy()
             turn.rotation_vector = angle * axis / numpy.linalg.norm(axis)
             shot.U = turn.U @ shot.U
-        for name, sigma in self.jitter.items():
-            self._set(shot, name, shot[name] + sigma * random.normal())
+        for name in (*self.jitter, *self.ranges):
+            number = shot._parameter_number(name)
+            facts = lib.db_parameter_describe(number).facts
+            self._set(shot, name, self._drawn(name, shot[name], facts, random if _is_of_crystal(facts) else common))
+        if self.spectrum is not None:
+            self._give_spectrum(shot, i)
         if self.vary is not None:
             self.vary(shot, random)
         return shot
 
+    def _drawn(self, name, value, facts, random):
+        if name in self.ranges:
+            return random.uniform(*self.ranges[name])
+        for _ in range(_TRIES):
+            drawn = value + self.jitter[name] * random.normal()
+            if facts.least <= drawn <= facts.most:
+                return drawn
+        raise errors.UsageError(f"{name}: expected a standard deviation with values from {facts.least:g} to {facts.most:g}, "
+                                f"found {self.jitter[name]:g} about {value:g}")
+
+    def _give_spectrum(self, shot, i):
+        kind, *widths = self.spectrum
+        context = new_context()
+        if kind == "sase":
+            check(context, lib.db_experiment_set_sase(context, shot._c, *widths, self.seed % 2**62, i))
+        else:
+            width = math.exp(self._generator(i, _BAND).uniform(math.log(widths[0]), math.log(widths[-1])))
+            check(context, lib.db_experiment_set_band(context, shot._c, width))
+
     def _set(self, shot, name, value):
-        equal = [edge for edge in _EDGES if name in _EDGES and edge not in self.jitter and self.given[edge] == self.given[name]]
+        named = (*self.jitter, *self.ranges)
+        equal = [edge for edge in _EDGES if name in _EDGES and edge not in named and shot[edge] == shot[name]]
         for each in (name, *equal):
             shot[each] = value
 
-    def _plan(self, shot):
-        if not hasattr(self._of_thread, "plan"):
-            self._of_thread.plan = Plan(shot, precision=self.precision)
+    def _plan(self, shot, kind):
+        plans = self._of_thread.__dict__.setdefault("plans", {})
+        if kind not in plans:
+            plans[kind] = Plan(shot, precision=self.precision)
         else:
-            self._of_thread.plan.update(shot)
-        return self._of_thread.plan
+            plans[kind].update(shot)
+        return plans[kind]
+
+    def _masked(self, mask):
+        """A mask as an array of bool."""
+        mask = numpy.asarray(mask)
+        if mask.shape != self.given.shape or mask.dtype.kind not in "bu":
+            raise errors.UsageError(f"mask: expected bool or unsigned numbers of the shape {self.given.shape}, found "
+                                    f"{mask.dtype.name} of {mask.shape}")
+        return mask.astype(bool)
 
     def __getitem__(self, i: int) -> Sample:
         i = integer(i, "shot")
         if not -self.count <= i < self.count:
             raise IndexError(f"shot {i}: expected one from 0 to {self.count - 1}")
         i %= self.count
-        shots = [self.experiment(i, crystal) for crystal in range(self.crystals)]
-        image = self._plan(shots[0]).forward()
-        for shot in shots[1:]:
-            image += self._plan(shot).forward()
+        kinds = self._present(i)
+        shots = [self._experiment(i, crystal, self.kinds[kind]) for crystal, kind in enumerate(kinds)]
+        expected = self._plan(shots[0], kinds[0]).forward()
+        for shot, kind in zip(shots[1:], kinds[1:]):
+            expected += self._plan(shot, kind).forward()
+        image = expected
         if self.noise is not None:
-            image = noise(image, int(self._generator(i, self.crystals).integers(2**32)), **self.noise)
-        return {"image": image, "A": numpy.array([s.A for s in shots]), "U": numpy.array([s.U for s in shots]),
-                **{name: numpy.array([s[name] for s in shots]) for name in self.labels}}
+            image = noise(expected, int(self._generator(i, _NOISE).integers(2**32)), **self.noise)
+        found = {"A": self._each([s.A for s in shots]), "U": self._each([s.U for s in shots])}
+        for name in self.labels:
+            of_crystal = _is_of_crystal(lib.db_parameter_describe(shots[0]._parameter_number(name)).facts)
+            found[name] = self._each([s[name] for s in shots]) if of_crystal else numpy.array([shots[0][name]])
+        extras: dict[str, Any] = dict(crystals=numpy.array(len(shots)), kind=self._each(kinds, -1), expected=expected)
+        if "spectrum" in self.extras:
+            sources = shots[0]._c.beam.sources[0:shots[0]._c.beam.source_count]
+            extras["spectrum"] = numpy.array([(shots[0]["wavelength"] * s.wavelength_ratio, s.weight) for s in sources])
+        if self.mask is not None or "mask" in self.extras:
+            extras["mask"] = (self._masked(self.mask(self._generator(i, _MASK))) if callable(self.mask) else
+                              numpy.zeros(image.shape, bool) if self.mask is None else self.mask.copy())
+            image = numpy.where(extras["mask"], image.dtype.type(-1), image)
+        return {"image": image, **found, **{name: extras[name] for name in self.extras}}
+
+    def _each(self, values, absent=math.nan):
+        """Of each crystal, with what stands for those that are not there."""
+        made = numpy.array(values)
+        room = numpy.full((self.crystals[1], *made.shape[1:]), absent, made.dtype)
+        room[:len(made)] = made
+        return room
+
+
+def _is_of_crystal(facts):
+    """Whether a parameter is that of a crystal; else those of a shot have it in common."""
+    return facts.owner == lib.DB_OWNER_CRYSTAL or facts.moves == lib.DB_MOVES_LATTICE
+
+
+def _range_of(value, what):
+    """One whole number or two, the least and the most."""
+    ends = value if isinstance(value, (tuple, list)) else (value, value)
+    if len(ends) != 2 or not integer(ends[0], what) <= integer(ends[1], what):
+        raise errors.UsageError(f"{what}: expected a number or the least and the most, found {value!r}")
+    return int(ends[0]), int(ends[1])
+
+
+def _ends(value, name):
+    least, most = finite(value, 2, name)
+    if least > most:
+        raise errors.UsageError(f"{name}: expected the least and the most value, found {least:g}, {most:g}")
+    return float(least), float(most)
+
+
+def bands() -> dict[str, float]:
+    """Relative full widths at half maximum of bands that have a name: those of Bragg reflections of monochromators, of a
+    multilayer, and of an undulator's harmonic."""
+    count = ffi.new("size_t *")
+    table = lib.db_bands(count)
+    return {text(table[i].name): table[i].width for i in range(count[0])}
+
+
+def _spectrum(given):
+    """A kind of spectrum, with numbers."""
+    kind, *widths = given if isinstance(given, (tuple, list)) else (given,)
+    if (kind, len(widths)) not in (("sase", 2), ("band", 1), ("band", 2)):
+        raise errors.UsageError(f"spectrum: expected ('sase', width, spike), ('band', width) or ('band', least, most), found {given!r}")
+    known = bands()
+    for width in widths:
+        if isinstance(width, str) and width not in known:
+            raise errors.UsageError(f"spectrum: expected a width or one of {', '.join(known)}, found {width!r}")
+    found = [known[w] if isinstance(w, str) else float(finite(w, 1, "spectrum")[0]) for w in widths]
+    if min(found) <= 0 or (kind == "band" and found[0] > found[-1]):
+        raise errors.UsageError(f"spectrum: expected widths above 0, the least first, found {given!r}")
+    return kind, *found

@@ -498,6 +498,27 @@ class Tensors(unittest.TestCase):
         self.assertTrue(torch.equal(image, expected))
         self.assertEqual(threads, 1)
 
+    def test_a_stream_of_random_shots(self):
+        closed = dict(SCENE, **CLOSED)
+        shots = dualbragg.RandomShots(dualbragg.Experiment(**closed), 11, jitter={"cell_a": 0.1}, labels=["expected"])
+        alone = list(torch.utils.data.DataLoader(dualbragg.torch.ShotStream(shots, 3), batch_size=None))
+        self.assertEqual([len(b["image"]) for b in alone], [3, 3, 3, 2])
+        numpy.testing.assert_array_equal(alone[1]["image"][2], shots[5]["image"])
+        self.assertEqual(alone[1]["cell_a"].tolist(), [shots[i]["cell_a"].tolist() for i in (3, 4, 5)])
+        for method, workers in (("fork", 2), ("spawn", 2), ("forkserver", 1)):
+            found = list(torch.utils.data.DataLoader(dualbragg.torch.ShotStream(shots, 3), batch_size=None, num_workers=workers,
+                                                     multiprocessing_context=method))
+            self.assertEqual(len(found), 4)
+            for one, other in zip(alone, found):
+                self.assertEqual({n: v.numpy().tobytes() for n, v in one.items()}, {n: v.numpy().tobytes() for n, v in other.items()})
+        ranks = [list(dualbragg.torch.ShotStream(shots, 3, rank=r, ranks=2)) for r in range(2)]
+        self.assertEqual([len(r) for r in ranks], [2, 2])
+        self.assertTrue(torch.equal(ranks[1][0]["image"], alone[1]["image"]))
+        with self.assertRaisesRegex(dualbragg.UsageError, "rank"):
+            dualbragg.torch.ShotStream(shots, rank=2, ranks=2)
+        with self.assertRaisesRegex(dualbragg.UsageError, "shots: .*int"):
+            dualbragg.torch.ShotStream(3)
+
     def test_a_module_learns_its_parameters(self):
         truth = dualbragg.Experiment(**dict(SCENE, **CLOSED))
         start = truth.copy()

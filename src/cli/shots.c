@@ -7,13 +7,14 @@
 #include "cli/noise_output.h"
 #include "cli/noise_settings.h"
 #include "cli/progress_bar.h"
-#include "cli/shot_chance.h"
 #include "cli/shot_list.h"
 #include "cli/shot_parcel.h"
 #include "cli/signals.h"
 #include "cli/stopwatch.h"
 #include "base/threads.h"
+#include "model/shot_chance.h"
 
+#include <dualbragg/expert/beam_sources.h>
 #include <dualbragg/expert/experiment_geometry.h>
 #include <dualbragg/expert/instruction_set.h>
 #include <math.h>
@@ -87,8 +88,8 @@ static db_status vary(const shots_run *r, worker *w, db_shot *s) {
             fmax(0.5, 1 + settings->wavelength_jitter *
                               db_chance_normal(r->seed, s->number, DB_CHANCE_WAVELENGTH, 0));
     if (!(settings->sase[0] > 0)) return DB_OK;
-    return db_sase_spectrum(w->context, &s->experiment, settings->sase[0], settings->sase[1],
-                            r->seed, s->number);
+    return db_experiment_set_sase(w->context, &s->experiment, settings->sase[0], settings->sase[1],
+                                  r->seed, s->number);
 }
 
 static db_status prepare_shots(const shots_run *r, worker *w, db_shot *s) {

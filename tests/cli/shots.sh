@@ -125,7 +125,7 @@ printf 'misset=[1, 2, 3]\nmisset=[1, 2, 3] spectrum=pair.txt\n' > late.txt
 # shellcheck disable=SC2086
 refuse "expected one wavelength, as of the first image, found a spectrum of 2" $closed --shots late.txt -hdf5file x.h5
 # shellcheck disable=SC2086
-refuse "-sase makes the spectrum" $closed --random 2 -hdf5file x.h5 -sase 0.002 0.0004 -spectrumfile pair.txt
+refuse "a spectrum to be made" $closed --random 2 -hdf5file x.h5 -sase 0.002 0.0004 -spectrumfile pair.txt
 
 # noise on an image of such a file, whose geometry goes on
 printf 'misset=[1, 2, 3]\nmisset=[4, 5, 6] seed=9\n' > two.txt

@@ -236,6 +236,42 @@ static void sources_and_tails_are_one_spot(void **state) {
     db_experiment_clear(&e);
 }
 
+/* Full width at half maximum of a Gaussian with the variance of the sources' energies. */
+static double width_of_energies(const db_beam *beam) {
+    double sum[3] = { 0, 0, 0 };
+    for (size_t j = 0; j < beam->source_count; j++) {
+        const double at = 1 / beam->sources[j].wavelength_ratio, weight = beam->sources[j].weight;
+        sum[0] += weight;
+        sum[1] += weight * at;
+        sum[2] += weight * at * at;
+    }
+    return sqrt(8 * log(2) * (sum[2] / sum[0] - pow(sum[1] / sum[0], 2)));
+}
+
+/* In closed form as a variance, of samples as sources: the same width. */
+static void bands_are_as_wide_as_asked_for(void **state) {
+    (void)state;
+    db_experiment e = scene_start(context);
+    size_t count = 0;
+    const db_band *const known = db_bands(&count);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(db_experiment_set_band(context, &e, known[i].width), DB_OK);
+        assert_true(fabs(1e-3 * sqrt(8 * log(2) * e.spread.bandwidth) / known[i].width - 1) <
+                    1e-12);
+        assert_true(i == 0 || known[i].width > known[i - 1].width);
+    }
+    assert_int_equal(e.beam.source_count, 1);
+    e.spread.spots = DB_SPOTS_SAMPLED;
+    assert_int_equal(db_experiment_set_band(context, &e, 0.01), DB_OK);
+    assert_true(fabs(width_of_energies(&e.beam) / 0.01 - 1) < 0.01);
+    assert_int_equal(db_experiment_set_band(context, &e, 0.01),
+                     DB_ERROR_INPUT); /* has a spectrum */
+    assert_int_equal(db_experiment_set_sase(context, &e, 0.01, 1e-3, 1, 0), DB_ERROR_INPUT);
+    assert_int_equal(db_experiment_set_band(context, &e, 0), DB_ERROR_INPUT);
+    assert_int_equal(db_experiment_set_sase(context, &e, 0.01, 1e-6, 1, 0), DB_ERROR_INPUT);
+    db_experiment_clear(&e);
+}
+
 static void what_cannot_be_predicted_is_refused(void **state) {
     (void)state;
     db_experiment e = scene_start(context);
@@ -260,6 +296,7 @@ int main(void) {
         cmocka_unit_test(spots_are_where_they_are_shown),
         cmocka_unit_test(lists_are_whole),
         cmocka_unit_test(sources_and_tails_are_one_spot),
+        cmocka_unit_test(bands_are_as_wide_as_asked_for),
         cmocka_unit_test(what_cannot_be_predicted_is_refused),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
