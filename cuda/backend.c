@@ -38,7 +38,8 @@ static db_status open_device(db_context *context, int number, char model[DB_DEVI
         return no_device(context, number, error != cudaSuccess ? error : cudaErrorNoDevice);
     if (number >= count)
         return db_fail(context, DB_ERROR_DEVICE,
-                       "device cuda:%d: expected a number below that of GPUs, %d", number, count);
+                       "device cuda:%d: expected a number below %d, the number of GPUs", number,
+                       count);
     DB_CUDA_TRY(context, number, cudaGetDeviceProperties(&properties, number),
                 "asking for the GPU's properties");
     DB_TRY(check_model(context, number, &properties));

@@ -28,9 +28,10 @@ static db_status turn_to(db_context *context, db_device_plan *plan, cudaStream_t
     const cudaError_t error = cudaEventRecord(plan->turned, stream);
     if (error == cudaErrorInvalidResourceHandle) {
         (void)cudaGetLastError();
-        return db_fail(context, DB_ERROR_INPUT,
-                       "cuda:%d: the stream: expected one of this GPU, found one of another",
-                       plan->number);
+        return db_fail(
+            context, DB_ERROR_INPUT,
+            "cuda:%d: stream: expected a stream of this GPU, found a stream of another GPU",
+            plan->number);
     }
     DB_CUDA_TRY(context, plan->number, error, what);
     plan->stream = stream;

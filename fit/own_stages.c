@@ -118,7 +118,7 @@ static db_status begin_refinement(work *w, db_context *context) {
     return DB_OK;
 }
 
-static const char BY_ITSELF[] = "after the stages of the shot by itself: ",
+static const char BY_ITSELF[] = "after the stages of the single shot: ",
                   TOGETHER[] = "after stages of all shots: ";
 _Static_assert(sizeof BY_ITSELF + sizeof((db_fit_verdict *)NULL)->reason <= DB_FIT_REASON_SIZE + 1,
                "a shot keeps the whole reason of a verdict");

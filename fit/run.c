@@ -200,12 +200,12 @@ static db_status run_task(db_shots *all, int stage, db_fit_shots_result *result)
     db_segment segment = db_segment_from(all, 0);
     if (segment.to == 0)
         return db_fail(all->context, DB_ERROR_USAGE,
-                       "an array of tasks: no stage refines shots by themselves");
+                       "an array of tasks: expected a stage that refines single shots");
     segment.from = stage < segment.to ? stage : 0;
     DB_TRY(db_lattices_share(all, segment.from));
     segment.joint = -1;
     snprintf(result->reason, sizeof result->reason,
-             "task %d of %d: its shots were refined by themselves", all->options->array_task,
+             "task %d of %d: its shots were refined one by one", all->options->array_task,
              all->options->array_tasks);
     return run_segment(all, &segment);
 }
@@ -489,8 +489,8 @@ static db_status check_options(const db_shots *all, const db_fit_settings *setti
                                         : "going on with a run");
     if (all->source->in_full && (settings->joint.wanted || o->array_tasks || o->merge_count))
         return db_fail(all->context, DB_ERROR_USAGE,
-                       "shots told in full are refined each by itself: expected neither joint "
-                       "intensities nor an array of tasks");
+                       "results in full need shots that are refined one by one: expected neither "
+                       "joint intensities nor an array of tasks");
     return DB_OK;
 }
 

@@ -85,8 +85,8 @@ static db_status find_count(const char *prefix, size_t *count) {
     closedir(list);
     if (found < 0)
         return db_complain("fit", DB_ERROR_INPUT,
-                           "--merge: expected what one array of tasks has left at %s, found tasks "
-                           "of %d and of %d",
+                           "--merge: expected files of one array of tasks at %s, found tasks of "
+                           "arrays of %d and of %d",
                            prefix, other[0], other[1]);
     if (found == 0)
         return db_complain(

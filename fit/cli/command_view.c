@@ -208,8 +208,7 @@ static int lists_crystal(const view_run *r) {
 }
 
 static void say_missing(view_run *r, const char *what) {
-    note(r, "where the detector stands is not known (no %s): no resolution, no predicted spots",
-         what);
+    note(r, "the geometry is not known (no %s): no resolution rings, no predicted spots", what);
 }
 
 /* Flags and header together. */
@@ -282,8 +281,8 @@ static db_status resolve(view_run *r) {
     r->known = fits(r);
     if (!r->known)
         note(r,
-             "the panels described are not those of the image: %zu of %d x %d pixels, not %zu of "
-             "%d x %d",
+             "the panels of the geometry do not match the image: %zu of %d x %d pixels, expected "
+             "%zu of %d x %d",
              session->experiment.detector.panel_count,
              session->experiment.detector.panels[0].fast_pixels,
              session->experiment.detector.panels[0].slow_pixels, db_measured_panels(&r->image),

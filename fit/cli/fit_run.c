@@ -195,7 +195,7 @@ static db_status refine_list(fit_run *run) {
     char *const slash = strrchr(scratch, '/');
     if (slash) slash[slash == scratch] = '\0';
     if (run->options->resume && !run->options->merge && access(checkpoint, F_OK) != 0)
-        db_fit_say(&run->log, "%s: there is no checkpoint to go on from; the run begins anew\n",
+        db_fit_say(&run->log, "%s: there is no checkpoint to continue from; the run starts again\n",
                    checkpoint);
     db_fit_interrupt_install();
     db_fit_progress_stages(&run->progress, &settings, 1);

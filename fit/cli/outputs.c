@@ -135,7 +135,7 @@ static const struct {
     { ".mtz", "intensities and amplitudes that all shots share", of_joint, write_mtz,
       DB_ERROR_UNSUPPORTED }, /* PREFIX.hkl is there */
     { ".hkl", "the same as text", of_joint, write_hkl, DB_OK },
-    { "_unmerged.mtz", "intensities of each shot by itself", of_joint, write_unmerged,
+    { "_unmerged.mtz", "intensities from each shot alone", of_joint, write_unmerged,
       DB_ERROR_UNSUPPORTED },
     { ".json", "everything, for programs", of_result, write_json, DB_OK },
     { ".png", "measured and refined image", as_picture, write_png, DB_OK },

@@ -180,15 +180,14 @@ static void say_errors(db_fit_log *log, const db_fit_estimates *found) {
             most = fmax(most, e->error / e->error_unscaled);
     }
     if (most > 1.5)
-        db_fit_say(log,
-                   "  Errors allow for misfit: they are up to %.1f times what noise alone gives.\n",
-                   most);
-    if (found->shared_misfit > 1)
         db_fit_say(
-            log,
-            "  Whole regions of the detector disagree %.1f times as much as their spots do by "
-            "themselves.\n",
-            found->shared_misfit);
+            log, "  Errors include misfit: they are up to %.1f times the errors by noise alone.\n",
+            most);
+    if (found->shared_misfit > 1)
+        db_fit_say(log,
+                   "  Regions of the detector scatter %.1f times as much as expected from the "
+                   "scatter of their spots.\n",
+                   found->shared_misfit);
 }
 
 static void say_warnings(db_fit_log *log, const db_fit_result *r) {

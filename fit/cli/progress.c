@@ -173,7 +173,7 @@ void db_fit_progress_event(void *user, const db_fit_shots_event *event) {
     case DB_SHOTS_WORKING: draw_shots(p, event); break;
     case DB_SHOTS_RESUMED:
         db_progress_bar_clear(&p->bar);
-        db_fit_say(p->log, "The run goes on from the checkpoint: %zu of %zu shots, stage %d\n",
+        db_fit_say(p->log, "The run continues from the checkpoint: %zu of %zu shots, stage %d\n",
                    event->done, event->count, event->stage + 1);
         break;
     case DB_SHOTS_EXCLUDED:

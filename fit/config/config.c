@@ -148,10 +148,10 @@ static db_status check_lists(const db_config_reader *reader, const db_yaml_node 
         const db_yaml_node *const list = db_yaml_find(data, lists[i]);
         if (!list) continue;
         if (first)
-            return db_config_fail(reader, list, "data", lists[i],
-                                  "cannot stand beside %s: one list says which reflections get "
-                                  "shoeboxes",
-                                  first);
+            return db_config_fail(
+                reader, list, "data", lists[i],
+                "cannot be given beside %s: only one list can choose the reflections for shoeboxes",
+                first);
         first = lists[i];
     }
     return DB_OK;
@@ -335,8 +335,8 @@ static db_status take_panel_groups(const db_config_reader *reader, const db_yaml
 static db_status leave_open(const db_config_reader *reader, db_fit_config *config) {
     if (config->settings.intensity != DB_FIT_FREE)
         return db_fail(reader->context, DB_ERROR_USAGE,
-                       "%s: the section refine is missing; nothing would be refined (it can be "
-                       "left out where intensities are not known)",
+                       "%s: the section refine is missing; expected parameters to refine (it may "
+                       "be missing only without known intensities)",
                        reader->path);
     config->automatic = 1;
     return DB_OK;

@@ -67,9 +67,9 @@ static db_status check_bounds(const db_config_reader *reader, const db_yaml_node
                               entry->prior[1]);
     if (entry->follows.number >= 0 &&
         (bounded || !isnan(entry->range) || !isnan(entry->scale) || !isnan(entry->prior[0])))
-        return db_config_fail(reader, node, section, name,
-                              "follows another parameter, so that it has no range, min, max, scale "
-                              "or prior of its own");
+        return db_config_fail(
+            reader, node, section, name,
+            "follows another parameter: expected no range, min, max, scale or prior");
     return DB_OK;
 }
 

@@ -263,11 +263,11 @@ static db_status take_algorithm(const db_config_reader *reader, const char *sect
         db_stage_take_algorithm(db_config_field(key, base), node->text))
         return DB_OK;
     const size_t count = db_algorithm_names(known);
-    return db_config_fail(
-        reader, node, section, key->is->name, "unknown algorithm %s%s", found(node, text),
-        db_hint_at_names(node->kind == DB_YAML_SCALAR ? node->text : "", known, count,
-                         "docs/reference/configuration.md says which there are")
-            .text);
+    return db_config_fail(reader, node, section, key->is->name, "unknown algorithm %s%s",
+                          found(node, text),
+                          db_hint_at_names(node->kind == DB_YAML_SCALAR ? node->text : "", known,
+                                           count, "docs/reference/configuration.md lists them")
+                              .text);
 }
 
 /* no, yes, or {lattices: N}. */

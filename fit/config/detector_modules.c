@@ -34,10 +34,10 @@ db_status db_fit_cut_detector(db_context *context, const db_fit_config *config,
     DB_TRY(db_fit_find_modules(context, config, experiment, &own, cut));
     if (grid) *grid = own;
     if (*cut) return db_detector_cut(context, &own, experiment);
-    return db_fail(context, DB_ERROR_USAGE,
-                   "%s: panel_groups: panel %zu is named, but the detector has one, and %d x %d "
-                   "pixels of %g mm are no detector whose modules are known: data.modules can tell "
-                   "them",
-                   config->config_file, named - 1, panel->fast_pixels, panel->slow_pixels,
-                   panel->pixel_size[0]);
+    return db_fail(
+        context, DB_ERROR_USAGE,
+        "%s: panel_groups: panel %zu is named, but the detector has one panel, and %d x %d pixels "
+        "of %g mm are no detector with known modules; give them by data.modules",
+        config->config_file, named - 1, panel->fast_pixels, panel->slow_pixels,
+        panel->pixel_size[0]);
 }

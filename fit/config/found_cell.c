@@ -62,7 +62,7 @@ void db_found_cell_say(const db_fit_found_cell *cell, void (*notices)(void *user
         notices(user, line);
     }
     if (fabs(cell->distance) > 0.003) {
-        snprintf(line, sizeof line, "the spots ask for a detector %.1f %% %s",
+        snprintf(line, sizeof line, "the spots fit a detector that is %.1f %% %s",
                  100 * fabs(cell->distance), cell->distance > 0 ? "farther" : "nearer");
         notices(user, line);
     }

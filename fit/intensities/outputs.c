@@ -83,13 +83,13 @@ void db_intensity_indexing_line(const db_fit_shots_result *result, char line[DB_
                                    db_indexing_text(&r->ways.way[w], text));
         at += (size_t)snprintf(line + at, DB_INDEXING_LINE - at, "): ");
         if (r->end == DB_INDEXING_ALIKE)
-            at += (size_t)snprintf(line + at, DB_INDEXING_LINE - at,
-                                   "the intensities do not tell them apart; all shots stay as they "
-                                   "were indexed");
+            at +=
+                (size_t)snprintf(line + at, DB_INDEXING_LINE - at,
+                                 "the intensities do not distinguish them; no shot was reindexed");
         else
             at += (size_t)snprintf(line + at, DB_INDEXING_LINE - at,
-                                   "%zu of %zu shots were indexed anew, %zu do not tell",
-                                   r->changed, r->shots, r->undecided);
+                                   "%zu of %zu shots were reindexed, %zu are undecided", r->changed,
+                                   r->shots, r->undecided);
     }
     const size_t other = other_hands(&result->intensities->scaling);
     if (other)
@@ -107,11 +107,12 @@ void db_intensity_reference_line(const db_fit_shots_result *result, char line[DB
     const db_reference_agreement *const a = &result->intensities->agreement;
     line[0] = '\0';
     if (db_reference_is_doubtful(a))
-        (void)snprintf(line, DB_REFERENCE_LINE,
-                       "intensities.reference: its intensities correlate by %.2f (error %.2f) with "
-                       "those that the shots say by themselves, expected about 1: it is of another "
-                       "crystal, hand or indexing, or the shots hardly tell intensities",
-                       a->correlation, a->error);
+        (void)snprintf(
+            line, DB_REFERENCE_LINE,
+            "intensities.reference: its intensities correlate by %.2f (error %.2f) with the "
+            "intensities of single shots, expected about 1: the reference has another crystal, "
+            "hand or indexing, or the intensities of shots are too inexact",
+            a->correlation, a->error);
 }
 
 #define OF db_merge_shell

@@ -47,7 +47,7 @@ db_status db_intensity_reference_make(db_context *context, const db_asu_list *li
     free(value);
     return made ? db_fail(context, DB_ERROR_INPUT,
                           "intensities.reference: it has none of the %zu reflections to %g A; "
-                          "expected amplitudes of the same crystal",
+                          "expected amplitudes of this crystal",
                           list->count, list->d_min)
                 : db_fail_memory(context, "the reference of the intensities");
 }

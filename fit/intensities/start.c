@@ -16,16 +16,14 @@ static const char *reason_of(db_exclusion excluded) {
     case DB_EXCLUDED_FEW: return "too few of its reflections are on other shots";
     case DB_EXCLUDED_DARK: return "there is no light at its reflections";
     case DB_EXCLUDED_UNRELATED:
-        return "its intensities have nothing in common with those of the other shots: another "
-               "crystal, or a wrong orientation";
+        return "its intensities do not correlate with the other shots: another crystal, or a wrong "
+               "orientation";
     case DB_EXCLUDED_SCATTERED:
-        return "its intensities agree far worse with those of the other shots than theirs do";
+        return "its intensities agree far worse with the other shots than theirs with each other";
     case DB_EXCLUDED_UNDECIDED:
-        return "it could be indexed in several ways, and its intensities do not tell which is "
-               "right";
+        return "it can be indexed in several ways, and its intensities do not decide between them";
     case DB_EXCLUDED_OTHER_HAND: return "its Bijvoet differences are those of the other hand";
-    case DB_EXCLUDED_OTHER_CRYSTAL:
-        return "its intensities are those of another crystal, which other shots show, too";
+    case DB_EXCLUDED_OTHER_CRYSTAL: return "it belongs to another crystal form, as other shots do";
     default: return "its intensities could not be brought to the scale of the others";
     }
 }

@@ -165,8 +165,8 @@ static db_status subtract_of_panels(const db_listed_pixels *l) {
     DB_TRY(panel_numbers(l, 0, &pedestal, &differ));
     if (differ || pedestal[0] != 0) {
         if (before != 0 && fabs(pedestal[0] - before) > 1e-6)
-            tell_of_list(l, "its pedestal %g is taken, not that of the image's header, %g",
-                         pedestal[0], before);
+            tell_of_list(l, "its pedestal %g is used, not %g of the image's header", pedestal[0],
+                         before);
         by_panel(l, pedestal, before, subtract_pedestal);
         l->image->pedestal = pedestal[0];
         l->image->overload -= pedestal[0] - before;
@@ -207,16 +207,16 @@ static void bring_panels(const db_listed_pixels *l, const double *gain, int diff
     } else if (differ && !isnan(l->config->settings.gain)) {
         tell_of_list(l, "gains of its panels, %g to %g, are not used: data.gain is", least, most);
     } else if (differ) {
-        tell_of_list(
-            l,
-            "gains of its panels are %g to %g: their counts are brought to that of the first, %g",
-            least, most, gain[0]);
+        tell_of_list(l,
+                     "gains of its panels are %g to %g: counts are scaled to the gain of the first "
+                     "panel, %g",
+                     least, most, gain[0]);
         by_panel(l, gain, gain[0], scale_gain);
         l->image->gain = gain[0];
     } else if (l->image->gain == 1) {
         l->image->gain = gain[0];
     } else if (gain[0] != 1 && fabs(gain[0] / l->image->gain - 1) > 1e-3) {
-        tell_of_list(l, "its gain %g is taken, not that of the image's header, %g", gain[0],
+        tell_of_list(l, "its gain %g is used, not %g of the image's header", gain[0],
                      l->image->gain);
         l->image->gain = gain[0];
     }

@@ -180,8 +180,8 @@ static db_status estimate_noise(const reading *r, db_fit_settings *settings) {
              settings->gain, settings->readout_noise);
     if (noise.measured) r->line(r->user, line);
     snprintf(line, sizeof line,
-             "dark levels of %.3g to %.3g counts are subtracted: the background's scatter tells "
-             "that so many are not of photons",
+             "dark levels of %.3g to %.3g counts are subtracted: the scatter of the background "
+             "shows that they are no photons",
              noise.dark[0], noise.dark[1]);
     if (noise.has_dark) r->line(r->user, line);
     return DB_OK;
@@ -197,7 +197,8 @@ static db_status finish(const reading *r) {
     if (hot && r->line) {
         char text[128];
         snprintf(text, sizeof text,
-                 "%zu hot pixel%s left out (alone and %g standard deviations above what is around)",
+                 "%zu hot pixel%s left out (single pixels %g standard deviations above their "
+                 "surroundings)",
                  hot, hot == 1 ? "" : "s", config->hot_sigma);
         r->line(r->user, text);
     }

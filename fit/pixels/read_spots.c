@@ -113,8 +113,8 @@ static db_status choose_experiment(db_context *context, const char *path,
     }
     if (most > least)
         return db_fail(context, DB_ERROR_INPUT,
-                       "%s: reflections of experiments %d to %d; expected those of one, or an "
-                       "experiment list that says which",
+                       "%s: reflections of experiments %d to %d; expected reflections of one "
+                       "experiment, or an experiment list in the model",
                        path, least, most);
     *experiment = most;
     return DB_OK;

@@ -16,10 +16,9 @@ extern const char db_page_frame[], db_page_style[], db_page_script[], db_view_sc
 
 const db_page db_report_page = {
     .title = "dualbragg fit",
-    .otherwise =
-        "The files beside this page that have its name hold the same: the text log (.log), all "
-        "numbers\n(.json), the refined model (.yaml) and, of one image, a picture of measured "
-        "and model image (.png).",
+    .otherwise = "Files with the name of this page contain the results: the text log (.log), all "
+                 "numbers (.json),\nthe refined model (.yaml) and, for one image, a picture of "
+                 "measured and model image (.png).",
     .script = db_page_script
 };
 const db_page db_view_page = { .title = "dualbragg view",

@@ -164,12 +164,12 @@ static db_status check_influence(db_context *context, const db_experiment *start
               of_closed = (facts->moves & DB_MOVES_SPREAD) != 0,
               cap = facts->kind == DB_KIND_MOSAIC_CAP;
     if (of_closed && !db_parameter_exists(start, p))
-        return db_fail(context, DB_ERROR_USAGE, "parameter %s: %s", name_of(p),
-                       !closed
-                           ? "is one of spots in closed form; expected spots: closed in the model"
-                       : facts->kind != DB_KIND_STRAIN_TENSOR
-                           ? "the model has no such tail; expected tail1, or both"
-                           : "the strain system of the model has no such strain");
+        return db_fail(
+            context, DB_ERROR_USAGE, "parameter %s: %s", name_of(p),
+            !closed ? "is a parameter of spots in closed form; expected spots: closed in the model"
+            : facts->kind != DB_KIND_STRAIN_TENSOR
+                ? "the model has no such tail; expected tail1, or both"
+                : "the strain system of the model has no such strain");
     if (cap && closed)
         return db_fail(context, DB_ERROR_USAGE,
                        "parameter %s: a cap of sampled spots; those in closed form have "
@@ -274,11 +274,10 @@ static db_status check_stage(db_context *context, const db_fit_settings *setting
                        "stage %s: the algorithm moments needs free intensities", stage->name);
     if (stage->kind == DB_STAGE_INTENSITIES &&
         (!settings->joint.wanted || s + 1 < settings->stage_count))
-        return db_fail(
-            context, DB_ERROR_USAGE,
-            "stage %s: the algorithm intensities is that of the last stage of many shots "
-            "with intensity: joint",
-            stage->name);
+        return db_fail(context, DB_ERROR_USAGE,
+                       "stage %s: the algorithm intensities is only for the last stage of many "
+                       "shots with intensity: joint",
+                       stage->name);
     if (stage->earned && !moments)
         return db_fail(context, DB_ERROR_USAGE, "stage %s: earned is for the algorithm moments",
                        stage->name);

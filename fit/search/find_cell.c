@@ -120,10 +120,9 @@ static db_status check_chance(db_context *context, const db_fit_settings *settin
     if (db_cell_is_significant(found)) return DB_OK;
     return db_fail(context, DB_ERROR_INPUT,
                    "no cell explains the spots: the best lattice has %zu of %zu near its nodes, "
-                   "where chance would bring "
-                   "%.1f to one lattice, and many were tried; expected strong spots of one "
-                   "crystal, a distance right to 3 "
-                   "%% and a beam centre right to 10 pixels, or a cell (model.cell)",
+                   "where chance would bring %.1f to one lattice, and many were tried; expected "
+                   "strong spots of one crystal, a distance within 3 %% and a beam centre within "
+                   "10 pixels, or a cell (model.cell)",
                    a->near, a->count, a->by_chance);
 }
 

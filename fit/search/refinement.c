@@ -41,18 +41,17 @@ db_status db_refinement_refuse_blank(const db_refinement *r) {
                        strong->count, settings->strong_sigma, strong->spots, seen,
                        settings->min_strong_reflections);
     if (seen < least)
-        return db_fail(
-            r->context, DB_ERROR_INPUT,
-            "the model does not fit the image at all: it has %zu spots, but only %zu predicted "
-            "reflections have strong pixels (%g sigma above the background), at least %d are "
-            "needed; "
-            "where the orientation is far off, model.find_orientation: yes looks for it",
-            strong->spots, seen, settings->strong_sigma, settings->min_strong_reflections);
+        return db_fail(r->context, DB_ERROR_INPUT,
+                       "the model does not fit the image: it has %zu spots, but only %zu predicted "
+                       "reflections have strong pixels (%g sigma above the background), at least "
+                       "%d are needed; for an unknown orientation use model.find_orientation: yes",
+                       strong->spots, seen, settings->strong_sigma,
+                       settings->min_strong_reflections);
     if (boxes >= least) return DB_OK;
     return db_fail(r->context, DB_ERROR_INPUT,
-                   "of %zu predicted reflections with strong pixels only %zu keep %.0f %% of a "
-                   "shoebox of half width %d from their neighbours and are among those wanted, at "
-                   "least %d are needed: expected a smaller shoebox_half_width, or none",
+                   "of %zu predicted reflections with strong pixels only %zu are listed and keep "
+                   "%.0f %% of a shoebox of half width %d free of their neighbours, at least %d "
+                   "are needed: expected a smaller shoebox_half_width, or none",
                    seen, boxes, 100 * DB_SHOEBOX_USABLE, settings->shoebox_half_width,
                    settings->min_strong_reflections);
 }

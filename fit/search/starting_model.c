@@ -94,11 +94,10 @@ static db_status take_list(db_context *context, db_fit_config *config,
     DB_TRY(db_setup_read_expt(context, config->expt_file, setup->expt_number, image, &listed,
                               notices, user));
     if (!isnan(setup->beam_centre_px[0]))
-        return db_fail(
-            context, DB_ERROR_USAGE,
-            "%s: model.beam_centre_px: cannot be given beside the experiment list %s, in "
-            "whose frame the detector stands",
-            config->config_file, config->expt_file);
+        return db_fail(context, DB_ERROR_USAGE,
+                       "%s: model.beam_centre_px: cannot be given beside the experiment list %s, "
+                       "which places the detector in its own frame",
+                       config->config_file, config->expt_file);
     fill_open(&setup->wavelength, listed.wavelength);
     fill_open(&setup->polarization, listed.polarization);
     if (isnan(setup->osc) && !isnan(listed.osc)) {
@@ -136,7 +135,7 @@ static db_status missing(db_context *context, const db_fit_config *config, const
     return db_fail(
         context, DB_ERROR_USAGE, "%s: model.%s is not given, and %s", config->config_file, key,
         config->header_geometry ? "the image header does not have it"
-                                : "geometry: given says not to take it from the image header");
+                                : "with geometry: given it is not taken from the image header");
 }
 
 /* An image whose file places detector and spindle by axes, for which the numbers of headers have no room, is
@@ -334,7 +333,7 @@ static void start_modes(const db_fit_settings *settings, db_experiment *start,
         if (!(moved >> k & 1u)) continue;
         snprintf(
             line, sizeof line,
-            "mode%d: starts a little off 0 in what is refined of it, since its slope is 0 there",
+            "mode%d: its refined components start slightly off 0, because the derivative at 0 is 0",
             k + 1);
         notices(user, line);
     }

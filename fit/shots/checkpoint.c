@@ -288,7 +288,8 @@ static db_status check_task(const reading *r, const head *found, int task, int t
     if (found->tasks == tasks && (tasks == 0 || found->task == task)) return DB_OK;
     if (tasks == 0)
         return db_fail(r->all->context, DB_ERROR_INPUT,
-                       "%s: is of task %d of an array of %d; expected that of a run of all shots",
+                       "%s: belongs to task %d of an array of %d; expected the checkpoint of a run "
+                       "of all shots",
                        r->path, found->task, found->tasks);
     return db_fail(r->all->context, DB_ERROR_INPUT,
                    "%s: expected task %d of an array of %d, found task %d of %d", r->path, task,
@@ -316,7 +317,7 @@ static db_status check_head(reading *r, head *found) {
         return db_fail(all->context, DB_ERROR_INPUT, "%s: expected a %s, found %s", r->path,
                        of_head,
                        *first.name == '{' || strncmp(first.name, of_head, FORMAT_AT) == 0
-                           ? "one of another version of dualbragg"
+                           ? "a checkpoint of another version of dualbragg"
                            : "something else");
     DB_TRY(next_block(r, of_head, &pieces));
     db_pieces_move(&pieces, found, sizeof *found);
@@ -362,14 +363,13 @@ static db_status check_common(const reading *r, int task, const double *found) {
     char name[DB_FIT_NAME_SIZE];
     for (size_t i = 0; i < all->parameters; i++)
         if (all->shared[i] && found[i] != all->common.value[i])
-            return db_fail(all->context, DB_ERROR_INPUT,
-                           "%s: task %d began with another %s (%.9g, here %.9g): the first shot is "
-                           "not what it was",
-                           r->path, task,
-                           db_fit_quantity_name(&all->settings.panel_groups,
-                                                db_fit_quantity_of(&all->settings.parameters[i]),
-                                                name),
-                           found[i], all->common.value[i]);
+            return db_fail(
+                all->context, DB_ERROR_INPUT,
+                "%s: task %d began with another %s (%.9g, here %.9g): the first shot has changed",
+                r->path, task,
+                db_fit_quantity_name(&all->settings.panel_groups,
+                                     db_fit_quantity_of(&all->settings.parameters[i]), name),
+                found[i], all->common.value[i]);
     return DB_OK;
 }
 

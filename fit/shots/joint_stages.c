@@ -235,10 +235,10 @@ static db_status check_intensities(const db_shots *all) {
                        "joint intensities: expected free intensities, found known ones");
     if (!scale)
         return db_fail(all->context, DB_ERROR_USAGE,
-                       "joint intensities: expected scale among the parameters, one of each shot");
+                       "joint intensities: expected scale among the parameters, not shared");
     if (!db_fit_is_intensity_stage(settings, (int)settings->stage_count - 1))
         return db_fail(all->context, DB_ERROR_USAGE,
-                       "joint intensities: the last stage must be that of the intensities");
+                       "joint intensities: expected the stage of the intensities last");
     return DB_OK;
 }
 
@@ -251,11 +251,10 @@ db_status db_stages_check(const db_shots *all) {
                        "fit settings: expected parameters and stages, found %zu and %zu",
                        settings->parameter_count, settings->stage_count);
     if (settings->starts.count > 1 && is_joint(all, 0))
-        return db_fail(
-            all->context, DB_ERROR_USAGE,
-            "starts: %d of them are tried by stages of each shot by itself; stage %s, the "
-            "first, refines what shots share",
-            settings->starts.count, settings->stages[0].name);
+        return db_fail(all->context, DB_ERROR_USAGE,
+                       "starts: %d starts are tried by stages of single shots; but stage %s, the "
+                       "first, refines shared parameters",
+                       settings->starts.count, settings->stages[0].name);
     if (settings->joint.wanted) DB_TRY(check_intensities(all));
     for (size_t s = 0; s < settings->stage_count; s++) {
         const db_fit_stage *const stage = &settings->stages[s];

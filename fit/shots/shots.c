@@ -227,18 +227,16 @@ static db_status check_quantities(const db_shots *all, db_context *context,
         same = db_fit_quantity_of(&settings->parameters[i]).number ==
                db_fit_quantity_of(&all->settings.parameters[i]).number;
     return same ? DB_OK
-                : db_fail(
-                      context, DB_ERROR_INPUT,
-                      "refines other parameters than all shots together; symmetry and refine are "
-                      "the same for all");
+                : db_fail(context, DB_ERROR_INPUT,
+                          "refines other parameters than the list; expected one symmetry and one "
+                          "section refine for all shots");
 }
 
 static db_status refuse_shot(const db_shots *all, db_context *context, size_t shot,
                              const char *what) {
-    return db_fail(context, DB_ERROR_INPUT,
-                   "%s: is of another refinement: shot %zu, %s: its %s not what it was",
-                   all->options->checkpoint, shot + 1, all->source->name(all->source->user, shot),
-                   what);
+    return db_fail(
+        context, DB_ERROR_INPUT, "%s: belongs to another refinement: shot %zu, %s: its %s changed",
+        all->options->checkpoint, shot + 1, all->source->name(all->source->user, shot), what);
 }
 
 /* What the shot is; that of a resumed run must be what it was. */
@@ -325,8 +323,8 @@ static db_status refuse_loss(const db_shots *all, db_context *context, size_t sh
     char reason[DB_MESSAGE_SIZE / 2];
     snprintf(reason, sizeof reason, "%s", db_context_message(context));
     return db_fail(context, status,
-                   "%s: goes on in a joint stage with shot %zu, %s, which cannot be read any more "
-                   "(%s); expected it back, or a run without --resume",
+                   "%s: continues in a joint stage with shot %zu, %s, which cannot be read any "
+                   "more (%s); expected this shot, or a run without --resume",
                    all->options->checkpoint, shot + 1, all->source->name(all->source->user, shot),
                    reason);
 }

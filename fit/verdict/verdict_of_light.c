@@ -108,9 +108,9 @@ db_status db_verdict_of_order(db_context *context, const db_structure_factors *f
     free(list);
     db_verdict_test(
         v, DB_FIT_TEST_INTENSITIES, sigma,
-        "intensities of %zu spots are in the order of those calculated by %.1f standard "
-        "deviations of what chance brings; expected at least %g: the structure factors are another "
-        "crystal's, or the indices are those of an equivalent lattice, turned or mirrored",
+        "the order of the intensities of %zu spots agrees with the calculated order by %.1f "
+        "standard deviations of chance; expected at least %g: the structure factors belong to "
+        "another crystal, or the indices to an equivalent lattice, turned or mirrored",
         v->intensities, sigma, v->test[DB_FIT_TEST_INTENSITIES].least);
     return DB_OK;
 }

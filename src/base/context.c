@@ -228,9 +228,8 @@ db_status db_context_set_isa(db_context *context, const char *isa) {
         if (strcmp(isa, isa_names[i]) != 0) continue;
         if (!isa_available((db_isa)i))
             return db_fail(context, DB_ERROR_DEVICE,
-                           "instruction set %s: this build or this processor does not have it "
-                           "(best: %s)",
-                           isa, isa_names[best_isa()]);
+                           "instruction set %s: not in this build or processor (best: %s)", isa,
+                           isa_names[best_isa()]);
         context->isa = (db_isa)i;
         return DB_OK;
     }

@@ -18,8 +18,8 @@ db_status db_need_zeros(db_context *context, const char *what, const void *reser
     for (size_t i = 0; i < bytes; i++)
         if (byte[i])
             return db_fail(context, DB_ERROR_USAGE,
-                           "%s: expected 0 in what is reserved for later versions, found something "
-                           "else (structs begin as their INIT or init function has them)",
+                           "%s: expected 0 in the reserved members, found something else "
+                           "(initialize structs by their INIT macro or init function)",
                            what);
     return DB_OK;
 }

@@ -147,8 +147,8 @@ static db_status choose_shape(comparison *c) {
         if (shape[i] && !shape[1 - i]) shape[1 - i] = (int)(count / (size_t)shape[i]);
     if (!shape[0])
         return db_complain("compare", DB_ERROR_INPUT,
-                           "%s: %zu pixels are no square; -detpixels_f FAST and -detpixels_s SLOW "
-                           "tell their shape",
+                           "%s: %zu pixels are no square; give their shape by -detpixels_f FAST "
+                           "and -detpixels_s SLOW",
                            c->options.image[0], count);
     if ((size_t)shape[0] * (size_t)shape[1] != count)
         return db_complain("compare", DB_ERROR_INPUT, "%s: expected %d x %d pixels, found %zu",

@@ -94,10 +94,9 @@ static db_status write_list(const import_run *run) {
     db_experiment e;
     int has_crystal;
     if (!from)
-        return db_complain(
-            "import", DB_ERROR_INPUT,
-            "-o %s: expected a file that says where the detector stands; missing: %s",
-            run->options.expt_file, s->sim);
+        return db_complain("import", DB_ERROR_INPUT,
+                           "-o %s: expected a file with the detector's geometry; missing: %s",
+                           run->options.expt_file, s->sim);
     db_expt_image image = { .path = s->image >= 0 ? run->file[s->image].name : "", .gain = 1 };
     if (s->image >= 0) memcpy(image.trusted, run->file[s->image].trusted, sizeof image.trusted);
     db_status status = db_experiment_copy(run->context, &from->experiment, &e);

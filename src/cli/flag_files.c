@@ -69,11 +69,10 @@ static db_status check_ending(const db_flag_table *table, const db_flag *flag, c
         is_among(flag->endings, dot + 1))
         return DB_OK;
     const db_flag *const other = writer_of(table, dot + 1);
-    return db_complain(table->command, DB_ERROR_USAGE,
-                       "%s %s: expected a name with an ending of what is written (%s), or without "
-                       "one, found '%s', "
-                       "which %s writes",
-                       flag->name, path, flag->endings, dot, other ? other->name : "no flag");
+    return db_complain(
+        table->command, DB_ERROR_USAGE,
+        "%s %s: expected a name that ends in %s, or has no ending, found '%s', which %s writes",
+        flag->name, path, flag->endings, dot, other ? other->name : "no flag");
 }
 
 static int is_output(const db_flag_table *table, const db_flag *flag, const void *target) {

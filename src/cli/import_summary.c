@@ -210,8 +210,8 @@ static void find_missing(const db_imported *files, db_import_summary *s) {
         { DB_LACKS_PIXEL_SIZE, "pixel size (-pixel MM)", "pixel size (model.pixel_size=MM)" },
         { DB_LACKS_BEAM_CENTRE, "beam centre (-Xbeam MM -Ybeam MM)",
           "beam centre (model.beam_centre_px=[FAST,SLOW])" },
-        { DB_LACKS_PANELS, "where the panels stand (-expt FILE)",
-          "where the panels stand (--expt FILE)" },
+        { DB_LACKS_PANELS, "geometry of the panels (-expt FILE)",
+          "geometry of the panels (--expt FILE)" },
     };
     const unsigned lacks = s->image >= 0 && s->geometry < 0 ? files[s->image].lacks : 0;
     const int has_cell = known_cell(files, s) || s->crystal >= 0;

@@ -87,7 +87,7 @@ static int run_command(int argc, char **argv) {
     }
     const int code = command->run(command, argc, argv);
     if (argc == 1 && code != 0)
-        db_remark(argv[0], "dualbragg help %s shows what it takes, by example", argv[0]);
+        db_remark(argv[0], "dualbragg help %s shows usage and examples", argv[0]);
     return code;
 }
 

@@ -60,8 +60,8 @@ static db_status choose_shape(db_settings *s, long long count) {
     if (shape[0] * shape[1] == count) return DB_OK;
     if (!pixels[0] && !pixels[1])
         return db_complain(s->command, DB_ERROR_INPUT,
-                           "-floatfile %s: %lld pixels are no square; -detpixels_f FAST and "
-                           "-detpixels_s SLOW tell their shape",
+                           "-floatfile %s: %lld pixels are no square; give their shape by "
+                           "-detpixels_f FAST and -detpixels_s SLOW",
                            s->float_file, count);
     return db_complain(s->command, DB_ERROR_INPUT,
                        "-floatfile %s: expected %lld x %lld pixels, found %lld", s->float_file,

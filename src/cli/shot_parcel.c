@@ -95,5 +95,5 @@ void db_shot_receive(int from, const db_experiment *base, db_shot *s) {
     free(bytes);
     if (got) return;
     s->status = DB_ERROR_DEVICE;
-    snprintf(s->reason, sizeof s->reason, "what process %d rendered did not arrive", from);
+    snprintf(s->reason, sizeof s->reason, "the shots of process %d did not arrive", from);
 }

@@ -411,11 +411,11 @@ static db_status count_kept(shots_run *r) {
     }
     if (r->kept > r->count)
         return db_fail(r->session->context, DB_ERROR_INPUT,
-                       "--resume: expected at most %zu shots in a file to go on with, found %zu",
+                       "--resume: expected at most %zu shots in a file to continue, found %zu",
                        r->count, r->kept);
     if (s->resume && !s->quiet)
         printf(r->kept ? "going on after %zu of %zu shots\n"
-                       : "nothing to go on with: beginning anew\n",
+                       : "no files to continue: starting again\n",
                r->kept, r->count);
     return DB_OK;
 }
@@ -454,7 +454,7 @@ static void tell_shot(const shots_run *r) {
                            i == NOISY ? ", with noise" : "");
     printf("%.3f s, %.4g shots/s\n", time, (double)(r->written - r->kept) / time);
     if (r->written < r->count)
-        printf("%zu of %zu shots are left: --resume goes on with them\n", r->count - r->written,
+        printf("%zu of %zu shots are left: continue with --resume\n", r->count - r->written,
                r->count);
 }
 

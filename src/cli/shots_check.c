@@ -48,8 +48,8 @@ db_status db_shots_check(const db_session *session) {
     if ((s->sase[0] != 0 || s->sase[1] != 0) &&
         !(s->sase[0] > 0 && s->sase[1] > s->sase[0] / 300 && s->sase[0] < 0.2))
         return db_complain(s->command, DB_ERROR_INPUT,
-                           "-sase: expected a relative width above 0 and below 0.2, and one of a "
-                           "spike of more than 1/300 of it, found %g %g",
+                           "-sase: expected a relative width above 0 and below 0.2, and a width of "
+                           "spikes of more than 1/300 of it, found %g %g",
                            s->sase[0], s->sase[1]);
     return DB_OK;
 }

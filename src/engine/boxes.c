@@ -26,7 +26,7 @@ static db_status check_plan(const db_plan *plan) {
                        "boxes: expected a plan of pixel type float, found double");
     if (db_plan_background_pixels(plan))
         return db_fail(plan->context, DB_ERROR_USAGE,
-                       "boxes: expected a plan without a background of its own; that of boxes is "
+                       "boxes: expected a plan without a background; the background of boxes is "
                        "the offset of their data");
     return DB_OK;
 }

@@ -104,7 +104,7 @@ db_status db_boxes_light(db_boxes *boxes, double *light) {
 
 db_status db_boxes_measure(db_boxes *boxes, const db_box_rule *rule, db_box_measured *measured) {
     if (!boxes->frame.size)
-        return db_boxes_refuse(boxes, "expected those of a measured image (db_boxes_create_in)");
+        return db_boxes_refuse(boxes, "expected boxes of a measured image (db_boxes_create_in)");
     if (!rule || !measured)
         return db_boxes_refuse(boxes, "expected rules and room for results, found NULL");
     DB_TRY(db_boxes_rules_check(boxes, rule));

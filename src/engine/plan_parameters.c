@@ -30,7 +30,8 @@ static db_status take_parameter(db_context *context, db_parameter p,
     db_parameter_name(p, name, sizeof name);
     for (size_t i = 0; i < parameters->count; i++)
         if (parameters->list[i] == p)
-            return db_fail(context, DB_ERROR_USAGE, "parameter %s is asked for twice", name);
+            return db_fail(context, DB_ERROR_USAGE, "parameter %s: expected once, found twice",
+                           name);
     if (!db_parameter_exists(parameters->experiment, p))
         return db_fail(context, DB_ERROR_USAGE, "parameter %s: the experiment has no %s", name,
                        what_is_missing(p, info->facts->moves));

@@ -26,7 +26,7 @@ static db_status check_vector(const db_plan *plan, const db_plan_vector *v, cons
     DB_TRY(DB_NEED_ZEROS(plan->context, what, v));
     if (!v->parameters && !has_amplitudes(v) && !v->background)
         return db_fail(plan->context, DB_ERROR_USAGE,
-                       "%s: expected one of its members, found all of them NULL", what);
+                       "%s: expected at least one member, found all NULL", what);
     if (v->parameters) DB_TRY(db_plan_need_parameters(plan));
     if (v->amplitudes && !plan->table.count)
         return db_fail(plan->context, DB_ERROR_USAGE,

@@ -283,7 +283,7 @@ void db_spot_list_clear(db_spot_list *list) {
 
 db_status db_spots_refuse_covariance(db_context *context, const int hkl[3]) {
     return db_fail(context, DB_ERROR_INPUT,
-                   "spreads: those of reflection %d %d %d together are not a covariance; expected "
+                   "spreads: their sum for reflection %d %d %d is not a covariance; expected "
                    "variances of at least 0, and correlations between -1 and 1",
                    hkl[0], hkl[1], hkl[2]);
 }

@@ -100,8 +100,8 @@ static db_status check_sources(db_context *context, const db_experiment *experim
         if (needs_field(experiment) &&
             fabs(db_dot(s->direction, beam->polarization_axis)) > 1 - 1e-9)
             return db_fail(context, DB_ERROR_INPUT,
-                           "source %zu: shines along the polarization axis, where no E field can "
-                           "be; expected another direction, or no polarization",
+                           "source %zu: its direction is the polarization axis, where no E field "
+                           "is possible; expected another direction, or no polarization",
                            j + 1);
         for (int i = 0; i < 3; i++)
             DB_TRY(check_range(context, "place of a source in the beam's ranges", s->spread[i],

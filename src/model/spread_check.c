@@ -135,7 +135,7 @@ static db_status check_fit(db_context *context, const db_experiment *e) {
     if (shape == DB_SHAPE_ROUND || shape == DB_SHAPE_TOPHAT)
         return refuse_spread(context,
                              shape == DB_SHAPE_ROUND
-                                 ? "those of a round crystal (round_xtal) are no Gaussians"
+                                 ? "spots of a round crystal (round_xtal) are no Gaussians"
                                  : "flat spots (tophat_spots) are no Gaussians",
                              "shape gauss or square");
     if (e->detector.curved)

@@ -72,8 +72,8 @@ static void remark_end(const db_setup *setup, const db_experiment *experiment,
     const double end = b->stol[b->count - 1], seen = largest_stol(experiment);
     if (seen > end * (1 + 1e-9))
         db_setup_note(notes,
-                      "%s: amorphous amplitudes end at %s = %.4g/A, the image goes to %.4g/A: "
-                      "beyond the end the last amplitude, %g, holds",
+                      "%s: amorphous amplitudes end at %s = %.4g/A, but the image extends to "
+                      "%.4g/A: beyond the end the last amplitude, %g, is used",
                       setup->stol_file, name[abscissa], unit[abscissa] * end, unit[abscissa] * seen,
                       b->amplitude[b->count - 1]);
 }

@@ -173,7 +173,8 @@ db_status db_setup_centre(db_context *context, const db_setup *s, db_convention 
     if (convention == DB_CONVENTION_CUSTOM) { /* one point serves as both */
         if (beam_given && near_given)
             db_setup_note(
-                notes, "beam centre and near point given: the beam centre is used where both are");
+                notes,
+                "beam centre and near point given: where both are given the beam centre is used");
         beam_point(s, convention, size, detector->pivot, detector->centre);
         return DB_OK;
     }
@@ -191,10 +192,8 @@ db_status db_setup_centre(db_context *context, const db_setup *s, db_convention 
         }
         /* on the detector before rotations both are the same point: the beam runs along the normal
          */
-        db_setup_note(
-            notes,
-            "beam centre given with the pivot at the sample: taken as that of the detector before "
-            "rotations, i.e. as its near point");
+        db_setup_note(notes, "beam centre given with the pivot at the sample: used as the beam "
+                             "centre before rotations, that is, as the near point");
     } else if (near_given && db_setup_convention_pivot(convention) == DB_PIVOT_BEAM) {
         return db_fail(context, DB_ERROR_INPUT,
                        "detector: a near point (Xclose, Yclose, ORGX, ORGY) has no meaning in "

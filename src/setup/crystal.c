@@ -45,8 +45,7 @@ static void force_edges(const double cell[6], db_crystal *crystal, const db_setu
     for (int i = 3; i < 6; i++)
         if (fabs(crystal->cell[i] - cell[i]) > 0.1) {
             db_setup_note(
-                notes,
-                "cell angles: those of the matrix file (%g %g %g), not those given (%g %g %g)",
+                notes, "cell angles: %g %g %g of the matrix file are used, not the given %g %g %g",
                 crystal->cell[3], crystal->cell[4], crystal->cell[5], cell[3], cell[4], cell[5]);
             return;
         }

@@ -73,8 +73,8 @@ db_status db_setup_expt(db_context *context, const db_setup *setup, db_experimen
     const char *const given = placement_given(setup);
     if (given)
         return db_fail(context, DB_ERROR_USAGE,
-                       "%s: cannot be given beside the experiment list %s, in whose frame the "
-                       "detector stands; distance, rotations and two-theta can",
+                       "%s: cannot be given beside the experiment list %s, which places the "
+                       "detector in its own frame; distance, rotations and two-theta can",
                        given, setup->expt_file);
     db_expt_content content;
     const db_status status = take_expt(context, setup, experiment, &content, notes);

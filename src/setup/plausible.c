@@ -123,6 +123,6 @@ void db_setup_remark_one_cell(const db_setup *setup, const db_experiment *experi
     const double *const cells = experiment->crystal.Ncells;
     const int reflections = setup->default_F != 0 || setup->hkl_file || setup->cache_file;
     if (reflections && !(cells[0] > 1) && !(cells[1] > 1) && !(cells[2] > 1))
-        db_setup_note(notes, "crystal size: one unit cell shows no spots (N or Na, Nb, Nc say how "
-                             "many cells; sample sizes are in mm)");
+        db_setup_note(notes, "crystal size: one unit cell has no spots (N or Na, Nb, Nc are "
+                             "numbers of cells; sample sizes are in mm)");
 }

@@ -43,7 +43,7 @@ static db_status attenuation_depth(db_context *context, const db_setup *setup, d
     if (db_setup_given(*depth)) return DB_OK;
     if (setup->sensor_material) {
         DB_TRY(db_sensor_attenuation_depth(context, setup->sensor_material, wavelength, depth));
-        db_setup_note(notes, "attenuation depth of the sensor: that of %s at %.6g A, %.4g um",
+        db_setup_note(notes, "attenuation depth of the sensor: %s at %.6g A, %.4g um",
                       db_sensor_material_name(setup->sensor_material), wavelength, *depth);
         return DB_OK;
     }

@@ -21,8 +21,8 @@ static db_status refuse_spreads(db_context *context, const db_setup *setup) {
     for (int id = DB_FIELD_SIZE_CORRELATION; id <= DB_FIELD_POINT_SPREAD_CORRELATION; id++)
         if (is_given(setup, &db_setup_fields[id]))
             return db_fail(context, DB_ERROR_USAGE,
-                           "%s: counts for spots in closed form only; add -spots closed (in a "
-                           "configuration, spots: closed)",
+                           "%s: has an effect with spots in closed form only; add -spots closed "
+                           "(in a configuration, spots: closed)",
                            db_setup_fields[id].name);
     return DB_OK;
 }

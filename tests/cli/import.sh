@@ -102,7 +102,7 @@ fi
 has HDF5 && {
     succeed import "$corpus/hdf5_stack.h5"
     told images "2: $corpus/hdf5_stack.h5#1 to #2"
-    says "where the panels stand"
+    says "geometry of the panels"
     succeed import "$corpus/hdf5_chain.nxs"
     told sweep "1 to 3 degree, all images"
     succeed import "$corpus/table_hdf5.refl"

@@ -160,7 +160,7 @@ refuse "r.h5: cannot write: distance differs" $closed $vary --random 7 -distance
 # shellcheck disable=SC2086
 refuse "shot 3: r.h5: its last image is not the one" $closed $vary --random 7 -N 13 -hdf5file r.h5 -noisefile rn.h5 --resume
 # shellcheck disable=SC2086
-refuse "expected at most 2 shots in a file to go on with, found 3" $closed --random 2 -hdf5file r.h5 --resume
+refuse "expected at most 2 shots in a file to continue, found 3" $closed --random 2 -hdf5file r.h5 --resume
 # shellcheck disable=SC2086
 refuse "b.h5: expected 3 shots, as in r.h5, found 7" $closed --random 7 -hdf5file r.h5 -noisefile b.h5 --resume
 cmp before.h5 r.h5 || complain "a refused run changes the file"

@@ -138,7 +138,7 @@ expect 2 "-json: expected FILE, found '-pngfile'" compare ../a.bin ../a.bin -jso
 expect 3 "no_such.bin" compare ../a.bin no_such.bin
 expect 3 "the images have different sizes: ../a.bin has 4 floats, ../eight.bin has 6 floats" compare ../a.bin ../eight.bin
 expect 3 "the images have different sizes: ../a.img has 2 x 2 pixels, ../eight.bin has 6 floats" compare ../a.img ../eight.bin
-expect 3 "../eight.bin: 6 pixels are no square; -detpixels_f FAST" compare ../eight.bin ../zero.bin
+expect 3 "../eight.bin: 6 pixels are no square; give their shape by -detpixels_f FAST" compare ../eight.bin ../zero.bin
 expect 3 "../eight.bin: expected 4 x 1 pixels, found 6" compare ../eight.bin ../zero.bin -detpixels_f 4
 expect 3 "no pixels to compare" compare ../nan.bin ../nan.bin -mask ../zero.img
 expect 3 "cannot write there" compare ../a.bin ../a.bin -json no_such_directory/o

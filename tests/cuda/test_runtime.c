@@ -17,7 +17,7 @@ static void what_is_missing_is_said(void **state) {
     assert_non_null(strstr(db_context_device_note(context), "no GPU"));
     stand_in.devices = 2;
     assert_int_equal(db_context_set_device(context, "cuda:2"), DB_ERROR_DEVICE);
-    assert_non_null(strstr(db_context_message(context), "below that of GPUs, 2"));
+    assert_non_null(strstr(db_context_message(context), "below 2, the number of GPUs"));
     stand_in.major = 7;
     stand_in.minor = 0;
     assert_int_equal(db_context_set_device(context, "cuda"), DB_ERROR_DEVICE);

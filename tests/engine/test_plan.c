@@ -349,7 +349,7 @@ static void misuse_is_refused_with_a_reason(void **state) {
     options.region_count = 0;
     options.parameters = twice;
     options.parameter_count = 2;
-    expect_refusal(&options, DB_ERROR_USAGE, "cell_a is asked for twice");
+    expect_refusal(&options, DB_ERROR_USAGE, "cell_a: expected once, found twice");
     options.parameters = unknown;
     options.parameter_count = 1;
     expect_refusal(&options, DB_ERROR_USAGE, "does not exist");

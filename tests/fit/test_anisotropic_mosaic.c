@@ -113,7 +113,7 @@ static void one_spread_and_three_exclude_each_other(void **state) {
     start.spread.strain_ties = DB_STRAIN_NO_SHEAR;
     refused("strain_xy: the strain system of the model has no such strain");
     start.spread.spots = DB_SPOTS_SAMPLED;
-    refused("strain_xy: is one of spots in closed form; expected spots: closed");
+    refused("strain_xy: is a parameter of spots in closed form; expected spots: closed");
 }
 
 int main(void) {

@@ -326,8 +326,8 @@ static void misuse_is_refused_with_a_reason(void **state) {
     db_plan_vector v = DB_PLAN_VECTOR_INIT;
 #define VJP db_plan_vjp(plan, s.cotangent, NULL, &v)
 #define JVP db_plan_jvp(plan, &v, s.image, s.tangent)
-    scene_refuses(&s, VJP, DB_ERROR_USAGE, "found all of them NULL");
-    scene_refuses(&s, JVP, DB_ERROR_USAGE, "found all of them NULL");
+    scene_refuses(&s, VJP, DB_ERROR_USAGE, "found all NULL");
+    scene_refuses(&s, JVP, DB_ERROR_USAGE, "found all NULL");
     v.parameters = s.gradient;
     scene_refuses(&s, VJP, DB_ERROR_USAGE, "without parameters");
     v.parameters = NULL;

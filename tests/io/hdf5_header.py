@@ -95,7 +95,7 @@ case("chain_screen", circle("omega", [0, 45, 90, 135], (-1, 0, 0)), {2: {"scan":
 # Phi on a kappa that stands 30 degrees off. Own axes x, y, z are z, y, -x of NeXus.
 tilted = {"rotation_axis": [0, -math.sin(math.radians(30)), math.cos(math.radians(30))]}
 case("circles", circle("omega", 0, (-1, 0, 0)) | circle("kappa", [30], (0, 0, 1), "omega") | circle("phi", OMEGA, (-1, 0, 0), "kappa"),
-     {2: {"scan": [10.5, 0.5]} | tilted}, "another axis than the fast one")  # fmt: skip
+     {2: {"scan": [10.5, 0.5]} | tilted}, "another axis than the detector")  # fmt: skip
 
 case("circle_unknown", circle("omega", math.nan, (-1, 0, 0)) | circle("phi", OMEGA, (-1, 0, 0), "omega"),
      {2: {"error": None, "pixels": [FAST, SLOW]}}, "has no angle")  # fmt: skip

@@ -639,7 +639,7 @@ static void what_is_not_used_is_told(void **state) {
     (void)state;
     static const char *const told[] = { "beam[0]: divergence 0.02, flux 1e+12: not used",
                                         "the probe is electron",
-                                        "image 3 is not among those that valid_image_ranges says" };
+                                        "image 3 is not in valid_image_ranges" };
     db_experiment e;
     db_expt_content content;
     const char *const path = folder_text(

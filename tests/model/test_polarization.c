@@ -60,7 +60,7 @@ static void polarized_light_cannot_travel_along_its_axis(void **state) {
     db_setup setup = setup_start();
     setup.polarization = 0.9;
     setup.source_file = "polarized.src";
-    setup_assert_refused(&setup, DB_ERROR_INPUT, "shines along the polarization axis");
+    setup_assert_refused(&setup, DB_ERROR_INPUT, "its direction is the polarization axis");
     setup.polarized = 0;
     db_experiment e = setup_resolved(&setup);
     db_experiment_clear(&e);

@@ -201,7 +201,7 @@ static void a_crystal_of_one_cell_is_remarked_on(void **state) {
     for (size_t k = 0; k < sizeof cells / sizeof *cells; k++) {
         for (int i = 0; i < 3; i++) setup.Ncells[i] = cells[k];
         resolve(&setup, &all);
-        assert_non_null(strstr(all.text, "one unit cell shows no spots"));
+        assert_non_null(strstr(all.text, "one unit cell has no spots"));
     }
     setup.Ncells[1] = 2;
     resolve(&setup, &all);

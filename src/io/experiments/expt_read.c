@@ -112,11 +112,11 @@ static db_status check_beam(const models *m) {
     if (!kind || strcmp(kind, "monochromatic") == 0 || strcmp(kind, "xfel") == 0) return DB_OK;
     if (strcmp(kind, "polychromatic") == 0) {
         DB_TRY(db_json_optional_numbers(&m->beam, "wavelength_range", range, 2));
-        return db_fail(m->beam.context, DB_ERROR_UNSUPPORTED,
-                       "%s: %s: expected a monochromatic beam, found a polychromatic one (%g to %g "
-                       "A), of whose spectrum the list says no more; give the beam a wavelength, "
-                       "and its spectrum beside the list",
-                       m->beam.path, m->beam.place, range[0], range[1]);
+        return db_fail(
+            m->beam.context, DB_ERROR_UNSUPPORTED,
+            "%s: %s: expected a monochromatic beam, found a polychromatic one (%g to %g A) without "
+            "a spectrum; give the beam a wavelength, and its spectrum beside the list",
+            m->beam.path, m->beam.place, range[0], range[1]);
     }
     return db_fail(m->beam.context, DB_ERROR_UNSUPPORTED,
                    "%s: %s: expected a beam that is monochromatic, found '%.40s'", m->beam.path,

@@ -132,8 +132,8 @@ static db_status add_set(const listing *l, const db_json *set, sharing *own, siz
     const size_t listed = json_array_size(images.value);
     if (listed > 1 && own->experiments > 1 && own->experiments != listed)
         return db_fail(set->context, DB_ERROR_INPUT,
-                       "%s: %s: %zu experiments share a set of %zu images; expected one for each, "
-                       "or sequences, whose scans say which",
+                       "%s: %s: %zu experiments share a set of %zu images; expected one image for "
+                       "each, or sequences with scans",
                        set->path, set->place, own->experiments, listed);
     if (count > 1 && own->experiments == 1 && (size_t)count != listed)
         return db_fail(set->context, DB_ERROR_INPUT,

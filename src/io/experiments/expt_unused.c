@@ -50,9 +50,8 @@ static void tell_of_range(const db_json *scan, const char *identifier, long numb
     if (number == 0 || json_array_size(ranges.value) == 0 || holds_value(ranges.value, number))
         return;
     db_notice(scan->context,
-              "%s: %s: image %ld is not among those that valid_image_ranges says; it is used all "
-              "the same",
-              scan->path, scan->place, number);
+              "%s: %s: image %ld is not in valid_image_ranges; it is used all the same", scan->path,
+              scan->place, number);
 }
 
 void db_expt_tell_unused(const db_json *beam, const db_json *scan, const char *identifier,

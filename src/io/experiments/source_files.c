@@ -118,8 +118,8 @@ static db_status parse_line(db_context *context, const db_text *text, double col
                        text->line_number, column[0]);
     if (!(column[1] >= 0))
         return db_fail(context, DB_ERROR_INPUT,
-                       "%s:%zu: expected a weight >= 0, found %g; a spectrometer's background is "
-                       "to be subtracted and what falls below 0 set to 0",
+                       "%s:%zu: expected a weight >= 0, found %g; subtract a spectrometer's "
+                       "background and set negative values to 0",
                        text->path, text->line_number, column[1]);
     return DB_OK;
 }

@@ -182,6 +182,7 @@ db_status db_stream_read_chunk(db_stream *s, const db_stream_chunk *chunk, long 
         tell_unused(s, crystal);
         return DB_OK;
     }
-    return db_fail(s->context, DB_ERROR_INPUT, "%s: crystal %ld: is no longer where it was",
-                   s->path, number);
+    return db_fail(s->context, DB_ERROR_INPUT,
+                   "%s: crystal %ld: not found where it was; the file has changed", s->path,
+                   number);
 }

@@ -110,9 +110,9 @@ static db_status begin_file(db_context *context, const char *path, int reopen,
     if (!out->path) return db_hdf5_finish(out, db_fail_memory(context, path));
     const int error = reopen ? copy_file(out->pending.target, out->pending.temporary->path) : 0;
     if (error)
-        return db_hdf5_finish(out, db_fail(context, DB_ERROR_FILE,
-                                           "%s: cannot copy, to go on with it: %s", path,
-                                           strerror(error)));
+        return db_hdf5_finish(out,
+                              db_fail(context, DB_ERROR_FILE, "%s: cannot copy it to continue: %s",
+                                      path, strerror(error)));
     open_file(out);
     const db_status status = db_hdf5_state(out);
     return status == DB_OK ? DB_OK : db_hdf5_finish(out, status);
@@ -165,7 +165,7 @@ static hid_t timeless(void) {
 static void disagree(db_hdf5_output *out, const char *name) {
     if (out->failed) return;
     out->failed = 1;
-    snprintf(out->reason, sizeof out->reason, "%s differs from what is to be written", name);
+    snprintf(out->reason, sizeof out->reason, "%s differs from the new data", name);
 }
 
 /* Does a file that goes on have these numbers? */

@@ -267,8 +267,8 @@ static db_status read_geometry(placed_file *f, const db_file_content *content,
     DB_TRY(read_axes(f, content, &axes, &image));
     if (placed && f->arrays.count != 1)
         return db_fail(f->context, DB_ERROR_UNSUPPORTED,
-                       "%s: expected an image of one panel, found %zu: where they stand the file "
-                       "itself tells as -expt (model.expt)",
+                       "%s: expected an image of one panel, found %zu; give the file also as -expt "
+                       "(model.expt), for the places of its panels",
                        f->path, f->arrays.count);
     DB_TRY(db_image_geometry_from(f->context, f->path, &image, g));
     if (!placed) return DB_OK;

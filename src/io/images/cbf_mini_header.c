@@ -257,7 +257,7 @@ static db_status read_wavelength(const mini_header *header, double *wavelength) 
     if (isnan(*wavelength)) *wavelength = of_energy;
     if (fabs(of_energy - *wavelength) > 1e-3 * *wavelength)
         db_notice(header->context,
-                  "%s: Photon_energy is that of %.6g A, Wavelength %.6g A: the wavelength counts",
+                  "%s: Photon_energy means %.6g A, Wavelength is %.6g A: the wavelength is used",
                   header->path, of_energy, *wavelength);
     return DB_OK;
 }
@@ -297,11 +297,10 @@ static void name_circles(const mini_header *header, const double angle[CIRCLES],
                      circles[c], angle[c]);
     }
     if (*standing)
-        db_notice(
-            header->context,
-            "%s: the circles %s degree are not used: the header does not say where their axes "
-            "point; orientations hold for images with the same ones",
-            header->path, standing);
+        db_notice(header->context,
+                  "%s: the circles %s degree are not used, because the header does not contain "
+                  "directions of their axes; orientations hold for images with these angles only",
+                  header->path, standing);
 }
 
 /* Texts that hold no angle, such as (nil), say nothing. */
@@ -350,11 +349,10 @@ static db_status read_rotation(const mini_header *header, db_measured_image *ima
     int tilted = turning >= TILTS || !known;
     for (int c = TILTS; c < CIRCLES && turning != OMEGA; c++) tilted |= fabs(angle[c]) > 1e-4;
     if (!tilted) return DB_OK;
-    db_notice(
-        header->context,
-        "%s: Oscillation_axis is %.40s, and the header does not say where that axis points: the "
-        "scan is not used",
-        header->path, axis);
+    db_notice(header->context,
+              "%s: Oscillation_axis is %.40s, whose direction the header does not contain: the "
+              "scan is not used",
+              header->path, axis);
     image->phi = image->osc_range = NAN;
     return DB_OK;
 }

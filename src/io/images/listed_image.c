@@ -57,10 +57,10 @@ static db_status cut_sheet(db_context *context, const char *path, const db_image
     image->mask = NULL;
     image->panels = NULL;
     if (sheet->panel_count > 1)
-        return db_fail(context, DB_ERROR_INPUT,
-                       "%s: expected an image of one array, of which the panels of %s are parts, "
-                       "found %zu panels",
-                       path, layout->path, sheet->panel_count);
+        return db_fail(
+            context, DB_ERROR_INPUT,
+            "%s: expected an image of one array that contains the panels of %s, found %zu panels",
+            path, layout->path, sheet->panel_count);
     DB_TRY(db_layout_allocate(context, path, layout, image));
     for (size_t p = 0; p < layout->panel_count; p++)
         DB_TRY(db_layout_cut(context, path, layout, p, sheet, image));

@@ -169,7 +169,7 @@ static db_status read_modules(db_context *context, const char *path, long frame,
     if (status == DB_OK && all->count == 0)
         status = db_fail(context, DB_ERROR_INPUT,
                          "%s: expected groups of class NXdetector_module in the detector, found "
-                         "none: where it stands is not known",
+                         "none: its place is not known",
                          path);
     return status;
 }

@@ -26,8 +26,8 @@ static db_status refuse_spectrum(const db_hdf5_object *beam) {
         db_hdf5_close(&object);
         if (weighted)
             return db_fail(beam->context, DB_ERROR_UNSUPPORTED,
-                           "%s: %s: expected one wavelength, found a spectrum (%s); give it as a "
-                           "file of its own",
+                           "%s: %s: expected one wavelength, found a spectrum (%s); give the "
+                           "spectrum in a separate file",
                            beam->file, beam->name, weights[i]);
     }
     return DB_OK;
@@ -52,8 +52,7 @@ static db_status read_wavelength(header *h) {
                   "%s: the wavelength is not stated, taken from the photon energy: %g A", f->path,
                   by_energy);
     } else if (fabs(by_energy / *wavelength - 1) > 0.01) {
-        db_notice(f->context,
-                  "%s: the photon energy stated is that of %g A, the wavelength %g A is used",
+        db_notice(f->context, "%s: the photon energy means %g A; the wavelength %g A is used",
                   f->path, by_energy, *wavelength);
     }
     return DB_OK;

@@ -227,8 +227,8 @@ static void tell_placement(reading *r) {
     image->twotheta = g->twotheta;
     if (!h->usual_spindle && !h->by_chain && db_turns(image->osc_range))
         db_notice(r->file.context,
-                  "%s: the crystal turns about another axis than the fast one of the detector; fit "
-                  "needs an experiment list (--expt) to know that",
+                  "%s: the crystal turns about another axis than the detector's fast axis; fit "
+                  "needs an experiment list (--expt) for this axis",
                   r->file.path);
     if (!h->usual_spindle) image->phi = image->osc_range = NAN;
     if (!h->faces_beam || (h->by_chain && !h->usual_spindle)) return;
@@ -287,11 +287,11 @@ static db_status read_size(reading *r, long frame) {
     DB_TRY(db_nexus_find_frame(&r->file, frame > 0 ? frame : 1, &r->frame));
     DB_TRY(check_pixels(r));
     if (panels_of(&r->frame) > 1)
-        return db_fail(r->file.context, DB_ERROR_UNSUPPORTED,
-                       "%s: expected an image of one panel, found several: where they stand is "
-                       "told by the file itself as -expt (model.expt), if it has a module for "
-                       "each, or by an experiment list",
-                       r->file.path);
+        return db_fail(
+            r->file.context, DB_ERROR_UNSUPPORTED,
+            "%s: expected an image of one panel, found several; for their places give the file "
+            "also as -expt (model.expt), if it has a module for each, or an experiment list",
+            r->file.path);
     g->fast_pixels = (int)r->frame.extent[r->frame.rank - 1];
     g->slow_pixels = (int)r->frame.extent[r->frame.rank - 2];
     return DB_OK;

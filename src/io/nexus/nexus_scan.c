@@ -102,11 +102,10 @@ static db_status scan_of_chain(const db_nexus_file *file, const char *path, size
     for (int i = chosen + 1; i < g.count; i++) {
         const double angle = g.circle[i].over.start;
         if (!isfinite(angle)) {
-            db_notice(
-                file->context,
-                "%s: the circle %s has no angle for image %zu, so that where %s points is not "
-                "known",
-                file->path, g.circle[i].name, frame + 1, c->name);
+            db_notice(file->context,
+                      "%s: the circle %s has no angle for image %zu, so that the direction of %s "
+                      "is not known",
+                      file->path, g.circle[i].name, frame + 1, c->name);
             *found = 0;
             return DB_OK;
         }

@@ -89,11 +89,10 @@ db_status db_nexus_tell_thresholds(const db_nexus_file *file, const db_nexus_fra
                                    size_t images) {
     char energies[128];
     DB_TRY(read_energies(file, frame->thresholds, energies, sizeof energies));
-    db_notice(
-        file->context,
-        "%s: images of %d thresholds%s: #1 to #%zu are those of the first, those of the second "
-        "begin with %s#%zu",
-        file->path, frame->thresholds, energies, images, file->path, images + 1);
+    db_notice(file->context,
+              "%s: images of %d thresholds%s: #1 to #%zu belong to the first; the second begins "
+              "with %s#%zu",
+              file->path, frame->thresholds, energies, images, file->path, images + 1);
     return DB_OK;
 }
 

@@ -92,7 +92,7 @@ static db_status choose_block(cif_list *c, const char *end) {
     if (wanted == 1) return DB_OK;
     return db_fail(r->context, DB_ERROR_INPUT,
                    found == 0 ? "%s: expected a loop of _refln, found none%s"
-                   : wanted   ? "%s: several data blocks have reflections: %s; say which by "
+                   : wanted   ? "%s: several data blocks have reflections: %s; choose one by "
                                 "-hkl_columns BLOCK/ or BLOCK/ITEM"
                               : "%s: expected the block of -hkl_columns among those with "
                                 "reflections: %s",
@@ -346,8 +346,8 @@ static db_status check_wavelengths(const cif_list *c) {
     if (!c->wavelength && other.start == first.start) return DB_OK;
     if (!c->wavelength)
         return db_fail(r->context, DB_ERROR_INPUT,
-                       "%s: reflections are of several wavelengths (wavelength_id %.*s, %.*s ...); "
-                       "say which by -hkl_columns @%.*s or BLOCK/ITEM@%.*s",
+                       "%s: reflections of several wavelengths (wavelength_id %.*s, %.*s ...); "
+                       "choose one by -hkl_columns @%.*s or BLOCK/ITEM@%.*s",
                        r->path, DB_WORD_ARGUMENTS(first), DB_WORD_ARGUMENTS(other),
                        DB_WORD_ARGUMENTS(first), DB_WORD_ARGUMENTS(first));
     while (row < c->reflections.rows &&

@@ -126,10 +126,10 @@ cp kept.txt shots.txt
 cp cut.checkpoint kept.checkpoint
 printf 'checkpoint 4' | dd of=cut.checkpoint conv=notrunc 2> /dev/null
 fit 3 joint.yaml --output cut --resume --no-report
-grep -q 'cut.checkpoint: expected a checkpoint [0-9]*, found one of another version of dualbragg' err || fail "another format: $(cat err)"
+grep -q 'cut.checkpoint: expected a checkpoint [0-9]*, found a checkpoint of another version of dualbragg' err || fail "another format: $(cat err)"
 cp kept.checkpoint cut.checkpoint
 fit 0 joint.yaml --output cut --resume --no-report
-grep -q 'goes on from the checkpoint' out || fail "a resumed run does not say so"
+grep -q 'continues from the checkpoint' out || fail "a resumed run does not say so"
 result cut.json | cmp -s - expected || fail "a resumed run has another result: $(result cut.json | diff - expected | head -5)"
 [ ! -e cut.checkpoint ] || fail "the checkpoint is left"
 

@@ -28,7 +28,7 @@ TEXT
 
 expect 3 'no spots were found' fit.yaml --image blank.img model.find_orientation=yes
 expect 3 'blank image: it has 0 strong pixels' fit.yaml --image blank.img
-expect 3 'model.find_orientation: yes looks for it' fit.yaml --image crystal.img 'model.misset=[2, 3, 4]' data.excitation_angle=0.05 \
+expect 3 'use model.find_orientation: yes' fit.yaml --image crystal.img 'model.misset=[2, 3, 4]' data.excitation_angle=0.05 \
     data.min_strong_reflections=100
 # refused before the search, which would find no spots
 expect 2 'refine.cell_a: the start 40 is below min 41' fit.yaml --image blank.img model.find_orientation=yes 'refine.cell_a={min: 41, max: 42}'

@@ -227,7 +227,7 @@ static void missing_geometry_is_named(void **state) {
         { ", wavelength: 1, distance: 100", "model.pixel_size" },
         { ", wavelength: 1, distance: 100, pixel_size: 0.1", "model.beam_centre_px" },
         { ", geometry: given, wavelength: 1, distance: 100, pixel_size: 0.1",
-          "model.detector_pixels|geometry: given says" },
+          "model.detector_pixels|with geometry: given it" },
         { ", wavelength: 1, distance: 100, pixel_size: 0.1, beam_centre_px: [1, 2], "
           "detector_pixels: [420, 381]",
           "model.detector_pixels: 420 x 381, but the image has 420 x 380" },

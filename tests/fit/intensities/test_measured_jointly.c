@@ -153,7 +153,7 @@ static void a_beam_ten_pixels_off_is_not_made_up_for_slow(void **state) {
     write_frames(", beam_centre_px: [1271.8, 1307.5]", files);
     assert_int_equal(run(files, &r), DB_ERROR_INPUT);
     print_message("%s\n", db_context_message(context));
-    if (!strstr(db_context_message(context), "after the stages of the shot by itself") ||
+    if (!strstr(db_context_message(context), "after the stages of the single shot") ||
         !strstr(db_context_message(context), "likelihood"))
         fail_msg("%s", db_context_message(context));
     db_fit_shots_result_destroy(&r);

@@ -104,7 +104,7 @@ static void a_pedestal_is_subtracted_once(void **state) {
                   { 0, 40, 40, "" },
                   { 40, 40, 40, "" },
                   { 40, 0, 40, "" },
-                  { 38, 40, 40, "its pedestal 40 is taken, not that of the image's header, 38" } };
+                  { 38, 40, 40, "its pedestal 40 is used, not 38 of the image's header" } };
     set_counts(50);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char key[64] = "";
@@ -163,7 +163,7 @@ static void panels_of_other_gains_are_brought_to_one(void **state) {
     assert_true(image.value[0] == 16 && image.value[1] == 15 && image.value[PIXELS - 1] == 15);
     assert_true(image.gain == 1.5);
     expect_notice(
-        "gains of its panels are 1.5 to 3: their counts are brought to that of the first");
+        "gains of its panels are 1.5 to 3: counts are scaled to the gain of the first");
     read_image("data.gain=2");
     assert_true(image.value[1] == 15 && image.value[PIXELS - 1] == 30);
     expect_notice("gains of its panels, 1.5 to 3, are not used: data.gain is");

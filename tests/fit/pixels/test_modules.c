@@ -367,8 +367,8 @@ static void other_detectors_are_told_by_numbers(void **state) {
                                 "panel_groups: {a: [3]}\nrefine: {misset_x: {}}\n");
     expect_failure(context, DB_ERROR_USAGE,
                    db_fit_config_read_image(context, &config, &image, NULL, NULL),
-                   "panel_groups: panel 3 is named, but the detector has one, and 1030 x 1000 "
-                   "pixels of 0.075 mm are no detector whose modules are known");
+                   "panel_groups: panel 3 is named, but the detector has one panel, and 1030 x 1000 "
+                   "pixels of 0.075 mm are no detector with known modules");
     db_fit_config_clear(&config);
     db_experiment_clear(&odd);
 }

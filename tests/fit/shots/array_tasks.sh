@@ -50,7 +50,7 @@ head -c $((size - 100)) kept > $part # the last shot is cut off
 fit 3 joint.yaml --output all --merge "$@"
 grep -q 'task 1 of 2 has not come to its end: 1 of its 2 shots are done' err || fail "an unfinished task: $(cat err)"
 fit 0 joint.yaml --output all --array 1/2 --resume "$@"
-grep -q 'goes on from the checkpoint: 1 of 4 shots' out || fail "a task begins anew: $(cat out)"
+grep -q 'continues from the checkpoint: 1 of 4 shots' out || fail "a task begins anew: $(cat out)"
 part=all.task-2-of-2.checkpoint.1.0
 cp $part kept
 cp other $part

@@ -30,7 +30,7 @@ ended starts 4 1 1 # in its midst
 [ -z "$mpi" ] || ended starts 3 3 2
 { sed '/own,/d' far.yaml && echo 'starts: {count: 40, misset: 7}'; } > shared.yaml
 fit 2 shared.yaml --output joint "$@"
-grep -q 'stage joint, the first, refines what shots share' err || fail "starts of a joint stage: $(cat err)"
+grep -q 'stage joint, the first, refines shared parameters' err || fail "starts of a joint stage: $(cat err)"
 
 # two lattices on each of two images, refined with the light of each other; and one that is not there, which is left out
 echo "images/two_1.img model.misset=[13, 50, 70]" > lattices.txt
