@@ -58,6 +58,10 @@ class Amplitudes(Record):
         self.value = line_of[kinds]  # of each entry of the box
         self.entries = numpy.flatnonzero(self.value != NONE)
 
+    def __repr__(self) -> str:
+        return (f"<dualbragg.Amplitudes: {len(self)} values of {self.size} entries, "
+                f"{self.symmetry or 'no symmetry'}{', Friedel mates alike' if self.friedel else ''}>")
+
     def __len__(self) -> int:
         return len(self.hkl)
 

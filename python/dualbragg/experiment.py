@@ -367,15 +367,18 @@ class Experiment(Geometry, Record):
         made.__setstate__(state)
         return made
 
-    def _repr_html_(self) -> str:
-        c, shown = self._c, [("cell", " ".join(f"{v:.6g}" for v in self.unit_cell), "\u00c5, \u00b0")]
+    def _rows(self):
+        """Cell and geometry, as a notebook shows them."""
+        shown = [("cell", " ".join(f"{v:.6g}" for v in self.unit_cell), "\u00c5, \u00b0")]
         shown += [(name, f"{self[name]:g}", parameters()[name].unit)
                   for name in ("misset_x", "misset_y", "misset_z", "wavelength", "distance", "mosaic_spread")
-                  if lib.db_parameter_exists(c, self._parameter_number(name))]
-        shown += [("images", " x ".join(map(str, self.shape)), "pixels"),
-                  ("pixel", " x ".join(f"{v:.6g}" for v in self.panels[0].pixel_size), "mm")]
-        quick = c.spread.spots == lib.DB_SPOTS_CLOSED and math.prod(self.shape) <= _MOST_SHOWN
-        return _html.rows("Experiment", shown) + (_html.pictures(self._image()) if quick else "")
+                  if lib.db_parameter_exists(self._c, self._parameter_number(name))]
+        return [*shown, ("images", " x ".join(map(str, self.shape)), "pixels"),
+                ("pixel", " x ".join(f"{v:.6g}" for v in self.panels[0].pixel_size), "mm")]
+
+    def _repr_html_(self) -> str:
+        quick = self._c.spread.spots == lib.DB_SPOTS_CLOSED and math.prod(self.shape) <= _MOST_SHOWN
+        return _html.rows("Experiment", self._rows()) + (_html.pictures(self._image()) if quick else "")
 
     def _image(self):
         from .plan import Plan

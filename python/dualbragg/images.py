@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from . import _former, errors
+from . import _former, _html, errors
 from ._records import Record
 from ._library import array, check, encoded, ffi, integer, lib, new_context, noticing, pointer, text
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @_former.members(beam_centre="beam_centre_px")
-@dataclass
+@dataclass(repr=False)
 class MeasuredImage(Record):
     """A measured image with what its header says; None: it does not say.
 
@@ -46,6 +46,20 @@ class MeasuredImage(Record):
     sensor_material: str = ""  # "Si", "CdTe" ...; "": not known
     panel_rows: tuple[int, ...] | None = None  # rows of each panel, one below the other; None: one panel
     notices: tuple[str, ...] = ()  # what its file says and is not used, or doubtful, a line each
+
+    def _said(self):
+        """Names and values of what is known of it."""
+        return [(f.name, getattr(self, f.name)) for f in fields(self)
+                if f.name not in ("value", "mask", "notices") and getattr(self, f.name) not in (None, "", f.default)]
+
+    def __repr__(self) -> str:
+        known = "".join(f", {name} {value}" for name, value in self._said())
+        return f"<dualbragg.MeasuredImage: {' x '.join(map(str, self.value.shape))} pixels{known}>"
+
+    def _repr_html_(self) -> str:
+        masked = 0 if self.mask is None else int((self.mask != 0).sum())
+        shown = [("pixels", " x ".join(map(str, self.value.shape))), ("masked", masked), *self._said()]
+        return _html.rows("MeasuredImage", shown) + _html.picture(self.value if self.mask is None else self.value * (self.mask == 0))
 
 
 # Those that are one number, by whether the header may be silent about them.

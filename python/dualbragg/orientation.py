@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import errors
 from ._configuration import Configuration, need_refinement
@@ -16,7 +16,10 @@ from .experiment import Experiment
 from .refinement import read_image
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from ._types import AnyImage, Progress
+    from .settings import DataKeywords
 
 
 @dataclass(frozen=True)
@@ -50,13 +53,13 @@ def _search(experiment, image, data, progress):
 
 
 def find_orientation(experiment: Experiment, image: AnyImage, *, progress: Progress | None = None,
-                     **data: Any) -> Orientation:
+                     **data: Unpack[DataKeywords]) -> Orientation:
     """Finds the orientation of a crystal of known cell from an image's spots, whatever orientation
     the experiment has.
 
     image: name of a file, a MeasuredImage, or an array of counts (float32, (slow, fast))
     data: values of the configuration's section data: dmin=2.5 (A), gain, trusted, mask ...
-    progress: called with the finished fraction; what it returns, if true, cancels
+    progress: True: shown; or called with the finished fraction; what it returns, if true, cancels
 
     Returns an Orientation, whose experiment is turned. InputError if none explains more spots than
     chance would."""
@@ -70,7 +73,7 @@ def find_orientation(experiment: Experiment, image: AnyImage, *, progress: Progr
 
 def find_lattices(experiment: Experiment, image: AnyImage,
                   most: int = lib.DB_FIT_MOST_LATTICES if lib.DB_PYTHON_FIT else 1, *,
-                  progress: Progress | None = None, **data: Any) -> list[Orientation]:
+                  progress: Progress | None = None, **data: Unpack[DataKeywords]) -> list[Orientation]:
     """Finds several crystals of one cell on an image: a list of Orientation, each from the spots that
     those before it leave. Arguments as for find_orientation; most: lattices to look for."""
     context, watch, c, settings, keep = _search(experiment, image, data, progress)

@@ -435,9 +435,11 @@ class FitResult(Record):
     def _repr_html_(self) -> str:
         title, *warnings = [line for line in str(self).splitlines() if " +- " not in line]
         found = [(p.name, f"{p.value:.8g}", f"\u00b1 {p.error:.3g}", p.unit) for p in self.estimates.values()]
-        image = self.model_image if self._in_full else None
-        return (_html.rows(title, [*found, *((line,) for line in warnings)]) +
-                (_html.picture(image) if image is not None else ""))
+        shown = _html.rows(title, [*found, *((line,) for line in warnings)])
+        if not self._in_full or self.experiment is None:
+            return shown
+        return (shown + _html.rows("Experiment", self.experiment._rows()) +
+                (_html.picture(self.model_image) if self.model_image is not None else ""))
 
     def __repr__(self) -> str:
         return (f"<dualbragg.FitResult: {self.status}, {self.used} of {len(self.shots)} shots, "

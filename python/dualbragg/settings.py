@@ -454,3 +454,32 @@ class Sections(TypedDict, total=False):
     data: Union[Data, Dict[str, Any]]
     shots: Union[Shots, Dict[str, Any]]
     intensities: Union[Intensities, Dict[str, Any]]
+
+
+class DataKeywords(TypedDict, total=False):
+    """Keywords of searches for orientations: those of Data."""
+    target: Literal["weighted", "gaussian", "poisson", "huber", "student"]
+    huber_limit: float
+    student_freedom: float
+    background: Literal["plane", "constant", "fixed", "smooth", "none"]
+    gain: float
+    readout_noise: float
+    trusted: Numbers
+    mask: Path
+    hot_pixels: Path
+    modules: Numbers
+    hot_sigma: float
+    dmin: float
+    dmax: float
+    pixels: Literal["all", "shoeboxes"]
+    shoebox_half_width: int
+    max_shoeboxes: int
+    reflections: Path
+    spots: Path
+    boxes: Path
+    strong_sigma: float
+    min_strong_reflections: int
+    excitation_angle: float
+    intensity_limit: float
+    model_error: float
+    roi: Numbers

@@ -168,6 +168,9 @@ class RandomShots:
         self.__dict__.update(state)
         self._of_thread = threading.local()
 
+    def __repr__(self) -> str:
+        return f"<dualbragg.RandomShots: {self.count} shots of {self.given!r}, seed {self.seed}>"
+
     def __len__(self) -> int:
         return self.count
 

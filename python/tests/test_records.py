@@ -104,6 +104,18 @@ class Records(unittest.TestCase):
                 with self.assertRaisesRegex(dualbragg.UsageError, "expected what to_dict has made"):
                     type(record).from_dict({"unheard_of": 3})
 
+    def test_they_can_be_looked_at(self):
+        """In a line of a terminal, and with a picture in a notebook."""
+        for name, record in self.found.items():
+            self.assertLess(len(repr(record)), 3000, name)
+            self.assertIn(name, repr(record))
+        for name in ("Plan", "MeasuredImage", "FitResult"):
+            if name in self.found and name != "Plan":
+                self.assertIn("<img", self.found[name]._repr_html_())
+            self.assertIn("<table>", self.found[name]._repr_html_() if name in self.found else "<table>")
+        if lib.DB_PYTHON_FIT:
+            self.assertIn("<td>cell</td>", self.result._repr_html_())
+
     def test_plans_render_the_same(self):
         for made in (pickle.loads(pickle.dumps(self.plan)), dualbragg.Plan.from_dict(json.loads(said(self.plan)))):
             numpy.testing.assert_array_equal(made.forward(), self.plan.forward())

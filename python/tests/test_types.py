@@ -160,6 +160,9 @@ def settings():
     for name, kind, _ in members:
         if name != "image":
             made += wrapped(f"{name}: {kind}", 8)
+    made += "\n\nclass DataKeywords(TypedDict, total=False):\n    \"\"\"Keywords of searches for orientations: those of Data.\"\"\"\n"
+    for name, kind, _ in keys(sections["data"]):
+        made += wrapped(f"{name}: {kind}", 8)
     return made
 
 
@@ -186,7 +189,8 @@ import numpy
 from numpy.typing import NDArray
 
 import dualbragg
-from dualbragg import Amplitudes, Batch, Experiment, MeasuredImage, Plan, RandomShots, Vector
+from dualbragg import Amplitudes, Batch, Experiment, FitResult, MeasuredImage, Plan, RandomShots, Vector
+from dualbragg.settings import Data, Intensities, Model, Refine, Settings, Shots, Stage
 
 crystal = Experiment(cell=(78, 78, 38), Ncells=(20, 20, 20), default_F=100, wavelength=1.0, distance=100,
                      detector_pixels=(512, 512), spots="closed", layer_depth="front")
@@ -211,15 +215,31 @@ turned = dualbragg.find_orientation(crystal, measured, dmin=2.5).experiment
 names: dict[str, float] = result.values
 for name, parameter in result.estimates.items():
     print(name, parameter.value, parameter.error, result.shots[0].verdict.usable, turned.shape)
+settings = Settings(image="a.cbf", model=Model(cell=[78, 78, 38], find_orientation=True), data=Data(dmin=2.5, target="poisson"),
+                    refine={"cell_a": Refine(range=1)}, stages=[Stage(name="one", refine="all")])
+again: FitResult = dualbragg.fit(settings, progress=True)
+again = dualbragg.fit(image=["a.cbf", "b.cbf"], intensity="joint", intensities=Intensities(dmin=2), shots=Shots(series=True))
+kept: FitResult = FitResult.from_dict(again.to_dict())
+crystal.matrices("mosflm").U = crystal.matrices("dxtbx").U
+other: Plan = Plan.from_dict(plan.to_dict())
+e: Experiment = other.experiment
+dualbragg.plot_residuals(kept, scale=10)
+dualbragg.plot_spots(e, measured)
+dualbragg.to_xarray(plan)
+values: dict[str, float] = e.values
 '''
 WRONG = '''
-import dualbragg
+import dualbragg, dualbragg.settings
 
 crystal = dualbragg.Experiment(cell=(78, 78, 38), distanse=100)
 crystal = dualbragg.Experiment(spots="open")
 crystal["cell_a"] = "long"
 names: list[int] = dualbragg.features()
 dualbragg.Plan(crystal).forwards()
+dualbragg.fit(model=dualbragg.settings.Model(cel=3))
+dualbragg.fit(dta={})
+dualbragg.find_orientation(crystal, "a.cbf", dmim=3)
+dualbragg.settings.Stage(target="chi")
 '''
 
 
@@ -265,11 +285,11 @@ class Types(unittest.TestCase):
 
     @unittest.skipUnless(importlib.util.find_spec("mypy") and importlib.util.find_spec("typing_extensions"), "no mypy")
     def test_mypy(self):
-        self.use([sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent"], range(4, 9))
+        self.use([sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent"], range(4, 13))
 
     @unittest.skipUnless(shutil.which("pyright"), "no pyright")
     def test_pyright(self):
-        self.use(["pyright", "--pythonpath", sys.executable], range(4, 9))
+        self.use(["pyright", "--pythonpath", sys.executable], range(4, 13))
 
 
 if __name__ == "__main__":
