@@ -112,14 +112,12 @@ static void put_override(db_fit_options *options, char **end, const char *key, c
     *end += sprintf(*end, "%s%s", key, value) + 1;
 }
 
-/* As model.cell has it; what is left out as with dualbragg sim -cell. */
+/* As model.cell has it. */
 static void write_cell(const double cell[DB_CELL_CONSTANTS], char text[CELL_SIZE]) {
     size_t length = 0;
-    for (int i = 0; i < DB_CELL_CONSTANTS; i++)
-        length += (size_t)snprintf(text + length, CELL_SIZE - length, "%c%.15g", i ? ',' : '[',
-                                   !isnan(cell[i]) ? cell[i]
-                                   : i < 3         ? cell[0]
-                                                   : 90);
+    for (int i = 0; i < DB_CELL_CONSTANTS && !isnan(cell[i]); i++)
+        length +=
+            (size_t)snprintf(text + length, CELL_SIZE - length, "%c%.15g", i ? ',' : '[', cell[i]);
     snprintf(text + length, CELL_SIZE - length, "]");
 }
 

@@ -99,6 +99,8 @@ static const char *wanted(const db_config_key *key, char text[WANTED_SIZE]) {
     char count[24], limits[64], unit[40];
     if (key->is->count == 1)
         snprintf(count, sizeof count, "a ");
+    else if (key->is->fewest)
+        snprintf(count, sizeof count, "a list of %d to %d ", key->is->fewest, key->is->count);
     else
         snprintf(count, sizeof count, "a list of %d ", key->is->count);
     if (key->is->least > 0 && key->is->least < 1e-300)
@@ -178,6 +180,15 @@ static db_status store_number(const db_config_reader *reader, const char *sectio
     return DB_OK;
 }
 
+/* Whether a list may have so many numbers; what it leaves out is open. */
+static int takes_as_many(const db_config_key *key, size_t count, void *base) {
+    const size_t all = (size_t)key->is->count;
+    if (count != all && !(key->is->fewest && count >= (size_t)key->is->fewest && count < all))
+        return 0;
+    for (size_t i = count; i < all; i++) ((double *)db_config_field(key, base))[i] = NAN;
+    return 1;
+}
+
 /* Numbers without brackets: 20 20 10, or 20,20,10. */
 static db_status take_written_list(const db_config_reader *reader, const char *section,
                                    const db_config_key *key, const db_yaml_node *node, void *base) {
@@ -192,7 +203,9 @@ static db_status take_written_list(const db_config_reader *reader, const char *s
         one.text = number;
         DB_TRY(store_number(reader, section, key, &one, count, base));
     }
-    if (count == key->is->count && !db_next_word(&cursor, DB_WHITE_SPACE ",").length) return DB_OK;
+    if (!db_next_word(&cursor, DB_WHITE_SPACE ",").length &&
+        takes_as_many(key, (size_t)count, base))
+        return DB_OK;
     return db_config_fail_expected(reader, node, section, key->is->name, "%s", wanted(key, what));
 }
 
@@ -201,11 +214,11 @@ static db_status take_numbers(const db_config_reader *reader, const char *sectio
     if (key->is->count == 1) return store_number(reader, section, key, node, 0, base);
     char what[WANTED_SIZE];
     if (node->kind == DB_YAML_SCALAR) return take_written_list(reader, section, key, node, base);
-    if (node->kind != DB_YAML_LIST || node->count != (size_t)key->is->count)
+    if (node->kind != DB_YAML_LIST || !takes_as_many(key, node->count, base))
         return db_config_fail_expected(reader, node, section, key->is->name, "%s",
                                        wanted(key, what));
-    for (int i = 0; i < key->is->count; i++)
-        DB_TRY(store_number(reader, section, key, node->items[i], i, base));
+    for (size_t i = 0; i < node->count; i++)
+        DB_TRY(store_number(reader, section, key, node->items[i], (int)i, base));
     return DB_OK;
 }
 

@@ -60,7 +60,7 @@ def _set_field(setup, field, name, value):
         at = ffi.cast("long *", ffi.cast("char *", setup) + field.offset)
         at[0] = integer(value, name, 8 * ffi.sizeof("long"))
         return None
-    values = finite(value, field.count, name, 1 if field.open and name == "cell" else None)
+    values = finite(value, field.count, name, field.fewest or None)
     for v in values:
         if field.kind != lib.DB_FIELD_NUMBER and v != int(v):
             raise errors.UsageError(f"{name}: expected a whole number, found {v:g}")

@@ -41,7 +41,8 @@ class Model(Section):
     """MOSFLM orientation matrix (wavelength x A*); with cell: directions from the matrix, edges from cell; default: the
     crystal is in the standard frame"""
     cell: Optional[Union[float, Numbers]] = None
-    """A, deg: a, b, c, alpha, beta, gamma; default: from the matrix, or found"""
+    """A, deg: a, b, c, alpha, beta, gamma; edges left out equal a, angles left out are 90; default: from the matrix, or
+    found"""
     symmetry: Optional[str] = None
     """crystal system, lattice (tP), number or symbol of a space group; the cell keeps this symmetry in the refinement;
     default: of the experiment list, else only follows ties edges and angles"""

@@ -195,7 +195,7 @@ class Refinements(unittest.TestCase):
                 truth.write_smv(names[-1], counts)
             truth.write_matrix(os.path.join(folder, "a.mat"))
             model = settings.Model(spots="closed", mosaic_rms=0.15, Ncells=[128, 128, 263], matrix=os.path.join(folder, "a.mat"),
-                                   misset=[0.05, -0.05, 0.05], cell=[78, 78, 38, 90, 90, 90], symmetry="P 4")
+                                   misset=[0.05, -0.05, 0.05], cell=[78, 78, 38], symmetry="P 4")
             told = dict(model=model, data=settings.Data(max_shoeboxes=30),
                         stages=[settings.Stage(name="joint", refine="all", max_evaluations=4)])
             found = dualbragg.fit(image=names, refine=dict(misset_x={}, cell_a=settings.Refine(shared=True)), **told)

@@ -47,7 +47,7 @@ def type_of(name, field, choices):
     if choices:
         return f"Literal[{', '.join(repr(c).replace(chr(39), chr(34)) for c in choices)}]"
     if field.count > 1:
-        return "Union[float, Numbers]" if field.open and name == "cell" else "Numbers"
+        return "Union[float, Numbers]" if field.fewest else "Numbers"
     return "float" if field.kind == lib.DB_FIELD_NUMBER else "int"
 
 

@@ -108,8 +108,7 @@ static db_status read_numbers(const reading *r, const pair *p, const db_setup_fi
                              field->count == 1 ? "" : "s", p->value);
         count++;
     }
-    /* the six numbers of a cell, or its edge alone */
-    if (count == field->count || (field == &db_setup_fields[DB_FIELD_CELL] && count > 0)) {
+    if (count == field->count || (field->fewest && count >= field->fewest)) {
         for (int i = count; i < field->count; i++) number[i] = NAN;
         return DB_OK;
     }

@@ -33,9 +33,10 @@ static const char *const strain_systems[] = { "free",       "uniaxial",   "isotr
 static const char *const no_yes[] = { "no", "yes", NULL };
 
 /* clang-format off */
-#define ROW(its_name, its_what, its_unit, its_kind, n, member, by, limits, its_open, otherwise, list, text) \
+#define ROW(...) ROW_FROM(0, __VA_ARGS__)
+#define ROW_FROM(least_count, its_name, its_what, its_unit, its_kind, n, member, by, limits, its_open, otherwise, list, text) \
     { .name = (its_name), .what = (its_what), .unit = (its_unit), .help = (text), .kind = DB_FIELD_##its_kind, \
-      .count = (n), .offset = offsetof(db_setup, member), .factor = (by), LIMITS limits, .open = (its_open), \
+      .count = (n), .fewest = (least_count), .offset = offsetof(db_setup, member), .factor = (by), LIMITS limits, .open = (its_open), \
       .automatic = (otherwise), .choices = (list) }
 #define LIMITS(...) LIMITS_FROM_TO(__VA_ARGS__)
 #define LIMITS_FROM_TO(low, high) .least = (low), .most = (high)
@@ -59,8 +60,8 @@ const db_setup_field db_setup_fields[] = {
         "the only one, or the one of the image", "which experiment of the list, from 0"),
     [DB_FIELD_EXPT_FRAME] = INTEGERS("expt_frame", "number of the image", 1, expt_frame, (FROM(0)), 0,
         "the named image, or the first one", "which image of the experiment's scan, as the scan counts them"),
-    [DB_FIELD_CELL] = OPEN_NUMBERS("cell", "unit cell", "A, deg", 6, cell, (POSITIVE),
-        "from the matrix", "a, b, c, alpha, beta, gamma"),
+    [DB_FIELD_CELL] = ROW_FROM(1, "cell", "unit cell", "A, deg", NUMBER, 6, cell, 1, (POSITIVE), 1, "from the matrix", NULL,
+        "a, b, c, alpha, beta, gamma; edges left out equal a, angles left out are 90"),
     [DB_FIELD_MISSET] = NUMBERS("misset", "misset", "degree", 3, misset, (ANY),
         "turns the crystal about x, then y, then z of the laboratory"),
     [DB_FIELD_SHAPE] = CHOICE("shape", "crystal shape", shape, shapes, INT_MIN, NULL, "of the crystal, hence of the spots"),

@@ -49,6 +49,18 @@ static const char complete[] =
     "  roi: [10, 20, 30, 40]\n"
     "output: out/thau\n";
 
+/* What a later list of the cell leaves out is open, and no longer what an earlier one said. */
+static void a_cell_may_leave_angles_and_edges_out(void **state) {
+    (void)state;
+    static const char *const lists[] = { "model.cell=[57.5, 58]", "model.cell=57.5 58" };
+    for (size_t i = 0; i < 2; i++) {
+        const char *const overrides[] = { lists[i], NULL };
+        assert_int_equal(read_with(complete, overrides), DB_OK);
+        assert_true(config.setup.cell[0] == 57.5 && config.setup.cell[1] == 58);
+        for (int k = 2; k < 6; k++) assert_true(isnan(config.setup.cell[k]));
+    }
+}
+
 static void values_arrive(void **state) {
     (void)state;
     assert_int_equal(READ(complete, NULL), DB_OK);
@@ -271,8 +283,8 @@ static const struct {
       "expected a whole number from 1 to 1e+06, found '2.5'" },
     { MINIMAL "data: [1, 2]\n", NULL,
       "fit.yaml:4: data: expected 'key: value' lines, found a list of 2" },
-    { MINIMAL "model: {cell: [58.4, 58.4]}\n", NULL,
-      "expected a list of 6 numbers greater than 0 (A, deg), found a list of 2" },
+    { MINIMAL "model: {cell: [58, 58, 58, 90, 90, 90, 3]}\n", NULL,
+      "expected a list of 1 to 6 numbers greater than 0 (A, deg), found a list of 7" },
     { MINIMAL "model: {cell: [1, 2, 3, 90, 90, x]}\n", NULL, "model.cell: |found 'x'" },
     { MINIMAL "model: {wavelength: 0}\n", NULL, "expected a number greater than 0 (A), found '0'" },
     { MINIMAL "data: {dmin: 3, dmax: 2}\n", NULL,
@@ -391,6 +403,7 @@ static void the_default_output_stays_in_the_working_directory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cell_may_leave_angles_and_edges_out),
         cmocka_unit_test(values_arrive),
         cmocka_unit_test(joint_intensities),
         cmocka_unit_test(the_stage_of_joint_intensities_is_told_by_its_algorithm),

@@ -27,8 +27,9 @@ typedef struct db_setup_field {
     const char *what; /**< as messages call it: "mosaic spread" */
     const char *unit; /**< "" where there is none */
     const char *help;
-    int kind;           /**< a db_field_kind */
-    int count;          /**< of values */
+    int kind;  /**< a db_field_kind */
+    int count; /**< of values */
+    int fewest; /**< of a list that may end early, values at least, the others are left open; else 0 */
     size_t offset;      /**< of the first in db_setup */
     double factor;      /**< stored = factor x value in the unit */
     double least, most; /**< of values in the unit, inclusive */
