@@ -80,7 +80,7 @@ def _deviation(value, name):
     return sigma
 
 
-class RandomShots:
+class RandomShots(Record):
     """Shots of crystals in random orientations, rendered when they are asked for: a map-style dataset, as
     torch.utils.data.DataLoader takes it (dualbragg.torch.ShotStream is the iterable one).
 
