@@ -140,7 +140,7 @@ static void the_header_gives_the_sensor(void **state) {
     expect_sensor("", &image, 0, 0); /* of what is not known */
     image.sensor_material = DB_SENSOR_SI;
     expect_sensor("", &image, 450, silicon);
-    assert_non_null(strstr(notices, "that of Si at 0.97 A"));
+    assert_non_null(strstr(notices, "Si at 0.97 A"));
     assert_int_equal(start.detector.sensor_layers, 1);
     expect_sensor(", sensor_layers: 5", &image, 450, silicon);
     assert_int_equal(start.detector.sensor_layers, 5);
