@@ -382,6 +382,13 @@ int db_config_integer(const void *field, int index) {
     return value;
 }
 
+int db_config_key_values(const db_config_key *key, const void *base) {
+    const double *const number = db_config_field(key, base);
+    int count = key->is->fewest ? key->is->fewest : key->is->count;
+    while (count < key->is->count && !isnan(number[count])) count++;
+    return count;
+}
+
 int db_config_key_is_open(const db_config_key *key, const void *base) {
     const void *const field = db_config_field(key, base);
     switch (key->is->kind) {

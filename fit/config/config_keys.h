@@ -34,6 +34,9 @@ void *db_config_field(const db_config_key *key, const void *base);
 /* Integer of a field of type INTEGER, CHOICE or PARAMETER (which may be an enum). */
 int db_config_integer(const void *field, int index);
 
+/* How many values of a key the struct has: all, or of a list that may end early those before the first that is open. */
+int db_config_key_values(const db_config_key *key, const void *base);
+
 /* Is the value that the key has in the struct "not given"? */
 int db_config_key_is_open(const db_config_key *key, const void *base);
 

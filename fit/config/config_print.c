@@ -90,8 +90,9 @@ static void print_one(const db_config_key *key, const void *field, int index,
 static void print_value(const db_config_key *key, const void *base,
                         const db_fit_panel_groups *groups, FILE *stream) {
     const void *const field = db_config_field(key, base);
+    const int count = db_config_key_values(key, base);
     if (key->is->count > 1) fputc('[', stream);
-    for (int i = 0; i < key->is->count; i++) {
+    for (int i = 0; i < count; i++) {
         if (i) fputs(", ", stream);
         print_one(key, field, i, groups, stream);
     }

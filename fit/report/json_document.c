@@ -58,7 +58,7 @@ json_t *db_document_section(db_document *d, const db_config_section *section, co
         if (db_config_key_is_open(key, base)) continue;
         json_t *value = key->is->count > 1 ? json_array() : key_element(d, key, field, 0);
         if (key->is->count > 1)
-            for (int i = 0; i < key->is->count; i++)
+            for (int i = 0; i < db_config_key_values(key, base); i++)
                 db_document_add(d, value, key_element(d, key, field, i));
         db_document_set(d, object, key->is->name, value);
     }

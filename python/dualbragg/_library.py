@@ -198,7 +198,7 @@ class Watch:
     def check(self, context, status):
         """As check, once nothing was raised meanwhile."""
         if isinstance(self.function, _progress.Shown):
-            self.function.end()
+            self.function.end(done=status == lib.DB_OK and self.raised is None)
         raised, self.raised = self.raised, None
         if raised is not None:
             raise raised

@@ -67,11 +67,13 @@ class Shown:
         else:
             self._cell.update(shown)
 
-    def end(self) -> None:
-        """The work is done."""
+    def end(self, done: bool) -> None:
+        """The work has ended; done: as it should."""
         if not self._last:
             return
-        self._show(1.0)
+        if done and self._last.endswith("%"):
+            self._last = "100 %"
+        self._show(None)
         if not _in_notebook():
             sys.stderr.write("\n")
         self._shown, self._last, self._cell, self._width = 0.0, "", None, 0

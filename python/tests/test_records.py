@@ -225,7 +225,9 @@ class Refinements(unittest.TestCase):
         with contextlib.redirect_stderr(shown):
             self.fit(refine=["misset_x"], progress=True)
             dualbragg.Plan(self.truth, progress=True).forward()
+            dualbragg.find_orientation(self.start, self.counts, progress=True)
         self.assertRegex(shown.getvalue(), r"stage \d+, evaluation \d+: chi2/dof [\d.]+\n")
+        self.assertTrue(shown.getvalue().endswith("100 %\n"), shown.getvalue()[-60:])
         with self.assertRaisesRegex(dualbragg.UsageError, "progress: expected a function or True, found 3"):
             dualbragg.Plan(self.truth, progress=3)
         event = refinement.ShotsEvent("working", 0, 1, 4, "errors", float("nan"), "", "")

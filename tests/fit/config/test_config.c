@@ -1,8 +1,10 @@
+#define _POSIX_C_SOURCE 200809L
 /* Reading fit configurations: values arrive, mistakes are named with file, line, key and what was
  * meant. */
 
 #include "support/context.h"
 #include "fit/config/algorithms.h"
+#include "fit/config/config_print.h"
 #include "fit/scratch_file.h"
 #include "support/notices.h"
 
@@ -58,6 +60,13 @@ static void a_cell_may_leave_angles_and_edges_out(void **state) {
         assert_int_equal(read_with(complete, overrides), DB_OK);
         assert_true(config.setup.cell[0] == 57.5 && config.setup.cell[1] == 58);
         for (int k = 2; k < 6; k++) assert_true(isnan(config.setup.cell[k]));
+        char *text = NULL;
+        size_t length;
+        FILE *const stream = open_memstream(&text, &length);
+        db_fit_config_print(&config, DB_CONFIG_PLAIN, stream);
+        assert_int_equal(fclose(stream), 0);
+        assert_non_null(strstr(text, "  cell: [57.5, 58]\n"));
+        free(text);
     }
 }
 
