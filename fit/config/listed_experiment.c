@@ -27,12 +27,14 @@ void db_listed_clear(db_listed *listed) {
 db_status db_config_experiment(db_context *context, const db_fit_config *config,
                                db_listed_name *name) {
     db_listed listed;
-    *name = (db_listed_name){ -1, -1, "" };
+    *name = (db_listed_name){ -1, -1, 0, "" };
     if (!*config->expt_file) return DB_OK;
     DB_TRY(db_listed_read(context, config, &listed));
     name->number = listed.content.number;
-    name->frame = listed.content.has_frame ? listed.content.frame : -1;
-    memcpy(name->identifier, listed.content.identifier, sizeof name->identifier);
+    name->is_other = *listed.content.other_image != '\0';
+    name->frame = listed.content.has_frame && !name->is_other ? listed.content.frame : -1;
+    if (!name->is_other)
+        memcpy(name->identifier, listed.content.identifier, sizeof name->identifier);
     db_listed_clear(&listed);
     return DB_OK;
 }
@@ -40,6 +42,7 @@ db_status db_config_experiment(db_context *context, const db_fit_config *config,
 db_status db_config_keep_list(db_context *context, const db_fit_config *config, const char *path) {
     db_listed_name name;
     DB_TRY(db_config_experiment(context, config, &name));
-    return name.number < 0 ? DB_OK
-                           : db_expt_keep(context, path, config->expt_file, (size_t)name.number);
+    return name.number < 0
+               ? DB_OK
+               : db_expt_keep(context, path, config->expt_file, (size_t)name.number, name.is_other);
 }

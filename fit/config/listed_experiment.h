@@ -29,7 +29,8 @@ void db_listed_clear(db_listed *listed);
 /* How reflection tables name it. */
 typedef struct db_listed_name {
     long number, frame; /* of the experiment, from 0, and of the image in its scan; -1: none */
-    char identifier[sizeof((db_expt_content *)0)->identifier];
+    int is_other;       /* 1: it shows another image, and lends models to this one */
+    char identifier[sizeof((db_expt_content *)0)->identifier]; /* "" of another image */
 } db_listed_name;
 
 db_status db_config_experiment(db_context *context, const db_fit_config *config,

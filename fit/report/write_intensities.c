@@ -220,7 +220,7 @@ static int names_hdf5(const db_fit_config *config) {
 db_status db_fit_write_table(db_context *context, const char *path, const db_fit_config *config,
                              const db_fit_result *result) {
     db_table_column table[COLUMNS];
-    db_listed_name name = { -1, -1, "" };
+    db_listed_name name = { -1, -1, 0, "" };
     const db_goniometer *const g = &result->experiment.goniometer;
     const double width = g->phi_step * g->phi_steps;
     frame f = { 1, width < 0 ? -g->phi : g->phi, fabs(width) }; /* as in the list */

@@ -105,7 +105,7 @@ static db_status write_list(const import_run *run) {
         status = db_expt_write(run->context, run->options.expt_file, &e,
                                s->image >= 0 ? &image : NULL, has_crystal);
     if (status == DB_OK && from->found & DB_HOLDS_IMAGES) /* it may have circles */
-        status = db_expt_keep(run->context, run->options.expt_file, from->path, 0);
+        status = db_expt_keep(run->context, run->options.expt_file, from->path, 0, 0);
     db_experiment_clear(&e);
     return status == DB_OK ? DB_OK : db_complain_context("import", status, run->context);
 }

@@ -7,6 +7,7 @@
 #include "base/context_internal.h"
 #include "base/rotation.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Flags that place a detector in a convention have no meaning in the list's frame. */
@@ -101,6 +102,18 @@ static void fill_setup(const db_experiment *experiment, const db_expt_content *c
     setup->pixel_size = setup->detector_size[0] = setup->detector_size[1] = NAN;
 }
 
+/* Models of another image are used, as when one image of a detector was calibrated. */
+static void tell_other_image(const db_setup_notes *notes, const char *path, const char *image,
+                             const db_expt_content *content) {
+    char turned[80] = "";
+    if (db_turns(content->osc_range))
+        snprintf(turned, sizeof turned, "; the spindle stands at %.10g degree, as there (phi)",
+                 content->phi);
+    db_setup_note(notes,
+                  "%s: experiment %ld shows %s, not %s: its models are used for this image%s", path,
+                  content->number, content->other_image, image, turned);
+}
+
 db_status db_setup_read_expt(db_context *context, const char *path, int number, const char *image,
                              db_setup *setup, void (*notices)(void *user, const char *line),
                              void *user) {
@@ -115,9 +128,7 @@ db_status db_setup_read_expt(db_context *context, const char *path, int number, 
         setup->expt_file = path;
         setup->expt_number = (int)content.number;
         setup->expt_image = image;
-        if (*content.other_image)
-            db_setup_note(&notes, "%s: experiment %ld shows %s, not %s", path, content.number,
-                          content.other_image, image);
+        if (*content.other_image) tell_other_image(&notes, path, image, &content);
         if (number < 0 && content.number > 0)
             db_setup_note(&notes, "%s: experiment %ld", path, content.number);
     }

@@ -395,7 +395,7 @@ static void circles_come_into_lists(void **state) {
     }
     expect_ok(test_context(), db_crystal_set_matrix(test_context(), &e.crystal, a_star));
     expect_ok(test_context(), db_write_expt(test_context(), list, &e, &image));
-    expect_ok(test_context(), db_expt_keep(test_context(), list, path, 0));
+    expect_ok(test_context(), db_expt_keep(test_context(), list, path, 0, 0));
     json_t *const root = json_load_file(list, 0, NULL);
     const json_t *const gonio = json_array_get(json_object_get(root, "goniometer"), 0);
     const json_t *const crystal = json_array_get(json_object_get(root, "crystal"), 0);

@@ -245,7 +245,7 @@ static void a_written_list_keeps_what_its_origin_says(void **state) {
     const db_expt_image image = { .path = "/data/m.h5#7", .gain = 1 };
     snprintf(written, sizeof written, "%s", folder_path("written.expt"));
     expect_ok(test_context(), db_write_expt(test_context(), written, &e, &image));
-    expect_ok(test_context(), db_expt_keep(test_context(), written, origin, 1));
+    expect_ok(test_context(), db_expt_keep(test_context(), written, origin, 1, 0));
     db_experiment_clear(&e);
     size_t size;
     char *const text = load_file(written, &size);
@@ -268,10 +268,32 @@ static void a_written_list_keeps_what_its_origin_says(void **state) {
     assert_true(fabs(a_star[0] - 1 / 40.4) < 1e-12 && fabs(a_star[4] - 1 / 50.0) < 1e-12);
     db_expt_content_clear(&content);
     db_experiment_clear(&e);
-    expect_failure(test_context(), DB_ERROR_INPUT, db_expt_keep(test_context(), written, origin, 2),
-                   written, "no longer");
+
+    /* of another image: what belongs to the instrument stays, what belongs to the experiment does not */
+    read_experiment(origin, &second, &e, &content);
+    db_expt_content_clear(&content);
+    const db_expt_image other = { .path = "/data/n.h5#3", .gain = 1 };
+    expect_ok(test_context(), db_write_expt(test_context(), written, &e, &other));
+    expect_ok(test_context(), db_expt_keep(test_context(), written, origin, 1, 1));
+    db_experiment_clear(&e);
+    char *const rest = load_file(written, &size);
+    assert_non_null(rest);
+    assert_null(strstr(rest, "gaussian_rs"));
+    assert_null(strstr(rest, "m.h5"));
+    free(rest);
+    const db_expt_selection of_other = { .number = -1, .image = "n.h5#3" };
+    read_experiment(written, &of_other, &e, &content);
+    assert_string_equal(content.identifier, "");
+    assert_string_equal(content.other_image, "");
+    assert_string_equal(content.panel[1].name, "p1");
+    assert_int_equal(content.panel[1].mask_count, 1);
+    db_expt_content_clear(&content);
+    db_experiment_clear(&e);
+    expect_failure(test_context(), DB_ERROR_INPUT,
+                   db_expt_keep(test_context(), written, origin, 2, 0), written, "no longer");
     expect_failure(test_context(), DB_ERROR_FILE,
-                   db_expt_keep(test_context(), written, folder_path("none.expt"), 0), "none.expt");
+                   db_expt_keep(test_context(), written, folder_path("none.expt"), 0, 0),
+                   "none.expt");
 }
 
 /* A spindle along y in a setting turned by 90 degree about z lies along -x; the crystal is turned

@@ -219,20 +219,21 @@ static void keep_others(const pair *p) {
 }
 
 static db_status keep_experiment(db_context *context, const char *path, json_t *written,
-                                 const json_t *from, size_t number, size_t failures) {
+                                 const json_t *from, size_t number, int other_image,
+                                 size_t failures) {
     pair p = { .written = written, .from = from };
     p.experiment = json_array_get(json_object_get(written, "experiment"), 0);
     p.original = json_array_get(json_object_get(from, "experiment"), number);
     json_t *const identifier = json_object_get(p.original, "identifier");
     if (!p.experiment || !p.original)
         return db_fail(context, DB_ERROR_INPUT, "%s: is no longer the list that was written", path);
-    if (json_is_string(identifier))
+    if (json_is_string(identifier) && !other_image)
         json_object_set_new(p.experiment, "identifier", json_string(json_string_value(identifier)));
     keep_beam(&p);
     keep_detector(&p);
     keep_crystal(&p);
-    keep_images(&p);
-    keep_others(&p);
+    if (!other_image) keep_images(&p);
+    if (!other_image) keep_others(&p);
     return db_json_write(context, path, written, JSON_INDENT(2) | JSON_REAL_PRECISION(17),
                          failures);
 }
@@ -246,7 +247,8 @@ static db_status keep_circles(db_context *context, const char *path, const db_fo
 }
 #endif
 
-db_status db_expt_keep(db_context *context, const char *path, const char *from, size_t number) {
+db_status db_expt_keep(db_context *context, const char *path, const char *from, size_t number,
+                       int other_image) {
 #if defined(DB_HAVE_JANSSON)
     json_t *written = NULL;
     const json_t *original = NULL;
@@ -261,13 +263,14 @@ db_status db_expt_keep(db_context *context, const char *path, const char *from, 
     db_status status = db_json_open(context, path, &written, &at);
     if (status == DB_OK) status = db_json_open_kept(context, from, &original, &at);
     if (status == DB_OK)
-        status = keep_experiment(context, path, written, original, number, failures);
+        status = keep_experiment(context, path, written, original, number, other_image, failures);
     db_json_give_back(original);
     json_decref(written);
     return status;
 #else
     (void)from;
     (void)number;
+    (void)other_image;
     return db_fail(context, DB_ERROR_UNSUPPORTED,
                    "%s: this build has no JSON support (jansson), which experiment lists need",
                    path);

@@ -14,15 +14,17 @@ extern "C" {
 /** Gives the only experiment of a list that db_write_expt wrote what the list says that it came from:
  * identifier; names, masks, trusted ranges and groups of panels, which stay where they were, while
  * panels move in them; all of beam and crystal that is not refined, without what belongs to other
- * cells; images, scan and goniometer of a still.
+ * cells; images, scan and goniometer of a still. If the experiment showed another image the written list
+ * gets only what belongs to the instrument and the crystal: panels, beam, what is said of the crystal.
  *
  * @param context receives the message of a failure
  * @param path name of the list that was written; written again
  * @param from name of the list that the experiment came from, in the same frame
  * @param number of the experiment there, from 0
+ * @param other_image 1: the experiment there shows another image than the list that was written
  * @return DB_OK; DB_ERROR_FILE, DB_ERROR_INPUT or DB_ERROR_MEMORY; the list then is as it was */
 DB_API db_status db_expt_keep(db_context *context, const char *path, const char *from,
-                              size_t number);
+                              size_t number, int other_image);
 
 /** Which experiment of a list. */
 typedef struct db_expt_selection {
