@@ -1,23 +1,23 @@
 /** @file
- * Batches: images of many experiments in one call, with their derivatives. The experiments (shots) have
- * the same counts and structure factors; orientation, cell, beam, scale, detector geometry ... are each
- * shot's own.
+ * Batches: images of many experiments in one call, with their derivatives. The experiments (shots)
+ * have equal counts and structure factors. Each shot has its own orientation, cell, beam, scale ...
  *
- * Shots are divided among the context's threads, a whole shot each, so that small images use all cores;
- * shots that are left over, fewer than there are threads, are rendered one after another by all of them.
+ * Each thread of the context renders one shot at a time, so that small images use all cores. The
+ * last shots, fewer than threads, are rendered one after another by all threads.
+ *
  * Results have the same bits as those of plans for each shot, for any number of threads.
  *
- * On a GPU images and derivatives along directions are made of many shots in one launch, in mixed precision
- * and up to 8 MB of a shot: threads prepare them, as many as those of the context and 32 more, as far as
- * their plans fit into 1 GB. Everything else, and a batch on a caller's stream, is made of one shot after
- * another.
+ * On a GPU one launch renders images, or derivatives along directions, of many
+ * shots, in mixed precision and for shots of up to 8 MB. Threads prepare these
+ * shots: those of the context and 32 more, if their plans fit into 1 GB. All
+ * other calls, and a batch on a caller's stream, render one shot after another.
  *
  *     db_plan_batch_create -> (db_plan_batch_forward | _vjp | _jvp | _normal)* -> db_plan_batch_destroy
  *
- * A batch is used by one thread at a time. It keeps one plan, and one for each thread that has rendered
- * whole shots, each with a copy of the structure factors. Errors are those of the calls for one plan,
- * with "shot N" (from 0) in front of the message: of all shots that failed, the first; the results of
- * all shots are then undefined. The context's progress callback is called between shots. */
+ * One thread at a time may use a batch. A batch keeps one plan, and a plan for each thread that has
+ * rendered whole shots, each with a copy of the structure factors. Errors are those of the calls
+ * for one plan, with "shot N" (from 0, the first failed shot) in front of the message; the results
+ * of all shots are then undefined. The context's progress callback is called between shots. */
 #ifndef DUALBRAGG_BATCH_H
 #define DUALBRAGG_BATCH_H
 
@@ -40,7 +40,7 @@ typedef struct db_plan_batch db_plan_batch;
 DB_API db_status db_plan_batch_create(db_context *context, const db_experiment *experiment,
                                       const db_plan_options *options, db_plan_batch **batch);
 
-/** The plan that the batch's shots are rendered with, to be asked for parameters, regions, sizes.
+/** The plan of the batch, for its parameters, regions and sizes.
  *
  * @param batch to ask; owns it
  * @return the plan, with the values of any of the shots */
@@ -49,36 +49,36 @@ DB_API const db_plan *db_plan_batch_plan(const db_plan_batch *batch);
 /** db_plan_share_amplitudes for all shots.
  *
  * @param batch to change
- * @param value of each entry of the box; NULL: its own
+ * @param value number for each entry of the box; NULL: all differ
  * @param count number of values
  * @return as db_plan_share_amplitudes */
 DB_API db_status db_plan_batch_share_amplitudes(db_plan_batch *batch, const uint32_t *value,
                                                 size_t count);
 
-/** Takes over an experiment's structure factors, for all shots to come; its counts and the box of its list
- * must be those of creation.
+/** Sets the structure factors for all later shots. Counts
+ * and the box of the list must be those of creation.
  *
  * @param batch to change
- * @param experiment has the list and default_F; its other values are not those of any shot
- * @return as db_plan_update; after an error the batch may have the structure factors of either */
+ * @param experiment has the list and default_F; its other values are not used
+ * @return as db_plan_update; after an error the batch may have the old or the new structure factors */
 DB_API db_status db_plan_batch_update(db_plan_batch *batch, const db_experiment *experiment);
 
 /** Images of the shots: db_plan_forward for each.
  *
  * @param batch to execute
- * @param shots [count] experiments; their lists of structure factors are not looked at, and may be NULL
- *     with extents of 0. Copies of a db_experiment that borrow its lists will do
+ * @param shots [count] experiments; their lists of structure factors are not used, and may
+ *     be NULL with extents of 0. They may be copies of a db_experiment that borrow its lists
  * @param count number of shots
  * @param images [count]: buffers of db_plan_pixels elements of the plan's pixel type; photons
  * @return an error leaves the results undefined */
 DB_API db_status db_plan_batch_forward(db_plan_batch *batch, const db_experiment *const *shots,
                                        size_t count, void *const *images);
 
-/** Gradients: db_plan_vjp for each shot, and sums over the shots of those by structure factors, which
- * the shots share; sums are in the order of the shots.
+/** Gradients: db_plan_vjp for each shot, and the sum over all shots of gradients by structure
+ * factors, in the order of the shots.
  *
- * Memory, if sums are wanted: 8 bytes for each structure factor and thread, beside what
- * db_plan_vjp keeps in the plan of each.
+ * Memory, if sums are wanted: 8 bytes for each structure factor and thread, besides the memory of
+ * db_plan_vjp in the plan of each thread.
  *
  * @param batch to execute
  * @param shots [count], as for db_plan_batch_forward

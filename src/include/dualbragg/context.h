@@ -12,7 +12,7 @@ extern "C" {
 
 typedef struct db_context db_context;
 
-/** Called now and then during long work with the finished fraction (0 to 1). A non-zero return
+/** Called from time to time during long work with the finished fraction (0 to 1). A non-zero return
  * cancels the work, which then ends with DB_ERROR_CANCELLED. Always called from the thread that
  * started the work. */
 typedef int (*db_progress_function)(void *user, double fraction);
@@ -45,22 +45,22 @@ DB_API db_status db_context_set_threads(db_context *context, int threads);
 /** Threads in effect.
  *
  * @param context to ask
- * @return the number as set by db_context_set_threads, or of all there are */
+ * @return the number set by db_context_set_threads, or all available */
 DB_API int db_context_threads(const db_context *context);
 
-/** Sets the function that is told the progress of long work from now on; NULL (default): none.
+/** Sets the function that is called with the progress of long work; NULL (default): none.
  *
  * @param context to change
  * @param function called by the thread that called the library; NULL: none
  * @param user handed to the function */
 DB_API void db_context_set_progress(db_context *context, db_progress_function function, void *user);
 
-/** Called with a line about something that a file says and that is not used, or is doubtful, by the thread
- * that called the library. The line is valid during the call. */
+/** Called with a line about content of a file that is doubtful or not used, by
+ * the thread that called the library. The line is valid during the call. */
 typedef void (*db_notice_function)(void *user, const char *line);
 
-/** Sets the function that is told of such things while files are read; NULL (default): none. Each
- * line is told once.
+/** Sets the function for such lines while files are
+ * read; NULL (default): none. Each line comes once.
  *
  * @param context to change
  * @param function called by the thread that called the library; NULL: none

@@ -3,8 +3,8 @@
 #ifndef DUALBRAGG_CRYSTAL_SHAPE_H
 #define DUALBRAGG_CRYSTAL_SHAPE_H
 
-/** Shape of the crystal, and so of its interference function F_latt^2 around every node of the
- * reciprocal lattice. */
+/** Shape of the crystal. It determines the interference function
+ * F_latt^2 around every node of the reciprocal lattice. */
 typedef enum db_crystal_shape {
     /** parallelepiped of N_a x N_b x N_c cells: product of sin(N pi h)/sin(pi h) */
     DB_SHAPE_SQUARE,

@@ -1,10 +1,10 @@
 /** @file
- * What is simulated: crystal, beam, goniometer, detector, structure factors, in the units people
- * use.
+ * The experiment to simulate: crystal, beam, goniometer,
+ * detector, structure factors, in common units.
  *
- * These are plain values; nothing here is derived from anything else here. The model (src/model)
- * turns them into what the pixel loop needs, with derivatives. All structs may be filled by hand;
- * db_experiment_init gives every field its documented default. */
+ * These are independent plain values. The model (src/model) converts them to
+ * the input of the pixel loop, with derivatives. You may fill all structs by
+ * hand; db_experiment_init gives every member its documented default. */
 #ifndef DUALBRAGG_EXPERIMENT_H
 #define DUALBRAGG_EXPERIMENT_H
 
@@ -27,14 +27,14 @@ typedef struct db_crystal {
     db_crystal_shape shape;
     double fudge;         /**< multiplies the squared radius of ROUND, GAUSS and TOPHAT spots; 1 */
     double mosaic_spread; /**< cap angle of the mosaic rotations (degree) */
-    /** 1: instead of mosaic_spread three caps (degree), of the components of each rotation (axis
+    /** 1: three caps (degree) instead of mosaic_spread, for the components of each rotation (axis
      * times angle) along the crystal's axes x, y, z of the standard frame: a*, c x a* and c */
     int mosaic_anisotropic;
     double mosaic_abc[3];
     int mosaic_domains; /**< number of domains, >= 1; 1 without spread */
     long mosaic_seed;   /**< seed of the mosaic rotations; 12345678 */
-    /** B of the Debye-Waller factor exp(-2 B (sin(theta)/lambda)^2) that the crystal's intensity
-     * has at each scattering vector (angstrom^2); 0 */
+    /** B of the Debye-Waller factor exp(-2 B (sin(theta)/lambda)^2) on the
+     * crystal's intensity at each scattering vector (angstrom^2); 0 */
     double b_factor;
     double reserved[8]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_crystal;
@@ -47,8 +47,8 @@ typedef struct db_source {
      * polarization; [1] of the vertical divergence, about the polarization axis, applied first;
      * [2] of the dispersion */
     double spread[3];
-    /** wavelength of this source / wavelength of the beam, without stretch (see db_beam) and
-     * dispersion, which multiplies it by 1 + spread[2] * dispersion */
+    /** wavelength of this source / wavelength of the beam, without stretch (see
+     * db_beam) and without the factor 1 + spread[2] * dispersion of the dispersion */
     double wavelength_ratio;
     double weight; /**< relative intensity; weights are normalized by their sum */
 } db_source;
@@ -57,16 +57,16 @@ typedef struct db_source {
 typedef struct db_beam {
     double direction[3];         /**< unit vector of photon travel */
     double polarization_axis[3]; /**< unit vector along the E field */
-    /** central wavelength (angstrom); the wavelengths of all sources are in proportion to it, so
-     * that it shifts a spectrum */
+    /** central wavelength (angstrom); the wavelengths of all
+     * sources are multiples of it, so that it shifts a spectrum */
     double wavelength;
-    /** width of the spectrum, as a factor: multiplies the difference of each source's
-     * wavelength_ratio from their mean, which is weighted by db_source.weight; 1 */
+    /** factor on the width of the spectrum: multiplies the difference of each
+     * source's wavelength_ratio from their mean (weighted by db_source.weight); 1 */
     double spectrum_stretch;
     double divergence[2]; /**< full ranges (mrad): horizontal, vertical; see db_source.spread */
     double dispersion;    /**< full relative range of wavelengths; see db_source.spread */
-    /** beam steering (mrad): horizontal, vertical, about the axes of db_source.spread; turns all
-     * sources, leaves detector, crystal and polarization axis where they are */
+    /** beam steering (mrad): horizontal, vertical, about the axes of db_source.spread;
+     * turns all sources, but not detector, crystal and polarization axis */
     double tilt[2];
     double polarization; /**< Kahn factor, -1 to 1; 0 = unpolarized */
     int polarized;       /**< 0: no polarization correction at all (factor 1) */
@@ -80,9 +80,9 @@ typedef struct db_beam {
 /** The spindle that turns the crystal. */
 typedef struct db_goniometer {
     double spindle_axis[3]; /**< unit vector, before tilts */
-    /** of the spindle axis (degree): with u the direction of axis x beam, [1] turns the axis about
-     * u x axis, out of its plane with the beam, then [0] about u, towards the beam. Where the axis
-     * is parallel to the beam the polarization axis stands in for the beam. */
+    /** tilts of the spindle axis (degree): with u the direction of axis x beam, [1] turns
+     * the axis about u x axis, out of its plane with the beam, then [0] about u, towards the
+     * beam. If the axis is parallel to the beam, the polarization axis replaces the beam. */
     double tilt[2];
     double phi;         /**< spindle angle of the first step (degree) */
     double phi_step;    /**< degree */
@@ -100,17 +100,17 @@ typedef struct db_panel {
     double normal[3];     /**< away from the sample */
     double pixel_size[2]; /**< along fast, slow (mm) */
     int fast_pixels, slow_pixels;
-    /** fast, slow of its first pixel where an image has all panels in one array; 0 */
+    /** fast, slow of its first pixel in an image with all panels in one array; 0 */
     int image_offset[2];
 } db_panel;
 
-/** What stays when the detector turns. */
+/** Fixed point when the detector turns. */
 typedef enum db_pivot {
-    DB_PIVOT_BEAM,  /**< the direct beam stays on the beam centre when the detector turns */
+    DB_PIVOT_BEAM,  /**< the direct beam stays on the beam centre */
     DB_PIVOT_SAMPLE /**< the detector swings around the sample */
 } db_pivot;
 
-/** What a sensor is made of; see dualbragg/expert/sensor_materials.h. */
+/** Materials of sensors; see dualbragg/expert/sensor_materials.h. */
 typedef enum db_sensor_material {
     DB_SENSOR_UNKNOWN,
     DB_SENSOR_SI,
@@ -136,10 +136,10 @@ typedef struct db_detector {
     double centre[2];
     size_t panel_count; /**< >= 1 */
     db_panel *panels;   /**< owned by the experiment */
-    /** a motion that every panel makes in its own frame, about its own centre: rotations about its
-     * fast axis (which take slow towards normal), then its slow axis (normal towards fast), then
-     * its normal (fast towards slow), all as they stand before the motion, then shifts along them;
-     * see dualbragg/expert/panel_motion.h for motions of some panels */
+    /** motion of every panel in its own frame, about its own centre: rotations about its
+     * fast axis (slow towards normal), then its slow axis (normal towards fast), then
+     * its normal (fast towards slow), with axes as before the motion, then shifts along
+     * these axes; see dualbragg/expert/panel_motion.h for motions of some panels */
     double panel_turn[3];  /**< degree */
     double panel_shift[3]; /**< mm */
     /** 1: pixels lie on a sphere around the sample, where a sheet that touches it at the direct
@@ -149,10 +149,10 @@ typedef struct db_detector {
     int sensor_layers;        /**< >= 1; 1 by default */
     double sensor_thickness;  /**< um; 0: all photons are recorded at the front */
     double attenuation_depth; /**< um, at which 1/e of the photons are left; > 0 with a thickness */
-    /** where a layer's photons are recorded: 0: at the depth at which the layer absorbs them on
-     * average, so that a spot's place is right for any number of layers; 1: at its front */
+    /** depth at which a layer records photons: 0: its mean depth of absorption,
+     * so that a spot's place is right for any number of layers; 1: its front */
     int layers_at_front;
-    db_sensor_material sensor_material; /**< for files that name it: attenuation_depth counts */
+    db_sensor_material sensor_material; /**< only for names in files: attenuation_depth is used */
     double reserved[8]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_detector;
 
@@ -164,12 +164,12 @@ typedef struct db_structure_factors {
     int extent[3];      /**< number of entries per axis; 0 0 0 without a list */
     double *amplitude;  /**< electrons; owned by the experiment; NULL without a list */
     double default_F;   /**< electrons */
-    size_t listed;      /**< number of amplitudes the list held, for reports; 0 without a list */
+    size_t listed;      /**< number of amplitudes in the file, for reports; 0 without a list */
     double reserved[4]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_structure_factors;
 
-/** Scattering that does not come from the crystal, and is not cut off by dmin: water with the same
- * amplitude in all directions, and an amorphous layer with a given amplitude. */
+/** Scattering that does not come from the crystal and is not limited by dmin: water
+ * with a constant amplitude, and an amorphous layer with a given amplitude curve. */
 typedef struct db_background {
     double water_size; /**< edge of a cube of water (um); 0: none */
     /* amorphous layer; count 0: none */
@@ -183,37 +183,37 @@ typedef struct db_background {
     double reserved[4];      /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_background;
 
-/** Reproduction of the reference program's arithmetic, order of summation included
- * (docs/theory/pixel.md, With -compat). Filled by db_setup_resolve; forward images only. */
+/** Arithmetic of the reference program, with its order of summation (docs/theory/pixel.md,
+ * With -compat). Filled by db_setup_resolve; forward images only. */
 typedef struct db_reference_mode {
     int on;
     int oversample_omega, oversample_polar, oversample_thick;
     /** the reference's reciprocal vectors / the right ones, for the shapes GAUSS and TOPHAT */
     double reciprocal_scale;
-    /** where the reference puts the detector (m): outer corner of the first pixel, axes (of length
-     * 1 only if the reference has them so), distance along the normal and along the beam */
+    /** the reference's detector (m): outer corner of the first pixel, axes (with the reference's
+     * lengths, which may differ from 1), distance along the normal and along the beam */
     double origin[3], fast_axis[3], slow_axis[3], normal[3], close_distance, distance;
 } db_reference_mode;
 
 /** How the image of a spot is computed. */
 typedef enum db_spot_model {
-    /** sum over samples: mosaic domains, sources, phi steps; members of db_spread do not count */
+    /** sum over samples: mosaic domains, sources, phi steps; members of db_spread have no effect */
     DB_SPOTS_SAMPLED,
-    /** in closed form, for Gaussian distributions (docs/theory/spots.md): numbers of domains, phi
-     * steps and sensor layers do not count, mosaic_spread and mosaic_abc neither */
+    /** in closed form, for Gaussian distributions (docs/theory/spots.md): numbers of
+     * domains, phi steps and sensor layers, mosaic_spread and mosaic_abc have no effect */
     DB_SPOTS_CLOSED
 } db_spot_model;
 
-/** Strains of blocks that the symmetry of the lattice lets happen, and which happen together. Axes as
- * in db_spread. Parameters by those that do not happen by themselves do not exist. */
+/** Ties of the strains of blocks by the symmetry of the lattice. Axes as in db_spread.
+ * Parameters exist for independent strains only, not for tied or forbidden ones. */
 typedef enum db_strain_ties {
-    DB_STRAIN_FREE,     /**< all six components by themselves */
-    DB_STRAIN_UNIAXIAL, /**< strain_tensor[0] counts along x and y together, [1] does not count, [3]
-                           to [5] are 0: tetragonal, trigonal and hexagonal lattices */
-    DB_STRAIN_ISOTROPIC, /**< strain_tensor[0] counts along x, y and z together, [1] and [2] do not
-                            count, [3] to [5] are 0: cubic lattices */
+    DB_STRAIN_FREE,     /**< all six components independent */
+    DB_STRAIN_UNIAXIAL, /**< strain_tensor[0] is the strain along x and y, [1] has no effect,
+                           [3] to [5] are 0: tetragonal, trigonal and hexagonal lattices */
+    DB_STRAIN_ISOTROPIC, /**< strain_tensor[0] is the strain along x, y and z, [1] and
+                            [2] have no effect, [3] to [5] are 0: cubic lattices */
     DB_STRAIN_NO_SHEAR,  /**< [3] to [5] are 0: orthorhombic lattices */
-    DB_STRAIN_SHEAR_YZ,  /**< of them only [3] is not 0: monoclinic lattices, unique axis a */
+    DB_STRAIN_SHEAR_YZ,  /**< of [3] to [5] only [3] is not 0: monoclinic lattices, unique axis a */
     DB_STRAIN_SHEAR_ZX,  /**< only [4]: unique axis b */
     DB_STRAIN_SHEAR_XY   /**< only [5]: unique axis c */
 } db_strain_ties;
@@ -223,19 +223,19 @@ enum {
     DB_SPREAD_TAILS = 2  /**< Gaussians beside the first; see db_spread.tail_fraction */
 };
 
-/** Spreads of Gaussian distributions, of spots in closed form: variances, i.e. squares of standard
- * deviations, since these are what adds up and what images depend on smoothly at 0. Tensors are
- * xx, yy, zz, yz, zx, xy along the crystal's axes x, y, z of the standard frame: a*, c x a* and c.
- * A block of the crystal has the lattice (1 + E) A, A being that of db_crystal; all sums are those
- * of independent distributions. 0 everywhere by default. */
+/** Spreads of spots in closed form: variances of Gaussian distributions (squares of
+ * standard deviations), because variances add up and images depend on them smoothly at
+ * 0. Tensors are xx, yy, zz, yz, zx, xy along the crystal's axes x, y, z of the standard
+ * frame: a*, c x a* and c. A block of the crystal has the lattice (1 + E) A, with the
+ * lattice A of db_crystal; distributions are independent. All are 0 by default. */
 typedef struct db_spread {
     db_spot_model spots;
     /** correlations of the block's size, between b and c, c and a, a and b: with N_a, N_b, N_c the
      * six numbers of a tensor in Miller indices, (w^2/N_i N_j) correlation_ij */
     double size_correlation[3];
     double mosaic;           /**< rotations of blocks about each axis (degree^2) */
-    double mosaic_tensor[6]; /**< the same with directions, in addition (degree^2) */
-    double strain;           /**< of blocks, the same along all directions (1e-6) */
+    double mosaic_tensor[6]; /**< rotations about the three axes, in addition (degree^2) */
+    double strain;           /**< strain of blocks, equal along all directions (1e-6) */
     /** strains E_xx, E_yy, E_zz, E_yz = E_zy, E_zx = E_xz, E_xy = E_yx, independent of each other,
      * in addition (1e-6) */
     double strain_tensor[6];
@@ -247,20 +247,20 @@ typedef struct db_spread {
     /** of each source's direction (mrad^2): horizontal, vertical, and their covariance. Horizontal:
      * along the E field; vertical: along E x beam */
     double divergence[3];
-    /** of where in the crystal photons are scattered, across the beam (mm^2): horizontal, vertical,
-     * covariance; directions as those of the divergence */
+    /** of the scattering part of the crystal, across the beam (mm^2):
+     * horizontal, vertical, covariance; directions as of the divergence */
     double footprint[3];
     double point_spread[3]; /**< of the detector (mm^2): along fast, along slow, covariance */
-    /** heavier tails: the blocks' rotations and strains are distributed as a sum of Gaussians, of
-     * which number 1 + i has this part of all blocks and this many times the standard deviation
-     * of number 0 */
+    /** heavier tails: the distribution of the blocks' rotations and
+     * strains is a sum of Gaussians; number 1 + i has this fraction of all
+     * blocks and this multiple of the standard deviation of number 0 */
     int tails; /**< how many: 0 to DB_SPREAD_TAILS */
     double tail_fraction[DB_SPREAD_TAILS];
     double tail_width[DB_SPREAD_TAILS];
     double reserved[8]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_spread;
 
-/** All that an image depends on. */
+/** Everything that determines an image. */
 typedef struct db_experiment {
     db_crystal crystal;
     db_spread spread;
@@ -269,10 +269,10 @@ typedef struct db_experiment {
     db_detector detector;
     db_structure_factors structure_factors;
     db_background background;
-    /** resolution limit (A) of the crystal: what has a smaller spacing does not count; 0: none */
+    /** resolution limit (A) of the crystal: smaller d spacings are left out; 0: none */
     double dmin;
-    int oversample;  /**< sub-pixels per pixel and direction, >= 1 */
-    int point_pixel; /**< 1: solid angle 1/R^2 instead of that of a flat pixel */
+    int oversample;  /**< sub-pixels along each edge of a pixel, >= 1 */
+    int point_pixel; /**< 1: solid angle 1/R^2 instead of a flat pixel's */
     db_reference_mode reference;
     double reserved[8]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_experiment;
@@ -327,7 +327,7 @@ DB_API db_status db_experiment_set_panels(db_context *context, db_experiment *ex
                                           const db_panel *panels, size_t count);
 
 /** Replaces the list of structure factors by a copy of extent[0] * extent[1] * extent[2] amplitudes
- * (electrons) in the order of db_structure_factors, the first one that of min. amplitude NULL: no
+ * (electrons) in the order of db_structure_factors; the first belongs to min. amplitude NULL: no
  * list. default_F stays. DB_ERROR_USAGE for an extent below 1.
  *
  * @param context receives the message of a failure

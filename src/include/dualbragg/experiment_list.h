@@ -1,5 +1,5 @@
 /** @file
- * Experiment lists of DIALS, and what other programs have of the kind: XPARM.XDS, geometries of CrystFEL. */
+ * Experiment lists of DIALS, and similar files: XPARM.XDS, geometries of CrystFEL. */
 #ifndef DUALBRAGG_EXPERIMENT_LIST_H
 #define DUALBRAGG_EXPERIMENT_LIST_H
 
@@ -10,25 +10,25 @@
 extern "C" {
 #endif
 
-/** The image an experiment list speaks of. */
+/** The image of an experiment list. */
 typedef struct db_expt_image {
-    const char *path; /**< as the list is to name it: absolute, or relative to the list's folder */
+    const char *path; /**< name in the list: absolute, or relative to the list's folder */
     double pedestal, gain; /**< stored counts = pedestal + gain * photons */
     /** least and largest trusted count, pedestal subtracted; both 0: those of 16-bit images */
     double trusted[2];
 } db_expt_image;
 
 /** Writes a DIALS experiment list (.expt, JSON): beam, panels with exact origin and axes,
- * goniometer, crystal, a scan if the goniometer moves, and the image (may be NULL; left out if
- * dxtbx finds no number in its name, without which it reads no SMV file). A crystal that stands
- * still is described as it stands in the beam, one that turns as it is at phi = 0; in the frame of
- * dxtbx: x along the spindle, z against the beam. DB_ERROR_UNSUPPORTED for a curved detector, and
+ * goniometer, crystal, a scan if the goniometer moves, and the image (may be NULL; left out
+ * if its name has no number, because dxtbx then reads no SMV file). A still crystal is
+ * described as it is in the beam, a rotating one as it is at phi = 0, in the frame of dxtbx:
+ * x along the spindle, z against the beam. DB_ERROR_UNSUPPORTED for a curved detector, and
  * without jansson.
  *
  * @param context receives the message of a failure
  * @param path name of the file
  * @param experiment to write
- * @param image that the list speaks of; may be NULL
+ * @param image named in the list; may be NULL
  * @return DB_OK; DB_ERROR_UNSUPPORTED; DB_ERROR_FILE or DB_ERROR_MEMORY */
 DB_API db_status db_write_expt(db_context *context, const char *path,
                                const db_experiment *experiment, const db_expt_image *image);

@@ -25,8 +25,8 @@ DB_API db_status db_write_float_image(db_context *context, const char *path, con
 /** Options of an SMV image besides scale and offset. All 0 (or no style at all): counts are
  * rounded, and no convention is stated. */
 typedef struct db_smv_style {
-    /** name of the laboratory frame's convention, stated for readers who want to set up the same
-     * experiment; NULL */
+    /** name of the laboratory frame's convention, for
+     * readers who set up this experiment again; NULL */
     const char *convention;
     /** the reference's header only: X, Y of the direct beam in that convention's meaning (mm), see
      * db_setup_beam_centre */
@@ -37,9 +37,9 @@ typedef struct db_smv_style {
 /** Writes an SMV image: unsigned 16-bit, value = floor(x*scale + adc + 0.5) clipped to 0..65535;
  * scale <= 0: 55000/max. Pixels that are NAN (outside the region of interest) become 0. For a
  * detector of one flat panel with square pixels. The header grows in blocks of 512 bytes;
- * BEAM_CENTER_X/Y are along slow and fast, in mm from the outer corner of the first pixel, and all
- * values those of the final detector placement. With experiment->reference.on the header is the
- * reference's, key by key. style may be NULL.
+ * BEAM_CENTER_X/Y are along slow and fast, in mm from the outer corner of the
+ * first pixel, and all values describe the final position of the detector. With
+ * experiment->reference.on the header is the reference's. style may be NULL.
  *
  * @param context receives the message of a failure
  * @param path name of the file

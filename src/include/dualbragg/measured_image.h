@@ -1,5 +1,5 @@
 /** @file
- * Measured images, with what their headers say. */
+ * Measured images and their headers. */
 #ifndef DUALBRAGG_MEASURED_IMAGE_H
 #define DUALBRAGG_MEASURED_IMAGE_H
 
@@ -21,9 +21,9 @@ typedef struct db_image_panel {
     int first_row, slow_pixels;
 } db_image_panel;
 
-/** A measured image with what its header says. */
+/** A measured image with the values of its header. */
 typedef struct db_measured_image {
-    int fast_pixels, slow_pixels; /**< of several panels: their width, and all their rows */
+    int fast_pixels, slow_pixels; /**< with several panels: their width, and the rows of all */
     size_t panel_count;           /**< 0 and 1: the image is one panel */
     /** panel_count of them, one below the other; owned; NULL for one panel */
     db_image_panel *panels;
@@ -31,7 +31,7 @@ typedef struct db_measured_image {
     float *value;
     uint8_t *mask;        /**< same shape; owned */
     char format[16];      /**< "SMV", "miniCBF", "CBF", "HDF5", "MarCCD", "TIFF", ... "float" */
-    double wavelength;    /**< angstrom; NAN where the header does not say */
+    double wavelength;    /**< angstrom; NAN: not in the header */
     double distance;      /**< mm; NAN */
     double pixel_size[2]; /**< mm; NAN */
     /** pixels along fast, slow, from the outer corner of the first pixel; NAN */
@@ -60,7 +60,7 @@ typedef struct db_measured_image {
  * mar345.
  *
  * @param context receives the message of a failure
- * @param path name of the file; of one that holds many images FILE#N, the first being number 1
+ * @param path name of the file; FILE#N of a file with many images, from number 1
  * @param image overwritten; to be cleared by the caller
  * @return DB_OK; DB_ERROR_FILE, DB_ERROR_INPUT or DB_ERROR_MEMORY; DB_ERROR_UNSUPPORTED for
  *     formats that are known but not read */

@@ -12,10 +12,10 @@
  * N are normal deviates: one for the whole image (flicker), one per pixel that repeats from image
  * to image (calibration, from a seed of its own), one per pixel and image (readout).
  *
- * Each random number is a function of seed, purpose, panel and pixel alone. So an image has the
- * same bits for any number of threads and on any machine, and the pixels of a region of interest
- * are those of the whole image. (Point spread functions are made with libm, whose last bits differ
- * between machines; their images are the same on the same machine.) */
+ * Each random number is a function of seed, purpose, panel and pixel alone. So an image
+ * has the same bits for any number of threads and on any machine, and a region of interest
+ * has the pixels of the whole image. (Point spread functions use libm, whose last bits
+ * differ between machines: images with them have the same bits on one machine only.) */
 #ifndef DUALBRAGG_NOISE_H
 #define DUALBRAGG_NOISE_H
 
@@ -34,12 +34,12 @@ typedef enum db_psf_type {
     DB_PSF_FIBER  /**< fibre-optic taper: density g/(2 pi) (g^2+r^2)^(-3/2), g = 0.652383 w */
 } db_psf_type;
 
-/** What the detector does to the expected image. */
+/** Effects of the detector on the expected image. */
 typedef struct db_noise_options {
     size_t size;   /**< sizeof(db_noise_options): set by DB_NOISE_OPTIONS_INIT */
     uint32_t seed; /**< of photons, flicker and readout */
-    /** 1; 0: nothing random: flicker, calibration, photon noise and readout noise are off; point
-     * spread function, gain and digitization stay */
+    /** 1; 0: no random effects: flicker, calibration, photon noise and readout
+     * noise are off; point spread function, gain and digitization stay */
     int noisy;
     double scale;              /**< photons per unit of the expected image, >= 0; 1 */
     double flicker;            /**< relative standard deviation of the beam's intensity; 0 */
@@ -47,9 +47,9 @@ typedef struct db_noise_options {
     uint32_t calibration_seed; /**< the detector's; 123456789 */
     db_psf_type psf;           /**< DB_PSF_NONE */
     double psf_fwhm;           /**< full width at half maximum (pixels), > 0 */
-    /** light farther away along fast or slow (pixels) is not followed but given to all pixels
-     * evenly; 0: chosen such that of the brightest pixel's photons at most a tenth of their
-     * standard deviation goes that way */
+    /** radius (pixels): light farther away along fast or slow is spread
+     * evenly over all pixels; 0: chosen so that this light is at most a
+     * tenth of the standard deviation of the brightest pixel's photons */
     int psf_radius;
     double gain;        /**< ADU per photon, > 0; 1 */
     double adc;         /**< offset (ADU); 40 */
@@ -80,24 +80,24 @@ typedef struct db_noise_frame {
     int32_t *number; /**< result; may be NULL */
 } db_noise_frame;
 
-/** What became of one image. */
+/** Summary of one image. */
 typedef struct db_noise_summary {
-    /** detected in the region: sum of the photon numbers, before the point spread */
+    /** photons in the region: sum of the photon numbers before the point spread */
     double photons;
     size_t overloads;  /**< pixels whose signal exceeds the largest number */
     size_t underflows; /**< pixels whose signal is below 0, which becomes 0 */
     size_t negative;   /**< expected pixels below 0 */
     double flicker;    /**< factor on the beam's intensity in this image */
     int psf_radius;    /**< the one in use (pixels) */
-    double psf_lost;   /**< fraction of the light that is given to all pixels evenly */
+    double psf_lost;   /**< fraction of the light that is spread evenly over all pixels */
 } db_noise_summary;
 
-/** Makes one image. summary may be NULL. Threads are the context's. A GPU that the context has
- * chosen (dualbragg/device.h) makes it with the same bits; expected, signal and number may then be in
- * its memory, each or all, and what is there is not copied. Images of asynchronous plans must be
- * finished (db_plan_wait). Point spread functions are the processor's, which copies what it needs.
- * Without a point spread function
- * it needs no memory to speak of, with one it needs 8 to 100 bytes per pixel for a while.
+/** Makes one image. summary may be NULL. Threads are the context's. If the
+ * context has chosen a GPU (dualbragg/device.h), the GPU makes the image with
+ * the same bits; expected, signal and number may then be in its memory and are
+ * not copied. Images of asynchronous plans must be finished (db_plan_wait).
+ * The processor applies point spread functions, and copies images for this. A
+ * point spread function needs 8 to 100 bytes per pixel during the call.
  * DB_ERROR_USAGE or DB_ERROR_INPUT, with a message naming the option or pixel, if one is out of
  * range; DB_ERROR_UNSUPPORTED in builds without Random123. Results are then undefined.
  *

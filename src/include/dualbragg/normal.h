@@ -1,6 +1,6 @@
 /** @file
- * Normal equations of a plan's image and data: what a least-squares step needs, without one image
- * being stored.
+ * Normal equations of a plan's image and data, for
+ * least-squares steps, without storing images.
  *
  *     r = model - data,   J = d model / d parameter,   W = diag(weight)
  *     chi2 = r W r,       gradient = J^T W r,          curvature = J^T W J
@@ -8,11 +8,11 @@
  * so that d chi2 / d parameter = 2 gradient, and 2 curvature is the Hessian of chi2 in the
  * approximation of Gauss and Newton.
  *
- * Whom it serves: least squares with weights and backgrounds that are known beforehand, in which all
- * regions are one sum: minimizers of one's own, Gauss-Newton steps and Hessians (in Python: Plan.normal),
- * batches of shots (dualbragg/batch.h). `dualbragg fit` is made of boxes instead (dualbragg/expert/boxes.h), which
- * have an intensity and a background of their own each, and losses whose weights follow from the expected
- * counts. */
+ * Use it for least squares with known weights and backgrounds, where all
+ * regions are one sum: your own minimizer, Gauss-Newton steps and Hessians (in
+ * Python: Plan.normal), batches of shots (dualbragg/batch.h). `dualbragg fit`
+ * uses boxes instead (dualbragg/expert/boxes.h): each box has its own intensity
+ * and background, and losses whose weights depend on the expected counts. */
 #ifndef DUALBRAGG_NORMAL_H
 #define DUALBRAGG_NORMAL_H
 
@@ -32,14 +32,14 @@ extern "C" {
  *   curvature  [parameter_count][parameter_count], symmetric
  *
  * Sums are in double precision, have the same bits for any number of threads, and do not depend on
- * the plan's pixel type. In mixed precision the residuals and what a typical step of each parameter
- * changes (db_parameter_info.scale), times the root of the weight, must stay below 1e18: products
- * of two are formed in float.
+ * the plan's pixel type. In mixed precision residuals, and changes by a
+ * typical step of each parameter (db_parameter_info.scale), times the root
+ * of the weight, must stay below 1e18: their products are computed in float.
  *
  * The first call allocates up to 2 MB, which the plan keeps; later calls allocate nothing.
  *
- * Errors: DB_ERROR_USAGE without parameters, data or room for results; DB_ERROR_INPUT, naming the
- * pixel, where a weight is negative, or weight or data that count are not finite, and where sums
+ * Errors: DB_ERROR_USAGE without parameters, data or room for results; DB_ERROR_INPUT, naming
+ * the pixel, if a weight is negative, or a used weight or datum is not finite, and if sums
  * overflow; DB_ERROR_MEMORY; DB_ERROR_CANCELLED. After an error the results are undefined.
  * Thread-safety as in plan.h.
  *

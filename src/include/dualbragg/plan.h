@@ -1,5 +1,5 @@
 /** @file
- * Plans: everything prepared for rendering one kind of image again and again.
+ * Plans: preparations for rendering one kind of image many times.
  *
  *     db_plan_create -> (db_plan_update -> db_plan_forward | db_plan_gradient)* -> db_plan_destroy
  *
@@ -32,11 +32,11 @@ typedef struct db_plan_options {
     size_t parameter_count;
     const db_region *regions; /**< NULL: all pixels of all panels, panel after panel */
     size_t region_count;
-    /** photons that each pixel may lack: the plan saves time by leaving out samples far from all
-     * spots; 0: none. Derivatives: see docs/reference/precision.md */
+    /** photons that each pixel may lack: the plan leaves out samples far from all
+     * spots, to save time; 0: none. Derivatives: see docs/reference/precision.md */
     double tolerance;
-    /** [region_count][3] Miller indices h, k, l: each region shows this reflection alone, with the structure factor
-     * that it has in the experiment, and the background; NULL: all reflections. For plans with regions
+    /** [region_count][3] Miller indices h, k, l: each region shows this reflection only, with its structure
+     * factor in the experiment, and the background; NULL: all reflections. For plans with regions
      * and without parameters */
     const int *reflections;
     double reserved[7]; /**< 0: room for new members, see docs/decisions/public-structs.md */
@@ -51,18 +51,18 @@ typedef struct db_plan db_plan;
 /** Which precision suits a job, and why. */
 typedef struct db_precision_advice {
     db_precision precision;
-    /** expected largest error of the image, in parts of its maximum; NAN where none was estimated,
-     * as for small jobs */
+    /** expected largest error of the image, relative to its
+     * maximum; NAN: not estimated, as for small jobs */
     double error;
     char reason[96]; /**< "the job is small" ... */
 } db_precision_advice;
 
-/** Advises on a plan with these options (options->precision is not looked at; NULL: defaults):
- * mixed where the image is expected to stay within 1e-6 of its maximum and every derivative image
- * within 1e-5 of its largest value of those in double; double elsewhere, and for jobs so small that
- * the time saved would not be noticed. Some pixels, evenly spread and where bright reflections are
- * foreseen, are rendered in both precisions, a few percent of the work at most; the same job always
- * gets the same advice. An estimate, not a proof. See docs/reference/precision.md.
+/** Advises on a plan with these options (options->precision is ignored; NULL: defaults):
+ * mixed if the image is expected to agree with double within 1e-6 of its maximum and
+ * every derivative image within 1e-5 of its largest value; double otherwise, and for
+ * jobs that are fast anyway. Some pixels, evenly distributed and at bright reflections,
+ * are rendered in both precisions, at most a few percent of the work. Equal jobs get
+ * equal advice. It is an estimate, not a proof. See docs/reference/precision.md.
  *
  * @param context receives the message of a failure
  * @param experiment to render
@@ -84,17 +84,17 @@ DB_API db_status db_precision_recommend(db_context *context, const db_experiment
 DB_API db_status db_plan_create(db_context *context, const db_experiment *experiment,
                                 const db_plan_options *options, db_plan **plan);
 
-/** Takes over the experiment's values. Counts (sources, domains, phi steps, panels, pixels, table
- * size) must be those of creation: DB_ERROR_USAGE otherwise. Allocates nothing.
+/** Sets the experiment's values. Counts (sources, domains, phi steps, panels, pixels,
+ * table size) must be those of creation: DB_ERROR_USAGE otherwise. Allocates nothing.
  *
  * @param plan to change
  * @param experiment of the same counts
  * @return DB_OK; DB_ERROR_USAGE or DB_ERROR_INPUT */
 DB_API db_status db_plan_update(db_plan *plan, const db_experiment *experiment);
 
-/** Renders the image: I(pixel) in photons (docs/theory/pixel.md, Sum over samples). image: caller's
- * buffer of the plan's pixel type, as large as the regions' offsets and strides ask for. Pixels
- * outside the regions are not touched.
+/** Renders the image: I(pixel) in photons (docs/theory/pixel.md, Sum over
+ * samples). image: caller's buffer of the plan's pixel type, as large as offsets
+ * and strides of the regions need. Pixels outside the regions do not change.
  *
  * @param plan to execute
  * @param image receives db_plan_pixels elements of the plan's pixel type
@@ -117,7 +117,7 @@ DB_API db_status db_plan_gradient(db_plan *plan, void *image, void *const *deriv
  * @return their number */
 DB_API size_t db_plan_pixels(const db_plan *plan);
 
-/** What a plan was made for. */
+/** Description of a plan. */
 typedef struct db_plan_info {
     const db_parameter *parameters; /**< in the plan's order; the plan's */
     size_t parameter_count;         /**< length of gradients, number of derivative images */
@@ -133,7 +133,7 @@ typedef struct db_plan_info {
     double reserved[3]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_plan_info;
 
-/** Tells what a plan was made for.
+/** Describes a plan.
  *
  * @param plan to ask; owns the lists
  * @return the description, valid until the plan changes */

@@ -1,6 +1,6 @@
 /** @file
- * Products of a plan's derivatives with one image or one direction: what differentiable programs
- * chain a plan with, without the derivative images being stored. With J the derivatives of all
+ * Products of a plan's derivatives with one image or one direction, for differentiable
+ * programs, without storing derivative images. With J the derivatives of all
  * pixels by all parameters and all structure factors:
  *
  *     db_plan_vjp   gradient = J^T cotangent      reverse mode
@@ -15,21 +15,21 @@
 extern "C" {
 #endif
 
-/** A number for everything that a plan's image depends on: derivatives of a loss by it, or a
- * direction. Members that are NULL are not wanted, or 0. All memory is the caller's. */
+/** One number for each variable of a plan's image: derivatives of a loss, or a direction.
+ * Members that are NULL are not computed, or 0. All memory is the caller's. */
 typedef struct db_plan_vector {
     size_t size;        /**< sizeof(db_plan_vector): set by DB_PLAN_VECTOR_INIT */
     double *parameters; /**< [parameter_count of db_plan_info], in the plan's order and units */
-    /** [amplitude_count of db_plan_info]: by the structure factors F_c (electrons). In the order of
-     * db_structure_factors.amplitude, each entry of the box by itself; or those values that the
-     * entries share, see db_plan_share_amplitudes */
+    /** [amplitude_count of db_plan_info]: by the structure factors F_c (electrons).
+     * In the order of db_structure_factors.amplitude, one for each entry of the
+     * box; or one for each shared value, see db_plan_share_amplitudes */
     double *amplitudes;
-    /** [1]: default_F (electrons), as far as it is taken where the list has nothing: outside the box,
-     * without a list everywhere; and by entries of DB_NO_AMPLITUDE */
+    /** [1]: default_F (electrons), where it is used: outside the box of the
+     * list, everywhere without a list, and for entries of DB_NO_AMPLITUDE */
     double *default_F;
     /** [db_plan_pixels], of the plan's pixel type, laid out as its image: the background
-     * (db_plan_set_background; photons), whether or not one is set. As a gradient it is the cotangent;
-     * only elements that the plan renders are touched, and each once */
+     * (db_plan_set_background; photons), also if none is set. As a gradient it is the
+     * cotangent; only elements that the plan renders are written, each once */
     void *background;
     double reserved[5]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_plan_vector;
@@ -38,24 +38,24 @@ typedef struct db_plan_vector {
         sizeof(db_plan_vector), NULL, NULL, NULL, NULL, { 0 }                                      \
     }
 
-/** Of an entry of the box that has default_F. */
+/** Marks an entry of the box that has default_F. */
 #define DB_NO_AMPLITUDE UINT32_MAX
 
-/** Says which entries of the plan's box of structure factors are one value: symmetry mates, Friedel
- * mates, what was one line of a list (db_amplitude_classes finds them). From now on
- * db_plan_vector.amplitudes has an element for each value: as a gradient the sum over its entries, as
- * a direction the step of all of them. Images do not change, and the entries' own values may differ.
+/** Gives entries of the plan's box of structure factors one common value: symmetry mates, Friedel
+ * mates, or entries of one line of a list (db_amplitude_classes finds them). db_plan_vector.amplitudes
+ * then has an element for each value: in a gradient the sum over its entries, in a direction the step
+ * of all its entries. Images do not change; amplitudes of the entries may differ.
  *
  * @param plan to change
- * @param value of each entry of the box, from 0 to count - 1, or DB_NO_AMPLITUDE: it moves with
- *     default_F; copied; NULL: each entry is a value of its own, as in a new plan
+ * @param value of each entry of the box, from 0 to count - 1, or DB_NO_AMPLITUDE: the entry
+ *     follows default_F; copied; NULL: each entry has its own value, as in a new plan
  * @param count number of values
  * @return DB_OK; DB_ERROR_USAGE, naming the entry; DB_ERROR_MEMORY */
 DB_API db_status db_plan_share_amplitudes(db_plan *plan, const uint32_t *value, size_t count);
 
-/** Sets an image that is added to all images that the plan renders from now on (but not to those of
- * db_plan_oracle), and hence to what db_plan_normal compares with its data: a background measured or
- * modelled elsewhere.
+/** Sets a background, measured or modelled elsewhere, that is
+ * added to all images of the plan (not to those of
+ * db_plan_oracle). db_plan_normal compares the sum with its data.
  *
  * @param plan to change
  * @param background photons; db_plan_pixels elements of the plan's pixel type, laid out as its image;
@@ -64,20 +64,20 @@ DB_API db_status db_plan_share_amplitudes(db_plan *plan, const uint32_t *value, 
  *     background then stays as it was */
 DB_API db_status db_plan_set_background(db_plan *plan, const void *background);
 
-/** The gradient by everything that is wanted of the members of `gradient`: sums over the plan's
+/** The gradient by all members of `gradient` that are not NULL: sums over the plan's
  * regions of cotangent times derivative; a pixel in two regions counts twice,
  *
  *     gradient[x] = sum over pixels of cotangent * dI/dx,   F_c -> I is 2 F_c times what F_c^2 counts
  *
  * If the cotangent is the derivative of a loss by the pixels, the result is the derivative of the loss.
- * Pixels are of the plan's pixel type and laid out as its image. Where the cotangent is 0, nothing
- * counts, and unless the image is wanted nothing is rendered in groups of such pixels. There may be
- * hundreds of thousands of structure factors, whether or not parameters are among them. A sample counts
- * for the entry nearest to it, and where the list is interpolated for the 64 entries around it; a spot
- * in closed form for its own. A structure factor of 0 that is not interpolated has the derivative 0.
+ * Pixels are of the plan's pixel type and laid out as its image. Pixels with a cotangent of 0 do not
+ * contribute, and groups of such pixels are not rendered unless the image is wanted. There may be
+ * hundreds of thousands of structure factors, with or without parameters. A sample contributes to
+ * the nearest entry, with interpolation to the 64 entries around it; a spot in closed form to its
+ * own entry. A structure factor of 0 that is not interpolated has the derivative 0.
  *
- * Sums are in double precision, of products that in mixed precision are formed in float, and have the
- * same bits for any number of threads. Costs: parameters alone about as much as db_plan_normal, or
+ * Sums are in double precision (their products in mixed precision in float), and have the same
+ * bits for any number of threads. Costs: parameters alone about as much as db_plan_normal, or
  * less; one pass over the pixels of spots in closed form; of sampled spots one for the parameters or
  * the image, and one for the structure factors, which takes 1.2 to 1.5 times as long as db_plan_normal
  * with eight parameters (interpolated: 5 times).
@@ -107,15 +107,15 @@ DB_API db_status db_plan_set_background(db_plan *plan, const void *background);
 DB_API db_status db_plan_vjp(db_plan *plan, const void *cotangent, void *image,
                              const db_plan_vector *gradient);
 
-/** The image, and its derivative along a direction in everything that `direction` names: the sum over
- * parameters of direction times derivative image, and over structure factors, as one image.
+/** The image, and its derivative along a direction in all members of `direction`: one
+ * image, the sum over parameters and structure factors of direction times derivative image.
  *
  * Costs: one pass for the parameters, on a GPU as well, where structure factors, sources and rotations
  * among the parameters of sampled spots, beyond the first that the direction names, take an image of
  * its memory each; an image or two for each other member. Allocates while it runs: an image where
  * parameters and structure factors both have a direction, and a table of structure factors or a list of
- * spots. On a GPU all of it is rendered there, but for a direction of interpolated structure factors
- * (db_plan_device_note).
+ * spots. A GPU renders all of it, except a direction of
+ * interpolated structure factors (db_plan_device_note).
  *
  * Errors: those of db_plan_vjp; DB_ERROR_USAGE without room for the results; DB_ERROR_INPUT, naming the
  * parameter, where the direction is not finite.

@@ -29,8 +29,8 @@ typedef struct db_space_group {
     int centring[4][3];              /**< (cell / 24); the first is 0 0 0 */
 } db_space_group;
 
-/** Finds which structure factors of a box are equivalent, for db_plan_share_amplitudes: those of
- * indices that the operators, and with friedel inversion, turn into each other. Classes are numbered in
+/** Finds equivalent structure factors of a box, for db_plan_share_amplitudes: the operators,
+ * and with friedel also inversion, map their indices to each other. Classes are numbered in
  * the order of their first entries in the box. Thread-safe.
  *
  * @param factors min and extent of the box

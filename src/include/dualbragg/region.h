@@ -1,5 +1,5 @@
 /** @file
- * Which pixels a plan renders, and where they go. */
+ * Regions: pixels that a plan renders, and their places in memory. */
 #ifndef DUALBRAGG_REGION_H
 #define DUALBRAGG_REGION_H
 

@@ -1,8 +1,8 @@
 /** @file
- * Setting up an experiment the way users describe it: detector conventions, beam centres in a
- * convention's meaning, sizes, counts left to automatic choice. The command line and the YAML
- * reader fill a db_setup; db_setup_resolve turns it into a db_experiment. The rules are in
- * docs/theory. */
+ * Setting up an experiment in the terms of users: detector conventions,
+ * beam centres in a convention's meaning, sizes, automatic counts. The
+ * command line and the YAML reader fill a db_setup; db_setup_resolve
+ * turns it into a db_experiment. The rules are in docs/theory. */
 #ifndef DUALBRAGG_SETUP_H
 #define DUALBRAGG_SETUP_H
 
@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/** How the detector and the beam centre are described. */
+/** Conventions for detector and beam centre. */
 typedef enum db_convention {
     DB_CONVENTION_MOSFLM,
     DB_CONVENTION_DENZO,
@@ -23,9 +23,9 @@ typedef enum db_convention {
     DB_CONVENTION_COUNT
 } db_convention;
 
-/** Where an image's header says the detector stands, and what else headers and lists state; stands in for
- * what is left open. NAN (pivot:
- * -1, steps: 0): not said. F, S: along fast and slow from the outer corner of the first pixel. */
+/** Geometry of an image's header, and other values of headers and lists;
+ * they are used for open values. NAN (pivot: -1, steps: 0): not in the file.
+ * F, S: along fast and slow from the outer corner of the first pixel. */
 typedef struct db_stated_placement {
     double distance, close_distance; /**< mm, along the beam and along the normal */
     double beam_centre[2];           /**< F, S of the direct beam (mm) */
@@ -74,8 +74,8 @@ typedef enum db_strain_system {
     DB_STRAINS_CUBIC
 } db_strain_system;
 
-/** Every number that may be left open is NAN (or, for counts, 0) until given. Vectors: first
- * component NAN. */
+/** An open number is NAN (a count 0) until it is given.
+ * An open vector has a first component of NAN. */
 typedef struct db_setup {
     /* crystal */
     double cell[6]; /**< A, degree; open edges after the first copy a, open angles are 90 */
@@ -139,11 +139,11 @@ typedef struct db_setup {
     double detector_size[2];         /**< mm, fast, slow; 102.4 */
     int detector_pixels[2];          /**< 0 = from size */
     double distance, close_distance; /**< mm; NAN = open */
-    double beam_centre[2];           /**< X, Y in the convention's meaning (mm); NAN */
+    double beam_centre[2];           /**< X, Y as the convention defines them (mm); NAN */
     double close_point[2];           /**< Xclose, Yclose (mm); NAN */
     double org[2];                   /**< ORGX, ORGY (pixels); NAN */
     int pivot;                       /**< -1 open, else db_pivot: an explicit -pivot */
-    /** -1 none, else db_pivot last implied by another flag; counts in CUSTOM only */
+    /** -1 none, else db_pivot last implied by another flag; used in CUSTOM only */
     int pivot_hint;
     double fast_axis[3], slow_axis[3], normal[3], beam_axis[3], polarization_axis[3],
         spindle_axis[3], twotheta_axis[3]; /**< CUSTOM vectors; first component NAN = open */
@@ -162,20 +162,20 @@ typedef struct db_setup {
     int sensor_stated; /**< 1: thickness or attenuation come from a header or list */
     int oversample;    /**< 0 = automatic */
     db_stated_placement stated;
-    /** experiment list that gives frame, detector, spindle, and crystal where nothing else does;
-     * see db_setup_read_expt */
+    /** experiment list for frame, detector, spindle, and the
+     * crystal if it is not given; see db_setup_read_expt */
     const char *expt_file;  /**< borrowed; NULL */
     int expt_number;        /**< from 0; -1: open */
     const char *expt_image; /**< borrowed; NULL: open */
     /* the reference's way */
     int compat;
-    int oversample_omega, oversample_polar, oversample_thick; /**< of meaning there only */
+    int oversample_omega, oversample_polar, oversample_thick; /**< with compat only */
     /* structure factors of coordinates in hkl_file */
     double k_sol, b_sol; /**< bulk solvent: e/A^3, A^2; 0.35 and 46 */
     double
-        model_resolution; /**< A: to which they are calculated; NAN = open: that of the detector */
+        model_resolution; /**< A: resolution of calculated ones; NAN = open: of the detector */
     int anomalous;        /**< 1: with f' and f'' at the wavelength; 0: without */
-    int expt_frame;       /**< image of the experiment's scan, as that counts them; 0: open */
+    int expt_frame;       /**< image of the experiment's scan, as the scan counts; 0: open */
     /** pixels along fast, slow, from the outer corner of the first pixel, in every convention, instead of
      * beam_centre, close_point and org: the direct beam, with the pivot at the sample the near point; NAN */
     double beam_centre_px[2];
@@ -184,7 +184,7 @@ typedef struct db_setup {
     double reserved[7];  /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_setup;
 
-/** What the first column of a file of amorphous amplitudes holds. */
+/** First column of a file of amorphous amplitudes. */
 typedef enum db_stol_abscissa {
     DB_STOL,  /**< sin(theta)/lambda (1/angstrom) */
     DB_4STOL, /**< 4 sin(theta)/lambda */
@@ -196,19 +196,19 @@ typedef enum db_stol_abscissa {
  * @param setup overwritten */
 DB_API void db_setup_init(db_setup *setup);
 
-/** Which file a header comes from: the reference turns the beam centre of masks upside down. */
+/** File of a header: the reference turns the beam centre of masks upside down. */
 typedef enum db_header_role { DB_HEADER_OF_IMAGE, DB_HEADER_OF_MASK } db_header_role;
 
 /** Fills a setup from an image's header: size and number of pixels, wavelength, phi, oscillation
- * range, two-theta, distance and beam centre. What is given later, in whatever way, wins.
+ * range, two-theta, distance and beam centre. Values that are given later take precedence.
  *
- * By default from SMV and miniCBF; keys count exactly. Direct beam and near point come from the
- * DENZO_, MOSFLM_ and XDS_ keys, else from BEAM_CENTER_X/Y in the sense of ADSC headers, and hold
- * in whatever convention is chosen. Headers of db_write_smv also state convention, pivot, rotations
- * of the detector and the number of phi steps. What the header does not say stays as it was, with a
- * notice (notices may be NULL). With setup->compat from SMV in the reference's way (quirks header-*
- * of docs/reference/quirks.md): the last place where a key's text occurs counts, BEAM_CENTER_X/Y
- * are the current convention's numbers, two-theta is passed over.
+ * By default from SMV and miniCBF; keys must match exactly. Direct beam and near point come from
+ * the DENZO_, MOSFLM_ and XDS_ keys, else from BEAM_CENTER_X/Y as ADSC headers define them, and
+ * hold in any convention. Headers of db_write_smv also have convention, pivot, rotations of the
+ * detector and the number of phi steps. Values that the header lacks stay, with a notice (notices
+ * may be NULL). With setup->compat from SMV in the reference's way (quirks header-* of
+ * docs/reference/quirks.md): the last occurrence of a key's text is used, BEAM_CENTER_X/Y are the
+ * current convention's numbers, two-theta is ignored.
  *
  * @param context receives the message of a failure
  * @param path name of the file
@@ -223,12 +223,12 @@ DB_API db_status db_setup_read_header(db_context *context, const char *path, db_
                                       void (*notices)(void *user, const char *line), void *user);
 
 /** Fills a setup from an experiment of a DIALS experiment list (see db_read_expt): wavelength,
- * polarization, phi, oscillation range, sensor. What is given later, in whatever way, wins. The
- * setup keeps the file's name, from which db_setup_resolve takes the laboratory frame, panels, axes
- * and direction of the beam, and cell and orientation as far as the setup has none. Then a distance
- * moves the plate of the panels, and rotations and two-theta turn it; conventions, beam centre,
- * origin, size and number of pixels cannot be given. path and image are borrowed; image may be
- * NULL, number -1. expt_frame of the setup says which image of a scan is meant, whatever is named.
+ * polarization, phi, oscillation range, sensor. Values that are given later take precedence. The
+ * setup keeps the file's name. db_setup_resolve takes from the file the laboratory frame,
+ * panels, axes and direction of the beam, and cell and orientation if the setup has none. Then a
+ * distance moves the plate of the panels, and rotations and two-theta turn it; conventions, beam
+ * centre, origin, size and number of pixels cannot be given. path and image are borrowed; image
+ * may be NULL, number -1. expt_frame of the setup selects the image of a scan, before any name.
  *
  * @param context receives the message of a failure
  * @param path name of the file

@@ -25,7 +25,7 @@ extern "C" {
     X(DB_ERROR_UNSUPPORTED, 2, "not supported by this build or version")                           \
     X(DB_ERROR_DEVICE, 4, "the requested device or instruction set is not available")
 
-/** What a call returns. */
+/** Status of a call. */
 typedef enum db_status {
 #define DB_STATUS_ENUM(name, exit_code, text) name,
     DB_STATUS_LIST(DB_STATUS_ENUM)

@@ -23,8 +23,8 @@ DB_API const char *db_version(void);
  * @return static storage */
 DB_API const char *db_features(void);
 /** Bytes of a public struct of the library in use by its name, e.g. "db_experiment"; 0: there is
- * none. For callers that were compiled with other headers, or that describe structs themselves, as
- * Python's ctypes does: a size that differs is that of another version.
+ * none. For callers that were compiled with other headers, or that describe structs
+ * themselves, as Python's ctypes does: a different size means another version.
  *
  * @param name of the struct
  * @return bytes; 0: there is none */
