@@ -86,10 +86,66 @@ warn(list *l, const char *advice, const char *format, ...) {
     va_end(arguments);
 }
 
+static size_t place_of(const db_fit_estimates *e, db_parameter parameter) {
+    size_t i = 0;
+    while (i < e->count && e->list[i].parameter != parameter) i++;
+    return i;
+}
+
+/* Are these the footprint and the divergence along one axis? Spots near the beam are as wide as footprint + divergence x
+ * distance^2 (mm^2), so what one of the two takes the other lacks. */
+static int widen_alike(const db_fit_estimates *e, size_t i, size_t k) {
+    const int a = (int)e->list[i].parameter, b = (int)e->list[k].parameter;
+    return (a == DB_FOOTPRINT_HH && b == DB_DIVERGENCE_HH) ||
+           (a == DB_FOOTPRINT_VV && b == DB_DIVERGENCE_VV);
+}
+
+/* A variance that its bound holds has no error. */
+static double error_or_none(const db_fit_estimate *e) { return e->error > 0 ? e->error : 0; }
+
+/* What spots determine of both. */
+static void about_width(list *l, size_t footprint, size_t divergence) {
+    const db_fit_estimates *const e = &l->result->estimates;
+    const db_fit_estimate *const f = &e->list[footprint], *const d = &e->list[divergence];
+    const double distance = l->result->experiment.detector.distance,
+                 factor = 1e-6 * distance * distance; /* mm^2 per mrad^2 */
+    const double own[2] = { error_or_none(f), factor * error_or_none(d) };
+    const double both = e->correlation[footprint][divergence] * own[0] * own[1];
+    warn(l, "quote the sum",
+         "%s and %s widen spots alike, and spots hardly tell how much is whose; together "
+         "(footprint + "
+         "divergence x distance^2) they are %.3g +- %.1g mm^2",
+         f->name, d->name, f->value + factor * d->value,
+         sqrt(own[0] * own[0] + own[1] * own[1] + 2 * both));
+}
+
+/* Of two that widen spots alike, is this one at 0 and the other one not? */
+static int is_at_zero_beside(const db_fit_estimates *e, size_t i) {
+    const db_fit_estimate *const own = &e->list[i];
+    for (size_t k = 0; k < e->count && own->at_bound < 0 && own->value <= 0; k++)
+        if ((widen_alike(e, i, k) || widen_alike(e, k, i)) && !e->list[k].at_bound &&
+            e->list[k].error > 0)
+            return 1;
+    return 0;
+}
+
+static void about_widths(list *l) {
+    static const db_parameter pairs[2][2] = { { DB_FOOTPRINT_HH, DB_DIVERGENCE_HH },
+                                              { DB_FOOTPRINT_VV, DB_DIVERGENCE_VV } };
+    const db_fit_estimates *const e = &l->result->estimates;
+    for (int p = 0; p < 2; p++) {
+        const size_t i = place_of(e, pairs[p][0]), k = place_of(e, pairs[p][1]);
+        if (i == e->count || k == e->count) continue;
+        if (is_at_zero_beside(e, i) || is_at_zero_beside(e, k) ||
+            fabs(e->correlation[i][k]) > STRONG_CORRELATION)
+            about_width(l, i, k);
+    }
+}
+
 static void about_parameters(list *l) {
     const db_fit_estimates *const e = &l->result->estimates;
     for (size_t i = 0; i < e->count; i++)
-        if (e->list[i].at_bound)
+        if (e->list[i].at_bound && !is_at_zero_beside(e, i))
             warn(l, "widen the bound, or hold the parameter",
                  "%s ends at its %s bound %.8g: it has no standard error, and the errors of other "
                  "parameters hold for this value only",
@@ -105,10 +161,12 @@ static void about_parameters(list *l) {
     }
     for (size_t i = 0; i < e->count; i++)
         for (size_t k = i + 1; k < e->count; k++)
-            if (fabs(e->correlation[i][k]) > STRONG_CORRELATION)
+            if (fabs(e->correlation[i][k]) > STRONG_CORRELATION && !widen_alike(e, i, k) &&
+                !widen_alike(e, k, i))
                 warn(l, "quote both with their correlation, or hold one of them",
                      "%s and %s are strongly correlated (%+.3f)", e->list[i].name, e->list[k].name,
                      e->correlation[i][k]);
+    about_widths(l);
 }
 
 /* Cell edges scale with a distance that is held. */

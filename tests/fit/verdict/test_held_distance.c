@@ -5,8 +5,10 @@
 #include "fit/rendered_image.h"
 #include "fit/verdict/verdict.h"
 #include "fit/verdict/verdict_tests.h"
+#include "fit/verdict/warnings.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int warns(const db_fit_result *r, const char *words) {
@@ -131,11 +133,45 @@ static void pixels_and_places_have_to_agree(void **state) {
     }
 }
 
+/* Footprint and divergence widen spots alike: what is determined is footprint + divergence x distance^2. */
+static void widths_are_told_together(void **state) {
+    (void)state;
+    static const struct {
+        double footprint, error, correlation;
+        const char *told;
+    } cases[] = { { 0, NAN, 0, "they are 0.04 +- 0.004 mm^2" },
+                  { 0.01, 0.003, -0.96, "they are 0.05 +- 0.001 mm^2" },
+                  { 0.01, 0.003, -0.5, NULL } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        db_fit_estimate list[2] = {
+            { .name = "divergence_hh", .parameter = DB_DIVERGENCE_HH, .value = 1, .error = 0.1 },
+            { .name = "footprint_hh", .parameter = DB_FOOTPRINT_HH }
+        };
+        double rows[2][2] = { { 1, cases[i].correlation }, { cases[i].correlation, 1 } };
+        double *correlation[2] = { rows[0], rows[1] };
+        list[1].value = cases[i].footprint;
+        list[1].error = cases[i].error;
+        list[1].at_bound = cases[i].footprint > 0 ? 0 : -1;
+        db_fit_result r = { .status = DB_NOT_CONVERGED,
+                            .estimates = { .count = 2, .list = list, .correlation = correlation } };
+        r.experiment.detector.distance = 200;
+        r.distance_step = NAN;
+        db_verdict_forget(&r.verdict);
+        assert_int_equal(db_fit_warnings_make(context, &r), DB_OK);
+        assert_int_equal(warns(&r, "widen spots alike"), cases[i].told != NULL);
+        if (cases[i].told) assert_true(warns(&r, cases[i].told));
+        assert_false(warns(&r, "bound") || warns(&r, "strongly correlated"));
+        free(r.warnings);
+        free((void *)r.advice);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_open_distance_is_said_to_be_open),
         cmocka_unit_test(a_wrong_distance_is_noticed),
         cmocka_unit_test(a_tilt_is_no_distance),
+        cmocka_unit_test(widths_are_told_together),
         cmocka_unit_test(pixels_and_places_have_to_agree),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
