@@ -1,8 +1,12 @@
 """Configuration of the documentation site (Sphinx). CMake's target docs sets the environment variables."""
 import os
 import re
+import sys
 
 from sphinx.ext.mathjax import html_visit_displaymath, html_visit_math
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "site"))
+import python_reference  # noqa: E402
 
 project = "dualbragg"
 author = "the authors of dualbragg"
@@ -51,7 +55,14 @@ def add_contents(app, docname, source):
         source[0] += "\n```{toctree}\n:hidden:\n%s\n\n%s\n```\n" % (caption, "\n".join(pages))
 
 
+def add_python(app, docname, source):
+    """The reference of the Python package is made of its sources."""
+    if docname == "docs/reference/python-api":
+        source[0] = python_reference.expanded(source[0], os.path.join(app.srcdir, "python", "dualbragg"))
+
+
 def setup(app):
     """Formulas are set by KaTeX from the site's own folder: nothing is fetched from elsewhere."""
     app.add_html_math_renderer("katex", (html_visit_math, None), (html_visit_displaymath, None))
     app.connect("source-read", add_contents)
+    app.connect("source-read", add_python)

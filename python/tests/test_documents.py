@@ -43,6 +43,22 @@ class Documents(unittest.TestCase):
                 finally:
                     os.chdir(before)
 
+    def test_the_reference_has_all_that_people_call(self):
+        sys.path.append(os.path.join(SOURCE, "docs", "site"))
+        import python_reference
+        with open(os.path.join(SOURCE, "docs", "reference", "python-api.md"), encoding="utf-8") as file:
+            page = file.read()
+        made = python_reference.expanded(page, os.path.join(SOURCE, "python", "dualbragg"))
+        shown = set(re.findall(r"^### `(\w+)`$", made, re.M))
+        elsewhere = {"features", "threads", "version"}  # of the module that has no other public names
+        self.assertEqual(set(dualbragg.__all__) - shown - elsewhere, set())
+        for line in ("Plan.vjp(cotangent: Memory, out: Memory | None=None) -> Floats", "Batch.experiment: Experiment",
+                     "values: Floats | None = None", "crystal size in unit cells", "header: Path | None=None"):
+            self.assertTrue(line in made, line)
+        self.assertEqual(set(python_reference.BLOCK.findall(page)),
+                         {n[:-3] for n in os.listdir(os.path.join(SOURCE, "python", "dualbragg"))
+                          if n.endswith(".py") and not n.startswith("_")})
+
     def test_the_names_of_the_port_and_ours_exist(self):
         """Each name of the port's configurations has its row, and what stands beside it is a keyword or a parameter."""
         def page(*path):
