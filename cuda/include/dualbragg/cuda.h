@@ -9,9 +9,9 @@
 extern "C" {
 #endif
 
-/** Adds "cuda" to the devices that db_context_set_device knows. To be called once, before contexts
- * are created; further calls do nothing. It touches neither driver nor GPU: where those are missing
- * is found when a context chooses the device. */
+/** Adds "cuda" to the devices of db_context_set_device. Call it once, before
+ * contexts are created; further calls do nothing. It uses neither driver nor GPU:
+ * a context finds out whether these are missing when it chooses the device. */
 DB_API void db_cuda_register(void);
 
 #ifdef __cplusplus

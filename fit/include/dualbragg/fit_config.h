@@ -1,5 +1,5 @@
 /** @file
- * A refinement as a configuration says it: settings, the starting model, and the files of both. */
+ * Configurations of refinements: settings, the starting model, and the files of both. */
 #ifndef DUALBRAGG_FIT_CONFIG_H
 #define DUALBRAGG_FIT_CONFIG_H
 
@@ -14,9 +14,9 @@ extern "C" {
 
 enum { DB_FIT_PATH_SIZE = 1024 };
 
-/** A fit configuration as read from YAML: settings, and the starting model as a db_setup plus what
- * a db_setup does not have. File names of the file are relative to its folder and stand here
- * relative to the working directory. setup borrows the names kept here, so the struct must not be
+/** A fit configuration as read from YAML: settings, and the starting model as a db_setup with
+ * additional members. File names in the file are relative to its folder; here they are relative
+ * to the working directory. setup borrows the names kept here, so the struct must not be
  * copied while setup is in use. */
 typedef struct db_fit_config {
     db_fit_settings settings; /**< bounds given as a range are open until db_fit_config_start */
@@ -35,9 +35,9 @@ typedef struct db_fit_config {
     char mask_file[DB_FIT_PATH_SIZE], hot_pixel_file[DB_FIT_PATH_SIZE];
     char reflection_file[DB_FIT_PATH_SIZE], spot_file[DB_FIT_PATH_SIZE],
         box_file[DB_FIT_PATH_SIZE]; /**< see db_fit_spots_read */
-    double trusted[2];              /**< least and largest count that is trusted; NAN: not given */
-    /** hot pixels: a single pixel this many standard deviations above its surroundings is left out;
-     * 0: none */
+    double trusted[2];              /**< least and largest trusted count; NAN: not given */
+    /** hot pixels: single pixels this many standard deviations
+     * above their surroundings are left out; 0: none */
     double hot_sigma;
     char shot_list[DB_FIT_PATH_SIZE]; /**< many shots instead of one image (fit_shots.h); "": one */
     double shot_outlier_sigma;        /**< see db_fit_shots_options.outlier_sigma */
@@ -51,16 +51,16 @@ typedef struct db_fit_config {
     /** replaces the setup's orientation (row-major rotation from the standard frame); first
      * component NAN: not given */
     double orientation[9];
-    /** 1: the orientation is found from the image's spots, and so is the cell if none is given; N > 1: those of up to
-     * N lattices (db_fit_shot_list_find) */
+    /** 1: the orientation is found from the image's spots, and the cell if none
+     * is given; N > 1: up to N lattices are found (db_fit_shot_list_find) */
     int find_orientation;
-    int automatic; /**< 1: what is refined was left open; db_fit_config_start chooses it */
+    int automatic; /**< 1: the parameters are open; db_fit_config_start chooses them */
     int phi_given; /**< 1: the spindle angle was given */
-    /** of a detector of one panel that is cut into its modules where groups of panels name them:
-     * pixels of a module along fast, slow, and of the gaps between them; 0: as the detector's size
-     * says */
+    /** modules of a detector with one panel, for groups of
+     * panels: pixels of a module along fast, slow, and of
+     * the gaps between them; 0: by the detector's size */
     int modules[4];
-    struct db_fit_found_cell *found_cell; /**< owned: of a model without one; NULL: it was given */
+    struct db_fit_found_cell *found_cell; /**< owned: found for a model without a cell; NULL: the cell was given */
     double reserved[11]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_config;
 
@@ -69,8 +69,8 @@ typedef struct db_fit_config {
  * @param config to clear */
 DB_API void db_fit_config_clear(db_fit_config *config);
 
-/** A configuration for an image without a file: defaults, what is refined left open, with overrides
- * as below.
+/** A configuration for an image without a file:
+ * defaults, open parameters, with overrides as below.
  *
  * @param context receives the message of a failure
  * @param image name of the measured image; "": none is named, or overrides name it or a list of shots
@@ -97,14 +97,14 @@ DB_API db_status db_fit_config_read(db_context *context, const char *path,
                                     const char *const *overrides, size_t override_count,
                                     db_fit_config *config);
 
-/** Reads the configuration's image and masks what must not count: pixels outside the trusted range
+/** Reads the configuration's image and masks pixels to leave out: pixels outside the trusted range
  * (the configuration's, else those of the experiment list's panels), rectangles masked in that
  * list, pixels that are 0 in the mask file, those of the list of hot pixels (lines "fast slow
- * [panel]"), and pixels found hot. Notices say how many. DB_ERROR_INPUT if the list's panels are
- * not the image's.
+ * [panel]"), and pixels found hot. Notices have their numbers.
+ * DB_ERROR_INPUT if the list's panels do not match the image.
  *
  * @param context receives the message of a failure
- * @param config names the image and what masks it
+ * @param config names the image and its masks
  * @param image overwritten; to be cleared by the caller
  * @param notices told each automatic choice or warning, as a line that is valid during the call;
  *     may be NULL
@@ -115,8 +115,8 @@ DB_API db_status db_fit_config_read_image(db_context *context, const db_fit_conf
                                           void (*notices)(void *user, const char *line),
                                           void *user);
 
-/** Reads the list of reflections that the configuration names, if any (else spots->count is 0); of
- * a reflection table those of the experiment that the model comes from. Clear it with
+/** Reads the list of reflections that the configuration names, if any (else spots->count
+ * is 0); from a reflection table those of the model's experiment. Clear it with
  * db_fit_spots_clear.
  *
  * @param context receives the message of a failure

@@ -1,5 +1,5 @@
 /** @file
- * What a refinement has found of its parameters: the same for one shot, and for what many share. */
+ * Estimates of refined parameters, for one shot and for shared parameters of many. */
 #ifndef DUALBRAGG_FIT_ESTIMATES_H
 #define DUALBRAGG_FIT_ESTIMATES_H
 
@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/** What has been found of a parameter. A standard error is NAN where the parameter is tied or at its
- * bound, INFINITY where the data do not determine it. */
+/** Estimate of a parameter. A standard error is NAN if the parameter is
+ * tied or at its bound, INFINITY if the data do not determine it. */
 typedef struct db_fit_estimate {
     const char *name; /**< db_fit_quantity_name; valid as long as the result */
     const char *unit;
@@ -21,18 +21,18 @@ typedef struct db_fit_estimate {
     double start;
     double value;
     double error_unscaled; /**< from the variances alone */
-    /** times sqrt(chi2_reduced) where that exceeds 1: the misfit is taken for more of the same
-     * noise */
+    /** error_unscaled times sqrt(chi2_reduced) if it
+     * exceeds 1: misfit counts as additional noise */
     double error_scaled;
-    /** from how much parts of the data (shoeboxes, tiles, shots) disagree, or whole regions of the
-     * detector where these disagree more: needs neither the right noise nor independent residuals within
-     * them; NAN: too few */
+    /** from the scatter between parts of the data (shoeboxes, tiles, shots), or
+     * between regions of the detector if these scatter more: needs neither the
+     * right noise nor independent residuals within a part; NAN: too few parts */
     double error_robust;
     double error; /**< the one to quote: the larger of the last two */
 } db_fit_estimate;
 
-/** A combination of parameters: an eigenvector of the normal matrix J^T J scaled to unit diagonal,
- * in which each parameter counts in units of the error it would have if it alone were refined. */
+/** A combination of parameters: an eigenvector of the normal matrix J^T J scaled to unit
+ * diagonal, so that the unit of each parameter is its error with all others known. */
 typedef struct db_fit_direction {
     /** from 0, the data do not determine it, to the number of parameters; 1 for all if no two
      * parameters are correlated */
@@ -44,7 +44,7 @@ typedef struct db_fit_direction {
     double *change;
 } db_fit_direction;
 
-/** Estimates of the parameters of the settings, in their order, and how these hang together. */
+/** Estimates of the parameters of the settings, in their order, with correlations. */
 typedef struct db_fit_estimates {
     size_t count;
     db_fit_estimate *list;
@@ -53,9 +53,9 @@ typedef struct db_fit_estimates {
     db_fit_direction
         *direction; /**< the worst determined first; 0 for parameters that are not shared */
     size_t direction_count;
-    /** how much whole regions of the detector disagree, over how much their shoeboxes do by themselves (a
-     * ratio of standard deviations, over all directions; 1 if that may be chance): above 1 where
-     * neighbours miss the data in the same way */
+    /** scatter between regions of the detector, divided by the scatter expected from
+     * their shoeboxes (a ratio of standard deviations, over all directions; 1 if it
+     * may be chance): above 1 if neighbours miss the data in the same direction */
     double shared_misfit;
     void *memory; /**< owned: behind all lists */
 } db_fit_estimates;

@@ -11,21 +11,21 @@
 extern "C" {
 #endif
 
-/** What a search for the orientation has found. */
+/** Result of a search for the orientation. */
 typedef struct db_fit_orientation {
-    size_t spots;           /**< that tell orientations apart */
+    size_t spots;           /**< spots that distinguish orientations */
     size_t indexed;         /**< of them, near nodes of the lattice */
-    double by_chance;       /**< of `indexed`, for a lattice turned at random */
-    double log_probability; /**< ln of the probability that one turned at random has as many */
+    double by_chance;       /**< expected `indexed` for a lattice in a random orientation */
+    double log_probability; /**< ln of the probability that a random orientation has as many */
 } db_fit_orientation;
 
-/** Finds the orientation of a crystal of known cell (indexing): the one that explains the image's
- * spots best. Its previous orientation does not matter; db_crystal.orientation becomes the
- * whole rotation. Where settings refine all edges of the cell, these may be off by a common factor of up to 3 %, and where
- * they refine the beam's centre it may be off by up to 2 mm, both within the bounds of settings: the experiment gets what is
- * found. Of orientations that are equivalent by symmetry it finds any. settings: those of the data. DB_ERROR_INPUT if no
- * orientation explains more than chance would. The context's progress is told how much of the most
- * work there can be is done.
+/** Finds the orientation of a crystal of known cell (indexing) that explains the image's spots best. The given
+ * orientation is ignored; db_crystal.orientation becomes the whole rotation. If settings refine all edges of
+ * the cell, the edges may be off by a common factor of up to 3 %, and if they refine the beam centre, it may
+ * be off by up to 2 mm, both within the bounds of settings; the experiment gets the found values. Any of the
+ * orientations that are equivalent by symmetry may be found. settings: those of the data. DB_ERROR_INPUT if no
+ * orientation explains more than chance would. The context's
+ * progress gets the fraction of the largest possible work.
  *
  * @param context receives the message of a failure
  * @param image measured image
@@ -40,18 +40,18 @@ DB_API db_status db_fit_find_orientation(db_context *context, const db_measured_
 
 enum { DB_FIT_MOST_LATTICES = 16 };
 
-/** A lattice that a search has found. */
+/** A lattice found by a search. */
 typedef struct db_fit_lattice {
     double orientation[9];    /**< of its crystal, the whole rotation (row-major) */
-    db_fit_orientation found; /**< from the spots that lattices before it have left */
-    double cell_scale;        /**< of the edges, all lattices alike: 1 where they are not refined */
+    db_fit_orientation found; /**< from the spots that earlier lattices leave */
+    double cell_scale;        /**< factor on the edges, equal for all lattices; 1 if not refined */
     double beam_shift
-        [2]; /**< mm, of the beam's centre along fast and slow, all lattices alike: 0 where it is not refined */
+        [2]; /**< mm, of the beam centre along fast and slow, equal for all lattices; 0 if not refined */
 } db_fit_lattice;
 
 /** Finds several lattices of one cell: the one that explains most of the strongest spots, then, from
- * the spots that it leaves, the next one, until no orientation explains more than chance would. A
- * lattice within about half a degree of one before it is no other.
+ * the spots that it leaves, the next one, until no orientation explains more than
+ * chance would. A lattice within about half a degree of an earlier one is not listed.
  *
  * @param context receives the message of a failure
  * @param image measured image

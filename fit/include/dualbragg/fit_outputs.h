@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** Writes all that is found of one image or many shots as JSON (docs/reference/json.md).
+/** Writes all results of one image or many shots as JSON (docs/reference/json.md).
  *
  * @param context receives the message of a failure
  * @param path name of the file
@@ -33,8 +33,8 @@ DB_API db_status db_fit_write_html(db_context *context, const char *path,
                                    const db_fit_shots_result *result);
 
 /** Writes the refined model as a configuration that db_fit_config_read reads as a starting model.
- * One from an experiment list names a list of the same name, with .expt for .yaml, which is to be
- * written beside it (db_write_expt).
+ * A model from an experiment list names a list with .expt in place
+ * of .yaml, which the caller writes beside it (db_write_expt).
  *
  * @param context receives the message of a failure
  * @param path name of the file

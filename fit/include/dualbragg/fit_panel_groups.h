@@ -15,12 +15,12 @@ enum {
     DB_FIT_GROUP_MOTIONS = 6,
     DB_FIT_GROUP_NAME_SIZE = 48 /**< leaves room for the motion beside it */
 };
-/** Which panel is of which group. */
+/** Assignment of panels to groups. */
 typedef struct db_fit_panel_groups {
     size_t count;
     char (*name)[DB_FIT_GROUP_NAME_SIZE]; /**< of each group; owned */
-    size_t panel_count;                   /**< panels of which something is said */
-    short *of_panel; /**< group of each of them; -1: in none, so that it stays; owned */
+    size_t panel_count;                   /**< number of assigned panels */
+    short *of_panel; /**< group of each panel; -1: none, the panel does not move; owned */
 } db_fit_panel_groups;
 
 /** Group of a panel.

@@ -1,5 +1,5 @@
 /** @file
- * What is refined: parameters of the table, and motions of groups of panels. */
+ * Refined quantities: parameters of the table, and motions of groups of panels. */
 #ifndef DUALBRAGG_FIT_PARAMETER_H
 #define DUALBRAGG_FIT_PARAMETER_H
 
@@ -13,14 +13,14 @@ extern "C" {
 
 enum { DB_FIT_MAX_STAGES = 16, DB_FIT_NAME_SIZE = 64 };
 
-/** Number of what can be refined: a parameter of the table, or the motion of a group of panels
- * (db_fit_quantity_make). A type of its own, so that it is not taken for an index of parameters. */
+/** Number of a refinable quantity: a parameter of the table, or the motion of a group of panels
+ * (db_fit_quantity_make). It is a separate type, to prevent confusion with an index of parameters. */
 typedef struct db_fit_quantity {
     int number; /**< -1: none */
 } db_fit_quantity;
 
 /** One refined (or tied) quantity: a parameter of the table, or the motion of a group of panels.
- * The value of a motion counts from the start of the refinement, where it is 0. */
+ * The value of a motion is relative to the start of the refinement. */
 typedef struct db_fit_parameter {
     db_parameter parameter;
     double lower; /**< bound in the parameter's unit, absolute; -INFINITY: open */
@@ -28,7 +28,7 @@ typedef struct db_fit_parameter {
     /** unit of the optimizer's coordinate, in the parameter's unit; NAN: chosen from the curvature
      * of the target at the start of a stage */
     double scale;
-    /** none: it is refined; else it keeps the value of that quantity (a tie such as b = a) */
+    /** none: it is refined; else it keeps the value of this quantity (a tie such as b = a) */
     db_fit_quantity follows;
     /** centre, sigma in the parameter's unit: adds ((value - centre)/sigma)^2 to the target; sigma
      * INFINITY: none */
@@ -40,15 +40,15 @@ typedef struct db_fit_parameter {
     /** of several images: 1 all share one value, 0 each has its own, -1 as
      * db_fit_parameter_is_shared says */
     int shared;
-    /** in which stages it is refined (tied: goes along): bit s stands for stage number s;
-     * DB_FIT_ALL_STAGES unless something else is said */
+    /** stages that refine it (if tied: follow it): bit s
+     * for stage number s; default DB_FIT_ALL_STAGES */
     unsigned stages;
-    /** of a configuration: bounds are to be start - range and start + range, which
-     * db_fit_config_start makes of it; NAN: not given */
+    /** of a configuration: db_fit_config_start makes the bounds
+     * start - range and start + range; NAN: not given */
     double range;
     int line; /**< of the configuration's file, for messages; 0: none */
-    /** 1: of the usual stages of spots in closed form, only those from `detector` on refine it, if
-     * held-out spots bear it out */
+    /** 1: of the usual stages of spots in closed form, only those from
+     * `detector` on refine it, if this describes held-out spots better */
     int earned;
     double reserved[4]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_parameter;
@@ -73,7 +73,7 @@ static inline int db_fit_parameter_in_stage(const db_fit_parameter *parameter, s
     return (int)(parameter->stages >> stage & 1);
 }
 
-/** Says whether a parameter is to be refined in stage number `stage`.
+/** Sets whether stage number `stage` refines a parameter.
  *
  * @param parameter to change
  * @param stage from 0, below DB_FIT_MAX_STAGES
@@ -83,7 +83,7 @@ static inline void db_fit_parameter_set_stage(db_fit_parameter *parameter, size_
     parameter->stages = (parameter->stages & ~(1u << stage)) | (refined ? 1u << stage : 0);
 }
 
-/** A parameter of the table that is refined with nothing said about it.
+/** A refined parameter of the table with default options.
  *
  * @param parameter of the table
  * @return the parameter: no bounds, no prior, not tied, refined in all stages */

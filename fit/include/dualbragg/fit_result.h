@@ -1,5 +1,5 @@
 /** @file
- * What a refinement has found. */
+ * Results of a refinement. */
 #ifndef DUALBRAGG_FIT_RESULT_H
 #define DUALBRAGG_FIT_RESULT_H
 
@@ -39,9 +39,9 @@ typedef struct db_fit_shoebox {
     float *sigma; /**< <= 0: pixel not used */
 } db_fit_shoebox;
 
-/** What the image shows of a reflection: the model's spot, fitted to its shoebox together with a
- * background. Intensities are not bounded by 0, and have no prior. Errors are those of the refined
- * model, by the variances, and enlarged where the box's own chi2 per degree of freedom exceeds 1. */
+/** Intensity of a reflection on the image: the model's spot, fitted to its shoebox together with
+ * a background. Intensities are not bounded by 0, and have no prior. Errors are by the variances,
+ * for the refined model, and enlarged if the box's chi2 per degree of freedom exceeds 1. */
 typedef struct db_fit_reflection {
     int hkl[3];
     double d_spacing;    /**< A */
@@ -50,17 +50,17 @@ typedef struct db_fit_reflection {
     db_region region;    /**< the shoebox */
     double counts;       /**< of the spot, in the pixels used */
     double counts_sigma; /**< its standard error */
-    double square;       /**< F^2 of the whole reflection, for a fluence of DB_DEFAULT_FLUENCE and a
-                            scale of 1; negative where there are fewer counts than background */
+    double square;       /**< F^2 of the whole reflection, for a fluence of DB_DEFAULT_FLUENCE
+                            and a scale of 1; negative if counts are below the background */
     double square_sigma; /**< its standard error */
-    double F; /**< that of the model's image: not negative, held by the prior on intensities
-                            and the same for all spots of a reflection */
+    double F; /**< amplitude in the model's image: not negative, with the prior on
+                            intensities, equal for all spots of a reflection */
     double
-        partiality; /**< part of the reflection that the image shows, 0 to 1: db_spot.recorded; of
-                            sampled spots by a Gaussian of the excitation */
+        partiality; /**< recorded fraction of the reflection, 0 to 1: db_spot.recorded;
+                            for sampled spots by a Gaussian of the excitation */
     double background; /**< counts per pixel */
     int pixels;        /**< used */
-    int strong;        /**< of them, those that stand out of the background */
+    int strong;        /**< strong pixels among them */
     double observed_variance
         [2];    /**< of the centroid (pixels^2, fast, slow), by the noise of its pixels */
     double sum; /**< counts above the background, over the pixels used */
@@ -68,13 +68,13 @@ typedef struct db_fit_reflection {
         sum_sigma; /**< its standard error, by the noise of the pixels; the plane's own is left out */
 } db_fit_reflection;
 
-/** A pixel as a robust target sees it. */
+/** A pixel in a robust target. */
 typedef struct db_fit_pixel {
     size_t panel;
     int fast, slow;       /**< of the panel, from 0 */
     double counts, model; /**< measured and expected */
     double z;             /**< (counts - model)/sigma */
-    double trust;         /**< the weight that it has left, of 1 */
+    double trust;         /**< its weight, at most 1 */
 } db_fit_pixel;
 
 /** An evaluation of the target. */
@@ -86,9 +86,9 @@ typedef struct db_fit_history {
     double *value;        /**< of the fit's parameters, in their order; borrowed */
 } db_fit_history;
 
-/** Residual statistics of one model against the data. strong_explained is counted over all strong
- * pixels of the image in the resolution range and all reflections that this model predicts, the
- * rest over the shoeboxes in use. */
+/** Residual statistics of one model against the data. strong_explained includes
+ * all strong pixels of the image in the resolution range and all reflections
+ * that this model predicts; the rest is over the shoeboxes in use. */
 typedef struct db_fit_statistics {
     size_t pixels, shoeboxes;
     double chi2, chi2_reduced; /**< with the variances of the target */
@@ -129,13 +129,13 @@ typedef struct db_fit_start {
     int number;       /**< in the sequence, from 0, the given one */
     double turn[3];   /**< from the given one, about the laboratory's axes (degree) */
     double target;    /**< chi2 per degree of freedom after its first stage; INFINITY: none */
-    double explained; /**< fraction of the strong pixels that it explains then */
+    double explained; /**< fraction of the strong pixels explained after its first stage */
     int evaluations;
     double refined_explained; /**< after all stages; NAN: not run */
-    int chosen;               /**< 1: the result goes on from here */
+    int chosen;               /**< 1: the result comes from this start */
 } db_fit_start;
 
-/** What became of a stage that was not certain to run. */
+/** Result of a stage that runs under a condition. */
 typedef struct db_fit_trial {
     int stage; /**< index into the stages */
     int kept;
@@ -143,8 +143,8 @@ typedef struct db_fit_trial {
     double before, after; /**< loss of held-out spots without and with it, per spot; kept where it
                              falls by 0.32 */
     size_t spots;
-    /** of a stage that held-out spots bear out: how many times all spots of its model, as far as two
-     * standard deviations, cover the detector; it is not kept above 0.25 */
+    /** for a stage that held-out spots confirm: fraction of the detector covered by
+     * spots of its model, to two standard deviations; above 0.25 it is not kept */
     double covered;
 } db_fit_trial;
 
@@ -152,23 +152,23 @@ enum { DB_FIT_WARNING_SIZE = 320 };
 
 enum { DB_FIT_REASON_SIZE = 512 };
 
-/** What a refinement has found of a shot. */
+/** Result of a shot. */
 typedef struct db_fit_result {
     const char *name; /**< the source's; NULL: only rank 0 and another process know it */
     int used;         /**< 0: excluded, and reason says why */
     /** DB_OK converged; DB_NOT_CONVERGED; DB_ERROR_CANCELLED: the best model so far */
     db_status status;
-    char reason[DB_FIT_REASON_SIZE]; /**< why it stopped, or may not be used */
+    char reason[DB_FIT_REASON_SIZE]; /**< reason for its end, or why it may not be used */
     db_fit_verdict verdict; /**< on the refined model; a model that fails is DB_NOT_CONVERGED */
     db_fit_estimates estimates;
-    /** refined; owned; but for the orientation empty if another process has it, or the shot was
-     * excluded (oversample 0) */
+    /** refined; owned; empty except for the orientation if another
+     * process has it, or the shot was excluded (oversample 0) */
     db_experiment experiment;
     db_fit_statistics before, after; /**< same data, starting and refined model */
     int evaluations;
     double seconds; /**< all */
-    /** of the stages alone: without the search for strong pixels before them, and statistics and
-     * errors after them */
+    /** time of the stages, without the search for
+     * strong pixels, statistics and errors */
     double refining_seconds;
     db_fit_history *history;
     size_t history_count;
@@ -178,7 +178,7 @@ typedef struct db_fit_result {
     int shoebox_half_width; /**< pixels; that of the settings, or the one chosen */
     db_fit_start *starts;   /**< the best first; NULL if there was one */
     size_t start_count;
-    db_fit_trial *trials; /**< of stages that were not certain to run; NULL: all were */
+    db_fit_trial *trials; /**< of stages with a condition; NULL: none */
     size_t trial_count;
     /** of the shoeboxes; the limit lies 5 robust standard deviations above the median */
     double sigma_z_median, sigma_z_limit;
@@ -190,25 +190,25 @@ typedef struct db_fit_result {
     size_t shell_count;
     db_fit_region *regions;
     size_t region_count;
-    char (*warnings)[DB_FIT_WARNING_SIZE]; /**< what to look at before the result is used */
-    const char **advice;                   /**< what to do about each of them */
+    char (*warnings)[DB_FIT_WARNING_SIZE]; /**< points to check before using the result */
+    const char **advice;                   /**< advice for each warning */
     size_t warning_count;
     /** whole image of the refined model (counts), full detector; NULL if not rendered */
     float *model_image;
     int fast_pixels, slow_pixels;
-    /** what of model_image is not the crystal's: the local background, or planes (known) */
+    /** background in model_image: the local background, or planes (known) */
     float *background_image;
     /** known: factor of all spots of model_image, beside that of the experiment; free: 1 */
     double image_scale;
     db_fit_reflection *reflections; /**< free: of all predicted reflections, by h, k, l */
     size_t reflection_count;
-    /** where edges of the cell are refined and the distance is held: by how much (mm) the data ask for
-     * another distance, were it refined, too, and the error of that; NAN: not asked. distance_gain: ln of how
-     * many times likelier spots are with the model that has it */
+    /** if edges of the cell are refined and the distance is held: change of the
+     * distance (mm) for which the data ask, and its error; NAN: not tested.
+     * distance_gain: gain in log likelihood of the spots with the changed distance */
     double distance_step, distance_error, distance_gain;
-    /** all spots of the image in the resolution range; of them, those that lie at no reflection that is
-     * predicted; if they are many, what a search among these has found: another lattice of the same cell
-     * (indexed 0: none) */
+    /** all spots of the image in the resolution range; those at no
+     * predicted reflection; if they are many, the result of a search
+     * for another lattice of this cell among them (indexed 0: none) */
     size_t all_spots, left_spots;
     db_fit_orientation other_lattice;
 } db_fit_result;

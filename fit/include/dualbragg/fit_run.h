@@ -1,5 +1,5 @@
 /** @file
- * Refinement of a list of shots, one or many: where they come from, who works on them, and what is found. */
+ * Refinement of a list of shots, one or many: sources of shots, processes, and results. */
 #ifndef DUALBRAGG_FIT_RUN_H
 #define DUALBRAGG_FIT_RUN_H
 
@@ -16,35 +16,35 @@ extern "C" {
 enum { DB_FIT_DIGEST_SIZE = 28 };
 typedef struct db_fit_shot_identity {
     char image[DB_FIT_DIGEST_SIZE];         /**< of the image's file */
-    char configuration[DB_FIT_DIGEST_SIZE]; /**< of all that is said of the shot */
+    char configuration[DB_FIT_DIGEST_SIZE]; /**< of all settings of the shot */
     char files[DB_FIT_DIGEST_SIZE];         /**< of other files that only this shot names */
 } db_fit_shot_identity;
 
-/** Where shots come from. Functions are called from several threads, each with a context of its
- * own. */
+/** A source of shots. Functions are called from
+ * several threads, each with its own context. */
 typedef struct db_fit_shot_source {
     size_t count;
     void *user;
-    /** The image of a shot, to be let go by the caller. start, unless NULL: receives its
-     * starting model, to be cleared by the caller. settings, unless NULL: those of all shots, into
-     * which its own bounds and gain are to be put. A failure excludes the shot. */
+    /** Loads the image of a shot, which the caller releases. start, unless NULL: receives
+     * its starting model, which the caller clears. settings, unless NULL: settings of all
+     * shots, which get the shot's bounds and gain. A failure excludes the shot. */
     db_status (*load)(void *user, db_context *context, size_t shot, db_measured_image *image,
                       db_experiment *start, db_fit_settings *settings);
-    /** What people call it; valid as long as the source. */
+    /** Name of a shot; valid as long as the source. */
     const char *(*name)(void *user, size_t shot);
-    /** What the shot is; NULL: not known. */
+    /** Digests of a shot; NULL: not known. */
     db_status (*identify)(void *user, db_context *context, size_t shot,
                           db_fit_shot_identity *identity);
-    /** How all shots are modelled, for a checkpoint to be compared with; NULL: not known, but for
-     * the settings. */
+    /** Configuration of all shots, which a checkpoint is
+     * compared with; NULL: only the settings are known. */
     const db_fit_config *configuration;
-    /** Number of the first shot that has the same image: they are lattices of it, whose light adds
-     * up. NULL: each shot has an image of its own. */
+    /** Number of the first shot with this image: such shots are lattices of
+     * one image, whose light adds up. NULL: each shot has its own image. */
     size_t (*image)(void *user, size_t shot);
-    /** Lets go of an image that load has filled; NULL: it is cleared. */
+    /** Releases an image of load; NULL: it is cleared. */
     void (*release)(void *user, db_measured_image *image);
-    /** 1: the result has everything that is found of a shot, as db_fit_result says, which takes memory;
-     * each is refined by itself, and one that cannot be fails the run. */
+    /** 1: the result has all members of db_fit_result for each shot, which takes memory.
+     * Shots are refined one by one, and a shot that cannot be refined fails the run. */
     int in_full;
 } db_fit_shot_source;
 
@@ -52,49 +52,49 @@ typedef struct db_fit_shot_source {
 typedef struct db_fit_still {
     const db_experiment *start;
     const db_measured_image *image;
-    const char *name; /**< what people call it; NULL: the image */
+    const char *name; /**< its name; NULL: the image */
 } db_fit_still;
 
-/** A list of one shot, of which all is told.
+/** A list of one shot, with results in full.
  *
  * @param still borrowed, with what it points to
  * @return the source; valid as long as the still */
 DB_API db_fit_shot_source db_fit_still_source(const db_fit_still *still);
 
-/** Processes that refine together. Each has all shots in its source and works on some. Functions
- * are called by all of them in the same order, and return 0, or something else if the team is
- * broken. */
+/** Processes that refine together. Each has all shots in its source
+ * and works on some. All processes call the functions in one order.
+ * Functions return 0, or another value if the team is broken. */
 typedef struct db_fit_team {
     int rank, size;
     void *user;
-    /** Everybody gets what rank 0 has. */
+    /** All processes get the bytes of rank 0. */
     int (*broadcast)(void *user, void *data, size_t bytes);
     /** Bytes to another process, and from it, which calls the other function. */
     int (*send)(void *user, int to, const void *data, size_t bytes);
     int (*receive)(void *user, int from, void *data, size_t bytes);
-    /** Adds to a counter of the team and tells what it was before. Unlike the others it is called by
-     * one process at any time, by one of its threads. NULL: there is none; then shots are shared
-     * out equally, instead of when a process has done one. */
+    /** Adds to a counter of the team and returns its former value. Unlike the other functions,
+     * one process calls it at any time, from one of its threads. NULL: none; then each process
+     * gets an equal part of the shots, instead of the next shots when it is free. */
     int (*claim)(void *user, uint64_t add, uint64_t *before);
 } db_fit_team;
 
-/** What has happened. */
+/** Kinds of events. */
 typedef enum db_fit_shots_event_kind {
-    DB_SHOTS_DONE, /**< some shots have been refined by themselves, or read for a joint stage */
-    DB_SHOTS_EVALUATED, /**< a stage of all shots, or of one told in full, has evaluated its target */
+    DB_SHOTS_DONE, /**< some shots have been refined one by one, or read for a joint stage */
+    DB_SHOTS_EVALUATED, /**< a stage of all shots, or of a shot in full, has evaluated its target */
     DB_SHOTS_EXCLUDED, /**< a shot has been excluded */
-    DB_SHOTS_RESUMED,  /**< the run goes on from the checkpoint: some shots are done */
-    DB_SHOTS_WORKING   /**< one more shot of a pass over them is done; told by one thread */
+    DB_SHOTS_RESUMED,  /**< the run continues from the checkpoint: some shots are done */
+    DB_SHOTS_WORKING   /**< one more shot of a pass is done; called by one thread */
 } db_fit_shots_event_kind;
 
-/** Something that has happened in a refinement of many shots. */
+/** An event in a refinement of many shots. */
 typedef struct db_fit_shots_event {
     db_fit_shots_event_kind kind;
     int stage;          /**< index into the stages */
     size_t done, count; /**< DONE, RESUMED, WORKING: shots so far, and in all */
-    size_t used;        /**< DONE: of them, not excluded */
-    int refined;        /**< DONE: 1: by themselves; 0: only read */
-    const char *what;   /**< WORKING: what the pass does: "reading shots", "errors" ... */
+    size_t used;        /**< DONE: shots that are not excluded */
+    int refined;        /**< DONE: 1: refined one by one; 0: only read */
+    const char *what;   /**< WORKING: name of the pass: "reading shots", "errors" ... */
     const db_fit_history *entry;
     const char *shot;   /**< EXCLUDED: its name */
     const char *reason; /**< EXCLUDED: why */
@@ -107,8 +107,8 @@ typedef struct db_fit_shots_options {
      * a process; left for the caller to remove when the results are safe
      * (db_fit_checkpoint_remove); NULL: none */
     const char *checkpoint;
-    /** 1: goes on from that file, if there is one, to the same result; one of another refinement is
-     * refused */
+    /** 1: continues from that file, if it exists, to the result of an
+     * uninterrupted run; a file of another refinement is refused */
     int resume;
     /** folder for the shots' pixels (a nameless file per process); NULL: the working directory */
     const char *scratch;
@@ -116,32 +116,32 @@ typedef struct db_fit_shots_options {
      * logarithm) above the median are excluded between joint stages; 0: none */
     double outlier_sigma;
     void (*progress)(void *user, const db_fit_shots_event *event); /**< rank 0 only; may be NULL */
-    /** Asked often, by all threads of each process: 1 cancels the run, which then has the best
-     * models so far as its result. May be NULL. */
+    /** Called often, by all threads of each process: 1 cancels the run,
+     * whose result then has the best models so far. May be NULL. */
     int (*cancelled)(void *user);
     void *user;
-    /** 1: shots are frames of one turning crystal in the order of time; with free intensities parts
-     * of a reflection on neighbouring frames have one intensity, a scale is relative to that of the
-     * first frame, and the crystal's orientation and the scale, if they are shared, may vary along the
-     * series */
+    /** 1: shots are frames of one turning crystal in the order of time;
+     * with free intensities the parts of a reflection on consecutive
+     * frames have one intensity, scales are relative to the first frame,
+     * and shared orientation and scale may vary along the series */
     int series;
     double knots; /**< these are linear between knots this many frames apart; 0: constant */
-    /** An array of tasks: number of this task, from 1, and of all; 0: no array. Each task runs the own
-     * stages of its shots, and leaves them in its checkpoint, which is needed. */
+    /** An array of tasks: number of this task, from 1, and number of tasks; 0: no array. Each task
+     * runs the single stages of its shots, and saves them in its checkpoint, which is required. */
     int array_task, array_tasks;
-    const char *const *merge; /**< checkpoints of all tasks, in their order, to go on from */
+    const char *const *merge; /**< checkpoints of all tasks, in their order, to continue from */
     size_t merge_count;       /**< 0: none */
 } db_fit_shots_options;
 #define DB_FIT_SHOTS_OPTIONS_INIT                                                                  \
     { .outlier_sigma = 8 }
 
-/** What a refinement of a list of shots has found. */
+/** Result of a refinement of a list of shots. */
 typedef struct db_fit_shots_result {
     /** DB_OK: converged; DB_NOT_CONVERGED; DB_ERROR_CANCELLED: the best models so far, without
      * errors and statistics of joint stages */
     db_status status;
     char reason[DB_FIT_REASON_SIZE];
-    int in_full;                    /**< 1: everything is told of the shot */
+    int in_full;                    /**< 1: results of shots are in full */
     db_fit_estimates estimates;     /**< of local parameters: only names and units */
     size_t pixels, shoeboxes, used; /**< used: shots not excluded */
     double chi2_reduced[2];         /**< of the starting and the refined models, all shots in use */
@@ -151,9 +151,9 @@ typedef struct db_fit_shots_result {
     size_t shot_evaluations; /**< renderings of single shots, by this process */
     double seconds;
     size_t shot_count;
-    /** Each shot. Of one in full everything; of others name, used, reason, verdict.usable, estimates (errors
-     * by kind of shared parameters alone), experiment (without amplitudes), and before and after; what these
-     * have of residuals and strong pixels is NAN. */
+    /** Each shot. In full: all members. Else name, used, reason, verdict.usable,
+     * estimates (errors by kind only of shared parameters), experiment (without
+     * amplitudes), and before and after, with NAN for residuals and strong pixels. */
     db_fit_result *shot;
     db_fit_estimate *memory; /**< owned: the estimates of shots that are not in full */
     /** intensities that all shots share (db_fit_settings.joint), for the functions that write them;
@@ -161,17 +161,17 @@ typedef struct db_fit_shots_result {
     struct db_joint_intensities *intensities;
 } db_fit_shots_result;
 
-/** Refines all shots. settings: as for one; which parameters are shared is said by
- * db_fit_parameter.shared. Stages in which no shared parameter is active refine each shot by
- * itself; the last one must be joint if any is. Shots that cannot be read or refined are excluded,
- * with the reason; DB_ERROR_INPUT if fewer than two are left of several. The result does not depend
- * on the number of threads, and that of a team only as far as its processes' arithmetic differs. While
- * several starts of a shot in full are tried the context's progress is told how many are done, and may
- * cancel, too.
+/** Refines all shots. settings: as for one shot; db_fit_parameter.shared selects shared
+ * parameters. Stages without an active shared parameter refine each shot by itself; if a stage
+ * is joint, the last one must be. Shots that cannot be read or refined are excluded, with the
+ * reason; DB_ERROR_INPUT if fewer than two of several are left. The result does not depend on
+ * the number of threads, and on the processes of a team only if their
+ * arithmetic differs. While several starts of a shot in full are tried, the
+ * context's progress gets the fraction of finished starts, and may cancel.
  *
  * @param context receives the message of a failure
  * @param source the shots; used by several threads at once
- * @param settings what is refined and how; not changed
+ * @param settings of the refinement; not changed
  * @param options NULL: defaults
  * @param result receives it; to be destroyed by the caller
  * @return DB_OK; DB_NOT_CONVERGED or DB_ERROR_CANCELLED with a result; else an error without one */

@@ -1,5 +1,5 @@
 /** @file
- * Lists of shots, each with a configuration of its own. */
+ * Lists of shots, each with its own configuration. */
 #ifndef DUALBRAGG_FIT_SHOT_LIST_H
 #define DUALBRAGG_FIT_SHOT_LIST_H
 
@@ -11,12 +11,12 @@
 extern "C" {
 #endif
 
-/** The shots that a configuration lists (shots.list): each with a configuration of its own, that of
- * all with what the list says of it. */
+/** The shots of a configuration's list (shots.list). Each has its
+ * own configuration: the common one with the keys of the list. */
 typedef struct db_fit_shot_list db_fit_shot_list;
 
-/** Reads the list of shots that a configuration names. overrides: those with which the
- * configuration was read; they hold for every shot. The configuration is copied. Errors name the
+/** Reads the list of shots that a configuration names. overrides: the overrides of the
+ * configuration; they hold for every shot. The configuration is copied. Errors name the
  * list and the line.
  *
  * @param context receives the message of a failure

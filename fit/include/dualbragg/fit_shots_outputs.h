@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-/** Writes the intensities that all shots share as a merged MTZ file: IMEAN, I(+), I(-), F, F(+), F(-),
- * their SIG..., multiplicities N, and those of the two halves of the shots. DB_ERROR_UNSUPPORTED in
+/** Writes the joint intensities as a merged MTZ file: IMEAN, I(+), I(-), F, F(+), F(-), their
+ * SIG..., multiplicities N, and intensities of the two halves of the shots. DB_ERROR_UNSUPPORTED in
  * builds without gemmi.
  *
  * @param context receives the message of a failure
@@ -35,9 +35,9 @@ DB_API db_status db_fit_shots_write_mtz(db_context *context, const char *path,
 DB_API db_status db_fit_shots_write_model(db_context *context, const char *folder,
                                           const db_fit_shot_list *list,
                                           const db_fit_shots_result *result, size_t shot);
-/** Writes what db_fit_write_spots, _background, _intensities and _table do of a single image:
- * FOLDER/NAME_model.bin, NAME_background.bin, NAME.hkl and NAME.refl. Intensities are free. Where several
- * lattices share an image, the light of the others is a part of the background.
+/** Writes the files of db_fit_write_spots, _background, _intensities and _table for a shot:
+ * FOLDER/NAME_model.bin, NAME_background.bin, NAME.hkl and NAME.refl. Intensities are free.
+ * If several lattices share an image, the background contains the light of the others.
  *
  * @param context receives the message of a failure
  * @param folder where the files go; it exists

@@ -1,5 +1,5 @@
 /** @file
- * Lists of reflections, which say where an image is to be compared with the model. */
+ * Lists of reflections, where an image is compared with the model. */
 #ifndef DUALBRAGG_FIT_SPOTS_H
 #define DUALBRAGG_FIT_SPOTS_H
 
@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** Reflections that a list names: by index, by where they were seen, or by the pixels they get. */
+/** Kinds of lists: by index, by observed place, or by pixels. */
 typedef enum db_fit_listing {
     DB_FIT_LISTED_BY_INDEX,    /**< hkl */
     DB_FIT_LISTED_BY_POSITION, /**< panel and position */
@@ -28,8 +28,8 @@ typedef struct db_fit_spots {
     db_fit_listing listing;
     size_t count;
     db_fit_spot *spot; /**< ordered by hkl, or as read; owned */
-    /** 1: of neighbouring frames, so that what the image shows of a reflection counts even where
-     * that is nothing */
+    /** 1: parts of reflections on consecutive frames, which
+     * are also used if the image shows nothing of them */
     int are_parts;
 } db_fit_spots;
 

@@ -10,26 +10,26 @@
 extern "C" {
 #endif
 
-/** Tests of a model, on spots that were found without any model and on intensities. The first ones compare it with
- * rivals: what is found is by how much ln of the likelihood of the spots is above that with the rival. */
+/** Tests of a model, with spots that were found without a model, and with intensities. The first tests
+ * compare it with rivals; their result is the log likelihood of the spots minus the one with the rival. */
 typedef enum db_fit_test_kind {
-    DB_FIT_TEST_LATTICE, /**< over no lattice: spots lie anywhere */
-    DB_FIT_TEST_ROWS,    /**< over a lattice with a wrong edge: spots lie anywhere along its rows */
-    DB_FIT_TEST_SMALLER, /**< added to a cell 2 to 4 times smaller, the likeliest */
-    DB_FIT_TEST_LARGER,  /**< over a cell 2 to 4 times larger, the likeliest */
-    DB_FIT_TEST_MOVED, /**< over the model turned, its image shifted, by more than spots are wide */
-    DB_FIT_TEST_START, /**< over the model before refinement */
-    /** over spots anywhere, in the quarter of them, all neighbours, where it is least */
+    DB_FIT_TEST_LATTICE, /**< no lattice: spots at random places */
+    DB_FIT_TEST_ROWS,    /**< a lattice with a wrong edge: spots at random places along its rows */
+    DB_FIT_TEST_SMALLER, /**< a cell 2 to 4 times smaller, the likeliest */
+    DB_FIT_TEST_LARGER,  /**< a cell 2 to 4 times larger, the likeliest */
+    DB_FIT_TEST_MOVED, /**< the model turned, or its image shifted, by more than spot widths */
+    DB_FIT_TEST_START, /**< the model before refinement */
+    /** random places, for the quarter of neighbouring spots with the least margin */
     DB_FIT_TEST_QUARTERS,
-    DB_FIT_RIVALS, /**< number of those; the following are none of them */
-    /** known: order of measured intensities is that of calculated ones, in standard deviations by
-     * chance */
+    DB_FIT_RIVALS, /**< number of rivals; the following tests have none */
+    /** known: agreement in the order of measured and calculated
+     * intensities, in standard deviations of chance */
     DB_FIT_TEST_INTENSITIES = DB_FIT_RIVALS,
     DB_FIT_TEST_BRIGHTNESS, /**< known: light of the model / measured light */
-    /** free: strong pixels that the refined model explains / that the start did */
+    /** free: strong pixels explained by the refined model / by the start */
     DB_FIT_TEST_EXPLAINED,
-    /** edges refined, distance held: by how many errors the data ask for another one, if off by 0.5 % or
-     * more; else 0 */
+    /** edges refined, distance held: errors between the held distance and
+     * the one that the data ask for, if off by 0.5 % or more; else 0 */
     DB_FIT_TEST_DISTANCE,
     DB_FIT_TESTS
 } db_fit_test_kind;
@@ -46,24 +46,24 @@ typedef struct db_fit_verdict {
     int usable; /**< 1: all tests are passed; orientation and cell may be used */
     db_fit_test test[DB_FIT_TESTS];
     size_t spots; /**< of the image, in the resolution range; the strongest 1000 at most */
-    size_t at;    /**< of them, those that are likelier to be of the lattice than to lie anywhere */
-    double position_rms; /**< pixels: of those of the lattice, from their places */
+    size_t at;    /**< spots that are likelier at reflections of the lattice than at random places */
+    double position_rms; /**< pixels: distance of these spots from their predicted places */
     size_t intensities;  /**< that were compared with calculated ones */
-    char reason[448];    /**< which test failed, and what may be wrong; "" */
-    /** free intensities: spots of the final data, and the part of them whose light in the model is that
-     * measured within a factor of 1.5; NAN: they are fewer than 20 */
+    char reason[448];    /**< failed test and possible causes; "" */
+    /** free intensities: spots of the final data, and the fraction whose brightness
+     * in the model is right within a factor of 1.5; NAN: fewer than 20 spots */
     size_t light_spots;
     double light_part;
     int intensities_usable; /**< 0: light_part is below 2/3 */
 } db_fit_verdict;
 
-/** Name of a test, such as "places".
+/** Name of a test, such as "rows".
  *
  * @param kind the test
  * @return static storage; NULL out of range */
 DB_API const char *db_fit_test_name(db_fit_test_kind kind);
 
-/** What the figure of a test is, in words.
+/** Meaning of the result of a test.
  *
  * @param kind the test
  * @return static storage; NULL out of range */

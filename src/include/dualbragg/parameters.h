@@ -29,45 +29,45 @@ enum {
     DB_MOVES_SPREAD = 2048 /**< covariances of spots in closed form */
 };
 
-/** How far from its start a refinement lets a parameter go that has no bounds; amount says how much. */
+/** Range of a parameter without bounds in a refinement, from its start, with an amount. */
 typedef enum db_reach {
     DB_REACH_ANY,    /**< anywhere */
     DB_REACH_PART,   /**< by a part of its value */
     DB_REACH_BY,     /**< by an amount in its unit */
     DB_REACH_PIXELS, /**< by a number of pixels */
-    DB_REACH_TIMES,  /**< to a multiple of its value, or an equal part of it */
+    DB_REACH_TIMES,  /**< up to a multiple of its value, down to the same fraction */
     DB_REACH_WITHIN  /**< to an amount either way, or to four times its value */
 } db_reach;
 
-/** What a step of a parameter does to spots, which a search must not move out of their shoeboxes. */
+/** Effect of a step of a parameter on spots, which a search must keep in their shoeboxes. */
 typedef enum db_lever {
     DB_LEVER_NONE,    /**< little */
-    DB_LEVER_STRETCH, /**< a relative change moves them by as much of their distance from the beam */
-    DB_LEVER_TURN,    /**< an angle in degrees moves them by as much of that distance */
+    DB_LEVER_STRETCH, /**< a relative change moves them by this fraction of their distance from the beam */
+    DB_LEVER_TURN,    /**< an angle (degree) moves them by this angle times that distance */
     DB_LEVER_BEAM, /**< an angle in mrad moves them by up to twice that of their distance from the crystal */
     DB_LEVER_SHIFT, /**< moves all of them by itself, in mm */
-    DB_LEVER_SIZE   /**< widens them: they are as wide as its inverse */
+    DB_LEVER_SIZE   /**< widens them: widths are proportional to its inverse */
 } db_lever;
 
-/** From which of the usual stages on a refinement moves a parameter. */
+/** First of the usual stages that refines a parameter. */
 typedef enum db_settling {
     DB_SETTLING_ORIENTATION,
     DB_SETTLING_GEOMETRY,
     DB_SETTLING_SHAPE
 } db_settling;
 
-/** Whose a parameter is. */
+/** Owner of a parameter. */
 typedef enum db_owner {
-    DB_OWNER_CRYSTAL, /**< of each crystal, also where several are on one image */
+    DB_OWNER_CRYSTAL, /**< each crystal, also several on one image */
     DB_OWNER_SHOT,    /**< of each image */
-    DB_OWNER_SETUP    /**< of detector and spindle: many images share it */
+    DB_OWNER_SETUP    /**< detector and spindle: many images share it */
 } db_owner;
 
-/** Whether a parameter is refined where nobody says what is. */
+/** Whether a parameter is refined by default. */
 typedef enum db_choosing {
-    DB_CHOOSING_ASKED,  /**< only if it is asked for */
+    DB_CHOOSING_ASKED,  /**< only if it is named */
     DB_CHOOSING_CHOSEN, /**< yes */
-    DB_CHOOSING_EARNED  /**< if held-out spots bear it out */
+    DB_CHOOSING_EARNED  /**< if it describes held-out spots better */
 } db_choosing;
 
 /** What the parameters of a kind have in common, but for their name, unit and typical step.
@@ -130,7 +130,7 @@ typedef enum db_parameter_kind {
         DB_KIND_COUNT
 } db_parameter_kind;
 
-/** What the table says of a kind. */
+/** Facts of a kind of parameters. */
 typedef struct db_parameter_facts {
     db_parameter_kind kind;
     unsigned moves; /**< DB_MOVES_* */
@@ -354,7 +354,7 @@ DB_API int db_parameter_exists(const db_experiment *experiment, db_parameter par
  * @param size room there, in bytes */
 DB_API void db_parameter_name(db_parameter parameter, char *name, size_t size);
 
-/** What the table says of a parameter. */
+/** Facts of a parameter. */
 typedef struct db_parameter_info {
     const char *name;
     const char *unit;
@@ -370,9 +370,9 @@ typedef struct db_parameter_info {
  * @return the entry, or NULL */
 DB_API const db_parameter_info *db_parameter_describe(db_parameter parameter);
 
-/** Finds a parameter by its name (see db_parameter_name). DB_ERROR_USAGE says why there is no
- * derivative by a count, a seed, dmin ..., or names the nearest parameter if the name is unknown. A
- * name that a parameter had finds it, with a notice.
+/** Finds a parameter by its name (see db_parameter_name). DB_ERROR_USAGE gives the
+ * reason if there is no derivative by a count, a seed, dmin ..., or the nearest
+ * parameter if the name is unknown. A former name finds its parameter, with a notice.
  * context may be NULL.
  *
  * @param context receives the message of a failure

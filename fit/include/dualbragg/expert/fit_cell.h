@@ -12,29 +12,30 @@ extern "C" {
 
 enum { DB_FIT_BRAVAIS_LATTICES = 14 };
 
-/** A Bravais lattice that a lattice is, or nearly is. */
+/** A possible Bravais lattice of a lattice. */
 typedef struct db_fit_bravais {
     char symbol[4]; /**< family and centring: "tP" */
-    double cell[6]; /**< angstrom, degree: that explains the spots best, at the distance given */
-    /** largest change of an edge (a part) or an angle (radian) that made the lattice one of this kind */
+    double cell[6]; /**< angstrom, degree: best for the spots at the given distance */
+    /** largest change of an edge (relative) or an angle (radian) to this kind of lattice */
     double strain;
     size_t indexed; /**< spots near its nodes */
-    /** mean square of their distances from nodes, in those of the triclinic lattice, with the best distance */
+    /** mean square of the spots' distances from nodes, divided by that of the triclinic lattice, at
+     * the best detector distance */
     double misfit;
-    int fits; /**< 1: the spots do not tell it from the triclinic one */
+    int fits; /**< 1: the spots cannot distinguish it from the triclinic one */
 } db_fit_bravais;
 
-/** A cell that a search has found. */
+/** A cell found by a search. */
 typedef struct db_fit_found_cell {
     db_fit_orientation found; /**< of the triclinic lattice; chance: of all that were tried */
     double reduced
         [6];   /**< reduced cell (Niggli; without gemmi three shortest edges): angstrom, degree */
     int count; /**< of the lattices, the highest symmetry first; the last is triclinic */
     db_fit_bravais lattice[DB_FIT_BRAVAIS_LATTICES];
-    int named;  /**< 1: a symmetry was asked for */
-    int chosen; /**< which of them the symmetry names, or else the first that fits */
+    int named;  /**< 1: a symmetry was given */
+    int chosen; /**< the lattice of the given symmetry, or else the first that fits */
     double
-        distance; /**< part by which the detector would be farther, for the chosen one; 0 where it was not found */
+        distance; /**< relative change of the detector distance for the chosen lattice; 0: not found */
     double orientation
         [9]; /**< of the crystal with the chosen lattice, the spindle at 0: the whole rotation (row-major) */
     size_t images;   /**< that were searched */

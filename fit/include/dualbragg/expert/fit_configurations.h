@@ -25,10 +25,10 @@ DB_API db_status db_fit_config_copy(db_context *context, const db_fit_config *co
  * @param config overwritten; what it owned is not freed */
 DB_API void db_fit_config_init(db_fit_config *config);
 
-/** Masks in an image that the caller has what the configuration says must not count: pixels outside
- * the trusted range, those of the mask file and of the list of hot pixels, and pixels found hot.
- * Gain and readout noise are measured where they were not given, as of an image that is read. What an
- * experiment list says of pixels is not asked.
+/** Masks an image in memory as the configuration says: pixels outside the
+ * trusted range, pixels of the mask file and of the list of hot pixels, and
+ * pixels found hot. Gain and readout noise are measured if they were not given,
+ * as for an image from a file. Masks of an experiment list are not used.
  *
  * @param context receives the message of a failure
  * @param config says what masks it
@@ -43,9 +43,9 @@ DB_API db_status db_fit_config_mask_image(db_context *context, const db_fit_conf
                                           void (*notices)(void *user, const char *line),
                                           void *user);
 
-/** The same for a starting model that the caller has: what is refined, ties by symmetry, bounds,
- * stages, and the orientation if it is to be found. The section model of the configuration is not
- * asked, but for symmetry and find_orientation.
+/** db_fit_config_start for a given starting model: parameters, ties by
+ * symmetry, bounds, stages, and the search for the orientation. Of the section
+ * model of the configuration only symmetry and find_orientation are used.
  *
  * @param context receives the message of a failure
  * @param config completed
@@ -68,8 +68,8 @@ DB_API db_status db_fit_config_start_at(db_context *context, db_fit_config *conf
 DB_API db_status db_fit_settings_copy(db_context *context, const db_fit_settings *settings,
                                       db_fit_settings *copy);
 
-/** The stages used when a configuration names none: those of a single shot without the shared
- * parameters, then joint ones. Sets stages and stage_count.
+/** Default stages of a configuration: stages of single shots without
+ * the shared parameters, then joint ones. Sets stages and stage_count.
  *
  * @param settings to change */
 DB_API void db_fit_settings_default_joint_stages(db_fit_settings *settings);

@@ -81,8 +81,8 @@ DB_API db_status db_fit_write_png(db_context *context, const char *path,
 DB_API db_status db_fit_shots_write_hkl(db_context *context, const char *path,
                                         const db_fit_shots_result *result);
 
-/** Writes what each shot says of its reflections by itself, given its model, as an unmerged MTZ file
- * whose batches are the shots: I, SIGI, FRACTIONCALC (partiality), SCALEUSED, FLAG (1: rejected).
+/** Writes the intensities from each shot alone, with its model, as an unmerged MTZ file whose
+ * batches are the shots: I, SIGI, FRACTIONCALC (partiality), SCALEUSED, FLAG (1: rejected).
  *
  * @param context receives the message of a failure
  * @param path name of the file

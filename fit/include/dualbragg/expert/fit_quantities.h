@@ -20,8 +20,8 @@ extern "C" {
 DB_API db_status db_fit_panel_groups_put(db_context *context, db_fit_panel_groups *groups,
                                          size_t panel, int group);
 
-/** Whether several images share one value of it. Unless it says so itself, they do if it describes
- * the detector or the spindle's axis.
+/** Whether several images share one value of a parameter. By default
+ * they share parameters of the detector and the spindle axis.
  *
  * @param parameter one of the settings
  * @return 1 or 0 */

@@ -1,5 +1,5 @@
 /** @file
- * Single steps of what configurations and db_fit_run do. */
+ * Single steps of configurations and db_fit_run. */
 #ifndef DUALBRAGG_EXPERT_FIT_STEPS_H
 #define DUALBRAGG_EXPERT_FIT_STEPS_H
 
@@ -40,16 +40,16 @@ DB_API db_status db_setup_from_image(db_context *context, const db_measured_imag
 DB_API db_status db_fit_spots_read(db_context *context, const char *path, db_fit_listing listing,
                                    int experiment, db_fit_spots *spots);
 
-/** Stage number `to` becomes one like stage number `from`, and refines the same; stage_count stays.
+/** Copies stage number `from` to stage number `to`, with its parameters; stage_count stays.
  *
  * @param settings to change
  * @param from number of the stage to copy
  * @param to number of the stage to overwrite, below DB_FIT_MAX_STAGES */
 DB_API void db_fit_settings_copy_stage(db_fit_settings *settings, size_t from, size_t to);
 
-/** Statistics of a model as it is: nothing is refined but the linear coefficients. The shoeboxes
- * are those that `placed_by` predicts (NULL: the experiment itself), so that models can be compared
- * on the same pixels.
+/** Statistics of a model without refinement, except for the linear
+ * coefficients. `placed_by` predicts the shoeboxes (NULL: the
+ * experiment itself), so that models can be compared on equal pixels.
  *
  * @param context receives the message of a failure
  * @param experiment model

@@ -25,36 +25,36 @@ DB_API db_status db_read_hkl(db_context *context, const char *path, db_structure
 /** How to read structure factors. dmin, k_sol, b_sol and anomalous scattering are for a model's
  * coordinates. */
 typedef struct db_structure_factor_options {
-    /** labels of an MTZ file or items of a CIF file (one, or two of Friedel mates with a comma between;
-     * "BLOCK/ITEM" or "BLOCK/" names the data block of a CIF file, too); of text "F" or "I": what the
-     * fourth column is; NULL: chosen */
+    /** labels of an MTZ file or items of a CIF file (one, or two of Friedel mates with
+     * a comma between; "BLOCK/ITEM" or "BLOCK/" also names the data block of a CIF
+     * file); for text "F" or "I", the meaning of the fourth column; NULL: chosen */
     const char *columns;
-    /** number or symbol by whose operators a text list (or a CIF file) is expanded; NULL: a text
-     * list is taken as it stands */
+    /** number or symbol of the space group that expands a text
+     * list (or a CIF file); NULL: a text list is not expanded */
     const char *space_group;
     double dmin;       /**< A: resolution to which structure factors are calculated */
     double wavelength; /**< A: of the anomalous scattering; 0: none, Friedel mates are equal */
     double k_sol;      /**< e/A^3: density of the bulk solvent; 0: none */
     double b_sol;      /**< A^2: its B factor */
-    /** A, degree: six constants of the crystal. A model's must be close to them, and so must be a
-     * symmetry that space_group names; other files' cells and groups are compared. NULL: any */
+    /** A, degree: cell of the crystal. The cell of a model must be close to it, and space_group
+     * must agree with it; a notice compares cells and groups of other files. NULL: any */
     const double *cell;
-    double beam; /**< A: wavelength with which a file's own is compared; 0: it is not */
+    double beam; /**< A: wavelength to compare with that of the file; 0: no comparison */
 } db_structure_factor_options;
 
 /** Reads structure factors from an MTZ file, a CIF file of reflections, a list of SHELX, or lines as
- * db_read_hkl, or calculates them from coordinates in a PDB or mmCIF file; recognized by content. All
- * but text take gemmi, and so does text with a space group.
+ * db_read_hkl, or calculates them from coordinates in a PDB or mmCIF file;
+ * recognized by content. All files except text without a space group need gemmi.
  *
  * Lists of reflections are expanded to the whole sphere (text with a space group only): by the
  * operators, and to Friedel mates where the file has no values for them (an MTZ pair X(+), X(-)
- * has). Entries that repeat a reflection, or are equivalent to it, become their mean, weighted by
- * 1/sigma^2 where the file has sigmas; systematic absences become 0. Intensities become amplitudes after
+ * has). Repeated and equivalent entries are averaged, with weights 1/sigma^2 if the
+ * file has sigmas; systematic absences become 0. Intensities become amplitudes after
  * that: the square root, 0 for negative ones. Without columns the first amplitudes with sigmas are
  * taken, else a pair of mates, else the first amplitudes that are no map coefficients, else
- * intensities; of CIF what was measured (F_meas, F_squared_meas, intensity_meas), else F_calc, and only
- * reflections that the file calls observed. Of text the fourth column is F, but for SHELX's layout with
- * its end mark: F squared; where either is likely, columns has to say.
+ * intensities; from CIF measured values (F_meas, F_squared_meas, intensity_meas), else
+ * F_calc, and only observed reflections. In text the fourth column is F, in SHELX's
+ * layout with its end mark F squared; if both are possible, columns must choose.
  *
  * Of coordinates (docs/theory/pixel.md, Structure factors of coordinates): |F| of all reflections to dmin, 0 0 0 left
  * out, in electrons per unit cell; needs options->dmin > 0.

@@ -1,5 +1,5 @@
 /** @file
- * Lists of sources that stand for a divergent beam or a spectrum. */
+ * Lists of sources for a divergent beam or a spectrum. */
 #ifndef DUALBRAGG_EXPERT_BEAM_SOURCES_H
 #define DUALBRAGG_EXPERT_BEAM_SOURCES_H
 
@@ -39,7 +39,7 @@ DB_API db_status db_beam_set_spread(db_context *context, db_beam *beam,
  * @param context receives the message of a failure
  * @param experiment to change
  * @param width relative full width at half maximum of the spectrum; above 0, below 0.2
- * @param spike the same of a spike, more than 1/300 of it
+ * @param spike full width of a spike, more than 1/300 of width
  * @param seed of the set
  * @param shot number in the set
  * @return DB_OK; DB_ERROR_INPUT for other widths, and if the beam has a spectrum; DB_ERROR_MEMORY */

@@ -1,21 +1,21 @@
 /** @file
- * Boxes: the regions of a plan as pixels of a refinement. Each has an intensity and a background plane of
- * its own,
+ * Boxes: the regions of a plan as pixels of a refinement. Each box has its own intensity and background
+ * plane,
  *
  *     expected counts = J x image + offset + b0 + b1 fast + b2 slow     (fast, slow from its centre),
  *
- * and what its pixels cost may be any of five losses, whose weights follow from the expected counts. J >= 0
- * and the plane are linear: the best ones for the image are found by a small Newton iteration, and what is
- * left is a function of the plan's parameters alone. `dualbragg fit` is made of these calls. Where weights
- * are known and all regions are one sum, db_plan_normal needs no such rounds (dualbragg/normal.h).
+ * and one of five losses, whose weights depend on the expected counts. J >= 0 and the plane are linear: a
+ * small Newton iteration finds the best ones for the image, so that the loss is a function of the plan's
+ * parameters alone. `dualbragg fit` uses these calls. For known weights and one sum over all regions use
+ * db_plan_normal (dualbragg/normal.h).
  *
  *     db_plan_create -> db_boxes_create -> db_boxes_set_data -> (db_plan_update -> db_boxes_evaluate)*
  *
  * On a device data, images and derivative images stay there; an evaluation brings back coefficients and
  * sums, in one copy.
  *
- * Boxes of a measured image have their data from there: nobody has to write them down, and many boxes need
- * hardly more memory than one. They are measured, each on its own:
+ * Boxes of a measured image take their data from the image, so that many
+ * boxes need little more memory than one. Each is measured by itself:
  *
  *     db_plan_create -> db_boxes_create_in -> db_boxes_light -> db_boxes_measure */
 #ifndef DUALBRAGG_EXPERT_BOXES_H
@@ -28,14 +28,14 @@
 extern "C" {
 #endif
 
-/** What a pixel costs: -2 ln(likelihood of its counts), up to a constant that makes a good model cost
- * about 1. Formulas in docs/theory/refinement.md, Targets. */
+/** Loss of a pixel: -2 ln(likelihood of its counts), with a constant that makes
+ * it about 1 for a good model. Formulas in docs/theory/refinement.md, Targets. */
 typedef enum db_loss_target {
-    DB_LOSS_WEIGHTED, /**< chi2 with variances that are known beforehand */
+    DB_LOSS_WEIGHTED, /**< chi2 with known variances */
     DB_LOSS_GAUSSIAN, /**< variances from the expected counts, and ln(variance) */
     DB_LOSS_POISSON,  /**< photon counts */
-    DB_LOSS_HUBER,    /**< gaussian, but outliers count linearly */
-    DB_LOSS_STUDENT   /**< gaussian, but outliers hardly count */
+    DB_LOSS_HUBER,    /**< gaussian, but linear for outliers */
+    DB_LOSS_STUDENT   /**< gaussian, but with small weights for outliers */
 } db_loss_target;
 
 /** A loss and the noise that it assumes. */
@@ -52,44 +52,44 @@ enum { DB_LINEAR = 4 };
 /** Variables that a box may depend on: as many as the table has parameters, and six motions of panels. */
 #define DB_BOXES_MOST_VARIABLES ((int)DB_PARAMETER_COUNT + 6)
 
-/** What was measured in the boxes: arrays of db_plan_pixels elements, laid out as the plan's image. */
+/** Measured data of the boxes: arrays of db_plan_pixels elements, laid out as the plan's image. */
 typedef struct db_box_data {
     size_t size;                 /**< set by DB_BOX_DATA_INIT */
     const float *value;          /**< counts */
-    const float *weight;         /**< 1/variance of the counts as far as known beforehand; 0: the
-                                      pixel is left out, whatever its value */
-    const float *shape_variance; /**< what of the variance is the spots' shape error (counts^2) */
+    const float *weight;         /**< 1/known variance of the counts;
+                                      0: the pixel is left out */
+    const float *shape_variance; /**< part of the variance from the shape error of spots (counts^2) */
     const float *offset;         /**< fixed part of the background (counts); NULL: none */
 } db_box_data;
 /** All zeros but for the size. */
 #define DB_BOX_DATA_INIT                                                                           \
     { .size = sizeof(db_box_data) }
 
-/** What is free in a box. All zeros: nothing. */
+/** Free coefficients of a box. All zeros: none. */
 typedef struct db_box_rule {
     double ridge;                    /**< 1/sigma^2 of a prior J = 0 +- sigma; 0: none */
-    unsigned char solved[DB_LINEAR]; /**< which coefficients are moved to their best values */
-    unsigned char summed[DB_LINEAR]; /**< which have derivatives in the sums */
-    unsigned char held_at_zero;      /**< 1: a J that is not above 0 has none */
+    unsigned char solved[DB_LINEAR]; /**< 1: the coefficient moves to its best value */
+    unsigned char summed[DB_LINEAR]; /**< 1: the sums have derivatives by the coefficient */
+    unsigned char held_at_zero;      /**< 1: none for a J that is not above 0 */
     unsigned char reserved[7];       /**< 0 */
     size_t links;                    /**< number of its links in the request */
 } db_box_rule;
 
-/** Coefficients of a box, and what they cost. */
+/** Coefficients of a box, and their loss. */
 typedef struct db_box_solution {
     double linear[DB_LINEAR]; /**< J, b0, b1, b2 */
     double variance;          /**< of J, the plane being free; 0 where J is not free */
     double loss;              /**< of the box, ridge included */
 } db_box_solution;
 
-/** A parameter's part in a variable of the refinement. */
+/** Dependence of a parameter on a variable of the refinement. */
 typedef struct db_link {
     size_t column;   /**< number of the plan's parameter */
     size_t variable; /**< number of the variable */
     double slope;    /**< d parameter / d variable */
 } db_link;
 
-/** The variables that a box depends on, and how. */
+/** The variables of a box, with its links. */
 typedef struct db_box_links {
     const db_link *link;
     size_t count;
@@ -98,7 +98,7 @@ typedef struct db_box_links {
 
 /** What an evaluation renders. */
 typedef enum db_boxes_image {
-    DB_BOXES_AS_BEFORE,  /**< nothing: what was rendered last serves again */
+    DB_BOXES_AS_BEFORE,  /**< nothing: the last image is used again */
     DB_BOXES_IMAGE,      /**< the image */
     DB_BOXES_DERIVATIVES /**< and its derivatives by the plan's parameters */
 } db_boxes_image;
@@ -121,10 +121,10 @@ typedef struct db_boxes_request {
     db_boxes_sums sums;
     const db_box_links *links; /**< of the boxes' variables; GRADIENT and NORMAL */
     size_t link_lists;         /**< number of them */
-    size_t kept; /**< NORMAL: so many of a box's coefficients stay in its sums, the others are
-                      eliminated (Schur complement): 0: none but the variables ... 4: all */
-    size_t most; /**< GRADIENT and NORMAL: variables that any of the lists has, at most: says where
-                      in `result` the sums of a box are */
+    size_t kept; /**< NORMAL: number of a box's coefficients that stay in its sums; the others
+                      are eliminated (Schur complement): 0: all eliminated ... 4: all stay */
+    size_t most; /**< GRADIENT and NORMAL: largest number of variables of a
+                      list; it determines the places of the sums in `result` */
 } db_boxes_request;
 /** All zeros but for the size. */
 #define DB_BOXES_REQUEST_INIT                                                                      \
@@ -136,12 +136,12 @@ typedef struct db_block_sums {
     double value, gradient[DB_LINEAR], normal[DB_LINEAR * DB_LINEAR];
 } db_block_sums;
 
-/** A measured image in which there are boxes. Everything is borrowed. */
+/** A measured image with boxes. Everything is borrowed. */
 typedef struct db_box_frame {
     size_t size;                    /**< set by DB_BOX_FRAME_INIT */
-    const db_measured_image *image; /**< its panels and counts; nothing else of it is read */
+    const db_measured_image *image; /**< only its panels and counts are read */
     const float *background;        /**< local background (counts) of each of its pixels */
-    const unsigned char *strong;    /**< likewise, 1: stands out of the background; 0 */
+    const unsigned char *strong;    /**< 1: the pixel is strong; 0 */
     const unsigned char
         *own; /**< [db_plan_pixels], laid out as the plan's image. 1: a pixel that its box
                                    uses; 0 */
@@ -158,28 +158,28 @@ typedef struct db_box_frame {
 #define DB_BOX_FRAME_INIT                                                                          \
     { .size = sizeof(db_box_frame) }
 
-/** What a box of a measured image says of its spot. Pixels in use are own ones. */
+/** Measurement of a spot in its box. Pixels in use are own ones. */
 typedef struct db_box_measured {
     db_box_solution
-        solution;     /**< chi2 with the weights of the data is least there: J not below 0, and held
-                                   by the ridge */
-    double intensity; /**< J without bound and ridge, which would bias faint ones */
+        solution;     /**< minimum of chi2 with the weights of the data,
+                                   with J not below 0, and the ridge */
+    double intensity; /**< J without bound and ridge, which would bias faint spots */
     double variance;  /**< of it */
     double chi2;      /**< of the box with it */
     double shape;     /**< sum of the image over the pixels in use */
-    double background;   /**< likewise, of the plane b0 + b1 fast + b2 slow and the offset */
-    double sum;          /**< likewise, of the counts above these */
-    double sum_variance; /**< of that, by the noise of the pixels; the plane's own is left out */
+    double background;   /**< sum of the plane b0 + b1 fast + b2 slow and the offset over these pixels */
+    double sum;          /**< sum of the counts above the background over these pixels */
+    double sum_variance; /**< variance of the sum by the noise of the pixels, without the error of the plane */
     double
         observed[2]; /**< centroid of the strong own pixels (pixels of the panel, fast, slow); NAN:
                              there are none above the local background */
     double observed_variance[2]; /**< of it (pixels^2), by the noise of the pixels */
-    int has_light; /**< 0: the model has none in the box: intensity, variance and chi2 mean
-                                      nothing */
+    int has_light; /**< 0: the model has no light in the box; intensity,
+                                      variance and chi2 are meaningless */
     int pixels;    /**< in use */
     int strong;    /**< of these */
-    int explained; /**< of these, where the spot is between half and twice the counts above the local
-                        background */
+    int explained; /**< of these, pixels where the spot is half to
+                        twice the counts above the local background */
 } db_box_measured;
 
 /** The boxes of a plan. */
@@ -225,35 +225,35 @@ static inline double *db_boxes_normal_of(double *results, size_t most, size_t bo
  * @return DB_ERROR_USAGE for another plan; DB_ERROR_MEMORY */
 DB_API db_status db_boxes_create(db_plan *plan, db_boxes **boxes);
 
-/** The same, for boxes in a measured image. Weights of pixels are 1/variance by photons and readout at the
- * larger of local background and measured counts (mean of 3 x 3 own pixels), and by model_error times
- * what these are above the background (docs/theory/refinement.md).
+/** db_boxes_create for boxes in a measured image. Weights of pixels are 1/variance by photons and readout at
+ * the larger of local background and measured counts (mean of 3 x 3 own pixels), and by model_error times
+ * the counts above the background (docs/theory/refinement.md).
  *
- * A device renders their image; the processor measures them.
+ * A device renders the image; the processor measures the boxes.
  *
  * @param plan as above
- * @param frame what it points to is borrowed and must not change as long as there are boxes
+ * @param frame borrowed with its arrays, which must not change while the boxes exist
  * @param boxes receives them; to be destroyed by the caller; NULL after an error
  * @return as above; DB_ERROR_USAGE for arrays that are missing, a gain that is not above 0, or regions
  *     outside their panels of the measured image */
 DB_API db_status db_boxes_create_in(db_plan *plan, const db_box_frame *frame, db_boxes **boxes);
 
-/** Says what was measured. On a device it is copied there by the next evaluation, and again after each
- * such call.
+/** Sets the measured data. The next evaluation copies
+ * them to a device, and again after each such call.
  *
  * @param boxes of the plan
- * @param data its arrays are borrowed: they must stay until there are others, and their contents may
- *     change before a call like this alone
+ * @param data its arrays are borrowed until others are set; change
+ *     their contents only before another call of this function
  * @return DB_ERROR_USAGE for arrays that are missing */
 DB_API db_status db_boxes_set_data(db_boxes *boxes, const db_box_data *data);
 
-/** Renders, finds coefficients, adds up: whatever is asked for, in this order.
+/** Renders, finds coefficients and sums, as requested, in this order.
  *
- * Results have the same bits for any number of threads; on a device they are those of the processor to
+ * Results have the same bits for any number of threads; a device agrees with the processor to
  * rounding.
  *
  * @param boxes with data
- * @param request what is wanted
+ * @param request wanted results
  * @param solution [boxes]: coefficients to begin with, receives coefficients, variances (if solved) and
  *     losses (if solved; of GRADIENT and NORMAL, which lessens it by what the eliminated would bring)
  * @param result receives the sums: LINEAR db_block_sums [boxes]; GRADIENT and NORMAL db_boxes_room(most)
@@ -270,25 +270,25 @@ DB_API db_status db_boxes_evaluate(db_boxes *boxes, const db_boxes_request *requ
  * @return those of db_plan_forward */
 DB_API db_status db_boxes_light(db_boxes *boxes, double *light);
 
-/** Measures each box of a measured image, with the image that was rendered last. Results have the same bits
+/** Measures each box of a measured image with the last rendered image. Results have the same bits
  * for any number of threads.
  *
  * @param boxes from db_boxes_create_in
- * @param rule [boxes]: ridge, and which coefficients are solved for; nothing else of it is read
- * @param measured [boxes] receives what the frame says is wanted; all else is 0
+ * @param rule [boxes]: only the ridge and the coefficients to solve for are read
+ * @param measured [boxes] receives the values that the frame requests; others are 0
  * @return DB_ERROR_USAGE for other boxes, or where nothing has been rendered yet; DB_ERROR_MEMORY;
  *     DB_ERROR_DEVICE, as db_boxes_image_of */
 DB_API db_status db_boxes_measure(db_boxes *boxes, const db_box_rule *rule,
                                   db_box_measured *measured);
 
-/** The image that was rendered last, in memory of the host.
+/** The last rendered image, in memory of the host.
  *
  * @param boxes of the plan
- * @param image receives it: db_plan_pixels elements, which stay where they are and belong to the boxes; those
- *     of no region are undefined
- * @return DB_ERROR_MEMORY; DB_ERROR_DEVICE, also where the image went with a device that has failed since
- *     or to other boxes of the plan that rendered since, and the plan has got other values (db_plan_update),
- *     so that it cannot be rendered again */
+ * @param image receives it: db_plan_pixels elements that belong
+ *     to the boxes; elements outside all regions are undefined
+ * @return DB_ERROR_MEMORY; DB_ERROR_DEVICE, also if the image is lost, by a failure of
+ *     the device or because other boxes of the plan have rendered since, and the plan
+ *     has new values (db_plan_update), so that the image cannot be rendered again */
 DB_API db_status db_boxes_image_of(db_boxes *boxes, const float **image);
 
 /** Frees the boxes and sets the caller's pointer to NULL. The plan stays.

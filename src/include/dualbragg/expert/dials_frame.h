@@ -1,5 +1,6 @@
 /** @file
- * How DIALS says where things are: its laboratory frame, places on a panel in millimetres, numbers of images. */
+ * Conventions of DIALS: its laboratory frame, places on a
+ * panel in millimetres, numbers of images. */
 #ifndef DUALBRAGG_EXPERT_DIALS_FRAME_H
 #define DUALBRAGG_EXPERT_DIALS_FRAME_H
 
@@ -20,8 +21,8 @@ extern "C" {
  * @return DB_OK or DB_ERROR_MEMORY */
 DB_API db_status db_dials_image_number(db_context *context, const char *image, int *number);
 
-/** A place on a panel in millimetres along its axes, as DIALS has it: where the ray through it met the
- * panel's front, by the parallax of the sensor that dxtbx takes off.
+/** A place on a panel in millimetres along its axes, as DIALS defines it: the place
+ * where the ray meets the panel's front, by the parallax correction of dxtbx.
  *
  * @param experiment detector and sensor
  * @param panel from 0
@@ -31,9 +32,9 @@ DB_API void db_dials_millimetres(const db_experiment *experiment, size_t panel,
                                  const double pixels[2], double millimetres[2]);
 
 /** The laboratory frame that dxtbx gives simulated images, in which lists are written: x along the
- * spindle (or along the electric field where the spindle is along the beam), z against the beam. An
- * experiment whose beam is within 10 degree of -z stands in such a frame already, that of the list
- * it came from, and stays there.
+ * spindle (or along the electric field where the spindle is along the
+ * beam), z against the beam. An experiment whose beam is within 10 degrees
+ * of -z is already in such a frame, that of its list, and keeps it.
  *
  * @param experiment laboratory
  * @param frame rows: unit vectors x, y = z x x, and z in the laboratory */

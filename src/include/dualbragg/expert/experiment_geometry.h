@@ -1,5 +1,5 @@
 /** @file
- * What follows from an experiment: axes, angles, wavelengths, places of pixels. */
+ * Geometry of an experiment: axes, angles, wavelengths, places of pixels. */
 #ifndef DUALBRAGG_EXPERT_EXPERIMENT_GEOMETRY_H
 #define DUALBRAGG_EXPERT_EXPERIMENT_GEOMETRY_H
 
@@ -10,9 +10,9 @@
 extern "C" {
 #endif
 
-/** 1 if spots are sampled, or if all variances of db_spread are those of distributions: none is
- * negative, not along any axis either. db_experiment_check lets them be a little so, for finite
- * differences.
+/** 1 if spots are sampled, or if no variance of db_spread
+ * is negative along any axis. db_experiment_check allows
+ * slightly negative variances, for finite differences.
  *
  * @param experiment to ask
  * @return 1 or 0 */

@@ -1,5 +1,5 @@
 /** @file
- * What an experiment list of DIALS says, and lists that are written like another. */
+ * Contents of experiment lists of DIALS, and lists written like another list. */
 #ifndef DUALBRAGG_EXPERT_EXPERIMENT_LIST_CONTENT_H
 #define DUALBRAGG_EXPERT_EXPERIMENT_LIST_CONTENT_H
 
@@ -26,18 +26,18 @@ extern "C" {
 DB_API db_status db_expt_keep(db_context *context, const char *path, const char *from,
                               size_t number, int other_image);
 
-/** Which experiment of a list. */
+/** Selection of an experiment of a list. */
 typedef struct db_expt_selection {
     long number; /**< counted from 0; -1: open */
-    /** the one whose images include this one (only the last part of the path counts), and the place
-     * of that image in its scan; NULL: open */
+    /** an image of the experiment (only the last part of the path is
+     * compared), which also selects its place in the scan; NULL: open */
     const char *image;
-    /** number of an image of its scan, as the scan counts them, whatever is named; 0: open, the first
-     * one if none is named */
+    /** number of an image of its scan, as the scan counts, before
+     * any named image; 0: open, the first image if none is named */
     long frame;
 } db_expt_selection;
 
-/** What a list says of one panel beyond its place. */
+/** Values of a list for one panel, besides its place. */
 enum { DB_EXPT_MOST_LEVELS = 8 };
 typedef struct db_expt_panel {
     char name[64];
@@ -63,15 +63,15 @@ typedef enum db_expt_map {
     DB_EXPT_MAP_COUNT
 } db_expt_map;
 
-/** What a list says beyond what a db_experiment holds. */
+/** Contents of a list that a db_experiment does not hold. */
 typedef struct db_expt_content {
     long number;          /**< of the experiment taken, from 0 */
     char identifier[256]; /**< of the experiment, by which reflection tables name it; "" */
-    /** the selection names an image that the experiment does not show: the first one that it does;
-     * "" */
+    /** first image of the experiment, if the
+     * selected image is not one of its images; "" */
     char other_image[128];
     int has_crystal; /**< 0: cell and orientation are as they were */
-    int varies;      /**< 1: the crystal varies along the scan; taken as it is at the image */
+    int varies;      /**< 1: the crystal varies along the scan; the values at the image are used */
     /** of the image (degree); osc_range negative: it turns backwards; 0: a still; NAN: not stated */
     double phi, osc_range;
     char space_group[96];     /**< Hall symbol or number; "" */
@@ -82,10 +82,10 @@ typedef struct db_expt_content {
     db_sensor_material sensor_material;
     size_t panel_count;
     db_expt_panel *panel; /**< owned */
-    /** which parts of a file's arrays are the panels; owned; NULL: what the file says itself */
+    /** parts of a file's arrays that are panels; owned; NULL: by the file itself */
     struct db_image_layout *layout;
     int has_frame; /**< 1: the experiment has a scan */
-    long frame;    /**< number of the image there, as the scan counts them */
+    long frame;    /**< number of the image in the scan */
     /** names of the files with a value for each pixel, by db_expt_map; NULL: the list names none; owned */
     char *map[DB_EXPT_MAP_COUNT];
 } db_expt_content;
@@ -114,9 +114,9 @@ DB_API db_status db_write_expt_like(db_context *context, const char *path, const
  * The experiment must have been initialized; its beam direction, polarization and wavelength (of
  * all sources: there is one afterwards), spindle, detector plate and panels are replaced, and cell
  * and orientation if the list has a crystal. A crystal of a scan is the one at phi = 0, with the
- * settings of the goniometer in it; the scan's range becomes one phi step. What varies along a scan
- * (A_at_scan_points, s0_at_scan_points, setting_rotation_at_scan_points) is the mean of the two points
- * beside the image. The sensor stays as it
+ * settings of the goniometer in it; the scan's range becomes one phi step. Models that
+ * vary along a scan (A_at_scan_points, s0_at_scan_points, setting_rotation_at_scan_points)
+ * are the mean of the two points of the image. The sensor stays as it
  * was. If several experiments fit the selection: DB_ERROR_INPUT, with their numbers.
  * DB_ERROR_UNSUPPORTED without jansson. *content is to be cleared in any case.
  *

@@ -1,5 +1,5 @@
 /** @file
- * What a file is, by its content. */
+ * Kinds of files, recognized by content. */
 #ifndef DUALBRAGG_EXPERT_FILE_KIND_H
 #define DUALBRAGG_EXPERT_FILE_KIND_H
 
@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/** What a file may hold. */
+/** Possible contents of a file. */
 enum {
     DB_HOLDS_IMAGES = 1,
     DB_HOLDS_GEOMETRY = 2,   /**< frame, detector, beam: db_read_expt */
@@ -18,16 +18,16 @@ enum {
     DB_HOLDS_AMPLITUDES = 16 /**< db_read_structure_factors */
 };
 
-/** What a file is. */
+/** Kind of a file. */
 typedef struct db_file_kind {
-    char label[16]; /**< "SMV"; "": it is none of the formats that are known */
+    char label[16]; /**< "SMV"; "": an unknown format */
     char name[64];  /**< "an SMV image" */
     unsigned holds; /**< of DB_HOLDS_*; 0: known, but not read */
     int uncertain;  /**< 1: text that could be something else, too */
 } db_file_kind;
 
-/** Tells what a file is by its content; its name does not matter. All readers of this library go by
- * the same signs.
+/** Recognizes a file by its content; its name has no
+ * effect. All readers of this library use this test.
  *
  * @param context receives the message of a failure
  * @param path name of the file, or FILE#N of an image in one

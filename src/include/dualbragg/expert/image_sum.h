@@ -21,7 +21,7 @@ typedef struct db_sum_options {
     size_t header;       /**< bytes before the pixels of each file; those of the first are kept */
     double scale;        /**< of the sum; 1 */
     double offset;       /**< added after that */
-    const float *ignore; /**< values that mark bad pixels: they stay what they are; borrowed */
+    const float *ignore; /**< values that mark bad pixels and stay unchanged; borrowed */
     size_t ignore_count; /**< at most 255 */
 } db_sum_options;
 #define DB_SUM_OPTIONS_INIT                                                                        \
@@ -36,9 +36,9 @@ typedef struct db_sum_statistics {
     double correlation; /**< between the first two images; NAN with one image, or a constant one */
 } db_sum_statistics;
 
-/** Adds images of raw little-endian 32-bit floats, all of the same size, pixel by pixel in double
- * precision, and writes the sum in the same form. Takes the same small memory for any number and
- * size of images; the path may be that of an image. options, statistics: may be NULL.
+/** Adds images of raw little-endian 32-bit floats, all of one size, pixel by pixel in
+ * double precision, and writes the sum in this form. Memory does not grow with number
+ * and size of images; the output may replace an image. options, statistics: may be NULL.
  * DB_ERROR_INPUT if sizes differ.
  *
  * @param context receives the message of a failure

@@ -25,9 +25,9 @@ typedef struct db_listed_shots {
     db_listed_shot *shot; /**< owned */
 } db_listed_shots;
 
-/** Lists all images of all experiments of a DIALS experiment list, in its order: those of a scan one
- * by one, and of a set that experiments share those that each of them has. Of a stream of CrystFEL:
- * the image of each crystal. Names of images are not looked for.
+/** Lists all images of all experiments of a DIALS experiment list, in its order:
+ * each image of a scan, and of a set that experiments share the image of each.
+ * From a stream of CrystFEL: the image of each crystal. The images need not exist.
  *
  * @param context receives the message of a failure
  * @param path name of the file
@@ -41,8 +41,8 @@ DB_API db_status db_list_shots(db_context *context, const char *path, db_listed_
  * @param shots to clear */
 DB_API void db_listed_shots_clear(db_listed_shots *shots);
 
-/** Reads where CrystFEL saw spots on an image: the peaks of a stream, in pixels of the panels of its
- * geometry.
+/** Reads the peaks of an image from a stream of
+ * CrystFEL, in pixels of the panels of its geometry.
  *
  * @param context receives the message of a failure
  * @param path name of the stream

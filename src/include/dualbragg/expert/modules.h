@@ -1,7 +1,7 @@
 /** @file
- * Detectors that are put together from modules of one size, with gaps between them, and whose images
- * are one array all the same: Eiger, Pilatus. Cut into their modules they are detectors of several
- * panels, which can be refined each by itself. */
+ * Detectors made of equal modules with gaps between them, whose
+ * images are one array: Eiger, Pilatus. Cut into modules they
+ * are detectors of several panels, and each can be refined. */
 #ifndef DUALBRAGG_EXPERT_MODULES_H
 #define DUALBRAGG_EXPERT_MODULES_H
 
@@ -20,7 +20,7 @@ typedef struct db_module_grid {
     char name[32];  /**< "EIGER2 16M"; the family's name alone for other numbers of modules */
 } db_module_grid;
 
-/** The modules of an image, known by its size and that of its pixels: EIGER, EIGER2, PILATUS (and
+/** The modules of an image, recognized by the sizes of image and pixels: EIGER, EIGER2, PILATUS (and
  * PILATUS2, PILATUS3), PILATUS4, in any number of rows and columns, also turned by a quarter.
  *
  * @param pixels of the whole image
@@ -30,7 +30,7 @@ typedef struct db_module_grid {
 DB_API int db_module_grid_find(const int pixels[2], const double pixel_size[2],
                                db_module_grid *grid);
 
-/** The same for modules of a given size and with given gaps; the name is "".
+/** Modules of a given size with given gaps; the name is "".
  *
  * @param pixels of the whole image
  * @param module pixels of a module along fast, slow, pixels between two along fast, slow

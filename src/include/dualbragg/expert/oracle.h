@@ -1,5 +1,5 @@
 /** @file
- * The slow and plain way to a plan's images, for tests of the fast one. */
+ * An independent, slow calculation of a plan's images, for tests. */
 #ifndef DUALBRAGG_EXPERT_ORACLE_H
 #define DUALBRAGG_EXPERT_ORACLE_H
 
@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/** The oracle: the same result by wide dual numbers in double precision through the same physics;
- * slow. Buffers are of doubles whatever the plan's pixel type.
+/** The oracle: image and derivatives by wide dual numbers in double precision, with
+ * the physics of the kernels; slow. Buffers are of doubles for any pixel type.
  *
  * @param plan to execute
  * @param image receives db_plan_pixels values

@@ -1,7 +1,7 @@
 /** @file
- * Rigid motions of panels, alone or as a group about any centre: for refinement, which finds
- * increments from derivatives by the panels' own motions (DB_PANEL_SHIFT_FAST and the like) and
- * then moves the panels. */
+ * Rigid motions of single panels or groups about any centre. A refinement
+ * finds increments from derivatives by the panels' own motions
+ * (DB_PANEL_SHIFT_FAST and the like), and then moves the panels. */
 #ifndef DUALBRAGG_EXPERT_PANEL_MOTION_H
 #define DUALBRAGG_EXPERT_PANEL_MOTION_H
 
@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-/** A rotation about three axes through a centre (the first axis first, each as it stands before the
- * motion), then a shift along them. Positive angles take the second axis towards the third, the
+/** A rotation about three axes through a centre (the first axis first, with axes as before the
+ * motion), then a shift along these axes. Positive angles take the second axis towards the third, the
  * third towards the first, the first towards the second. In the plate's frame, like panels. */
 typedef struct db_panel_motion {
     double centre[3];  /**< mm */
@@ -39,8 +39,8 @@ DB_API db_panel_motion db_panel_own_frame(const db_panel *panel);
 DB_API db_status db_panel_group_frame(db_context *context, const db_detector *detector,
                                       const size_t *panels, size_t count, db_panel_motion *frame);
 
-/** Moves panels as one rigid body. The detector's own panel_turn and panel_shift stay; they are in
- * the frames of the moved panels from then on. DB_ERROR_USAGE for a panel that does not exist,
+/** Moves panels as one rigid body. The detector's panel_turn and panel_shift stay, now
+ * in the frames of the moved panels. DB_ERROR_USAGE for a panel that does not exist,
  * DB_ERROR_INPUT for axes that are no frame or numbers that are not finite; then nothing moves.
  *
  * @param context receives the message of a failure
@@ -58,9 +58,9 @@ DB_API db_status db_panels_move(db_context *context, db_detector *detector, cons
  * @param detector to change */
 DB_API void db_panels_take_own_motion(db_detector *detector);
 
-/** Own motions of a panel that make up a small change of its group's motion: own[i] per unit of the
+/** Expresses a small change of a group's motion by own motions of a panel: own[i] per unit of the
  * group's motion j (turns 0 to 2, then shifts 3 to 5; degree and mm) is part[i][j]. The panel is
- * given as it stands before the group's motion, of any size, and has no own motion. The derivative
+ * given in its place before the group's motion, of any size, without an own motion. The derivative
  * of an image of the moved panels by the group's motion j is the sum over their pixels of
  * part[i][j] times the derivative by their own motion i.
  *

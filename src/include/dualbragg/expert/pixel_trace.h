@@ -1,6 +1,6 @@
 /** @file
- * Traces of single pixels: every sample that contributes to one, with its numbers. For printouts
- * and for understanding an image; images are rendered by plans (dualbragg/plan.h). */
+ * Traces of single pixels: the numbers of every sample of a pixel, for printouts
+ * and to understand an image. To render images use plans (dualbragg/plan.h). */
 #ifndef DUALBRAGG_EXPERT_PIXEL_TRACE_H
 #define DUALBRAGG_EXPERT_PIXEL_TRACE_H
 
@@ -32,8 +32,8 @@ typedef struct db_trace_sample {
     double capture;        /**< part of the photons absorbed in this layer; 1 without a sensor */
     double weight;         /**< of the source, as part of 1 */
     double debye_waller;   /**< factor exp(-2 B (sin(theta)/lambda)^2) */
-    int cut;               /**< 1: beyond dmin, does not count */
-    double intensity;      /**< what the sample adds to the pixel (photons) */
+    int cut;               /**< 1: beyond dmin, left out */
+    double intensity;      /**< photons that the sample adds to the pixel */
 } db_trace_sample;
 
 /** The whole pixel. Means are those over its sub-pixels and sources, with the sources' weights. */

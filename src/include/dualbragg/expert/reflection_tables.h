@@ -11,14 +11,14 @@
 extern "C" {
 #endif
 
-/** Which experiment a number in a reflection table stands for. */
+/** The experiment of a number in a reflection table. */
 typedef struct db_table_identifier {
     int id;           /**< the number, as in the column id */
     const char *text; /**< the experiment's identifier in the experiment list */
 } db_table_identifier;
 
-/** What a list of reflections needs of a reflection table of DIALS (.refl). Columns have `count`
- * rows; they are NULL where the table has none of them. */
+/** Columns of a reflection table of DIALS (.refl) for a list of
+ * reflections, with `count` rows; NULL: the table lacks the column. */
 typedef struct db_reflection_table {
     size_t count;
     int (*hkl)[3];         /**< miller_index; 0 0 0: not indexed */
@@ -30,8 +30,8 @@ typedef struct db_reflection_table {
     db_table_identifier *identifier; /**< of experiments, as far as the table has them; owned */
 } db_reflection_table;
 
-/** Which number stands for the experiment in a table: that with its identifier, if there is one,
- * else its number in the experiment list.
+/** Number of an experiment in a table: by its identifier,
+ * if there is one, else its number in the experiment list.
  *
  * @param table read
  * @param number of the experiment in its list, from 0
@@ -74,7 +74,7 @@ typedef enum db_table_form {
     DB_TABLE_HDF5     /**< HDF5, of DIALS 3.23 and later */
 } db_table_form;
 
-/** What is written of a reflection table. */
+/** Contents of a reflection table to write. */
 typedef struct db_table_content {
     size_t rows; /**< of every column */
     size_t column_count;
@@ -100,10 +100,10 @@ typedef struct db_mtz_column {
     const char *label; /**< "IMEAN"; at most 30 letters, without blanks */
     char type; /**< as MTZ has it: J intensity, Q standard deviation, F amplitude, K, M, G, L
                             the same of I(+) and I(-), F(+) and F(-), I integer, R real number */
-    int mate; /**< number of the column that has the same of the Friedel mates; -1: there is none */
+    int mate; /**< number of the corresponding column of the Friedel mates; -1: none */
 } db_mtz_column;
 
-/** What is written of an MTZ file, merged or not. */
+/** Contents of an MTZ file to write, merged or not. */
 typedef struct db_mtz_content {
     const char *title;            /**< "" or what the file holds */
     const char *group;            /**< as for db_symmetry_of_group; "": P 1 */
@@ -119,8 +119,8 @@ typedef struct db_mtz_content {
     uint32_t batches; /**< 0, or the largest number of a batch */
 } db_mtz_content;
 
-/** Writes an MTZ file, with indices in CCP4's asymmetric unit, sorted. Where a row's indices become
- * those of its Friedel mate, columns and their mates change places; those of centric reflections stay.
+/** Writes an MTZ file, with indices in CCP4's asymmetric unit, sorted. If a row's indices become
+ * those of its Friedel mate, columns and their mates are exchanged, except for centric reflections.
  *
  * @param context receives the message of a failure
  * @param path name of the file, which is written whole or not at all

@@ -1,5 +1,5 @@
 /** @file
- * How deep photons go into a sensor. */
+ * Depth of absorption in a sensor. */
 #ifndef DUALBRAGG_EXPERT_SENSOR_DEPTH_H
 #define DUALBRAGG_EXPERT_SENSOR_DEPTH_H
 

@@ -1,5 +1,5 @@
 /** @file
- * What a set-up leaves open: beam centre and number of sub-pixels. */
+ * Defaults of a set-up: beam centre and number of sub-pixels. */
 #ifndef DUALBRAGG_EXPERT_SETUP_DEFAULTS_H
 #define DUALBRAGG_EXPERT_SETUP_DEFAULTS_H
 

@@ -29,13 +29,13 @@ typedef struct db_setup_field {
     const char *help;
     int kind;  /**< a db_field_kind */
     int count; /**< of values */
-    int fewest; /**< of a list that may end early, values at least, the others are left open; else 0 */
+    int fewest; /**< fewest values of a list that may end early, the others are open; else 0 */
     size_t offset;      /**< of the first in db_setup */
     double factor;      /**< stored = factor x value in the unit */
     double least, most; /**< of values in the unit, inclusive */
-    /** of numbers 1: NAN leaves them open; of whole numbers and choices the stored one that does */
+    /** numbers: 1 if NAN means open; whole numbers and choices: the stored value that means open */
     int open;
-    /** what an open one means: "as many as the spots ask for"; NULL: it has a default value */
+    /** meaning of an open value, such as "automatic"; NULL: it has a default value */
     const char *automatic;
     const char *const *choices; /**< NULL-terminated; NULL */
 } db_setup_field;
@@ -133,8 +133,8 @@ DB_API extern const db_setup_field db_setup_fields[];
  * @return the field, or NULL; static storage */
 DB_API const db_setup_field *db_setup_field_find(const char *name);
 
-/** Fails with DB_ERROR_INPUT, naming field and range, where the set-up has a value that is out of
- * it. Values that are left open pass.
+/** Fails with DB_ERROR_INPUT, naming field and range, if a
+ * value of the set-up is out of range. Open values pass.
  *
  * @param context receives the message of a failure
  * @param setup to check

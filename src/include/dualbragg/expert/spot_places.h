@@ -1,5 +1,5 @@
 /** @file
- * Where spots lie and how finely they must be sampled. */
+ * Places of spots, and the number of sub-pixels that they need. */
 #ifndef DUALBRAGG_EXPERT_SPOT_PLACES_H
 #define DUALBRAGG_EXPERT_SPOT_PLACES_H
 
@@ -10,13 +10,13 @@
 extern "C" {
 #endif
 
-/** What a pixel may be off by in parts of its spot's peak along each axis, unless something else is
- * asked for: where spots are 1.25 sub-pixels wide (rms). */
+/** Default error of a pixel relative to its spot's peak along each
+ * axis: the error for spots that are 1.25 sub-pixels wide (rms). */
 #define DB_SPOT_SHAPE_ERROR (1 / (960 * 1.25 * 1.25 * 1.25 * 1.25))
 
-/** Sub-pixels along each side of a pixel (db_experiment.oversample) that spots in closed form ask for:
- * the fewest, at most 4, that describe a pixel's shape to `error` in nine of ten spots
- * (docs/theory/spots.md, Limits).
+/** Sub-pixels along each edge of a pixel (db_experiment.oversample)
+ * for spots in closed form: the fewest, at most 4, with an error
+ * below `error` for nine of ten spots (docs/theory/spots.md, Limits).
  *
  * @param context receives the message of a failure
  * @param spots predicted ones
@@ -28,8 +28,8 @@ extern "C" {
 DB_API db_status db_spots_oversample(db_context *context, const db_predicted_spots *spots,
                                      double error, int *oversample, double *width);
 
-/** Completes spots of which hkl and panel are given, however far their nodes are from the Ewald
- * sphere; also such as appear beside the panel.
+/** Completes spots with given hkl and panel, at any distance
+ * of their nodes from the Ewald sphere, also beside the panel.
  *
  * @param context receives the message of a failure
  * @param experiment with spots in closed form

@@ -1,5 +1,5 @@
 /** @file
- * Stages of a context: what it does when, for profiles and progress. */
+ * Stages of a context's work, for profiles and progress. */
 #ifndef DUALBRAGG_EXPERT_STAGES_H
 #define DUALBRAGG_EXPERT_STAGES_H
 
@@ -22,8 +22,8 @@ typedef struct db_stage {
 /** Called by each thread for its own stages, hence by several at once. */
 typedef void (*db_stage_function)(void *user, const db_stage *stage);
 
-/** Sets the function that is told of stages from now on; NULL (default): none, which costs one test
- * per tile. Must not be called from within that function.
+/** Sets the function that is called at stages; NULL (default): none, which
+ * costs one test per tile. Must not be called from within that function.
  *
  * @param context to change
  * @param function called by several threads at once; NULL: none

@@ -1,5 +1,5 @@
 /** @file
- * Operators of a space group and what they do to reflections. */
+ * Operators of a space group and their action on reflections. */
 #ifndef DUALBRAGG_EXPERT_SYMMETRY_H
 #define DUALBRAGG_EXPERT_SYMMETRY_H
 
@@ -53,8 +53,8 @@ DB_API void db_symmetry_turn(const db_symmetry *symmetry, int operator_index, co
  * @return DB_ERROR_UNSUPPORTED in builds without gemmi, DB_ERROR_INPUT where there is no such group */
 DB_API db_status db_space_group_find(db_context *context, const char *name, db_space_group *group);
 
-/** Finds a space group in gemmi's table, in the setting that a cell has where the name leaves it open: the
- * axes of "R 3", the unique axis of "P 21", any setting of a number.
+/** Finds a space group in gemmi's table, in the setting of a cell if the name has
+ * none: the axes of "R 3", the unique axis of "P 21", any setting of a number.
  *
  * @param context receives the message of a failure
  * @param name as for db_symmetry_of_group
@@ -66,7 +66,7 @@ DB_API db_status db_space_group_find(db_context *context, const char *name, db_s
 DB_API db_status db_space_group_of_cell(db_context *context, const char *name, const double cell[6],
                                         db_space_group *group);
 
-/** A two-fold rotation that a lattice has, or nearly has. */
+/** An exact or approximate two-fold rotation of a lattice. */
 typedef struct db_two_fold {
     int axis[3];  /**< translation along it, in edges of the reduced cell */
     int plane[3]; /**< indices of the lattice planes across it */
