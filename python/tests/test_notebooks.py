@@ -70,14 +70,14 @@ class Notebooks(unittest.TestCase):
         for package in NEEDED.get(name, ["matplotlib", "torch"]):
             if importlib.util.find_spec(package) is None:
                 self.skipTest(f"{name}: {package} is not installed")
-        import matplotlib
-        matplotlib.use("Agg")
         path = FOLDER / (name + ".ipynb")
         self.assertLess(path.stat().st_size, LARGEST, "pictures of a notebook are small")
         cells = [c for c in json.loads(path.read_text(encoding="utf-8"))["cells"] if c["cell_type"] == "code"]
         names = {"display": lambda *shown: None}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of other packages
+            import matplotlib
+            matplotlib.use("Agg")
             for i, cell in enumerate(cells):
                 self.run_cell(f"{name}, code cell {i}", cell, names)
         import matplotlib.pyplot

@@ -15,6 +15,7 @@ import tempfile
 import types
 import unittest
 import unittest.mock
+import warnings
 
 import numpy
 
@@ -294,6 +295,11 @@ class Tables(unittest.TestCase):
 @unittest.skipUnless(has("matplotlib") and lib.DB_PYTHON_FIT, "no matplotlib, or no refinement")
 class Plots(unittest.TestCase):
     def test_what_is_drawn(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of other packages
+            self.draw()
+
+    def draw(self):
         import matplotlib
         matplotlib.use("Agg")
         (truth, counts, _), (result, _) = scene(), fitted()
@@ -302,7 +308,7 @@ class Plots(unittest.TestCase):
         self.assertEqual(len(axes.collections[0].get_offsets()), min(len(predicted), 2000))
         brightest = predicted[predicted["photons"].argmax()]["position"]
         image = axes.images[0]
-        self.assertEqual(image.get_extent(), (0, 480, 480, 0))
+        self.assertEqual(list(image.get_extent()), [0, 480, 480, 0])
         fast, slow = (int(v) for v in brightest)
         self.assertEqual(image.get_array()[slow, fast], dualbragg.Plan(truth).forward()[slow, fast])
         axes = dualbragg.plot_spots(result, counts, axes=axes)
