@@ -13,7 +13,7 @@ Class = TypeVar("Class", bound=type)
 def told(text: str) -> None:
     """A DeprecationWarning, where the caller of the package stands."""
     level, frame = 1, sys._getframe(0)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == __package__:
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in (__package__, "contextlib"):
         level, frame = level + 1, frame.f_back
     warnings.warn(text, DeprecationWarning, stacklevel=level)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import re
 import weakref
 from typing import Any
 
 import numpy
 
-from . import _progress, errors
+from . import _former, _progress, errors
 
 
 def _module():
@@ -59,6 +60,7 @@ _ERRORS = {
 }
 _threads: int | None = None  # as threads() has set them
 _PASS = ffi.addressof(lib, "pass_progress")
+_FORMER_NAME = re.compile(r" is called \S+ now")  # in a notice of the library
 
 
 if lib.DB_PYTHON_CUDA:
@@ -213,13 +215,17 @@ def keep_raised(kind, value, trace):
 @contextlib.contextmanager
 def noticing(context, notices):
     """While it lasts, the list gets what files say and is not used, or doubtful. Gives its handle, which
-    functions that tell notices of their own take with lib.take_notice."""
-    user = ffi.new_handle(notices)
+    functions that tell notices of their own take with lib.take_notice. Names that are no longer those of keys or
+    parameters are warned of, too."""
+    user, before = ffi.new_handle(notices), len(notices)
     lib.db_context_set_notices(context, lib.take_notice, user)
     try:
         yield user
     finally:
         lib.db_context_set_notices(context, ffi.NULL, ffi.NULL)
+    for line in notices[before:]:
+        if _FORMER_NAME.search(line):
+            _former.told(line)
 
 
 @ffi.def_extern()

@@ -263,13 +263,11 @@ class Experiment(Geometry, Record):
 
     @staticmethod
     def _parameter_number(name):
-        context, out, notices = new_context(), ffi.new("db_parameter *"), []
+        context, out = new_context(), ffi.new("db_parameter *")
         if not isinstance(name, str):
             raise errors.UsageError(f"parameter: expected a name, found {name!r}")
-        with noticing(context, notices):
+        with noticing(context, []):
             check(context, lib.db_parameter_find(context, name.encode(), out))
-        for line in notices:
-            _former.told(line)
         return out[0]
 
     def __getitem__(self, name: str) -> float:

@@ -149,8 +149,9 @@ class Fits(unittest.TestCase):
                 out.writelines(f"{n} model.matrix={n[:-4]}.mat\n" for n in names)
             told, again = [], []
             kept = os.path.join(folder, "kept.checkpoint")
-            former = dualbragg.fit(image=names[0], model=dict(cells=[128, 128, 263], matrix=names[0][:-4] + ".mat", spots="closed"),
-                                   refine=REFINED[:1], progress=lambda e: True)
+            with self.assertWarnsRegex(DeprecationWarning, "model.cells is called model.Ncells now"):
+                former = dualbragg.fit(image=names[0], model=dict(cells=[128, 128, 263], matrix=names[0][:-4] + ".mat",
+                                                                  spots="closed"), refine=REFINED[:1], progress=lambda e: True)
             self.assertTrue(any("cells is called" in line for line in former.notices), former.notices)
             self.assertEqual(former.name, names[0])
             sections = dict(
