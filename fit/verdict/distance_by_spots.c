@@ -104,18 +104,25 @@ static db_status scatter_regions(db_moments *m, const double *x, int regions, do
     return status;
 }
 
+/* Two spots for each region, or one if otherwise there were no more regions than variables. */
+static int count_regions(size_t spots, size_t variables) {
+    int regions = 64;
+    while (spots < 2 * (size_t)regions && (size_t)regions / 2 > variables) regions /= 2;
+    return regions;
+}
+
 /* What is left of the regions' slopes at a minimum has as many degrees of freedom fewer as there are variables. */
 static db_status error_by_regions(db_context *context, db_moments *m, const double *x,
                                   double *numbers, size_t distance, double *error) {
     const size_t n = m->variables->count;
     double *const normal = numbers, *const scatter = numbers + n * n,
                   *const slope = numbers + 2 * n * n;
-    int used[DB_FIT_MOST_PARAMETERS], regions = 64;
+    int used[DB_FIT_MOST_PARAMETERS];
+    const int regions = count_regions(m->count, n);
     double loss;
-    while (regions > 1 && m->count < 2 * (size_t)regions) regions /= 2;
     for (size_t k = 0; k < n; k++) used[k] = 1;
     *error = INFINITY;
-    if ((size_t)regions <= n) return DB_OK;
+    if ((size_t)regions <= n || (size_t)regions > m->count) return DB_OK;
     DB_TRY(order_spots(context, regions, m));
     DB_TRY(scatter_regions(m, x, regions, slope, scatter));
     DB_TRY(db_moments_evaluate(m, x, &loss, slope, normal));

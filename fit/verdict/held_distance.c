@@ -50,7 +50,7 @@ static void widen_edges(db_fit_result *result) {
         hypot(result->distance_step, result->distance_error) / result->experiment.detector.distance;
     for (size_t i = 0; i < result->estimates.count; i++) {
         db_fit_estimate *const e = &result->estimates.list[i];
-        if (e->parameter >= DB_CELL_A && e->parameter <= DB_CELL_C && e->error > 0 && isfinite(off))
+        if (e->parameter >= DB_CELL_A && e->parameter <= DB_CELL_C && e->error > 0 && !isnan(off))
             e->error = hypot(e->error, off * e->value);
     }
 }
