@@ -34,7 +34,9 @@ db_status db_fit_shot_list_complete(db_context *context, db_fit_shot_list *list,
     db_fit_settings *const settings = &config->settings;
     DB_TRY(read_reference(context, list));
     DB_TRY(db_fit_config_copy(context, &list->config, config));
-    (void)db_shot_list_tie(context, list, config); /* the refinement says why no shot can be read */
+    const db_status tied = db_shot_list_tie(context, list, config);
+    /* where parameters are named the refinement says why no shot can be read */
+    if (tied != DB_OK && settings->parameter_count == 0) return tied;
     if (settings->stage_count == 0)
         db_stages_default(context, settings, config->series, images_are_shared(list));
     return DB_OK;

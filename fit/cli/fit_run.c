@@ -62,11 +62,8 @@ static void say_lattices(fit_run *run) {
 
 static void say_list(fit_run *run) {
     const db_fit_shot_source source = db_fit_shot_list_source(run->list);
-    const int lattices = run->list->lattice_count > 0;
-    db_fit_say(&run->log, "%zu %s of %s", source.count,
-               lattices            ? "lattices"
-               : source.count == 1 ? "shot"
-                                   : "shots",
+    db_fit_say(&run->log, "%zu %s%s of %s", source.count,
+               run->list->lattice_count ? "lattice" : "shot", source.count == 1 ? "" : "s",
                *run->config->shot_list ? run->config->shot_list : source.name(source.user, 0));
     if (run->team.size > 1) db_fit_say(&run->log, ", %d processes", run->team.size);
     if (run->task.tasks) db_fit_say(&run->log, ", task %d of %d", run->task.task, run->task.tasks);

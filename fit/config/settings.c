@@ -219,6 +219,7 @@ void db_fit_closed_stages(db_fit_settings *settings) {
     add_moment_stage(settings, "mode 2", DB_SETTLING_SHAPE, 0, 1, more |= MODE_2, 1);
     add_moment_stage(settings, "mode 3", DB_SETTLING_SHAPE, 0, 1, more |= MODE_3, 1);
     add_stage(settings, "final", DB_SETTLING_SHAPE, 0, 1, -1);
+    if (settings->stage_count == 0) return;
     settings->stages[settings->stage_count - 1].step = 0.1;
     settings->stages[settings->stage_count - 1].most_misfit = 1.5;
 }

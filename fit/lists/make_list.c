@@ -263,6 +263,7 @@ static db_status vote_all(db_context *context, db_fit_shot_list *list, voters *v
     const size_t most = v->count < MOST_VOTERS ? v->count : MOST_VOTERS;
     for (size_t n = 0; n < most; n++) DB_TRY(vote(context, list, v->shot[n * v->count / most], v));
     if (v->found || !v->failed) return DB_OK;
+    if (!*list->config.shot_list) return db_fail(context, v->status, "%s", v->reason);
     return db_fail(context, v->status, "%s: no cell was found on any of %zu images: %s",
                    list->config.shot_list, v->failed, v->reason);
 }

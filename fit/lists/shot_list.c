@@ -46,9 +46,10 @@ static db_status read_entry(db_context *context, const db_fit_shot_list *list,
     for (size_t i = 0; i < common; i++) overrides[i] = list->override[i];
     for (size_t i = 0; i < entry->count; i++) overrides[common + i] = entry->override[i];
     const char *const file = entry->is_config ? entry->name : list->config.config_file;
+    const int is_image = !entry->is_config && strcmp(file, entry->name) == 0; /* without a file */
     const db_status status =
-        *file ? db_fit_config_read(context, file, overrides, count, config)
-              : db_fit_config_make(context, entry->name, overrides, count, config);
+        *file && !is_image ? db_fit_config_read(context, file, overrides, count, config)
+                           : db_fit_config_make(context, entry->name, overrides, count, config);
     free(overrides);
     return status;
 }

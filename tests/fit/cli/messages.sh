@@ -32,6 +32,15 @@ expect 3 'use model.find_orientation: yes' fit.yaml --image crystal.img 'model.m
     data.min_strong_reflections=100
 # refused before the search, which would find no spots
 expect 2 'refine.cell_a: the start 40 is below min 41' fit.yaml --image blank.img model.find_orientation=yes 'refine.cell_a={min: 41, max: 42}'
+# images that cannot be read, where nothing says what is refined
+printf 'none_1.img\nnone_2.img\n' > none.txt
+echo 'shots: {list: none.txt}' > list.yaml
+expect 3 'none_2.img: cannot open' list.yaml 'model.cell=[40, 55, 70]'
+expect 3 'dualbragg fit: no spots were found' blank.img --cell 40 55 70 'model.find_orientation={lattices: 2}'
+if "$DUALBRAGG" --version | grep -q gemmi; then
+    expect 3 'dualbragg fit: none.mat: cannot open' crystal.img --cell 40 55 70 --symmetry P222 intensity=joint model.matrix=none.mat
+    expect 3 'dualbragg fit: no spots were found' blank.img intensity=joint model.symmetry=P222
+fi
 # right and wrong results
 expect 0 '' fit.yaml --image crystal.img
 grep -q 'Judged by' fit_refined.log || { echo "FAILED: no verdict in the log"; failures=$((failures + 1)); }
