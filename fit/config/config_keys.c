@@ -246,7 +246,7 @@ static const db_config_key shots_keys[] = {
         "DIALS experiment list (.expt), each image a shot; or a .stream of CrystFEL, each crystal a shot"),
     CHOICE("series", IN_CONFIG(series), no_yes, NULL, 0, NULL,
         "yes: the images are frames of one rotating crystal: phi comes from their headers; all refined parameters "
-        "are shared except the scale; the orientation is found on the first frame; parts of a reflection on "
+        "are shared except the scale; the orientation is that of all frames; parts of a reflection on "
         "consecutive frames have one intensity"),
     NUMBERS("knots", 1, IN_CONFIG(series_knots), (NOT_NEGATIVE), "frames", NULL, NULL,
         "of a series: orientation and shared scale vary linearly between knots, about this many frames apart; 0: "

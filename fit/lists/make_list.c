@@ -281,19 +281,83 @@ static db_status settle_cell(db_context *context, db_fit_shot_list *list) {
     return status;
 }
 
-/* Frames of one crystal: all have the orientation that is found on the first. Refined models that
- * a list names have their own, which is the same. */
+/* A frame of a series whose orientation is looked for, the first that can be read. */
+typedef struct first_frame {
+    int known; /* 1: there is one */
+    int open;  /* 1: nothing says how the crystal stands */
+    db_fit_config config;
+    db_experiment start;
+} first_frame;
+
+/* Adds the spots of a frame; one that cannot be read is passed over. */
+static db_status look_at_frame(db_context *context, const db_fit_shot_list *list, size_t shot,
+                               first_frame *first, db_fit_cell_spots **spots) {
+    db_fit_config config = { .image_file = "" };
+    db_measured_image image;
+    db_experiment start;
+    int open = 0;
+    db_status status = db_fit_shot_list_config(context, list, shot, &config);
+    if (status == DB_OK) status = db_fit_config_read_image(context, &config, &image, NULL, NULL);
+    if (status == DB_OK) {
+        status = db_start_make(context, &config, &image, &start, &open, NULL, NULL);
+        const int made = status == DB_OK;
+        if (made && open)
+            status = db_fit_cell_spots_add(context, &image, &config.settings, &start, spots);
+        if (status == DB_OK && !first->known) {
+            *first = (first_frame){ 1, open, config, start };
+            config = (db_fit_config){ .image_file = "" };
+        } else if (made) {
+            db_experiment_clear(&start);
+        }
+        db_measured_image_clear(&image);
+    }
+    db_fit_config_clear(&config);
+    return status == DB_ERROR_MEMORY || status == DB_ERROR_CANCELLED ? status : DB_OK;
+}
+
+/* By spots of as many frames as are needed for enough of them. *found: 0: there was nothing to look for. */
+static db_status find_by_frames(db_context *context, const db_fit_shot_list *list,
+                                db_fit_lattice *lattice, search_keys *keys, size_t *found) {
+    const size_t most = list->count < MOST_FRAMES ? list->count : MOST_FRAMES;
+    db_fit_cell_spots *spots = NULL;
+    first_frame *const first = calloc(1, sizeof *first);
+    db_status status = first ? DB_OK : db_fail_memory(context, "the first frame of a series");
+    *found = 0;
+    for (size_t n = 0; n < most && status == DB_OK; n++) {
+        status = look_at_frame(context, list, n * list->count / most, first, &spots);
+        if ((first->known && !first->open) || db_fit_cell_spots_count(spots) >= ENOUGH_SPOTS) break;
+    }
+    if (status == DB_OK && first->known && first->open) {
+        status = db_find_lattice_of_spots(context, &first->config.settings, spots, &first->start,
+                                          lattice);
+        *found = status == DB_OK;
+        if (*found) name_corrections(&first->config, lattice, &first->start, keys);
+    }
+    if (first && first->known) {
+        db_experiment_clear(&first->start);
+        db_fit_config_clear(&first->config);
+    }
+    free(first);
+    db_fit_cell_spots_destroy(&spots);
+    return status;
+}
+
+/* Frames of one crystal: all have the orientation that is found on them together, or, if the spindle's angles are not as they
+ * are said, on the first. Refined models that a list names have their own, which is the same. */
 static db_status make_series(db_context *context, db_fit_shot_list *list) {
     const int asked = list->config.find_orientation || list->config.automatic;
     db_fit_config own = { .image_file = "" };
     db_fit_lattice found;
     search_keys keys = { "", "" };
     size_t count = 0;
+    db_status status = asked ? find_by_frames(context, list, &found, &keys, &count) : DB_OK;
+    if (status == DB_ERROR_INPUT) {
+        status = db_fit_shot_list_config(context, list, 0, &own);
+        if (status == DB_OK) status = search_lattices(context, 1, &own, &found, &count, &keys);
+        db_fit_config_clear(&own);
+    }
     list->config.find_orientation = 0;
     db_shot_list_share(list, &list->config.settings);
-    db_status status = asked ? db_fit_shot_list_config(context, list, 0, &own) : DB_OK;
-    if (status == DB_OK && asked) status = search_lattices(context, 1, &own, &found, &count, &keys);
-    db_fit_config_clear(&own);
     for (size_t i = 0; i < list->count && status == DB_OK && count; i++)
         if (!list->entry[i].is_config)
             status = orient_entry(context, &found, &keys, &list->entry[i]);

@@ -8,8 +8,8 @@
 #include "fit/pixels/observed_spots.h"
 #include "fit/search/bravais.h"
 #include "fit/search/cell_search.h"
+#include "fit/search/cell_spots.h"
 #include "fit/search/check_settings.h"
-#include "fit/search/search_spots.h"
 
 #include <dualbragg/expert/experiment_geometry.h>
 #include <math.h>
@@ -148,11 +148,6 @@ static db_status find_in(db_context *context, const db_fit_settings *settings,
     free(near);
     return status;
 }
-
-struct db_fit_cell_spots {
-    db_search_spots list; /* spindle at 0 */
-    size_t images;
-};
 
 /* Turns the crystal's spindle back. */
 static void turn_back(const db_experiment *experiment, db_search_spots *list) {

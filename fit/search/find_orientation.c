@@ -1,6 +1,7 @@
 /* Finding the orientations of crystals on an image. */
 #include "base/context_internal.h"
 #include "fit/search/check_settings.h"
+#include "fit/search/cell_spots.h"
 #include "fit/search/find_orientation.h"
 #include "fit/config/orientation.h"
 #include "fit/pixels/geometry.h"
@@ -281,14 +282,18 @@ static void open_room(const db_fit_settings *settings, series *s) {
     }
 }
 
-static db_status list_of(db_context *context, const db_fit_settings *settings,
-                         const db_observed_spots *seen, series *s, db_search_spots *list) {
+static db_status make_cell(db_context *context, series *s) {
     db_fit_geometry geometry;
     DB_TRY(db_fit_geometry_of(context, s->experiment, &geometry));
     const db_status status = db_search_lattice_make(context, geometry.a_star, &s->cell);
     db_fit_geometry_clear(&geometry);
-    DB_TRY(status);
     s->pose = (db_search_pose){ .scale = 1 };
+    return status;
+}
+
+static db_status list_of(db_context *context, const db_fit_settings *settings,
+                         const db_observed_spots *seen, series *s, db_search_spots *list) {
+    DB_TRY(make_cell(context, s));
     return db_search_spots_list(context, s->experiment, settings, seen, list);
 }
 
@@ -348,6 +353,25 @@ db_status db_fit_find_lattices(db_context *context, const db_measured_image *ima
     status = search_in(context, settings, &seen, most, &s);
     *count = s.count;
     db_observed_spots_clear(&seen);
+    return status;
+}
+
+db_status db_find_lattice_of_spots(db_context *context, const db_fit_settings *settings,
+                                   const db_fit_cell_spots *spots, const db_experiment *start,
+                                   db_fit_lattice *lattice) {
+    db_experiment still = *start; /* borrows */
+    series s = { .experiment = &still, .lattice = lattice, .effort = 1 };
+    const size_t count = db_fit_cell_spots_count(spots);
+    db_search_spots list = { count, malloc((count + 1) * sizeof *list.spot) };
+    memset(lattice, 0, sizeof *lattice);
+    if (!list.spot) return db_fail_memory(context, "the spots of the search for the orientation");
+    if (count) memcpy(list.spot, spots->list.spot, count * sizeof *list.spot);
+    still.goniometer.phi = still.goniometer.phi_step = 0;
+    still.goniometer.phi_steps = 1;
+    db_status status = make_cell(context, &s);
+    open_room(settings, &s);
+    if (status == DB_OK) status = find_all(context, settings, &list, 1, &s);
+    free(list.spot);
     return status;
 }
 

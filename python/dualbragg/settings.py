@@ -309,7 +309,7 @@ class Shots(Section):
     above"""
     series: Optional[bool] = None
     """yes: the images are frames of one rotating crystal: phi comes from their headers; all refined parameters are shared
-    except the scale; the orientation is found on the first frame; parts of a reflection on consecutive frames have one
+    except the scale; the orientation is that of all frames; parts of a reflection on consecutive frames have one
     intensity"""
     knots: Optional[float] = None
     """frames: of a series: orientation and shared scale vary linearly between knots, about this many frames apart; 0:

@@ -78,7 +78,7 @@ typedef enum db_choosing {
     X(CELL_EDGE, LATTICE, 1, INFINITY, PART, 0.05, STRETCH, GEOMETRY, SHOT, CHOSEN)                \
     X(CELL_ANGLE, LATTICE, 1, 179, BY, 5, TURN, GEOMETRY, SHOT, CHOSEN)                            \
     X(MISSET, ORIENTATION, -INFINITY, INFINITY, BY, 5, TURN, ORIENTATION, CRYSTAL, CHOSEN)         \
-    X(CELLS, CELLS, 1, INFINITY, TIMES, 10, SIZE, SHAPE, CRYSTAL, ASKED)                           \
+    X(CELLS, CELLS, 1, INFINITY, TIMES, 100, SIZE, SHAPE, CRYSTAL, ASKED)                          \
     X(MOSAIC_CAP, ROTATIONS, 0, 90, BY, 5, NONE, SHAPE, CRYSTAL, ASKED)                            \
     /* below 0: the amplitudes may have too large a B */                                           \
     X(B_FACTOR, DEBYE_WALLER, -10, 1000, ANY, 0, NONE, GEOMETRY, CRYSTAL, ASKED)                   \

@@ -53,12 +53,17 @@ for cell in "92.05, 58.05, 58.05" "116.1, 58.05, 92.05" "29.02, 58.05, 92.05"; d
     [ "$(grep -c '^  frame_[0-2].img: after stages of all shots: ' wrong.log)" = 3 ] || fail "cell $cell: frames by name: $(cat wrong.log)"
 done
 
-# images and a cell are enough: size, spreads, spindle and scales are refined, too, from what the spots of the frames show
+# images and a cell are enough: size, spreads, spindle and scales are refined, too, from what the spots of the frames show; the
+# orientation is that of all frames, of which the first shows nothing
+"$DUALBRAGG" sim -cell 58 58 92 90 90 90 -N 5 -default_F 1e-6 -lambda 1 -distance 100 -detpixels 600 -pixel 0.15 -oversample 1 -phi 9.5 \
+    -osc 0.5 -water 30 -noisefile dark.img > /dev/null
+echo dark.img | cat - few.txt > open.txt
 cat > cell.yaml << 'END'
-shots: {list: few.txt, series: yes}
+shots: {list: open.txt, series: yes}
 model: {cell: [58.3, 58.3, 91.6, 90, 90, 90], symmetry: tetragonal}
 END
 fit 0 cell.yaml --output open
+grep -q '^3 of 4 shots in use' open.log || fail "a series that begins with a dark frame: $(cat open.log)"
 near "nothing named: cell a" "$(refined open.json cell_a)" 58 0.01
 near "nothing named: cell c" "$(refined open.json cell_c)" 92 0.015
 near "nothing named: blocks" "$(refined open.json Na)" 12 0.5
