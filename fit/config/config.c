@@ -94,11 +94,11 @@ static db_status take_intensity(const db_config_reader *reader, const db_yaml_no
     }
     if (node->kind != DB_YAML_MAP)
         return db_config_fail_expected(reader, node, section->name, "",
-                                       "free, joint or {known: file.hkl}");
+                                       "free, joint or {hkl: FILE}");
     DB_TRY(db_config_take_section(reader, section->name, section, node, config));
-    if (!db_yaml_find(node, "known"))
+    if (!db_yaml_find(node, "hkl"))
         return db_config_fail(reader, node, section->name, "",
-                              "expected the key known with a file of h k l F");
+                              "expected the key hkl with a file of h k l F");
     snprintf(config->settings.amplitude_group, sizeof config->settings.amplitude_group, "%s",
              *config->hkl_space_group ? config->hkl_space_group : config->symmetry);
     config->settings.intensity = DB_FIT_KNOWN;
@@ -126,7 +126,7 @@ static db_status check_spots(const db_config_reader *reader, const db_yaml_node 
     if (config->settings.intensity == DB_FIT_KNOWN && !spots) *given = DB_SPOTS_SAMPLED;
     if (config->settings.intensity == DB_FIT_KNOWN || *given == DB_SPOTS_CLOSED) return DB_OK;
     return db_config_fail(reader, spots, "model", "spots",
-                          "sampled spots need known structure factors (intensity: {known: FILE}); "
+                          "sampled spots need known structure factors (intensity: {hkl: FILE}); "
                           "expected closed, which free intensities have without this key, too");
 }
 

@@ -166,13 +166,13 @@ static const db_config_key model_keys[] = {
 };
 
 static const db_config_key intensity_keys[] = {
-    OTHER("known", DB_KEY_FILE, IN_CONFIG(hkl_file), "free intensities", "structure_factors.hkl",
+    OTHER("hkl", DB_KEY_FILE, IN_CONFIG(hkl_file), "free intensities", "structure_factors.hkl",
         "structure factors (electrons): text file of h k l F, list of SHELX, MTZ or CIF file; or a model's coordinates (PDB or "
         "mmCIF file), from which they are calculated"),
-    OTHER("columns", DB_KEY_NAME, IN_CONFIG(hkl_columns), "the first amplitudes, else intensities", "F(+),F(-)",
+    OTHER("hkl_columns", DB_KEY_NAME, IN_CONFIG(hkl_columns), "the first amplitudes, else intensities", "F(+),F(-)",
         "column of an MTZ file, or two of Friedel mates; item of a CIF file (block/item where several blocks have "
         "reflections); F or I (intensities) for text"),
-    OTHER("space_group", DB_KEY_NAME, IN_CONFIG(hkl_space_group),
+    OTHER("hkl_space_group", DB_KEY_NAME, IN_CONFIG(hkl_space_group),
           "text files are not expanded, other files have a group", "P 61 2 2",
           "number or symbol of the space group that expands a text file"),
     FIELD(K_SOL, NULL, NULL),

@@ -11,9 +11,9 @@
 static const struct {
     const char *section, *former, *now;
 } renamed[] = {
-    { "", "amplitudes", "intensities" },
-    { "model", "cells", "Ncells" },
-    { "intensities", "d_min", "dmin" },
+    { "", "amplitudes", "intensities" },       { "model", "cells", "Ncells" },
+    { "intensities", "d_min", "dmin" },        { "intensity", "known", "hkl" },
+    { "intensity", "columns", "hkl_columns" }, { "intensity", "space_group", "hkl_space_group" },
 };
 enum { RENAMED = sizeof renamed / sizeof *renamed };
 
@@ -69,7 +69,7 @@ static db_status refuse_refined_amplitudes(db_context *context, const char *path
     char where[DB_FIT_PATH_SIZE + 16];
     snprintf(where, sizeof where, "%s:%d", path, key->key_line);
     const char *const width = key->kind == DB_YAML_SCALAR ? key->text : "0.2";
-    const db_yaml_node *const known = db_yaml_find(map, "known");
+    const db_yaml_node *const known = db_yaml_find(map, "hkl");
     return db_fail(
         context, DB_ERROR_USAGE,
         "%s: intensity.refine_amplitudes: structure factors are refined as intensities that "
@@ -80,11 +80,10 @@ static db_status refuse_refined_amplitudes(db_context *context, const char *path
 }
 
 db_status db_former_keys_rename(db_context *context, const char *path, db_yaml_node *root) {
-    DB_TRY(refuse_refined_amplitudes(context, path, root));
     for (size_t r = 0; r < RENAMED; r++) {
         db_yaml_node *const map =
             *renamed[r].section ? db_yaml_find(root, renamed[r].section) : root;
         if (map && map->kind == DB_YAML_MAP) DB_TRY(rename_key(context, path, map, r));
     }
-    return DB_OK;
+    return refuse_refined_amplitudes(context, path, root);
 }

@@ -282,7 +282,7 @@ static db_yaml_node **descend(db_context *context, db_yaml_node *node, const cha
         return NULL;
     }
     if (node->kind ==
-        DB_YAML_SCALAR) { /* e.g. "intensity: free" becomes a map for intensity.known=... */
+        DB_YAML_SCALAR) { /* e.g. "intensity: free" becomes a map for intensity.hkl=... */
         free(node->text);
         node->text = NULL;
         node->kind = DB_YAML_MAP;

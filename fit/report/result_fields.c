@@ -115,7 +115,7 @@ static json_t *stages(db_document *d, const void *of) {
 
 static const db_json_field settings_rows[] = {
     MADE("intensity", intensity, "text or object of the configuration", NULL, "",
-         "`free`, `joint`, or the keys of `known`"),
+         "`free`, `joint`, or the keys of known structure factors"),
     MADE("panel_groups", panel_groups, "object of the configuration", NULL, "",
          "section `panel_groups`: numbers of panels of each group"),
     MADE("precision", precision, "text", NULL, "", ""),

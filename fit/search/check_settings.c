@@ -157,7 +157,7 @@ static db_status check_influence(db_context *context, const db_experiment *start
     if (p == DB_SCALE && settings->intensity == DB_FIT_FREE && !is_frame && !settings->joint.wanted)
         return db_fail(context, DB_ERROR_USAGE,
                        "parameter scale cannot be refined with free intensities, which it would "
-                       "only multiply; expected intensity: known, or frames of a series "
+                       "only multiply; expected intensity: {hkl: FILE}, or frames of a series "
                        "(shots.series)");
     const db_parameter_facts *const facts = db_facts_of(p);
     const int closed = start->spread.spots == DB_SPOTS_CLOSED,

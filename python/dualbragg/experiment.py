@@ -33,9 +33,7 @@ _LAYER_DEPTHS = ("mean", "front")  # of the sensor: 0 and 1 of db_setup.layers_a
 _FORMER = {"cells": ("Ncells",), "d_min": ("dmin",), "beam_centre": ("Xbeam", "Ybeam")}  # names that keywords had
 # What a configuration has beside the keywords.
 _ELSEWHERE = {"geometry": "header=FILE takes the geometry of an image", "symmetry": "fit(model=dict(symmetry=...)) keeps it",
-              "find_orientation": "dualbragg.find_orientation and fit(model=dict(find_orientation=True)) find it",
-              "known": "hkl=FILE has structure factors", "columns": "it is called hkl_columns",
-              "space_group": "it is called hkl_space_group"}
+              "find_orientation": "dualbragg.find_orientation and fit(model=dict(find_orientation=True)) find it"}
 _MOST_SHOWN = 1 << 24  # pixels of an image that a notebook shows, spots in closed form, which takes no long time
 _KINDS = {lib.DB_FIELD_NUMBER: "double", lib.DB_FIELD_INTEGER: "int"}
 

@@ -213,13 +213,13 @@ class Model(Section):
 @dataclass
 class Intensity(Section):
     """Free, or known structure factors."""
-    known: Optional[Path] = None
+    hkl: Optional[Path] = None
     """structure factors (electrons): text file of h k l F, list of SHELX, MTZ or CIF file; or a model's coordinates (PDB or
     mmCIF file), from which they are calculated; default: free intensities"""
-    columns: Optional[str] = None
+    hkl_columns: Optional[str] = None
     """column of an MTZ file, or two of Friedel mates; item of a CIF file (block/item where several blocks have
     reflections); F or I (intensities) for text; default: the first amplitudes, else intensities"""
-    space_group: Optional[str] = None
+    hkl_space_group: Optional[str] = None
     """number or symbol of the space group that expands a text file; default: text files are not expanded, other files have
     a group"""
     k_sol: Optional[float] = None

@@ -283,7 +283,6 @@ class Refused(unittest.TestCase):
         self.refuses(dualbragg.UsageError, ["zero bytes"], make, **dict(SCENE, hkl="a\0b"))
         self.refuses(dualbragg.Error, ["cell"], make)
         self.refuses(dualbragg.UsageError, ["find_orientation", "dualbragg.find_orientation"], make, find_orientation=True)
-        self.refuses(dualbragg.UsageError, ["hkl="], make, known="a.mtz")
         self.refuses(dualbragg.UsageError, ["expt_frame", "expt"], make, **SCENE, expt_frame=3)
         self.refuses(dualbragg.InputError, ["exclude"], make, **SCENE, Xbeam=3, beam_centre_px=(3, 3))
         self.refuses(dualbragg.InputError, ["scale"], make, **SCENE, scale=0)

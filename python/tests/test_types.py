@@ -256,7 +256,8 @@ class Types(unittest.TestCase):
     @unittest.skipUnless(lib.DB_PYTHON_FIT, "this build has no refinement")
     def test_an_experiment_takes_what_a_model_takes(self):
         known = {*Keywords.__annotations__, *inspect.signature(dualbragg.Experiment).parameters, *experiment._ELSEWHERE}
-        self.assertEqual({name for name, *_ in keys(lib.db_config_sections[lib.DB_SECTION_MODEL])} - known, set())
+        for section in (lib.DB_SECTION_MODEL, lib.DB_SECTION_INTENSITY):
+            self.assertEqual({name for name, *_ in keys(lib.db_config_sections[section])} - known, set())
 
     def test_all_public_functions_have_types(self):
         lack = []

@@ -158,7 +158,7 @@ static db_fit_result *refine_known(const char *pixels, const char *dispersion) {
     write_matrix("401", 1.272607, "known.mat");
     snprintf(text, sizeof text,
              "image: %s\nmodel: {expt: %s, matrix: known.mat, symmetry: P 61 2 2, Ncells: [14, 14, "
-             "10], %s}\nintensity: {known: %s}\ndata: {gain: 7, readout_noise: 4, dmin: 3, "
+             "10], %s}\nintensity: {hkl: %s}\ndata: {gain: 7, readout_noise: 4, dmin: 3, "
              "pixels: %s}\nrefine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: "
              "{range: 1}, cell_a: {range: 1}, cell_c: {range: 1.5}, beam_fast: {range: 0.5}, "
              "beam_slow: {range: 0.5}, scale: {}}\n",

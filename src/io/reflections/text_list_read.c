@@ -156,7 +156,7 @@ static db_status take_fixed(db_amplitude_reading *r, db_text *text, size_t lines
 static db_status ask_columns(const db_amplitude_reading *r, const char *sign) {
     return db_fail(r->context, DB_ERROR_INPUT,
                    "%s: amplitudes or intensities? The list has %s; choose by -hkl_columns I (F "
-                   "squared) or -hkl_columns F (intensity.columns of a configuration)",
+                   "squared) or -hkl_columns F (intensity.hkl_columns of a configuration)",
                    r->path, sign);
 }
 

@@ -49,7 +49,7 @@ refused "image data/shot_1.log" "$work/run/data/shot_1.log" fit.yaml image=data/
 for key in model.matrix model.expt data.mask data.hot_pixels data.reflections data.spots data.boxes model.spectrum; do
     refused "$key data/../data/set.expt" "data/set.expt" fit.yaml $key=data/../data/set.expt --output data/set
 done
-refused "intensity.known data/set.json" "data/set.json" fit.yaml intensity.known=data/set.json --output data/set
+refused "intensity.hkl data/set.json" "data/set.json" fit.yaml intensity.hkl=data/set.json --output data/set
 refused "model.matrix data/set.mat" "link.log" fit.yaml model.matrix=data/set.mat --output link
 refused "data.spots data/set.hkl" "hard.log" fit.yaml data.spots=data/set.hkl --output hard
 

@@ -38,7 +38,7 @@ fit 0 --output plain
 [ ! -e plain_model.bin ] && [ ! -e plain_background.bin ] || fail "images without --model-image"
 cmp -s plain.hkl right.hkl && cmp -s plain.refl right.refl || fail "--model-image changes the intensities"
 awk '!/^#/ { print $1, $2, $3, $4 }' right.hkl > known.hkl
-fit 0 --output known --model-image intensity.known=known.hkl
+fit 0 --output known --model-image intensity.hkl=known.hkl
 [ ! -e known.hkl.refl ] && [ ! -e known.refl ] || fail "a list of intensities that were known"
 "$DUALBRAGG" compare right_model.bin known_model.bin -brightest 0.05 -correlation 0.99 > out || fail "known: $(cat out)"
 
@@ -49,7 +49,7 @@ grep -q 'output input_model.bin would replace the input of image crystal.img' er
 echo crystal.img > list.txt
 sed 's/^image.*/shots: {list: list.txt}/' fit.yaml > many.yaml
 status=0
-"$DUALBRAGG" fit many.yaml --output many --model-image intensity.known=known.hkl > out 2> err || status=$?
+"$DUALBRAGG" fit many.yaml --output many --model-image intensity.hkl=known.hkl > out 2> err || status=$?
 [ $status -eq 2 ] && grep -q -e '--model-image: expected intensity: free' err || fail "many shots: status $status: $(cat err)"
 
 # a full disk (files of at most 1000 blocks): the image is not there, or the old one

@@ -164,7 +164,7 @@ static void arguments_go_over_the_file(void **state) {
     (void)state;
     assert_int_equal(READ(complete, "data.dmin=3", "stages.fine.dmin=4", "stages.1.blur=2",
                           "model.Ncells=[5, 6, 7]", "refine.misset_y={range: 1}",
-                          "intensity.known=F.hkl", "image=other.cbf", "data.gain=2"),
+                          "intensity.hkl=F.hkl", "image=other.cbf", "data.gain=2"),
                      DB_OK);
     assert_true(config.settings.dmin == 3 && config.settings.gain == 2);
     assert_true(config.settings.stages[1].dmin == 4 && config.settings.stages[0].blur == 2);
@@ -180,6 +180,9 @@ static void arguments_go_over_the_file(void **state) {
 static void former_keys_are_read(void **state) {
     (void)state;
     static const char file[] = "image: a.img\nmodel:\n  cells: [1, 2, 3]\nrefine: {misset_x: {}}\n",
+                      known[] =
+                          "image: a.img\nintensity: {known: F.hkl, columns: F, space_group: P 4}\n"
+                          "refine: {misset_x: {}}\n",
                       joint[] = "shots: {list: shots.txt}\nmodel: {cell: [34, 34, 48, 90, 90, 90], "
                                 "symmetry: P43212}\nintensity: joint\namplitudes: {d_min: 2.5}\n"
                                 "refine: {misset_x: {}}\n",
@@ -191,6 +194,16 @@ static void former_keys_are_read(void **state) {
     assert_int_equal(READ(file, NULL), DB_OK);
     assert_true(config.setup.Ncells[2] == 3);
     assert_non_null(strstr(notices, "fit.yaml:3: model.cells is called model.Ncells now"));
+    assert_int_equal(READ(known, NULL), DB_OK);
+    assert_string_equal(strrchr(config.hkl_file, '/'), "/F.hkl");
+    assert_string_equal(config.hkl_columns, "F");
+    assert_string_equal(config.hkl_space_group, "P 4");
+    assert_non_null(strstr(notices, "fit.yaml:2: intensity.known is called intensity.hkl now"));
+    assert_non_null(strstr(notices, "intensity.columns is called intensity.hkl_columns now"));
+    assert_non_null(
+        strstr(notices, "intensity.space_group is called intensity.hkl_space_group now"));
+    assert_int_equal(READ(known, "intensity.known=G.hkl"), DB_OK);
+    assert_string_equal(config.hkl_file, "G.hkl");
     assert_int_equal(READ(joint, NULL), DB_OK);
     assert_true(config.settings.joint.dmin == 2.5);
     assert_non_null(strstr(notices, ": amplitudes is called intensities now"));
@@ -239,13 +252,12 @@ static const struct {
     { "shots: {list: a.txt}\nmodel: {symmetry: P41}\nintensity: joint\n"
       "intensities: {dmin: 0}\nrefine: {misset_x: {}}\n",
       NULL, "fit.yaml:4: intensities.dmin: expected" },
-    { MINIMAL "intensity: {known: F.mtz, refine_amplitudes: 0.3}\n", NULL,
+    { MINIMAL "intensity: {hkl: F.mtz, refine_amplitudes: 0.3}\n", NULL,
       "fit.yaml:4: intensity.refine_amplitudes: |intensity: joint|{reference: F.mtz, "
       "reference_restraint: 0.3}" },
-    { MINIMAL "intensity: {known: F.mtz}\n", "intensity.refine_amplitudes=0.2",
+    { MINIMAL "intensity: {hkl: F.mtz}\n", "intensity.refine_amplitudes=0.2",
       "intensity.refine_amplitudes=0.2: intensity.refine_amplitudes: |shots.list" },
-    { MINIMAL "intensity: shared\n", NULL,
-      "expected free, joint or {known: file.hkl}, found 'shared'" },
+    { MINIMAL "intensity: shared\n", NULL, "expected free, joint or {hkl: FILE}, found 'shared'" },
     /* series */
     { MINIMAL "shots: {series: yes}\n", NULL,
       "fit.yaml:4: shots.series: is of many shots; expected shots.list" },
@@ -303,9 +315,9 @@ static const struct {
     { "model: {cell: [58, 58, 152, 90, 90, 90]}\nrefine: all\n", NULL,
       "refine: expected parameters, each as 'name: {range: 0.5}' or 'name:' alone, found 'all'" },
     { MINIMAL "intensity: fixed\n", NULL,
-      "fit.yaml:4: intensity: expected free, joint or {known: file.hkl}, found" },
+      "fit.yaml:4: intensity: expected free, joint or {hkl: FILE}, found" },
     { MINIMAL "intensity: {default_F: 3}\n", NULL,
-      "fit.yaml:4: intensity: expected the key known" },
+      "fit.yaml:4: intensity: expected the key hkl" },
     { MINIMAL "model: {fast_axis: [0, 0, 1]}\n", NULL,
       "fit.yaml:4: model.fast_axis: needs 'convention: custom'" },
     { MINIMAL, "data.dmin", "argument 'data.dmin': expected key.path=value" },
@@ -314,7 +326,7 @@ static const struct {
     { MINIMAL, "model.symmetry=tY",
       "argument 'model.symmetry=tY': model.symmetry: expected a crystal system|found 'tY'" },
     /* parameters */
-    { "image: a.img\nintensity: {known: a.hkl}\n", NULL, "the section refine is missing" },
+    { "image: a.img\nintensity: {hkl: a.hkl}\n", NULL, "the section refine is missing" },
     { "image: a.img\nmodel: {spots: sampled}\n", NULL,
       "fit.yaml:2: model.spots: sampled spots need known structure factors|expected closed" },
     { MINIMAL, "model.spots=sampled", "model.spots: sampled spots need known structure factors" },

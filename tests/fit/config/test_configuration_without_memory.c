@@ -23,7 +23,7 @@ static const char yaml[] =
     "  orientation: &o [1, 0, 0, 0, 1, 0, 0, 0, 1]\n"
     "  Ncells: [20, 20, 20]\n"
     "panel_groups: {near: [0, 3-4], far: [1, 2]}\n"
-    "intensity: {known: a/file/with/a/name/that/is/rather/long/F.mtz, space_group: P 41 21 2}\n"
+    "intensity: {hkl: a/file/with/a/name/that/is/rather/long/F.mtz, hkl_space_group: P 41 21 2}\n"
     "refine:\n"
     "  misset_x: {range: 0.5, prior: [0, 0.2]}\n"
     "  misset_y:\n"

@@ -346,7 +346,7 @@ static void refined_models_can_be_fed_back(void **state) {
         char text[1024];
         const int free = strstr(models[m], "closed") != NULL,
                   length = snprintf(text, sizeof text, "%s" CELL ", %s",
-                                    free ? "" : "intensity: {known: known.hkl}\n", models[m]);
+                                    free ? "" : "intensity: {hkl: known.hkl}\n", models[m]);
         snprintf(text + length, sizeof text - (size_t)length, refine,
                  free                              ? "mosaic_variance"
                  : strstr(models[m], "mosaic_abc") ? "mosaic_b"

@@ -303,7 +303,7 @@ static void the_group_of_a_list_is_taken(void **state) {
 static void the_group_of_amplitudes_suits_the_cell(void **state) {
     (void)state;
     scratch_file("some.hkl", "1 2 3 4\n");
-    const char intensity[] = "refine: {cell_a: }\nintensity: {known: some.hkl, space_group: R 3}";
+    const char intensity[] = "refine: {cell_a: }\nintensity: {hkl: some.hkl, hkl_space_group: R 3}";
     const db_status status = begin("cell: [60, 60, 60, 85, 85, 85]", intensity);
     if (status != DB_OK) fail_msg("%s", db_context_message(context));
     assert_string_equal(config.settings.amplitude_group, "R 3:R");

@@ -7,7 +7,7 @@ echo images/missing.img >> shots.txt
 { shots_model 100.2 && usual_stages && echo "intensity: free"; } > joint.yaml
 # Known amplitudes, with a scale of each shot that is matched on the way to a joint stage which leaves it alone.
 awk 'BEGIN { for (h = -22; h <= 22; h++) for (k = -30; k <= 30; k++) for (l = -38; l <= 38; l++) print h, k, l, 1e6 }' > all.hkl
-sed 's/^intensity: free/intensity: {known: all.hkl}/; s/^refine: {/refine: {scale: {min: 1e-12, max: 1e30}, /' joint.yaml > known.yaml
+sed 's/^intensity: free/intensity: {hkl: all.hkl}/; s/^refine: {/refine: {scale: {min: 1e-12, max: 1e30}, /' joint.yaml > known.yaml
 cat >> known.yaml << 'END'
 stages:
   - {name: own, refine: [misset_x, misset_y, misset_z], tolerance: 1e-3}
