@@ -107,8 +107,7 @@ static void tell_other_image(const db_setup_notes *notes, const char *path, cons
                              const db_expt_content *content) {
     char turned[80] = "";
     if (db_turns(content->osc_range))
-        snprintf(turned, sizeof turned, "; the spindle stands at %.10g degree, as there (phi)",
-                 content->phi);
+        snprintf(turned, sizeof turned, ", with phi %.10g degree if none is given", content->phi);
     db_setup_note(notes,
                   "%s: experiment %ld shows %s, not %s: its models are used for this image%s", path,
                   content->number, content->other_image, image, turned);

@@ -114,8 +114,6 @@ static void a_source_file_replaces_the_grid(void **state) {
     setup_assert_refused(&setup, DB_ERROR_FILE, "no_such.src");
 }
 
-/* Energies become wavelengths, each direction gets all of them, the mean is the beam's wavelength
- * or comes to lie there; stretch works about the mean. */
 static void scale_and_tilt_are_those_of_the_beam(void **state) {
     (void)state;
     db_setup setup = setup_start();
@@ -131,6 +129,8 @@ static void scale_and_tilt_are_those_of_the_beam(void **state) {
     setup_assert_refused(&setup, DB_ERROR_INPUT, "scale: expected a positive number");
 }
 
+/* Energies become wavelengths, each direction gets all of them, the mean is the beam's wavelength
+ * or comes to lie there; stretch works about the mean. */
 static void a_spectrum_takes_the_place_of_dispersion(void **state) {
     (void)state;
     setup_write_file("two.eV",
