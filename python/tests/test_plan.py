@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import tracemalloc
 import unittest
 import zlib
 
@@ -214,6 +215,22 @@ class Images(unittest.TestCase):
         self.assertIs(derivatives, rows)
         self.assertGreater(own.max(), 0)
         self.assertGreater(abs(rows).max(), 0)
+
+    def test_nothing_is_copied(self):
+        """A call allocates what it returns, and nothing of the size of an image besides."""
+        experiment = dualbragg.Experiment(**dict(SCENE, detector_pixels=(500, 400), oversample=1))
+        plan, batch = dualbragg.Plan(experiment, ["cell_a", "misset_y"]), dualbragg.Batch(experiment, ["cell_a"])
+        image, many = plan.forward(), batch.forward([experiment] * 2)
+        for call, images in ((lambda: plan.forward(image), 0), (plan.forward, 1), (plan.gradient, 3), (lambda: plan.vjp(image), 0),
+                             (lambda: plan.jvp(numpy.ones(2)), 2), (lambda: plan.normal(image, image), 0),
+                             (lambda: plan.vjp_all(image), 0), (lambda: plan.update(experiment), 0),
+                             (lambda: batch.forward([experiment] * 2, many), 0), (lambda: batch.vjp([experiment] * 2, many), 0)):
+            call()
+            tracemalloc.start()
+            call()
+            most = tracemalloc.get_traced_memory()[1] / image.nbytes
+            tracemalloc.stop()
+            self.assertTrue(images <= most < images + 0.05, (images, most))
 
     def test_update_is_a_new_plan(self):
         experiment = dualbragg.Experiment(**SCENE)

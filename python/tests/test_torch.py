@@ -8,6 +8,7 @@ import pickle
 import re
 import shutil
 import unittest
+import unittest.mock
 import warnings
 
 import numpy
@@ -19,6 +20,7 @@ try:
     import torch
 
     import dualbragg.torch
+    from dualbragg._rendering import Rendering
     # its own forward mode calls what it has deprecated
     warnings.filterwarnings("ignore", ".torch.jit.script. is deprecated", FutureWarning)
 except ImportError:
@@ -587,6 +589,33 @@ class Tensors(unittest.TestCase):
 
 @unittest.skipUnless(torch, "PyTorch is not installed")
 class Memory(unittest.TestCase):
+    def test_nothing_is_copied(self):
+        """The library gets the memory of values, images and cotangents that torch has."""
+        for shots in (1, 3):
+            experiments = [dualbragg.Experiment(**SCENE)] * shots
+            render = dualbragg.torch.Renderer(experiments if shots > 1 else experiments[0], NAMES)
+            values = render.start().requires_grad_()
+            own, seen = render._rendering, []
+            if shots == 1:
+                with unittest.mock.patch.object(own, "call", lambda *given: (seen.append(given), Rendering.call(own, *given))):
+                    image = render(values)
+                    cotangent = torch.ones_like(image)
+                    image.backward(cotangent)
+                (_, at, _, to), (_, again, _, by, found, _) = seen
+                self.assertEqual((at, to, again, by), (values.data_ptr(), image.data_ptr(), values.data_ptr(),
+                                                       cotangent.data_ptr()))
+                self.assertEqual(found, values.grad.data_ptr())
+                continue
+            render(values.detach())
+            own._batch.forward, own._batch.products = (
+                lambda *given, f=f: (seen.append(given), f(*given)) for f in (own._batch.forward, own._batch.products))
+            image = render(values)
+            cotangent = torch.ones_like(image)
+            image.backward(cotangent)
+            (_, to), (_, by, found, _) = seen
+            self.assertEqual([a.__array_interface__["data"][0] for a in (to, by, found)],
+                             [image.data_ptr(), cotangent.data_ptr(), values.grad.data_ptr()])
+
     def test_tensors_are_used_as_they_are(self):
         plan = dualbragg.Plan(dualbragg.Experiment(**SCENE), ["cell_a"])
         image = torch.empty(plan.shape)

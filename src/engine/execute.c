@@ -93,12 +93,24 @@ static double rendered_pixels(const db_plan *plan) {
     return pixels;
 }
 
+/* A sample of an image takes one thread about 9 ns, with derivatives 30 ns. */
+static int threads_of(const db_execution *x) {
+    const db_plan *const plan = x->plan;
+    const db_context *const context = plan->context;
+    if (plan->spots || x->work) return db_threads_for(context, (long)x->slots);
+    const int image =
+        x->kernel == db_kernel_instance(context->isa, plan->precision, db_plan_forward_kind(plan));
+    const double samples = rendered_pixels(plan) * db_samples_per_pixel(&plan->experiment);
+    return db_threads_worth(context, (long)x->slots,
+                            (image ? 9 : 30) * samples / (double)all_slots(x));
+}
+
 db_status db_execute(const db_execution *x) {
     db_plan *plan = x->plan;
     const db_context *context = plan->context;
     const long slots = (long)x->slots;
     progress p = { x, 0, 0 };
-    const int threads = db_threads_for(context, slots);
+    const int threads = threads_of(x);
     DB_TRY(db_plan_room_need(plan->context,
                              plan->spots ? db_spot_room(&plan->job) : db_row_room(&plan->job),
                              threads, &plan->room));

@@ -8,7 +8,8 @@
 #include <string.h>
 
 enum {
-    TILE_WORK = 1 << 15, /* samples per tile, roughly: a fraction of a millisecond */
+    TILE_WORK = 1 << 15,   /* samples per tile, roughly: a fraction of a millisecond */
+    TILE_PIXELS = 1 << 12, /* at most, roughly: small images of few samples use many threads, too */
     TILE_FAST = DB_SPOT_TILE_FAST,
     TILE_SLOW = DB_SPOT_TILE_SLOW
 };
@@ -176,7 +177,8 @@ static int rows_per_tile(const db_experiment *experiment, const db_region *regio
                            (double)experiment->crystal.mosaic_domains *
                            (double)experiment->beam.source_count * experiment->oversample *
                            experiment->oversample * experiment->detector.sensor_layers;
-    const double tiles = rint(samples * region->fast_count * region->slow_count / TILE_WORK);
+    const double tiles = rint(fmax(samples / TILE_WORK, 1.0 / TILE_PIXELS) * region->fast_count *
+                              region->slow_count);
     if (tiles < 2) return region->slow_count;
     return tiles > region->slow_count ? 1 : (int)ceil(region->slow_count / tiles);
 }
