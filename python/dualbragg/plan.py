@@ -15,7 +15,7 @@ from ._records import Record
 from .experiment import Experiment
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike
+    from numpy.typing import DTypeLike, NDArray
 
     from ._types import Floats, Memory, Progress, Region
     from .amplitudes import Amplitudes
@@ -51,7 +51,7 @@ class _Planned(Record):
             raise errors.UsageError(f"parameters: expected a list of names, found {parameters!r}")
         self._context = new_context()
         self._shared: Amplitudes | None = None
-        self._background: Memory | None = None
+        self._background: NDArray[Any] | bool | None = None  # True: others' memory, of which there is no copy
         self._lock = threading.Lock()
         self._left: deque[Any] = deque()
         self._idle: deque[tuple[int, Any]] = deque()
@@ -98,7 +98,7 @@ class _Planned(Record):
 
     def __getstate__(self):
         if self._background is not None and not isinstance(self._background, numpy.ndarray):
-            raise errors.UnsupportedError("a plan whose background is in a GPU's memory can be neither pickled nor copied")
+            raise errors.UnsupportedError("a plan whose background is no array of numpy can be neither pickled nor copied")
         o = self._options
         regions = [(r.panel, (r.slow_start, r.slow_start + r.slow_count), (r.fast_start, r.fast_start + r.fast_count))
                    for r in o.regions[0:o.region_count]]
@@ -397,7 +397,8 @@ class Plan(_Planned):
             background = self._taken(background, "background", self.shape)
         self._call(lib.db_plan_set_background, self._plan,
                    ffi.NULL if background is None else pointer(background, "void *"))
-        self._background = background.copy() if isinstance(background, numpy.ndarray) else background
+        # memory of the plan's own device would keep the plan for ever
+        self._background = background.copy() if isinstance(background, numpy.ndarray) else background is not None or None
 
     def forward(self, out: Memory | None = None) -> Memory:
         """The image (photons). out: an array that receives it; also a tensor of the plan's GPU, or what
