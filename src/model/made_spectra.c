@@ -84,7 +84,8 @@ db_status db_experiment_set_band(db_context *context, db_experiment *experiment,
                        "spectrum: expected a relative width above 0 and below 0.2, found %g",
                        width);
     const double sigma = width / WIDTH_IN_SIGMA;
-    if (experiment->spread.spots != DB_SPOTS_CLOSED) return set_gaussian(context, experiment, sigma);
+    if (experiment->spread.spots != DB_SPOTS_CLOSED)
+        return set_gaussian(context, experiment, sigma);
     experiment->spread.bandwidth = 1e6 * sigma * sigma;
     return DB_OK;
 }

@@ -541,8 +541,9 @@ static void a_stream_of_another_device_is_refused(void **state) {
     CUDA(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
     db_plan *plan = plan_with(DB_STREAM_ASYNCHRONOUS);
     assert_int_equal(db_plan_set_stream(plan, DB_STREAM_WAIT, other), DB_ERROR_INPUT);
-    assert_string_equal(db_context_message(device),
-                        "cuda:0: stream: expected a stream of this GPU, found a stream of another GPU");
+    assert_string_equal(
+        db_context_message(device),
+        "cuda:0: stream: expected a stream of this GPU, found a stream of another GPU");
     turn_crystal(1);
     assert_int_equal(db_plan_update(plan, &experiment), DB_OK);
     assert_int_equal(db_plan_forward(plan, image), DB_OK);

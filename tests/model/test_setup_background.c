@@ -146,7 +146,8 @@ static void a_table_that_ends_too_early_is_named(void **state) {
     db_experiment_clear(&e);
     setup.stol_abscissa = DB_4STOL;
     e = setup_resolved(&setup);
-    assert_non_null(strstr(setup_notices(), "4 sin(theta)/lambda = 0.2/A, but the image extends to 1.2"));
+    assert_non_null(
+        strstr(setup_notices(), "4 sin(theta)/lambda = 0.2/A, but the image extends to 1.2"));
     db_experiment_clear(&e);
 }
 

@@ -83,8 +83,7 @@ static void a_sensor_absorbs_as_its_material_does(void **state) {
     db_experiment e = setup_resolved(&setup);
     setup_assert_close(e.detector.attenuation_depth, right, 1e-9);
     db_experiment_clear(&e);
-    assert_non_null(
-        strstr(setup_notices(), "attenuation depth of the sensor: Si at 1.3 A"));
+    assert_non_null(strstr(setup_notices(), "attenuation depth of the sensor: Si at 1.3 A"));
     setup.attenuation_depth = 200;
     assert_sensor(&setup, 450, 200, 2);
     setup.compat = 1;

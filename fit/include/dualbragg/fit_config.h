@@ -60,7 +60,8 @@ typedef struct db_fit_config {
      * panels: pixels of a module along fast, slow, and of
      * the gaps between them; 0: by the detector's size */
     int modules[4];
-    struct db_fit_found_cell *found_cell; /**< owned: found for a model without a cell; NULL: the cell was given */
+    struct db_fit_found_cell
+        *found_cell;     /**< owned: found for a model without a cell; NULL: the cell was given */
     double reserved[11]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_config;
 

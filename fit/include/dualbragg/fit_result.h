@@ -53,14 +53,13 @@ typedef struct db_fit_reflection {
     double square;       /**< F^2 of the whole reflection, for a fluence of DB_DEFAULT_FLUENCE
                             and a scale of 1; negative if counts are below the background */
     double square_sigma; /**< its standard error */
-    double F; /**< amplitude in the model's image: not negative, with the prior on
+    double F;            /**< amplitude in the model's image: not negative, with the prior on
                             intensities, equal for all spots of a reflection */
-    double
-        partiality; /**< recorded fraction of the reflection, 0 to 1: db_spot.recorded;
+    double partiality;   /**< recorded fraction of the reflection, 0 to 1: db_spot.recorded;
                             for sampled spots by a Gaussian of the excitation */
-    double background; /**< counts per pixel */
-    int pixels;        /**< used */
-    int strong;        /**< strong pixels among them */
+    double background;   /**< counts per pixel */
+    int pixels;          /**< used */
+    int strong;          /**< strong pixels among them */
     double observed_variance
         [2];    /**< of the centroid (pixels^2, fast, slow), by the noise of its pixels */
     double sum; /**< counts above the background, over the pixels used */

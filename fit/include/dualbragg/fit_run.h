@@ -80,11 +80,11 @@ typedef struct db_fit_team {
 
 /** Kinds of events. */
 typedef enum db_fit_shots_event_kind {
-    DB_SHOTS_DONE, /**< some shots have been refined one by one, or read for a joint stage */
+    DB_SHOTS_DONE,      /**< some shots have been refined one by one, or read for a joint stage */
     DB_SHOTS_EVALUATED, /**< a stage of all shots, or of a shot in full, has evaluated its target */
-    DB_SHOTS_EXCLUDED, /**< a shot has been excluded */
-    DB_SHOTS_RESUMED,  /**< the run continues from the checkpoint: some shots are done */
-    DB_SHOTS_WORKING   /**< one more shot of a pass is done; called by one thread */
+    DB_SHOTS_EXCLUDED,  /**< a shot has been excluded */
+    DB_SHOTS_RESUMED,   /**< the run continues from the checkpoint: some shots are done */
+    DB_SHOTS_WORKING    /**< one more shot of a pass is done; called by one thread */
 } db_fit_shots_event_kind;
 
 /** An event in a refinement of many shots. */

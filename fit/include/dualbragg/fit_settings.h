@@ -38,13 +38,13 @@ typedef enum db_fit_background {
     DB_FIT_BACKGROUND_PLANE,    /**< refined: constant and two slopes */
     DB_FIT_BACKGROUND_CONSTANT, /**< refined: constant */
     DB_FIT_BACKGROUND_FIXED,    /**< the local background, a robust mean of the surroundings */
-    DB_FIT_BACKGROUND_SMOOTH, /**< one smooth surface through the panel's pixels outside spots */
-    DB_FIT_BACKGROUND_NONE    /**< 0 */
+    DB_FIT_BACKGROUND_SMOOTH,   /**< one smooth surface through the panel's pixels outside spots */
+    DB_FIT_BACKGROUND_NONE      /**< 0 */
 } db_fit_background;
 
 /** Data and algorithm of a stage. */
 typedef enum db_stage_kind {
-    DB_STAGE_PIXELS,  /**< pixels; Levenberg-Marquardt */
+    DB_STAGE_PIXELS, /**< pixels; Levenberg-Marquardt */
     DB_STAGE_MOMENTS, /**< places and widths of spots in closed form (free intensities); Levenberg-Marquardt */
     DB_STAGE_INTENSITIES, /**< pixels of many shots, with joint intensities */
     DB_STAGE_NLOPT        /**< pixels; a method of NLopt */
@@ -95,12 +95,12 @@ typedef struct db_fit_joint {
      * with free intensities, come the stages of single shots and of shared parameters. The
      * symmetry is amplitude_group of the settings; scale must be among the parameters. */
     int wanted;
-    int anomalous; /**< 1: Bijvoet mates have separate intensities */
-    int reindex; /**< 1: resolves the indexing ambiguity: if the lattice has rotations that
+    int anomalous;    /**< 1: Bijvoet mates have separate intensities */
+    int reindex;      /**< 1: resolves the indexing ambiguity: if the lattice has rotations that
                         the crystal lacks, shots are reindexed to one way; shots with
                         undecided intensities, and shots of the other hand, are excluded */
-    int seed;    /**< of the draw of the two halves of the shots */
-    int passes;  /**< largest number over all shots; 0: only scales and
+    int seed;         /**< of the draw of the two halves of the shots */
+    int passes;       /**< largest number over all shots; 0: only scales and
                          averages the intensities of single shots */
     double dmin;      /**< finest resolution (A); NAN: resolution at half of the detector's rim */
     double restraint; /**< restrains each intensity to the mean at its resolution, with

@@ -17,8 +17,8 @@ typedef enum db_fit_test_kind {
     DB_FIT_TEST_ROWS,    /**< a lattice with a wrong edge: spots at random places along its rows */
     DB_FIT_TEST_SMALLER, /**< a cell 2 to 4 times smaller, the likeliest */
     DB_FIT_TEST_LARGER,  /**< a cell 2 to 4 times larger, the likeliest */
-    DB_FIT_TEST_MOVED, /**< the model turned, or its image shifted, by more than spot widths */
-    DB_FIT_TEST_START, /**< the model before refinement */
+    DB_FIT_TEST_MOVED,   /**< the model turned, or its image shifted, by more than spot widths */
+    DB_FIT_TEST_START,   /**< the model before refinement */
     /** random places, for the quarter of neighbouring spots with the least margin */
     DB_FIT_TEST_QUARTERS,
     DB_FIT_RIVALS, /**< number of rivals; the following tests have none */
@@ -46,7 +46,7 @@ typedef struct db_fit_verdict {
     int usable; /**< 1: all tests are passed; orientation and cell may be used */
     db_fit_test test[DB_FIT_TESTS];
     size_t spots; /**< of the image, in the resolution range; the strongest 1000 at most */
-    size_t at;    /**< spots that are likelier at reflections of the lattice than at random places */
+    size_t at; /**< spots that are likelier at reflections of the lattice than at random places */
     double position_rms; /**< pixels: distance of these spots from their predicted places */
     size_t intensities;  /**< that were compared with calculated ones */
     char reason[448];    /**< failed test and possible causes; "" */

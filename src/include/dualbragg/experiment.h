@@ -207,8 +207,8 @@ typedef enum db_spot_model {
 /** Ties of the strains of blocks by the symmetry of the lattice. Axes as in db_spread.
  * Parameters exist for independent strains only, not for tied or forbidden ones. */
 typedef enum db_strain_ties {
-    DB_STRAIN_FREE,     /**< all six components independent */
-    DB_STRAIN_UNIAXIAL, /**< strain_tensor[0] is the strain along x and y, [1] has no effect,
+    DB_STRAIN_FREE,      /**< all six components independent */
+    DB_STRAIN_UNIAXIAL,  /**< strain_tensor[0] is the strain along x and y, [1] has no effect,
                            [3] to [5] are 0: tetragonal, trigonal and hexagonal lattices */
     DB_STRAIN_ISOTROPIC, /**< strain_tensor[0] is the strain along x, y and z, [1] and
                             [2] have no effect, [3] to [5] are 0: cubic lattices */

@@ -41,9 +41,9 @@ typedef enum db_reach {
 
 /** Effect of a step of a parameter on spots, which a search must keep in their shoeboxes. */
 typedef enum db_lever {
-    DB_LEVER_NONE,    /**< little */
+    DB_LEVER_NONE, /**< little */
     DB_LEVER_STRETCH, /**< a relative change moves them by this fraction of their distance from the beam */
-    DB_LEVER_TURN,    /**< an angle (degree) moves them by this angle times that distance */
+    DB_LEVER_TURN, /**< an angle (degree) moves them by this angle times that distance */
     DB_LEVER_BEAM, /**< an angle in mrad moves them by up to twice that of their distance from the crystal */
     DB_LEVER_SHIFT, /**< moves all of them by itself, in mm */
     DB_LEVER_SIZE   /**< widens them: widths are proportional to its inverse */

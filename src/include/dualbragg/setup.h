@@ -171,11 +171,10 @@ typedef struct db_setup {
     int compat;
     int oversample_omega, oversample_polar, oversample_thick; /**< with compat only */
     /* structure factors of coordinates in hkl_file */
-    double k_sol, b_sol; /**< bulk solvent: e/A^3, A^2; 0.35 and 46 */
-    double
-        model_resolution; /**< A: resolution of calculated ones; NAN = open: of the detector */
-    int anomalous;        /**< 1: with f' and f'' at the wavelength; 0: without */
-    int expt_frame;       /**< image of the experiment's scan, as the scan counts; 0: open */
+    double k_sol, b_sol;     /**< bulk solvent: e/A^3, A^2; 0.35 and 46 */
+    double model_resolution; /**< A: resolution of calculated ones; NAN = open: of the detector */
+    int anomalous;           /**< 1: with f' and f'' at the wavelength; 0: without */
+    int expt_frame;          /**< image of the experiment's scan, as the scan counts; 0: open */
     /** pixels along fast, slow, from the outer corner of the first pixel, in every convention, instead of
      * beam_centre, close_point and org: the direct beam, with the pivot at the sample the near point; NAN */
     double beam_centre_px[2];

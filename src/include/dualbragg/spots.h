@@ -25,8 +25,7 @@ typedef struct db_spot {
      * blocks, for the best source; negative inside the sphere. In a rotation: at
      * the recorded angle nearest to the sphere, 0 if the node passes through it. */
     double excitation;
-    double
-        turn; /**< rotation of the crystal (degree) that would bring the node to the sphere */
+    double turn; /**< rotation of the crystal (degree) that would bring the node to the sphere */
     /** partiality. Still: exp(-excitation^2/2), the brightness relative to a
      * node on the sphere; rotation: recorded fraction of the passage, 0 to 1 */
     double recorded;

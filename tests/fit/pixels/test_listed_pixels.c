@@ -162,8 +162,7 @@ static void panels_of_other_gains_are_brought_to_one(void **state) {
     assert_int_equal(image.panel_count, 2);
     assert_true(image.value[0] == 16 && image.value[1] == 15 && image.value[PIXELS - 1] == 15);
     assert_true(image.gain == 1.5);
-    expect_notice(
-        "gains of its panels are 1.5 to 3: counts are scaled to the gain of the first");
+    expect_notice("gains of its panels are 1.5 to 3: counts are scaled to the gain of the first");
     read_image("data.gain=2");
     assert_true(image.value[1] == 15 && image.value[PIXELS - 1] == 30);
     expect_notice("gains of its panels, 1.5 to 3, are not used: data.gain is");

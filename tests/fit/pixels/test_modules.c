@@ -365,10 +365,10 @@ static void other_detectors_are_told_by_numbers(void **state) {
     expect_ok(context, db_write_expt(context, scratch_path("odd.expt"), &odd, NULL));
     read_config("unknown.yaml", "image: eiger.img\nmodel: {expt: odd.expt, Ncells: [9, 9, 5]}\n"
                                 "panel_groups: {a: [3]}\nrefine: {misset_x: {}}\n");
-    expect_failure(context, DB_ERROR_USAGE,
-                   db_fit_config_read_image(context, &config, &image, NULL, NULL),
-                   "panel_groups: panel 3 is named, but the detector has one panel, and 1030 x 1000 "
-                   "pixels of 0.075 mm are no detector with known modules");
+    expect_failure(
+        context, DB_ERROR_USAGE, db_fit_config_read_image(context, &config, &image, NULL, NULL),
+        "panel_groups: panel 3 is named, but the detector has one panel, and 1030 x 1000 "
+        "pixels of 0.075 mm are no detector with known modules");
     db_fit_config_clear(&config);
     db_experiment_clear(&odd);
 }

@@ -54,12 +54,13 @@ enum { DB_LINEAR = 4 };
 
 /** Measured data of the boxes: arrays of db_plan_pixels elements, laid out as the plan's image. */
 typedef struct db_box_data {
-    size_t size;                 /**< set by DB_BOX_DATA_INIT */
-    const float *value;          /**< counts */
-    const float *weight;         /**< 1/known variance of the counts;
+    size_t size;         /**< set by DB_BOX_DATA_INIT */
+    const float *value;  /**< counts */
+    const float *weight; /**< 1/known variance of the counts;
                                       0: the pixel is left out */
-    const float *shape_variance; /**< part of the variance from the shape error of spots (counts^2) */
-    const float *offset;         /**< fixed part of the background (counts); NULL: none */
+    const float
+        *shape_variance; /**< part of the variance from the shape error of spots (counts^2) */
+    const float *offset; /**< fixed part of the background (counts); NULL: none */
 } db_box_data;
 /** All zeros but for the size. */
 #define DB_BOX_DATA_INIT                                                                           \
@@ -160,25 +161,26 @@ typedef struct db_box_frame {
 
 /** Measurement of a spot in its box. Pixels in use are own ones. */
 typedef struct db_box_measured {
-    db_box_solution
-        solution;     /**< minimum of chi2 with the weights of the data,
+    db_box_solution solution; /**< minimum of chi2 with the weights of the data,
                                    with J not below 0, and the ridge */
-    double intensity; /**< J without bound and ridge, which would bias faint spots */
-    double variance;  /**< of it */
-    double chi2;      /**< of the box with it */
-    double shape;     /**< sum of the image over the pixels in use */
-    double background;   /**< sum of the plane b0 + b1 fast + b2 slow and the offset over these pixels */
-    double sum;          /**< sum of the counts above the background over these pixels */
-    double sum_variance; /**< variance of the sum by the noise of the pixels, without the error of the plane */
+    double intensity;         /**< J without bound and ridge, which would bias faint spots */
+    double variance;          /**< of it */
+    double chi2;              /**< of the box with it */
+    double shape;             /**< sum of the image over the pixels in use */
+    double
+        background; /**< sum of the plane b0 + b1 fast + b2 slow and the offset over these pixels */
+    double sum;     /**< sum of the counts above the background over these pixels */
+    double
+        sum_variance; /**< variance of the sum by the noise of the pixels, without the error of the plane */
     double
         observed[2]; /**< centroid of the strong own pixels (pixels of the panel, fast, slow); NAN:
                              there are none above the local background */
     double observed_variance[2]; /**< of it (pixels^2), by the noise of the pixels */
-    int has_light; /**< 0: the model has no light in the box; intensity,
+    int has_light;               /**< 0: the model has no light in the box; intensity,
                                       variance and chi2 are meaningless */
-    int pixels;    /**< in use */
-    int strong;    /**< of these */
-    int explained; /**< of these, pixels where the spot is half to
+    int pixels;                  /**< in use */
+    int strong;                  /**< of these */
+    int explained;               /**< of these, pixels where the spot is half to
                         twice the counts above the local background */
 } db_box_measured;
 

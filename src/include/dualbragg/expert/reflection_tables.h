@@ -100,7 +100,7 @@ typedef struct db_mtz_column {
     const char *label; /**< "IMEAN"; at most 30 letters, without blanks */
     char type; /**< as MTZ has it: J intensity, Q standard deviation, F amplitude, K, M, G, L
                             the same of I(+) and I(-), F(+) and F(-), I integer, R real number */
-    int mate; /**< number of the corresponding column of the Friedel mates; -1: none */
+    int mate;  /**< number of the corresponding column of the Friedel mates; -1: none */
 } db_mtz_column;
 
 /** Contents of an MTZ file to write, merged or not. */
