@@ -49,6 +49,10 @@ fit 0 "$SOURCE_DIR/examples/data/thaumatin.cbf" --cell 58.4,58.4,152.2 --symmetr
 tail -n 1 out | grep -q '(distance held at 351 mm)' || fail "the last line does not say that the distance is held: $(tail -n 1 out)"
 grep -Eq 'cell_a  *58.4  *58\.[0-9]\(1[0-9]\)  *A' out || fail "an edge's error without its distance: $(grep cell_a out)"
 
+# so few that nothing says how well they know it
+fit 1 "$SOURCE_DIR/examples/data/thaumatin.cbf" --cell 58.4,58.4,152.2 --symmetry tetragonal data.dmin=12 data.min_strong_reflections=1 --output few
+grep -q 'cell_a  *58.4  *58\.[0-9]*(?)  *A' out || fail "an edge's error without that of its distance: $(grep cell_a out)"
+
 # an image without spots
 "$DUALBRAGG" sim -cell 58.4 58.4 152.2 90 90 90 -N 5 -default_F 1e-6 -lambda 0.97 -distance 180 -detpixels 400 \
     -pixel 0.5 -oversample 1 -scale 1 -intfile empty.img > /dev/null
