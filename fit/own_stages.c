@@ -13,10 +13,12 @@
 #include "fit/shots/joint.h"
 #include "fit/shots/lattices.h"
 #include "fit/shots/links.h"
+#include "fit/shots/outliers.h"
 #include "fit/shots/series_parts.h"
 #include "fit/shots/shares.h"
 #include "fit/shots/workers.h"
 #include "fit/verdict/verdict.h"
+#include "fit/verdict/verdict_tests.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -134,22 +136,24 @@ static int is_held(const db_fit_settings *settings, const db_fit_estimates *foun
 }
 
 /* Is the model right? Wrong shared parameters may put spots beside their reflections, but not anywhere. */
-static db_status judge_model(work *w, db_context *context, db_judgement how, char *reason) {
+static db_status judge_model(work *w, db_context *context, db_judgement how, char *reason,
+                             db_fit_verdict *verdict) {
     const db_refinement *const r = &w->refinement;
-    db_fit_verdict verdict;
+    db_verdict_forget(verdict);
     *reason = '\0';
     if (how != DB_JUDGE_START &&
         is_held(&w->settings, &r->result->estimates, w->all->shared, reason))
         return DB_OK;
-    DB_TRY(db_verdict_of_shot(context, &r->result->experiment, &r->data, how, &verdict));
-    if (!verdict.usable) memcpy(reason, verdict.reason, sizeof verdict.reason);
+    DB_TRY(db_verdict_of_shot(context, &r->result->experiment, &r->data, how, verdict));
+    if (!verdict->usable) memcpy(reason, verdict->reason, sizeof verdict->reason);
     return DB_OK;
 }
 
 /* Of a shot by itself. */
 static db_status check_model(work *w, db_context *context, db_judgement how) {
     char reason[sizeof((db_fit_verdict *)NULL)->reason];
-    DB_TRY(judge_model(w, context, how, reason));
+    db_fit_verdict verdict;
+    DB_TRY(judge_model(w, context, how, reason, &verdict));
     return *reason ? db_fail(context, DB_ERROR_INPUT, "%s%s", BY_ITSELF, reason) : DB_OK;
 }
 
@@ -353,14 +357,34 @@ static db_status do_segment(work *w, db_context *context, const void *what) {
     return DB_OK;
 }
 
+/* Tests that a model passes by many spots, not by few. */
+static const db_fit_test_kind by_many[3] = { DB_FIT_TEST_LATTICE, DB_FIT_TEST_ROWS,
+                                             DB_FIT_TEST_SMALLER };
+
+/* Notes what the spots of a frame say, for those of its neighbours. */
+static void note_margins(const db_fit_verdict *verdict, int is_frame, db_shot_summary *summary) {
+    int many = 0, all = 0;
+    summary->judged = verdict->spots;
+    for (int k = 0; k < DB_FIT_TESTS; k++) all += !verdict->test[k].passed;
+    for (int k = 0; k < 3; k++) {
+        const db_fit_test *const t = &verdict->test[by_many[k]];
+        summary->margin[k] = isfinite(t->found) ? t->found : 0;
+        many += !t->passed;
+    }
+    if (is_frame && all > 0 && many == all && verdict->spots < DB_ENOUGH_JUDGED)
+        summary->wrong = DB_FRAME_UNDECIDED;
+}
+
 /* What a joint stage has found is held against the spots of a shot. */
 static db_status judge_together(work *w, db_context *context, const void *what) {
     const db_judgement *const how = what;
     db_shot_summary *const summary = &w->all->summary[w->shot];
     char reason[sizeof((db_fit_verdict *)NULL)->reason];
     DB_TRY(begin_refinement(w, context));
-    DB_TRY(judge_model(w, context, *how, reason));
-    summary->wrong = *reason != '\0';
+    db_fit_verdict verdict;
+    DB_TRY(judge_model(w, context, *how, reason, &verdict));
+    summary->wrong = *reason ? DB_SHOT_WRONG : DB_SHOT_RIGHT;
+    note_margins(&verdict, w->all->options->series, summary);
     if (summary->wrong) snprintf(summary->reason, sizeof summary->reason, "%s%s", TOGETHER, reason);
     return DB_OK;
 }

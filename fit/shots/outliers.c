@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "base/quantile.h"
+#include "fit/search/agreement.h"
 #include "fit/shots/records.h"
 #include "fit/shots/shares.h"
 #include "fit/shots/team.h"
@@ -65,10 +66,38 @@ static db_status spread(db_shots *all, const size_t *shot, size_t shots) {
     return db_records_count(all);
 }
 
+/* Do the spots of a frame and of its neighbours, as many of these as it takes to have enough, bear the model out? */
+static int is_borne_out(const db_shots *all, size_t frame) {
+    const double sure = -DB_AGREEMENT_SIGNIFICANT,
+                 part = 0.25; /* for each spot, as of a shot of many */
+    double sum[3] = { 0 };
+    size_t spots = 0;
+    for (size_t away = 0; away < all->count && spots < DB_ENOUGH_JUDGED; away++)
+        for (int side = 0; side < (away ? 2 : 1); side++) {
+            if (side ? frame < away : frame + away >= all->count) continue;
+            const db_shot_summary *const s = &all->summary[side ? frame - away : frame + away];
+            if (!s->used) continue;
+            spots += s->judged;
+            for (int k = 0; k < 3; k++) sum[k] += s->margin[k];
+        }
+    const double most = fmin(sure, part * (double)spots);
+    return sum[0] >= sure && sum[1] >= most && sum[2] >= most;
+}
+
+static void decide_frames(db_shots *all) {
+    for (size_t i = 0; i < all->count; i++) {
+        db_shot_summary *const summary = &all->summary[i];
+        if (summary->wrong != DB_FRAME_UNDECIDED || !is_borne_out(all, i)) continue;
+        summary->wrong = DB_SHOT_RIGHT;
+        summary->reason[0] = '\0';
+    }
+}
+
 /* Wrong shots are not excluded if they are more than a part of all: these are left. */
 static void find_wrong(db_shots *all, double most, size_t *shot, size_t *found,
                        db_wrong_shots *left) {
     size_t count = 0;
+    decide_frames(all);
     for (size_t i = 0; i < all->count; i++)
         if (all->summary[i].used && all->summary[i].wrong) shot[count++] = i;
     if ((double)count > most * (double)all->used) {

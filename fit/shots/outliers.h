@@ -8,6 +8,9 @@
  * After db_records_collect; all processes call it. */
 db_status db_shots_exclude_outliers(db_shots *all);
 
+/* Spots that bear out a right model by themselves (docs/theory/verdict.md, Rivals). */
+enum { DB_ENOUGH_JUDGED = 128 };
+
 /* Shots that are wrong by what all have found together. */
 typedef struct db_wrong_shots {
     size_t count, first; /* that stay in use; the first of them */

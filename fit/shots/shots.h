@@ -62,10 +62,19 @@ typedef struct db_shot_state {
     db_status excluded_by; /* where this process has excluded it: the failure */
 } db_shot_state;
 
+typedef enum db_wrongness {
+    DB_SHOT_RIGHT,
+    DB_SHOT_WRONG,
+    DB_FRAME_UNDECIDED /* of a series: its few spots do not bear the model out alone */
+} db_wrongness;
+
 /* What its process and rank 0 know of a shot, beside its values (db_shots_values). */
 typedef struct db_shot_summary {
     int used; /* 0: excluded */
-    int wrong; /* 1: used, but what has been found contradicts its spots, or a bound holds it: reason */
+    int wrong; /* used, but what has been found contradicts its spots, or a bound holds it: reason; db_wrongness */
+    size_t judged; /* spots that it was judged by */
+    double margin
+        [3]; /* ln of how much likelier they are with the model than anywhere, along rows, with a smaller cell */
     int stage;  /* the next one that it has to do; joint ones count when all have done them */
     int opened; /* 1 + the joint stage for which its values are ready; 0: none */
     char reason[DB_FIT_REASON_SIZE];

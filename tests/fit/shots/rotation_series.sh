@@ -97,6 +97,25 @@ grep -q '^1 shot of .*frame_0.img' joint.log || fail "joint intensities of an im
 near "joint intensities of an image: cell a" "$(awk '$1 == "cell_a" { print $2 }' joint.log)" 58 0.01
 [ "$(grep -c . joint.hkl)" -gt 200 ] || fail "joint intensities of an image: $(grep -c . joint.hkl) reflections"
 
+# a small cell shows 2 to 20 spots a frame: what none of them bears out alone they bear out together; not a cell twice as long
+rm frames.txt
+for frame in 0 1 2 3 4 5 6 7 8 9 10 11; do
+    "$DUALBRAGG" sim -cell 10 11 13 90 90 90 -misset 20 30 40 -N 900 -gauss_xtal -default_F 20 -fluence 4e21 -lambda 0.9 -distance 50 \
+        -detpixels 320 -pixel 0.2 -spots closed -mosaic_rms 0.05 -footprint_rms 0.1 0.1 -phi "$(awk -v n=$frame 'BEGIN { print 10 + n / 2 }')" \
+        -osc 0.5 -water 0.0005 -seed $((frame + 1)) -noisefile small_$frame.img > /dev/null
+    echo small_$frame.img >> frames.txt
+done
+cat > small.yaml << 'END'
+shots: {list: frames.txt, series: yes}
+model: {cell: [10, 11, 13, 90, 90, 90], symmetry: orthorhombic, find_orientation: yes}
+refine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}}
+data: {min_strong_reflections: 1}
+END
+fit 0 small.yaml --output few_spots --no-report
+grep -q '^12 of 12 shots in use' few_spots.log || fail "frames with few spots: $(grep excluded few_spots.log)"
+fit 1 small.yaml --output few_wrong --no-report 'model.cell=[20, 11, 13, 90, 90, 90]'
+grep -q '12 of 12 shots are wrong' err || fail "frames with few spots and a cell twice as long: $(cat err)"
+
 # frames of a crystal that turns backwards, as their headers say
 rm frames.txt
 for frame in 0 1 2; do
