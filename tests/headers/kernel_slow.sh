@@ -16,7 +16,7 @@ for header in kernel/*.h; do
     headers=$((headers + 1))
     case $header in
     kernel/scattering.h | kernel/radiometry.h | kernel/lattice.h | kernel/structure_factor.h | kernel/spot.h | \
-        kernel/spot_box.h | kernel/spot_place.h | kernel/spot_shape.h | kernel/spot_cut.h | kernel/spot_one_pixel.h | \
+        kernel/spot_box.h | kernel/spot_place.h | kernel/spot_coefficients.h | kernel/spot_shape.h | kernel/spot_cut.h | kernel/spot_one_pixel.h | \
         kernel/one_*.h)
         before='#define REAL double
 #define LANES 1
@@ -28,7 +28,7 @@ for header in kernel/*.h; do
 #include <math.h>
 #include \"dualbragg/experiment.h\"
 #include \"kernel/lattice.h\"" ;;
-        kernel/one_* | kernel/spot.h | kernel/spot_box.h | kernel/spot_place.h | kernel/spot_one_pixel.h) before='#include "kernel/job.h"
+        kernel/one_* | kernel/spot.h | kernel/spot_box.h | kernel/spot_place.h | kernel/spot_coefficients.h | kernel/spot_one_pixel.h) before='#include "kernel/job.h"
 #include "model/model.h"
 #include <math.h>
 #define REAL double
@@ -40,13 +40,13 @@ for header in kernel/*.h; do
 #include "kernel/structure_factor.h"' ;;
         esac
         case $header in
-        kernel/one_pixel.h | kernel/spot.h | kernel/spot_box.h | kernel/spot_place.h | kernel/spot_one_pixel.h) before="$before
+        kernel/one_pixel.h | kernel/spot.h | kernel/spot_box.h | kernel/spot_place.h | kernel/spot_coefficients.h | kernel/spot_one_pixel.h) before="$before
 #include \"kernel/one_sample.h\"" ;;
         esac
         [ $header != kernel/spot_box.h ] || before="$before
 #include \"kernel/spot_find.h\"
 #include \"kernel/spot.h\""
-        [ $header != kernel/spot_place.h ] || before="$before
+        [ $header != kernel/spot_place.h ] && [ $header != kernel/spot_coefficients.h ] || before="$before
 #include \"kernel/spot.h\""
         [ $header != kernel/spot_one_pixel.h ] || before="$before
 #include \"kernel/one_pixel.h\"
