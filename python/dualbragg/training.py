@@ -88,8 +88,8 @@ class RandomShots(Record):
     "U" (crystals, 3, 3), and the `labels`. It has the same bits in any process and thread, and whatever has been
     asked for before.
 
-    experiment: what all shots have in common; or a sequence of experiments, kinds of crystals: each crystal is of a
-        random one, with the beam and detector of the first
+    experiment: what all shots have in common; or a sequence of experiments, kinds of crystals with the same beam and
+        detector: each crystal is of a random one
     count: how many there are
     seed: a whole number; shot i is a function of seed and i alone
     misset_spread: None: all orientations alike; else the experiment's, turned about a random axis by a normally
@@ -127,8 +127,11 @@ class RandomShots(Record):
         if self.count < 1 or self.crystals[0] < 1 or self.seed < 0:
             raise errors.UsageError("RandomShots: expected count and crystals of at least 1 and a seed of at least 0, found "
                                     f"{self.count}, {crystals}, {self.seed}")
-        if len({k.shape for k in self.kinds}) > 1:
-            raise errors.UsageError("experiment: expected detectors that are alike, found others")
+        common = [_in_common(kind) for kind in self.kinds]
+        for other in common[1:]:
+            if differ := [name for name in common[0] if name in other and other[name] != common[0][name]]:
+                raise errors.UsageError("experiment: expected kinds of crystals with the beam and detector of the first, found "
+                                        f"another value of {differ[0]}")
         self.misset_spread = None if misset_spread is None else _deviation(misset_spread, "misset_spread")
         self.jitter = {name: _deviation(sigma, name) for name, sigma in (jitter or {}).items()}
         self.ranges = {name: _ends(ends, name) for name, ends in (ranges or {}).items()}
@@ -237,13 +240,13 @@ class RandomShots(Record):
         for each in (name, *equal):
             shot[each] = value
 
-    def _plan(self, shot, kind):
+    def _photons(self, shot, kind):
+        """The image of a crystal. The precision of its plan is that of shot 0 in every thread."""
         plans = self._of_thread.__dict__.setdefault("plans", {})
         if kind not in plans:
-            plans[kind] = Plan(shot, precision=self.precision)
-        else:
-            plans[kind].update(shot)
-        return plans[kind]
+            plans[kind] = Plan(self._experiment(0, 0, self.kinds[kind]), precision=self.precision)
+        plans[kind].update(shot)
+        return plans[kind].forward()
 
     def _masked(self, mask):
         """A mask as an array of bool."""
@@ -260,9 +263,9 @@ class RandomShots(Record):
         i %= self.count
         kinds = self._present(i)
         shots = [self._experiment(i, crystal, self.kinds[kind]) for crystal, kind in enumerate(kinds)]
-        expected = self._plan(shots[0], kinds[0]).forward()
-        for shot, kind in zip(shots[1:], kinds[1:]):
-            expected += self._plan(shot, kind).forward()
+        for shot in shots[1:]:  # the image has the background once
+            shot._c.background.water_size = shot._c.background.thickness = 0
+        expected: Any = sum(map(self._photons, shots, kinds))
         image = expected
         if self.noise is not None:
             image = noise(expected, int(self._generator(i, _NOISE).integers(2**32)), **self.noise)
@@ -286,6 +289,14 @@ class RandomShots(Record):
         room = numpy.full((self.crystals[1], *made.shape[1:]), absent, made.dtype)
         room[:len(made)] = made
         return room
+
+
+def _in_common(kind):
+    """What kinds of crystals on one image must have in common, by name."""
+    _, lists = kind.__getstate__()["_c"]
+    values = {name: value for name, value in kind.values.items()
+              if not _is_of_crystal(lib.db_parameter_describe(kind._parameter_number(name)).facts)}
+    return {**values, "panels": lists["panels"].tobytes(), "sources": lists["sources"].tobytes()}
 
 
 def _is_of_crystal(facts):

@@ -21,11 +21,11 @@ def brighter(shot, random):
     shot["scale"] = random.uniform(1, 2)
 
 
-def shots(**keywords):
+def shots(water_size=0, **keywords):
     settings = dict(seed=4, jitter={"cell_a": 0.1, "mosaic_variance": 1e-3}, vary=brighter, labels=("scale", "expected"),
                     noise=dict(gain=2, readout=1) if NOISE else None, mask=stripe, spectrum=("sase", 0.002, 0.001),
                     ranges={"distance": (99, 101)})
-    return dualbragg.RandomShots(dualbragg.Experiment(**SCENE), 6, **{**settings, **keywords})
+    return dualbragg.RandomShots(dualbragg.Experiment(**SCENE, water_size=water_size), 6, **{**settings, **keywords})
 
 
 def stripe(random):
@@ -67,6 +67,15 @@ class Shots(unittest.TestCase):
         for thread in threads:
             thread.join()
         self.assertEqual(found, [wanted] * 3)
+
+    def test_precision_is_that_of_no_earlier_shot(self):
+        scene = dict(SCENE, mosaic_spread=0.5, mosaic_domains=60, oversample=2, pixel_size=0.4, Ncells=(2, 2, 2),
+                     detector_pixels=(200, 200))
+        del scene["spots"], scene["mosaic_rms"]
+        made = [dualbragg.RandomShots(dualbragg.Experiment(**scene), 5, ranges={"Na": (2, 60)}, seed=seed) for seed in (0, 0)]
+        self.assertEqual([dualbragg.Plan(made[0].experiment(i)).precision for i in (0, 4)], ["mixed", "double"])
+        made[0][0]
+        numpy.testing.assert_array_equal(*[each[4]["image"] for each in made])
 
     def test_shots_differ_and_labels_are_theirs(self):
         made = shots(noise=None, mask=None, spectrum=None, ranges=None)
@@ -111,6 +120,13 @@ class Shots(unittest.TestCase):
         alone = [dualbragg.Plan(made.experiment(1, crystal)).forward() for crystal in range(2)]
         self.assertLess(abs(sum(alone) - item["image"]).max(), 1e-3 * item["image"].max())
         self.assertGreater(abs(alone[0] - alone[1]).max(), 0)
+
+    def test_a_shot_has_its_background_once(self):
+        wet = {n: shots(crystals=n, noise=None, mask=None, water_size=500) for n in (1, 2)}
+        dry = {n: shots(crystals=n, noise=None, mask=None) for n in (1, 2)}
+        one, two = ((wet[n][1]["image"].astype(float) - dry[n][1]["image"]).sum() for n in (1, 2))
+        self.assertGreater(one, 0)
+        self.assertAlmostEqual(two / one, 1, places=3)
 
     def test_what_the_crystals_of_a_shot_have_in_common(self):
         made = shots(crystals=3, noise=None, jitter={"cell_a": 0.3, "wavelength": 1e-3}, labels=("crystals",), vary=None)
@@ -206,6 +222,9 @@ class Shots(unittest.TestCase):
                                (dict(spectrum=("band", 0.1), labels=("spectrum",)), "labels: .*sase")):
             with self.assertRaisesRegex(dualbragg.Error, what):
                 shots(**keywords)
+        for other in (dict(wavelength=1.1), dict(distance=90), dict(pixel_size=0.7), dict(detector_pixels=(80, 96))):
+            with self.assertRaisesRegex(dualbragg.Error, "beam and detector of the first"):
+                dualbragg.RandomShots([dualbragg.Experiment(**SCENE), dualbragg.Experiment(**{**SCENE, **other})], 2)
         with self.assertRaisesRegex(dualbragg.Error, "mosaic_variance"):
             shots(jitter=None, ranges={"mosaic_variance": (1e-3, 9000)})
         with self.assertRaises(IndexError):
