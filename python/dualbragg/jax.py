@@ -288,8 +288,8 @@ class Renderer:
             values = self._joined(values or {})
         else:
             values = self._checked("values", values, own.front, own.count)
-        if own.front and values.ndim == 1:
-            values = jnp.broadcast_to(values, (*own.front, own.count))
+        if own.front and (values.ndim == 1 or values.shape[-2] == 1):
+            values = jnp.broadcast_to(values, (*values.shape[:-2], *own.front, own.count))
         factors = jnp.zeros(0)
         if own.amplitudes is not None or amplitudes is not None:
             values, factors = self._with_factors(values, amplitudes)
@@ -297,12 +297,15 @@ class Renderer:
 
     def _joined(self, values):
         """Values by name as one array."""
-        names = self.plan.names
+        names, front = self.plan.names, self._rendering.front
         if set(values) - set(names):
             raise errors.UsageError(f"values: {sorted(set(values) - set(names))[0]} is not among the parameters")
         if not names:
             return self.start()
         each = {**self.named(), **{name: self._checked(name, value) for name, value in values.items()}}
+        for name, value in each.items():
+            if front and value.ndim and value.shape[-1] not in (1, *front):
+                raise errors.UsageError(f"{name}: expected the shape () or (..., {front[0]}), found {value.shape}")
         return jnp.stack(jnp.broadcast_arrays(*each.values()), -1)
 
     def _with_factors(self, values, factors):

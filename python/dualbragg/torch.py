@@ -119,8 +119,8 @@ class Renderer(torch.nn.Module):
             at = values
         else:
             at = self._joined({} if values is None else values)
-        if self._many and at.dim() == 1:
-            at = at.expand(*self._rendering.front, -1)
+        if self._many and (at.dim() == 1 or at.shape[-2] == 1):
+            at = at.expand(*at.shape[:-2], *self._rendering.front, -1)
         factors = self._none
         if self._rendering.amplitudes is not None or amplitudes is not None:
             at, factors = self._with_factors(at, amplitudes)
@@ -147,6 +147,9 @@ class Renderer(torch.nn.Module):
         each = self.named()
         for name, value in values.items():
             self._check(name, value)
+            if self._many and value.dim() and value.shape[-1] not in (1, *self._rendering.front):
+                raise errors.UsageError(f"{name}: expected the shape () or (..., {self._rendering.front[0]}), found "
+                                        f"{tuple(value.shape)}")
             each[name] = value.double()
         given = next((v for v in values.values() if not v.is_cpu), None)
         return torch.stack(torch.broadcast_tensors(*(v if given is None else v.to(given.device) for v in each.values())), -1)
@@ -580,6 +583,7 @@ class Image(torch.nn.Module):
     @torch.no_grad()
     def set_values(self, values: Mapping[str, Any]) -> None:
         """Moves parameters to values in their units: numbers or tensors by name, of those that are named."""
+        found = {}
         for name, given in values.items():
             if name not in self.names:
                 raise errors.UsageError(f"values: {name} is not among the parameters")
@@ -591,11 +595,13 @@ class Image(torch.nn.Module):
             start, middle, pace = (part[..., i] if step.dim() else part[..., i].reshape(-1)[0]
                                    for part in (self._start, self._middle, self._pace))
             if not self._bounded[i]:
-                step.copy_((value - start) / self._scale[i])
+                found[name] = (value - start) / self._scale[i]
             elif ((least < value) & (value < most)).all():
-                step.copy_((torch.logit((value - least) / (most - least)) - middle) / pace)
+                found[name] = (torch.logit((value - least) / (most - least)) - middle) / pace
             else:
                 raise errors.UsageError(f"{name}: expected a value between {least:g} and {most:g}, found {given}")
+        for name, steps in found.items():
+            self.steps[name].copy_(steps)
 
     def amplitudes(self) -> torch.Tensor | None:
         """The structure factors in electrons; None if they are not learned."""

@@ -142,6 +142,11 @@ class Functions(unittest.TestCase):
             for images in (made(), made(jnp.array([90.0])), jax.jit(made)(made.named())):
                 numpy.testing.assert_array_equal(images, each)
         self.assertEqual(jax.grad(lambda v: (render(v) ** 2).sum())(render.start()).shape, (3, 1))
+        for shape in ((), (1,), (2, 1), (2, 3)):
+            numpy.testing.assert_array_equal(render({"distance": jnp.full(shape, 90.0)}),
+                                             jnp.broadcast_to(each, (*shape[:-1], *each.shape)))
+        with self.assertRaisesRegex(dualbragg.UsageError, r"distance: .*\(..., 3\), found \(5,\)"):
+            render({"distance": jnp.full((5,), 90.0)})
 
     def test_shots_are_shared_among_devices(self):
         render = self.renderer()

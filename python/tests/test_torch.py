@@ -279,6 +279,14 @@ class Tensors(unittest.TestCase):
                 dualbragg.torch.Renderer(wrong)
         with self.assertRaisesRegex(dualbragg.UsageError, r"values: .*\(2,\) or \(..., 3, 2\), found \(2, 2\)"):
             render(values[:2])
+        nearer = torch.tensor(90.5, dtype=torch.float64)
+        near = render({"distance": nearer, "scale": nearer / nearer})
+        for shape in ((1,), (2, 1), (2, 3)):
+            images = render({"distance": nearer.expand(shape), "scale": torch.ones(shape)})
+            self.assertTrue(torch.equal(images, near.expand(*shape[:-1], 3, 9, 12)), shape)
+        for names in (["distance"], ["distance", "scale"]):
+            with self.assertRaisesRegex(dualbragg.UsageError, r"distance: .*\(..., 3\), found \(5,\)"):
+                render({name: torch.full((5,), 90.0) for name in names})
 
     def test_backward_is_at_the_values_of_its_own_image(self):
         render = self.renderer()
@@ -396,7 +404,8 @@ class Tensors(unittest.TestCase):
         for wrong, what in (({"cell_a": 79.5}, "cell_a: .*between 77 and 79"), ({"cell_b": 1}, "cell_b is not among"),
                             ({"distance": float("nan")}, "distance: .*finite"), ({"distance": [1, 2]}, "distance: .*shape")):
             with self.assertRaisesRegex(dualbragg.UsageError, what):
-                model.set_values(wrong)
+                model.set_values({"misset_y": 3, **wrong})
+        self.assertAlmostEqual(model.values()["misset_y"].item(), 20, places=12)  # nothing of it is taken
         with self.assertRaisesRegex(dualbragg.UsageError, "own: .*one experiment"):
             dualbragg.torch.Image(experiment, own=["scale"])
 
