@@ -74,6 +74,13 @@ def _plain(value, what):
                             f"{value!r}")
 
 
+def _said(name, value):
+    """A section as what JSON can say; refine may be a list of names."""
+    if name == "refine" and isinstance(value, (list, tuple)):
+        value = {_key(n, name): {} for n in value}
+    return _plain(value, name)
+
+
 def _key(key, what):
     if not isinstance(key, str) or not key:
         raise errors.UsageError(f"{what}: expected names as keys, found {key!r}")
@@ -98,12 +105,10 @@ class Configuration:
     def __init__(self, context, file, sections, image=""):
         if isinstance(file, Section):
             file = {f.name: v for f in dataclasses.fields(file) if (v := getattr(file, f.name)) is not None}
+        given = [sections]
         if isinstance(file, dict):
-            sections, file = {**file, **sections}, None
-        if isinstance(sections.get("refine"), (list, tuple)):
-            sections["refine"] = {_key(n, "refine"): {} for n in sections["refine"]}
-        self.texts = [line for name, value in sections.items()
-                      for line in _lines(name, _plain(value, name))]
+            given, file = [file, sections], None
+        self.texts = [line for part in given for name, value in part.items() for line in _lines(name, _said(name, value))]
         self._bytes = [ffi.new("char[]", t.encode(errors="surrogateescape")) for t in self.texts]
         self.overrides = ffi.new("char *[]", self._bytes)
         self.c = ffi.gc(ffi.new("db_fit_config *"), lib.db_fit_config_clear)

@@ -691,7 +691,7 @@ def fit(config: Path | Settings | dict[str, Any] | None = None, *, image: AnyIma
     raises dualbragg.Error."""
     need_refinement()
     context = new_context()
-    check(context, lib.db_context_set_device(context, device.encode()))
+    check(context, lib.db_context_set_device(context, str(device).encode()))
     given: dict[str, Any] = dict(sections)
     shots = None
     if isinstance(image, (list, tuple)):
