@@ -53,8 +53,10 @@ class View:
         """An element of the first axis, e.g. an image of many; or several that follow one another."""
         rest = self.shape[1:]
         if isinstance(number, slice):
-            first, end, _ = number.indices(len(self))
-            shape = (end - first, *rest)
+            first, end, step = number.indices(len(self))
+            if step != 1:
+                raise errors.UsageError(f"{type(self).__name__}: expected a slice of step 1, found {step}")
+            shape = (max(end - first, 0), *rest)
         elif not 0 <= (first := number) < len(self):
             raise IndexError(number)
         else:

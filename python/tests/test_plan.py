@@ -215,6 +215,10 @@ class Images(unittest.TestCase):
         self.assertIs(derivatives, rows)
         self.assertGreater(own.max(), 0)
         self.assertGreater(abs(rows).max(), 0)
+        room = plan.empty(4)
+        self.assertEqual([each.shape for each in (room[3], room[1:3], room[3:1])], [(44, 60), (2, 44, 60), (0, 44, 60)])
+        with self.assertRaisesRegex(dualbragg.UsageError, "slice of step 1, found 2"):
+            room[::2]
 
     def test_nothing_is_copied(self):
         """A call allocates what it returns, and nothing of the size of an image besides."""
