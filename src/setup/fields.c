@@ -221,10 +221,11 @@ static db_status check_number(db_context *context, const db_setup_field *field, 
                        field->what, field->least, field->most, *field->unit ? " " : "", field->unit,
                        value);
     if (field->least > 0)
-        return db_fail(context, DB_ERROR_INPUT, "%s: expected a positive number (%s), found %g",
-                       field->what, field->unit, value);
-    return db_fail(context, DB_ERROR_INPUT, "%s: expected 0 %s or more, found %g", field->what,
-                   field->unit, value);
+        return db_fail(context, DB_ERROR_INPUT, "%s: expected a positive number%s%s%s, found %g",
+                       field->what, *field->unit ? " (" : "", field->unit, *field->unit ? ")" : "",
+                       value);
+    return db_fail(context, DB_ERROR_INPUT, "%s: expected 0%s%s or more, found %g", field->what,
+                   *field->unit ? " " : "", field->unit, value);
 }
 
 static db_status check_integer(db_context *context, const db_setup_field *field, int value) {

@@ -86,6 +86,8 @@ static void what_is_out_of_range_is_named(void **state) {
     setup.wavelength = 0;
     assert_refused(&setup, DB_FIELD_WAVELENGTH,
                    "wavelength: expected a positive number (A), found 0");
+    setup.scale = 0; /* without a unit */
+    assert_refused(&setup, DB_FIELD_SCALE, "scale: expected a positive number, found 0");
     setup.polarization = 2;
     assert_refused(&setup, DB_FIELD_POLARIZATION,
                    "polarization: expected a number from -1 to 1, found 2");
