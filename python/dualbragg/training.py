@@ -109,7 +109,7 @@ class RandomShots(Record):
     labels: names of parameters, (crystals,) each, but (1,) of those that the crystals of a shot have in common, such
         as the beam's; those of jitter and ranges are labels anyway. And "crystals" (how many), "kind" (of each, -1:
         none), "expected" (the photons without noise), "mask", "spectrum" (of a pulse: wavelength in A and weight of each line)
-    precision: that of Plan
+    precision: that of Plan; "auto": what shot 0 asks for
 
     It can be pickled. Each thread has plans of its own."""
 
