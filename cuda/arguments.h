@@ -97,8 +97,8 @@ typedef struct db_cuda_found {
 /* A node that may have a spot on a panel, at one of its passages. */
 typedef struct db_cuda_candidate {
     db_spot_name name;
-    double amplitude; /* structure factor */
-    uint64_t key;     /* of its spots, in whose order they stand in the lists of tiles */
+    double square; /* of the structure factor */
+    uint64_t key;  /* of its spots, in whose order they stand in the lists of tiles */
 } db_cuda_candidate;
 
 /* Lists of spots in the making; rooms: how many they can hold. */

@@ -14,6 +14,7 @@
 #include "ad/lane.h"
 #include "model/amplitude_box.h"
 #include "model/interface.h"
+#include "model/site_scattering.h"
 #include "kernel/radiometry.h"
 #include "kernel/spot_find.h"
 #include "kernel/spot.h"
@@ -79,7 +80,7 @@ typedef struct {
     const interface_values *z;
     double thickness;
     uint64_t key;
-    double amplitude;
+    double square; /* of the structure factor */
     db_spot_name name;
 } node_there;
 
@@ -105,7 +106,7 @@ DB_CUDA_FN void add_candidates(const node_there *n, vec3 r, uint64_t key) {
         c->name = n->name;
         c->name.panel = panel;
         c->key = (key * list->panels + panel) * (DB_SPREAD_TAILS + 1);
-        c->amplitude = n->amplitude;
+        c->square = n->square;
     }
 }
 
@@ -127,14 +128,26 @@ DB_CUDA_FN void add_passages(node_there *n, const double hkl[3]) {
     }
 }
 
-DB_CUDA_FN void add_node(node_there *n, const int hkl[3]) {
-    const db_kernel_spots *const spots = &n->a->job.spots;
+/* F^2 of a node at the energy of a source. */
+DB_CUDA_FN double square_of(const db_kernel_job *job, size_t source, const int hkl[3]) {
+    const db_kernel_spots *const spots = &job->spots;
     const db_structure_factors *const f = &spots->experiment->structure_factors;
-    const double node[3] = { (double)hkl[0], (double)hkl[1], (double)hkl[2] };
+    const int kinds = job->site_kinds;
     size_t entry;
-    n->amplitude = spots->amplitude && db_amplitude_entry(f, hkl, &entry) ? spots->amplitude[entry]
-                                                                          : f->default_F;
-    if (n->amplitude == 0 && !amplitude_wanted(n->search, hkl)) return;
+    if (kinds)
+        return site_square(kinds, db_site_part_of(f, job->site_part, hkl, kinds),
+                           (const num *)(const void *)job->site_curve + 2 * kinds * source)
+            .v;
+    const double amplitude = spots->amplitude && db_amplitude_entry(f, hkl, &entry)
+                                 ? spots->amplitude[entry]
+                                 : f->default_F;
+    return amplitude * amplitude;
+}
+
+DB_CUDA_FN void add_node(node_there *n, const int hkl[3]) {
+    const double node[3] = { (double)hkl[0], (double)hkl[1], (double)hkl[2] };
+    n->square = square_of(&n->a->job, n->name.source, hkl);
+    if (n->square == 0 && !amplitude_wanted(n->search, hkl)) return;
     for (int c = 0; c < 3; c++) n->name.hkl[c] = hkl[c];
     add_passages(n, node);
 }
@@ -213,7 +226,7 @@ DB_CUDA_FN void make_candidate(const db_cuda_arguments *a, const block_model *m,
         spot_vector v;
         db_kernel_spot spot;
         entry.name.tail = tail;
-        make_spots(e, &m->search, &m->z, &view, &entry.name, &node, n_constant(c->amplitude), &v);
+        make_spots(e, &m->search, &m->z, &view, &entry.name, &node, n_constant(c->square), &v);
         if (v.wrong) {
             atomic_min_64(&a->list.found->wrong, c->key);
             return;

@@ -7,6 +7,7 @@
 #include "ad/lane.h"
 #include "model/amplitude_box.h"
 #include "model/interface.h"
+#include "model/site_scattering.h"
 #include "kernel/radiometry.h"
 #include "kernel/spot.h"
 #include "kernel/spot_slopes.h"
@@ -35,8 +36,9 @@ DB_CUDA_FN const interface_values *model_of_pass(const db_kernel_job *job, uint3
         z->layer_step = rest[0];
         z->attenuation = rest[1];
         z->panel = (panel_interface *)(void *)(uintptr_t)(rest + 2);
-        z->source =
-            (source_interface *)(void *)(uintptr_t)(from + spots->dual_length) - job->source_count;
+        z->site_curve = (num *)(void *)(uintptr_t)(from + spots->dual_length) -
+                        2 * (size_t)job->site_kinds * job->source_count;
+        z->source = (source_interface *)(void *)z->site_curve - job->source_count;
     }
     block_barrier();
     return z;
@@ -54,17 +56,23 @@ DB_CUDA_FN size_t slopes_of_pass(const db_kernel_spots *spots) {
     return spots->slope_float ? (size_t)DB_CUDA_SPOT_SLOPES : (size_t)DB_CUDA_DOUBLE_SPOT_SLOPES;
 }
 
-DB_CUDA_FN num amplitude_of(const db_kernel_spots *spots, const db_spot_pass *pass, size_t spot) {
+DB_CUDA_FN num square_of(const db_kernel_job *job, const db_spot_pass *pass, const num *curve,
+                         size_t spot) {
+    const db_kernel_spots *const spots = &job->spots;
     const int *const hkl = spots->entry[spot].name.hkl;
     const db_structure_factors *const f = &spots->experiment->structure_factors;
+    const int kinds = job->site_kinds;
     size_t entry;
+    if (kinds)
+        return site_square(kinds, db_site_part_of(f, job->site_part, hkl, kinds),
+                           curve + 2 * kinds * spots->entry[spot].name.source);
     num amplitude =
         n_passive(spots->amplitude && db_amplitude_entry(f, hkl, &entry) ? spots->amplitude[entry]
                                                                          : f->default_F);
     for (int k = 0; k < DIRS; k++)
         amplitude.d[k] = pass->is_amplitude[k] && hkl[0] == pass->hkl[k][0] &&
                          hkl[1] == pass->hkl[k][1] && hkl[2] == pass->hkl[k][2];
-    return amplitude;
+    return n_sqr(amplitude);
 }
 
 DB_CUDA_KERNEL(db_cuda_spot_slopes_kernel, DB_CUDA_SLOPES_BLOCK, 2) {
@@ -81,7 +89,7 @@ DB_CUDA_KERNEL(db_cuda_spot_slopes_kernel, DB_CUDA_SLOPES_BLOCK, 2) {
     const db_spot_name name = spots->entry[spot].name;
     const spot_node node = spot_turn_of(z, &name);
     const spot_values s =
-        spot_of(spots->experiment, z, &name, &node, amplitude_of(spots, pass, spot));
+        spot_of(spots->experiment, z, &name, &node, square_of(&a->job, pass, z->site_curve, spot));
     for (int k = 0; k < DIRS; k++) {
         lane column[DB_SPOT_COLUMNS_MOVING];
         if (pass->place[k] < 0) continue;

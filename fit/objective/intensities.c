@@ -11,6 +11,8 @@ int db_intensity_of(const db_box_measured *m, const db_reflection *r, const db_r
     db_fit_reflection i = { .region = *region,
                             .d_spacing = r->d_spacing,
                             .partiality = r->recorded,
+                            .wavelength = r->wavelength[0],
+                            .wavelength_width = r->wavelength[1],
                             .F = sqrt(fmax(0, m->solution.linear[0])),
                             .square = m->intensity,
                             .background = m->background / m->pixels,

@@ -45,6 +45,7 @@ db_status db_predict(db_context *context, const db_experiment *experiment,
             .apart = fabs(s->excitation),
             .recorded = s->recorded,
             .covariance = { s->covariance[0], s->covariance[1], s->covariance[2] },
+            .wavelength = { s->wavelength, s->wavelength_width },
         };
     }
     db_predicted_spots_clear(&spots);

@@ -16,6 +16,7 @@ typedef struct db_reflection {
     double apart;         /* distance to the sphere in standard deviations */
     double recorded;      /* part of its intensity that the image shows, 0 to 1 */
     double covariance[3]; /* pixels^2: fast, slow, of both */
+    double wavelength[2]; /* of its photons (A): mean and standard deviation */
 } db_reflection;
 
 /* Order by h, k, l: less than, equal to or greater than 0. */

@@ -16,6 +16,7 @@ db_status db_experiment_borrow(db_context *context, const db_experiment *experim
 
 void db_experiment_give_back(db_experiment *copy) {
     copy->structure_factors.amplitude = NULL;
+    copy->structure_factors.sites = NULL;
     db_experiment_clear(copy);
 }
 

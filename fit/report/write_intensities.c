@@ -35,15 +35,16 @@ db_status db_fit_write_intensities(db_context *context, const char *path,
         text.stream,
         "# dualbragg %s: intensities by fitting the model's spots\n"
         "# h k l F (of the model's image) F^2 sigma(F^2) counts sigma(counts) partiality d panel "
-        "fast slow background pixels strong_pixels\n",
+        "fast slow background pixels strong_pixels wavelength wavelength_width\n",
         db_version());
     for (size_t n = 0; n < result->reflection_count; n++) {
         const db_fit_reflection *const i = &result->reflections[n];
         fprintf(text.stream,
-                "%d %d %d %.9g %.6g %.4g %.6g %.4g %.4g %.5g %zu %.2f %.2f %.4g %d %d\n", i->hkl[0],
-                i->hkl[1], i->hkl[2], i->F, i->square, i->square_sigma, i->counts, i->counts_sigma,
-                i->partiality, i->d_spacing, i->region.panel, i->position[0], i->position[1],
-                i->background, i->pixels, i->strong);
+                "%d %d %d %.9g %.6g %.4g %.6g %.4g %.4g %.5g %zu %.2f %.2f %.4g %d %d %.8g %.3g\n",
+                i->hkl[0], i->hkl[1], i->hkl[2], i->F, i->square, i->square_sigma, i->counts,
+                i->counts_sigma, i->partiality, i->d_spacing, i->region.panel, i->position[0],
+                i->position[1], i->background, i->pixels, i->strong, i->wavelength,
+                i->wavelength_width);
     }
     return db_text_stream_write(context, &text, DB_OK, path);
 }
@@ -54,7 +55,7 @@ typedef struct row {
     uint64_t panel, flags;
     double position[3], position_mm[3], observed[3], observed_variance[3], observed_mm[3],
         observed_mm_variance[3], s1[3], counts, variance, sum, sum_variance, partiality, d_spacing,
-        background;
+        background, wavelength, wavelength_width;
     uint8_t entering;
 } row;
 
@@ -143,7 +144,9 @@ static row row_of(const db_experiment *experiment, const frame *f, const db_fit_
               .sum_variance = i->sum_sigma * i->sum_sigma,
               .partiality = i->partiality,
               .d_spacing = i->d_spacing,
-              .background = i->background };
+              .background = i->background,
+              .wavelength = i->wavelength,
+              .wavelength_width = i->wavelength_width };
     memcpy(w.hkl, i->hkl, sizeof w.hkl);
     scattered_wave(experiment, i, w.s1);
     w.entering = enters(experiment, w.s1);
@@ -178,6 +181,8 @@ static const struct {
     COLUMN("partiality", "double", partiality),
     COLUMN("d", "double", d_spacing),
     COLUMN("background.mean", "double", background),
+    COLUMN("wavelength_cal", "double", wavelength),
+    COLUMN("wavelength_width", "double", wavelength_width),
     COLUMN("num_pixels.foreground", "int", pixels),
     COLUMN("imageset_id", "int", imageset),
     COLUMN("entering", "bool", entering),

@@ -98,6 +98,7 @@ class Keywords(TypedDict, total=False):
     stol: Path
     hkl_columns: str
     hkl_space_group: str
+    sites: str
     Xbeam: float
     Ybeam: float
     orientation: Numbers

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # Members of db_setup that are files, by the keyword that names them.
 _FILES = {"matrix": "matrix_file", "hkl": "hkl_file", "sources": "source_file",
           "spectrum": "spectrum_file", "stol": "stol_file"}
-_TEXTS = {"hkl_columns": "hkl_columns", "hkl_space_group": "hkl_space_group"}
+_TEXTS = {"hkl_columns": "hkl_columns", "hkl_space_group": "hkl_space_group", "sites": "sites"}
 # Members that are numbers, but no fields of the library's table, with how many there are.
 _NUMBERS = {"Xbeam": 1, "Ybeam": 1, "orientation": 9, "sample_size": 3, "detector_size": 2, "dmin": 1,
             "beamsize": 1, "origin": 3, "amorphous_size": 3, "density": 1, "molecular_weight": 1}
@@ -117,6 +117,8 @@ class Experiment(Geometry, Record):
     ...), and besides:
 
     hkl, hkl_columns, hkl_space_group: structure factors of a file (text, MTZ, CIF, PDB)
+    sites: kinds of sites in its coordinates whose scattering depends on the photon energy, SITES=CURVE with commas
+    between, as "FES:FE1=reduced.tsv,FES:FE2=table:2"
     matrix: MOSFLM orientation matrix of a file; orientation: 9 numbers of a rotation, row by row
     sources, spectrum, stol: files of sources, a spectrum, amorphous amplitudes
     header: an image whose header says where detector, beam and spindle are
@@ -215,6 +217,7 @@ class Experiment(Geometry, Record):
         """A copy that has no structure factors, for shots of a batch, which has them."""
         borrowed = ffi.new("db_experiment *", self._c[0])
         borrowed.structure_factors.amplitude = ffi.NULL
+        borrowed.structure_factors.sites = ffi.NULL
         borrowed.structure_factors.extent = [0, 0, 0]
         return self.copy_of(borrowed)
 
@@ -226,6 +229,9 @@ class Experiment(Geometry, Record):
                      panels=packed(table(c.detector.panels, c.detector.panel_count, "db_panel")),
                      amplitudes=numbers(factors.amplitude, count),
                      amorphous=[numbers(matter.stol, matter.count), numbers(matter.amplitude, matter.count)])
+        if factors.sites != ffi.NULL:
+            part = self.site_parts
+            lists.update(parts=part.view(float).ravel(), curves={n: c.ravel() for n, c in self.site_curves.items()})
         return {**self.__dict__, "_c": (packed(table(c, 1, "db_experiment")), lists)}
 
     def __setstate__(self, state):
@@ -245,6 +251,11 @@ class Experiment(Geometry, Record):
             check(context, lib.db_experiment_set_amplitudes(context, c, factors.min, factors.extent,
                                                             ffi.from_buffer("double[]", lists["amplitudes"])))
             factors.listed = listed
+        if len(lists.get("parts", ())):
+            curves = {name: numpy.reshape(curve, (-1, 3)) for name, curve in lists["curves"].items()}
+            self._set_site_kinds(numpy.asarray(lists["parts"], dtype=float), curves)
+            copied_amplitudes = ffi.from_buffer("double[]", lists["amplitudes"])
+            ffi.memmove(factors.amplitude, copied_amplitudes, ffi.sizeof(copied_amplitudes))
         stol, amplitude = (ffi.from_buffer("double[]", given) for given in lists["amorphous"])
         check(context, lib.db_experiment_set_amorphous(context, c, stol, amplitude, len(lists["amorphous"][0])))
         self._check()
@@ -341,12 +352,84 @@ class Experiment(Geometry, Record):
         self._c.structure_factors.default_F = default_F
         self._c.structure_factors.listed = len(hkl)
 
+    @property
+    def site_curves(self) -> dict[str, NDArray[numpy.float64]]:
+        """Kinds of sites whose scattering depends on the photon energy: name and curve, (points, 3) of energy (eV), f'
+        and f'' (electrons); copies. Parameters are called "fp:KIND:POINT" and "fdp:KIND:POINT", numbers from 0."""
+        sites = self._c.structure_factors.sites
+        if sites == ffi.NULL:
+            return {}
+        kinds = [sites.kind[k] for k in range(sites.count)]
+        return {text(k.name): numpy.stack([numbers(v, k.count) for v in (k.energy, k.f_prime, k.f_second)], 1)
+                for k in kinds}
+
+    @property
+    def site_parts(self) -> NDArray[numpy.complex128]:
+        """Of each entry of the box of structure factors F of the rest and the kinds' geometric factors G: (h, k, l,
+        1 + kinds), complex, a copy; F(E) = rest + sum of (f'(E) + i f''(E)) G. The box begins at box_start."""
+        sites, extent = self._c.structure_factors.sites, tuple(self._c.structure_factors.extent)
+        if sites == ffi.NULL:
+            raise errors.UsageError("site_parts: the structure factors do not depend on the photon energy")
+        each = 1 + sites.count
+        return numbers(sites.part, 2 * each * math.prod(extent)).view(complex).reshape(*extent, each)
+
+    @property
+    def box_start(self) -> tuple[int, ...]:
+        """Least h, k, l of the box of structure factors."""
+        return tuple(self._c.structure_factors.min)
+
+    def set_site_curve(self, name: str, curve: ArrayLike) -> None:
+        """Replaces the curve of a kind of sites by (points, 3): energy (eV, ascending), f' and f'' (electrons)."""
+        curves = self.site_curves
+        if name not in curves:
+            raise errors.UsageError(f"set_site_curve: expected one of {list(curves)}, found {name!r}")
+        curves[name] = _curve(name, curve)
+        self._set_site_kinds(self.site_parts.view(float).ravel(), curves)
+
+    def set_site_kinds(self, hkl: ArrayLike, parts: ArrayLike, curves: dict[str, ArrayLike]) -> None:
+        """Replaces the structure factors by ones that depend on the photon energy, from arrays.
+
+        hkl: (reflections, 3) whole numbers, Friedel mates by themselves; parts: (reflections, 1 + kinds) complex, F of
+        the rest (electrons) and each kind's geometric factor; curves: name and curve of each kind, (points, 3) of energy
+        (eV, ascending), f' and f'' (electrons), which must reach all sources. What is not listed has default_F."""
+        parts = numpy.asarray(parts, dtype=complex)
+        if parts.ndim != 2 or parts.shape[1] != 1 + len(curves) or not numpy.isfinite(parts).all():
+            raise errors.UsageError(f"parts: expected finite numbers of the shape (reflections, {1 + len(curves)}), "
+                                    f"found {parts.shape}")
+        made = self.copy()
+        made.set_amplitudes(hkl, abs(parts[:, 0]))
+        box = numpy.zeros((*made._c.structure_factors.extent, parts.shape[1]), complex)
+        box[..., 0] = made._c.structure_factors.default_F
+        box[tuple((numpy.asarray(hkl) - made.box_start).T)] = parts
+        made._set_site_kinds(box.view(float).ravel(), {name: _curve(name, c) for name, c in curves.items()})
+        self._c = made._c
+
+    def _set_site_kinds(self, parts, curves):
+        if not 1 <= len(curves) <= lib.DB_MOST_SITE_KINDS:
+            raise errors.UsageError(f"sites: expected 1 to {lib.DB_MOST_SITE_KINDS} kinds, found {len(curves)}")
+        parts = numpy.ascontiguousarray(parts)
+        sites = ffi.new("db_site_kinds *", {"count": len(curves), "part": ffi.from_buffer("double[]", parts)})
+        keep = []
+        for kind, (name, curve) in zip(sites.kind, curves.items()):
+            encoded_name = encoded(name)
+            if len(encoded_name) >= len(kind.name):
+                raise errors.UsageError(f"sites: expected a name below {len(kind.name)} characters, found {name!r}")
+            kind.name = encoded_name
+            kind.count = len(curve)
+            columns = [numpy.ascontiguousarray(c) for c in numpy.asarray(curve, dtype=float).T]
+            keep.append(columns)
+            kind.energy, kind.f_prime, kind.f_second = (ffi.from_buffer("double[]", c) for c in columns)
+        context = new_context()
+        check(context, lib.db_experiment_set_site_kinds(context, self._c, sites))
+
     def to_dict(self) -> dict[str, Any]:
         """All that it is, as numbers, texts, lists and dictionaries, which json takes: from_dict makes the same again."""
         values, lists = self.__getstate__()["_c"]
         return dict(experiment=plain(values[0]), notices=list(self.notices),
                     **{name: [plain(row) for row in lists[name]] for name in ("sources", "panels")},
-                    amplitudes=lists["amplitudes"].tolist(), amorphous=[v.tolist() for v in lists["amorphous"]])
+                    amplitudes=lists["amplitudes"].tolist(), amorphous=[v.tolist() for v in lists["amorphous"]],
+                    parts=lists["parts"].tolist() if "parts" in lists else [],
+                    curves={name: c.tolist() for name, c in lists.get("curves", {}).items()})
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Experiment:
@@ -357,7 +440,9 @@ class Experiment(Geometry, Record):
             numbers_of = [numpy.array(v, dtype=float) for v in (values["amplitudes"], *values["amorphous"])]
             state = dict(notices=[str(n) for n in values["notices"]],
                          _c=(records([values["experiment"]], "db_experiment"),
-                             dict(lists, amplitudes=numbers_of[0], amorphous=numbers_of[1:])))
+                             dict(lists, amplitudes=numbers_of[0], amorphous=numbers_of[1:],
+                                  parts=numpy.array(values.get("parts", []), dtype=float),
+                                  curves=values.get("curves", {}))))
         except (KeyError, TypeError, ValueError) as error:
             raise errors.UsageError(f"from_dict: expected what to_dict has made: {error!r}") from None
         made.__setstate__(state)
@@ -385,6 +470,14 @@ class Experiment(Geometry, Record):
         cell = " ".join(f"{v:g}" for v in c.cell)
         return (f"<dualbragg.Experiment: cell {cell}, {self._c.beam.wavelength:g} A, images of "
                 f"{' x '.join(map(str, self.shape))}>")
+
+
+def _curve(name, curve):
+    curve = numpy.asarray(curve, dtype=float)
+    if curve.ndim != 2 or curve.shape[1] != 3:
+        raise errors.UsageError(f"curve of {name}: expected the shape (points, 3), energy (eV), f' and f'', found "
+                                f"{curve.shape}")
+    return curve
 
 
 def _new_experiment():

@@ -407,6 +407,12 @@ class Plan(_Planned):
         self._call(lib.db_plan_forward, self._plan, pointer(image, "void *"))
         return given
 
+    def mean_wavelength(self, out: Memory | None = None) -> Memory:
+        """The mean wavelength (A) of each pixel's photons, over the sources; 0 where there are none."""
+        image, given = self._image(out)
+        self._call(lib.db_plan_mean_wavelength, self._plan, pointer(image, "void *"))
+        return given
+
     def gradient(self, out: Memory | None = None, derivatives: Memory | None = None) -> tuple[Memory, Memory]:
         """The image and its derivatives by each parameter (photons per unit), in one pass.
 

@@ -17,7 +17,7 @@ def predict(experiment: Experiment, most_excitation: float = 3.0, most_turn: flo
     """Spots of an experiment whose spots are in closed form (spots="closed"), as a structured
     array: hkl, panel, source, position and covariance (pixels: fast, slow, both), photons,
     excitation (standard deviations from the Ewald sphere), turn (degree), recorded (0 to 1), angle
-    (degree), resolution (A), width (degree).
+    (degree), resolution (A), width (degree), wavelength and wavelength_width of its photons (A).
 
     most_excitation: standard deviations; most_turn: so many degrees more; least_photons: of a
     spot."""

@@ -23,7 +23,8 @@ from run_pages import missing_line  # noqa: E402
 @unittest.skipUnless(lib.DB_PYTHON_FIT, "this build has no refinement")
 class Documents(unittest.TestCase):
     def test_examples_run(self):
-        for name in ("README.md", "python/README.md", "docs/howto/python.md", "docs/tutorials/python.md"):
+        for name in ("README.md", "python/README.md", "docs/howto/python.md", "docs/tutorials/python.md",
+                     "docs/tutorials/anomalous.md"):
             with open(os.path.join(SOURCE, name), encoding="utf-8") as document:
                 blocks = re.findall(r"^```python\n(.*?)^```(?:\n\n```text\n(.*?)^```)?", document.read(), re.S | re.M)
             self.assertTrue(blocks, name)

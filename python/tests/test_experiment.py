@@ -148,6 +148,50 @@ class Experiments(unittest.TestCase):
             numpy.testing.assert_array_equal(dualbragg.Plan(other, precision="double").forward(), image)
             self.assertEqual(pickle.dumps(other), pickle.dumps(e))
 
+    def test_structure_factors_depend_on_the_photon_energy(self):
+        hkl = numpy.array([(h, k, l) for h in range(-6, 7) for k in range(-6, 7) for l in range(-4, 5)])
+        chance = numpy.random.default_rng(1)
+        parts = chance.normal(0, 40, (len(hkl), 3)) + 1j * chance.normal(0, 40, (len(hkl), 3))
+        parts[:, 1:] *= 0.1
+        energy = 12398.419843320026 / 1.1
+        curve = numpy.array([(energy - 40, -5, 0.5), (energy + 10, -8, 3.8), (energy + 60, -4, 3.5)])
+        one = numpy.array([(energy - 90, -3, 0.4), (energy + 90, -2, 0.6)])
+        e = dualbragg.Experiment(**{**SCENE, "default_F": 0}, spots="closed", mosaic_rms=0.3)
+        e.set_site_kinds(hkl, parts, {"a": curve, "b": one})
+        f = parts[:, 0] + (parts[:, 1] * (-5 - 3 * 0.8 + 1j * (0.5 + 3.3 * 0.8)) + parts[:, 2] * (-2.5 + 0.5j))
+        plain = e.copy()
+        plain.set_amplitudes(hkl, abs(f), 0)
+        image = dualbragg.Plan(e, precision="double").forward()
+        numpy.testing.assert_allclose(image, dualbragg.Plan(plain, precision="double").forward(), rtol=1e-6,
+                                      atol=1e-6 * image.max())
+        self.assertEqual(e["fp:0:1"], -8)
+        self.comes_back(e)
+        numpy.testing.assert_array_equal(e.site_curves["b"], one)
+        plan = dualbragg.Plan(e, parameters=["fp:0:0", "fdp:0:1", "fp:1:1", "wavelength"], precision="double")
+        slopes = plan.gradient()[1]
+        for name, slope in zip(plan.names, slopes):
+            sides, step = [], 1e-6 if name == "wavelength" else 0.1
+            for sign in (-1, 1):
+                moved = e.copy()
+                moved[name] += sign * step
+                sides.append(dualbragg.Plan(moved, precision="double").forward().astype(float))
+            difference = (sides[1] - sides[0]) / (2 * step)
+            self.assertLess(abs(difference - slope).max(), 1e-3 * abs(slope).max(), name)
+        self.assertEqual(e.without_list().site_curves, {})
+        curve[:, 1] += 1
+        e.set_site_curve("a", curve)
+        self.assertEqual(e["fp:0:1"], -7)
+        for wrong, message in (((hkl, parts, {"a": curve}), "shape .reflections, 2."),
+                               ((hkl, parts, {"a": curve[:, :2], "b": one}), "curve of a: expected the shape"),
+                               ((hkl, parts, {"a": curve[::-1], "b": one}), "expected ascending ones"),
+                               ((hkl, parts, {"a": curve / [1000, 1, 1], "b": one}), "these look like keV"),
+                               ((hkl, parts, {"a": curve[1:], "b": one}), "expected a curve that reaches there"),
+                               ((hkl, parts, {"a": curve, "": one}), "expected a name")):
+            with self.assertRaisesRegex(dualbragg.Error, message):
+                e.set_site_kinds(*wrong)
+        with self.assertRaisesRegex(dualbragg.UsageError, "expected one of .*, found 'c'"):
+            e.set_site_curve("c", curve)
+
     def test_their_state_is_pickled_wherever_it_is_from(self):
         e = dualbragg.Experiment(**SCENE, divergence=(1, 2), dispersion=0.01, mosaic_spread=0.3, mosaic_domains=4)
         self.comes_back(e)

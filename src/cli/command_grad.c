@@ -126,6 +126,7 @@ static db_status visit_outputs(const db_settings *s, const db_parameter_list *li
 
 static db_status check_outputs(const db_settings *s, const db_parameter_list *list) {
     db_named_files files = { 0 };
+    db_settings_name_curves(s, &files);
     db_flag_files_list(s->flags, s, &files);
     db_status status = visit_outputs(s, list, name_output, &files);
     db_named_files_add_printed(&files);

@@ -40,13 +40,14 @@ static db_status check_expt(const db_settings *settings) {
 
 static db_status check_outputs(const db_settings *s) {
     if (!s->float_file && !s->hdf5_file && !s->int_file && !s->png_file && !s->pgm_file &&
-        !s->expt_file && !s->spot_file && !db_noise_wanted(s))
+        !s->expt_file && !s->spot_file && !s->wavelength_file && !db_noise_wanted(s))
         return db_complain(
             s->command, DB_ERROR_USAGE,
             "no output named: -floatfile FILE (32-bit floats), -hdf5file FILE (NXmx), -intfile "
             "FILE "
             "(SMV), -noisefile FILE (with noise, SMV or HDF5), -pngfile and -pgmfile FILE "
-            "(pictures), -exptfile FILE (for DIALS) and -spotfile FILE (list of spots) are there");
+            "(pictures), -exptfile FILE (for DIALS), -spotfile FILE (list of spots) and "
+            "-wavelengthfile FILE (mean wavelengths) are there");
     if (s->png_file && !db_output_has_png())
         return db_complain(s->command, DB_ERROR_UNSUPPORTED,
                            "-pngfile: this build has no PNG support");
@@ -70,16 +71,30 @@ static db_status write_hdf5(const db_session *session, const char *file, const f
     return db_nexus_write(session->context, file, &session->experiment, &format, image);
 }
 
+/* As HDF5 where the file's name says so. */
+static db_status write_float_file(const db_session *session, const char *file, const float *image) {
+    const size_t count = db_experiment_pixels(&session->experiment);
+    if (db_names_hdf5(file)) return write_hdf5(session, file, image);
+    if (!session->settings.quiet)
+        db_shown_print(stdout, "writing %s as %zu 4-byte floats\n", db_shown_path(file), count);
+    return db_write_float_image(session->context, file, image, count);
+}
+
 static db_status write_floats(const db_session *session, const float *image) {
     const db_settings *s = &session->settings;
-    const size_t count = db_experiment_pixels(&session->experiment);
     if (s->hdf5_file) DB_TRY(write_hdf5(session, s->hdf5_file, image));
-    if (!s->float_file) return DB_OK;
-    if (db_names_hdf5(s->float_file)) return write_hdf5(session, s->float_file, image);
-    if (!s->quiet)
-        db_shown_print(stdout, "writing %s as %zu 4-byte floats\n", db_shown_path(s->float_file),
-                       count);
-    return db_write_float_image(session->context, s->float_file, image, count);
+    return s->float_file ? write_float_file(session, s->float_file, image) : DB_OK;
+}
+
+static db_status write_wavelengths(db_session *session) {
+    const char *const file = session->settings.wavelength_file;
+    if (!file) return DB_OK;
+    float *const image = db_image_buffer(&session->sheet, &session->region);
+    if (!image) return db_fail_memory(session->context, "the image of mean wavelengths");
+    db_status status = db_session_mean_wavelength(session, image);
+    if (status == DB_OK) status = write_float_file(session, file, image);
+    free(image);
+    return status;
 }
 
 static db_status write_picture(const db_session *session, const float *image) {
@@ -203,7 +218,7 @@ static db_status write_spots(const db_session *session) {
     return status;
 }
 
-static db_status write_files(const db_session *session, float *image,
+static db_status write_files(db_session *session, float *image,
                              const db_image_statistics *statistics) {
     db_status status = write_floats(session, image);
     if (status == DB_OK) {
@@ -220,10 +235,11 @@ static db_status write_files(const db_session *session, float *image,
     if (status == DB_OK) status = db_noise_output(session, image, &style);
     if (status == DB_OK) status = write_list(session, scale);
     if (status == DB_OK) status = write_spots(session);
+    if (status == DB_OK) status = write_wavelengths(session);
     return status;
 }
 
-static db_status write_all(const db_session *session, float *image,
+static db_status write_all(db_session *session, float *image,
                            const db_image_statistics *statistics) {
     db_enter_stage(session->context, "write files");
     const db_status status = write_files(session, image, statistics);
@@ -231,7 +247,7 @@ static db_status write_all(const db_session *session, float *image,
     return status == DB_OK ? DB_OK : db_session_complain(session, status);
 }
 
-static db_status finish_sim(const db_session *session, float *image) {
+static db_status finish_sim(db_session *session, float *image) {
     db_enter_stage(session->context, "statistics");
     const db_image_statistics statistics =
         db_image_statistics_of(image, &session->region, session->mask);

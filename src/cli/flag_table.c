@@ -126,6 +126,11 @@ static db_flag flags[] = {
     { G, .name = "-b_sol", .arguments = "B", FIELD(B_SOL) },
     { G, .name = "-model_resolution", .arguments = "D", FIELD(MODEL_RESOLUTION) },
     { G, .name = "-anomalous", .arguments = "no|yes", FIELD(ANOMALOUS) },
+    { G, .name = "-sites", .arguments = "SITES=CURVE[,...]", .unit = "eV, electrons", TEXT(setup.sites),
+      .help = "structure factors that depend on the photon energy, each source of a spectrum at its own: kinds of sites in "
+              "the coordinates of -hkl, [CHAIN/]RESIDUE[.NUMBER]:ATOM with + between, as FES:FE1 or A/FES.104:FE1; CURVE "
+              "is a file of three columns, energy (eV), f' and f'', or table[:SHIFT], the free atom's with its edge SHIFT "
+              "eV higher" },
     { G, .name = "-default_F", .arguments = "F", FIELD(DEFAULT_F) },
     { G, .name = "-nointerpolate", DB_SETS(setup.interpolate, 0), .help = "takes the entry nearest to h, k, l" },
     { G, .name = "-interpolate", DB_SETS(setup.interpolate, 1),
@@ -342,6 +347,10 @@ static db_flag flags[] = {
       .help = "SMV image, unsigned 16 bit, pixel = photons x scale + adc; in noise: photons x gain + adc" },
     { G, .name = "-pngfile", .aliases = "-pngimage", .arguments = "FILE", OUTPUT(png_file), .endings = "png", .commands = IMAGES,
       .help = "picture" },
+    { G, .name = "-wavelengthfile", .arguments = "FILE", .unit = "A", OUTPUT(wavelength_file), .endings = FLOATS " " HDF5,
+      .commands = DB_FOR_SIM,
+      .help = "mean wavelength of each pixel's photons, over the sources, as 32-bit floats; 0 where there are none; HDF5 as "
+              "-hdf5file, also of many shots" },
     { G, .name = "-scale", .arguments = "FACTOR", NUMBER(scale, 1), .ranged = 1, .commands = IMAGES, .also = DB_FOR_NOISE,
       .help = "counts per photon of -intfile; default (0): brightest pixel at 55000. In noise: photons per unit of -floatfile, default 1" },
     { G, .name = "-adc", .aliases = "-adcoffset", .arguments = "OFFSET", NUMBER(adc, 1), .ranged = 1, .minimum = -65535,

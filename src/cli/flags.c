@@ -5,6 +5,7 @@
 #include "cli/complaint.h"
 #include "cli/flag_files.h"
 #include "cli/noise_settings.h"
+#include "setup/sites.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -128,6 +129,20 @@ void db_settings_apply(db_settings *settings, const db_arguments *given) {
     db_amorphous_settle(settings);
     if (settings->pgm == 0) settings->pgm_file = NULL;
     db_flag_files_settle(settings->flags, settings);
+}
+
+void db_settings_name_curves(const db_settings *settings, db_named_files *files) {
+    char curve[DB_SITE_CURVE_NAME];
+    for (const char *at = settings->setup.sites; at && *at;) {
+        const size_t length = strcspn(at, ","), begin = strcspn(at, "=") + 1;
+        if (begin < length && length - begin < sizeof curve) {
+            memcpy(curve, at + begin, length - begin);
+            curve[length - begin] = 0;
+            if (!db_setup_is_table(curve))
+                db_named_files_add(files, DB_ROLE_INPUT, "-sites", curve);
+        }
+        at += length + (at[length] == ',');
+    }
 }
 
 /* Do two flags give one number different values, as -lambda and -energy can? */

@@ -3,6 +3,7 @@
 #ifndef DB_CLI_FLAGS_H
 #define DB_CLI_FLAGS_H
 
+#include "cli/named_files.h"
 #include "cli/settings.h"
 
 typedef enum db_flag_group {
@@ -46,6 +47,9 @@ void db_settings_init(db_settings *settings, const db_flag_table *flags);
 /* Puts what was given over settings that are as db_settings_init or the header of an image left
  * them. */
 void db_settings_apply(db_settings *settings, const db_arguments *given);
+
+/* The files of curves that -sites names, which no output may be. */
+void db_settings_name_curves(const db_settings *settings, db_named_files *files);
 
 /* Says which of the flags have no effect. */
 void db_settings_remark(const db_settings *settings, const db_arguments *given);

@@ -4,7 +4,7 @@
 #include "base/path.h"
 #include "base/rotation.h"
 #include "base/vector.h"
-#include "io/experiments/photon_energy.h"
+#include "base/photon_energy.h"
 
 #include <dualbragg/expert/sensor_materials.h>
 #include <dualbragg/expert/experiment_geometry.h>

@@ -70,11 +70,13 @@ static void print_info(FILE *out, const char *name, const char *unit, const char
 
 void db_parameter_list_print(FILE *out) {
     print_info(out, "parameter", "unit", "meaning");
-    for (int p = 0; p < DB_PARAMETER_COUNT + 2; p++) {
-        const db_parameter_info *info =
-            db_parameter_describe(p < DB_PARAMETER_COUNT    ? (db_parameter)p
-                                  : p == DB_PARAMETER_COUNT ? db_parameter_source_weight(0)
-                                                            : db_parameter_amplitude(0, 0, 0));
+    const db_parameter beyond[] = { db_parameter_source_weight(0), db_parameter_site_curve(0, 0, 0),
+                                    db_parameter_site_curve(0, 1, 0),
+                                    db_parameter_amplitude(0, 0, 0) };
+    const size_t count = DB_PARAMETER_COUNT + sizeof beyond / sizeof *beyond;
+    for (size_t p = 0; p < count; p++) {
+        const db_parameter_info *info = db_parameter_describe(
+            p < DB_PARAMETER_COUNT ? (db_parameter)p : beyond[p - DB_PARAMETER_COUNT]);
         print_info(out, info->name, info->unit, info->description);
     }
 }

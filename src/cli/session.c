@@ -306,6 +306,7 @@ db_status db_session_open(db_session *session, const db_command *command, int ar
     memset(session, 0, sizeof *session);
     db_status status = read_flags(session, command, argc, argv);
     if (status != DB_OK || session->finished) return status;
+    db_settings_name_curves(settings, &files);
     status = db_flag_files_check(settings->flags, settings, &files);
     if (status == DB_OK) status = db_flag_files_take_input(settings->flags, settings);
     if (status == DB_OK) status = open_context(session);
@@ -417,6 +418,21 @@ const char *db_session_manner(const db_session *session, const char *device) {
                  session->settings.threads == 1 ? "" : "s");
     snprintf(text, sizeof text, "%s, %s, %s", precision, db_context_isa(session->context), threads);
     return text;
+}
+
+db_status db_session_mean_wavelength(db_session *session, float *image) {
+    const db_settings *const s = &session->settings;
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    db_plan *plan = NULL;
+    options.regions = session->regions;
+    options.region_count = session->region_count;
+    options.tolerance = s->tolerance;
+    options.precision = s->precision;
+    db_status status = db_plan_create(session->context, &session->experiment, &options, &plan);
+    if (status == DB_OK) status = db_plan_mean_wavelength(plan, image);
+    db_plan_destroy(&plan);
+    if (status == DB_OK) db_session_apply_mask(session, image);
+    return status;
 }
 
 db_status db_session_render(db_session *session, const db_parameter *parameters, size_t count,

@@ -56,6 +56,9 @@ db_status db_session_choose_precision(db_session *session, db_plan_options *opti
 db_status db_session_render(db_session *session, const db_parameter *parameters, size_t count,
                             float *image, void *const *derivatives);
 
+/* The mean wavelength (A) of each pixel's photons, in the precision of the image that was rendered. */
+db_status db_session_mean_wavelength(db_session *session, float *image);
+
 /* Sets the pixels that the mask leaves out to 0, inside the region of interest and outside. */
 void db_session_apply_mask(const db_session *session, float *image);
 

@@ -21,6 +21,7 @@ typedef struct db_settings {
     /* what to write */
     const char *float_file;
     const char *hdf5_file;
+    const char *wavelength_file;
     const char *int_file;
     const char *png_file;
     const char *output_directory;

@@ -16,6 +16,7 @@ void db_shot_lend(const db_experiment *base, db_experiment *experiment) {
 
 void db_shot_clear(db_shot *s) {
     s->experiment.structure_factors.amplitude = NULL;
+    s->experiment.structure_factors.sites = NULL;
     s->experiment.background.stol = s->experiment.background.amplitude = NULL;
     db_experiment_clear(&s->experiment);
     db_predicted_spots_clear(&s->spots);

@@ -5,7 +5,7 @@
 #include "base/context_internal.h"
 #include "io/nexus/nexus_labels.h"
 
-enum { DB_SHOT_PHOTONS, DB_SHOT_NOISY, DB_SHOT_OUTPUTS, DB_SHOT_FILES = 2 };
+enum { DB_SHOT_PHOTONS, DB_SHOT_NOISY, DB_SHOT_WAVELENGTHS, DB_SHOT_OUTPUTS, DB_SHOT_FILES = 2 };
 
 typedef struct db_shot {
     size_t number; /* from 0 */

@@ -32,7 +32,12 @@ typedef struct output {
     db_nexus_labels *labels;
 } output;
 
-enum { PHOTONS = DB_SHOT_PHOTONS, NOISY = DB_SHOT_NOISY, OUTPUTS = DB_SHOT_OUTPUTS };
+enum {
+    PHOTONS = DB_SHOT_PHOTONS,
+    NOISY = DB_SHOT_NOISY,
+    WAVELENGTHS = DB_SHOT_WAVELENGTHS,
+    OUTPUTS = DB_SHOT_OUTPUTS
+};
 
 typedef struct shots_run {
     db_session *session;
@@ -60,6 +65,7 @@ typedef struct worker {
     /* the crystal alone, of sampled spots where something else scatters, too; NULL */
     db_plan *crystal_plan;
     float *crystal;
+    float *wavelength; /* NULL: not wanted */
     int32_t *number;
     double tolerance; /* of the plans */
 } worker;
@@ -98,7 +104,7 @@ static db_status prepare_shots(const shots_run *r, worker *w, db_shot *s) {
     setup.misset_seed = db_chance_seed(r->seed, s->number, DB_CHANCE_ORIENTATION);
     if (!r->list.path) setup.misset_random = 1;
     DB_TRY(db_shot_list_apply(w->context, &r->list, s->number, &setup, &seed, s->owned));
-    setup.hkl_file = setup.cache_file = setup.stol_file = NULL; /* read already */
+    setup.hkl_file = setup.cache_file = setup.stol_file = setup.sites = NULL; /* read already */
     s->label.noise_seed =
         seed ? (uint32_t)seed
              : (uint32_t)(db_chance_bits(r->seed, 0, DB_CHANCE_NOISE, 0) + s->number);
@@ -176,6 +182,13 @@ static db_status add_noise(const shots_run *r, worker *w, db_shot *s, size_t cou
                               (size_t)options.bits / 8, &s->packed[NOISY]);
 }
 
+static db_status add_wavelengths(const shots_run *r, worker *w, db_shot *s, size_t count) {
+    DB_TRY(db_plan_mean_wavelength(w->plan, w->wavelength));
+    db_session_apply_mask(r->session, w->wavelength);
+    return db_pack_bitshuffle(w->context, r->out[WAVELENGTHS].path, w->wavelength, count,
+                              sizeof *w->wavelength, &s->packed[WAVELENGTHS]);
+}
+
 static db_status make_shot(const shots_run *r, worker *w, db_shot *s) {
     const size_t count =
         (size_t)r->session->sheet.fast_pixels * (size_t)r->session->sheet.slow_pixels;
@@ -184,6 +197,7 @@ static db_status make_shot(const shots_run *r, worker *w, db_shot *s) {
     if (r->out[PHOTONS].path)
         DB_TRY(db_pack_bitshuffle(w->context, r->out[PHOTONS].path, w->image, count,
                                   sizeof *w->image, &s->packed[PHOTONS]));
+    if (r->out[WAVELENGTHS].path) DB_TRY(add_wavelengths(r, w, s, count));
     if (r->out[NOISY].path) DB_TRY(add_noise(r, w, s, count));
     return r->session->settings.no_reflections ? DB_OK : list_spots(r, w, s);
 }
@@ -222,7 +236,7 @@ static db_status write_shot(shots_run *r, const db_shot *s) {
         output *const out = &r->out[i];
         if (!out->path) continue;
         db_shot_label label = s->label;
-        if (i == PHOTONS) label.flicker = 1;
+        if (i != NOISY) label.flicker = 1;
         if (!out->writer) DB_TRY(begin_file(r, out, s));
         DB_TRY(db_nexus_append(out->writer, &s->experiment, &s->packed[i]));
         DB_TRY(db_nexus_labels_append(out->labels, &s->experiment, &label));
@@ -345,7 +359,11 @@ static db_status open_worker(const shots_run *r, int threads, worker *w) {
         return db_fail(session->context, status, "%s", db_context_message(w->context));
     w->image = db_image_buffer(&session->sheet, &session->region);
     w->number = r->out[NOISY].path ? malloc(count * sizeof *w->number) : NULL;
-    if (w->image && (w->number || !r->out[NOISY].path)) return DB_OK;
+    if (r->out[WAVELENGTHS].path)
+        w->wavelength = db_image_buffer(&session->sheet, &session->region);
+    if (w->image && (w->number || !r->out[NOISY].path) &&
+        (w->wavelength || !r->out[WAVELENGTHS].path))
+        return DB_OK;
     return db_fail_memory(session->context, "the images of all threads");
 }
 
@@ -355,6 +373,7 @@ static void close_worker(worker *w) {
     db_context_destroy(&w->context);
     free(w->image);
     free(w->crystal);
+    free(w->wavelength);
     free(w->number);
 }
 
@@ -428,6 +447,8 @@ static db_status open_run(db_session *session, const db_processes *all, shots_ru
     r->out[PHOTONS].format = db_photon_format(session);
     r->out[NOISY].path = db_noise_wanted(s) ? s->noise_file : NULL;
     r->out[NOISY].format = db_noise_format(session, &r->noise);
+    r->out[WAVELENGTHS].path = s->wavelength_file;
+    r->out[WAVELENGTHS].format = db_photon_format(session);
     if (s->shots_file) {
         DB_TRY(db_shot_list_read(session->context, s->shots_file, &r->list));
         DB_TRY(db_shot_list_check(session->context, &r->list, &s->setup));
@@ -451,7 +472,9 @@ static void tell_shot(const shots_run *r) {
     for (int i = 0; i < OUTPUTS; i++)
         if (r->out[i].path)
             db_shown_print(stdout, "%zu shots in %s%s\n", r->written, db_shown_path(r->out[i].path),
-                           i == NOISY ? ", with noise" : "");
+                           i == NOISY         ? ", with noise"
+                           : i == WAVELENGTHS ? ", mean wavelengths"
+                                              : "");
     printf("%.3f s, %.4g shots/s\n", time, (double)(r->written - r->kept) / time);
     if (r->written < r->count)
         printf("%zu of %zu shots are left: continue with --resume\n", r->count - r->written,

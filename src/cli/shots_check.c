@@ -42,6 +42,11 @@ db_status db_shots_check(const db_session *session) {
             "-noisefile %s: many shots go to a file whose name ends in .h5, .hdf5 or "
             ".nxs",
             s->noise_file);
+    if (s->wavelength_file && !db_names_hdf5(s->wavelength_file))
+        return db_complain(s->command, DB_ERROR_USAGE,
+                           "-wavelengthfile %s: many shots go to a file whose name ends in .h5, "
+                           ".hdf5 or .nxs",
+                           s->wavelength_file);
     if (s->noise.psf != DB_PSF_NONE && s->roi[0] >= 0)
         return db_complain(s->command, DB_ERROR_UNSUPPORTED,
                            "-psf with -roi: expected whole images of many shots");

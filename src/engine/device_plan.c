@@ -5,6 +5,7 @@
 #include "kernel/spot_find.h"
 
 #include "base/growth.h"
+#include "model/site_kinds.h"
 #include "base/host_memory.h"
 
 #include <limits.h>
@@ -27,6 +28,10 @@ enum { FIXED = 1 };
 static unsigned long version_of(db_plan *plan, const void *array, const void *own,
                                 unsigned long version) {
     return array == own ? version : ULONG_MAX - plan->versions.passing++;
+}
+
+static size_t site_entries(const db_plan *plan, int kinds) {
+    return kinds ? (plan->table.count + 1) * db_site_part(kinds) : 0;
 }
 
 /* What a device makes spots in closed form of. */
@@ -103,6 +108,10 @@ static void list_arrays(db_plan *plan, db_device_work *work) {
             version_of(plan, job->intensity_double, plan->job.intensity_double,
                        plan->table.version));
     }
+    ADD(site_part, site_entries(plan, job->site_kinds), plan->table.version);
+    ADD(site_curve, 2 * job->source_count * (size_t)job->site_kinds, 0);
+    if (!plan->spots)
+        ADD(site_curve_slope, 2 * sources * job->source_count * (size_t)job->site_kinds, 0);
     ADD(region_node, job->region_node ? 3 * plan->tiles.region_count : 0, 0);
     ADD(amplitude_table, job->interpolate ? plan->table.margin_count : 0, plan->table.version);
     if (job->amorphous.bins) {

@@ -18,7 +18,7 @@ typedef struct db_device_array {
     unsigned long version;
 } db_device_array;
 
-enum { DB_DEVICE_MOST_ARRAYS = 36 };
+enum { DB_DEVICE_MOST_ARRAYS = 41 };
 
 typedef struct db_device_work {
     db_kernel_job

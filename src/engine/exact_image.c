@@ -42,7 +42,11 @@ static db_status allocate_exact(db_context *context, const db_experiment *e, exa
     m->interface.rotation = malloc(samples * sizeof *m->interface.rotation);
     m->interface.panel = malloc(e->detector.panel_count * sizeof *m->interface.panel);
     m->interface.source = malloc(e->beam.source_count * sizeof *m->interface.source);
-    if (!m->directions || !m->interface.rotation || !m->interface.panel || !m->interface.source)
+    m->interface.site_curve =
+        malloc((2 * e->beam.source_count * (size_t)db_site_count(&e->structure_factors) + 1) *
+               sizeof *m->interface.site_curve);
+    if (!m->directions || !m->interface.rotation || !m->interface.panel || !m->interface.source ||
+        !m->interface.site_curve)
         return db_fail_memory(context, "an exact image");
     return db_amorphous_curve_create(context, e->background.count, &m->curve);
 }
@@ -52,6 +56,7 @@ static void clear_exact(exact_model *m) {
     free(m->interface.rotation);
     free(m->interface.panel);
     free(m->interface.source);
+    free(m->interface.site_curve);
     db_amorphous_curve_clear(&m->curve);
 }
 

@@ -1,6 +1,7 @@
 /* The check of derivatives: which pixels, in which order, and the verdict. */
 #include "engine/gradient_check.h"
 
+#include "base/photon_energy.h"
 #include "engine/check_state.h"
 #include "engine/node_signature.h"
 #include "engine/plan_state.h"
@@ -9,6 +10,7 @@
 #include "engine/spots.h"
 #include "engine/trial_pixels.h"
 #include "engine/plan_create.h"
+#include "model/site_kinds.h"
 
 #include <dualbragg/expert/experiment_geometry.h>
 
@@ -439,6 +441,21 @@ static db_status add_reflections(db_check *c, const db_check_pixels *spots, db_p
     return status;
 }
 
+/* f' and f'' next to the beam's energy. */
+static void add_curves(const db_experiment *e, db_parameter *list, size_t *count) {
+    const db_site_kinds *const sites = e->structure_factors.sites;
+    const int most = SOME_REFLECTIONS / 2; /* in place of reflections, which then are none */
+    for (int k = 0; k < db_site_count(&e->structure_factors) && k < most; k++) {
+        const db_site_kind *const kind = &sites->kind[k];
+        size_t point = 0;
+        while (point + 2 < kind->count &&
+               kind->energy[point + 1] <= DB_EV_ANGSTROM / e->beam.wavelength)
+            point++;
+        add_once(e, db_parameter_site_curve(k, 0, point), list, count);
+        add_once(e, db_parameter_site_curve(k, 1, point + 1), list, count);
+    }
+}
+
 db_status db_gradient_check_beyond_table(db_context *context, const db_experiment *e,
                                          const db_gradient_check_options *options,
                                          db_parameter *list, size_t *count) {
@@ -447,7 +464,8 @@ db_status db_gradient_check_beyond_table(db_context *context, const db_experimen
     for (size_t i = 0; sources > 1 && i < SOME_SOURCES; i++)
         add_once(e, db_parameter_source_weight(i * (sources - 1) / (SOME_SOURCES - 1)), list,
                  count);
-    if (!e->structure_factors.amplitude) return DB_OK;
+    add_curves(e, list, count);
+    if (!e->structure_factors.amplitude || e->structure_factors.sites) return DB_OK;
     db_check *const c = start_check(context, e, options);
     if (!c) return db_fail_memory(context, "a check");
     extent x = { .context = context, .check = c };

@@ -37,9 +37,9 @@ void db_node_lattices(const db_trace *trace, db_matrix *lattice) {
         lattice[k] = m3_multiply(trace->model.lattice, trace->model.rotation[k]);
 }
 
-/* What all phi steps and domains scatter along one q. From one to the next the lattice changes little,
+/* What all phi steps and domains scatter of a source along one q. From one to the next the lattice changes little,
  * so mostly the node is that of the one before. */
-static void add_crystal(pixel_nodes *t, vec3 q, double factor) {
+static void add_crystal(pixel_nodes *t, size_t source, vec3 q, double factor) {
     const db_experiment *const e = t->experiment;
     const db_structure_factors *const f = &e->structure_factors;
     const size_t count = crystal_samples(e);
@@ -52,18 +52,18 @@ static void add_crystal(pixel_nodes *t, vec3 q, double factor) {
             node[j] = nearest_node(h[j].v);
             offset[j] = n_shift(h[j], -node[j]);
         }
-        const double amplitude =
-            (f->amplitude && f->interpolate ? interpolated_amplitude(f, NULL, h)
-                                            : node_amplitude(f, NULL, node))
-                .v;
-        if (amplitude == 0) continue;
+        const double square = (f->amplitude && f->interpolate
+                                   ? n_sqr(interpolated_amplitude(f, NULL, h))
+                                   : node_square(f, NULL, t->model->site_curve, source, node))
+                                  .v;
+        if (square == 0) continue;
         const double shape =
             lattice_amplitude_squared(e->crystal.shape, e->crystal.fudge, offset, t->model->cells)
                 .v;
         const int hkl_of_node[3] = { (int)node[0], (int)node[1], (int)node[2] };
         db_node_sum *const sum = db_node_sums_find(t->sums, hkl_of_node, 0);
         t->failed = !sum;
-        if (sum) sum->photons += factor * amplitude * amplitude * shape;
+        if (sum) sum->photons += factor * square * shape;
     }
     t->next -= count;
 }
@@ -81,7 +81,7 @@ static void add_sources(pixel_nodes *t, const site *at) {
             t->next -= crystal_samples(e);
             continue;
         }
-        add_crystal(t, q,
+        add_crystal(t, n, q,
                     at->omega.v * at->capture.v * source->weight.v *
                         polarization_factor(at->d, source->polarization).v *
                         debye_waller_factor(square, t->model->b_factor).v);

@@ -1,6 +1,7 @@
 /* Nearest nodes of all samples of a pixel, as a hash. */
 #include "engine/node_signature.h"
 
+#include "base/photon_energy.h"
 #include "base/threads.h"
 #include "engine/node_hash.h"
 #include "engine/spot_places.h"
@@ -80,7 +81,7 @@ void db_node_signer_destroy(db_node_signer **signer) {
 int db_node_signature_matters(const db_experiment *experiment) {
     if (experiment->spread.spots == DB_SPOTS_CLOSED)
         return experiment->goniometer.phi_step != 0 || experiment->background.count > 0 ||
-               experiment->dmin > 0;
+               experiment->structure_factors.sites || experiment->dmin > 0;
     return shape_has_nodes(&experiment->crystal) || experiment->structure_factors.amplitude ||
            experiment->background.count > 0 || experiment->dmin > 0;
 }
@@ -110,12 +111,25 @@ static uint64_t mix_resolution(uint64_t hash, const db_experiment *e, vec3 q) {
     return db_mix(db_mix(hash, within_resolution(square, e->dmin)), interval);
 }
 
+/* Between which points of each curve the energy is. */
+static uint64_t mix_curves(uint64_t hash, const db_experiment *e, double energy) {
+    const db_site_kinds *const sites = e->structure_factors.sites;
+    for (int k = 0; k < db_site_count(&e->structure_factors); k++) {
+        const db_site_kind *const kind = &sites->kind[k];
+        double below = 0;
+        for (size_t i = 0; i < kind->count && kind->energy[i] <= energy; i++) below++;
+        hash = db_mix(hash, below);
+    }
+    return hash;
+}
+
 static uint64_t mix_direction(uint64_t hash, const db_node_signer *signer, const db_experiment *e,
                               vec3 d) {
     for (size_t n = 0; n < e->beam.source_count; n++) {
         const db_source_interface *source = &signer->interface.source[n];
         const vec3 q = scattering_vector(d, source->kappa, source->s0);
         hash = mix_resolution(hash, e, q);
+        hash = mix_curves(hash, e, DB_EV_ANGSTROM * source->kappa.v);
         if (signer->closed) continue;
         for (size_t s = 0; s < signer->samples; s++) hash = mix_sample(hash, signer, e, s, q);
     }

@@ -24,7 +24,7 @@ int db_node_signature_matters(const db_experiment *experiment);
  * mean, up to accidents of a 64-bit hash, that each sample has the same nearest node, or the same
  * four where structure factors are interpolated, as far as they matter; that it is on the same side
  * of the edge of TOPHAT and of the resolution limit, and in the same interval of the amorphous
- * amplitudes. In closed form: that the same spots shine there, expanded at angles of the same kind.
+ * amplitudes, and that each source is in the same one of the curves of sites. In closed form: that the same spots shine there, expanded at angles of the same kind.
  * DB_ERROR_MEMORY. */
 db_status db_node_signature(db_node_signer *signer, const db_experiment *experiment,
                             const db_region *regions, size_t region_count, uint64_t *signature);

@@ -25,7 +25,10 @@ static db_status prepare_trace(db_context *context, db_trace *trace) {
     m->rotation = calloc(domains * (size_t)e->goniometer.phi_steps, sizeof *m->rotation);
     m->panel = calloc(e->detector.panel_count, sizeof *m->panel);
     m->source = calloc(e->beam.source_count, sizeof *m->source);
-    const int complete = directions && m->rotation && m->panel && m->source;
+    m->site_curve =
+        calloc(2 * e->beam.source_count * (size_t)db_site_count(&e->structure_factors) + 1,
+               sizeof *m->site_curve);
+    const int complete = directions && m->rotation && m->panel && m->source && m->site_curve;
     if (complete) {
         db_mosaic_directions(e->crystal.mosaic_seed, e->crystal.mosaic_spread,
                              e->crystal.mosaic_domains, directions);
@@ -73,6 +76,7 @@ void db_trace_destroy(db_trace **trace) {
     free(t->model.rotation);
     free(t->model.panel);
     free(t->model.source);
+    free(t->model.site_curve);
     free(t);
 }
 
@@ -144,7 +148,8 @@ static void trace_crystal(const tracer *t, vec3 q, double factor, db_trace_sampl
     }
     const db_structure_factors *f = &e->structure_factors;
     s->amplitude = (f->amplitude && f->interpolate ? interpolated_amplitude(f, NULL, h)
-                                                   : node_amplitude(f, NULL, s->node))
+                    : f->sites ? n_sqrt(node_square(f, NULL, m->site_curve, s->source, s->node))
+                               : node_amplitude(f, NULL, s->node))
                        .v;
     s->lattice_square =
         lattice_amplitude_squared(e->crystal.shape, e->crystal.fudge, offset, m->cells).v;

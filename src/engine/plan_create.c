@@ -8,6 +8,7 @@
 #include "engine/plan_cut.h"
 #include "engine/plan_normal.h"
 #include "engine/spots.h"
+#include "model/site_kinds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -121,6 +122,7 @@ static db_status check_same_shape(const db_plan *plan, const db_experiment *e) {
                 e->structure_factors.interpolate == own->structure_factors.interpolate) &&
                memcmp(e->structure_factors.extent, own->structure_factors.extent,
                       sizeof own->structure_factors.extent) == 0 &&
+               db_site_kinds_alike(e->structure_factors.sites, own->structure_factors.sites) &&
                e->background.count == own->background.count &&
                e->detector.sensor_layers == own->detector.sensor_layers &&
                e->reference.on == own->reference.on && e->spread.spots == own->spread.spots &&
@@ -132,8 +134,20 @@ static db_status check_same_shape(const db_plan *plan, const db_experiment *e) {
     return db_fail(plan->context, DB_ERROR_USAGE,
                    "plan update: numbers of sources, domains (and whether their spread is "
                    "anisotropic), phi steps, tails, sub-pixels, sensor layers, "
-                   "panels, pixels, structure factors and amorphous amplitudes must be those the "
+                   "panels, pixels, structure factors, kinds and points of sites' curves and "
+                   "amorphous amplitudes must be those the "
                    "plan was created with");
+}
+
+/* Returns whether what the table holds has changed; its bound of all amplitudes depends on the curves, too. */
+static int take_sites(db_plan *plan, const db_site_kinds *from) {
+    db_site_kinds *const own = plan->experiment.structure_factors.sites;
+    if (!own || from == own) return 0;
+    const size_t count = plan->table.count * db_site_part(own->count);
+    db_site_kinds_take_curves(from, own);
+    const int changed = db_tables_differ(plan->context, own->part, from->part, count);
+    if (changed) memcpy(own->part, from->part, count * sizeof *own->part);
+    return changed || plan->tolerance > 0;
 }
 
 /* Copies values into the plan's own lists. */
@@ -142,18 +156,20 @@ static void take_values(db_plan *plan, const db_experiment *e) {
     db_source *const sources = own->beam.sources;
     db_panel *const panels = own->detector.panels;
     double *const amplitude = own->structure_factors.amplitude;
+    db_site_kinds *const sites = own->structure_factors.sites;
     double *const stol = own->background.stol;
     double *const amorphous_amplitude = own->background.amplitude;
     memcpy(sources, e->beam.sources, e->beam.source_count * sizeof *sources);
     memcpy(panels, e->detector.panels, e->detector.panel_count * sizeof *panels);
     const size_t table_bytes = plan->table.count * sizeof *amplitude;
-    const int table_changed = own->structure_factors.default_F != e->structure_factors.default_F ||
-                              (table_bytes && e->structure_factors.amplitude != amplitude &&
-                               db_tables_differ(plan->context, amplitude,
-                                                e->structure_factors.amplitude, plan->table.count));
+    int table_changed = own->structure_factors.default_F != e->structure_factors.default_F ||
+                        (table_bytes && e->structure_factors.amplitude != amplitude &&
+                         db_tables_differ(plan->context, amplitude, e->structure_factors.amplitude,
+                                          plan->table.count));
     const int seed_changed = own->crystal.mosaic_seed != e->crystal.mosaic_seed;
     if (table_bytes && table_changed)
         memcpy(amplitude, e->structure_factors.amplitude, table_bytes);
+    table_changed |= take_sites(plan, e->structure_factors.sites);
     const size_t curve_bytes = own->background.count * sizeof *stol;
     if (curve_bytes) {
         memcpy(stol, e->background.stol, curve_bytes);
@@ -165,6 +181,7 @@ static void take_values(db_plan *plan, const db_experiment *e) {
     own->beam.sources = sources;
     own->detector.panels = panels;
     own->structure_factors.amplitude = amplitude;
+    own->structure_factors.sites = sites;
     if (seed_changed) db_plan_values_draw(own, &plan->values);
     if (table_changed) db_plan_table_fill(&own->structure_factors, plan->tolerance, &plan->table);
     db_amorphous_curve_fill(&plan->values.curve, &own->background);

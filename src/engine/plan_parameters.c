@@ -16,8 +16,10 @@ static const char *what_is_missing(db_parameter parameter, unsigned moves) {
            : moves & DB_MOVES_SENSOR
                ? "sensor, and without one the image does not depend on it smoothly"
            : moves & DB_MOVES_BACKGROUND ? "such background"
+           : moves & DB_MOVES_CURVES     ? "such kind of sites, or no such point of its curve"
            : moves & DB_MOVES_SOURCES    ? "such source"
-                                         : "such reflection in its list";
+                                         : "such reflection in its list with one structure "
+                                           "factor for all photon energies";
 }
 
 /* Adds one. */
@@ -36,11 +38,15 @@ static db_status take_parameter(db_context *context, db_parameter p,
         return db_fail(context, DB_ERROR_USAGE, "parameter %s: the experiment has no %s", name,
                        what_is_missing(p, info->facts->moves));
     parameters->list[parameters->count++] = p;
-    if ((unsigned)p < DB_PARAMETER_COUNT) return DB_OK;
+    const int closed = parameters->experiment->spread.spots == DB_SPOTS_CLOSED;
+    if ((unsigned)p < DB_PARAMETER_COUNT || (closed && info->facts->moves & DB_MOVES_CURVES))
+        return DB_OK;
     if (parameters->beyond_table == DB_PARAMETER_SLOTS)
-        return db_fail(context, DB_ERROR_USAGE,
-                       "parameter %s: at most %d source weights and structure factors fit one plan",
-                       name, DB_PARAMETER_SLOTS);
+        return db_fail(
+            context, DB_ERROR_USAGE,
+            "parameter %s: at most %d source weights, f', f'' and structure factors fit one "
+            "plan",
+            name, DB_PARAMETER_SLOTS);
     parameters->beyond_table++;
     return DB_OK;
 }
@@ -69,6 +75,19 @@ int db_parameters_moving(const db_plan_parameters *parameters, unsigned what) {
     return count;
 }
 
+int db_parameter_has_source_column(const db_plan_parameters *parameters, size_t k) {
+    const int closed = parameters->experiment->spread.spots == DB_SPOTS_CLOSED;
+    return db_parameter_moves_any(parameters, k,
+                                  DB_MOVES_SOURCES | (closed ? 0U : (unsigned)DB_MOVES_CURVES));
+}
+
+int db_parameters_with_source_column(const db_plan_parameters *parameters) {
+    int count = 0;
+    for (size_t k = 0; k < parameters->count; k++)
+        count += db_parameter_has_source_column(parameters, k);
+    return count;
+}
+
 db_parameter_slots db_parameters_at_once(const db_plan_parameters *parameters, size_t first) {
     db_parameter_slots slots = { 0 };
     for (size_t k = first; k < parameters->count && slots.count < DB_SLOPES_AT_ONCE; k++)
@@ -83,7 +102,8 @@ db_wanted_kind db_parameter_wanted_kind(const db_plan_parameters *parameters, si
         return db_parameter_moves_any(parameters, k, elsewhere) ? DB_WANTED_OTHER
                                                                 : DB_WANTED_LATTICE;
     const unsigned single = DB_MOVES_CELLS | DB_MOVES_ROTATIONS | DB_MOVES_SOURCES |
-                            DB_MOVES_SCALE | DB_MOVES_AMPLITUDE | DB_MOVES_DEBYE_WALLER;
+                            DB_MOVES_CURVES | DB_MOVES_SCALE | DB_MOVES_AMPLITUDE |
+                            DB_MOVES_DEBYE_WALLER;
     return db_parameter_moves_any(parameters, k, DB_MOVES_LATTICE) ? DB_WANTED_LATTICE
            : db_parameter_moves_any(parameters, k, single)         ? DB_WANTED_SINGLE
                                                                    : DB_WANTED_OTHER;

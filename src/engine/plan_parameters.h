@@ -22,6 +22,11 @@ void db_plan_parameters_clear(db_plan_parameters *parameters);
 int db_parameter_moves_any(const db_plan_parameters *parameters, size_t k, unsigned what);
 int db_parameters_moving(const db_plan_parameters *parameters, unsigned what);
 
+/* Whether parameter k has a column of its own for what it does to the sources; how many have. Curves of sites
+ * move spots in closed form as a whole, and no pixel's factor. */
+int db_parameter_has_source_column(const db_plan_parameters *parameters, size_t k);
+int db_parameters_with_source_column(const db_plan_parameters *parameters);
+
 /* Those from number `first` on that get slopes at once. */
 db_parameter_slots db_parameters_at_once(const db_plan_parameters *parameters, size_t first);
 

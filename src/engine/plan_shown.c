@@ -32,6 +32,12 @@ void db_plan_show_reflection(const db_plan *plan, const db_kernel_job *job, size
     own->intensity_float[1] = 0;
     own->job.intensity_double = own->intensity_double;
     own->job.intensity_float = own->intensity_float;
+    const size_t each = db_site_part(job->site_kinds);
+    for (size_t i = 0; job->site_kinds && i < each; i++) {
+        own->site_part[i] = plan->table.site_part[entry * each + i];
+        own->site_part[each + i] = 0;
+    }
+    own->job.site_part = own->site_part;
     own->job.table_used = 1;
     for (size_t j = 0; j < 3; j++) {
         own->job.table_min[j] = job->region_node[3 * region + j];

@@ -2,6 +2,7 @@
 #include "engine/plan_slopes.h"
 
 #include "base/context_internal.h"
+#include "model/site_kinds.h"
 
 #include <stdlib.h>
 
@@ -27,9 +28,10 @@ static void order_parameters(const db_plan_parameters *p, size_t *position, db_k
 db_status db_plan_slopes_create(db_context *context, const db_plan_parameters *p,
                                 size_t sample_count, db_plan_slopes *slopes, db_kernel_job *job) {
     const db_experiment *e = p->experiment;
-    const size_t panels = e->detector.panel_count, sources = e->beam.source_count;
+    const size_t panels = e->detector.panel_count, sources = e->beam.source_count,
+                 curves = 2 * (size_t)db_site_count(&e->structure_factors);
     const int rotations = db_parameters_moving(p, DB_MOVES_ROTATIONS),
-              moving = db_parameters_moving(p, DB_MOVES_SOURCES);
+              moving = db_parameters_with_source_column(p);
     if (rotations > DB_MAX_ROTATION_SLOPES || moving > DB_MAX_SOURCE_SLOPES)
         return db_fail(
             context, DB_ERROR_USAGE,
@@ -47,6 +49,7 @@ db_status db_plan_slopes_create(db_context *context, const db_plan_parameters *p
     slopes->interface.rotation = malloc(sample_count * sizeof *slopes->interface.rotation);
     slopes->interface.panel = malloc(panels * sizeof *slopes->interface.panel);
     slopes->interface.source = malloc(sources * sizeof *slopes->interface.source);
+    slopes->interface.site_curve = malloc((sources * curves + 1) * sizeof(db_dual));
     slopes->lattice_double = malloc((rotation_count + 1) * sizeof *slopes->lattice_double);
     slopes->lattice_float = malloc((rotation_count + 1) * sizeof *slopes->lattice_float);
     const size_t slope_count = (size_t)moving * sources + 1;
@@ -55,9 +58,11 @@ db_status db_plan_slopes_create(db_context *context, const db_plan_parameters *p
     slopes->contraction = malloc(panels * p->count * sizeof *slopes->contraction);
     slopes->position = malloc(p->count * sizeof *slopes->position);
     slopes->derivative = malloc(p->count * sizeof *slopes->derivative);
+    slopes->site_curve = malloc((slope_count * curves + 1) * sizeof *slopes->site_curve);
     if (!slopes->interface.rotation || !slopes->interface.panel || !slopes->interface.source ||
         !slopes->lattice_double || !slopes->lattice_float || !slopes->source_double ||
-        !slopes->source_float || !slopes->contraction || !slopes->position || !slopes->derivative)
+        !slopes->interface.site_curve || !slopes->site_curve || !slopes->source_float ||
+        !slopes->contraction || !slopes->position || !slopes->derivative)
         return db_fail_memory(context, "the gradient part of a plan");
     order_parameters(p, slopes->position, job);
     job->rotation_slopes = is_closed(p) ? 0 : rotations;
@@ -110,7 +115,12 @@ static void fill_rotation_slopes(size_t sample_count, int p, size_t number,
 }
 
 /* q = kappa d - s0 moves by kappa' d - s0' = (kappa'/kappa) q - (s0' - (kappa'/kappa) s0). */
-static void fill_source_slopes(size_t count, int p, size_t number, db_plan_slopes *slopes) {
+static void fill_source_slopes(const db_experiment *e, int p, size_t number,
+                               db_plan_slopes *slopes) {
+    const size_t count = e->beam.source_count,
+                 curves = 2 * count * (size_t)db_site_count(&e->structure_factors);
+    for (size_t i = 0; i < curves; i++)
+        slopes->site_curve[number * curves + i] = slopes->interface.site_curve[i].d[p];
     for (size_t j = 0; j < count; j++) {
         const db_dual_source_interface *z = &slopes->interface.source[j];
         db_kernel_source_double *slope = &slopes->source_double[number * count + j];
@@ -167,8 +177,7 @@ static void column_coefficients(const db_plan_parameters *all, const db_dual_int
         if (db_parameter_moves_any(all, k, DB_MOVES_AMPLITUDE))
             coefficient[DB_COLUMN_AMPLITUDE + own.amplitude] = 1;
     }
-    if (db_parameter_moves_any(all, k, DB_MOVES_SOURCES))
-        coefficient[DB_COLUMN_SOURCE + own.source] = 1;
+    if (db_parameter_has_source_column(all, k)) coefficient[DB_COLUMN_SOURCE + own.source] = 1;
     if (db_parameter_moves_any(all, k, DB_MOVES_DEBYE_WALLER))
         coefficient[DB_COLUMN_DEBYE_WALLER] = z->b_factor.d[p];
     if (db_parameter_moves_any(all, k, DB_MOVES_PANELS))
@@ -242,8 +251,8 @@ void db_plan_slopes_fill(db_context *context, const db_plan_parameters *p,
         if (!is_closed(p) && db_parameter_moves_any(p, k, DB_MOVES_ROTATIONS))
             fill_rotation_slopes(values->sample_count, slope_number(k), (size_t)own.rotation++,
                                  slopes);
-        if (db_parameter_moves_any(p, k, DB_MOVES_SOURCES))
-            fill_source_slopes(e->beam.source_count, slope_number(k), (size_t)own.source++, slopes);
+        if (db_parameter_has_source_column(p, k))
+            fill_source_slopes(e, slope_number(k), (size_t)own.source++, slopes);
         if (!is_closed(p) && db_parameter_moves_any(p, k, DB_MOVES_AMPLITUDE))
             fill_amplitude(p, k, &job->amplitude[own.amplitude++]);
     }
@@ -251,6 +260,7 @@ void db_plan_slopes_fill(db_context *context, const db_plan_parameters *p,
     job->lattice_slope_float = slopes->lattice_float;
     job->source_slope_double = slopes->source_double;
     job->source_slope_float = slopes->source_float;
+    job->site_curve_slope = slopes->site_curve;
     job->contraction = slopes->contraction;
     job->spots.pass = slopes->passes.pass;
     job->spots.passes = slopes->passes.count;
@@ -262,11 +272,12 @@ void db_plan_slopes_fill(db_context *context, const db_plan_parameters *p,
 }
 
 void db_plan_slopes_clear(db_plan_slopes *slopes) {
-    void *const owned[] = { slopes->interface.rotation, slopes->interface.panel,
-                            slopes->interface.source,   slopes->source_double,
-                            slopes->source_float,       slopes->lattice_double,
-                            slopes->lattice_float,      slopes->contraction,
-                            slopes->position,           slopes->derivative };
+    void *const owned[] = {
+        slopes->interface.rotation, slopes->interface.panel,  slopes->interface.site_curve,
+        slopes->site_curve,         slopes->interface.source, slopes->source_double,
+        slopes->source_float,       slopes->lattice_double,   slopes->lattice_float,
+        slopes->contraction,        slopes->position,         slopes->derivative
+    };
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) free(owned[i]);
     db_spot_passes_clear(&slopes->passes);
 }

@@ -12,6 +12,7 @@ typedef struct db_plan_slopes {
     int current; /* 1: they belong to the experiment's present values */
     db_kernel_source_double *source_double;
     db_kernel_source_float *source_float;
+    double *site_curve; /* as job.site_curve_slope */
     double *lattice_double;
     float *lattice_float;
     db_kernel_contraction *contraction; /* [panel][count], in the order of the job */

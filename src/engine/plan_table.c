@@ -6,6 +6,7 @@
 #include "base/threads.h"
 #include "kernel/job.h"
 #include "model/amplitude_box.h"
+#include "model/site_kinds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +25,9 @@ size_t db_table_entries(const db_structure_factors *f) {
 
 double db_largest_intensity(const db_structure_factors *f) {
     double largest = f->default_F * f->default_F;
-    const size_t count = db_table_entries(f);
+    const size_t count = db_table_entries(f), each = db_site_part(db_site_count(f));
+    for (size_t i = 0; f->sites && i < count; i++)
+        largest = fmax(largest, db_site_largest_square(f->sites, f->sites->part + i * each));
     for (size_t i = 0; i < count; i++) largest = fmax(largest, f->amplitude[i] * f->amplitude[i]);
     return largest;
 }
@@ -34,6 +37,11 @@ db_status db_plan_table_create(db_context *context, const db_structure_factors *
     void *made;
     table->count = db_table_entries(f);
     table->margin_count = margin_entries(f);
+    if (f->sites && !table->site_part) {
+        const size_t each = db_site_part(f->sites->count);
+        table->site_part = malloc((table->count + 1) * each * sizeof *table->site_part);
+        if (!table->site_part) return db_fail_memory(context, "the structure factors of a plan");
+    }
     if (table->margin_count) {
         if (!table->amplitude) table->amplitude = malloc(table->margin_count * sizeof(double));
         made = table->amplitude;
@@ -52,6 +60,7 @@ db_status db_plan_table_create(db_context *context, const db_structure_factors *
 void db_plan_table_clear(db_plan_table *table) {
     free(table->intensity_double);
     free(table->intensity_float);
+    free(table->site_part);
     free(table->amplitude);
 }
 
@@ -61,6 +70,12 @@ static void fill_squares(const db_structure_factors *f, db_plan_table *table) {
         if (table->intensity_double) table->intensity_double[i] = amplitude * amplitude;
         if (table->intensity_float) table->intensity_float[i] = (float)(amplitude * amplitude);
     }
+}
+
+static void fill_sites(const db_structure_factors *f, db_plan_table *table) {
+    const size_t each = db_site_part(f->sites->count), all = table->count * each;
+    memcpy(table->site_part, f->sites->part, all * sizeof *table->site_part);
+    for (size_t i = 0; i < each; i++) table->site_part[all + i] = i == 0 ? f->default_F : 0;
 }
 
 /* The entry of the list at a place of the box with margin. */
@@ -97,6 +112,7 @@ int db_tables_differ(const db_context *context, const double *a, const double *b
 
 void db_plan_table_fill(const db_structure_factors *f, double tolerance, db_plan_table *table) {
     table->version++;
+    if (f->sites) fill_sites(f, table);
     if (tolerance > 0) table->largest_intensity = db_largest_intensity(f);
     if (table->margin_count)
         fill_amplitudes(f, table);

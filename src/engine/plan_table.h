@@ -10,6 +10,7 @@ typedef struct db_plan_table {
     size_t margin_count; /* entries of the box with margin, for interpolation */
     double *intensity_double;
     float *intensity_float;
+    double *site_part;        /* db_site_kinds.part, and that of default_F; NULL without kinds */
     double *amplitude;        /* with margin */
     double largest_intensity; /* squared amplitude of the list, where there is a tolerance */
     unsigned long version;    /* counts the fillings */

@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "base/vector.h"
+#include "model/site_kinds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,7 +29,9 @@ static void fill_panels(const db_detector *detector, db_plan_values *values) {
     }
 }
 
-static void fill_sources(size_t count, db_plan_values *values) {
+static void fill_sources(size_t count, int kinds, db_plan_values *values) {
+    for (size_t i = 0; i < 2 * count * (size_t)kinds; i++)
+        values->site_curve[i] = values->interface.site_curve[i].v;
     for (size_t j = 0; j < count; j++) {
         const db_source_interface *z = &values->interface.source[j];
         db_kernel_source_double *k = &values->source_double[j];
@@ -79,8 +82,12 @@ static void fill_general(const db_experiment *e, const db_plan_values *values,
         job->margin_min[i] = e->structure_factors.min[i] - DB_TABLE_MARGIN;
         job->margin_extent[i] = e->structure_factors.extent[i] + 2 * DB_TABLE_MARGIN;
     }
-    job->general = job->dmin > 0 || job->water != 0 || job->amorphous.bins > 0 || job->sensor ||
-                   job->curved || job->interpolate || parameters->beyond_table > 0;
+    job->site_kinds = db_site_count(&e->structure_factors);
+    job->site_part = table->site_part;
+    job->site_curve = values->site_curve;
+    job->general = job->site_kinds > 0 || job->dmin > 0 || job->water != 0 ||
+                   job->amorphous.bins > 0 || job->sensor || job->curved || job->interpolate ||
+                   parameters->beyond_table > 0;
 }
 
 /* The polynomial of kernel/lattice.h by its recurrence, in powers of w. */
@@ -174,7 +181,7 @@ void db_plan_values_fill(const db_experiment *e, const db_plan_parameters *param
                          const db_plan_table *table, db_plan_values *values, db_kernel_job *job) {
     db_model_plain(e, values->directions, &values->interface);
     fill_panels(&e->detector, values);
-    fill_sources(e->beam.source_count, values);
+    fill_sources(e->beam.source_count, db_site_count(&e->structure_factors), values);
     fill_samples(values);
     fill_general(e, values, parameters, table, job);
     job->shape = e->crystal.shape;
@@ -214,14 +221,18 @@ db_status db_plan_values_create(db_context *context, const db_experiment *e,
     values->interface.rotation = malloc(values->sample_count * sizeof *values->interface.rotation);
     values->interface.panel = malloc(e->detector.panel_count * sizeof *values->interface.panel);
     values->interface.source = malloc(e->beam.source_count * sizeof *values->interface.source);
+    const size_t curves = 2 * e->beam.source_count * (size_t)db_site_count(&e->structure_factors);
+    values->interface.site_curve = malloc((curves + 1) * sizeof *values->interface.site_curve);
+    values->site_curve = malloc((curves + 1) * sizeof *values->site_curve);
     values->panel = malloc(e->detector.panel_count * sizeof *values->panel);
     values->source_double = calloc(e->beam.source_count, sizeof *values->source_double);
     values->source_float = malloc(e->beam.source_count * sizeof *values->source_float);
     values->sample_double = malloc(values->sample_count * sizeof *values->sample_double);
     values->sample_float = calloc(values->sample_count, sizeof *values->sample_float);
     if (!values->directions || !values->interface.rotation || !values->interface.panel ||
-        !values->interface.source || !values->panel || !values->source_double ||
-        !values->source_float || !values->sample_double || !values->sample_float)
+        !values->interface.source || !values->interface.site_curve || !values->site_curve ||
+        !values->panel || !values->source_double || !values->source_float ||
+        !values->sample_double || !values->sample_float)
         return db_fail_memory(context, "a plan");
     DB_TRY(db_amorphous_curve_create(context, e->background.count, &values->curve));
     return create_reference(context, e, parameters->count, values);
@@ -234,6 +245,7 @@ void db_plan_values_draw(const db_experiment *e, db_plan_values *values) {
 
 void db_plan_values_clear(db_plan_values *values) {
     void *const owned[] = { values->directions,      values->interface.rotation,
+                            values->site_curve,      values->interface.site_curve,
                             values->interface.panel, values->interface.source,
                             values->panel,           values->source_double,
                             values->source_float,    values->sample_double,

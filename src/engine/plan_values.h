@@ -17,6 +17,7 @@ typedef struct db_plan_values {
     db_kernel_source_float *source_float;
     db_kernel_sample_double *sample_double;
     db_kernel_sample_float *sample_float;
+    double *site_curve; /* as job.site_curve */
     size_t sample_count;
     db_amorphous_curve curve;
     db_kernel_reference reference; /* in use if experiment.reference.on */

@@ -35,6 +35,11 @@ static db_status check_vector(const db_plan *plan, const db_plan_vector *v, cons
                        what);
     if (!has_amplitudes(v)) return DB_OK;
     DB_TRY(db_plan_need_all_reflections(plan, "derivatives by structure factors"));
+    if (plan->job.site_kinds)
+        return db_fail(plan->context, DB_ERROR_UNSUPPORTED,
+                       "%s: structure factors that depend on the photon energy have no derivatives "
+                       "by single amplitudes; f' and f'' of kinds of sites are parameters",
+                       what);
     if (plan->experiment.reference.on)
         return db_fail(
             plan->context, DB_ERROR_UNSUPPORTED,

@@ -99,6 +99,19 @@ typedef struct {
     int leaves;
 } spot_facts;
 
+/* Of the wavelengths 1 + b of a source, b of a variance, blocks at rest select those that bring the node to the
+ * sphere: with the direction moved by b rho along the ray, b and the distance are one Gaussian, of which the distance
+ * is known (docs/theory/spots.md, Wavelength of a spot). */
+static void select_wavelengths(double wavelength, double bandwidth, const spot_facts *f,
+                               db_spot_component *k) {
+    const double length = 1 + f->distance,
+                 along = (length * length - 1 + f->rho * f->rho) / (2 * length),
+                 by_distance = k->moves ? 0 : bandwidth * along / (f->width * f->width);
+    k->spot.wavelength = wavelength * (1 - by_distance * f->distance);
+    k->wavelength_variance =
+        wavelength * wavelength * fmax(0, bandwidth * (1 - by_distance * along));
+}
+
 static db_spot_component component_of(const db_plan *plan, const db_spot_options *options,
                                       const db_spot_name *name, const spot_facts *f) {
     const double wavelength = 1 / plan->values.interface.source[name->source].kappa.v;
@@ -117,6 +130,7 @@ static db_spot_component component_of(const db_plan *plan, const db_spot_options
     spot->angle = name->passage.at / DEGREE + f->angle;
     k.listed = fabs(distance) <=
                options->most_excitation * f->width + options->most_turn * DEGREE * f->arm;
+    select_wavelengths(wavelength, plan->values.interface.spread.bandwidth.v, f, &k);
     if (f->bright == 0 || !(f->obliquity > 0)) return k;
     /* the spot holds the square of a sub-pixel, 1/12 of its area; pixels are larger */
     const double parts = plan->experiment.oversample,
@@ -212,7 +226,9 @@ void db_spot_components(const db_plan *plan, const db_spot_options *options,
             if (j > i && !same_place(&name[i], &name[j])) continue;
             const double node[3] = { name[j].hkl[0], name[j].hkl[1], name[j].hkl[2] };
             for (int c = 0; c < 3; c++) p.hkl[c][found] = node[c];
-            p.amplitude[found] = node_amplitude_double_0(factors, NULL, node).v;
+            p.square[found] = node_square_double_0(factors, NULL, plan->values.interface.site_curve,
+                                                   name[j].source, node)
+                                  .v;
             done[j] = 1;
             number[found++] = j;
         }

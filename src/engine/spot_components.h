@@ -13,11 +13,12 @@ typedef struct {
     /* photons are factor exp(exponent); until db_spot_component_complete, without what depends on the
      * pixel */
     double exponent, factor;
-    int moves;    /* by the rotation */
-    int leaves;   /* the sphere, by the rotation */
-    int listed;   /* near enough to the sphere */
-    int seen;     /* on its panel's plane */
-    int is_wrong; /* 1: its spreads are no covariance */
+    double wavelength_variance; /* of its photons (A^2) */
+    int moves;                  /* by the rotation */
+    int leaves;                 /* the sphere, by the rotation */
+    int listed;                 /* near enough to the sphere */
+    int seen;                   /* on its panel's plane */
+    int is_wrong;               /* 1: its spreads are no covariance */
 } db_spot_component;
 
 /* Of so many names, at most DB_SPOT_NODES, without spot.recorded of stills. */

@@ -304,7 +304,8 @@ static int compare_nodes(const void *first, const void *second) {
     return (a->panel > b->panel) - (a->panel < b->panel);
 }
 
-static void fill_image(const double a_star[9], const db_node_sum *from, db_spot *spot) {
+static void fill_image(const double a_star[9], double wavelength, const db_node_sum *from,
+                       db_spot *spot) {
     double node[3];
     *spot = (db_spot){ .panel = from->panel,
                        .photons = from->photons,
@@ -312,7 +313,9 @@ static void fill_image(const double a_star[9], const db_node_sum *from, db_spot 
                        .turn = NAN,
                        .recorded = NAN,
                        .angle = NAN,
-                       .width = NAN };
+                       .width = NAN,
+                       .wavelength = wavelength,
+                       .wavelength_width = 0 * wavelength };
     memcpy(spot->hkl, from->hkl, sizeof spot->hkl);
     for (int i = 0; i < 2; i++) spot->position[i] = from->first[i] / from->photons;
     for (int n = 0; n < 3; n++)
@@ -328,7 +331,9 @@ static int is_direct_beam(const int hkl[3]) { return !hkl[0] && !hkl[1] && !hkl[
 
 static db_status list(gathering *g, double least, db_predicted_spots *spots) {
     db_node_sums *const all = &g->all;
-    double a_star[9], brightest = 0;
+    double a_star[9], brightest = 0, range[2];
+    db_model_wavelengths(g->experiment, range);
+    const double wavelength = range[0] == range[1] ? range[0] : (double)NAN;
     for (size_t i = 0; i < all->count; i++)
         if (!is_direct_beam(all->sum[i].hkl)) brightest = fmax(brightest, all->sum[i].photons);
     if (!(least > 0)) least = FAINTEST * brightest;
@@ -339,7 +344,7 @@ static db_status list(gathering *g, double least, db_predicted_spots *spots) {
     for (size_t i = 0; i < all->count; i++)
         if (all->sum[i].photons > 0 && all->sum[i].photons >= least &&
             !is_direct_beam(all->sum[i].hkl))
-            fill_image(a_star, &all->sum[i], &spots->spot[spots->count++]);
+            fill_image(a_star, wavelength, &all->sum[i], &spots->spot[spots->count++]);
     return DB_OK;
 }
 

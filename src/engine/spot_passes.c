@@ -2,6 +2,7 @@
 #include "engine/spot_passes.h"
 
 #include "base/context_internal.h"
+#include "model/site_kinds.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -17,7 +18,8 @@ db_status db_spot_passes_create(db_context *context, const db_plan_parameters *p
     passes->length =
         DB_SPOT_DUAL * (numbers_of(offsetof(db_dual_spread_interface, parts)) + 2 +
                         e->detector.panel_count * numbers_of(sizeof(db_dual_panel_interface)) +
-                        e->beam.source_count * numbers_of(sizeof(db_dual_source_interface)));
+                        e->beam.source_count * (numbers_of(sizeof(db_dual_source_interface)) +
+                                                2 * (size_t)db_site_count(&e->structure_factors)));
     passes->pass = calloc(most, sizeof *passes->pass);
     passes->dual = malloc(most * passes->length * sizeof *passes->dual);
     if (passes->pass && passes->dual) return DB_OK;
@@ -47,8 +49,11 @@ static void copy_interface(const db_dual_interface *z, const db_experiment *e, i
     to = copy_numbers(&z->attenuation, 1, slope, direction, to);
     to = copy_numbers(z->panel, e->detector.panel_count * numbers_of(sizeof *z->panel), slope,
                       direction, to);
-    (void)copy_numbers(z->source, e->beam.source_count * numbers_of(sizeof *z->source), slope,
-                       direction, to);
+    to = copy_numbers(z->source, e->beam.source_count * numbers_of(sizeof *z->source), slope,
+                      direction, to);
+    (void)copy_numbers(z->site_curve,
+                       2 * (size_t)db_site_count(&e->structure_factors) * e->beam.source_count,
+                       slope, direction, to);
 }
 
 static void begin_pass(db_spot_passes *passes, const db_experiment *e, const db_dual_interface *z) {

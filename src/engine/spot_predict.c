@@ -61,6 +61,7 @@ static db_spot_component merged(const db_plan *plan, int photons, db_spot_compon
     db_spot_component sum = *part[0];
     if (count == 1) {
         db_spot_component_complete(plan, photons, &sum);
+        sum.spot.wavelength_width = sqrt(sum.wavelength_variance);
         sum.spot.photons = photons ? sum.factor * exp(sum.exponent) : (double)NAN;
         return sum;
     }
@@ -68,6 +69,7 @@ static db_spot_component merged(const db_plan *plan, int photons, db_spot_compon
     double *const to = sum.spot.position;
     double *const v = sum.spot.covariance;
     to[0] = to[1] = v[0] = v[1] = v[2] = sum.spot.recorded = sum.spot.angle = 0;
+    sum.spot.wavelength = sum.wavelength_variance = 0;
     for (size_t i = 0; i < count; i++) most = fmax(most, part[i]->exponent);
     for (size_t i = 0; i < count; i++) {
         const db_spot *const one = &part[i]->spot;
@@ -91,17 +93,22 @@ static db_spot_component merged(const db_plan *plan, int photons, db_spot_compon
         for (int a = 0; a < 2; a++) to[a] += w * one->position[a];
         sum.spot.recorded += w * one->recorded;
         sum.spot.angle += w * one->angle;
+        sum.spot.wavelength += w * one->wavelength;
     }
     for (int a = 0; a < 2; a++) to[a] /= whole;
     sum.spot.recorded /= whole;
     sum.spot.angle /= whole;
+    sum.spot.wavelength /= whole;
     for (size_t i = 0; i < count; i++) {
         const db_spot *const one = &part[i]->spot;
         const double w = part[i]->factor / whole;
         if (w == 0) continue;
+        const double other = one->wavelength - sum.spot.wavelength;
+        sum.wavelength_variance += w * (part[i]->wavelength_variance + other * other);
         const double off[2] = { one->position[0] - to[0], one->position[1] - to[1] };
         for (int n = 0; n < 3; n++) v[n] += w * (one->covariance[n] + off[n == 1] * off[n != 0]);
     }
+    sum.spot.wavelength_width = sqrt(sum.wavelength_variance);
     sum.spot.photons = photons ? exp(most) * whole : (double)NAN;
     return sum;
 }

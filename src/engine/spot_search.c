@@ -134,7 +134,7 @@ static void finish_nodes(search_piece *p) {
 }
 
 /* Lets a node wait: r in the laboratory, at the angle of its passage. */
-static void wait_node(search_piece *p, const int hkl[3], const double r[3], double amplitude,
+static void wait_node(search_piece *p, const int hkl[3], const double r[3], double square,
                       int moves) {
     db_spot_nodes *const nodes = &p->nodes;
     const int n = nodes->count++;
@@ -142,13 +142,12 @@ static void wait_node(search_piece *p, const int hkl[3], const double r[3], doub
         nodes->hkl[c][n] = hkl[c];
         nodes->r[c][n] = r[c];
     }
-    nodes->amplitude[n] = amplitude;
+    nodes->square[n] = square;
     nodes->moves[n] = (unsigned char)moves;
 }
 
 /* Once for each of its passages. */
-static void add_passages(search_piece *p, const int hkl[3], const double start[3],
-                         double amplitude) {
+static void add_passages(search_piece *p, const int hkl[3], const double start[3], double square) {
     const row_search *s = p->search;
     db_spot_nodes *const nodes = &p->nodes;
     db_spot_passage passage[DB_SPOT_MOST_PASSAGES];
@@ -167,7 +166,7 @@ static void add_passages(search_piece *p, const int hkl[3], const double start[3
         nodes->cosine[n] = cos(passage[i].at);
         nodes->sine[n] = sin(passage[i].at);
         p->passage[n] = passage[i];
-        wait_node(p, hkl, r, amplitude, passage[i].moves);
+        wait_node(p, hkl, r, square, passage[i].moves);
     }
 }
 
@@ -175,18 +174,19 @@ static void add_node(search_piece *p, const int hkl[3]) {
     const row_search *s = p->search;
     const db_structure_factors *f = &s->plan->experiment.structure_factors;
     const double node[3] = { hkl[0], hkl[1], hkl[2] };
-    const double amplitude = f->amplitude ? node_amplitude_double_0(f, NULL, node).v : f->default_F;
+    const double square =
+        node_square_double_0(f, NULL, s->plan->values.interface.site_curve, p->source, node).v;
     const double *const star = p->find.search->start;
     double r[3];
-    if (amplitude == 0 && !amplitude_wanted(p->find.search, hkl)) return;
+    if (square == 0 && !amplitude_wanted(p->find.search, hkl)) return;
     for (int c = 0; c < 3; c++)
         r[c] = node[0] * star[c] + node[1] * star[3 + c] + node[2] * star[6 + c];
     if (p->find.search->turns) {
-        add_passages(p, hkl, r, amplitude);
+        add_passages(p, hkl, r, square);
         return;
     }
     if (p->nodes.count == DB_SPOT_NODES) finish_nodes(p);
-    wait_node(p, hkl, r, amplitude, 0);
+    wait_node(p, hkl, r, square, 0);
 }
 
 /* Adds the runs of a row to a layer. */

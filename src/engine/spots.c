@@ -222,7 +222,7 @@ static int one_beam(const db_plan *plan) {
             a->direction[2] != b->direction[2] ||
             (beam->divergence[0] != 0 && a->spread[0] != b->spread[0]) ||
             (beam->divergence[1] != 0 && a->spread[1] != b->spread[1]) ||
-            db_parameters_moving(&plan->parameters, DB_MOVES_SOURCES) > 0)
+            db_parameters_with_source_column(&plan->parameters) > 0)
             return 0;
     }
     return 1;

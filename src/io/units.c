@@ -1,7 +1,7 @@
 /* Units as files name them. */
 #include "io/units.h"
 
-#include "io/experiments/photon_energy.h"
+#include "base/photon_energy.h"
 
 #include <math.h>
 #include <string.h>

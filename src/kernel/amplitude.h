@@ -5,10 +5,12 @@
 #define DB_KERNEL_AMPLITUDE_H
 
 #include "kernel/table_lookup.h"
+#include "model/site_part.h"
 
 typedef struct {
     fine intensity; /* F_c^2 */
 #if DB_INSTANCE_KIND > 0
+    fine by_curve[DB_MOST_SITE_CURVES];         /* by f' and f'' of kinds of sites */
     fine slope[3];                              /* by h, k, l; interpolation only */
     fine by_amplitude[DB_MAX_AMPLITUDE_SLOPES]; /* by the structure factors among the parameters */
 #endif
@@ -34,6 +36,18 @@ AD_INLINE wide window_index(const db_kernel_job *job, const wide node[3]) {
         offset[j] = w_neg(at_least(w_neg(offset[j]), -last));
     }
     return w_fma(w_fma(offset[0], w_set(extent[1]), offset[1]), w_set(extent[2]), offset[2]);
+}
+
+/* What a sample's node has of structure factors by energy (db_site_kinds.part), in lanes. */
+AD_INLINE void gather_site_part(const db_kernel_job *job, const wide node[3],
+                                wide part[DB_MOST_SITE_PART]) {
+    const size_t each = db_site_part(job->site_kinds);
+    double index[LANES], found[LANES];
+    w_store(index, table_index(job, node));
+    for (size_t n = 0; n < each; n++) {
+        for (int i = 0; i < LANES; i++) found[i] = job->site_part[(size_t)index[i] * each + n];
+        part[n] = w_load(found);
+    }
 }
 
 /* Interpolation is done in double: its 64 terms have both signs, and in float their rounding errors
@@ -136,6 +150,34 @@ AD_INLINE squared_amplitude interpolated(const db_kernel_job *job, const wide h[
             product = w_mul(product, weight_at(w.weight[j],
                                                w_sub(w_set(job->amplitude[n].node[j]), w.node[j])));
         s.by_amplitude[n] = narrow(product);
+    }
+#endif
+    return s;
+}
+#undef REAL
+#undef DIRS
+
+/* F_c^2 at a source's energy. By f' of a kind its slope is 2 Re(conj(F) G), by f'' 2 Re(conj(F) i G). */
+#define REAL double
+#define DIRS 0
+AD_INLINE squared_amplitude by_energy(const db_kernel_job *job, size_t source, const wide node[3]) {
+    const int kinds = job->site_kinds;
+    const double *const value = job->site_curve + 2 * (size_t)kinds * source;
+    wide part[DB_MOST_SITE_PART];
+    wide_num curve[DB_MOST_SITE_CURVES];
+    squared_amplitude s;
+    gather_site_part(job, node, part);
+    for (int c = 0; c < 2 * kinds; c++) curve[c] = wn_passive(w_set(value[c]));
+    const site_sum f = site_factor(kinds, part, curve);
+    s.intensity = narrow(w_fma(f.real.v, f.real.v, w_mul(f.imaginary.v, f.imaginary.v)));
+#if DB_INSTANCE_KIND > 0
+    for (int j = 0; j < 3; j++) s.slope[j] = f_set(0);
+    for (int k = 0; k < kinds; k++) {
+        const wide *const g = part + 2 + 2 * k;
+        const wide along = w_fma(f.real.v, g[0], w_mul(f.imaginary.v, g[1])),
+                   across = w_sub(w_mul(f.imaginary.v, g[0]), w_mul(f.real.v, g[1]));
+        s.by_curve[2 * k] = narrow(w_add(along, along));
+        s.by_curve[2 * k + 1] = narrow(w_add(across, across));
     }
 #endif
     return s;

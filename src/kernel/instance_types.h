@@ -66,6 +66,7 @@ enum { GENERAL = DB_INSTANCE_GENERAL };
 #include "ad/num.h"
 #include "kernel/scattering.h"
 #include "kernel/structure_factor.h"
+#include "model/site_scattering.h"
 #if DB_INSTANCE_KIND == 0 && defined(DB_INSTANCE_PRECISION_MIXED)
 #include "kernel/radiometry.h"
 #endif

@@ -213,6 +213,12 @@ typedef struct db_kernel_job {
     double table_min[3], table_extent[3];
     int table_used; /* 0: default_F everywhere */
     double default_intensity;
+    /* general jobs: kinds of sites whose scattering depends on the photon energy. With any, squared
+     * structure factors come from these: [box and one more][2 + 2 kinds] as db_site_kinds.part, and
+     * [sources][kinds][2], f' and f'' at the source's energy */
+    int site_kinds;
+    const double *site_part;
+    const double *site_curve;
     int debye_waller; /* 0: its factor is 1 everywhere, and its slope is not wanted */
     double b_factor;  /* angstrom^2 */
 
@@ -245,6 +251,7 @@ typedef struct db_kernel_job {
      * is d(q)/dparameter, which keeps its digits near the direct beam */
     const db_kernel_source_double *source_slope_double;
     const db_kernel_source_float *source_slope_float;
+    const double *site_curve_slope; /* [source_slopes][sources][kinds][2] */
     int amplitude_slopes;
     db_kernel_amplitude amplitude[DB_MAX_AMPLITUDE_SLOPES];
     const struct db_kernel_reference *reference; /* of the reference's order of summation only */

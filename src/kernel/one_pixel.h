@@ -17,8 +17,8 @@ typedef struct {
     const db_kernel_amorphous *curve;
 } pixel_inputs;
 
-/* F_c^2 F_latt^2 of one sample. */
-AD_FN num sample_intensity(const pixel_inputs *o, size_t sample, vec3 q) {
+/* F_c^2 F_latt^2 of one sample of a source. */
+AD_FN num sample_intensity(const pixel_inputs *o, size_t source, size_t sample, vec3 q) {
     const db_experiment *e = o->experiment;
     const interface_values *z = o->interface;
     const vec3 hkl = m3_apply(z->lattice, m3_apply(z->rotation[sample], q));
@@ -30,14 +30,15 @@ AD_FN num sample_intensity(const pixel_inputs *o, size_t sample, vec3 q) {
         offset[j] = n_shift(h[j], -node[j]);
     }
     const db_structure_factors *f = &e->structure_factors;
-    const num amplitude = f->amplitude && f->interpolate ? interpolated_amplitude(f, o->slots, h)
-                                                         : node_amplitude(f, o->slots, node);
-    return n_mul(n_sqr(amplitude),
+    const num square = f->amplitude && f->interpolate
+                           ? n_sqr(interpolated_amplitude(f, o->slots, h))
+                           : node_square(f, o->slots, z->site_curve, source, node);
+    return n_mul(square,
                  lattice_amplitude_squared(e->crystal.shape, e->crystal.fudge, offset, z->cells));
 }
 
-/* Crystal and background for one scattering vector. */
-AD_FN num scattered_intensity(const pixel_inputs *o, vec3 q) {
+/* Crystal and background for one scattering vector of a source. */
+AD_FN num scattered_intensity(const pixel_inputs *o, size_t source, vec3 q) {
     const db_experiment *e = o->experiment;
     const size_t samples = (size_t)e->goniometer.phi_steps * (size_t)e->crystal.mosaic_domains;
     const num square = v3_square(q);
@@ -47,7 +48,8 @@ AD_FN num scattered_intensity(const pixel_inputs *o, vec3 q) {
                     n_mul(o->interface->molecules, amorphous_square(o->curve, resolution(square))));
     if (!within_resolution(square.v, e->dmin)) return sum;
     num crystal = n_constant(0);
-    for (size_t s = 0; s < samples; s++) crystal = n_add(crystal, sample_intensity(o, s, q));
+    for (size_t s = 0; s < samples; s++)
+        crystal = n_add(crystal, sample_intensity(o, source, s, q));
     return n_add(sum, n_mul(crystal, debye_waller_factor(square, o->interface->b_factor)));
 }
 
@@ -58,7 +60,7 @@ AD_FN num beam_intensity(const pixel_inputs *o, vec3 d) {
         const source_interface *source = &o->interface->source[n];
         const vec3 q = scattering_vector(d, source->kappa, source->s0);
         sum = n_add(sum, n_mul(n_mul(source->weight, polarization_factor(d, source->polarization)),
-                               scattered_intensity(o, q)));
+                               scattered_intensity(o, n, q)));
     }
     return sum;
 }

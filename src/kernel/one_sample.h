@@ -1,12 +1,16 @@
 /* The physics of one sample put together for one pixel at a time: for the oracle, for traces, for
  * the reference's order of summation. Include once per (REAL, DIRS) that needs it, with LANES 1,
  * after model/interface.h (or model/model.h) and the other physics headers. */
+#include "model/amplitude_box.h"
 #include "model/parameter_slots.h"
+#include "model/site_kinds.h"
+#include "model/site_scattering.h"
 
 #define site AD_NUM(site)
 #define site_at AD_NUM(site_at)
 #define layer_depth AD_NUM(layer_depth)
 #define node_amplitude AD_NUM(node_amplitude)
+#define node_square AD_NUM(node_square)
 #define interpolated_amplitude AD_NUM(interpolated_amplitude)
 #define lattice_amplitude_squared AD_NUM(lattice_amplitude_squared)
 #define amorphous_square AD_NUM(amorphous_square)
@@ -76,6 +80,21 @@ AD_FN num node_amplitude(const db_structure_factors *f, const db_parameter_slots
                                    db_parameter_amplitude((int)node[0], (int)node[1], (int)node[2]))
               : -1;
     return slope < 0 ? n_constant(f->amplitude[index]) : n_seed(f->amplitude[index], slope);
+}
+
+/* F_c^2 of a node for a source, whose f' and f'' of kinds of sites are among those of `curve`. */
+AD_FN num node_square(const db_structure_factors *f, const db_parameter_slots *slots,
+                      const num *curve, size_t source, const lane node[3]) {
+    const int kinds = db_site_count(f);
+    if (!kinds) return n_sqr(node_amplitude(f, slots, node));
+    const int at[3] = { (int)node[0], (int)node[1], (int)node[2] };
+    size_t entry;
+    if (!db_amplitude_entry(f, at, &entry))
+        return n_constant((lane)f->default_F * (lane)f->default_F);
+    lane part[DB_MOST_SITE_PART];
+    for (size_t i = 0; i < db_site_part(kinds); i++)
+        part[i] = (lane)f->sites->part[entry * db_site_part(kinds) + i];
+    return site_square(kinds, part, curve + 2 * (size_t)kinds * source);
 }
 
 /* F_c between the nodes: the cubic through four of them along each axis. */

@@ -194,6 +194,7 @@ AD_INLINE void add_sources(loop_mode mode, const db_kernel_job *job, const db_ke
         const db_kernel_source_double *wide_s = &mode.source_double[j];
         const fine_source *fine_s = &mode.source[j];
         fine q[3] = { omega, omega, omega };
+        if (GENERAL) view->source = j;
         if (mode.index == ALONG_ROW) {
             view->ends.first_term = j * job->sample_count;
             view->term = rows->row->term + view->ends.first_term;

@@ -18,6 +18,7 @@ typedef struct {
     const row_term *term;         /* those of the source's samples */
     const panel_term *panel_term; /* likewise */
     wide fast, slow, inverse_distance;
+    size_t source;   /* its number */
     group_ends ends; /* ALONG_ROW, of plans that leave samples out */
     int only;        /* 1: the pixels have no other source or site: their columns are written, not
                         added to */
@@ -93,6 +94,24 @@ AD_INLINE void add_sample_slopes(loop_mode mode, const db_kernel_job *job, size_
             job->FINE(lattice_slope) + ((size_t)n * job->sample_count + s) * 9;
         fine *const column = loose_column(sums, DB_COLUMN_ROTATION + n);
         for (int r = 0; r < 3; r++) *column = f_fma(gh[r], dot3(slope + 3 * r, q), *column);
+    }
+}
+#endif
+
+#if DB_INSTANCE_KIND > 0
+/* By parameters that move f' and f'' of the source: sum over kinds of the slope by each times what the
+ * parameter does to it. */
+AD_INLINE void add_curve_slopes(const db_kernel_job *job, size_t source, fine by_intensity,
+                                const squared_amplitude *f, pixel_sums *sums) {
+    const size_t curves = 2 * (size_t)job->site_kinds;
+    for (int n = 0; n < job->source_slopes; n++) {
+        const double *const slope =
+            job->site_curve_slope + ((size_t)n * job->source_count + source) * curves;
+        fine sum = f_set(0);
+        for (size_t c = 0; c < curves; c++)
+            sum = f_fma(f->by_curve[c], f_set((SHAPE_REAL)slope[c]), sum);
+        fine *const column = loose_column(sums, DB_COLUMN_SOURCE + n);
+        *column = f_fma(by_intensity, sum, *column);
     }
 }
 #endif
@@ -211,6 +230,8 @@ AD_INLINE source_sums add_samples(loop_mode mode, const db_kernel_job *job, cons
         if (cut && !f_any(sample_counts(shape, job, here.offset))) continue;
         if (interpolate)
             f = interpolated(job, here.h);
+        else if (look_up && GENERAL && job->site_kinds)
+            f = by_energy(job, view->source, here.node);
         else if (look_up && GENERAL)
             f = nearest(job, here.node);
         else if (look_up)
@@ -240,6 +261,7 @@ AD_INLINE source_sums add_samples(loop_mode mode, const db_kernel_job *job, cons
                 fine *const column = loose_column(sums, DB_COLUMN_AMPLITUDE + n);
                 *column = f_fma(by_intensity, f.by_amplitude[n], *column);
             }
+            if (job->site_kinds) add_curve_slopes(job, view->source, by_intensity, &f, sums);
         }
         add_sample_slopes(mode, job, s, q, gh, lattice_columns, sums, &source);
 #endif

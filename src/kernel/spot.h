@@ -377,10 +377,10 @@ AD_FN num spot_along_turn(vec3 v, mat3 *root, mat3 *white) {
     return n_div(n_constant(1), inverse);
 }
 
-/* The spot of a node; amplitude: its structure factor. name: of all lanes; hkl and angles of
+/* The spot of a node; square: of its structure factor. name: of all lanes; hkl and angles of
  * passages are the node's. */
 AD_FN spot_values spot_of(const db_experiment *e, const interface_values *z,
-                          const db_spot_name *name, const spot_node *node, num amplitude) {
+                          const db_spot_name *name, const spot_node *node, num square) {
     const source_interface *source = &z->source[name->source];
     const num wavelength = n_div(n_constant(1), source->kappa);
     const vec3 incident = v3_scale(source->s0, wavelength), rho = v3_scale(node->r, wavelength),
@@ -404,7 +404,7 @@ AD_FN spot_values spot_of(const db_experiment *e, const interface_values *z,
     const num peak =
         n_div(n_mul(s.white.r[0].x, n_mul(s.white.r[1].y, s.white.r[2].z)), cap.determinant);
     const num volume = n_mul(z->spread.volume, n_mul(wavelength, n_sqr(wavelength)));
-    s.amplitude = n_mul(n_mul(n_sqr(amplitude), n_mul(volume, peak)),
+    s.amplitude = n_mul(n_mul(square, n_mul(volume, peak)),
                         n_mul(source->weight, z->spread.tail_fraction[name->tail]));
     s.from = s.to = n_constant(0);
     if (!name->passage.moves) return s;
@@ -420,12 +420,13 @@ AD_FN spot_values spot_of(const db_experiment *e, const interface_values *z,
     return s;
 }
 
-#if LANES == 1 && defined(node_amplitude)
+#if LANES == 1 && defined(node_square)
 /* The spot of that name. slots: those that the interface was made with; or NULL. */
 AD_FN spot_values spot_at(const db_experiment *e, const interface_values *z,
                           const db_parameter_slots *slots, const db_spot_name *name) {
     const lane hkl[3] = { (lane)name->hkl[0], (lane)name->hkl[1], (lane)name->hkl[2] };
     const spot_node node = spot_turn_of(z, name);
-    return spot_of(e, z, name, &node, node_amplitude(&e->structure_factors, slots, hkl));
+    return spot_of(e, z, name, &node,
+                   node_square(&e->structure_factors, slots, z->site_curve, name->source, hkl));
 }
 #endif

@@ -124,10 +124,10 @@ AD_INLINE int spots_of(int moves, const db_spot_find *find, const db_spot_window
             angles.sine = n_passive(gathered(n->sine, number, left));
         }
         const spot_node node = spot_node_of(&z, hkl, turns ? &angles : NULL);
-        const num amplitude = n_passive(gathered(n->amplitude, number, left));
+        const num square = n_passive(gathered(n->square, number, left));
         for (int tail = 0; tail <= e->spread.tails; tail++) {
             const db_spot_name name = { .tail = tail, .passage = { .moves = moves } };
-            make_spots(e, find->search, &z, &view, &name, &node, amplitude, &vector[tail]);
+            make_spots(e, find->search, &z, &view, &name, &node, square, &vector[tail]);
             const unsigned wrong = vector[tail].wrong & in_use(left);
             if (wrong) return -1 - number[__builtin_ctz(wrong)];
         }
@@ -159,12 +159,12 @@ static void places(const db_spot_find *find, const db_spot_window *window, int t
     const num wavelength = n_div(n_constant(1), source.kappa);
     for (int i = p->count; i % LANES; i++) { /* the last vector is filled up */
         for (int c = 0; c < 3; c++) p->hkl[c][i] = p->hkl[c][0];
-        p->amplitude[i] = p->amplitude[0];
+        p->square[i] = p->square[0];
     }
     for (int i = 0; i < p->count; i += LANES) {
         const lane hkl[3] = { l_load(p->hkl[0] + i), l_load(p->hkl[1] + i), l_load(p->hkl[2] + i) };
         const spot_node node = spot_node_of(&z, hkl, NULL);
-        const spot_values s = spot_of(e, &z, &name, &node, n_passive(l_load(p->amplitude + i)));
+        const spot_values s = spot_of(e, &z, &name, &node, n_passive(l_load(p->square + i)));
         const spot_top top = spot_top_of(s.centre, s.covariance);
         const spot_on_panel at = spot_meet(e, &z, &panel, size, top.d);
         const vec3 rho = v3_scale(node.r, wavelength);

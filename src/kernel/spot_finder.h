@@ -12,8 +12,8 @@ enum { DB_SPOT_NODES = 128 };
 typedef struct db_spot_nodes {
     int count;
     double hkl[3][DB_SPOT_NODES];
-    double r[3][DB_SPOT_NODES];      /* laboratory, where the spot is expanded (1/angstrom) */
-    double amplitude[DB_SPOT_NODES]; /* structure factor */
+    double r[3][DB_SPOT_NODES];   /* laboratory, where the spot is expanded (1/angstrom) */
+    double square[DB_SPOT_NODES]; /* of the structure factor */
     double at[DB_SPOT_NODES], from[DB_SPOT_NODES], to[DB_SPOT_NODES]; /* as in db_spot_passage */
     double cosine[DB_SPOT_NODES], sine[DB_SPOT_NODES];                /* of at */
     unsigned char moves[DB_SPOT_NODES];
@@ -29,7 +29,7 @@ typedef struct db_spot_found {
 /* Spots of a source at rest on a panel, of one class of blocks. */
 typedef struct db_placed_spots {
     int count;
-    double hkl[3][DB_SPOT_NODES], amplitude[DB_SPOT_NODES]; /* structure factor */
+    double hkl[3][DB_SPOT_NODES], square[DB_SPOT_NODES]; /* of the structure factor */
     /* how bright: photons less what depends on the pixel, and the logarithm of what is left of it
      * at the brightest direction */
     double bright[DB_SPOT_NODES], exponent[DB_SPOT_NODES];
@@ -49,7 +49,7 @@ typedef struct db_spot_finder {
      * Returns how many; < 0: -1 - number of a node whose covariance is none. */
     int (*spots)(const db_spot_find *find, const db_spot_window *window, const db_spot_nodes *nodes,
                  const int *from, int count, db_spot_found *found, db_kernel_spot *spot);
-    /* Where spots are, of hkl and amplitude. tail: the class of blocks. */
+    /* Where spots are, of hkl and square. tail: the class of blocks. */
     void (*places)(const db_spot_find *find, const db_spot_window *window, int tail,
                    db_placed_spots *places);
 } db_spot_finder;

@@ -41,10 +41,10 @@ AD_INLINE void cut_spots(const db_spot_search *search, int moves, spot_vector *v
 /* The spots of nodes, of one class of blocks; moves: of all lanes. */
 AD_INLINE void make_spots(const db_experiment *e, const db_spot_search *search,
                           const interface_values *z, const spot_view *view,
-                          const db_spot_name *name, const spot_node *node, num amplitude,
+                          const db_spot_name *name, const spot_node *node, num square,
                           spot_vector *v) {
     const int moves = name->passage.moves;
-    const spot_values s = spot_of(e, z, name, node, amplitude);
+    const spot_values s = spot_of(e, z, name, node, square);
     store_spots(&s, v);
     cut_spots(search, moves, v);
     if (v->wrong) v->reached = 0;

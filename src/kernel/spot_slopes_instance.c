@@ -16,6 +16,9 @@
 #include "kernel/radiometry.h"
 #include "kernel/spot.h"
 #include "kernel/spot_coefficients.h"
+#include "model/amplitude_box.h"
+#include "model/site_kinds.h"
+#include "model/site_scattering.h"
 _Static_assert(DIRS == DB_SPOT_PASS, "a direction for each parameter of a pass");
 
 enum { BLOCK = DB_SPOT_SLOPES_BLOCK };
@@ -24,7 +27,8 @@ enum { BLOCK = DB_SPOT_SLOPES_BLOCK };
 enum { ANGLE = 3, COSINE = 6, SINE = 9, KIND = 12, INSIDE = 15, READ = 18 };
 typedef struct {
     const db_kernel_spots *spots;
-    size_t panels, first;
+    size_t panels, sources, first;
+    int kinds; /* of sites */
     double *slope_double;
     float *slope_float;
     const db_spot_entry *entry; /* of the first spot */
@@ -105,11 +109,36 @@ static void start_kind(const spot_block *b, const double *panels, const db_spot_
     const size_t panel = sizeof *z->panel / sizeof(num) * DB_SPOT_DUAL,
                  source = sizeof *z->source / sizeof(num) * DB_SPOT_DUAL;
     (void)widen_numbers(panels + name->panel * panel, sizeof *z->panel, z->panel);
-    (void)widen_numbers(panels + b->panels * panel + name->source * source, sizeof *z->source,
-                        z->source);
+    const double *const sources = panels + b->panels * panel;
+    (void)widen_numbers(sources + name->source * source, sizeof *z->source, z->source);
+    const size_t curves = 2 * (size_t)b->kinds;
+    if (curves)
+        (void)widen_numbers(sources + b->sources * source + name->source * curves * DB_SPOT_DUAL,
+                            curves * sizeof *z->site_curve, z->site_curve);
 }
 
-static num amplitude_of(const spot_block *b, const db_spot_pass *pass, const spot_vector *vector) {
+/* F^2 at the energy of the spots' source. */
+static num square_by_energy(const spot_block *b, const num *curve, const spot_vector *vector) {
+    const db_structure_factors *const f = &b->spots->experiment->structure_factors;
+    const size_t each = db_site_part(b->kinds);
+    const double outside[DB_MOST_SITE_PART] = { f->default_F };
+    double value[DB_MOST_SITE_PART][LANES];
+    lane part[DB_MOST_SITE_PART];
+    for (int j = 0; j < LANES; j++) {
+        size_t entry;
+        const double *const own =
+            db_amplitude_entry(f, b->entry[vector->number[j]].name.hkl, &entry)
+                ? f->sites->part + entry * each
+                : outside;
+        for (size_t n = 0; n < each; n++) value[n][j] = own[n];
+    }
+    for (size_t n = 0; n < each; n++) part[n] = l_load(value[n]);
+    return site_square(b->kinds, part, curve);
+}
+
+static num square_of(const spot_block *b, const db_spot_pass *pass, const num *curve,
+                     const spot_vector *vector) {
+    if (b->kinds) return square_by_energy(b, curve, vector);
     num amplitude = n_passive(gathered(b->amplitude, vector));
     for (int k = 0; k < DIRS; k++) {
         if (!pass->is_amplitude[k]) continue;
@@ -121,7 +150,7 @@ static num amplitude_of(const spot_block *b, const db_spot_pass *pass, const spo
         }
         amplitude.d[k] = l_load(slope);
     }
-    return amplitude;
+    return n_sqr(amplitude);
 }
 
 static spot_node node_of(const spot_block *b, const interface_values *z,
@@ -164,7 +193,7 @@ static void fill_vector(const spot_block *b, const db_spot_pass *pass, const int
     const db_spot_name name = { .tail = kind->tail, .passage = { .moves = kind->passage.moves } };
     const spot_node node = node_of(b, z, vector);
     const spot_values s =
-        spot_of(b->spots->experiment, z, &name, &node, amplitude_of(b, pass, vector));
+        spot_of(b->spots->experiment, z, &name, &node, square_of(b, pass, z->site_curve, vector));
     lane inside[3], column[DB_SPOT_COLUMNS_MOVING];
     for (int c = 0; c < 3; c++) inside[c] = gathered(b->value[INSIDE + c], vector);
     for (int k = 0; k < DIRS; k++) {
@@ -182,7 +211,8 @@ static void fill_pass(const spot_block *b, int count, size_t number) {
     const db_spot_pass *pass = &b->spots->pass[number];
     panel_interface panel;
     source_interface source;
-    interface_values z = { .panel = &panel, .source = &source };
+    num curve[DB_MOST_SITE_CURVES];
+    interface_values z = { .panel = &panel, .source = &source, .site_curve = curve };
     const db_spot_name *kind = NULL;
     const double *const panels = start_pass(b, number, &z);
     for (int i = 0; i < count;) {
@@ -211,6 +241,8 @@ void INSTANCE_NAME(DB_INSTANCE_TAG)(const db_kernel_spots *spots, size_t panels,
                                     float *slope_float) {
     spot_block b = { .spots = spots,
                      .panels = panels,
+                     .sources = spots->experiment->beam.source_count,
+                     .kinds = db_site_count(&spots->experiment->structure_factors),
                      .first = first,
                      .slope_double = slope_double,
                      .slope_float = slope_float,

@@ -4,6 +4,8 @@
 
 #include "ad/device_language.h"
 
+#include "model/site_part.h"
+
 #include <dualbragg/experiment.h>
 
 #include <stddef.h>
@@ -19,6 +21,16 @@ AD_PORTABLE_FN int db_amplitude_entry(const db_structure_factors *f, const int n
     }
     *entry = at;
     return 1;
+}
+
+/* What a node has of structure factors by energy: its place in a table as db_site_kinds.part, with one entry
+ * more, for all outside of the box. */
+AD_PORTABLE_FN const double *db_site_part_of(const db_structure_factors *f, const double *table,
+                                             const int node[3], int kinds) {
+    size_t entry;
+    if (!db_amplitude_entry(f, node, &entry))
+        entry = (size_t)f->extent[0] * (size_t)f->extent[1] * (size_t)f->extent[2];
+    return table + entry * db_site_part(kinds);
 }
 
 /* Number of entries of a box of extents above 0. DB_ERROR_INPUT, with `source` first in the

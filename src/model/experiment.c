@@ -6,6 +6,7 @@
 #include "model/experiment_lists.h"
 #include "base/vector.h"
 #include "model/model.h"
+#include "model/site_kinds.h"
 
 #include <dualbragg/setup.h>
 #include <dualbragg/expert/experiment_geometry.h>
@@ -116,6 +117,7 @@ db_status db_experiment_copy(db_context *context, const db_experiment *experimen
     memset(copy, 0, sizeof *copy);
     DB_TRY(db_experiment_need_lists(context, experiment));
     *copy = *experiment;
+    copy->structure_factors.sites = NULL;
     copy->structure_factors.amplitude = copy->background.stol = copy->background.amplitude = NULL;
     copy->beam.sources =
         duplicate(experiment->beam.sources, experiment->beam.source_count * sizeof(db_source));
@@ -125,6 +127,9 @@ db_status db_experiment_copy(db_context *context, const db_experiment *experimen
         copy->structure_factors.amplitude =
             duplicate(experiment->structure_factors.amplitude,
                       amplitude_count(&experiment->structure_factors) * sizeof(double));
+    if (experiment->structure_factors.sites)
+        copy->structure_factors.sites = db_site_kinds_copy(
+            experiment->structure_factors.sites, amplitude_count(&experiment->structure_factors));
     if (experiment->background.count) {
         const size_t size = experiment->background.count * sizeof(double);
         copy->background.stol = duplicate(experiment->background.stol, size);
@@ -132,6 +137,7 @@ db_status db_experiment_copy(db_context *context, const db_experiment *experimen
     }
     if (!copy->beam.sources || !copy->detector.panels ||
         (experiment->background.count && (!copy->background.stol || !copy->background.amplitude)) ||
+        (experiment->structure_factors.sites && !copy->structure_factors.sites) ||
         (experiment->structure_factors.amplitude && !copy->structure_factors.amplitude)) {
         db_experiment_clear(copy);
         return db_fail_memory(context, "a copy of an experiment");
@@ -143,6 +149,7 @@ void db_experiment_clear(db_experiment *experiment) {
     free(experiment->beam.sources);
     free(experiment->detector.panels);
     free(experiment->structure_factors.amplitude);
+    free(experiment->structure_factors.sites);
     free(experiment->background.stol);
     free(experiment->background.amplitude);
     memset(experiment, 0, sizeof *experiment);
@@ -190,6 +197,8 @@ db_status db_experiment_set_amplitudes(db_context *context, db_experiment *exper
         if (!factors.amplitude) return db_fail_memory(context, "the structure factors");
     }
     free(own->amplitude);
+    free(own->sites);
+    factors.sites = NULL;
     *own = factors;
     return DB_OK;
 }

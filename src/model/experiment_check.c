@@ -8,6 +8,7 @@
 #include "model/amplitude_box.h"
 #include "model/experiment_lists.h"
 #include "model/model.h"
+#include "model/site_kinds.h"
 #include "model/spread_check.h"
 
 static const double LARGEST_EXPONENT = 80;
@@ -337,6 +338,7 @@ db_status db_experiment_check(db_context *context, const db_experiment *experime
     DB_TRY(check_reference(context, experiment));
     DB_TRY(db_spread_check(context, experiment));
     DB_TRY(check_structure_factors(context, &experiment->structure_factors));
+    DB_TRY(db_site_kinds_check(context, experiment));
     DB_TRY(check_background(context, &experiment->background));
     DB_TRY(check_range(context, "dmin", experiment->dmin, 0, 1e6, "angstrom"));
     return check_count(context, "oversample", experiment->oversample, DB_MOST_OVERSAMPLE);

@@ -78,5 +78,6 @@ typedef struct {
     num molecules; /* number of amorphous molecules, to be multiplied by theirs */
     panel_interface *panel;
     source_interface *source;
+    num *site_curve; /* [sources][kinds of sites][2]: f' and f'' at the source's energy; or NULL */
     spread_interface spread; /* filled for spots in closed form only */
 } interface_values;

@@ -40,7 +40,7 @@ typedef mat3 db_dual_matrix;
 enum { DB_MOST_OVERSAMPLE = 1000 };
 
 /* Fills the interface; the arrays in it are the caller's: panel [panel_count], source
- * [source_count], rotation [phi_steps * mosaic_domains]. directions: those of the crystal's mosaic
+ * [source_count], rotation [phi_steps * mosaic_domains], site_curve as interface.h has it. directions: those of the crystal's mosaic
  * seed. slots: the parameters that get slopes. The experiment must have passed
  * db_experiment_check. Thread-safe. */
 void db_model_plain(const db_experiment *experiment, const db_mosaic_direction *directions,
@@ -56,6 +56,12 @@ void db_model_panels(const db_experiment *experiment, db_panel_interface *panels
 
 /* Only the sources (all of them), without slopes. */
 void db_model_sources(const db_experiment *experiment, db_source_interface *sources);
+
+/* Shortest and longest wavelength of all sources (A). */
+void db_model_wavelengths(const db_experiment *experiment, double range[2]);
+
+/* f' and f'' of each kind of sites at a wavelength (A). */
+void db_model_site_curves(const db_experiment *experiment, double wavelength, double *curve);
 
 static inline void db_vector_out(db_vector v, double out[3]) {
     out[0] = v.x.v;

@@ -4,6 +4,9 @@
  *
  * Source of the equations: docs/theory/crystal.md, beam.md and detector.md. Lengths inside:
  * angstrom for the crystal, metre for the detector. */
+#include "base/photon_energy.h"
+#include "model/site_kinds.h"
+
 static const double DEGREE = 0.017453292519943295769; /* radian */
 static const double PARALLEL = 1e-12; /* squared sine between directions that count as parallel */
 
@@ -363,6 +366,32 @@ static void beam_sources(const model_inputs *m, source_interface *source) {
     }
 }
 
+/* f' and f'' of each kind of sites at a photon energy, along straight lines between the points of its
+ * curve; beyond its ends those of the end (docs/theory/anomalous.md, Curves). */
+static void site_curves(const model_inputs *m, num kappa, num *out) {
+    const db_site_kinds *const sites = m->experiment->structure_factors.sites;
+    const num energy = n_scale(kappa, DB_EV_ANGSTROM);
+    for (int k = 0; k < sites->count; k++) {
+        const db_site_kind *const kind = &sites->kind[k];
+        size_t low = 0, high = kind->count - 1; /* the interval, by halves */
+        while (high - low > 1) {
+            const size_t middle = low + (high - low) / 2;
+            if (kind->energy[middle] <= energy.v)
+                low = middle;
+            else
+                high = middle;
+        }
+        num part = n_scale(n_shift(energy, -kind->energy[low]),
+                           1 / (kind->energy[high] - kind->energy[low]));
+        if (part.v < 0 || part.v > 1) part = n_constant(part.v < 0 ? 0 : 1);
+        for (int second = 0; second < 2; second++) {
+            const num from = parameter(m, db_parameter_site_curve(k, second, low)),
+                      to = parameter(m, db_parameter_site_curve(k, second, high));
+            out[2 * k + second] = n_add(from, n_mul(part, n_sub(to, from)));
+        }
+    }
+}
+
 /* The motion that all panels make, each in its own frame: a rotation and a shift (m), in components
  * along fast, slow and normal. */
 typedef struct {
@@ -494,5 +523,8 @@ static void model_interface(const db_experiment *e, const db_mosaic_direction *d
     lattice_free_matter(m, out);
     detector_panels(m, out->panel);
     beam_sources(m, out->source);
+    const int kinds = db_site_count(&e->structure_factors);
+    for (size_t j = 0; kinds && out->site_curve && j < e->beam.source_count; j++)
+        site_curves(m, out->source[j].kappa, out->site_curve + 2 * (size_t)kinds * j);
     if (e->spread.spots == DB_SPOTS_CLOSED) closed_spots(m, axis, turn, out);
 }

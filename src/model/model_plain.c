@@ -29,6 +29,24 @@ double db_experiment_source_wavelength(const db_experiment *experiment, size_t s
     return source_wavelength(&inputs, &experiment->beam.sources[source], mean_ratio(&inputs)).v;
 }
 
+void db_model_wavelengths(const db_experiment *e, double range[2]) {
+    const model_inputs inputs = { e, NULL };
+    const num mean = mean_ratio(&inputs);
+    range[0] = range[1] = source_wavelength(&inputs, &e->beam.sources[0], mean).v;
+    for (size_t j = 1; j < e->beam.source_count; j++) {
+        const double wavelength = source_wavelength(&inputs, &e->beam.sources[j], mean).v;
+        range[0] = fmin(range[0], wavelength);
+        range[1] = fmax(range[1], wavelength);
+    }
+}
+
+void db_model_site_curves(const db_experiment *e, double wavelength, double *curve) {
+    const model_inputs inputs = { e, NULL };
+    num found[DB_MOST_SITE_CURVES];
+    site_curves(&inputs, n_constant(1 / wavelength), found);
+    for (int i = 0; i < 2 * db_site_count(&e->structure_factors); i++) curve[i] = found[i].v;
+}
+
 void db_experiment_spindle_axis(const db_experiment *experiment, double axis[3]) {
     const model_inputs inputs = { experiment, NULL };
     const vec3 v = spindle_axis(&inputs);

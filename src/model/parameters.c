@@ -40,16 +40,29 @@ static const db_parameter_info table[DB_PARAMETER_COUNT] = {
 static const db_parameter_info source_weight = { "source_weight:J", "1",
                                                  "weight of source number J, the first one being 0",
                                                  0.1, &facts[DB_KIND_SOURCE_WEIGHT] };
+static const db_parameter_info site_curve[2] = {
+    { "fp:KIND:POINT", "electrons", "f' of a kind of sites at a point of its curve, both from 0", 1,
+      &facts[DB_KIND_SITE_CURVE] },
+    { "fdp:KIND:POINT", "electrons", "f'' of a kind of sites at a point of its curve, both from 0",
+      1, &facts[DB_KIND_SITE_CURVE] }
+};
 static const db_parameter_info amplitude = { "F:H:K:L", "electrons",
                                              "structure factor of the listed reflection H K L", 1,
                                              &facts[DB_KIND_AMPLITUDE] };
+
+/* Points of a curve; f' of kind 0, f'' of kind 0, f' of kind 1 ... come one after the other. */
+enum { POINT_BITS = 24 };
 
 /* Miller indices in ten bits each, around 0. */
 enum { INDEX_BITS = 10, INDEX_HALF = 1 << (INDEX_BITS - 1), INDEX_MASK = (1 << INDEX_BITS) - 1 };
 
 static int is_table_entry(db_parameter p) { return (unsigned)p < DB_PARAMETER_COUNT; }
 static int is_source_weight(db_parameter p) {
-    return (unsigned)p >= DB_SOURCE_WEIGHT_FIRST && (unsigned)p < DB_AMPLITUDE_FIRST;
+    return (unsigned)p >= DB_SOURCE_WEIGHT_FIRST && (unsigned)p < DB_SITE_CURVE_FIRST;
+}
+static int is_site_curve(db_parameter p) {
+    return (unsigned)p >= DB_SITE_CURVE_FIRST &&
+           (unsigned)p < DB_SITE_CURVE_FIRST + (2u * DB_MOST_SITE_KINDS << POINT_BITS);
 }
 static int is_amplitude(db_parameter p) {
     return (unsigned)p >= DB_AMPLITUDE_FIRST && (unsigned)p < 2u * DB_AMPLITUDE_FIRST;
@@ -64,9 +77,21 @@ void db_parameter_node(db_parameter parameter, int node[3]) {
 }
 
 db_parameter db_parameter_source_weight(size_t source) {
-    return source < DB_AMPLITUDE_FIRST - DB_SOURCE_WEIGHT_FIRST
+    return source < DB_SITE_CURVE_FIRST - DB_SOURCE_WEIGHT_FIRST
                ? (db_parameter)(DB_SOURCE_WEIGHT_FIRST + source)
                : DB_PARAMETER_COUNT;
+}
+
+/* Which curve (twice the kind's number, and 1 more for f'') and which point of it. */
+static int curve_of(db_parameter p) {
+    return (int)(((unsigned)p - DB_SITE_CURVE_FIRST) >> POINT_BITS);
+}
+static size_t point_of(db_parameter p) { return (unsigned)p & ((1u << POINT_BITS) - 1); }
+
+db_parameter db_parameter_site_curve(int kind, int second, size_t point) {
+    if (kind < 0 || kind >= DB_MOST_SITE_KINDS || point >> POINT_BITS) return DB_PARAMETER_COUNT;
+    return (db_parameter)(DB_SITE_CURVE_FIRST + (2 * kind + !!second) * (1 << POINT_BITS) +
+                          (int)point);
 }
 
 db_parameter db_parameter_amplitude(int h, int k, int l) {
@@ -79,10 +104,19 @@ db_parameter db_parameter_amplitude(int h, int k, int l) {
     return (db_parameter)(DB_AMPLITUDE_FIRST + packed);
 }
 
-/* Place of a listed reflection's amplitude; NULL outside the box. */
+static double *place_on_curve(const db_site_kinds *sites, db_parameter p) {
+    const int curve = curve_of(p);
+    if (!sites || curve / 2 >= sites->count) return NULL;
+    const db_site_kind *const kind = &sites->kind[curve / 2];
+    if (point_of(p) >= kind->count) return NULL;
+    return (curve % 2 ? kind->f_second : kind->f_prime) + point_of(p);
+}
+
+/* Place of a listed reflection's amplitude; NULL outside the box, and where it depends on the energy. */
 static double *listed_amplitude(const db_structure_factors *f, db_parameter p) {
     int node[3];
     size_t entry;
+    if (f->sites) return NULL;
     db_parameter_node(p, node);
     return f->amplitude && db_amplitude_entry(f, node, &entry) ? &f->amplitude[entry] : NULL;
 }
@@ -93,6 +127,8 @@ static double *place_of(const db_experiment *experiment, db_parameter parameter)
         return source_of(parameter) < experiment->beam.source_count
                    ? &experiment->beam.sources[source_of(parameter)].weight
                    : NULL;
+    if (is_site_curve(parameter))
+        return place_on_curve(experiment->structure_factors.sites, parameter);
     if (is_amplitude(parameter)) return listed_amplitude(&experiment->structure_factors, parameter);
     switch (parameter) {
 #define DB_PARAMETER_PLACE(id, name, member, unit, scale, kind, text)                              \
@@ -106,6 +142,7 @@ static double *place_of(const db_experiment *experiment, db_parameter parameter)
 const db_parameter_info *db_parameter_describe(db_parameter parameter) {
     return is_table_entry(parameter)     ? &table[parameter]
            : is_source_weight(parameter) ? &source_weight
+           : is_site_curve(parameter)    ? &site_curve[curve_of(parameter) % 2]
            : is_amplitude(parameter)     ? &amplitude
                                          : NULL;
 }
@@ -147,6 +184,9 @@ void db_parameter_name(db_parameter parameter, char *name, size_t size) {
     int node[3];
     if (is_source_weight(parameter)) {
         snprintf(name, size, "source_weight:%zu", source_of(parameter));
+    } else if (is_site_curve(parameter)) {
+        const int curve = curve_of(parameter);
+        snprintf(name, size, "%s:%d:%zu", curve % 2 ? "fdp" : "fp", curve / 2, point_of(parameter));
     } else if (is_amplitude(parameter)) {
         db_parameter_node(parameter, node);
         snprintf(name, size, "F:%d:%d:%d", node[0], node[1], node[2]);
@@ -174,12 +214,15 @@ static db_status find_indexed(db_context *context, const char *name, db_paramete
         *parameter = db_parameter_amplitude((int)index[0], (int)index[1], (int)index[2]);
     else if (name[0] == 's' && read_indices(strchr(name, ':'), 1, index) && index[0] >= 0)
         *parameter = db_parameter_source_weight((size_t)index[0]);
+    else if (name[0] == 'f' && read_indices(strchr(name, ':'), 2, index) && index[0] >= 0 &&
+             index[0] < DB_MOST_SITE_KINDS && index[1] >= 0)
+        *parameter = db_parameter_site_curve((int)index[0], name[1] == 'd', (size_t)index[1]);
     if (*parameter != DB_PARAMETER_COUNT) return DB_OK;
     return db_fail(
         context, DB_ERROR_USAGE,
-        "parameter '%s': expected source_weight:J with a whole number from 0, or F:H:K:L "
-        "with three from -512 to 511",
-        name);
+        "parameter '%s': expected source_weight:J, fp:KIND:POINT or fdp:KIND:POINT with whole "
+        "numbers from 0 (kinds below %d), or F:H:K:L with three from -512 to 511",
+        name, DB_MOST_SITE_KINDS);
 }
 
 /* Names that parameters had: the field "dispersion" is in percent, the parameter is not. */
@@ -200,8 +243,10 @@ static const char *present_name(db_context *context, const char *name) {
 
 db_status db_parameter_find(db_context *context, const char *given, db_parameter *parameter) {
     const char *const name = present_name(context, given), *names[DB_PARAMETER_COUNT];
-    if (strncmp(name, "F:", 2) == 0 || strncmp(name, "source_weight:", 14) == 0)
-        return find_indexed(context, name, parameter);
+    static const char *const indexed[] = { "F:", "source_weight:", "fp:", "fdp:" };
+    for (size_t i = 0; i < sizeof indexed / sizeof *indexed; i++)
+        if (strncmp(name, indexed[i], strlen(indexed[i])) == 0)
+            return find_indexed(context, name, parameter);
     for (int p = 0; p < DB_PARAMETER_COUNT; p++) {
         names[p] = table[p].name;
         if (strcmp(name, names[p]) == 0) {

@@ -1,5 +1,6 @@
 /* Structure factors of a set-up: from a list, a cache, or a model's coordinates. */
 #include "setup/parts.h"
+#include "setup/sites.h"
 
 #include <dualbragg/expert/setup_fields.h>
 #include <dualbragg/io.h>
@@ -39,10 +40,21 @@ static double model_resolution(const db_setup *setup, const db_experiment *exper
 static db_status read_structure_factors(db_context *context, const db_setup *setup,
                                         db_experiment *experiment, const db_setup_notes *notes) {
     db_structure_factors *const factors = &experiment->structure_factors;
+    if (setup->sites &&
+        (!setup->hkl_file || setup->compat || setup->interpolate == 1 || setup->cache_file))
+        return db_fail(context, DB_ERROR_USAGE, "sites: structure factors by photon energy %s",
+                       !setup->hkl_file ? "come from coordinates: expected a PDB or mmCIF file of "
+                                          "structure factors, found none"
+                       : setup->cache_file ? "have no binary form: expected no -dump"
+                       : setup->compat     ? "are none of nanoBragg's: expected no -compat"
+                                           : "are those of the nearest reflection: expected no "
+                                             "interpolation");
     if (!setup->hkl_file)
         return setup->cache_file
                    ? db_read_structure_factor_cache(context, setup->cache_file, factors)
                    : DB_OK;
+    db_setup_sites sites = { .count = 0 };
+    if (setup->sites) DB_TRY(db_setup_read_sites(context, setup->sites, &sites));
     const db_structure_factor_options options = {
         .columns = setup->hkl_columns,
         .space_group = setup->hkl_space_group,
@@ -52,6 +64,8 @@ static db_status read_structure_factors(db_context *context, const db_setup *set
         .b_sol = setup->b_sol,
         .cell = experiment->crystal.cell,
         .beam = experiment->beam.wavelength,
+        .choice = sites.choice,
+        .choice_count = sites.count,
     };
     char chosen[256];
     DB_TRY(setup->compat ? db_read_hkl(context, setup->hkl_file, factors)
@@ -59,6 +73,7 @@ static db_status read_structure_factors(db_context *context, const db_setup *set
                                                      chosen, sizeof chosen));
     if (!setup->compat && *chosen && !setup->hkl_columns)
         db_setup_note(notes, "%s: amplitudes from %s", setup->hkl_file, chosen);
+    if (sites.count) DB_TRY(db_setup_site_curves(context, &sites, experiment));
     return setup->cache_file ? db_write_structure_factor_cache(context, setup->cache_file, factors)
                              : DB_OK;
 }
@@ -82,6 +97,6 @@ db_status db_setup_structure_factors(db_context *context, const db_setup *setup,
         db_setup_note(notes, wanted ? "auto-selected tricubic interpolation of structure factors"
                                     : "auto-selected no interpolation");
     DB_TRY_STAGE(context, "read files", read_structure_factors(context, setup, experiment, notes));
-    factors->interpolate = wanted && factors->amplitude;
+    factors->interpolate = wanted && factors->amplitude && !factors->sites;
     return DB_OK;
 }

@@ -34,6 +34,65 @@ told() {
     succeed sim $crystal -model ../model.pdb -dmin 5 -floatfile ../c.f32
     told "to 5 A"
 
+    # a free atom's table at one wavelength is what all atoms have without sites; spectra are sums
+    succeed sim $crystal -nointerpolate -model ../model.pdb -model_resolution 4 -floatfile ../one.f32
+    succeed sim $crystal -nointerpolate -model ../model.pdb -model_resolution 4 -sites A/ZN.2:ZN=table -floatfile ../table.f32
+    told "; 1 sites A/ZN.2:ZN"
+    printf '%s\n' "9500 -5 0.5" "9600,-8.5,0.6 # the edge" "9700;-4;3.9" > ../zinc.tsv
+    echo "9550 1" > ../first.txt
+    echo "9650 3" > ../second.txt
+    cat ../first.txt ../second.txt > ../both.txt
+    pulses=$(echo "$crystal" | sed 's/-lambda [^ ]*//')
+    for n in first second both; do
+        succeed sim $pulses -nointerpolate -model ../model.pdb -model_resolution 4 -sites ZN:ZN=../zinc.tsv -anomalous no \
+            -spectrumfile ../$n.txt -floatfile ../$n.f32
+    done
+    python3 - << END || complain "images by energy are not what they should be"
+from array import array
+read = lambda name: array("f", open("../%s.f32" % name, "rb").read())
+off = lambda a, b: max(abs(x - y) for x, y in zip(a, b)) / max(map(abs, b))
+one, table, first, second, both = map(read, ("one", "table", "first", "second", "both"))
+found = off(table, one), off(both, [0.25 * a + 0.75 * b for a, b in zip(first, second)])
+assert found[0] < 1e-4 and found[1] < 1e-5 and off(first, second) > 1e-2, (found, off(first, second))
+END
+    mkdir ../slopes
+    echo "1 0 0 5" > ../few.hkl
+    succeed grad $pulses -nointerpolate -model ../model.pdb -model_resolution 4 -sites ZN:ZN=../zinc.tsv \
+        -spectrumfile ../both.txt -params fp:0:1,fdp:0:1 -outdir ../slopes
+
+    sites() { # STATUS MESSAGE KIND... of a spectrum of 9550 and 9650 eV
+        status=$1 message=$2 kinds=$3
+        shift 3
+        expect "$status" "$message" sim $pulses -nointerpolate -model ../model.pdb -model_resolution 6 -spectrumfile ../both.txt \
+            -sites "$kinds" -floatfile o "$@"
+    }
+    sites 3 "expected atoms FES:FE1, found none of them" FES:FE1=table
+    sites 3 "atom ZN of A 2(ZN) is of two kinds, ZN:ZN and A/ZN:ZN" ZN:ZN=table,A/ZN:ZN=table
+    sites 2 "ZN:ZN has two curves, table and ../zinc.tsv" ZN:ZN=table,ZN:ZN=../zinc.tsv
+    sites 2 "expected SITES=FILE or SITES=table" ZN:ZN
+    sites 2 "expected SITES=FILE or SITES=table" ZN:ZN=table,
+    sites 2 "expected table, or table:SHIFT with a number of eV, found table:x" ZN:ZN=table:x
+    sites 3 "expected atoms of one chemical element for its table" ZN:ZN+GLY:N=table
+    sites 3 "such as FES:FE1, found 'ZN'" ZN=table
+    sites 3 "no.tsv" ZN:ZN=no.tsv
+    printf '%s\n' "9.5 -5 0.5" "9.7 -4 3.9" > ../kev.tsv
+    sites 3 "these look like keV: energies are in eV" ZN:ZN=../kev.tsv
+    printf '%s\n' "9500 -5 0.5" "9600 -4 3.9" > ../short.tsv
+    sites 3 "a source has 9650 eV: expected a curve that reaches there, found one from 9500 to 9600 eV" ZN:ZN=../short.tsv
+    printf '%s\n' "9500 -5" "9700 -4" > ../columns.tsv
+    sites 3 "columns.tsv:1: expected three columns, photon energy (eV), f' and f'', found 2" ZN:ZN=../columns.tsv
+    printf '%s\n' "9500 -5 1" "9700 -4 1" "9600 -3 1" > ../order.tsv
+    sites 3 "order.tsv:3: expected ascending energies, found 9600 after 9700 eV" ZN:ZN=../order.tsv
+    echo "9500 -5 1" > ../single.tsv
+    sites 3 "single.tsv: expected at least two lines" ZN:ZN=../single.tsv
+    sites 2 "-intfile ../zinc.tsv would replace the input of -sites ../zinc.tsv" ZN:ZN=../zinc.tsv -intfile ../zinc.tsv
+    sites 2 "expected no interpolation" ZN:ZN=table -interpolate
+    sites 2 "expected no -dump" ZN:ZN=table -dump ../sites.dump
+    expect 2 "expected coordinates (PDB, mmCIF)" sim $crystal -nointerpolate -hkl ../few.hkl -sites ZN:ZN=table -floatfile o
+    expect 2 "come from coordinates: expected a PDB or mmCIF file" sim $crystal -default_F 1 -sites ZN:ZN=table -floatfile o
+    expect 2 "no such kind of sites, or no such point" grad $pulses -nointerpolate -model ../model.pdb -model_resolution 6 \
+        -spectrumfile ../both.txt -sites ZN:ZN=../zinc.tsv -params fp:0:3 -outdir .
+
     expect 3 "its cell is 40 50 60 90 90 90, the crystal's is 40 50 60 90 100 90" sim $crystal -model ../other.pdb -floatfile o
     expect 3 "k_sol: expected a number from 0 to 10 e/A^3, found -1" sim $crystal -model ../model.pdb -k_sol -1 -floatfile o
     expect 2 "coordinates have no columns" sim $crystal -model ../model.pdb -hkl_columns FP -floatfile o

@@ -81,6 +81,21 @@ static void read_curve(db_context *context, const char *path) {
     free(b.amplitude);
 }
 
+static void read_site_curve(db_context *context, const char *path) {
+    db_site_kind kind = { .name = "kept" };
+    if (fuzz_is_ok(context, path, db_read_site_curve(context, path, &kind), "site_curve")) {
+        fuzz_require(kind.count >= 2, "site_curve", "too few points");
+        for (size_t i = 0; i < kind.count; i++)
+            fuzz_require(isfinite(kind.energy[i]) && isfinite(kind.f_prime[i]) &&
+                             isfinite(kind.f_second[i]) &&
+                             kind.energy[i] > (i ? kind.energy[i - 1] : 0),
+                         "site_curve", "unusable point");
+    } else {
+        fuzz_require(!kind.energy && !kind.count, "site_curve", "points after a failure");
+    }
+    free(kind.energy);
+}
+
 /* name: of the image, in the file. */
 static void read_named(db_context *context, const char *path, const char *name) {
     db_measured_image image;
@@ -277,6 +292,7 @@ const fuzz_reader fuzz_file_readers[] = {
     { "sources", read_sources },
     { "spectrum", read_spectrum },
     { "curve", read_curve },
+    { "site_curve", read_site_curve },
     { "image", read_image },
     { "frame", read_frame },
     { "header", read_header },

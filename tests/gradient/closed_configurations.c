@@ -1,5 +1,6 @@
 /* Spots in closed form: every kind of spread alone, and all of them with what else there is. */
 #include "support/unit_test.h"
+#include "support/naive_sites.h"
 #include "configurations.h"
 
 #include <dualbragg/expert/beam_sources.h>
@@ -192,6 +193,14 @@ static void structure_factors(db_context *context, db_experiment *e) {
     e->structure_factors.default_F = 40;
 }
 
+static void sites(db_context *context, db_experiment *e) {
+    static const double wavelength[3] = { 1.28, 1.3, 1.33 }, weight[3] = { 0.4, 3, 1 };
+    structure_factors(context, e);
+    assert_int_equal(db_beam_set_spectrum(context, &e->beam, wavelength, weight, 3, 1), DB_OK);
+    assert_int_equal(naive_give_sites(context, e, 0.06), DB_OK);
+    e->spread.bandwidth = 40;
+}
+
 static void backgrounds(db_context *context, db_experiment *e) {
     static const double stol[5] = { 0, 0.03, 0.4, 0.7, 0.9 }, amplitude[5] = { 9, 8.5, -6, 2, 3 };
     db_background *b = &e->background;
@@ -228,6 +237,8 @@ const configuration closed_configurations[] = {
     { "closed: sensor", sensor, 0.2, NULL },
     { "closed: panels", panels, 0.2, NULL },
     { "closed: structure factors", structure_factors, 0.2, "F:0:-1:0 F:1:-1:1" },
+    { "closed: sites", sites, 0.2,
+      "fp:0:1 fp:0:2 fdp:0:2 fdp:0:3 fp:1:1 fp:1:3 fdp:1:2 source_weight:0" },
     { "closed: backgrounds", backgrounds, 0.2, NULL },
 };
 const size_t closed_configuration_count =

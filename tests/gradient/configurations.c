@@ -1,4 +1,5 @@
 #include "support/unit_test.h"
+#include "support/naive_sites.h"
 #include "configurations.h"
 
 #include <dualbragg/expert/beam_sources.h>
@@ -151,6 +152,19 @@ static void structure_factor_list(db_context *context, db_experiment *e) {
     set3(e->crystal.Ncells, 4, 6, 4);
 }
 
+/* A spectrum on both sides of the sites' edges, and rays in several directions. */
+static void sites(db_context *context, db_experiment *e) {
+    static const double wavelength[4] = { 1.28, 1.295, 1.304, 1.32 }, weight[4] = { 1, 3, 2, 1.5 };
+    const db_beam_spread rays = { 0.004, 0.006, 0.004, 0.006, 2, 1, 0, 0, 0, 1 };
+    assert_int_equal(db_beam_set_spread(context, &e->beam, &rays), DB_OK);
+    assert_int_equal(db_beam_set_spectrum(context, &e->beam, wavelength, weight, 4, 1), DB_OK);
+    structure_factor_list(context, e);
+    assert_int_equal(naive_give_sites(context, e, 0.06), DB_OK);
+    e->crystal.b_factor = 9;
+    e->crystal.mosaic_spread = 0.6;
+    e->crystal.mosaic_domains = 3;
+}
+
 static void two_panels_unpolarized(db_context *context, db_experiment *e) {
     (void)context;
     db_panel *panels = calloc(2, sizeof *panels);
@@ -300,6 +314,7 @@ const configuration configurations[] = {
     { "round", round_crystal, 0.01, NULL },
     { "tophat", tophat, 0.01, NULL },
     { "structure factor list", structure_factor_list, 0.01, "F:0:0:0 F:-1:0:1" },
+    { "sites", sites, 0.01, "fp:0:1 fp:0:2 fdp:0:2 fdp:0:3 fp:1:1 fp:1:3 fdp:1:2 source_weight:3" },
     { "two panels, no polarization", two_panels_unpolarized, 0.01, NULL },
     { "point pixel", point_pixel, 0.01, NULL },
     { "sensor", sensor, 0.01, NULL },

@@ -1,5 +1,6 @@
 #include "naive_image.h"
 #include "support/naive_geometry.h"
+#include "support/naive_sites.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -101,14 +102,16 @@ static double lattice_amplitude(const db_crystal *c, const double h[3]) {
     return product;
 }
 
-static double listed(const db_structure_factors *f, const double node[3]) {
+static double listed(const db_structure_factors *f, const double node[3], double wavelength) {
     int inside = f->amplitude != NULL, at[3] = { 0, 0, 0 };
     for (int i = 0; i < 3; i++) {
         at[i] = (int)node[i] - f->min[i];
         inside = inside && at[i] >= 0 && at[i] < f->extent[i];
     }
-    return inside ? f->amplitude[(at[0] * f->extent[1] + at[1]) * f->extent[2] + at[2]]
-                  : f->default_F;
+    const int entry = (at[0] * f->extent[1] + at[1]) * f->extent[2] + at[2];
+    return !inside    ? f->default_F
+           : f->sites ? sqrt(naive_site_square(f->sites, entry, wavelength))
+                      : f->amplitude[entry];
 }
 
 /* The cubic through values at 0, 1, 2, 3 (Lagrange's products). */
@@ -123,12 +126,13 @@ static double cubic_through(const double place[4], const double value[4], double
     return sum;
 }
 
-static double structure_factor(const db_structure_factors *f, const double h[3]) {
+static double structure_factor(const db_structure_factors *f, const double h[3],
+                               double wavelength) {
     static const double place[4] = { -1, 0, 1, 2 };
     double node[3], plane[4], line[4], value[4];
     if (!f->amplitude || !f->interpolate) {
         for (int i = 0; i < 3; i++) node[i] = ceil(h[i] - 0.5);
-        return listed(f, node);
+        return listed(f, node, wavelength);
     }
     for (int a = 0; a < 4; a++) {
         for (int b = 0; b < 4; b++) {
@@ -136,7 +140,7 @@ static double structure_factor(const db_structure_factors *f, const double h[3])
                 node[0] = floor(h[0]) + place[a];
                 node[1] = floor(h[1]) + place[b];
                 node[2] = floor(h[2]) + place[c];
-                value[c] = listed(f, node);
+                value[c] = listed(f, node, wavelength);
             }
             line[b] = cubic_through(place, value, h[2] - floor(h[2]));
         }
@@ -191,8 +195,8 @@ static double point_intensity(const db_experiment *e, const naive_place *at, dou
             double v[3][3], h[3];
             sample_vectors(e, s / e->crystal.mosaic_domains, s % e->crystal.mosaic_domains, v);
             for (int i = 0; i < 3; i++) h[i] = naive_dot(v[i], q);
-            const double amplitude =
-                structure_factor(&e->structure_factors, h) * lattice_amplitude(&e->crystal, h);
+            const double amplitude = structure_factor(&e->structure_factors, h, r.wavelength) *
+                                     lattice_amplitude(&e->crystal, h);
             crystal += amplitude * amplitude / samples;
         }
         crystal *= exp(-2 * e->crystal.b_factor * stol * stol);

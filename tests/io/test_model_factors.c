@@ -40,6 +40,7 @@ static double amplitude(int h, int k, int l) {
 
 static void forget(db_structure_factors *of) {
     free(of->amplitude);
+    free(of->sites);
     memset(of, 0, sizeof *of);
 }
 
@@ -87,33 +88,45 @@ static const double turns[4][3] = { { 1, 1, 1 }, { -1, -1, 1 }, { -1, 1, -1 }, {
 static const double shifts[4][3] = { { 0, 0, 0 }, { .5, 0, .5 }, { 0, .5, .5 }, { .5, .5, 0 } };
 static const double edges[3] = { 28.5, 33, 24.25 };
 
-static double direct_sum(const int hkl[3], int anomalous) {
+/* Sum over a site's mates of occupancy, Debye-Waller factor and phase. */
+static double complex mates_of(const site *p, const int hkl[3]) {
     double s[3];
     double complex sum = 0;
     for (int i = 0; i < 3; i++) s[i] = hkl[i] / edges[i];
     const double square = s[0] * s[0] + s[1] * s[1] + s[2] * s[2];
+    for (int o = 0; o < 4; o++) {
+        double phase = 0, v[3]; /* s in the frame of the site */
+        for (int i = 0; i < 3; i++) {
+            phase += hkl[i] * (turns[o][i] * p->at[i] / edges[i] + shifts[o][i]);
+            v[i] = turns[o][i] * s[i];
+        }
+        const double *const u = p->u;
+        const double moved = u[0] == 0 ? p->b * square / 4
+                                       : 2 * pi * pi *
+                                             (u[0] * v[0] * v[0] + u[1] * v[1] * v[1] +
+                                              u[2] * v[2] * v[2] + 2 * u[3] * v[0] * v[1] +
+                                              2 * u[4] * v[0] * v[2] + 2 * u[5] * v[1] * v[2]);
+        sum += p->occupancy * exp(-moved) * cexp(2 * pi * I * phase);
+    }
+    return sum;
+}
+
+/* kept: a bit for each site without f' and f''; -1: none has them. */
+static double complex sum_over_atoms(const int hkl[3], int kept) {
+    double complex sum = 0;
+    double square = 0;
+    for (int i = 0; i < 3; i++) square += pow(hkl[i] / edges[i], 2);
     for (int n = 0; n < SITES; n++) {
-        const site *const p = &sites[n];
-        const element *const e = &elements[p->element];
+        const element *const e = &elements[sites[n].element];
         double f = e->c;
         for (int i = 0; i < 4; i++) f += e->a[i] * exp(-e->b[i] * square / 4);
-        const double complex scattering = f + (anomalous ? e->real + I * e->imaginary : 0);
-        for (int o = 0; o < 4; o++) {
-            double phase = 0, v[3]; /* s in the frame of the site */
-            for (int i = 0; i < 3; i++) {
-                phase += hkl[i] * (turns[o][i] * p->at[i] / edges[i] + shifts[o][i]);
-                v[i] = turns[o][i] * s[i];
-            }
-            const double *const u = p->u;
-            const double moved = u[0] == 0 ? p->b * square / 4
-                                           : 2 * pi * pi *
-                                                 (u[0] * v[0] * v[0] + u[1] * v[1] * v[1] +
-                                                  u[2] * v[2] * v[2] + 2 * u[3] * v[0] * v[1] +
-                                                  2 * u[4] * v[0] * v[2] + 2 * u[5] * v[1] * v[2]);
-            sum += p->occupancy * scattering * exp(-moved) * cexp(2 * pi * I * phase);
-        }
+        sum += (f + (kept >> n & 1 ? 0 : e->real + I * e->imaginary)) * mates_of(&sites[n], hkl);
     }
-    return cabs(sum);
+    return sum;
+}
+
+static double direct_sum(const int hkl[3], int anomalous) {
+    return cabs(sum_over_atoms(hkl, anomalous ? 0 : -1));
 }
 
 static const char *pdb_file(void) {
@@ -216,6 +229,90 @@ static void a_model_scatters_as_the_sum_over_its_atoms(void **state) {
             assert_true(fabs(equivalent) < 1e-4);
             forget(&factors);
         }
+}
+
+/* kept: bits of the sites of each kind. Geometric factors are exact, the rest has the error of its grid. */
+static void compare_parts(const int *kept, int kinds) {
+    const db_site_kinds *const made = factors.sites;
+    const int *const n = factors.extent;
+    double worst = 0, largest = 0;
+    int all = 0;
+    assert_non_null(made);
+    assert_int_equal(made->count, kinds);
+    for (int k = 0; k < kinds; k++) all |= kept[k];
+    for (int i = 0; i < n[0] * n[1] * n[2]; i++) {
+        const int hkl[3] = { factors.min[0] + i / (n[1] * n[2]), factors.min[1] + i / n[2] % n[1],
+                             factors.min[2] + i % n[2] };
+        const double *const part = made->part + 2 * (1 + kinds) * i;
+        if (factors.amplitude[i] == factors.default_F) {
+            for (int k = 0; k < 2 * kinds + 2; k++)
+                assert_true(part[k] == (k == 0 ? factors.default_F : 0));
+            continue;
+        }
+        const double complex rest = sum_over_atoms(hkl, all);
+        worst = fmax(worst, cabs(part[0] + I * part[1] - rest));
+        largest = fmax(largest, cabs(rest));
+        for (int k = 0; k < kinds; k++) {
+            double complex g = 0;
+            for (int s = 0; s < SITES; s++)
+                if (kept[k] >> s & 1) g += mates_of(&sites[s], hkl);
+            assert_true(cabs(part[2 + 2 * k] + I * part[3 + 2 * k] - g) < 1e-5);
+        }
+    }
+    print_message("rest of all but %d kinds: worst %.2g of the largest\n", kinds, worst / largest);
+    assert_true(worst < 2e-3 * largest);
+}
+
+static void sites_are_kept_apart(void **state) {
+    (void)state;
+    static const char *const names[2][3] = { { "A/LIG.1:S", "LIG:O+LIG:C", "LIG:S" },
+                                             { "A/LIG.1:S'", "LIG:O'+LIG:C'", "LIG:S'" } };
+    for (int cif = 0; cif < 2; cif++) {
+        db_site_choice choice[2] = { { .sites = names[cif][0] }, { .sites = names[cif][1] } };
+        const db_structure_factor_options options = {
+            .dmin = 2.5, .wavelength = 1.5418, .choice = choice, .choice_count = 2
+        };
+        expect_ok(test_context(), calculate(cif ? cif_file() : pdb_file(), &options));
+        compare_parts((int[]){ 1, 2 + 8 + 32 }, 2); /* the other sulphur stays in the rest */
+        assert_true(choice[0].found == 1 && choice[1].found == 3);
+        assert_string_equal(choice[0].element, "S");
+        assert_string_equal(choice[1].element, "");
+        assert_string_equal(factors.sites->kind[1].name, names[cif][1]);
+        forget(&factors);
+        choice[0].sites = names[cif][2];
+        const db_structure_factor_options one = { .dmin = 2.5,
+                                                  .choice = choice,
+                                                  .choice_count = 1 };
+        expect_ok(test_context(), calculate(cif ? cif_file() : pdb_file(), &one));
+        assert_true(choice[0].found == 2);
+        forget(&factors);
+    }
+    static const struct {
+        const char *first, *second, *message;
+    } bad[] = { { "LIG:SG", NULL, "expected atoms LIG:SG, found none" },
+                { "B/LIG:S", NULL, "found none" },
+                { "LIG.7:S", NULL, "found none" },
+                { "LIG:S+LIG:FE", NULL, "expected atoms LIG:FE" },
+                { "LIG:S", "LIG.1:S", "is of two kinds" },
+                { "S", NULL, "such as FES:FE1, found 'S'" },
+                { ":S", NULL, "found ':S'" },
+                { "LIG:", NULL, "found 'LIG:'" },
+                { "/LIG:S", NULL, "found '/LIG:S'" },
+                { "LIG:S+", NULL, "found ''" },
+                { "", NULL, "found ''" } };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        db_site_choice choice[2] = { { .sites = bad[i].first }, { .sites = bad[i].second } };
+        const db_structure_factor_options options = { .dmin = 6,
+                                                      .choice = choice,
+                                                      .choice_count = bad[i].second ? 2 : 1 };
+        expect_failure(test_context(), DB_ERROR_INPUT, calculate(pdb_file(), &options), "small.pdb",
+                       bad[i].message);
+    }
+    db_site_choice choice = { .sites = "LIG:S" };
+    const db_structure_factor_options options = { .dmin = 6, .choice = &choice, .choice_count = 1 };
+    expect_failure(test_context(), DB_ERROR_USAGE,
+                   calculate(folder_text("list.hkl", "1 0 0 5\n"), &options), "list.hkl",
+                   "expected coordinates");
 }
 
 static double with_ball(int h, double radius) {
@@ -447,6 +544,7 @@ static void a_model_of_lysozyme_agrees(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_model_scatters_as_the_sum_over_its_atoms),
+        cmocka_unit_test(sites_are_kept_apart),
         cmocka_unit_test(solvent_fills_what_atoms_leave),
         cmocka_unit_test(what_a_model_lacks_is_named),
         cmocka_unit_test(damaged_models_are_refused_or_read),

@@ -1,5 +1,6 @@
 #include "naive_spots.h"
 #include "support/naive_geometry.h"
+#include "support/naive_sites.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -209,12 +210,13 @@ typedef struct scene {
     naive_list *list;
 } scene;
 
-static real listed(const db_structure_factors *f, const int h[3]) {
+static real listed(const db_structure_factors *f, const int h[3], double wavelength) {
     int at[3];
     for (int i = 0; i < 3; i++) at[i] = h[i] - f->min[i];
     for (int i = 0; i < 3; i++)
         if (!f->amplitude || at[i] < 0 || at[i] >= f->extent[i]) return f->default_F;
-    return f->amplitude[(at[0] * f->extent[1] + at[1]) * f->extent[2] + at[2]];
+    const int entry = (at[0] * f->extent[1] + at[1]) * f->extent[2] + at[2];
+    return f->sites ? sqrt(naive_site_square(f->sites, entry, wavelength)) : f->amplitude[entry];
 }
 
 /* Where a node points at a spindle angle (radian from the start). */
@@ -446,7 +448,7 @@ static void add_nodes(const scene *s, naive_rotation how, int intervals) {
             for (h[2] = least[2]; h[2] <= most[2]; h[2]++) {
                 double node[3] = { 0, 0, 0 };
                 for (int i = 0; i < 3; i++) naive_add(node, h[i], s->crystal.reciprocal[i]);
-                const real amplitude = listed(&e->structure_factors, h);
+                const real amplitude = listed(&e->structure_factors, h, s->ray.wavelength);
                 if (amplitude != 0 && naive_dot(node, node) <= longest * longest)
                     add_node(s, node, amplitude, how, intervals);
             }

@@ -1,6 +1,7 @@
 /* Images of spots in closed form are those of a naive implementation from the formulas alone, which
  * leaves out no reflection anywhere. */
 #include "support/context.h"
+#include "support/naive_sites.h"
 #include "scenes.h"
 
 #include <dualbragg/dualbragg.h>
@@ -114,6 +115,14 @@ static void listed(db_experiment *e) {
                      DB_OK);
 }
 
+static void sites(db_experiment *e) {
+    static const double wavelength[3] = { 1.28, 1.3, 1.32 }, weight[3] = { 1, 3, 2 };
+    listed(e);
+    assert_int_equal(db_beam_set_spectrum(context, &e->beam, wavelength, weight, 3, 1), DB_OK);
+    assert_int_equal(naive_give_sites(context, e, 0.06), DB_OK);
+    e->spread.bandwidth = 30;
+}
+
 static void narrow_rotation(db_experiment *e) {
     e->goniometer.phi = 12;
     e->goniometer.phi_step = 0.5;
@@ -156,6 +165,7 @@ static const struct {
     { "sources", sources },
     { "detector", detector },
     { "listed amplitudes", listed },
+    { "sites", sites },
     { "narrow rotation", narrow_rotation },
     { "wide rotation", wide_rotation },
     { "backwards", backwards },

@@ -291,12 +291,126 @@ static void what_cannot_be_predicted_is_refused(void **state) {
     db_experiment_clear(&e);
 }
 
+/* Of a band of wavelengths, a reflection selects the same whether the band is one source's or many sources'. */
+static void a_spot_selects_wavelengths(void **state) {
+    (void)state;
+    enum { SOURCES = 121 };
+    naive_region region;
+    db_experiment band = scene_experiment(context, &spot_scenes[0], &region), many;
+    double wavelength[SOURCES], weight[SOURCES];
+    const double sigma = 2e-3, step = 0.08;
+    band.spread.bandwidth = 1e6 * sigma * sigma;
+    band.spread.mosaic = 4e-4;
+    for (int i = 0; i < 3; i++) band.crystal.Ncells[i] = 200;
+    assert_int_equal(db_experiment_copy(context, &band, &many), DB_OK);
+    for (int j = 0; j < SOURCES; j++) {
+        const double x = step * (j - SOURCES / 2);
+        wavelength[j] = band.beam.wavelength * (1 + sigma * x);
+        weight[j] = exp(-0.5 * x * x);
+    }
+    assert_int_equal(db_beam_set_spectrum(context, &many.beam, wavelength, weight, SOURCES, 1),
+                     DB_OK);
+    many.spread.bandwidth = 1e6 * sigma * sigma * step * step / 12;
+    db_predicted_spots one = predict(&band, 1.5, 0, 0), all = predict(&many, 6, 0, 0);
+    const double width = sigma * band.beam.wavelength;
+    size_t compared = 0, selected = 0;
+    for (size_t i = 0, j = 0; i < one.count; i++) {
+        const db_spot *const a = &one.spot[i];
+        while (j < all.count && memcmp(all.spot[j].hkl, a->hkl, sizeof a->hkl) != 0) j++;
+        if (j == all.count) {
+            j = 0;
+            continue;
+        }
+        const db_spot *const b = &all.spot[j];
+        if (!(fabs(a->wavelength - b->wavelength) < 0.03 * width &&
+              fabs(a->wavelength_width - b->wavelength_width) < 0.03 * width))
+            fail_msg("%d %d %d: %.7g +- %.3g of a band, %.7g +- %.3g of many sources", a->hkl[0],
+                     a->hkl[1], a->hkl[2], a->wavelength, a->wavelength_width, b->wavelength,
+                     b->wavelength_width);
+        compared++;
+        selected += fabs(a->wavelength - band.beam.wavelength) > 0.5 * width &&
+                    a->wavelength_width < 0.9 * width;
+    }
+    print_message("%zu spots, %zu of them away from the middle\n", compared, selected);
+    assert_true(compared > 10 && selected > 2);
+    db_predicted_spots_clear(&one);
+    db_predicted_spots_clear(&all);
+    db_experiment_clear(&band);
+    db_experiment_clear(&many);
+}
+
+/* The sum over sources of photons times wavelength, each rendered by itself, over that of photons. */
+static void pixels_have_a_mean_wavelength(void **state) {
+    (void)state;
+    enum { SOURCES = 3, PIXELS = 900 };
+    static const double wavelength[SOURCES] = { 1.28, 1.31, 1.33 }, weight[SOURCES] = { 1, 3, 2 };
+    for (int closed = 0; closed < 2; closed++) {
+        double image[PIXELS], mean[PIXELS], after[PIXELS], photons[PIXELS] = { 0 },
+                                                           sum[PIXELS] = { 0 };
+        db_experiment e;
+        db_plan *plan;
+        db_plan_options options = DB_PLAN_OPTIONS_INIT;
+        options.pixel_type = DB_FLOAT64;
+        assert_int_equal(db_experiment_init(context, &e), DB_OK);
+        memcpy(e.crystal.cell, (double[]){ 40, 50, 60, 90, 100, 90 }, sizeof e.crystal.cell);
+        for (int i = 0; i < 3; i++) e.crystal.Ncells[i] = 5;
+        e.crystal.misset[0] = 17;
+        e.structure_factors.default_F = 10;
+        e.spread.spots = closed ? DB_SPOTS_CLOSED : DB_SPOTS_SAMPLED;
+        e.spread.mosaic = 0.2;
+        e.detector.panels[0].fast_pixels = e.detector.panels[0].slow_pixels = 30;
+        e.detector.panels[0].pixel_size[0] = e.detector.panels[0].pixel_size[1] = 1;
+        e.detector.centre[0] = e.detector.centre[1] = 14;
+        assert_int_equal(db_beam_set_spectrum(context, &e.beam, wavelength, weight, SOURCES, 0),
+                         DB_OK);
+        e.beam.spectrum_stretch = 1.5;
+        assert_int_equal(db_plan_create(context, &e, &options, &plan), DB_OK);
+        assert_int_equal(db_plan_forward(plan, image), DB_OK);
+        assert_int_equal(db_plan_mean_wavelength(plan, mean), DB_OK);
+        assert_int_equal(db_plan_forward(plan, after), DB_OK);
+        assert_memory_equal(image, after, sizeof image);
+        const double middle = (1.28 + 3 * 1.31 + 2 * 1.33) / 6;
+        for (int j = 0; j < SOURCES;
+             j++) { /* alone, with the wavelength that the spectrum gave it */
+            db_experiment alone = e;
+            db_source own = e.beam.sources[j];
+            const double stretched = middle + 1.5 * (wavelength[j] - middle);
+            own.wavelength_ratio = 1;
+            alone.beam.sources = &own;
+            alone.beam.source_count = 1;
+            alone.beam.wavelength = stretched;
+            db_plan *one;
+            assert_int_equal(db_plan_create(context, &alone, &options, &one), DB_OK);
+            assert_int_equal(db_plan_forward(one, after), DB_OK);
+            db_plan_destroy(&one);
+            for (int i = 0; i < PIXELS; i++) {
+                photons[i] += weight[j] / 6 * after[i];
+                sum[i] += weight[j] / 6 * stretched * after[i];
+            }
+        }
+        int bright = 0;
+        for (int i = 0; i < PIXELS; i++) {
+            if (photons[i] == 0) {
+                assert_true(mean[i] == 0);
+                continue;
+            }
+            assert_true(fabs(mean[i] - sum[i] / photons[i]) < 1e-9);
+            bright += fabs(mean[i] - middle) > 0.005;
+        }
+        assert_true(bright > 100);
+        db_plan_destroy(&plan);
+        db_experiment_clear(&e);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spots_are_where_they_are_shown),
         cmocka_unit_test(lists_are_whole),
         cmocka_unit_test(sources_and_tails_are_one_spot),
         cmocka_unit_test(bands_are_as_wide_as_asked_for),
+        cmocka_unit_test(a_spot_selects_wavelengths),
+        cmocka_unit_test(pixels_have_a_mean_wavelength),
         cmocka_unit_test(what_cannot_be_predicted_is_refused),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);

@@ -65,6 +65,8 @@ typedef struct db_fit_reflection {
     double sum; /**< counts above the background, over the pixels used */
     double
         sum_sigma; /**< its standard error, by the noise of the pixels; the plane's own is left out */
+    /** of its photons (A): mean and standard deviation, by the model: db_spot.wavelength */
+    double wavelength, wavelength_width;
 } db_fit_reflection;
 
 /** A pixel in a robust target. */

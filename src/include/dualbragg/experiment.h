@@ -156,16 +156,44 @@ typedef struct db_detector {
     double reserved[8]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_detector;
 
+enum { DB_MOST_SITE_KINDS = 4, DB_SITE_KIND_NAME = 64 };
+
+/** A kind of sites whose scattering depends on the photon energy, and its curve: f' and f'' between two
+ * points follow a straight line. */
+typedef struct db_site_kind {
+    char name[DB_SITE_KIND_NAME];
+    size_t count;     /**< points of the curve, >= 2 */
+    double *energy;   /**< eV, ascending */
+    double *f_prime;  /**< f' (electrons) at each energy */
+    double *f_second; /**< f'' (electrons) at each energy */
+} db_site_kind;
+
+/** Structure factors that depend on the photon energy, of every entry of a box:
+ * F(hkl, E) = F of the rest + sum over kinds of (f'(E) + i f''(E)) G(hkl), where G is the sum over the
+ * kind's sites in the cell of occupancy x Debye-Waller factor x exp(2 pi i h.x). Entries do not share
+ * values: Friedel mates differ. */
+typedef struct db_site_kinds {
+    int count; /**< 1 to DB_MOST_SITE_KINDS */
+    db_site_kind kind[DB_MOST_SITE_KINDS];
+    /** [entries of the box][1 + count][2], in the order of db_structure_factors.amplitude: real and
+     * imaginary part of F of the rest (electrons), then of each kind's G */
+    double *part;
+} db_site_kinds;
+
 /** Amplitudes on a box of Miller indices; outside the box, and without a list, default_F holds.
  * Index of (h,k,l): ((h-min[0])*extent[1] + (k-min[1]))*extent[2] + (l-min[2]). */
 typedef struct db_structure_factors {
     int interpolate; /**< 1: tricubic interpolation of the list; 0: the nearest entry */
     int min[3];
-    int extent[3];      /**< number of entries per axis; 0 0 0 without a list */
-    double *amplitude;  /**< electrons; owned by the experiment; NULL without a list */
-    double default_F;   /**< electrons */
-    size_t listed;      /**< number of amplitudes in the file, for reports; 0 without a list */
-    double reserved[4]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+    int extent[3];     /**< number of entries per axis; 0 0 0 without a list */
+    double *amplitude; /**< electrons; owned by the experiment; NULL without a list */
+    double default_F;  /**< electrons */
+    size_t listed;     /**< number of amplitudes in the file, for reports; 0 without a list */
+    /** NULL: the same at every photon energy. Else images are made of these, each source at its own
+     * energy, and `amplitude` is what single numbers are reported from. One block of memory, owned by
+     * the experiment; see db_experiment_set_site_kinds */
+    db_site_kinds *sites;
+    double reserved[3]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_structure_factors;
 
 /** Scattering that does not come from the crystal and is not limited by dmin: water
@@ -327,7 +355,7 @@ DB_API db_status db_experiment_set_panels(db_context *context, db_experiment *ex
                                           const db_panel *panels, size_t count);
 
 /** Replaces the list of structure factors by a copy of extent[0] * extent[1] * extent[2] amplitudes
- * (electrons) in the order of db_structure_factors; the first belongs to min. amplitude NULL: no
+ * (electrons) in the order of db_structure_factors, the same at all photon energies; the first belongs to min. amplitude NULL: no
  * list. default_F stays. DB_ERROR_USAGE for an extent below 1.
  *
  * @param context receives the message of a failure
@@ -339,6 +367,18 @@ DB_API db_status db_experiment_set_panels(db_context *context, db_experiment *ex
 DB_API db_status db_experiment_set_amplitudes(db_context *context, db_experiment *experiment,
                                               const int min[3], const int extent[3],
                                               const double *amplitude);
+
+/** Replaces what depends on the photon energy by a copy, and the amplitudes of the box by |F| at the
+ * beam's wavelength. There must be a list (db_experiment_set_amplitudes), which is not interpolated; each
+ * kind needs a name of its own, and a curve of two or more points of ascending energies (eV) that
+ * reaches every source's.
+ *
+ * @param context receives the message of a failure
+ * @param experiment to change
+ * @param sites NULL: none; the amplitudes then stay
+ * @return DB_OK; DB_ERROR_INPUT, naming the kind; DB_ERROR_USAGE; DB_ERROR_MEMORY; all then stays */
+DB_API db_status db_experiment_set_site_kinds(db_context *context, db_experiment *experiment,
+                                              const db_site_kinds *sites);
 
 /** Replaces the amplitudes of amorphous matter by copies: `count` values of sin(theta)/lambda
  * (1/angstrom), ascending, and the amplitude of one molecule there (electrons). count 0: none.

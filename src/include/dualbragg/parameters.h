@@ -26,7 +26,8 @@ enum {
     /** the crystal as a whole: its lattice vectors; where its mosaic spread is anisotropic those of
      * each phi step and mosaic domain */
     DB_MOVES_ORIENTATION = 1024,
-    DB_MOVES_SPREAD = 2048 /**< covariances of spots in closed form */
+    DB_MOVES_SPREAD = 2048, /**< covariances of spots in closed form */
+    DB_MOVES_CURVES = 4096  /**< f' and f'' of kinds of sites at the energies of the sources */
 };
 
 /** Range of a parameter without bounds in a refinement, from its start, with an amount. */
@@ -118,7 +119,8 @@ typedef enum db_choosing {
     X(TAIL_FRACTION, SPREAD, 0, 0.999, ANY, 0, NONE, SHAPE, CRYSTAL, ASKED)                        \
     X(TAIL_WIDTH, SPREAD, 1e-3, 1000, ANY, 0, NONE, SHAPE, CRYSTAL, ASKED)                         \
     X(SOURCE_WEIGHT, SOURCES, 0, INFINITY, ANY, 0, NONE, SHAPE, SHOT, ASKED)                       \
-    X(AMPLITUDE, AMPLITUDE, 0, INFINITY, ANY, 0, NONE, SHAPE, SETUP, ASKED)
+    X(AMPLITUDE, AMPLITUDE, 0, INFINITY, ANY, 0, NONE, SHAPE, SETUP, ASKED)                        \
+    X(SITE_CURVE, CURVES, -INFINITY, INFINITY, ANY, 0, NONE, SHAPE, SETUP, ASKED)
 /* clang-format on */
 
 /** Kinds of parameters. */
@@ -318,16 +320,30 @@ typedef enum db_parameter {
         DB_PARAMETER_COUNT
 } db_parameter;
 
-/** Parameters whose number depends on the experiment: the weight of source number j, and the
- * structure factor of one reflection (in a list, amplitude of h, k, l from -512 to 511). They are
- * values of db_parameter beyond the table; a plan takes at most DB_PARAMETER_SLOTS of them. */
-enum { DB_PARAMETER_SLOTS = 8, DB_SOURCE_WEIGHT_FIRST = 1 << 20, DB_AMPLITUDE_FIRST = 1 << 30 };
+/** Parameters whose number depends on the experiment: the weight of source number j, f' and f'' of a
+ * kind of sites at a point of its curve, and the structure factor of one reflection (in a list,
+ * amplitude of h, k, l from -512 to 511). They are values of db_parameter beyond the table; a plan takes
+ * at most DB_PARAMETER_SLOTS of them, but for f' and f'' any number where spots are in closed form. */
+enum {
+    DB_PARAMETER_SLOTS = 8,
+    DB_SOURCE_WEIGHT_FIRST = 1 << 20,
+    DB_SITE_CURVE_FIRST = 1 << 29,
+    DB_AMPLITUDE_FIRST = 1 << 30
+};
 
 /** The weight of a source as a parameter.
  *
  * @param source its number, from 0
  * @return the parameter; DB_PARAMETER_COUNT for a number that is too large */
 DB_API db_parameter db_parameter_source_weight(size_t source);
+
+/** f' or f'' of a kind of sites at one point of its curve as a parameter.
+ *
+ * @param kind its number, from 0
+ * @param second 0: f'; 1: f''
+ * @param point number of the point, from 0
+ * @return the parameter; DB_PARAMETER_COUNT for a number that is too large */
+DB_API db_parameter db_parameter_site_curve(int kind, int second, size_t point);
 
 /** The structure factor of one reflection as a parameter.
  *
@@ -347,7 +363,7 @@ DB_API db_parameter db_parameter_amplitude(int h, int k, int l);
 DB_API int db_parameter_exists(const db_experiment *experiment, db_parameter parameter);
 
 /** Writes the parameter's name as db_parameter_find reads it: that of the table, source_weight:J
- * (from 0) or F:H:K:L.
+ * (from 0), fp:KIND:POINT or fdp:KIND:POINT (numbers from 0), or F:H:K:L.
  *
  * @param parameter which
  * @param name receives it
@@ -363,8 +379,8 @@ typedef struct db_parameter_info {
     const db_parameter_facts *facts; /**< those of its kind */
 } db_parameter_info;
 
-/** Entry of the table; NULL if out of range. Source weights and structure factors share one entry
- * each. Static storage, thread-safe.
+/** Entry of the table; NULL if out of range. Source weights, f', f'' and structure factors share one
+ * entry each. Static storage, thread-safe.
  *
  * @param parameter which
  * @return the entry, or NULL */

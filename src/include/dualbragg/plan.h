@@ -101,6 +101,15 @@ DB_API db_status db_plan_update(db_plan *plan, const db_experiment *experiment);
  * @return DB_OK; DB_ERROR_USAGE, DB_ERROR_CANCELLED or DB_ERROR_DEVICE */
 DB_API db_status db_plan_forward(db_plan *plan, void *image);
 
+/** The mean wavelength (A) of each pixel's photons: sum over sources of photons times wavelength, over photons; 0
+ * where there are none. A source counts with its own wavelength, whatever the bandwidth that it has in closed form.
+ * Renders two images; the plan's values are then what they were.
+ *
+ * @param plan to execute, without a background image
+ * @param image receives it, laid out as the plan's image, in the host's memory
+ * @return DB_OK; DB_ERROR_USAGE, DB_ERROR_UNSUPPORTED, DB_ERROR_MEMORY or those of db_plan_forward */
+DB_API db_status db_plan_mean_wavelength(db_plan *plan, void *image);
+
 /** Renders the image and dI/dparameter (photons per unit of the parameter) for each parameter of
  * the plan in one pass. derivatives: parameter_count pointers to caller's buffers of the same shape
  * as image.

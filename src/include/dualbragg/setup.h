@@ -180,7 +180,12 @@ typedef struct db_setup {
     double beam_centre_px[2];
     double beam_tilt[2]; /**< mrad: db_beam's; 0 */
     double scale;        /**< db_beam's; 1 */
-    double reserved[7];  /**< 0: room for new members, see docs/decisions/public-structs.md */
+    /** kinds of sites in the coordinates of hkl_file that scatter as their curves say at each photon
+     * energy (db_site_kinds): SITES=CURVE[,SITES=CURVE...], SITES as db_site_choice.sites, CURVE a file
+     * of db_read_site_curve, or table[:SHIFT], a free atom's with its edge SHIFT eV higher; borrowed;
+     * NULL: none */
+    const char *sites;
+    double reserved[6]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_setup;
 
 /** First column of a file of amorphous amplitudes. */

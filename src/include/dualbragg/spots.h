@@ -29,11 +29,14 @@ typedef struct db_spot {
     /** partiality. Still: exp(-excitation^2/2), the brightness relative to a
      * node on the sphere; rotation: recorded fraction of the passage, 0 to 1 */
     double recorded;
-    double angle;       /**< at which it is recorded (degree from the start of the rotation) */
-    double resolution;  /**< d spacing (angstrom) */
-    double width;       /**< standard deviation of the blocks' distances as a turn (degree), of a
+    double angle;      /**< at which it is recorded (degree from the start of the rotation) */
+    double resolution; /**< d spacing (angstrom) */
+    double width;      /**< standard deviation of the blocks' distances as a turn (degree), of a
                              still: turn/excitation */
-    double reserved[3]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+    /** of its photons (A): mean, and standard deviation. Of a still a source's bandwidth counts as the reflection
+     * selects from it, of a rotation as a whole. Of sampled spots NAN, unless all sources have one wavelength */
+    double wavelength, wavelength_width;
+    double reserved[1]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_spot;
 
 /** Conditions for listed spots, whose middle must also be on a panel. */

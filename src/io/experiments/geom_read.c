@@ -6,7 +6,7 @@
 #include "base/text_reader.h"
 #include "base/vector.h"
 #include "io/experiments/plain_experiment.h"
-#include "io/experiments/photon_energy.h"
+#include "base/photon_energy.h"
 #include "io/units.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 #include "base/growth.h"
 #include "base/text_reader.h"
 #include "base/vector.h"
-#include "io/experiments/photon_energy.h"
+#include "base/photon_energy.h"
 
 #include <math.h>
 #include <stdlib.h>

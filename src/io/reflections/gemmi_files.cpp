@@ -4,6 +4,7 @@ extern "C" {
 #include "base/context_internal.h"
 #include "io/cif.h"
 #include "io/reflections/gemmi_files.h"
+#include "model/site_kinds.h"
 #include "model/amplitude_box.h"
 }
 #include "io/reflections/gemmi_guard.hpp"
@@ -274,6 +275,82 @@ gemmi::Structure read_mmcif(db_context *context, const char *path, const db_file
     return gemmi::make_structure_from_block(block);
 }
 
+// ---- sites that are kept apart
+
+// A list of "[CHAIN/]RESIDUE[.NUMBER]:ATOM" with '+' between, one of them.
+struct site_name {
+    std::string chain, residue, number, atom, text;
+};
+
+std::vector<site_name> names_of_sites(const std::string &list) {
+    std::vector<site_name> names;
+    for (size_t at = 0; at <= list.size();) {
+        const size_t end = std::min(list.find('+', at), list.size());
+        site_name n;
+        n.text = list.substr(at, end - at);
+        const size_t colon = n.text.find(':'), slash = n.text.find('/');
+        const size_t begin = slash == std::string::npos ? 0 : slash + 1;
+        if (colon == std::string::npos || colon <= begin || colon + 1 == n.text.size() ||
+            slash == 0)
+            fail("sites: expected [CHAIN/]RESIDUE[.NUMBER]:ATOM, such as FES:FE1, found '" +
+                 n.text + "'");
+        if (begin) n.chain = n.text.substr(0, slash);
+        n.residue = n.text.substr(begin, colon - begin);
+        n.atom = n.text.substr(colon + 1);
+        const size_t dot = n.residue.find('.');
+        if (dot != std::string::npos) {
+            n.number = n.residue.substr(dot + 1);
+            n.residue.resize(dot);
+        }
+        names.push_back(n);
+        at = end + 1;
+    }
+    return names;
+}
+
+bool is_named(const site_name &n, const gemmi::Chain &chain, const gemmi::Residue &residue,
+              const gemmi::Atom &atom) {
+    return atom.name == n.atom && residue.name == n.residue &&
+           (n.chain.empty() || n.chain == chain.name) &&
+           (n.number.empty() || n.number == residue.seqid.str());
+}
+
+// An atom, and its f' + i f'' where it has one of its own.
+struct placed_site {
+    gemmi::Fractional at;
+    gemmi::Atom atom;
+    std::complex<double> scattering;
+};
+
+// Of all symmetry mates: sum of occupancy x Debye-Waller factor x exp(2 pi i h.x), each times its scattering.
+std::complex<double> geometric_factor(const std::vector<placed_site> &sites,
+                                      const gemmi::UnitCell &cell, const gemmi::GroupOps &group,
+                                      const gemmi::Miller &hkl) {
+    std::complex<double> sum = 0;
+    for (const gemmi::Op &op : group) {
+        const gemmi::Miller own = op.apply_to_hkl(hkl);
+        const double shift = -op.phase_shift(hkl), square = cell.calculate_1_d2(own);
+        gemmi::Vec3 s; // of the mate, in the frame of the coordinates
+        for (int j = 0; j < 3; j++)
+            s.at(j) = own[0] * cell.frac.mat.a[0][j] + own[1] * cell.frac.mat.a[1][j] +
+                      own[2] * cell.frac.mat.a[2][j];
+        for (const placed_site &site : sites) {
+            const double phase =
+                2 * gemmi::pi() * (own[0] * site.at.x + own[1] * site.at.y + own[2] * site.at.z) +
+                shift;
+            const gemmi::SMat33<float> &u = site.atom.aniso;
+            const double exponent =
+                u.nonzero() ? 2 * gemmi::pi() * gemmi::pi() *
+                                  (u.u11 * s.x * s.x + u.u22 * s.y * s.y + u.u33 * s.z * s.z +
+                                   2 * (u.u12 * s.x * s.y + u.u13 * s.x * s.z + u.u23 * s.y * s.z))
+                            : site.atom.b_iso * square / 4;
+            sum += site.scattering * (site.atom.occ * std::exp(-exponent)) *
+                   std::complex<double>(std::cos(phase), std::sin(phase));
+        }
+    }
+    return sum;
+}
+
 class model_transform {
   public:
     model_transform(const db_structure_factor_options &options, gemmi::Structure &&structure)
@@ -296,6 +373,9 @@ class model_transform {
     transform of_absorption(density &d);
     transform of_solvent(const density &d) const;
     void find_dispersion();
+    void choose_sites();
+    void make_site_parts(const double *rest, size_t entries, const std::array<int, 3> &most,
+                         double limit, db_structure_factors *factors) const;
 
     const db_structure_factor_options &options_;
     gemmi::Structure structure_;
@@ -304,6 +384,8 @@ class model_transform {
     double least_b_ = 1e4;
     bool anomalous_ = false;
     gemmi::Addends real_, imaginary_; // f' and f'' of each element
+    std::vector<placed_site> kind_[DB_MOST_SITE_KINDS];
+    std::vector<placed_site> beside_; // the others of their elements
 };
 
 void model_transform::check_cell() const {
@@ -392,6 +474,66 @@ void model_transform::find_dispersion() {
     }
 }
 
+// Takes the scattering of those elements off the tables of all, and gives it to the sites that are not chosen.
+void model_transform::choose_sites() {
+    gemmi::Addends left_real = real_, left_imaginary = imaginary_;
+    std::vector<std::vector<site_name>> names;
+    std::vector<std::vector<bool>> used;
+    for (int k = 0; k < options_.choice_count; k++) {
+        names.push_back(names_of_sites(options_.choice[k].sites));
+        used.emplace_back(names.back().size(), false);
+        options_.choice[k].found = 0;
+        options_.choice[k].element[0] = 0;
+    }
+    std::vector<bool> chosen_element(256, false);
+    std::vector<std::pair<placed_site, int>> all;
+    for (const gemmi::Chain &chain : structure_.models[0].chains)
+        for (const gemmi::Residue &residue : chain.residues)
+            for (const gemmi::Atom &atom : residue.atoms) {
+                int kind = -1;
+                for (size_t k = 0; k < names.size(); k++)
+                    for (size_t n = 0; n < names[k].size(); n++) {
+                        if (!is_named(names[k][n], chain, residue, atom)) continue;
+                        used[k][n] = true;
+                        if (kind >= 0 && kind != static_cast<int>(k))
+                            fail("sites: atom " + atom.name + " of " + chain.name + " " +
+                                 residue.str() + " is of two kinds, " +
+                                 options_.choice[kind].sites + " and " + options_.choice[k].sites);
+                        kind = static_cast<int>(k);
+                    }
+                if (kind >= 0) chosen_element[atom.element.ordinal()] = true;
+                all.push_back({ { structure_.cell.fractionalize(atom.pos), atom, 1 }, kind });
+            }
+    for (size_t k = 0; k < names.size(); k++)
+        for (size_t n = 0; n < names[k].size(); n++)
+            if (!used[k][n])
+                fail("sites: expected atoms " + names[k][n].text + ", found none of them");
+    for (auto &site : all) {
+        const gemmi::Atom &atom = site.first.atom;
+        if (!chosen_element[atom.element.ordinal()]) continue;
+        if (site.second < 0) {
+            site.first.scattering = { real_.get(atom.element), imaginary_.get(atom.element) };
+            if (anomalous_) beside_.push_back(site.first);
+            continue;
+        }
+        db_site_choice &choice = options_.choice[site.second];
+        const char *const symbol = atom.element.name();
+        if (choice.found++ == 0)
+            std::snprintf(choice.element, sizeof choice.element, "%s", symbol);
+        else if (std::strcmp(choice.element, symbol) != 0)
+            choice.element[0] = 0;
+        kind_[site.second].push_back(site.first);
+    }
+    for (int z = 1; anomalous_ && z <= 92; z++) {
+        const gemmi::Element element(static_cast<gemmi::El>(z));
+        if (!chosen_element[element.ordinal()]) continue;
+        left_real.set(element, 0);
+        left_imaginary.set(element, 0);
+    }
+    real_ = left_real;
+    imaginary_ = left_imaginary;
+}
+
 void model_transform::prepare() {
     check_cell();
     group_ = structure_.find_spacegroup();
@@ -404,6 +546,7 @@ void model_transform::prepare() {
                 check_atom(atom, chain.name + " " + residue.str());
     if (atoms_ == 0) fail("expected atoms, found none");
     find_dispersion();
+    if (options_.choice_count) choose_sites();
 }
 
 // Rounded up is `true` of gemmi's versions before 0.6 and GridSizeRounding::Up of later ones: both are 1.
@@ -495,6 +638,47 @@ std::complex<double> at(const gemmi::FPhiGrid<float> &grid, int h, int k, int l)
     return l < 0 ? std::conj(value) : value;
 }
 
+// rest: real and imaginary part of each entry. Mates have conjugate geometric factors.
+void model_transform::make_site_parts(const double *rest, size_t entries,
+                                      const std::array<int, 3> &most, double limit,
+                                      db_structure_factors *factors) const {
+    const gemmi::UnitCell &cell = structure_.cell;
+    const gemmi::GroupOps group = group_->operations();
+    const size_t each = db_site_part(options_.choice_count);
+    db_site_kinds made = {};
+    made.count = options_.choice_count;
+    std::vector<double> part(entries * each);
+    made.part = part.data();
+    for (int k = 0; k < made.count; k++)
+        std::snprintf(made.kind[k].name, sizeof made.kind[k].name, "%s", options_.choice[k].sites);
+    size_t entry = 0;
+    for (int h = -most[0]; h <= most[0]; h++)
+        for (int k = -most[1]; k <= most[1]; k++)
+            for (int l = -most[2]; l <= most[2]; l++, entry++) {
+                const gemmi::Miller hkl = { { h, k, l } };
+                double *const to = &part[entry * each];
+                to[0] = rest[2 * entry];
+                to[1] = rest[2 * entry + 1];
+                if (cell.calculate_1_d2(hkl) > limit || (h == 0 && k == 0 && l == 0)) continue;
+                const std::complex<double> own = geometric_factor(beside_, cell, group, hkl);
+                to[0] += own.real();
+                to[1] += own.imag();
+                const double *const mate = &part[(entries - 1 - entry) * each];
+                for (int n = 0; n < made.count; n++) {
+                    const std::complex<double> g =
+                        entry < entries / 2
+                            ? geometric_factor(kind_[n], cell, group, hkl)
+                            : std::complex<double>(mate[2 + 2 * n], -mate[3 + 2 * n]);
+                    to[2 + 2 * n] = g.real();
+                    to[3 + 2 * n] = g.imag();
+                }
+            }
+    db_site_kinds *const copy = db_site_kinds_copy(&made, entries);
+    if (!copy) throw std::bad_alloc();
+    std::free(factors->sites);
+    factors->sites = copy;
+}
+
 void model_transform::calculate(db_context *context, const char *path,
                                 db_structure_factors *factors) {
     const gemmi::UnitCell &cell = structure_.cell;
@@ -517,6 +701,7 @@ void model_transform::calculate(db_context *context, const char *path,
     const transform solvent = options_.k_sol > 0 ? of_solvent(d) : transform();
     double *const amplitude = static_cast<double *>(std::calloc(entries, sizeof(double)));
     if (!amplitude) throw std::bad_alloc();
+    std::vector<double> rest(options_.choice_count ? 2 * entries : 0);
     size_t listed = 0, entry = 0;
     const double limit = 1 / gemmi::sq(options_.dmin);
     for (int h = -most[0]; h <= most[0]; h++)
@@ -524,6 +709,7 @@ void model_transform::calculate(db_context *context, const char *path,
             for (int l = -most[2]; l <= most[2]; l++, entry++) {
                 const double square = cell.calculate_1_d2({ { h, k, l } });
                 amplitude[entry] = factors->default_F;
+                if (!rest.empty()) rest[2 * entry] = factors->default_F;
                 if (square > limit || (h == 0 && k == 0 && l == 0)) continue;
                 const std::complex<double> i(0, 1);
                 const std::complex<double> f =
@@ -531,8 +717,13 @@ void model_transform::calculate(db_context *context, const char *path,
                         d.reciprocal_space_multiplier(square) +
                     options_.k_sol * std::exp(-options_.b_sol * square / 4) * at(solvent, h, k, l);
                 amplitude[entry] = std::abs(f);
+                if (!rest.empty()) {
+                    rest[2 * entry] = f.real();
+                    rest[2 * entry + 1] = f.imag();
+                }
                 listed++;
             }
+    if (!rest.empty()) make_site_parts(rest.data(), entries, most, limit, factors);
     std::free(factors->amplitude);
     factors->amplitude = amplitude;
     factors->listed = listed;
@@ -550,6 +741,9 @@ std::string model_transform::summary() const {
                                : ", no solvent";
     text += anomalous_ ? ", f' and f'' at " + short_number(options_.wavelength) + " A"
                        : ", no anomalous scattering";
+    for (int k = 0; k < options_.choice_count; k++)
+        text += std::string(k ? ", " : "; ") + std::to_string(options_.choice[k].found) +
+                " sites " + options_.choice[k].sites;
     if (structure_.models.size() > 1)
         text += ", the first of " + std::to_string(structure_.models.size()) + " models";
     return text;
@@ -600,6 +794,17 @@ db_status db_gemmi_add_operator(db_context *context, const char *path, db_word t
 db_status db_gemmi_read_mtz(db_context *context, const char *path, const db_file_content *content,
                             db_reflection_columns *columns) {
     return guarded(context, path, [&] { read_mtz(*content, columns); });
+}
+
+db_status db_gemmi_dispersion(db_context *context, const char *element, double shift, size_t count,
+                              const double *energy, double *f_prime, double *f_second) {
+    return guarded(context, "f' and f''", [&] {
+        const gemmi::Element found(element);
+        if (found == gemmi::El::X || found.ordinal() < 3 || found.ordinal() > 92)
+            fail(std::string("expected a chemical element from Li to U, found '") + element + "'");
+        for (size_t i = 0; i < count; i++)
+            f_prime[i] = gemmi::cromer_liberman(found.ordinal(), energy[i] - shift, &f_second[i]);
+    });
 }
 
 db_status db_gemmi_read_model(db_context *context, const char *path, const db_file_content *content,

@@ -44,6 +44,10 @@ db_status db_gemmi_add_operator(db_context *context, const char *path, db_word t
 db_status db_gemmi_read_mtz(db_context *context, const char *path, const db_file_content *content,
                             db_reflection_columns *columns);
 
+/* f' and f'' of a free atom at `count` energies (eV), less `shift`. */
+db_status db_gemmi_dispersion(db_context *context, const char *element, double shift, size_t count,
+                              const double *energy, double *f_prime, double *f_second);
+
 /* A model's structure factors: see db_structure_factor_options. is_cif: mmCIF, else PDB. */
 db_status db_gemmi_read_model(db_context *context, const char *path, const db_file_content *content,
                               int is_cif, const db_structure_factor_options *options,

@@ -11,18 +11,20 @@
 static void print_text(FILE *out, const db_predicted_spots *list) {
     fputs(
         "# spots: their middles and variances in pixels, excitation in standard deviations from "
-        "the Ewald sphere, turn and angle in degree, resolution in A\n"
+        "the Ewald sphere, turn and angle in degree, resolution and wavelength (mean and spread) "
+        "in A\n"
         "#   h    k    l panel       fast       slow   fast_var   slow_var covariance      photons "
-        "excitation     turn recorded    angle resolution source\n",
+        "excitation     turn recorded    angle resolution wavelength wave_width source\n",
         out);
     for (size_t i = 0; i < list->count; i++) {
         const db_spot *const s = &list->spot[i];
         fprintf(out,
                 "%5d %4d %4d %5zu %10.3f %10.3f %10.4g %10.4g %10.3g %12.6g %10.4f %8.4f %8.4f "
-                "%8.4f %10.4f %6zu\n",
+                "%8.4f %10.4f %10.7f %10.3g %6zu\n",
                 s->hkl[0], s->hkl[1], s->hkl[2], s->panel, s->position[0], s->position[1],
                 s->covariance[0], s->covariance[1], s->covariance[2], s->photons, s->excitation,
-                s->turn, s->recorded, s->angle, s->resolution, s->source);
+                s->turn, s->recorded, s->angle, s->resolution, s->wavelength, s->wavelength_width,
+                s->source);
     }
 }
 
@@ -34,10 +36,11 @@ static void print_json(FILE *out, const db_predicted_spots *list) {
                 "%s\n{\"hkl\": [%d, %d, %d], \"panel\": %zu, \"position\": [%.9g, %.9g], "
                 "\"covariance\": [%.9g, %.9g, %.9g], \"photons\": %.9g, \"excitation\": %.9g, "
                 "\"turn\": %.9g, \"recorded\": %.9g, \"angle\": %.9g, \"resolution\": %.9g, "
-                "\"source\": %zu}",
+                "\"wavelength\": %.10g, \"wavelength_width\": %.4g, \"source\": %zu}",
                 i ? "," : "", s->hkl[0], s->hkl[1], s->hkl[2], s->panel, s->position[0],
                 s->position[1], s->covariance[0], s->covariance[1], s->covariance[2], s->photons,
-                s->excitation, s->turn, s->recorded, s->angle, s->resolution, s->source);
+                s->excitation, s->turn, s->recorded, s->angle, s->resolution, s->wavelength,
+                s->wavelength_width, s->source);
     }
     fputs("\n]}\n", out);
 }

@@ -54,6 +54,16 @@ static db_status read_model(db_amplitude_reading *r, const db_file_content *cont
                                r->chosen_size);
 }
 
+/* What is no coordinates has no sites. */
+static db_status refuse_choice(const db_amplitude_reading *r) {
+    if (!r->options->choice_count) return DB_OK;
+    return db_fail(
+        r->context, DB_ERROR_USAGE,
+        "%s: sites: expected coordinates (PDB, mmCIF), found structure factors: these do "
+        "not say what each site contributes",
+        r->path);
+}
+
 static db_status read_list(db_amplitude_reading *r, const db_file_content *content,
                            db_amplitude_file kind) {
     const char *const group = r->options->space_group;
@@ -109,8 +119,9 @@ static db_status read_any(db_amplitude_reading *r, const db_file_content *conten
     int atoms = kind == DB_AMPLITUDES_PDB;
     if (format && !kind && !format->uncertain)
         return db_fail_format(r->context, r->path, format, content, DB_HOLDS_AMPLITUDES);
-    if (kind == DB_AMPLITUDES_CACHE) return read_cache(r, factors);
     if (kind == DB_AMPLITUDES_CIF) DB_TRY(has_atoms(r, content, &atoms));
+    if (!atoms) DB_TRY(refuse_choice(r));
+    if (kind == DB_AMPLITUDES_CACHE) return read_cache(r, factors);
     if (atoms) return read_model(r, content, kind == DB_AMPLITUDES_CIF, factors);
     DB_TRY(read_list(r, content, kind));
     compare_origin(r);

@@ -63,6 +63,12 @@ db_status db_mtz_write(db_context *context, const char *path, const db_mtz_conte
                    path);
 }
 
+db_status db_gemmi_dispersion(db_context *context, const char *element, double shift, size_t count,
+                              const double *energy, double *f_prime, double *f_second) {
+    (void)shift, (void)count, (void)energy, (void)f_prime, (void)f_second;
+    return without(context, element, "tables of f' and f''");
+}
+
 db_status db_gemmi_read_model(db_context *context, const char *path, const db_file_content *content,
                               int is_cif, const db_structure_factor_options *options,
                               db_structure_factors *factors, char *told, size_t told_size) {

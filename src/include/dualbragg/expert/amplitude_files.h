@@ -4,6 +4,7 @@
 #define DUALBRAGG_EXPERT_AMPLITUDE_FILES_H
 
 #include <dualbragg/context.h>
+#include <dualbragg/experiment.h>
 #include <dualbragg/setup.h>
 #include <stddef.h>
 
@@ -21,6 +22,15 @@ extern "C" {
  * @param factors its list is replaced
  * @return DB_OK; DB_ERROR_FILE, DB_ERROR_INPUT or DB_ERROR_MEMORY; the list then stays */
 DB_API db_status db_read_hkl(db_context *context, const char *path, db_structure_factors *factors);
+
+/** A kind of sites in coordinates, whose scattering is to be kept apart from the rest (db_site_kinds). */
+typedef struct db_site_choice {
+    /** of the kind; borrowed. Sites with a '+' between: [CHAIN/]RESIDUE[.NUMBER]:ATOM, such as FES:FE1
+     * or A/FES.104:FE1; all conformers count */
+    const char *sites;
+    char element[4]; /**< receives the chemical element; "" where there are several */
+    size_t found;    /**< receives the number of sites in the asymmetric unit */
+} db_site_choice;
 
 /** How to read structure factors. dmin, k_sol, b_sol and anomalous scattering are for a model's
  * coordinates. */
@@ -40,6 +50,10 @@ typedef struct db_structure_factor_options {
      * must agree with it; a notice compares cells and groups of other files. NULL: any */
     const double *cell;
     double beam; /**< A: wavelength to compare with that of the file; 0: no comparison */
+    /** Of coordinates: [choice_count] kinds of sites that are kept apart, without their f' and f'', in
+     * db_structure_factors.sites, whose curves have no points yet. Each site has one kind. NULL: none */
+    db_site_choice *choice;
+    int choice_count; /**< at most DB_MOST_SITE_KINDS */
 } db_structure_factor_options;
 
 /** Reads structure factors from an MTZ file, a CIF file of reflections, a list of SHELX, or lines as
@@ -77,6 +91,31 @@ DB_API db_status db_read_structure_factors(db_context *context, const char *path
                                            const db_structure_factor_options *options,
                                            db_structure_factors *factors, char *chosen,
                                            size_t chosen_size);
+
+/** Reads a curve of a kind of sites: lines of three columns, photon energy (eV, ascending), f' and f''
+ * (electrons). '#' comments, blank lines and columns after the third are ignored; commas and semicolons
+ * separate too. Replaces kind's curve, whose three arrays are one block, freed by free(kind->energy);
+ * keeps the name.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param kind its curve is overwritten
+ * @return DB_OK; DB_ERROR_FILE, DB_ERROR_INPUT or DB_ERROR_MEMORY; the curve then has no points */
+DB_API db_status db_read_site_curve(db_context *context, const char *path, db_site_kind *kind);
+
+/** f' and f'' of a free atom by the method of Cromer and Liberman, as gemmi has them, whose edges lie
+ * `shift` eV higher. Replaces kind's curve as db_read_site_curve does.
+ *
+ * @param context receives the message of a failure
+ * @param element chemical symbol
+ * @param shift eV
+ * @param from first energy (eV)
+ * @param to last energy, above the first
+ * @param step between points (eV), at most; the energies are 1000 to 70000 eV
+ * @param kind its curve is overwritten
+ * @return DB_OK; DB_ERROR_INPUT; DB_ERROR_MEMORY; DB_ERROR_UNSUPPORTED without gemmi */
+DB_API db_status db_make_site_curve(db_context *context, const char *element, double shift,
+                                    double from, double to, double step, db_site_kind *kind);
 
 /** Writes a list as a binary file, which is read much faster, in the layout of nanoBragg's
  * Fdump.bin: a box of amplitudes.

@@ -1,7 +1,7 @@
 /* Photon energies of files as wavelengths. The command line's -energy has the factor of nanoBragg,
  * 12398.42. */
-#ifndef DB_IO_PHOTON_ENERGY_H
-#define DB_IO_PHOTON_ENERGY_H
+#ifndef DB_BASE_PHOTON_ENERGY_H
+#define DB_BASE_PHOTON_ENERGY_H
 
 #include <math.h>
 

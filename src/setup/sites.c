@@ -1,0 +1,105 @@
+/* Kinds of sites of a set-up: which atoms they are, and their curves of f' and f''. The text is
+ * KIND[,KIND...], each SITES=CURVE, where CURVE is a file, or table[:SHIFT]. */
+#include "setup/sites.h"
+
+#include "base/context_internal.h"
+#include "base/photon_energy.h"
+#include "model/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static db_status keep_text(db_context *context, const char *from, size_t length, size_t room,
+                           const char *what, char *to) {
+    if (length == 0 || length >= room)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "sites: expected SITES=FILE or SITES=table[:SHIFT], %s of 1 to %zu "
+                       "characters, found '%.*s'",
+                       what, room - 1, (int)length, from);
+    memcpy(to, from, length);
+    to[length] = 0;
+    return DB_OK;
+}
+
+static db_status read_kind(db_context *context, const char *from, size_t length,
+                           db_setup_site_kind *kind) {
+    const char *const equals = memchr(from, '=', length);
+    const size_t before = equals ? (size_t)(equals - from) : length;
+    DB_TRY(keep_text(context, from, before, sizeof kind->sites, "SITES", kind->sites));
+    return keep_text(context, from + before + !!equals, length - before - !!equals,
+                     sizeof kind->curve, "a file's name or table", kind->curve);
+}
+
+db_status db_setup_read_sites(db_context *context, const char *text, db_setup_sites *sites) {
+    sites->count = 0;
+    for (const char *at = text;; at++) {
+        const size_t length = strcspn(at, ",");
+        if (sites->count == DB_MOST_SITE_KINDS)
+            return db_fail(context, DB_ERROR_USAGE, "sites: expected at most %d kinds, found more",
+                           DB_MOST_SITE_KINDS);
+        db_setup_site_kind *const kind = &sites->kind[sites->count];
+        DB_TRY(read_kind(context, at, length, kind));
+        for (int k = 0; k < sites->count; k++)
+            if (strcmp(kind->sites, sites->kind[k].sites) == 0)
+                return db_fail(context, DB_ERROR_USAGE, "sites: %s has two curves, %s and %s",
+                               kind->sites, sites->kind[k].curve, kind->curve);
+        sites->choice[sites->count++] = (db_site_choice){ .sites = kind->sites };
+        at += length;
+        if (!*at) return DB_OK;
+    }
+}
+
+static const char TABLE[] = "table";
+enum { TABLE_LENGTH = sizeof TABLE - 1 };
+
+int db_setup_is_table(const char *curve) {
+    return strncmp(curve, TABLE, TABLE_LENGTH) == 0 &&
+           (!curve[TABLE_LENGTH] || curve[TABLE_LENGTH] == ':');
+}
+
+/* A table of the energies that all sources have, with what a refinement or other shots may need besides. */
+static db_status table_curve(db_context *context, const db_experiment *e,
+                             const db_site_choice *choice, const char *shift_text,
+                             db_site_kind *kind) {
+    char *end;
+    const double shift = *shift_text ? strtod(shift_text + 1, &end) : 0;
+    if (*shift_text && (shift_text[0] != ':' || !shift_text[1] || *end || !isfinite(shift)))
+        return db_fail(context, DB_ERROR_USAGE,
+                       "sites %s: expected table, or table:SHIFT with a number of eV, found "
+                       "table%s",
+                       choice->sites, shift_text);
+    if (!*choice->element)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "sites %s: expected atoms of one chemical element for its table, found "
+                       "several",
+                       choice->sites);
+    const double margin = 0.02, longest_list = 4000, finest = 0.5; /* eV */
+    double range[2];
+    db_model_wavelengths(e, range);
+    const double low = (1 - margin) * DB_EV_ANGSTROM / range[1],
+                 high = (1 + margin) * DB_EV_ANGSTROM / range[0];
+    return db_make_site_curve(context, choice->element, shift, low, high,
+                              fmax(finest, (high - low) / longest_list), kind);
+}
+
+static db_status read_curve(db_context *context, const db_experiment *e,
+                            const db_site_choice *choice, const char *curve, db_site_kind *kind) {
+    if (db_setup_is_table(curve))
+        return table_curve(context, e, choice, curve + TABLE_LENGTH, kind);
+    return db_read_site_curve(context, curve, kind);
+}
+
+db_status db_setup_site_curves(db_context *context, const db_setup_sites *sites,
+                               db_experiment *experiment) {
+    db_site_kinds with = *experiment->structure_factors.sites;
+    db_status status = DB_OK;
+    int read = 0;
+    for (int k = 0; k < with.count; k++) with.kind[k].energy = NULL; /* of no points yet */
+    for (; status == DB_OK && read < with.count; read++)
+        status = read_curve(context, experiment, &sites->choice[read], sites->kind[read].curve,
+                            &with.kind[read]);
+    if (status == DB_OK) status = db_experiment_set_site_kinds(context, experiment, &with);
+    for (int k = 0; k < read; k++) free(with.kind[k].energy);
+    return status;
+}
