@@ -136,7 +136,7 @@ DB_CUDA_FN double square_of(const db_kernel_job *job, size_t source, const int h
     size_t entry;
     if (kinds)
         return site_square(kinds, db_site_part_of(f, job->site_part, hkl, kinds),
-                           (const num *)(const void *)job->site_curve + 2 * kinds * source)
+                           (const num *)(const void *)job->site_curve + 2 * (size_t)kinds * source)
             .v;
     const double amplitude = spots->amplitude && db_amplitude_entry(f, hkl, &entry)
                                  ? spots->amplitude[entry]

@@ -65,7 +65,7 @@ DB_CUDA_FN num square_of(const db_kernel_job *job, const db_spot_pass *pass, con
     size_t entry;
     if (kinds)
         return site_square(kinds, db_site_part_of(f, job->site_part, hkl, kinds),
-                           curve + 2 * kinds * spots->entry[spot].name.source);
+                           curve + 2 * (size_t)kinds * spots->entry[spot].name.source);
     num amplitude =
         n_passive(spots->amplitude && db_amplitude_entry(f, hkl, &entry) ? spots->amplitude[entry]
                                                                          : f->default_F);

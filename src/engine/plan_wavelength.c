@@ -80,7 +80,7 @@ static db_status render_both(db_plan *plan, wavelength_view *v, void *photons, v
     return status == DB_OK ? back : status;
 }
 
-static double element(const void *image, db_pixel_type type, size_t i) {
+static double image_element(const void *image, db_pixel_type type, size_t i) {
     return type == DB_FLOAT64 ? ((const double *)image)[i] : (double)((const float *)image)[i];
 }
 
@@ -90,9 +90,9 @@ static void divide_images(const db_plan *plan, const wavelength_view *v, const v
     const db_pixel_type type = plan->job.pixel_type;
     const double range = (v->longest - v->shortest) * v->share;
     for (size_t i = 0; i < plan->tiles.pixels; i++) {
-        const double all = element(photons, type, i);
+        const double all = image_element(photons, type, i);
         if (isnan(all)) continue;
-        const double part = range > 0 && all != 0 ? element(weighted, type, i) / all : 0,
+        const double part = range > 0 && all != 0 ? image_element(weighted, type, i) / all : 0,
                      mean = all == 0 ? 0 : v->shortest + range * part;
         if (type == DB_FLOAT64)
             ((double *)image)[i] = mean;
