@@ -47,7 +47,9 @@ AD_PORTABLE_FN double noise_poisson_log_probability(double k, double mean) {
 
 /* Mean below DB_NOISE_POISSON_INVERSION. */
 AD_PORTABLE_FN double noise_poisson_by_inversion(noise_stream *s, double mean) {
-    double rest = noise_next_pair(s).first, p = portable_exp(-mean);
+    double rest = noise_next_pair(s).first;
+    if (rest < 1 - 1e-15 - mean) return 0; /* below exp(-mean), whatever its rounding */
+    double p = portable_exp(-mean);
     int k = 0;
     /* The last of 200 terms is below 1e-110. */
     while (rest > p && k < 200) {
