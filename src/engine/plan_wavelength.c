@@ -84,7 +84,8 @@ static double image_element(const void *image, db_pixel_type type, size_t i) {
     return type == DB_FLOAT64 ? ((const double *)image)[i] : (double)((const float *)image)[i];
 }
 
-/* What no region touches stays. photons is NAN there. */
+/* What no region touches stays. photons is NAN there. Each image lacks photons of its own within the plan's tolerance,
+ * so that of very few photons the mean would be any number: no mean is beyond the sources. */
 static void divide_images(const db_plan *plan, const wavelength_view *v, const void *photons,
                           const void *weighted, void *image) {
     const db_pixel_type type = plan->job.pixel_type;
@@ -93,7 +94,9 @@ static void divide_images(const db_plan *plan, const wavelength_view *v, const v
         const double all = image_element(photons, type, i);
         if (isnan(all)) continue;
         const double part = range > 0 && all != 0 ? image_element(weighted, type, i) / all : 0,
-                     mean = all == 0 ? 0 : v->shortest + range * part;
+                     mean = all == 0
+                                ? 0
+                                : fmin(v->longest, fmax(v->shortest, v->shortest + range * part));
         if (type == DB_FLOAT64)
             ((double *)image)[i] = mean;
         else

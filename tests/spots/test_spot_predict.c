@@ -399,6 +399,14 @@ static void pixels_have_a_mean_wavelength(void **state) {
         }
         assert_true(bright > 100);
         db_plan_destroy(&plan);
+        options.tolerance = 1e-4 * photons[0]; /* now pixels lack photons, in each image others */
+        for (int i = 0; i < PIXELS; i++)
+            options.tolerance = fmax(options.tolerance, 0.02 * photons[i]);
+        assert_int_equal(db_plan_create(context, &e, &options, &plan), DB_OK);
+        assert_int_equal(db_plan_mean_wavelength(plan, mean), DB_OK);
+        for (int i = 0; i < PIXELS; i++)
+            assert_true(mean[i] == 0 || (mean[i] > 1.26 && mean[i] < 1.35));
+        db_plan_destroy(&plan);
         db_experiment_clear(&e);
     }
 }

@@ -102,7 +102,8 @@ DB_API db_status db_plan_update(db_plan *plan, const db_experiment *experiment);
 DB_API db_status db_plan_forward(db_plan *plan, void *image);
 
 /** The mean wavelength (A) of each pixel's photons: sum over sources of photons times wavelength, over photons; 0
- * where there are none. A source counts with its own wavelength, whatever the bandwidth that it has in closed form.
+ * where there are none. A source counts with its own wavelength, whatever the bandwidth that it has in closed form. In
+ * pixels of fewer photons than the plan's tolerance it is rough.
  * Renders two images; the plan's values are then what they were.
  *
  * @param plan to execute, without a background image
