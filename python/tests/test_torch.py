@@ -2,11 +2,13 @@
 
 import contextlib
 import copy
+import importlib.util
 import io
 import os
 import pickle
 import re
 import shutil
+import tempfile
 import unittest
 import unittest.mock
 import warnings
@@ -15,6 +17,7 @@ import numpy
 
 import ending
 import dualbragg
+from dualbragg._dualbragg import lib
 
 try:
     import torch
@@ -658,6 +661,26 @@ class FrontPage(unittest.TestCase):
         values = names["model"].values()
         self.assertAlmostEqual(float(values["cell_a"]), 78, 2)
         self.assertAlmostEqual(float(values["misset_x"]), 10, 2)
+
+    @unittest.skipUnless(lib.DB_PYTHON_FIT, "this build has no refinement")
+    def test_the_how_to_page_runs_as_it_stands(self):
+        """Its lines for PyTorch and JAX, after all those before them."""
+        source = os.path.abspath(os.environ.get("SOURCE_DIR", "."))
+        with open(os.path.join(source, "docs", "howto", "python.md"), encoding="utf-8") as page:
+            sections = re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", page.read(), re.S | re.M)
+        own = [package for package in ("PyTorch", "JAX") if package != "JAX" or importlib.util.find_spec("jax")]
+        names, before = {}, os.getcwd()
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+            os.symlink(os.path.join(source, "examples"), os.path.join(folder, "examples"))
+            os.chdir(folder)
+            try:
+                for title, text in sections:
+                    for kind, block in re.findall(r"^```(python|py)\n(.*?)^```", text, re.S | re.M):
+                        if title in own or kind == "python":
+                            exec(compile(block, title, "exec"), names)
+            finally:
+                os.chdir(before)
+        self.assertEqual((names["images"].shape, names["curvature"].shape), ((3, 400, 500), (2, 2)))
 
 
 if __name__ == "__main__":
