@@ -190,6 +190,7 @@ class RandomShots(Record):
 
     def experiment(self, i: int, crystal: int = 0) -> Experiment:
         """The experiment of a crystal of shot i."""
+        i = self._number(i)
         kinds = self._present(i)
         if not 0 <= integer(crystal, "crystal") < len(kinds):
             raise errors.UsageError(f"crystal: expected one from 0 to {len(kinds) - 1} of shot {i}, found {crystal}")
@@ -256,11 +257,15 @@ class RandomShots(Record):
                                     f"{mask.dtype.name} of {mask.shape}")
         return mask.astype(bool)
 
-    def __getitem__(self, i: int) -> Sample:
+    def _number(self, i):
+        """Of a shot; negative ones count from the end."""
         i = integer(i, "shot")
         if not -self.count <= i < self.count:
             raise IndexError(f"shot {i}: expected one from 0 to {self.count - 1}")
-        i %= self.count
+        return i % self.count
+
+    def __getitem__(self, i: int) -> Sample:
+        i = self._number(i)
         kinds = self._present(i)
         shots = [self._experiment(i, crystal, self.kinds[kind]) for crystal, kind in enumerate(kinds)]
         for shot in shots[1:]:  # the image has the background once

@@ -227,8 +227,11 @@ class Shots(unittest.TestCase):
                 dualbragg.RandomShots([dualbragg.Experiment(**SCENE), dualbragg.Experiment(**{**SCENE, **other})], 2)
         with self.assertRaisesRegex(dualbragg.Error, "mosaic_variance"):
             shots(jitter=None, ranges={"mosaic_variance": (1e-3, 9000)})
-        with self.assertRaises(IndexError):
-            shots()[6]
+        for call in (shots().__getitem__, shots().experiment):
+            for beyond in (6, -7):
+                with self.assertRaises(IndexError):
+                    call(beyond)
+        numpy.testing.assert_array_equal(shots().experiment(-1).A, shots()[5]["A"][0])
         with self.assertRaisesRegex(dualbragg.Error, "gain|Random123"):
             shots(noise=dict(gain=0))[0]
 
