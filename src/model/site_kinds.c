@@ -26,7 +26,7 @@ static size_t points_of(const db_site_kinds *sites) {
 /* Takes so many numbers of the block. */
 static double *put_numbers(const double *from, size_t count, double **block) {
     double *const to = *block;
-    memcpy(to, from, count * sizeof *to);
+    if (count) memcpy(to, from, count * sizeof *to); /* a curve may have no points yet */
     *block += count;
     return to;
 }
@@ -107,9 +107,10 @@ static db_status check_kind(db_context *context, const db_site_kinds *sites, int
     return check_points(context, kind);
 }
 
-/* Energies are read back from wavelengths: a curve may end where the spectrum does. */
+/* Energies are read back from wavelengths, those of -energy by another factor (1.3e-8): a curve may end where the
+ * spectrum does. */
 static db_status check_reach(db_context *context, const db_site_kind *kind, double energy) {
-    const double rounding = 1e-9 * energy, first = kind->energy[0],
+    const double rounding = 1e-7 * energy, first = kind->energy[0],
                  last = kind->energy[kind->count - 1];
     if (energy >= first - rounding && energy <= last + rounding) return DB_OK;
     const int thousands = energy / last > 300 && energy / first < 3000;

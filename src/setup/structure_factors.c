@@ -92,11 +92,11 @@ db_status db_setup_structure_factors(db_context *context, const db_setup *setup,
     DB_TRY(db_setup_field_check(context, setup, DB_FIELD_B_SOL));
     DB_TRY(db_setup_field_check(context, setup, DB_FIELD_MODEL_RESOLUTION));
     db_structure_factors *const factors = &experiment->structure_factors;
-    const int wanted = interpolation_wanted(setup, &experiment->crystal);
+    const int wanted = !setup->sites && interpolation_wanted(setup, &experiment->crystal);
     if (setup->interpolate < 0)
         db_setup_note(notes, wanted ? "auto-selected tricubic interpolation of structure factors"
                                     : "auto-selected no interpolation");
     DB_TRY_STAGE(context, "read files", read_structure_factors(context, setup, experiment, notes));
-    factors->interpolate = wanted && factors->amplitude && !factors->sites;
+    factors->interpolate = wanted && factors->amplitude;
     return DB_OK;
 }

@@ -60,6 +60,10 @@ END
     succeed grad $pulses -nointerpolate -model ../model.pdb -model_resolution 4 -sites ZN:ZN=../zinc.tsv \
         -spectrumfile ../both.txt -params fp:0:1,fdp:0:1 -outdir ../slopes
 
+    printf '%s\n' "9550 -5 0.5" "9600 -4 3.9" > ../begins.tsv # where the flag's energy is, whose factor is nanoBragg's
+    succeed sim $pulses -N 2 -energy 9550 -model ../model.pdb -model_resolution 6 -sites ZN:ZN=../begins.tsv -floatfile ../begins.f32
+    told "auto-selected no interpolation" # however small the crystal
+
     sites() { # STATUS MESSAGE KIND... of a spectrum of 9550 and 9650 eV
         status=$1 message=$2 kinds=$3
         shift 3
