@@ -9,6 +9,7 @@ import numpy
 
 from . import errors
 from ._library import finite
+from ._records import Record
 from .plan import Plan
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclasses.dataclass(frozen=True)
-class SiteCurves:
+class SiteCurves(Record):
     """What refine_site_curves has found.
 
     curves: name of each kind, and (points, 3) of energy (eV), f' and f'' (electrons)
@@ -52,7 +53,7 @@ def refine_site_curves(experiments: Sequence[Experiment], images: Iterable[Array
     (eV^4/electrons^2); errors are then those of the data alone, and curves are drawn towards straight lines
     tolerance: photons that a pixel of the model may lack"""
     experiments = [e.copy() for e in experiments]
-    stills = [numpy.asarray(image, dtype=numpy.float64) for image in images]
+    stills = [numpy.array(image, dtype=numpy.float64) for image in images]
     kept = [None] * len(stills) if masks is None else [numpy.asarray(m) != 0 for m in masks]
     if not experiments or len(stills) != len(experiments) or len(kept) != len(stills):
         raise errors.UsageError(f"refine_site_curves: expected an image (and mask) for each of {len(experiments)} "

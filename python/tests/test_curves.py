@@ -55,6 +55,14 @@ class Curves(unittest.TestCase):
         for curve in smooth.curves.values():
             bend = numpy.diff(numpy.diff(curve[:, 1:], axis=0) / numpy.diff(GRID)[:, None], axis=0)
             self.assertLess(abs(bend).max(), 0.01)
+        broken, mask = [image.astype(float) for image in images], numpy.ones((60, 60))
+        mask[20:30] = 0
+        for image in broken:
+            image[20:30] = numpy.nan
+        part = dualbragg.refine_site_curves(experiments, broken, background=background, masks=[mask] * 8)
+        self.assertEqual(part.pixels, 8 * 50 * 60)
+        self.assertAlmostEqual(part.chi2 / part.pixels, 1, delta=0.03)
+        self.assertTrue(all(numpy.isnan(image[20:30]).all() for image in broken))  # they are the caller's
 
     def test_what_is_wrong_is_told(self):
         plain = dualbragg.Experiment(cell=(40, 44, 30), default_F=10, wavelength=1.1, distance=45, spots="closed",
