@@ -63,7 +63,7 @@ AD_INLINE void make_spots(const db_experiment *e, const db_spot_search *search,
 
 AD_INLINE int to_pixels(double from, double to, int pixels, int32_t out[2]) {
     const double rounding = 1e-3;
-    if (!(to + rounding > 0 && from - rounding < pixels)) return 0;
+    if (!(to + rounding > 0 && from - rounding < pixels && from - to < 2 * rounding)) return 0;
     out[0] = from - rounding > 0 ? (int32_t)floor(from - rounding) : 0;
     out[1] = to + rounding < pixels ? (int32_t)floor(to + rounding) + 1 : pixels;
     return 1;
