@@ -44,14 +44,20 @@ static int is_hot(const db_fit_settings *settings, double sigma, const db_measur
     const int next_to = add_ring(panel, fast, slow, 1, around, 0);
     if (next_to < 3) return 0;
     float brightest = around[0];
-    for (int i = 1; i < next_to; i++) brightest = fmaxf(brightest, around[i]);
+    double ring = 0;
+    for (int i = 0; i < next_to; i++) {
+        brightest = fmaxf(brightest, around[i]);
+        ring += (double)around[i];
+    }
     /* beside one as bright, more than 3 / (1 - 0.05) deviations are too many for it, whatever the median */
     if ((double)brightest >= value && sigma > 3.2) return 0;
     const int count = add_ring(panel, fast, slow, 2, around, next_to);
     const double median = (double)middle_of(around, count);
     const double noise = sqrt(db_pixel_variance(settings, median)), excess = value - median;
+    /* all neighbours together tell of the sharpest spots, too, which have nearly all of their light in a pixel */
     return excess > sigma * noise &&
-           (double)brightest - median < neighbours_share * excess + 3 * noise;
+           (double)brightest - median < neighbours_share * excess + 3 * noise &&
+           ring - next_to * median < neighbours_share * excess + 3 * noise * sqrt(next_to);
 }
 
 /* Columns of a row that are tested at a time. */
