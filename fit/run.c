@@ -593,6 +593,7 @@ void db_fit_shots_result_destroy(db_fit_shots_result **result) {
     if (!(*result)->in_full) free((*result)->history);
     free((*result)->history_values);
     db_joint_intensities_destroy(&(*result)->intensities);
+    free((*result)->passages);
     free(*result);
     *result = NULL;
 }

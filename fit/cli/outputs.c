@@ -52,6 +52,11 @@ static int of_joint(const fit_run *run) {
     return of_shots(run) && run->config->settings.joint.wanted &&
            (!run->result || run->result->intensities);
 }
+static int of_series(const fit_run *run) {
+    return of_shots(run) && run->config->series && !run->config->settings.joint.wanted &&
+           run->config->settings.intensity == DB_FIT_FREE &&
+           (!run->result || run->result->passages);
+}
 static int as_geom(const fit_run *run) { return of_image(run) && came_as(run, ".geom"); }
 static int as_xparm(const fit_run *run) { return of_image(run) && came_as(run, "XPARM.XDS"); }
 static int as_picture(const fit_run *run) { return of_image(run) && db_output_has_png(); }
@@ -78,6 +83,7 @@ WRITER(write_spots, db_fit_write_spots(run->context, path, one))
 WRITER(write_background, db_fit_write_background(run->context, path, one))
 WRITER(write_mtz, db_fit_shots_write_mtz(run->context, path, run->result))
 WRITER(write_hkl, db_fit_shots_write_hkl(run->context, path, run->result))
+WRITER(write_passages, db_fit_shots_write_passages(run->context, path, run->result))
 WRITER(write_unmerged, db_fit_shots_write_unmerged(run->context, path, run->result))
 
 static db_status write_list(const fit_run *run, const char *path) {
@@ -137,6 +143,8 @@ static const struct {
     { ".hkl", "the same as text", of_joint, write_hkl, DB_OK },
     { "_unmerged.mtz", "intensities from each shot alone", of_joint, write_unmerged,
       DB_ERROR_UNSUPPORTED },
+    { ".hkl", "intensities of reflections, of all frames together", of_series, write_passages,
+      DB_OK },
     { ".json", "everything, for programs", of_result, write_json, DB_OK },
     { ".png", "measured and refined image", as_picture, write_png, DB_OK },
     { ".html", "report with pictures", on_page, write_html, DB_OK },

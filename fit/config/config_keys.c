@@ -192,7 +192,8 @@ static const db_config_key data_keys[] = {
         "degrees of freedom of student; fewer are more robust"),
     CHOICE("background", IN_CONFIG(settings.background), backgrounds, NULL, 0, NULL,
         "background of each shoebox or tile: plane and constant are refined; fixed: robust mean of the surroundings; "
-        "smooth: surface through the panel's pixels outside spots"),
+        "smooth: surface through the panel's pixels outside spots; planes become smooth on frames of a series with fewer "
+        "than half a photon per pixel"),
     NUMBERS("gain", 1, IN_CONFIG(settings.gain), (POSITIVE), "counts/photon", FROM_HEADER ", else 1; measured if pixels scatter more than photons", "1.0",
         "of the detector"),
     NUMBERS("readout_noise", 1, IN_CONFIG(settings.readout_noise), (NOT_NEGATIVE), "counts", NULL, NULL,

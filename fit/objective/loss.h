@@ -12,10 +12,19 @@ _Static_assert((int)DB_LOSS_WEIGHTED == (int)DB_FIT_WEIGHTED &&
                    (int)DB_LOSS_STUDENT == (int)DB_FIT_STUDENT,
                "targets have the numbers of their losses");
 
+/* A background that is known beforehand may be a hundredth of a photon; one that is refined needs a loss that
+ * keeps it from becoming negative. */
+static inline double db_fewest_photons(const db_fit_settings *settings) {
+    const int known = settings->background == DB_FIT_BACKGROUND_FIXED ||
+                      settings->background == DB_FIT_BACKGROUND_SMOOTH;
+    return known ? 1e-3 : 0;
+}
+
 /* The loss of a target with the noise of the settings. */
 static inline db_loss db_loss_make(const db_fit_settings *settings, db_fit_target target) {
     return (db_loss){ .target = (db_loss_target)target,
                       .gain = settings->gain,
+                      .fewest = db_fewest_photons(settings),
                       .readout_variance = settings->readout_noise * settings->readout_noise,
                       .tuning = target == DB_FIT_HUBER ? settings->huber_limit
                                                        : settings->student_freedom };

@@ -148,7 +148,8 @@ db_status db_moment_stage_take(db_refinement *r, int number, const db_variables 
     const db_status status = db_moments_make(r->context, from, &boxes, variables,
                                              stage->blur * stage->blur - 1, moments);
     db_shoeboxes_clear(&boxes);
-    if (status != DB_OK || moments->count > 0) return status;
+    if (status != DB_OK || moments->count > 0 || data.settings->min_strong_reflections == 0)
+        return status; /* other frames of a series have spots */
     db_moments_clear(moments);
     return db_fail(r->context, DB_ERROR_INPUT,
                    "stage %s: the model predicts none of the strong reflections", stage->name);

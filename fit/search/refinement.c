@@ -56,14 +56,34 @@ db_status db_refinement_refuse_blank(const db_refinement *r) {
                    settings->min_strong_reflections);
 }
 
+static db_status none_is_strong(db_context *context, const db_fit_stage *stage) {
+    return db_fail(context, DB_ERROR_INPUT,
+                   "stage %s: the model predicts none of the strong reflections", stage->name);
+}
+
+/* A frame of a series takes what it shows; nothing of its own is expected, as other frames show the same reflections. If
+ * it shows none it says how dark they are. */
+static db_status select_parts(const db_refinement *r, double dmin, const db_fit_stage *stage,
+                              db_stage_data *taken) {
+    static const db_shoebox_choice choice[] = { DB_SHOEBOXES_STRONG, DB_SHOEBOXES_ALL };
+    for (int k = 0; k < 2; k++) {
+        DB_TRY(db_stage_data_take(r->context, &r->result->experiment, &r->data, dmin, stage->blur,
+                                  choice[k], taken));
+        if (taken->blocks.count) return DB_OK;
+        db_stage_data_clear(taken);
+    }
+    return none_is_strong(r->context, stage);
+}
+
 /* Free intensities: takes as many reflections as the number of parameters requires, at a higher
  * resolution if necessary. */
 static db_status select_enough_data(const db_refinement *r, int number, db_stage_data *taken) {
     const db_fit_stage *const stage = &r->data.settings->stages[number];
-    const double fewest = fmax(r->data.settings->min_strong_reflections,
-                               3.0 * (double)r->data.settings->parameter_count);
+    const int least = r->data.settings->min_strong_reflections;
+    const double fewest = fmax(least, 3.0 * (double)r->data.settings->parameter_count);
     double dmin;
     DB_TRY(db_stage_limit(r->context, &r->result->experiment, &r->data, number, &dmin));
+    if (least == 0) return select_parts(r, dmin, stage, taken);
     for (int attempt = 0;; attempt++) {
         DB_TRY(db_stage_data_take(r->context, &r->result->experiment, &r->data, dmin, stage->blur,
                                   DB_SHOEBOXES_STRONG, taken));
@@ -76,8 +96,7 @@ static db_status select_enough_data(const db_refinement *r, int number, db_stage
     }
     if (taken->blocks.count) return DB_OK;
     db_stage_data_clear(taken);
-    return db_fail(r->context, DB_ERROR_INPUT,
-                   "stage %s: the model predicts none of the strong reflections", stage->name);
+    return none_is_strong(r->context, stage);
 }
 
 db_status db_refinement_store(db_refinement *r, const db_variables *variables,

@@ -131,9 +131,11 @@ static db_status conclude_errors(const conclusion *c, db_context *context, size_
                                  db_open_shot *open, double *sums) {
     const db_objective *const o = &open->objective;
     const size_t n = o->variables.count;
-    if (c->all->series)
-        return db_series_note(c->all, context, shot, open); /* frames say it together */
-    int made = 0;                                           /* too few blocks make no regions */
+    if (c->all->series) { /* frames say it together */
+        DB_TRY(db_series_note_light(c->all, context, shot, open));
+        return db_series_note(c->all, context, shot, open);
+    }
+    int made = 0; /* too few blocks make no regions */
     double *const regions = malloc((n * n + 1) * sizeof *regions);
     db_status status = regions ? db_objective_region_scatter(o, regions, &made)
                                : db_fail_memory(context, "the errors of a shot");
@@ -335,6 +337,7 @@ db_status db_joint_conclude(db_shots *all, const db_joint_minimum *at,
     if (status == DB_OK) db_joint_links_index(c.links, c.index);
     status = db_workers_common_status(all, status);
     if (status == DB_OK) status = sum_up(&c);
+    if (status == DB_OK && all->series) status = db_series_passages(all, result);
     if (status == DB_OK) status = db_workers_common_status(all, describe_unknowns(&c, result));
     if (status == DB_OK) status = db_workers_each(all, "errors", at->stage, widen_local, &c);
     free(c.sums);

@@ -167,6 +167,14 @@ static void choose_stages(db_fit_settings *settings, int any, int series, int by
         share_stages(settings);
 }
 
+/* A series ends by the likelihood of photons: with variances of measured counts spots that are narrower than the model's, or
+ * wider, would lose light, and faint ones would come out too small. */
+static void end_by_photons(db_fit_settings *settings) {
+    if (settings->stage_count && settings->intensity == DB_FIT_FREE &&
+        settings->target == DB_FIT_WEIGHTED)
+        settings->stages[settings->stage_count - 1].target = DB_FIT_POISSON;
+}
+
 void db_stages_default(db_context *context, db_fit_settings *settings, int series, int by_pixels) {
     int any = 0;
     for (size_t i = 0; i < settings->parameter_count; i++)
@@ -174,7 +182,10 @@ void db_stages_default(db_context *context, db_fit_settings *settings, int serie
     choose_stages(settings, any, series, by_pixels);
     /* By pixels all shots are refined together. */
     if (!any && settings->joint.wanted && settings->stage_count > 1) settings->stage_count--;
-    if (settings->joint.wanted) (void)db_fit_add_intensity_stage(context, settings);
+    if (settings->joint.wanted)
+        (void)db_fit_add_intensity_stage(context, settings);
+    else if (series)
+        end_by_photons(settings);
 }
 
 void db_fit_settings_default_joint_stages(db_fit_settings *settings) {

@@ -7,6 +7,7 @@
 #include "fit/objective/run_boxes.h"
 #include "fit/shots/records.h"
 #include "fit/shots/series_parts.h"
+#include "fit/shots/series_state.h"
 #include "fit/shots/shares.h"
 #include "fit/shots/linearize.h"
 #include "fit/shots/team.h"
@@ -17,30 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A box of a reflection. */
-typedef struct part {
-    int hkl[3];
-    uint32_t shot, box;
-} part;
-
-struct db_series {
-    const db_joint_links *links;
-    int stage;
-    size_t count;      /* reflections */
-    size_t *first;     /* [count + 1] */
-    part *part;        /* of reflection r: part[first[r]] to part[first[r + 1] - 1] */
-    uint32_t **number; /* [shots][boxes] of the reflection of each box */
-    double *value[2];  /* [count] intensities of the starting models, and those of the rendering */
-    double *begun;     /* [count] with which the stage began */
-    size_t *boxes;     /* [shots] */
-    size_t *bytes;     /* [shots] of its linearization; */
-    void **linearization; /* here those of this process' shots, on rank 0 of all */
-    size_t most;          /* quantities that may move a box */
-};
-
 static int by_reflection(const void *a, const void *b) {
-    const part *const x = a;
-    const part *const y = b;
+    const db_series_part *const x = a;
+    const db_series_part *const y = b;
     const int order = db_compare_hkl(x->hkl, y->hkl);
     if (order) return order;
     if (x->shot != y->shot) return x->shot < y->shot ? -1 : 1;
@@ -49,7 +29,7 @@ static int by_reflection(const void *a, const void *b) {
 
 /* Neighbours in time: a crystal that turns far enough shows a reflection twice, as different spots,
  * whose intensities differ by what absorbs and decays. */
-static int goes_on(const part *last, const part *next) {
+static int goes_on(const db_series_part *last, const db_series_part *next) {
     return db_compare_hkl(last->hkl, next->hkl) == 0 && next->shot <= last->shot + 1;
 }
 
@@ -86,7 +66,7 @@ static void count_degrees(const db_shots *all) {
     for (size_t k = 0; k < all->count; k++)
         if (db_shots_own(all, k)) all->summary[k].degrees = all->state[k].degrees;
     for (size_t i = 0; i < s->first[s->count]; i++) {
-        const part *const p = &s->part[i];
+        const db_series_part *const p = &s->part[i];
         const uint32_t r = s->number[p->shot][p->box];
         all->summary[p->shot].degrees += 1 - 1 / (double)(s->first[r + 1] - s->first[r]);
     }
@@ -101,7 +81,9 @@ static db_status allocate_series(db_shots *all) {
     s->boxes = calloc(n + 1, sizeof *s->boxes);
     s->bytes = calloc(n + 1, sizeof *s->bytes);
     s->linearization = calloc(n + 1, sizeof *s->linearization);
-    return s->number && s->boxes && s->bytes && s->linearization
+    s->light_bytes = calloc(n + 1, sizeof *s->light_bytes);
+    s->light = calloc(n + 1, sizeof *s->light);
+    return s->number && s->boxes && s->bytes && s->linearization && s->light_bytes && s->light
                ? DB_OK
                : db_fail_memory(all->context, "a series");
 }
@@ -112,7 +94,9 @@ static db_status make_values(db_shots *all) {
         if (!(s->value[k] = calloc(s->count + 1, sizeof *s->value[k])))
             return db_fail_memory(all->context, "the intensities of a series");
     s->begun = calloc(s->count + 1, sizeof *s->begun);
-    return s->begun ? DB_OK : db_fail_memory(all->context, "the intensities of a series");
+    s->curvature = calloc(s->count + 1, sizeof *s->curvature);
+    return s->begun && s->curvature ? DB_OK
+                                    : db_fail_memory(all->context, "the intensities of a series");
 }
 
 db_status db_series_begin(db_shots *all, const db_joint_links *links, int stage) {
@@ -127,6 +111,7 @@ db_status db_series_begin(db_shots *all, const db_joint_links *links, int stage)
     for (size_t k = 0; k < all->count && status == DB_OK && boxes; k++)
         if (db_shots_own(all, k) && all->summary[k].used) boxes[k] = all->state[k].boxes;
     status = db_workers_common_status(all, status);
+    if (status == DB_OK) status = db_shown_refuse_blank(all);
     if (status == DB_OK) status = db_shown_gather(all, boxes);
     if (status == DB_OK && boxes) {
         status = number_boxes(all, boxes);
@@ -146,6 +131,7 @@ void db_series_end(db_shots *all) {
     for (size_t k = 0; k < all->count; k++) {
         if (s->number) free(s->number[k]);
         if (s->linearization) free(s->linearization[k]);
+        if (s->light) free(s->light[k]);
     }
     for (int k = 0; k < 2; k++) free(s->value[k]);
     free(s->begun);
@@ -153,6 +139,9 @@ void db_series_end(db_shots *all) {
     free(s->boxes);
     free(s->bytes);
     free(s->linearization);
+    free(s->light_bytes);
+    free(s->light);
+    free(s->curvature);
     free(s->first);
     free(s->part);
     free(s);
@@ -227,34 +216,39 @@ static int is_quadratic(const db_shots *all) {
     return (target < 0 ? all->settings.target : (db_fit_target)target) == DB_FIT_WEIGHTED;
 }
 
-/* Steps of intensities; the first one from 0, unless they are known nearly. least: of standard errors that
- * they are at least. */
+/* Steps of intensities, as many at most; the first one from 0, unless they are known nearly. least: of
+ * standard errors that they are at least. They end where none is more than a hundredth of its error long. */
 static db_status take_steps(db_shots *all, const double *unknown, int known, int steps,
                             double least) {
+    const double enough = 0.01;
     db_series *const s = all->series;
     double *const value = s->value[unknown != NULL];
     double *const total = malloc((2 * s->count + 1) * sizeof *total);
     db_status status = db_workers_common_status(
         all, total ? DB_OK : db_fail_memory(all->context, "the intensities of a series"));
+    double longest = INFINITY;
     if (!known) memset(value, 0, s->count * sizeof *value);
-    for (int k = 0; k < steps && status == DB_OK && total; k++) {
+    for (int k = 0; k < steps && longest > enough && status == DB_OK && total; k++) {
         search how = { unknown, k == 0 && !known };
         status = db_workers_sum(all, "intensities", s->stage, look, &how, 2 * s->count, total);
-        for (size_t r = 0; r < s->count && status == DB_OK; r++)
-            if (total[s->count + r] > 0)
-                value[r] = fmax(least / sqrt(total[s->count + r]),
-                                value[r] - total[r] / total[s->count + r]);
+        longest = 0;
+        for (size_t r = 0; r < s->count && status == DB_OK; r++) {
+            const double curvature = total[s->count + r], before = value[r];
+            s->curvature[r] = curvature;
+            if (!(curvature > 0)) continue;
+            value[r] = fmax(least / sqrt(curvature), before - total[r] / curvature);
+            longest = fmax(longest, fabs(value[r] - before) * sqrt(curvature));
+        }
     }
     free(total);
     return status;
 }
 
-static int steps_from_nothing(const db_shots *all) { return is_quadratic(all) ? 1 : 3; }
+static int steps_of(const db_shots *all) { return is_quadratic(all) ? 1 : 12; }
 
 db_status db_series_start(db_shots *all, const double *unknown) {
     db_series *const s = all->series;
-    DB_TRY(
-        take_steps(all, unknown, 0, steps_from_nothing(all), 1)); /* dark ones have slopes, too */
+    DB_TRY(take_steps(all, unknown, 0, steps_of(all), 1)); /* dark ones have slopes, too */
     memcpy(s->begun, s->value[1], s->count * sizeof *s->begun);
     return DB_OK;
 }
@@ -262,12 +256,12 @@ db_status db_series_start(db_shots *all, const double *unknown) {
 db_status db_series_approach(db_shots *all, const double *unknown) {
     db_series *const s = all->series;
     memcpy(s->value[1], s->begun, s->count * sizeof *s->begun);
-    return is_quadratic(all) ? DB_OK : take_steps(all, unknown, 1, 1, 0);
+    return is_quadratic(all) ? DB_OK : take_steps(all, unknown, 1, steps_of(all), 0);
 }
 
 db_status db_series_solve(db_shots *all, const double *unknown) {
-    DB_TRY(take_steps(all, NULL, 0, steps_from_nothing(all), 0));
-    return take_steps(all, unknown, 0, steps_from_nothing(all), 0);
+    DB_TRY(take_steps(all, NULL, 0, steps_of(all), 0));
+    return take_steps(all, unknown, 0, steps_of(all), 0);
 }
 
 static db_linearization linearization_of(const db_shots *all, size_t shot) {
@@ -312,7 +306,7 @@ static void find_best(const db_shots *all, size_t h, int quadratic, double *loss
     const double rendered = s->value[1][h];
     r->pull = r->curvature = 0;
     for (size_t i = s->first[h]; i < s->first[h + 1]; i++) {
-        const part *const p = &s->part[i];
+        const db_series_part *const p = &s->part[i];
         const db_linearization linearization = linearization_of(all, p->shot);
         *loss += (double)linearization.loss[p->box];
         r->pull += (double)linearization.pull[p->box];
@@ -331,7 +325,7 @@ typedef struct totals {
 } totals;
 
 /* A box, its intensity being at its best: to what its frame says, and its reflection. */
-static void add_part(const db_shots *all, const part *p, double *frame, reflection *r) {
+static void add_part(const db_shots *all, const db_series_part *p, double *frame, reflection *r) {
     const db_series *const s = all->series;
     const db_linearization linearization = linearization_of(all, p->shot);
     const size_t at = p->box * linearization.most, m = s->links->order.shared;

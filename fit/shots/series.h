@@ -9,6 +9,8 @@
 #include "fit/shots/links.h"
 #include "fit/shots/shot_fit.h"
 
+#include <dualbragg/fit_run.h>
+
 /* Numbers the reflections of the frames in use, whose pixels are in the store, in all->series; degrees of
  * freedom of the frames become what they are with common intensities. All processes call it. */
 db_status db_series_begin(db_shots *all, const db_joint_links *links, int stage);
@@ -36,5 +38,13 @@ db_status db_series_note(const db_shots *all, db_context *context, size_t shot,
 db_status db_series_sum(db_shots *all, double *sums, double *const pulls[2]);
 
 size_t db_series_reflections(const db_shots *all);
+
+/* At the minimum, with the intensities that were found: keeps what the boxes of an open shot show, as evaluated. By any
+ * thread. */
+db_status db_series_note_light(const db_shots *all, db_context *context, size_t shot,
+                               const db_open_shot *open);
+
+/* Then lists what all frames show of each reflection, on rank 0. All processes call it. */
+db_status db_series_passages(db_shots *all, db_fit_shots_result *result);
 
 #endif

@@ -83,6 +83,52 @@ static int by_hkl(const void *a, const void *b) {
     return db_compare_hkl(x->hkl, y->hkl);
 }
 
+static int by_indices(const void *a, const void *b) { return db_compare_hkl(a, b); }
+
+static size_t count_different(const db_shots *all, const db_shown *shown, int (*list)[3]) {
+    size_t count = 0, different = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        if (!shown[i].count) continue;
+        memcpy(list[count], shown[i].hkl, shown[i].count * sizeof *list);
+        count += shown[i].count;
+    }
+    qsort(list, count, sizeof *list, by_indices);
+    for (size_t i = 0; i < count; i++)
+        different += i == 0 || db_compare_hkl(list[i - 1], list[i]) != 0;
+    return different;
+}
+
+static db_status refuse_few(const db_shots *all, const db_shown *shown) {
+    const size_t least = (size_t)all->settings.min_strong_reflections;
+    size_t count = 0;
+    for (size_t i = 0; i < all->count; i++) count += shown[i].count;
+    int(*const list)[3] = calloc(count + 1, sizeof *list);
+    if (!list) return db_fail_memory(all->context, "the reflections of a series");
+    const size_t different = count_different(all, shown, list);
+    free(list);
+    return different >= least
+               ? DB_OK
+               : db_fail(all->context, DB_ERROR_INPUT,
+                         "blank series: all frames together show %zu predicted reflections with "
+                         "strong pixels (%g sigma above the background), at least %zu are needed "
+                         "(data.min_strong_reflections)",
+                         different, all->settings.strong_sigma, least);
+}
+
+db_status db_shown_refuse_blank(db_shots *all) {
+    db_shown *const shown = calloc(all->count + 1, sizeof *shown);
+    db_status status = db_workers_common_status(
+        all, shown ? DB_OK : db_fail_memory(all->context, "the reflections of a series"));
+    for (size_t i = 0; i < all->count && shown; i++)
+        if (db_shots_own(all, i) && all->summary[i].used) shown[i] = all->state[i].shown;
+    if (status == DB_OK && shown) status = db_shown_gather(all, shown);
+    if (status == DB_OK && shown) status = db_workers_common_status(all, refuse_few(all, shown));
+    for (size_t i = 0; i < all->count && shown; i++)
+        if (!db_shots_own(all, i)) free(shown[i].hkl);
+    free(shown);
+    return status;
+}
+
 db_status db_series_parts_of(const db_shots *all, db_context *context, size_t shot,
                              db_fit_spots *parts) {
     const size_t from = shot ? shot - 1 : 0, to = shot + 2 < all->count ? shot + 2 : all->count;

@@ -11,6 +11,9 @@ db_status db_shown_note(db_context *context, const db_shoeboxes *boxes, db_shot_
 /* After a joint stage what frames have shown becomes that of the stage before, which all processes learn. */
 db_status db_shown_pass_on(db_shots *all);
 
+/* DB_ERROR_INPUT if all frames together show fewer different reflections than an image needs. */
+db_status db_shown_refuse_blank(db_shots *all);
+
 /* Lists [count], of which those of this process' shots are given: gets those of the others. */
 db_status db_shown_gather(db_shots *all, db_shown *shown);
 

@@ -84,6 +84,8 @@ db_status db_shots_settings(const db_shots *all, db_context *context, size_t sho
     settings->readout_noise = state->readout_noise;
     settings->choose_oversample = state->choose_oversample;
     settings->spots = state->spots;
+    if (state->is_dim && settings->background == DB_FIT_BACKGROUND_PLANE)
+        settings->background = DB_FIT_BACKGROUND_SMOOTH;
     if (state->shoebox_half_width) settings->shoebox_half_width = state->shoebox_half_width;
     for (size_t i = 0; i < all->parameters; i++) {
         settings->parameters[i].lower = state->lower[i];
@@ -279,6 +281,22 @@ void db_shots_release(const db_shots *all, db_measured_image *image) {
     memset(image, 0, sizeof *image);
 }
 
+/* Fewer than half a photon for a pixel. Where a shoebox has a handful of them its own plane has hardly a minimum: pixels
+ * without counts push it below 0. */
+static int is_dim(const db_fit_settings *settings, const db_measured_image *image) {
+    const size_t count = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+    double sum = 0;
+    size_t trusted = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (image->mask[i] != DB_MASK_TRUSTED) continue;
+        sum += (double)image->value[i];
+        trusted++;
+    }
+    return trusted > 0 && sum * settings->gain + (double)trusted * settings->readout_noise *
+                                                     settings->readout_noise <
+                              0.5 * settings->gain * settings->gain * (double)trusted;
+}
+
 static db_status read_shot(db_shots *all, db_context *context, size_t shot,
                            db_measured_image *image) {
     db_shot_state *const state = &all->state[shot];
@@ -299,6 +317,7 @@ static db_status read_shot(db_shots *all, db_context *context, size_t shot,
         state->gain = settings.gain;
         state->readout_noise = settings.readout_noise;
         state->choose_oversample = settings.choose_oversample;
+        state->is_dim = db_series_shares(all) && is_dim(&settings, image);
         state->spots = settings.spots;
         state->lower = bounds;
         state->upper = bounds + all->parameters;

@@ -38,7 +38,8 @@ typedef struct db_shot_state {
     db_experiment start; /* as read, with the shared values of the start; owned; without amplitudes
                             that all shots have */
     double gain, readout_noise;
-    int choose_oversample;     /* as in db_fit_settings */
+    int choose_oversample; /* as in db_fit_settings */
+    int is_dim; /* 1: a frame of a series with so few photons beside its spots that a shoebox tells of no plane */
     int shoebox_half_width;    /* pixels; 0: not settled yet */
     const db_fit_spots *spots; /* see db_fit_settings; belongs to the source */
     double *lower;             /* [parameters] bounds */

@@ -94,7 +94,8 @@ AD_FN db_pixel_cost db_pixel_cost_make(num value, double curvature, double bend,
 #define DB_POISSON_LEAST 0.05
 
 AD_FN db_pixel_cost db_poisson_cost(const db_loss *loss, double y, num expected) {
-    const double least = DB_POISSON_LEAST, pedestal = loss->readout_variance / loss->gain;
+    const double least = loss->fewest > 0 ? loss->fewest : DB_POISSON_LEAST,
+                 pedestal = loss->readout_variance / loss->gain;
     const double counted = db_at_least(0, (y + pedestal) / loss->gain);
     const num mean = n_scale(n_shift(expected, pedestal), 1 / loss->gain);
     const num at = mean.v < least ? n_constant(least) : mean;

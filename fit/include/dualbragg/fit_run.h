@@ -135,6 +135,22 @@ typedef struct db_fit_shots_options {
 #define DB_FIT_SHOTS_OPTIONS_INIT                                                                  \
     { .outlier_sigma = 8 }
 
+/** What the frames of a rotation series show of a reflection together, in one passage through the Ewald sphere. */
+typedef struct db_fit_passage {
+    int hkl[3];
+    size_t first, last;          /**< shots that show parts of it, from 0 */
+    double recorded;             /**< what part of it they show by the model, 0 to 1 */
+    double square, square_sigma; /**< F^2: of the model's spots, times the scales of the frames */
+    double light, light_sigma; /**< counts above the background in its boxes, all frames together */
+    double model;              /**< counts of the model there */
+    double chi2;               /**< of its pixels */
+    size_t pixels, strong;     /**< in use; of these, those that stand out of their surroundings */
+    size_t panel;              /**< on which it is */
+    double position
+        [3]; /**< of the model's light: pixels of the panel (fast, slow), shots from 0 (middle of the
+                             first: 0.5) */
+} db_fit_passage;
+
 /** Result of a refinement of a list of shots. */
 typedef struct db_fit_shots_result {
     /** DB_OK: converged; DB_NOT_CONVERGED; DB_ERROR_CANCELLED: the best models so far, without
@@ -159,6 +175,9 @@ typedef struct db_fit_shots_result {
     /** intensities that all shots share (db_fit_settings.joint), for the functions that write them;
      * NULL: none; owned */
     struct db_joint_intensities *intensities;
+    /** of a rotation series with free intensities, in the order of h, k, l; NULL: it is none; owned */
+    db_fit_passage *passages;
+    size_t passage_count;
 } db_fit_shots_result;
 
 /** Refines all shots. settings: as for one shot; db_fit_parameter.shared selects shared

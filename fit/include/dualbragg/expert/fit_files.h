@@ -81,6 +81,15 @@ DB_API db_status db_fit_write_png(db_context *context, const char *path,
 DB_API db_status db_fit_shots_write_hkl(db_context *context, const char *path,
                                         const db_fit_shots_result *result);
 
+/** Writes what the frames of a rotation series show of each reflection together, as lines of text.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param result of a series with free intensities
+ * @return DB_OK; DB_ERROR_USAGE without such intensities; DB_ERROR_FILE or DB_ERROR_MEMORY */
+DB_API db_status db_fit_shots_write_passages(db_context *context, const char *path,
+                                             const db_fit_shots_result *result);
+
 /** Writes the intensities from each shot alone, with its model, as an unmerged MTZ file whose
  * batches are the shots: I, SIGI, FRACTIONCALC (partiality), SCALEUSED, FLAG (1: rejected).
  *

@@ -42,6 +42,7 @@ typedef enum db_loss_target {
 typedef struct db_loss {
     db_loss_target target;
     double gain;             /**< counts per photon, more than 0 */
+    double fewest;           /**< poisson: expected photons below which it is a parabola; 0: 0.05 */
     double readout_variance; /**< counts squared */
     double tuning;           /**< huber: standard deviations k; student: degrees of freedom nu */
 } db_loss;

@@ -1,0 +1,116 @@
+/* What the frames of a series show of each reflection together. */
+#include "base/context_internal.h"
+#include "fit/shots/records.h"
+#include "fit/shots/series.h"
+#include "fit/shots/series_state.h"
+#include "fit/shots/workers.h"
+#include "loss/block.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static db_part_light light_of(const db_objective *objective, const db_stored *pixels, size_t b) {
+    const db_block block = db_objective_block(objective, b);
+    const db_region *const r = &block.region;
+    const db_shoeboxes *const boxes = &pixels->boxes;
+    db_part_light part = { .panel = (uint32_t)r->panel,
+                           .recorded = boxes->count ? boxes->reflection[b].recorded : 1 };
+    double fast = 0, slow = 0;
+    for (int s = 0; s < r->slow_count; s++) {
+        for (int f = 0; f < r->fast_count; f++) {
+            const size_t i = r->offset + (size_t)s * r->stride + (size_t)f;
+            if (!(block.weight[i] > 0)) continue;
+            const db_pixel_report pixel =
+                db_block_pixel(&block, objective->solution[b].linear, f, s);
+            const double shape = (double)block.shape[i],
+                         rest = (double)block.value[i] - pixel.expected;
+            part.shape += shape;
+            part.light += rest + pixel.spot;
+            part.light_variance += pixel.variance;
+            part.chi2 += pixel.trust * rest * rest / pixel.variance;
+            part.strong += boxes->count && boxes->strong[i];
+            part.pixels++;
+            fast += shape * (f + 0.5);
+            slow += shape * (s + 0.5);
+        }
+    }
+    part.position[0] = r->fast_start + (part.shape > 0 ? fast / part.shape : 0.5 * r->fast_count);
+    part.position[1] = r->slow_start + (part.shape > 0 ? slow / part.shape : 0.5 * r->slow_count);
+    return part;
+}
+
+db_status db_series_note_light(const db_shots *all, db_context *context, size_t shot,
+                               const db_open_shot *open) {
+    db_series *const s = all->series;
+    db_part_light *const part = calloc(s->boxes[shot] + 1, sizeof *part);
+    free(s->light[shot]);
+    s->light[shot] = part;
+    if (!part) return db_fail_memory(context, "the light of a frame");
+    s->light_bytes[shot] = s->boxes[shot] * sizeof *part;
+    for (size_t b = 0; b < s->boxes[shot]; b++)
+        part[b] = light_of(&open->objective, &open->pixels, b);
+    return DB_OK;
+}
+
+static void add_part(size_t shot, const db_part_light *part, double intensity, db_fit_passage *to) {
+    const double model = intensity * part->shape;
+    to->recorded += part->recorded;
+    to->model += model;
+    to->light += part->light;
+    to->light_sigma += part->light_variance;
+    to->chi2 += part->chi2;
+    to->pixels += part->pixels;
+    to->strong += part->strong;
+    to->last = shot;
+    to->panel = part->panel;
+    for (int k = 0; k < 2; k++) to->position[k] += part->shape * part->position[k];
+    to->position[2] += part->shape * ((double)shot + 0.5);
+}
+
+/* The error takes what the model misses for noise, as that of a shoebox by itself. */
+static db_fit_passage passage_of(const db_series *s, size_t r) {
+    const db_series_part *const first = &s->part[s->first[r]];
+    const double intensity = s->value[1][r];
+    db_fit_passage passage = { .first = first->shot, .square = intensity };
+    double shape = 0;
+    memcpy(passage.hkl, first->hkl, sizeof passage.hkl);
+    for (size_t i = s->first[r]; i < s->first[r + 1]; i++) {
+        const db_part_light *const parts = s->light[s->part[i].shot];
+        add_part(s->part[i].shot, &parts[s->part[i].box], intensity, &passage);
+        shape += parts[s->part[i].box].shape;
+    }
+    for (int k = 0; k < 3; k++) passage.position[k] /= shape;
+    passage.light_sigma = sqrt(passage.light_sigma);
+    const double degrees = fmax(1, (double)passage.pixels - 1);
+    passage.square_sigma = s->curvature[r] > 0
+                               ? sqrt(fmax(1, passage.chi2 / degrees) / s->curvature[r])
+                               : (double)INFINITY;
+    return passage;
+}
+
+/* Where the model has light of a reflection. */
+static int is_shown(const db_series *s, size_t r) {
+    double shape = 0;
+    for (size_t i = s->first[r]; i < s->first[r + 1]; i++) {
+        const db_part_light *const parts = s->light[s->part[i].shot];
+        if (!parts) return 0;
+        shape += parts[s->part[i].box].shape;
+    }
+    return shape > 0;
+}
+
+static db_status list_passages(const db_shots *all, db_fit_shots_result *result) {
+    const db_series *const s = all->series;
+    result->passages = calloc(s->count + 1, sizeof *result->passages);
+    if (!result->passages) return db_fail_memory(all->context, "the reflections of a series");
+    for (size_t r = 0; r < s->count; r++)
+        if (is_shown(s, r)) result->passages[result->passage_count++] = passage_of(s, r);
+    return DB_OK;
+}
+
+db_status db_series_passages(db_shots *all, db_fit_shots_result *result) {
+    db_series *const s = all->series;
+    DB_TRY(db_records_gather(all, s->light_bytes, s->light, 0));
+    return db_workers_common_status(all, all->team.rank == 0 ? list_passages(all, result) : DB_OK);
+}

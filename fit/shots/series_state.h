@@ -1,0 +1,43 @@
+/* What a series in a joint stage is made of; for the files of the series alone. */
+#ifndef DB_FIT_SHOTS_SERIES_STATE_H
+#define DB_FIT_SHOTS_SERIES_STATE_H
+
+#include "fit/shots/links.h"
+
+#include <stdint.h>
+
+/* A box of a reflection. */
+typedef struct db_series_part {
+    int hkl[3];
+    uint32_t shot, box;
+} db_series_part;
+
+/* What a box shows at the minimum: sums over its pixels in use. */
+typedef struct db_part_light {
+    double shape;    /* of the model's image for an intensity of 1 */
+    double recorded; /* part of the reflection, by the model with which the stage began */
+    double light, light_variance; /* counts above the background, and their variance by noise */
+    double chi2;
+    double position[2]; /* of the model's spot, in pixels of the panel (fast, slow) */
+    uint32_t panel, pixels, strong;
+} db_part_light;
+
+struct db_series {
+    const db_joint_links *links;
+    int stage;
+    size_t count;         /* reflections */
+    size_t *first;        /* [count + 1] */
+    db_series_part *part; /* of reflection r: part[first[r]] to part[first[r + 1] - 1] */
+    uint32_t **number;    /* [shots][boxes] of the reflection of each box */
+    double *value[2]; /* [count] intensities of the starting models, and those of the rendering */
+    double *begun;    /* [count] with which the stage began */
+    size_t *boxes;    /* [shots] */
+    size_t *bytes;    /* [shots] of its linearization; */
+    void **linearization; /* here those of this process' shots, on rank 0 of all */
+    size_t most;          /* quantities that may move a box */
+    size_t *light_bytes;  /* [shots] of its light; */
+    void **light;         /* at the minimum: db_part_light [boxes], here likewise */
+    double *curvature; /* [count] half second derivatives of the loss by them, of the last search */
+};
+
+#endif
