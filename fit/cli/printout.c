@@ -281,7 +281,7 @@ static void say_verdict(db_fit_log *log, const db_fit_verdict *v) {
     }
     if (isnan(v->light_part)) return;
     db_fit_say(log, "  %-58s  %9.3g  at least 0.667 for intensities\n",
-               "part of the spots as bright in the model, within 1.5", v->light_part);
+               "fraction of spots as bright in the model (factor 1.5)", v->light_part);
 }
 
 static void say_image(db_fit_log *log, const db_fit_config *config, const db_fit_result *result) {
@@ -425,9 +425,8 @@ static void say_intensities(db_fit_log *log, const db_fit_shots_result *r) {
     for (int b = 0; b < statistics.shells; b++)
         say_shell(log, &statistics.shell[b], with_reference);
     say_shell(log, &statistics.overall, with_reference);
-    db_fit_say(log,
-               "wCC1/2, wCCano: CC1/2 and CC_ano, reflections with errors above the mean of their "
-               "resolution counting little\n");
+    db_fit_say(log, "wCC1/2, wCCano: CC1/2 and CC_ano with a low weight for reflections whose "
+                    "errors exceed the mean of their resolution shell\n");
     if (with_reference)
         db_fit_say(log,
                    "CC_ref, R_ref, ref_ano: correlation and R of intensities, correlation of "

@@ -14,9 +14,8 @@
 #include <string.h>
 
 void db_fit_interrupt_install(void) {
-    db_interrupt_install(
-        SIGINT,
-        "\ndualbragg fit: interrupted; ends with the best model so far (again: ends at once)\n");
+    db_interrupt_install(SIGINT, "\ndualbragg fit: interrupted: writing the best model so far "
+                                 "(interrupt again to end at once)\n");
 }
 
 enum { SAID_EVERY = 10 };

@@ -86,11 +86,11 @@ static db_status regularize(db_context *context, const tying *t, db_experiment *
     db_cell_regularize(t->ties, cell, &edge, &angle);
     if (edge > DB_CELL_EDGE_TOLERANCE || angle > DB_CELL_ANGLE_TOLERANCE)
         return db_fail(context, DB_ERROR_INPUT,
-                       "%s: model.symmetry: %s (%s) does not go with the starting cell %.6g %.6g "
-                       "%.6g %.6g %.6g %.6g: edges are off by up to %.2g %%, angles by up to %.2g "
-                       "degree; at most %g %% and %g degree are made good",
-                       t->config->config_file, t->config->symmetry, t->ties->name, was[0], was[1],
-                       was[2], was[3], was[4], was[5], 100 * edge, angle,
+                       "%s: model.symmetry: the starting cell %.6g %.6g %.6g %.6g %.6g %.6g "
+                       "contradicts %s (%s): edges are off by up to %.2g %%, angles by up to %.2g "
+                       "degree; expected at most %g %% and %g degree",
+                       t->config->config_file, was[0], was[1], was[2], was[3], was[4], was[5],
+                       t->config->symmetry, t->ties->name, 100 * edge, angle,
                        100 * DB_CELL_EDGE_TOLERANCE, DB_CELL_ANGLE_TOLERANCE);
     if (t->line && (edge > 1e-6 || angle > 1e-4)) {
         snprintf(

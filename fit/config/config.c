@@ -127,7 +127,7 @@ static db_status check_spots(const db_config_reader *reader, const db_yaml_node 
     if (config->settings.intensity == DB_FIT_KNOWN || *given == DB_SPOTS_CLOSED) return DB_OK;
     return db_config_fail(reader, spots, "model", "spots",
                           "sampled spots need known structure factors (intensity: {hkl: FILE}); "
-                          "expected closed, which free intensities have without this key, too");
+                          "expected closed, the default of free intensities");
 }
 
 /* Whatever the cell. */

@@ -112,7 +112,7 @@ static db_status take_parameter(const db_config_reader *reader, const char *name
     if (!every) return add_parameter(reader->context, quantity, &entry, shown, config);
     if (entry.follows.number >= 0)
         return db_config_fail(reader, node, db_refine_section.name, name,
-                              "cannot follow: it stands for several quantities");
+                              "cannot follow: this key names several quantities");
     const int kind = quantity.number - DB_CONFIG_EVERY_GROUP;
     for (int g = 0; g < (int)reader->groups->count; g++) {
         const db_fit_quantity one =

@@ -442,7 +442,7 @@ static db_status take_quantities(const db_config_reader *reader, const char *sec
         DB_TRY(quantity_of(reader, section, key, node, &quantity));
         if (quantity.number >= DB_CONFIG_EVERY_GROUP)
             return db_config_fail(reader, node, section, key->is->name,
-                                  "expected one quantity, found '%s', which stands for several",
+                                  "expected one quantity, found '%s', a name of several",
                                   node->text);
         memcpy(set, &quantity, sizeof quantity);
         return DB_OK;

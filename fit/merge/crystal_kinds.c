@@ -349,17 +349,15 @@ void db_crystal_kinds_line(const db_crystal_kinds *kinds, char line[DB_KINDS_LIN
     line[0] = '\0';
     if (kinds->count < 2) return;
     at += (size_t)snprintf(line, DB_KINDS_LINE,
-                           "the shots are of %d crystals with other intensities: ", kinds->count);
+                           "the shots show %d crystals with different intensities: ", kinds->count);
     for (int k = 0; k < kinds->count && at < DB_KINDS_LINE; k++)
         at += (size_t)snprintf(line + at, DB_KINDS_LINE - at, "%s%zu like shot %zu", k ? ", " : "",
                                kinds->shots[k], kinds->first[k] + 1);
     if (at >= DB_KINDS_LINE) return;
-    (void)snprintf(
-        line + at, DB_KINDS_LINE - at,
-        kinds->by_reference ? "; the first agree with the reference and are kept"
-        : kinds->clear
-            ? "; the first are the most and are kept"
-            : "; no crystal has clearly more shots than the others: the first are kept, "
-              "a reference (intensities.reference) or a list of the shots of one crystal "
-              "would decide");
+    (void)snprintf(line + at, DB_KINDS_LINE - at,
+                   kinds->by_reference ? "; the first group agrees with the reference and is kept"
+                   : kinds->clear
+                       ? "; the first group is the largest and is kept"
+                       : "; no group is clearly the largest: the first is kept; to decide, give a "
+                         "reference (intensities.reference) or list the shots of one crystal");
 }

@@ -290,9 +290,9 @@ static db_status check_turns(db_context *context, const db_experiment *start,
     const double most = settings->starts.turn;
     if (settings->stages[0].earned)
         return db_fail(context, DB_ERROR_USAGE,
-                       "starts: %d of them are tried by stage %s, the first, which is earned: "
-                       "expected one that is kept whatever it brings",
-                       settings->starts.count, settings->stages[0].name);
+                       "starts: the first stage, %s, tries %d starts and must always be kept: "
+                       "expected it without earned",
+                       settings->stages[0].name, settings->starts.count);
     for (int axis = 0; axis < 3; axis++) {
         const db_parameter p = db_orientation_parameter(axis);
         const size_t i = db_fit_parameter_index(settings, db_fit_quantity_make(p, -1));

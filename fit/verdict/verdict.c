@@ -75,24 +75,22 @@ static void test_rows(const judge *j, const row_margin *row) {
     const char edge = "abc"[row->direction];
     db_verdict_test(
         j->verdict, DB_FIT_TEST_ROWS, row->least,
-        "spots lie along the rows of the lattice parallel to %c*, but not at its nodes: their log "
-        "likelihood exceeds that of random places in these rows by %.1f; expected at least %.1f: "
-        "edge %c of the cell, the orientation, the beam centre or the distance is wrong, or spots "
-        "are farther from their predicted places than from each other",
+        "spots lie along the rows of the lattice parallel to %c*, but not at its nodes: the log "
+        "likelihood of the nodes exceeds the one of random places in these rows by %.1f; expected "
+        "at least %.1f: edge %c of the cell, the orientation, the beam centre or the distance is "
+        "wrong, or spots are farther from their predicted places than from each other",
         edge, row->least, j->verdict->test[DB_FIT_TEST_ROWS].least, edge);
 }
 
 static db_status test_quarters(const judge *j) {
     double least;
     DB_TRY(db_margin_in_quarters(j->context, j->evidence, &least));
-    db_verdict_test(
-        j->verdict, DB_FIT_TEST_QUARTERS, least,
-        "in a part of the detector a quarter of the spots do not lie at nodes of the lattice: "
-        "their "
-        "log likelihood exceeds that of random places by %.1f; expected at least %.1f: the model "
-        "fits another part of the detector only, so that cell, beam centre or orientation are "
-        "wrong",
-        least, j->verdict->test[DB_FIT_TEST_QUARTERS].least);
+    db_verdict_test(j->verdict, DB_FIT_TEST_QUARTERS, least,
+                    "in a part of the detector a quarter of the spots do not lie at nodes of the "
+                    "lattice: the log likelihood of the nodes exceeds the one of random places by "
+                    "%.1f; expected at least %.1f: the model fits only another part of the "
+                    "detector: cell, beam centre or orientation are wrong",
+                    least, j->verdict->test[DB_FIT_TEST_QUARTERS].least);
     return DB_OK;
 }
 
@@ -121,9 +119,9 @@ static void test_lattice(const judge *j) {
     db_verdict_test(
         j->verdict, DB_FIT_TEST_LATTICE, margin,
         "of the %zu strongest spots only %zu lie at nodes of the lattice that the model excites: "
-        "their log likelihood exceeds that of random places by %.1f; expected at least %.1f: the "
-        "orientation or the cell is wrong (model.find_orientation: yes looks for the orientation), "
-        "the spots belong to another crystal, or there are too few",
+        "the log likelihood of the nodes exceeds the one of random places by %.1f; expected at "
+        "least %.1f: the orientation or the cell is wrong (model.find_orientation: yes looks for "
+        "the orientation), the spots belong to another crystal, or there are too few",
         j->verdict->spots, j->verdict->at, margin, j->verdict->test[DB_FIT_TEST_LATTICE].least);
 }
 

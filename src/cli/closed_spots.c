@@ -84,11 +84,10 @@ static db_status choose_oversample(const run *r, const db_predicted_spots *list)
         note_spots(r, "auto-selected %d-fold oversampling: spots are as narrow as %.2g pixels rms",
                    *chosen, narrow);
     if (error > TOLERATED_SUM)
-        note_spots(
-            r,
-            "spots are narrow beside sub-pixels of 1/%d pixel (recorded: %.2g pixels rms): their "
-            "photons are wrong by up to %.2g %%; -oversample %d would do",
-            *chosen, narrow, 100 * error, sums);
+        note_spots(r,
+                   "spots are narrow beside sub-pixels of 1/%d pixel (recorded: %.2g pixels rms): "
+                   "their photons are wrong by up to %.2g %%; -oversample %d is enough",
+                   *chosen, narrow, 100 * error, sums);
     return DB_OK;
 }
 

@@ -291,7 +291,7 @@ static db_status scale_second(comparison *c) {
     if (c->options.fit_scale) c->scale = closest_scale(a, b, c->left_out, count);
     if (isnan(c->scale))
         return db_complain("compare", DB_ERROR_INPUT,
-                           "-scale fit: %s has no pixel that counts and is not 0",
+                           "-scale fit: %s has no compared pixel other than 0",
                            c->options.image[1]);
     if (c->scale != 1)
         for (size_t i = 0; i < count; i++) b[i] = (float)(c->scale * (double)b[i]);

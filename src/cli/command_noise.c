@@ -18,8 +18,8 @@ static db_status check_outputs(const db_session *session) {
     if (!s->int_file && !db_noise_wanted(s))
         return db_complain(
             s->command, DB_ERROR_USAGE,
-            "no output named: -noisefile FILE (SMV or HDF5), -noisefloatfile FILE (32-bit "
-            "floats) and -intfile FILE (SMV without noise) are there");
+            "no output named: expected -noisefile FILE (SMV or HDF5), -noisefloatfile FILE (32-bit "
+            "floats) or -intfile FILE (SMV without noise)");
     return db_noise_flags_check(session->context, &session->settings, &session->experiment);
 }
 

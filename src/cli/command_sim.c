@@ -43,11 +43,10 @@ static db_status check_outputs(const db_settings *s) {
         !s->expt_file && !s->spot_file && !s->wavelength_file && !db_noise_wanted(s))
         return db_complain(
             s->command, DB_ERROR_USAGE,
-            "no output named: -floatfile FILE (32-bit floats), -hdf5file FILE (NXmx), -intfile "
-            "FILE "
-            "(SMV), -noisefile FILE (with noise, SMV or HDF5), -pngfile and -pgmfile FILE "
-            "(pictures), -exptfile FILE (for DIALS), -spotfile FILE (list of spots) and "
-            "-wavelengthfile FILE (mean wavelengths) are there");
+            "no output named: expected -floatfile FILE (32-bit floats), -hdf5file FILE (NXmx), "
+            "-intfile FILE (SMV), -noisefile FILE (with noise, SMV or HDF5), -pngfile or -pgmfile "
+            "FILE (pictures), -exptfile FILE (for DIALS), -spotfile FILE (list of spots) or "
+            "-wavelengthfile FILE (mean wavelengths)");
     if (s->png_file && !db_output_has_png())
         return db_complain(s->command, DB_ERROR_UNSUPPORTED,
                            "-pngfile: this build has no PNG support");

@@ -161,7 +161,7 @@ static void remark_contradictions(const db_settings *settings, const db_argument
             const db_argument *const b = &given->argument[j];
             if (contradict(a, b))
                 db_remark(settings->command,
-                          "%s %g contradicts %s %g (%.6g beside %.6g): the last one counts",
+                          "%s %g contradicts %s %g (%.6g and %.6g): the last one is used",
                           a->flag->name, a->number[0], b->flag->name, b->number[0],
                           db_argument_value(a, 0), db_argument_value(b, 0));
         }

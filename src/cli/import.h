@@ -84,7 +84,7 @@ void db_imported_add_cell(db_imported *file, const double cell[6]);
 db_status db_imported_amplitudes(db_context *context, db_imported *file);
 
 /* Tries an orientation, lattice vectors A* (1/A) at spindle angle 0, on the spots of an image: 0 if they lie at its nodes as
- * seldom as chance has it. spots: those that were tried, and those of them at nodes; both 0: it could not be tried. */
+ * seldom as by chance. spots: those that were tried, and those of them at nodes; both 0: it could not be tried. */
 int db_imported_try_orientation(db_context *context, const char *image, const db_imported *geometry,
                                 const double a_star[9], size_t spots[2]);
 

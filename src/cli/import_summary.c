@@ -192,11 +192,11 @@ static void try_orientation(db_context *context, const db_imported *files, db_im
         return;
     s->other_way = !db_imported_try_orientation(context, files[s->image].name, at, a_star, spots);
     if (s->other_way)
-        add_conflict(s,
-                     "orientation: of %zu strong spots of %s only %zu lie near nodes of the "
-                     "lattice of %s, as chance "
-                     "has it: it is another image's, or its axes are others",
-                     spots[0], files[s->image].path, spots[1], from->path);
+        add_conflict(
+            s,
+            "orientation: of %zu strong spots of %s only %zu lie near nodes of the lattice of %s, "
+            "as by chance: this orientation belongs to another image or to other axes",
+            spots[0], files[s->image].path, spots[1], from->path);
 }
 
 static void find_missing(const db_imported *files, db_import_summary *s) {

@@ -26,17 +26,19 @@ static void print_summary(const db_session *session, const db_noise_options *opt
     const db_settings *s = &session->settings;
     if (s->quiet) return;
     if (options->psf != DB_PSF_NONE)
-        printf("point spread function: light is followed over %d pixels, the other %.*g of it is "
-               "on all pixels evenly\n",
+        printf("point spread function: computed up to a distance of %d pixels; the remaining "
+               "fraction %.*g of the light is spread evenly over all pixels\n",
                summary->psf_radius, s->digits, summary->psf_lost);
     if (options->noisy)
         printf("%.0f photons on noise image (%zu overloads)\n", summary->photons,
                summary->overloads);
     if (options->noisy && summary->negative)
-        db_remark(s->command, "%zu pixels expect less than no photons: none are on the noise image",
+        db_remark(s->command,
+                  "%zu pixels expect a negative number of photons: the noise image has 0 there",
                   summary->negative);
     if (summary->underflows)
-        db_remark(s->command, "%zu pixels are below 0 ADU and written as 0; -adc lifts them",
+        db_remark(s->command,
+                  "%zu pixels are below 0 ADU and written as 0; a larger -adc avoids this",
                   summary->underflows);
 }
 

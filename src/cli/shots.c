@@ -433,7 +433,7 @@ static db_status count_kept(shots_run *r) {
                        "--resume: expected at most %zu shots in a file to continue, found %zu",
                        r->count, r->kept);
     if (s->resume && !s->quiet)
-        printf(r->kept ? "going on after %zu of %zu shots\n"
+        printf(r->kept ? "continuing after %zu of %zu shots\n"
                        : "no files to continue: starting again\n",
                r->kept, r->count);
     return DB_OK;

@@ -7,7 +7,7 @@
 #define COUNT "a whole number"
 #define RANDOM "a seed: its neighbours are other random numbers"
 #define CHOICE "a choice"
-#define REGION "it says which pixels there are, not what they are"
+#define REGION "it selects the pixels and does not change their values"
 #define PROPORTIONAL "the image is proportional to it; scale is the parameter for that"
 #define PIXELS "it is known from how the detector was made; distance and panel_* are parameters"
 #define EXPOSURE "it is known from how the image was taken; phi is a parameter"
@@ -47,11 +47,12 @@ static const struct {
     { "vdivsteps", COUNT },
     { "detpixels", COUNT },
     { "samplesize", "it is rounded up to whole cells; Na, Nb and Nc are parameters" },
-    { "N", "it stands for three; Na, Nb and Nc are parameters" },
+    { "N", "it sets three values; Na, Nb and Nc are parameters" },
     { "dmin", "the image jumps where a sample crosses the limit" },
     { "dmin", "the image jumps where a sample crosses the limit" },
     { "beamsize", "it clips the sizes of crystal and amorphous matter; scale is a parameter" },
-    { "default_F", "without a list scale is the parameter for it, with one F:H:K:L are there" },
+    { "default_F", "without a list of amplitudes the parameter is scale; with a list the "
+                   "parameters are F:H:K:L" },
     { "fluence", PROPORTIONAL },
     { "flux", PROPORTIONAL },
     { "exposure", PROPORTIONAL },

@@ -47,11 +47,11 @@ static int any_vector_given(const db_setup *s) {
 db_convention db_setup_effective_convention(const db_setup *setup, const db_setup_notes *notes) {
     if (setup->compat || setup->convention == DB_CONVENTION_CUSTOM || !any_vector_given(setup))
         return setup->convention;
-    db_setup_note(
-        notes,
-        "vectors given: convention custom instead of %s; missing vectors are those of mosflm "
-        "(two-theta axis 0 1 0), and the beam centre counts from the corner of the first pixel",
-        db_convention_name(setup->convention));
+    db_setup_note(notes,
+                  "vectors given: convention custom instead of %s: missing vectors are taken from "
+                  "mosflm (two-theta axis 0 1 0), and the beam centre is measured from the corner "
+                  "of the first pixel",
+                  db_convention_name(setup->convention));
     return DB_CONVENTION_CUSTOM;
 }
 

@@ -51,14 +51,14 @@ static db_status mosaic_caps(db_context *context, db_setup *s, const db_setup_no
     if (cap != 0) {
         s->spread.mosaic_rms = DB_RMS_OF_CAP * cap;
         db_setup_note(notes,
-                      "mosaic spread: the Gaussian of the same variance stands for the cap of %g "
-                      "degree, %g degree rms about each axis",
+                      "mosaic spread: the cap of %g degree becomes a Gaussian of the same "
+                      "variance, %g degree rms about each axis",
                       cap, s->spread.mosaic_rms);
     } else {
         for (int i = 0; i < 3; i++) rms[i] = DB_RMS_OF_CAP * abc[i];
         db_setup_note(notes,
-                      "mosaic spread: the Gaussian of the same variance stands for the caps of %g, "
-                      "%g, %g degree, %g, %g, %g degree rms",
+                      "mosaic spread: the caps of %g, %g, %g degree become a Gaussian of the same "
+                      "variance, %g, %g, %g degree rms",
                       abc[0], abc[1], abc[2], rms[0], rms[1], rms[2]);
     }
     s->mosaic_spread = 0;
@@ -89,8 +89,8 @@ static db_status divergence_ranges(db_context *context, db_setup *s, const db_se
         s->divergence_steps[i] = 0;
     }
     db_setup_note(notes,
-                  "divergence: the Gaussian of the same variance stands for the full ranges of %g "
-                  "and %g mrad%s, %g and %g mrad rms",
+                  "divergence: the full ranges of %g and %g mrad%s become a Gaussian of the same "
+                  "variance, %g and %g mrad rms",
                   1e3 * range[0], 1e3 * range[1], ellipse ? " with elliptical cut" : "",
                   s->spread.divergence_rms[0], s->spread.divergence_rms[1]);
     return DB_OK;
@@ -106,8 +106,7 @@ static db_status dispersion(db_context *context, db_setup *s, const db_setup_not
     s->spread.bandwidth_rms = RMS_OF_RANGE * s->dispersion;
     db_setup_note(
         notes,
-        "bandwidth: the Gaussian of the same variance stands for the full range of %g %%, "
-        "%g %% rms",
+        "bandwidth: the full range of %g %% becomes a Gaussian of the same variance, %g %% rms",
         100 * s->dispersion, 100 * s->spread.bandwidth_rms);
     s->dispersion = 0;
     s->dispersion_steps = 0;

@@ -63,7 +63,7 @@ not_told() {
 }
 told "a_0001.img right.mat" "fit a_0001.img --matrix right.mat"
 not_told "a_0001.img right.mat" "does not fit"
-told "a_0001.img wrong.mat" "near nodes of the lattice of wrong.mat, as chance has it"
+told "a_0001.img wrong.mat" "near nodes of the lattice of wrong.mat, as by chance"
 told "a_0001.img wrong.mat" "fit a_0001.img --cell 78,78,38,90,90,90"
 not_told "a_0001.img a.expt" "find_orientation"
 told "a_0001.img b.expt" "model.find_orientation=yes"

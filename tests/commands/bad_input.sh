@@ -26,7 +26,7 @@ cell="-cell 40 50 60 90 100 90"
     expect 3 "beam size" amorphous $small -beamsize 0
     expect 3 "cannot write there" amorphous -stol ../w.stol -floatfile no_such_directory/o
     printf '0.2 2\n0.1 1\n0.2 3\n' > ../bad.stol
-    expect 3 "../bad.stol:3: expected each sin(theta)/lambda once, found that of line 1 again" \
+    expect 3 "../bad.stol:3: expected each sin(theta)/lambda once, found the one of line 1 again" \
         amorphous -Q ../bad.stol -floatfile o
     printf '0 2\n0.1\n' > ../bad.stol
     expect 3 "../bad.stol:2: expected two columns" sim $cell -default_F 1 -4stol ../bad.stol -floatfile o

@@ -342,7 +342,7 @@ def needs(tree):
 
 
 def answers(tree):
-    """An answer that says what is not there needs something that a test can look at."""
+    """An answer that denies, and each section of Limits, needs something that a test can look at."""
     wrong = []
     for page in (p for p in tree.pages() if os.path.basename(p) == "faq.md"):
         for paragraph in re.split(r"\n\n+", tree.read(page)):
@@ -350,6 +350,10 @@ def answers(tree):
             if paragraph.startswith("**") and re.search(r"\b(no|not|never|cannot|nobody)\b", said, re.I):
                 if "<!-- needs:" not in paragraph:
                     wrong.append(f"{page}: {paragraph.splitlines()[0][:60]} ...: expected a comment needs: (see needs())")
+    for page in (p for p in tree.pages() if os.path.basename(p) == "limits.md"):
+        for section in tree.read(page).split("\n## ")[1:]:
+            if "<!-- needs:" not in section:
+                wrong.append(f"{page}: {section.splitlines()[0]}: expected a comment needs: (see needs())")
     return wrong
 
 

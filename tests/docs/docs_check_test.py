@@ -95,6 +95,9 @@ class Check(unittest.TestCase):
         self.assertEqual(len(complaints(docs_check.answers, faq__md=answer)), 1)
         for good in (answer + "\n<!-- needs: no b.c -->", "**Is there not one?** Yes.", "Not an answer."):
             self.assertEqual(complaints(docs_check.answers, faq__md=good), [], good)
+        section = "# Limits\n\n## Files\n\nNone."
+        self.assertEqual(len(complaints(docs_check.answers, limits__md=section)), 1)
+        self.assertEqual(complaints(docs_check.answers, limits__md=section + " <!-- needs: no b.c -->"), [])
 
     def test_messages_that_are_no_longer_the_program_s(self):
         page, source = "docs/troubleshooting.md", {"src/b.c": 'fail("%zu of %d spots "\n    "are near its nodes");'}

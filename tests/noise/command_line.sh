@@ -150,6 +150,6 @@ esac
     expect 2 "-noisefile belongs to dualbragg" grad $small -params distance -noisefile o
     keep=""
     succeed noise -floatfile negative.f32 -noisefile o
-    grep -q "1 pixels expect less than no photons" ../err || complain "no word about a negative pixel: $(cat ../err)"
+    grep -q "1 pixels expect a negative number of photons" ../err || complain "no word about a negative pixel: $(cat ../err)"
 }
 finish

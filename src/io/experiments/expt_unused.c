@@ -28,7 +28,7 @@ static void tell_of_beam(const db_json *beam) {
     const char *const probe = db_json_text(beam, "probe");
     if (probe && strcmp(probe, "x-ray") != 0)
         db_notice(beam->context,
-                  "%s: %s: the probe is %.20s: all is computed as for X-rays of that wavelength",
+                  "%s: %s: the probe is %.20s: the model computes X-rays of that wavelength",
                   beam->path, beam->place, probe);
 }
 
@@ -49,9 +49,8 @@ static void tell_of_range(const db_json *scan, const char *identifier, long numb
                   ranges = db_json_member(&all, identifier);
     if (number == 0 || json_array_size(ranges.value) == 0 || holds_value(ranges.value, number))
         return;
-    db_notice(scan->context,
-              "%s: %s: image %ld is not in valid_image_ranges; it is used all the same", scan->path,
-              scan->place, number);
+    db_notice(scan->context, "%s: %s: image %ld is not in valid_image_ranges, but is used",
+              scan->path, scan->place, number);
 }
 
 void db_expt_tell_unused(const db_json *beam, const db_json *scan, const char *identifier,

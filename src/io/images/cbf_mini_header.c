@@ -326,7 +326,7 @@ static void read_circles(const mini_header *header, double angle[CIRCLES],
 static void compare_angle(const mini_header *header, const char *key, double stated,
                           const char *circle, double own) {
     if (fabs(stated - own) > 1e-3)
-        db_notice(header->context, "%s: %s is %g degree, %s %g: the first counts", header->path,
+        db_notice(header->context, "%s: %s is %g degree, %s %g: the first is used", header->path,
                   key, stated, circle, own);
 }
 

@@ -48,8 +48,8 @@ static db_status settle_swapped(const db_smv_header *header, const double denzo[
     g->beam_centre[0] = in_pixels ? stated[0] * pixel : stated[1];
     g->beam_centre[1] = in_pixels ? stated[1] * pixel : stated[0];
     db_notice(header->context,
-              "%s: DENZO_X_BEAM and DENZO_Y_BEAM are swapped against BEAM_CENTER_X and _Y, which "
-              "count",
+              "%s: DENZO_X_BEAM and DENZO_Y_BEAM are BEAM_CENTER_X and BEAM_CENTER_Y swapped: "
+              "BEAM_CENTER_X and BEAM_CENTER_Y are used",
               header->path);
     return DB_OK;
 }

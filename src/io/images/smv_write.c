@@ -198,9 +198,10 @@ static db_status check_panel(db_context *context, const char *path, const db_exp
                        experiment->detector.panel_count);
     const db_panel *panel = &experiment->detector.panels[0];
     if (panel->pixel_size[0] != panel->pixel_size[1])
-        return db_fail(context, DB_ERROR_UNSUPPORTED,
-                       "%s: an SMV image has square pixels, those of the detector are %g x %g mm",
-                       path, panel->pixel_size[0], panel->pixel_size[1]);
+        return db_fail(
+            context, DB_ERROR_UNSUPPORTED,
+            "%s: an SMV image needs square pixels; pixels of the detector are %g x %g mm", path,
+            panel->pixel_size[0], panel->pixel_size[1]);
     if (panel->fast_pixels < 1 || panel->slow_pixels < 1)
         return db_fail(context, DB_ERROR_INPUT, "%s: expected at least 1 x 1 pixels, found %d x %d",
                        path, panel->fast_pixels, panel->slow_pixels);

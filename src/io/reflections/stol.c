@@ -73,10 +73,10 @@ static db_status sort(db_context *context, const char *path, curve *c) {
     qsort(c->points, c->count, sizeof *c->points, by_stol);
     for (size_t i = 1; i < c->count; i++)
         if (c->points[i].stol == c->points[i - 1].stol)
-            return db_fail(context, DB_ERROR_INPUT,
-                           "%s:%zu: expected each sin(theta)/lambda once, found that of line %zu "
-                           "again",
-                           path, c->points[i].line, c->points[i - 1].line);
+            return db_fail(
+                context, DB_ERROR_INPUT,
+                "%s:%zu: expected each sin(theta)/lambda once, found the one of line %zu again",
+                path, c->points[i].line, c->points[i - 1].line);
     return DB_OK;
 }
 

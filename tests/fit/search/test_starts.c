@@ -134,7 +134,7 @@ static void starts_that_cannot_be_are_refused(void **state) {
     settings.stages[0].kind = DB_STAGE_MOMENTS;
     settings.stages[0].earned = 1;
     start.spread.spots = DB_SPOTS_CLOSED;
-    expect_refusal("are tried by stage");
+    expect_refusal("must always be kept");
     start.spread.spots = truth.spread.spots;
 }
 
