@@ -39,6 +39,12 @@ class Rendering:
         self.plan = Plan(self.experiment, parameters, dtype=dtype, **keywords)
         self._batch, self._shots, self._room = None, [], None
         self._numbers = [self.experiment._parameter(n) for n in self.plan.names]
+        bare = self.experiment.without_list()
+        of_list = [n for n, number in zip(self.plan.names, self._numbers) if not lib.db_parameter_exists(bare._c, number)]
+        if of_list and self.front:
+            raise errors.UnsupportedError(f"{of_list[0]}: expected one experiment, for shots have their structure factors in "
+                                          "common, found several")
+        self._one_by_one = bool(of_list)  # a batch would render all rows with one list
         self.image = tuple(self.plan.shape)
         self.shape = (*self.front, *self.image)
         self.count = len(self.plan.names)
@@ -129,7 +135,8 @@ class Rendering:
         """Rows of values with structure factors in common: which they are (a slice), the address of the first one,
         and the shots for the batch; None: it is one image. The lock is held."""
         rows = self._rows(values)
-        each = [None] if factors is None else factors.reshape(-1, factors.shape[-1])
+        alone = [None] * (len(rows) if self._one_by_one else 1)
+        each = alone if factors is None else factors.reshape(-1, factors.shape[-1])
         size = len(rows) // max(len(each), 1)
         for n, own in enumerate(each):
             part = slice(n * size, (n + 1) * size)
@@ -282,13 +289,20 @@ def _experiments(given, one_list):
     if not shots or not all(isinstance(shot, Experiment) for shot in shots):
         raise errors.UsageError(f"experiment: expected an Experiment or a sequence of them, found {given!r}")
     for n, shot in enumerate(shots[1:] if not one_list else (), 1):
-        if not _same_list(shots[0]._c.structure_factors, shot._c.structure_factors):
+        if not _same_list(shots[0], shot):
             raise errors.UsageError(f"experiment: shot {n}: expected the structure factors of the first, found others")
     return shots
 
 
 def _same_list(one, other):
-    if (list(one.min), list(one.extent), one.default_F) != (list(other.min), list(other.extent), other.default_F):
+    a, b = one._c.structure_factors, other._c.structure_factors
+    if (list(a.min), list(a.extent), a.default_F) != (list(b.min), list(b.extent), b.default_F):
         return False
-    count = math.prod(one.extent) if one.amplitude != ffi.NULL else 0
-    return not count or ffi.buffer(one.amplitude, 8 * count) == ffi.buffer(other.amplitude, 8 * count)
+    count = math.prod(a.extent) if a.amplitude != ffi.NULL else 0
+    if count and ffi.buffer(a.amplitude, 8 * count) != ffi.buffer(b.amplitude, 8 * count):
+        return False
+    if a.sites == ffi.NULL or b.sites == ffi.NULL:
+        return a.sites == b.sites
+    curves = [list(shot.site_curves.values()) for shot in (one, other)]
+    return (len(curves[0]) == len(curves[1]) and all(map(numpy.array_equal, *curves)) and
+            numpy.array_equal(one.site_parts, other.site_parts))

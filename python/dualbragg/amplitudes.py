@@ -36,6 +36,9 @@ class Amplitudes(Record):
             raise errors.UsageError("hkl: expected whole numbers of the shape (values, 3), found "
                                     f"{hkl.dtype.name} of {hkl.shape}")
         factors = experiment._c.structure_factors
+        if factors.sites != ffi.NULL:
+            raise errors.UnsupportedError("Amplitudes: structure factors that depend on the photon energy have no derivatives by "
+                                          "single amplitudes; f' and f'' of kinds of sites are parameters")
         low, extent = numpy.array(list(factors.min)), numpy.array(list(factors.extent))
         self.hkl, self.symmetry, self.friedel = hkl, symmetry, friedel
         self.size = int(extent.prod())

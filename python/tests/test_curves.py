@@ -1,11 +1,13 @@
 """Curves of f' and f'' from stills: the truth comes back, as far as the errors say."""
 
+import tempfile
 import unittest
 
 import numpy
 
 import ending
 import dualbragg
+from dualbragg._rendering import Rendering
 
 ENERGY = 12398.419843320026 / 1.1
 GRID = ENERGY + numpy.array([-45.0, -12.0, 12.0, 45.0])
@@ -34,7 +36,6 @@ def scenes(count, tmp):
 
 class Curves(unittest.TestCase):
     def test_curves_come_back_with_their_errors(self):
-        import tempfile
         chance = numpy.random.default_rng(5)
         with tempfile.TemporaryDirectory() as folder:
             experiments = scenes(8, folder)
@@ -63,6 +64,30 @@ class Curves(unittest.TestCase):
         self.assertEqual(part.pixels, 8 * 50 * 60)
         self.assertAlmostEqual(part.chi2 / part.pixels, 1, delta=0.03)
         self.assertTrue(all(numpy.isnan(image[20:30]).all() for image in broken))  # they are the caller's
+
+    def test_renderers_move_curves_of_one_experiment(self):
+        """Images of a batch have one list of structure factors."""
+        with tempfile.TemporaryDirectory() as folder:
+            e, = scenes(1, folder)
+        names, options = ["fp:0:1", "cell_a"], dict(precision="double")
+        render = Rendering(e, names, numpy.float64, None, options)
+        values = render.start() + [[0, 0], [1, 0], [-1, 0.1]]
+        images, cotangent = render.forward(values, None, render.new(values)), numpy.linspace(0, 1, 3 * 3600).reshape(3, 60, 60)
+        slopes, _ = render.vjp(values, None, cotangent)
+        for row, image, by, slope in zip(values, images, cotangent, slopes):
+            for name, value in zip(names, row):
+                e[name] = value
+            plan = dualbragg.Plan(e, names, dtype=float, **options)
+            numpy.testing.assert_array_equal(plan.forward(), image)
+            numpy.testing.assert_array_equal(plan.vjp(by), slope)
+        other = e.copy()
+        other.set_site_curve("b", TRUTH["b"] + [[0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 1, 0]])  # far from the mean energy
+        with self.assertRaisesRegex(dualbragg.UsageError, "shot 1: expected the structure factors of the first"):
+            Rendering([e, other], ["cell_a"], numpy.float64, None, options)
+        with self.assertRaisesRegex(dualbragg.UnsupportedError, "fp:0:1: expected one experiment"):
+            Rendering([e, e], names, numpy.float64, None, options)
+        with self.assertRaisesRegex(dualbragg.UnsupportedError, "Amplitudes: .*by single amplitudes"):
+            dualbragg.Amplitudes(e, [[1, 2, 3]])
 
     def test_what_is_wrong_is_told(self):
         plain = dualbragg.Experiment(cell=(40, 44, 30), default_F=10, wavelength=1.1, distance=45, spots="closed",
