@@ -95,4 +95,8 @@ int db_agreement_is_sure(const db_agreement *agreement);
  * finds. */
 #define DB_AGREEMENT_SIGNIFICANT (-32.0)
 
+/* Of a shot of many not so much: of right models rows and smaller cells leave a margin of 0.7 at least for each spot
+ * (docs/results/verdict.md), of which so much is asked. */
+#define DB_MARGIN_PER_SPOT 0.25
+
 #endif

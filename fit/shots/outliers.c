@@ -68,8 +68,7 @@ static db_status spread(db_shots *all, const size_t *shot, size_t shots) {
 
 /* Do the spots of a frame and of its neighbours, as many of these as it takes to have enough, bear the model out? */
 static int is_borne_out(const db_shots *all, size_t frame) {
-    const double sure = -DB_AGREEMENT_SIGNIFICANT,
-                 part = 0.25; /* for each spot, as of a shot of many */
+    const double sure = -DB_AGREEMENT_SIGNIFICANT;
     double sum[3] = { 0 };
     size_t spots = 0;
     for (size_t away = 0; away < all->count && spots < DB_ENOUGH_JUDGED; away++)
@@ -80,7 +79,7 @@ static int is_borne_out(const db_shots *all, size_t frame) {
             spots += s->judged;
             for (int k = 0; k < 3; k++) sum[k] += s->margin[k];
         }
-    const double most = fmin(sure, part * (double)spots);
+    const double most = fmin(sure, DB_MARGIN_PER_SPOT * (double)spots);
     return sum[0] >= sure && sum[1] >= most && sum[2] >= most;
 }
 

@@ -8,7 +8,7 @@
  * After db_records_collect; all processes call it. */
 db_status db_shots_exclude_outliers(db_shots *all);
 
-/* Spots that bear out a right model by themselves (docs/theory/verdict.md, Rivals). */
+/* Spots that bear out a right model by themselves: their margins (DB_MARGIN_PER_SPOT) reach what is significant. */
 enum { DB_ENOUGH_JUDGED = 128 };
 
 /* Shots that are wrong by what all have found together. */

@@ -222,10 +222,9 @@ static db_status judge_multiples(const judge *j) {
     return DB_OK;
 }
 
-/* A shot of many has not to bear out its cell alone: of right models rows and smaller cells leave a margin of 0.7 at least for
- * each spot (docs/results/verdict.md). */
+/* A shot of many has not to bear out its cell alone. */
 static db_status judge_shot(const judge *j, int may_be_moved) {
-    const double part = 0.25, most = part * (double)j->evidence->judged;
+    const double most = DB_MARGIN_PER_SPOT * (double)j->evidence->judged;
     double *const rows = &j->verdict->test[DB_FIT_TEST_ROWS].least,
                   *const smaller = &j->verdict->test[DB_FIT_TEST_SMALLER].least;
     *rows = fmin(*rows, most);
