@@ -37,6 +37,8 @@ def members(**names: str) -> Callable[[Class], Class]:
         def made(self: Any, *arguments: Any, **keywords: Any) -> Any:
             for former, now in names.items() if keywords else ():
                 if former in keywords:
+                    if now in keywords:
+                        raise TypeError(f"{kind.__name__}: {former} and {now} are one")
                     told(f"{kind.__name__}: {former}= is called {now}= now")
                     keywords[now] = keywords.pop(former)
             return make(self, *arguments, **keywords)

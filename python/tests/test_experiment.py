@@ -58,6 +58,8 @@ class Experiments(unittest.TestCase):
         vector = self.former("Vector: parameters= is called values= now", lambda: dualbragg.Vector(parameters=image))
         self.assertIs(vector.values, image)
         self.assertIs(self.former("Vector.parameters is called values", lambda: vector.parameters), image)
+        with self.assertRaisesRegex(TypeError, "Vector: parameters and values are one"):
+            dualbragg.Vector(parameters=image, values=image)
         self.assertEqual(dualbragg.Vector(image)._replace(default_F=3).default_F, 3)
 
     def test_a_keyword_and_a_parameter_of_one_name_are_one_number(self):
