@@ -102,7 +102,7 @@ static db_status make(db_context *context, boxes_of *b) {
 }
 
 static db_status evaluate(boxes_of *b, db_boxes_image image) {
-    static const db_loss loss = { DB_LOSS_WEIGHTED, 1, 0, 0 };
+    static const db_loss loss = { .target = DB_LOSS_WEIGHTED, .gain = 1 };
     db_boxes_request request = DB_BOXES_REQUEST_INIT;
     request.loss = &loss;
     request.rule = b->rule;

@@ -92,11 +92,14 @@ static const db_link own_links[] = { { 0, 0, 1 }, { 1, 1, 2 }, { 2, 2, 0.5 },
                                      { 3, 3, 1 }, { 4, 4, 1 }, { 5, 5, 1 } };
 static const db_link mixed_links[] = { { 1, 2, 0.3 }, { 0, 0, 1 }, { 2, 0, -0.1 }, { 5, 1, 1 } };
 static const db_box_links lists[] = { { own_links, 6, 6 }, { mixed_links, 4, 3 } };
-static const db_loss losses[] = { { DB_LOSS_WEIGHTED, 1, 0, 0 },
-                                  { DB_LOSS_GAUSSIAN, 1.3, 2, 0 },
-                                  { DB_LOSS_POISSON, 1.3, 2, 0 },
-                                  { DB_LOSS_HUBER, 1.3, 2, 2 },
-                                  { DB_LOSS_STUDENT, 1.3, 2, 4 } };
+static const db_loss losses[] = {
+    { .target = DB_LOSS_WEIGHTED, .gain = 1 },
+    { .target = DB_LOSS_GAUSSIAN, .gain = 1.3, .readout_variance = 2 },
+    { .target = DB_LOSS_POISSON, .gain = 1.3, .readout_variance = 2 },
+    { .target = DB_LOSS_HUBER, .gain = 1.3, .readout_variance = 2, .tuning = 2 },
+    { .target = DB_LOSS_STUDENT, .gain = 1.3, .readout_variance = 2, .tuning = 4 },
+    { .target = DB_LOSS_POISSON, .gain = 1.3, .fewest = 0.001 }
+};
 
 /* kind 0: intensities are free, 1: given, 2: of constant backgrounds */
 static inline void fill_rules(int kind) {

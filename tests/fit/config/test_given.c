@@ -275,7 +275,7 @@ static db_status spoil_boxes(int what) {
     const db_link link = { 0, 0, 1 };
     const db_box_links links = { what == 0 ? NULL : &link, 1, 1 };
     db_box_rule rule = { .solved = { 1 }, .summed = { 1 } };
-    const db_loss loss = { what == 1 ? (db_loss_target)9 : DB_LOSS_WEIGHTED, 1, 0, 0 };
+    const db_loss loss = { .target = what == 1 ? (db_loss_target)9 : DB_LOSS_WEIGHTED, .gain = 1 };
     db_boxes_request request = DB_BOXES_REQUEST_INIT;
     db_box_data data = DB_BOX_DATA_INIT;
     db_box_solution solution = { .linear = { 1 } };
