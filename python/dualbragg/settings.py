@@ -246,7 +246,8 @@ class Data(Section):
     """degrees of freedom of student; fewer are more robust"""
     background: Optional[Literal["plane", "constant", "fixed", "smooth", "none"]] = None
     """background of each shoebox or tile: plane and constant are refined; fixed: robust mean of the surroundings; smooth:
-    surface through the panel's pixels outside spots"""
+    surface through the panel's pixels outside spots; planes become smooth on frames of a series with fewer than half a
+    photon per pixel"""
     gain: Optional[float] = None
     """counts/photon: of the detector; default: from the image header, else 1; measured if pixels scatter more than
     photons"""

@@ -49,6 +49,8 @@ static const struct {
     SIZE(db_region),
     SIZE(db_setup),
     SIZE(db_setup_field),
+    SIZE(db_site_kind),
+    SIZE(db_site_kinds),
     SIZE(db_smv_style),
     SIZE(db_source),
     SIZE(db_space_group),

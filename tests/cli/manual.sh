@@ -43,7 +43,8 @@ same ../out "$BINARY_DIR/completion/dualbragg" "the completion that was built an
 if command -v bash > /dev/null; then
     completes dualbragg co compare
     completes dualbragg help ori orient
-    completes dualbragg sim -wave ""
+    completes dualbragg sim -wave -wavelengthfile
+    completes dualbragg sim -wavelength_ ""
     completes dualbragg sim -lamb -lambda
     completes dualbragg sim -pivot sa sample
     completes dualbragg sim --precision m mixed
