@@ -42,10 +42,11 @@ near "misset x" "$(refined one.json misset_x)" 20 0.005
 near "misset y" "$(refined one.json misset_y)" 20 0.01
 near "misset z" "$(refined one.json misset_z)" 30 0.01
 
-# a cell with a and c exchanged, one twice and one half as long: whatever the series' minimum, each frame says that it is wrong; of joint intensities, too
+# a cell twice and one half as long: whatever the series' minimum, each frame says that it is wrong; of joint intensities, too (axes
+# that are exchanged: rotation_series_slow)
 head -n 3 frames.txt > few.txt
 how=model.symmetry=orthorhombic
-for cell in "92.05, 58.05, 58.05" "116.1, 58.05, 92.05" "29.02, 58.05, 92.05"; do
+for cell in "116.1, 58.05, 92.05" "29.02, 58.05, 92.05"; do
     fit 1 series.yaml --output wrong shots.list=few.txt "model.cell=[$cell, 90, 90, 90]" $how 'refine.cell_b={range: 0.5}'
     how="model.symmetry=P222 intensity=joint"
     grep -q '^dualbragg fit: not to be used: a minimum was found, but 3 of 3 shots are wrong; the first is frame_0.img' err ||
@@ -116,19 +117,7 @@ grep -q '^12 of 12 shots in use' few_spots.log || fail "frames with few spots: $
 fit 1 small.yaml --output few_wrong --no-report 'model.cell=[20, 11, 13, 90, 90, 90]'
 grep -q '12 of 12 shots are wrong' err || fail "frames with few spots and a cell twice as long: $(cat err)"
 
-# frames of a crystal that turns backwards, as their headers say
-rm frames.txt
-for frame in 0 1 2; do
-    "$DUALBRAGG" sim -cell 58 58 92 90 90 90 -N 12 -gauss_xtal -default_F 1e6 -fluence 3e19 -lambda 1 -distance 100 -detpixels 600 -pixel 0.15 \
-        -oversample 1 -spots closed -mosaic_rms 0.1 -misset 20 20 30 -phi "$(awk -v n=$frame 'BEGIN { print 11.5 - n / 2 }')" -osc -0.5 -water 30 \
-        -seed $((frame + 1)) -noisefile back_$frame.img > /dev/null
-    echo back_$frame.img >> frames.txt
-done
-fit 0 series.yaml --output back
-near "backwards: misset x" "$(refined back.json misset_x)" 20 0.01
-near "backwards: misset y" "$(refined back.json misset_y)" 20 0.01
-near "backwards: misset z" "$(refined back.json misset_z)" 30 0.01
-
+cp few.txt frames.txt
 # without a cell: from the spots of all frames together, with the spindle's turn taken out
 if "$DUALBRAGG" --version | grep -q gemmi; then
     sed 's/cell: [[][^]]*[]], //; s/misset: [[][^]]*[]]/find_orientation: yes/' series.yaml > unknown.yaml

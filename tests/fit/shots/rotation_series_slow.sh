@@ -43,3 +43,38 @@ shared beam_fast 86.172 0.0005
 shared beam_slow 86.172 0.0005
 shared spindle_tilt_beam 0 0.005
 shared spindle_tilt_across 0 0.008
+
+# frames of a crystal that turns forwards and backwards, as their headers say
+turning() { # NAME PHI STEP: three frames NAME_N.img from that phi on, listed in NAME.txt
+    for frame in 0 1 2; do
+        "$DUALBRAGG" sim -cell 58 58 92 90 90 90 -N 12 -gauss_xtal -default_F 1e6 -fluence 3e19 -lambda 1 -distance 100 -detpixels 600 \
+            -pixel 0.15 -oversample 1 -spots closed -mosaic_rms 0.1 -misset 20 20 30 -phi "$(awk -v n=$frame -v p="$2" -v s="$3" 'BEGIN { print p + n * s }')" \
+            -osc "$3" -water 30 -seed $((frame + 1)) -noisefile "$1_$frame.img" > /dev/null
+        echo "$1_$frame.img" >> "$1.txt"
+    done
+}
+turning ahead 10 0.5
+turning back 11.5 -0.5
+cat > turns.yaml << 'END'
+shots: {list: back.txt, series: yes}
+model: {cell: [58.05, 58.05, 92.05, 90, 90, 90], symmetry: tetragonal, shape: gauss, Ncells: [12, 12, 12], spots: closed, mosaic_rms: 0.1,
+        oversample: 1, misset: [20.1, 19.95, 30.1]}
+refine:
+  misset_x: {range: 1}
+  misset_y: {range: 1}
+  misset_z: {range: 1}
+  cell_a: {range: 0.5}
+  cell_c: {range: 0.5}
+  beam_fast: {range: 1}
+  beam_slow: {range: 1}
+data: {model_error: 0}
+END
+fit 0 turns.yaml --output back
+near "backwards: misset x" "$(refined back.json misset_x)" 20 0.01
+near "backwards: misset y" "$(refined back.json misset_y)" 20 0.01
+near "backwards: misset z" "$(refined back.json misset_z)" 30 0.01
+
+# a cell with a and c exchanged: each frame says that it is wrong
+fit 1 turns.yaml --output wrong shots.list=ahead.txt "model.cell=[92.05, 58.05, 58.05, 90, 90, 90]" model.symmetry=orthorhombic \
+    'refine.cell_b={range: 0.5}'
+[ "$(grep -c '^  ahead_[0-2].img: after stages of all shots: ' wrong.log)" = 3 ] || fail "exchanged axes: frames by name: $(cat wrong.log)"
