@@ -10,7 +10,6 @@
 typedef struct {
     fine intensity; /* F_c^2 */
 #if DB_INSTANCE_KIND > 0
-    fine by_curve[DB_MOST_SITE_CURVES];         /* by f' and f'' of kinds of sites */
     fine slope[3];                              /* by h, k, l; interpolation only */
     fine by_amplitude[DB_MAX_AMPLITUDE_SLOPES]; /* by the structure factors among the parameters */
 #endif
@@ -157,15 +156,18 @@ AD_INLINE squared_amplitude interpolated(const db_kernel_job *job, const wide h[
 #undef REAL
 #undef DIRS
 
-/* F_c^2 at a source's energy. By f' of a kind its slope is 2 Re(conj(F) G), by f'' 2 Re(conj(F) i G). */
+/* F_c^2 at a source's energy, and its slopes by f' and f'' of each kind of sites: 2 Re(conj(F) G) and
+ * 2 Re(conj(F) i G). */
 #define REAL double
 #define DIRS 0
-AD_INLINE squared_amplitude by_energy(const db_kernel_job *job, size_t source, const wide node[3]) {
+AD_INLINE squared_amplitude by_energy(const db_kernel_job *job, size_t source, const wide node[3],
+                                      fine by_curve[DB_MOST_SITE_CURVES]) {
     const int kinds = job->site_kinds;
     const double *const value = job->site_curve + 2 * (size_t)kinds * source;
     wide part[DB_MOST_SITE_PART];
     wide_num curve[DB_MOST_SITE_CURVES];
     squared_amplitude s;
+    (void)by_curve;
     gather_site_part(job, node, part);
     for (int c = 0; c < 2 * kinds; c++) curve[c] = wn_passive(w_set(value[c]));
     const site_sum f = site_factor(kinds, part, curve);
@@ -176,8 +178,8 @@ AD_INLINE squared_amplitude by_energy(const db_kernel_job *job, size_t source, c
         const wide *const g = part + 2 + 2 * k;
         const wide along = w_fma(f.real.v, g[0], w_mul(f.imaginary.v, g[1])),
                    across = w_sub(w_mul(f.imaginary.v, g[0]), w_mul(f.real.v, g[1]));
-        s.by_curve[2 * k] = narrow(w_add(along, along));
-        s.by_curve[2 * k + 1] = narrow(w_add(across, across));
+        by_curve[2 * k] = narrow(w_add(along, along));
+        by_curve[2 * k + 1] = narrow(w_add(across, across));
     }
 #endif
     return s;

@@ -36,14 +36,16 @@
  * background, no resolution limit) do not have. */
 enum { GENERAL = DB_INSTANCE_GENERAL };
 
-/* Instances with DB_INSTANCE_FLAT, on devices, leave out of general jobs curved panels and
- * interpolation, which take many registers and which most data do not need. */
+/* Instances with DB_INSTANCE_FLAT, on devices, leave out of general jobs curved panels, interpolation
+ * and structure factors by energy, which take many registers and which most data do not need. */
 #if defined(DB_INSTANCE_FLAT)
 #define CURVED(job) 0
 #define INTERPOLATED(job) 0
+#define BY_ENERGY(job) 0
 #else
 #define CURVED(job) (GENERAL && (job)->curved)
 #define INTERPOLATED(job) (GENERAL && (job)->interpolate)
+#define BY_ENERGY(job) (GENERAL && (job)->site_kinds)
 #endif
 
 #if defined(DB_INSTANCE_PRECISION_MIXED)

@@ -102,14 +102,14 @@ AD_INLINE void add_sample_slopes(loop_mode mode, const db_kernel_job *job, size_
 /* By parameters that move f' and f'' of the source: sum over kinds of the slope by each times what the
  * parameter does to it. */
 AD_INLINE void add_curve_slopes(const db_kernel_job *job, size_t source, fine by_intensity,
-                                const squared_amplitude *f, pixel_sums *sums) {
+                                const fine by_curve[DB_MOST_SITE_CURVES], pixel_sums *sums) {
     const size_t curves = 2 * (size_t)job->site_kinds;
     for (int n = 0; n < job->source_slopes; n++) {
         const double *const slope =
             job->site_curve_slope + ((size_t)n * job->source_count + source) * curves;
         fine sum = f_set(0);
         for (size_t c = 0; c < curves; c++)
-            sum = f_fma(f->by_curve[c], f_set((SHAPE_REAL)slope[c]), sum);
+            sum = f_fma(by_curve[c], f_set((SHAPE_REAL)slope[c]), sum);
         fine *const column = loose_column(sums, DB_COLUMN_SOURCE + n);
         *column = f_fma(by_intensity, sum, *column);
     }
@@ -192,6 +192,8 @@ AD_INLINE source_sums add_samples(loop_mode mode, const db_kernel_job *job, cons
     const int ahead = DB_SAMPLES_AHEAD && !cut;
     squared_amplitude f;
     f.intensity = f_set(job->default_intensity);
+    fine by_curve[DB_MOST_SITE_CURVES];
+    (void)by_curve;
     source_sums source;
     source.sum = f_set(0);
     fine partial = f_set(0);
@@ -230,8 +232,8 @@ AD_INLINE source_sums add_samples(loop_mode mode, const db_kernel_job *job, cons
         if (cut && !f_any(sample_counts(shape, job, here.offset))) continue;
         if (interpolate)
             f = interpolated(job, here.h);
-        else if (look_up && GENERAL && job->site_kinds)
-            f = by_energy(job, view->source, here.node);
+        else if (look_up && BY_ENERGY(job))
+            f = by_energy(job, view->source, here.node, by_curve);
         else if (look_up && GENERAL)
             f = nearest(job, here.node);
         else if (look_up)
@@ -261,7 +263,7 @@ AD_INLINE source_sums add_samples(loop_mode mode, const db_kernel_job *job, cons
                 fine *const column = loose_column(sums, DB_COLUMN_AMPLITUDE + n);
                 *column = f_fma(by_intensity, f.by_amplitude[n], *column);
             }
-            if (job->site_kinds) add_curve_slopes(job, view->source, by_intensity, &f, sums);
+            if (BY_ENERGY(job)) add_curve_slopes(job, view->source, by_intensity, by_curve, sums);
         }
         add_sample_slopes(mode, job, s, q, gh, lattice_columns, sums, &source);
 #endif
