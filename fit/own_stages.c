@@ -99,8 +99,7 @@ static db_status begin_refinement(work *w, db_context *context) {
     const db_shots *const all = w->all;
     db_refinement *const r = &w->refinement;
     DB_TRY(db_shots_settings(all, context, w->shot, &w->settings));
-    if (db_series_shares(all))
-        w->settings.min_strong_reflections = 0; /* all frames together have them */
+    w->settings.one_of_series = db_series_shares(all);
     DB_TRY(
         db_shoebox_size_predict(context, &all->state[w->shot].start, &w->settings, &w->predicted));
     all->state[w->shot].shoebox_half_width = w->settings.shoebox_half_width;

@@ -15,9 +15,10 @@ _Static_assert((int)DB_LOSS_WEIGHTED == (int)DB_FIT_WEIGHTED &&
 /* A background that is known beforehand may be a hundredth of a photon; one that is refined needs a loss that
  * keeps it from becoming negative. */
 static inline double db_fewest_photons(const db_fit_settings *settings) {
+    const double dark = 1e-3; /* photons: a tenth of such a background */
     const int known = settings->background == DB_FIT_BACKGROUND_FIXED ||
                       settings->background == DB_FIT_BACKGROUND_SMOOTH;
-    return known ? 1e-3 : 0;
+    return known ? dark : 0;
 }
 
 /* The loss of a target with the noise of the settings. */

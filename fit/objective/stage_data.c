@@ -82,8 +82,9 @@ static db_status take_boxes(db_context *context, const db_experiment *experiment
     db_shoeboxes *const boxes = &taken->boxes;
     DB_TRY(db_shoeboxes_place(context, experiment, data, dmin, choice, boxes));
     /* A blurred model overlaps where the crystal does not. */
-    const size_t fewest =
-        (size_t)data->settings->min_strong_reflections + 3 * data->settings->parameter_count;
+    const db_fit_settings *const settings = data->settings;
+    const int least = settings->one_of_series ? 0 : settings->min_strong_reflections;
+    const size_t fewest = (size_t)least + 3 * settings->parameter_count;
     if (choice == DB_SHOEBOXES_STRONG && is_sharp(taken))
         DB_TRY(db_overlap_exclude(context, experiment, data->settings, fewest, boxes));
     DB_TRY(db_shoeboxes_weigh(context, data->settings, taken->model_error, boxes));

@@ -5,6 +5,7 @@
 #include "base/context_internal.h"
 #include "fit/search/mode_start.h"
 #include "fit/search/moments.h"
+#include "fit/search/refinement.h"
 #include "fit/search/stage_limit.h"
 
 #include <dualbragg/expert/experiment_geometry.h>
@@ -148,11 +149,9 @@ db_status db_moment_stage_take(db_refinement *r, int number, const db_variables 
     const db_status status = db_moments_make(r->context, from, &boxes, variables,
                                              stage->blur * stage->blur - 1, moments);
     db_shoeboxes_clear(&boxes);
-    if (status != DB_OK || moments->count > 0 || data.settings->min_strong_reflections == 0)
-        return status; /* other frames of a series have spots */
+    if (status != DB_OK || moments->count > 0 || settings.one_of_series) return status;
     db_moments_clear(moments);
-    return db_fail(r->context, DB_ERROR_INPUT,
-                   "stage %s: the model predicts none of the strong reflections", stage->name);
+    return db_refinement_fail_dark(r->context, stage);
 }
 
 static db_status run_moment_stage(db_refinement *r, int number, db_stage_result *end) {

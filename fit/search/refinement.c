@@ -27,6 +27,7 @@ db_status db_refinement_refuse_blank(const db_refinement *r) {
     const db_strong_pixels *const strong = r->data.strong;
     const size_t least = (size_t)settings->min_strong_reflections;
     size_t seen = 0, boxes = least;
+    if (settings->one_of_series) return DB_OK;
     if (settings->intensity == DB_FIT_FREE) {
         DB_TRY(count_boxes(r, DB_SHOEBOXES_STRONG, &boxes));
         if (boxes >= least) return DB_OK;
@@ -56,7 +57,7 @@ db_status db_refinement_refuse_blank(const db_refinement *r) {
                    settings->min_strong_reflections);
 }
 
-static db_status none_is_strong(db_context *context, const db_fit_stage *stage) {
+db_status db_refinement_fail_dark(db_context *context, const db_fit_stage *stage) {
     return db_fail(context, DB_ERROR_INPUT,
                    "stage %s: the model predicts none of the strong reflections", stage->name);
 }
@@ -72,18 +73,18 @@ static db_status select_parts(const db_refinement *r, double dmin, const db_fit_
         if (taken->blocks.count) return DB_OK;
         db_stage_data_clear(taken);
     }
-    return none_is_strong(r->context, stage);
+    return db_refinement_fail_dark(r->context, stage);
 }
 
 /* Free intensities: takes as many reflections as the number of parameters requires, at a higher
  * resolution if necessary. */
 static db_status select_enough_data(const db_refinement *r, int number, db_stage_data *taken) {
     const db_fit_stage *const stage = &r->data.settings->stages[number];
-    const int least = r->data.settings->min_strong_reflections;
-    const double fewest = fmax(least, 3.0 * (double)r->data.settings->parameter_count);
+    const double fewest = fmax(r->data.settings->min_strong_reflections,
+                               3.0 * (double)r->data.settings->parameter_count);
     double dmin;
     DB_TRY(db_stage_limit(r->context, &r->result->experiment, &r->data, number, &dmin));
-    if (least == 0) return select_parts(r, dmin, stage, taken);
+    if (r->data.settings->one_of_series) return select_parts(r, dmin, stage, taken);
     for (int attempt = 0;; attempt++) {
         DB_TRY(db_stage_data_take(r->context, &r->result->experiment, &r->data, dmin, stage->blur,
                                   DB_SHOEBOXES_STRONG, taken));
@@ -96,7 +97,7 @@ static db_status select_enough_data(const db_refinement *r, int number, db_stage
     }
     if (taken->blocks.count) return DB_OK;
     db_stage_data_clear(taken);
-    return none_is_strong(r->context, stage);
+    return db_refinement_fail_dark(r->context, stage);
 }
 
 db_status db_refinement_store(db_refinement *r, const db_variables *variables,

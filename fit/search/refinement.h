@@ -31,6 +31,9 @@ void db_refinement_finish(db_refinement *r);
 /* DB_ERROR_INPUT if the image has too few strong reflections where the model predicts some. */
 db_status db_refinement_refuse_blank(const db_refinement *r);
 
+/* DB_ERROR_INPUT: a stage whose model predicts no strong reflection. */
+db_status db_refinement_fail_dark(db_context *context, const db_fit_stage *stage);
+
 /* The data of a stage of the settings and the objective that refines it, ready to be evaluated, so
  * deep, at its variables' start; both are the caller's to clear. */
 db_status db_refinement_open_stage(db_refinement *r, int number, db_objective_depth next,

@@ -141,7 +141,7 @@ static void share_closed_stages(db_fit_settings *settings, int series) {
     for (size_t s = 0; s + 1 < single.count; s++)
         if (single.stage[s].earned) modes += add_own(settings, &single, s);
     if (modes) add_joint(settings, &single, "together", DB_STAGE_MOMENTS);
-    if (series) add_joint(settings, &single, "together", DB_STAGE_PIXELS);
+    if (series) add_joint(settings, &single, "pixels", DB_STAGE_PIXELS);
     if (!settings->joint.wanted) add_joint(settings, &single, "final", DB_STAGE_PIXELS);
     for (size_t s = 0; s < settings->stage_count && series; s++) {
         db_fit_stage *const stage = &settings->stages[s];

@@ -281,9 +281,9 @@ void db_shots_release(const db_shots *all, db_measured_image *image) {
     memset(image, 0, sizeof *image);
 }
 
-/* Fewer than half a photon for a pixel. Where a shoebox has a handful of them its own plane has hardly a minimum: pixels
- * without counts push it below 0. */
+/* Where a shoebox has a handful of photons its own plane has hardly a minimum: pixels without counts push it below 0. */
 static int is_dim(const db_fit_settings *settings, const db_measured_image *image) {
+    const double few = 0.5; /* photons of a pixel: some 100 in a shoebox (fit/fine_slices: 0.02) */
     const size_t count = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
     double sum = 0;
     size_t trusted = 0;
@@ -292,9 +292,10 @@ static int is_dim(const db_fit_settings *settings, const db_measured_image *imag
         sum += (double)image->value[i];
         trusted++;
     }
-    return trusted > 0 && sum * settings->gain + (double)trusted * settings->readout_noise *
-                                                     settings->readout_noise <
-                              0.5 * settings->gain * settings->gain * (double)trusted;
+    const double photons = sum / settings->gain, noise = (double)trusted * settings->readout_noise *
+                                                         settings->readout_noise /
+                                                         (settings->gain * settings->gain);
+    return trusted > 0 && photons + noise < few * (double)trusted;
 }
 
 static db_status read_shot(db_shots *all, db_context *context, size_t shot,

@@ -180,6 +180,12 @@ static void about_distance(list *l) {
              "the distance was held at %.6g mm, but the data ask for %.6g +- %.2g mm: edges of the "
              "cell are wrong by the same factor as the distance",
              held, held + step, error);
+    else if (!isfinite(error))
+        warn(
+            l, "calibrate the distance by other means, or refine it with many images together",
+            "this image does not determine the distance: it was held at %.6g mm; edges of the cell "
+            "are wrong by the same factor as the distance",
+            held);
     else if (!(error < DETERMINED_DISTANCE * held))
         warn(l, "calibrate the distance by other means, or refine it with many images together",
              "this image does not determine the distance: it was held at %.6g mm, and the data ask "

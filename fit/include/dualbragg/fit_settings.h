@@ -141,6 +141,9 @@ typedef struct db_fit_settings {
      * at least two more such pixels */
     double strong_sigma;
     int min_strong_reflections; /**< fewer than this: the image is refused as blank */
+    /** 1: a frame of a rotation series, other frames of which show its reflections, too: one that
+     * shows few or none is not refused */
+    int one_of_series;
     /** degree; a reflection is predicted if a rotation by at most this angle
      * brings its node, a ball of 3 standard deviations, to the Ewald sphere */
     double excitation_angle;
