@@ -170,10 +170,24 @@ class Functions(unittest.TestCase):
         render, calls = self.renderer(), []
         values = jnp.array(AT)
         jax.grad(lambda v: (render(v) ** 2).sum())(values)
-        with unittest.mock.patch.object(jax, "pure_callback", lambda *given: calls.append(given)):
+        with unittest.mock.patch.object(dualbragg.jax._Operation, "_work", lambda *given: calls.append(given)):
             render(values + 1)
             jax.grad(lambda v: (render(v) ** 2).sum())(values + 2)
         self.assertEqual(calls, [])
+
+    def test_python_is_called_with_arrays_of_numpy(self):
+        render, kinds, values = self.renderer(), [], jnp.array(AT)
+        forward = dualbragg._rendering.Rendering.forward
+
+        def watched(own, at, *rest):
+            kinds.append(type(at))
+            return forward(own, at, *rest)
+
+        with unittest.mock.patch.object(dualbragg._rendering.Rendering, "forward", watched), \
+                unittest.mock.patch.object(jax, "pure_callback", None):  # which is slow
+            image = jax.jit(lambda v: render(v) + render(2 * v - v))(values)
+        self.assertEqual(kinds, [numpy.ndarray] * 2)
+        numpy.testing.assert_array_equal(image, 2 * render(values))
 
     def test_single_precision(self):
         render = dualbragg.jax.Renderer(dualbragg.Experiment(**SCENE), NAMES)
