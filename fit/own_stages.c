@@ -3,9 +3,9 @@
 
 #include "base/context_internal.h"
 #include "fit/search/moment_stage.h"
-#include "fit/search/stage_end.h"
+#include "fit/search/driver.h"
 #include "fit/search/starts.h"
-#include "fit/shots/shot_moments.h"
+#include "fit/shots/shot_fit.h"
 #include "fit/verdict/conclude.h"
 #include "fit/pixels/shoeboxes.h"
 #include "fit/intensities/boxes.h"

@@ -8,7 +8,7 @@
 #include "fit/intensities/stage.h"
 #include "fit/result/estimates.h"
 #include "fit/search/check_settings.h"
-#include "fit/search/stage_end.h"
+#include "fit/search/driver.h"
 #include "fit/shots/checkpoint.h"
 #include "fit/shots/checkpoint_parts.h"
 #include "fit/shots/joint.h"

@@ -5,7 +5,6 @@
 #include "cli/complaint.h"
 #include "cli/processes.h"
 #include "cli/signals.h"
-#include "fit/cli/mpi_team.h"
 #include "fit/config/found_cell.h"
 #include "fit/lists/shot_list.h"
 #include "fit/verdict/verdict_tests.h"
@@ -13,11 +12,49 @@
 
 #include <dualbragg/expert/fit_configurations.h>
 #include <dualbragg/expert/instruction_set.h>
+#include <dualbragg/fit_shots.h>
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Processes of MPI as a team. */
+
+static int broadcast_bytes(void *user, void *data, size_t bytes) {
+    (void)user;
+    return !db_processes_broadcast(data, bytes);
+}
+
+static int send_to(void *user, int to, const void *data, size_t bytes) {
+    (void)user;
+    return !db_processes_put(to, data, bytes);
+}
+
+static int receive_from(void *user, int from, void *data, size_t bytes) {
+    (void)user;
+    return !db_processes_take(from, data, bytes);
+}
+
+static int claim_count(void *user, uint64_t add, uint64_t *before) {
+    (void)user;
+    return !db_processes_claim(add, before);
+}
+
+/* Joins the other processes if a launcher of MPI started this one; otherwise *team is this process
+ * alone. Complains in a build without MPI, where all processes would do the same work. */
+static db_status mpi_team_join(db_fit_team *team) {
+    db_processes all;
+    *team = (db_fit_team){ .size = 1 };
+    DB_TRY(db_processes_join("fit", &all));
+    *team = (db_fit_team){ .rank = all.rank,
+                           .size = all.size,
+                           .broadcast = broadcast_bytes,
+                           .send = send_to,
+                           .receive = receive_from,
+                           .claim = db_processes_count_together() ? claim_count : NULL };
+    return DB_OK;
+}
 
 typedef db_fit_run_state fit_run;
 
@@ -300,11 +337,11 @@ db_status db_fit_run_all(fit_run *run) {
         return db_complain("fit", DB_ERROR_USAGE, "--array and --merge: expected one of them");
     DB_TRY(db_array_task_read(o->array, &run->task));
     if (!many) return run_all(run);
-    db_status status = db_mpi_team_join(&run->team);
+    db_status status = mpi_team_join(&run->team);
     if (status == DB_OK) status = choose_device(run);
     if (status == DB_OK) status = run_all(run);
     db_run_lock_release(&run->lock);
-    db_mpi_team_leave();
+    db_processes_leave();
     return status;
 }
 

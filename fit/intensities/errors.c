@@ -3,9 +3,8 @@
 
 #include "base/context_internal.h"
 #include "fit/intensities/records.h"
-#include "fit/intensities/shells.h"
-#include "fit/intensities/spread.h"
-#include "fit/intensities/totals.h"
+#include "fit/intensities/restraint.h"
+#include "fit/intensities/system.h"
 #include "fit/result/estimates.h"
 #include "fit/shots/team.h"
 

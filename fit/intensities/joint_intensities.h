@@ -4,7 +4,7 @@
 
 #include "fit/merge/crystal_kinds.h"
 #include "fit/merge/indexing.h"
-#include "fit/merge/reference_agreement.h"
+#include "fit/merge/statistics.h"
 #include "fit/merge/scaling.h"
 
 /* What the stage of joint intensities leaves. */

@@ -2,7 +2,6 @@
 #include "fit/intensities/restraint.h"
 
 #include "base/context_internal.h"
-#include "fit/intensities/shells.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,6 +6,8 @@
 
 #include "fit/merge/observations.h"
 #include "fit/merge/statistics.h"
+#include "fit/merge/asymmetric_unit.h"
+#include "fit/merge/shells.h"
 
 #include <dualbragg/fit_settings.h>
 
@@ -48,5 +50,13 @@ void db_intensity_restraint_add(const db_intensity_restraint *restraint, size_t 
 /* What the restraint adds to the loss. */
 double db_intensity_restraint_loss(const db_intensity_restraint *restraint, const double *intensity,
                                    size_t reflections);
+
+/* Shells of resolution for means of joint intensities. */
+static inline db_shells db_intensity_shells(const db_asu_list *list) {
+    db_shells shells = { .count = 20, .low = list->d_min, .high = list->d_min };
+    for (size_t h = 0; h < list->count; h++)
+        if ((double)list->d[h] > shells.low) shells.low = (double)list->d[h];
+    return shells;
+}
 
 #endif

@@ -40,4 +40,13 @@ static inline size_t db_intensity_point_bytes(const db_intensity_search *search)
  * pushed against their bounds stay. */
 db_status db_intensity_take_equations(db_intensity_search *search);
 
+/* What a stage of joint intensities leaves after each pass that was accepted, so that a run which was
+ * interrupted goes on there, to the same bits: what all shots share, and linearization and record of each shot. */
+
+/* All processes call these. */
+db_status db_intensity_keep(db_intensity_search *search);
+
+/* Puts the stage where it was when an interrupted run left it. */
+db_status db_intensity_take_up(db_intensity_search *search);
+
 #endif

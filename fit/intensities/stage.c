@@ -1,18 +1,16 @@
 /* The search for joint intensities. */
 #include "fit/intensities/stage.h"
 
-#include "fit/intensities/checkpoint.h"
 #include "fit/intensities/errors.h"
 #include "fit/intensities/messages.h"
 #include "fit/intensities/search.h"
 #include "fit/intensities/start.h"
-#include "fit/intensities/totals.h"
+#include "fit/intensities/records.h"
 
 #include "base/context_internal.h"
 #include "fit/config/orientation.h"
 #include "fit/shots/checkpoint.h"
 #include "fit/shots/joint.h"
-#include "fit/shots/joint_models.h"
 #include "fit/shots/outliers.h"
 #include "fit/shots/records.h"
 #include "fit/shots/shares.h"

@@ -1,10 +1,51 @@
 /* Statistics of merged intensities. */
 #include "fit/merge/statistics.h"
 
-#include "fit/merge/usual_intensity.h"
+#include "fit/merge/likeness.h"
+#include "fit/merge/scaling.h"
 
 #include <math.h>
 #include <string.h>
+
+/* Of one shell, by the mean before. */
+typedef struct shell_sum {
+    double sum, weight;
+} shell_sum;
+
+static void add_to_shells(const db_asu_list *list, const db_shells *shells, const double *intensity,
+                          const double *sigma, const double *also, const double *mean,
+                          shell_sum *sums) {
+    for (uint32_t r = 0; r < list->count; r++) {
+        if (isnan(intensity[r]) || (also && isnan(also[r]))) continue;
+        const int b = db_shell_of(shells, (double)list->d[r]);
+        const double epsilon = list->epsilon[r], error = sigma ? sigma[r] / epsilon : 0,
+                     weight = 1 / (mean[b] * mean[b] + error * error);
+        if (!(weight > 0) || isinf(weight)) continue;
+        sums[b].sum += weight * intensity[r] / epsilon;
+        sums[b].weight += weight;
+    }
+}
+
+/* mean: [shells->count] receives the means of intensities over their epsilon, each counted as much as
+ * it says beside the spread of intensities, or two of their standard errors, if they are less; 0 in empty
+ * shells. intensity, sigma:
+ * [list->count], NAN where there is none; sigma NULL: without errors. also: only reflections are counted
+ * that have one there, too; or NULL. */
+static void usual_intensities(const db_asu_list *list, const db_shells *shells,
+                              const double *intensity, const double *sigma, const double *also,
+                              double *mean) {
+    const int rounds = 12;
+    const double certain = 2; /* standard errors */
+    for (int b = 0; b < shells->count; b++) mean[b] = sigma ? 0 : 1;
+    for (int round = 0; round < rounds; round++) {
+        shell_sum sums[DB_MOST_SHELLS] = { { 0 } };
+        add_to_shells(list, shells, intensity, sigma, also, mean, sums);
+        for (int b = 0; b < shells->count; b++)
+            mean[b] = sums[b].weight > 0
+                          ? fmax(sums[b].sum, certain * sqrt(sums[b].weight)) / sums[b].weight
+                          : 0;
+    }
+}
 
 /* Running means, squares and products of two values (B. P. Welford, Technometrics 4 (1962) 419). */
 typedef struct correlation {
@@ -187,11 +228,11 @@ void db_merge_statistics_make(const db_asu_list *list, const db_merged *merged,
                               const db_shells *shells, const double *reference,
                               db_merge_statistics *statistics) {
     shell_sums sums[DB_MOST_SHELLS + 1];
-    double mean[DB_MOST_SHELLS];
+    double mean[DB_MOST_SHELLS] = { 0 };
     db_merge_shell *const shell = statistics->shell, *const overall = &statistics->overall;
     memset(sums, 0, sizeof sums);
     memset(statistics, 0, sizeof *statistics);
-    db_usual_intensities(list, shells, merged->intensity, merged->sigma, NULL, mean);
+    usual_intensities(list, shells, merged->intensity, merged->sigma, NULL, mean);
     statistics->shells = shells->count;
     statistics->reference =
         reference ? db_reference_scale_find(list, reference, merged->intensity, merged->sigma)
@@ -218,4 +259,32 @@ void db_merge_statistics_make(const db_asu_list *list, const db_merged *merged,
     overall->d_max = shells->low;
     overall->d_min = shells->high;
     conclude_shell(&sums[shells->count], overall);
+}
+
+/* Correlation of intensities with those of a reference, each divided by the mean of its shell of
+ * resolution. */
+
+db_reference_agreement db_reference_agreement_find(const db_asu_list *list, const double *reference,
+                                                   const double *intensity, const double *sigma) {
+    const db_shells shells = db_scaling_shells(list);
+    double given[DB_MOST_SHELLS] = { 0 }, found[DB_MOST_SHELLS] = { 0 };
+    db_reference_agreement a = { .count = 0 };
+    db_likeness c = { 0 };
+    usual_intensities(list, &shells, reference, NULL, intensity, given);
+    usual_intensities(list, &shells, intensity, sigma, reference, found);
+    for (uint32_t r = 0; r < list->count; r++) {
+        const int b = db_shell_of(&shells, (double)list->d[r]);
+        if (isnan(reference[r]) || isnan(intensity[r]) || !(given[b] > 0 && found[b] > 0)) continue;
+        const double usual = found[b] * list->epsilon[r], error = sigma[r] / usual;
+        db_likeness_add(&c, intensity[r] / usual - 1, error * error,
+                        reference[r] / (given[b] * list->epsilon[r]) - 1, 0);
+        a.count++;
+    }
+    a.correlation = db_likeness_value(&c, &a.error);
+    return a;
+}
+
+int db_reference_is_doubtful(const db_reference_agreement *a) {
+    const double certain = 2.5, least = 0.5;
+    return a->count > 0 && a->correlation + certain * a->error < least;
 }

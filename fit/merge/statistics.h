@@ -4,8 +4,10 @@
 
 #include "fit/merge/observations.h"
 #include "fit/merge/shells.h"
+#include "fit/merge/asymmetric_unit.h"
 
 #include <math.h>
+#include <stddef.h>
 
 /* NAN: not defined, as in a shell without reflections, or for a correlation of constants. Bijvoet
  * mates count as reflections of their own unless something else is said. */
@@ -63,5 +65,25 @@ db_shells db_statistics_shells(const db_asu_list *list, const db_merged *merged)
 void db_merge_statistics_make(const db_asu_list *list, const db_merged *merged,
                               const db_shells *shells, const double *reference,
                               db_merge_statistics *statistics);
+
+/* Mean intensities of shells of resolution, whatever a few uncertain ones are. */
+
+/* Are intensities those of a reference? */
+
+typedef struct db_reference_agreement {
+    double
+        correlation; /* of intensities relative to the mean of their resolution, without the errors of those
+                           that were measured; near 1: the same crystal */
+    double error; /* of the correlation, by the number of reflections */
+    size_t count; /* reflections that both have; 0: nothing is known */
+} db_reference_agreement;
+
+/* reference, intensity, sigma: [list->count], NAN where there is none. */
+db_reference_agreement db_reference_agreement_find(const db_asu_list *list, const double *reference,
+                                                   const double *intensity, const double *sigma);
+
+/* Is the correlation surely (by 2.5 errors) below 0.5, so that it is another crystal, another
+ * indexing, or the intensities are hardly measured? */
+int db_reference_is_doubtful(const db_reference_agreement *agreement);
 
 #endif

@@ -2,7 +2,7 @@
 #include "fit/objective/evaluate.h"
 
 #include "base/context_internal.h"
-#include "fit/objective/shared_intensities.h"
+#include "fit/objective/intensities.h"
 #include "fit/pixels/rendering.h"
 #include "loss/eliminate.h"
 

@@ -4,7 +4,6 @@
 
 #include "base/context_internal.h"
 #include "fit/objective/intensities.h"
-#include "fit/objective/intensity_prior.h"
 #include "fit/objective/panel_placement.h"
 #include "fit/pixels/rendering.h"
 

@@ -6,7 +6,7 @@
 #include "fit/pixels/measured_image.h"
 #include "fit/pixels/rendering.h"
 #include "fit/objective/evaluate.h"
-#include "fit/objective/intensity_prior.h"
+#include "fit/objective/intensities.h"
 
 #include <dualbragg/spots.h>
 #include <dualbragg/expert/spot_places.h>

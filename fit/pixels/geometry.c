@@ -8,6 +8,8 @@
 #include <dualbragg/expert/sensor_materials.h>
 #include <dualbragg/expert/experiment_geometry.h>
 #include <dualbragg/expert/sensor_depth.h>
+
+#include <math.h>
 #include <stdlib.h>
 
 static const double degree = 3.14159265358979323846 / 180;
@@ -189,4 +191,33 @@ double db_fit_geometry_finest(const db_fit_geometry *geometry) {
                                                         corner & 2 ? pixels[1] : 0));
         }
     return finest;
+}
+
+/* Regions of neighbouring places. */
+
+static int ascending(const void *a, const void *b) {
+    const db_place *const x = a;
+    const db_place *const y = b;
+    if (x->key != y->key) return x->key < y->key ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static double extent(const db_place *list, size_t count, int axis) {
+    double least = INFINITY, most = -INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        least = fmin(least, list[i].q[axis]);
+        most = fmax(most, list[i].q[axis]);
+    }
+    return most - least;
+}
+
+void db_regions_cut(db_place *list, size_t count, int regions) {
+    if (regions < 2) return;
+    int longest = 0;
+    for (int axis = 1; axis < 3; axis++)
+        if (extent(list, count, axis) > extent(list, count, longest)) longest = axis;
+    for (size_t i = 0; i < count; i++) list[i].key = list[i].q[longest];
+    qsort(list, count, sizeof *list, ascending);
+    db_regions_cut(list, count / 2, regions / 2);
+    db_regions_cut(list + count / 2, count - count / 2, regions / 2);
 }

@@ -64,4 +64,21 @@ double db_fit_geometry_resolution(const db_fit_geometry *geometry, size_t panel,
 /* The finest resolution anywhere on the panels. */
 double db_fit_geometry_finest(const db_fit_geometry *geometry);
 
+/* Regions of neighbouring places on the detector, of equal numbers of them. */
+
+typedef struct db_place {
+    double q[3]; /* scattering vector (db_fit_geometry_scattering) */
+    double key;
+    size_t number; /* of what is there */
+} db_place;
+
+/* Orders places by regions, as many as a power of 2: halves the list across its longest extent, and
+ * its halves again. */
+void db_regions_cut(db_place *list, size_t count, int regions);
+
+/* The first of `count` places that is in a region; of the one after the last: count. */
+static inline size_t db_region_start(size_t count, int regions, int region) {
+    return count * (size_t)region / (size_t)regions;
+}
+
 #endif

@@ -4,7 +4,7 @@
 #include "base/quantile.h"
 #include "base/text_stream.h"
 #include "fit/config/config_print.h"
-#include "fit/report/page_layout.h"
+#include "fit/report/resolution_parts.h"
 
 enum {
     MOST_PIXELS = 8000000,    /* of the images; larger ones are reduced */

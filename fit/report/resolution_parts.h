@@ -4,6 +4,7 @@
 
 #include "fit/pixels/geometry.h"
 #include "fit/report/panel_layout.h"
+#include "fit/report/json_document.h"
 
 /* A parallelogram of the picture: its corner and two sides (pixels of the picture), on the plane of a
  * panel. */
@@ -31,5 +32,16 @@ void db_resolution_part_within(const db_resolution_part *part, const double poin
 /* 1/d^2 (1/A^2) at such a point. */
 double db_resolution_part_square(const db_fit_geometry *geometry, const db_panel_layout *layout,
                                  const db_resolution_part *part, const double within[2]);
+
+/* What the scripts of pages have to know of panels and resolution. */
+
+/* Of each panel: corner, steps of a pixel fast and slow, pixels fast and slow. */
+json_t *db_page_panels(db_document *d, const db_panel_layout *layout);
+
+/* Adds 1/d^2 on grids, to be interpolated: over the picture, or a part of it (first pixel, width, height;
+ * NULL: all), where all panels lie in one plane; else over each panel. */
+db_status db_page_add_resolution(db_context *context, const db_experiment *experiment,
+                                 const db_panel_layout *layout, const double part[4],
+                                 db_document *d);
 
 #endif

@@ -2,7 +2,7 @@
 #include "fit/report/view.h"
 
 #include "base/context_internal.h"
-#include "fit/report/page_layout.h"
+#include "fit/report/resolution_parts.h"
 #include "fit/report/report.h"
 
 #include <dualbragg/version.h>

@@ -13,8 +13,8 @@ db_status db_errors_estimate(db_context *context, const db_objective *objective,
 /* Independent parts of the data (blocks, shots) and sums over them of the products of half their gradients. */
 typedef struct db_scatter {
     const double *of_parts; /* [count][count] */
-    const double *
-        of_regions; /* the same of regions of the detector (fit/objective/region_scatter.h); NULL: none */
+    const double
+        *of_regions; /* the same of regions of the detector (fit/result/errors.h); NULL: none */
     size_t parts, images; /* how many parts; images of whose regions the scatter is */
     size_t quantities;    /* all that is refined; each takes some of the disagreement away */
 } db_scatter;
@@ -39,5 +39,16 @@ db_status db_errors_of_variables(db_context *context, const db_objective *object
 db_status db_errors_of_step(db_context *context, const db_objective *objective,
                             const db_fit_estimates *found, double chi2_reduced, size_t variable,
                             double *step, double *error);
+
+/* How much whole regions of the detector pull an objective's variables. Blocks next to each other miss
+ * the data in the same way where the model is wrong, for example of a bent crystal; a sum over
+ * single blocks (db_objective.scatter) takes that for chance. */
+
+enum { DB_REGIONS = 16 };
+
+/* Sum over regions of the products of half their gradients, [count][count], after an evaluation of
+ * depth NORMAL; the regions hold equal numbers of blocks. *made: 0 if there are too few blocks, or
+ * intensities are shared by blocks of several regions; scatter is 0 then. */
+db_status db_objective_region_scatter(const db_objective *objective, double *scatter, int *made);
 
 #endif

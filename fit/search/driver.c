@@ -4,7 +4,9 @@
 #include "base/context_internal.h"
 #include "fit/config/algorithms.h"
 #include "fit/search/nlopt_search.h"
-#include "fit/search/stage_end.h"
+#include "fit/config/quantity.h"
+
+#include <dualbragg/expert/fit_quantities.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -81,6 +83,108 @@ db_status db_search_prepare(db_search *s) {
     return db_search_log_reserve(s->context, s->log, n, s->known);
 }
 
+static const db_parameter_facts *facts_of(const db_unknowns *u, size_t i) {
+    return db_facts_of(u->settings->parameters[u->index[i]].parameter);
+}
+
+int db_stage_bound_of(const db_unknowns *u, size_t i, double value, double slope) {
+    const double near = db_unknown_near(u, i);
+    const db_parameter_facts *const possible = facts_of(u, i);
+    if (!(u->lower[i] < u->upper[i])) return 0; /* held on purpose */
+    if (value <= u->lower[i] + near && u->lower[i] <= possible->least) return -1;
+    if (value >= u->upper[i] - near && u->upper[i] >= possible->most) return 1;
+    return db_unknown_held(u, i, value, slope);
+}
+
+int db_bound_holds(const db_fit_settings *settings, const db_fit_parameter *p, int at_bound,
+                   char text[DB_BOUND_SIZE]) {
+    const db_parameter_facts *const possible = db_facts_of(p->parameter);
+    const int low = at_bound < 0;
+    char name[DB_FIT_NAME_SIZE];
+    if (!at_bound || !(low ? p->lower > possible->least : p->upper < possible->most)) return 0;
+    snprintf(text, DB_BOUND_SIZE, "%s is held by its %s bound %.8g; a better model lies beyond it",
+             db_fit_quantity_name(&settings->panel_groups, db_fit_quantity_of(p), name),
+             low ? "lower" : "upper", low ? p->lower : p->upper);
+    return 1;
+}
+
+/* The first unknown at a bound that the user chose; 0: there is none. */
+static int held_by_user(const db_unknowns *u, const int *at_bound, char text[DB_BOUND_SIZE]) {
+    for (size_t i = 0; i < u->count; i++)
+        if (db_bound_holds(u->settings, &u->settings->parameters[u->index[i]], at_bound[i], text))
+            return 1;
+    return 0;
+}
+
+/* Our criterion is what a further step promises. NLopt stops when a step has changed little, so ten
+ * times the tolerance counts as converged. */
+static void explain_end(const db_search *s, const int *at_bound, db_stage_result *r) {
+    const db_unknowns *const u = &s->unknowns;
+    const db_fit_stage *const stage = s->stage;
+    const int converged = r->promise <= 10 * stage->tolerance || r->step <= stage->step;
+    char held[DB_BOUND_SIZE];
+    const char *const stopped_by =
+        s->stopped_by ? s->stopped_by : "no step, however short, lowers the target";
+    if (s->end == DB_LM_STOPPED) {
+        r->end = DB_STAGE_DIVERGED;
+        snprintf(r->reason, sizeof r->reason,
+                 "stage %s: diverged, the target has no finite value after evaluation %d",
+                 stage->name, s->evaluations);
+    } else if (held_by_user(u, at_bound, held)) {
+        r->end = DB_STAGE_AT_BOUND;
+        snprintf(r->reason, sizeof r->reason, "stage %s: %s", stage->name, held);
+    } else if (converged) {
+        r->end = DB_STAGE_CONVERGED;
+        snprintf(r->reason, sizeof r->reason,
+                 "converged: a further step would be %.2g standard errors long and promises a "
+                 "relative decrease of the target of %.1e",
+                 r->step, r->promise);
+    } else if (s->end == DB_LM_NO_PROGRESS && r->step <= 0.5) {
+        r->end = DB_STAGE_CONVERGED;
+        snprintf(
+            r->reason, sizeof r->reason,
+            "converged: no step lowers the target beyond its rounding; a free one would be %.2g "
+            "standard errors long",
+            r->step);
+    } else if (s->evaluations >= stage->max_evaluations) {
+        r->end = DB_STAGE_LIMIT;
+        snprintf(r->reason, sizeof r->reason,
+                 "stage %s: the limit of %d evaluations was reached, while a further step promises "
+                 "a relative decrease of the target of %.1e",
+                 stage->name, stage->max_evaluations, r->promise);
+    } else {
+        r->end = DB_STAGE_ROUNDOFF;
+        snprintf(r->reason, sizeof r->reason,
+                 "stage %s: no further progress after %d evaluations (%s: %s), although a step of "
+                 "%.2g standard errors promises a relative decrease of the target of %.1e",
+                 stage->name, s->evaluations, db_stage_algorithm(stage), stopped_by, r->step,
+                 r->promise);
+    }
+}
+
+/* Evaluates at the best point, unless that was the last one; finds which unknowns are at a bound (-1, 0, 1) and what a
+ * further step promises, and tells from them how the stage ended. */
+static db_status judge_stage(db_search *s, int *at_bound, db_stage_result *result) {
+    const db_unknowns *const u = &s->unknowns;
+    double loss = s->best;
+    if (s->cancelled) {
+        result->end = DB_STAGE_CANCELLED;
+        snprintf(result->reason, sizeof result->reason,
+                 "cancelled in stage %s after %d evaluation%s; this is the best model so far",
+                 s->stage->name, s->evaluations, s->evaluations == 1 ? "" : "s");
+        return DB_OK;
+    }
+    if (!s->at_best) DB_TRY(db_search_look(s, s->value, DB_OBJECTIVE_NORMAL, &loss));
+    for (size_t i = 0; i < u->count; i++)
+        at_bound[i] = db_stage_bound_of(u, i, s->value[i], s->gradient[i]);
+    const double promise =
+        db_lm_free_promise(u->count, s->value, u->lower, u->upper, s->gradient, s->normal, u->room);
+    result->promise = fmax(0, promise) / fabs(loss);
+    result->step = db_lm_step_length(promise, loss, s->degrees);
+    explain_end(s, at_bound, result);
+    return DB_OK;
+}
+
 db_status db_search_run(db_search *s, double *value, int *at_bound, db_stage_result *result) {
     s->value = value;
     s->best = INFINITY;
@@ -89,7 +193,7 @@ db_status db_search_run(db_search *s, double *value, int *at_bound, db_stage_res
     else
         run_lm(s);
     DB_TRY(s->status);
-    return db_stage_judge(s, at_bound, result);
+    return judge_stage(s, at_bound, result);
 }
 
 void db_search_clear(db_search *s) {

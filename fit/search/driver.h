@@ -14,4 +14,13 @@ db_status db_search_prepare(db_search *search);
 db_status db_search_run(db_search *search, double *value, int *at_bound, db_stage_result *result);
 void db_search_clear(db_search *search);
 
+/* Is an unknown at a bound (-1: the lower, 1: the upper one)? At one that the user chose only if the slope pushes outward;
+ * at a physical one always: there, as for a mosaic spread of 0, the slope may be that of another parameter. */
+int db_stage_bound_of(const db_unknowns *unknowns, size_t i, double value, double slope);
+
+/* Is a quantity held by a bound that was chosen, not by a physical one as a spread's 0? text: says so. */
+enum { DB_BOUND_SIZE = DB_FIT_NAME_SIZE + 96 };
+int db_bound_holds(const db_fit_settings *settings, const db_fit_parameter *parameter, int at_bound,
+                   char text[DB_BOUND_SIZE]);
+
 #endif

@@ -1,7 +1,6 @@
 /* Finding the orientations of crystals on an image. */
 #include "base/context_internal.h"
 #include "fit/search/check_settings.h"
-#include "fit/search/cell_spots.h"
 #include "fit/search/find_orientation.h"
 #include "fit/config/orientation.h"
 #include "fit/pixels/geometry.h"

@@ -4,6 +4,7 @@
 
 #include "fit/search/optimize.h"
 #include "fit/objective/stage_data.h"
+#include "fit/pixels/fit_data.h"
 
 /* Whether the data bear out the lattice of the model so far: verdict->usable, or its reason says why not. */
 typedef db_status db_lattice_check(db_context *context, const db_experiment *model,
@@ -55,5 +56,12 @@ void db_refinement_drop(db_refinement *r, int number);
 
 /* Runs a stage against pixels: takes its data, refines, and stores the model. */
 db_status db_refinement_run_stage(db_refinement *r, int number, db_stage_result *end);
+
+/* How far a stage looks, by the spots that an image has. */
+
+/* The finest resolution (A) of the data of stage number `number`: its dmin, or where its share of the spots found without a
+ * model lies within, whichever is coarser. 0: none. */
+db_status db_stage_limit(db_context *context, const db_experiment *model, const db_fit_data *data,
+                         int number, double *dmin);
 
 #endif

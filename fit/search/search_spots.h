@@ -21,4 +21,11 @@ void db_search_spots_sort(db_search_spots *list);
 /* So many of the strongest spots, from low to high angles; NULL without memory. */
 db_search_spot *db_search_spots_strongest(const db_search_spots *left, size_t most, size_t *count);
 
+/* Spots of images of one crystal, whose spindle is turned back. */
+
+struct db_fit_cell_spots {
+    db_search_spots list; /* spindle at 0 */
+    size_t images;
+};
+
 #endif

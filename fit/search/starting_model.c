@@ -9,7 +9,7 @@
 #include "base/rotation.h"
 #include "fit/search/starting_model.h"
 #include "fit/search/automatic.h"
-#include "fit/config/cell_ties.h"
+#include "fit/config/crystal_system.h"
 #include "fit/config/detector_modules.h"
 #include "fit/config/found_cell.h"
 #include "fit/config/listed_experiment.h"

@@ -3,6 +3,7 @@
 #define DB_FIT_SHOTS_JOINT_H
 
 #include "fit/shots/checkpoint.h"
+#include "fit/shots/shots.h"
 
 /* Room for the local values of a shot in a joint stage. */
 db_status db_joint_make_room(db_shots *all, db_context *context, size_t shot, int stage);
@@ -16,5 +17,10 @@ db_status db_joint_run(db_shots *all, int stage, db_stage_result *end, db_fit_sh
  * parameters `index` that all shots share. */
 void db_joint_record(db_shots *all, size_t shared, const size_t *index, const db_fit_history *now,
                      const double *at);
+
+/* The models of shots after a joint stage. */
+
+/* Moves all models to these values of the unknowns, and to the local quantities of their best points. */
+db_status db_joint_models_store(db_shots *all, int stage, const double *unknown);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "base/context_internal.h"
 #include "fit/objective/evaluate.h"
-#include "fit/objective/region_scatter.h"
 #include "fit/result/errors.h"
 #include "fit/result/estimates.h"
 #include "fit/shots/series.h"

@@ -1,8 +1,6 @@
 /* A shot of a joint stage with its pixels in memory, and the search for its local quantities. */
 #include "fit/shots/shot_fit.h"
 
-#include "fit/shots/shot_moments.h"
-
 #include "base/context_internal.h"
 #include "fit/objective/evaluate.h"
 #include "fit/objective/statistics.h"
@@ -12,6 +10,33 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+db_status db_shot_moments_write(db_shots *all, db_context *context, size_t shot,
+                                const db_moments *moments) {
+    db_shot_moments *const to = &all->state[shot].moments;
+    *to = (db_shot_moments){ .count = moments->count, .blur = moments->blur };
+    DB_TRY(db_store_put(context, &all->store, moments->spot, to->count * sizeof *moments->spot,
+                        &to->spots));
+    DB_TRY(db_store_put(context, &all->store, moments->observed,
+                        to->count * sizeof *moments->observed, &to->observed));
+    return DB_OK;
+}
+
+/* Reads them back, for a model at which the variables start; both are borrowed. Clear them. */
+static db_status shot_moments_read(const db_shots *all, db_context *context, size_t shot,
+                                   const db_experiment *model, const db_variables *variables,
+                                   db_moments *moments) {
+    const db_shot_moments *const from = &all->state[shot].moments;
+    DB_TRY(db_moments_allocate(context, model, from->count, variables, from->blur, moments));
+    moments->count = moments->to = from->count;
+    db_status status = db_store_get(context, &all->store, from->spots, moments->spot,
+                                    from->count * sizeof *moments->spot);
+    if (status == DB_OK)
+        status = db_store_get(context, &all->store, from->observed, moments->observed,
+                              from->count * sizeof *moments->observed);
+    if (status != DB_OK) db_moments_clear(moments);
+    return status;
+}
 
 static db_status open_pixels(db_shots *all, db_context *context, size_t shot, int stage,
                              db_open_shot *open) {
@@ -41,7 +66,7 @@ static db_status open_moments(db_shots *all, db_context *context, size_t shot, i
     o->degrees = all->state[shot].degrees;
     o->normal = calloc(v->count * v->count + 1, sizeof *o->normal);
     if (!o->normal) return db_fail_memory(context, "a shot of a joint stage");
-    return db_shot_moments_read(all, context, shot, &open->model.experiment, v, &open->moments);
+    return shot_moments_read(all, context, shot, &open->model.experiment, v, &open->moments);
 }
 
 db_status db_open_shot_create(db_shots *all, db_context *context, size_t shot, int stage,

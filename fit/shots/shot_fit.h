@@ -45,4 +45,10 @@ void db_shot_measure(const db_objective *objective, const db_stored *pixels, int
 /* Without statistics of the starting model the result is still valid. */
 void db_shot_start_is_impossible(db_shot_summary *summary);
 
+/* The moments of a shot's spots, which a joint stage of them works with, in the store. */
+
+/* Writes them to the store. */
+db_status db_shot_moments_write(db_shots *all, db_context *context, size_t shot,
+                                const db_moments *moments);
+
 #endif

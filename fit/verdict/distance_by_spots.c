@@ -3,7 +3,7 @@
 
 #include "base/context_internal.h"
 #include "fit/config/config_refine.h"
-#include "fit/pixels/regions.h"
+#include "fit/pixels/geometry.h"
 #include "fit/result/covariance.h"
 #include "fit/search/automatic.h"
 #include "fit/search/moment_stage.h"

@@ -2,7 +2,7 @@
 
 #include "base/cell_constants.h"
 #include "base/context_internal.h"
-#include "fit/pixels/regions.h"
+#include "fit/pixels/geometry.h"
 
 #include <math.h>
 #include <stdio.h>

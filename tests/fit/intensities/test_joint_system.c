@@ -3,7 +3,6 @@
 
 #include "support/unit_test.h"
 #include "fit/intensities/restraint.h"
-#include "fit/intensities/spread.h"
 #include "fit/intensities/system.h"
 
 #include <math.h>

@@ -4,7 +4,6 @@
 #include "fit/merge/french_wilson.h"
 #include "fit/merge/merged_files.h"
 #include "fit/merge/scaling.h"
-#include "fit/merge/reference_agreement.h"
 #include "fit/merge/statistics.h"
 #include "fit/scratch_file.h"
 

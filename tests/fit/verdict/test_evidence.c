@@ -2,7 +2,7 @@
  * lattices whose nodes are known. */
 #include "support/context.h"
 #include "base/vector.h"
-#include "fit/pixels/regions.h"
+#include "fit/pixels/geometry.h"
 #include "fit/verdict/rivals.h"
 
 #include <math.h>
